@@ -1,0 +1,79 @@
+# Every target makes the virtual environment that it needs; a second call installs nothing again.
+#   make demo     train a digit recogniser        make quick        lint and the core's tests, under a minute
+#   make test     the tests                       make lint         ruff, mypy, import-linter
+#   make test-all with the big matrices           make docs-check   run the README's and the documents' examples
+#   make bench    the benchmarks                  make test-oracle  compare with PyTorch, in its own environment
+# Set VENV to use another environment, PYTHON to make it with another Python, ARGUMENTS to pass more to pytest or to the demo.
+
+VENV ?= .venv
+ORACLE_VENV ?= .venv-oracle
+ARGUMENTS ?=
+PYTHON ?= $(firstword $(foreach name,python3 python3.13 python3.12 python3.11,\
+	$(shell $(name) -c 'import sys; sys.version_info >= (3, 11) and print("$(name)")' 2>/dev/null)))
+
+PYTEST := $(VENV)/bin/python -m pytest
+ORACLE_PYTEST := $(ORACLE_VENV)/bin/python -m pytest
+
+.DELETE_ON_ERROR:
+.PHONY: help demo test quick test-all test-oracle lint format docs-check bench wheel clean
+
+help:
+	@sed -n 's/^#   //p' Makefile
+
+demo: $(VENV)/.installed-train
+	$(VENV)/bin/adjoint train mnist-mlp $(ARGUMENTS)
+
+test: $(VENV)/.installed-test
+	$(PYTEST) $(ARGUMENTS)
+
+quick: $(VENV)/.installed-dev
+	$(VENV)/bin/ruff check
+	$(PYTEST) -q -x --hypothesis-profile=quick --ignore=tests/test_documents.py $(ARGUMENTS)
+
+test-all: $(VENV)/.installed-test
+	$(PYTEST) -m "not oracle" --hypothesis-profile=whole $(ARGUMENTS)
+
+test-oracle: $(ORACLE_VENV)/.installed-oracle
+	$(ORACLE_PYTEST) -m oracle $(ARGUMENTS)
+
+lint: $(VENV)/.installed-dev
+	$(VENV)/bin/ruff check
+	$(VENV)/bin/ruff format --check
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+
+format: $(VENV)/.installed-dev
+	$(VENV)/bin/ruff check --fix
+	$(VENV)/bin/ruff format
+
+docs-check: $(VENV)/.installed-test
+	$(PYTEST) tests/test_documents.py $(ARGUMENTS)
+
+bench: $(ORACLE_VENV)/.installed-bench
+	$(ORACLE_VENV)/bin/python -m benchmarks $(ARGUMENTS)
+
+wheel: $(VENV)/bin/python
+	rm -rf dist
+	$(VENV)/bin/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+
+clean:
+	rm -rf .venv .venv-oracle dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find src tests -name __pycache__ -prune -exec rm -rf {} +
+
+# An environment, and in it one stamp for each set of extras: installed again only when pyproject.toml changes.
+$(VENV)/bin/python $(ORACLE_VENV)/bin/python:
+	@test -n "$(PYTHON)" || { echo "adjoint needs Python 3.11 or newer; name one: make PYTHON=/path/to/python3"; exit 1; }
+	$(PYTHON) -m venv $(@:/bin/python=)
+
+$(VENV)/.installed-%: pyproject.toml | $(VENV)/bin/python
+	$(VENV)/bin/python -m pip install --quiet --editable '.[$*]'
+	@touch $@
+
+$(ORACLE_VENV)/.installed-oracle: pyproject.toml | $(ORACLE_VENV)/bin/python
+	$(ORACLE_VENV)/bin/python -m pip install --quiet torch==2.13.0
+	$(ORACLE_VENV)/bin/python -m pip install --quiet --editable '.[test,oracle]'
+	@touch $@
+
+$(ORACLE_VENV)/.installed-bench: benchmarks/requirements.txt $(ORACLE_VENV)/.installed-oracle
+	$(ORACLE_VENV)/bin/python -m pip install --quiet --requirement benchmarks/requirements.txt
+	@touch $@

@@ -1,0 +1,1 @@
+"""Timed comparisons of adjoint with its peers; see README.md beside this file."""

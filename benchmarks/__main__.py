@@ -1,0 +1,8 @@
+"""`python -m benchmarks`: run the comparisons."""
+
+import sys
+
+from benchmarks import engine
+from benchmarks.harness import main
+
+sys.exit(main([engine]))

@@ -1,0 +1,85 @@
+"""adjoint: an automatic differentiation engine that you can see through.
+
+Write ordinary formulas on tensors; they become a graph, which is evaluated lazily, differentiated to any order in either
+mode, and run again with other values. `import adjoint as ad`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from adjoint import dtypes as _dtypes
+from adjoint import tree
+from adjoint.api import random
+from adjoint.api.custom import Context, Function, custom_vjp, host_call
+from adjoint.api.evaluation import evaluate, function
+from adjoint.api.modes import enable_grad, is_grad_enabled, no_grad
+from adjoint.api.transforms import grad, gradients, jvp, stop_gradient, value_and_grad, vjp
+from adjoint.dtypes import DType, get_default_dtype, set_default_dtype
+from adjoint.tensors import Tensor
+from adjoint.tensors.functions import (
+    abs, acos, acosh, add, all, any, arange, argmax, argmin, argsort, asarray, asin, asinh, astype, atan, atan2, atanh,
+    bitwise_and, bitwise_invert, bitwise_left_shift, bitwise_or, bitwise_right_shift, bitwise_xor, broadcast_arrays,
+    broadcast_to, ceil, clip, concat, conj, copysign, cos, cosh, count_nonzero, cumulative_prod, cumulative_sum, diff,
+    divide, dot, einsum, empty, equal, erf, erfc, exp, expand_dims, expm1, eye, flatten, flip, floor, floor_divide, fold,
+    full, full_like, gelu, greater, greater_equal, hypot, imag, isfinite, isinf, isnan, less, less_equal, linspace, log,
+    log10, log1p, log2, log_softmax, logaddexp, logical_and, logical_not, logical_or, logical_xor, logsumexp, matmul,
+    matrix_transpose, max, maximum, mean, meshgrid, min, minimum, moveaxis, multiply, negative, nonzero, norm, not_equal,
+    one_hot, ones, ones_like, outer, pad, permute_dims, positive, power, prod, real, reciprocal, relu, remainder, repeat,
+    reshape, result_type, roll, round, scatter_add, sigmoid, sign, signbit, silu, sin, sinh, softmax, softplus, sort,
+    split, sqrt, square, squeeze, stack, std, subtract, sum, swapaxes, take, take_along_axis, tan, tanh, tensor, tensordot,
+    tile, tril, triu, trunc, unfold, unstack, var, variable, vecdot, where, zeros, zeros_like,
+)  # fmt: skip
+
+if TYPE_CHECKING:
+    from adjoint import cli, data, interop, nn, optim, plot, train
+    from adjoint.interop import load, save
+
+__version__ = "0.1.0"
+
+bool = _dtypes.bool_
+int8, int16, int32, int64 = _dtypes.int8, _dtypes.int16, _dtypes.int32, _dtypes.int64
+uint8, uint16, uint32, uint64 = _dtypes.uint8, _dtypes.uint16, _dtypes.uint32, _dtypes.uint64
+float32, float64 = _dtypes.float32, _dtypes.float64
+complex64, complex128 = _dtypes.complex64, _dtypes.complex128
+pi, e, inf, nan, newaxis = 3.141592653589793, 2.718281828459045, float("inf"), float("nan"), None
+
+# Subpackages and names that are imported when first used, so that `import adjoint` stays fast.
+_LAZY_MODULES = frozenset({"cli", "data", "interop", "nn", "optim", "plot", "train"})
+_LAZY_NAMES = {"save": "adjoint.interop", "load": "adjoint.interop"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY_MODULES:
+        return importlib.import_module(f"adjoint.{name}")
+    if name in _LAZY_NAMES:
+        return getattr(importlib.import_module(_LAZY_NAMES[name]), name)
+    raise AttributeError(f"module 'adjoint' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY_MODULES, *_LAZY_NAMES})
+
+
+__all__ = [
+    "Context", "DType", "Function", "Tensor", "abs", "acos", "acosh", "add", "all", "any", "arange", "argmax", "argmin",
+    "argsort", "asarray", "asin", "asinh", "astype", "atan", "atan2", "atanh", "bitwise_and", "bitwise_invert",
+    "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bool", "broadcast_arrays", "broadcast_to",
+    "ceil", "cli", "clip", "complex128", "complex64", "concat", "conj", "copysign", "cos", "cosh", "count_nonzero",
+    "cumulative_prod", "cumulative_sum", "custom_vjp", "data", "diff", "divide", "dot", "e", "einsum", "empty",
+    "enable_grad", "equal", "erf", "erfc", "evaluate", "exp", "expand_dims", "expm1", "eye", "flatten", "flip", "float32",
+    "float64", "floor", "floor_divide", "fold", "full", "full_like", "function", "gelu", "get_default_dtype", "grad",
+    "gradients", "greater", "greater_equal", "host_call", "hypot", "imag", "inf", "int16", "int32", "int64", "int8",
+    "interop", "is_grad_enabled", "isfinite", "isinf", "isnan", "jvp", "less", "less_equal", "linspace", "load", "log",
+    "log10", "log1p", "log2", "log_softmax", "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor",
+    "logsumexp", "matmul", "matrix_transpose", "max", "maximum", "mean", "meshgrid", "min", "minimum", "moveaxis",
+    "multiply", "nan", "negative", "newaxis", "nn", "no_grad", "nonzero", "norm", "not_equal", "one_hot", "ones",
+    "ones_like", "optim", "outer", "pad", "permute_dims", "pi", "plot", "positive", "power", "prod", "random", "real",
+    "reciprocal", "relu", "remainder", "repeat", "reshape", "result_type", "roll", "round", "save", "scatter_add",
+    "set_default_dtype", "sigmoid", "sign", "signbit", "silu", "sin", "sinh", "softmax", "softplus", "sort", "split",
+    "sqrt", "square", "squeeze", "stack", "std", "stop_gradient", "subtract", "sum", "swapaxes", "take",
+    "take_along_axis", "tan", "tanh", "tensor", "tensordot", "tile", "train", "tree", "tril", "triu", "trunc", "uint16",
+    "uint32", "uint64", "uint8", "unfold", "unstack", "value_and_grad", "var", "variable", "vecdot", "vjp", "where",
+    "zeros", "zeros_like",
+]  # fmt: skip

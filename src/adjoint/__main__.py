@@ -1,0 +1,7 @@
+"""`python -m adjoint` is the command `adjoint`."""
+
+import sys
+
+from adjoint.cli import main
+
+sys.exit(main())

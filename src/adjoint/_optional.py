@@ -1,0 +1,37 @@
+"""The one place where optional packages are imported, so that each missing one names its remedy.
+
+Optional are the packages of the extras in pyproject.toml. Nothing else in adjoint imports them, so `import adjoint`
+needs only the required ones and stays fast.
+"""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+__all__ = ["load", "try_load"]
+
+
+def load(name: str, *, purpose: str, extra: str) -> ModuleType:
+    """Import a module of an optional package, such as `"rich.progress"`.
+
+    `purpose` says in a few words what it is for, `extra` which of adjoint's extras installs it. Raises ImportError,
+    with the command that helps, when the package is missing or doesn't load.
+    """
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        package = name.partition(".")[0]
+        missing = isinstance(error, ModuleNotFoundError) and error.name == package
+        state = "isn't installed" if missing else f"doesn't load ({error})"
+        raise ImportError(
+            f"{purpose} needs the package {package}, which {state}: pip install 'adjoint[{extra}]'"
+        ) from error
+
+
+def try_load(name: str) -> ModuleType | None:
+    """Import a module of an optional package, or give None where that fails: for what merely gets nicer with it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None

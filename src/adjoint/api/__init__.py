@@ -1,0 +1,1 @@
+"""What needs both tensors and transforms."""

@@ -1,0 +1,229 @@
+"""Operations with a derivative of the user's own, and calls to host code."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+
+from adjoint import tree
+from adjoint.dtypes import as_dtype
+from adjoint.graph import Node, array_type
+from adjoint.primitives import custom as primitive
+from adjoint.primitives.core import cast, ops, select
+from adjoint.shapes import as_shape
+from adjoint.tensors.tensor import Tensor, _recorded, as_node, at_user, user_frame, wrap
+
+__all__ = ["Context", "Function", "custom_vjp", "host_call"]
+
+
+class Context:
+    """What `forward` leaves for `backward`: saved tensors, and any attributes set on it.
+
+    `needs_input_grad` says for each argument whether it is tracked.
+    """
+
+    def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
+        self.needs_input_grad = needs_input_grad
+        self._saved: tuple[Any, ...] = ()
+
+    def save_for_backward(self, *values: Any) -> None:
+        """Keep tensors or arrays for `backward`. Inputs and outputs stay connected, so the derivative can be taken again."""
+        self._saved = values
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What was saved, as tensors."""
+        return tuple(x if isinstance(x, Tensor) or x is None else wrap(as_node(x)) for x in self._saved)
+
+
+class Function:
+    """An operation of your own: subclass it, write `forward` and `backward`, and call `apply`.
+
+    forward(ctx, *args) runs at once. What it records on tensors is graph; what it computes in NumPy asks for values (an error
+    under vmap and jit). It returns a tensor or array, or a tuple of them. backward(ctx, *gradients) gets one cotangent for each
+    output and returns one for each argument of forward (None where there is none); written on tensors, it can be differentiated
+    again.
+
+    >>> import adjoint as ad
+    >>> class Cube(ad.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         ctx.save_for_backward(x)
+    ...         return x.numpy() ** 3
+    ...     @staticmethod
+    ...     def backward(ctx, gradient):
+    ...         (x,) = ctx.saved_tensors
+    ...         return gradient * 3 * x**2
+    >>> ad.grad(Cube.apply)(2.0)
+    Tensor(12.)
+    """
+
+    @staticmethod
+    def forward(ctx: Context, *args: Any) -> Any:
+        """Compute the output. To be written by the subclass."""
+        raise TypeError("Function: the subclass must define forward(ctx, ...)")
+
+    @staticmethod
+    def backward(ctx: Context, *gradients: Any) -> Any:
+        """Give the cotangents of the inputs. To be written by the subclass."""
+        raise TypeError("Function: the subclass must define backward(ctx, ...)")
+
+    @classmethod
+    def apply(cls, *args: Any) -> Any:
+        """Run the operation on tensors and whatever else `forward` takes."""
+        inputs = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
+        ctx = Context(tuple(isinstance(x, Tensor) and x.requires_grad for x in args))
+        out = cls.forward(ctx, *args)
+        several = isinstance(out, (tuple, list))
+        outputs = list(out) if several else [out]
+
+        def rule(cotangents: list[Node | None], node: Node) -> list[Node | None]:
+            given = _filled(cotangents, node)
+            result = cls.backward(ctx, *given)
+            results = list(result) if isinstance(result, (tuple, list)) else [result]
+            if len(results) != len(args):
+                raise ValueError(
+                    f"{cls.__name__}.backward: {len(results)} gradients returned for {len(args)} arguments of forward"
+                )
+            return [_checked(cls.__name__, results[i], args[i].node) for i in inputs]
+
+        made = _record(cls.__name__, outputs, [args[i].node for i in inputs], rule, several)
+        ctx._saved = tuple(_connected(x, outputs, made) for x in ctx._saved)
+        return tuple(made) if several else made[0]
+
+
+def _filled(cotangents: list[Node | None], node: Node) -> list[Tensor]:
+    types = node.type if isinstance(node.type, tuple) else (node.type,)
+    return [wrap(ops.zeros(t) if u is None else u) for u, t in zip(cotangents, types, strict=True)]
+
+
+def _checked(name: str, value: Any, like: Node) -> Node | None:
+    if value is None or not like.dtype.inexact:
+        return None
+    node = as_node(value, like.dtype)
+    if node.shape != like.shape:
+        raise ValueError(f"{name}.backward: gradient of shape {node.shape} for an input of shape {like.shape}")
+    return cast(node, like.dtype)
+
+
+def _record(name: str, outputs: Sequence[Any], inputs: list[Node], rule: Any, several: bool) -> list[Tensor]:
+    nodes = [as_node(x) for x in outputs]
+    made = primitive.custom(nodes, inputs, rule, name, not several)
+    frame = user_frame(2)
+    if frame is not None:
+        _recorded(made, frame)
+    return [wrap(select(made, i)) for i in range(len(nodes))] if several else [wrap(made)]
+
+
+def _connected(saved: Any, outputs: list[Any], made: list[Tensor]) -> Any:
+    """A saved output is the operation's output: its own derivative goes through the custom rule."""
+    for out, tensor in zip(outputs, made, strict=True):
+        if saved is out and not isinstance(out, (int, float)):
+            return tensor
+    return saved
+
+
+class custom_vjp:  # noqa: N801
+    """A function of tensors with a reverse rule of its own: decorate it, then give the rule with `def_vjp`.
+
+    forward(*args) returns (output, residuals); backward(residuals, cotangent) returns a tuple with one cotangent for each
+    argument, each like it (None for no derivative). Arguments and outputs may be nested containers.
+
+    >>> import adjoint as ad
+    >>> @ad.custom_vjp
+    ... def clipped(x):
+    ...     return x
+    >>> clipped.def_vjp(lambda x: (x, None), lambda _, g: (ad.clip(g, -1.0, 1.0),))
+    >>> ad.grad(lambda x: 10 * clipped(x))(2.0)
+    Tensor(1.)
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.forward: Callable[..., Any] | None = None
+        self.backward: Callable[..., Any] | None = None
+        functools.update_wrapper(self, function)
+
+    def def_vjp(self, forward: Callable[..., Any], backward: Callable[..., Any]) -> None:
+        """Set the rule."""
+        self.forward = forward
+        self.backward = backward
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        if self.forward is None or self.backward is None:
+            return self.function(*args, **keywords)
+        backward, name = self.backward, getattr(self.function, "__name__", "custom_vjp")
+        out, residuals = self.forward(*args, **keywords)
+        out_leaves, out_structure = tree.flatten(out)
+        leaves, structure = tree.flatten(args)
+        inputs = [i for i, x in enumerate(leaves) if isinstance(x, Tensor)]
+
+        def rule(cotangents: list[Node | None], node: Node) -> list[Node | None]:
+            result = backward(residuals, out_structure.unflatten(_filled(cotangents, node)))
+            if not isinstance(result, (tuple, list)) or len(result) != len(args):
+                raise ValueError(f"{name}: the backward rule must return a tuple with one entry for each argument")
+            flat: list[Any] = []
+            for part, child in zip(result, structure.children, strict=True):
+                flat += [None] * child.count if part is None else _leaves_of(name, part, child)
+            return [_checked(name, flat[i], leaves[i].node) for i in inputs]
+
+        made = _record(name, out_leaves, [leaves[i].node for i in inputs], rule, out_structure.kind is not None)
+        return out_structure.unflatten(made)
+
+
+def _leaves_of(name: str, part: Any, structure: tree.Structure) -> list[Any]:
+    if structure.kind is None:
+        return [part]
+    leaves, own = tree.flatten(tree.map(lambda x: x, part))
+    if own.count != structure.count:
+        raise ValueError(f"{name}: the backward rule returned a tree unlike its argument")
+    return leaves
+
+
+def host_call(
+    f: Callable[..., Any],
+    *args: Any,
+    shape: Any,
+    dtype: Any,
+    vjp: Callable[..., Any] | None = None,
+    vmap: Callable[..., Any] | None = None,
+) -> Any:
+    """Call host code when the value is asked for: f gets read-only NumPy arrays and returns one of `shape` and `dtype`.
+
+    For several outputs give lists of shapes and dtypes; f then returns a tuple. vjp(cotangent, *args) works on tensors and
+    returns a tuple with one cotangent for each argument; without it, differentiating is an error. vmap(*args) is used in place
+    of f for batched arguments. f may run more than once and must not depend on what it doesn't get.
+
+    >>> import adjoint as ad
+    >>> import numpy as np
+    >>> x = ad.variable([1.0, 2.0])
+    >>> y = ad.host_call(np.cbrt, x, shape=(2,), dtype="float32", vjp=lambda g, x: (g / (3 * ad.power(x, 2.0 / 3.0)),))
+    >>> y.sum().backward()
+    >>> x.grad
+    Tensor([0.3333, 0.21  ])
+    """
+    nodes = [as_node(x) for x in args]
+    several = isinstance(shape, list)
+    if several:
+        dtypes = dtype if isinstance(dtype, (list, tuple)) else [dtype] * len(shape)
+        type: Any = tuple(array_type(as_shape(s, "host_call"), as_dtype(d)) for s, d in zip(shape, dtypes, strict=True))
+    else:
+        type = array_type(as_shape(shape, "host_call"), as_dtype(dtype))
+    made = primitive.host_call(primitive.HostFunction(f, vjp, vmap, _host_rule), nodes, type)
+    frame = user_frame(1)
+    if frame is not None:
+        _recorded(made, frame)
+    return tuple(wrap(select(made, i)) for i in range(len(type))) if several else wrap(made)
+
+
+def _host_rule(rule: Callable[..., Any], u: Any, node: Node) -> list[Node | None]:
+    cotangents = _filled(u if isinstance(u, list) else [u], node)
+    result = rule(tuple(cotangents) if isinstance(u, list) else cotangents[0], *(wrap(x) for x in node.inputs))
+    results = list(result) if isinstance(result, (tuple, list)) else [result]
+    if len(results) != len(node.inputs):
+        raise ValueError(f"host_call: vjp returned {len(results)} cotangents for {len(node.inputs)} arguments{at_user()}")
+    return [_checked("host_call", g, x) for g, x in zip(results, node.inputs, strict=True)]
+
+

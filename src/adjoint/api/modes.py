@@ -1,0 +1,62 @@
+"""Switching gradient tracking on and off."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from adjoint.graph import MODE, Mode, get_mode
+
+__all__ = ["enable_grad", "is_grad_enabled", "no_grad"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _GradMode:
+    """A context manager, and a decorator, that sets whether operations are tracked in this thread or task."""
+
+    enabled: bool
+
+    def __init__(self) -> None:
+        self.tokens: list[Any] = []
+
+    def __enter__(self) -> None:
+        outer = get_mode()
+        self.tokens.append(MODE.set(Mode(self.enabled, outer.site, outer.offset)))
+
+    def __exit__(self, *error: object) -> None:
+        MODE.reset(self.tokens.pop())
+
+    def __call__(self, function: F) -> F:
+        @functools.wraps(function)
+        def wrapped(*args: Any, **keywords: Any) -> Any:
+            with type(self)():
+                return function(*args, **keywords)
+
+        return wrapped  # type: ignore[return-value]
+
+
+class no_grad(_GradMode):  # noqa: N801
+    """Inside, operations aren't tracked, and variables may be written in place. Also a decorator.
+
+    >>> import adjoint as ad
+    >>> w = ad.variable(1.0)
+    >>> with ad.no_grad():
+    ...     w -= 0.25
+    >>> w
+    Tensor(0.75, requires_grad=True)
+    """
+
+    enabled = False
+
+
+class enable_grad(_GradMode):  # noqa: N801
+    """Inside, operations are tracked again. Also a decorator."""
+
+    enabled = True
+
+
+def is_grad_enabled() -> bool:
+    """Whether operations on variables are tracked now."""
+    return get_mode().grad

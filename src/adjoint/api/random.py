@@ -1,0 +1,167 @@
+"""Random numbers from a counter: a draw depends on the generator's key and position alone, so a seed reproduces.
+
+`ad.random.normal(shape)` and its kin draw from a default generator, `ad.random.Generator(seed)` makes others. Bits come from
+Philox (see primitives.random). Draws are recorded like every operation, their key and counter fixed when they are recorded.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from adjoint.dtypes import as_dtype, default_dtype, float64, uint32, uint64
+from adjoint.graph import Node
+from adjoint.primitives.core import cast, data, ops
+from adjoint.shapes import Shape, as_shape, size_of
+from adjoint.tensors.tensor import Tensor, array_node, as_node, at_user, enter_scope, leave_scope, user_frame, wrap
+
+__all__ = ["Generator", "bernoulli", "default_generator", "integers", "normal", "permutation", "seed", "uniform"]
+
+
+class Generator:
+    """A stream of random numbers: the same seed gives the same draws in the same order.
+
+    `state` is a uint64 tensor [key, counter]; assigning it continues from there.
+    """
+
+    def __init__(self, seed: int = 0) -> None:
+        self._lock = threading.Lock()
+        self.seed(seed)
+
+    def seed(self, seed: int) -> None:
+        """Start again from a seed, a non-negative int."""
+        self._key = int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0])
+        self._counter = 0
+
+    @property
+    def state(self) -> Tensor:
+        """Where the stream is."""
+        return wrap(array_node(np.array([self._key, self._counter], np.uint64), None, False))
+
+    @state.setter
+    def state(self, value: Any) -> None:
+        key, counter = np.asarray(value).tolist()
+        self._key, self._counter = int(key), int(counter)
+
+    def _bits(self, shape: Shape, dtype: Any) -> Node:
+        words = -(-size_of(shape) * dtype.itemsize // 8)
+        with self._lock:
+            counter = self._counter
+            self._counter += -(-words // 4)
+        return ops.random_bits(_number(self._key), _number(counter), shape, dtype)
+
+    def _unit(self, shape: Shape, dtype: Any) -> Node:
+        """Uniform in [0, 1), as fine as the dtype's precision."""
+        if dtype is float64:
+            bits = ops.bitwise_right_shift(self._bits(shape, uint64), 11)
+            return ops.multiply(cast(bits, dtype), 2.0**-53)
+        bits = ops.bitwise_right_shift(self._bits(shape, uint32), 8)
+        return ops.multiply(cast(bits, dtype), 2.0**-24)
+
+    def uniform(self, shape: Any = (), low: Any = 0.0, high: Any = 1.0, *, dtype: Any = None) -> Tensor:
+        """Uniform numbers in [low, high), which may be tensors that broadcast to the shape."""
+        sizes, kind = _real("uniform", shape, dtype)
+
+        def draw() -> Node:
+            unit = self._unit(sizes, kind)
+            if _is_number(low, 0) and _is_number(high, 1):
+                return unit
+            a, b = as_node(low, kind), as_node(high, kind)
+            return ops.add(ops.multiply(unit, ops.subtract(b, a)), a)
+
+        return _drawn("uniform", draw)
+
+    def normal(self, shape: Any = (), mean: Any = 0.0, std: Any = 1.0, *, dtype: Any = None) -> Tensor:
+        """Normal numbers, by the transform of G. Box and M. Muller (1958); mean and std may be tensors that broadcast."""
+        sizes, kind = _real("normal", shape, dtype)
+
+        def draw() -> Node:
+            count = size_of(sizes)
+            pairs = (-(-count // 2),)
+            radius = ops.sqrt(ops.multiply(ops.log(ops.subtract(1.0, self._unit(pairs, kind))), -2.0))
+            angle = ops.multiply(self._unit(pairs, kind), 2 * math.pi)
+            both = ops.concat([ops.multiply(radius, ops.cos(angle)), ops.multiply(radius, ops.sin(angle))], 0)
+            z = ops.reshape(ops.slice_(both, ((0, count, 1),)), sizes)
+            if not _is_number(std, 1):
+                z = ops.multiply(z, as_node(std, kind))
+            return z if _is_number(mean, 0) else ops.add(z, as_node(mean, kind))
+
+        return _drawn("normal", draw)
+
+    def integers(self, low: int, high: int | None = None, shape: Any = (), *, dtype: Any = "int64") -> Tensor:
+        """Integers in [low, high), or in [0, low) without `high`. Raises ValueError for an empty range.
+
+        The remainder of 64 bits: its bias is below (high - low) / 2**64.
+        """
+        if high is None:
+            low, high = 0, low
+        if low >= high:
+            raise ValueError(f"integers: no integer in [{low}, {high}){at_user()}")
+        sizes, kind, span = as_shape(shape, "integers"), as_dtype(dtype), high - low
+
+        def draw() -> Node:
+            offset = cast(ops.remainder(self._bits(sizes, uint64), _number(span)), as_dtype("int64"))
+            return cast(ops.add(offset, int(low)), kind)
+
+        return _drawn("integers", draw)
+
+    def bernoulli(self, p: Any = 0.5, shape: Any = None, *, dtype: Any = "bool") -> Tensor:
+        """True with probability p, which may be a tensor (whose shape is the default)."""
+        chance = as_node(p)
+        sizes = chance.shape if shape is None else as_shape(shape, "bernoulli")
+        kind = chance.dtype if chance.dtype.kind == "f" else default_dtype()
+        return _drawn("bernoulli", lambda: cast(ops.less(self._unit(sizes, kind), cast(chance, kind)), as_dtype(dtype)))
+
+    def permutation(self, x: Any) -> Tensor:
+        """0, ..., n-1 in random order for an int n; for a tensor, its slices along the first axis in random order."""
+        whole = isinstance(x, (int, np.integer))
+        node = None if whole else as_node(x)
+        n = int(x) if node is None else node.shape[0]
+
+        def draw() -> Node:
+            order = ops.argsort(self._bits((n,), uint64), 0, False)
+            return order if node is None else ops.take(node, order, 0)
+
+        return _drawn("permutation", draw)
+
+
+def _number(value: int) -> Node:
+    return data(np.array(value, np.uint64))
+
+
+def _is_number(x: Any, value: float) -> bool:
+    return isinstance(x, (int, float)) and x == value
+
+
+def _real(name: str, shape: Any, dtype: Any) -> tuple[Shape, Any]:
+    kind = default_dtype() if dtype is None else as_dtype(dtype)
+    if kind.kind != "f":
+        raise TypeError(f"{name}: dtype is float32 or float64, got {kind.name}{at_user()}")
+    return as_shape(shape, name), kind
+
+
+def _drawn(name: str, draw: Callable[[], Node]) -> Tensor:
+    token = enter_scope(name, user_frame(2))
+    try:
+        return wrap(draw())
+    finally:
+        leave_scope(token)
+
+
+default_generator = Generator(0)
+
+
+def seed(seed: int) -> None:
+    """Start the default generator again from a seed, a non-negative int."""
+    default_generator.seed(seed)
+
+
+uniform = default_generator.uniform
+normal = default_generator.normal
+integers = default_generator.integers
+bernoulli = default_generator.bernoulli
+permutation = default_generator.permutation

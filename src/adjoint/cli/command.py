@@ -1,0 +1,118 @@
+"""The command `adjoint`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+import adjoint
+
+__all__ = ["main"]
+
+INTERRUPTED = 130  # what a shell reports for a command that Ctrl-C ended
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command with these arguments (those of the process by default), and return its exit code.
+
+    What the user can mend (a missing file, a bad number, a full disk) is told in one line on standard error, with exit
+    code 1; wrong usage has exit code 2, Ctrl-C 130.
+    """
+    options = _parser().parse_args(arguments)
+    try:
+        code: int = options.run(options)
+    except KeyboardInterrupt:
+        print("adjoint: stopped", file=sys.stderr)
+        return INTERRUPTED
+    except (OSError, ImportError, ValueError, ArithmeticError) as error:
+        print(f"adjoint: error: {error}", file=sys.stderr)
+        return 1
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="adjoint", description="An automatic differentiation engine that you can see through."
+    )
+    parser.add_argument("--version", action=_Version, help="show the version and exit")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    train = commands.add_parser("train", help="train a network", description="Train a network by a recipe.")
+    recipes = train.add_subparsers(metavar="RECIPE", required=True)
+    _add_mnist_mlp(recipes)
+    return parser
+
+
+def _add_mnist_mlp(recipes: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = recipes.add_parser(
+        "mnist-mlp",
+        help="a 784-128-64-10 relu network that reads handwritten digits",
+        description="Train a 784-128-64-10 relu network on the handwritten digits of MNIST. Leaves the weights "
+        "(safetensors) and pictures (PNG) of the loss curve and of some predictions in a folder.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument(
+        "--epochs", type=_count, default=8, metavar="N", help="how often to go through the training images"
+    )
+    parser.add_argument("--batch-size", type=_count, default=64, metavar="N", help="images for each step")
+    parser.add_argument(
+        "--lr", type=_rate, default=0.1, metavar="RATE", help="learning rate at the start; it falls to 0"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="decides the first weights and the order")
+    parser.add_argument("--out", default="runs/mnist-mlp", metavar="FOLDER", help="where the results go")
+    parser.add_argument(
+        "--data", default=argparse.SUPPRESS, metavar="FOLDER",
+        help="where the four files of MNIST are (default: ADJOINT_DATA, the checkout, the cache, or a download)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--limit", type=_count, default=argparse.SUPPRESS, metavar="N",
+        help="use only the first N training images, for a quick try",
+    )  # fmt: skip
+    parser.set_defaults(run=_train_mnist_mlp)
+
+
+def _train_mnist_mlp(options: argparse.Namespace) -> int:
+    run = adjoint.train.mnist_mlp(
+        epochs=options.epochs,
+        batch_size=options.batch_size,
+        lr=options.lr,
+        seed=options.seed,
+        out=options.out,
+        folder=getattr(options, "data", None),
+        limit=getattr(options, "limit", None),
+    )
+    return INTERRUPTED if run.history.interrupted else 0
+
+
+class _Version(argparse.Action):
+    """Looks the version up only when asked: reading the package's metadata takes a while."""
+
+    def __init__(self, option_strings: list[str], dest: str, help: str | None = None) -> None:
+        super().__init__(option_strings, dest, nargs=0, help=help)
+
+    def __call__(self, parser: argparse.ArgumentParser, *unused: object) -> NoReturn:
+        parser.exit(message=f"adjoint {importlib.metadata.version('adjoint')}\n")
+
+
+def _count(text: str) -> int:
+    """A positive whole number."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
+    return number
+
+
+def _rate(text: str) -> float:
+    """A positive number."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
+    return number

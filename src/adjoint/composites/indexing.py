@@ -1,0 +1,292 @@
+"""NumPy's indexing, read and assigned, on top of slice, gather and scatter.
+
+An index is parsed once into the slice of the basic part and the integer arrays of the advanced part. As in NumPy, the
+axes of the arrays go where the first of them stood if they stand together, else to the front.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from adjoint.dtypes import int64
+from adjoint.graph import Node, array_type
+from adjoint.primitives.core import cast, conform, data, ops, register
+from adjoint.primitives.structural import Slices, sliced_shape
+from adjoint.shapes import Shape, broadcast_shapes, normalize_axis
+
+Force = Callable[[Node], Any]  # gives the array of a node, evaluating it: masks need it, for their shape
+
+
+@dataclass
+class Index:
+    """A parsed index: slices of every axis, the shape after them, and the arrays with the axes they index."""
+
+    slices: Slices
+    shape: Shape  # after slicing, size-one axes of ints removed and new axes put in
+    arrays: list[Node]
+    axes: list[int]  # of `shape`, one for each array
+    front: bool  # whether the arrays' axes go to the front
+
+
+def parse(shape: Shape, index: Any, force: Force) -> Index:
+    """Parse NumPy's index expression for an array of a shape. Raises IndexError as NumPy does."""
+    items = list(index) if isinstance(index, tuple) else [index]
+    items = [_normalized(item, force) for item in items]
+    used = sum(_consumes(item) for item in items)
+    places = [i for i, item in enumerate(items) if item is Ellipsis]
+    if len(places) > 1:
+        raise IndexError("an index can have only one ellipsis ('...')")
+    if used > len(shape):
+        raise IndexError(f"too many indices for an array of shape {shape}: {used} were given")
+    at = places[0] if places else len(items)
+    items[at : at + 1] = [slice(None)] * (len(shape) - used)
+    slices: list[tuple[int, int, int]] = []
+    out: list[int] = []
+    arrays: list[Node] = []
+    axes: list[int] = []
+    stands: list[int] = []
+    advanced = any(isinstance(item, (Node, list)) for item in items)
+    for position, item in enumerate(items):
+        axis = len(slices)
+        if item is None:
+            out.append(1)
+        elif isinstance(item, slice):
+            try:
+                start, stop, step = item.indices(shape[axis])
+            except TypeError:
+                raise IndexError("slice indices must be integers, None or have an __index__ method") from None
+            size = len(range(start, stop, step))
+            slices.append((start if size else 0, size, step))
+            out.append(size)
+        elif isinstance(item, int):
+            n = shape[axis]
+            if not -n <= item < n:
+                raise IndexError(f"index {item} is out of bounds for axis {axis} with size {n}")
+            slices.append((item % n, 1, 1))
+            if advanced:  # beside arrays, an int acts as one of them: it decides whether they stand together
+                stands.append(position)
+                arrays.append(data(np.zeros((), np.int64)))
+                axes.append(len(out))
+                out.append(1)
+        else:
+            for array in item if isinstance(item, list) else [item]:
+                n = shape[len(slices)]
+                slices.append((0, n, 1))
+                arrays.append(_in_bounds(array, len(slices) - 1, n))
+                axes.append(len(out))
+                stands.append(position)
+                out.append(n)
+    together = all(b - a <= 1 for a, b in zip(stands, stands[1:], strict=False))
+    return Index(tuple(slices), tuple(out), arrays, axes, not together)
+
+
+def _normalized(item: Any, force: Force) -> Any:
+    """An item as None, Ellipsis, slice, int, an integer Node, or a list of Nodes (a mask)."""
+    if item is None or item is Ellipsis or isinstance(item, slice):
+        return item
+    if isinstance(item, (bool, np.bool_)):
+        item = np.asarray(item)
+    if not isinstance(item, (Node, np.ndarray, list, tuple)):
+        try:
+            return operator.index(item)
+        except TypeError:
+            raise IndexError(
+                "only integers, slices (`:`), ellipsis (`...`), None and integer or boolean arrays are valid indices, "
+                f"got {type(item).__name__}"
+            ) from None
+    if isinstance(item, (list, tuple)):
+        item = np.asarray(item) if len(item) else np.zeros(0, np.int64)
+    kind = item.dtype.kind
+    if kind == "b":
+        mask = force(item) if isinstance(item, Node) else item
+        return _Mask([data(i) for i in np.nonzero(mask)] if mask.ndim else [], mask.shape, mask)
+    if kind not in "iu":
+        raise IndexError(f"arrays used as indices must be integer or boolean, got {item.dtype}")
+    if isinstance(item, np.ndarray):
+        if item.ndim == 0:
+            return int(item)
+        item = data(item.astype(np.int64))
+    return cast(item, int64)
+
+
+class _Mask(list):  # type: ignore[type-arg]
+    """The positions where a mask is true, one array for each of its axes."""
+
+    def __init__(self, positions: list[Node], shape: Shape, mask: Any) -> None:
+        super().__init__(positions)
+        self.shape = shape
+        self.mask = mask
+
+
+def _consumes(item: Any) -> int:
+    if item is None or item is Ellipsis:
+        return 0
+    return len(item) if isinstance(item, list) else 1
+
+
+def _in_bounds(index: Node, axis: int, n: int) -> Node:
+    """Integer positions made non-negative. Those known already are checked here, at the user's line."""
+    value = index.value
+    if isinstance(value, np.ndarray):
+        bad = (value < -n) | (value >= n)
+        if bad.any():
+            raise IndexError(f"index {value[bad].flat[0]} is out of bounds for axis {axis} with size {n}")
+        return data(np.where(value < 0, value + n, value)) if (value < 0).any() else index
+    return index  # checked when evaluated; NumPy's kernels take negative positions as they are
+
+
+def _check_masks(shape: Shape, index: Any, force: Force) -> None:
+    axis = 0
+    items = index if isinstance(index, tuple) else (index,)
+    if any(item is Ellipsis for item in items):
+        return
+    for item in items:
+        if isinstance(item, (Node, np.ndarray)) and item.dtype.kind == "b" and len(item.shape):
+            if item.shape != shape[axis : axis + len(item.shape)]:
+                raise IndexError(f"mask of shape {item.shape} does not match the indexed shape {shape[axis:]}")
+            axis += len(item.shape)
+        elif item is not None:
+            axis += 1
+
+
+def _arranged(parsed: Index) -> tuple[list[Node], Shape, tuple[int, ...]]:
+    """The arrays broadcast together; the permutation that brings their axes to the front."""
+    together = broadcast_shapes("index", *(a.shape for a in parsed.arrays))
+    arrays = [ops.broadcast_to(a, together) for a in parsed.arrays]
+    rest = tuple(i for i in range(len(parsed.shape)) if i not in parsed.axes)
+    return arrays, together, (*parsed.axes, *rest)
+
+
+def getitem(x: Node, index: Any, force: Force) -> Node:
+    """x[index]."""
+    _check_masks(x.shape, index, force)
+    if _zero_dimensional_mask(index):
+        return _getitem_scalar_mask(x, index, force)
+    parsed = parse(x.shape, index, force)
+    part = ops.reshape(ops.slice_(x, parsed.slices), parsed.shape)
+    if not parsed.arrays:
+        return part
+    arrays, together, order = _arranged(parsed)
+    found = ops.gather(ops.permute_dims(part, order), arrays)
+    if parsed.front:
+        return found
+    at, k = min(parsed.axes), len(together)
+    rank = found.ndim
+    moved = (*range(k, k + at), *range(k), *range(k + at, rank))
+    return ops.permute_dims(found, moved)
+
+
+def _zero_dimensional_mask(index: Any) -> bool:
+    items = index if isinstance(index, tuple) else (index,)
+    return any(
+        isinstance(i, (bool, np.bool_)) or (isinstance(i, (Node, np.ndarray)) and i.dtype.kind == "b" and i.shape == ())
+        for i in items
+    )
+
+
+def _getitem_scalar_mask(x: Node, index: Any, force: Force) -> Node:
+    items = list(index) if isinstance(index, tuple) else [index]
+    keep, rest = True, []
+    for item in items:
+        if isinstance(item, (bool, np.bool_)):
+            keep = keep and bool(item)
+        elif isinstance(item, (Node, np.ndarray)) and item.dtype.kind == "b" and item.shape == ():
+            keep = keep and bool(force(item) if isinstance(item, Node) else item)
+        else:
+            rest.append(item)
+    part = getitem(x, tuple(rest), force)
+    return ops.gather(ops.reshape(part, (1, *part.shape)), [data(np.zeros(int(keep), np.int64))])
+
+
+def setitem(x: Node, index: Any, value: Any, force: Force) -> Node:
+    """x with x[index] replaced by a node or Python scalar, broadcast and cast as NumPy does."""
+    _check_masks(x.shape, index, force)
+    whole_mask = index[0] if isinstance(index, tuple) and len(index) == 1 else index
+    if isinstance(whole_mask, (Node, np.ndarray)) and whole_mask.dtype.kind == "b":
+        mask = whole_mask if isinstance(whole_mask, Node) else data(whole_mask)
+        if not isinstance(value, Node) or value.shape == ():
+            wide = ops.reshape(mask, mask.shape + (1,) * (x.ndim - mask.ndim))
+            return ops.where(ops.broadcast_to(wide, x.shape), _as_value(value, x, x.shape), x)
+    parsed = parse(x.shape, index, force)
+    if not parsed.arrays:
+        part = _as_value(value, x, parsed.shape)
+        return ops.update_slice(x, ops.reshape(part, sliced_shape(parsed.slices)), parsed.slices)
+    arrays, together, order = _arranged(parsed)
+    rest = tuple(parsed.shape[i] for i in order[len(parsed.axes) :])
+    if parsed.front:
+        selected: Shape = together + rest
+        to_front: tuple[int, ...] = tuple(range(len(selected)))
+    else:
+        at, k = min(parsed.axes), len(together)
+        selected = rest[:at] + together + rest[at:]
+        to_front = (*range(at, at + k), *range(at), *range(at + k, len(selected)))
+    values = ops.permute_dims(_as_value(value, x, selected), to_front)
+    part = ops.permute_dims(ops.reshape(ops.slice_(x, parsed.slices), parsed.shape), order)
+    written = ops.permute_dims(ops.scatter(part, values, arrays), tuple(np.argsort(order).tolist()))
+    return ops.update_slice(x, ops.reshape(written, sliced_shape(parsed.slices)), parsed.slices)
+
+
+def _as_value(value: Any, x: Node, shape: Shape) -> Node:
+    if not isinstance(value, Node):
+        kind = x.dtype.kind
+        if isinstance(value, complex) and kind != "c":
+            raise TypeError(f"cannot assign a complex number into a {x.dtype.name} array")
+        value = float(value) if kind == "f" else complex(value) if kind == "c" else int(value) if kind in "iu" else bool(value)
+        return ops.full(value, array_type(shape, x.dtype))
+    while value.ndim > len(shape) and value.shape[0] == 1:
+        value = ops.reshape(value, value.shape[1:])
+    if broadcast_shapes("assignment", value.shape, shape) != shape:
+        raise ValueError(f"assignment: shape {value.shape} does not fit the selected shape {shape}")
+    return conform(value, array_type(shape, x.dtype))
+
+
+@register
+def take(x: Node, indices: Node, axis: int) -> Node:
+    """Slices of x at integer positions along an axis."""
+    axis = normalize_axis(axis, x.ndim, "take")
+    return getitem(x, (slice(None),) * axis + (indices,), _refuse)
+
+
+@register
+def take_along_axis(x: Node, indices: Node, axis: int) -> Node:
+    """Elements at integer positions along an axis, the other axes matched one to one."""
+    axis = normalize_axis(axis, x.ndim, "take_along_axis")
+    return getitem(x, _along(x, indices, axis), _refuse)
+
+
+def _along(x: Node, indices: Node, axis: int) -> tuple[Node, ...]:
+    if indices.ndim != x.ndim:
+        raise ValueError(f"take_along_axis: indices have shape {indices.shape}, the array {x.shape}; ranks must be equal")
+    grid = []
+    shape = tuple(
+        n if i == axis else broadcast_shapes("take_along_axis", (n,), (x.shape[i],))[0] for i, n in enumerate(indices.shape)
+    )
+    for i, n in enumerate(shape):
+        if i == axis:
+            grid.append(ops.broadcast_to(indices, shape))
+        else:
+            steps = np.arange(x.shape[i]).reshape([-1 if j == i else 1 for j in range(x.ndim)])
+            grid.append(data(steps if x.shape[i] == n else np.zeros_like(steps)))
+    return tuple(grid)
+
+
+def scatter_add(x: Node, indices: Node, updates: Node, axis: int) -> Node:
+    """x with updates added at integer positions along an axis; repeated positions add up."""
+    axis = normalize_axis(axis, x.ndim, "scatter_add")
+    expected = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
+    updates = ops.astype(ops.broadcast_to(updates, expected), x.dtype)
+    k = indices.ndim
+    to_front = (*range(axis, axis + k), *range(axis), *range(axis + k, updates.ndim))
+    order = (axis, *(i for i in range(x.ndim) if i != axis))
+    checked = _in_bounds(cast(indices, int64), axis, x.shape[axis])
+    added = ops.scatter_add(ops.permute_dims(updates, to_front), [checked], tuple(x.shape[i] for i in order))
+    return ops.add(x, ops.permute_dims(added, tuple(np.argsort(order).tolist())))
+
+
+def _refuse(node: Node) -> Any:
+    raise TypeError("indices must be integers, got a boolean array")

@@ -1,0 +1,176 @@
+"""Composites that reduce, normalize and order: everything here is made of primitives, so every derivative follows."""
+
+from __future__ import annotations
+
+import math
+
+from adjoint.graph import Node, array_type
+from adjoint.primitives.core import conjugate, inexact, ops, stop_gradient, zeros
+from adjoint.shapes import Shape, keep_axes, normalize_axes, normalize_axis, size_of
+
+Axis = int | tuple[int, ...] | None
+
+
+def reduced(x: Node, axes: Shape) -> Shape:
+    """The shape with the axes kept at size one."""
+    return keep_axes(x.shape, axes)
+
+
+def reduce(name: str, x: Node, axis: Axis, keepdims: bool) -> Node:
+    """A reducing primitive over axes given as users give them."""
+    axes = normalize_axes(axis, x.ndim, name)
+    result = getattr(ops, name)(x, axes)
+    return ops.reshape(result, keep_axes(x.shape, axes)) if keepdims else result
+
+
+def mean(x: Node, axis: Axis, keepdims: bool) -> Node:
+    x = inexact(x)
+    axes = normalize_axes(axis, x.ndim, "mean")
+    count = size_of(tuple(x.shape[a] for a in axes))
+    return ops.divide(reduce("sum", x, axes, keepdims), float(count))
+
+
+def var(x: Node, axis: Axis, correction: float, keepdims: bool) -> Node:
+    x = inexact(x)
+    axes = normalize_axes(axis, x.ndim, "var")
+    count = size_of(tuple(x.shape[a] for a in axes))
+    centered = ops.subtract(x, mean(x, axes, True))
+    squares = ops.multiply(centered, centered)
+    if x.dtype.kind == "c":
+        squares = ops.real(ops.multiply(centered, conjugate(centered)))
+    return ops.divide(reduce("sum", squares, axes, keepdims), max(float(count - correction), 0.0))
+
+
+def root_of_squares(s: Node) -> Node:
+    """The square root of a sum of squares, with derivative 0 (not infinity times 0) where it is 0."""
+    dead = ops.equal(s, 0)
+    return ops.where(dead, zeros(s.type), ops.sqrt(s))
+
+
+def std(x: Node, axis: Axis, correction: float, keepdims: bool) -> Node:
+    return root_of_squares(var(x, axis, correction, keepdims))
+
+
+def norm(x: Node, order: float, axis: Axis, keepdims: bool) -> Node:
+    x = inexact(x)
+    axes = normalize_axes(axis, x.ndim, "norm")
+    size = ops.abs(x)
+    if order == 2:
+        squares = ops.multiply(x, x) if x.dtype.kind == "f" else ops.multiply(size, size)
+        return root_of_squares(reduce("sum", squares, axes, keepdims))
+    if order == 1:
+        return reduce("sum", size, axes, keepdims)
+    if order == 0:
+        return reduce("sum", ops.astype(ops.not_equal(x, 0), size.dtype), axes, keepdims)
+    if math.isinf(order):
+        return reduce("max" if order > 0 else "min", size, axes, keepdims)
+    total = reduce("sum", ops.power_constant(size, order), axes, keepdims)
+    return ops.where(ops.equal(total, 0), zeros(total.type), ops.power_constant(total, 1.0 / order))
+
+
+def count_nonzero(x: Node, axis: Axis, keepdims: bool) -> Node:
+    return reduce("sum", ops.not_equal(x, 0), axis, keepdims)
+
+
+def _shift(x: Node, axes: Shape) -> Node:
+    """The maximum over axes as a constant to derivatives, zero where it is not finite, with size-one axes."""
+    top = stop_gradient(reduce("max", x, axes, True))
+    return ops.where(ops.isfinite(top), top, zeros(top.type))
+
+
+def logsumexp(x: Node, axis: Axis, keepdims: bool) -> Node:
+    x = inexact(x)
+    axes = normalize_axes(axis, x.ndim, "logsumexp")
+    shift = _shift(x, axes)
+    total = ops.log(reduce("sum", ops.exp(ops.subtract(x, shift)), axes, True))
+    result = ops.add(total, shift)
+    return result if keepdims else ops.reshape(result, tuple(n for i, n in enumerate(x.shape) if i not in axes))
+
+
+def softmax(x: Node, axis: int | tuple[int, ...]) -> Node:
+    x = inexact(x)
+    axes = normalize_axes(axis, x.ndim, "softmax")
+    powers = ops.exp(ops.subtract(x, stop_gradient(reduce("max", x, axes, True)))) if x.type.size else x
+    return ops.divide(powers, reduce("sum", powers, axes, True))
+
+
+def log_softmax(x: Node, axis: int | tuple[int, ...]) -> Node:
+    x = inexact(x)
+    axes = normalize_axes(axis, x.ndim, "log_softmax")
+    if not x.type.size:
+        return x
+    shifted = ops.subtract(x, stop_gradient(reduce("max", x, axes, True)))
+    return ops.subtract(shifted, ops.log(reduce("sum", ops.exp(shifted), axes, True)))
+
+
+def arg_extreme(name: str, x: Node, axis: int | None, keepdims: bool) -> Node:
+    if axis is None:
+        result = getattr(ops, name)(ops.reshape(x, (x.type.size,)), 0)
+        return ops.reshape(result, (1,) * x.ndim) if keepdims else result
+    axis = normalize_axis(axis, x.ndim, name)
+    result = getattr(ops, name)(x, axis)
+    return ops.reshape(result, keep_axes(x.shape, (axis,))) if keepdims else result
+
+
+def scan(name: str, x: Node, axis: int | None, include_initial: bool) -> Node:
+    if axis is None:
+        if x.ndim > 1:
+            raise ValueError(f"{name}: axis is needed for an array with {x.ndim} axes")
+        axis = 0
+        x = ops.reshape(x, (x.type.size,))
+    axis = normalize_axis(axis, x.ndim, name)
+    result = getattr(ops, name)(x, axis)
+    if include_initial:
+        kind = result.dtype.kind
+        start = (0 if name.endswith("sum") else 1) * (1.0 if kind in "fc" else 1)
+        first = ops.full(start, array_type((*x.shape[:axis], 1, *x.shape[axis + 1 :]), result.dtype))
+        result = ops.concat([first, result], axis)
+    return result
+
+
+def sort(x: Node, axis: int, descending: bool) -> Node:
+    axis = normalize_axis(axis, x.ndim, "sort")
+    return ops.take_along_axis(x, ops.argsort(x, axis, descending), axis)
+
+
+def gelu(x: Node) -> Node:
+    x = inexact(x)
+    # x/2 erfc(-x/sqrt 2) keeps the digits of the negative tail, which 1 + erf(x/sqrt 2) loses
+    return ops.multiply(ops.multiply(x, 0.5), ops.erfc(ops.multiply(x, -math.sqrt(0.5))))
+
+
+def gelu_tanh(x: Node) -> Node:
+    x = inexact(x)
+    inner = ops.multiply(ops.add(x, ops.multiply(ops.power_constant(x, 3), 0.044715)), math.sqrt(2 / math.pi))
+    return ops.multiply(ops.multiply(x, 0.5), ops.add(ops.tanh(inner), 1))
+
+
+def silu(x: Node) -> Node:
+    x = inexact(x)
+    return ops.multiply(x, ops.sigmoid(x))
+
+
+def bounded(x: Node, low: Node | float | None, high: Node | float | None) -> Node:
+    """clip with either bound left out."""
+    if low is None and high is None:
+        return x
+    limits = {"f": (-math.inf, math.inf)}
+    if x.dtype.kind in "iu":
+        span = 2 ** (x.dtype.bits - (x.dtype.kind == "i"))
+        limits[x.dtype.kind] = (-span if x.dtype.kind == "i" else 0, span - 1)
+    smallest, largest = limits.get(x.dtype.kind, (False, True))
+    return ops.clip(x, smallest if low is None else low, largest if high is None else high)
+
+
+def diff(x: Node, axis: int, n: int) -> Node:
+    axis = normalize_axis(axis, x.ndim, "diff")
+    for _ in range(n):
+        size = max(x.shape[axis] - 1, 0)
+        offset = min(1, x.shape[axis])
+        upper = tuple((offset, size, 1) if i == axis else (0, m, 1) for i, m in enumerate(x.shape))
+        lower = tuple((0, size, 1) if i == axis else (0, m, 1) for i, m in enumerate(x.shape))
+        a, b = ops.slice_(x, upper), ops.slice_(x, lower)
+        x = ops.not_equal(a, b) if x.dtype.kind == "b" else ops.subtract(a, b)
+    return x
+
+

@@ -1,0 +1,219 @@
+"""Composites that move elements: flips, rolls, padding, tiling, stacking, windows."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from adjoint.dtypes import bool_
+from adjoint.graph import Node, array_type
+from adjoint.primitives.core import constant, ops
+from adjoint.shapes import normalize_axes, normalize_axis, size_of
+
+
+def permute(x: Node, axes: Sequence[int]) -> Node:
+    order = tuple(normalize_axis(a, x.ndim, "permute_dims") for a in axes)
+    if sorted(order) != list(range(x.ndim)):
+        raise ValueError(f"permute_dims: axes {tuple(axes)} are not a permutation of the {x.ndim} axes of {x.shape}")
+    return ops.permute_dims(x, order)
+
+
+def moveaxis(x: Node, source: Any, destination: Any) -> Node:
+    sources = [normalize_axis(a, x.ndim, "moveaxis") for a in (source if isinstance(source, Sequence) else (source,))]
+    targets = [
+        normalize_axis(a, x.ndim, "moveaxis") for a in (destination if isinstance(destination, Sequence) else (destination,))
+    ]
+    if len(sources) != len(targets):
+        raise ValueError(f"moveaxis: {len(sources)} sources but {len(targets)} destinations")
+    order = [a for a in range(x.ndim) if a not in sources]
+    for target, a in sorted(zip(targets, sources, strict=True)):
+        order.insert(target, a)
+    return ops.permute_dims(x, tuple(order))
+
+
+def swapaxes(x: Node, first: int, second: int) -> Node:
+    order = list(range(x.ndim))
+    a, b = normalize_axis(first, x.ndim, "swapaxes"), normalize_axis(second, x.ndim, "swapaxes")
+    order[a], order[b] = b, a
+    return ops.permute_dims(x, tuple(order))
+
+
+def expand_dims(x: Node, axis: Any) -> Node:
+    items = axis if isinstance(axis, (tuple, list)) else (axis,)
+    rank = x.ndim + len(items)
+    axes = {normalize_axis(a, rank, "expand_dims") for a in items}
+    if len(axes) != len(items):
+        raise ValueError(f"expand_dims: axis {axis} names an axis twice")
+    sizes = iter(x.shape)
+    return ops.reshape(x, tuple(1 if i in axes else next(sizes) for i in range(rank)))
+
+
+def squeeze(x: Node, axis: Any) -> Node:
+    if axis is None:
+        return ops.reshape(x, tuple(n for n in x.shape if n != 1))
+    axes = normalize_axes(axis, x.ndim, "squeeze")
+    for a in axes:
+        if x.shape[a] != 1:
+            raise ValueError(f"squeeze: axis {a} of shape {x.shape} has size {x.shape[a]}, not 1")
+    return ops.reshape(x, tuple(n for i, n in enumerate(x.shape) if i not in axes))
+
+
+def flip(x: Node, axis: Any) -> Node:
+    for a in normalize_axes(axis, x.ndim, "flip"):
+        x = ops.reverse(x, a)
+    return x
+
+
+def _span(x: Node, axis: int, start: int, size: int) -> Node:
+    return ops.slice_(x, tuple((start, size, 1) if i == axis else (0, n, 1) for i, n in enumerate(x.shape)))
+
+
+def roll(x: Node, shift: Any, axis: Any) -> Node:
+    if axis is None:
+        flat = ops.reshape(x, (x.type.size,))
+        return ops.reshape(roll(flat, sum(shift) if isinstance(shift, Sequence) else shift, 0), x.shape)
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    shifts = shift if isinstance(shift, (tuple, list)) else (shift,) * len(axes)
+    for a, s in zip(axes, shifts, strict=True):
+        a = normalize_axis(a, x.ndim, "roll")
+        n = x.shape[a]
+        s = operator.index(s) % n if n else 0
+        if s:
+            x = ops.concat([_span(x, a, n - s, s), _span(x, a, 0, n - s)], a)
+    return x
+
+
+def pad(x: Node, widths: Any, value: complex) -> Node:
+    pairs = np.broadcast_to(np.asarray(widths), (x.ndim, 2)).tolist() if x.ndim else []
+    if any(w < 0 for pair in pairs for w in pair):
+        raise ValueError(f"pad: negative width in {widths}")
+    shape = tuple(n + a + b for n, (a, b) in zip(x.shape, pairs, strict=True))
+    slices = tuple((a, n, 1) for n, (a, _) in zip(x.shape, pairs, strict=True))
+    if value == 0:
+        return ops.embed(x, shape, slices)
+    filled = constant(value, array_type(shape, x.dtype))
+    return ops.update_slice(ops.astype(filled, x.dtype), x, slices)
+
+
+def stack(xs: Sequence[Node], axis: int) -> Node:
+    if not xs:
+        raise ValueError("stack: expected at least one array")
+    if any(x.shape != xs[0].shape for x in xs):
+        raise ValueError(f"stack: shapes differ: {', '.join(str(x.shape) for x in xs)}")
+    axis = normalize_axis(axis, xs[0].ndim + 1, "stack")
+    return ops.concat([expand_dims(x, axis) for x in xs], axis)
+
+
+def concat(xs: Sequence[Node], axis: int | None) -> Node:
+    if axis is None:
+        return ops.concat([ops.reshape(x, (x.type.size,)) for x in xs], 0)
+    if not xs:
+        raise ValueError("concat: expected at least one array")
+    return ops.concat(xs, normalize_axis(axis, xs[0].ndim, "concat"))
+
+
+def split(x: Node, sections: Any, axis: int) -> list[Node]:
+    axis = normalize_axis(axis, x.ndim, "split")
+    n = x.shape[axis]
+    if isinstance(sections, (list, tuple, np.ndarray)):
+        edges = [0, *(int(min(max(i + n if i < 0 else i, 0), n)) for i in sections), n]
+    else:
+        count = operator.index(sections)
+        if count <= 0 or n % count:
+            raise ValueError(f"split: axis {axis} of size {n} does not divide into {count} equal parts")
+        edges = list(range(0, n + 1, n // count)) if n else [0] * (count + 1)
+    return [_span(x, axis, a, max(b - a, 0)) for a, b in zip(edges, edges[1:], strict=False)]
+
+
+def unstack(x: Node, axis: int) -> list[Node]:
+    axis = normalize_axis(axis, x.ndim, "unstack")
+    shape = x.shape[:axis] + x.shape[axis + 1 :]
+    return [ops.reshape(_span(x, axis, i, 1), shape) for i in range(x.shape[axis])]
+
+
+def tile(x: Node, repetitions: Any) -> Node:
+    counts = list(repetitions) if isinstance(repetitions, Sequence) else [repetitions]
+    rank = max(len(counts), x.ndim)
+    counts = [1] * (rank - len(counts)) + [operator.index(c) for c in counts]
+    shape = (1,) * (rank - x.ndim) + x.shape
+    paired = [m for n, c in zip(shape, counts, strict=True) for m in (c, n)]
+    ready = ops.reshape(x, tuple(m for n in shape for m in (1, n)))
+    repeated = ops.broadcast_to(ready, tuple(paired))
+    return ops.reshape(repeated, tuple(n * c for n, c in zip(shape, counts, strict=True)))
+
+
+def repeat(x: Node, repeats: Any, axis: int | None) -> Node:
+    if axis is None:
+        x, axis = ops.reshape(x, (x.type.size,)), 0
+    axis = normalize_axis(axis, x.ndim, "repeat")
+    if not np.ndim(repeats):
+        count = operator.index(repeats)
+        spread = ops.broadcast_to(
+            ops.reshape(x, (*x.shape[: axis + 1], 1, *x.shape[axis + 1 :])),
+            (*x.shape[: axis + 1], count, *x.shape[axis + 1 :]),
+        )
+        return ops.reshape(spread, (*x.shape[:axis], x.shape[axis] * count, *x.shape[axis + 1 :]))
+    positions = np.repeat(np.arange(x.shape[axis]), np.asarray(repeats))
+    return ops.take(x, ops.data(positions), axis)
+
+
+def triangle(x: Node, k: int, upper: bool) -> Node:
+    if x.ndim < 2:
+        raise ValueError(f"{'triu' if upper else 'tril'}: expected at least two axes, got shape {x.shape}")
+    rows, columns = x.shape[-2:]
+    difference = np.arange(columns)[None, :] - np.arange(rows)[:, None]
+    keep = ops.data(difference >= k if upper else difference <= k, bool_)
+    return ops.where(ops.broadcast_to(keep, x.shape), x, ops.zeros(x.type))
+
+
+def one_hot(x: Node, classes: int, dtype: Any) -> Node:
+    if x.dtype.kind not in "iu":
+        raise TypeError(f"one_hot: expected an integer array, got {x.dtype.name}")
+    cells = ops.astype(ops.iota(classes), x.dtype)
+    return ops.astype(ops.equal(expand_dims(x, -1), cells), dtype)
+
+
+# im2col ---------------------------------------------------------------------------------------------------------------
+
+
+def pair(value: Any) -> tuple[int, int]:
+    """Two ints from one or two."""
+    return (value, value) if isinstance(value, int) else (value[0], value[1])
+
+
+def unfold(x: Node, kernel: Any, stride: Any, padding: Any, dilation: Any) -> Node:
+    if x.ndim != 4:
+        raise ValueError(f"unfold: expected shape (N, C, H, W), got {x.shape}")
+    rows, columns = pair(padding)
+    x = pad(x, ((0, 0), (0, 0), (rows, rows), (columns, columns)), 0)
+    attributes = _windows("unfold", pair(kernel), pair(stride), pair(dilation), x.shape[2:])
+    found = ops.windows(x, attributes)
+    n, c, kh, kw, oh, ow = found.shape
+    return ops.reshape(found, (n, c * kh * kw, oh * ow))
+
+
+def fold(x: Node, size: Any, kernel: Any, stride: Any, padding: Any, dilation: Any) -> Node:
+    (height, width), (rows, columns), (kh, kw) = pair(size), pair(padding), pair(kernel)
+    padded = (height + 2 * rows, width + 2 * columns)
+    attributes = _windows("fold", (kh, kw), pair(stride), pair(dilation), padded)
+    counts = tuple(
+        (n - d * (k - 1) - 1) // s + 1
+        for n, k, s, d in zip(padded, (kh, kw), pair(stride), pair(dilation), strict=True)
+    )
+    if x.ndim != 3 or x.shape[1] % (kh * kw) or x.shape[2] != size_of(counts):
+        raise ValueError(
+            f"fold: shape {x.shape} does not fit output size {(height, width)}: expected (N, C*{kh * kw}, {size_of(counts)})"
+        )
+    n, channels = x.shape[0], x.shape[1] // (kh * kw)
+    summed = ops.fold_windows(ops.reshape(x, (n, channels, kh, kw, *counts)), attributes)
+    return ops.slice_(summed, ((0, n, 1), (0, channels, 1), (rows, height, 1), (columns, width, 1)))
+
+
+def _windows(name: str, kernel: Any, stride: Any, dilation: Any, extents: Any) -> Any:
+    for k, s, d, n in zip(kernel, stride, dilation, extents, strict=True):
+        if k < 1 or s < 1 or d < 1 or d * (k - 1) + 1 > n:
+            raise ValueError(f"{name}: kernel {kernel} with dilation {dilation}, stride {stride} does not fit {extents}")
+    return (kernel, stride, dilation, tuple(extents))

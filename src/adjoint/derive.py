@@ -1,0 +1,194 @@
+"""Derivatives, as graphs made from graphs.
+
+`reverse` applies each primitive's rule once, in reverse topological order, and adds up what meets. Forward mode is its
+transpose: the reverse graph is linear in the cotangents it starts from, so reversing it once more, with the tangents as
+cotangents and with respect to a dummy cotangent, gives the tangent of the output; the dummy itself drops out.
+(Found independently several times; see e.g. A. Radul et al., "You only linearize once", POPL 2023, for its converse.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from adjoint.graph import MODE, Kept, Mode, Node, Primitive, array_type, get_mode, mode, topological
+from adjoint.primitives.core import SELECT, ops, placeholder, select, zeros
+from adjoint.primitives.custom import CUSTOM, HOST_CALL
+
+__all__ = ["PULLBACK", "expand", "forward", "pullback", "reverse"]
+
+Nodes = Sequence[Node]
+
+
+def reverse(
+    outputs: Nodes, cotangents: Sequence[Node | None], wrt: Nodes, *, stop: bool = False, known: set[Node] | None = None
+) -> list[Node | None]:
+    """The cotangents of `wrt`: None where the outputs don't depend on it (or depend on it through integers alone).
+
+    With `stop`, no node of `wrt` depends on another, and the walk ends at them. `known` are nodes that depend on none.
+    """
+    wanted = set(wrt)
+    order, active = _active(outputs, wanted, stop, known)
+    cotangent: dict[Node, Node] = {}
+    several: dict[Node, list[Node | None]] = {}
+    add = ops.add
+    for y, u in zip(outputs, cotangents, strict=True):
+        if u is not None and y in active:
+            cotangent[y] = add(cotangent[y], u) if y in cotangent else u
+    outer = get_mode()
+    inner = Mode(outer.grad)
+    token = MODE.set(inner)
+    try:
+        for node in reversed(order):
+            u = cotangent.get(node)
+            if u is None and node not in several:
+                continue
+            inputs = node.inputs
+            inner.site, inner.offset = node.site, node.offset
+            op = node.op
+            rules = op.vjp
+            if type(rules) is tuple:
+                for x, rule in zip(inputs, rules, strict=True):
+                    if rule is not None and x in active:
+                        v = rule(u, node, *inputs)
+                        if v is not None:
+                            old = cotangent.get(x)
+                            cotangent[x] = v if old is None else add(old, v)
+            elif op is SELECT:
+                (x,) = inputs
+                if x in active:
+                    slots = several.setdefault(x, [None] * len(x.type))
+                    old = slots[node.attributes]
+                    slots[node.attributes] = u if old is None or u is None else add(old, u)
+            elif rules is not None:
+                wants = [x in active for x in inputs]
+                for x, want, v in zip(inputs, wants, rules(several.get(node, u), node, wants), strict=True):
+                    if want and v is not None:
+                        old = cotangent.get(x)
+                        cotangent[x] = v if old is None else add(old, v)
+    finally:
+        MODE.reset(token)
+    return [cotangent.get(x) for x in wrt]
+
+
+def _active(
+    outputs: Nodes, wanted: set[Node], stop: bool, known: set[Node] | None
+) -> tuple[list[Node], set[Node]]:
+    """The nodes on a differentiable path from `wanted` to the outputs, in topological order, and as a set."""
+    order: list[Node] = []
+    active: set[Node] = set()
+    passive: set[Node] = set() if known is None else set(known)
+    stack = list(outputs)
+    while stack:
+        node = stack[-1]
+        if node in active or node in passive:
+            stack.pop()
+            continue
+        if node in wanted and (stop or not node.tracked):
+            active.add(node)
+            stack.pop()
+            continue
+        if not node.tracked:
+            passive.add(node)
+            stack.pop()
+            continue
+        ready = True
+        on_path = node in wanted
+        for x in node.inputs:
+            if x in active:
+                on_path = True
+            elif x not in passive:
+                stack.append(x)
+                ready = False
+        if ready:
+            stack.pop()
+            if on_path and (type(node.type) is tuple or node.type.inexact):
+                active.add(node)
+                order.append(node)
+            else:
+                passive.add(node)
+    return order, active
+
+
+def forward(outputs: Nodes, wrt: Nodes, tangents: Sequence[Node | None]) -> list[Node | None]:
+    """The tangents of the outputs: None where one doesn't depend on `wrt`. Raises RuntimeError for a custom rule that
+    is not linear in its cotangent."""
+    pairs = [(x, t) for x, t in zip(wrt, tangents, strict=True) if t is not None]
+    sources = [x for x, _ in pairs]
+    with mode(grad=True):
+        dummies = [placeholder(y.type, "dummy cotangent") if y.type.inexact else None for y in outputs]
+        first = reverse(outputs, dummies, sources, stop=True)
+        linear = [(g, t) for g, (_, t) in zip(first, pairs, strict=True) if g is not None]
+        primal = set(topological(outputs, lambda node: node.tracked))
+        real_dummies = [d for d in dummies if d is not None]
+        found = reverse([g for g, _ in linear], [t for _, t in linear], real_dummies, stop=True, known=primal)
+    if any(node.op is CUSTOM or node.op is HOST_CALL for node in primal):
+        _check_linear(found, set(real_dummies), primal)
+    result = iter(found)
+    return [None if d is None else next(result) for d in dummies]
+
+
+def _check_linear(results: Iterable[Node | None], dummies: set[Node], primal: set[Node]) -> None:
+    for node in topological([x for x in results if x is not None], lambda node: node not in primal):
+        if node in dummies:
+            names = sorted({str(n.attributes[-1].name) for n in primal if n.op is CUSTOM})
+            raise RuntimeError(
+                f"jvp: the backward rule of {', '.join(names) or 'a host call'} is not linear in its cotangent, so "
+                "forward mode cannot be derived from it; give the forward rule with def_jvp"
+            )
+
+
+# The reverse pass as one lazy node ------------------------------------------------------------------------------------
+
+
+def _no_kernel(attributes: object, type: object) -> None:
+    raise RuntimeError("a pullback is expanded before it is evaluated")
+
+
+PULLBACK = Primitive("pullback", _no_kernel)  # type: ignore[arg-type]
+
+
+def pullback(output: Node, cotangent: Node, wrt: Nodes) -> list[Node]:
+    """The cotangents of `wrt` as outputs of one untracked node. Evaluation looks up the plan of a structure seen before
+    and derives the reverse graph only for a new one."""
+    site = get_mode()
+    node = Node(PULLBACK, (output, cotangent, *wrt), None, tuple([x.type for x in wrt]), site.site, site.offset, False)
+    return [select(node, i) for i in range(len(wrt))]
+
+
+def derive_pullback(node: Node) -> list[Node]:
+    """What a pullback stands for: the cotangents as ordinary graph."""
+    output, cotangent, *wrt = node.inputs
+    with mode(grad=False):
+        found = reverse([output], [cotangent], wrt)
+        return [zeros(x.type) if g is None else g for g, x in zip(found, wrt, strict=True)]
+
+
+def expand(roots: Nodes) -> list[Node]:
+    """The roots with every pending pullback below them written out."""
+    pending = [n for n in topological(roots, lambda node: node.value is None) if n.value is None and n.op is PULLBACK]
+    if not pending:
+        return list(roots)
+    new: dict[Node, Node] = {}
+    outputs: dict[Node, list[Node]] = {}
+    for node in topological(roots):
+        inputs = tuple([new.get(x, x) for x in node.inputs])
+        if node.op is PULLBACK and node.value is None:
+            changed = Node(PULLBACK, inputs, None, node.type, node.site, node.offset, False)
+            outputs[node] = derive_pullback(changed)
+        elif node.op is SELECT and node.inputs and node.inputs[0] in outputs:
+            new[node] = outputs[node.inputs[0]][node.attributes]
+        elif inputs != node.inputs and node.value is None:
+            new[node] = Node(node.op, inputs, node.attributes, node.type, node.site, node.offset, node.tracked)
+    return [new.get(root, root) for root in roots]
+
+
+def value_of(node: Node) -> object:
+    """The value a node holds, kept or not; None while it is pending."""
+    value = node.value
+    return value.array if type(value) is Kept else value
+
+
+def one_cotangent(node: Node) -> Node:
+    """The cotangent 1 of a single-element node."""
+    kind = node.dtype.kind
+    return ops.full(1.0 if kind == "f" else 1 + 0j, array_type(node.shape, node.dtype))

@@ -1,0 +1,154 @@
+"""Element types: the Array API standard's thirteen, how they promote, and the default floating type.
+
+Promotion follows the Array API standard (https://data-apis.org/array-api/latest/API_specification/type_promotion.html)
+with two additions: an integer or bool with a floating type gives that floating type, and a Python scalar never widens.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+__all__ = ["DTYPES", "DType", "as_dtype", "default_dtype", "get_default_dtype", "promote", "set_default_dtype"]
+
+KIND_ORDER = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
+
+
+class DType:
+    """One element type. Compares equal to its name and to its NumPy dtype; `np.dtype(t)` accepts it."""
+
+    __slots__ = ("bits", "dtype", "inexact", "kind", "name", "types")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.dtype = np.dtype(name)
+        self.kind = self.dtype.kind
+        self.bits = self.dtype.itemsize * 8
+        self.inexact = self.kind in "fc"
+        # shape -> ArrayType, filled by graph.node.array_type
+        self.types: dict[tuple[int, ...], Any] = {}
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self.dtype.itemsize
+
+    def __repr__(self) -> str:
+        return f"adjoint.{self.name}"
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, DType):
+            return self is other
+        if isinstance(other, str):
+            return self.name == other
+        try:
+            return bool(self.dtype == other)
+        except TypeError:
+            return False
+
+    def __hash__(self) -> int:
+        return hash(self.dtype)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return as_dtype, (self.name,)
+
+
+NAMES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "complex64", "complex128"]
+DTYPES: dict[str, DType] = {name: DType(name) for name in NAMES}
+BY_NUMPY: dict[Any, DType] = {d.dtype: d for d in DTYPES.values()}
+
+bool_ = DTYPES["bool"]
+int8, int16, int32, int64 = (DTYPES[n] for n in ("int8", "int16", "int32", "int64"))
+uint8, uint16, uint32, uint64 = (DTYPES[n] for n in ("uint8", "uint16", "uint32", "uint64"))
+float32, float64 = DTYPES["float32"], DTYPES["float64"]
+complex64, complex128 = DTYPES["complex64"], DTYPES["complex128"]
+
+_default = [float32]
+
+
+def default_dtype() -> DType:
+    """The type that Python floats take."""
+    return _default[0]
+
+
+get_default_dtype = default_dtype
+
+
+def set_default_dtype(dtype: Any) -> None:
+    """Set the type that Python floats take: float32 (at the start) or float64.
+
+    Raises TypeError for any other type.
+
+    >>> import adjoint as ad
+    >>> ad.set_default_dtype("float64")
+    >>> ad.tensor(1.5).dtype
+    adjoint.float64
+    >>> ad.set_default_dtype("float32")
+    """
+    chosen = as_dtype(dtype)
+    if chosen.kind != "f":
+        raise TypeError(f"set_default_dtype: expected float32 or float64, got {chosen.name}")
+    _default[0] = chosen
+
+
+def as_dtype(dtype: Any) -> DType:
+    """The DType for a DType, a name, a NumPy dtype or one of Python's bool, int, float, complex. Raises TypeError."""
+    if isinstance(dtype, DType):
+        return dtype
+    if dtype is float:
+        return default_dtype()
+    if dtype is complex:
+        return complex_of(default_dtype())
+    try:
+        return BY_NUMPY[np.dtype(dtype).newbyteorder("=")]
+    except (KeyError, TypeError):
+        known = ", ".join(NAMES)
+        name = getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or dtype
+        raise TypeError(f"unknown dtype {str(name)!r}; adjoint has {known}") from None
+
+
+def complex_of(dtype: DType) -> DType:
+    """The complex type with the precision of a floating type."""
+    return complex128 if dtype.name in ("float64", "complex128") else complex64
+
+
+def real_of(dtype: DType) -> DType:
+    """The real type with the precision of a complex type; any other type unchanged."""
+    return dtype if dtype.kind != "c" else (float64 if dtype is complex128 else float32)
+
+
+def _promote(a: DType, b: DType) -> DType | None:
+    low, high = sorted((a, b), key=lambda d: (KIND_ORDER[d.kind], d.bits))
+    if KIND_ORDER[high.kind] >= 2:
+        if high.kind == "c" and low is float64:
+            return complex128
+        return high
+    if {low.kind, high.kind} == {"u", "i"}:
+        unsigned, signed = (low, high) if low.kind == "u" else (high, low)
+        bits = max(signed.bits, unsigned.bits * 2)
+        return DTYPES.get(f"int{bits}")
+    return high
+
+
+_TABLE = {(a, b): _promote(a, b) for a, b in itertools.product(DTYPES.values(), repeat=2)}
+
+
+def promote(a: DType, b: DType) -> DType:
+    """The common type of two arrays. Raises TypeError for uint64 with a signed integer, which have none."""
+    common = _TABLE[a, b]
+    if common is None:
+        raise TypeError(f"no common type for {a.name} and {b.name}; cast one of them with astype")
+    return common
+
+
+def scalar_dtype(value: complex, beside: DType | None) -> DType:
+    """The type that a Python scalar takes beside an array of type `beside` (None: alone). It never widens `beside`."""
+    if isinstance(value, bool):
+        return beside or bool_
+    if isinstance(value, int):
+        return beside if beside is not None and beside.kind != "b" else int64
+    if isinstance(value, float):
+        return beside if beside is not None and beside.inexact else default_dtype()
+    return complex_of(beside if beside is not None and beside.inexact else default_dtype())

@@ -1,0 +1,6 @@
+"""Execution: graphs to numbers."""
+
+from adjoint.execution.evaluate import evaluate
+from adjoint.execution.replay import Replay
+
+__all__ = ["Replay", "evaluate"]

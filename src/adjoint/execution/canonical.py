@@ -1,0 +1,147 @@
+"""The canonical form of what is to be computed: a numbering of the pending graph and the exact key of its plan.
+
+Two evaluations share a plan when their keys are equal, element by element: the same operations and attributes on the
+same numbers, leaves of the same types in the same places, the same nodes asked for. Ordinary floats and the values of
+leaves are not in the key but among the plan's inputs, so a replay with other numbers is never stale.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from math import copysign
+from sys import getrefcount
+from typing import Any
+
+from adjoint.derive import PULLBACK
+from adjoint.graph import Kept, Node
+from adjoint.primitives.core import FULL
+
+LITERALS = frozenset({0, 1, -1, 2})
+FLOAT_SLOT = "a number"
+
+
+class Canonical:
+    """A numbered graph. `order[i]` is node i; `leaves` are those whose values go in; `numbers` the free constants."""
+
+    __slots__ = ("edges", "entries", "leaves", "number", "numbers", "order", "pullbacks", "structural")
+
+    def __init__(self, structural: bool) -> None:
+        self.structural = structural
+        self.number: dict[Node, int] = {}
+        self.order: list[Node] = []
+        self.entries: list[Any] = []
+        self.edges: list[int] = []
+        self.leaves: list[Node] = []
+        self.numbers: list[tuple[Any, Node]] = []
+        self.pullbacks: list[Node] = []
+
+
+def canonicalize(roots: Sequence[Node], structural: bool = False) -> Canonical:
+    """Number the pending graph below the roots.
+
+    Where a pullback is pending, everything that was recorded counts and not just what has no value yet: then the walk
+    is `structural`, and tracked nodes that hold a value are entered all the same.
+    """
+    c = Canonical(structural)
+    number, order, edges = c.number, c.order, c.edges
+    entry = c.entries.append
+    stack = list(roots)[::-1]
+    while stack:
+        node = stack[-1]
+        if node in number:
+            stack.pop()
+            continue
+        inputs = node.inputs
+        held = node.value is not None
+        if inputs and (not held or (structural and node.tracked)):
+            ready = True
+            for x in inputs:
+                if x not in number:
+                    stack.append(x)
+                    ready = False
+            if not ready:
+                continue
+            stack.pop()
+            op = node.op
+            entry(op)
+            entry(node.tracked)
+            attributes = node.attributes
+            if attributes is not None:
+                entry(attributes if op.key is None else op.key(attributes))
+            if op.variadic:
+                entry(len(inputs))
+                if op is PULLBACK:
+                    if not structural:
+                        return canonicalize(roots, True)
+                    c.pullbacks.append(node)
+            for x in inputs:
+                edges.append(number[x])
+            if held:
+                entry("held")
+                c.leaves.append(node)
+        else:
+            stack.pop()
+            op = node.op
+            if held or op is not FULL:
+                entry(None)
+                entry(node.tracked)
+                kind = node.type
+                entry(kind.code if type(kind) is not tuple else tuple([t.code for t in kind]))
+                c.leaves.append(node)
+                if not held:
+                    _refuse_placeholder(node)
+            else:
+                value = node.attributes
+                entry(FULL)
+                entry(node.type.code)
+                if value in LITERALS and (value != 0 or copysign(1.0, value.real) > 0):
+                    entry(value)
+                else:
+                    entry(FLOAT_SLOT)
+                    c.numbers.append((value, node))
+        number[node] = len(order)
+        order.append(node)
+    return c
+
+
+def _refuse_placeholder(node: Node) -> None:
+    raise RuntimeError(
+        f"a value is needed here, but {node.attributes!r} has none: inside a traced function (vmap, jit) shapes are known "
+        f"and numbers are not; use ad.where instead of `if`, or keep this input out of the tracing"
+    )
+
+
+def external_references(c: Canonical) -> list[int]:
+    """The numbers of the pending nodes that something outside this graph refers to.
+
+    A tensor that somebody holds will be asked for, or not; its value costs little now and a whole evaluation later. A
+    reference count above what the graph itself explains shows it.
+    """
+    order = c.order
+    explained = Counter(c.edges)
+    references = list(map(getrefcount, order))
+    return [
+        i
+        for i, count in enumerate(references)
+        if count > BASELINE + explained[i] and order[i].value is None and order[i].inputs
+    ]
+
+
+def _baseline() -> int:
+    """How many references the walk itself holds to a node that nothing else does."""
+    c = Canonical(False)
+    node = Node(FULL, (), 0.0, None, None, 0, False)
+    c.order.append(node)
+    c.number[node] = 0
+    del node
+    return list(map(getrefcount, c.order))[0]
+
+
+BASELINE = _baseline()
+
+
+def value_array(node: Node) -> Any:
+    """The array of a node that has one."""
+    value = node.value
+    return value.array if type(value) is Kept else value

@@ -1,0 +1,166 @@
+"""Evaluation: find the plan of what is asked for, run it, and put the values where they belong."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from adjoint.execution.canonical import Canonical, canonicalize, external_references, value_array
+from adjoint.execution.plan import Plan, build
+from adjoint.execution.programs import Streaming, choose
+from adjoint.graph import Kept, Node
+
+__all__ = ["evaluate", "plan_of", "run"]
+
+CACHE_WEIGHT = 4_000_000  # steps and leaves remembered in all
+
+
+class PlanCache:
+    """Plans by key, the least recently used forgotten first."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.plans: OrderedDict[Any, Plan] = OrderedDict()
+        self.weight = 0
+
+    def get(self, key: Any) -> Plan | None:
+        plan = self.plans.get(key)
+        if plan is not None:
+            self.plans.move_to_end(key)
+        return plan
+
+    def put(self, key: Any, plan: Plan) -> None:
+        self.plans[key] = plan
+        self.weight += plan.weight
+        while self.weight > self.limit and len(self.plans) > 1:
+            _, old = self.plans.popitem(last=False)
+            self.weight -= old.weight
+
+
+_cache = PlanCache(CACHE_WEIGHT)
+# Graphs are read and values assigned under this lock; the numbers themselves are computed outside it.
+_lock = threading.RLock()
+
+
+def _renew_lock() -> None:
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
+
+
+def plan_of(c: Canonical, wanted: list[int], keep: bool) -> Plan:
+    """The plan for a numbered graph, remembered or built."""
+    key = (tuple(c.entries), tuple(c.edges), tuple(wanted), keep)
+    plan = _cache.get(key)
+    if plan is None:
+        plan = build(c, wanted, keep)
+        _cache.put(key, plan)
+    return plan
+
+
+class _Alarm:
+    """Told by NumPy when an operation was invalid (zero times infinity among them)."""
+
+    __slots__ = ("raised",)
+
+    def __init__(self) -> None:
+        self.raised = False
+
+    def __call__(self, kind: str, flag: int) -> None:
+        self.raised = True
+
+
+def run(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Any]:
+    """The values of a plan's outputs."""
+    alarm = _Alarm()
+    with np.errstate(divide="ignore", over="ignore", under="ignore", invalid="call", call=alarm):
+        owned = plan.runs > 0 and plan.lock.acquire(blocking=False)
+        try:
+            program = _program(plan, owned)
+            results = program.run(leaves, numbers, plan.always_masked)
+            if plan.has_masked and not plan.always_masked and (alarm.raised or not _finite(plan, results)):
+                results = program.run(leaves, numbers, True)
+        finally:
+            if owned:
+                plan.lock.release()
+    plan.runs += 1
+    return results
+
+
+def _program(plan: Plan, owned: bool) -> Any:
+    if owned:
+        if plan.program is None:
+            if plan.streaming is None:
+                plan.streaming = Streaming(plan)
+            plan.program = choose(plan)
+        return plan.program
+    if plan.streaming is None:
+        plan.streaming = Streaming(plan)
+    return plan.streaming
+
+
+def _finite(plan: Plan, results: list[Any]) -> bool:
+    return all(np.isfinite(np.add.reduce(results[k], None)) for k in plan.checked)
+
+
+def evaluate(nodes: Iterable[Node]) -> None:
+    """Give every node its value; what of their graph somebody else holds, and what a reverse pass will read, as well."""
+    with _lock:
+        roots = []
+        for node in nodes:
+            value = node.value
+            if value is None:
+                roots.append(node)
+            elif type(value) is Kept:
+                node.value = value.array
+        if not roots:
+            return
+        c = canonicalize(roots)
+        plan, leaves, numbers = _prepare(c, roots)
+    results = run(plan, leaves, numbers)
+    with _lock:
+        _store(c, plan, results)
+
+
+def _prepare(c: Canonical, roots: list[Node]) -> tuple[Plan, list[Any], list[Any]]:
+    number = c.number
+    wanted = dict.fromkeys([number[x] for x in roots])
+    if len(c.order) > len(wanted):
+        wanted.update(dict.fromkeys(external_references(c)))
+    keep = not c.structural and any(x.tracked for x in roots)
+    plan = plan_of(c, list(wanted), keep)
+    return plan, [value_array(x) for x in c.leaves], [v for v, _ in c.numbers]
+
+
+def _store(c: Canonical, plan: Plan, results: list[Any]) -> None:
+    order = c.order
+    several: dict[Node, list[Any]] = {}
+    for (i, index, _, is_kept), value in zip(plan.outputs, results, strict=True):
+        node = order[i]
+        array = value if type(value) is np.ndarray else np.asarray(value)
+        if array.base is not None and array.base.nbytes > 4 * array.nbytes:
+            array = array.copy()  # a small view would keep a large array alive
+        if index is not None:
+            several.setdefault(node, []).append(array)
+        elif is_kept:
+            if node.value is None:
+                node.value = Kept(array)
+        else:
+            node.value = array
+            if not node.tracked:
+                node.inputs = ()
+    for node, arrays in several.items():
+        node.value = tuple(arrays)
+        node.inputs = ()
+    if c.pullbacks:  # the reverse pass has read what was kept for it
+        for node in order:
+            if type(node.value) is Kept:
+                node.value = None

@@ -1,0 +1,25 @@
+"""The expression graph and the walks over it."""
+
+from adjoint.graph.node import (
+    MODE,
+    PRIMITIVES,
+    ArrayType,
+    Kept,
+    Located,
+    Mode,
+    Node,
+    Origin,
+    Primitive,
+    Scope,
+    Variable,
+    array_type,
+    get_mode,
+    mode,
+    record,
+)
+from adjoint.graph.walk import depends_on, substitute, topological
+
+__all__ = [
+    "MODE", "PRIMITIVES", "ArrayType", "Kept", "Located", "Mode", "Node", "Origin", "Primitive", "Scope", "Variable",
+    "array_type", "depends_on", "get_mode", "mode", "record", "substitute", "topological",
+]  # fmt: skip

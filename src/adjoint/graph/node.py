@@ -1,0 +1,307 @@
+"""The expression graph: nodes, their types, and the modes under which they are recorded.
+
+A `Node` is one primitive applied to inputs. It never changes what it means: evaluation may fill in its value, and an
+untracked node then forgets its inputs, but no value is ever replaced. Names that can be rebound are tensors, one layer
+up. Nothing here points from an input to its consumers, so graphs are free of cycles and freed by reference counts.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import CodeType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from adjoint.dtypes import DType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Shape = tuple[int, ...]
+
+
+class ArrayType:
+    """The shape and dtype of an array. Equal types are almost always the same object, so `is` is the fast comparison.
+
+    `code` is a number no other type ever gets; a plan's key holds it in place of shape and dtype.
+    """
+
+    __slots__ = ("code", "dtype", "inexact", "ndim", "shape", "size", "zero")
+
+    def __init__(self, shape: Shape, dtype: DType) -> None:
+        self.shape = shape
+        self.dtype = dtype
+        self.ndim = len(shape)
+        self.inexact = dtype.inexact
+        size = 1
+        for n in shape:
+            size *= n
+        self.size = size
+        self.code = next(_codes)
+        self.zero: Node | None = None  # the constant 0 of this type, made when first asked for
+
+    def __repr__(self) -> str:
+        return f"{self.dtype.name}{list(self.shape)}"
+
+
+_codes = itertools.count()
+MAX_INTERNED = 1 << 16
+
+
+def array_type(shape: Shape, dtype: DType) -> ArrayType:
+    """The type with this shape and dtype."""
+    found = dtype.types.get(shape)
+    if found is None:
+        if len(dtype.types) >= MAX_INTERNED:
+            dtype.types.clear()  # older types stay valid: comparisons fall back from identity to contents
+        found = dtype.types[shape] = ArrayType(shape, dtype)
+    return found  # type: ignore[no-any-return]
+
+
+class Scope:
+    """A composite function or a module being recorded: its name, where it was called, and the scope around that.
+
+    `user` says that the code inside is the user's own, so that its lines are worth remembering too.
+    """
+
+    __slots__ = ("name", "offset", "parent", "site", "sites", "user")
+
+    def __init__(self, name: str, site: CodeType | None, offset: int, parent: Scope | None, user: bool) -> None:
+        self.name = name
+        self.site = site
+        self.offset = offset
+        self.parent = parent
+        self.user = user
+        self.sites: dict[CodeType, Located] = {}
+
+    def at(self, code: CodeType) -> Located:
+        """The user's code inside this scope."""
+        found = self.sites.get(code)
+        if found is None:
+            found = self.sites[code] = Located(self, code)
+        return found
+
+
+class Located(NamedTuple):
+    """The user's code inside a scope."""
+
+    scope: Scope
+    code: CodeType
+
+
+Site = CodeType | Scope | Located | None
+
+
+class Origin(NamedTuple):
+    """Where a node was recorded: the user's file, line and function, and the names of the scopes, outermost first."""
+
+    file: str
+    line: int
+    function: str
+    scopes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" if self.file else "unknown"
+
+
+class Mode:
+    """What recording looks up: whether gradients are tracked, and the site to give to nodes made inside the library."""
+
+    __slots__ = ("grad", "offset", "site")
+
+    def __init__(self, grad: bool = True, site: Site = None, offset: int = 0) -> None:
+        self.grad = grad
+        self.site = site
+        self.offset = offset
+
+
+MODE: ContextVar[Mode] = ContextVar("adjoint_mode", default=Mode())  # noqa: B039 - the default is never mutated
+get_mode = MODE.get
+
+
+class Variable:
+    """The owner of a gradient: what a leaf's versions share. `grad` is whatever the tensor layer stores there."""
+
+    __slots__ = ("grad", "name", "tracked")
+
+    def __init__(self, name: str | None = None, tracked: bool = True) -> None:
+        self.name = name
+        self.tracked = tracked
+        self.grad: Any = None
+
+
+class Node:
+    """One primitive applied to inputs. Compared and hashed by identity.
+
+    `value` is None (pending), an ndarray, a tuple of them (several outputs), or `Kept`, a value that evaluation left
+    for the reverse pass. `site` and `offset` are the code object and instruction offset that recorded it: see `origin`.
+    """
+
+    __slots__ = ("attributes", "inputs", "offset", "op", "site", "tracked", "type", "value")
+
+    def __init__(
+        self,
+        op: Primitive,
+        inputs: tuple[Node, ...],
+        attributes: Any,
+        type: Any,
+        site: Site,
+        offset: int,
+        tracked: bool,
+        value: Any = None,
+    ) -> None:
+        self.op = op
+        self.inputs = inputs
+        self.attributes = attributes
+        self.type = type
+        self.site = site
+        self.offset = offset
+        self.tracked = tracked
+        self.value = value
+
+    @property
+    def shape(self) -> Shape:
+        return self.type.shape  # type: ignore[no-any-return]
+
+    @property
+    def dtype(self) -> DType:
+        return self.type.dtype  # type: ignore[no-any-return]
+
+    @property
+    def ndim(self) -> int:
+        return self.type.ndim  # type: ignore[no-any-return]
+
+    @property
+    def origin(self) -> Origin:
+        """Where the user recorded this node."""
+        site, offset = self.site, self.offset
+        names: list[str] = []
+        scope: Scope | None = None
+        if isinstance(site, Located):
+            scope, code = site
+        elif isinstance(site, Scope):
+            scope, code = site, None
+        else:
+            code = site
+        while scope is not None:
+            names.append(scope.name)
+            if code is None:
+                code, offset = scope.site, scope.offset
+            scope = scope.parent
+        if code is None:
+            return Origin("", 0, "", tuple(reversed(names)))
+        return Origin(code.co_filename, line_of(code, offset), code.co_name, tuple(reversed(names)))
+
+    def __repr__(self) -> str:
+        return f"<{self.op.name} {self.type}>"
+
+
+def line_of(code: CodeType, offset: int) -> int:
+    """The source line of the instruction at a byte offset."""
+    for start, end, line in code.co_lines():
+        if start <= offset < end and line is not None:
+            return line
+    return code.co_firstlineno
+
+
+class Kept:
+    """A value that evaluation kept because the reverse pass will read it."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+
+Rule = Callable[..., "Node | None"]
+
+
+class Primitive:
+    """Everything about one operation, in one place.
+
+    name        its name, also the key in PRIMITIVES
+    kernel      kernel(attributes, type) -> NumPy function of the inputs' arrays (of a given output type)
+    vjp         one rule for each input, rule(cotangent, node, *inputs) -> cotangent of that input or None; or one
+                callable vjp(cotangent, node, wanted) -> a list of them, for any number of inputs
+    elementwise the kernel works element by element on inputs of the output's shape and accepts `out=`
+    takes_out   the kernel accepts `out=`
+    view        the result may share memory with the first input
+    cheap       recomputing the result costs no more than reading it back: never kept for the reverse pass
+    swallows    the result can be finite though an input is NaN
+    masked      the kernel that treats zero times infinity as zero (see primitives.elementwise.scale)
+    key         what of the attributes matters to evaluation and so enters a plan's key (default: all)
+    variadic    the number of inputs varies, so it enters a plan's key
+    symbol      how a picture writes it
+    batch       batching rule: filled in by the batching transformation
+    lower       native lowering: a scalar formula, or the name of a kernel; filled in by the code generator
+    """
+
+    __slots__ = (
+        "batch", "cheap", "elementwise", "kernel", "key", "lower", "masked", "name", "swallows", "symbol",
+        "takes_out", "variadic", "view", "vjp",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        name: str,
+        kernel: Callable[[Any, Any], Callable[..., Any]],
+        vjp: tuple[Rule | None, ...] | Callable[..., list[Node | None]] | None = None,
+        *,
+        elementwise: bool = False,
+        takes_out: bool = False,
+        view: bool = False,
+        cheap: bool = False,
+        swallows: bool = False,
+        masked: Callable[..., Any] | None = None,
+        key: Callable[[Any], Any] | None = None,
+        symbol: str | None = None,
+    ) -> None:
+        self.name = name
+        self.kernel = kernel
+        self.vjp = vjp
+        self.elementwise = elementwise
+        self.takes_out = takes_out or elementwise
+        self.view = view
+        self.cheap = cheap
+        self.swallows = swallows
+        self.masked = masked
+        self.key = key
+        self.variadic = not isinstance(vjp, tuple)
+        self.symbol = symbol or name
+        self.batch: Callable[..., Any] | None = None
+        self.lower: Any = None
+        if name in PRIMITIVES:
+            raise ValueError(f"primitive {name!r} is registered twice")
+        PRIMITIVES[name] = self
+
+    def __repr__(self) -> str:
+        return f"<primitive {self.name}>"
+
+
+PRIMITIVES: dict[str, Primitive] = {}
+
+
+def record(op: Primitive, inputs: tuple[Node, ...], attributes: Any, type: Any) -> Node:
+    """A node of the operation, tracked if an input is and gradients are on."""
+    mode = get_mode()
+    tracked = False
+    if mode.grad:
+        for x in inputs:
+            if x.tracked:
+                tracked = True
+                break
+    return Node(op, inputs, attributes, type, mode.site, mode.offset, tracked)
+
+
+@contextmanager
+def mode(grad: bool | None = None, site: Site = None, offset: int = 0) -> Iterator[Mode]:
+    """Record under another mode: gradients on or off (None: as they are), and a site for the nodes made inside."""
+    outer = get_mode()
+    inner = Mode(outer.grad if grad is None else grad, *((outer.site, outer.offset) if site is None else (site, offset)))
+    token = MODE.set(inner)
+    try:
+        yield inner
+    finally:
+        MODE.reset(token)

@@ -1,0 +1,62 @@
+"""Iterative walks over graphs, and substitution. No walk recurses: a chain of a million nodes is fine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from adjoint.graph.node import Node
+
+__all__ = ["depends_on", "substitute", "topological"]
+
+
+def topological(roots: Iterable[Node], enter: Callable[[Node], bool] | None = None) -> list[Node]:
+    """The roots and all they depend on, inputs first. `enter(node)` says whether to go on to a node's inputs."""
+    order: list[Node] = []
+    seen: set[Node] = set()
+    stack: list[Node] = list(roots)[::-1]
+    while stack:
+        node = stack[-1]
+        if node in seen:
+            stack.pop()
+            continue
+        ready = True
+        if enter is None or enter(node):
+            for x in node.inputs:
+                if x not in seen:
+                    stack.append(x)
+                    ready = False
+        if ready:
+            seen.add(node)
+            order.append(node)
+            stack.pop()
+    return order
+
+
+def depends_on(order: Iterable[Node], sources: Iterable[Node]) -> set[Node]:
+    """Those nodes of a topological order that are one of the sources or depend on one."""
+    found = set(sources)
+    for node in order:
+        if node not in found:
+            for x in node.inputs:
+                if x in found:
+                    found.add(node)
+                    break
+    return found
+
+
+def substitute(roots: Iterable[Node], replacements: Mapping[Node, Node]) -> list[Node]:
+    """The roots with some nodes replaced. Nodes that depend on none of them are shared with the original graph."""
+    roots = list(roots)
+    order = topological(roots, lambda node: node not in replacements)
+    new: dict[Node, Node] = dict(replacements)
+    for node in order:
+        if node in new:
+            continue
+        inputs = node.inputs
+        for x in inputs:
+            if x in new:
+                changed = tuple([new.get(y, y) for y in inputs])
+                tracked = any([y.tracked for y in changed])
+                new[node] = Node(node.op, changed, node.attributes, node.type, node.site, node.offset, tracked)
+                break
+    return [new.get(root, root) for root in roots]

@@ -1,0 +1,88 @@
+"""Modules that hold modules in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Self, overload
+
+from .module import CHILD, Module
+
+__all__ = ["ModuleList", "Sequential"]
+
+
+class Ordered(Module):
+    """What both share: they act as lists of their children, whose names don't matter to indexing."""
+
+    def append(self, module: Module) -> Self:
+        """Add a module at the end, named by its index; gives the container back."""
+        self.add_module(str(len(self)), module)
+        return self
+
+    def __len__(self) -> int:
+        return len(list(self._own(CHILD)))
+
+    def __iter__(self) -> Iterator[Module]:
+        return iter([module for _, module in self._own(CHILD)])
+
+    @overload
+    def __getitem__(self, index: int) -> Module: ...
+    @overload
+    def __getitem__(self, index: slice) -> Self: ...
+    def __getitem__(self, index: int | slice) -> Module | Self:
+        if isinstance(index, slice):
+            return self._with(dict(list(self._own(CHILD))[index]))
+        module: Module = self.__dict__[self._name_at(index)]
+        return module
+
+    def __setitem__(self, index: int, module: Module) -> None:
+        self.add_module(self._name_at(index), module)
+
+    def _name_at(self, index: int) -> str:
+        names = [name for name, _ in self._own(CHILD)]
+        if not -len(names) <= index < len(names):
+            raise IndexError(f"{type(self).__name__} has {len(names)} modules; there is none at {index}")
+        return names[index]
+
+    def _with(self, named: Mapping[str, Module]) -> Self:
+        raise NotImplementedError
+
+
+class ModuleList(Ordered):
+    """A list whose modules are found by the module that holds it; they are called "0", "1" and so on."""
+
+    def __init__(self, modules: Iterable[Module] = ()) -> None:
+        self.extend(modules)
+
+    def extend(self, modules: Iterable[Module]) -> Self:
+        """Add modules at the end; gives the list back."""
+        for module in modules:
+            self.append(module)
+        return self
+
+    def _with(self, named: Mapping[str, Module]) -> Self:
+        return type(self)(named.values())
+
+
+class Sequential(Ordered):
+    """Modules applied one after the other: `Sequential(a, b)(x)` is `b(a(x))`.
+
+    Give the modules, or one dictionary of them by name; without names they are called "0", "1" and so on. Indexing and
+    slicing work as on a list; a slice keeps the names.
+    """
+
+    def __init__(self, *modules: Module | Mapping[str, Module]) -> None:
+        first = modules[0] if len(modules) == 1 else None
+        named: Mapping[str, Any] = (
+            first if isinstance(first, Mapping) else {str(i): module for i, module in enumerate(modules)}
+        )
+        for name, module in named.items():
+            self.add_module(name, module)
+
+    def forward(self, x: Any) -> Any:
+        """The last module's output."""
+        for module in self:
+            x = module(x)
+        return x
+
+    def _with(self, named: Mapping[str, Module]) -> Self:
+        return type(self)(named)

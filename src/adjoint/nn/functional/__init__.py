@@ -1,0 +1,30 @@
+"""The functions behind the modules of `adjoint.nn`, with PyTorch's names and arguments."""
+
+from .activations import gelu, log_softmax, relu, sigmoid, silu, softmax, softplus, tanh
+from .linear import linear
+from .losses import (
+    binary_cross_entropy_with_logits,
+    check_reduction,
+    cross_entropy,
+    l1_loss,
+    mse_loss,
+    nll_loss,
+)
+
+__all__ = [
+    "binary_cross_entropy_with_logits",
+    "check_reduction",
+    "cross_entropy",
+    "gelu",
+    "l1_loss",
+    "linear",
+    "log_softmax",
+    "mse_loss",
+    "nll_loss",
+    "relu",
+    "sigmoid",
+    "silu",
+    "softmax",
+    "softplus",
+    "tanh",
+]

@@ -1,0 +1,366 @@
+"""Module: an object that owns parameters, buffers and other modules, found by their attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from adjoint import epoch, tree
+from adjoint.api import Tensor, asarray, variable
+
+__all__ = ["KeyMismatch", "Module", "Parameter"]
+
+PARAMETER = "parameter"
+BUFFER = "buffer"
+UNSAVED = "unsaved buffer"
+CHILD = "module"
+
+
+class KeyMismatch(NamedTuple):
+    """What `load_state_dict(strict=False)` passed over."""
+
+    missing_keys: list[str]
+    unexpected_keys: list[str]
+
+
+def Parameter(value: Any, *, dtype: Any = None, name: str | None = None) -> Tensor:
+    """A variable with this value, to be assigned to an attribute of a module.
+
+    A function, not a class: any variable that is assigned to a module becomes one of its parameters, so this is
+    `ad.variable` under the name that PyTorch gives it. `value` is a number, an array or a tensor; its graph is left.
+    """
+    return variable(value.detach() if isinstance(value, Tensor) else value, dtype=dtype, name=name)
+
+
+class Module:
+    """A part of a network. Subclass it, assign parameters and modules to attributes, and define `forward`.
+
+    >>> import adjoint as ad
+    >>> class Line(ad.nn.Module):
+    ...     def __init__(self):
+    ...         self.slope = ad.variable(2.0)
+    ...         self.offset = ad.variable(1.0)
+    ...
+    ...     def forward(self, x):
+    ...         return self.slope * x + self.offset
+    >>> line = Line()
+    >>> [name for name, _ in line.named_parameters()]
+    ['slope', 'offset']
+    >>> line(ad.tensor(3.0)).item()
+    7.0
+
+    What an attribute is shows when it is assigned: a variable (a leaf that requires a gradient) becomes a parameter and
+    stays one when frozen by `requires_grad_(False)`; a Module becomes a child; what `register_buffer` names is a
+    buffer, saved but not trained; everything else, other tensors included, is a plain attribute. The names, the order
+    and the keys of `state_dict` are PyTorch's. `training` is set by `train()` and `eval()`.
+
+    To `ad.tree` (and so to `ad.grad` and the other transforms) a module is a container of its parameters.
+    """
+
+    training: bool
+    _kinds: dict[str, str]
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """An empty module: no parameters yet, in training mode."""
+        # Here and not in __init__, so that a subclass needn't call super().__init__() before it assigns anything.
+        self = super().__new__(cls)
+        self.__dict__["_kinds"] = {}
+        self.__dict__["training"] = True
+        return self
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What the module computes. Each subclass defines its own."""
+        raise NotImplementedError(f"{type(self).__name__} defines no forward method")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """`forward` of these arguments."""
+        return self.forward(*args, **kwargs)
+
+    # ---------------------------------------------------------------- attributes
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        state = self.__dict__
+        if name in state and state[name] is value:
+            return  # `self.count += 1` on a tensor rebinds the tensor and assigns the same object again
+        epoch.current += 1
+        if hasattr(type(getattr(type(self), name, None)), "__set__"):
+            object.__setattr__(self, name, value)  # a property keeps its own books
+            return
+        kind = self._kind_of(name, value)
+        if kind is None:
+            self._kinds.pop(name, None)
+        else:
+            self._kinds[name] = kind
+        state[name] = value
+
+    def _kind_of(self, name: str, value: Any) -> str | None:
+        """What this value makes of the attribute. Raises TypeError for what can only be a mistake."""
+        kind = self._kinds.get(name)
+        if isinstance(value, Module):
+            return CHILD
+        if isinstance(value, Tensor):
+            if is_variable(value):
+                return PARAMETER
+            if kind == PARAMETER:
+                raise TypeError(
+                    f"{type(self).__name__}.{name} is a parameter, which a tensor that is no variable can't replace. "
+                    f"Give it a new value by `module.{name}.data = ...`, or assign `ad.variable(...)`"
+                )
+            return kind if kind in (BUFFER, UNSAVED) else None
+        if value is not None and kind in (PARAMETER, BUFFER, UNSAVED):
+            raise TypeError(
+                f"{type(self).__name__}.{name} is a {kind} and can't become a {type(value).__name__}; "
+                f"give it a new value by `module.{name}.data = ...`"
+            )
+        if isinstance(value, list | tuple) and any(isinstance(item, Module) or is_variable(item) for item in value):
+            raise TypeError(
+                f"{type(self).__name__}.{name}: parameters inside a plain {type(value).__name__} would be overlooked; "
+                "put modules into nn.ModuleList, and variables into attributes of their own"
+            )
+        return None
+
+    def __delattr__(self, name: str) -> None:
+        epoch.current += 1
+        object.__delattr__(self, name)
+        self._kinds.pop(name, None)
+
+    def register_buffer(self, name: str, value: Any, persistent: bool = True) -> None:
+        """Make `value` (a tensor, an array or None) the attribute `name`: state that is saved but not trained.
+
+        With `persistent=False` it isn't saved either. Raises KeyError when the name is taken by something else.
+        """
+        if name in self.__dict__ and name not in self._kinds:
+            raise KeyError(f"{type(self).__name__} has an attribute {name!r} already")
+        epoch.current += 1
+        self._kinds[name] = BUFFER if persistent else UNSAVED
+        self.__dict__[name] = None if value is None else asarray(value)
+
+    def add_module(self, name: str, module: Module) -> None:
+        """Make `module` the child called `name`, which may be any string without a dot, such as `"0"`."""
+        if not isinstance(module, Module):
+            raise TypeError(f"{type(self).__name__}: {name!r} must be a Module, not {type(module).__name__}")
+        if not name or "." in name:
+            raise KeyError(f"{type(self).__name__}: a child can't be called {name!r}; dots separate names")
+        setattr(self, name, module)
+
+    # ---------------------------------------------------------------- walks
+
+    def _own(self, *kinds: str) -> Iterator[tuple[str, Any]]:
+        """The attributes of these kinds in the order of their first assignment, without those that are None."""
+        for name, kind in self._kinds.items():
+            if kind in kinds and self.__dict__[name] is not None:
+                yield name, self.__dict__[name]
+
+    def named_children(self) -> Iterator[tuple[str, Module]]:
+        """The modules that are attributes of this one, with their names, each once."""
+        seen: set[int] = set()
+        for name, child in self._own(CHILD):
+            if id(child) not in seen:
+                seen.add(id(child))
+                yield name, child
+
+    def children(self) -> Iterator[Module]:
+        """The modules that are attributes of this one, each once."""
+        for _, child in self.named_children():
+            yield child
+
+    def named_modules(self, prefix: str = "", remove_duplicate: bool = True) -> Iterator[tuple[str, Module]]:
+        """This module (named by the prefix) and all below it, parents first, each once unless asked otherwise."""
+        return _walk(self, prefix, set() if remove_duplicate else None)
+
+    def modules(self) -> Iterator[Module]:
+        """This module and all below it, parents first, each once."""
+        for _, module in self.named_modules():
+            yield module
+
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
+        """The parameters with their dotted names; a shared one once, under its first name, unless asked otherwise."""
+        return self._named((PARAMETER,), prefix, recurse, remove_duplicate)
+
+    def parameters(self, recurse: bool = True) -> Iterator[Tensor]:
+        """The parameters, each once; with `recurse=False` this module's own only."""
+        for _, parameter in self.named_parameters(recurse=recurse):
+            yield parameter
+
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
+        """The buffers with their dotted names, each once unless asked otherwise."""
+        return self._named((BUFFER, UNSAVED), prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        """The buffers, each once; with `recurse=False` this module's own only."""
+        for _, buffer in self.named_buffers(recurse=recurse):
+            yield buffer
+
+    def _named(
+        self, kinds: tuple[str, ...], prefix: str, recurse: bool, remove_duplicate: bool
+    ) -> Iterator[tuple[str, Tensor]]:
+        seen: set[int] = set()
+        modules = self.named_modules(prefix, remove_duplicate) if recurse else [(prefix, self)]
+        for path, module in modules:
+            for name, tensor in module._own(*kinds):
+                if remove_duplicate and id(tensor) in seen:
+                    continue
+                seen.add(id(tensor))
+                yield _join(path, name), tensor
+
+    def apply(self, function: Callable[[Module], object]) -> Self:
+        """Call `function` on every module below this one and on itself, children first; gives the module back."""
+        for child in self.children():
+            child.apply(function)
+        function(self)
+        return self
+
+    # ---------------------------------------------------------------- state
+
+    def state_dict(self, prefix: str = "") -> dict[str, Tensor]:
+        """The values of all parameters and saved buffers by dotted name, with PyTorch's keys in PyTorch's order.
+
+        The tensors are values, not aliases: training on doesn't change them. A shared parameter appears under each of
+        its names.
+        """
+        return {name: tensor.detach() for name, tensor in self._saved(prefix)}
+
+    def _saved(self, prefix: str = "") -> Iterator[tuple[str, Tensor]]:
+        for path, module in self.named_modules(prefix, remove_duplicate=False):
+            for kind in (PARAMETER, BUFFER):
+                for name, tensor in module._own(kind):
+                    yield _join(path, name), tensor
+
+    def load_state_dict(self, state: Mapping[str, Any], strict: bool = True) -> KeyMismatch:
+        """Give parameters and buffers the values of `state`: tensors or arrays by the keys of `state_dict`.
+
+        Values are cast to the dtype that each parameter has. Raises ValueError that lists every missing key, unexpected
+        key and differing shape; nothing is changed then. `strict=False` passes over missing and unexpected keys, and
+        returns them.
+        """
+        own = dict(self._saved())
+        missing = [key for key in own if key not in state]
+        unexpected = [key for key in state if key not in own]
+        shapes = {key: tuple(np.shape(state[key])) for key in own if key in state}
+        problems = [
+            f"shape of {key}: the module has {own[key].shape}, the state {shape}"
+            for key, shape in shapes.items()
+            if shape != own[key].shape
+        ]
+        if strict and unexpected:
+            problems.insert(0, f"unexpected: {', '.join(unexpected)}")
+        if strict and missing:
+            problems.insert(0, f"missing: {', '.join(missing)}")
+        if problems:
+            raise ValueError(f"the state doesn't fit {type(self).__name__}:\n  " + "\n  ".join(problems))
+        for key in shapes:
+            own[key].data = asarray(state[key], dtype=own[key].dtype)
+        return KeyMismatch(missing, unexpected)
+
+    def train(self, mode: bool = True) -> Self:
+        """Set `training` here and below; layers such as dropout behave by it. Gives the module back."""
+        for module in self.modules():
+            module.training = mode
+        return self
+
+    def eval(self) -> Self:
+        """The same as `train(False)`."""
+        return self.train(False)
+
+    def zero_grad(self) -> None:
+        """Set the `.grad` of every parameter to None."""
+        for parameter in self.parameters():
+            parameter.grad = None
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Freeze (with False) or thaw all parameters. Gives the module back."""
+        for parameter in self.parameters():
+            parameter.requires_grad_(requires_grad)
+        return self
+
+    def to(self, dtype: Any) -> Self:
+        """Cast all floating parameters and buffers to this dtype, in place. Gives the module back."""
+        for _, tensor in self._named((PARAMETER, BUFFER, UNSAVED), "", True, True):
+            if tensor.dtype.kind == "f":
+                tensor.data = tensor.detach().astype(dtype)
+        return self
+
+    def float(self) -> Self:
+        """Cast all floating parameters and buffers to float32."""
+        return self.to("float32")
+
+    def double(self) -> Self:
+        """Cast all floating parameters and buffers to float64."""
+        return self.to("float64")
+
+    # ---------------------------------------------------------------- text
+
+    def extra_repr(self) -> str:
+        """What to show between the parentheses of the module's text, such as `in_features=2, out_features=3`."""
+        return ""
+
+    def __repr__(self) -> str:
+        lines = [f"({name}): " + repr(child).replace("\n", "\n  ") for name, child in self._own(CHILD)]
+        extra = self.extra_repr()
+        if not lines:
+            return f"{type(self).__name__}({extra})"
+        if extra:
+            lines.insert(0, extra)
+        return f"{type(self).__name__}(\n  " + "\n  ".join(lines) + "\n)"
+
+
+def is_variable(value: Any) -> bool:
+    """Whether a value is a tensor that the user differentiates by, rather than one computed from such tensors."""
+    return isinstance(value, Tensor) and value.requires_grad and value.creator is None
+
+
+def _join(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _walk(module: Module, path: str, seen: set[int] | None) -> Iterator[tuple[str, Module]]:
+    if seen is not None:
+        if id(module) in seen:
+            return
+        seen.add(id(module))
+    yield path, module
+    for name, child in module._own(CHILD):
+        yield from _walk(child, _join(path, name), seen)
+
+
+# ---------------------------------------------------------------- a module as a tree
+
+
+class _Skeleton(tuple[str, ...]):
+    """The names of a module's parameters, with the module that they come from: what `tree` keeps beside the leaves."""
+
+    module: Module
+    parameters: list[Any]
+
+
+def _flatten(module: Module) -> tuple[list[Any], _Skeleton]:
+    named = list(module.named_parameters())
+    skeleton = _Skeleton(name for name, _ in named)
+    skeleton.module = module
+    skeleton.parameters = [parameter for _, parameter in named]
+    return skeleton.parameters, skeleton
+
+
+def _unflatten(skeleton: Any, leaves: list[Any]) -> Module:
+    """A copy of the module with these leaves as its parameters; shared ones stay shared, all else is the original's."""
+    copies: dict[int, Any] = {id(parameter): leaf for parameter, leaf in zip(skeleton.parameters, leaves, strict=True)}
+    modules: list[Module] = list(skeleton.module.modules())
+    for module in modules:
+        copies[id(module)] = type(module).__new__(type(module))
+    for module in modules:
+        copy = copies[id(module)]
+        copy.__dict__.update(module.__dict__)
+        copy.__dict__["_kinds"] = dict(module._kinds)
+        for name, value in module._own(PARAMETER, CHILD):
+            copy.__dict__[name] = copies[id(value)]
+    result: Module = copies[id(skeleton.module)]
+    return result
+
+
+tree.register(Module, _flatten, _unflatten)

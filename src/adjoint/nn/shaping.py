@@ -1,0 +1,44 @@
+"""Modules that only move elements about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adjoint.api import Tensor, reshape
+
+from .module import Module
+
+__all__ = ["Flatten", "Identity"]
+
+
+class Flatten(Module):
+    """Join the axes from `start_dim` to `end_dim` into one: (N, 28, 28) to (N, 784) by default."""
+
+    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
+        self.start_dim = start_dim
+        self.end_dim = end_dim
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The input with those axes joined. Raises IndexError when it has no such axes."""
+        first, last = (axis + x.ndim if axis < 0 else axis for axis in (self.start_dim, self.end_dim))
+        if not 0 <= first <= last < x.ndim:
+            raise IndexError(f"{self!r}: the input's shape {x.shape} has no such axes")
+        joined = 1
+        for size in x.shape[first : last + 1]:
+            joined *= size
+        return reshape(x, (*x.shape[:first], joined, *x.shape[last + 1 :]))
+
+    def extra_repr(self) -> str:
+        """Its axes."""
+        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
+
+
+class Identity(Module):
+    """What comes in goes out. It takes any arguments, so that it can stand for any layer that is left out."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        pass
+
+    def forward(self, x: Any) -> Any:
+        """The input itself."""
+        return x

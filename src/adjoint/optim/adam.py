@@ -1,0 +1,81 @@
+"""Adam and AdamW."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from adjoint.api import Tensor, sqrt, square, zeros_like
+
+from .optimizer import Group, Optimizer, betas_in_range, keep
+
+__all__ = ["Adam", "AdamW"]
+
+
+class Adam(Optimizer):
+    """Adam (Kingma and Ba, 2015, https://arxiv.org/abs/1412.6980), in the form in which PyTorch computes it.
+
+        gradient  = gradient + weight_decay * parameter
+        average   = average + (1 - beta1) * (gradient - average)
+        square    = beta2 * square + (1 - beta2) * gradient²
+        parameter = parameter - lr / (1 - beta1^t) * average / (√square / √(1 - beta2^t) + eps)
+
+    Raises ValueError for negative hyperparameters and for betas outside of [0, 1).
+    """
+
+    def __init__(
+        self,
+        parameters: Iterable[Tensor] | Iterable[dict[str, Any]],
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0.0,
+    ) -> None:
+        super().__init__(parameters, lr=lr, betas=betas, eps=eps, weight_decay=weight_decay)
+
+    def check(self, group: Group) -> None:
+        """Raise ValueError for hyperparameters that can't be meant."""
+        super().check(group)
+        betas_in_range(type(self).__name__, group["betas"])
+
+    def update(self, parameter: Tensor, gradient: Tensor, state: dict[str, Any], group: Group) -> Tensor:
+        """The new value of a parameter."""
+        if group["weight_decay"]:
+            gradient = gradient + group["weight_decay"] * parameter
+        return self.descend(parameter, gradient, state, group)
+
+    def descend(self, parameter: Tensor, gradient: Tensor, state: dict[str, Any], group: Group) -> Tensor:
+        """The new value of a parameter, weight decay apart."""
+        if not state:
+            state.update(step=0, exp_avg=zeros_like(gradient), exp_avg_sq=zeros_like(gradient))
+        beta1, beta2 = group["betas"]
+        state["step"] += 1
+        average = state["exp_avg"] + (1 - beta1) * (gradient - state["exp_avg"])
+        squares = beta2 * state["exp_avg_sq"] + (1 - beta2) * square(gradient)
+        keep(state, "exp_avg", average)
+        keep(state, "exp_avg_sq", squares)
+        size = group["lr"] / (1 - beta1 ** state["step"])
+        root = sqrt(squares) / math.sqrt(1 - beta2 ** state["step"])
+        return parameter - size * (average / (root + group["eps"]))
+
+
+class AdamW(Adam):
+    """Adam with decoupled weight decay (Loshchilov and Hutter, 2019, https://arxiv.org/abs/1711.05101).
+
+    The parameter shrinks by the factor `1 - lr * weight_decay` before Adam's step; the averages don't see the decay.
+    """
+
+    def __init__(
+        self,
+        parameters: Iterable[Tensor] | Iterable[dict[str, Any]],
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 1e-2,
+    ) -> None:
+        super().__init__(parameters, lr, betas, eps, weight_decay)
+
+    def update(self, parameter: Tensor, gradient: Tensor, state: dict[str, Any], group: Group) -> Tensor:
+        """The new value of a parameter."""
+        return self.descend(parameter * (1 - group["lr"] * group["weight_decay"]), gradient, state, group)

@@ -1,0 +1,179 @@
+"""What the optimizers share: parameter groups, state, and a step whose updates are evaluated together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from adjoint import epoch
+from adjoint.api import Tensor, asarray, evaluate, no_grad
+
+__all__ = ["Group", "Optimizer"]
+
+
+class Group(dict[str, Any]):
+    """Some parameters (`"params"`) and the hyperparameters that apply to them, by name."""
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        epoch.current += 1
+        super().__setitem__(name, value)
+
+
+class Optimizer:
+    """Base of the optimizers. A subclass gives its hyperparameters to `__init__` and defines `update`.
+
+    `parameters` are variables, or dictionaries with variables under `"params"` and hyperparameters that differ from
+    the others'. `param_groups` holds them; `optimizer.lr = 0.01` sets a hyperparameter of all groups, and
+    `optimizer.param_groups[0]["lr"] = 0.01` one group's; both take effect at the next step.
+
+    Raises ValueError when there are no parameters, or when one comes twice; TypeError for what is no variable.
+    """
+
+    def __init__(self, parameters: Iterable[Tensor] | Iterable[dict[str, Any]], **defaults: Any) -> None:
+        self.defaults = defaults
+        self.param_groups: list[Group] = []
+        self.state: list[dict[str, Any]] = []  # one for each parameter, in the order of the groups
+        given: list[Any] = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+        if not given:
+            raise ValueError(f"{type(self).__name__} got no parameters")
+        for group in given if isinstance(given[0], dict) else [{"params": given}]:
+            self.add_param_group(group)
+
+    def add_param_group(self, group: Mapping[str, Any]) -> None:
+        """Train more parameters: `{"params": variables, "lr": 0.01}`; what it doesn't name is as in the constructor."""
+        name = type(self).__name__
+        given = group["params"]
+        parameters = [given] if isinstance(given, Tensor) else list(given)
+        if not parameters:
+            raise ValueError(f"{name} got no parameters")
+        unknown = sorted(set(group) - set(self.defaults) - {"params"})
+        if unknown:
+            raise TypeError(f"{name} has no hyperparameter {', '.join(unknown)}; it has {', '.join(self.defaults)}")
+        known = {id(parameter) for group in self.param_groups for parameter in group["params"]}
+        for parameter in parameters:
+            if not isinstance(parameter, Tensor) or parameter.creator is not None:
+                what = "a computed tensor" if isinstance(parameter, Tensor) else type(parameter).__name__
+                raise TypeError(f"{name} trains variables, not {what}")
+            if id(parameter) in known:
+                raise ValueError(f"{name} got a parameter of shape {parameter.shape} twice")
+            known.add(id(parameter))
+        made = Group({**self.defaults, **group, "params": parameters})
+        self.check(made)
+        epoch.current += 1
+        self.param_groups.append(made)
+        self.state += [{} for _ in parameters]
+
+    def check(self, group: Group) -> None:
+        """Raise ValueError for hyperparameters that can't be meant; subclasses add theirs."""
+        for name in ("lr", "weight_decay", "eps"):
+            if group.get(name, 0) < 0:
+                raise ValueError(f"{type(self).__name__}: {name} must not be negative; it is {group[name]}")
+
+    def update(self, parameter: Tensor, gradient: Tensor, state: dict[str, Any], group: Group) -> Tensor:
+        """The new value of a parameter. `state` is its own, empty at first; tensors enter it by `keep`."""
+        raise NotImplementedError
+
+    @no_grad()
+    def step(self) -> None:
+        """Update every parameter that has a `.grad`; all new values are evaluated together."""
+        changed: list[Tensor] = []
+        states = iter(self.state)
+        for group in self.param_groups:
+            for parameter, state in zip(group["params"], states, strict=False):
+                gradient = parameter.grad
+                if gradient is None:
+                    continue
+                parameter.data = self.update(parameter, gradient, state, group)
+                changed.append(parameter)
+                changed += [value for value in state.values() if isinstance(value, Tensor)]
+        evaluate(*changed)
+
+    def zero_grad(self) -> None:
+        """Set the `.grad` of every parameter to None."""
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                parameter.grad = None
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything needed to go on: `"state"` by the parameter's number, and `"param_groups"` with these numbers.
+
+        PyTorch's format. The tensors are values: further steps don't change them.
+        """
+        state = {
+            number: {name: value.detach() if isinstance(value, Tensor) else value for name, value in entries.items()}
+            for number, entries in enumerate(self.state)
+            if entries
+        }
+        groups, start = [], 0
+        for group in self.param_groups:
+            numbers = list(range(start, start + len(group["params"])))
+            start += len(numbers)
+            groups.append({**group, "params": numbers})
+        return {"state": state, "param_groups": groups}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on from `state_dict()` of an optimizer with the same groups of parameters.
+
+        Raises ValueError when the number or sizes of groups or the shapes differ; nothing is changed then.
+        """
+        sizes = [len(group["params"]) for group in self.param_groups]
+        saved = [len(group["params"]) for group in state["param_groups"]]
+        if sizes != saved:
+            raise ValueError(f"{type(self).__name__}: it has groups of {sizes} parameters, the state groups of {saved}")
+        parameters = [parameter for group in self.param_groups for parameter in group["params"]]
+        entries = {int(number): dict(values) for number, values in state["state"].items()}
+        for number, values in entries.items():
+            for name, value in values.items():
+                if name == "step":
+                    values[name] = int(value)  # PyTorch and files have it as a tensor
+                elif not isinstance(value, bool | int | float | None):
+                    values[name] = asarray(value)
+                    if values[name].ndim and values[name].shape != parameters[number].shape:
+                        raise ValueError(
+                            f"{type(self).__name__}: {name} of parameter {number} has shape {values[name].shape}, "
+                            f"the parameter {parameters[number].shape}"
+                        )
+        for group, other in zip(self.param_groups, state["param_groups"], strict=True):
+            group.update({name: value for name, value in other.items() if name in self.defaults})
+        epoch.current += 1
+        self.state = [entries.get(number, {}) for number in range(len(parameters))]
+
+    def __getattr__(self, name: str) -> Any:
+        # Reached only where no ordinary attribute has that name.
+        if name not in self.__dict__.get("defaults", ()):
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        values = [group[name] for group in self.param_groups]
+        if any(value != values[0] for value in values[1:]):
+            raise AttributeError(f"the groups of {type(self).__name__} differ in {name}: {values}")
+        return values[0]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        epoch.current += 1
+        if name in self.__dict__.get("defaults", ()):
+            for group in self.param_groups:
+                group[name] = value
+        else:
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        lines = [f"{type(self).__name__}("]
+        for number, group in enumerate(self.param_groups):
+            settings = ", ".join(f"{name}={group[name]}" for name in self.defaults)
+            lines.append(f"  group {number}: {len(group['params'])} parameters, {settings}")
+        return "\n".join([*lines, ")"])
+
+
+def keep(state: dict[str, Any], name: str, value: Tensor) -> Tensor:
+    """Rebind a tensor of the state to a new value, and give it back."""
+    if name in state:
+        state[name].data = value
+    else:
+        state[name] = value
+    tensor: Tensor = state[name]
+    return tensor
+
+
+def betas_in_range(name: str, betas: Sequence[float]) -> None:
+    """Raise ValueError unless both are at least 0 and below 1."""
+    if len(betas) != 2 or not all(0 <= beta < 1 for beta in betas):
+        raise ValueError(f"{name}: betas must be two numbers from 0 up to 1; they are {betas}")

@@ -1,0 +1,109 @@
+"""Curves of training, and of functions fitted to points."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .figures import COLORS, MUTED, finish, new_axes, new_figure
+
+__all__ = ["fitted", "losses"]
+
+
+def losses(
+    values: Sequence[float] | Mapping[str, Sequence[float]],
+    path: str | os.PathLike[str] | None = None,
+    *,
+    steps_per_epoch: int | None = None,
+    accuracy: Sequence[float] | None = None,
+    title: str = "Training loss",
+) -> Any:
+    """The loss of every step, with a smoothed line through it; several curves by name.
+
+    The axis is logarithmic when the values span more than a factor of ten and are all positive. With `steps_per_epoch`
+    the steps are counted in epochs; `accuracy` then holds one number from 0 to 1 for each epoch, shown at the right.
+    Gives the matplotlib figure, and writes it to `path` if there is one. Raises ValueError when there is nothing to
+    show, ImportError without matplotlib.
+    """
+    curves = {name: np.asarray(curve, float) for name, curve in _by_name(values).items()}
+    if not any(curve.size for curve in curves.values()):
+        raise ValueError("plot.losses: there are no losses to show")
+    figure = new_figure(7.5, 4.5)
+    axes = new_axes(figure, title, "epoch" if steps_per_epoch else "step", "loss")
+    for (name, curve), color in zip(curves.items(), COLORS * len(curves), strict=False):
+        x = np.arange(1, len(curve) + 1) / (steps_per_epoch or 1)
+        smooth = _smoothed(curve)
+        if len(curve) > 100:
+            axes.plot(x, curve, color=color, alpha=0.22, linewidth=0.7)
+        axes.plot(x, smooth, color=color, linewidth=2, label=name or None)
+    every = np.concatenate(list(curves.values()))
+    every = every[np.isfinite(every)]
+    if every.size and every.min() > 0 and every.max() > 10 * every.min():
+        axes.set_yscale("log")
+        # A few lucky batches would stretch the axis far below the curve that one wants to see.
+        low = min(_smoothed(curve).min() for curve in curves.values() if curve.size)
+        axes.set_ylim(bottom=max(every.min(), low / 5) * 0.9)
+    if accuracy is not None and steps_per_epoch:
+        _add_accuracy(axes, accuracy)
+    elif any(curves):
+        axes.legend(frameon=False)
+    return finish(figure, path)
+
+
+def fitted(
+    x: Any, y: Any, curve_x: Any, curve_y: Any, path: str | os.PathLike[str] | None = None, *, title: str = "Fit"
+) -> Any:
+    """Points (x, y) and the curve that was fitted to them.
+
+    All four are one-dimensional. Gives the matplotlib figure, and writes it to `path` if there is one. Raises
+    ImportError without matplotlib.
+    """
+    figure = new_figure(6.5, 4.5)
+    axes = new_axes(figure, title, "x", "y")
+    axes.plot(np.asarray(x), np.asarray(y), "o", color=MUTED, markersize=4, alpha=0.7, label="data")
+    axes.plot(np.asarray(curve_x), np.asarray(curve_y), color=COLORS[0], linewidth=2.2, label="model")
+    axes.legend(frameon=False)
+    return finish(figure, path)
+
+
+def _by_name(values: Sequence[float] | Mapping[str, Sequence[float]]) -> Mapping[str, Sequence[float]]:
+    return values if isinstance(values, Mapping) else {"": values}
+
+
+def _smoothed(curve: np.ndarray) -> np.ndarray:
+    """The mean over a fiftieth of the curve around each point.
+
+    At the start the window shrinks, because the first values fall steeply; at the end it only loses its right half, for
+    a last point on its own would tell of one batch's luck.
+    """
+    half = len(curve) // 100
+    sums = np.concatenate([[0.0], np.cumsum(curve)])
+    middle = np.arange(len(curve))
+    first = middle - np.minimum(half, middle)
+    last = np.minimum(middle + np.minimum(half, middle), len(curve) - 1)
+    return (sums[last + 1] - sums[first]) / (last + 1 - first)
+
+
+def _add_accuracy(axes: Any, accuracy: Sequence[float]) -> None:
+    right = axes.twinx()
+    color = COLORS[1]
+    right.plot(
+        np.arange(1, len(accuracy) + 1), 100 * np.asarray(accuracy), "o-", color=color, markersize=4, linewidth=1.4
+    )
+    right.set_ylabel("accuracy, %", color=color)
+    right.tick_params(color=MUTED, labelcolor=color)
+    right.spines[["top", "left", "bottom"]].set_visible(False)
+    right.spines["right"].set_color(MUTED)
+    right.margins(y=0.25)
+    right.annotate(
+        f"{100 * accuracy[-1]:.1f} %",
+        (len(accuracy), 100 * accuracy[-1]),
+        xytext=(0, 8),
+        textcoords="offset points",
+        ha="center",
+        color=color,
+        fontweight="bold",
+    )

@@ -1,0 +1,34 @@
+"""The matrix product, over equal batch shapes. Everything else that contracts is composed from it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adjoint.graph import Node, Primitive, array_type, record
+from adjoint.primitives.core import conjugate, ops, register
+
+
+def _rule_a(u: Node, out: Node, a: Node, b: Node) -> Node:
+    return matmul(u, conjugate(ops.matrix_transpose(b)))
+
+
+def _rule_b(u: Node, out: Node, a: Node, b: Node) -> Node:
+    return matmul(conjugate(ops.matrix_transpose(a)), u)
+
+
+def _kernel(attributes: None, type: Any) -> Any:
+    if type.size == 0 or type.dtype.kind in "fc":
+        return np.matmul
+    return lambda a, b, out=None: np.matmul(a, b, out=out)
+
+
+MATMUL = Primitive("matmul", _kernel, (_rule_a, _rule_b), takes_out=True, symbol="@")
+
+
+@register
+def matmul(a: Node, b: Node) -> Node:
+    """(..., n, k) by (..., k, m), same dtype, same leading axes."""
+    shape = (*a.shape[:-1], b.shape[-1])
+    return record(MATMUL, (a, b), None, array_type(shape, a.dtype))

@@ -1,0 +1,322 @@
+"""What every other primitive leans on: leaves and constants, type matching, and the makers of elementwise functions.
+
+Functions of nodes are called through `ops`, one namespace filled by registration, so that rules in one file can use
+operations of another without importing it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from adjoint.dtypes import BY_NUMPY, DType, complex_of, default_dtype, promote, real_of, scalar_dtype
+from adjoint.dtypes import bool_ as BOOL
+from adjoint.graph import ArrayType, Node, Primitive, Variable, array_type, get_mode, record
+from adjoint.graph.node import Rule
+from adjoint.shapes import Shape, broadcast_shapes
+
+NodeFunction = Callable[..., Node]
+
+
+class Namespace:
+    """The operations on nodes, by name."""
+
+    def __getattr__(self, name: str) -> NodeFunction:
+        raise AttributeError(f"no operation named {name!r} is registered")
+
+
+ops = Namespace()
+
+
+def register(function: NodeFunction, name: str | None = None) -> NodeFunction:
+    """Put a function of nodes into `ops`."""
+    setattr(ops, name or function.__name__, function)
+    return function
+
+
+# Leaves ---------------------------------------------------------------------------------------------------------------
+
+
+def _no_kernel(attributes: Any, type: Any) -> Any:
+    raise RuntimeError("this node has no value of its own")
+
+
+LEAF = Primitive("leaf", _no_kernel)
+VERSION = Primitive("version", lambda attributes, type: lambda x: x, view=True, key=lambda attributes: None)
+PLACEHOLDER = Primitive("placeholder", _no_kernel)
+FULL = Primitive("full", lambda value, type: lambda: np.full(type.shape, value, type.dtype.dtype))
+
+
+def leaf(value: np.ndarray[Any, Any], type: ArrayType, variable: Variable | None = None) -> Node:
+    """A node that has its value from the start. With a tracked variable, one that gradients flow to."""
+    return Node(LEAF, (), variable, type, None, 0, variable is not None and variable.tracked, value)
+
+
+def data(value: Any, dtype: DType | None = None) -> Node:
+    """An untracked leaf of an array or nested list."""
+    array = np.asarray(value, dtype=None if dtype is None else dtype.dtype)
+    return leaf(array, array_type(array.shape, dtype or BY_NUMPY[array.dtype]))
+
+
+register(data)
+
+
+def version(source: Node, variable: Variable) -> Node:
+    """A variable's next value: a leaf whose value is that of `source`, through which no gradient flows."""
+    mode = get_mode()
+    return Node(VERSION, (source,), variable, source.type, mode.site, mode.offset, variable.tracked)
+
+
+def placeholder(type: ArrayType, label: str, tracked: bool = True) -> Node:
+    """A leaf without a value, for what is traced."""
+    return Node(PLACEHOLDER, (), label, type, None, 0, tracked)
+
+
+@register
+def full(value: complex, type: ArrayType) -> Node:
+    """An array of one number: Python's bool, int, float or complex, already of the type's kind."""
+    mode = get_mode()
+    return Node(FULL, (), value, type, mode.site, mode.offset, False)
+
+
+@register
+def zeros(type: ArrayType) -> Node:
+    """The constant zero of a type, one node for each type."""
+    node = type.zero
+    if node is None:
+        kind = type.dtype.kind
+        node = Node(FULL, (), 0.0 if kind == "f" else 0j if kind == "c" else 0, type, None, 0, False)
+        type.zero = node
+    return node
+
+
+def constant(value: complex, beside: ArrayType) -> Node:
+    """A Python scalar as an array of the shape of `beside`, of the type it takes there. Raises OverflowError."""
+    dtype = scalar_dtype(value, beside.dtype)
+    kind = dtype.kind
+    if kind == "f":
+        value = float(value)  # type: ignore[arg-type]
+    elif kind == "c":
+        value = complex(value)
+    elif kind in "iu":
+        info = np.iinfo(dtype.dtype)
+        if not info.min <= value <= info.max:  # type: ignore[operator]
+            raise OverflowError(f"Python integer {value} is out of bounds for {dtype.name}")
+        value = int(value)  # type: ignore[arg-type]
+    return full(value, beside if dtype is beside.dtype else array_type(beside.shape, dtype))
+
+
+# Identities -----------------------------------------------------------------------------------------------------------
+
+IDENTITY = Primitive(
+    "marker", lambda attributes, type: lambda x: x, (lambda u, out, x: u,), view=True,
+    key=lambda attributes: None)  # fmt: skip
+DETACH = Primitive("stop_gradient", lambda attributes, type: lambda x: x, view=True)
+SELECT = Primitive("select_output", lambda index, type: lambda outputs: outputs[index], view=True)
+CAST = Primitive(
+    "astype",
+    lambda attributes, type: lambda x, out=None: _cast_array(x, type, out),
+    (lambda u, out, x: cast(u, x.dtype) if x.type.inexact else None,),
+    elementwise=True,
+    cheap=True,
+)
+
+
+def _cast_array(x: Any, type: ArrayType, out: Any = None) -> Any:
+    dtype = type.dtype.dtype
+    if out is None:
+        out = np.empty(np.shape(x), dtype)
+    x = np.asarray(x)
+    np.copyto(out, x.real if x.dtype.kind == "c" and dtype.kind != "c" else x, casting="unsafe")
+    return out
+
+
+@register
+def marker(x: Node, variable: Variable | None = None, tracked: bool | None = None) -> Node:
+    """The identity as a node of its own: something to differentiate by, to name, or to keep a gradient at."""
+    node = record(IDENTITY, (x,), variable, x.type)
+    if tracked is not None:
+        node.tracked = tracked
+    return node
+
+
+@register
+def stop_gradient(x: Node) -> Node:
+    """The same value, as a constant to every derivative."""
+    mode = get_mode()
+    return Node(DETACH, (x,), None, x.type, mode.site, mode.offset, False)
+
+
+def select(x: Node, index: int) -> Node:
+    """One output of a node with several."""
+    return Node(SELECT, (x,), index, x.type[index], x.site, x.offset, x.tracked)
+
+
+def cast(x: Node, dtype: DType) -> Node:
+    """The same numbers as another type. Complex to real keeps the real part."""
+    if x.type.dtype is dtype:
+        return x
+    return record(CAST, (x,), dtype.name, array_type(x.type.shape, dtype))
+
+
+register(cast, "astype")
+
+
+# Matching types -------------------------------------------------------------------------------------------------------
+
+
+def is_scalar(x: Any) -> bool:
+    """Whether x is a scalar that adapts to the array beside it: Python's own, and float64 and complex128 of NumPy."""
+    return isinstance(x, (bool, int, float, complex))
+
+
+def match(name: str, *operands: Any) -> list[Node]:
+    """The operands as nodes of one shape and dtype, through explicit casts and broadcasts. Raises as they do."""
+    nodes = [x for x in operands if type(x) is Node]
+    first = nodes[0].type
+    dtype, shape = first.dtype, first.shape
+    for x in nodes[1:]:
+        if x.type is not first:
+            dtype = promote(dtype, x.type.dtype)
+            if x.type.shape != shape:
+                shape = broadcast_shapes(name, *(y.type.shape for y in nodes))
+    for x in operands:
+        if type(x) is not Node:
+            if not is_scalar(x):
+                raise TypeError(f"{name}: expected an array or a number, got {type(x).__name__}")
+            dtype = promote(dtype, scalar_dtype(x, dtype)) if not dtype.inexact or isinstance(x, complex) else dtype
+    common = array_type(shape, dtype)
+    return [conform(x, common) if type(x) is Node else constant(x, common) for x in operands]
+
+
+def conform(x: Node, type: ArrayType) -> Node:
+    """x cast and broadcast to a type."""
+    if x.type is type:
+        return x
+    if x.op is FULL and x.value is None:  # a constant takes the type at once
+        kind = type.dtype.kind
+        if kind == x.type.dtype.kind or (kind in "fc" and x.type.dtype.kind != "c"):
+            value = x.attributes
+            return full(float(value) if kind == "f" else complex(value) if kind == "c" else value, type)
+    if x.type.dtype is not type.dtype:
+        x = cast(x, type.dtype)
+    return x if x.type.shape == type.shape else ops.broadcast_to(x, type.shape)
+
+
+def reduce_to(x: Node, shape: Shape) -> Node:
+    """The adjoint of broadcasting to x's shape: sums over the axes that were broadcast."""
+    if x.type.shape == shape:
+        return x
+    extra = x.type.ndim - len(shape)
+    axes = tuple(range(extra)) + tuple(
+        i + extra for i, n in enumerate(shape) if n == 1 and x.type.shape[i + extra] != 1
+    )
+    return ops.reshape(ops.sum(x, axes), shape)
+
+
+def inexact(x: Node) -> Node:
+    """x itself if floating or complex, else cast to the default floating type."""
+    return x if x.type.inexact else cast(x, default_dtype())
+
+
+def conjugate(x: Node) -> Node:
+    """The complex conjugate; a real node is its own. Derivative rules multiply by it (the adjoint under Re<.,.>)."""
+    return x if x.type.dtype.kind != "c" else ops.conj(x)
+
+
+# Makers of elementwise functions --------------------------------------------------------------------------------------
+
+KIND_NAMES = {"b": "bool", "i": "integer", "u": "unsigned", "f": "floating", "c": "complex"}
+
+
+def _refuse(name: str, kinds: str, dtype: DType) -> None:
+    wanted = ", ".join(KIND_NAMES[k] for k in kinds if k != "u")
+    raise TypeError(f"{name}: not defined for {dtype.name}; it takes {wanted} arrays")
+
+
+def unary(
+    name: str,
+    kernel: Callable[..., Any],
+    rule: Rule | None = None,
+    *,
+    kinds: str = "fc",
+    result: str = "same",
+    **flags: Any,
+) -> NodeFunction:
+    """Register an elementwise function of one array.
+
+    `kernel(x, out=None)` is a ufunc or acts like one. `kinds` are the dtype kinds it is defined for: where integers
+    are not among them but floats are, they are cast to the default floating type. `result` is "same", "bool" or "real".
+    """
+    op = Primitive(name, lambda attributes, type: kernel, (rule,), elementwise=True, **flags)
+    both = "f" in kinds and "c" in kinds
+
+    def apply(x: Node) -> Node:
+        kind = x.type.dtype.kind
+        if not (both and x.type.inexact) and kind not in kinds:
+            if kind in "biu" and "f" in kinds:
+                x = cast(x, default_dtype())
+            else:
+                _refuse(name, kinds, x.type.dtype)
+        type = x.type
+        if result == "bool":
+            type = array_type(type.shape, BOOL)
+        elif result == "real" and type.dtype.kind == "c":
+            type = array_type(type.shape, real_of(type.dtype))
+        mode = get_mode()
+        return Node(op, (x,), None, type, mode.site, mode.offset, x.tracked and mode.grad)
+
+    apply.__name__ = name
+    return register(apply)
+
+
+def binary(
+    name: str,
+    kernel: Callable[..., Any],
+    rule_a: Rule | None = None,
+    rule_b: Rule | None = None,
+    *,
+    kinds: str = "biufc",
+    result: str = "same",
+    **flags: Any,
+) -> NodeFunction:
+    """Register an elementwise function of two arrays, which it brings to one shape and dtype. See `unary`."""
+    op = Primitive(name, lambda attributes, type: kernel, (rule_a, rule_b), elementwise=True, **flags)
+    to_bool = result == "bool"
+    every = "f" in kinds and "c" in kinds
+
+    def apply(a: Any, b: Any) -> Node:
+        if type(a) is not Node or type(b) is not Node or a.type is not b.type:
+            a, b = match(name, a, b)
+        common = a.type
+        if not (every and common.inexact) and common.dtype.kind not in kinds:
+            if common.dtype.kind in "biu" and "f" in kinds:
+                a, b = cast(a, default_dtype()), cast(b, default_dtype())
+                common = a.type
+            else:
+                _refuse(name, kinds, common.dtype)
+        if to_bool:
+            common = array_type(common.shape, BOOL)
+        mode = get_mode()
+        return Node(op, (a, b), None, common, mode.site, mode.offset, mode.grad and (a.tracked or b.tracked))
+
+    apply.__name__ = name
+    return register(apply)
+
+
+def same_type(name: str, nodes: Sequence[Node]) -> list[Node]:
+    """The nodes cast to their common dtype, shapes untouched."""
+    dtype = nodes[0].type.dtype
+    for x in nodes[1:]:
+        dtype = promote(dtype, x.type.dtype)
+    return [cast(x, dtype) for x in nodes]
+
+
+__all__ = [
+    "BOOL", "CAST", "DETACH", "FULL", "IDENTITY", "LEAF", "PLACEHOLDER", "SELECT", "VERSION", "binary", "cast",
+    "complex_of", "conform", "conjugate", "constant", "data", "full", "inexact", "is_scalar", "leaf", "marker", "match",
+    "ops", "placeholder", "reduce_to", "register", "same_type", "select", "stop_gradient", "unary",
+    "version", "zeros",
+]  # fmt: skip

@@ -1,0 +1,118 @@
+"""Operations that users define: a derivative of their own for what they recorded, and deferred calls to host code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from adjoint.graph import ArrayType, Node, Primitive, get_mode, record
+
+# A custom derivative: the identity on the recorded outputs, with a rule of its own towards the original inputs ---------
+
+CustomRule = Callable[[list[Node | None], Node], Sequence[Node | None]]
+
+
+def _custom_kernel(attributes: tuple[int, Any], type: Any) -> Any:
+    count = attributes[0]
+    return (lambda *arrays: arrays[:count]) if isinstance(type, tuple) else (lambda *arrays: arrays[0])
+
+
+def _custom_vjp(u: Any, out: Node, wanted: Sequence[bool]) -> list[Node | None]:
+    count, rule = out.attributes
+    cotangents = u if isinstance(out.type, tuple) else [u]
+    return [None] * count + list(rule(cotangents, out))
+
+
+CUSTOM = Primitive("custom", _custom_kernel, _custom_vjp, view=True, key=lambda attributes: attributes[0])
+
+
+def custom(outputs: Sequence[Node], inputs: Sequence[Node], rule: CustomRule, name: str, single: bool) -> Node:
+    """The outputs, with `rule(cotangents, node) -> input cotangents` in place of the derivatives of how they were made.
+
+    Gradients reach the inputs through the rule alone; what the rule saved and reads is differentiated as usual.
+    """
+    node = record(CUSTOM, (*outputs, *inputs), (len(outputs), _Named(rule, name)), outputs[0].type if single else
+                  tuple(x.type for x in outputs))  # fmt: skip
+    node.tracked = get_mode().grad and any(x.tracked for x in inputs)
+    return node
+
+
+class _Named:
+    """A rule with the name that pictures and reprs show. Equal only to itself."""
+
+    __slots__ = ("name", "rule")
+
+    def __init__(self, rule: CustomRule, name: str) -> None:
+        self.rule = rule
+        self.name = name
+
+    def __call__(self, cotangents: list[Node | None], node: Node) -> Sequence[Node | None]:
+        return self.rule(cotangents, node)
+
+
+# Host calls -----------------------------------------------------------------------------------------------------------
+
+
+class HostFunction:
+    """A function of NumPy arrays, with its derivative rule and its batching rule, if it has them.
+
+    `adapter(rule, cotangent, node)` calls the user's rule, which works on tensors, from nodes.
+    """
+
+    __slots__ = ("adapter", "batch", "call", "name", "rule")
+
+    def __init__(self, call: Callable[..., Any], rule: Any, batch: Any, adapter: Any) -> None:
+        self.call = call
+        self.rule = rule
+        self.batch = batch
+        self.adapter = adapter
+        self.name = getattr(call, "__name__", "host_call")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, HostFunction) and (self.call, self.rule, self.batch) == (
+            other.call, other.rule, other.batch,
+        )  # fmt: skip
+
+    def __hash__(self) -> int:
+        return hash((self.call, self.rule))
+
+
+def _host_kernel(attributes: tuple[HostFunction, Any], type: Any) -> Any:
+    function = attributes[0]
+    types = type if isinstance(type, tuple) else (type,)
+
+    def kernel(*arrays: Any) -> Any:
+        views = [np.asarray(x).view() for x in arrays]
+        for view in views:
+            view.flags.writeable = False
+        result = function.call(*views)
+        results = result if isinstance(type, tuple) else (result,)
+        checked = []
+        for value, expected in zip(results, types, strict=True):
+            array = np.array(value, expected.dtype.dtype)
+            if array.shape != expected.shape:
+                raise ValueError(
+                    f"host_call: {function.name} returned shape {array.shape}, but shape={expected.shape} was declared"
+                )
+            checked.append(array)
+        return tuple(checked) if isinstance(type, tuple) else checked[0]
+
+    return kernel
+
+
+def _host_vjp(u: Any, out: Node, wanted: Sequence[bool]) -> list[Node | None]:
+    function = out.attributes[0]
+    if function.rule is None:
+        raise RuntimeError(f"host_call: {function.name} has no derivative; give it one with host_call(..., vjp=)")
+    return list(function.adapter(function.rule, u, out))
+
+
+HOST_CALL = Primitive("host_call", _host_kernel, _host_vjp, swallows=True)
+
+
+def host_call(function: HostFunction, inputs: Sequence[Node], type: ArrayType | tuple[ArrayType, ...]) -> Node:
+    """Host code run when the value is asked for."""
+    codes = tuple(t.code for t in type) if isinstance(type, tuple) else type.code
+    return record(HOST_CALL, tuple(inputs), (function, codes), type)

@@ -1,0 +1,408 @@
+"""Elementwise primitives: arithmetic, functions, comparisons, logic.
+
+Each rule gives the cotangent of one input from the cotangent u of the output. The rules are symmetric in the sense that
+transposing them gives forward mode, and they treat zero times infinity in a chain rule as zero: products of a cotangent
+with a derivative go through `scale`, quotients through `safe_divide`, and selections select.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from adjoint.dtypes import default_dtype
+from adjoint.graph import Node, Primitive, array_type, record
+from adjoint.primitives import special_kernels
+from adjoint.primitives.core import BOOL, binary, cast, conform, conjugate, constant, match, ops, register, unary, zeros
+
+# The two products of the chain rule -----------------------------------------------------------------------------------
+
+
+def _masked_multiply(a: Any, b: Any, out: Any = None) -> Any:
+    dead = (np.asarray(a) == 0) | (np.asarray(b) == 0)
+    if out is None:
+        out = np.empty(dead.shape, np.result_type(a, b))
+    np.multiply(a, b, out=out)
+    np.copyto(out, 0, where=dead)
+    return out
+
+
+def _masked_divide(u: Any, b: Any, out: Any = None) -> Any:
+    dead = np.broadcast_to(np.asarray(u) == 0, np.broadcast_shapes(np.shape(u), np.shape(b)))
+    if out is None:
+        out = np.empty(dead.shape, np.result_type(u, b))
+    np.divide(u, b, out=out)
+    np.copyto(out, 0, where=dead)
+    return out
+
+
+scale = binary(
+    "scale",
+    np.multiply,
+    lambda u, out, a, b: scale(u, conjugate(b)),
+    lambda u, out, a, b: scale(u, conjugate(a)),
+    masked=_masked_multiply,
+    cheap=True,
+    symbol="×",
+)
+safe_divide = binary(
+    "safe_divide",
+    np.divide,
+    lambda u, out, a, b: safe_divide(u, conjugate(b)),
+    lambda u, out, a, b: negative(safe_divide(scale(u, conjugate(out)), conjugate(b))),
+    kinds="fc",
+    masked=_masked_divide,
+    symbol="÷",
+)
+
+# Arithmetic -----------------------------------------------------------------------------------------------------------
+
+
+def _power_kernel(exponent: float, type: Any) -> Any:
+    if exponent == 2:
+        return np.square
+    if exponent == 3:
+        return lambda x, out=None: np.multiply(np.multiply(x, x), x, out=out)
+    if exponent == -1 and type.inexact:
+        return np.reciprocal
+    power = np.array(exponent, type.dtype.dtype)
+    return lambda x, out=None: np.power(x, power, out=out)
+
+
+def _power_constant_rule(u: Node, out: Node, x: Node) -> Node | None:
+    p = out.attributes
+    if p == 0:
+        return None
+    if p == 1:
+        return u
+    return scale(scale(u, p), conjugate(power_constant(x, p - 1)))
+
+
+def _clip_kernel(x: Any, low: Any, high: Any, out: Any = None) -> Any:
+    return np.minimum(np.maximum(x, low), high, out=out)
+
+
+def _floored(a: Node, b: Node) -> Node:
+    return floor(safe_divide(a, b)) if a.type.inexact else floor_divide(a, b)
+
+
+add = binary("add", np.add, lambda u, out, a, b: u, lambda u, out, a, b: u, cheap=True, symbol="+")
+subtract = binary(
+    "subtract", np.subtract, lambda u, out, a, b: u, lambda u, out, a, b: negative(u),
+    kinds="iufc", cheap=True, symbol="−",
+)  # fmt: skip
+multiply = binary(
+    "multiply",
+    np.multiply,
+    lambda u, out, a, b: scale(u, conjugate(b)),
+    lambda u, out, a, b: scale(u, conjugate(a)),
+    cheap=True,
+    symbol="×",
+)
+divide = binary(
+    "divide",
+    np.divide,
+    lambda u, out, a, b: safe_divide(u, conjugate(b)),
+    lambda u, out, a, b: negative(safe_divide(scale(u, conjugate(out)), conjugate(b))),
+    kinds="fc",
+    symbol="÷",
+)
+remainder = binary(
+    "remainder",
+    np.remainder,
+    lambda u, out, a, b: u,
+    lambda u, out, a, b: negative(scale(u, _floored(a, b))),
+    kinds="iuf",
+    symbol="mod",
+)
+floor_divide = binary("floor_divide", np.floor_divide, kinds="iuf", symbol="//")
+power = binary(
+    "power",
+    np.power,
+    lambda u, out, x, y: scale(scale(u, conjugate(y)), conjugate(power(x, subtract(y, 1)))),
+    lambda u, out, x, y: scale(scale(u, conjugate(out)), conjugate(log(x))),
+    kinds="iufc",
+    symbol="^",
+)
+POWER_CONSTANT = Primitive(
+    "power_constant", _power_kernel, (_power_constant_rule,), elementwise=True, symbol="^"
+)
+
+
+@register
+def power_constant(x: Node, exponent: float) -> Node:
+    """x to a Python number. An integer array with a fractional or negative exponent becomes floating."""
+    kind = x.type.dtype.kind
+    if kind == "b" or (kind in "iu" and (isinstance(exponent, float) or exponent < 0)):
+        x = cast(x, default_dtype())
+    return x if exponent == 1 else record(POWER_CONSTANT, (x,), exponent, x.type)
+
+
+negative = unary("negative", np.negative, lambda u, out, x: negative(u), kinds="iufc", cheap=True, symbol="−")
+absolute = unary(
+    "abs", np.abs, lambda u, out, x: scale(conform_like(u, x), sign(x)), kinds="iufc", result="real", symbol="|·|"
+)
+sign = unary("sign", np.sign, lambda u, out, x: _sign_rule(u, out, x), kinds="iufc", swallows=False)
+signbit = unary("signbit", np.signbit, kinds="f", result="bool", swallows=True)
+
+
+def conform_like(u: Node, x: Node) -> Node:
+    """u cast to the type of x."""
+    return conform(u, x.type)
+
+
+def _sign_rule(u: Node, out: Node, x: Node) -> Node | None:
+    if x.type.dtype.kind != "c":
+        return None
+    # z/|z| = s: a change dz turns it by i s Im(conj(s) dz)/|z|, whose adjoint is below
+    turning = imag(multiply(conj(out), u))
+    return scale(multiply(conform_like(safe_divide(turning, absolute(x)), x), out), 1j)
+
+
+# Powers and exponentials ----------------------------------------------------------------------------------------------
+
+LN2, LN10 = math.log(2.0), math.log(10.0)
+
+exp = unary("exp", np.exp, lambda u, out, x: scale(u, conjugate(out)))
+expm1 = unary("expm1", np.expm1, lambda u, out, x: scale(u, conjugate(exp(x))))
+log = unary("log", np.log, lambda u, out, x: safe_divide(u, conjugate(x)))
+log1p = unary("log1p", np.log1p, lambda u, out, x: safe_divide(u, conjugate(add(x, 1))))
+log2 = unary("log2", np.log2, lambda u, out, x: safe_divide(u, conjugate(multiply(x, LN2))))
+log10 = unary("log10", np.log10, lambda u, out, x: safe_divide(u, conjugate(multiply(x, LN10))))
+sqrt = unary("sqrt", np.sqrt, lambda u, out, x: safe_divide(multiply(u, 0.5), conjugate(out)), symbol="√")
+
+# Trigonometric and hyperbolic functions -------------------------------------------------------------------------------
+
+sin = unary("sin", np.sin, lambda u, out, x: scale(u, conjugate(cos(x))))
+cos = unary("cos", np.cos, lambda u, out, x: negative(scale(u, conjugate(sin(x)))))
+tan = unary("tan", np.tan, lambda u, out, x: scale(u, conjugate(add(multiply(out, out), 1))))
+asin = unary("asin", np.arcsin, lambda u, out, x: safe_divide(u, conjugate(_one_minus_square_root(x))))
+acos = unary("acos", np.arccos, lambda u, out, x: negative(safe_divide(u, conjugate(_one_minus_square_root(x)))))
+atan = unary("atan", np.arctan, lambda u, out, x: safe_divide(u, conjugate(add(multiply(x, x), 1))))
+sinh = unary("sinh", np.sinh, lambda u, out, x: scale(u, conjugate(cosh(x))))
+cosh = unary("cosh", np.cosh, lambda u, out, x: scale(u, conjugate(sinh(x))))
+tanh = unary("tanh", np.tanh, lambda u, out, x: scale(u, conjugate(subtract(1, multiply(out, out)))))
+asinh = unary("asinh", np.arcsinh, lambda u, out, x: safe_divide(u, conjugate(sqrt(add(multiply(x, x), 1)))))
+acosh = unary(
+    "acosh",
+    np.arccosh,
+    lambda u, out, x: safe_divide(u, conjugate(multiply(sqrt(subtract(x, 1)), sqrt(add(x, 1))))),
+)
+atanh = unary("atanh", np.arctanh, lambda u, out, x: safe_divide(u, conjugate(multiply(subtract(1, x), add(x, 1)))))
+
+
+def _one_minus_square_root(x: Node) -> Node:
+    # (1-x)(1+x) keeps the digits that 1-x² loses near one; two roots keep the complex branch
+    return multiply(sqrt(subtract(1, x)), sqrt(add(x, 1)))
+
+
+atan2 = binary(
+    "atan2",
+    np.arctan2,
+    lambda u, out, y, x: _over_radius(scale(u, _over_radius(x, y, x)), y, x),
+    lambda u, out, y, x: negative(_over_radius(scale(u, _over_radius(y, y, x)), y, x)),
+    kinds="f",
+)
+hypot = binary(
+    "hypot",
+    np.hypot,
+    lambda u, out, a, b: scale(u, safe_divide(a, out)),
+    lambda u, out, a, b: scale(u, safe_divide(b, out)),
+    kinds="f",
+)
+
+
+def _over_radius(v: Node, y: Node, x: Node) -> Node:
+    return safe_divide(v, hypot(y, x))
+
+
+# Activations and special functions ------------------------------------------------------------------------------------
+
+
+def _sigmoid_kernel(x: Any, out: Any = None) -> Any:
+    out = np.negative(x, out=out)
+    if not isinstance(out, np.ndarray):
+        return np.reciprocal(1 + np.exp(out))
+    np.exp(out, out=out)
+    np.add(out, 1, out=out)
+    return np.reciprocal(out, out=out)
+
+
+def _softplus_kernel(x: Any, out: Any = None) -> Any:
+    return np.logaddexp(x, np.zeros((), np.asarray(x).dtype), out=out)
+
+
+def _relu_kernel(x: Any, out: Any = None) -> Any:
+    return np.maximum(x, np.zeros((), np.asarray(x).dtype), out=out)
+
+
+def _gaussian_rule(sign_of_rule: float) -> Any:
+    factor = sign_of_rule * 2.0 / math.sqrt(math.pi)
+    return lambda u, out, x: scale(multiply(u, factor), exp(negative(multiply(x, x))))
+
+
+sigmoid = unary("sigmoid", _sigmoid_kernel, lambda u, out, x: scale(u, multiply(out, sigmoid(negative(x)))), kinds="f")
+softplus = unary("softplus", _softplus_kernel, lambda u, out, x: scale(u, sigmoid(x)), kinds="f")
+relu = unary(
+    "relu", _relu_kernel, lambda u, out, x: where(greater(x, 0), u, zeros(u.type)), kinds="biuf", cheap=True
+)
+erf = unary("erf", special_kernels.erf, _gaussian_rule(1.0), kinds="f")
+erfc = unary("erfc", special_kernels.erfc, _gaussian_rule(-1.0), kinds="f")
+logaddexp = binary(
+    "logaddexp",
+    np.logaddexp,
+    lambda u, out, a, b: scale(u, sigmoid(subtract(a, b))),
+    lambda u, out, a, b: scale(u, sigmoid(subtract(b, a))),
+    kinds="f",
+)
+
+# Rounding -------------------------------------------------------------------------------------------------------------
+
+
+def _rounding(name: str, kernel: Any) -> Any:
+    rounded = unary(name, kernel, kinds="f")
+    return register(lambda x: rounded(x) if x.type.dtype.kind == "f" else x, name)  # integers are round already
+
+
+floor = _rounding("floor", np.floor)
+ceil = _rounding("ceil", np.ceil)
+trunc = _rounding("trunc", np.trunc)
+rint = _rounding("round", np.rint)
+
+# Choosing -------------------------------------------------------------------------------------------------------------
+
+
+def _where_kernel(c: Any, a: Any, b: Any, out: Any = None) -> Any:
+    if out is None:
+        return np.where(c, a, b)
+    np.copyto(out, b)
+    np.copyto(out, a, where=c)
+    return out
+
+
+WHERE = Primitive(
+    "where",
+    lambda attributes, type: _where_kernel,
+    (
+        None,
+        lambda u, out, c, a, b: where(c, u, zeros(u.type)),
+        lambda u, out, c, a, b: where(c, zeros(u.type), u),
+    ),
+    elementwise=True,
+    cheap=True,
+    swallows=True,
+    symbol="?",
+)
+CLIP = Primitive(
+    "clip",
+    lambda attributes, type: _clip_kernel,
+    (
+        lambda u, out, x, low, high: where(
+            logical_and(greater_equal(x, low), less_equal(x, high)), u, zeros(u.type)
+        ),
+        lambda u, out, x, low, high: where(logical_and(less(x, low), less_equal(low, high)), u, zeros(u.type)),
+        lambda u, out, x, low, high: where(logical_or(greater(x, high), greater(low, high)), u, zeros(u.type)),
+    ),
+    elementwise=True,
+    cheap=True,
+)
+
+
+@register
+def where(c: Node, a: Any, b: Any) -> Node:
+    """a where c, else b, elementwise."""
+    if c.type.dtype.kind != "b":
+        c = not_equal(c, 0)
+    if type(a) is not Node and type(b) is not Node:
+        a = constant(a, array_type((), type_of_pair(a, b)))
+    a, b = (a, b) if type(a) is Node and type(b) is Node and a.type is b.type else match("where", a, b)
+    if c.type.shape != a.type.shape:
+        shape = match("where", c, cast(a, c.type.dtype))[0].type.shape
+        c, a, b = ops.broadcast_to(c, shape), ops.broadcast_to(a, shape), ops.broadcast_to(b, shape)
+    return record(WHERE, (c, a, b), None, a.type)
+
+
+def type_of_pair(a: Any, b: Any) -> Any:
+    """The dtype of two Python scalars together."""
+    return match("where", constant(a, array_type((), BOOL)), b)[0].type.dtype
+
+
+@register
+def clip(x: Node, low: Any, high: Any) -> Node:
+    """x limited to [low, high]; where low > high the result is high."""
+    x, low, high = match("clip", x, low, high)
+    return record(CLIP, (x, low, high), None, x.type)
+
+
+def _extreme_rule(first: Any, strictly: Any) -> Any:
+    def rule(u: Node, out: Node, a: Node, b: Node) -> Node:
+        mine, other = (a, b) if first else (b, a)
+        tie = where(equal(a, b), multiply(u, 0.5), zeros(u.type))
+        return where(strictly(mine, other), u, tie)
+
+    return rule
+
+
+maximum = binary(
+    "maximum",
+    np.maximum,
+    _extreme_rule(True, lambda a, b: greater(a, b)),
+    _extreme_rule(False, lambda a, b: greater(a, b)),
+    kinds="biuf",
+    cheap=True,
+)
+minimum = binary(
+    "minimum",
+    np.minimum,
+    _extreme_rule(True, lambda a, b: less(a, b)),
+    _extreme_rule(False, lambda a, b: less(a, b)),
+    kinds="biuf",
+    cheap=True,
+)
+
+
+def _copysign_rule(u: Node, out: Node, a: Node, b: Node) -> Node:
+    return where(equal(signbit(a), signbit(b)), u, negative(u))
+
+
+copysign = binary("copysign", np.copysign, _copysign_rule, kinds="f", swallows=True)
+
+# Comparisons, logic, bits ---------------------------------------------------------------------------------------------
+
+BITS = {"kinds": "biu", "cheap": True}
+TO_BOOL = {"result": "bool", "cheap": True, "swallows": True}
+
+equal = binary("equal", np.equal, symbol="=", **TO_BOOL)
+not_equal = binary("not_equal", np.not_equal, symbol="≠", **TO_BOOL)
+less = binary("less", np.less, kinds="biuf", symbol="<", **TO_BOOL)
+less_equal = binary("less_equal", np.less_equal, kinds="biuf", symbol="≤", **TO_BOOL)
+greater = binary("greater", np.greater, kinds="biuf", symbol=">", **TO_BOOL)
+greater_equal = binary("greater_equal", np.greater_equal, kinds="biuf", symbol="≥", **TO_BOOL)
+logical_and = binary("logical_and", np.logical_and, symbol="∧", **TO_BOOL)
+logical_or = binary("logical_or", np.logical_or, symbol="∨", **TO_BOOL)
+logical_xor = binary("logical_xor", np.logical_xor, **TO_BOOL)
+logical_not = unary("logical_not", np.logical_not, kinds="biufc", symbol="¬", **TO_BOOL)
+bitwise_and = binary("bitwise_and", np.bitwise_and, symbol="&", **BITS)
+bitwise_or = binary("bitwise_or", np.bitwise_or, symbol="|", **BITS)
+bitwise_xor = binary("bitwise_xor", np.bitwise_xor, symbol="^", **BITS)
+bitwise_left_shift = binary("bitwise_left_shift", np.left_shift, kinds="iu", symbol="<<")
+bitwise_right_shift = binary("bitwise_right_shift", np.right_shift, kinds="iu", symbol=">>")
+bitwise_invert = unary("bitwise_invert", np.invert, symbol="~", **BITS)
+isfinite = unary("isfinite", np.isfinite, kinds="biufc", **TO_BOOL)
+isinf = unary("isinf", np.isinf, kinds="biufc", **TO_BOOL)
+isnan = unary("isnan", np.isnan, kinds="biufc", **TO_BOOL)
+
+# Complex numbers ------------------------------------------------------------------------------------------------------
+
+conj = unary("conj", np.conjugate, lambda u, out, x: conjugate(u), kinds="c", symbol="conj")
+real = unary("real", lambda x, out=None: _part(np.real(x), out), lambda u, out, x: cast(u, x.dtype), kinds="c", result="real")  # fmt: skip  # noqa: E501
+imag = unary("imag", lambda x, out=None: _part(np.imag(x), out), lambda u, out, x: multiply(cast(u, x.dtype), 1j), kinds="c", result="real")  # fmt: skip  # noqa: E501
+
+
+def _part(x: Any, out: Any) -> Any:
+    if out is None:
+        return np.array(x)
+    np.copyto(out, x)
+    return out

@@ -1,0 +1,97 @@
+"""Reading and writing at integer positions: gather, its adjoint scatter_add, and scatter, which replaces.
+
+All three take the integer arrays as inputs, of one common shape, for the leading axes of x: the composites move axes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adjoint.graph import Node, Primitive, array_type, record
+from adjoint.primitives.core import ops, register, zeros
+from adjoint.shapes import Shape, size_of
+
+
+def _checked(indices: tuple[Any, ...], shape: Shape) -> tuple[Any, ...]:
+    for axis, (index, n) in enumerate(zip(indices, shape, strict=False)):
+        if index.size and (index.min() < -n or index.max() >= n):
+            bad = index[(index < -n) | (index >= n)].flat[0]
+            raise IndexError(f"index {bad} is out of bounds for axis {axis} with size {n}")
+    return indices
+
+
+def _gather_kernel(attributes: None, type: Any) -> Any:
+    return lambda x, *indices: np.asarray(x[_checked(indices, x.shape)])
+
+
+def _scatter_add_kernel(shape: Shape, type: Any) -> Any:
+    dtype = type.dtype.dtype
+
+    def kernel(u: Any, *indices: Any) -> Any:
+        out = np.zeros(shape, dtype)
+        np.add.at(out, _checked(indices, shape), u)
+        return out
+
+    return kernel
+
+
+def _scatter_kernel(attributes: None, type: Any) -> Any:
+    def kernel(x: Any, value: Any, *indices: Any) -> Any:
+        out = np.array(x)
+        out[_checked(indices, x.shape)] = value
+        return out
+
+    return kernel
+
+
+def _gather_vjp(u: Node, out: Node, wanted: Any) -> list[Node | None]:
+    x, *indices = out.inputs
+    return [scatter_add(u, indices, x.shape), *(None for _ in indices)]
+
+
+def _scatter_add_vjp(u: Node, out: Node, wanted: Any) -> list[Node | None]:
+    _, *indices = out.inputs
+    return [gather(u, indices), *(None for _ in indices)]
+
+
+def _scatter_vjp(u: Node, out: Node, wanted: Any) -> list[Node | None]:
+    x, value, *indices = out.inputs
+    to_x = scatter(u, zeros(value.type), indices) if wanted[0] else None
+    to_value = None
+    if wanted[1]:
+        # where two writes meet, the last one wins: only the winner gets the cotangent
+        shape = indices[0].shape
+        mine = ops.reshape(ops.iota(size_of(shape)), shape)
+        slots = x.shape[: len(indices)]
+        winner = gather(scatter(zeros(array_type(slots, mine.dtype)), mine, indices), indices)
+        won = ops.broadcast_to(
+            ops.reshape(ops.equal(winner, mine), shape + (1,) * (value.ndim - len(shape))), value.shape
+        )
+        to_value = ops.where(won, gather(u, indices), zeros(value.type))
+    return [to_x, to_value, *(None for _ in indices)]
+
+
+GATHER = Primitive("gather", _gather_kernel, _gather_vjp, symbol="[·]")
+SCATTER_ADD = Primitive("scatter_add", _scatter_add_kernel, _scatter_add_vjp)
+SCATTER = Primitive("scatter", _scatter_kernel, _scatter_vjp)
+
+
+@register
+def gather(x: Node, indices: list[Node]) -> Node:
+    """x at integer positions of its leading axes: shape indices.shape + x.shape[len(indices):]."""
+    shape = (*indices[0].shape, *x.shape[len(indices) :])
+    return record(GATHER, (x, *indices), None, array_type(shape, x.dtype))
+
+
+@register
+def scatter_add(u: Node, indices: list[Node], shape: Shape) -> Node:
+    """Zeros of a shape with u added at integer positions of the leading axes; repeated positions add up."""
+    return record(SCATTER_ADD, (u, *indices), shape, array_type(shape, u.dtype))
+
+
+@register
+def scatter(x: Node, value: Node, indices: list[Node]) -> Node:
+    """x with the elements at integer positions replaced; of repeated positions the last one wins."""
+    return record(SCATTER, (x, value, *indices), None, x.type)

@@ -1,0 +1,286 @@
+"""Primitives that move elements: reshape, permute, broadcast, slice and its adjoint, concatenate, sliding windows."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from adjoint.graph import Node, Primitive, array_type, record
+from adjoint.primitives.core import ops, reduce_to, register, same_type, zeros
+from adjoint.shapes import Shape, broadcast_shapes
+
+RESHAPE = Primitive(
+    "reshape",
+    lambda shape, type: lambda x: np.reshape(x, shape),
+    (lambda u, out, x: reshape(u, x.shape),),
+    view=True,
+    cheap=True,
+)
+PERMUTE = Primitive(
+    "permute_dims",
+    lambda axes, type: lambda x: np.transpose(x, axes),
+    (lambda u, out, x: permute_dims(u, _inverse(out.attributes)),),
+    view=True,
+    cheap=True,
+    symbol="ᵀ",
+)
+BROADCAST = Primitive(
+    "broadcast_to",
+    lambda shape, type: lambda x: np.broadcast_to(x, shape),
+    (lambda u, out, x: reduce_to(u, x.shape),),
+    view=True,
+    cheap=True,
+)
+
+
+def _inverse(axes: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(sorted(range(len(axes)), key=axes.__getitem__))
+
+
+@register
+def reshape(x: Node, shape: Shape) -> Node:
+    """The same elements, in row-major order, in another shape."""
+    type = x.type
+    return x if type.shape == shape else record(RESHAPE, (x,), shape, array_type(shape, type.dtype))
+
+
+@register
+def permute_dims(x: Node, axes: tuple[int, ...]) -> Node:
+    """The axes in another order: axis i of the result is axis axes[i] of x."""
+    if axes == tuple(range(x.ndim)):
+        return x
+    shape = x.shape
+    return record(PERMUTE, (x,), axes, array_type(tuple([shape[a] for a in axes]), x.dtype))
+
+
+@register
+def matrix_transpose(x: Node) -> Node:
+    """The last two axes exchanged."""
+    n = x.ndim
+    return permute_dims(x, (*range(n - 2), n - 1, n - 2))
+
+
+@register
+def broadcast_to(x: Node, shape: Shape) -> Node:
+    """x repeated along new leading axes and axes of size one. Raises ValueError where shapes don't fit."""
+    if x.shape == shape:
+        return x
+    if broadcast_shapes("broadcast_to", x.shape, shape) != shape:
+        raise ValueError(f"broadcast_to: shape {x.shape} does not broadcast to {shape}")
+    return record(BROADCAST, (x,), shape, array_type(shape, x.dtype))
+
+
+@register
+def expand(x: Node, axes: tuple[int, ...], shape: Shape) -> Node:
+    """The adjoint of summing `axes` away: x put back among them and repeated to `shape`."""
+    kept = tuple(1 if i in axes else n for i, n in enumerate(shape))
+    return broadcast_to(reshape(x, kept), shape)
+
+
+# Slices: (start, size, step) for each axis, in range, the step of any sign --------------------------------------------
+
+Slices = tuple[tuple[int, int, int], ...]
+
+
+def as_index(slices: Slices) -> tuple[slice, ...]:
+    """NumPy's slices for (start, size, step) triples."""
+    index = []
+    for start, size, step in slices:
+        stop = start + size * step
+        index.append(slice(start, None if stop < 0 else stop, step) if size else slice(0, 0))
+    return tuple(index)
+
+
+def _embed_kernel(attributes: tuple[Shape, Slices], type: Any) -> Any:
+    shape, slices = attributes
+    index, dtype = as_index(slices), type.dtype.dtype
+
+    def kernel(x: Any, out: Any = None) -> Any:
+        if out is None:
+            out = np.zeros(shape, dtype)
+        else:
+            out[...] = 0
+        out[index] = x
+        return out
+
+    return kernel
+
+
+def _update_kernel(slices: Slices, type: Any) -> Any:
+    index = as_index(slices)
+
+    def kernel(x: Any, value: Any, out: Any = None) -> Any:
+        if out is None:
+            out = np.array(x)
+        else:
+            np.copyto(out, x)
+        out[index] = value
+        return out
+
+    return kernel
+
+
+def _slice_kernel(slices: Slices, type: Any) -> Any:
+    index = as_index(slices)
+    return lambda x: x[index]
+
+
+SLICE = Primitive(
+    "slice", _slice_kernel, (lambda u, out, x: embed(u, x.shape, out.attributes),), view=True, cheap=True
+)
+EMBED = Primitive(
+    "embed", _embed_kernel, (lambda u, out, x: slice_(u, out.attributes[1]),), takes_out=True, cheap=True
+)
+UPDATE = Primitive(
+    "update_slice",
+    _update_kernel,
+    (
+        lambda u, out, x, value: update_slice(u, zeros(value.type), out.attributes),
+        lambda u, out, x, value: slice_(u, out.attributes),
+    ),
+    takes_out=True,
+)
+
+
+def sliced_shape(slices: Slices) -> Shape:
+    """The shape that slices select."""
+    return tuple([size for _, size, _ in slices])
+
+
+def is_whole(slices: Slices, shape: Shape) -> bool:
+    """Whether the slices select everything, in order."""
+    return slices == tuple((0, n, 1) for n in shape)
+
+
+@register
+def slice_(x: Node, slices: Slices) -> Node:
+    """Elements at regular steps along each axis."""
+    return x if is_whole(slices, x.shape) else record(SLICE, (x,), slices, array_type(sliced_shape(slices), x.dtype))
+
+
+@register
+def embed(x: Node, shape: Shape, slices: Slices) -> Node:
+    """Zeros of a shape with x put at the slices: the adjoint of slicing."""
+    return x if is_whole(slices, shape) else record(EMBED, (x,), (shape, slices), array_type(shape, x.dtype))
+
+
+@register
+def update_slice(x: Node, value: Node, slices: Slices) -> Node:
+    """x with the elements at the slices replaced."""
+    return value if is_whole(slices, x.shape) else record(UPDATE, (x, value), slices, x.type)
+
+
+# Concatenation --------------------------------------------------------------------------------------------------------
+
+
+def _concat_vjp(u: Node, out: Node, wanted: Sequence[bool]) -> list[Node | None]:
+    axis = out.attributes
+    cotangents: list[Node | None] = []
+    start = 0
+    for x, want in zip(out.inputs, wanted, strict=True):
+        size = x.shape[axis]
+        part = tuple([(start, size, 1) if i == axis else (0, n, 1) for i, n in enumerate(out.shape)])
+        cotangents.append(slice_(u, part) if want else None)
+        start += size
+    return cotangents
+
+
+CONCAT = Primitive(
+    "concat",
+    lambda axis, type: lambda *xs, out=None: np.concatenate(xs, axis, out=out),
+    _concat_vjp,
+    takes_out=True,
+)
+
+
+@register
+def concat(xs: Sequence[Node], axis: int) -> Node:
+    """Arrays joined along an axis. Raises ValueError where other axes differ."""
+    if not xs:
+        raise ValueError("concat: expected at least one array")
+    xs = same_type("concat", xs)
+    first = xs[0].shape
+    for x in xs[1:]:
+        if x.ndim != len(first) or any(a != b for i, (a, b) in enumerate(zip(first, x.shape, strict=True)) if i != axis):
+            shapes = ", ".join(str(y.shape) for y in xs)
+            raise ValueError(f"concat: shapes {shapes} differ in an axis other than {axis}")
+    if len(xs) == 1:
+        return xs[0]
+    shape = (*first[:axis], sum(x.shape[axis] for x in xs), *first[axis + 1 :])
+    return record(CONCAT, tuple(xs), axis, array_type(shape, xs[0].dtype))
+
+
+# Sliding windows over trailing axes: attributes (sizes, steps, dilations, input extents) ------------------------------
+
+Windows = tuple[Shape, Shape, Shape, Shape]
+
+
+def window_counts(attributes: Windows) -> Shape:
+    """How many windows fit along each axis."""
+    return tuple(
+        (n - dilation * (size - 1) - 1) // step + 1
+        for size, step, dilation, n in zip(*attributes, strict=True)
+    )
+
+
+def _window_slices(attributes: Windows, offsets: Sequence[int]) -> tuple[Any, ...]:
+    counts = window_counts(attributes)
+    _, steps, dilations, _ = attributes
+    return (
+        ...,
+        *(slice(o * d, o * d + (c - 1) * s + 1, s) for o, d, c, s in zip(offsets, dilations, counts, steps, strict=True)),
+    )
+
+
+def _windows_kernel(attributes: Windows, type: Any) -> Any:
+    sizes, steps, dilations, extents = attributes
+    rank, counts = len(sizes), window_counts(attributes)
+
+    def kernel(x: Any) -> Any:
+        lead, strides = x.shape[: x.ndim - rank], x.strides[x.ndim - rank :]
+        shape = (*lead, *sizes, *counts)
+        moved = (
+            *x.strides[: x.ndim - rank],
+            *(s * d for s, d in zip(strides, dilations, strict=True)),
+            *(s * t for s, t in zip(strides, steps, strict=True)),
+        )
+        return np.lib.stride_tricks.as_strided(x, shape, moved, writeable=False).copy()
+
+    return kernel
+
+
+def _fold_kernel(attributes: Windows, type: Any) -> Any:
+    sizes, _, _, extents = attributes
+    rank, shape, dtype = len(sizes), type.shape, type.dtype.dtype
+
+    def kernel(x: Any) -> Any:
+        out = np.zeros(shape, dtype)
+        lead = (slice(None),) * (x.ndim - 2 * rank)
+        for offsets in itertools.product(*map(range, sizes)):  # over the window's cells, never over the batch
+            out[_window_slices(attributes, offsets)] += x[(*lead, *offsets)]
+        return out
+
+    return kernel
+
+
+WINDOWS = Primitive("windows", _windows_kernel, (lambda u, out, x: fold_windows(u, out.attributes),))
+FOLD = Primitive("fold_windows", _fold_kernel, (lambda u, out, x: windows(u, out.attributes),))
+
+
+@register
+def windows(x: Node, attributes: Windows) -> Node:
+    """Sliding windows over the trailing axes: (..., *extents) to (..., *sizes, *counts)."""
+    sizes = attributes[0]
+    lead = x.shape[: x.ndim - len(sizes)]
+    return record(WINDOWS, (x,), attributes, array_type((*lead, *sizes, *window_counts(attributes)), x.dtype))
+
+
+@register
+def fold_windows(x: Node, attributes: Windows) -> Node:
+    """The adjoint of `windows`: every window added back where it came from."""
+    sizes, _, _, extents = attributes
+    lead = x.shape[: x.ndim - 2 * len(sizes)]
+    return record(FOLD, (x,), attributes, array_type((*lead, *extents), x.dtype))

@@ -1,0 +1,6 @@
+"""Tensors and the public functions of them."""
+
+from adjoint.tensors import functions, protocols
+from adjoint.tensors.tensor import Tensor
+
+__all__ = ["Tensor", "functions", "protocols"]

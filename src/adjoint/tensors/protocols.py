@@ -1,0 +1,100 @@
+"""Methods of Tensor that are public functions too, and NumPy's functions on tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adjoint.tensors import functions as f
+from adjoint.tensors.tensor import ARRAY_FUNCTIONS, UFUNCS, Tensor, _f_namespace
+
+METHODS = """
+    sum prod max min mean var std any all argmax argmin logsumexp norm softmax log_softmax count_nonzero
+    cumulative_sum cumulative_prod sort argsort abs sign exp expm1 log log1p log2 log10 sqrt square reciprocal
+    sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf relu sigmoid softplus gelu silu
+    floor ceil round trunc conj isfinite isinf isnan clip maximum minimum astype flatten squeeze expand_dims
+    broadcast_to moveaxis swapaxes repeat tile flip roll take take_along_axis matmul dot outer split unstack
+    nonzero tril triu
+""".split()
+
+for _name in METHODS:
+    setattr(Tensor, _name, getattr(f, _name))
+_f_namespace.update({"reshape": f.reshape, "permute_dims": f.permute_dims})
+
+_ELEMENTWISE = {
+    np.add: f.add, np.subtract: f.subtract, np.multiply: f.multiply, np.divide: f.divide, np.power: f.power,
+    np.float_power: f.power, np.negative: f.negative, np.positive: f.positive, np.absolute: f.abs, np.fabs: f.abs,
+    np.sign: f.sign, np.exp: f.exp, np.expm1: f.expm1, np.log: f.log, np.log1p: f.log1p, np.log2: f.log2,
+    np.log10: f.log10, np.sqrt: f.sqrt, np.square: f.square, np.reciprocal: f.reciprocal, np.sin: f.sin, np.cos: f.cos,
+    np.tan: f.tan, np.arcsin: f.asin, np.arccos: f.acos, np.arctan: f.atan, np.sinh: f.sinh, np.cosh: f.cosh,
+    np.tanh: f.tanh, np.arcsinh: f.asinh, np.arccosh: f.acosh, np.arctanh: f.atanh, np.floor: f.floor, np.ceil: f.ceil,
+    np.rint: f.round, np.trunc: f.trunc, np.maximum: f.maximum, np.minimum: f.minimum, np.remainder: f.remainder,
+    np.floor_divide: f.floor_divide, np.arctan2: f.atan2, np.hypot: f.hypot, np.logaddexp: f.logaddexp,
+    np.copysign: f.copysign, np.equal: f.equal, np.not_equal: f.not_equal, np.less: f.less,
+    np.less_equal: f.less_equal, np.greater: f.greater, np.greater_equal: f.greater_equal,
+    np.logical_and: f.logical_and, np.logical_or: f.logical_or, np.logical_xor: f.logical_xor,
+    np.logical_not: f.logical_not, np.bitwise_and: f.bitwise_and, np.bitwise_or: f.bitwise_or,
+    np.bitwise_xor: f.bitwise_xor, np.invert: f.bitwise_invert, np.left_shift: f.bitwise_left_shift,
+    np.right_shift: f.bitwise_right_shift, np.isfinite: f.isfinite, np.isinf: f.isinf, np.isnan: f.isnan,
+    np.signbit: f.signbit, np.conjugate: f.conj, np.matmul: f.matmul,
+}  # fmt: skip
+UFUNCS.update({(ufunc, "__call__"): function for ufunc, function in _ELEMENTWISE.items()})
+
+
+def _reducing(function: Any, default: Any = None) -> Any:
+    def handler(x: Any, axis: Any = default, keepdims: Any = False) -> Tensor:
+        return function(x, axis=axis, keepdims=bool(keepdims) and keepdims is not np._NoValue)
+
+    return handler
+
+
+UFUNCS.update(
+    {
+        (np.add, "reduce"): _reducing(f.sum, 0),
+        (np.multiply, "reduce"): _reducing(f.prod, 0),
+        (np.maximum, "reduce"): _reducing(f.max, 0),
+        (np.minimum, "reduce"): _reducing(f.min, 0),
+        (np.logical_and, "reduce"): _reducing(f.all, 0),
+        (np.logical_or, "reduce"): _reducing(f.any, 0),
+        (np.add, "accumulate"): lambda x, axis=0: f.cumulative_sum(x, axis=axis),
+        (np.multiply, "outer"): f.outer,
+    }
+)
+
+
+def _with_axis(function: Any) -> Any:
+    return lambda x, axis=None: function(x, axis=axis)
+
+
+ARRAY_FUNCTIONS.update(
+    {
+        np.sum: _reducing(f.sum), np.prod: _reducing(f.prod), np.max: _reducing(f.max), np.min: _reducing(f.min),
+        np.amax: _reducing(f.max), np.amin: _reducing(f.min), np.mean: _reducing(f.mean),
+        np.any: _reducing(f.any), np.all: _reducing(f.all), np.argmax: _reducing(f.argmax), np.argmin: _reducing(f.argmin),
+        np.count_nonzero: _reducing(f.count_nonzero),
+        np.var: lambda x, axis=None, ddof=0, keepdims=False: f.var(x, axis=axis, correction=ddof, keepdims=keepdims),
+        np.std: lambda x, axis=None, ddof=0, keepdims=False: f.std(x, axis=axis, correction=ddof, keepdims=keepdims),
+        np.cumsum: lambda x, axis=None: f.cumulative_sum(f.flatten(x) if axis is None else x, axis=0 if axis is None else axis),
+        np.cumprod: lambda x, axis=None: f.cumulative_prod(f.flatten(x) if axis is None else x, axis=0 if axis is None else axis),
+        np.where: f.where, np.clip: lambda x, a_min=None, a_max=None: f.clip(x, a_min, a_max), np.round: f.round,
+        np.reshape: lambda x, shape: f.reshape(x, shape), np.ravel: f.flatten,
+        np.transpose: lambda x, axes=None: f.permute_dims(x, tuple(range(x.ndim))[::-1] if axes is None else axes),
+        np.moveaxis: f.moveaxis, np.swapaxes: f.swapaxes, np.squeeze: _with_axis(f.squeeze),
+        np.expand_dims: lambda x, axis: f.expand_dims(x, axis=axis),
+        np.broadcast_to: lambda x, shape: f.broadcast_to(x, shape),
+        np.concatenate: lambda xs, axis=0: f.concat(list(xs), axis=axis), np.stack: lambda xs, axis=0: f.stack(list(xs), axis=axis),
+        np.split: f.split, np.tile: f.tile, np.repeat: lambda x, repeats, axis=None: f.repeat(x, repeats, axis=axis),
+        np.flip: _with_axis(f.flip), np.roll: lambda x, shift, axis=None: f.roll(x, shift, axis=axis),
+        np.take: lambda x, indices, axis=None: f.take(f.flatten(x) if axis is None else x, indices, axis=axis),
+        np.take_along_axis: lambda x, indices, axis=-1: f.take_along_axis(x, indices, axis=axis),
+        np.sort: lambda x, axis=-1: f.sort(x, axis=axis), np.argsort: lambda x, axis=-1: f.argsort(x, axis=axis),
+        np.diff: lambda x, n=1, axis=-1: f.diff(x, n=n, axis=axis),
+        np.dot: f.dot, np.outer: f.outer, np.tensordot: lambda x, y, axes=2: f.tensordot(x, y, axes=axes), np.einsum: f.einsum,
+        np.tril: lambda x, k=0: f.tril(x, k=k), np.triu: lambda x, k=0: f.triu(x, k=k), np.nonzero: f.nonzero,
+        np.real: f.real, np.imag: f.imag, np.shape: lambda x: x.shape, np.ndim: lambda x: x.ndim, np.size: lambda x: x.size,
+        np.zeros_like: lambda x, dtype=None: f.zeros_like(x, dtype=dtype), np.ones_like: lambda x, dtype=None: f.ones_like(x, dtype=dtype),
+        np.full_like: lambda x, fill_value, dtype=None: f.full_like(x, fill_value, dtype=dtype),
+        np.linalg.norm: lambda x, ord=2, axis=None, keepdims=False: f.norm(x, 2 if ord is None else ord, axis=axis, keepdims=keepdims),
+    }
+)  # fmt: skip

@@ -1,0 +1,30 @@
+"""What every test starts from: the same modes, the same random numbers, no display; how hard Hypothesis looks.
+
+Markers, the time limit and "a warning is an error" are in pyproject.toml.
+"""
+
+import os
+
+os.environ["MPLBACKEND"] = "Agg"
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+import adjoint as ad
+
+# A run in CI must not fail by chance: it draws the same programs each time; `whole` looks for new ones.
+common = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
+settings.register_profile("quick", max_examples=5, derandomize=True, **common)
+settings.register_profile("standard", max_examples=40, derandomize=True, **common)
+settings.register_profile("whole", max_examples=1000, print_blob=True, **common)
+settings.load_profile("standard")
+
+
+@pytest.fixture(autouse=True)
+def fresh_state():
+    """Undo what a test did to the engine's modes, and let none depend on the random numbers that another drew."""
+    dtype = ad.get_default_dtype()
+    ad.random.seed(0)
+    yield
+    ad.set_default_dtype(dtype)
+    assert ad.is_grad_enabled(), "the test left gradients switched off"

@@ -1,0 +1,589 @@
+"""The table of operations: one row for each public operation, read by every check over all of them.
+
+A row names the function, the NumPy or SciPy function that it must equal, and the inputs to try. In a case
+``array(2, 3)`` stands for a random array of that shape, drawn from the row's domain in the dtype under test: these get
+differentiated. ``integers`` and ``mask`` stand for arrays that never are; a NumPy array is used as it is; ``Static``
+and keywords pass through. Adding an operation is adding a row.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.special
+
+import adjoint as ad
+
+FLOATS = ("float64", "float32")
+COMPLEXES = ("complex128", "complex64")
+INTEGERS = ("int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8")
+DTYPES = {"f": FLOATS, "c": COMPLEXES, "i": INTEGERS, "s": INTEGERS[:4], "b": ("bool",)}
+
+
+@dataclass(frozen=True)
+class Spec:
+    """An array to draw: ``kind`` is "inexact" (the dtype under test), "integer" or "mask"."""
+
+    shape: tuple[int, ...]
+    domain: tuple[float, float] | None = None
+    kind: str = "inexact"
+
+    def draw(self, generator: np.random.Generator, domain: tuple[float, float], dtype: str) -> np.ndarray:
+        low, high = self.domain or domain
+        if self.kind == "mask" or dtype == "bool":
+            return np.asarray(generator.random(self.shape) < 0.5)
+        if self.kind == "integer" or np.dtype(dtype).kind in "iu":
+            wanted = np.dtype("int16" if self.kind == "integer" else dtype)
+            first = max(math.ceil(low), 0) if wanted.kind == "u" else math.ceil(low)
+            return np.asarray(generator.integers(first, math.floor(high) + 1, self.shape), wanted)
+        values = generator.uniform(low, high, self.shape)
+        if np.dtype(dtype).kind == "c":  # above the real axis, where every function here is away from its branch cut
+            values = values + 1j * generator.uniform(0.2, 0.9, self.shape)
+        return np.asarray(values, dtype)
+
+
+@dataclass(frozen=True)
+class Static:
+    """An argument that is handed over untouched, arrays inside it included."""
+
+    value: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One call: positional arguments with specs in them, keywords as they are."""
+
+    arguments: tuple[Any, ...]
+    keywords: dict[str, Any] = field(default_factory=dict)
+    only_value: bool = False
+
+
+def array(*shape: int, domain: tuple[float, float] | None = None) -> Spec:
+    return Spec(shape, domain)
+
+
+def integers(*shape: int, domain: tuple[float, float]) -> Spec:
+    return Spec(shape, domain, "integer")
+
+
+def mask(*shape: int) -> Spec:
+    return Spec(shape, None, "mask")
+
+
+def case(*arguments: Any, **keywords: Any) -> Case:
+    return Case(arguments, keywords)
+
+
+def value(*arguments: Any, **keywords: Any) -> Case:
+    """A case whose derivative is not compared: special values, corners, casts that lose precision."""
+    return Case(arguments, keywords, only_value=True)
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A row. ``dtypes`` are letters: floats, complex, integers, signed, bool; ``call`` is for what has no name."""
+
+    name: str
+    reference: Callable[..., Any]
+    cases: Sequence[Case]
+    domains: tuple[tuple[float, float], ...] = ((-2.0, 2.0),)
+    dtypes: str = "f"
+    call: Callable[..., Any] | None = None
+    compare_dtype: bool = True
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        return self.call or getattr(ad, self.name)
+
+    @property
+    def dtype_names(self) -> list[str]:
+        return [name for letter in self.dtypes for name in DTYPES[letter]]
+
+    def draw(self, case: Case, dtype: str) -> list[Any]:
+        """Arguments with NumPy arrays in place of the specs; the same arrays each time."""
+        generator = np.random.default_rng([zlib.crc32(self.name.encode()), self.cases.index(case)])
+        domains = iter([*self.domains, *[self.domains[-1]] * 9])
+
+        def realize(leaf: Any) -> Any:
+            if isinstance(leaf, Spec):
+                return leaf.draw(generator, next(domains), dtype)
+            return leaf.astype(dtype) if is_inexact(leaf) and np.can_cast(leaf.dtype, dtype, "same_kind") else leaf
+
+        return map_leaves(realize, list(case.arguments))
+
+    def of_numpy(self, case: Case, arguments: list[Any]) -> list[np.ndarray]:
+        plain = map_leaves(lambda leaf: leaf.value if isinstance(leaf, Static) else leaf, arguments)
+        return outputs(self.reference(*plain, **case.keywords))
+
+    def of_tensors(self, case: Case, arguments: list[Any], tensors: Sequence[ad.Tensor]) -> list[ad.Tensor]:
+        """Call it with ``tensors`` in place of the floating arrays of ``arguments``, in order."""
+        remaining = iter(tensors)
+
+        def tensor(leaf: Any) -> Any:
+            if isinstance(leaf, np.ndarray):
+                return next(remaining) if is_inexact(leaf) else ad.tensor(leaf)
+            return leaf.value if isinstance(leaf, Static) else leaf
+
+        return outputs(self.function(*map_leaves(tensor, arguments), **case.keywords))
+
+
+def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:
+    """``function`` on each leaf of nested lists and tuples."""
+    if type(tree) in (list, tuple):
+        return type(tree)(map_leaves(function, item) for item in tree)
+    return function(tree)
+
+
+def is_inexact(leaf: Any) -> bool:
+    return isinstance(leaf, np.ndarray) and leaf.dtype.kind in "fc"
+
+
+def inexact_arrays(arguments: list[Any]) -> list[np.ndarray]:
+    """The arrays that get differentiated, in order."""
+    found: list[Any] = []
+    map_leaves(found.append, arguments)
+    return [leaf for leaf in found if is_inexact(leaf)]
+
+
+def outputs(result: Any) -> list[Any]:
+    return list(result) if isinstance(result, (list, tuple)) else [result]
+
+
+# fmt: off
+# ---- elementwise -----------------------------------------------------------------------------------------------------
+
+ONE = (case(array(2, 3, 4)), case(array()), case(array(3)), case(array(0, 3)))
+TWO = (
+    case(array(3), array(2, 3)), case(array(), array()), case(array(2, 1), array(1, 3)), case(array(2, 3), array()),
+    case(array(0, 3), array(3)), case(array(1, 3), array(2, 1, 1)),
+)
+SPECIAL = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan])
+HALVES = np.array([-2.5, -1.5, -0.5, -0.0, 0.5, 1.5, 2.5, 1e20])
+LARGE = np.array([-1000.0, -40.0, 0.0, 40.0, 1000.0])
+PAIRS = np.array([0.0, -0.0, 1.0, np.nan, np.inf, -3.0]), np.array([-0.0, 0.0, np.nan, 1.0, np.inf, 2.0])
+SMALL = np.array([1e-12, -1e-12, 0.0])
+
+
+def row(name: str, reference: Any, *cases: Case, **more: Any) -> Operation:
+    return Operation(name, reference, cases, **more)
+
+
+def one(
+    name: str, reference: Any, low: float = -2, high: float = 2, dtypes: str = "f", special: np.ndarray | None = SPECIAL
+) -> Operation:
+    cases = ONE if special is None else (*ONE, value(special))
+    return row(name, reference, *cases, domains=((low, high),), dtypes=dtypes)
+
+
+def two(name: str, reference: Any, *domains: tuple[float, float], dtypes: str = "f", special: bool = True) -> Operation:
+    cases = (*TWO, value(*PAIRS)) if special else TWO
+    return row(name, reference, *cases, domains=domains or ((-2, 2),), dtypes=dtypes)
+
+
+ELEMENTWISE = [
+    one("negative", np.negative, dtypes="fcs"),
+    one("positive", np.positive, dtypes="fci"),
+    one("abs", np.abs, dtypes="fcs"),
+    one("sign", np.sign, dtypes="fcs"),
+    one("exp", np.exp, dtypes="fc"),
+    one("expm1", np.expm1, dtypes="fc", special=SMALL),
+    one("log", np.log, 0.3, 3, dtypes="fc"),
+    one("log1p", np.log1p, -0.6, 2, dtypes="fc", special=SMALL),
+    one("log2", np.log2, 0.3, 3, dtypes="fc"),
+    one("log10", np.log10, 0.3, 3, dtypes="fc"),
+    one("sqrt", np.sqrt, 0.3, 3, dtypes="fc"),
+    one("square", np.square, dtypes="fci"),
+    one("reciprocal", np.reciprocal, 0.4, 3, dtypes="fc"),
+    one("sin", np.sin, dtypes="fc"),
+    one("cos", np.cos, dtypes="fc"),
+    one("tan", np.tan, -1, 1, dtypes="fc"),
+    one("asin", np.arcsin, -0.8, 0.8, dtypes="fc"),
+    one("acos", np.arccos, -0.8, 0.8, dtypes="fc"),
+    one("atan", np.arctan, dtypes="fc"),
+    one("sinh", np.sinh, dtypes="fc"),
+    one("cosh", np.cosh, dtypes="fc"),
+    one("tanh", np.tanh, dtypes="fc", special=LARGE),
+    one("asinh", np.arcsinh, dtypes="fc"),
+    one("acosh", np.arccosh, 1.3, 3, dtypes="fc"),
+    one("atanh", np.arctanh, -0.8, 0.8, dtypes="fc"),
+    one("erf", scipy.special.erf),
+    one("relu", lambda x: np.maximum(x, 0), dtypes="fs"),
+    one("sigmoid", scipy.special.expit, special=LARGE),
+    one("softplus", lambda x: np.logaddexp(x, np.zeros((), x.dtype)), special=LARGE),
+    one("gelu", lambda x: x * scipy.special.ndtr(x), special=LARGE),
+    one("silu", lambda x: x * scipy.special.expit(x), special=LARGE),
+    one("floor", np.floor, dtypes="fi", special=HALVES),
+    one("ceil", np.ceil, dtypes="fi", special=HALVES),
+    one("round", np.round, dtypes="fi", special=HALVES),
+    one("trunc", np.trunc, dtypes="fi", special=HALVES),
+    one("logical_not", np.logical_not, dtypes="bif"),
+    one("bitwise_invert", np.invert, dtypes="bi", special=None),
+    one("isfinite", np.isfinite, dtypes="fci"),
+    one("isinf", np.isinf, dtypes="fci"),
+    one("isnan", np.isnan, dtypes="fci"),
+    one("conj", np.conj, dtypes="fc"),
+    one("real", np.real, dtypes="fc"),
+    one("imag", np.imag, dtypes="c", special=None),
+    two("add", np.add, dtypes="fci"),
+    two("subtract", np.subtract, dtypes="fcs"),
+    two("multiply", np.multiply, dtypes="fci"),
+    two("divide", np.divide, (-2, 2), (0.4, 3), dtypes="fc"),
+    two("power", np.power, (0.4, 2), (-2, 2), dtypes="fc", special=False),
+    row("power", np.power, *(case(array(3, domain=(-2, -0.5)), exponent) for exponent in (2, 3, -1, 0, 1, 4.0))),
+    row("power", np.power, case(array(3), integers(3, domain=(0, 3))), case(2.0, array(3)), case(array(2, 3), 0.5),
+        domains=((0.5, 2),)),
+    row("power", np.power, case(array(3), array(2, 3)), domains=((0, 3),), dtypes="i"),
+    two("maximum", np.maximum, dtypes="fi"),
+    two("minimum", np.minimum, dtypes="fi"),
+    two("remainder", np.remainder, (-5, 5), (0.6, 2), dtypes="fi", special=False),
+    two("remainder", np.remainder, (-5, 5), (-3, -0.6), dtypes="fs", special=False),
+    two("floor_divide", np.floor_divide, (-5, 5), (0.6, 2), dtypes="fi", special=False),
+    two("floor_divide", np.floor_divide, (-5, 5), (-3, -0.6), dtypes="fs", special=False),
+    two("atan2", np.arctan2),
+    two("hypot", np.hypot),
+    two("logaddexp", np.logaddexp),
+    two("copysign", np.copysign, (0.3, 2), (-2, 2)),
+    two("equal", np.equal, dtypes="ficb"),
+    two("not_equal", np.not_equal, dtypes="ficb"),
+    two("less", np.less, dtypes="fi"),
+    two("less_equal", np.less_equal, dtypes="fi"),
+    two("greater", np.greater, dtypes="fi"),
+    two("greater_equal", np.greater_equal, dtypes="fi"),
+    two("logical_and", np.logical_and, dtypes="bi", special=False),
+    two("logical_or", np.logical_or, dtypes="bi", special=False),
+    two("logical_xor", np.logical_xor, dtypes="bi", special=False),
+    two("bitwise_and", np.bitwise_and, dtypes="bi", special=False),
+    two("bitwise_or", np.bitwise_or, dtypes="bi", special=False),
+    two("bitwise_xor", np.bitwise_xor, dtypes="bi", special=False),
+    two("bitwise_left_shift", np.left_shift, (0, 3), dtypes="i", special=False),
+    two("bitwise_right_shift", np.right_shift, (0, 3), dtypes="i", special=False),
+    row("where", np.where, case(mask(2, 3), array(2, 3), array(3)), case(mask(3), array(2, 1), array()),
+        case(mask(), array(3), array(3)), case(mask(2, 1), array(0), array(1)), dtypes="fcib"),
+    row("clip", np.clip, case(array(9), -0.5, 0.7), case(array(9), None, 0.7), case(array(9), -0.5, None),
+        case(array(2, 3), array(2, 1, domain=(-1, -0.5)), array(3, domain=(0.5, 1))), value(SPECIAL, -1.0, 0.5)),
+    row("clip", np.clip, case(array(9), 1, 2), domains=((0, 4),), dtypes="i"),
+    row("astype", np.ndarray.astype, case(array(2, 3), "float64"), case(array(2, 3), "complex128"),
+        *(value(array(2, 3), name) for name in ("float32", "int32", "int8", "bool", "complex64"))),
+    row("astype", np.ndarray.astype, *(case(array(3), name) for name in ("float64", "int64", "bool", "float32")),
+        domains=((0, 5),), dtypes="ib"),
+]
+
+# ---- reductions, scans, order ----------------------------------------------------------------------------------------
+
+REDUCE = (
+    case(array(2, 3, 4)), case(array(2, 3, 4), axis=1), case(array(2, 3, 4), axis=(0, -1)), case(array()),
+    case(array(2, 3, 4), axis=-1, keepdims=True), case(array(2, 3), keepdims=True),
+)
+EMPTY = (case(array(2, 0), axis=1), case(array(0, 3), axis=1), case(array(0)), case(array(2, 3), axis=()))
+ALONG = (case(array(2, 3, 4)), case(array(2, 3, 4), axis=0), case(array(2, 3, 4), axis=1), case(array(5)))
+HOLES = (case(np.array([[0.0, 2.0, 3.0], [0.0, 0.0, 5.0]]), axis=1), case(np.array([2.0, 0.0, -1.5, 3.0]), axis=0))
+WITH_NAN = value(np.array([[1.0, np.nan, 3.0], [2.0, -np.inf, 0.0]]), axis=1)
+TIES = np.array([[2.0, 1.0, 2.0, 0.0], [1.0, 1.0, 1.0, 1.0]])
+
+
+def in_order(function: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
+    """np.sort or np.argsort with ``descending``; equal elements keep their order either way."""
+
+    def of(x: np.ndarray, axis: int = -1, descending: bool = False) -> np.ndarray:
+        order = np.argsort(-x if descending else x, axis=axis, kind="stable")
+        return order if function is np.argsort else np.take_along_axis(x, order, axis)
+
+    return of
+
+
+def scan(function: Callable[..., np.ndarray], first: int) -> Callable[..., np.ndarray]:
+    """np.cumsum or np.cumprod with ``include_initial``, which NumPy 2.0 lacks."""
+
+    def of(x: np.ndarray, axis: int = 0, include_initial: bool = False) -> np.ndarray:
+        result = function(x, axis=axis)
+        initial = np.full_like(np.take(result, [0], axis), first) if include_initial else None
+        return np.concatenate([initial, result], axis) if include_initial else result
+
+    return of
+
+
+REDUCTIONS = [
+    row("sum", np.sum, *REDUCE, *EMPTY, dtypes="fcib"),
+    row("prod", np.prod, *REDUCE, *EMPTY, *HOLES, domains=((0.5, 2),), dtypes="fcib"),
+    row("max", np.max, *REDUCE, WITH_NAN, dtypes="fi"),
+    row("min", np.min, *REDUCE, WITH_NAN, dtypes="fi"),
+    row("mean", np.mean, *REDUCE, EMPTY[1], EMPTY[3], dtypes="fc"),
+    row("var", np.var, *REDUCE, case(array(2, 3), axis=1, correction=1), EMPTY[1], dtypes="fc"),
+    row("std", np.std, *REDUCE[:3], *REDUCE[4:], case(array(2, 3), axis=1, correction=1), value(array())),
+    row("any", np.any, *REDUCE, *EMPTY, dtypes="bif"),
+    row("all", np.all, *REDUCE, *EMPTY, dtypes="bif"),
+    row("count_nonzero", lambda x, **k: np.asarray(np.count_nonzero(x, **k)), *REDUCE, *EMPTY[:3], dtypes="ifb"),
+    *(row(name, reference, *ALONG, case(array(2, 3), axis=1, keepdims=True), value(TIES, axis=1), WITH_NAN, dtypes="fi")
+      for name, reference in (("argmax", np.argmax), ("argmin", np.argmin))),
+    row("logsumexp", scipy.special.logsumexp, *REDUCE, EMPTY[1],
+        value(np.array([[-np.inf, 0.0], [1000.0, 1000.0]]), axis=1)),
+    row("norm", lambda x, ord=2, **k: np.linalg.vector_norm(x, ord=ord, **k), *REDUCE, case(array(0)), dtypes="fc"),
+    row("norm", lambda x, ord=2, **k: np.linalg.vector_norm(x, ord=ord, **k),
+        *(case(array(2, 3), ord=order, axis=1) for order in (1, 2, 3, 1.5, np.inf, -np.inf))),
+    row("softmax", lambda x, axis=-1: scipy.special.softmax(x, axis), *ALONG, value(LARGE), case(array(0, 3))),
+    row("log_softmax", lambda x, axis=-1: scipy.special.log_softmax(x, axis), *ALONG, value(LARGE), case(array(0, 3))),
+    row("cumulative_sum", scan(np.cumsum, 0), case(array(5)), *ALONG[1:3], case(array(0, 3), axis=0),
+        case(array(2, 3), axis=1, include_initial=True), dtypes="fcib"),
+    row("cumulative_prod", scan(np.cumprod, 1), case(array(5)), *ALONG[1:3], case(array(0, 3), axis=0),
+        case(array(2, 3), axis=1, include_initial=True), *HOLES, dtypes="fcib"),
+    *(row(name, in_order(reference), *ALONG, case(array(2, 5), descending=True), case(array(2, 0)), value(TIES),
+          value(TIES, descending=True), dtypes="fs")
+      for name, reference in (("sort", np.sort), ("argsort", np.argsort))),
+    row("diff", np.diff, *ALONG, case(array(5), n=2), case(array(1)), dtypes="fcs"),
+]
+
+# ---- shape -----------------------------------------------------------------------------------------------------------
+
+SHAPES = [
+    row("reshape", np.reshape, case(array(2, 3), Static((3, 2))), case(array(2, 3), Static(-1)), dtypes="fcib"),
+    row("reshape", np.reshape, case(array(2, 3), Static((1, -1, 2))), case(array(1), Static(())),
+        case(array(0, 3), Static((3, 0)))),
+    row("permute_dims", np.permute_dims, case(array(2, 3, 4), Static((2, 0, 1))), case(array(2, 3), Static((-1, 0))),
+        case(array(), Static(()))),
+    row("expand_dims", np.expand_dims, *(case(array(2, 3), axis=axis) for axis in (0, 1, -1))),
+    row("squeeze", np.squeeze, *(case(array(1, 3, 1), axis=axis) for axis in (0, -1, (0, 2)))),
+    row("broadcast_to", np.broadcast_to, case(array(3), Static((2, 3))), case(array(2, 1), Static((4, 2, 3))),
+        case(array(), Static((2,))), case(array(1), Static((0,)))),
+    row("broadcast_arrays", np.broadcast_arrays, case(array(3), array(2, 1)), case(array(), array(1, 2), array(3, 1))),
+    row("moveaxis", np.moveaxis, case(array(2, 3, 4), 0, 2), case(array(2, 3, 4), -1, 0),
+        case(array(2, 3, 4), Static((0, 1)), Static((1, 2)))),
+    row("swapaxes", np.swapaxes, case(array(2, 3, 4), 0, 2), case(array(2, 3, 4), -1, 1)),
+    row("flatten", np.ravel, case(array(2, 3)), case(array()), case(array(0, 3))),
+    row("concat", np.concat, case([array(2, 3), array(1, 3)]), case([array(2, 3), array(2, 0), array(2, 1)], axis=1),
+        case([array(2)], axis=-1), dtypes="fcib"),
+    row("stack", np.stack, case([array(2, 3), array(2, 3)]), case([array(2, 3), array(2, 3)], axis=1),
+        case([array(), array(), array()], axis=-1)),
+    row("split", np.split, case(array(6, 2), 3), case(array(6, 2), Static([1, 4])), case(array(2, 6), 2, axis=1),
+        case(array(4), Static([0, 2, 9]))),
+    row("unstack", lambda x, axis=0: list(np.moveaxis(x, axis, 0)), case(array(3, 2)), case(array(3, 2), axis=1),
+        case(array(2, 3, 4), axis=-1)),
+    row("tile", np.tile, case(array(2, 3), Static((2, 1))), case(array(3), 2), case(array(3), Static((2, 2))),
+        case(array(2, 1), 3)),
+    row("repeat", np.repeat, case(array(2, 3), 2, axis=0), case(array(2, 3), 3, axis=1), case(array(2, 3), 2),
+        case(array(3), Static([0, 2, 1]), axis=0)),
+    row("flip", np.flip, case(array(2, 3)), case(array(2, 3), axis=0), case(array(2, 3, 4), axis=(0, -1))),
+    row("roll", np.roll, case(array(5), 2), case(array(2, 3), -1), case(array(2, 3), 4, axis=1),
+        case(array(2, 3), Static((1, 2)), axis=(0, 1))),
+    row("pad", lambda x, widths, value=0: np.pad(x, widths, constant_values=value),
+        case(array(2, 3), Static(((1, 0), (2, 1)))), case(array(3), Static(((1, 2),)), value=7),
+        case(array(2, 0), Static(((0, 0), (1, 1))))),
+    row("tril", np.tril, case(array(3, 4)), case(array(3, 3), k=-1), case(array(2, 3, 3), k=1)),
+    row("triu", np.triu, case(array(3, 4)), case(array(3, 3), k=-1), case(array(2, 3, 3), k=1)),
+    row("meshgrid", np.meshgrid, case(array(3), array(2)), case(array(3), array(2), indexing="ij")),
+]
+
+# ---- indexing --------------------------------------------------------------------------------------------------------
+
+ROWS, COLUMNS = np.array([2, 0, 2, -1]), np.array([1, 1, 0, 2])
+LONE = np.array([[True, False, True], [False, False, True], [True, True, False], [False, False, False]])
+INDICES: list[Any] = [  # into shape (4, 3, 2)
+    0, -1, (), ..., None, slice(None), slice(None, None, -1), slice(3, 0, -2), slice(1, 99), slice(2, 2), (1, 2),
+    (1, 2, 0), (..., 0), (0, ...), (slice(1, None, 2), None, slice(None, None, -2)), (None, 1, ..., None), np.int64(2),
+    (slice(None), 1, slice(0, 1)), np.array(1), [2, 0, 2], np.array([[0, 1], [3, 3]]), (ROWS, COLUMNS),
+    (ROWS[:, None], COLUMNS), (ROWS, slice(None), 0), (0, slice(None), np.array([1, 0, 1])), (slice(None), COLUMNS),
+    (slice(None), COLUMNS, 1), (slice(0, 2), None, COLUMNS[:3]), (..., np.array([1, 0])), LONE, (LONE, 1),
+    (slice(None), np.array([True, False, True])), (LONE[:, 0], 1), (ROWS[:2], np.array([False, True, True])),
+    np.array([], int), np.zeros((4, 3, 2), bool), True, False,
+]
+REPEATING = [index for index in INDICES if len(set(np.arange(24).reshape(4, 3, 2)[index].ravel().tolist()))
+             < np.arange(24).reshape(4, 3, 2)[index].size]
+
+
+def assigned(x: Any, index: Any, update: Any) -> Any:
+    """A copy of ``x`` after ``copy[index] = update``, for arrays and tensors alike."""
+    x = x * 1
+    x[index] = update
+    return x
+
+
+def scattered(x: np.ndarray, indices: np.ndarray, updates: np.ndarray, axis: int = 0) -> np.ndarray:
+    """``x`` with ``updates`` added at ``indices`` of ``axis``, repeated indices adding up."""
+    moved = np.moveaxis(x, axis, 0).copy()
+    np.add.at(moved, indices, np.moveaxis(updates, axis, 0))
+    return np.moveaxis(moved, 0, axis)
+
+
+INDEXING = [
+    row("getitem", lambda x, index: x[index], *(case(array(4, 3, 2), Static(index)) for index in INDICES),
+        call=lambda x, index: x[index], dtypes="fcib"),
+    row("setitem", assigned, *(case(array(4, 3, 2), Static(index), array(*np.empty((4, 3, 2))[index].shape))
+        for index in INDICES if not any(index is other for other in REPEATING)), call=assigned),
+    row("setitem", assigned, *(case(array(4, 3, 2), Static(index), array())
+        for index in (0, slice(None, None, 2), ROWS, LONE, (..., -1))), call=assigned, dtypes="fci"),
+    row("take", np.take, case(array(4, 3), ROWS, axis=0), case(array(4, 3), np.array([[0, 2], [-1, 1]]), axis=1),
+        case(array(5), np.array([], int), axis=0)),
+    row("take_along_axis", np.take_along_axis, case(array(4, 3), np.array([[0, 1, 3], [2, 2, -1]]), axis=0),
+        case(array(2, 3), np.array([[2], [0]]), axis=1), case(array(2, 3), np.array([[2, 2, 0, 1]] * 2), axis=-1)),
+    row("scatter_add", scattered, case(array(4, 3), ROWS, array(4, 3)), case(array(5), np.array([1, 1, -1]), array(3)),
+        case(array(2, 4), np.array([3, 3, 0]), array(2, 3), axis=1)),
+    row("nonzero", np.nonzero, case(LONE), case(np.array([0.0, 2.0, np.nan])), case(np.zeros((0, 2)))),
+    row("one_hot", lambda labels, classes: np.eye(classes)[labels], case(np.array([0, 2, 1]), 3),
+        case(np.array([[1], [0]]), 4), case(np.array(2), 3), compare_dtype=False),
+]
+
+# ---- linear algebra --------------------------------------------------------------------------------------------------
+
+EINSUMS = [
+    ("ij,jk->ik", (2, 3), (3, 4)), ("ij,jk", (2, 3), (3, 4)), ("bij,bjk->bik", (2, 2, 3), (2, 3, 2)), ("ba", (2, 3)),
+    ("...ij,...jk->...ik", (2, 1, 2, 3), (2, 3, 2)), ("i,i->", (3,), (3,)), ("i,j->ij", (3,), (2,)), ("ii", (3, 3)),
+    ("ij->ji", (2, 3)), ("ij->", (2, 3)), ("ij->j", (2, 3)), ("ii->i", (3, 3)), ("ii,i->i", (3, 3), (3,)),
+    ("ij,ij->ij", (2, 3), (2, 3)), ("i,ij,j->", (2,), (2, 3), (3,)), ("ij,kl->", (2, 3), (2, 2)),
+    ("bhqd,bhkd->bhqk", (1, 2, 3, 2), (1, 2, 2, 2)), ("i...->...i", (2, 3, 1)),
+]
+PRODUCTS = [
+    ((2, 3), (3, 4)), ((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 4)), ((5, 2, 3), (3, 2)), ((5, 1, 2, 3), (4, 3, 2)),
+    ((3,), (2, 3, 4)), ((2, 2, 3), (3,)), ((2, 0), (0, 3)), ((0, 3), (3, 2)),
+]
+
+
+def sliding(
+    size: Sequence[int], kernel_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1
+) -> list[tuple[int, int, int, int]]:
+    """For each kernel offset and window: the number of either, and row and column in the image before padding."""
+    kernel, step, edge, gap = (
+        item if isinstance(item, tuple) else (item, item) for item in (kernel_size, stride, padding, dilation)
+    )
+    high, wide = ((size[i] + 2 * edge[i] - gap[i] * (kernel[i] - 1) - 1) // step[i] + 1 for i in (0, 1))
+    return [
+        (i * kernel[1] + j, y * wide + x, y * step[0] + i * gap[0] - edge[0], x * step[1] + j * gap[1] - edge[1])
+        for i in range(kernel[0]) for j in range(kernel[1]) for y in range(high) for x in range(wide)
+    ]
+
+
+def unfolded(x: np.ndarray, kernel_size: Any, **geometry: Any) -> np.ndarray:
+    places = sliding(x.shape[2:], kernel_size, **geometry)
+    result = np.zeros((*x.shape[:2], places[-1][0] + 1, places[-1][1] + 1), x.dtype)
+    for offset, window, row, column in places:
+        if 0 <= row < x.shape[2] and 0 <= column < x.shape[3]:
+            result[:, :, offset, window] = x[:, :, row, column]
+    return result.reshape(x.shape[0], -1, places[-1][1] + 1)
+
+
+def folded(x: np.ndarray, output_size: tuple[int, int], kernel_size: Any, **geometry: Any) -> np.ndarray:
+    places = sliding(output_size, kernel_size, **geometry)
+    x = x.reshape(x.shape[0], -1, places[-1][0] + 1, places[-1][1] + 1)
+    result = np.zeros((*x.shape[:2], *output_size), x.dtype)
+    for offset, window, row, column in places:
+        if 0 <= row < output_size[0] and 0 <= column < output_size[1]:
+            result[:, :, row, column] += x[:, :, offset, window]
+    return result
+
+
+LINEAR = [
+    row("matmul", np.matmul, *(case(array(*left), array(*right)) for left, right in PRODUCTS), dtypes="fci"),
+    row("dot", np.dot, *(case(array(*left), array(*right)) for left, right in PRODUCTS[:4]), dtypes="fci"),
+    row("vecdot", np.vecdot, case(array(2, 3), array(2, 3)), case(array(3), array(2, 3)),
+        case(array(3, 2), array(3, 2), axis=0), dtypes="fc"),
+    row("outer", np.outer, case(array(2), array(3)), case(array(2), array(0)), dtypes="fci"),
+    row("tensordot", np.tensordot, case(array(2, 3), array(3, 4), axes=1), case(array(2), array(3), axes=0),
+        case(array(2, 3, 4), array(3, 4, 2), axes=2), case(array(2, 3), array(4, 2), axes=((0,), (1,)))),
+    row("einsum", np.einsum, *(case(formula, *(array(*shape) for shape in shapes)) for formula, *shapes in EINSUMS),
+        dtypes="fc"),
+    row("matrix_transpose", np.matrix_transpose, case(array(2, 3)), case(array(4, 2, 3))),
+    row("unfold", unfolded, case(array(2, 2, 4, 5), 2), case(array(1, 2, 5, 4), Static((3, 2)), stride=2, padding=1),
+        case(array(1, 1, 6, 6), 2, dilation=2, stride=(1, 2)), case(array(1, 1, 3, 3), 3, padding=(1, 0))),
+    row("fold", folded, case(array(2, 8, 12), Static((4, 5)), 2), case(array(1, 4, 8), Static((6, 6)), 2, dilation=2,
+        stride=(1, 2)), case(array(1, 12, 9), Static((5, 4)), Static((3, 2)), stride=2, padding=1)),
+]
+
+# ---- constructors: nothing to differentiate; Python floats are float32 -----------------------------------------------
+
+
+def narrow(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``function`` with what would be float64 only by default in float32."""
+
+    def of(*arguments: Any, **keywords: Any) -> Any:
+        result = function(*arguments, **keywords)
+        return result.astype("float32") if result.dtype == "float64" and "dtype" not in keywords else result
+
+    return of
+
+
+SIZES = (case(Static((2, 3))), case(Static(())), case(Static(4)), case(Static((2, 0)), dtype="int16"))
+LIKE = (case(array(2, 3)), case(array(2), dtype="int32"), case(np.arange(3)))
+CONSTRUCTORS = [
+    row("zeros", narrow(np.zeros), *SIZES),
+    row("ones", narrow(np.ones), *SIZES),
+    row("zeros_like", np.zeros_like, *LIKE, dtypes="fci"),
+    row("ones_like", np.ones_like, *LIKE, dtypes="fci"),
+    row("full", narrow(np.full), case(Static((2, 3)), 2.5), case(Static((2,)), 3), case(Static(3), True),
+        case(Static(()), 1.5, dtype="float64")),
+    row("full_like", np.full_like, case(array(2, 3), 2), case(array(2), 3, dtype="int32"), dtypes="fci"),
+    row("arange", narrow(np.arange), case(5), case(2, 9, 3), case(5, 0, -2), case(0.0, 1.0, 0.25), case(3, 3),
+        case(3, dtype="float64")),
+    row("linspace", narrow(np.linspace), case(0, 1, 5), case(2.0, -1.0, 4, endpoint=False), case(0, 1, 1),
+        case(0, 1, 0), case(0, 1, 3, dtype="float64")),
+    row("eye", narrow(np.eye), case(3), case(2, 3), case(3, k=1), case(3, 2, k=-1), case(2, dtype="int64")),
+]
+# fmt: on
+
+OPERATIONS = [*ELEMENTWISE, *REDUCTIONS, *SHAPES, *INDEXING, *LINEAR, *CONSTRUCTORS]
+
+# ---- corners: what the derivative is where the function has a kink, by decision --------------------------------------
+
+
+@dataclass(frozen=True)
+class Corner:
+    """The gradient of ``sum(function(*arguments))`` in each argument; ``second``: the sum of the Hessian's columns."""
+
+    name: str
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    first: tuple[Any, ...]
+    second: tuple[Any, ...] | None = None
+
+
+def corner(
+    name: str, arguments: tuple[Any, ...], first: tuple[Any, ...], second: Any = None, call: Any = None
+) -> Corner:
+    return Corner(name, call or (lambda *tensors: getattr(ad, name)(*tensors)), arguments, first, second)
+
+
+CORNERS = [
+    corner("abs", (0.0,), (0.0,), (0.0,)),
+    corner("sign", (0.0,), (0.0,), (0.0,)),
+    corner("relu", (0.0,), (0.0,), (0.0,)),
+    corner("norm", ([0.0, 0.0],), ([0.0, 0.0],), ([0.0, 0.0],)),
+    corner("norm", ([[3.0, 4.0], [0.0, 0.0]],), ([[0.6, 0.8], [0.0, 0.0]],), None, lambda x: ad.norm(x, axis=1)),
+    corner("norm of order 1", ([0.0, -2.0],), ([0.0, -1.0],), ([0.0, 0.0],), lambda x: ad.norm(x, ord=1)),
+    corner("maximum", (1.0, 1.0), (0.5, 0.5), (0.0, 0.0)),
+    corner("minimum", (1.0, 1.0), (0.5, 0.5), (0.0, 0.0)),
+    corner("max", ([1.0, 3.0, 3.0],), ([0.0, 0.5, 0.5],), ([0.0, 0.0, 0.0],)),
+    corner("min", ([1.0, 1.0, 1.0, 1.0],), ([0.25, 0.25, 0.25, 0.25],), None),
+    corner(
+        "max over axes",
+        ([[5.0, 5.0], [1.0, 5.0]],),
+        ([[1 / 3, 1 / 3], [0.0, 1 / 3]],),
+        None,
+        lambda x: ad.max(x, axis=(0, 1)),
+    ),
+    corner("norm of order inf", ([2.0, -2.0, 1.0],), ([0.5, -0.5, 0.0],), None, lambda x: ad.norm(x, ord=np.inf)),
+    corner("clip", ([-1.0, 0.0, 1.0, -1.5, 1.5],), ([1.0, 1.0, 1.0, 0.0, 0.0],), None, lambda x: ad.clip(x, -1.0, 1.0)),
+    corner("square root", (0.0,), (np.inf,), None, ad.sqrt),
+    corner("std of equal numbers", ([2.0, 2.0, 2.0],), ([0.0, 0.0, 0.0],), None, lambda x: ad.std(x)),
+    corner("constant power 0", ([0.0, 2.0, -3.0],), ([0.0, 0.0, 0.0],), ([0.0, 0.0, 0.0],), lambda x: x**0),
+    corner("constant power 1", ([0.0, -2.0],), ([1.0, 1.0],), ([0.0, 0.0],), lambda x: x**1),
+    corner("constant power 2", ([0.0, -2.0],), ([0.0, -4.0],), ([2.0, 2.0],), lambda x: x**2),
+    corner("constant power 3", ([0.0, -2.0],), ([0.0, 12.0],), ([0.0, -12.0],), lambda x: x**3),
+    corner("constant power 2.5", ([0.0, 4.0],), ([0.0, 20.0],), ([0.0, 7.5],), lambda x: x**2.5),
+    corner("power", (0.0, 2.0), (0.0, 0.0)),
+    corner("power", (0.0, 1.0), (1.0, 0.0)),
+    corner("power of a negative base", (-2.0, 3.0), (12.0, np.nan)),
+    corner("constant base 0", (2.0,), (0.0,), (0.0,), lambda y: 0.0**y),
+    corner("x**x", (2.0,), (4.0 * (math.log(2.0) + 1),), None, lambda x: x**x),
+    corner("prod", ([0.0, 2.0, 3.0],), ([6.0, 0.0, 0.0],), ([5.0, 3.0, 2.0],)),
+    corner("prod", ([0.0, 0.0, 3.0],), ([0.0, 0.0, 0.0],), ([3.0, 3.0, 0.0],)),
+    corner("logsumexp", ([-np.inf, 0.0],), ([0.0, 1.0],), ([0.0, 0.0],)),
+    corner("sigmoid", ([-1000.0, 1000.0],), ([0.0, 0.0],), ([0.0, 0.0],)),
+    corner("softplus", ([-1000.0, 0.0, 1000.0],), ([0.0, 0.5, 1.0],), ([0.0, 0.25, 0.0],)),
+    corner("silu", ([-1000.0, 0.0, 1000.0],), ([0.0, 0.5, 1.0],), ([0.0, 0.5, 0.0],)),
+    corner("gelu", ([-1000.0, 0.0, 1000.0],), ([0.0, 0.5, 1.0],), ([0.0, 2 / math.sqrt(2 * math.pi), 0.0],)),
+    corner("logaddexp", (1000.0, 1000.0), (0.5, 0.5), (0.0, 0.0)),
+    corner("x*x", (3.0,), (6.0,), (2.0,), lambda x: x * x),
+    corner("a + a", (3.0,), (2.0,), (0.0,), lambda a: a + a),
+]

@@ -1,0 +1,56 @@
+"""The examples run on small settings and come to what they promise."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+from mnist_files import write_mnist
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+@pytest.fixture
+def run(monkeypatch, capsys, tmp_path):
+    def run(name, *arguments):
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(sys, "argv", [name, *arguments])
+        runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+        return capsys.readouterr().out
+
+    return run
+
+
+def test_every_example_is_tested():
+    tested = {"linear_regression.py", "three_weights.py", "two_moons_scalars.py", "mnist_mlp.py"}
+    assert {path.name for path in EXAMPLES.glob("*.py")} == tested
+
+
+def test_linear_regression(run):
+    text = run("linear_regression.py")
+    assert float(re.search(r"largest difference (\S+)", text)[1]) < 1e-7
+    assert "step  240" in run("linear_regression.py", "--quick")
+
+
+def test_three_weights(run, tmp_path):
+    text = run("three_weights.py", "--quick", "--out", str(tmp_path / "curve.png"))
+    losses = [float(found) for found in re.findall(r"loss (\d\S+)", text)]
+    assert losses[-1] < 0.2 * losses[0]
+    assert (tmp_path / "curve.png").stat().st_size > 1000
+    assert all(f"{name} = " in text for name in "abc")
+
+
+def test_two_moons(run):
+    text = run("two_moons_scalars.py", "--quick")
+    losses = [float(found) for found in re.findall(r"loss (\S+)", text)]
+    assert losses[-1] < losses[0]
+
+
+def test_mnist(run, tmp_path):
+    digits = write_mnist(tmp_path / "digits", train=2000)
+    text = run("mnist_mlp.py", "--quick", "--data", str(digits))
+    assert float(re.search(r"test accuracy (\S+) %", text)[1]) > 95

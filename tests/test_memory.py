@@ -1,0 +1,246 @@
+"""Laziness, and what evaluation keeps and drops: nothing may grow without end."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from support import double, equal
+
+MEGABYTE = 1 << 20
+
+
+@pytest.fixture(autouse=True)
+def _measured() -> Iterator[None]:
+    gc.collect()
+    tracemalloc.start()
+    yield
+    tracemalloc.stop()
+
+
+def allocated() -> int:
+    return tracemalloc.get_traced_memory()[0]
+
+
+def peak_of(run: Callable[[], None]) -> int:
+    """The most memory, above what there was before, that the run had at any time."""
+    gc.collect()
+    before = allocated()
+    tracemalloc.reset_peak()
+    run()
+    return tracemalloc.get_traced_memory()[1] - before
+
+
+def megabyte() -> ad.Tensor:
+    return ad.tensor(np.linspace(0.0, 1.0, MEGABYTE // 8))
+
+
+# ---- laziness --------------------------------------------------------------------------------------------------------
+
+
+def counting(calls: list[int]) -> Callable[[np.ndarray], np.ndarray]:
+    def host(array: np.ndarray) -> np.ndarray:
+        calls.append(1)
+        return array + 1
+
+    return host
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        ad.Tensor.numpy,
+        ad.Tensor.item,
+        ad.Tensor.tolist,
+        ad.evaluate,
+        np.asarray,
+        float,
+        bool,
+        repr,
+        "{:.1f}".format,
+    ],
+)
+def test_numbers_appear_when_asked_for_and_once(ask: Callable[[ad.Tensor], Any]) -> None:
+    calls: list[int] = []
+    x = ad.host_call(counting(calls), double(1.0), shape=(), dtype="float64")
+    y = ad.sin(x * 2)
+    assert y.shape == () and y.dtype == ad.float64
+    assert calls == []
+    ask(y)
+    assert calls == [1]
+    ask(y)
+    equal(x, 2.0)
+    assert calls == [1]
+
+
+def test_recording_a_derivative_asks_for_no_numbers() -> None:
+    calls: list[int] = []
+    w = ad.variable(3.0, dtype="float64")
+    x = ad.host_call(counting(calls), double(1.0), shape=(), dtype="float64")
+    loss = (w * x) ** 2
+    loss.backward()
+    w.data -= 0.1 * w.grad
+    ad.grad(lambda v: v * x)(double(1.0))
+    equal(w, 3.0 - 0.1 * 24.0)
+    assert calls == [1]
+
+
+def test_errors_come_at_once() -> None:
+    x, y = ad.ones((2, 3)), ad.ones((4,))
+    with pytest.raises(ValueError, match=r"add.*\(2, 3\).*\(4,\)"):
+        x + y
+
+
+# ---- loops -----------------------------------------------------------------------------------------------------------
+
+
+def test_an_average_updated_100_000_times_unread_stays_small() -> None:
+    average, x = ad.zeros((8,)), ad.ones((8,))
+
+    def update() -> None:
+        nonlocal average
+        for _ in range(100_000):
+            average = average * 0.9999 + x * 0.0001
+
+    first, second = peak_of(update), peak_of(update)
+    assert first < 100 * MEGABYTE and second < 1.2 * first + MEGABYTE
+    equal(average, np.full(8, 1 - 0.9999**200_000), 1e-2)
+
+
+def test_an_average_of_detached_weights_updated_in_place_stays_small() -> None:
+    average, w = ad.zeros((8,)), ad.variable(np.ones(8, "float32"))
+
+    def update() -> None:
+        nonlocal average
+        for _ in range(50_000):
+            average *= 0.9
+            average += 0.1 * w.detach()
+
+    first, second = peak_of(update), peak_of(update)
+    assert first < 100 * MEGABYTE and second < 1.2 * first + MEGABYTE
+    equal(average, np.ones(8), 1e-4)
+
+
+def by_data(w: ad.Tensor) -> None:
+    w.data -= 0.01 * w.grad
+    w.grad = None
+
+
+def by_assigned_data(w: ad.Tensor) -> None:
+    w.data = w.data - 0.01 * w.grad.data
+    w.zero_grad()
+
+
+def under_no_grad(w: ad.Tensor) -> None:
+    with ad.no_grad():
+        w -= 0.01 * w.grad
+    w.grad = None
+
+
+def by_item(w: ad.Tensor) -> None:
+    w.data[:] = w.data - 0.01 * w.grad
+    w.zero_grad()
+
+
+@pytest.mark.parametrize("step", [by_data, by_assigned_data, under_no_grad, by_item])
+def test_a_training_loop_of_10_000_steps_stays_small(step: Callable[[ad.Tensor], None]) -> None:
+    generator = np.random.default_rng(0)
+    x, y = ad.tensor(generator.normal(size=(8, 3))), ad.tensor(generator.normal(size=8))
+    w = ad.variable(np.zeros(3))
+    total = double(0.0)
+
+    def train(steps: int) -> None:
+        nonlocal total
+        for _ in range(steps):
+            loss = ((x @ w - y) ** 2).mean()
+            loss.backward()
+            total += loss.detach()
+            step(w)
+
+    train(500)
+    first, second = peak_of(lambda: train(3_000)), peak_of(lambda: train(6_500))
+    assert second < 1.5 * first + MEGABYTE
+    equal(w, np.linalg.lstsq(x.numpy(), y.numpy(), rcond=None)[0], 1e-4)
+    assert np.isfinite(total.item())
+
+
+def test_gradients_that_are_only_added_to_stay_small() -> None:
+    w = ad.variable([1.0, 2.0])
+
+    def accumulate(steps: int) -> None:
+        for _ in range(steps):
+            (w * w).sum().backward()
+
+    accumulate(500)
+    first, second = peak_of(lambda: accumulate(2_000)), peak_of(lambda: accumulate(8_000))
+    assert second < 1.5 * first + MEGABYTE
+    equal(w.grad, [21_000.0, 42_000.0], 1e-4)
+
+
+# ---- graphs ----------------------------------------------------------------------------------------------------------
+
+
+def test_an_evaluated_untracked_tensor_drops_what_it_was_made_of() -> None:
+    before = allocated()
+    x = megabyte()
+    for _ in range(20):
+        x = ad.sin(x) + 1
+        ad.evaluate(x)
+    assert allocated() - before < 2.5 * MEGABYTE
+    total = x.sum()
+    ad.evaluate(total)
+    del x
+    assert allocated() - before < 0.1 * MEGABYTE
+    assert np.isfinite(total.item())
+
+
+def test_evaluating_a_long_chain_reuses_buffers() -> None:
+    x = megabyte()
+    y = x
+    for _ in range(100):
+        y = ad.sin(y) * 1.5 + x
+    assert peak_of(lambda: ad.evaluate(y)) < 8 * MEGABYTE
+
+
+def test_the_first_backward_consumes_what_was_kept_and_a_second_is_right() -> None:
+    w = ad.variable(np.linspace(0.0, 1.0, MEGABYTE // 8))
+    before = allocated()
+    y = w
+    for _ in range(20):
+        y = ad.tanh(ad.sin(y) * 1.1)
+    loss = y.sum()
+    value = loss.item()
+    del y
+    loss.backward()
+    first = w.grad.numpy().copy()
+    w.grad = None
+    assert allocated() - before < 6 * MEGABYTE
+    loss.backward()
+    np.testing.assert_allclose(w.grad.numpy(), first, 1e-12)
+    assert loss.item() == value
+
+
+def test_a_graph_is_freed_without_the_cycle_collector() -> None:
+    gc.disable()
+    try:
+        before = allocated()
+        for _ in range(3):
+            w = ad.variable(np.ones(MEGABYTE // 8))
+            inner = ad.exp(w * 0.1)
+            inner.retain_grad()
+            loss = (inner * w).sum()
+            loss.backward(create_graph=True)
+            ad.grad(lambda x, w=w: (x * w).sum())(w.detach()).numpy()
+            ad.evaluate(loss, w.grad, inner.grad)
+            w.grad = None
+            del inner, loss
+        del w
+        assert allocated() - before < 0.5 * MEGABYTE
+    finally:
+        gc.enable()

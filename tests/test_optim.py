@@ -1,0 +1,227 @@
+"""Optimizers by their formulas, their state, and what they refuse."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint import epoch, nn, optim
+
+START = np.array([1.0, -2.0, 3.0])
+
+
+def run(make, steps=5, start=START):
+    """The parameter after some steps on the loss w⁴/4, whose gradient is w³."""
+    w = ad.variable(start)
+    optimizer = make([w])
+    for _ in range(steps):
+        optimizer.zero_grad()
+        (w**4 / 4).sum().backward()
+        optimizer.step()
+    return w.numpy()
+
+
+def sgd_by_hand(steps, lr, momentum=0.0, dampening=0.0, weight_decay=0.0, nesterov=False):
+    w, velocity = START.copy(), None
+    for _ in range(steps):
+        direction = w**3 + weight_decay * w
+        if momentum:
+            velocity = direction if velocity is None else momentum * velocity + (1 - dampening) * direction
+            direction = direction + momentum * velocity if nesterov else velocity
+        w = w - lr * direction
+    return w
+
+
+def adam_by_hand(steps, lr, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0, decoupled=False):
+    w, m, v = START.copy(), 0.0, 0.0
+    for t in range(1, steps + 1):
+        g = w**3
+        if decoupled:
+            w = w * (1 - lr * weight_decay)
+        else:
+            g = g + weight_decay * w
+        m = betas[0] * m + (1 - betas[0]) * g
+        v = betas[1] * v + (1 - betas[1]) * g**2
+        w = w - lr * (m / (1 - betas[0] ** t)) / (np.sqrt(v / (1 - betas[1] ** t)) + eps)
+    return w
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"weight_decay": 0.1},
+        {"momentum": 0.9},
+        {"momentum": 0.9, "dampening": 0.5, "weight_decay": 0.1},
+        {"momentum": 0.9, "nesterov": True},
+    ],
+)
+def test_sgd(options):
+    found = run(lambda params: optim.SGD(params, lr=0.01, **options))
+    np.testing.assert_allclose(found, sgd_by_hand(5, 0.01, **options), rtol=1e-13)
+
+
+@pytest.mark.parametrize("options", [{}, {"betas": (0.8, 0.99), "eps": 1e-3}, {"weight_decay": 0.1}])
+@pytest.mark.parametrize("kind", [optim.Adam, optim.AdamW])
+def test_adam(kind, options):
+    options = {"weight_decay": 0.0, **options}
+    found = run(lambda params: kind(params, lr=0.01, **options))
+    np.testing.assert_allclose(found, adam_by_hand(5, 0.01, decoupled=kind is optim.AdamW, **options), rtol=1e-12)
+
+
+def test_hyperparameters_change_between_steps():
+    w = ad.variable(0.0, dtype="float64")
+    optimizer = optim.SGD([w], lr=1.0)
+    for rate in (1.0, 0.5, 0.25):
+        optimizer.lr = rate
+        optimizer.zero_grad()
+        (-w).backward()
+        optimizer.step()
+    assert w.item() == 1.75
+    assert optimizer.lr == 0.25
+    assert optimizer.param_groups[0]["lr"] == 0.25
+    optimizer.param_groups[0]["lr"] = 2.0
+    optimizer.step()
+    assert w.item() == 3.75
+
+
+def test_groups_have_hyperparameters_of_their_own():
+    a, b = ad.variable(0.0), ad.variable(0.0)
+    optimizer = optim.SGD([{"params": [a]}, {"params": b, "lr": 0.5}], lr=1.0)
+    (-a - b).backward()
+    optimizer.step()
+    assert (a.item(), b.item()) == (1.0, 0.5)
+    with pytest.raises(AttributeError, match=r"differ in lr: \[1.0, 0.5\]"):
+        _ = optimizer.lr
+    optimizer.lr = 0.1
+    assert [group["lr"] for group in optimizer.param_groups] == [0.1, 0.1]
+
+
+def test_parameters_without_gradient_stay():
+    a, b = ad.variable(1.0), ad.variable(1.0)
+    optimizer = optim.Adam([a, b], lr=0.1)
+    for _ in range(3):
+        optimizer.zero_grad()
+        (a * a).backward()
+        optimizer.step()
+    assert b.item() == 1
+    assert a.item() < 1
+    (b * b).backward()
+    optimizer.step()
+    assert b.item() == pytest.approx(0.9)  # its own first step, whatever the others have done
+
+
+def test_a_step_records_nothing_and_keeps_what_was_recorded():
+    w = ad.variable([1.0, 2.0])
+    optimizer = optim.SGD([w], lr=0.5, momentum=0.9)
+    loss = (w * w).sum()
+    loss.backward()
+    optimizer.step()
+    assert w.requires_grad
+    assert w.creator is None
+    np.testing.assert_array_equal(w.numpy(), [0, 0])
+    assert loss.item() == 5
+    w.grad = None
+    loss.backward()
+    np.testing.assert_array_equal(w.grad.numpy(), [2, 4])
+
+
+def test_float32_stays_float32():
+    found = run(lambda params: optim.Adam(params, lr=0.01), start=START.astype(np.float32))
+    assert found.dtype == np.float32
+
+
+def make_model():
+    ad.random.seed(0)
+    return nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1)).double()
+
+
+def train(model, optimizer, steps, start=0):
+    for step in range(start, start + steps):
+        x = np.random.default_rng(step).standard_normal((8, 3))
+        loss = nn.functional.mse_loss(model(ad.tensor(x)), x[:, :1])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+@pytest.mark.parametrize("make", [lambda p: optim.SGD(p, 0.1, 0.9), lambda p: optim.Adam(p, 0.01)], ids=["SGD", "Adam"])
+def test_state_resumes_exactly(make):
+    whole = make_model()
+    train(whole, make(whole.parameters()), 10)
+
+    first = make_model()
+    optimizer = make(first.parameters())
+    train(first, optimizer, 5)
+    state, weights = optimizer.state_dict(), first.state_dict()
+    train(first, optimizer, 3, start=5)  # goes on, and must not change what was saved
+
+    second = make_model()
+    second.load_state_dict(weights)
+    resumed = make(second.parameters())
+    resumed.load_state_dict(state)
+    train(second, resumed, 5, start=5)
+    for a, b in zip(whole.parameters(), second.parameters(), strict=True):
+        np.testing.assert_array_equal(a.numpy(), b.numpy())
+
+
+def test_state_has_the_form_of_pytorch():
+    model = make_model()
+    optimizer = optim.Adam(model.parameters(), lr=0.01)
+    train(model, optimizer, 2)
+    state = optimizer.state_dict()
+    assert sorted(state["state"]) == [0, 1, 2, 3]
+    assert set(state["state"][0]) == {"step", "exp_avg", "exp_avg_sq"}
+    assert state["param_groups"][0]["params"] == [0, 1, 2, 3]
+    assert state["param_groups"][0]["lr"] == 0.01
+
+
+def test_a_state_that_does_not_fit():
+    one = optim.SGD([ad.variable(1.0)], 0.1, 0.9)
+    two = optim.SGD([ad.variable([1.0]), ad.variable([2.0])], 0.1, 0.9)
+    with pytest.raises(ValueError, match=r"groups of \[1\] parameters, the state groups of \[2\]"):
+        one.load_state_dict(two.state_dict())
+    other = optim.SGD([ad.variable([1.0, 2.0]), ad.variable([2.0])], 0.1, 0.9)
+    for group in other.param_groups:
+        for parameter in group["params"]:
+            parameter.sum().backward()
+    other.step()
+    with pytest.raises(ValueError, match=r"momentum_buffer of parameter 0 has shape \(2,\), the parameter \(1,\)"):
+        two.load_state_dict(other.state_dict())
+
+
+def test_the_epoch_counts_changes():
+    optimizer = optim.SGD([ad.variable(1.0)], lr=0.1)
+    for change in (
+        lambda: setattr(optimizer, "lr", 0.2),
+        lambda: optimizer.param_groups[0].__setitem__("lr", 0.3),
+        lambda: optimizer.add_param_group({"params": [ad.variable(2.0)]}),
+    ):
+        before = epoch.current
+        change()
+        assert epoch.current > before
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "text"),
+    [
+        (lambda w: optim.SGD([]), ValueError, "SGD got no parameters"),
+        (lambda w: optim.SGD([w, w]), ValueError, "twice"),
+        (lambda w: optim.SGD([w * 2]), TypeError, "a computed tensor"),
+        (lambda w: optim.SGD([w.numpy()]), TypeError, "ndarray"),
+        (lambda w: optim.SGD([w], lr=-1), ValueError, "lr must not be negative"),
+        (lambda w: optim.SGD([w], momentum=-1), ValueError, "momentum"),
+        (lambda w: optim.SGD([w], nesterov=True), ValueError, "nesterov"),
+        (lambda w: optim.Adam([w], betas=(0.9, 1.0)), ValueError, "betas"),
+        (lambda w: optim.Adam([{"params": [w], "momentum": 0.9}]), TypeError, "no hyperparameter momentum"),
+        (lambda w: optim.SGD([w]).learning_rate, AttributeError, "learning_rate"),
+    ],
+)
+def test_mistakes_are_told(make, error, text):
+    with pytest.raises(error, match=text):
+        make(ad.variable([1.0]))
+
+
+def test_repr():
+    assert "group 0: 1 parameters, lr=0.1" in repr(optim.SGD([ad.variable(1.0)], lr=0.1))

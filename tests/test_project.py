@@ -1,0 +1,90 @@
+"""The project itself: its version, its layers, what an import costs, that nothing public is undocumented."""
+
+import ast
+import importlib
+import inspect
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import adjoint as ad
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = sorted((ROOT / "src" / "adjoint").rglob("*.py"))
+PUBLIC_MODULES = ["nn", "nn.functional", "optim", "data", "plot", "train", "cli", "random", "tree"]
+
+
+def run_python(code):
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True, timeout=60
+    ).stdout.strip()
+
+
+def test_version_is_one():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert ad.__version__ == project["version"]
+    assert f"## {project['version']}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_layers():
+    """The contracts in pyproject.toml, as `lint-imports` checks them."""
+    done = subprocess.run(
+        [sys.executable, "-c", "from importlinter.cli import lint_imports_command as main; main()"],
+        cwd=ROOT, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_import_stays_light():
+    """`import adjoint` loads none of the packages that only a part of it needs, nor its own heavy parts."""
+    heavy = (
+        "matplotlib rich safetensors llvmlite torch scipy pygraphviz adjoint.nn adjoint.optim adjoint.train adjoint.cli"
+    )
+    loaded = run_python(f"import sys, adjoint; print(*[name for name in {heavy.split()} if name in sys.modules])")
+    assert loaded == ""
+
+
+@pytest.mark.parametrize("module", ["nn", "optim", "data", "plot", "train", "cli"])
+def test_optional_packages_stay_out(module):
+    """Every part imports without the optional packages; they load when first needed."""
+    blocked = "matplotlib rich safetensors pygraphviz torch scipy"
+    run_python(f"import sys; sys.modules.update(dict.fromkeys({blocked.split()})); import adjoint.{module}")
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_import_hides_in_a_function(path):
+    functions = [
+        node
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+    ]
+    hidden = {
+        inner.lineno for node in functions for inner in ast.walk(node) if isinstance(inner, ast.Import | ast.ImportFrom)
+    }
+    assert not hidden, f"imports inside functions of {path.name}, lines {sorted(hidden)}"
+
+
+def test_public_names_resolve():
+    assert len(set(ad.__all__)) == len(ad.__all__)
+    assert [name for name in ad.__all__ if not hasattr(ad, name)] == []
+    assert set(ad.__all__) <= set(dir(ad))
+    with pytest.raises(AttributeError, match="no_such_name"):
+        ad.no_such_name
+
+
+@pytest.mark.parametrize("name", ["", *PUBLIC_MODULES])
+def test_public_names_are_documented(name):
+    module = importlib.import_module(f"adjoint.{name}".rstrip("."))
+    assert module.__doc__
+    names = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
+    objects = {name: getattr(module, name) for name in names}
+    callables = {name: value for name, value in objects.items() if callable(value)}
+    assert [name for name, value in callables.items() if not inspect.getdoc(value)] == []
+
+
+def test_methods_are_documented():
+    members = {name: value for name, value in inspect.getmembers(ad.Tensor) if not name.startswith("_")}
+    assert [name for name, value in members.items() if not inspect.getdoc(value)] == []
