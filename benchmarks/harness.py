@@ -32,6 +32,7 @@ OURS = "adjoint"
 
 # What a worker imports for an engine, and hands to its builder. Two engines may share a module.
 MODULES = {OURS: "adjoint", "torch": "torch", "autograd": "autograd", "micrograd": "micrograd.nn", "numpy": "numpy"}
+MODULES["python"] = "builtins"  # the language alone: how fast the machine is at the moment
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "ADJOINT_NUM_THREADS")
 UNITS = {"µs": 1e6, "ms": 1e3, "B": 1.0}
@@ -117,8 +118,8 @@ def _samples(case: Case, quantity: bool) -> Iterator[float]:
     once()
     repeats = 1 if quantity else max(1, min(1000, round(ROUND_SECONDS / once())))
     while True:
-        # The mean inside a round keeps the garbage collector's share, which a median would drop.
-        yield sum(once() for _ in range(repeats)) / repeats / case.operations
+        # The median inside a round as well: a mean would count the times that another process took the core.
+        yield statistics.median(once() for _ in range(repeats)) / case.operations
 
 
 def serve(module: str, work_name: str, engine: str, threads: int) -> None:

@@ -440,7 +440,7 @@ def test_labels_out_of_range(label, text):
 @pytest.mark.parametrize(
     ("target", "error", "text"),
     [
-        (LABELS[:, None], ValueError, r"\(4,\).*\(4, 1\).*target\.squeeze\(-1\)"),
+        (LABELS[:, None], ValueError, r"\(4,\).*\(4, 1\).*target\.squeeze\(axis=-1\)"),
         (LABELS[:3], ValueError, r"class numbers of shape \(4,\).*\(3,\)"),
         (np.eye(3, dtype=int)[LABELS], ValueError, "one-hot"),
         (LABELS.astype(float), ValueError, r"astype\('int64'\)"),
@@ -475,8 +475,8 @@ def test_pairwise_losses(name):
 @pytest.mark.parametrize(
     ("shapes", "remedy"),
     [
-        (((4, 1), (4,)), r"prediction\.squeeze\(-1\)"),
-        (((4,), (4, 1)), r"target\.squeeze\(-1\)"),
+        (((4, 1), (4,)), r"prediction\.squeeze\(axis=-1\)"),
+        (((4,), (4, 1)), r"target\.squeeze\(axis=-1\)"),
         (((4, 1), (1, 4)), "must be the same"),
         (((4,), ()), "must be the same"),
     ],

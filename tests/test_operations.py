@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 from typing import Any
 
 import numpy as np
@@ -77,36 +78,41 @@ def test_other_dtypes_are_numpys(operation: Operation) -> None:
 
 
 def differentiable_outputs(operation: Operation, case: Case, arguments: list[Any]) -> Any:
-    """The function of the floating arguments alone, without outputs that have no derivative."""
-    return lambda *inputs: [
-        y for y in operation.of_tensors(case, arguments, inputs) if str(y.dtype)[:5] in ("float", "compl")
-    ]
+    """The function of the floating arguments alone, without outputs that have no derivative; None if all have none."""
+    with np.errstate(all="ignore"):
+        kept = [np.asarray(y).dtype.kind in "fc" for y in operation.of_numpy(case, arguments)]
+    if not any(kept) or not inexact_arrays(arguments):
+        return None
+    return lambda *inputs: [*itertools.compress(operation.of_tensors(case, arguments, inputs), kept)]
 
 
 @pytest.mark.parametrize(("operation", "case"), DIFFERENTIABLE)
 def test_derivatives(operation: Operation, case: Case) -> None:
     arguments = operation.draw(case, operation.dtype_names[0])
-    if points := inexact_arrays(arguments):
-        check_derivatives(differentiable_outputs(operation, case, arguments), points)
+    if function := differentiable_outputs(operation, case, arguments):
+        check_derivatives(function, inexact_arrays(arguments))
 
 
 @pytest.mark.parametrize("operation", [item for item in ROWS if "c" in item.values[0].dtypes])
 def test_complex_derivatives(operation: Operation) -> None:
     for case in operation.cases[:3]:
         arguments = operation.draw(case, "complex128")
-        check_derivatives(differentiable_outputs(operation, case, arguments), inexact_arrays(arguments))
+        if function := differentiable_outputs(operation, case, arguments):
+            check_derivatives(function, inexact_arrays(arguments))
 
 
 @pytest.mark.parametrize("operation", [item for item in ROWS if item.values[0].dtypes[0] in "fc"])
 def test_gradient_has_the_dtype_and_shape_of_its_input(operation: Operation) -> None:
     for case in operation.cases:
         arguments = operation.draw(case, operation.dtype_names[1])
-        inputs = tensors(inexact_arrays(arguments))
-        found, pullback = ad.vjp(differentiable_outputs(operation, case, arguments), *inputs)
+        inputs, function = tensors(inexact_arrays(arguments)), differentiable_outputs(operation, case, arguments)
+        if function is None:
+            continue
+        found, pullback = ad.vjp(function, *inputs)
         for tensor, gradient in zip(inputs, pullback([ad.ones_like(y) for y in found]), strict=True):
             assert (gradient.shape, gradient.dtype) == (tensor.shape, tensor.dtype)
             assert (gradient.numpy().shape, gradient.numpy().dtype) == (tensor.shape, tensor.numpy().dtype)
-        _, tangents = ad.jvp(differentiable_outputs(operation, case, arguments), tuple(inputs), tuple(inputs))
+        _, tangents = ad.jvp(function, tuple(inputs), tuple(inputs))
         assert [(y.shape, y.dtype) for y in tangents] == [(y.shape, y.dtype) for y in found]
 
 
@@ -149,7 +155,9 @@ def test_methods_that_must_exist() -> None:
     assert [name for name in names.split() if not callable(getattr(ad.Tensor, name, None))] == []
 
 
-@pytest.mark.parametrize("operation", [item for item in ROWS if isinstance(item.values[0].reference, np.ufunc)])
+@pytest.mark.parametrize(
+    "operation", [item for item in ROWS if isinstance(getattr(np, item.values[0].reference.__name__, None), np.ufunc)]
+)
 def test_numpys_function_records(operation: Operation) -> None:
     for case in operation.cases[:3]:
         arguments, expected = numpy_answer(operation, case, operation.dtype_names[0])

@@ -37,9 +37,9 @@ def derivative_graphs(operation: Operation) -> Iterable[tuple[str, list[Node]]]:
         outputs = [y for y in operation.of_tensors(case, arguments, inputs) if y.requires_grad]
         if not inputs or not outputs:
             continue
-        seeds = [ad.variable(np.ones(y.shape, str(y.dtype))) for y in outputs]
+        seeds = [ad.variable(ad.ones_like(y).numpy()) for y in outputs]
         yield "reverse", nodes_of(g for y, u in zip(outputs, seeds, strict=True) for g in ad.gradients(y, inputs, u))
-        directions = tuple(ad.variable(np.ones(x.shape, str(x.dtype))) for x in inputs)
+        directions = tuple(ad.variable(ad.ones_like(x).numpy()) for x in inputs)
         _, tangents = ad.jvp(lambda *x, a=arguments, c=case: operation.of_tensors(c, a, x), tuple(inputs), directions)
         yield "forward", nodes_of(tangent for tangent in tangents if tangent is not None)
 

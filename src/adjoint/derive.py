@@ -29,6 +29,7 @@ def reverse(
     wanted = set(wrt)
     order, active = _active(outputs, wanted, stop, known)
     cotangent: dict[Node, Node] = {}
+    get = cotangent.get
     several: dict[Node, list[Node | None]] = {}
     add = ops.add
     for y, u in zip(outputs, cotangents, strict=True):
@@ -39,7 +40,7 @@ def reverse(
     token = MODE.set(inner)
     try:
         for node in reversed(order):
-            u = cotangent.get(node)
+            u = get(node)
             if u is None and node not in several:
                 continue
             inputs = node.inputs
@@ -47,12 +48,15 @@ def reverse(
             op = node.op
             rules = op.vjp
             if type(rules) is tuple:
-                for x, rule in zip(inputs, rules, strict=True):
-                    if rule is not None and x in active:
-                        v = rule(u, node, *inputs)
+                position = 0
+                for x in inputs:
+                    if x in active:
+                        rule = rules[position]
+                        v = None if rule is None else rule(u, node, *inputs)
                         if v is not None:
-                            old = cotangent.get(x)
+                            old = get(x)
                             cotangent[x] = v if old is None else add(old, v)
+                    position += 1
             elif op is SELECT:
                 (x,) = inputs
                 if x in active:
@@ -63,7 +67,7 @@ def reverse(
                 wants = [x in active for x in inputs]
                 for x, want, v in zip(inputs, wants, rules(several.get(node, u), node, wants), strict=True):
                     if want and v is not None:
-                        old = cotangent.get(x)
+                        old = get(x)
                         cotangent[x] = v if old is None else add(old, v)
     finally:
         MODE.reset(token)

@@ -13,7 +13,7 @@ from typing import Any
 
 from adjoint import tree
 from adjoint.derive import forward, one_cotangent, reverse
-from adjoint.graph import Node, mode, topological
+from adjoint.graph import Node, mode, substitute, topological
 from adjoint.primitives import core
 from adjoint.primitives.core import cast, marker, ops
 from adjoint.tensors.tensor import Tensor, as_node, at_user, check_differentiable, recording_at_user, wrap
@@ -87,6 +87,16 @@ class Inputs:
                 node.tracked = False
             elif node.inputs and node.tracked:
                 node.tracked = any(x.tracked for x in node.inputs)
+
+    def freed(self, results: Sequence[Node | None]) -> list[Node | None]:
+        """The results on the inputs themselves in place of the markers, if no input is tracked: untracked copies, where
+        the markers are still needed for another call."""
+        if any(m.inputs and m.inputs[0].tracked for m in self.markers):
+            return list(results)
+        found = iter(
+            substitute([r for r in results if r is not None], {m: m.inputs[0] for m in self.markers}, same_values=True)
+        )
+        return [None if r is None else next(found) for r in results]
 
 
 def _is_array(leaf: Any) -> bool:
@@ -203,7 +213,7 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
         given = _like("vjp", cotangent, nodes, structure)
         with recording_at_user(), mode(grad=True):
             found = reverse(nodes, given, inputs.markers, stop=True)
-        return tuple(inputs.pack(found))
+        return tuple(inputs.pack(inputs.freed(found)))
 
     return structure.unflatten([wrap(n) for n in nodes]), pullback
 

@@ -12,6 +12,9 @@ from adjoint.shapes import Shape, broadcast_shapes, normalize_axis, size_of
 
 def matmul(a: Node, b: Node) -> Node:
     """NumPy's matmul: 1-d operands are vectors, leading axes broadcast."""
+    s, t = a.type.shape, b.type.shape
+    if len(s) == 2 and len(t) == 2 and s[1] == t[0] and a.type.dtype is b.type.dtype:
+        return ops.matmul(a, b)
     if not a.ndim or not b.ndim:
         raise ValueError(f"matmul: operands need at least one axis, got shapes {a.shape} and {b.shape}; use * for scalars")
     inner = b.shape[-2] if b.ndim > 1 else b.shape[0]

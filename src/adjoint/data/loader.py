@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.api import Tensor, asarray
+from adjoint.tensors import Tensor
+from adjoint.tensors.functions import asarray
 
 __all__ = ["DataLoader"]
 

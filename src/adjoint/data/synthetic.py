@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adjoint.api import get_default_dtype
+from adjoint.dtypes import get_default_dtype
 
 __all__ = ["moons", "spirals"]
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from adjoint.derive import PULLBACK
 from adjoint.graph import Kept, Node
-from adjoint.primitives.core import FULL
+from adjoint.primitives.core import FULL, SELECT
 
 LITERALS = frozenset({0, 1, -1, 2})
 FLOAT_SLOT = "a number"
@@ -44,25 +44,47 @@ def canonicalize(roots: Sequence[Node], structural: bool = False) -> Canonical:
     is `structural`, and tracked nodes that hold a value are entered all the same.
     """
     c = Canonical(structural)
-    number, order, edges = c.number, c.order, c.edges
-    entry = c.entries.append
+    number, order, leaves = c.number, c.order, c.leaves
+    entry, edge, get = c.entries.append, c.edges.append, c.number.get
     stack = list(roots)[::-1]
+    pop, push = stack.pop, stack.append
     while stack:
-        node = stack[-1]
+        node = pop()
         if node in number:
-            stack.pop()
             continue
         inputs = node.inputs
         held = node.value is not None
         if inputs and (not held or (structural and node.tracked)):
-            ready = True
-            for x in inputs:
-                if x not in number:
-                    stack.append(x)
-                    ready = False
-            if not ready:
-                continue
-            stack.pop()
+            # one or two inputs are by far the most common: their numbers are looked up once
+            count = len(inputs)
+            if count == 2:
+                a, b = inputs
+                i, j = get(a), get(b)
+                if i is None or j is None:
+                    push(node)
+                    if j is None:
+                        push(b)
+                    if i is None:
+                        push(a)
+                    continue
+                edge(i)
+                edge(j)
+            elif count == 1:
+                i = get(inputs[0])
+                if i is None:
+                    if node.op is SELECT and not structural and inputs[0].op is PULLBACK and inputs[0].value is None:
+                        return canonicalize(roots, True)
+                    push(node)
+                    push(inputs[0])
+                    continue
+                edge(i)
+            else:
+                missing = [x for x in inputs if x not in number]
+                if missing:
+                    push(node)
+                    stack.extend(missing[::-1])
+                    continue
+                c.edges.extend([number[x] for x in inputs])
             op = node.op
             entry(op)
             entry(node.tracked)
@@ -70,36 +92,28 @@ def canonicalize(roots: Sequence[Node], structural: bool = False) -> Canonical:
             if attributes is not None:
                 entry(attributes if op.key is None else op.key(attributes))
             if op.variadic:
-                entry(len(inputs))
+                entry(count)
                 if op is PULLBACK:
-                    if not structural:
-                        return canonicalize(roots, True)
                     c.pullbacks.append(node)
-            for x in inputs:
-                edges.append(number[x])
             if held:
                 entry("held")
-                c.leaves.append(node)
+                leaves.append(node)
+        elif held or node.op is not FULL:
+            if not held:
+                _refuse_placeholder(node)
+            kind = node.type
+            entry(node.tracked)
+            entry(kind.code if type(kind) is not tuple else tuple([t.code for t in kind]))
+            leaves.append(node)
         else:
-            stack.pop()
-            op = node.op
-            if held or op is not FULL:
-                entry(None)
-                entry(node.tracked)
-                kind = node.type
-                entry(kind.code if type(kind) is not tuple else tuple([t.code for t in kind]))
-                c.leaves.append(node)
-                if not held:
-                    _refuse_placeholder(node)
+            value = node.attributes
+            entry(FULL)
+            entry(node.type.code)
+            if value in LITERALS and (value != 0 or copysign(1.0, value.real) > 0):
+                entry(value)
             else:
-                value = node.attributes
-                entry(FULL)
-                entry(node.type.code)
-                if value in LITERALS and (value != 0 or copysign(1.0, value.real) > 0):
-                    entry(value)
-                else:
-                    entry(FLOAT_SLOT)
-                    c.numbers.append((value, node))
+                entry(FLOAT_SLOT)
+                c.numbers.append((value, node))
         number[node] = len(order)
         order.append(node)
     return c

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -61,9 +63,22 @@ def plan_of(c: Canonical, wanted: list[int], keep: bool) -> Plan:
     key = (tuple(c.entries), tuple(c.edges), tuple(wanted), keep)
     plan = _cache.get(key)
     if plan is None:
-        plan = build(c, wanted, keep)
-        _cache.put(key, plan)
+        with _collector_paused():
+            plan = build(c, wanted, keep)
+            _cache.put(key, plan)
     return plan
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Building makes many objects and no cycles: the cyclic collector would look through them again and again."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 class _Alarm:
@@ -96,15 +111,13 @@ def run(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Any]:
 
 
 def _program(plan: Plan, owned: bool) -> Any:
-    if owned:
-        if plan.program is None:
+    if plan.streaming is None or (owned and plan.program is None):
+        with _collector_paused():
             if plan.streaming is None:
                 plan.streaming = Streaming(plan)
-            plan.program = choose(plan)
-        return plan.program
-    if plan.streaming is None:
-        plan.streaming = Streaming(plan)
-    return plan.streaming
+            if owned:
+                plan.program = choose(plan)
+    return plan.program if owned else plan.streaming
 
 
 def _finite(plan: Plan, results: list[Any]) -> bool:

@@ -67,12 +67,12 @@ class Plan:
 class Builder:
     """Turns nodes into steps. `slot_of` holds the slots of nodes with a value or already placed."""
 
-    def __init__(self, plan: Plan, slot_of: dict[Node, int]) -> None:
+    def __init__(self, plan: Plan, slot_of: dict[Node, int], replaced: dict[Node, Node]) -> None:
         self.plan = plan
         self.slot_of = slot_of
+        self.replaced = replaced
         self.scalars: set[int] = set()  # slots of constants: one number, whatever the shape
         self.merged: dict[Any, int] = {}
-        self.after_mask: set[int] = set()  # slots that depend on a masked step
 
     def new_slot(self, type: Any) -> int:
         self.plan.types.append(type)
@@ -87,53 +87,115 @@ class Builder:
         """The slot of a step: an equal earlier one, or a new one."""
         key = None
         if op not in NEVER_MERGED:
-            code = type.code if isinstance(type, ArrayType) else tuple([t.code for t in type])
-            key = (op, attributes if op.key is None else op.key(attributes), inputs, code)
+            code = type.code if type.__class__ is ArrayType else tuple([t.code for t in type])
+            key = (op, None if attributes is None or op.key is not None else attributes, inputs, code)
             found = self.merged.get(key)
             if found is not None:
                 return found
-        slot = self.new_slot(type)
+        types = self.plan.types
+        slot = len(types)
+        types.append(type)
         kernel = op.kernel(attributes, type)
-        plan = self.plan
-        plan.steps.append(Step(op, attributes, kernel, op.masked or kernel, inputs, slot, type))
+        self.plan.steps.append(_new_tuple(Step, (op, attributes, kernel, op.masked or kernel, inputs, slot, type)))
         if key is not None:
             self.merged[key] = slot
-        if op.masked is not None:
-            plan.has_masked = True
-            self.after_mask.add(slot)
-        else:
-            for i in inputs:
-                if i in self.after_mask:
-                    self.after_mask.add(slot)
-                    if op.swallows and any(j in self.after_mask for j in _judged(op, inputs)):
-                        plan.always_masked = True
-                    break
-        if op is HOST_CALL:
-            plan.always_masked = True  # it may act on the world: a second run must never be needed
         return slot
 
-    def place(self, order: list[Node], resolve: Callable[[Node], Node]) -> None:
-        """Add steps for nodes in topological order."""
-        slot_of = self.slot_of
-        for node in order:
+    def place(self, targets: list[Node]) -> None:
+        """Add the steps that the targets need, inputs first."""
+        slot_of, replaced, scalars = self.slot_of, self.replaced, self.scalars
+        get, add = slot_of.get, self.add
+        stack = targets[::-1]
+        pop, push = stack.pop, stack.append
+        while stack:
+            node = pop()
             if node in slot_of:
                 continue
-            op, type = node.op, node.type
-            if op is FULL:
-                slot_of[node] = self.constant(np.full((), node.attributes, type.dtype.dtype), type)
-                self.scalars.add(slot_of[node])
+            op, type, inputs = node.op, node.type, node.inputs
+            if node.value is not None or not inputs:
+                slot_of[node] = self.given(node)
                 continue
-            if node.value is not None:
-                slot_of[node] = self.constant(value_array(node), type)
-                continue
-            if not node.inputs:
-                raise RuntimeError(f"{op.name}: a value is needed that this graph does not have")
-            inputs = [resolve(x) for x in node.inputs]
-            if op.elementwise:
-                slots = self.broadcasting(inputs, resolve, type)
+            if op is SELECT and node in replaced:
+                inputs = (replaced[node],)
+            elif op.elementwise:
+                for x in inputs:
+                    if x.op is BROADCAST:
+                        inputs = self.broadcasting(inputs, type)
+                        break
+            count = len(inputs)
+            slots: tuple[Any, ...]
+            if count == 2:  # one or two inputs are by far the most common
+                slots = i, j = get(inputs[0]), get(inputs[1])
+                if i is None or j is None:
+                    push(node)
+                    if j is None:
+                        push(inputs[1])
+                    if i is None:
+                        push(inputs[0])
+                    continue
+                wide = i not in scalars and j not in scalars
+            elif count == 1:
+                i = get(inputs[0])
+                if i is None:
+                    push(node)
+                    push(inputs[0])
+                    continue
+                if op is SELECT and node in replaced:
+                    slot_of[node] = i
+                    continue
+                slots = (i,)
+                wide = i not in scalars
             else:
-                slots = [self.whole(x) for x in inputs]
-            slot_of[node] = self.add(op, node.attributes, tuple(slots), type)
+                slots = tuple([get(x) for x in inputs])
+                if None in slots:
+                    push(node)
+                    stack.extend([x for x in reversed(inputs) if x not in slot_of])
+                    continue
+                wide = scalars.isdisjoint(slots)
+            if not wide:
+                slots = self.widened(op, inputs, slots, type)
+            slot_of[node] = add(op, node.attributes, slots, type)
+
+    def given(self, node: Node) -> int:
+        """The slot of a node that has a value or is a constant."""
+        if node.op is FULL:
+            slot = self.constant(np.full((), node.attributes, node.dtype.dtype), node.type)
+            self.scalars.add(slot)
+            return slot
+        if node.value is None:
+            raise RuntimeError(f"{node.op.name}: a value is needed that this graph does not have")
+        return self.constant(value_array(node), node.type)
+
+    def broadcasting(self, inputs: Sequence[Node], type: ArrayType) -> Sequence[Node]:
+        """The inputs of an elementwise step without broadcasts that NumPy does by itself."""
+        sources = []
+        full_shape = False
+        for x in inputs:
+            while x.op is BROADCAST and x.value is None:
+                x = x.inputs[0]
+            full_shape = full_shape or x.type.shape == type.shape
+            sources.append(x)
+        if not full_shape:
+            sources[0] = inputs[0]
+        return sources
+
+    def widened(
+        self, op: Primitive, sources: Sequence[Node], slots: tuple[int, ...], type: ArrayType
+    ) -> tuple[int, ...]:
+        """The slots with constants at their full shape, where the step needs that: all of them, or for an elementwise
+        step one, if no other input has its shape."""
+        scalars = self.scalars
+        if not op.elementwise:
+            return tuple([self.whole(x) if i in scalars else i for x, i in zip(sources, slots, strict=True)])
+        if type.shape == ():
+            return slots
+        for x, i in zip(sources, slots, strict=True):
+            if i not in scalars and (x.type is type or x.type.shape == type.shape):
+                return slots
+        for k, x in enumerate(sources):
+            if x.type.shape == type.shape:
+                return (*slots[:k], self.whole(x), *slots[k + 1 :])
+        raise AssertionError("an elementwise step without an input of its shape")
 
     def whole(self, x: Node) -> int:
         """The slot of a node at its full shape: constants are held as single numbers and broadcast here."""
@@ -142,20 +204,31 @@ class Builder:
             return self.add(BROADCAST, x.type.shape, (slot,), x.type)
         return slot
 
-    def broadcasting(self, inputs: list[Node], resolve: Callable[[Node], Node], type: ArrayType) -> list[int]:
-        """The slots of an elementwise step's inputs, without broadcasts that NumPy does by itself."""
-        shape = type.shape
-        slots, full_shape = [], False
-        for x in inputs:
-            source = x
-            while source.op is BROADCAST and source.value is None:
-                source = resolve(source.inputs[0])
-            slot = self.slot_of[source]
-            slots.append(slot)
-            full_shape = full_shape or (source.type.shape == shape and (slot not in self.scalars or shape == ()))
-        if not full_shape:
-            slots[0] = self.whole(inputs[0])
-        return slots
+
+_new_tuple = tuple.__new__
+
+
+def _note_masks(plan: Plan) -> None:
+    """Find what depends on masked steps: which outputs a non-finite value makes suspect, and whether something on the
+    way could hide one, so that the masked kernels must run from the start."""
+    after: set[int] = set()
+    for step in plan.steps:
+        op = step.op
+        if op.masked is not None:
+            after.add(step.output)
+        else:
+            for i in step.inputs:
+                if i in after:
+                    after.add(step.output)
+                    if op.swallows and any(j in after for j in _judged(op, step.inputs)):
+                        plan.always_masked = True
+                    break
+    plan.has_masked = bool(after)
+    plan.checked = [
+        place for place, (_, _, slot, _) in enumerate(plan.outputs) if slot in after and plan.types[slot].inexact
+    ]
+    if any(step.op is HOST_CALL for step in plan.steps):
+        plan.always_masked = True  # host code may act on the world: a second run must never be needed
 
 
 def _judged(op: Primitive, inputs: tuple[int, ...]) -> tuple[int, ...]:
@@ -172,12 +245,9 @@ def build(c: Canonical, wanted: Sequence[int], keep: bool) -> Plan:
     replaced: dict[Node, Node] = {}
     derived = _expand_pullbacks(c, replaced) if c.pullbacks else {}
 
-    def resolve(node: Node) -> Node:
-        return replaced.get(node, node)
-
     order = c.order
     kept = _residuals(c, [order[i] for i in wanted]) if keep else []
-    builder = Builder(plan, slot_of)
+    builder = Builder(plan, slot_of, replaced)
     builder.scalars.update(range(len(c.leaves), len(c.leaves) + len(c.numbers)))
     asked = set(wanted)
     targets: list[tuple[int, int | None, Node, bool]] = []
@@ -185,39 +255,12 @@ def build(c: Canonical, wanted: Sequence[int], keep: bool) -> Plan:
         if order[i] in derived:
             targets += [(i, k, x, False) for k, x in enumerate(derived[order[i]])]
         else:
-            targets.append((i, None, resolve(order[i]), False))
+            targets.append((i, None, replaced.get(order[i], order[i]), False))
     targets += [(c.number[x], None, x, True) for x in kept if c.number[x] not in asked]
-    builder.place(_resolved_order([x for _, _, x, _ in targets], resolve, slot_of), resolve)
+    builder.place([x for _, _, x, _ in targets])
     plan.outputs = [(i, k, builder.whole(x), is_kept) for i, k, x, is_kept in targets]
-    plan.checked = [
-        place
-        for place, (_, _, slot, _) in enumerate(plan.outputs)
-        if slot in builder.after_mask and plan.types[slot].inexact
-    ]
+    _note_masks(plan)
     return plan
-
-
-def _resolved_order(targets: list[Node], resolve: Callable[[Node], Node], cut: dict[Node, int]) -> list[Node]:
-    order: list[Node] = []
-    seen: set[Node] = set()
-    stack = targets[::-1]
-    while stack:
-        node = stack[-1]
-        if node in seen:
-            stack.pop()
-            continue
-        ready = True
-        if node not in cut and node.value is None:
-            for x in node.inputs:
-                source = resolve(x)
-                if source not in seen:
-                    stack.append(source)
-                    ready = False
-        if ready:
-            seen.add(node)
-            order.append(node)
-            stack.pop()
-    return order
 
 
 def _expand_pullbacks(c: Canonical, replaced: dict[Node, Node]) -> dict[Node, list[Node]]:

@@ -30,32 +30,45 @@ class Streaming:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        last: dict[int, int] = {}
-        for k, step in enumerate(plan.steps):
-            for i in step.inputs:
-                last[i] = k
-        results = {slot for _, _, slot, _ in plan.outputs}
         fixed = len(plan.leaf_types) + len(plan.number_types)
-        viewed: set[int] = set()
-        owned: set[int] = set()
-        self.calls: list[list[Any]] = [[], []]
-        for k, step in enumerate(plan.steps):
-            dying = [i for i in set(step.inputs) if last[i] == k and i not in results and i >= fixed]
-            dying = [i for i in dying if i not in plan.constants]
-            if step.op.view:
-                viewed.update(step.inputs)
-            elif not isinstance(step.type, tuple):
-                owned.add(step.output)
-            inputs = step.inputs
-            if isinstance(step.kernel, np.ufunc) and step.op.elementwise and step.type.size >= REUSE_FROM:
-                for i in dying:
-                    if i in owned and i not in viewed and plan.types[i].code == step.type.code:
-                        inputs = (*inputs, i)
+        alive = {slot for _, _, slot, _ in plan.outputs}  # slots read later, going backwards
+        alive.update(plan.constants)
+        calls: list[Any] = []
+        reusable = self._reusable()
+        for step in reversed(plan.steps):
+            free: list[int] = []
+            for i in step.inputs:
+                if i not in alive and i >= fixed:
+                    alive.add(i)
+                    free.append(i)
+            into = None
+            if free and reusable and step.op.elementwise and isinstance(step.kernel, np.ufunc):
+                for i in free:
+                    if i in reusable and plan.types[i].code == step.type.code:
+                        into = i
                         break
-            free = tuple(dying)
-            self.calls[0].append((step.kernel, inputs, step.output, free))
-            # the masked kernels are rarely needed, and take no array to write into
-            self.calls[1].append((step.masked, inputs if step.masked is step.kernel else step.inputs, step.output, free))
+            calls.append((step.kernel, step.inputs if into is None else (*step.inputs, into), step.output, free))
+        calls.reverse()
+        self.calls = [calls, calls]
+        if plan.has_masked:  # the masked kernels are rarely needed, and take no array to write into
+            self.calls[1] = [
+                (s.masked, c[1] if s.masked is s.kernel else s.inputs, c[2], c[3])
+                for s, c in zip(plan.steps, calls, strict=True)
+            ]
+
+    def _reusable(self) -> set[int]:
+        """Slots of large arrays that a later step may write over: made here, and never seen through a view."""
+        plan = self.plan
+        large = {
+            s.output
+            for s in plan.steps
+            if type(s.type) is not tuple and s.type.size >= REUSE_FROM and not s.op.view
+        }
+        if large:
+            for step in plan.steps:
+                if step.op.view:
+                    large.difference_update(step.inputs)
+        return large
 
     def run(self, leaves: list[Any], numbers: list[Any], masked: bool) -> list[Any]:
         plan = self.plan

@@ -28,13 +28,14 @@ class ArrayType:
     `code` is a number no other type ever gets; a plan's key holds it in place of shape and dtype.
     """
 
-    __slots__ = ("code", "dtype", "inexact", "ndim", "shape", "size", "zero")
+    __slots__ = ("code", "dtype", "inexact", "ndim", "real_inexact", "shape", "size", "zero")
 
     def __init__(self, shape: Shape, dtype: DType) -> None:
         self.shape = shape
         self.dtype = dtype
         self.ndim = len(shape)
         self.inexact = dtype.inexact
+        self.real_inexact = dtype.kind == "f"
         size = 1
         for n in shape:
             size *= n
@@ -284,10 +285,10 @@ PRIMITIVES: dict[str, Primitive] = {}
 
 
 def record(op: Primitive, inputs: tuple[Node, ...], attributes: Any, type: Any) -> Node:
-    """A node of the operation, tracked if an input is and gradients are on."""
+    """A node of the operation, tracked if an input is, gradients are on and the result can have one."""
     mode = get_mode()
     tracked = False
-    if mode.grad:
+    if mode.grad and (type.__class__ is tuple or type.inexact):
         for x in inputs:
             if x.tracked:
                 tracked = True

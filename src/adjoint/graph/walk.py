@@ -44,8 +44,13 @@ def depends_on(order: Iterable[Node], sources: Iterable[Node]) -> set[Node]:
     return found
 
 
-def substitute(roots: Iterable[Node], replacements: Mapping[Node, Node]) -> list[Node]:
-    """The roots with some nodes replaced. Nodes that depend on none of them are shared with the original graph."""
+def substitute(
+    roots: Iterable[Node], replacements: Mapping[Node, Node], *, same_values: bool = False
+) -> list[Node]:
+    """The roots with some nodes replaced. Nodes that depend on none of them are shared with the original graph.
+
+    With `same_values` the replacements are known to have the values of what they replace, so the copies keep theirs.
+    """
     roots = list(roots)
     order = topological(roots, lambda node: node not in replacements)
     new: dict[Node, Node] = dict(replacements)
@@ -57,6 +62,7 @@ def substitute(roots: Iterable[Node], replacements: Mapping[Node, Node]) -> list
             if x in new:
                 changed = tuple([new.get(y, y) for y in inputs])
                 tracked = any([y.tracked for y in changed])
-                new[node] = Node(node.op, changed, node.attributes, node.type, node.site, node.offset, tracked)
+                value = node.value if same_values else None
+                new[node] = Node(node.op, changed, node.attributes, node.type, node.site, node.offset, tracked, value)
                 break
     return [new.get(root, root) for root in roots]

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from adjoint import _files, _optional
-from adjoint.api import Tensor, asarray
 from adjoint.nn import Module
+from adjoint.tensors import Tensor
+from adjoint.tensors.functions import asarray
 
 __all__ = ["load", "save"]
 

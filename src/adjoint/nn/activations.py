@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
-from adjoint.api import Tensor
+from adjoint.tensors import Tensor
 
 from . import functional
 from .module import Module
@@ -16,7 +16,7 @@ __all__ = ["GELU", "LogSoftmax", "ReLU", "SiLU", "Sigmoid", "Softmax", "Softplus
 class Elementwise(Module):
     """What the activations without options share: a function of one tensor, of the input's shape."""
 
-    function: ClassVar[Callable[[Tensor], Tensor]]
+    function: ClassVar[Callable[..., Tensor]]
 
     def forward(self, x: Tensor) -> Tensor:
         """The function of x, elementwise."""

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from adjoint.api import Tensor, random, variable
+from adjoint.api import random
+from adjoint.tensors import Tensor
+from adjoint.tensors.functions import variable
+from adjoint.tensors.tensor import at_user
 
 from . import functional
 from .module import Module
@@ -33,7 +36,7 @@ class Linear(Module):
         """The output (..., out_features) for `x` (..., in_features)."""
         if x.ndim == 0 or x.shape[-1] != self.in_features:
             raise ValueError(
-                f"{self!r}: the last axis of the input must be {self.in_features} long, its shape is {x.shape}"
+                f"{self!r}: the input's last axis must be {self.in_features} long; its shape is {x.shape}{at_user()}"
             )
         return functional.linear(x, self.weight, self.bias)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from adjoint.api import Tensor
+from adjoint.tensors import Tensor
 
 from . import functional
 from .module import Module

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from adjoint import epoch, tree
-from adjoint.api import Tensor, asarray, variable
+from adjoint.tensors import Tensor
+from adjoint.tensors.functions import asarray, tensor as make_tensor, variable
 
 __all__ = ["KeyMismatch", "Module", "Parameter"]
 
@@ -283,7 +284,9 @@ class Module:
         """Cast all floating parameters and buffers to this dtype, in place. Gives the module back."""
         for _, tensor in self._named((PARAMETER, BUFFER, UNSAVED), "", True, True):
             if tensor.dtype.kind == "f":
-                tensor.data = tensor.detach().astype(dtype)
+                # The tensor stays the same object, which an optimizer may hold; what it names becomes another variable.
+                cast = tensor.detach().astype(dtype)
+                tensor.node = make_tensor(cast, requires_grad=tensor.requires_grad, name=tensor.name).node
         return self
 
     def float(self) -> Self:
@@ -312,7 +315,7 @@ class Module:
 
 def is_variable(value: Any) -> bool:
     """Whether a value is a tensor that the user differentiates by, rather than one computed from such tensors."""
-    return isinstance(value, Tensor) and value.requires_grad and value.creator is None
+    return isinstance(value, Tensor) and value.requires_grad and value.is_leaf
 
 
 def _join(path: str, name: str) -> str:

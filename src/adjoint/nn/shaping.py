@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from adjoint.api import Tensor, reshape
+from adjoint.tensors import Tensor
+from adjoint.tensors.functions import reshape
+from adjoint.tensors.tensor import at_user
 
 from .module import Module
 
@@ -22,7 +24,7 @@ class Flatten(Module):
         """The input with those axes joined. Raises IndexError when it has no such axes."""
         first, last = (axis + x.ndim if axis < 0 else axis for axis in (self.start_dim, self.end_dim))
         if not 0 <= first <= last < x.ndim:
-            raise IndexError(f"{self!r}: the input's shape {x.shape} has no such axes")
+            raise IndexError(f"{self!r}: the input's shape {x.shape} has no such axes{at_user()}")
         joined = 1
         for size in x.shape[first : last + 1]:
             joined *= size

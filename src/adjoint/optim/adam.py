@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from adjoint.api import Tensor, sqrt, square, zeros_like
+from adjoint.tensors import Tensor
+from adjoint.tensors.functions import sqrt, square, zeros_like
 
 from .optimizer import Group, Optimizer, betas_in_range, keep
 
@@ -57,7 +58,8 @@ class Adam(Optimizer):
         keep(state, "exp_avg_sq", squares)
         size = group["lr"] / (1 - beta1 ** state["step"])
         root = sqrt(squares) / math.sqrt(1 - beta2 ** state["step"])
-        return parameter - size * (average / (root + group["eps"]))
+        updated: Tensor = parameter - size * (average / (root + group["eps"]))
+        return updated
 
 
 class AdamW(Adam):

@@ -6,7 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from adjoint import epoch
-from adjoint.api import Tensor, asarray, evaluate, no_grad
+from adjoint.api.evaluation import evaluate
+from adjoint.api.modes import no_grad
+from adjoint.tensors import Tensor
+from adjoint.tensors.functions import asarray
 
 __all__ = ["Group", "Optimizer"]
 
@@ -51,7 +54,7 @@ class Optimizer:
             raise TypeError(f"{name} has no hyperparameter {', '.join(unknown)}; it has {', '.join(self.defaults)}")
         known = {id(parameter) for group in self.param_groups for parameter in group["params"]}
         for parameter in parameters:
-            if not isinstance(parameter, Tensor) or parameter.creator is not None:
+            if not isinstance(parameter, Tensor) or not parameter.is_leaf:
                 what = "a computed tensor" if isinstance(parameter, Tensor) else type(parameter).__name__
                 raise TypeError(f"{name} trains variables, not {what}")
             if id(parameter) in known:

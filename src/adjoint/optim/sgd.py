@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from adjoint.api import Tensor
+from adjoint.tensors import Tensor
 
 from .optimizer import Group, Optimizer, keep
 
@@ -58,4 +58,5 @@ class SGD(Optimizer):
                 velocity = momentum * state["momentum_buffer"] + fresh
             keep(state, "momentum_buffer", velocity)
             direction = direction + momentum * velocity if group["nesterov"] else velocity
-        return parameter - group["lr"] * direction
+        updated: Tensor = parameter - group["lr"] * direction
+        return updated

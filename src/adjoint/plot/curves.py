@@ -84,7 +84,8 @@ def _smoothed(curve: np.ndarray) -> np.ndarray:
     middle = np.arange(len(curve))
     first = middle - np.minimum(half, middle)
     last = np.minimum(middle + np.minimum(half, middle), len(curve) - 1)
-    return (sums[last + 1] - sums[first]) / (last + 1 - first)
+    means: np.ndarray = (sums[last + 1] - sums[first]) / (last + 1 - first)
+    return means
 
 
 def _add_accuracy(axes: Any, accuracy: Sequence[float]) -> None:

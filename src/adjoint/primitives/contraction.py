@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.graph import Node, Primitive, array_type, record
+from adjoint.graph import Node, Primitive, array_type, get_mode
 from adjoint.primitives.core import conjugate, ops, register
 
 
@@ -30,5 +30,8 @@ MATMUL = Primitive("matmul", _kernel, (_rule_a, _rule_b), takes_out=True, symbol
 @register
 def matmul(a: Node, b: Node) -> Node:
     """(..., n, k) by (..., k, m), same dtype, same leading axes."""
-    shape = (*a.shape[:-1], b.shape[-1])
-    return record(MATMUL, (a, b), None, array_type(shape, a.dtype))
+    left = a.type
+    shape = (*left.shape[:-1], b.type.shape[-1])
+    mode = get_mode()
+    return Node(MATMUL, (a, b), None, array_type(shape, left.dtype), mode.site, mode.offset,
+                mode.grad and (a.tracked or b.tracked))  # fmt: skip

@@ -164,6 +164,8 @@ def cast(x: Node, dtype: DType) -> Node:
 register(cast, "astype")
 
 
+REAL_SCALARS = (float, int)
+
 # Matching types -------------------------------------------------------------------------------------------------------
 
 
@@ -174,6 +176,12 @@ def is_scalar(x: Any) -> bool:
 
 def match(name: str, *operands: Any) -> list[Node]:
     """The operands as nodes of one shape and dtype, through explicit casts and broadcasts. Raises as they do."""
+    if len(operands) == 2:
+        a, b = operands
+        if type(a) is not Node and type(b) is Node and type(a) in REAL_SCALARS and b.type.real_inexact:
+            return [Node(FULL, (), float(a), b.type, None, 0, False), b]
+        if type(b) is not Node and type(a) is Node and type(b) in REAL_SCALARS and a.type.real_inexact:
+            return [a, Node(FULL, (), float(b), a.type, None, 0, False)]
     nodes = [x for x in operands if type(x) is Node]
     first = nodes[0].type
     dtype, shape = first.dtype, first.shape
@@ -223,7 +231,7 @@ def inexact(x: Node) -> Node:
 
 def conjugate(x: Node) -> Node:
     """The complex conjugate; a real node is its own. Derivative rules multiply by it (the adjoint under Re<.,.>)."""
-    return x if x.type.dtype.kind != "c" else ops.conj(x)
+    return x if x.type.real_inexact or x.type.dtype.kind != "c" else ops.conj(x)
 
 
 # Makers of elementwise functions --------------------------------------------------------------------------------------
@@ -266,7 +274,7 @@ def unary(
         elif result == "real" and type.dtype.kind == "c":
             type = array_type(type.shape, real_of(type.dtype))
         mode = get_mode()
-        return Node(op, (x,), None, type, mode.site, mode.offset, x.tracked and mode.grad)
+        return Node(op, (x,), None, type, mode.site, mode.offset, x.tracked and mode.grad and type.inexact)
 
     apply.__name__ = name
     return register(apply)
@@ -288,7 +296,9 @@ def binary(
     every = "f" in kinds and "c" in kinds
 
     def apply(a: Any, b: Any) -> Node:
-        if type(a) is not Node or type(b) is not Node or a.type is not b.type:
+        if type(b) is float and type(a) is Node and a.type.real_inexact:
+            b = Node(FULL, (), b, a.type, None, 0, False)
+        elif type(a) is not Node or type(b) is not Node or a.type is not b.type:
             a, b = match(name, a, b)
         common = a.type
         if not (every and common.inexact) and common.dtype.kind not in kinds:
@@ -297,9 +307,9 @@ def binary(
                 common = a.type
             else:
                 _refuse(name, kinds, common.dtype)
-        if to_bool:
-            common = array_type(common.shape, BOOL)
         mode = get_mode()
+        if to_bool:
+            return Node(op, (a, b), None, array_type(common.shape, BOOL), mode.site, mode.offset, False)
         return Node(op, (a, b), None, common, mode.site, mode.offset, mode.grad and (a.tracked or b.tracked))
 
     apply.__name__ = name

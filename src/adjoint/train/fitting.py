@@ -5,14 +5,16 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sized
 from typing import Any
 
 import numpy as np
 
-from adjoint.api import Tensor, no_grad, tensor
+from adjoint.api.modes import no_grad
 from adjoint.nn import Module
 from adjoint.optim import Optimizer
+from adjoint.tensors import Tensor
+from adjoint.tensors.functions import tensor
 
 from .interrupt import StopOnInterrupt
 from .progress import Progress, make_progress
@@ -66,7 +68,7 @@ def fit(
     Ctrl-C ends training after the step at hand; a second one interrupts at once. Raises FloatingPointError when the
     loss is not finite, ValueError when the loss is no single number or `data` has no batches.
     """
-    steps = len(data) if hasattr(data, "__len__") else None
+    steps = len(data) if isinstance(data, Sized) else None
     if schedule is not None and steps is None:
         raise ValueError("fit: a schedule needs data that has a length")
     rates = [group["lr"] for group in optimizer.param_groups]

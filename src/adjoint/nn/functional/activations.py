@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 
-from adjoint import api
-from adjoint.api import Tensor, relu, sigmoid, silu, softplus, tanh
+from adjoint.tensors import Tensor, functions
+from adjoint.tensors.functions import relu, sigmoid, silu, softplus, tanh
 
 __all__ = ["gelu", "log_softmax", "relu", "sigmoid", "silu", "softmax", "softplus", "tanh"]
 
 
 def softmax(x: Tensor, dim: int = -1) -> Tensor:
     """`exp(x) / sum(exp(x))` along the axis `dim`, without overflow; of x's shape and dtype."""
-    return api.softmax(x, axis=dim)
+    return functions.softmax(x, axis=dim)
 
 
 def log_softmax(x: Tensor, dim: int = -1) -> Tensor:
     """The logarithm of `softmax(x, dim)`, without overflow; of x's shape and dtype."""
-    return api.log_softmax(x, axis=dim)
+    return functions.log_softmax(x, axis=dim)
 
 
 def gelu(x: Tensor, approximate: str = "none") -> Tensor:
@@ -27,7 +27,7 @@ def gelu(x: Tensor, approximate: str = "none") -> Tensor:
     Raises ValueError for another name.
     """
     if approximate == "none":
-        return api.gelu(x)
+        return functions.gelu(x)
     if approximate != "tanh":
         raise ValueError(f"gelu: approximate must be 'none' or 'tanh', not {approximate!r}")
     return 0.5 * x * (1 + tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))

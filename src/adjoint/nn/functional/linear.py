@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adjoint.api import Tensor
+from adjoint.tensors import Tensor
 
 __all__ = ["linear"]
 

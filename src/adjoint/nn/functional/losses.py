@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.api import Tensor, abs, asarray, log_softmax, mean, softplus, square, sum, take_along_axis
+from adjoint.tensors import Tensor
+from adjoint.tensors.functions import abs, asarray, log_softmax, mean, softplus, square, sum, take_along_axis
+from adjoint.tensors.tensor import at_user
 
 __all__ = [
     "binary_cross_entropy_with_logits",
@@ -62,6 +64,7 @@ def cross_entropy(logits: Tensor, target: Any, reduction: str = "mean") -> Tenso
         raise ValueError(
             f"cross_entropy: probabilities must have the shape of the logits, {logits.shape}; theirs is {target.shape}"
             + (". Class numbers must be integers: target.astype('int64')" if target.ndim < logits.ndim else "")
+            + at_user()
         )
     axis = _class_axis("cross_entropy", logits)
     losses = -sum(target * log_softmax(logits, axis=axis), axis=axis)
@@ -81,7 +84,7 @@ def nll_loss(log_probabilities: Tensor, target: Any, reduction: str = "mean") ->
 def check_reduction(name: str, reduction: str) -> None:
     """Raise ValueError unless the reduction is `"mean"`, `"sum"` or `"none"`."""
     if reduction not in ("mean", "sum", "none"):
-        raise ValueError(f"{name}: reduction must be 'mean', 'sum' or 'none', not {reduction!r}")
+        raise ValueError(f"{name}: reduction must be 'mean', 'sum' or 'none', not {reduction!r}{at_user()}")
 
 
 def _reduce(name: str, losses: Tensor, reduction: str) -> Tensor:
@@ -93,22 +96,20 @@ def _reduce(name: str, losses: Tensor, reduction: str) -> Tensor:
 
 def _matching(name: str, prediction: Tensor, target: Any) -> Tensor:
     """The target as a tensor of the prediction's shape. Raises ValueError that says how to make it one."""
-    target = target if isinstance(target, Tensor) else asarray(target)
-    if target.shape == prediction.shape:
-        return target
-    message = (
-        f"{name}: the prediction has shape {prediction.shape} and the target {target.shape}; they must be the same"
-    )
-    if prediction.shape == (*target.shape, 1):
-        message += ". Write prediction.squeeze(-1), or target[:, None]"
-    elif target.shape == (*prediction.shape, 1):
-        message += ". Write target.squeeze(-1), or prediction[:, None]"
-    raise ValueError(message)
+    given: Tensor = asarray(target)
+    if given.shape == prediction.shape:
+        return given
+    message = f"{name}: the prediction has shape {prediction.shape} and the target {given.shape}; they must be the same"
+    if prediction.shape == (*given.shape, 1):
+        message += ". Write prediction.squeeze(axis=-1), or target[:, None]"
+    elif given.shape == (*prediction.shape, 1):
+        message += ". Write target.squeeze(axis=-1), or prediction[:, None]"
+    raise ValueError(message + at_user())
 
 
 def _class_axis(name: str, scores: Tensor) -> int:
     if scores.ndim == 0:
-        raise ValueError(f"{name}: the scores must have an axis of classes; they are a single number")
+        raise ValueError(f"{name}: the scores must have an axis of classes; they are a single number{at_user()}")
     return 0 if scores.ndim == 1 else 1
 
 
@@ -118,25 +119,27 @@ def _pick(name: str, log_probabilities: Tensor, target: Tensor, reduction: str) 
     shape = log_probabilities.shape
     expected = shape[:axis] + shape[axis + 1 :]
     if target.dtype.kind not in "iu":
-        raise TypeError(f"{name}: class numbers must be integers, not {target.dtype}")
+        raise TypeError(f"{name}: class numbers must be integers, not {target.dtype}{at_user()}")
     if target.shape != expected:
         message = f"{name}: scores of shape {shape} need class numbers of shape {expected}; theirs is {target.shape}"
         if target.shape == (*expected, 1):
-            message += ". Write target.squeeze(-1)"
+            message += ". Write target.squeeze(axis=-1)"
         elif target.shape == shape:
             message += ". Is it one-hot? Then write target.astype(scores.dtype), or target.argmax(axis=1)"
-        raise ValueError(message)
+        raise ValueError(message + at_user())
     _check_classes(name, target, shape[axis])
-    picked = take_along_axis(log_probabilities, target.expand_dims(axis), axis=axis)
-    return _reduce(name, -picked.squeeze(axis), reduction)
+    picked = take_along_axis(log_probabilities, target.expand_dims(axis=axis), axis=axis)
+    return _reduce(name, -picked.squeeze(axis=axis), reduction)
 
 
 def _check_classes(name: str, target: Tensor, count: int) -> None:
-    labels = target.numpy()
-    if not labels.size:
+    """Raise IndexError for class numbers out of range, if they are known yet; else indexing will, when evaluated."""
+    labels = target.node.value
+    if type(labels) is not np.ndarray or not labels.size:
         return
     low, high = int(labels.min()), int(labels.max())
     if low < 0 or high >= count:
         wrong = low if low < 0 else high
         where = tuple(int(i) for i in np.argwhere(labels == wrong)[0])
-        raise IndexError(f"{name}: class number {wrong} at {list(where)} is out of range for {count} classes")
+        message = f"{name}: class number {wrong} at {list(where)} is out of range for {count} classes"
+        raise IndexError(message + at_user())
