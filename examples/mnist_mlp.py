@@ -50,8 +50,8 @@ def main() -> None:
             loss = nn.functional.cross_entropy(model(x), y)
             optimizer.zero_grad()
             loss.backward()
-            total += loss.item()
             optimizer.step()
+            total += loss.item()
         with ad.no_grad():
             right = np.mean(model(test_inputs).numpy().argmax(axis=1) == test_labels)
         seconds = time.perf_counter() - started

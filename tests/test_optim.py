@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
 
@@ -225,3 +227,29 @@ def test_mistakes_are_told(make, error, text):
 
 def test_repr():
     assert "group 0: 1 parameters, lr=0.1" in repr(optim.SGD([ad.variable(1.0)], lr=0.1))
+
+
+def test_momentum_starts_from_the_gradient_but_is_not_the_gradient():
+    w = ad.variable([1.0])
+    optimizer = optim.SGD([w], lr=0.1, momentum=0.5)
+    (3 * w).sum().backward()
+    gradient = w.grad
+    optimizer.step()
+    optimizer.step()
+    assert gradient.item() == w.grad.item() == 3
+
+
+def test_ten_thousand_steps_do_not_grow():
+    w = ad.variable(np.ones(3))
+    optimizer = optim.Adam([w], lr=1e-3)
+
+    def steps(count):
+        for _ in range(count):
+            optimizer.zero_grad()
+            (w * w).sum().backward()
+            optimizer.step()
+        gc.collect()
+        return len(gc.get_objects())
+
+    before = steps(100)
+    assert steps(10_000) < before + 500

@@ -247,7 +247,6 @@ def test_pictures(tmp_path):
     plot.losses({"train": values, "test": values * 1.1}, tmp_path / "b.png", title="Two curves")
     plot.losses(values, tmp_path / "c.png", steps_per_epoch=100, accuracy=[0.9, 0.95, 0.97, 0.98])
     plot.losses([1.0], tmp_path / "d.png")
-    plot.fitted([0, 1], [1, 2], [0, 1], [1, 2], tmp_path / "e.png")
     images = np.zeros((10, 28, 28))
     plot.predictions(images, np.arange(10), np.arange(10)[::-1], tmp_path / "f.png", confidence=np.ones(10), columns=4)
     plot.predictions(images[:1], [1], path=tmp_path / "g.png", names=["shirt", "shoe"])

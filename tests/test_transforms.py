@@ -74,7 +74,7 @@ def forward(f: Any) -> Any:
     return lambda x: ad.jvp(f, (x,), (ad.ones_like(x),))[1]
 
 
-@pytest.mark.parametrize(("outer", "inner"), itertools.product((ad.grad, forward), repeat=2))
+@pytest.mark.parametrize(("outer", "inner"), list(itertools.product((ad.grad, forward), repeat=2)))
 def test_perturbations_are_not_confused(outer: Any, inner: Any) -> None:
     one, two = double(1.0), double(2.0)
     equal(outer(lambda x: x * inner(lambda y: x + y)(one))(one), 1.0)

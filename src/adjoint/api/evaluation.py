@@ -31,7 +31,10 @@ def evaluate(*tensors: Any) -> Any:
     Tensor(94.)
     """
     items = list(tensors)
-    bindings = items.pop() if items and _is_bindings(items[-1]) else None
+    bindings = items.pop() if len(items) > 1 and isinstance(items[-1], Mapping) else None
+    for key in bindings or ():
+        if not isinstance(key, Tensor):
+            raise TypeError(f"evaluate: other values are given for tensors, not for a {type(key).__name__}{at_user()}")
     result = items[0] if len(items) == 1 else tuple(items)
     leaves, structure = tree.flatten(result)
     found = [t for t in leaves if isinstance(t, Tensor)]
@@ -46,10 +49,6 @@ def evaluate(*tensors: Any) -> Any:
 
 def _value(root: Node) -> Tensor:
     return wrap(leaf(root.value, root.type))
-
-
-def _is_bindings(x: Any) -> bool:
-    return isinstance(x, Mapping) and bool(x) and all(isinstance(key, Tensor) for key in x)
 
 
 def _sources(tensor: Tensor, order: Sequence[Node]) -> list[Node]:
@@ -74,7 +73,7 @@ def _rebound(outputs: Sequence[Node], bindings: Mapping[Tensor, Any]) -> list[No
 
 def _found(tensor: Tensor, order: Sequence[Node], operation: str) -> list[Node]:
     sources = _sources(tensor, order)
-    if not sources:
+    if not sources and not tensor.requires_grad:
         name = f" {tensor.name!r}" if tensor.name else ""
         raise ValueError(
             f"{operation}: nothing here depends on the given tensor{name}. An untracked tensor forgets its graph once it "

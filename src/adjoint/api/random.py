@@ -17,7 +17,7 @@ from adjoint.dtypes import as_dtype, default_dtype, float64, uint32, uint64
 from adjoint.graph import Node
 from adjoint.primitives.core import cast, data, ops
 from adjoint.shapes import Shape, as_shape, size_of
-from adjoint.tensors.tensor import Tensor, array_node, as_node, at_user, enter_scope, leave_scope, user_frame, wrap
+from adjoint.tensors.tensor import Tensor, array_node, as_node, at_user, dtype_of, enter_scope, leave_scope, user_frame, wrap
 
 __all__ = ["Generator", "bernoulli", "default_generator", "integers", "normal", "permutation", "seed", "uniform"]
 
@@ -101,7 +101,7 @@ class Generator:
             low, high = 0, low
         if low >= high:
             raise ValueError(f"integers: no integer in [{low}, {high}){at_user()}")
-        sizes, kind, span = as_shape(shape, "integers"), as_dtype(dtype), high - low
+        sizes, kind, span = as_shape(shape, "integers"), dtype_of(dtype), high - low
 
         def draw() -> Node:
             offset = cast(ops.remainder(self._bits(sizes, uint64), _number(span)), as_dtype("int64"))
@@ -111,6 +111,8 @@ class Generator:
 
     def bernoulli(self, p: Any = 0.5, shape: Any = None, *, dtype: Any = "bool") -> Tensor:
         """True with probability p, which may be a tensor (whose shape is the default)."""
+        if isinstance(p, (int, float)) and not 0 <= p <= 1:
+            raise ValueError(f"bernoulli: p is a probability, got {p}{at_user()}")
         chance = as_node(p)
         sizes = chance.shape if shape is None else as_shape(shape, "bernoulli")
         kind = chance.dtype if chance.dtype.kind == "f" else default_dtype()
@@ -138,7 +140,7 @@ def _is_number(x: Any, value: float) -> bool:
 
 
 def _real(name: str, shape: Any, dtype: Any) -> tuple[Shape, Any]:
-    kind = default_dtype() if dtype is None else as_dtype(dtype)
+    kind = default_dtype() if dtype is None else dtype_of(dtype)
     if kind.kind != "f":
         raise TypeError(f"{name}: dtype is float32 or float64, got {kind.name}{at_user()}")
     return as_shape(shape, name), kind

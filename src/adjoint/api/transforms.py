@@ -153,7 +153,7 @@ def value_and_grad(
         nodes, structure = _output_nodes("grad", out)
         if structure.kind is not None or len(nodes) != 1 or nodes[0].type.size != 1:
             shapes = ", ".join(str(n.shape) for n in nodes)
-            raise ValueError(f"grad: the function must return one number, it returned shape {shapes}{at_user()}")
+            raise ValueError(f"grad: the function must return a scalar, it returned shape {shapes}{at_user()}")
         y = nodes[0]
         if holomorphic != (y.dtype.kind == "c"):
             hint = "pass holomorphic=True" if not holomorphic else "leave holomorphic out"
@@ -258,7 +258,7 @@ def gradients(output: Tensor, inputs: Any, cotangent: Any = None) -> Any:
     """The derivative of a computed tensor by tensors that it was computed from, as a tree like `inputs`.
 
     The inputs are variables, or tensors computed from variables. Zeros where the output doesn't depend on one. The result
-    is differentiable again. Raises RuntimeError for an untracked input or a missing cotangent.
+    is differentiable again. Raises RuntimeError for an untracked input, ValueError for a missing cotangent.
 
     >>> import adjoint as ad
     >>> x = ad.variable(2.0)
@@ -281,7 +281,7 @@ def gradients(output: Tensor, inputs: Any, cotangent: Any = None) -> Any:
     check_differentiable(y.dtype, "gradients")
     if cotangent is None:
         if y.type.size != 1:
-            raise RuntimeError(
+            raise ValueError(
                 f"gradients: an output of shape {y.shape} needs a cotangent of that shape, or sum it first{at_user()}"
             )
         u = one_cotangent(y)
@@ -334,4 +334,4 @@ def _aligned(operation: str, given: Any, structure: tree.Structure) -> list[Any]
         parts = list(given.values()) if isinstance(given, dict) else list(given) if isinstance(given, (list, tuple)) else []
         if len(parts) == len(structure.children) and own.keys == structure.keys:
             return [x for part, s in zip(parts, structure.children, strict=True) for x in _aligned(operation, part, s)]
-    raise ValueError(f"{operation}: expected a tree like {structure.unflatten(['*'] * structure.count)}{at_user()}")
+    raise ValueError(f"{operation}: got a {type(given).__name__}; expected the structure {structure.unflatten(['*'] * structure.count)}{at_user()}")

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import importlib.metadata
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
 
 import adjoint
 
@@ -35,9 +33,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="adjoint", description="An automatic differentiation engine that you can see through."
+        prog="adjoint",
+        description="An automatic differentiation engine that you can see through.",
+        epilog="Try: adjoint train mnist-mlp --epochs 3",
     )
-    parser.add_argument("--version", action=_Version, help="show the version and exit")
+    parser.add_argument("--version", action="version", version=f"adjoint {adjoint.__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     train = commands.add_parser("train", help="train a network", description="Train a network by a recipe.")
     recipes = train.add_subparsers(metavar="RECIPE", required=True)
@@ -84,16 +84,6 @@ def _train_mnist_mlp(options: argparse.Namespace) -> int:
         limit=getattr(options, "limit", None),
     )
     return INTERRUPTED if run.history.interrupted else 0
-
-
-class _Version(argparse.Action):
-    """Looks the version up only when asked: reading the package's metadata takes a while."""
-
-    def __init__(self, option_strings: list[str], dest: str, help: str | None = None) -> None:
-        super().__init__(option_strings, dest, nargs=0, help=help)
-
-    def __call__(self, parser: argparse.ArgumentParser, *unused: object) -> NoReturn:
-        parser.exit(message=f"adjoint {importlib.metadata.version('adjoint')}\n")
 
 
 def _count(text: str) -> int:

@@ -190,6 +190,13 @@ def _zero_dimensional_mask(index: Any) -> bool:
 
 
 def _getitem_scalar_mask(x: Node, index: Any, force: Force) -> Node:
+    keep, rest = _scalar_masks(index, force)
+    part = getitem(x, rest, force)
+    return ops.gather(ops.reshape(part, (1, *part.shape)), [data(np.zeros(int(keep), np.int64))])
+
+
+def _scalar_masks(index: Any, force: Force) -> tuple[bool, tuple[Any, ...]]:
+    """Whether all 0-d masks of an index hold, and the rest of it."""
     items = list(index) if isinstance(index, tuple) else [index]
     keep, rest = True, []
     for item in items:
@@ -199,13 +206,19 @@ def _getitem_scalar_mask(x: Node, index: Any, force: Force) -> Node:
             keep = keep and bool(force(item) if isinstance(item, Node) else item)
         else:
             rest.append(item)
-    part = getitem(x, tuple(rest), force)
-    return ops.gather(ops.reshape(part, (1, *part.shape)), [data(np.zeros(int(keep), np.int64))])
+    return keep, tuple(rest)
 
 
 def setitem(x: Node, index: Any, value: Any, force: Force) -> Node:
     """x with x[index] replaced by a node or Python scalar, broadcast and cast as NumPy does."""
     _check_masks(x.shape, index, force)
+    if _zero_dimensional_mask(index):
+        keep, rest = _scalar_masks(index, force)
+        if not keep:
+            return x
+        if isinstance(value, Node) and value.ndim and value.shape[0] == 1:
+            value = ops.reshape(value, value.shape[1:])  # the axis that the mask stands for
+        return setitem(x, rest, value, force)
     whole_mask = index[0] if isinstance(index, tuple) and len(index) == 1 else index
     if isinstance(whole_mask, (Node, np.ndarray)) and whole_mask.dtype.kind == "b":
         mask = whole_mask if isinstance(whole_mask, Node) else data(whole_mask)

@@ -16,6 +16,7 @@ from typing import Any
 from adjoint.derive import PULLBACK
 from adjoint.graph import Kept, Node
 from adjoint.primitives.core import FULL, SELECT
+from adjoint.primitives.custom import HOST_CALL
 
 LITERALS = frozenset({0, 1, -1, 2})
 FLOAT_SLOT = "a number"
@@ -54,6 +55,11 @@ def canonicalize(roots: Sequence[Node], structural: bool = False) -> Canonical:
             continue
         inputs = node.inputs
         held = node.value is not None
+        if not held and not inputs and node.op is HOST_CALL:
+            number[node] = len(order)
+            order.append(node)
+            c.entries += [HOST_CALL, node.attributes, 0]
+            continue
         if inputs and (not held or (structural and node.tracked)):
             # one or two inputs are by far the most common: their numbers are looked up once
             count = len(inputs)

@@ -12,10 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.derive import PULLBACK, expand
+from adjoint.execution.blas import single_threaded
 from adjoint.execution.canonical import Canonical, canonicalize, external_references, value_array
 from adjoint.execution.plan import Plan, build
 from adjoint.execution.programs import Streaming, choose
-from adjoint.graph import Kept, Node
+from adjoint.graph import Kept, Node, Origin, topological
+from adjoint.primitives.core import SELECT, VERSION
 
 __all__ = ["evaluate", "plan_of", "run"]
 
@@ -95,6 +98,13 @@ class _Alarm:
 
 def run(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Any]:
     """The values of a plan's outputs."""
+    if plan.has_products:
+        with single_threaded:
+            return _run(plan, leaves, numbers)
+    return _run(plan, leaves, numbers)
+
+
+def _run(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Any]:
     alarm = _Alarm()
     with np.errstate(divide="ignore", over="ignore", under="ignore", invalid="call", call=alarm):
         owned = plan.runs > 0 and plan.lock.acquire(blocking=False)
@@ -138,9 +148,40 @@ def evaluate(nodes: Iterable[Node]) -> None:
             return
         c = canonicalize(roots)
         plan, leaves, numbers = _prepare(c, roots)
-    results = run(plan, leaves, numbers)
+    try:
+        results = run(plan, leaves, numbers)
+    except Exception as error:
+        origin = blame(c)
+        if origin is None:
+            raise
+        raise _at(error, origin) from error
     with _lock:
         _store(c, plan, results)
+
+
+def blame(c: Canonical) -> Origin | None:
+    """Where the operation was recorded that fails when the graph is computed node by node."""
+    values: dict[Node, Any] = {}
+    roots = [x for x in c.order if x.op is not PULLBACK and not (x.op is SELECT and x.inputs[:1] and x.inputs[0] in c.pullbacks)]
+    with np.errstate(all="ignore"):
+        for node in topological(expand(roots), lambda x: x.value is None):
+            if node.value is not None:
+                values[node] = value_array(node)
+                continue
+            try:
+                values[node] = node.op.kernel(node.attributes, node.type)(*[values[x] for x in node.inputs])
+            except Exception:
+                return node.origin
+    return None
+
+
+def _at(error: Exception, origin: Origin) -> Exception:
+    """The error with the line that recorded the operation."""
+    try:
+        return type(error)(f"{error} ({origin})")
+    except TypeError:  # an exception class with a constructor of its own
+        error.add_note(f"recorded at {origin}")
+        return error
 
 
 def _prepare(c: Canonical, roots: list[Node]) -> tuple[Plan, list[Any], list[Any]]:
@@ -168,7 +209,7 @@ def _store(c: Canonical, plan: Plan, results: list[Any]) -> None:
                 node.value = Kept(array)
         else:
             node.value = array
-            if not node.tracked:
+            if not node.tracked or node.op is VERSION:  # to every derivative a version is a leaf
                 node.inputs = ()
     for node, arrays in several.items():
         node.value = tuple(arrays)

@@ -15,6 +15,7 @@ import numpy as np
 from adjoint.derive import PULLBACK, derive_pullback, reverse
 from adjoint.execution.canonical import Canonical, value_array
 from adjoint.graph import ArrayType, Node, Primitive, mode, topological
+from adjoint.primitives.contraction import MATMUL
 from adjoint.primitives.core import FULL, SELECT, conform, placeholder
 from adjoint.primitives.custom import CUSTOM, HOST_CALL
 from adjoint.primitives.random import RANDOM_BITS
@@ -53,6 +54,7 @@ class Plan:
         self.checked: list[int] = []
         self.always_masked = False
         self.has_masked = False
+        self.has_products = False
         self.runs = 0
         self.program: Any = None  # the fast form, made by `programs` at the second run
         self.streaming: Any = None
@@ -112,7 +114,7 @@ class Builder:
             if node in slot_of:
                 continue
             op, type, inputs = node.op, node.type, node.inputs
-            if node.value is not None or not inputs:
+            if node.value is not None or (not inputs and op is not HOST_CALL):
                 slot_of[node] = self.given(node)
                 continue
             if op is SELECT and node in replaced:
@@ -227,6 +229,7 @@ def _note_masks(plan: Plan) -> None:
     plan.checked = [
         place for place, (_, _, slot, _) in enumerate(plan.outputs) if slot in after and plan.types[slot].inexact
     ]
+    plan.has_products = any(step.op is MATMUL for step in plan.steps)
     if any(step.op is HOST_CALL for step in plan.steps):
         plan.always_masked = True  # host code may act on the world: a second run must never be needed
 

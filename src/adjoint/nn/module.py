@@ -9,7 +9,8 @@ import numpy as np
 
 from adjoint import epoch, tree
 from adjoint.tensors import Tensor
-from adjoint.tensors.functions import asarray, tensor as make_tensor, variable
+from adjoint.tensors.functions import asarray, variable
+from adjoint.tensors.functions import tensor as make_tensor
 
 __all__ = ["KeyMismatch", "Module", "Parameter"]
 

@@ -171,7 +171,7 @@ def keep(state: dict[str, Any], name: str, value: Tensor) -> Tensor:
     if name in state:
         state[name].data = value
     else:
-        state[name] = value
+        state[name] = value.detach()  # an object of its own: `value` may be the very tensor that `.grad` holds
     tensor: Tensor = state[name]
     return tensor
 

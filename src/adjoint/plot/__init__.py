@@ -1,6 +1,6 @@
 """Figures of training and of predictions, drawn by matplotlib (the extra `train`)."""
 
-from .curves import fitted, losses
+from .curves import losses
 from .images import predictions
 
-__all__ = ["fitted", "losses", "predictions"]
+__all__ = ["losses", "predictions"]

@@ -1,4 +1,4 @@
-"""Curves of training, and of functions fitted to points."""
+"""Curves of training."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from .figures import COLORS, MUTED, finish, new_axes, new_figure
 
-__all__ = ["fitted", "losses"]
+__all__ = ["losses"]
 
 
 def losses(
@@ -50,22 +50,6 @@ def losses(
         _add_accuracy(axes, accuracy)
     elif any(curves):
         axes.legend(frameon=False)
-    return finish(figure, path)
-
-
-def fitted(
-    x: Any, y: Any, curve_x: Any, curve_y: Any, path: str | os.PathLike[str] | None = None, *, title: str = "Fit"
-) -> Any:
-    """Points (x, y) and the curve that was fitted to them.
-
-    All four are one-dimensional. Gives the matplotlib figure, and writes it to `path` if there is one. Raises
-    ImportError without matplotlib.
-    """
-    figure = new_figure(6.5, 4.5)
-    axes = new_axes(figure, title, "x", "y")
-    axes.plot(np.asarray(x), np.asarray(y), "o", color=MUTED, markersize=4, alpha=0.7, label="data")
-    axes.plot(np.asarray(curve_x), np.asarray(curve_y), color=COLORS[0], linewidth=2.2, label="model")
-    axes.legend(frameon=False)
     return finish(figure, path)
 
 

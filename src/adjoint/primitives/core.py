@@ -264,7 +264,7 @@ def unary(
     def apply(x: Node) -> Node:
         kind = x.type.dtype.kind
         if not (both and x.type.inexact) and kind not in kinds:
-            if kind in "biu" and "f" in kinds:
+            if kind in "biu" and "f" in kinds and "i" not in kinds:
                 x = cast(x, default_dtype())
             else:
                 _refuse(name, kinds, x.type.dtype)
@@ -302,7 +302,7 @@ def binary(
             a, b = match(name, a, b)
         common = a.type
         if not (every and common.inexact) and common.dtype.kind not in kinds:
-            if common.dtype.kind in "biu" and "f" in kinds:
+            if common.dtype.kind in "biu" and "f" in kinds and "i" not in kinds:
                 a, b = cast(a, default_dtype()), cast(b, default_dtype())
                 common = a.type
             else:

@@ -142,7 +142,7 @@ def power_constant(x: Node, exponent: float) -> Node:
 
 negative = unary("negative", np.negative, lambda u, out, x: negative(u), kinds="iufc", cheap=True, symbol="−")
 absolute = unary(
-    "abs", np.abs, lambda u, out, x: scale(conform_like(u, x), sign(x)), kinds="iufc", result="real", symbol="|·|"
+    "abs", np.abs, lambda u, out, x: scale(conform_like(u, x), sign(x)), kinds="biufc", result="real", symbol="|·|"
 )
 sign = unary("sign", np.sign, lambda u, out, x: _sign_rule(u, out, x), kinds="iufc", swallows=False)
 signbit = unary("signbit", np.signbit, kinds="f", result="bool", swallows=True)
@@ -347,7 +347,7 @@ def _extreme_rule(first: Any, strictly: Any) -> Any:
 
 maximum = binary(
     "maximum",
-    np.maximum,
+    lambda a, b, out=None: np.maximum(a, b, out=out),
     _extreme_rule(True, lambda a, b: greater(a, b)),
     _extreme_rule(False, lambda a, b: greater(a, b)),
     kinds="biuf",
@@ -355,7 +355,7 @@ maximum = binary(
 )
 minimum = binary(
     "minimum",
-    np.minimum,
+    lambda a, b, out=None: np.minimum(a, b, out=out),
     _extreme_rule(True, lambda a, b: less(a, b)),
     _extreme_rule(False, lambda a, b: less(a, b)),
     kinds="biuf",

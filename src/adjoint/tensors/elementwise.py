@@ -15,7 +15,7 @@ import numpy as np
 from adjoint.graph import Node, Scope
 from adjoint.primitives import elementwise
 from adjoint.primitives.core import is_scalar
-from adjoint.tensors.tensor import Tensor, _site, as_node, at_user, count_pending, power as _power
+from adjoint.tensors.tensor import MISTAKES, Tensor, _site, as_node, count_pending, explained, power as _power
 
 Operand = Tensor | np.ndarray[Any, Any] | complex | Any
 
@@ -25,8 +25,8 @@ new = object.__new__
 def _unary(function: Callable[[Node], Node], x: Any) -> Tensor:
     try:
         node = function(x.node if type(x) is Tensor else as_node(x))
-    except TypeError as error:
-        raise TypeError(f"{error}{at_user()}") from None
+    except MISTAKES as error:
+        raise explained(error, _getframe(1).f_code.co_name, x) from None
     return _named(node)
 
 
@@ -35,8 +35,8 @@ def _binary(function: Callable[[Any, Any], Node], x: Any, y: Any) -> Tensor:
     b = y.node if type(y) is Tensor else y if is_scalar(y) else as_node(y)
     try:
         node = function(a, b)
-    except (ValueError, TypeError, OverflowError) as error:
-        raise type(error)(f"{error}{at_user()}") from None
+    except MISTAKES as error:
+        raise explained(error, _getframe(1).f_code.co_name, a, b) from None
     return _named(node)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.composites import indexing, products, reductions, shaping
-from adjoint.dtypes import as_dtype, default_dtype, promote
+from adjoint.dtypes import default_dtype, promote
 from adjoint.graph import Node, Variable, array_type
 from adjoint.primitives import elementwise as _elementwise
 from adjoint.primitives.core import cast, full as _full, is_scalar, ops
@@ -24,7 +24,8 @@ from adjoint.tensors import tensor as _tensor
 from adjoint.tensors.elementwise import *  # noqa: F403
 from adjoint.tensors.elementwise import Operand, _binary, _unary
 from adjoint.tensors.tensor import (
-    Tensor, array_node, as_node, at_user, check_differentiable, count_pending, enter_scope, force_array, leave_scope, wrap,
+    MISTAKES, Tensor, array_node, as_node, at_user, check_differentiable, count_pending, dtype_of, enter_scope, explained,
+    force_array, leave_scope, wrap,
 )  # fmt: skip
 
 Axis = int | tuple[int, ...] | None
@@ -39,8 +40,8 @@ def _composite(name: str, function: Callable[..., Any], *args: Any) -> Any:
     token = enter_scope(name, _getframe(2))
     try:
         result = function(*args)
-    except (ValueError, TypeError, IndexError, OverflowError) as error:
-        raise type(error)(f"{error}{at_user()}") from None
+    except MISTAKES as error:
+        raise explained(error, name, *args) from None
     finally:
         leave_scope(token)
     if isinstance(result, Node):
@@ -66,7 +67,7 @@ def tensor(data: Any, *, dtype: DTypeLike = None, requires_grad: bool = False, n
     >>> ad.tensor([1.0, 2.0], dtype="float64")
     Tensor([1., 2.], dtype=float64)
     """
-    chosen = None if dtype is None else as_dtype(dtype)
+    chosen = None if dtype is None else dtype_of(dtype)
     variable = Variable(name, requires_grad) if requires_grad or name is not None else None
     node = array_node(data, chosen, None, variable)
     if requires_grad:
@@ -75,18 +76,16 @@ def tensor(data: Any, *, dtype: DTypeLike = None, requires_grad: bool = False, n
 
 
 def variable(value: Any, *, dtype: DTypeLike = None, name: str | None = None) -> Tensor:
-    """A tensor to differentiate by: it owns a `.grad`. Integers become the default floating dtype.
+    """A tensor to differentiate by: it owns a `.grad`.
 
-    Raises as `ad.tensor` does.
+    Raises as `ad.tensor` does, and TypeError for integers and bools.
 
     >>> import adjoint as ad
-    >>> x = ad.variable(2, name="x")
+    >>> x = ad.variable(2.0, name="x")
     >>> x
     Tensor(2., requires_grad=True, name='x')
     """
-    node = array_node(value, None if dtype is None else as_dtype(dtype), None, Variable(name))
-    if not node.dtype.inexact and dtype is None and not isinstance(value, (np.ndarray, np.generic, Tensor)):
-        node = array_node(node.value, default_dtype(), None, node.attributes)
+    node = array_node(value, None if dtype is None else dtype_of(dtype), None, Variable(name))
     check_differentiable(node.dtype, "variable")
     return wrap(node)
 
@@ -97,7 +96,7 @@ def asarray(data: Any, *, dtype: DTypeLike = None, copy: bool | None = None) -> 
     copy: None copies writable memory only, False never copies (then changing that memory changes the tensor), True always.
     Raises ValueError if `copy=False` but the dtype must change.
     """
-    chosen = None if dtype is None else as_dtype(dtype)
+    chosen = None if dtype is None else dtype_of(dtype)
     if isinstance(data, Tensor) and not copy:
         return data if chosen is None or chosen is data.dtype else wrap(cast(data.node, chosen))
     if copy is False and chosen is not None and getattr(data, "dtype", chosen.dtype) != chosen.dtype:
@@ -106,7 +105,7 @@ def asarray(data: Any, *, dtype: DTypeLike = None, copy: bool | None = None) -> 
 
 
 def _filled(name: str, shape: Any, value: complex, dtype: DTypeLike) -> Tensor:
-    chosen = default_dtype() if dtype is None else as_dtype(dtype)
+    chosen = default_dtype() if dtype is None else dtype_of(dtype)
     kind = chosen.kind
     typed = builtins.bool(value) if kind == "b" else int(value.real) if kind in "iu" else value
     typed = float(value.real) if kind == "f" else complex(value) if kind == "c" else typed
@@ -159,8 +158,10 @@ def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype
     """start, start + step, ... below stop (0 to start when stop is left out): int64 for ints, else the default floating."""
     if stop is None:
         start, stop = 0, start
+    if step == 0:
+        raise ValueError(f"arange: step is zero{at_user()}")
     integral = builtins.all(isinstance(v, int) for v in (start, stop, step))
-    chosen = as_dtype(dtype) if dtype is not None else as_dtype("int64") if integral else default_dtype()
+    chosen = dtype_of(dtype) if dtype is not None else dtype_of("int64") if integral else default_dtype()
     return wrap(array_node(np.arange(start, stop, step).astype(chosen.dtype), None, False))
 
 
@@ -169,13 +170,13 @@ def linspace(start: Any, stop: Any, /, num: int, *, dtype: DTypeLike = None, end
     if isinstance(start, Tensor) or isinstance(stop, Tensor):
         steps = linspace(0.0, 1.0, num, dtype=dtype, endpoint=endpoint)
         return start * (1.0 - steps) + stop * steps
-    chosen = default_dtype() if dtype is None else as_dtype(dtype)
+    chosen = default_dtype() if dtype is None else dtype_of(dtype)
     return wrap(array_node(np.linspace(start, stop, num, endpoint=endpoint).astype(chosen.dtype), None, False))
 
 
 def eye(rows: int, columns: int | None = None, /, *, k: int = 0, dtype: DTypeLike = None) -> Tensor:
     """Ones on the k-th diagonal of a matrix of zeros."""
-    chosen = default_dtype() if dtype is None else as_dtype(dtype)
+    chosen = default_dtype() if dtype is None else dtype_of(dtype)
     return wrap(array_node(np.eye(rows, columns, k, dtype=chosen.dtype), None, False))
 
 
@@ -208,7 +209,7 @@ def triu(x: Operand, /, *, k: int = 0) -> Tensor:
 
 def one_hot(x: Operand, /, num_classes: int, *, dtype: DTypeLike = None) -> Tensor:
     """1 at the position that each integer names along a new last axis, 0 elsewhere (all 0 for one out of range)."""
-    chosen = default_dtype() if dtype is None else as_dtype(dtype)
+    chosen = default_dtype() if dtype is None else dtype_of(dtype)
     return _composite("one_hot", shaping.one_hot, as_node(x), num_classes, chosen)  # type: ignore[no-any-return]
 
 
@@ -239,7 +240,7 @@ def clip(x: Operand, /, min: Any = None, max: Any = None) -> Tensor:
 
 def astype(x: Operand, dtype: DTypeLike, /) -> Tensor:
     """x as another dtype. Complex to real keeps the real part; floating to integer cuts the fraction."""
-    return _unary(lambda node: cast(node, as_dtype(dtype)), x)
+    return _unary(lambda node: cast(node, dtype_of(dtype)), x)
 
 
 def real(x: Operand, /) -> Tensor:
@@ -274,8 +275,8 @@ def _reduction(name: str, x: Any, axis: Any, keepdims: bool) -> Tensor:
             result = getattr(ops, name)(node, tuple(range(node.type.ndim)))
         else:
             result = reductions.reduce(name, node, axis, keepdims)
-    except (ValueError, TypeError, IndexError) as error:
-        raise type(error)(f"{error}{at_user()}") from None
+    except MISTAKES as error:
+        raise explained(error, name, node) from None
     return _tensor._recorded(result, _getframe(2))
 
 
@@ -414,8 +415,8 @@ def reshape(x: Operand, /, shape: Any) -> Tensor:
 def _unary_shape(function: Callable[[Node], Node], x: Any) -> Tensor:
     try:
         node = function(as_node(x))
-    except (ValueError, IndexError, TypeError) as error:
-        raise type(error)(f"{error}{at_user()}") from None
+    except MISTAKES as error:
+        raise explained(error, _getframe(1).f_code.co_name, x) from None
     return _tensor._recorded(node, _getframe(2))
 
 
@@ -608,7 +609,7 @@ def einsum(subscripts: str, /, *operands: Operand) -> Tensor:
 
 def result_type(*arrays: Any) -> Any:
     """The dtype that the arguments promote to."""
-    dtypes = [as_node(x).dtype if isinstance(x, (Tensor, np.ndarray)) else as_dtype(x) for x in arrays]
+    dtypes = [as_node(x).dtype if isinstance(x, (Tensor, np.ndarray)) else dtype_of(x) for x in arrays]
     common = dtypes[0]
     for d in dtypes[1:]:
         common = promote(common, d)

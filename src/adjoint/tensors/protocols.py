@@ -37,7 +37,7 @@ _ELEMENTWISE = {
     np.logical_not: f.logical_not, np.bitwise_and: f.bitwise_and, np.bitwise_or: f.bitwise_or,
     np.bitwise_xor: f.bitwise_xor, np.invert: f.bitwise_invert, np.left_shift: f.bitwise_left_shift,
     np.right_shift: f.bitwise_right_shift, np.isfinite: f.isfinite, np.isinf: f.isinf, np.isnan: f.isnan,
-    np.signbit: f.signbit, np.conjugate: f.conj, np.matmul: f.matmul,
+    np.signbit: f.signbit, np.conjugate: f.conj, np.matmul: f.matmul, np.vecdot: f.vecdot,
 }  # fmt: skip
 UFUNCS.update({(ufunc, "__call__"): function for ufunc, function in _ELEMENTWISE.items()})
 

@@ -187,6 +187,20 @@ class Tensor:
     def __complex__(self) -> complex:
         return complex(self.item())
 
+    def __round__(self, digits: int | None = None) -> Any:
+        """`round(t)`: to integers, halves to even; with digits, to that many decimals. The derivative is 0."""
+        if not digits:
+            return _recorded(elementwise.rint(self.node), _getframe(1))
+        return _recorded(
+            elementwise.divide(elementwise.rint(elementwise.multiply(self.node, 10.0**digits)), 10.0**digits), _getframe(1)
+        )
+
+    def __divmod__(self, other: Any) -> tuple[Tensor, Tensor]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> tuple[Tensor, Tensor]:
+        return other // self, other % self
+
     def __index__(self) -> int:
         if self.dtype.kind not in "iu":
             raise TypeError(f"only an integer tensor with one element can be an index, this one is {self.dtype.name}")
@@ -296,7 +310,7 @@ class Tensor:
         gradient: the cotangent, of this tensor's shape; needed unless the tensor has one element.
         create_graph: whether the gradients are themselves differentiable.
 
-        Raises RuntimeError if nothing is tracked or a cotangent is missing, ValueError if its shape is wrong.
+        Raises RuntimeError if nothing is tracked, ValueError if a cotangent is missing or its shape is wrong.
 
         >>> import adjoint as ad
         >>> x = ad.variable(3.0)
@@ -349,12 +363,12 @@ class Tensor:
             self.node = node
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        changed = _mapped(indexing.setitem, self.node, _index(index), _value(value), force_array)
+        changed = _mapped("assignment", indexing.setitem, self.node, _index(index), _value(value), force_array)
         _site(changed, _getframe(1))
         self._assign(changed, "assignment")
 
     def __getitem__(self, index: Any) -> Tensor:
-        return _recorded(_mapped(indexing.getitem, self.node, _index(index), force_array), _getframe(1))
+        return _recorded(_mapped("index", indexing.getitem, self.node, _index(index), force_array), _getframe(1))
 
     # NumPy's protocols ------------------------------------------------------------------------------------------------
 
@@ -484,20 +498,29 @@ def array_node(x: Any, dtype: DType | None, copy: bool | None, variable: Variabl
     elif hasattr(x, "__array__") or hasattr(x, "__dlpack__"):
         array = np.from_dlpack(x) if not hasattr(x, "__array__") else np.asarray(x)
     else:
-        array = _from_python(x)
+        array = _from_python(x, dtype is None)
         copy = False
     if array.dtype not in BY_NUMPY and array.dtype.newbyteorder("=") in BY_NUMPY:
         array = array.astype(array.dtype.newbyteorder("="))
     if array.dtype not in BY_NUMPY:
-        as_dtype(array.dtype)  # raises, naming the dtype
+        dtype_of(array.dtype)  # raises, naming the dtype
     chosen = dtype or BY_NUMPY[array.dtype]
     if array.dtype != chosen.dtype:
         if chosen.kind != "c" and array.dtype.kind == "c":
             raise TypeError(f"cannot make a {chosen.name} tensor of complex data; take .real first{at_user()}")
-        array = array.astype(chosen.dtype)
+        with np.errstate(all="ignore"):
+            array = array.astype(chosen.dtype)
     elif copy or (copy is None and _writable(array)):
         array = array.copy()
     return leaf(array, array_type(array.shape, chosen), variable)
+
+
+def dtype_of(dtype: Any) -> DType:
+    """The DType that a user named. Raises TypeError with the user's line."""
+    try:
+        return as_dtype(dtype)
+    except TypeError as error:
+        raise explained(error, "dtype") from None
 
 
 def _writable(array: Any) -> bool:
@@ -508,7 +531,7 @@ def _writable(array: Any) -> bool:
     return False
 
 
-def _from_python(x: Any) -> Any:
+def _from_python(x: Any, default: bool) -> Any:
     if isinstance(x, (list, tuple)) and _holds_tensors(x):
         x = _evaluated(x)
     try:
@@ -516,15 +539,22 @@ def _from_python(x: Any) -> Any:
     except ValueError:
         raise ValueError(f"tensor: nested sequences of different lengths{at_user()}") from None
     if array.dtype == object:
-        raise TypeError(f"tensor: cannot make an array of {type(x).__name__}{at_user()}")
+        raise TypeError(f"tensor: cannot make an array of {_a(_first_leaf(x))}{at_user()}")
     if array.dtype.kind in "US":
-        raise TypeError(f"tensor: cannot make an array of text{at_user()}")
-    leaves_are_python = not isinstance(x, (list, tuple)) or not _holds_arrays(x)
-    if leaves_are_python and array.dtype.kind == "f":
-        return array.astype(default_dtype().dtype)
-    if leaves_are_python and array.dtype.kind == "c" and default_dtype().bits == 32:
-        return array.astype(np.complex64)
+        raise TypeError(f"tensor: cannot make an array of text ({_a(_first_leaf(x))}){at_user()}")
+    leaves_are_python = default and not (isinstance(x, (list, tuple)) and _holds_arrays(x))
+    with np.errstate(all="ignore"):
+        if leaves_are_python and array.dtype.kind == "f":
+            return array.astype(default_dtype().dtype)
+        if leaves_are_python and array.dtype.kind == "c" and default_dtype().bits == 32:
+            return array.astype(np.complex64)
     return array
+
+
+def _first_leaf(x: Any) -> Any:
+    while isinstance(x, (list, tuple)) and len(x):
+        x = x[0]
+    return x
 
 
 def _holds_tensors(x: Any) -> bool:
@@ -557,12 +587,31 @@ def _value(value: Any) -> Any:
     return value if is_scalar(value) else as_node(value)
 
 
-def _mapped(function: Callable[..., Node], *args: Any) -> Node:
-    """Call a composite; IndexError and ValueError gain the user's line."""
+MISTAKES = (IndexError, ValueError, TypeError, OverflowError)
+
+
+def explained(error: Exception, operation: str, *operands: Any) -> Exception:
+    """An error about the user's input, with what its message lacks: the operation, the shapes, the user's line."""
+    text = str(error)
+    if operation not in text:
+        text = f"{operation}: {text}"
+    flat = [x for operand in operands for x in (operand if isinstance(operand, list) else [operand])]
+    shapes = [str(x.shape) for x in flat if isinstance(x, (Node, Tensor, np.ndarray))]
+    if shapes and not any(shape in text for shape in shapes):
+        text += f"; given shape{'s' if len(shapes) > 1 else ''} {', '.join(shapes)}"
+    frame = user_frame(2)
+    if frame is not None:
+        where = f" ({frame.f_code.co_filename}:{frame.f_lineno})"
+        text = text.replace(where, "") + where
+    return type(error)(text)
+
+
+def _mapped(operation: str, function: Callable[..., Node], *args: Any) -> Node:
+    """Call a function of nodes; its complaints gain the operation, the shapes and the user's line."""
     try:
         return function(*args)
-    except (IndexError, ValueError, TypeError) as error:
-        raise type(error)(f"{error}{at_user()}") from None
+    except MISTAKES as error:
+        raise explained(error, operation, *args) from None
 
 
 # Where the user is ----------------------------------------------------------------------------------------------------
@@ -702,7 +751,7 @@ def backward(tensor: Tensor, gradient: Any, create_graph: bool) -> None:
         )
     if gradient is None:
         if node.type.size != 1:
-            raise RuntimeError(
+            raise ValueError(
                 f"backward: a tensor of shape {node.shape} needs a cotangent of that shape: backward(gradient), or sum it "
                 f"first: t.sum().backward(){at_user()}"
             )
@@ -808,7 +857,11 @@ def _rebuild(array: Any, tracked: bool, name: str | None) -> Tensor:
 # Operators ------------------------------------------------------------------------------------------------------------
 
 
-def _binary_operator(function: Callable[[Any, Any], Node], reflected: bool) -> Any:
+def _a(x: Any) -> str:
+    return "None" if x is None else f"a {type(x).__name__}"
+
+
+def _binary_operator(name: str, function: Callable[[Any, Any], Node], reflected: bool) -> Any:
     def method(self: Tensor, other: Any) -> Any:
         if type(other) is Tensor:
             b: Any = other.node
@@ -816,12 +869,15 @@ def _binary_operator(function: Callable[[Any, Any], Node], reflected: bool) -> A
             b = other
         elif isinstance(other, (Tensor, np.ndarray, np.generic)):
             b = as_node(other)
+        elif other is None or isinstance(other, (str, bytes, list, tuple, dict, set)):
+            hint = "; make it a tensor first: ad.tensor([...])" if isinstance(other, (list, tuple)) else ""
+            raise TypeError(f"{name}: a Tensor and {_a(other)} do not go together{hint}{at_user()}")
         else:
             return NotImplemented
         try:
             node = function(b, self.node) if reflected else function(self.node, b)
-        except (ValueError, TypeError, OverflowError) as error:
-            raise type(error)(f"{error}{at_user()}") from None
+        except MISTAKES as error:
+            raise explained(error, name, self.node, b) from None
         site = node.site
         if site is None:
             frame = _getframe(1)
@@ -839,7 +895,7 @@ def _binary_operator(function: Callable[[Any, Any], Node], reflected: bool) -> A
 
 
 def _in_place_operator(function: Callable[[Any, Any], Node], symbol: str) -> Any:
-    compute = _binary_operator(function, False)
+    compute = _binary_operator(symbol, function, False)
 
     def method(self: Tensor, other: Any) -> Any:
         result = compute(self, other)
@@ -851,9 +907,9 @@ def _in_place_operator(function: Callable[[Any, Any], Node], symbol: str) -> Any
     return method
 
 
-def _unary_operator(function: Callable[[Node], Node]) -> Any:
+def _unary_operator(name: str, function: Callable[[Node], Node]) -> Any:
     def method(self: Tensor) -> Tensor:
-        return _recorded(_mapped(function, self.node), _getframe(1))
+        return _recorded(_mapped(name, function, self.node), _getframe(1))
 
     return method
 
@@ -879,18 +935,18 @@ _BINARY = {
     "lshift": elementwise.bitwise_left_shift, "rshift": elementwise.bitwise_right_shift,
 }  # fmt: skip
 for _name, _function in _BINARY.items():
-    setattr(Tensor, f"__{_name}__", _binary_operator(_function, False))
-    setattr(Tensor, f"__r{_name}__", _binary_operator(_function, True))
+    setattr(Tensor, f"__{_name}__", _binary_operator(_name, _function, False))
+    setattr(Tensor, f"__r{_name}__", _binary_operator(_name, _function, True))
     setattr(Tensor, f"__i{_name}__", _in_place_operator(_function, f"in-place {_name}"))
 for _name, _function in {
     "lt": elementwise.less, "le": elementwise.less_equal, "gt": elementwise.greater, "ge": elementwise.greater_equal,
     "eq": elementwise.equal, "ne": elementwise.not_equal,
 }.items():  # fmt: skip
-    setattr(Tensor, f"__{_name}__", _binary_operator(_function, False))
+    setattr(Tensor, f"__{_name}__", _binary_operator(_name, _function, False))
 for _name, _unary in {
     "neg": elementwise.negative, "pos": lambda x: x, "abs": elementwise.absolute, "invert": elementwise.bitwise_invert,
 }.items():  # fmt: skip
-    setattr(Tensor, f"__{_name}__", _unary_operator(_unary))
+    setattr(Tensor, f"__{_name}__", _unary_operator(_name, _unary))
 
 __all__ = [
     "Tensor", "array_node", "as_node", "at_user", "check_differentiable", "describe", "enter_scope", "expand", "force",

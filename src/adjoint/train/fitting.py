@@ -116,13 +116,13 @@ def _step(
         raise ValueError(f"fit: the loss must be a single number; its shape is {value.shape}")
     optimizer.zero_grad()
     value.backward()
-    number = float(value.item())
+    optimizer.step()
+    number = float(value.item())  # read after the step, whose one evaluation has computed it on the way
     if not math.isfinite(number):
         raise FloatingPointError(
             f"the loss became {number} at step {step} of epoch {epoch}. A smaller learning rate often helps; "
             "so does looking for NaN in the data"
         )
-    optimizer.step()
     return number
 
 
