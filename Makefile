@@ -14,6 +14,9 @@ PYTHON ?= $(firstword $(foreach name,python3 python3.13 python3.12 python3.11,\
 PYTEST := $(VENV)/bin/python -m pytest
 ORACLE_PYTEST := $(ORACLE_VENV)/bin/python -m pytest
 
+# The tests that train, or run a loop long enough to see what it leaks.
+QUICK_WITHOUT := acceptance documents examples memory optim train
+
 .DELETE_ON_ERROR:
 .PHONY: help demo test quick test-all test-oracle lint format docs-check bench wheel clean
 
@@ -28,7 +31,7 @@ test: $(VENV)/.installed-test
 
 quick: $(VENV)/.installed-dev
 	$(VENV)/bin/ruff check
-	$(PYTEST) -q -x --hypothesis-profile=quick --ignore=tests/test_documents.py $(ARGUMENTS)
+	$(PYTEST) -q -x --hypothesis-profile=quick $(QUICK_WITHOUT:%=--ignore=tests/test_%.py) $(ARGUMENTS)
 
 test-all: $(VENV)/.installed-test
 	$(PYTEST) -m "not oracle" --hypothesis-profile=whole $(ARGUMENTS)

@@ -24,6 +24,6 @@ def write_mnist(folder: Path, train: int = 300, test: int = 100) -> Path:
         for image, label in zip(images, labels, strict=True):
             row, column = divmod(int(label), 4)
             image[2 + 8 * row : 8 + 8 * row, 1 + 7 * column : 6 + 7 * column] = 255
-        (folder / f"{part}-images-idx3-ubyte.gz").write_bytes(gzip.compress(idx_bytes(images)))
+        (folder / f"{part}-images-idx3-ubyte.gz").write_bytes(gzip.compress(idx_bytes(images), 1))
         (folder / f"{part}-labels-idx1-ubyte.gz").write_bytes(gzip.compress(idx_bytes(labels)))
     return folder

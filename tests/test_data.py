@@ -149,7 +149,7 @@ def mirror(tmp_path, monkeypatch):
     folder = write_mnist(tmp_path / "served")
     handler = type("Handler", (Mirror,), {"folder": folder})
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     monkeypatch.setattr(mnist_module, "MIRROR", f"http://127.0.0.1:{server.server_port}/")
     monkeypatch.setattr(mnist_module, "_checkout", lambda: None)

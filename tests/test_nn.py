@@ -494,6 +494,13 @@ def test_binary_cross_entropy_takes_bools_and_survives_large_logits():
     np.testing.assert_allclose(logits.grad.numpy(), [0, -1, 0.5])
 
 
+def test_errors_end_with_the_users_line():
+    with pytest.raises(ValueError, match=r"test_nn\.py:\d+\)$"):
+        F.mse_loss(ad.zeros((4, 1)), ad.zeros(4))
+    with pytest.raises(ValueError, match=r"test_nn\.py:\d+\)$"):
+        nn.Sequential(nn.Linear(3, 2))(ad.zeros((4, 1)))
+
+
 def test_unknown_reduction():
     with pytest.raises(ValueError, match="'median'"):
         F.mse_loss(ad.zeros(2), ad.zeros(2), "median")

@@ -87,7 +87,7 @@ class Function:
                 raise ValueError(
                     f"{cls.__name__}.backward: {len(results)} gradients returned for {len(args)} arguments of forward"
                 )
-            return [_checked(cls.__name__, results[i], args[i].node) for i in inputs]
+            return [_checked(f"{cls.__name__}.backward", results[i], args[i].node) for i in inputs]
 
         made = _record(cls.__name__, outputs, [args[i].node for i in inputs], rule, several)
         ctx._saved = tuple(_connected(x, outputs, made) for x in ctx._saved)
@@ -102,9 +102,12 @@ def _filled(cotangents: list[Node | None], node: Node) -> list[Tensor]:
 def _checked(name: str, value: Any, like: Node) -> Node | None:
     if value is None or not like.dtype.inexact:
         return None
-    node = as_node(value, like.dtype)
+    try:
+        node = as_node(value, like.dtype)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name}: expected a tensor, got a {type(value).__name__}") from error
     if node.shape != like.shape:
-        raise ValueError(f"{name}.backward: gradient of shape {node.shape} for an input of shape {like.shape}")
+        raise ValueError(f"{name}: gradient of shape {node.shape} for an input of shape {like.shape}")
     return cast(node, like.dtype)
 
 
@@ -152,10 +155,12 @@ class custom_vjp:  # noqa: N801
         self.backward = backward
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        if self.forward is None or self.backward is None:
-            return self.function(*args, **keywords)
-        backward, name = self.backward, getattr(self.function, "__name__", "custom_vjp")
-        out, residuals = self.forward(*args, **keywords)
+        name = getattr(self.function, "__name__", "custom_vjp")
+        backward = self.backward or _missing_rule(name)
+        if self.forward is None:
+            out, residuals = self.function(*args, **keywords), None
+        else:
+            out, residuals = self.forward(*args, **keywords)
         out_leaves, out_structure = tree.flatten(out)
         leaves, structure = tree.flatten(args)
         inputs = [i for i, x in enumerate(leaves) if isinstance(x, Tensor)]
@@ -171,6 +176,13 @@ class custom_vjp:  # noqa: N801
 
         made = _record(name, out_leaves, [leaves[i].node for i in inputs], rule, out_structure.kind is not None)
         return out_structure.unflatten(made)
+
+
+def _missing_rule(name: str) -> Callable[..., Any]:
+    def backward(residuals: Any, cotangent: Any) -> Any:
+        raise RuntimeError(f"custom_vjp: {name} has no rule yet; give it one with {name}.def_vjp(forward, backward)")
+
+    return backward
 
 
 def _leaves_of(name: str, part: Any, structure: tree.Structure) -> list[Any]:

@@ -12,7 +12,7 @@ from adjoint import execution, tree
 from adjoint.derive import expand
 from adjoint.graph import Node, substitute, topological
 from adjoint.primitives.core import LEAF, VERSION, cast, leaf
-from adjoint.tensors.tensor import Tensor, as_node, at_user, variable_of, wrap
+from adjoint.tensors.tensor import Tensor, as_node, at_user, settle, variable_of, wrap
 
 __all__ = ["evaluate", "function"]
 
@@ -39,7 +39,7 @@ def evaluate(*tensors: Any) -> Any:
     leaves, structure = tree.flatten(result)
     found = [t for t in leaves if isinstance(t, Tensor)]
     if bindings is None:
-        execution.evaluate([t.node for t in found])
+        settle([t.node for t in found])
         return result
     roots = _rebound([t.node for t in found], bindings)
     execution.evaluate(roots)

@@ -82,11 +82,13 @@ class Inputs:
         for m in self.markers:
             if m.inputs and m.inputs[0].tracked:
                 return
+        released = set(inner)
         for node in topological([r for r in results if r is not None and r.tracked], lambda n: n.tracked and n not in inner):
             if node in inner:
                 node.tracked = False
-            elif node.inputs and node.tracked:
-                node.tracked = any(x.tracked for x in node.inputs)
+            elif not released.isdisjoint(node.inputs) and not any(x.tracked for x in node.inputs):
+                node.tracked = False
+                released.add(node)
 
     def freed(self, results: Sequence[Node | None]) -> list[Node | None]:
         """The results on the inputs themselves in place of the markers, if no input is tracked: untracked copies, where

@@ -34,8 +34,8 @@ def mnist(
 
     The four files of the original distribution, gzipped or not, are looked for in `folder` or its subfolder `mnist`; if
     none is given, in the folder that the environment variable ADJOINT_DATA names; if that isn't set, in `data/mnist` of
-    the checkout that adjoint runs from, then in the cache (`adjoint/mnist` in XDG_CACHE_HOME or ~/.cache). As a last
-    resort they are downloaded into the cache (11 MB) and checked, unless `download=False`.
+    the checkout that adjoint runs from, then in `mnist` of the cache (ADJOINT_CACHE, or `adjoint` in XDG_CACHE_HOME
+    or ~/.cache). As a last resort they are downloaded into the cache (11 MB) and checked, unless `download=False`.
 
     Raises FileNotFoundError when a named folder lacks a file, ValueError when a file is damaged, ConnectionError when
     they are nowhere and can't be downloaded.

@@ -8,6 +8,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from sys import getrefcount
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,11 @@ from adjoint.execution.canonical import Canonical, canonicalize, external_refere
 from adjoint.execution.plan import Plan, build
 from adjoint.execution.programs import Streaming, choose
 from adjoint.graph import Kept, Node, Origin, topological
-from adjoint.primitives.core import SELECT, VERSION
+from adjoint.primitives.core import SELECT, VERSION, WATCHED
 
 __all__ = ["evaluate", "plan_of", "run"]
 
-CACHE_WEIGHT = 4_000_000  # steps and leaves remembered in all
+CACHE_WEIGHT = 1_000_000  # steps and leaves remembered in all
 
 
 class PlanCache:
@@ -147,6 +148,11 @@ def evaluate(nodes: Iterable[Node]) -> None:
         if not roots:
             return
         c = canonicalize(roots)
+        if WATCHED:
+            cut = _cut_from(c)
+            if cut:
+                roots += cut
+                c = canonicalize(roots)
         plan, leaves, numbers = _prepare(c, roots)
     try:
         results = run(plan, leaves, numbers)
@@ -157,6 +163,14 @@ def evaluate(nodes: Iterable[Node]) -> None:
         raise _at(error, origin) from error
     with _lock:
         _store(c, plan, results)
+
+
+def _cut_from(c: Canonical) -> list[Node]:
+    """The watched constants that somebody still holds and whose source this graph computes; forget the settled ones."""
+    alive = [x for x, count in zip(WATCHED, map(getrefcount, WATCHED), strict=True) if x.value is None and count > 2]
+    found = [x for x in alive if x.inputs[0] in c.number and x not in c.number]
+    WATCHED[:] = [x for x in alive if x not in c.number and x.inputs[0] not in c.number]
+    return found
 
 
 def blame(c: Canonical) -> Origin | None:

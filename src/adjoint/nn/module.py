@@ -31,9 +31,9 @@ def Parameter(value: Any, *, dtype: Any = None, name: str | None = None) -> Tens
     """A variable with this value, to be assigned to an attribute of a module.
 
     A function, not a class: any variable that is assigned to a module becomes one of its parameters, so this is
-    `ad.variable` under the name that PyTorch gives it. `value` is a number, an array or a tensor; its graph is left.
+    `ad.variable` under the name that PyTorch gives it. `value` is a number, an array, or a tensor whose value it takes.
     """
-    return variable(value.detach() if isinstance(value, Tensor) else value, dtype=dtype, name=name)
+    return variable(value, dtype=dtype, name=name)
 
 
 class Module:
@@ -116,7 +116,7 @@ class Module:
                 f"{type(self).__name__}.{name} is a {kind} and can't become a {type(value).__name__}; "
                 f"give it a new value by `module.{name}.data = ...`"
             )
-        if isinstance(value, list | tuple) and any(isinstance(item, Module) or is_variable(item) for item in value):
+        if isinstance(value, list | tuple) and any(isinstance(item, Module) or is_variable(item) for item in value[:8]):
             raise TypeError(
                 f"{type(self).__name__}.{name}: parameters inside a plain {type(value).__name__} would be overlooked; "
                 "put modules into nn.ModuleList, and variables into attributes of their own"

@@ -119,27 +119,36 @@ class Optimizer:
 
         Raises ValueError when the number or sizes of groups or the shapes differ; nothing is changed then.
         """
+        name = type(self).__name__
         sizes = [len(group["params"]) for group in self.param_groups]
         saved = [len(group["params"]) for group in state["param_groups"]]
         if sizes != saved:
-            raise ValueError(f"{type(self).__name__}: it has groups of {sizes} parameters, the state groups of {saved}")
+            raise ValueError(f"{name}: it has groups of {sizes} parameters, the state groups of {saved}")
         parameters = [parameter for group in self.param_groups for parameter in group["params"]]
-        entries = {int(number): dict(values) for number, values in state["state"].items()}
-        for number, values in entries.items():
-            for name, value in values.items():
-                if name == "step":
-                    values[name] = int(value)  # PyTorch and files have it as a tensor
-                elif not isinstance(value, bool | int | float | None):
-                    values[name] = asarray(value)
-                    if values[name].ndim and values[name].shape != parameters[number].shape:
-                        raise ValueError(
-                            f"{type(self).__name__}: {name} of parameter {number} has shape {values[name].shape}, "
-                            f"the parameter {parameters[number].shape}"
-                        )
+        entries: list[dict[str, Any]] = [{} for _ in parameters]
+        for number, values in state["state"].items():
+            if int(number) >= len(parameters):
+                raise ValueError(f"{name}: the state has a parameter {number}, it has {len(parameters)} in all")
+            entries[int(number)] = {
+                key: self._restored(f"{key} of parameter {number}", key, value, parameters[int(number)])
+                for key, value in values.items()
+            }
         for group, other in zip(self.param_groups, state["param_groups"], strict=True):
-            group.update({name: value for name, value in other.items() if name in self.defaults})
+            group.update({key: value for key, value in other.items() if key in self.defaults})
         epoch.current += 1
-        self.state = [entries.get(number, {}) for number in range(len(parameters))]
+        self.state = entries
+
+    def _restored(self, what: str, key: str, value: Any, parameter: Tensor) -> Any:
+        """An entry of a loaded state in the form that `update` works with."""
+        if key == "step":
+            return int(value)  # PyTorch and files have it as a tensor
+        if isinstance(value, bool | int | float | None):
+            return value
+        tensor = asarray(value, dtype=parameter.dtype).detach()  # an object of its own: `keep` rebinds it
+        if tensor.shape != parameter.shape:
+            name = type(self).__name__
+            raise ValueError(f"{name}: {what} has shape {tensor.shape}, the parameter {parameter.shape}")
+        return tensor
 
     def __getattr__(self, name: str) -> Any:
         # Reached only where no ordinary attribute has that name.

@@ -133,6 +133,11 @@ def _cast_array(x: Any, type: ArrayType, out: Any = None) -> Any:
     return out
 
 
+# Pending constants cut from tracked graphs. When that graph is evaluated they get their value with it (see evaluate), so that
+# a running total of losses doesn't hold every step's graph.
+WATCHED: list[Node] = []
+
+
 @register
 def marker(x: Node, variable: Variable | None = None, tracked: bool | None = None) -> Node:
     """The identity as a node of its own: something to differentiate by, to name, or to keep a gradient at."""
@@ -146,7 +151,10 @@ def marker(x: Node, variable: Variable | None = None, tracked: bool | None = Non
 def stop_gradient(x: Node) -> Node:
     """The same value, as a constant to every derivative."""
     mode = get_mode()
-    return Node(DETACH, (x,), None, x.type, mode.site, mode.offset, False)
+    node = Node(DETACH, (x,), None, x.type, mode.site, mode.offset, False)
+    if x.tracked and x.value is None:
+        WATCHED.append(node)
+    return node
 
 
 def select(x: Node, index: int) -> Node:

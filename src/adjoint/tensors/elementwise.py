@@ -49,7 +49,7 @@ def _named(node: Node) -> Tensor:
     elif type(site) is Scope:
         _site(node, _getframe(3))
     if not node.tracked:
-        count_pending()
+        count_pending(node)
     tensor = new(Tensor)
     tensor.node = node
     return tensor

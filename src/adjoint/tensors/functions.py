@@ -46,7 +46,7 @@ def _composite(name: str, function: Callable[..., Any], *args: Any) -> Any:
         leave_scope(token)
     if isinstance(result, Node):
         if not result.tracked:
-            count_pending()
+            count_pending(result)
         return wrap(result)
     return [wrap(x) for x in result]
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import gc
+import itertools
 import os
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from sys import _getframe
 from types import FrameType
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 Shape = tuple[int, ...]
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-PENDING_LIMIT = 1 << 16
 
 new = object.__new__
 
@@ -361,6 +361,8 @@ class Tensor:
             _rebind(self, node)
         else:
             self.node = node
+            if not node.tracked:
+                _accumulating(self)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         changed = _mapped("assignment", indexing.setitem, self.node, _index(index), _value(value), force_array)
@@ -645,7 +647,7 @@ def _recorded(node: Node, frame: FrameType) -> Tensor:
     """A tensor for a node just recorded, with the line that asked for it."""
     _site(node, frame)
     if not node.tracked:
-        count_pending()
+        count_pending(node)
     return wrap(node)
 
 
@@ -680,10 +682,6 @@ leave_scope = MODE.reset
 
 # Evaluation -----------------------------------------------------------------------------------------------------------
 
-_pending = 0
-_limit = PENDING_LIMIT
-
-
 def force(nodes: Sequence[Node]) -> None:
     """Evaluate nodes; an error inside gains the line that recorded the operation."""
     evaluate(nodes)
@@ -696,28 +694,47 @@ def force_array(node: Node) -> Any:
     return node.value
 
 
-def count_pending() -> None:
-    """Called for every untracked operation: now and then, evaluate what has piled up, so that nothing grows unread."""
-    global _pending, _limit
-    _pending += 1
-    if _pending >= _limit:
-        _pending = 0
-        found = _pile_up()
-        _limit = PENDING_LIMIT if found else min(_limit * 2, 1 << 20)
+# Tensors updated in place and not read yet. Whatever evaluates for the sake of memory evaluates them too.
+_accumulators: dict[int, weakref.ref[Tensor]] = {}  # by id, since == on tensors is elementwise
 
 
-def _pile_up() -> bool:
-    nodes = [
-        x.node
-        for x in gc.get_objects()
-        if isinstance(x, Tensor) and hasattr(x, "node") and x.node.value is None and not x.node.tracked and x.node.inputs
-    ]
-    below = topological(nodes, lambda node: node.value is None)
-    blocked = {x for x in below if x.op is PLACEHOLDER}
-    if blocked or len(below) < PENDING_LIMIT // 4:
-        return bool(blocked)
-    evaluate(nodes)
-    return True
+def _accumulating(tensor: Tensor) -> None:
+    if len(_accumulators) > 1024:
+        for key in [key for key, reference in _accumulators.items() if reference() is None]:
+            del _accumulators[key]
+    _accumulators[id(tensor)] = weakref.ref(tensor)
+
+
+def settle(nodes: Sequence[Node]) -> None:
+    """Evaluate nodes together with what is being accumulated, so that a loop of updates never piles up."""
+    held = [reference() for reference in _accumulators.values()]
+    _accumulators.clear()
+    pending = [t.node for t in held if t is not None and t.node.value is None and not _is_traced(t.node)]
+    evaluate([*nodes, *pending])
+
+
+def _is_traced(node: Node) -> bool:
+    return any(x.op is PLACEHOLDER for x in topological([node], lambda x: x.value is None))
+
+
+LOOK_EVERY = 4093  # operations: a prime, so that in a loop every operation gets its turn to be looked at
+LONG_PENDING = 2048  # nodes
+_countdown = itertools.cycle(range(LOOK_EVERY))
+
+
+def count_pending(node: Node) -> None:
+    """Called for every untracked operation: now and then, evaluate one that much is pending below.
+
+    So an average that is updated in a loop and never read doesn't grow. What else is alive in that graph gets its value too.
+    """
+    if not next(_countdown):
+        pending = 0
+        for x in topological([node], lambda x: x.value is None):
+            if x.op is PLACEHOLDER:
+                return
+            pending += x.value is None
+        if pending > LONG_PENDING:
+            evaluate([node])
 
 
 def _rebind(tensor: Tensor, node: Node) -> None:
@@ -730,7 +747,7 @@ def _rebind(tensor: Tensor, node: Node) -> None:
             tensor.name = variable.name
         return
     if old.op is VERSION and old.value is None:
-        evaluate([old])  # so that a loop of updates never piles up
+        settle([old])
     value = node.value
     if type(value) is np.ndarray:
         tensor.node = leaf(value, node.type, variable)
@@ -771,7 +788,7 @@ def backward(tensor: Tensor, gradient: Any, create_graph: bool) -> None:
             pairs = list(zip(leaves, pullback(node, u, leaves), strict=True))
         busy = [x.attributes.grad.node for x, _ in pairs if x.attributes.grad is not None]
         if busy and not create_graph:
-            evaluate(busy)
+            settle(busy)
         for x, g in pairs:
             variable = x.attributes
             if variable.grad is None:
@@ -886,7 +903,7 @@ def _binary_operator(name: str, function: Callable[[Any, Any], Node], reflected:
         elif type(site) is Scope:
             _site(node, _getframe(1))
         if not node.tracked:
-            count_pending()
+            count_pending(node)
         tensor = new(Tensor)
         tensor.node = node
         return tensor
