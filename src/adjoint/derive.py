@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from adjoint.graph import MODE, Kept, Mode, Node, Primitive, array_type, get_mode, mode, topological
+from adjoint.graph.collector import collector_paused
 from adjoint.primitives.core import SELECT, ops, placeholder, select, zeros
 from adjoint.primitives.custom import CUSTOM, HOST_CALL
 
@@ -26,6 +27,13 @@ def reverse(
 
     With `stop`, no node of `wrt` depends on another, and the walk ends at them. `known` are nodes that depend on none.
     """
+    with collector_paused():
+        return _reverse(outputs, cotangents, wrt, stop, known)
+
+
+def _reverse(
+    outputs: Nodes, cotangents: Sequence[Node | None], wrt: Nodes, stop: bool, known: set[Node] | None
+) -> list[Node | None]:
     wanted = set(wrt)
     order, active = _active(outputs, wanted, stop, known)
     cotangent: dict[Node, Node] = {}

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from contextlib import nullcontext
 from sys import getrefcount
 from typing import Any
 
@@ -17,7 +16,8 @@ from adjoint.derive import PULLBACK, expand
 from adjoint.execution.blas import single_threaded
 from adjoint.execution.canonical import Canonical, canonicalize, external_references, value_array
 from adjoint.execution.plan import Plan, build
-from adjoint.execution.programs import Streaming, choose
+from adjoint.execution.programs import Bound, Streaming, choose
+from adjoint.graph.collector import collector_paused
 from adjoint.graph import Kept, Node, Origin, topological
 from adjoint.primitives.core import SELECT, VERSION, WATCHED
 
@@ -67,22 +67,10 @@ def plan_of(c: Canonical, wanted: list[int], keep: bool) -> Plan:
     key = (tuple(c.entries), tuple(c.edges), tuple(wanted), keep)
     plan = _cache.get(key)
     if plan is None:
-        with _collector_paused():
+        with collector_paused():
             plan = build(c, wanted, keep)
             _cache.put(key, plan)
     return plan
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Building makes many objects and no cycles: the cyclic collector would look through them again and again."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 class _Alarm:
@@ -108,27 +96,25 @@ def run(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Any]:
 def _run(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Any]:
     alarm = _Alarm()
     with np.errstate(divide="ignore", over="ignore", under="ignore", invalid="call", call=alarm):
-        owned = plan.runs > 0 and plan.lock.acquire(blocking=False)
-        try:
-            program = _program(plan, owned)
+        program = _program(plan)
+        with plan.lock if isinstance(program, Bound) else nullcontext():
             results = program.run(leaves, numbers, plan.always_masked)
             if plan.has_masked and not plan.always_masked and (alarm.raised or not _finite(plan, results)):
                 results = program.run(leaves, numbers, True)
-        finally:
-            if owned:
-                plan.lock.release()
-    plan.runs += 1
     return results
 
 
-def _program(plan: Plan, owned: bool) -> Any:
-    if plan.streaming is None or (owned and plan.program is None):
-        with _collector_paused():
-            if plan.streaming is None:
-                plan.streaming = Streaming(plan)
-            if owned:
-                plan.program = choose(plan)
-    return plan.program if owned else plan.streaming
+def _program(plan: Plan) -> Streaming | Bound:
+    """The plan's program: streaming at first sight, the fast form from then on."""
+    with plan.lock:
+        if plan.program is None:
+            with collector_paused():
+                plan.program = Streaming(plan)
+        elif not plan.chosen:
+            plan.chosen = True
+            with collector_paused():
+                plan.program = choose(plan, plan.program)
+        return plan.program  # type: ignore[no-any-return]
 
 
 def _finite(plan: Plan, results: list[Any]) -> bool:

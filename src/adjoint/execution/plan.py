@@ -55,15 +55,14 @@ class Plan:
         self.always_masked = False
         self.has_masked = False
         self.has_products = False
-        self.runs = 0
-        self.program: Any = None  # the fast form, made by `programs` at the second run
-        self.streaming: Any = None
+        self.program: Any = None  # how it runs: see `programs`
+        self.chosen = False  # whether that is the form for a structure that came back
         self.lock = threading.Lock()
 
     @property
     def weight(self) -> int:
-        """What it costs to remember, in steps and leaves."""
-        return len(self.steps) + len(self.types) + 16
+        """What it costs to remember, in slots."""
+        return len(self.types) + 16
 
 
 class Builder:

@@ -309,12 +309,13 @@ def _levels(plan: Plan) -> list[list[Step]]:
     return [groups[key] for key in sorted(groups, key=lambda key: key[0])]
 
 
-def choose(plan: Plan) -> Streaming | Bound:
-    """The program for a structure that came back."""
+def choose(plan: Plan, streaming: Streaming) -> Streaming | Bound:
+    """The program for a structure that came back. A bound one holds all it needs, so the steps are let go."""
     if not is_small(plan):
-        return plan.streaming  # type: ignore[no-any-return]
-    if len(plan.steps) >= GROUP_FROM:
-        if len(_levels(plan)) * 4 <= len(plan.steps):
-            return Grouped(plan)
-    program = Bound(plan)
-    return program if program.bytes <= SMALL_PLAN else plan.streaming  # type: ignore[no-any-return]
+        return streaming
+    grouped = len(plan.steps) >= GROUP_FROM and len(_levels(plan)) * 4 <= len(plan.steps)
+    program = Grouped(plan) if grouped else Bound(plan)
+    if program.bytes > SMALL_PLAN:
+        return streaming
+    plan.steps = []
+    return program
