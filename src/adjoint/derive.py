@@ -56,22 +56,20 @@ def _reverse(
             op = node.op
             rules = op.vjp
             if type(rules) is tuple:
-                position = 0
-                for x in inputs:
+                for position, x in enumerate(inputs):
                     if x in active:
                         rule = rules[position]
                         v = None if rule is None else rule(u, node, *inputs)
                         if v is not None:
                             old = get(x)
                             cotangent[x] = v if old is None else add(old, v)
-                    position += 1
             elif op is SELECT:
                 (x,) = inputs
                 if x in active:
                     slots = several.setdefault(x, [None] * len(x.type))
                     old = slots[node.attributes]
                     slots[node.attributes] = u if old is None or u is None else add(old, u)
-            elif rules is not None:
+            elif callable(rules):
                 wants = [x in active for x in inputs]
                 for x, want, v in zip(inputs, wants, rules(several.get(node, u), node, wants), strict=True):
                     if want and v is not None:
@@ -82,9 +80,7 @@ def _reverse(
     return [cotangent.get(x) for x in wrt]
 
 
-def _active(
-    outputs: Nodes, wanted: set[Node], stop: bool, known: set[Node] | None
-) -> tuple[list[Node], set[Node]]:
+def _active(outputs: Nodes, wanted: set[Node], stop: bool, known: set[Node] | None) -> tuple[list[Node], set[Node]]:
     """The nodes on a differentiable path from `wanted` to the outputs, in topological order, and as a set."""
     order: list[Node] = []
     active: set[Node] = set()
