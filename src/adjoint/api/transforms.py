@@ -13,7 +13,7 @@ from typing import Any
 
 from adjoint import tree
 from adjoint.derive import forward, one_cotangent, reverse
-from adjoint.graph import Node, mode, substitute, topological
+from adjoint.graph import Node, mode, substitute
 from adjoint.primitives import core
 from adjoint.primitives.core import cast, marker, ops
 from adjoint.tensors.tensor import Tensor, as_node, at_user, check_differentiable, recording_at_user, wrap
@@ -85,23 +85,30 @@ class Inputs:
         """The nodes below the results, markers included, that nothing but the markers makes tracked."""
         if not self.untracked:
             return []
-        inner = set(self.markers)
-        ours: dict[Node, None] = {}
-        for node in topological(
-            [r for r in results if r is not None and r.tracked], lambda n: n.tracked and n not in inner
-        ):
-            if node in inner:
-                ours[node] = None
+        ours: dict[Node, None] = dict.fromkeys(self.markers)
+        seen: set[Node] = set()
+        stack = [r for r in results if r is not None and r.tracked]
+        while stack:
+            node = stack.pop()
+            if node in ours or node in seen:
                 continue
-            touched = False
+            touched, ready, others = False, True, False
             for x in node.inputs:
                 if x in ours:
                     touched = True
                 elif x.tracked:
-                    break
-            else:
-                if touched:
+                    if x in seen:
+                        others = True
+                    else:
+                        if ready:
+                            stack.append(node)
+                            ready = False
+                        stack.append(x)
+            if ready:
+                if touched and not others:
                     ours[node] = None
+                else:
+                    seen.add(node)
         return list(ours)
 
     def release(self, results: Sequence[Node | None]) -> None:
