@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -286,11 +287,12 @@ sys.exit(bool(failed))
 """
 
 
-def test_a_chain_of_a_million_operations() -> None:
+@pytest.mark.parametrize("length", [100_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
+def test_a_long_chain(length: int) -> None:
     """Built, evaluated, printed, differentiated, replayed and freed on a 256 KiB stack, in memory linear in length."""
     paths = [str(Path(ad.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
-    command = [sys.executable, "-c", CHAIN]
+    command = [sys.executable, "-c", f"LENGTH = {length}\n{CHAIN}"]
     finished = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240)
     assert finished.returncode == 0, finished.stdout + finished.stderr
 
