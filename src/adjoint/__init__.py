@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from adjoint import dtypes as _dtypes
 from adjoint import tree
 from adjoint.api import random
+from adjoint.api.batching import vmap
 from adjoint.api.custom import Context, Function, custom_vjp, host_call
 from adjoint.api.evaluation import evaluate, function
 from adjoint.api.modes import enable_grad, is_grad_enabled, no_grad
@@ -80,6 +81,6 @@ __all__ = [
     "set_default_dtype", "sigmoid", "sign", "signbit", "silu", "sin", "sinh", "softmax", "softplus", "sort", "split",
     "sqrt", "square", "squeeze", "stack", "std", "stop_gradient", "subtract", "sum", "swapaxes", "take",
     "take_along_axis", "tan", "tanh", "tensor", "tensordot", "tile", "train", "tree", "tril", "triu", "trunc", "uint16",
-    "uint32", "uint64", "uint8", "unfold", "unstack", "value_and_grad", "var", "variable", "vecdot", "vjp", "where",
+    "uint32", "uint64", "uint8", "unfold", "unstack", "value_and_grad", "var", "variable", "vecdot", "vjp", "vmap", "where",
     "zeros", "zeros_like",
 ]  # fmt: skip
