@@ -81,8 +81,8 @@ def _reverse(
                     slots[node.attributes] = u if old is None or u is None else add(old, u)
             elif rules is not None:
                 wants = [x in active for x in inputs]
-                rule = _LINEAR.get(op, rules) if linear else rules
-                for x, want, v in zip(inputs, wants, rule(several.get(node, u), node, wants), strict=True):
+                several_inputs: Any = _LINEAR.get(op, rules) if linear else rules
+                for x, want, v in zip(inputs, wants, several_inputs(several.get(node, u), node, wants), strict=True):
                     if want and v is not None:
                         old = get(x)
                         cotangent[x] = v if old is None else add(old, v)
