@@ -296,7 +296,7 @@ def host_call(
     """Call host code when the value is asked for: f gets read-only NumPy arrays and returns one of `shape` and `dtype`.
 
     For several outputs give lists of shapes and dtypes; f then returns a tuple. vjp(cotangent, *args) works on tensors and
-    returns a tuple with one cotangent for each argument; without it, differentiating is an error. under vmap,
+    returns a tuple with one cotangent for each argument; without it, differentiating is an error. Under vmap,
     vmap(*args) is called in place of f, all of its arguments with the batch axis in front; without it, f is called for one
     example after another. f may run more than once and must not depend on what it doesn't get.
 
