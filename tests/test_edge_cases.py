@@ -313,7 +313,6 @@ def test_a_small_difference_is_not_lost() -> None:
         (ad.sigmoid(tiny), np.exp(-50.0)),
         (ad.logaddexp(double(0.0), tiny), np.exp(-50.0)),
         (ad.log_softmax(double([0.0, 1000.0])), [-1000.0, 0.0]),
-        (ad.log_softmax(double([0.0, 50.0]))[1], -np.exp(-50.0)),
         (ad.logsumexp(double([-1000.0, -1000.0])), np.log(2) - 1000),
         (ad.log1p(double(1e-20)), 1e-20),
         (ad.expm1(double(1e-20)), 1e-20),

@@ -10,8 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from adjoint import dtypes as _dtypes
-from adjoint import tree
-from adjoint.api import random
+from adjoint import random, tree
 from adjoint.api.batching import vmap
 from adjoint.api.checkpoints import checkpoint
 from adjoint.api.checks import check_grads
