@@ -15,6 +15,7 @@ from adjoint.api import random
 from adjoint.api.custom import Context, Function, custom_vjp, host_call
 from adjoint.api.evaluation import evaluate, function
 from adjoint.api.modes import enable_grad, is_grad_enabled, no_grad
+from adjoint.api.pictures import Drawing, draw, show_pictures
 from adjoint.api.transforms import grad, gradients, jvp, stop_gradient, value_and_grad, vjp
 from adjoint.dtypes import DType, get_default_dtype, set_default_dtype
 from adjoint.tensors import Tensor
@@ -63,11 +64,11 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "Context", "DType", "Function", "Tensor", "abs", "acos", "acosh", "add", "all", "any", "arange", "argmax", "argmin",
+    "Context", "DType", "Drawing", "Function", "Tensor", "abs", "acos", "acosh", "add", "all", "any", "arange", "argmax", "argmin",
     "argsort", "asarray", "asin", "asinh", "astype", "atan", "atan2", "atanh", "bitwise_and", "bitwise_invert",
     "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bool", "broadcast_arrays", "broadcast_to",
     "ceil", "cli", "clip", "complex128", "complex64", "concat", "conj", "copysign", "cos", "cosh", "count_nonzero",
-    "cumulative_prod", "cumulative_sum", "custom_vjp", "data", "diff", "divide", "dot", "e", "einsum", "empty",
+    "cumulative_prod", "cumulative_sum", "custom_vjp", "data", "diff", "divide", "dot", "draw", "e", "einsum", "empty",
     "enable_grad", "equal", "erf", "erfc", "evaluate", "exp", "expand_dims", "expm1", "eye", "flatten", "flip", "float32",
     "float64", "floor", "floor_divide", "fold", "full", "full_like", "function", "gelu", "get_default_dtype", "grad",
     "gradients", "greater", "greater_equal", "host_call", "hypot", "imag", "inf", "int16", "int32", "int64", "int8",
@@ -77,7 +78,7 @@ __all__ = [
     "multiply", "nan", "negative", "newaxis", "nn", "no_grad", "nonzero", "norm", "not_equal", "one_hot", "ones",
     "ones_like", "optim", "outer", "pad", "permute_dims", "pi", "plot", "positive", "power", "prod", "random", "real",
     "reciprocal", "relu", "remainder", "repeat", "reshape", "result_type", "roll", "round", "save", "scatter_add",
-    "set_default_dtype", "sigmoid", "sign", "signbit", "silu", "sin", "sinh", "softmax", "softplus", "sort", "split",
+    "set_default_dtype", "show_pictures", "sigmoid", "sign", "signbit", "silu", "sin", "sinh", "softmax", "softplus", "sort", "split",
     "sqrt", "square", "squeeze", "stack", "std", "stop_gradient", "subtract", "sum", "swapaxes", "take",
     "take_along_axis", "tan", "tanh", "tensor", "tensordot", "tile", "train", "tree", "tril", "triu", "trunc", "uint16",
     "uint32", "uint64", "uint8", "unfold", "unstack", "value_and_grad", "var", "variable", "vecdot", "vjp", "where",

@@ -20,7 +20,7 @@ from adjoint.graph import MODE, Mode, Node, Primitive, Scope, Variable, array_ty
 from adjoint.graph.node import Located
 from adjoint.primitives import elementwise
 from adjoint.primitives.core import (
-    FULL, IDENTITY, LEAF, PLACEHOLDER, SELECT, VERSION, cast, data, is_scalar, leaf, marker, ops, stop_gradient, version,
+    FULL, IDENTITY, LEAF, PLACEHOLDER, SELECT, VERSION, cast, is_scalar, leaf, marker, ops, stop_gradient, version,
 )  # fmt: skip
 from adjoint.primitives.custom import CUSTOM, HOST_CALL
 
@@ -319,6 +319,15 @@ class Tensor:
         Tensor(6.)
         """
         backward(self, gradient, create_graph)
+
+    def draw(self, path: Any = None, **options: Any) -> Any:
+        """The picture of how this tensor was computed: `ad.draw(t, path, ...)`."""
+        return _f_namespace["draw"](self, path, **options)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+        """What a notebook shows: a picture if that was asked for with `ad.show_pictures()`, else just the text."""
+        picture = _f_namespace.get("notebook_picture")
+        return None if picture is None else picture(self)
 
     @property
     def data(self) -> Tensor:
@@ -651,7 +660,7 @@ def _recorded(node: Node, frame: FrameType) -> Tensor:
     return wrap(node)
 
 
-class recording_at_user:  # noqa: N801 - a context manager used like a function
+class recording_at_user:
     """Give what is recorded inside the user's line as its site."""
 
     def __enter__(self) -> None:
