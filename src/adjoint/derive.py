@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from adjoint.graph import MODE, Kept, Mode, Node, Primitive, array_type, get_mode, mode, topological
+from adjoint.graph.collector import collector_paused
 from adjoint.primitives.core import SELECT, ops, placeholder, select, zeros
 from adjoint.primitives.custom import CUSTOM, HOST_CALL
 
@@ -26,6 +27,13 @@ def reverse(
 
     With `stop`, no node of `wrt` depends on another, and the walk ends at them. `known` are nodes that depend on none.
     """
+    with collector_paused():
+        return _reverse(outputs, cotangents, wrt, stop, known)
+
+
+def _reverse(
+    outputs: Nodes, cotangents: Sequence[Node | None], wrt: Nodes, stop: bool, known: set[Node] | None
+) -> list[Node | None]:
     wanted = set(wrt)
     order, active = _active(outputs, wanted, stop, known)
     cotangent: dict[Node, Node] = {}
@@ -48,22 +56,20 @@ def reverse(
             op = node.op
             rules = op.vjp
             if type(rules) is tuple:
-                position = 0
-                for x in inputs:
+                for position, x in enumerate(inputs):
                     if x in active:
                         rule = rules[position]
                         v = None if rule is None else rule(u, node, *inputs)
                         if v is not None:
                             old = get(x)
                             cotangent[x] = v if old is None else add(old, v)
-                    position += 1
             elif op is SELECT:
                 (x,) = inputs
                 if x in active:
                     slots = several.setdefault(x, [None] * len(x.type))
                     old = slots[node.attributes]
                     slots[node.attributes] = u if old is None or u is None else add(old, u)
-            elif rules is not None:
+            elif callable(rules):
                 wants = [x in active for x in inputs]
                 for x, want, v in zip(inputs, wants, rules(several.get(node, u), node, wants), strict=True):
                     if want and v is not None:
@@ -74,9 +80,7 @@ def reverse(
     return [cotangent.get(x) for x in wrt]
 
 
-def _active(
-    outputs: Nodes, wanted: set[Node], stop: bool, known: set[Node] | None
-) -> tuple[list[Node], set[Node]]:
+def _active(outputs: Nodes, wanted: set[Node], stop: bool, known: set[Node] | None) -> tuple[list[Node], set[Node]]:
     """The nodes on a differentiable path from `wanted` to the outputs, in topological order, and as a set."""
     order: list[Node] = []
     active: set[Node] = set()

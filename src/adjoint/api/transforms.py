@@ -83,12 +83,21 @@ class Inputs:
             if m.inputs and m.inputs[0].tracked:
                 return
         released = set(inner)
-        for node in topological([r for r in results if r is not None and r.tracked], lambda n: n.tracked and n not in inner):
+        for node in topological(
+            [r for r in results if r is not None and r.tracked], lambda n: n.tracked and n not in inner
+        ):
             if node in inner:
                 node.tracked = False
-            elif not released.isdisjoint(node.inputs) and not any(x.tracked for x in node.inputs):
-                node.tracked = False
-                released.add(node)
+            elif node not in released:
+                touched = False
+                for x in node.inputs:
+                    if x.tracked:
+                        break
+                    touched = touched or x in released
+                else:
+                    if touched:
+                        node.tracked = False
+                        released.add(node)
 
     def freed(self, results: Sequence[Node | None]) -> list[Node | None]:
         """The results on the inputs themselves in place of the markers, if no input is tracked: untracked copies, where
@@ -333,7 +342,12 @@ def _aligned(operation: str, given: Any, structure: tree.Structure) -> list[Any]
     if own == structure:
         return leaves
     if own.kind is structure.kind or (own.kind in (list, tuple) and structure.kind in (list, tuple)):
-        parts = list(given.values()) if isinstance(given, dict) else list(given) if isinstance(given, (list, tuple)) else []
+        parts = (
+            list(given.values()) if isinstance(given, dict) else list(given) if isinstance(given, (list, tuple)) else []
+        )
         if len(parts) == len(structure.children) and own.keys == structure.keys:
             return [x for part, s in zip(parts, structure.children, strict=True) for x in _aligned(operation, part, s)]
-    raise ValueError(f"{operation}: got a {type(given).__name__}; expected the structure {structure.unflatten(['*'] * structure.count)}{at_user()}")
+    raise ValueError(
+        f"{operation}: got a {type(given).__name__}; expected the structure "
+        f"{structure.unflatten(['*'] * structure.count)}{at_user()}"
+    )

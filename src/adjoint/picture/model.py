@@ -11,6 +11,7 @@ import numpy as np
 
 from adjoint.derive import PULLBACK, expand, one_cotangent, reverse
 from adjoint.graph import Located, Node, Scope, mode, topological
+from adjoint.graph.collector import collector_paused
 from adjoint.picture.flow import Flow, compute, is_leaf, shown_inputs, slopes
 from adjoint.primitives.core import FULL, IDENTITY, LEAF, PLACEHOLDER, SELECT, VERSION
 from adjoint.primitives.custom import CUSTOM, HOST_CALL
@@ -230,8 +231,21 @@ def build(
     variables_only: leave out what has no name. compare: finite differences for each leaf. Nothing of the graph is
     changed or kept.
     """
+    with collector_paused():
+        return _build(root, wrt, dict(names or {}), cotangent, gradients, plumbing, variables_only, compare)
+
+
+def _build(
+    root: Node,
+    wrt: Sequence[Node] | None,
+    names: dict[Node, str],
+    cotangent: Node | None,
+    gradients: bool | None,
+    plumbing: bool,
+    variables_only: bool,
+    compare: bool,
+) -> Picture:
     notes: list[str] = []
-    names = dict(names or {})
     (expanded,) = expand([root])
     if expanded is not root:
         names = {expanded if node is root else node: name for node, name in names.items()}
@@ -252,11 +266,12 @@ def build(
     keys = {node: f"n{i}" for i, node in enumerate(flow.order)}
     groups: dict[str, Group] = {}
     group_keys: dict[Scope, str] = {}
+    places: dict[tuple[Any, int], tuple[str, str]] = {}
     boxes = {}
     for node, key in keys.items():
         inside = () if is_leaf(node) else _scopes(node, groups, group_keys)
         boxes[key] = _box(
-            key, node, names.get(node), results.get(node), _lookup(results, flow.cotangents, node), inside
+            key, node, names.get(node), results.get(node), _lookup(results, flow.cotangents, node), inside, places
         )
     edges = []
     for (node, position), source in flow.sources.items():
@@ -353,7 +368,13 @@ def _scopes(node: Node, groups: dict[str, Group], keys: dict[Scope, str]) -> tup
 
 
 def _box(
-    key: str, node: Node, name: str | None, value: Quantity | None, gradient: Quantity | None, inside: tuple[str, ...]
+    key: str,
+    node: Node,
+    name: str | None,
+    value: Quantity | None,
+    gradient: Quantity | None,
+    inside: tuple[str, ...],
+    places: dict[tuple[Any, int], tuple[str, str]],
 ) -> Box:
     op = node.op
     kind = "operation"
@@ -361,15 +382,21 @@ def _box(
         kind = "variable" if node.tracked else "constant" if op is FULL else "data"
         if op is PLACEHOLDER:
             name = name or str(node.attributes)
-    origin = node.origin
+    place, source = _where(node, places)
     type_text = repr(node.type) if not isinstance(node.type, tuple) else ", ".join(map(repr, node.type))
-    place = str(origin) if origin.file else ""
-    source = linecache.getline(origin.file, origin.line).strip() if origin.file else ""
     symbol, detail = _symbol(node)
     return Box(key, kind, name, symbol, op.name, detail, type_text, value, gradient, inside, place, source)
 
 
-SUPERSCRIPTS = str.maketrans("0123456789-.", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻·")
+def _where(node: Node, places: dict[tuple[Any, int], tuple[str, str]]) -> tuple[str, str]:
+    """The user's file and line, and the text of that line."""
+    key = (node.site, node.offset)
+    found = places.get(key)
+    if found is None:
+        origin = node.origin
+        source = linecache.getline(origin.file, origin.line).strip() if origin.file else ""
+        found = places[key] = (str(origin) if origin.file else "", source)
+    return found
 
 
 def _symbol(node: Node) -> tuple[str, str]:
