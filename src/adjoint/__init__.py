@@ -15,7 +15,7 @@ from adjoint.api import random
 from adjoint.api.custom import Context, Function, custom_vjp, host_call
 from adjoint.api.evaluation import evaluate, function
 from adjoint.api.modes import enable_grad, is_grad_enabled, no_grad
-from adjoint.api.pictures import Drawing, draw, show_pictures
+from adjoint.api.pictures import Drawing, Exploration, draw, explore, show_pictures
 from adjoint.api.transforms import grad, gradients, jvp, stop_gradient, value_and_grad, vjp
 from adjoint.dtypes import DType, get_default_dtype, set_default_dtype
 from adjoint.tensors import Tensor
@@ -64,12 +64,12 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "Context", "DType", "Drawing", "Function", "Tensor", "abs", "acos", "acosh", "add", "all", "any", "arange", "argmax", "argmin",
+    "Context", "DType", "Drawing", "Exploration", "Function", "Tensor", "abs", "acos", "acosh", "add", "all", "any", "arange", "argmax", "argmin",
     "argsort", "asarray", "asin", "asinh", "astype", "atan", "atan2", "atanh", "bitwise_and", "bitwise_invert",
     "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bool", "broadcast_arrays", "broadcast_to",
     "ceil", "cli", "clip", "complex128", "complex64", "concat", "conj", "copysign", "cos", "cosh", "count_nonzero",
     "cumulative_prod", "cumulative_sum", "custom_vjp", "data", "diff", "divide", "dot", "draw", "e", "einsum", "empty",
-    "enable_grad", "equal", "erf", "erfc", "evaluate", "exp", "expand_dims", "expm1", "eye", "flatten", "flip", "float32",
+    "enable_grad", "equal", "erf", "erfc", "evaluate", "exp", "expand_dims", "explore", "expm1", "eye", "flatten", "flip", "float32",
     "float64", "floor", "floor_divide", "fold", "full", "full_like", "function", "gelu", "get_default_dtype", "grad",
     "gradients", "greater", "greater_equal", "host_call", "hypot", "imag", "inf", "int16", "int32", "int64", "int8",
     "interop", "is_grad_enabled", "isfinite", "isinf", "isnan", "jvp", "less", "less_equal", "linspace", "load", "log",

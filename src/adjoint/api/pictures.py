@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -13,11 +14,12 @@ from adjoint.graph import Node
 from adjoint.picture import Picture, build
 from adjoint.picture.dot import dot_text
 from adjoint.picture.folding import LIMIT, auto_folded, fold
+from adjoint.picture.page import explorer_page
 from adjoint.picture.text import text_tree
 from adjoint.primitives.core import cast
 from adjoint.tensors.tensor import Tensor, _f_namespace, as_node, at_user, user_frame
 
-__all__ = ["Drawing", "draw", "show_pictures"]
+__all__ = ["Drawing", "Exploration", "draw", "explore", "show_pictures"]
 
 GRAPHVIZ = ("svg", "png", "pdf")
 FORMATS = (*GRAPHVIZ, "dot", "txt")
@@ -142,6 +144,66 @@ def draw(
     return drawing
 
 
+class Exploration:
+    """An explorer page. A notebook shows it; `save` writes it.
+
+    html: the whole page, which needs nothing beside itself.
+    """
+
+    def __init__(self, html: str) -> None:
+        self.html = html
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page, whole or not at all."""
+        with _files.replacing(path) as file:
+            file.write(self.html.encode())
+
+    def __repr__(self) -> str:
+        return f"<explorer page of {len(self.html):,} characters>"
+
+    def _repr_html_(self) -> str:
+        framed = html.escape(self.html, quote=True)
+        return f'<iframe srcdoc="{framed}" sandbox="allow-scripts" style="width:100%;height:640px;border:0"></iframe>'
+
+
+def explore(
+    t: Tensor,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    wrt: Tensor | Sequence[Tensor] | None = None,
+    cotangent: Any = None,
+    gradients: bool | None = None,
+    names: Mapping[str, Any] | None = None,
+    fold: bool | Collection[str] | None = None,
+    variables_only: bool = False,
+    plumbing: bool = False,
+    compare: bool = True,
+) -> Exploration:
+    """Make a page in which one steps through the evaluation of a tensor and then through its reverse pass.
+
+    The page is one file that asks the network for nothing: open it in any browser. It shows each operation's values,
+    the local derivative, the product and what has added up so far, with the rule's formula and the line of your source;
+    click a leaf for the sum over paths that makes its gradient. Its keys are listed in the page.
+
+    path: where to write it. compare: put finite differences beside the gradients of the leaves. The other options are
+    those of `ad.draw`; what `fold` names can be unfolded in the page. Raises TypeError for what isn't a tensor.
+
+    >>> import adjoint as ad
+    >>> x = ad.variable(2.0)
+    >>> page = ad.explore(x**2)
+    >>> page.html.startswith("<!doctype html>")
+    True
+    """
+    picture = picture_of(
+        t, "explore", wrt=wrt, cotangent=cotangent, gradients=gradients, names=names, plumbing=plumbing,
+        variables_only=variables_only, compare=compare,
+    )  # fmt: skip
+    page = Exploration(explorer_page(picture, _chosen(picture, fold), _optional.try_load("pygraphviz")))
+    if path is not None:
+        page.save(path)
+    return page
+
+
 def picture_of(
     t: Tensor, operation: str, *, wrt: Any = None, cotangent: Any = None, names: Any = None, **options: Any
 ) -> Picture:
@@ -166,18 +228,22 @@ def folded(picture: Picture, choice: bool | Collection[str] | None, limit: int |
     """The picture folded as the user said."""
     if choice is False:
         return fold(picture, (), None)
-    if choice is True:
-        return fold(picture, picture.groups, limit)
+    return fold(picture, _chosen(picture, choice, limit or LIMIT), limit)
+
+
+def _chosen(picture: Picture, choice: bool | Collection[str] | None, limit: int = LIMIT) -> Collection[str]:
+    """The scopes to fold, as the user said. Raises ValueError for one that isn't there."""
     if choice is None:
-        return fold(picture, auto_folded(picture, limit or LIMIT), limit)
+        return auto_folded(picture, limit)
+    if isinstance(choice, bool):
+        return list(picture.groups) if choice else []
     wanted = {choice} if isinstance(choice, str) else set(choice)
     unknown = wanted - {group.name for group in picture.groups.values()}
     if unknown:
         there = ", ".join(sorted({group.name for group in picture.groups.values()})) or "none"
-        raise ValueError(
-            f"fold: there is no scope {', '.join(sorted(unknown))} in this picture, only {there}{at_user()}"
-        )
-    return fold(picture, [key for key, group in picture.groups.items() if group.name in wanted], limit)
+        missing = ", ".join(sorted(unknown))
+        raise ValueError(f"fold: there is no scope {missing} in this picture, only {there}{at_user()}")
+    return [key for key, group in picture.groups.items() if group.name in wanted]
 
 
 # Names ----------------------------------------------------------------------------------------------------------------
