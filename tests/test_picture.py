@@ -2,7 +2,9 @@
 
 import builtins
 import math
+import runpy
 import xml.etree.ElementTree
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from adjoint import _optional
 from adjoint.picture import build
 from adjoint.picture.folding import auto_folded, fold
 
+ROOT = Path(__file__).parents[1]
 pygraphviz = _optional.try_load("pygraphviz")
 needs_graphviz = pytest.mark.skipif(pygraphviz is None, reason="needs pygraphviz (the extra draw)")
 
@@ -226,7 +229,7 @@ def test_softmax_folds_by_itself():
 def test_variables_only():
     y, _, names = names_of(three_weights)
     picture = ad.draw(y, names=names, variables_only=True).model
-    assert {b.name for b in picture.boxes.values()} == {"a", "w1", "w2", "w3", "b", "c", None}
+    assert {b.name for b in picture.boxes.values()} == {"a", "w1", "w2", "w3", "b", "c", "y"}
     assert_adds_up(picture)
     assert gradient(picture, "w3") == pytest.approx(8 * math.cos(2.5), rel=1e-5)
     assert all(b.name or b.key == picture.root for b in picture.boxes.values())
@@ -402,3 +405,30 @@ def test_notebooks_show_pictures_on_request():
     finally:
         ad.show_pictures(False)
     assert y._repr_mimebundle_() is None
+
+
+# The documentation's images -------------------------------------------------------------------------------------------
+
+
+EXAMPLE = runpy.run_path(str(ROOT / "examples" / "pictures.py"))
+
+
+@pytest.mark.parametrize("picture", EXAMPLE["PICTURES"], ids=lambda f: f.__name__)
+def test_a_documentation_image_shows_what_the_engine_says(picture):
+    """The same boxes, edges and texts; where Graphviz puts them is its own affair."""
+    model = picture().model
+    assert_adds_up(model)
+    svg = (ROOT / "docs" / "images" / f"{picture.__name__}.svg").read_text()
+    root = xml.etree.ElementTree.fromstring(svg)
+    classes = [g.get("class") for g in root.iter("{http://www.w3.org/2000/svg}g")]
+    assert classes.count("node") == len(model.boxes)
+    assert classes.count("edge") == len(model.edges) + sum(bool(e.carried) for e in model.edges)
+    assert classes.count("cluster") == len(model.groups)
+    shown = "".join(t or "" for t in svg_texts(svg)).replace("\xa0", "")
+    for e in model.edges:
+        assert e.amount.split("], [")[0] in shown
+    for box in model.boxes.values():
+        assert (box.name or "") in shown
+        if box.gradient is not None:
+            assert box.gradient.text.split("], [")[0] in shown
+    assert len(svg) < 40_000

@@ -11,8 +11,22 @@ from adjoint.picture.text import explanation, shortened
 __all__ = ["dot_text"]
 
 INK, FLOW, GRADIENT, MUTED = "#1f2933", "#7b8794", "#c62828", "#616e7c"
-FILLS = {"variable": "#dbeafe", "data": "#eef1f4", "constant": "#ffffff", "operation": "#ffffff", "group": "#fdf3d7"}
-BORDERS = {"variable": "#2563a8", "data": "#9aa5b1", "constant": "#cbd2d9", "operation": "#7b8794", "group": "#c99a2e"}
+FILLS = {
+    "variable": "#dbeafe",
+    "data": "#eef1f4",
+    "constant": "#ffffff",
+    "operation": "#ffffff",
+    "group": "#fdf3d7",
+    "computed": "#ffffff",
+}
+BORDERS = {
+    "variable": "#2563a8",
+    "data": "#9aa5b1",
+    "constant": "#cbd2d9",
+    "operation": "#7b8794",
+    "group": "#c99a2e",
+    "computed": "#7b8794",
+}
 FONT = "Helvetica,Arial,sans-serif"
 
 
@@ -20,7 +34,7 @@ def dot_text(picture: Picture, *, legend: bool = True) -> str:
     """The DOT source: values flow up along grey edges, red edges carry gradient back, groups are clusters."""
     lines = [
         "digraph adjoint {",
-        f'  graph [rankdir=BT, bgcolor=white, fontname="{FONT}", nodesep=0.35, ranksep=0.45, labelloc=b];',
+        f'  graph [rankdir=BT, bgcolor=white, fontname="{FONT}", nodesep=0.35, ranksep=0.3, labelloc=b];',
         f'  node [shape=box, style="rounded,filled", fontname="{FONT}", fontsize=13, margin="0.12,0.06"];',
         "  node [height=0.3, width=0.3];",
         f'  edge [fontname="{FONT}", fontsize=11, arrowsize=0.65, color="{FLOW}", penwidth=1.1];',
@@ -108,6 +122,9 @@ def _node(picture: Picture, box: Box) -> str:
             parts = explanation(picture, box)
             rows.append(_font(_escaped(shortened(picture.derivative_name(box), 48)), GRADIENT, 11))
             rows.append(_font(f"= {_rows(parts, 60)}", GRADIENT, 12, True))
+        elif box.key == picture.root and box.gradient.is_number:
+            title = _escaped(shortened(picture.title, 30))
+            rows.append(_font(f"∂{title}/∂{title} = {_escaped(box.gradient.text)}", GRADIENT, 10))
         else:
             rows.append(_font(f"gradient {_rows(box.gradient.text, 48)}", GRADIENT, 10))
     width = 2.0 if box.key == picture.root else 1.2
@@ -130,7 +147,6 @@ def _edge(picture: Picture, e: Edge) -> list[str]:
         arriving = picture.boxes[e.target].gradient
         if e.local is not None and arriving is not None and arriving.is_number and len(e.carried) == 1:
             rows.append(_font(f"{_escaped(number_text(arriving.numbers))} × {number_text(e.local)}", GRADIENT, 9))
-        lines.append(
-            f'  "{e.target}" -> "{e.source}" [color="{GRADIENT}", constraint=false, label=<{"<br/>".join(rows)}>];'
-        )
+        # Drawn from the source like its grey twin, so that Graphviz lays the two side by side, with the arrow at the source.
+        lines.append(f'  "{e.source}" -> "{e.target}" [dir=back, color="{GRADIENT}", label=<{"<br/>".join(rows)}>];')
     return lines

@@ -86,7 +86,8 @@ def _nested(array: Any) -> str:
 class Box:
     """One node of a picture, or a scope that is folded.
 
-    kind        "variable" (differentiated), "data", "constant", "operation" or "group"
+    kind        "variable" (differentiated), "data", "constant", "operation", "group", or "computed" (by operations that
+                are left out)
     name        what the user calls it, if known
     symbol      how the operation is written
     operation   the primitive's name; for a group its own
@@ -273,6 +274,8 @@ def _build(
         boxes[key] = _box(
             key, node, names.get(node), results.get(node), _lookup(results, flow.cotangents, node), inside, places
         )
+    if variables_only:
+        boxes = {key: _without_operation(box) for key, box in boxes.items()}
     edges = []
     for (node, position), source in flow.sources.items():
         carried = _lookup(results, flow.carried, (node, position))
@@ -347,6 +350,13 @@ def _leave_out(flow: Flow, names: Mapping[Node, str]) -> None:
                     if v is not None:
                         flow.carried[node, i] = v
     flow.order = kept
+
+
+def _without_operation(box: Box) -> Box:
+    """A box that stands for all the operations between it and the names below."""
+    if box.kind != "operation":
+        return box
+    return replace(box, kind="computed", symbol="result", operation="", detail="", name=box.name or "y", groups=())
 
 
 def _scopes(node: Node, groups: dict[str, Group], keys: dict[Scope, str]) -> tuple[str, ...]:
