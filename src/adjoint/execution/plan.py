@@ -16,7 +16,7 @@ from adjoint.derive import PULLBACK, derive_pullback, reverse
 from adjoint.execution.canonical import Canonical, value_array
 from adjoint.graph import ArrayType, Node, Primitive, mode, topological
 from adjoint.primitives.contraction import MATMUL
-from adjoint.primitives.core import FULL, SELECT, conform, placeholder
+from adjoint.primitives.core import DETACH, FULL, SELECT, conform, placeholder
 from adjoint.primitives.custom import CUSTOM, HOST_CALL
 from adjoint.primitives.elementwise import WHERE
 from adjoint.primitives.random import RANDOM_BITS
@@ -290,10 +290,23 @@ def _expand_pullbacks(c: Canonical, replaced: dict[Node, Node]) -> dict[Node, li
     return derived
 
 
+def is_differentiated(node: Node) -> bool:
+    """Whether a reverse pass may follow the evaluation of a node: it is tracked, or a constant cut from what is."""
+    return node.tracked or (node.op is DETACH and bool(node.inputs) and node.inputs[0].tracked)
+
+
+def is_worth_keeping(c: Canonical) -> bool:
+    """Whether the arrays are large enough for a graph that may never come back: finding out what its reverse pass will read
+    takes longer than computing small arrays again."""
+    sizes = [x.type.size for x in c.order if x.value is None and type(x.type) is not tuple]
+    return bool(sum(sizes) >= 256 * len(sizes))
+
+
 def _residuals(c: Canonical, roots: list[Node]) -> list[Node]:
     """What the reverse pass of the tracked roots will read of the nodes computed now, cheap ones recomputed instead."""
     computed = {x for x in c.order if x.value is None and x.inputs}
-    tracked = [x for x in roots if x.tracked and type(x.type) is not tuple and x.type.inexact]
+    sources = [x.inputs[0] if x.op is DETACH and x.inputs else x for x in roots]
+    tracked = [x for x in sources if x.tracked and x in computed and type(x.type) is not tuple and x.type.inexact]
     if any(x.op is CUSTOM or x.op is HOST_CALL for x in computed):
         # a custom rule runs the user's code, so it isn't asked ahead of time what it will read
         reads = {x for x in computed if x.tracked}

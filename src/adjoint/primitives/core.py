@@ -319,15 +319,21 @@ def binary(
     """Register an elementwise function of two arrays, which it brings to one shape and dtype. See `unary`."""
     op = Primitive(name, lambda attributes, type: kernel, (rule_a, rule_b), elementwise=True, **flags)
     to_bool = result == "bool"
-    every = "f" in kinds and "c" in kinds
+    plain = "f" in kinds and "c" in kinds and not to_bool  # defined for every floating type, and gives the same
 
     def apply(a: Any, b: Any) -> Node:
-        if type(b) is float and type(a) is Node and a.type.real_inexact:
-            b = Node(FULL, (), b, a.type, None, 0, False)
-        elif type(a) is not Node or type(b) is not Node or a.type is not b.type:
+        if type(a) is Node and type(b) is Node and a.type is b.type:
+            common = a.type
+        elif type(b) is float and type(a) is Node and a.type.real_inexact:
+            common = a.type
+            b = Node(FULL, (), b, common, None, 0, False)
+        else:
             a, b = match(name, a, b)
-        common = a.type
-        if not (every and common.inexact) and common.dtype.kind not in kinds:
+            common = a.type
+        if plain and common.inexact:
+            mode = get_mode()
+            return Node(op, (a, b), None, common, mode.site, mode.offset, mode.grad and (a.tracked or b.tracked))
+        if common.dtype.kind not in kinds:
             if common.dtype.kind in "biu" and "f" in kinds and "i" not in kinds:
                 a, b = cast(a, default_dtype()), cast(b, default_dtype())
                 common = a.type

@@ -287,7 +287,7 @@ def _reduction(name: str, x: Any, axis: Any, keepdims: bool) -> Tensor:
     return _tensor._recorded(result, _getframe(2))
 
 
-def sum(x: Operand, /, *, axis: Axis = None, keepdims: bool = False, dtype: DTypeLike = None) -> Tensor:
+def sum(x: Operand, /, axis: Axis = None, *, keepdims: bool = False, dtype: DTypeLike = None) -> Tensor:
     """The sum over axes (None: all). Bools and small integers add up as 64-bit integers.
 
     >>> import adjoint as ad
@@ -297,12 +297,12 @@ def sum(x: Operand, /, *, axis: Axis = None, keepdims: bool = False, dtype: DTyp
     return _reduction("sum", x if dtype is None else astype(x, dtype), axis, keepdims)
 
 
-def prod(x: Operand, /, *, axis: Axis = None, keepdims: bool = False, dtype: DTypeLike = None) -> Tensor:
+def prod(x: Operand, /, axis: Axis = None, *, keepdims: bool = False, dtype: DTypeLike = None) -> Tensor:
     """The product over axes (None: all). Its derivatives are right however many elements are zero."""
     return _reduction("prod", x if dtype is None else astype(x, dtype), axis, keepdims)
 
 
-def max(x: Operand, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
+def max(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
     """The largest element over axes (None: all); NaN where there is one. Ties share the gradient evenly.
 
     Raises ValueError for an empty range.
@@ -310,7 +310,7 @@ def max(x: Operand, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
     return _reduction("max", x, axis, keepdims)
 
 
-def min(x: Operand, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
+def min(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
     """The smallest element over axes (None: all); NaN where there is one. Ties share the gradient evenly.
 
     Raises ValueError for an empty range.
@@ -318,27 +318,27 @@ def min(x: Operand, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
     return _reduction("min", x, axis, keepdims)
 
 
-def any(x: Operand, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
+def any(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
     """Whether an element over axes (None: all) is nonzero, as bool."""
     return _reduction("any", x, axis, keepdims)
 
 
-def all(x: Operand, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
+def all(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
     """Whether all elements over axes (None: all) are nonzero, as bool."""
     return _reduction("all", x, axis, keepdims)
 
 
-def mean(x: Operand, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
+def mean(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
     """The mean over axes (None: all). Integers become the default floating dtype."""
     return _composite("mean", reductions.mean, as_node(x), axis, keepdims)
 
 
-def var(x: Operand, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Tensor:
+def var(x: Operand, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False) -> Tensor:
     """The variance over axes (None: all): squared deviations summed and divided by (count - correction)."""
     return _composite("var", reductions.var, as_node(x), axis, correction, keepdims)
 
 
-def std(x: Operand, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Tensor:
+def std(x: Operand, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False) -> Tensor:
     """The square root of `var`; its derivative is 0 where it is 0."""
     return _composite("std", reductions.std, as_node(x), axis, correction, keepdims)
 
@@ -348,32 +348,32 @@ def norm(x: Operand, /, ord: float = 2, *, axis: Axis = None, keepdims: bool = F
     return _composite("norm", reductions.norm, as_node(x), ord, axis, keepdims)
 
 
-def count_nonzero(x: Operand, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
+def count_nonzero(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
     """How many elements over axes (None: all) are nonzero, as int64."""
     return _composite("count_nonzero", reductions.count_nonzero, as_node(x), axis, keepdims)
 
 
-def argmax(x: Operand, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
+def argmax(x: Operand, /, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
     """The index of the first largest element along an axis (None: of the flattened array), as int64."""
     return _composite("argmax", reductions.arg_extreme, "argmax", as_node(x), axis, keepdims)
 
 
-def argmin(x: Operand, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
+def argmin(x: Operand, /, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
     """The index of the first smallest element along an axis (None: of the flattened array), as int64."""
     return _composite("argmin", reductions.arg_extreme, "argmin", as_node(x), axis, keepdims)
 
 
-def logsumexp(x: Operand, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
+def logsumexp(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
     """log(sum(exp(x))) over axes (None: all) without overflow."""
     return _composite("logsumexp", reductions.logsumexp, as_node(x), axis, keepdims)
 
 
-def softmax(x: Operand, /, *, axis: int | tuple[int, ...] = -1) -> Tensor:
+def softmax(x: Operand, /, axis: int | tuple[int, ...] = -1) -> Tensor:
     """exp(x) divided by its sum over an axis, without overflow."""
     return _composite("softmax", reductions.softmax, as_node(x), axis)
 
 
-def log_softmax(x: Operand, /, *, axis: int | tuple[int, ...] = -1) -> Tensor:
+def log_softmax(x: Operand, /, axis: int | tuple[int, ...] = -1) -> Tensor:
     """log(softmax(x)) without overflow or cancellation."""
     return _composite("log_softmax", reductions.log_softmax, as_node(x), axis)
 
@@ -381,28 +381,28 @@ def log_softmax(x: Operand, /, *, axis: int | tuple[int, ...] = -1) -> Tensor:
 # Scans and order ------------------------------------------------------------------------------------------------------
 
 
-def cumulative_sum(x: Operand, /, *, axis: int | None = None, include_initial: bool = False) -> Tensor:
+def cumulative_sum(x: Operand, /, axis: int | None = None, *, include_initial: bool = False) -> Tensor:
     """Sums of the elements up to each one along an axis; with `include_initial`, a 0 before them."""
     return _composite("cumulative_sum", reductions.scan, "cumulative_sum", as_node(x), axis, include_initial)
 
 
-def cumulative_prod(x: Operand, /, *, axis: int | None = None, include_initial: bool = False) -> Tensor:
+def cumulative_prod(x: Operand, /, axis: int | None = None, *, include_initial: bool = False) -> Tensor:
     """Products of the elements up to each one along an axis; with `include_initial`, a 1 before them."""
     return _composite("cumulative_prod", reductions.scan, "cumulative_prod", as_node(x), axis, include_initial)
 
 
-def sort(x: Operand, /, *, axis: int = -1, descending: bool = False) -> Tensor:
+def sort(x: Operand, /, axis: int = -1, *, descending: bool = False) -> Tensor:
     """The elements in order along an axis; equal ones keep theirs."""
     return _composite("sort", reductions.sort, as_node(x), axis, descending)
 
 
-def argsort(x: Operand, /, *, axis: int = -1, descending: bool = False) -> Tensor:
+def argsort(x: Operand, /, axis: int = -1, *, descending: bool = False) -> Tensor:
     """The indices that sort along an axis, as int64; equal elements keep their order."""
     node = as_node(x)
     return _composite("argsort", lambda: ops.argsort(node, _axis(axis, node), descending))
 
 
-def diff(x: Operand, /, *, axis: int = -1, n: int = 1) -> Tensor:
+def diff(x: Operand, /, axis: int = -1, *, n: int = 1) -> Tensor:
     """Differences of neighbours along an axis, n times over."""
     return _composite("diff", reductions.diff, as_node(x), axis, n)
 
@@ -447,7 +447,7 @@ def swapaxes(x: Operand, first: int, second: int, /) -> Tensor:
     return _unary_shape(lambda n: shaping.swapaxes(n, first, second), x)
 
 
-def expand_dims(x: Operand, /, *, axis: int | tuple[int, ...] = 0) -> Tensor:
+def expand_dims(x: Operand, /, axis: int | tuple[int, ...] = 0) -> Tensor:
     """New axes of size one at places of the result."""
     return _unary_shape(lambda n: shaping.expand_dims(n, axis), x)
 
@@ -480,12 +480,12 @@ def broadcast_arrays(*arrays: Operand) -> list[Tensor]:
     return [wrap(ops.broadcast_to(x, shape)) for x in nodes]
 
 
-def concat(arrays: Sequence[Operand], /, *, axis: int | None = 0) -> Tensor:
+def concat(arrays: Sequence[Operand], /, axis: int | None = 0) -> Tensor:
     """Arrays joined along an axis (None: flattened first)."""
     return _composite("concat", shaping.concat, [as_node(x) for x in arrays], axis)
 
 
-def stack(arrays: Sequence[Operand], /, *, axis: int = 0) -> Tensor:
+def stack(arrays: Sequence[Operand], /, axis: int = 0) -> Tensor:
     """Arrays of one shape joined along a new axis."""
     return _composite("stack", shaping.stack, [as_node(x) for x in arrays], axis)
 
@@ -495,7 +495,7 @@ def split(x: Operand, /, sections: Any, axis: int = 0) -> list[Tensor]:
     return _composites("split", shaping.split, as_node(x), sections, axis)
 
 
-def unstack(x: Operand, /, *, axis: int = 0) -> list[Tensor]:
+def unstack(x: Operand, /, axis: int = 0) -> list[Tensor]:
     """The slices along an axis, that axis removed."""
     return _composites("unstack", shaping.unstack, as_node(x), axis)
 
@@ -511,7 +511,7 @@ def repeat(x: Operand, /, repeats: Any, *, axis: int | None = None) -> Tensor:
     return _composite("repeat", shaping.repeat, as_node(x), counts, axis)
 
 
-def flip(x: Operand, /, *, axis: Axis = None) -> Tensor:
+def flip(x: Operand, /, axis: Axis = None) -> Tensor:
     """The elements in reverse order along axes (None: all)."""
     return _composite("flip", shaping.flip, as_node(x), axis)
 
@@ -544,7 +544,7 @@ def fold(
 # Indexing -------------------------------------------------------------------------------------------------------------
 
 
-def take(x: Operand, indices: Operand, /, *, axis: int | None = None) -> Tensor:
+def take(x: Operand, indices: Operand, /, axis: int | None = None) -> Tensor:
     """Slices at integer positions along an axis (needed unless x is 1-d)."""
     node = as_node(x)
     if axis is None:
@@ -554,12 +554,12 @@ def take(x: Operand, indices: Operand, /, *, axis: int | None = None) -> Tensor:
     return _composite("take", indexing.take, node, as_node(indices), axis)
 
 
-def take_along_axis(x: Operand, indices: Operand, /, *, axis: int = -1) -> Tensor:
+def take_along_axis(x: Operand, indices: Operand, /, axis: int = -1) -> Tensor:
     """Elements at integer positions along an axis, the other axes matched one to one."""
     return _composite("take_along_axis", indexing.take_along_axis, as_node(x), as_node(indices), axis)
 
 
-def scatter_add(x: Operand, indices: Operand, updates: Operand, /, *, axis: int = 0) -> Tensor:
+def scatter_add(x: Operand, indices: Operand, updates: Operand, /, axis: int = 0) -> Tensor:
     """x with updates added at integer positions along an axis; repeated positions add up.
 
     updates: x's shape with the axis replaced by the shape of the indices, or what broadcasts to it.
@@ -589,7 +589,7 @@ def dot(x: Operand, y: Operand, /) -> Tensor:
     return _composite("dot", products.dot, as_node(x), as_node(y))
 
 
-def vecdot(x: Operand, y: Operand, /, *, axis: int = -1) -> Tensor:
+def vecdot(x: Operand, y: Operand, /, axis: int = -1) -> Tensor:
     """The sum of conj(x) * y over an axis, the others broadcast."""
     return _composite("vecdot", products.vecdot, as_node(x), as_node(y), axis)
 
