@@ -56,7 +56,6 @@ def test_mnist(run, tmp_path):
     assert float(re.search(r"test accuracy (\S+) %", text)[1]) > 95
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_pictures(run, tmp_path):
     text = run("pictures.py", "--format", "txt", "--out", str(tmp_path / "out"))
     assert "why x has gradient 40" in text

@@ -100,7 +100,6 @@ def test_draw_prints_a_tree(capsys):
 
 
 @needs_graphviz
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_draw_and_explore_write_files(tmp_path, capsys):
     assert main(["draw", EXPRESSION, "x=2", "z=0", "--out", str(tmp_path / "y.svg")]) == 0
     assert "+36" in (tmp_path / "y.svg").read_text()

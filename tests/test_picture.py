@@ -367,7 +367,6 @@ def refuse_pygraphviz(name, *arguments):
 
 
 @needs_graphviz
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_svg_png_and_pdf(tmp_path):
     for suffix, start in [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")]:
         path = tmp_path / f"y.{suffix}"
@@ -382,7 +381,6 @@ def svg_texts(svg):
 
 
 @needs_graphviz
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_hostile_names_are_text():
     x = ad.variable(2.0, name=HOSTILE)
     drawing = ad.draw(x * x)
@@ -393,7 +391,6 @@ def test_hostile_names_are_text():
 
 
 @needs_graphviz
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_notebooks_show_pictures_on_request():
     y = cube()
     assert y._repr_mimebundle_() is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import os
+import warnings
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
@@ -61,7 +62,9 @@ class Drawing:
             raise ValueError(f"draw: there is no format {format!r}; choose one of {', '.join(FORMATS)}{at_user()}")
         graphviz = _optional.load("pygraphviz", purpose=f"drawing as {format.upper()}", extra="draw")
         options = "-Gdpi=144" if format == "png" else ""
-        drawn: bytes = graphviz.AGraph(string=self.dot).draw(format=format, prog="dot", args=options)
+        with warnings.catch_warnings():  # Graphviz warns of fonts that a system lacks, and takes others
+            warnings.simplefilter("ignore", RuntimeWarning)
+            drawn: bytes = graphviz.AGraph(string=self.dot).draw(format=format, prog="dot", args=options)
         return drawn
 
     def save(self, path: str | os.PathLike[str], format: str | None = None) -> None:

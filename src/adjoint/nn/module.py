@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from adjoint import epoch, tree
+from adjoint.graph import Scope, get_mode
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray, variable
 from adjoint.tensors.functions import tensor as make_tensor
@@ -80,7 +81,10 @@ class Module:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """`forward` of these arguments, recorded in a scope of the module's class, which pictures show as a box."""
         kind = type(self)
-        token = enter_scope(kind.__name__, user_frame(2), user=not kind.__module__.startswith("adjoint."))
+        around = get_mode().site
+        inside_library = type(around) is Scope and not around.user  # that scope knows the user's line already
+        frame = None if inside_library else user_frame(2)
+        token = enter_scope(kind.__name__, frame, user=not kind.__module__.startswith("adjoint."))
         try:
             return self.forward(*args, **kwargs)
         finally:

@@ -17,6 +17,7 @@ from adjoint.picture.text import shortened
 
 __all__ = ["LIMIT", "explorer_page"]
 
+MAX_LINE = 34  # characters; the script shortens to as many
 LIMIT = 3_000  # boxes that a page holds; a bigger graph folds before
 
 # Nothing may be fetched, sent or framed; the page's own style and script are all that there is.
@@ -81,12 +82,13 @@ def box_size(picture: Picture, box: Box) -> tuple[float, float]:
     is_operation = box.kind in ("operation", "group")
     head = box.symbol if is_operation else f"{box.name} = {box.value}" if box.name else str(box.value or box.symbol)
     lines = [
-        head + "  " * (len(head) // 12),  # it is set larger
+        head,
         _value_line(box) if is_operation else "",
         f"{picture.derivative_name(box)} = {box.gradient.text}" if box.gradient else "",
     ]
-    longest = max(min(len(line), 34) for line in lines)
-    return max(52.0, 7.1 * longest + 22), 14.0 + 16.0 * sum(map(bool, lines))
+    head_width = 8.4 * min(len(head), MAX_LINE)  # it is set larger
+    width = max(head_width, *(7.1 * min(len(line), MAX_LINE) for line in lines))
+    return max(52.0, width + 22), 14.0 + 16.0 * sum(map(bool, lines))
 
 
 def _value_line(box: Box) -> str:

@@ -103,7 +103,14 @@ def histograms(
         axes.tick_params(color=MUTED, labelcolor=INK, labelsize=9)
         axes.set_ylabel(name, rotation=0, ha="right", va="center", color=INK, fontsize=10)
         axes.text(
-            0.995, 1.0, _summary(arrays[name]), transform=axes.transAxes, ha="right", va="bottom", fontsize=8, color=MUTED
+            0.995,
+            1.0,
+            _summary(arrays[name]),
+            transform=axes.transAxes,
+            ha="right",
+            va="bottom",
+            fontsize=8,
+            color=MUTED,
         )
     return finish(figure, path)
 
