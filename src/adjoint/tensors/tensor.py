@@ -15,7 +15,7 @@ import numpy as np
 from adjoint.composites import indexing, products, shaping
 from adjoint.derive import PULLBACK, expand, one_cotangent, pullback, reverse
 from adjoint.dtypes import BY_NUMPY, DType, as_dtype, default_dtype, scalar_dtype
-from adjoint.execution import evaluate
+from adjoint.execution import ValueNeededError, evaluate
 from adjoint.graph import MODE, Mode, Node, Primitive, Scope, Variable, array_type, get_mode, mode, topological
 from adjoint.graph.node import Located
 from adjoint.primitives import elementwise
@@ -694,14 +694,17 @@ leave_scope = MODE.reset
 
 
 def force(nodes: Sequence[Node]) -> None:
-    """Evaluate nodes; an error inside gains the line that recorded the operation."""
-    evaluate(nodes)
+    """Evaluate nodes; an error names the line that recorded the operation, or that asked for a value too early."""
+    try:
+        evaluate(nodes)
+    except ValueNeededError as error:
+        raise RuntimeError(f"{error}{at_user()}") from None
 
 
 def force_array(node: Node) -> Any:
     """The array of a node, evaluated if needed."""
     if type(node.value) is not np.ndarray:
-        evaluate([node])
+        force([node])
     return node.value
 
 
