@@ -429,3 +429,42 @@ def test_a_documentation_image_shows_what_the_engine_says(picture):
         if box.gradient is not None:
             assert box.gradient.text.split("], [")[0] in shown
     assert len(svg) < 40_000
+
+
+def test_transformations_draw(capsys):
+    x = ad.variable([1.0, 2.0, 3.0])
+    checkpointed = ad.checkpoint(lambda a: (ad.exp(ad.sin(a)), a * a))
+    first, second = checkpointed(x)
+    picture = ad.draw((first * second).sum(), fold=False).model
+    assert "checkpoint" not in {b.operation for b in picture.boxes.values()}
+    np.testing.assert_allclose(gradient(picture, "x"), ad.gradients((first * second).sum(), [x])[0], rtol=1e-5)
+    assert_adds_up(picture)
+    one = ad.checkpoint(lambda a: ad.exp(ad.sin(a)))
+    assert {b.symbol for b in ad.draw(one(x).sum(), fold=False).model.boxes.values()} == {"Σ", "exp", "sin", "variable"}
+
+    @ad.custom_jvp
+    def square(a):
+        return a * a
+
+    square.def_jvp(lambda primals, tangents: (primals[0] * primals[0], 5 * primals[0] * tangents[0]))
+    assert gradient(ad.draw(square(x).sum()).model, "x") == [5, 10, 15]
+    ad.grad(lambda a: (print(ad.draw(a * a, names={"a": a})), a * a)[1])(2.0)
+    assert "∂y/∂a = 2 + 2 = 4" in capsys.readouterr().out
+    ad.vmap(lambda a: (print(ad.draw(a * 2, names={"a": a})), a * 2)[1])(x)
+    assert "├─ a\n" in capsys.readouterr().out
+    assert gradient(ad.draw(ad.vmap(lambda a: ad.sin(a) * a)(x).sum()).model, "x") == pytest.approx(
+        (np.cos(x.numpy()) * x.numpy() + np.sin(x.numpy())).tolist(), rel=1e-5
+    )
+
+
+def test_odd_values_draw():
+    z = ad.variable(1 + 2j)
+    assert gradient(ad.draw(ad.real(z * ad.conj(z))).model, "z") == 2 + 4j
+    flags = ad.tensor([1, 2]) > 1
+    assert ad.draw(flags).model.find("flags").value.text == "[False, True]"
+    for t in (ad.tensor(3.0), ad.variable([]) * 2, ad.variable(float("nan")) * 2, z * z, flags):
+        assert str(ad.draw(t)) and ad.explore(t).html
+    w = ad.variable(2.0)
+    w.data = w * 3  # a version whose value is pending
+    assert gradient(ad.draw(w * w).model, "w") == 12
+    assert build((w * w).node, compare=True).comparisons[0].difference.numbers == pytest.approx(12)

@@ -78,7 +78,7 @@ def _array_text(array: Any) -> str:
 def _nested(array: Any) -> str:
     if array.ndim == 0:
         x = array[()]
-        return "0" if not x else f"{float(x):.4g}" if array.dtype.kind == "f" else number_text(x)
+        return f"{float(x):.4g}" if array.dtype.kind == "f" and x else number_text(x)
     return "[" + ", ".join(map(_nested, array)) + "]"
 
 
@@ -321,7 +321,7 @@ def _names(flow: Flow, given: Mapping[Node, str]) -> dict[Node, str]:
         if name is None:
             continue
         while flow.hidden.get(node, False):
-            node = node.inputs[0]
+            node = shown_inputs(node)[0]
         if flow.hidden.get(node) is False and node.op is not FULL:
             names.setdefault(node, name)
     return names
