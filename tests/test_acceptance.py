@@ -266,9 +266,9 @@ def run(length):
 def check():
     run(100)
     sys.setrecursionlimit(200)
-    run(20_000)
+    run(min(20_000, LENGTH // 10))
     peaks = []
-    lengths = (250_000, 500_000, 1_000_000)
+    lengths = (LENGTH // 4, LENGTH // 2, LENGTH)
     for length in lengths:
         run(length)
         peaks.append(peak())
