@@ -242,6 +242,13 @@ def test_names_come_from_the_user():
     inner = weight * given
     picture = ad.draw(inner + parts[0]).model
     assert {b.name for b in picture.boxes.values()} == {"weight", "given", "parts[0]", "inner", None}
+
+    class Unwilling:
+        def __getattr__(self, name):
+            raise RuntimeError("nobody asks me")
+
+    unwilling = Unwilling()
+    assert ad.draw(inner) and unwilling
     total = inner + 1
     total.name = "chosen"
     assert ad.draw(total * 2).model.find("chosen").symbol == "+"
@@ -310,6 +317,9 @@ def test_finite_differences_agree():
         assert picture.comparisons
         for comparison in picture.comparisons:
             np.testing.assert_allclose(comparison.difference.numbers, comparison.reverse.numbers, rtol=1e-4, atol=1e-6)
+    x = ad.variable(2.0)
+    (scaled,) = build((x**3).node, cotangent=ad.tensor(-2.0).node, compare=True).comparisons
+    assert scaled.reverse.numbers == -24 and scaled.difference.numbers == pytest.approx(-24)
     many = ad.variable(np.linspace(-1, 1, 50))
     (comparison,) = build(ad.sum(many**3).node, compare=True).comparisons
     assert "along the gradient" in comparison.how

@@ -12,7 +12,7 @@ import numpy as np
 from adjoint.derive import PULLBACK, expand, one_cotangent, reverse
 from adjoint.graph import Located, Node, Scope, mode, topological
 from adjoint.graph.collector import collector_paused
-from adjoint.picture.flow import Flow, compute, is_leaf, shown_inputs, slopes
+from adjoint.picture.flow import MAX_PROBES, Flow, compute, is_leaf, shown_inputs, slopes
 from adjoint.primitives.core import FULL, IDENTITY, LEAF, PLACEHOLDER, SELECT, VERSION
 from adjoint.primitives.custom import CUSTOM, HOST_CALL
 from adjoint.primitives.elementwise import POWER_CONSTANT
@@ -437,6 +437,7 @@ def _comparisons(flow: Flow, keys: Mapping[Node, str], u: Node) -> list[Comparis
     if flow.root.type.size != 1 or not leaves:
         return []
     gradients = compute([flow.cotangents[n] for n in leaves])
+    scale = float(compute([u])[u].sum())
     budget = 2_000_000 // (len(topological([flow.root])) + 1)
     compared = []
     for leaf in leaves:
@@ -444,8 +445,7 @@ def _comparisons(flow: Flow, keys: Mapping[Node, str], u: Node) -> list[Comparis
         if budget < 0:
             break
         ours, theirs, how = slopes(flow.root, leaf, gradients[flow.cotangents[leaf]])
-        scale = float(np.abs(u.attributes)) if u.op is FULL else 1.0
-        theirs = np.asarray(theirs) * scale
+        theirs = np.asarray(theirs) * (scale if leaf.type.size <= MAX_PROBES else abs(scale))
         error = float(np.max(np.abs(np.asarray(ours, np.float64) - theirs), initial=0.0))
         compared.append(Comparison(keys[leaf], quantity(np.asarray(ours)), quantity(theirs), error, how))
     return compared
