@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -372,7 +373,8 @@ def _scopes(node: Node, groups: dict[str, Group], keys: dict[Scope, str]) -> tup
         if key is None:
             key = keys[scope] = f"g{len(keys)}"
             origin = Node(node.op, (), None, None, scope, 0, False).origin
-            groups[key] = Group(key, scope.name, found[-1] if found else None, str(origin), scope.name[:1].isupper())
+            place = f"{Path(origin.file).name}:{origin.line}" if origin.file else ""
+            groups[key] = Group(key, scope.name, found[-1] if found else None, place, scope.name[:1].isupper())
         found.append(key)
     return tuple(found)
 
@@ -405,7 +407,8 @@ def _where(node: Node, places: dict[tuple[Any, int], tuple[str, str]]) -> tuple[
     if found is None:
         origin = node.origin
         source = linecache.getline(origin.file, origin.line).strip() if origin.file else ""
-        found = places[key] = (str(origin) if origin.file else "", source)
+        # the file's name alone: a picture travels, and where its maker keeps files is nobody's business
+        found = places[key] = (f"{Path(origin.file).name}:{origin.line}" if origin.file else "", source)
     return found
 
 
