@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from adjoint.derive import AFTER, CHECKPOINT, PULLBACK, derive_pullback
-from adjoint.graph import MODE, PRIMITIVES, ArrayType, Mode, Node, Variable, array_type, get_mode, record, topological
+from adjoint.graph import MODE, ArrayType, Mode, Node, Primitive, Variable, array_type, get_mode, record, topological
 from adjoint.primitives import contraction, core, custom, indexing, random, reductions, structural
 from adjoint.primitives.core import SELECT, conform, ops, placeholder
 
-__all__ = ["Batch"]
+__all__ = ["Batch", "rule_of"]
 
 Rule = Callable[["Batch", Node, list[Node], list[bool]], Any]
 
@@ -43,8 +43,12 @@ class Batch:
         inner = Mode(outer.grad)
         token = MODE.set(inner)
         try:
-            for node in topological(wanted, lambda node: node not in batched and node not in shared):
+            # what has a value depends on no example
+            for node in topological(wanted, lambda x: x.value is None and x not in batched and x not in shared):
                 if node in batched or node in shared:
+                    continue
+                if node.value is not None:
+                    shared[node] = node
                     continue
                 mapped = [x in batched for x in node.inputs]
                 inputs = [batched[x] if m else shared[x] for x, m in zip(node.inputs, mapped, strict=True)]
@@ -55,10 +59,8 @@ class Batch:
                     shared[node] = node if same else record(node.op, tuple(inputs), node.attributes, node.type)
                 elif node.op is AFTER and not mapped[0]:  # only when it is computed depends on the examples
                     shared[node] = record(AFTER, tuple(inputs), None, node.type)
-                elif node.op.batch is None:
-                    raise NotImplementedError(f"vmap: {node.op.name} has no batching rule")
                 else:
-                    batched[node] = node.op.batch(self, node, inputs, mapped)
+                    batched[node] = rule_of(node.op)(self, node, inputs, mapped)
         finally:
             MODE.reset(token)
         return [None if y is None else batched.get(y) for y in outputs]
@@ -355,10 +357,6 @@ def _host_call(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> Node
 
 # The table ------------------------------------------------------------------------------------------------------------
 
-for _op in PRIMITIVES.values():
-    if _op.elementwise:
-        _op.batch = _elementwise
-
 _RULES: dict[Any, Rule] = {
     core.LEAF: _no_inputs, core.PLACEHOLDER: _no_inputs, core.FULL: _no_inputs, core.VERSION: _version,
     core.IDENTITY: _marker, core.DETACH: _detach, SELECT: _select, PULLBACK: _pullback,
@@ -377,3 +375,12 @@ _RULES: dict[Any, Rule] = {
 }  # fmt: skip
 for _op, _rule in _RULES.items():
     _op.batch = _rule
+
+
+def rule_of(op: Primitive) -> Rule:
+    """The batching rule of a primitive: its own, or the one of all elementwise ones. Raises NotImplementedError."""
+    if op.batch is not None:
+        return op.batch
+    if op.elementwise:
+        return _elementwise
+    raise NotImplementedError(f"vmap: {op.name} has no batching rule")
