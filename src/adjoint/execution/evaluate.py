@@ -16,7 +16,7 @@ from adjoint.derive import PULLBACK, expand
 from adjoint.execution.blas import single_threaded
 from adjoint.execution.canonical import Canonical, canonicalize, external_references, value_array
 from adjoint.execution.interpreter import Interpretation
-from adjoint.execution.plan import Plan, build, find_targets, is_differentiated
+from adjoint.execution.plan import Plan, build, find_targets, is_differentiated, is_worth_keeping
 from adjoint.execution.programs import Bound, Streaming, choose
 from adjoint.graph import Kept, Node, Origin, topological
 from adjoint.graph.collector import collector_paused
@@ -168,7 +168,7 @@ def _prepare(c: Canonical, wanted: list[int], keep: bool) -> Callable[[], tuple[
                 _seen.clear()
             _seen.add(mark)
             with collector_paused():
-                interpretation = Interpretation(*find_targets(c, wanted, keep))
+                interpretation = Interpretation(*find_targets(c, wanted, keep and is_worth_keeping(c)))
             return lambda: (interpretation.targets, interpret(interpretation))
         plan = plan_of(c, wanted, keep, key)
     found, leaves, numbers = plan, [value_array(x) for x in c.leaves], [v for v, _ in c.numbers]

@@ -321,6 +321,15 @@ class Tensor:
         """
         backward(self, gradient, create_graph)
 
+    def draw(self, path: Any = None, **options: Any) -> Any:
+        """The picture of how this tensor was computed: `ad.draw(t, path, ...)`."""
+        return _f_namespace["draw"](self, path, **options)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+        """What a notebook shows: a picture if that was asked for with `ad.show_pictures()`, else just the text."""
+        picture = _f_namespace.get("notebook_picture")
+        return None if picture is None else picture(self)
+
     @property
     def data(self) -> Tensor:
         """An untracked alias that writes through: `w.data -= lr * w.grad` and `w.data[0] = 1` give w a new value."""
