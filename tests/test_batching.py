@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
 
@@ -327,6 +329,29 @@ def test_host_calls(vmap):
         equal(found, np.stack([v.numpy() for v in column]))
     outside = ad.grad(lambda a: (ad.vmap(ad.vmap(f), (0, None))(a, y) ** 2).sum())(x)
     equal(outside, 2 * x.numpy() * y.numpy()[:, None] ** 2)
+
+
+def test_batched_custom_rules_make_no_cycles():
+    @ad.custom_vjp
+    def f(x):
+        return ad.sin(x) * x
+
+    f.def_vjp(lambda x: (ad.sin(x) * x, (x, ad.cos(x))), lambda r, g: (g * r[0] * r[1],))
+    x = double([1.0, 2.0])
+
+    def nodes():
+        ad.vmap(ad.grad(lambda v: f(f(v))))(x).numpy()
+        ad.vmap(lambda v: f(f(v)))(x).numpy()
+        return sum(type(o).__name__ in ("Node", "Batch") for o in gc.get_objects())
+
+    gc.collect()
+    gc.disable()
+    try:
+        first = [nodes() for _ in range(3)]
+        later = [nodes() for _ in range(3)]
+    finally:
+        gc.enable()
+    assert max(later) <= max(first)
 
 
 def test_host_calls_with_several_outputs():

@@ -32,6 +32,7 @@ class Batch:
 
     def __init__(self, size: int, batched: Mapping[Node, Node]) -> None:
         self.size = size
+        self.given = dict(batched)
         self.batched: dict[Node, Any] = dict(batched)
         self.shared: dict[Node, Node] = {}  # the same for every example: itself, or what a rule put in its place
 
@@ -262,8 +263,10 @@ def _custom(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> Node:
     count, rule = node.attributes
     inputs = b.all_mapped(xs, mapped)
 
+    own = own_batch(b, node, inputs)
+
     def of_every_example(one: Any) -> Any:
-        return lambda cotangents, batched: batched_rule(b, node, lambda given: one(given, node), cotangents)
+        return lambda cotangents, batched: batched_rule(own, node, lambda given: one(given, node), cotangents)
 
     made = b.record(node, inputs, (count, rule.replaced(of_every_example)))
     made.tracked = get_mode().grad and any([x.tracked for x in inputs[count:]])
@@ -279,6 +282,11 @@ def _after(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> Node:
     return b.record(node, xs, None)
 
 
+def own_batch(b: Batch, node: Node, inputs: Sequence[Node]) -> Batch:
+    """What a custom rule needs to be batched later: it holds the node's inputs, not the node, which will hold the rule."""
+    return Batch(b.size, {**b.given, **dict(zip(node.inputs, inputs, strict=True))})
+
+
 def batched_rule(
     b: Batch, node: Node, rule: Callable[[list[Node | None]], Sequence[Node | None]], cotangents: Sequence[Node | None]
 ) -> list[Node | None]:
@@ -289,12 +297,8 @@ def batched_rule(
         None if u is None else placeholder(t, "a cotangent under vmap") for u, t in zip(cotangents, types, strict=True)
     ]
     results = rule(given)
-    extended = Batch(b.size, b.batched)
-    extended.shared = dict(b.shared)
-    for stand_in, u in zip(given, cotangents, strict=True):
-        if stand_in is not None:
-            extended.batched[stand_in] = u
-    return extended.expand(results)
+    stand_ins = {x: u for x, u in zip(given, cotangents, strict=True) if x is not None and u is not None}
+    return Batch(b.size, {**b.given, **stand_ins}).expand(results)
 
 
 @dataclass(frozen=True)
@@ -344,15 +348,18 @@ def _host_call(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> Node
     else:
         call, again = _Looped(function.call, several, tuple([(t.shape, t.dtype.name) for t in types])), None
 
+    inputs = b.all_mapped(xs, mapped)
+    own = own_batch(b, node, inputs)
+
     def adapter(rule: Any, u: Any, batched: Node) -> list[Node | None]:
         def one(given: list[Node | None]) -> Any:
             return function.adapter(rule, given if several else given[0], node)
 
-        return batched_rule(b, node, one, u if isinstance(u, list) else [u])
+        return batched_rule(own, node, one, u if isinstance(u, list) else [u])
 
     whole = tuple([b.with_axis(t) for t in types])
     batched = custom.HostFunction(call, function.rule, again, adapter)
-    return custom.host_call(batched, b.all_mapped(xs, mapped), whole if several else whole[0])
+    return custom.host_call(batched, inputs, whole if several else whole[0])
 
 
 # The table ------------------------------------------------------------------------------------------------------------
