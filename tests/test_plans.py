@@ -157,3 +157,16 @@ def test_a_nan_in_a_dead_branch_is_not_hidden_by_what_follows(name: str) -> None
     gradient = ad.grad(lambda x: ad.where(ad.isnan(x), 0.0, x * x).sum())
     for _ in range(3):
         equal(hide(gradient(double([np.nan, 2.0]))), expected)
+
+
+def test_the_cotangent_is_an_input_of_the_plan() -> None:
+    for v in (3.0, 3.0, 3.0, 5.0, 7.0):
+        z = ad.variable(np.array(3 + 4j))
+        ad.abs(z).backward(v)
+        np.testing.assert_allclose(z.grad.numpy(), v * (0.6 + 0.8j), 1e-12)
+
+
+def test_the_sign_of_an_imaginary_zero_is_part_of_the_key() -> None:
+    for value, root in ((-1 + 0j, 1j),) * 3 + ((complex(-1, -0.0), -1j),):
+        found = ad.sqrt(ad.full((3,), value, dtype="complex128")).numpy()
+        np.testing.assert_allclose(found, np.full(3, root), 1e-12)

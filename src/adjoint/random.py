@@ -60,6 +60,13 @@ class Generator:
     def _key(self, key: int) -> None:
         self._made, self._seed = key, None
 
+    def __getstate__(self) -> tuple[int, int]:
+        return self._key, self._counter
+
+    def __setstate__(self, state: tuple[int, int]) -> None:
+        self._lock = threading.Lock()
+        self._key, self._counter = state
+
     @property
     def state(self) -> Tensor:
         """Where the stream is."""

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from math import copysign
 from sys import getrefcount
 from typing import Any
 
 from adjoint.derive import PULLBACK
 from adjoint.graph import Kept, Node
-from adjoint.primitives.core import FULL, SELECT
+from adjoint.primitives.core import FULL, SELECT, is_literal
 from adjoint.primitives.custom import HOST_CALL
 
-LITERALS = frozenset({0, 1, -1, 2})
 FLOAT_SLOT = "a number"
 
 
@@ -115,7 +113,7 @@ def canonicalize(roots: Sequence[Node], structural: bool = False) -> Canonical:
             value = node.attributes
             entry(FULL)
             entry(node.type.code)
-            if value in LITERALS and (value != 0 or copysign(1.0, value.real) > 0):
+            if is_literal(value):
                 entry(value)
             else:
                 entry(FLOAT_SLOT)

@@ -26,7 +26,7 @@ from adjoint.execution.plan import Plan, build, find_targets, is_differentiated,
 from adjoint.execution.programs import Bound, Streaming, choose
 from adjoint.graph import Kept, Node, Origin, topological
 from adjoint.graph.collector import collector_paused
-from adjoint.primitives.core import SELECT, VERSION, WATCHED
+from adjoint.primitives.core import FULL, SELECT, VERSION, WATCHED
 
 __all__ = ["evaluate", "plan_of", "run"]
 
@@ -130,8 +130,11 @@ def _finite(plan: Plan, results: list[Any]) -> bool:
     return all(np.isfinite(np.add.reduce(results[k], None)) for k in plan.checked)
 
 
-def evaluate(nodes: Iterable[Node]) -> None:
-    """Give every node its value; what of their graph somebody else holds, and what a reverse pass will read, as well."""
+def evaluate(nodes: Iterable[Node], remember: bool = True) -> None:
+    """Give every node its value; what of their graph somebody else holds, and what a reverse pass will read, as well.
+
+    Without `remember`, the structure is taken for one that won't come back.
+    """
     with _lock:
         roots = []
         for node in nodes:
@@ -151,11 +154,13 @@ def evaluate(nodes: Iterable[Node]) -> None:
         wanted = dict.fromkeys([c.number[x] for x in roots])
         if len(c.order) > len(wanted):
             wanted.update(dict.fromkeys(external_references(c)))
-        work = _prepare(c, list(wanted), keep=not c.structural and any(is_differentiated(x) for x in roots))
+        keep = not c.structural and any(is_differentiated(x) for x in roots)
+        work = _prepare(c, list(wanted), keep) if remember else _prepare_once(c, list(wanted), keep)
     try:
         targets, results = work()
     except Exception as error:
-        origin = blame(c)
+        with _lock:
+            origin = blame(c)
         if origin is None:
             raise
         raise _at(error, origin) from error
@@ -173,12 +178,16 @@ def _prepare(c: Canonical, wanted: list[int], keep: bool) -> Callable[[], tuple[
             if len(_seen) >= MAX_SEEN:
                 _seen.clear()
             _seen.add(mark)
-            with collector_paused():
-                interpretation = Interpretation(*find_targets(c, wanted, keep and is_worth_keeping(c)))
-            return lambda: (interpretation.targets, interpret(interpretation))
+            return _prepare_once(c, wanted, keep)
         plan = plan_of(c, wanted, keep, key)
     found, leaves, numbers = plan, [value_array(x) for x in c.leaves], [v for v, _ in c.numbers]
     return lambda: (found.outputs, run(found, leaves, numbers))
+
+
+def _prepare_once(c: Canonical, wanted: list[int], keep: bool) -> Callable[[], tuple[Sequence[Any], list[Any]]]:
+    with collector_paused():
+        steps = Interpretation(*find_targets(c, wanted, keep and is_worth_keeping(c)))
+    return lambda: (steps.targets, interpret(steps))
 
 
 def interpret(steps: Interpretation) -> list[Any]:
@@ -239,10 +248,10 @@ def _store(c: Canonical, targets: Sequence[Any], results: list[Any]) -> None:
     for (i, index, _, is_kept), value in zip(targets, results, strict=True):
         node = order[i]
         array = value if type(value) is np.ndarray else np.asarray(value)
-        if array.base is not None and (array.base.nbytes > 4 * array.nbytes or 0 in array.strides):
-            array = (
-                array.copy()
-            )  # a small view would keep a large array alive, a repeated number isn't one to each reader
+        if node.op is FULL and node is node.type.zero:
+            array = np.broadcast_to(np.zeros((), array.dtype), array.shape)  # shared for ever: it must stay small
+        elif isinstance(array.base, np.ndarray) and (array.base.nbytes > 4 * array.nbytes or 0 in array.strides):
+            array = array.copy()  # a small view would keep a large array alive
         if index is not None:
             several.setdefault(node, []).append(array)
         elif is_kept:

@@ -23,11 +23,13 @@ class Interpretation:
     def __init__(self, targets: Sequence[Target], replaced: dict[Node, Node]) -> None:
         self.targets = targets
         self.replaced = replaced
-        self.order: list[Node] = []
+        # Inputs and values are read here, under the evaluation lock: a node that gets its value forgets its inputs.
+        self.order: list[tuple[Node, tuple[Node, ...]]] = []
+        self.held: dict[Node, Any] = {}
         self.uses: dict[Node, int] = {}
         self._walk()
-        self.has_masked = any(node.op.masked is not None for node in self.order)
-        self.always_masked = self.has_masked and must_mask([(n, n.op, n.inputs) for n in self.order])
+        self.has_masked = any(node.op.masked is not None for node, _ in self.order)
+        self.always_masked = self.has_masked and must_mask([(n, n.op, inputs) for n, inputs in self.order])
 
     def _walk(self) -> None:
         uses, replaced = self.uses, self.replaced
@@ -42,16 +44,20 @@ class Interpretation:
             node = pop()
             if node in done:
                 continue
-            if node.value is not None or node.op is FULL:
+            if node.op is FULL:
                 done.add(node)
                 continue
+            if node.value is not None:
+                done.add(node)
+                self.held[node] = value_array(node)
+                continue
+            inputs = (replaced[node],) if node.op is SELECT and node in replaced else node.inputs
             if node in entered:
                 done.add(node)
-                emit(node)
+                emit((node, inputs))
                 continue
             entered.add(node)
             push(node)
-            inputs = (replaced[node],) if node.op is SELECT and node in replaced else node.inputs
             for x in reversed(inputs):
                 uses[x] = get(x, 0) + 1
                 if x not in done:
@@ -61,12 +67,10 @@ class Interpretation:
         """The targets' values."""
         replaced = self.replaced
         uses = dict(self.uses)
-        values: dict[Node, Any] = {}
-        for node in self.order:
+        values = dict(self.held)
+        for node, inputs in self.order:
             op = node.op
-            inputs = node.inputs
             if op is SELECT and node in replaced:
-                inputs = (replaced[node],)
                 kernel: Any = _same
             else:
                 kernel = op.masked if masked and op.masked is not None else op.kernel(node.attributes, node.type)
@@ -74,23 +78,23 @@ class Interpretation:
                 a, b = inputs
                 p, q = values.get(a), values.get(b)
                 if p is None:
-                    p = values[a] = given(a)
+                    p = values[a] = constant(a)
                 if q is None:
-                    q = values[b] = given(b)
+                    q = values[b] = constant(b)
                 values[node] = kernel(p, q)
             elif len(inputs) == 1:
                 (a,) = inputs
                 p = values.get(a)
                 if p is None:
-                    p = values[a] = given(a)
+                    p = values[a] = constant(a)
                 values[node] = kernel(p)
             else:
-                values[node] = kernel(*[values[x] if x in values else given(x) for x in inputs])
+                values[node] = kernel(*[values[x] if x in values else constant(x) for x in inputs])
             for x in inputs:
                 left = uses[x] = uses[x] - 1
                 if not left:
                     values.pop(x, None)
-        return [values[x] if x in values else given(x) for _, _, x, _ in self.targets]
+        return [values[x] if x in values else constant(x) for _, _, x, _ in self.targets]
 
     def is_finite(self, results: list[Any]) -> bool:
         """Whether the floating results are finite, as far as one sum each can tell."""
@@ -101,13 +105,11 @@ class Interpretation:
         )
 
 
-def given(node: Node) -> Any:
-    """The array of a node that has a value or is a constant."""
-    if node.op is FULL and node.value is None:
-        type = node.type
-        number = np.full((), node.attributes, type.dtype.dtype)
-        return number if type.shape == () else np.broadcast_to(number, type.shape)
-    return value_array(node)
+def constant(node: Node) -> Any:
+    """The array of a constant: one number, repeated without taking memory."""
+    type = node.type
+    number = np.full((), node.attributes, type.dtype.dtype)
+    return number if type.shape == () else np.broadcast_to(number, type.shape)
 
 
 def _same(x: Any) -> Any:

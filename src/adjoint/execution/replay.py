@@ -31,4 +31,10 @@ class Replay:
             if place is not None:
                 values[place] = array
         results = run(self.plan, values, self.numbers)
-        return [np.asarray(results[k]) for k in self.picks]
+        return [_own(results[k], arrays) for k in self.picks]
+
+
+def _own(result: Any, arrays: Sequence[Any]) -> Any:
+    """The result as an array that isn't the caller's memory."""
+    array = np.asarray(result)
+    return array.copy() if array.base is not None or any(array is x for x in arrays) else array

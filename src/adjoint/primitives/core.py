@@ -7,6 +7,7 @@ operations of another without importing it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import copysign
 from typing import Any
 
 import numpy as np
@@ -178,6 +179,7 @@ register(cast, "astype")
 
 
 REAL_SCALARS = (float, int)
+LITERALS = frozenset({0, 1, -1, 2})
 
 # Matching types -------------------------------------------------------------------------------------------------------
 
@@ -225,11 +227,17 @@ def match(name: str, *operands: Any) -> list[Node]:
     return [conform(x, common) if type(x) is Node else constant(x, common) for x in operands]
 
 
+def is_literal(value: complex) -> bool:
+    """Whether a constant is part of a plan's key (0, 1, -1 and 2, no part a negative zero) rather than one of its inputs."""
+    return value in LITERALS and copysign(1.0, value.imag) > 0 and (value != 0 or copysign(1.0, value.real) > 0)
+
+
 def conform(x: Node, type: ArrayType) -> Node:
     """x cast and broadcast to a type."""
     if x.type is type:
         return x
-    if x.op is FULL and x.value is None:  # a constant takes the type at once
+    # A literal takes the type at once. Other numbers may be inputs of the plan that this is done for: they aren't looked at.
+    if x.op is FULL and x.value is None and is_literal(x.attributes):
         kind = type.dtype.kind
         if kind == x.type.dtype.kind or (kind in "fc" and x.type.dtype.kind != "c"):
             value = x.attributes
@@ -359,7 +367,7 @@ def same_type(name: str, nodes: Sequence[Node]) -> list[Node]:
 __all__ = [
     "BOOL", "CAST", "DETACH", "FULL", "IDENTITY", "LEAF", "PLACEHOLDER", "SELECT", "VERSION", "WATCHED", "binary",
     "bounded_int", "cast",
-    "complex_of", "conform", "conjugate", "constant", "data", "full", "inexact", "is_scalar", "leaf", "marker", "match",
+    "complex_of", "conform", "conjugate", "constant", "data", "full", "inexact", "is_literal", "is_scalar", "leaf", "marker", "match",
     "ops", "placeholder", "reduce_to", "register", "same_type", "select", "stop_gradient", "unary",
     "version", "zeros",
 ]  # fmt: skip

@@ -84,10 +84,6 @@ def _clip_kernel(x: Any, low: Any, high: Any, out: Any = None) -> Any:
     return np.minimum(np.maximum(x, low), high, out=out)
 
 
-def _floored(a: Node, b: Node) -> Node:
-    return floor(safe_divide(a, b)) if a.type.inexact else floor_divide(a, b)
-
-
 add = binary("add", np.add, lambda u, out, a, b: u, lambda u, out, a, b: u, cheap=True, symbol="+")
 subtract = binary(
     "subtract", np.subtract, lambda u, out, a, b: u, lambda u, out, a, b: negative(u),
@@ -113,7 +109,7 @@ remainder = binary(
     "remainder",
     np.remainder,
     lambda u, out, a, b: u,
-    lambda u, out, a, b: negative(scale(u, _floored(a, b))),
+    lambda u, out, a, b: negative(scale(u, floor_divide(a, b))),
     kinds="iuf",
     symbol="mod",
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -165,7 +164,8 @@ class Tensor:
         return array.copy() if copy else array
 
     def __dlpack__(self, **keywords: Any) -> Any:
-        return np.asarray(self._array()).__dlpack__(**keywords)
+        # a copy: other libraries write into what they import, and a value never changes
+        return np.array(self._array()).__dlpack__(**keywords)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)
@@ -656,7 +656,7 @@ def _site(node: Node, frame: FrameType) -> None:
 def _recorded(node: Node, frame: FrameType) -> Tensor:
     """A tensor for a node just recorded, with the line that asked for it."""
     _site(node, frame)
-    if not node.tracked:
+    if not node.tracked and type(node.type) is not tuple:
         count_pending(node)
     return wrap(node)
 
@@ -731,9 +731,10 @@ def _is_traced(node: Node) -> bool:
     return any(x.op is PLACEHOLDER for x in topological([node], lambda x: x.value is None))
 
 
-LOOK_EVERY = 4093  # operations: a prime, so that in a loop every operation gets its turn to be looked at
+LOOK_AFTER = 1 << 22  # elements, each operation counting as 1024 more
 LONG_PENDING = 2048  # nodes
-_countdown = itertools.cycle(range(LOOK_EVERY))
+LARGE_PENDING = 256  # nodes, of more than LOOK_AFTER elements together
+_recorded_since = [0, 0]  # the weight of what was recorded since the last look; how many looks there were
 
 
 def count_pending(node: Node) -> None:
@@ -741,14 +742,20 @@ def count_pending(node: Node) -> None:
 
     So an average that is updated in a loop and never read doesn't grow. What else is alive in that graph gets its value too.
     """
-    if not next(_countdown):
-        pending = 0
+    state = _recorded_since
+    state[0] += node.type.size + 1024
+    if state[0] >= LOOK_AFTER:
+        state[1] += 1
+        state[0] = -1031 * (state[1] % 13)  # not in step with a loop: every operation of it gets its turn
+        pending = elements = 0
         for x in topological([node], lambda x: x.value is None):
             if x.op is PLACEHOLDER:
                 return
-            pending += x.value is None
-        if pending > LONG_PENDING:
-            evaluate([node])
+            if x.value is None and type(x.type) is not tuple:
+                pending += 1
+                elements += x.type.size
+        if pending > LONG_PENDING or (pending > LARGE_PENDING and elements > LOOK_AFTER):
+            evaluate([node], remember=False)
 
 
 def _rebind(tensor: Tensor, node: Node) -> None:
