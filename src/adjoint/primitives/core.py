@@ -366,8 +366,7 @@ def same_type(name: str, nodes: Sequence[Node]) -> list[Node]:
 
 __all__ = [
     "BOOL", "CAST", "DETACH", "FULL", "IDENTITY", "LEAF", "PLACEHOLDER", "SELECT", "VERSION", "WATCHED", "binary",
-    "bounded_int", "cast",
-    "complex_of", "conform", "conjugate", "constant", "data", "full", "inexact", "is_literal", "is_scalar", "leaf", "marker", "match",
-    "ops", "placeholder", "reduce_to", "register", "same_type", "select", "stop_gradient", "unary",
-    "version", "zeros",
+    "bounded_int", "cast", "complex_of", "conform", "conjugate", "constant", "data", "full", "inexact", "is_literal",
+    "is_scalar", "leaf", "marker", "match", "ops", "placeholder", "reduce_to", "register", "same_type", "select",
+    "stop_gradient", "unary", "version", "zeros",
 ]  # fmt: skip

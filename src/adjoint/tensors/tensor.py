@@ -724,7 +724,12 @@ def settle(nodes: Sequence[Node]) -> None:
     held = [reference() for reference in _accumulators.values()]
     _accumulators.clear()
     pending = [t.node for t in held if t is not None and t.node.value is None and not _is_traced(t.node)]
-    evaluate([*nodes, *pending])
+    try:
+        evaluate([*nodes, *pending])
+    except Exception:
+        if not pending:
+            raise
+        evaluate(nodes)  # what is wrong with an accumulated value is raised where that is read
 
 
 def _is_traced(node: Node) -> bool:
