@@ -17,7 +17,8 @@ from adjoint.derive import PULLBACK, expand
 from adjoint.execution.blas import single_threaded
 from adjoint.execution.canonical import Canonical, canonicalize, external_references, value_array
 from adjoint.execution.plan import Plan, build
-from adjoint.execution.programs import Streaming, choose
+from adjoint.execution.programs import Streaming
+from adjoint.execution.tiers import choose, tiers
 from adjoint.graph import Kept, Node, Origin, topological
 from adjoint.primitives.core import SELECT, VERSION, WATCHED
 
@@ -108,11 +109,11 @@ def run(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Any]:
 def _run(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Any]:
     alarm = _Alarm()
     with np.errstate(divide="ignore", over="ignore", under="ignore", invalid="call", call=alarm):
-        owned = plan.runs > 0 and plan.lock.acquire(blocking=False)
+        owned = (plan.runs > 0 or tiers.compiles) and plan.lock.acquire(blocking=False)
         try:
             program = _program(plan, owned)
             results = program.run(leaves, numbers, plan.always_masked)
-            if plan.has_masked and not plan.always_masked and (alarm.raised or not _finite(plan, results)):
+            if plan.has_masked and not plan.always_masked and not program.masks and (alarm.raised or not _finite(plan, results)):
                 results = program.run(leaves, numbers, True)
         finally:
             if owned:

@@ -1,0 +1,56 @@
+"""Which program runs a plan: NumPy's or a native one.
+
+ADJOINT_BACKEND chooses, read once: `numpy` for the interpreter alone, `native` to compile every structure when it is
+first seen. A structure that native code can't serve runs on the interpreter all the same.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any
+
+from adjoint.execution import programs
+from adjoint.execution.native import compile_plan, missing
+from adjoint.execution.plan import Plan
+
+BACKENDS = ("numpy", "native")
+
+
+def _chosen() -> str:
+    backend = os.environ.get("ADJOINT_BACKEND", "numpy")
+    if backend not in BACKENDS:
+        raise ValueError(f"ADJOINT_BACKEND must be one of {', '.join(BACKENDS)}, got {backend!r}")
+    return backend
+
+
+class Tiers:
+    """The backend in use; `noticed` once the user has been told that its parts are missing."""
+
+    def __init__(self) -> None:
+        self.backend = _chosen()
+        self.noticed = False
+
+    @property
+    def compiles(self) -> bool:
+        """Whether structures are compiled when first seen."""
+        return self.backend == "native"
+
+
+tiers = Tiers()
+
+
+def choose(plan: Plan) -> Any:
+    """The program for a plan, made once."""
+    if tiers.compiles:
+        lacking = missing()
+        if lacking is not None:
+            tiers.backend = "numpy"
+            if not tiers.noticed:
+                tiers.noticed = True
+                warnings.warn(f"adjoint computes with NumPy alone: {lacking}", RuntimeWarning, stacklevel=2)
+        else:
+            program = compile_plan(plan)
+            if program is not None:
+                return program
+    return programs.choose(plan) if plan.runs else plan.streaming
