@@ -340,7 +340,6 @@ class Emitter:
         dtype = arguments[0].dtype
         element, vector = ELEMENT[dtype], self.type(dtype)
         position = self.libm.setdefault(name + ("f" if dtype == "float32" else ""), len(self.libm))
-        function = self.assign(f"load ptr, ptr %libm{position}")
         slots = [self.variable(x) for x in arguments]
         result = self.allocate(vector)
         with self.loop("0", str(self.lanes), 1) as i:
@@ -348,7 +347,7 @@ class Emitter:
             for slot in slots:
                 where = self.assign(f"getelementptr {element}, ptr {slot}, i64 {i}")
                 given.append(f"{element} {self.assign(f'load {element}, ptr {where}')}")
-            value = self.assign(f"call {element} {function}({', '.join(given)})")
+            value = self.assign(f"call {element} %libm{position}({', '.join(given)})")
             where = self.assign(f"getelementptr {element}, ptr {result}, i64 {i}")
             self.line(f"store {element} {value}, ptr {where}")
         return self.get(result, dtype)
