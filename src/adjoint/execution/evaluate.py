@@ -17,8 +17,8 @@ from adjoint.derive import PULLBACK, expand
 from adjoint.execution.blas import single_threaded
 from adjoint.execution.canonical import Canonical, canonicalize, external_references, value_array
 from adjoint.execution.plan import Plan, build
-from adjoint.execution.programs import Streaming
-from adjoint.execution.tiers import choose, tiers
+from adjoint.execution.programs import Streaming, choose
+from adjoint.execution.tiers import native_program, tiers
 from adjoint.graph import Kept, Node, Origin, topological
 from adjoint.primitives.core import SELECT, VERSION, WATCHED
 
@@ -109,11 +109,18 @@ def run(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Any]:
 def _run(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Any]:
     alarm = _Alarm()
     with np.errstate(divide="ignore", over="ignore", under="ignore", invalid="call", call=alarm):
-        owned = (plan.runs > 0 or tiers.compiles) and plan.lock.acquire(blocking=False)
+        program = plan.program
+        if program is None and tiers.compiles:
+            program = _compiled(plan)
+        owned = False
+        if program is None or not program.reentrant:
+            owned = plan.runs > 0 and plan.lock.acquire(blocking=False)
+            program = _interpreter(plan, owned)
         try:
-            program = _program(plan, owned)
             results = program.run(leaves, numbers, plan.always_masked)
-            if plan.has_masked and not plan.always_masked and not program.masks and (alarm.raised or not _finite(plan, results)):
+            if plan.has_masked and not program.masks and not plan.always_masked and (
+                alarm.raised or not _finite(plan, results)
+            ):  # fmt: skip
                 results = program.run(leaves, numbers, True)
         finally:
             if owned:
@@ -122,7 +129,17 @@ def _run(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Any]:
     return results
 
 
-def _program(plan: Plan, owned: bool) -> Any:
+def _compiled(plan: Plan) -> Any:
+    """The plan's native program; None where it has none."""
+    with plan.lock, _collector_paused():
+        if plan.program is None and not plan.refused:
+            plan.program = native_program(plan)
+            plan.refused = plan.program is None
+    program = plan.program
+    return program if program is not None and program.reentrant else None
+
+
+def _interpreter(plan: Plan, owned: bool) -> Any:
     if plan.streaming is None or (owned and plan.program is None):
         with _collector_paused():
             if plan.streaming is None:

@@ -58,6 +58,7 @@ class Plan:
         self.runs = 0
         self.program: Any = None  # the fast form, made by `programs` at the second run
         self.streaming: Any = None
+        self.refused = False  # native code can't serve it
         self.lock = threading.Lock()
 
     @property

@@ -29,6 +29,7 @@ class Streaming:
     """Steps over an environment of arrays."""
 
     masks = False  # whether zero times infinity is always zero, and not just when asked for
+    reentrant = True
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -102,6 +103,7 @@ class Bound:
     """Steps with every argument in place. Not reentrant: the plan's lock guards it."""
 
     masks = False
+    reentrant = False
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan

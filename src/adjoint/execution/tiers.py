@@ -10,7 +10,6 @@ import os
 import warnings
 from typing import Any
 
-from adjoint.execution import programs
 from adjoint.execution.native import compile_plan, missing
 from adjoint.execution.plan import Plan
 
@@ -40,17 +39,13 @@ class Tiers:
 tiers = Tiers()
 
 
-def choose(plan: Plan) -> Any:
-    """The program for a plan, made once."""
-    if tiers.compiles:
-        lacking = missing()
-        if lacking is not None:
-            tiers.backend = "numpy"
-            if not tiers.noticed:
-                tiers.noticed = True
-                warnings.warn(f"adjoint computes with NumPy alone: {lacking}", RuntimeWarning, stacklevel=2)
-        else:
-            program = compile_plan(plan)
-            if program is not None:
-                return program
-    return programs.choose(plan) if plan.runs else plan.streaming
+def native_program(plan: Plan) -> Any:
+    """The plan compiled; None where native code can't serve it."""
+    lacking = missing()
+    if lacking is None:
+        return compile_plan(plan)
+    tiers.backend = "numpy"
+    if not tiers.noticed:
+        tiers.noticed = True
+        warnings.warn(f"adjoint computes with NumPy alone: {lacking}", RuntimeWarning, stacklevel=2)
+    return None

@@ -45,9 +45,10 @@ def compile_plan(plan: Plan) -> Native | None:
 
 
 class Native:
-    """A compiled plan. Not reentrant: the plan's lock guards it. Zero times infinity is always treated as zero."""
+    """A compiled plan. Zero times infinity is always treated as zero. Each run takes a frame of its own."""
 
     masks = True
+    reentrant = True
 
     def __init__(self, fusion: Fusion) -> None:
         self.fusion = fusion
@@ -55,13 +56,12 @@ class Native:
         self.table = Table()
         self.pieces = self.compile()
         self.produced = self.producers()
-        self.results = [(slot, slot in fusion.objects) for slot in fusion.results]
-        fresh = dict.fromkeys(fusion.views[s].root for s, is_object in self.results if not is_object)
+        fresh = dict.fromkeys(fusion.views[s].root for s in fusion.results if s not in fusion.objects)
         self.fresh = [root for root in fresh if root in self.produced]
         self.lay_out()
         leaves = len(plan.leaf_types)
         positions = self.table.positions
-        self.pointers = (ctypes.c_void_p * max(len(positions), 1))()
+        self.pointers: list[int | None] = [None] * max(len(positions), 1)  # those that are the same in every run
         self.leaf_places = [(k, positions.get(k, -1)) for k in range(leaves) if k not in fusion.objects]
         self.keep: list[Any] = []
         for key, at in positions.items():
@@ -73,7 +73,7 @@ class Native:
                 array = np.array(plan.constants[key], order="C")
                 self.keep.append(array)
                 self.pointers[at] = array.ctypes.data
-        self.bind_numbers()
+        self.frames: list[Frame] = []
         self.fresh_makers = [
             (root, fusion.shapes[root], np.dtype(fusion.dtypes[root]), positions[root]) for root in self.fresh
         ]
@@ -85,7 +85,6 @@ class Native:
             (signature(self.library.address(f"segment{k}")), None) if step is None else (None, step)
             for k, step in self.pieces
         ]
-        self.argument = ctypes.addressof(self.pointers)
 
     # Preparation
 
@@ -155,67 +154,45 @@ class Native:
         ]
         lifetimes += [Lifetime(key, size, key[1], key[1]) for key, size in self.table.scratch.items()]
         offsets, self.block_size = place(lifetimes)
-        self.block: Array | None = None
         self.inner = [(self.table.at(key), offset) for key, offset in offsets.items()]
         self.inner_roots = {key: offset for key, offset in offsets.items() if type(key) is int}
-
-    def claim_block(self) -> Array:
-        """The block for inner arrays: kept between runs unless it is large."""
-        if self.block is not None:
-            return self.block
-        raw = np.empty(self.block_size + 64, np.uint8)
-        start = -raw.ctypes.data % 64
-        block = raw[start : start + self.block_size]
-        address = block.ctypes.data
-        for at, offset in self.inner:
-            self.pointers[at] = address + offset
-        if self.block_size <= MAX_OWNED:
-            self.block = block
-        return block
-
-    def bind_numbers(self) -> None:
-        plan, positions = self.plan, self.table.positions
-        base = len(plan.leaf_types)
-        by_dtype: dict[Any, list[int]] = {}
-        for k, t in enumerate(plan.number_types):
-            by_dtype.setdefault(t.dtype.dtype, []).append(k)
-        self.number_blocks: list[tuple[Array, list[int]]] = []
-        self.number_arrays: dict[int, Array] = {}
-        for dtype, members in by_dtype.items():
-            block = np.zeros(len(members), dtype)
-            self.number_blocks.append((block, members))
-            for position, k in enumerate(members):
-                self.number_arrays[base + k] = block[position : position + 1].reshape(())
-                if base + k in positions:
-                    self.pointers[positions[base + k]] = block.ctypes.data + position * block.itemsize
 
     # Running
 
     def run(self, leaves: list[Any], numbers: list[Any], masked: bool) -> list[Any]:
-        pointers = self.pointers
-        env: dict[int, Any] = {}
+        try:
+            frame = self.frames.pop()
+        except IndexError:
+            frame = Frame(self)
+        pointers, env = frame.pointers, frame.env
         for k, at in self.leaf_places:
             x = leaves[k]
-            if not x.flags.c_contiguous or not x.flags.aligned:
+            flags = x.flags
+            if not flags.c_contiguous or not flags.aligned:
                 x = x.copy()
             env[k] = x
             if at >= 0:
                 pointers[at] = x.__array_interface__["data"][0]
-        for block, members in self.number_blocks:
+        for block, members in frame.number_blocks:
             block[:] = [numbers[k] for k in members]
-        block = self.claim_block() if self.block_size else None
         for root, shape, dtype, at in self.fresh_makers:
             x = env[root] = np.empty(shape, dtype)
             pointers[at] = x.__array_interface__["data"][0]
-        for function, step in self.calls:
-            if function is not None:
-                function(self.argument)
-            elif step is not None:
-                self.run_host(step, leaves, env, block)
-        return [self.array(slot, leaves, env, block) for slot in self.fusion.results]
+        try:
+            for function, step in self.calls:
+                if function is not None:
+                    function(frame.argument)
+                elif step is not None:
+                    self.run_host(step, leaves, frame)
+            return [self.array(slot, leaves, frame) for slot in self.fusion.results]
+        finally:
+            frame.env = {}
+            if self.block_size <= MAX_OWNED and len(self.frames) < 4:
+                self.frames.append(frame)
 
-    def run_host(self, step: Step, leaves: list[Any], env: dict[int, Any], block: Array | None) -> None:
-        result = step.masked(*[self.array(i, leaves, env, block) for i in step.inputs])
+    def run_host(self, step: Step, leaves: list[Any], frame: Frame) -> None:
+        env = frame.env
+        result = step.masked(*[self.array(i, leaves, frame) for i in step.inputs])
         slot = step.output
         if slot in self.fusion.objects:
             env[slot] = result
@@ -226,20 +203,20 @@ class Native:
         env[slot] = array
         at = self.table.positions.get(slot)
         if at is not None:
-            self.pointers[at] = array.__array_interface__["data"][0]
+            frame.pointers[at] = array.__array_interface__["data"][0]
 
-    def array(self, slot: int, leaves: list[Any], env: dict[int, Any], block: Array | None) -> Any:
+    def array(self, slot: int, leaves: list[Any], frame: Frame) -> Any:
         """The array of a slot, once it is computed."""
-        found = env.get(slot)
+        found = frame.env.get(slot)
         if found is not None:
             return found
         plan = self.plan
         if slot in self.fusion.objects:
             if slot < len(plan.leaf_types):
                 return leaves[slot]
-            return self.number_arrays[slot].copy() if slot in self.number_arrays else plan.constants[slot]
+            return frame.number_arrays[slot].copy() if slot in frame.number_arrays else plan.constants[slot]
         view = self.fusion.views[slot]
-        root = self.root_array(view.root, env, block)
+        root = self.root_array(view.root, frame)
         if view == View(slot, 0, view.shape, contiguous(view.shape)) and view.shape == root.shape:
             return root
         size = root.itemsize
@@ -248,19 +225,45 @@ class Native:
             result.flags.writeable = False
         return result
 
-    def root_array(self, root: int, env: dict[int, Any], block: Array | None) -> Array:
-        found = env.get(root)
+    def root_array(self, root: int, frame: Frame) -> Array:
+        found = frame.env.get(root)
         if found is None:
-            if root in self.number_arrays:
-                found = self.number_arrays[root].copy()
+            if root in frame.number_arrays:
+                found = frame.number_arrays[root].copy()
             elif root in self.plan.constants:
                 found = self.plan.constants[root]
                 if not found.flags.c_contiguous:
                     found = found.copy()
             else:
-                offset = self.inner_roots[root]
                 shape, dtype = self.fusion.shapes[root], np.dtype(self.fusion.dtypes[root])
-                assert block is not None
-                found = np.ndarray(shape, dtype, block, offset)
-            env[root] = found
+                found = np.ndarray(shape, dtype, frame.block, self.inner_roots[root])
+            frame.env[root] = found
         return found
+
+
+class Frame:
+    """What one run at a time may use: the table of pointers, the block for inner arrays, the free numbers."""
+
+    def __init__(self, program: Native) -> None:
+        plan, positions = program.plan, program.table.positions
+        self.pointers = (ctypes.c_void_p * len(program.pointers))(*program.pointers)
+        self.argument = ctypes.addressof(self.pointers)
+        raw = np.empty(program.block_size + 64, np.uint8)
+        start = -raw.ctypes.data % 64
+        self.block = raw[start : start + program.block_size]
+        for at, offset in program.inner:
+            self.pointers[at] = raw.ctypes.data + start + offset
+        self.number_blocks: list[tuple[Array, list[int]]] = []
+        self.number_arrays: dict[int, Array] = {}
+        self.env: dict[int, Any] = {}
+        base = len(plan.leaf_types)
+        by_dtype: dict[Any, list[int]] = {}
+        for k, t in enumerate(plan.number_types):
+            by_dtype.setdefault(t.dtype.dtype, []).append(k)
+        for dtype, members in by_dtype.items():
+            block = np.zeros(len(members), dtype)
+            self.number_blocks.append((block, members))
+            for position, k in enumerate(members):
+                self.number_arrays[base + k] = block[position : position + 1].reshape(())
+                if base + k in positions:
+                    self.pointers[positions[base + k]] = block.ctypes.data + position * block.itemsize
