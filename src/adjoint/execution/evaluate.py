@@ -194,7 +194,11 @@ def _cut_from(c: Canonical) -> list[Node]:
 def blame(c: Canonical) -> Origin | None:
     """Where the operation was recorded that fails when the graph is computed node by node."""
     values: dict[Node, Any] = {}
-    roots = [x for x in c.order if x.op is not PULLBACK and not (x.op is SELECT and x.inputs[:1] and x.inputs[0] in c.pullbacks)]
+    roots = [
+        x
+        for x in c.order
+        if x.op is not PULLBACK and not (x.op is SELECT and x.inputs[:1] and x.inputs[0] in c.pullbacks)
+    ]
     with np.errstate(all="ignore"):
         for node in topological(expand(roots), lambda x: x.value is None):
             if node.value is not None:

@@ -453,9 +453,7 @@ class NestWriter:
         if found is None:
             found = self.scalar(view.root, dtype)
             if found is None:
-                found = self.e.load_scalar(
-                    self.pointer(view.root), self.offset(view.offset, view.strides), dtype
-                )
+                found = self.e.load_scalar(self.pointer(view.root), self.offset(view.offset, view.strides), dtype)
             self.row_values[view] = found
         return found
 

@@ -90,7 +90,9 @@ class Nest:
         self.domain = domain
         self.split: int | None = None
         self.steps: list[Step] = []
-        self.level: dict[int, str] = {}  # of the slots computed here: "element", "row" or "total" (nobody reads it here)
+        self.level: dict[
+            int, str
+        ] = {}  # of the slots computed here: "element", "row" or "total" (nobody reads it here)
         self.by_row: set[int] = set()  # the reductions that give one value for each row
         self.stored: list[int] = []  # slots that go to memory
 

@@ -242,7 +242,9 @@ class Emitter:
                 mask = f"<{self.lanes} x i1>"
                 self.declarations.add(f"declare {vector} {full}(ptr, i32, {mask}, {vector})")
                 loaded = Value(
-                    self.assign(f"call {vector} {full}(ptr {where}, i32 {size}, {mask} {self.mask}, {vector} zeroinitializer)"),
+                    self.assign(
+                        f"call {vector} {full}(ptr {where}, i32 {size}, {mask} {self.mask}, {vector} zeroinitializer)"
+                    ),
                     memory,
                 )
         else:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Hashable
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 ALIGNMENT = 64
 SLACK = 64  # bytes between arrays, so that their starts don't all fall on the same cache sets
@@ -52,3 +55,28 @@ def _merged(blocks: list[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             merged.append((offset, size))
     return merged
+
+
+# Blocks ---------------------------------------------------------------------------------------------------------------
+
+SPARE = 4  # blocks that wait for the next run, of whichever plan
+LARGEST_SPARE = 1 << 25  # bytes; a larger block goes back to the system after its run
+_spare: list[np.ndarray[Any, Any]] = []
+
+
+def take(size: int) -> np.ndarray[Any, Any]:
+    """A block of at least `size` bytes for one run. Pages that were touched before cost nothing to touch again."""
+    try:
+        block = _spare.pop()
+    except IndexError:
+        block = None
+    if block is not None and block.nbytes >= size:
+        return block
+    pages = -(-max(size, 1 << 16) // mmap.PAGESIZE)
+    return np.frombuffer(mmap.mmap(-1, pages * mmap.PAGESIZE), np.uint8)
+
+
+def give_back(block: np.ndarray[Any, Any]) -> None:
+    """Keep a block for another run."""
+    if block.nbytes <= LARGEST_SPARE and len(_spare) < SPARE:
+        _spare.append(block)

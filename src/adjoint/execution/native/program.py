@@ -11,13 +11,13 @@ import numpy as np
 from adjoint.execution.native import compiler, libraries
 from adjoint.execution.native.emit import NestWriter, Table, write_product
 from adjoint.execution.native.fuse import Fusion, Host, Nest, Product, View, contiguous
-from adjoint.execution.native.memory import Lifetime, place
+from adjoint.execution.native.memory import Lifetime, give_back, place, take
 from adjoint.execution.plan import Plan, Step
 from adjoint.shapes import size_of
 
 Array = np.ndarray[Any, Any]
 
-MAX_OWNED = 1 << 25  # bytes that one remembered plan may keep for itself
+MAX_FRAMES = 4  # runs of one plan at the same time that leave their frames for later ones
 MAX_STEPS = 3000  # larger graphs stay with the interpreter
 LONG = 1 << 16  # elements: from here on other Python threads may run meanwhile
 
@@ -100,7 +100,9 @@ class Native:
         def close() -> None:
             nonlocal segments
             if calls:
-                functions.append("\n".join([f"define void @segment{segments}(ptr %table) #0 {{", *calls, "  ret void", "}"]))
+                functions.append(
+                    "\n".join([f"define void @segment{segments}(ptr %table) #0 {{", *calls, "  ret void", "}"])
+                )
                 pieces.append((segments, None))
                 segments += 1
                 calls.clear()
@@ -148,7 +150,12 @@ class Native:
                 last[unit.a.root] = last[unit.b.root] = index
         fresh = set(self.fresh)
         lifetimes = [
-            Lifetime(root, size_of(fusion.shapes[root]) * np.dtype(fusion.dtypes[root]).itemsize, index, max(last.get(root, index), index))
+            Lifetime(
+                root,
+                size_of(fusion.shapes[root]) * np.dtype(fusion.dtypes[root]).itemsize,
+                index,
+                max(last.get(root, index), index),
+            )
             for root, index in self.produced.items()
             if root not in fresh
         ]
@@ -178,6 +185,11 @@ class Native:
         for root, shape, dtype, at in self.fresh_makers:
             x = env[root] = np.empty(shape, dtype)
             pointers[at] = x.__array_interface__["data"][0]
+        block = None
+        if self.block_size:
+            block = take(self.block_size)
+            if block is not frame.block:
+                frame.use(block, self.inner)
         try:
             for function, step in self.calls:
                 if function is not None:
@@ -187,7 +199,10 @@ class Native:
             return [self.array(slot, leaves, frame) for slot in self.fusion.results]
         finally:
             frame.env = {}
-            if self.block_size <= MAX_OWNED and len(self.frames) < 4:
+            frame.block = None
+            if block is not None:
+                give_back(block)
+            if len(self.frames) < MAX_FRAMES:
                 self.frames.append(frame)
 
     def run_host(self, step: Step, leaves: list[Any], frame: Frame) -> None:
@@ -248,11 +263,8 @@ class Frame:
         plan, positions = program.plan, program.table.positions
         self.pointers = (ctypes.c_void_p * len(program.pointers))(*program.pointers)
         self.argument = ctypes.addressof(self.pointers)
-        raw = np.empty(program.block_size + 64, np.uint8)
-        start = -raw.ctypes.data % 64
-        self.block = raw[start : start + program.block_size]
-        for at, offset in program.inner:
-            self.pointers[at] = raw.ctypes.data + start + offset
+        self.block: Array | None = None
+        self.base = 0
         self.number_blocks: list[tuple[Array, list[int]]] = []
         self.number_arrays: dict[int, Array] = {}
         self.env: dict[int, Any] = {}
@@ -267,3 +279,12 @@ class Frame:
                 self.number_arrays[base + k] = block[position : position + 1].reshape(())
                 if base + k in positions:
                     self.pointers[positions[base + k]] = block.ctypes.data + position * block.itemsize
+
+    def use(self, block: Array, inner: list[tuple[int, int]]) -> None:
+        """Lay the inner arrays into a block."""
+        self.block = block
+        base = block.__array_interface__["data"][0]
+        if base != self.base:
+            self.base = base
+            for at, offset in inner:
+                self.pointers[at] = base + offset

@@ -146,7 +146,9 @@ def log(e: Emitter, x: Value) -> Value:
 def log1p(e: Emitter, x: Value) -> Value:
     total = e.add(x, 1.0)
     # what rounding 1 + x lost, relative to it
-    lost = e.divide(e.select(e.compare("gt", e.absolute(x), 1.0), _lost(e, total, x, 1.0), _lost(e, total, 1.0, x)), total)
+    lost = e.divide(
+        e.select(e.compare("gt", e.absolute(x), 1.0), _lost(e, total, x, 1.0), _lost(e, total, 1.0, x)), total
+    )
     result = _log_edges(e, total, _log_of(e, total, lost))
     small = e.compare("lt", e.absolute(x), 1e-4 if x.dtype == "float32" else 1e-9)
     series = e.fma(e.multiply(x, x), e.fma(x, 1 / 3, -0.5), x)
