@@ -15,7 +15,7 @@ PYTEST := $(VENV)/bin/python -m pytest
 ORACLE_PYTEST := $(ORACLE_VENV)/bin/python -m pytest
 
 # The tests that train, or run a loop long enough to see what it leaks.
-QUICK_WITHOUT := acceptance documents examples memory optim train
+QUICK_WITHOUT := acceptance examples memory train
 
 .DELETE_ON_ERROR:
 .PHONY: help demo test quick test-all test-oracle lint format docs-check bench wheel clean
@@ -69,14 +69,14 @@ $(VENV)/bin/python $(ORACLE_VENV)/bin/python:
 	$(PYTHON) -m venv $(@:/bin/python=)
 
 $(VENV)/.installed-%: pyproject.toml | $(VENV)/bin/python
-	$(VENV)/bin/python -m pip install --quiet --editable '.[$*]'
+	$(VENV)/bin/python -m pip install --quiet --quiet --editable '.[$*]'
 	@touch $@
 
 $(ORACLE_VENV)/.installed-oracle: pyproject.toml | $(ORACLE_VENV)/bin/python
-	$(ORACLE_VENV)/bin/python -m pip install --quiet torch==2.13.0
-	$(ORACLE_VENV)/bin/python -m pip install --quiet --editable '.[test,oracle]'
+	$(ORACLE_VENV)/bin/python -m pip install --quiet --quiet torch==2.13.0
+	$(ORACLE_VENV)/bin/python -m pip install --quiet --quiet --editable '.[test,oracle]'
 	@touch $@
 
 $(ORACLE_VENV)/.installed-bench: benchmarks/requirements.txt $(ORACLE_VENV)/.installed-oracle
-	$(ORACLE_VENV)/bin/python -m pip install --quiet --requirement benchmarks/requirements.txt
+	$(ORACLE_VENV)/bin/python -m pip install --quiet --quiet --requirement benchmarks/requirements.txt
 	@touch $@

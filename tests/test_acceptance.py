@@ -252,23 +252,28 @@ def run(length):
     assert "0." in repr(y)
     y.backward()
     assert math.isclose(x.grad.item(), slope, rel_tol=1e-6), (x.grad.item(), slope)
-    (again,) = ad.gradients(y, [x])
-    assert again.item() == x.grad.item()
-    replayed = ad.evaluate(y, {x: 0.5}).item()
-    assert replayed == y.item()
+    if length > 50_000:
+        return
+    (slope,) = ad.gradients(y, [x])
+    assert math.isclose(slope.item(), x.grad.item(), rel_tol=1e-12)
+    assert ad.evaluate(y, {x: 0.5}).item() == ad.function([x], [y])(0.5)[0].item() == y.item()
+    (curvature,) = ad.gradients(slope, [x])
+    assert math.isfinite(curvature.item()) and curvature.item() != 0
+    _, tangent = ad.jvp(lambda x: chain(x, length), (x,), (ad.tensor(1.0, dtype="float64"),))
+    assert math.isclose(tangent.item(), x.grad.item(), rel_tol=1e-12)
 
 def check():
-    run(1000)
+    run(100)
     sys.setrecursionlimit(200)
+    run(20_000)
     used = []
     start = peak()
-    for length in (250_000, 1_000_000):
+    for length in (200_000, 1_000_000):
         run(length)
         used.append((peak() - start) / length)
     small, large = used
-    assert large < 1.5 * small + 100, used
-    assert large < 2500, used
-    print("bytes an operation", used)
+    assert large < 1.25 * small + 200, used
+    assert large < 4000, used
 
 threading.stack_size(256 * 1024)
 failed = []

@@ -249,4 +249,4 @@ def test_without_llvmlite_one_notice_and_numpy() -> None:
 
 def test_an_unknown_backend_is_named() -> None:
     result = run_python("import adjoint.execution", ADJOINT_BACKEND="cuda")
-    assert "numpy, native" in result.stderr
+    assert "numpy, auto, native" in result.stderr

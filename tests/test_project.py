@@ -14,7 +14,7 @@ import adjoint as ad
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = sorted((ROOT / "src" / "adjoint").rglob("*.py"))
-PUBLIC_MODULES = ["nn", "nn.functional", "optim", "data", "plot", "train", "cli", "tree", "api.random"]
+PUBLIC_MODULES = ["nn", "nn.functional", "optim", "data", "plot", "train", "cli", "tree", "random"]
 
 
 def run_python(code):

@@ -283,8 +283,13 @@ def test_in_place_keeps_shape_and_dtype() -> None:
     with pytest.raises(ValueError, match=r"\(2, 2\)"):
         y += ad.ones((2, 2))
     y[0] = ad.tensor(7.5, dtype="float64")
-    assert y.dtype == ad.float32
-    equal(y, [7.5, 2.0])
+    y += ad.tensor([1.0, 1.0], dtype="float64")
+    assert y.dtype == ad.float32 and y.numpy().dtype == np.float32
+    equal(y, [8.5, 3.0])
+    w = ad.variable([1.0, 2.0])
+    w.data = np.array([3.0, 4.0])
+    w.data -= np.array([1.0, 1.0])
+    assert w.dtype == ad.float32 and w.requires_grad
 
 
 def test_a_slice_is_a_value_and_not_a_view() -> None:

@@ -65,6 +65,18 @@ def test_auxiliary_output() -> None:
     equal(auxiliary["double"], [2.0, 4.0])
 
 
+def test_results_are_untracked_where_the_inputs_are() -> None:
+    x = double([1.0, 2.0])
+    out, pullback = ad.vjp(lambda x: x * 2, x)
+    value, gradient = ad.value_and_grad(lambda x: (x * x).sum())(x)
+    _, auxiliary = ad.grad(lambda x: ((x * x).sum(), {"double": x * 2}), has_aux=True)(x)
+    results = [out, *pullback(x), value, gradient, auxiliary["double"], *ad.jvp(lambda x: x * x, (x,), (x,))]
+    assert [result.requires_grad for result in results] == [False] * 7
+    equal(out, [2.0, 4.0])
+    w = ad.variable([1.0, 2.0])
+    assert ad.vjp(lambda x: x * w, x)[0].requires_grad and ad.grad(lambda x: (x * w).sum())(x).requires_grad
+
+
 def test_keyword_arguments_pass_through() -> None:
     equal(ad.grad(lambda x, *, n: x**n)(double(2.0), n=3), 12.0)
 

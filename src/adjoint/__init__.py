@@ -10,8 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from adjoint import dtypes as _dtypes
-from adjoint import tree
-from adjoint.api import random
+from adjoint import random, tree
 from adjoint.api.custom import Context, Function, custom_vjp, host_call
 from adjoint.api.evaluation import evaluate, function
 from adjoint.api.modes import enable_grad, is_grad_enabled, no_grad

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from adjoint.graph import MODE, Kept, Mode, Node, Primitive, array_type, get_mode, mode, topological
+from adjoint.graph.collector import collector_paused
 from adjoint.primitives.core import SELECT, ops, placeholder, select, zeros
 from adjoint.primitives.custom import CUSTOM, HOST_CALL
 
@@ -19,15 +20,31 @@ __all__ = ["PULLBACK", "expand", "forward", "pullback", "reverse"]
 Nodes = Sequence[Node]
 
 
-def reverse(
-    outputs: Nodes, cotangents: Sequence[Node | None], wrt: Nodes, *, stop: bool = False, known: set[Node] | None = None
-) -> list[Node | None]:
+def reverse(outputs: Nodes, cotangents: Sequence[Node | None], wrt: Nodes, *, stop: bool = False) -> list[Node | None]:
     """The cotangents of `wrt`: None where the outputs don't depend on it (or depend on it through integers alone).
 
-    With `stop`, no node of `wrt` depends on another, and the walk ends at them. `known` are nodes that depend on none.
+    With `stop`, no node of `wrt` depends on another, and the walk ends at them.
     """
-    wanted = set(wrt)
-    order, active = _active(outputs, wanted, stop, known)
+    return _reverse(outputs, cotangents, wrt, stop, set())[0]
+
+
+def _reverse(
+    outputs: Nodes, cotangents: Sequence[Node | None], wrt: Nodes, stop: bool, passive: set[Node]
+) -> tuple[list[Node | None], list[Node], set[Node]]:
+    """The cotangents, the differentiated nodes in topological order, and all nodes that were seen.
+
+    `passive` are nodes known not to depend on `wrt`; it is added to.
+    """
+    with collector_paused():
+        order, active = _active(outputs, set(wrt), stop, passive)
+        found = _accumulate(outputs, cotangents, order, active)
+    return [found.get(x) for x in wrt], order, active | passive
+
+
+def _accumulate(
+    outputs: Nodes, cotangents: Sequence[Node | None], order: list[Node], active: set[Node]
+) -> dict[Node, Node]:
+    """The cotangents of all differentiated nodes: each rule applied once, in reverse topological order."""
     cotangent: dict[Node, Node] = {}
     get = cotangent.get
     several: dict[Node, list[Node | None]] = {}
@@ -35,8 +52,7 @@ def reverse(
     for y, u in zip(outputs, cotangents, strict=True):
         if u is not None and y in active:
             cotangent[y] = add(cotangent[y], u) if y in cotangent else u
-    outer = get_mode()
-    inner = Mode(outer.grad)
+    inner = Mode(get_mode().grad)
     token = MODE.set(inner)
     try:
         for node in reversed(order):
@@ -48,22 +64,19 @@ def reverse(
             op = node.op
             rules = op.vjp
             if type(rules) is tuple:
-                position = 0
-                for x in inputs:
-                    if x in active:
-                        rule = rules[position]
-                        v = None if rule is None else rule(u, node, *inputs)
+                for x, rule in zip(inputs, rules):  # noqa: B905 - as long as each other by construction, and the hot loop
+                    if rule is not None and x in active:
+                        v = rule(u, node, *inputs)
                         if v is not None:
                             old = get(x)
                             cotangent[x] = v if old is None else add(old, v)
-                    position += 1
             elif op is SELECT:
                 (x,) = inputs
                 if x in active:
                     slots = several.setdefault(x, [None] * len(x.type))
                     old = slots[node.attributes]
                     slots[node.attributes] = u if old is None or u is None else add(old, u)
-            elif rules is not None:
+            elif callable(rules):
                 wants = [x in active for x in inputs]
                 for x, want, v in zip(inputs, wants, rules(several.get(node, u), node, wants), strict=True):
                     if want and v is not None:
@@ -71,40 +84,39 @@ def reverse(
                         cotangent[x] = v if old is None else add(old, v)
     finally:
         MODE.reset(token)
-    return [cotangent.get(x) for x in wrt]
+    return cotangent
 
 
-def _active(
-    outputs: Nodes, wanted: set[Node], stop: bool, known: set[Node] | None
-) -> tuple[list[Node], set[Node]]:
+def _active(outputs: Nodes, wanted: set[Node], stop: bool, passive: set[Node]) -> tuple[list[Node], set[Node]]:
     """The nodes on a differentiable path from `wanted` to the outputs, in topological order, and as a set."""
     order: list[Node] = []
     active: set[Node] = set()
-    passive: set[Node] = set() if known is None else set(known)
     stack = list(outputs)
+    pop, push = stack.pop, stack.append
     while stack:
-        node = stack[-1]
+        node = pop()
         if node in active or node in passive:
-            stack.pop()
             continue
-        if node in wanted and (stop or not node.tracked):
-            active.add(node)
-            stack.pop()
-            continue
-        if not node.tracked:
+        if node in wanted:
+            if stop or not node.tracked:
+                active.add(node)
+                continue
+            on_path = True
+        elif not node.tracked:
             passive.add(node)
-            stack.pop()
             continue
+        else:
+            on_path = False
         ready = True
-        on_path = node in wanted
         for x in node.inputs:
             if x in active:
                 on_path = True
             elif x not in passive:
-                stack.append(x)
-                ready = False
+                if ready:
+                    push(node)
+                    ready = False
+                push(x)
         if ready:
-            stack.pop()
             if on_path and (type(node.type) is tuple or node.type.inexact):
                 active.add(node)
                 order.append(node)
@@ -120,21 +132,23 @@ def forward(outputs: Nodes, wrt: Nodes, tangents: Sequence[Node | None]) -> list
     sources = [x for x, _ in pairs]
     with mode(grad=True):
         dummies = [placeholder(y.type, "dummy cotangent") if y.type.inexact else None for y in outputs]
-        first = reverse(outputs, dummies, sources, stop=True)
+        first, order, primal = _reverse(outputs, dummies, sources, True, set())
         linear = [(g, t) for g, (_, t) in zip(first, pairs, strict=True) if g is not None]
-        primal = set(topological(outputs, lambda node: node.tracked))
         real_dummies = [d for d in dummies if d is not None]
-        found = reverse([g for g, _ in linear], [t for _, t in linear], real_dummies, stop=True, known=primal)
-    if any(node.op is CUSTOM or node.op is HOST_CALL for node in primal):
-        _check_linear(found, set(real_dummies), primal)
+        found, _, _ = _reverse([g for g, _ in linear], [t for _, t in linear], real_dummies, True, set(primal))
+    custom = [node for node in order if node.op is CUSTOM or node.op is HOST_CALL]
+    if custom:
+        _check_linear(found, set(real_dummies), primal, custom)
     result = iter(found)
     return [None if d is None else next(result) for d in dummies]
 
 
-def _check_linear(results: Iterable[Node | None], dummies: set[Node], primal: set[Node]) -> None:
+def _check_linear(
+    results: Iterable[Node | None], dummies: set[Node], primal: set[Node], custom: Iterable[Node]
+) -> None:
     for node in topological([x for x in results if x is not None], lambda node: node not in primal):
         if node in dummies:
-            names = sorted({str(n.attributes[-1].name) for n in primal if n.op is CUSTOM})
+            names = sorted({str(n.attributes[-1].name) for n in custom if n.op is CUSTOM})
             raise RuntimeError(
                 f"jvp: the backward rule of {', '.join(names) or 'a host call'} is not linear in its cotangent, so "
                 "forward mode cannot be derived from it; give the forward rule with def_jvp"

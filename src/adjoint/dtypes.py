@@ -55,7 +55,21 @@ class DType:
         return as_dtype, (self.name,)
 
 
-NAMES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "complex64", "complex128"]
+NAMES = [
+    "bool",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+]
 DTYPES: dict[str, DType] = {name: DType(name) for name in NAMES}
 BY_NUMPY: dict[Any, DType] = {d.dtype: d for d in DTYPES.values()}
 

@@ -128,7 +128,7 @@ def _connected(saved: Any, outputs: list[Any], made: list[Tensor]) -> Any:
     return saved
 
 
-class custom_vjp:  # noqa: N801
+class custom_vjp:
     """A function of tensors with a reverse rule of its own: decorate it, then give the rule with `def_vjp`.
 
     forward(*args) returns (output, residuals); backward(residuals, cotangent) returns a tuple with one cotangent for each
@@ -155,6 +155,7 @@ class custom_vjp:  # noqa: N801
         self.backward = backward
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
+        """Run the function, with its own rule in place of the derivatives of what it does."""
         name = getattr(self.function, "__name__", "custom_vjp")
         backward = self.backward or _missing_rule(name)
         if self.forward is None:
@@ -235,7 +236,7 @@ def _host_rule(rule: Callable[..., Any], u: Any, node: Node) -> list[Node | None
     result = rule(tuple(cotangents) if isinstance(u, list) else cotangents[0], *(wrap(x) for x in node.inputs))
     results = list(result) if isinstance(result, (tuple, list)) else [result]
     if len(results) != len(node.inputs):
-        raise ValueError(f"host_call: vjp returned {len(results)} cotangents for {len(node.inputs)} arguments{at_user()}")
+        raise ValueError(
+            f"host_call: vjp returned {len(results)} cotangents for {len(node.inputs)} arguments{at_user()}"
+        )
     return [_checked("host_call", g, x) for g, x in zip(results, node.inputs, strict=True)]
-
-

@@ -56,7 +56,9 @@ def _sources(tensor: Tensor, order: Sequence[Node]) -> list[Node]:
     variable = variable_of(tensor.node)
     if variable is None or not variable.tracked:
         return [node for node in order if node is tensor.node]
-    return [node for node in order if node.op in (LEAF, VERSION) and node.attributes is variable or node is tensor.node]
+    return [
+        node for node in order if (node.op in (LEAF, VERSION) and node.attributes is variable) or node is tensor.node
+    ]
 
 
 def _rebound(outputs: Sequence[Node], bindings: Mapping[Tensor, Any]) -> list[Node]:

@@ -37,7 +37,7 @@ class _GradMode:
         return wrapped  # type: ignore[return-value]
 
 
-class no_grad(_GradMode):  # noqa: N801
+class no_grad(_GradMode):
     """Inside, operations aren't tracked, and variables may be written in place. Also a decorator.
 
     >>> import adjoint as ad
@@ -51,7 +51,7 @@ class no_grad(_GradMode):  # noqa: N801
     enabled = False
 
 
-class enable_grad(_GradMode):  # noqa: N801
+class enable_grad(_GradMode):
     """Inside, operations are tracked again. Also a decorator."""
 
     enabled = True

@@ -13,7 +13,7 @@ from typing import Any
 
 from adjoint import tree
 from adjoint.derive import forward, one_cotangent, reverse
-from adjoint.graph import Node, mode, substitute, topological
+from adjoint.graph import Node, mode, substitute
 from adjoint.primitives import core
 from adjoint.primitives.core import cast, marker, ops
 from adjoint.tensors.tensor import Tensor, as_node, at_user, check_differentiable, recording_at_user, wrap
@@ -76,24 +76,50 @@ class Inputs:
             packed.append(structure.unflatten(leaves))
         return packed
 
+    @property
+    def untracked(self) -> bool:
+        """Whether what depends on the markers is tracked for their sake alone, as far as the inputs go."""
+        return not any(m.inputs and m.inputs[0].tracked for m in self.markers)
+
+    def tracked_for_us(self, results: Sequence[Node | None]) -> list[Node]:
+        """The nodes below the results, markers included, that nothing but the markers makes tracked."""
+        if not self.untracked:
+            return []
+        ours: dict[Node, None] = dict.fromkeys(self.markers)
+        seen: set[Node] = set()
+        stack = [r for r in results if r is not None and r.tracked]
+        while stack:
+            node = stack.pop()
+            if node in ours or node in seen:
+                continue
+            touched, ready, others = False, True, False
+            for x in node.inputs:
+                if x in ours:
+                    touched = True
+                elif x.tracked:
+                    if x in seen:
+                        others = True
+                    else:
+                        if ready:
+                            stack.append(node)
+                            ready = False
+                        stack.append(x)
+            if ready:
+                if touched and not others:
+                    ours[node] = None
+                else:
+                    seen.add(node)
+        return list(ours)
+
     def release(self, results: Sequence[Node | None]) -> None:
         """Untrack results that were tracked for the markers' sake alone, so that they forget their graph when evaluated."""
-        inner = set(self.markers)
-        for m in self.markers:
-            if m.inputs and m.inputs[0].tracked:
-                return
-        released = set(inner)
-        for node in topological([r for r in results if r is not None and r.tracked], lambda n: n.tracked and n not in inner):
-            if node in inner:
-                node.tracked = False
-            elif not released.isdisjoint(node.inputs) and not any(x.tracked for x in node.inputs):
-                node.tracked = False
-                released.add(node)
+        for node in self.tracked_for_us(results):
+            node.tracked = False
 
     def freed(self, results: Sequence[Node | None]) -> list[Node | None]:
         """The results on the inputs themselves in place of the markers, if no input is tracked: untracked copies, where
         the markers are still needed for another call."""
-        if any(m.inputs and m.inputs[0].tracked for m in self.markers):
+        if not self.untracked:
             return list(results)
         found = iter(
             substitute([r for r in results if r is not None], {m: m.inputs[0] for m in self.markers}, same_values=True)
@@ -165,7 +191,8 @@ def value_and_grad(
             found = reverse([y], [one_cotangent(y)], inputs.markers, stop=True)
             if holomorphic:
                 found = [None if g is None else ops.conj(g) for g in found]
-        inputs.release([y, *found])
+        extra = [leaf.node for leaf in tree.flatten(aux)[0] if isinstance(leaf, Tensor)]
+        inputs.release([y, *found, *extra])
         packed = inputs.pack(found)
         gradient = packed[0] if isinstance(argnums, int) else tuple(packed)
         return (((wrap(y), aux) if has_aux else wrap(y)), gradient)
@@ -217,7 +244,8 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
             found = reverse(nodes, given, inputs.markers, stop=True)
         return tuple(inputs.pack(inputs.freed(found)))
 
-    return structure.unflatten([wrap(n) for n in nodes]), pullback
+    ours = set(inputs.tracked_for_us(nodes))
+    return structure.unflatten([wrap(core.stop_gradient(n) if n in ours else n) for n in nodes]), pullback
 
 
 def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -333,7 +361,12 @@ def _aligned(operation: str, given: Any, structure: tree.Structure) -> list[Any]
     if own == structure:
         return leaves
     if own.kind is structure.kind or (own.kind in (list, tuple) and structure.kind in (list, tuple)):
-        parts = list(given.values()) if isinstance(given, dict) else list(given) if isinstance(given, (list, tuple)) else []
+        parts = (
+            list(given.values()) if isinstance(given, dict) else list(given) if isinstance(given, (list, tuple)) else []
+        )
         if len(parts) == len(structure.children) and own.keys == structure.keys:
             return [x for part, s in zip(parts, structure.children, strict=True) for x in _aligned(operation, part, s)]
-    raise ValueError(f"{operation}: got a {type(given).__name__}; expected the structure {structure.unflatten(['*'] * structure.count)}{at_user()}")
+    raise ValueError(
+        f"{operation}: got a {type(given).__name__}; expected the structure "
+        f"{structure.unflatten(['*'] * structure.count)}{at_user()}"
+    )

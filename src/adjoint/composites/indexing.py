@@ -6,6 +6,7 @@ axes of the arrays go where the first of them stood if they stand together, else
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -81,7 +82,7 @@ def parse(shape: Shape, index: Any, force: Force) -> Index:
                 axes.append(len(out))
                 stands.append(position)
                 out.append(n)
-    together = all(b - a <= 1 for a, b in zip(stands, stands[1:], strict=False))
+    together = all(b - a <= 1 for a, b in itertools.pairwise(stands))
     return Index(tuple(slices), tuple(out), arrays, axes, not together)
 
 
@@ -249,7 +250,15 @@ def _as_value(value: Any, x: Node, shape: Shape) -> Node:
         kind = x.dtype.kind
         if isinstance(value, complex) and kind != "c":
             raise TypeError(f"cannot assign a complex number into a {x.dtype.name} array")
-        value = float(value) if kind == "f" else complex(value) if kind == "c" else int(value) if kind in "iu" else bool(value)
+        value = (
+            float(value)
+            if kind == "f"
+            else complex(value)
+            if kind == "c"
+            else int(value)
+            if kind in "iu"
+            else bool(value)
+        )
         return ops.full(value, array_type(shape, x.dtype))
     while value.ndim > len(shape) and value.shape[0] == 1:
         value = ops.reshape(value, value.shape[1:])
@@ -274,10 +283,13 @@ def take_along_axis(x: Node, indices: Node, axis: int) -> Node:
 
 def _along(x: Node, indices: Node, axis: int) -> tuple[Node, ...]:
     if indices.ndim != x.ndim:
-        raise ValueError(f"take_along_axis: indices have shape {indices.shape}, the array {x.shape}; ranks must be equal")
+        raise ValueError(
+            f"take_along_axis: indices have shape {indices.shape}, the array {x.shape}; ranks must be equal"
+        )
     grid = []
     shape = tuple(
-        n if i == axis else broadcast_shapes("take_along_axis", (n,), (x.shape[i],))[0] for i, n in enumerate(indices.shape)
+        n if i == axis else broadcast_shapes("take_along_axis", (n,), (x.shape[i],))[0]
+        for i, n in enumerate(indices.shape)
     )
     for i, n in enumerate(shape):
         if i == axis:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from adjoint.graph import Node
+from adjoint.graph import Node, array_type, get_mode
+from adjoint.primitives.contraction import MATMUL
 from adjoint.primitives.core import conjugate, ops, same_type
 from adjoint.shapes import Shape, broadcast_shapes, normalize_axis, size_of
 
@@ -14,15 +15,21 @@ def matmul(a: Node, b: Node) -> Node:
     """NumPy's matmul: 1-d operands are vectors, leading axes broadcast."""
     s, t = a.type.shape, b.type.shape
     if len(s) == 2 and len(t) == 2 and s[1] == t[0] and a.type.dtype is b.type.dtype:
-        return ops.matmul(a, b)
+        mode = get_mode()
+        type = array_type((s[0], t[1]), a.type.dtype)
+        return Node(MATMUL, (a, b), None, type, mode.site, mode.offset, mode.grad and (a.tracked or b.tracked))
     if not a.ndim or not b.ndim:
-        raise ValueError(f"matmul: operands need at least one axis, got shapes {a.shape} and {b.shape}; use * for scalars")
+        raise ValueError(
+            f"matmul: operands need at least one axis, got shapes {a.shape} and {b.shape}; use * for scalars"
+        )
     inner = b.shape[-2] if b.ndim > 1 else b.shape[0]
     if a.shape[-1] != inner:
         hint = ""
         if b.ndim > 1 and a.shape[-1] == b.shape[-1]:
             hint = "; did you mean a @ b.mT?"
-        raise ValueError(f"matmul: shapes {a.shape} and {b.shape} do not fit: {a.shape[-1]} columns, {inner} rows{hint}")
+        raise ValueError(
+            f"matmul: shapes {a.shape} and {b.shape} do not fit: {a.shape[-1]} columns, {inner} rows{hint}"
+        )
     a, b = same_type("matmul", [a, b])
     left = ops.reshape(a, (1, *a.shape)) if a.ndim == 1 else a
     right = ops.reshape(b, (*b.shape, 1)) if b.ndim == 1 else b
@@ -127,7 +134,9 @@ def _parse(subscripts: str, operands: Sequence[Node]) -> tuple[list[str], str]:
         output = "".join(extra) + "".join(sorted(c for c in set(joined) if joined.count(c) == 1 and c not in extra))
     unknown = [c for c in output if not any(c in labels for labels in inputs)]
     if unknown or len(set(output)) != len(output):
-        raise ValueError(f"einsum: output subscripts {right!r} of {subscripts!r} must be distinct and occur in the inputs")
+        raise ValueError(
+            f"einsum: output subscripts {right!r} of {subscripts!r} must be distinct and occur in the inputs"
+        )
     return inputs, output
 
 
@@ -186,4 +195,3 @@ def _contract(a: Node, la: str, b: Node, lb: str, needed: set[str]) -> tuple[Nod
     else:
         product = ops.matmul(arranged(a, la, batch, rows, inner), arranged(b, lb, batch, inner, columns))
     return ops.reshape(product, tuple(sizes[c] for c in labels)), labels
-

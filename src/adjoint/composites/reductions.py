@@ -119,7 +119,7 @@ def scan(name: str, x: Node, axis: int | None, include_initial: bool) -> Node:
         axis = 0
         x = ops.reshape(x, (x.type.size,))
     axis = normalize_axis(axis, x.ndim, name)
-    result = getattr(ops, name)(x, axis)
+    result: Node = getattr(ops, name)(x, axis)
     if include_initial:
         kind = result.dtype.kind
         start = (0 if name.endswith("sum") else 1) * (1.0 if kind in "fc" else 1)
@@ -172,5 +172,3 @@ def diff(x: Node, axis: int, n: int) -> Node:
         a, b = ops.slice_(x, upper), ops.slice_(x, lower)
         x = ops.not_equal(a, b) if x.dtype.kind == "b" else ops.subtract(a, b)
     return x
-
-

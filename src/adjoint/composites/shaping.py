@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -24,7 +25,8 @@ def permute(x: Node, axes: Sequence[int]) -> Node:
 def moveaxis(x: Node, source: Any, destination: Any) -> Node:
     sources = [normalize_axis(a, x.ndim, "moveaxis") for a in (source if isinstance(source, Sequence) else (source,))]
     targets = [
-        normalize_axis(a, x.ndim, "moveaxis") for a in (destination if isinstance(destination, Sequence) else (destination,))
+        normalize_axis(a, x.ndim, "moveaxis")
+        for a in (destination if isinstance(destination, Sequence) else (destination,))
     ]
     if len(sources) != len(targets):
         raise ValueError(f"moveaxis: {len(sources)} sources but {len(targets)} destinations")
@@ -125,7 +127,7 @@ def split(x: Node, sections: Any, axis: int) -> list[Node]:
         if count <= 0 or n % count:
             raise ValueError(f"split: axis {axis} of size {n} does not divide into {count} equal parts")
         edges = list(range(0, n + 1, n // count)) if n else [0] * (count + 1)
-    return [_span(x, axis, a, max(b - a, 0)) for a, b in zip(edges, edges[1:], strict=False)]
+    return [_span(x, axis, a, max(b - a, 0)) for a, b in itertools.pairwise(edges)]
 
 
 def unstack(x: Node, axis: int) -> list[Node]:
@@ -215,5 +217,7 @@ def fold(x: Node, size: Any, kernel: Any, stride: Any, padding: Any, dilation: A
 def _windows(name: str, kernel: Any, stride: Any, dilation: Any, extents: Any) -> Any:
     for k, s, d, n in zip(kernel, stride, dilation, extents, strict=True):
         if k < 1 or s < 1 or d < 1 or d * (k - 1) + 1 > n:
-            raise ValueError(f"{name}: kernel {kernel} with dilation {dilation}, stride {stride} does not fit {extents}")
+            raise ValueError(
+                f"{name}: kernel {kernel} with dilation {dilation}, stride {stride} does not fit {extents}"
+            )
     return (kernel, stride, dilation, tuple(extents))

@@ -7,8 +7,9 @@ results don't depend on the number of cores either. NumPy's setting is put back 
 from __future__ import annotations
 
 import ctypes
+import itertools
+import os
 import threading
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,19 +20,20 @@ SUFFIXES = ("64_", "")
 
 def _find() -> tuple[Any, Any] | None:
     """The functions that read and set the number of threads; None where NumPy's wheel carries no OpenBLAS."""
-    package = Path(np.__file__).parent
-    for folder in (package.with_name("numpy.libs"), package / ".dylibs"):
-        for path in folder.glob("*openblas*"):
+    package = os.path.dirname(np.__file__)
+    for folder in (os.path.join(os.path.dirname(package), "numpy.libs"), os.path.join(package, ".dylibs")):
+        for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+            if "openblas" not in name:
+                continue
             try:
-                library = ctypes.CDLL(str(path))
+                library = ctypes.CDLL(os.path.join(folder, name))
             except OSError:
                 continue
-            for prefix in PREFIXES:
-                for suffix in SUFFIXES:
-                    getter = getattr(library, f"{prefix}_get_num_threads{suffix}", None)
-                    setter = getattr(library, f"{prefix}_set_num_threads{suffix}", None)
-                    if getter is not None and setter is not None:
-                        return getter, setter
+            for prefix, suffix in itertools.product(PREFIXES, SUFFIXES):
+                getter = getattr(library, f"{prefix}_get_num_threads{suffix}", None)
+                setter = getattr(library, f"{prefix}_set_num_threads{suffix}", None)
+                if getter is not None and setter is not None:
+                    return getter, setter
     return None
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from sys import getrefcount
 from typing import Any
 
@@ -16,10 +15,12 @@ import numpy as np
 from adjoint.derive import PULLBACK, expand
 from adjoint.execution.blas import single_threaded
 from adjoint.execution.canonical import Canonical, canonicalize, external_references, value_array
-from adjoint.execution.plan import Plan, build
-from adjoint.execution.programs import Streaming, choose
+from adjoint.execution.interpreter import Interpretation
+from adjoint.execution.plan import Plan, build, find_targets, is_differentiated
+from adjoint.execution.programs import Bound, choose
 from adjoint.execution.tiers import native_program, tiers
 from adjoint.graph import Kept, Node, Origin, topological
+from adjoint.graph.collector import collector_paused
 from adjoint.primitives.core import SELECT, VERSION, WATCHED
 
 __all__ = ["evaluate", "plan_of", "run"]
@@ -50,6 +51,8 @@ class PlanCache:
 
 
 _cache = PlanCache(CACHE_WEIGHT)
+_seen: set[int] = set()  # hashes of the keys of structures met once
+MAX_SEEN = 1 << 16
 # Graphs are read and values assigned under this lock; the numbers themselves are computed outside it.
 _lock = threading.RLock()
 
@@ -63,27 +66,20 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew_lock)
 
 
-def plan_of(c: Canonical, wanted: list[int], keep: bool) -> Plan:
+def key_of(c: Canonical, wanted: list[int], keep: bool) -> Any:
+    """What a plan is found by: everything that decides it, and no value."""
+    return (tuple(c.entries), tuple(c.edges), tuple(wanted), keep)
+
+
+def plan_of(c: Canonical, wanted: list[int], keep: bool, key: Any = None) -> Plan:
     """The plan for a numbered graph, remembered or built."""
-    key = (tuple(c.entries), tuple(c.edges), tuple(wanted), keep)
+    key = key or key_of(c, wanted, keep)
     plan = _cache.get(key)
     if plan is None:
-        with _collector_paused():
+        with collector_paused():
             plan = build(c, wanted, keep)
             _cache.put(key, plan)
     return plan
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Building makes many objects and no cycles: the cyclic collector would look through them again and again."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 class _Alarm:
@@ -109,44 +105,24 @@ def run(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Any]:
 def _run(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Any]:
     alarm = _Alarm()
     with np.errstate(divide="ignore", over="ignore", under="ignore", invalid="call", call=alarm):
-        program = plan.program
-        if program is None and tiers.compiles:
-            program = _compiled(plan)
-        owned = False
-        if program is None or not program.reentrant:
-            owned = plan.runs > 0 and plan.lock.acquire(blocking=False)
-            program = _interpreter(plan, owned)
-        try:
+        program = _program(plan)
+        with plan.lock if isinstance(program, Bound) else nullcontext():
             results = program.run(leaves, numbers, plan.always_masked)
-            if plan.has_masked and not program.masks and not plan.always_masked and (
-                alarm.raised or not _finite(plan, results)
-            ):  # fmt: skip
+            judged = plan.has_masked and not plan.always_masked and not program.masks
+            if judged and (alarm.raised or not _finite(plan, results)):
                 results = program.run(leaves, numbers, True)
-        finally:
-            if owned:
-                plan.lock.release()
-    plan.runs += 1
-    return results
+    return results  # type: ignore[no-any-return]
 
 
-def _compiled(plan: Plan) -> Any:
-    """The plan's native program; None where it has none."""
-    with plan.lock, _collector_paused():
-        if plan.program is None and not plan.refused:
-            plan.program = native_program(plan)
-            plan.refused = plan.program is None
+def _program(plan: Plan) -> Any:
     program = plan.program
-    return program if program is not None and program.reentrant else None
-
-
-def _interpreter(plan: Plan, owned: bool) -> Any:
-    if plan.streaming is None or (owned and plan.program is None):
-        with _collector_paused():
-            if plan.streaming is None:
-                plan.streaming = Streaming(plan)
-            if owned:
-                plan.program = choose(plan)
-    return plan.program if owned else plan.streaming
+    if program is None:
+        with plan.lock:
+            if plan.program is None:
+                with collector_paused():
+                    plan.program = (native_program(plan) if tiers.compiles else None) or choose(plan)
+            program = plan.program
+    return program
 
 
 def _finite(plan: Plan, results: list[Any]) -> bool:
@@ -171,16 +147,52 @@ def evaluate(nodes: Iterable[Node]) -> None:
             if cut:
                 roots += cut
                 c = canonicalize(roots)
-        plan, leaves, numbers = _prepare(c, roots)
+        wanted = dict.fromkeys([c.number[x] for x in roots])
+        if len(c.order) > len(wanted):
+            wanted.update(dict.fromkeys(external_references(c)))
+        work = _prepare(c, list(wanted), keep=not c.structural and any(is_differentiated(x) for x in roots))
     try:
-        results = run(plan, leaves, numbers)
+        targets, results = work()
     except Exception as error:
         origin = blame(c)
         if origin is None:
             raise
         raise _at(error, origin) from error
     with _lock:
-        _store(c, plan, results)
+        _store(c, targets, results)
+
+
+def _prepare(c: Canonical, wanted: list[int], keep: bool) -> Callable[[], tuple[Sequence[Any], list[Any]]]:
+    """What is left to do outside the lock: run the plan of a structure seen before, or interpret a new one."""
+    key = key_of(c, wanted, keep)
+    plan = _cache.get(key)
+    if plan is None and not tiers.at_first_sight:
+        mark = hash(key)  # two structures that share it only cost one of them a plan too early
+        if mark not in _seen:
+            if len(_seen) >= MAX_SEEN:
+                _seen.clear()
+            _seen.add(mark)
+            with collector_paused():
+                interpretation = Interpretation(*find_targets(c, wanted, keep))
+            return lambda: (interpretation.targets, interpret(interpretation))
+    if plan is None:
+        plan = plan_of(c, wanted, keep, key)
+    found, leaves, numbers = plan, [value_array(x) for x in c.leaves], [v for v, _ in c.numbers]
+    return lambda: (found.outputs, run(found, leaves, numbers))
+
+
+def interpret(steps: Interpretation) -> list[Any]:
+    """The values of a structure seen for the first time."""
+    alarm = _Alarm()
+    with (
+        collector_paused(),
+        single_threaded,
+        np.errstate(divide="ignore", over="ignore", under="ignore", invalid="call", call=alarm),
+    ):
+        results = steps.run(steps.always_masked)
+        if steps.has_masked and not steps.always_masked and (alarm.raised or not steps.is_finite(results)):
+            results = steps.run(True)
+    return results
 
 
 def _cut_from(c: Canonical) -> list[Node]:
@@ -220,24 +232,16 @@ def _at(error: Exception, origin: Origin) -> Exception:
         return error
 
 
-def _prepare(c: Canonical, roots: list[Node]) -> tuple[Plan, list[Any], list[Any]]:
-    number = c.number
-    wanted = dict.fromkeys([number[x] for x in roots])
-    if len(c.order) > len(wanted):
-        wanted.update(dict.fromkeys(external_references(c)))
-    keep = not c.structural and any(x.tracked for x in roots)
-    plan = plan_of(c, list(wanted), keep)
-    return plan, [value_array(x) for x in c.leaves], [v for v, _ in c.numbers]
-
-
-def _store(c: Canonical, plan: Plan, results: list[Any]) -> None:
+def _store(c: Canonical, targets: Sequence[Any], results: list[Any]) -> None:
     order = c.order
     several: dict[Node, list[Any]] = {}
-    for (i, index, _, is_kept), value in zip(plan.outputs, results, strict=True):
+    for (i, index, _, is_kept), value in zip(targets, results, strict=True):
         node = order[i]
         array = value if type(value) is np.ndarray else np.asarray(value)
-        if array.base is not None and array.base.nbytes > 4 * array.nbytes:
-            array = array.copy()  # a small view would keep a large array alive
+        if array.base is not None and (array.base.nbytes > 4 * array.nbytes or 0 in array.strides):
+            array = (
+                array.copy()
+            )  # a small view would keep a large array alive, a repeated number isn't one to each reader
         if index is not None:
             several.setdefault(node, []).append(array)
         elif is_kept:

@@ -7,7 +7,7 @@ broadcast by themselves, decides what to keep for a later reverse pass, and note
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,8 +16,9 @@ from adjoint.derive import PULLBACK, derive_pullback, reverse
 from adjoint.execution.canonical import Canonical, value_array
 from adjoint.graph import ArrayType, Node, Primitive, mode, topological
 from adjoint.primitives.contraction import MATMUL
-from adjoint.primitives.core import FULL, SELECT, conform, placeholder
+from adjoint.primitives.core import DETACH, FULL, SELECT, conform, placeholder
 from adjoint.primitives.custom import CUSTOM, HOST_CALL
+from adjoint.primitives.elementwise import WHERE
 from adjoint.primitives.random import RANDOM_BITS
 from adjoint.primitives.structural import BROADCAST
 
@@ -55,16 +56,13 @@ class Plan:
         self.always_masked = False
         self.has_masked = False
         self.has_products = False
-        self.runs = 0
-        self.program: Any = None  # the fast form, made by `programs` at the second run
-        self.streaming: Any = None
-        self.refused = False  # native code can't serve it
+        self.program: Any = None  # how it runs: see `programs`
         self.lock = threading.Lock()
 
     @property
     def weight(self) -> int:
-        """What it costs to remember, in steps and leaves."""
-        return len(self.steps) + len(self.types) + 16
+        """What it costs to remember, in slots."""
+        return len(self.types) + 16
 
 
 class Builder:
@@ -114,7 +112,8 @@ class Builder:
             node = pop()
             if node in slot_of:
                 continue
-            op, type, inputs = node.op, node.type, node.inputs
+            op, type = node.op, node.type
+            inputs: Sequence[Node] = node.inputs
             if node.value is not None or (not inputs and op is not HOST_CALL):
                 slot_of[node] = self.given(node)
                 continue
@@ -211,33 +210,59 @@ class Builder:
 _new_tuple = tuple.__new__
 
 
-def _note_masks(plan: Plan) -> None:
-    """Find what depends on masked steps: which outputs a non-finite value makes suspect, and whether something on the
-    way could hide one, so that the masked kernels must run from the start."""
-    after: set[int] = set()
-    for step in plan.steps:
-        op = step.op
+def must_mask(steps: Iterable[tuple[Any, Primitive, Sequence[Any]]], after: set[Any] | None = None) -> bool:
+    """Whether the masked kernels must run from the start: because something that depends on a masked step could hide a NaN
+    from the results, or because host code is called, which may act on the world and so must not run a second time.
+
+    The steps are (result, operation, inputs) in order. `after` collects the results that depend on a masked step.
+    """
+    after = set() if after is None else after
+    needed = False
+    for result, op, inputs in steps:
         if op.masked is not None:
-            after.add(step.output)
+            after.add(result)
         else:
-            for i in step.inputs:
-                if i in after:
-                    after.add(step.output)
-                    if op.swallows and any(j in after for j in _judged(op, step.inputs)):
-                        plan.always_masked = True
+            for x in inputs:
+                if x in after:
+                    after.add(result)
+                    if op.swallows and any(y in after for y in (inputs[:1] if op is WHERE else inputs)):
+                        needed = True  # of `where`, only the condition decides without passing on
                     break
+        needed = needed or op is HOST_CALL
+    return needed
+
+
+def _note_masks(plan: Plan) -> None:
+    after: set[int] = set()
+    plan.always_masked = must_mask([(step.output, step.op, step.inputs) for step in plan.steps], after)
     plan.has_masked = bool(after)
     plan.checked = [
         place for place, (_, _, slot, _) in enumerate(plan.outputs) if slot in after and plan.types[slot].inexact
     ]
     plan.has_products = any(step.op is MATMUL for step in plan.steps)
-    if any(step.op is HOST_CALL for step in plan.steps):
-        plan.always_masked = True  # host code may act on the world: a second run must never be needed
 
 
-def _judged(op: Primitive, inputs: tuple[int, ...]) -> tuple[int, ...]:
-    """The inputs that decide without passing on: a condition, for `where`."""
-    return inputs[:1] if op.name == "where" else inputs
+# What to compute: the number of a node in the canonical order, which of its values if it has several, the node that stands
+# for it, and whether the value is for the reverse pass only.
+Target = tuple[int, int | None, Node, bool]
+
+
+def find_targets(c: Canonical, wanted: Sequence[int], keep: bool) -> tuple[list[Target], dict[Node, Node]]:
+    """What to compute for the nodes numbered `wanted`, with `keep` also what a later reverse pass will read; and what the
+    outputs of pending pullbacks are replaced by."""
+    order = c.order
+    replaced: dict[Node, Node] = {}
+    derived = _expand_pullbacks(c, replaced) if c.pullbacks else {}
+    kept = _residuals(c, [order[i] for i in wanted]) if keep else []
+    targets: list[Target] = []
+    for i in wanted:
+        if order[i] in derived:
+            targets += [(i, k, x, False) for k, x in enumerate(derived[order[i]])]
+        else:
+            targets.append((i, None, replaced.get(order[i], order[i]), False))
+    asked = set(wanted)
+    targets += [(c.number[x], None, x, True) for x in kept if c.number[x] not in asked]
+    return targets, replaced
 
 
 def build(c: Canonical, wanted: Sequence[int], keep: bool) -> Plan:
@@ -246,21 +271,9 @@ def build(c: Canonical, wanted: Sequence[int], keep: bool) -> Plan:
     slot_of: dict[Node, int] = {x: i for i, x in enumerate(c.leaves)}
     for i, (_, x) in enumerate(c.numbers):
         slot_of[x] = len(c.leaves) + i
-    replaced: dict[Node, Node] = {}
-    derived = _expand_pullbacks(c, replaced) if c.pullbacks else {}
-
-    order = c.order
-    kept = _residuals(c, [order[i] for i in wanted]) if keep else []
+    targets, replaced = find_targets(c, wanted, keep)
     builder = Builder(plan, slot_of, replaced)
     builder.scalars.update(range(len(c.leaves), len(c.leaves) + len(c.numbers)))
-    asked = set(wanted)
-    targets: list[tuple[int, int | None, Node, bool]] = []
-    for i in wanted:
-        if order[i] in derived:
-            targets += [(i, k, x, False) for k, x in enumerate(derived[order[i]])]
-        else:
-            targets.append((i, None, replaced.get(order[i], order[i]), False))
-    targets += [(c.number[x], None, x, True) for x in kept if c.number[x] not in asked]
     builder.place([x for _, _, x, _ in targets])
     plan.outputs = [(i, k, builder.whole(x), is_kept) for i, k, x, is_kept in targets]
     _note_masks(plan)
@@ -277,10 +290,16 @@ def _expand_pullbacks(c: Canonical, replaced: dict[Node, Node]) -> dict[Node, li
     return derived
 
 
+def is_differentiated(node: Node) -> bool:
+    """Whether a reverse pass may follow the evaluation of a node: it is tracked, or a constant cut from what is."""
+    return node.tracked or (node.op is DETACH and bool(node.inputs) and node.inputs[0].tracked)
+
+
 def _residuals(c: Canonical, roots: list[Node]) -> list[Node]:
     """What the reverse pass of the tracked roots will read of the nodes computed now, cheap ones recomputed instead."""
     computed = {x for x in c.order if x.value is None and x.inputs}
-    tracked = [x for x in roots if x.tracked and type(x.type) is not tuple and x.type.inexact]
+    sources = [x.inputs[0] if x.op is DETACH and x.inputs else x for x in roots]
+    tracked = [x for x in sources if x.tracked and x in computed and type(x.type) is not tuple and x.type.inexact]
     if any(x.op is CUSTOM or x.op is HOST_CALL for x in computed):
         # a custom rule runs the user's code, so it isn't asked ahead of time what it will read
         reads = {x for x in computed if x.tracked}

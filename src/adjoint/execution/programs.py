@@ -1,9 +1,8 @@
 """The NumPy interpreter's three ways to run a plan's steps.
 
-`Streaming` walks the steps with an environment of arrays, freeing each after its last use: for the first run of a
-structure, and for large arrays. `Bound` owns small buffers and holds every argument ready, so that a step costs one call:
-for structures seen before. `Grouped` is bound too, but runs single numbers that share an operation and a level of the
-graph as one array operation: for large graphs of scalars.
+`Streaming` walks the steps with an environment of arrays, freeing each after its last use: for large arrays. `Bound`
+owns small buffers and holds every argument ready, so that a step costs one call. `Grouped` is bound too, but runs single
+numbers that share an operation and a level of the graph as one array operation: for large graphs of scalars.
 """
 
 from __future__ import annotations
@@ -29,7 +28,6 @@ class Streaming:
     """Steps over an environment of arrays."""
 
     masks = False  # whether zero times infinity is always zero, and not just when asked for
-    reentrant = True
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -63,9 +61,7 @@ class Streaming:
         """Slots of large arrays that a later step may write over: made here, and never seen through a view."""
         plan = self.plan
         large = {
-            s.output
-            for s in plan.steps
-            if type(s.type) is not tuple and s.type.size >= REUSE_FROM and not s.op.view
+            s.output for s in plan.steps if type(s.type) is not tuple and s.type.size >= REUSE_FROM and not s.op.view
         }
         if large:
             for step in plan.steps:
@@ -103,7 +99,6 @@ class Bound:
     """Steps with every argument in place. Not reentrant: the plan's lock guards it."""
 
     masks = False
-    reentrant = False
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -210,9 +205,7 @@ class Grouped(Bound):
             if not _groupable(plan, first):
                 self.single(first)
                 continue
-            columns = [
-                self.column([step.inputs[k] for step in members], k, scratch) for k in range(len(first.inputs))
-            ]
+            columns = [self.column([step.inputs[k] for step in members], k, scratch) for k in range(len(first.inputs))]
             start = self.position[first.output]
             out = self.arenas[first.type.dtype.dtype][start : start + len(members)]
             for calls, kernel in zip(self.calls, (first.kernel, first.masked), strict=True):
@@ -316,11 +309,12 @@ def _levels(plan: Plan) -> list[list[Step]]:
 
 
 def choose(plan: Plan) -> Streaming | Bound:
-    """The program for a structure that came back."""
+    """The program for a plan. A bound one holds all it needs, so the steps are let go."""
     if not is_small(plan):
-        return plan.streaming  # type: ignore[no-any-return]
-    if len(plan.steps) >= GROUP_FROM:
-        if len(_levels(plan)) * 4 <= len(plan.steps):
-            return Grouped(plan)
-    program = Bound(plan)
-    return program if program.bytes <= SMALL_PLAN else plan.streaming  # type: ignore[no-any-return]
+        return Streaming(plan)
+    grouped = len(plan.steps) >= GROUP_FROM and len(_levels(plan)) * 4 <= len(plan.steps)
+    program = Grouped(plan) if grouped else Bound(plan)
+    if program.bytes > SMALL_PLAN:
+        return Streaming(plan)
+    plan.steps = []
+    return program

@@ -1,7 +1,8 @@
 """Which program runs a plan: NumPy's or a native one.
 
-ADJOINT_BACKEND chooses, read once: `numpy` for the interpreter alone, `native` to compile every structure when it is
-first seen. A structure that native code can't serve runs on the interpreter all the same.
+ADJOINT_BACKEND chooses, read once: `numpy` (the default) for the interpreter alone, `auto` to compile a structure when
+it is seen again, `native` to compile every structure at once. A structure that native code can't serve runs on the
+interpreter all the same.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 from adjoint.execution.native import compile_plan, missing
 from adjoint.execution.plan import Plan
 
-BACKENDS = ("numpy", "native")
+BACKENDS = ("numpy", "auto", "native")
 
 
 def _chosen() -> str:
@@ -32,7 +33,12 @@ class Tiers:
 
     @property
     def compiles(self) -> bool:
-        """Whether structures are compiled when first seen."""
+        """Whether structures that come back are compiled."""
+        return self.backend != "numpy"
+
+    @property
+    def at_first_sight(self) -> bool:
+        """Whether structures are compiled before they come back."""
         return self.backend == "native"
 
 

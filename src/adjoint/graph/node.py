@@ -58,7 +58,7 @@ def array_type(shape: Shape, dtype: DType) -> ArrayType:
         if len(dtype.types) >= MAX_INTERNED:
             dtype.types.clear()  # older types stay valid: comparisons fall back from identity to contents
         found = dtype.types[shape] = ArrayType(shape, dtype)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 class Scope:
@@ -300,7 +300,9 @@ def record(op: Primitive, inputs: tuple[Node, ...], attributes: Any, type: Any) 
 def mode(grad: bool | None = None, site: Site = None, offset: int = 0) -> Iterator[Mode]:
     """Record under another mode: gradients on or off (None: as they are), and a site for the nodes made inside."""
     outer = get_mode()
-    inner = Mode(outer.grad if grad is None else grad, *((outer.site, outer.offset) if site is None else (site, offset)))
+    inner = Mode(
+        outer.grad if grad is None else grad, *((outer.site, outer.offset) if site is None else (site, offset))
+    )
     token = MODE.set(inner)
     try:
         yield inner

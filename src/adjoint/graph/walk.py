@@ -44,9 +44,7 @@ def depends_on(order: Iterable[Node], sources: Iterable[Node]) -> set[Node]:
     return found
 
 
-def substitute(
-    roots: Iterable[Node], replacements: Mapping[Node, Node], *, same_values: bool = False
-) -> list[Node]:
+def substitute(roots: Iterable[Node], replacements: Mapping[Node, Node], *, same_values: bool = False) -> list[Node]:
     """The roots with some nodes replaced. Nodes that depend on none of them are shared with the original graph.
 
     With `same_values` the replacements are known to have the values of what they replace, so the copies keep theirs.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from adjoint.api import random
+from adjoint import random
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import variable
 from adjoint.tensors.tensor import at_user

@@ -92,19 +92,24 @@ def zeros(type: ArrayType) -> Node:
     return node
 
 
+def bounded_int(value: Any, dtype: DType) -> int:
+    """A Python integer that fits the dtype. Raises OverflowError."""
+    info = np.iinfo(dtype.dtype)
+    if not info.min <= value <= info.max:
+        raise OverflowError(f"Python integer {value} is out of bounds for {dtype.name}")
+    return int(value)
+
+
 def constant(value: complex, beside: ArrayType) -> Node:
     """A Python scalar as an array of the shape of `beside`, of the type it takes there. Raises OverflowError."""
     dtype = scalar_dtype(value, beside.dtype)
     kind = dtype.kind
     if kind == "f":
-        value = float(value)  # type: ignore[arg-type]
+        value = float(value.real)
     elif kind == "c":
         value = complex(value)
     elif kind in "iu":
-        info = np.iinfo(dtype.dtype)
-        if not info.min <= value <= info.max:  # type: ignore[operator]
-            raise OverflowError(f"Python integer {value} is out of bounds for {dtype.name}")
-        value = int(value)  # type: ignore[arg-type]
+        value = bounded_int(value, dtype)
     return full(value, beside if dtype is beside.dtype else array_type(beside.shape, dtype))
 
 
@@ -182,6 +187,10 @@ def is_scalar(x: Any) -> bool:
     return isinstance(x, (bool, int, float, complex))
 
 
+_common: dict[tuple[ArrayType, ArrayType], ArrayType] = {}  # the common type of two, remembered
+MAX_COMMON = 1 << 14
+
+
 def match(name: str, *operands: Any) -> list[Node]:
     """The operands as nodes of one shape and dtype, through explicit casts and broadcasts. Raises as they do."""
     if len(operands) == 2:
@@ -190,6 +199,15 @@ def match(name: str, *operands: Any) -> list[Node]:
             return [Node(FULL, (), float(a), b.type, None, 0, False), b]
         if type(b) is not Node and type(a) is Node and type(b) in REAL_SCALARS and a.type.real_inexact:
             return [a, Node(FULL, (), float(b), a.type, None, 0, False)]
+        if type(a) is Node and type(b) is Node:
+            pair = (a.type, b.type)
+            common = _common.get(pair)
+            if common is None:
+                if len(_common) >= MAX_COMMON:
+                    _common.clear()
+                dtype, shape = promote(a.type.dtype, b.type.dtype), broadcast_shapes(name, a.type.shape, b.type.shape)
+                common = _common[pair] = array_type(shape, dtype)
+            return [conform(a, common), conform(b, common)]
     nodes = [x for x in operands if type(x) is Node]
     first = nodes[0].type
     dtype, shape = first.dtype, first.shape
@@ -218,7 +236,7 @@ def conform(x: Node, type: ArrayType) -> Node:
             return full(float(value) if kind == "f" else complex(value) if kind == "c" else value, type)
     if x.type.dtype is not type.dtype:
         x = cast(x, type.dtype)
-    return x if x.type.shape == type.shape else ops.broadcast_to(x, type.shape)
+    return x if x.type.shape == type.shape else ops.widen(x, type)
 
 
 def reduce_to(x: Node, shape: Shape) -> Node:
@@ -301,15 +319,21 @@ def binary(
     """Register an elementwise function of two arrays, which it brings to one shape and dtype. See `unary`."""
     op = Primitive(name, lambda attributes, type: kernel, (rule_a, rule_b), elementwise=True, **flags)
     to_bool = result == "bool"
-    every = "f" in kinds and "c" in kinds
+    plain = "f" in kinds and "c" in kinds and not to_bool  # defined for every floating type, and gives the same
 
     def apply(a: Any, b: Any) -> Node:
-        if type(b) is float and type(a) is Node and a.type.real_inexact:
-            b = Node(FULL, (), b, a.type, None, 0, False)
-        elif type(a) is not Node or type(b) is not Node or a.type is not b.type:
+        if type(a) is Node and type(b) is Node and a.type is b.type:
+            common = a.type
+        elif type(b) is float and type(a) is Node and a.type.real_inexact:
+            common = a.type
+            b = Node(FULL, (), b, common, None, 0, False)
+        else:
             a, b = match(name, a, b)
-        common = a.type
-        if not (every and common.inexact) and common.dtype.kind not in kinds:
+            common = a.type
+        if plain and common.inexact:
+            mode = get_mode()
+            return Node(op, (a, b), None, common, mode.site, mode.offset, mode.grad and (a.tracked or b.tracked))
+        if common.dtype.kind not in kinds:
             if common.dtype.kind in "biu" and "f" in kinds and "i" not in kinds:
                 a, b = cast(a, default_dtype()), cast(b, default_dtype())
                 common = a.type
@@ -333,7 +357,8 @@ def same_type(name: str, nodes: Sequence[Node]) -> list[Node]:
 
 
 __all__ = [
-    "BOOL", "CAST", "DETACH", "FULL", "IDENTITY", "LEAF", "PLACEHOLDER", "SELECT", "VERSION", "binary", "cast",
+    "BOOL", "CAST", "DETACH", "FULL", "IDENTITY", "LEAF", "PLACEHOLDER", "SELECT", "VERSION", "WATCHED", "binary",
+    "bounded_int", "cast",
     "complex_of", "conform", "conjugate", "constant", "data", "full", "inexact", "is_scalar", "leaf", "marker", "match",
     "ops", "placeholder", "reduce_to", "register", "same_type", "select", "stop_gradient", "unary",
     "version", "zeros",

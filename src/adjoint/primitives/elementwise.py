@@ -126,16 +126,14 @@ power = binary(
     kinds="iufc",
     symbol="^",
 )
-POWER_CONSTANT = Primitive(
-    "power_constant", _power_kernel, (_power_constant_rule,), elementwise=True, symbol="^"
-)
+POWER_CONSTANT = Primitive("power_constant", _power_kernel, (_power_constant_rule,), elementwise=True, symbol="^")
 
 
 @register
 def power_constant(x: Node, exponent: float) -> Node:
     """x to a Python number. An integer array with a fractional or negative exponent becomes floating."""
     kind = x.type.dtype.kind
-    if kind == "b" or (kind in "iu" and (isinstance(exponent, float) or exponent < 0)):
+    if kind == "b" or (kind in "iu" and (type(exponent) is not int or exponent < 0)):
         x = cast(x, default_dtype())
     return x if exponent == 1 else record(POWER_CONSTANT, (x,), exponent, x.type)
 
@@ -245,9 +243,7 @@ def _gaussian_rule(sign_of_rule: float) -> Any:
 
 sigmoid = unary("sigmoid", _sigmoid_kernel, lambda u, out, x: scale(u, multiply(out, sigmoid(negative(x)))), kinds="f")
 softplus = unary("softplus", _softplus_kernel, lambda u, out, x: scale(u, sigmoid(x)), kinds="f")
-relu = unary(
-    "relu", _relu_kernel, lambda u, out, x: where(greater(x, 0), u, zeros(u.type)), kinds="biuf", cheap=True
-)
+relu = unary("relu", _relu_kernel, lambda u, out, x: where(greater(x, 0), u, zeros(u.type)), kinds="biuf", cheap=True)
 erf = unary("erf", special_kernels.erf, _gaussian_rule(1.0), kinds="f")
 erfc = unary("erfc", special_kernels.erfc, _gaussian_rule(-1.0), kinds="f")
 logaddexp = binary(
@@ -299,9 +295,7 @@ CLIP = Primitive(
     "clip",
     lambda attributes, type: _clip_kernel,
     (
-        lambda u, out, x, low, high: where(
-            logical_and(greater_equal(x, low), less_equal(x, high)), u, zeros(u.type)
-        ),
+        lambda u, out, x, low, high: where(logical_and(greater_equal(x, low), less_equal(x, high)), u, zeros(u.type)),
         lambda u, out, x, low, high: where(logical_and(less(x, low), less_equal(low, high)), u, zeros(u.type)),
         lambda u, out, x, low, high: where(logical_or(greater(x, high), greater(low, high)), u, zeros(u.type)),
     ),
@@ -371,8 +365,8 @@ copysign = binary("copysign", np.copysign, _copysign_rule, kinds="f", swallows=T
 
 # Comparisons, logic, bits ---------------------------------------------------------------------------------------------
 
-BITS = {"kinds": "biu", "cheap": True}
-TO_BOOL = {"result": "bool", "cheap": True, "swallows": True}
+BITS: dict[str, Any] = {"kinds": "biu", "cheap": True}
+TO_BOOL: dict[str, Any] = {"result": "bool", "cheap": True, "swallows": True}
 
 equal = binary("equal", np.equal, symbol="=", **TO_BOOL)
 not_equal = binary("not_equal", np.not_equal, symbol="≠", **TO_BOOL)

@@ -64,8 +64,7 @@ def prod(x: Node, axes: Axes) -> Node:
     return record(PROD, (x,), axes, array_type(drop_axes(x.shape, axes), accumulated(x.dtype)))
 
 
-@register
-def merge_axes(x: Node, axes: Axes) -> tuple[Node, Axes]:  # type: ignore[misc]
+def merge_axes(x: Node, axes: Axes) -> tuple[Node, Axes]:
     """x with the axes moved to the end and merged into one."""
     rest = tuple(i for i in range(x.ndim) if i not in axes)
     kept = tuple(x.shape[i] for i in rest)
@@ -207,12 +206,8 @@ def _cumulative_prod_rule(u: Node, out: Node, x: Node) -> Node:
     return ops.scale(gathered, conjugate(exclusive_cumulative_prod(x, axis)))
 
 
-CUMULATIVE_PROD = Primitive(
-    "cumulative_prod", _accumulating(np.multiply), (_cumulative_prod_rule,), takes_out=True
-)
-RECURRENCE = Primitive(
-    "linear_recurrence", _recurrence_kernel, (_recurrence_vjp_a, _recurrence_vjp_b), takes_out=True
-)
+CUMULATIVE_PROD = Primitive("cumulative_prod", _accumulating(np.multiply), (_cumulative_prod_rule,), takes_out=True)
+RECURRENCE = Primitive("linear_recurrence", _recurrence_kernel, (_recurrence_vjp_a, _recurrence_vjp_b), takes_out=True)
 
 
 @register

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.graph import Node, Primitive, array_type, record
-from adjoint.primitives.core import ops, reduce_to, register, same_type, zeros
+from adjoint.graph import ArrayType, Node, Primitive, array_type, get_mode, record
+from adjoint.primitives.core import reduce_to, register, same_type, zeros
 from adjoint.shapes import Shape, broadcast_shapes
 
 RESHAPE = Primitive(
@@ -70,7 +70,14 @@ def broadcast_to(x: Node, shape: Shape) -> Node:
         return x
     if broadcast_shapes("broadcast_to", x.shape, shape) != shape:
         raise ValueError(f"broadcast_to: shape {x.shape} does not broadcast to {shape}")
-    return record(BROADCAST, (x,), shape, array_type(shape, x.dtype))
+    return widen(x, array_type(shape, x.dtype))
+
+
+@register
+def widen(x: Node, type: ArrayType) -> Node:
+    """x broadcast to a type that it is known to broadcast to."""
+    mode = get_mode()
+    return Node(BROADCAST, (x,), type.shape, type, mode.site, mode.offset, mode.grad and x.tracked)
 
 
 @register
@@ -128,12 +135,8 @@ def _slice_kernel(slices: Slices, type: Any) -> Any:
     return lambda x: x[index]
 
 
-SLICE = Primitive(
-    "slice", _slice_kernel, (lambda u, out, x: embed(u, x.shape, out.attributes),), view=True, cheap=True
-)
-EMBED = Primitive(
-    "embed", _embed_kernel, (lambda u, out, x: slice_(u, out.attributes[1]),), takes_out=True, cheap=True
-)
+SLICE = Primitive("slice", _slice_kernel, (lambda u, out, x: embed(u, x.shape, out.attributes),), view=True, cheap=True)
+EMBED = Primitive("embed", _embed_kernel, (lambda u, out, x: slice_(u, out.attributes[1]),), takes_out=True, cheap=True)
 UPDATE = Primitive(
     "update_slice",
     _update_kernel,
@@ -204,7 +207,9 @@ def concat(xs: Sequence[Node], axis: int) -> Node:
     xs = same_type("concat", xs)
     first = xs[0].shape
     for x in xs[1:]:
-        if x.ndim != len(first) or any(a != b for i, (a, b) in enumerate(zip(first, x.shape, strict=True)) if i != axis):
+        if x.ndim != len(first) or any(
+            a != b for i, (a, b) in enumerate(zip(first, x.shape, strict=True)) if i != axis
+        ):
             shapes = ", ".join(str(y.shape) for y in xs)
             raise ValueError(f"concat: shapes {shapes} differ in an axis other than {axis}")
     if len(xs) == 1:
@@ -221,8 +226,7 @@ Windows = tuple[Shape, Shape, Shape, Shape]
 def window_counts(attributes: Windows) -> Shape:
     """How many windows fit along each axis."""
     return tuple(
-        (n - dilation * (size - 1) - 1) // step + 1
-        for size, step, dilation, n in zip(*attributes, strict=True)
+        (n - dilation * (size - 1) - 1) // step + 1 for size, step, dilation, n in zip(*attributes, strict=True)
     )
 
 
@@ -231,12 +235,15 @@ def _window_slices(attributes: Windows, offsets: Sequence[int]) -> tuple[Any, ..
     _, steps, dilations, _ = attributes
     return (
         ...,
-        *(slice(o * d, o * d + (c - 1) * s + 1, s) for o, d, c, s in zip(offsets, dilations, counts, steps, strict=True)),
+        *(
+            slice(o * d, o * d + (c - 1) * s + 1, s)
+            for o, d, c, s in zip(offsets, dilations, counts, steps, strict=True)
+        ),
     )
 
 
 def _windows_kernel(attributes: Windows, type: Any) -> Any:
-    sizes, steps, dilations, extents = attributes
+    sizes, steps, dilations, _ = attributes
     rank, counts = len(sizes), window_counts(attributes)
 
     def kernel(x: Any) -> Any:
@@ -253,7 +260,7 @@ def _windows_kernel(attributes: Windows, type: Any) -> Any:
 
 
 def _fold_kernel(attributes: Windows, type: Any) -> Any:
-    sizes, _, _, extents = attributes
+    sizes = attributes[0]
     rank, shape, dtype = len(sizes), type.shape, type.dtype.dtype
 
     def kernel(x: Any) -> Any:

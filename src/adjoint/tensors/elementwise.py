@@ -398,4 +398,3 @@ def bitwise_left_shift(x: Operand, y: Operand, /) -> Tensor:
 def bitwise_right_shift(x: Operand, y: Operand, /) -> Tensor:
     """The bits of x moved down by y places, elementwise with broadcasting. Integers."""
     return _binary(elementwise.bitwise_right_shift, x, y)
-

@@ -19,10 +19,10 @@ from adjoint.dtypes import default_dtype, promote
 from adjoint.graph import Node, Variable, array_type
 from adjoint.primitives import elementwise as _elementwise
 from adjoint.primitives.core import cast, full as _full, is_scalar, ops
-from adjoint.shapes import as_shape, broadcast_shapes, resolve_reshape
+from adjoint.shapes import as_shape, broadcast_shapes, normalize_axis, resolve_reshape
 from adjoint.tensors import tensor as _tensor
 from adjoint.tensors.elementwise import *  # noqa: F403
-from adjoint.tensors.elementwise import Operand, _binary, _unary
+from adjoint.tensors.elementwise import Operand, _unary, add, multiply
 from adjoint.tensors.tensor import (
     MISTAKES, Tensor, array_node, as_node, at_user, check_differentiable, count_pending, dtype_of, enter_scope, explained,
     force_array, leave_scope, wrap,
@@ -35,20 +35,27 @@ Array = np.ndarray[Any, Any]
 _operator: Callable[[Tensor, Any], Tensor]
 
 
-def _composite(name: str, function: Callable[..., Any], *args: Any) -> Any:
-    """Call a composite inside a scope of its name; nodes in its result become tensors."""
-    token = enter_scope(name, _getframe(2))
+def _composite(name: str, function: Callable[..., Node], *args: Any) -> Tensor:
+    """Call a composite inside a scope of its name."""
+    return wrap(_scoped(name, function, args))
+
+
+def _composites(name: str, function: Callable[..., list[Node]], *args: Any) -> list[Tensor]:
+    """Call a composite with several results inside a scope of its name."""
+    return [wrap(x) for x in _scoped(name, function, args)]
+
+
+def _scoped(name: str, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    token = enter_scope(name, _getframe(3))
     try:
         result = function(*args)
     except MISTAKES as error:
         raise explained(error, name, *args) from None
     finally:
         leave_scope(token)
-    if isinstance(result, Node):
-        if not result.tracked:
-            count_pending(result)
-        return wrap(result)
-    return [wrap(x) for x in result]
+    if isinstance(result, Node) and not result.tracked:
+        count_pending(result)
+    return result
 
 
 # Constructors ---------------------------------------------------------------------------------------------------------
@@ -169,7 +176,7 @@ def linspace(start: Any, stop: Any, /, num: int, *, dtype: DTypeLike = None, end
     """num evenly spaced numbers from start to stop, stop included unless `endpoint` is False. Differentiable in both."""
     if isinstance(start, Tensor) or isinstance(stop, Tensor):
         steps = linspace(0.0, 1.0, num, dtype=dtype, endpoint=endpoint)
-        return start * (1.0 - steps) + stop * steps
+        return add(multiply(start, 1.0 - steps), multiply(stop, steps))
     chosen = default_dtype() if dtype is None else dtype_of(dtype)
     return wrap(array_node(np.linspace(start, stop, num, endpoint=endpoint).astype(chosen.dtype), None, False))
 
@@ -199,18 +206,18 @@ def meshgrid(*arrays: Operand, indexing: str = "xy") -> list[Tensor]:
 
 def tril(x: Operand, /, *, k: int = 0) -> Tensor:
     """The part on and below the k-th diagonal of the last two axes; zeros above."""
-    return _composite("tril", shaping.triangle, as_node(x), k, False)  # type: ignore[no-any-return]
+    return _composite("tril", shaping.triangle, as_node(x), k, False)
 
 
 def triu(x: Operand, /, *, k: int = 0) -> Tensor:
     """The part on and above the k-th diagonal of the last two axes; zeros below."""
-    return _composite("triu", shaping.triangle, as_node(x), k, True)  # type: ignore[no-any-return]
+    return _composite("triu", shaping.triangle, as_node(x), k, True)
 
 
 def one_hot(x: Operand, /, num_classes: int, *, dtype: DTypeLike = None) -> Tensor:
     """1 at the position that each integer names along a new last axis, 0 elsewhere (all 0 for one out of range)."""
     chosen = default_dtype() if dtype is None else dtype_of(dtype)
-    return _composite("one_hot", shaping.one_hot, as_node(x), num_classes, chosen)  # type: ignore[no-any-return]
+    return _composite("one_hot", shaping.one_hot, as_node(x), num_classes, chosen)
 
 
 # Elementwise with more than two arguments -----------------------------------------------------------------------------
@@ -257,12 +264,12 @@ def gelu(x: Operand, /, *, approximate: str = "none") -> Tensor:
     """x times the normal distribution function of x (Hendrycks and Gimpel, 2016). approximate: "none" or "tanh"."""
     if approximate not in ("none", "tanh"):
         raise ValueError(f"gelu: approximate is 'none' or 'tanh', got {approximate!r}{at_user()}")
-    return _composite("gelu", reductions.gelu if approximate == "none" else reductions.gelu_tanh, as_node(x))  # type: ignore[no-any-return]
+    return _composite("gelu", reductions.gelu if approximate == "none" else reductions.gelu_tanh, as_node(x))
 
 
 def silu(x: Operand, /) -> Tensor:
     """x times sigmoid(x)."""
-    return _composite("silu", reductions.silu, as_node(x))  # type: ignore[no-any-return]
+    return _composite("silu", reductions.silu, as_node(x))
 
 
 # Reductions -----------------------------------------------------------------------------------------------------------
@@ -280,7 +287,7 @@ def _reduction(name: str, x: Any, axis: Any, keepdims: bool) -> Tensor:
     return _tensor._recorded(result, _getframe(2))
 
 
-def sum(x: Operand, /, *, axis: Axis = None, keepdims: bool = False, dtype: DTypeLike = None) -> Tensor:
+def sum(x: Operand, /, axis: Axis = None, *, keepdims: bool = False, dtype: DTypeLike = None) -> Tensor:
     """The sum over axes (None: all). Bools and small integers add up as 64-bit integers.
 
     >>> import adjoint as ad
@@ -290,12 +297,12 @@ def sum(x: Operand, /, *, axis: Axis = None, keepdims: bool = False, dtype: DTyp
     return _reduction("sum", x if dtype is None else astype(x, dtype), axis, keepdims)
 
 
-def prod(x: Operand, /, *, axis: Axis = None, keepdims: bool = False, dtype: DTypeLike = None) -> Tensor:
+def prod(x: Operand, /, axis: Axis = None, *, keepdims: bool = False, dtype: DTypeLike = None) -> Tensor:
     """The product over axes (None: all). Its derivatives are right however many elements are zero."""
     return _reduction("prod", x if dtype is None else astype(x, dtype), axis, keepdims)
 
 
-def max(x: Operand, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
+def max(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
     """The largest element over axes (None: all); NaN where there is one. Ties share the gradient evenly.
 
     Raises ValueError for an empty range.
@@ -303,7 +310,7 @@ def max(x: Operand, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
     return _reduction("max", x, axis, keepdims)
 
 
-def min(x: Operand, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
+def min(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
     """The smallest element over axes (None: all); NaN where there is one. Ties share the gradient evenly.
 
     Raises ValueError for an empty range.
@@ -311,97 +318,97 @@ def min(x: Operand, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
     return _reduction("min", x, axis, keepdims)
 
 
-def any(x: Operand, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
+def any(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
     """Whether an element over axes (None: all) is nonzero, as bool."""
     return _reduction("any", x, axis, keepdims)
 
 
-def all(x: Operand, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
+def all(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
     """Whether all elements over axes (None: all) are nonzero, as bool."""
     return _reduction("all", x, axis, keepdims)
 
 
-def mean(x: Operand, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
+def mean(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
     """The mean over axes (None: all). Integers become the default floating dtype."""
-    return _composite("mean", reductions.mean, as_node(x), axis, keepdims)  # type: ignore[no-any-return]
+    return _composite("mean", reductions.mean, as_node(x), axis, keepdims)
 
 
-def var(x: Operand, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Tensor:
+def var(x: Operand, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False) -> Tensor:
     """The variance over axes (None: all): squared deviations summed and divided by (count - correction)."""
-    return _composite("var", reductions.var, as_node(x), axis, correction, keepdims)  # type: ignore[no-any-return]
+    return _composite("var", reductions.var, as_node(x), axis, correction, keepdims)
 
 
-def std(x: Operand, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Tensor:
+def std(x: Operand, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False) -> Tensor:
     """The square root of `var`; its derivative is 0 where it is 0."""
-    return _composite("std", reductions.std, as_node(x), axis, correction, keepdims)  # type: ignore[no-any-return]
+    return _composite("std", reductions.std, as_node(x), axis, correction, keepdims)
 
 
 def norm(x: Operand, /, ord: float = 2, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """The vector norm of order `ord` over axes (None: all); its derivative is 0 where it is 0."""
-    return _composite("norm", reductions.norm, as_node(x), ord, axis, keepdims)  # type: ignore[no-any-return]
+    return _composite("norm", reductions.norm, as_node(x), ord, axis, keepdims)
 
 
-def count_nonzero(x: Operand, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
+def count_nonzero(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
     """How many elements over axes (None: all) are nonzero, as int64."""
-    return _composite("count_nonzero", reductions.count_nonzero, as_node(x), axis, keepdims)  # type: ignore[no-any-return]
+    return _composite("count_nonzero", reductions.count_nonzero, as_node(x), axis, keepdims)
 
 
-def argmax(x: Operand, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
+def argmax(x: Operand, /, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
     """The index of the first largest element along an axis (None: of the flattened array), as int64."""
-    return _composite("argmax", reductions.arg_extreme, "argmax", as_node(x), axis, keepdims)  # type: ignore[no-any-return]
+    return _composite("argmax", reductions.arg_extreme, "argmax", as_node(x), axis, keepdims)
 
 
-def argmin(x: Operand, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
+def argmin(x: Operand, /, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
     """The index of the first smallest element along an axis (None: of the flattened array), as int64."""
-    return _composite("argmin", reductions.arg_extreme, "argmin", as_node(x), axis, keepdims)  # type: ignore[no-any-return]
+    return _composite("argmin", reductions.arg_extreme, "argmin", as_node(x), axis, keepdims)
 
 
-def logsumexp(x: Operand, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
+def logsumexp(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
     """log(sum(exp(x))) over axes (None: all) without overflow."""
-    return _composite("logsumexp", reductions.logsumexp, as_node(x), axis, keepdims)  # type: ignore[no-any-return]
+    return _composite("logsumexp", reductions.logsumexp, as_node(x), axis, keepdims)
 
 
-def softmax(x: Operand, /, *, axis: int | tuple[int, ...] = -1) -> Tensor:
+def softmax(x: Operand, /, axis: int | tuple[int, ...] = -1) -> Tensor:
     """exp(x) divided by its sum over an axis, without overflow."""
-    return _composite("softmax", reductions.softmax, as_node(x), axis)  # type: ignore[no-any-return]
+    return _composite("softmax", reductions.softmax, as_node(x), axis)
 
 
-def log_softmax(x: Operand, /, *, axis: int | tuple[int, ...] = -1) -> Tensor:
+def log_softmax(x: Operand, /, axis: int | tuple[int, ...] = -1) -> Tensor:
     """log(softmax(x)) without overflow or cancellation."""
-    return _composite("log_softmax", reductions.log_softmax, as_node(x), axis)  # type: ignore[no-any-return]
+    return _composite("log_softmax", reductions.log_softmax, as_node(x), axis)
 
 
 # Scans and order ------------------------------------------------------------------------------------------------------
 
 
-def cumulative_sum(x: Operand, /, *, axis: int | None = None, include_initial: bool = False) -> Tensor:
+def cumulative_sum(x: Operand, /, axis: int | None = None, *, include_initial: bool = False) -> Tensor:
     """Sums of the elements up to each one along an axis; with `include_initial`, a 0 before them."""
-    return _composite("cumulative_sum", reductions.scan, "cumulative_sum", as_node(x), axis, include_initial)  # type: ignore[no-any-return]
+    return _composite("cumulative_sum", reductions.scan, "cumulative_sum", as_node(x), axis, include_initial)
 
 
-def cumulative_prod(x: Operand, /, *, axis: int | None = None, include_initial: bool = False) -> Tensor:
+def cumulative_prod(x: Operand, /, axis: int | None = None, *, include_initial: bool = False) -> Tensor:
     """Products of the elements up to each one along an axis; with `include_initial`, a 1 before them."""
-    return _composite("cumulative_prod", reductions.scan, "cumulative_prod", as_node(x), axis, include_initial)  # type: ignore[no-any-return]
+    return _composite("cumulative_prod", reductions.scan, "cumulative_prod", as_node(x), axis, include_initial)
 
 
-def sort(x: Operand, /, *, axis: int = -1, descending: bool = False) -> Tensor:
+def sort(x: Operand, /, axis: int = -1, *, descending: bool = False) -> Tensor:
     """The elements in order along an axis; equal ones keep theirs."""
-    return _composite("sort", reductions.sort, as_node(x), axis, descending)  # type: ignore[no-any-return]
+    return _composite("sort", reductions.sort, as_node(x), axis, descending)
 
 
-def argsort(x: Operand, /, *, axis: int = -1, descending: bool = False) -> Tensor:
+def argsort(x: Operand, /, axis: int = -1, *, descending: bool = False) -> Tensor:
     """The indices that sort along an axis, as int64; equal elements keep their order."""
     node = as_node(x)
-    return _composite("argsort", lambda: ops.argsort(node, _axis(axis, node), descending))  # type: ignore[no-any-return]
+    return _composite("argsort", lambda: ops.argsort(node, _axis(axis, node), descending))
 
 
-def diff(x: Operand, /, *, axis: int = -1, n: int = 1) -> Tensor:
+def diff(x: Operand, /, axis: int = -1, *, n: int = 1) -> Tensor:
     """Differences of neighbours along an axis, n times over."""
-    return _composite("diff", reductions.diff, as_node(x), axis, n)  # type: ignore[no-any-return]
+    return _composite("diff", reductions.diff, as_node(x), axis, n)
 
 
 def _axis(axis: int, node: Node) -> int:
-    return reductions.normalize_axis(axis, node.ndim, "axis")
+    return normalize_axis(axis, node.ndim, "axis")
 
 
 # Shapes ---------------------------------------------------------------------------------------------------------------
@@ -440,7 +447,7 @@ def swapaxes(x: Operand, first: int, second: int, /) -> Tensor:
     return _unary_shape(lambda n: shaping.swapaxes(n, first, second), x)
 
 
-def expand_dims(x: Operand, /, *, axis: int | tuple[int, ...] = 0) -> Tensor:
+def expand_dims(x: Operand, /, axis: int | tuple[int, ...] = 0) -> Tensor:
     """New axes of size one at places of the result."""
     return _unary_shape(lambda n: shaping.expand_dims(n, axis), x)
 
@@ -473,50 +480,50 @@ def broadcast_arrays(*arrays: Operand) -> list[Tensor]:
     return [wrap(ops.broadcast_to(x, shape)) for x in nodes]
 
 
-def concat(arrays: Sequence[Operand], /, *, axis: int | None = 0) -> Tensor:
+def concat(arrays: Sequence[Operand], /, axis: int | None = 0) -> Tensor:
     """Arrays joined along an axis (None: flattened first)."""
-    return _composite("concat", shaping.concat, [as_node(x) for x in arrays], axis)  # type: ignore[no-any-return]
+    return _composite("concat", shaping.concat, [as_node(x) for x in arrays], axis)
 
 
-def stack(arrays: Sequence[Operand], /, *, axis: int = 0) -> Tensor:
+def stack(arrays: Sequence[Operand], /, axis: int = 0) -> Tensor:
     """Arrays of one shape joined along a new axis."""
-    return _composite("stack", shaping.stack, [as_node(x) for x in arrays], axis)  # type: ignore[no-any-return]
+    return _composite("stack", shaping.stack, [as_node(x) for x in arrays], axis)
 
 
 def split(x: Operand, /, sections: Any, axis: int = 0) -> list[Tensor]:
     """Parts along an axis: a number of equal parts, or a list of the indices where parts begin."""
-    return _composite("split", shaping.split, as_node(x), sections, axis)  # type: ignore[no-any-return]
+    return _composites("split", shaping.split, as_node(x), sections, axis)
 
 
-def unstack(x: Operand, /, *, axis: int = 0) -> list[Tensor]:
+def unstack(x: Operand, /, axis: int = 0) -> list[Tensor]:
     """The slices along an axis, that axis removed."""
-    return _composite("unstack", shaping.unstack, as_node(x), axis)  # type: ignore[no-any-return]
+    return _composites("unstack", shaping.unstack, as_node(x), axis)
 
 
 def tile(x: Operand, /, repetitions: Any) -> Tensor:
     """x repeated as a whole along each axis."""
-    return _composite("tile", shaping.tile, as_node(x), repetitions)  # type: ignore[no-any-return]
+    return _composite("tile", shaping.tile, as_node(x), repetitions)
 
 
 def repeat(x: Operand, /, repeats: Any, *, axis: int | None = None) -> Tensor:
     """Each element repeated along an axis (None: of the flattened array); repeats is an int or one for each."""
     counts = repeats.numpy() if isinstance(repeats, Tensor) else repeats
-    return _composite("repeat", shaping.repeat, as_node(x), counts, axis)  # type: ignore[no-any-return]
+    return _composite("repeat", shaping.repeat, as_node(x), counts, axis)
 
 
-def flip(x: Operand, /, *, axis: Axis = None) -> Tensor:
+def flip(x: Operand, /, axis: Axis = None) -> Tensor:
     """The elements in reverse order along axes (None: all)."""
-    return _composite("flip", shaping.flip, as_node(x), axis)  # type: ignore[no-any-return]
+    return _composite("flip", shaping.flip, as_node(x), axis)
 
 
 def roll(x: Operand, /, shift: Any, *, axis: Axis = None) -> Tensor:
     """The elements moved along axes, those beyond the end coming back at the start (None: of the flattened array)."""
-    return _composite("roll", shaping.roll, as_node(x), shift, axis)  # type: ignore[no-any-return]
+    return _composite("roll", shaping.roll, as_node(x), shift, axis)
 
 
 def pad(x: Operand, /, widths: Any, *, value: complex = 0) -> Tensor:
     """A constant put around x. widths: (before, after) for each axis, or one pair or number for all."""
-    return _composite("pad", shaping.pad, as_node(x), widths, value)  # type: ignore[no-any-return]
+    return _composite("pad", shaping.pad, as_node(x), widths, value)
 
 
 def unfold(x: Operand, /, kernel_size: Any, *, stride: Any = 1, padding: Any = 0, dilation: Any = 1) -> Tensor:
@@ -524,40 +531,40 @@ def unfold(x: Operand, /, kernel_size: Any, *, stride: Any = 1, padding: Any = 0
 
     Sizes are ints or pairs (height, width). Raises ValueError where the kernel doesn't fit.
     """
-    return _composite("unfold", shaping.unfold, as_node(x), kernel_size, stride, padding, dilation)  # type: ignore[no-any-return]
+    return _composite("unfold", shaping.unfold, as_node(x), kernel_size, stride, padding, dilation)
 
 
 def fold(
     x: Operand, /, output_size: Any, kernel_size: Any, *, stride: Any = 1, padding: Any = 0, dilation: Any = 1
 ) -> Tensor:
     """Columns added back into images: the adjoint of `unfold`, (N, C * kh * kw, windows) to (N, C, H, W)."""
-    return _composite("fold", shaping.fold, as_node(x), output_size, kernel_size, stride, padding, dilation)  # type: ignore[no-any-return]
+    return _composite("fold", shaping.fold, as_node(x), output_size, kernel_size, stride, padding, dilation)
 
 
 # Indexing -------------------------------------------------------------------------------------------------------------
 
 
-def take(x: Operand, indices: Operand, /, *, axis: int | None = None) -> Tensor:
+def take(x: Operand, indices: Operand, /, axis: int | None = None) -> Tensor:
     """Slices at integer positions along an axis (needed unless x is 1-d)."""
     node = as_node(x)
     if axis is None:
         if node.ndim != 1:
             raise ValueError(f"take: axis is needed for an array of shape {node.shape}{at_user()}")
         axis = 0
-    return _composite("take", indexing.take, node, as_node(indices), axis)  # type: ignore[no-any-return]
+    return _composite("take", indexing.take, node, as_node(indices), axis)
 
 
-def take_along_axis(x: Operand, indices: Operand, /, *, axis: int = -1) -> Tensor:
+def take_along_axis(x: Operand, indices: Operand, /, axis: int = -1) -> Tensor:
     """Elements at integer positions along an axis, the other axes matched one to one."""
-    return _composite("take_along_axis", indexing.take_along_axis, as_node(x), as_node(indices), axis)  # type: ignore[no-any-return]
+    return _composite("take_along_axis", indexing.take_along_axis, as_node(x), as_node(indices), axis)
 
 
-def scatter_add(x: Operand, indices: Operand, updates: Operand, /, *, axis: int = 0) -> Tensor:
+def scatter_add(x: Operand, indices: Operand, updates: Operand, /, axis: int = 0) -> Tensor:
     """x with updates added at integer positions along an axis; repeated positions add up.
 
     updates: x's shape with the axis replaced by the shape of the indices, or what broadcasts to it.
     """
-    return _composite("scatter_add", indexing.scatter_add, as_node(x), as_node(indices), as_node(updates), axis)  # type: ignore[no-any-return]
+    return _composite("scatter_add", indexing.scatter_add, as_node(x), as_node(indices), as_node(updates), axis)
 
 
 def nonzero(x: Operand, /) -> tuple[Tensor, ...]:
@@ -574,27 +581,27 @@ def matmul(x: Operand, y: Operand, /) -> Tensor:
 
     Raises ValueError where the inner sizes differ or an operand is 0-d.
     """
-    return _composite("matmul", products.matmul, as_node(x), as_node(y))  # type: ignore[no-any-return]
+    return _composite("matmul", products.matmul, as_node(x), as_node(y))
 
 
 def dot(x: Operand, y: Operand, /) -> Tensor:
     """NumPy's dot: the sum of products over the last axis of x and the second-to-last of y."""
-    return _composite("dot", products.dot, as_node(x), as_node(y))  # type: ignore[no-any-return]
+    return _composite("dot", products.dot, as_node(x), as_node(y))
 
 
-def vecdot(x: Operand, y: Operand, /, *, axis: int = -1) -> Tensor:
+def vecdot(x: Operand, y: Operand, /, axis: int = -1) -> Tensor:
     """The sum of conj(x) * y over an axis, the others broadcast."""
-    return _composite("vecdot", products.vecdot, as_node(x), as_node(y), axis)  # type: ignore[no-any-return]
+    return _composite("vecdot", products.vecdot, as_node(x), as_node(y), axis)
 
 
 def outer(x: Operand, y: Operand, /) -> Tensor:
     """All products of an element of x with one of y, both flattened."""
-    return _composite("outer", products.outer, as_node(x), as_node(y))  # type: ignore[no-any-return]
+    return _composite("outer", products.outer, as_node(x), as_node(y))
 
 
 def tensordot(x: Operand, y: Operand, /, *, axes: Any = 2) -> Tensor:
     """The sum of products over axes: the last of x with the first of y (an int), or two lists of axes."""
-    return _composite("tensordot", products.tensordot, as_node(x), as_node(y), axes)  # type: ignore[no-any-return]
+    return _composite("tensordot", products.tensordot, as_node(x), as_node(y), axes)
 
 
 def einsum(subscripts: str, /, *operands: Operand) -> Tensor:
@@ -604,7 +611,7 @@ def einsum(subscripts: str, /, *operands: Operand) -> Tensor:
     >>> ad.einsum("ij,j->i", ad.ones((2, 3)), ad.arange(3.0))
     Tensor([3., 3.])
     """
-    return _composite("einsum", products.einsum, subscripts, [as_node(x) for x in operands])  # type: ignore[no-any-return]
+    return _composite("einsum", products.einsum, subscripts, [as_node(x) for x in operands])
 
 
 def result_type(*arrays: Any) -> Any:

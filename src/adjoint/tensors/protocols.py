@@ -22,7 +22,7 @@ for _name in METHODS:
     setattr(Tensor, _name, getattr(f, _name))
 _f_namespace.update({"reshape": f.reshape, "permute_dims": f.permute_dims})
 
-_ELEMENTWISE = {
+_ELEMENTWISE: dict[Any, Any] = {
     np.add: f.add, np.subtract: f.subtract, np.multiply: f.multiply, np.divide: f.divide, np.power: f.power,
     np.float_power: f.power, np.negative: f.negative, np.positive: f.positive, np.absolute: f.abs, np.fabs: f.abs,
     np.sign: f.sign, np.exp: f.exp, np.expm1: f.expm1, np.log: f.log, np.log1p: f.log1p, np.log2: f.log2,
@@ -43,7 +43,7 @@ UFUNCS.update({(ufunc, "__call__"): function for ufunc, function in _ELEMENTWISE
 
 
 def _reducing(function: Any, default: Any = None) -> Any:
-    def handler(x: Any, axis: Any = default, keepdims: Any = False) -> Tensor:
+    def handler(x: Any, axis: Any = default, keepdims: Any = False) -> Any:
         return function(x, axis=axis, keepdims=bool(keepdims) and keepdims is not np._NoValue)
 
     return handler
@@ -63,6 +63,14 @@ UFUNCS.update(
 )
 
 
+def _scanning(function: Any) -> Any:
+    return lambda x, axis=None: function(f.flatten(x), axis=0) if axis is None else function(x, axis=axis)
+
+
+def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    return f.norm(x, 2 if ord is None else ord, axis=axis, keepdims=keepdims)
+
+
 def _with_axis(function: Any) -> Any:
     return lambda x, axis=None: function(x, axis=axis)
 
@@ -75,15 +83,16 @@ ARRAY_FUNCTIONS.update(
         np.count_nonzero: _reducing(f.count_nonzero),
         np.var: lambda x, axis=None, ddof=0, keepdims=False: f.var(x, axis=axis, correction=ddof, keepdims=keepdims),
         np.std: lambda x, axis=None, ddof=0, keepdims=False: f.std(x, axis=axis, correction=ddof, keepdims=keepdims),
-        np.cumsum: lambda x, axis=None: f.cumulative_sum(f.flatten(x) if axis is None else x, axis=0 if axis is None else axis),
-        np.cumprod: lambda x, axis=None: f.cumulative_prod(f.flatten(x) if axis is None else x, axis=0 if axis is None else axis),
+        np.cumsum: _scanning(f.cumulative_sum),
+        np.cumprod: _scanning(f.cumulative_prod),
         np.where: f.where, np.clip: lambda x, a_min=None, a_max=None: f.clip(x, a_min, a_max), np.round: f.round,
         np.reshape: lambda x, shape: f.reshape(x, shape), np.ravel: f.flatten,
         np.transpose: lambda x, axes=None: f.permute_dims(x, tuple(range(x.ndim))[::-1] if axes is None else axes),
         np.moveaxis: f.moveaxis, np.swapaxes: f.swapaxes, np.squeeze: _with_axis(f.squeeze),
         np.expand_dims: lambda x, axis: f.expand_dims(x, axis=axis),
         np.broadcast_to: lambda x, shape: f.broadcast_to(x, shape),
-        np.concatenate: lambda xs, axis=0: f.concat(list(xs), axis=axis), np.stack: lambda xs, axis=0: f.stack(list(xs), axis=axis),
+        np.concatenate: lambda xs, axis=0: f.concat(list(xs), axis=axis),
+        np.stack: lambda xs, axis=0: f.stack(list(xs), axis=axis),
         np.split: f.split, np.tile: f.tile, np.repeat: lambda x, repeats, axis=None: f.repeat(x, repeats, axis=axis),
         np.flip: _with_axis(f.flip), np.roll: lambda x, shift, axis=None: f.roll(x, shift, axis=axis),
         np.take: lambda x, indices, axis=None: f.take(f.flatten(x) if axis is None else x, indices, axis=axis),
@@ -93,8 +102,9 @@ ARRAY_FUNCTIONS.update(
         np.dot: f.dot, np.outer: f.outer, np.tensordot: lambda x, y, axes=2: f.tensordot(x, y, axes=axes), np.einsum: f.einsum,
         np.tril: lambda x, k=0: f.tril(x, k=k), np.triu: lambda x, k=0: f.triu(x, k=k), np.nonzero: f.nonzero,
         np.real: f.real, np.imag: f.imag, np.shape: lambda x: x.shape, np.ndim: lambda x: x.ndim, np.size: lambda x: x.size,
-        np.zeros_like: lambda x, dtype=None: f.zeros_like(x, dtype=dtype), np.ones_like: lambda x, dtype=None: f.ones_like(x, dtype=dtype),
+        np.zeros_like: lambda x, dtype=None: f.zeros_like(x, dtype=dtype),
+        np.ones_like: lambda x, dtype=None: f.ones_like(x, dtype=dtype),
         np.full_like: lambda x, fill_value, dtype=None: f.full_like(x, fill_value, dtype=dtype),
-        np.linalg.norm: lambda x, ord=2, axis=None, keepdims=False: f.norm(x, 2 if ord is None else ord, axis=axis, keepdims=keepdims),
+        np.linalg.norm: _norm,
     }
 )  # fmt: skip

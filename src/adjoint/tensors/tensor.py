@@ -20,7 +20,7 @@ from adjoint.graph import MODE, Mode, Node, Primitive, Scope, Variable, array_ty
 from adjoint.graph.node import Located
 from adjoint.primitives import elementwise
 from adjoint.primitives.core import (
-    FULL, IDENTITY, LEAF, PLACEHOLDER, SELECT, VERSION, cast, data, is_scalar, leaf, marker, ops, stop_gradient, version,
+    FULL, IDENTITY, LEAF, PLACEHOLDER, SELECT, VERSION, bounded_int, cast, is_scalar, leaf, marker, ops, stop_gradient, version,
 )  # fmt: skip
 from adjoint.primitives.custom import CUSTOM, HOST_CALL
 
@@ -192,7 +192,8 @@ class Tensor:
         if not digits:
             return _recorded(elementwise.rint(self.node), _getframe(1))
         return _recorded(
-            elementwise.divide(elementwise.rint(elementwise.multiply(self.node, 10.0**digits)), 10.0**digits), _getframe(1)
+            elementwise.divide(elementwise.rint(elementwise.multiply(self.node, 10.0**digits)), 10.0**digits),
+            _getframe(1),
         )
 
     def __divmod__(self, other: Any) -> tuple[Tensor, Tensor]:
@@ -415,7 +416,14 @@ class Tensor:
         sinh, cosh, tanh, asinh, acosh, atanh = _f.sinh, _f.cosh, _f.tanh, _f.asinh, _f.acosh, _f.atanh
         erf, relu, sigmoid, softplus, gelu, silu = _f.erf, _f.relu, _f.sigmoid, _f.softplus, _f.gelu, _f.silu
         floor, ceil, round, trunc, conj = _f.floor, _f.ceil, _f.round, _f.trunc, _f.conj
-        isfinite, isinf, isnan, clip, maximum, minimum = _f.isfinite, _f.isinf, _f.isnan, _f.clip, _f.maximum, _f.minimum
+        isfinite, isinf, isnan, clip, maximum, minimum = (
+            _f.isfinite,
+            _f.isinf,
+            _f.isnan,
+            _f.clip,
+            _f.maximum,
+            _f.minimum,
+        )
         astype, flatten, squeeze, expand_dims = _f.astype, _f.flatten, _f.squeeze, _f.expand_dims
         broadcast_to, moveaxis, swapaxes, repeat, tile = _f.broadcast_to, _f.moveaxis, _f.swapaxes, _f.repeat, _f.tile
         flip, roll, take, take_along_axis = _f.flip, _f.roll, _f.take, _f.take_along_axis
@@ -475,20 +483,13 @@ def as_node(x: Any, beside: DType | None = None) -> Node:
     if is_scalar(x):
         dtype = scalar_dtype(x, beside)
         kind = dtype.kind
-        value = float(x) if kind == "f" else complex(x) if kind == "c" else x  # type: ignore[arg-type]
+        value = float(x) if kind == "f" else complex(x) if kind == "c" else x
         if kind == "b":
             value = bool(x)
         elif kind in "iu":
-            value = _bounded_int(x, dtype)
+            value = bounded_int(x, dtype)
         return ops.full(value, array_type((), dtype))
     return array_node(x, None, None)
-
-
-def _bounded_int(x: Any, dtype: DType) -> int:
-    info = np.iinfo(dtype.dtype)
-    if not info.min <= x <= info.max:
-        raise OverflowError(f"Python integer {x} is out of bounds for {dtype.name}")
-    return int(x)
 
 
 def array_node(x: Any, dtype: DType | None, copy: bool | None, variable: Variable | None = None) -> Node:
@@ -651,7 +652,7 @@ def _recorded(node: Node, frame: FrameType) -> Tensor:
     return wrap(node)
 
 
-class recording_at_user:  # noqa: N801 - a context manager used like a function
+class recording_at_user:
     """Give what is recorded inside the user's line as its site."""
 
     def __enter__(self) -> None:
@@ -681,6 +682,7 @@ leave_scope = MODE.reset
 
 
 # Evaluation -----------------------------------------------------------------------------------------------------------
+
 
 def force(nodes: Sequence[Node]) -> None:
     """Evaluate nodes; an error inside gains the line that recorded the operation."""
@@ -861,7 +863,9 @@ def describe(t: Tensor) -> str:
         text = f"<traced {node.type}>"
     else:
         array = t._array()
-        text = np.array2string(array, separator=", ", prefix="Tensor(", precision=4 if array.dtype.kind in "fc" else None)
+        text = np.array2string(
+            array, separator=", ", prefix="Tensor(", precision=4 if array.dtype.kind in "fc" else None
+        )
         if array.size == 0:
             extras.insert(0, f"shape={t.shape}")
     return f"Tensor({', '.join([text, *extras])})"
@@ -940,7 +944,7 @@ def power(x: Any, y: Any) -> Node:
 
 
 def _matmul(a: Any, b: Any) -> Node:
-    if not isinstance(a, Node) or not isinstance(b, Node):
+    if type(a) is not Node or type(b) is not Node:
         raise ValueError("matmul: operands need at least one axis; use * for scalars")
     return products.matmul(a, b)
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from adjoint import _optional, data, interop, nn, optim, plot
-from adjoint.api import random
+from adjoint import _optional, data, interop, nn, optim, plot, random
 
 from .fitting import History, accuracy, fit, percent, predict
 from .progress import Progress

@@ -41,14 +41,15 @@ def compile_plan(plan: Plan) -> Native | None:
     fusion = Fusion(plan)
     if all(isinstance(unit, Host) for unit in fusion.units):
         return None
-    return Native(fusion)
+    program = Native(fusion)
+    plan.steps = []  # the program holds what it needs of them
+    return program
 
 
 class Native:
     """A compiled plan. Zero times infinity is always treated as zero. Each run takes a frame of its own."""
 
     masks = True
-    reentrant = True
 
     def __init__(self, fusion: Fusion) -> None:
         self.fusion = fusion

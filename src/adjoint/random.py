@@ -17,7 +17,17 @@ from adjoint.dtypes import as_dtype, default_dtype, float64, uint32, uint64
 from adjoint.graph import Node
 from adjoint.primitives.core import cast, data, ops
 from adjoint.shapes import Shape, as_shape, size_of
-from adjoint.tensors.tensor import Tensor, array_node, as_node, at_user, dtype_of, enter_scope, leave_scope, user_frame, wrap
+from adjoint.tensors.tensor import (
+    Tensor,
+    array_node,
+    as_node,
+    at_user,
+    dtype_of,
+    enter_scope,
+    leave_scope,
+    user_frame,
+    wrap,
+)
 
 __all__ = ["Generator", "bernoulli", "default_generator", "integers", "normal", "permutation", "seed", "uniform"]
 
@@ -34,8 +44,21 @@ class Generator:
 
     def seed(self, seed: int) -> None:
         """Start again from a seed, a non-negative int."""
-        self._key = int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0])
+        if seed < 0:
+            raise ValueError(f"seed: expected a non-negative int, got {seed}{at_user()}")
+        self._seed: int | None = seed  # numpy.random is imported at the first draw: it takes longer than all of adjoint
         self._counter = 0
+
+    @property
+    def _key(self) -> int:
+        if self._seed is not None:
+            self._made = int(np.random.SeedSequence(self._seed).generate_state(1, np.uint64)[0])
+            self._seed = None
+        return self._made
+
+    @_key.setter
+    def _key(self, key: int) -> None:
+        self._made, self._seed = key, None
 
     @property
     def state(self) -> Tensor:

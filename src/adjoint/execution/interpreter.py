@@ -1,0 +1,114 @@
+"""Node by node: how a graph is computed whose structure is seen for the first time.
+
+One walk counts how often each value is read, one loop computes and lets each array go at its last reading. Nothing is
+built for later: most one-off graphs never come back, and one that does gets a plan then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from adjoint.execution.canonical import value_array
+from adjoint.execution.plan import Target, must_mask
+from adjoint.graph import Node
+from adjoint.primitives.core import FULL, SELECT
+
+
+class Interpretation:
+    """The steps that give the targets their values: nodes in topological order, and how often each value is read."""
+
+    def __init__(self, targets: Sequence[Target], replaced: dict[Node, Node]) -> None:
+        self.targets = targets
+        self.replaced = replaced
+        self.order: list[Node] = []
+        self.uses: dict[Node, int] = {}
+        self._walk()
+        self.has_masked = any(node.op.masked is not None for node in self.order)
+        self.always_masked = self.has_masked and must_mask([(n, n.op, n.inputs) for n in self.order])
+
+    def _walk(self) -> None:
+        uses, replaced = self.uses, self.replaced
+        get, emit = uses.get, self.order.append
+        stack = [x for _, _, x, _ in self.targets][::-1]
+        for x in stack:
+            uses[x] = get(x, 0) + 1
+        pop, push = stack.pop, stack.append
+        entered: set[Node] = set()
+        done: set[Node] = set()
+        while stack:
+            node = pop()
+            if node in done:
+                continue
+            if node.value is not None or node.op is FULL:
+                done.add(node)
+                continue
+            if node in entered:
+                done.add(node)
+                emit(node)
+                continue
+            entered.add(node)
+            push(node)
+            inputs = (replaced[node],) if node.op is SELECT and node in replaced else node.inputs
+            for x in reversed(inputs):
+                uses[x] = get(x, 0) + 1
+                if x not in done:
+                    push(x)
+
+    def run(self, masked: bool) -> list[Any]:
+        """The targets' values."""
+        replaced = self.replaced
+        uses = dict(self.uses)
+        values: dict[Node, Any] = {}
+        for node in self.order:
+            op = node.op
+            inputs = node.inputs
+            if op is SELECT and node in replaced:
+                inputs = (replaced[node],)
+                kernel: Any = _same
+            else:
+                kernel = op.masked if masked and op.masked is not None else op.kernel(node.attributes, node.type)
+            if len(inputs) == 2:
+                a, b = inputs
+                p, q = values.get(a), values.get(b)
+                if p is None:
+                    p = given(a)
+                if q is None:
+                    q = given(b)
+                values[node] = kernel(p, q)
+            elif len(inputs) == 1:
+                (a,) = inputs
+                p = values.get(a)
+                if p is None:
+                    p = given(a)
+                values[node] = kernel(p)
+            else:
+                values[node] = kernel(*[values[x] if x in values else given(x) for x in inputs])
+            for x in inputs:
+                left = uses[x] = uses[x] - 1
+                if not left:
+                    values.pop(x, None)
+        return [values[x] if x in values else given(x) for _, _, x, _ in self.targets]
+
+    def is_finite(self, results: list[Any]) -> bool:
+        """Whether the floating results are finite, as far as one sum each can tell."""
+        return all(
+            np.isfinite(np.add.reduce(value, None))
+            for value, (_, _, x, _) in zip(results, self.targets, strict=True)
+            if x.type.inexact
+        )
+
+
+def given(node: Node) -> Any:
+    """The array of a node that has a value or is a constant."""
+    if node.op is FULL and node.value is None:
+        type = node.type
+        number = np.full((), node.attributes, type.dtype.dtype)
+        return number if type.shape == () else np.broadcast_to(number, type.shape)
+    return value_array(node)
+
+
+def _same(x: Any) -> Any:
+    return x

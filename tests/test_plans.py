@@ -1,0 +1,159 @@
+"""A structure seen before is not planned again: what is run from memory must be what was asked for now."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from support import double, equal
+
+X, Y = np.array([-1.0, 0.5, 2.0]), np.array([0.0, -0.5, 3.0])
+
+
+def cube(lib: Any, x: Any) -> Any:
+    return lib.reshape(lib.stack([x, x * 2, x * 3] * 3), (3, 3, 3))
+
+
+def shared(lib: Any, x: Any, y: Any) -> Any:
+    once = lib.sin(x)
+    return once + once
+
+
+# Groups of programs that look alike: each differs from the others in one small thing that must not be forgotten.
+ALIKE: dict[str, list[Callable[[Any, Any, Any], Any]]] = {
+    "a constant": [lambda lib, x, y, c=c: x * c + y for c in (0.0, -0.0, 1.0, 2.0, 2.5, -1.0, 1, True, np.inf)],
+    "a constant that is compared": [lambda lib, x, y, c=c: lib.where(x > c, x, y) for c in (0.0, 0.5, 1, -1.0)],
+    "an exponent": [lambda lib, x, y, p=p: (x * x + 0.5) ** p for p in (2, 2.0, 3, 1, True, 0, -1.0, 0.5, 1.5)],
+    "the sign of zero": [lambda lib, x, y, c=c: lib.copysign(lib.maximum(x, c), c) for c in (0.0, -0.0)],
+    "aliasing": [lambda lib, x, y: x * y, lambda lib, x, y: x * x, lambda lib, x, y: y * y, lambda lib, x, y: y * x],
+    "order": [lambda lib, x, y: x - y, lambda lib, x, y: y - x, lambda lib, x, y: (x - y) - x, lambda lib, x, y: x - (y - x)],
+    "an axis": [lambda lib, x, y, a=a: lib.sum(lib.reshape(lib.stack([x, y, x]), (3, 3)), axis=a) for a in (0, 1, (0, 1), None)],
+    "keepdims": [lambda lib, x, y, k=k: lib.sum(lib.stack([x, y, x]), axis=0, keepdims=k) - x for k in (True, False)],
+    "a slice": [lambda lib, x, y, s=s: lib.stack([x, y])[s] for s in (0, 1, -1, slice(None, None, -1), (0, 1), ..., None)],
+    "an index array": [lambda lib, x, y, i=i: x[i] for i in ([0, 1], [1, 0], [0, 0], [True, False, True], [True, True, False])],
+    "a permutation": [lambda lib, x, y, p=p: lib.permute_dims(cube(lib, x), p) + y for p in itertools.permutations(range(3))],
+    "a shape": [lambda lib, x, y, s=s: lib.broadcast_to(x, s) * 2 for s in ((3,), (1, 3), (2, 3), (3, 3))],
+    "which is the sum": [lambda lib, x, y: lib.sum(x) * y, lambda lib, x, y: x * lib.sum(y), lambda lib, x, y: lib.sum(x * y)],
+    "a shift": [lambda lib, x, y, n=n: lib.roll(x, n) + y for n in (0, 1, -1, 2)],
+    "sharing": [lambda lib, x, y: lib.sin(x) + lib.sin(x), shared, lambda lib, x, y: lib.sin(x) + lib.sin(y)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ALIKE)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_programs_that_look_alike_are_not_mistaken_for_each_other(name: str, dtype: str) -> None:
+    programs = ALIKE[name]
+    points = [(X, Y), (Y, X), (X + 1, Y * 0.5)]
+    for x, y in (*points, *points):
+        x, y = x.astype(dtype), y.astype(dtype)
+        for program in programs:
+            with np.errstate(all="ignore"):
+                expected = np.asarray(program(np, x, y))
+            found = program(ad, ad.tensor(x), ad.tensor(y)).numpy()
+            assert found.dtype == expected.dtype and found.shape == expected.shape
+            np.testing.assert_allclose(found, expected, 1e-5 if dtype == "float32" else 1e-12)
+            np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_gradients_of_programs_that_look_alike(name: str) -> None:
+    """By ``backward``, whose reverse pass is remembered, and by ``vjp``, whose reverse pass is recorded."""
+    for repeat in range(3):
+        for program in ALIKE[name]:
+            x, y = ad.variable(X + repeat), ad.variable(Y - repeat)
+            ad.sum(program(ad, x, y)).backward()
+            for owner, other in ((x, 0), (y, 1)):
+                out, pullback = ad.vjp(lambda *v, p=program: p(ad, *v), double(X + repeat), double(Y - repeat))
+                expected = pullback(ad.ones_like(out))[other].numpy()
+                found = np.zeros(3) if owner.grad is None else owner.grad.numpy()
+                np.testing.assert_allclose(found, expected, 1e-12)
+
+
+def test_dtypes_are_part_of_the_structure() -> None:
+    for _ in range(3):
+        for name in ("float32", "float64", "int64", "int8", "complex64"):
+            x = ad.ones((3,), dtype=name)
+            assert (x + x * 2).numpy().dtype == name
+            assert ad.sum(x * 3).numpy().dtype == np.sum(np.ones(3, name)).dtype
+
+
+def test_what_is_asked_for_is_part_of_the_structure() -> None:
+    for repeat in range(4):
+        x = double(X + repeat)
+        a = ad.sin(x)
+        b = a * 2
+        c = b + a
+        expected = np.sin(X + repeat)
+        if repeat % 2:
+            ad.evaluate(c, a)
+        else:
+            ad.evaluate(b)
+        equal(b, expected * 2, 1e-12)
+        equal(c, expected * 3, 1e-12)
+        equal(a, expected, 1e-12)
+
+
+def test_tracking_is_part_of_the_structure() -> None:
+    for _ in range(3):
+        for tracked in ((True, False), (False, True), (True, True)):
+            x, y = (ad.tensor(array, requires_grad=flag) for array, flag in zip((X, Y), tracked, strict=True))
+            ((x * y + x) ** 2).sum().backward()
+            slope = 2 * (X * Y + X)
+            for owner, flag, expected in ((x, tracked[0], slope * (Y + 1)), (y, tracked[1], slope * X)):
+                assert (owner.grad is not None) == flag
+                if flag:
+                    equal(owner.grad, expected, 1e-12)
+
+
+def test_a_loop_with_changing_numbers() -> None:
+    w, expected = ad.variable(1.0, dtype="float64"), 1.0
+    for step in range(50):
+        rate = 1 / (step + 1)
+        loss = (w - step) ** 2 * rate
+        loss.backward()
+        w.data -= 0.1 * w.grad
+        w.grad = None
+        expected -= 0.1 * 2 * (expected - step) * rate
+    equal(w, expected, 1e-12)
+
+
+def test_a_replayed_graph_keeps_the_values_it_was_recorded_with() -> None:
+    w, x = ad.variable(2.0), ad.variable(3.0)
+    inner = x * 2
+    y = inner * w
+    replay, from_inside = ad.function([x], [y]), ad.function([inner, w], [y])
+    w.data -= 1.0
+    equal(replay(5.0)[0], 20.0)
+    equal(from_inside(7.0, 3.0)[0], 21.0)
+    equal(y, 12.0)
+
+
+# What hides a NaN: a result can be right only if zero times NaN was zero all along.
+HIDES: dict[str, tuple[Callable[[ad.Tensor], ad.Tensor], list[float]]] = {
+    "greater": (lambda g: g > -1, [1, 1]),
+    "equal": (lambda g: g == 0, [1, 0]),
+    "isfinite": (ad.isfinite, [1, 1]),
+    "sign bit": (ad.signbit, [0, 0]),
+    "logical_not": (ad.logical_not, [1, 0]),
+    "power 0": (lambda g: g**0, [1, 1]),
+    "power of one": (lambda g: ad.ones_like(g) ** g, [1, 1]),
+    "hypot": (lambda g: ad.hypot(g + np.inf, g), [np.inf, np.inf]),
+    "copysign": (lambda g: ad.copysign(ad.ones_like(g), g), [1, 1]),
+    "cast": (lambda g: g.astype("int32"), [0, 4]),
+    "argsort": (ad.argsort, [0, 1]),
+    "where": (lambda g: ad.where(g > -1, 1.0, 2.0), [1, 1]),
+    "mask": (lambda g: g[g > -1], [0, 4]),
+}
+
+
+@pytest.mark.parametrize("name", HIDES)
+def test_a_nan_in_a_dead_branch_is_not_hidden_by_what_follows(name: str) -> None:
+    hide, expected = HIDES[name]
+    gradient = ad.grad(lambda x: ad.where(ad.isnan(x), 0.0, x * x).sum())
+    for _ in range(3):
+        equal(hide(gradient(double([np.nan, 2.0]))), expected)
