@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytest.importorskip("llvmlite")
-mpmath = pytest.importorskip("mpmath")
-
 from adjoint.execution.native import compiler, libraries
 from adjoint.execution.native.ir import Emitter
 from adjoint.execution.native.vector_math import FUNCTIONS
+
+pytest.importorskip("llvmlite")
+mpmath = pytest.importorskip("mpmath")
 
 LIMIT = 4.0
 WIDTHS = [bits for bits in (128, 256, 512) if bits <= compiler.vector_bits()]

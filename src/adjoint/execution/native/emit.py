@@ -135,7 +135,7 @@ class NestWriter:
             known = [i for i in step.inputs if self.inside(i)]
             phase = max([self.phase[i] for i in known], default=0)
             self.phase[step.output] = phase + (step.output in nest.by_row)
-            light = step.op.name in LIGHT or nest.level[step.output] == "row" or not step.op.name in LOWERED
+            light = step.op.name in LIGHT or nest.level[step.output] == "row" or step.op.name not in LOWERED
             self.cost[step.output] = (1 if light else 10) + sum(
                 self.cost[i] for i in known if nest.level[i] == "element"
             )

@@ -254,12 +254,8 @@ class Emitter:
             mask = f"<{self.lanes} x i1>"
             self.declarations.add(f"declare {vector} {full}(<{self.lanes} x ptr>, i32, {mask}, {vector})")
             chosen = self.mask or "splat (i1 true)"
-            loaded = Value(
-                self.assign(
-                    f"call {vector} {full}(<{self.lanes} x ptr> {pointers}, i32 {size}, {mask} {chosen}, {vector} zeroinitializer)"
-                ),
-                memory,
-            )
+            given = f"<{self.lanes} x ptr> {pointers}, i32 {size}, {mask} {chosen}, {vector} zeroinitializer"
+            loaded = Value(self.assign(f"call {vector} {full}({given})"), memory)
         return self.compare("ne", loaded, 0) if dtype == "bool" else loaded
 
     def store(self, a: Value, pointer: str, offset: str, stride: int = 1) -> None:

@@ -186,11 +186,11 @@ class Native:
         for root, shape, dtype, at in self.fresh_makers:
             x = env[root] = np.empty(shape, dtype)
             pointers[at] = x.__array_interface__["data"][0]
-        block = None
+        lent: Array | None = None
         if self.block_size:
-            block = take(self.block_size)
-            if block is not frame.block:
-                frame.use(block, self.inner)
+            lent = take(self.block_size)
+            if lent is not frame.block:
+                frame.use(lent, self.inner)
         try:
             for function, step in self.calls:
                 if function is not None:
@@ -201,8 +201,8 @@ class Native:
         finally:
             frame.env = {}
             frame.block = None
-            if block is not None:
-                give_back(block)
+            if lent is not None:
+                give_back(lent)
             if len(self.frames) < MAX_FRAMES:
                 self.frames.append(frame)
 

@@ -15,8 +15,8 @@ from collections.abc import Callable
 from adjoint.execution.native.ir import Emitter, Value
 from adjoint.primitives import special_kernels as cody
 
-# ln 2 and pi/2 as sums of floats, each far more accurate than one float. In the first part of ln 2 the last bits are zero, so that
-# its product with an exponent is exact.
+# ln 2 and pi/2 as sums of floats, each far more accurate than one float. In the first part of ln 2 the last bits are
+# zero, so that its product with an exponent is exact.
 LN2 = {
     "float32": (0.693145751953125, 1.4286068203094172e-06),
     "float64": (6.93147180369123816490e-01, 1.90821492927058770002e-10),
