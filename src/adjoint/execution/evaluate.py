@@ -17,8 +17,8 @@ from adjoint.execution.blas import single_threaded
 from adjoint.execution.canonical import Canonical, canonicalize, external_references, value_array
 from adjoint.execution.interpreter import Interpretation
 from adjoint.execution.plan import Plan, build, find_targets, is_differentiated
-from adjoint.execution.programs import Bound, choose
-from adjoint.execution.tiers import native_program, tiers
+from adjoint.execution.programs import Bound
+from adjoint.execution.tiers import program_of, tiers
 from adjoint.graph import Kept, Node, Origin, topological
 from adjoint.graph.collector import collector_paused
 from adjoint.primitives.core import SELECT, VERSION, WATCHED
@@ -105,24 +105,13 @@ def run(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Any]:
 def _run(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Any]:
     alarm = _Alarm()
     with np.errstate(divide="ignore", over="ignore", under="ignore", invalid="call", call=alarm):
-        program = _program(plan)
+        program = plan.program if plan.program is not None and not plan.patience else program_of(plan)
         with plan.lock if isinstance(program, Bound) else nullcontext():
             results = program.run(leaves, numbers, plan.always_masked)
             judged = plan.has_masked and not plan.always_masked and not program.masks
             if judged and (alarm.raised or not _finite(plan, results)):
                 results = program.run(leaves, numbers, True)
     return results  # type: ignore[no-any-return]
-
-
-def _program(plan: Plan) -> Any:
-    program = plan.program
-    if program is None:
-        with plan.lock:
-            if plan.program is None:
-                with collector_paused():
-                    plan.program = (native_program(plan) if tiers.compiles else None) or choose(plan)
-            program = plan.program
-    return program
 
 
 def _finite(plan: Plan, results: list[Any]) -> bool:
