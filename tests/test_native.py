@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,7 @@ pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
 from adjoint.execution.canonical import canonicalize, value_array
-from adjoint.execution.native import compile_plan, compiler
+from adjoint.execution.native import cache, compile_plan, compiler
 from adjoint.execution.native.fuse import Fusion, Host, Nest, Product
 from adjoint.execution.native.memory import Lifetime, place
 from adjoint.execution.plan import Plan, build
@@ -222,9 +224,54 @@ def test_arrays_that_live_together_do_not_overlap() -> None:
                     assert one + a.size <= other or other + b.size <= one
 
 
-def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    import os
+# ---- the disk cache --------------------------------------------------------------------------------------------------
 
+
+def test_object_code_is_read_back_and_damage_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ADJOINT_CACHE", str(tmp_path))
+    x = normal(30)
+
+    def compute() -> np.ndarray:
+        plan, leaves, numbers = planned(ad.cos(ad.tensor(x)) * 2.5)
+        program = compile_plan(plan)
+        assert program is not None
+        return program.run(leaves, numbers, False)[0]
+
+    expected = compute()
+    (entry,) = tmp_path.iterdir()
+    sound = entry.read_bytes()
+    calls: list[int] = []
+    original = compiler._object_code
+    monkeypatch.setattr(compiler, "_object_code", lambda *a: calls.append(1) or original(*a))
+    np.testing.assert_array_equal(compute(), expected)
+    assert not calls
+    for damaged in (sound[:100], b"", sound[:-1] + bytes([sound[-1] ^ 1])):
+        entry.write_bytes(damaged)
+        np.testing.assert_array_equal(compute(), expected)
+        assert entry.read_bytes()[:32] == sound[:32]
+    assert len(calls) == 3
+
+
+def test_a_cache_that_cannot_be_written_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    monkeypatch.setenv("ADJOINT_CACHE", str(blocked))
+    agree(ad.sin(ad.tensor(normal(5))) + 1.5)
+
+
+def test_the_cache_stays_within_its_limit(tmp_path: Path) -> None:
+    for k in range(10):
+        path = tmp_path / str(k)
+        path.write_bytes(bytes(100))
+        os.utime(path, (k, k))
+    cache.trim(tmp_path, 350)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["7", "8", "9"]
+
+
+# ---- the surroundings ------------------------------------------------------------------------------------------------
+
+
+def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True, text=True, check=False
     )

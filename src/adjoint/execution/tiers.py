@@ -1,8 +1,8 @@
 """Which program runs a plan: NumPy's or a native one.
 
-ADJOINT_BACKEND chooses, read once: `numpy` (the default) for the interpreter alone, `auto` to compile a structure when
-it has come back often enough to pay, `native` to compile every structure at once. A structure that native code can't serve runs on the
-interpreter all the same.
+ADJOINT_BACKEND chooses, read once: `numpy` (the default) for the interpreter alone, `auto` to compile a structure when it
+has come back often enough for that to pay, `native` to compile every structure at once. A structure that native code
+can't serve runs on the interpreter all the same.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ import threading
 from typing import Any
 
 from adjoint import _optional
+from adjoint.execution.native import cache
 
 _lock = threading.Lock()
 _state: dict[str, Any] = {}
@@ -72,18 +73,32 @@ class Library:
 def compile_text(text: str) -> Library:
     """Compile a module. Raises RuntimeError where LLVM rejects it."""
     llvm = binding()
+    key = cache.key_of(text, _state["features"], llvm.get_process_triple(), str(llvm.llvm_version_info))
+    code = cache.load(key)
     with _lock:
-        triple = llvm.get_process_triple()
-        machine = _state["target"].create_target_machine(cpu="", features=_state["features"], opt=1, reloc="pic", codemodel="default", jit=True)  # fmt: skip  # noqa: E501
-        module = llvm.parse_assembly(text)
-        module.triple = triple
-        module.data_layout = str(machine.target_data)
-        builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=0))
-        passes = llvm.create_new_module_pass_manager()
-        passes.add_sroa_pass()
-        passes.run(module, builder)
-        code = machine.emit_object(module)
+        machine = _machine()
+        if code is None:
+            code = _object_code(text, machine)
+            cache.store(key, code)
         engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
         engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         engine.finalize_object()
     return Library(engine)
+
+
+def _machine() -> Any:
+    return _state["target"].create_target_machine(
+        cpu="", features=_state["features"], opt=1, reloc="pic", codemodel="default", jit=True
+    )
+
+
+def _object_code(text: str, machine: Any) -> bytes:
+    llvm = _state["binding"]
+    module = llvm.parse_assembly(text)
+    module.triple = llvm.get_process_triple()
+    module.data_layout = str(machine.target_data)
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=0))
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_sroa_pass()
+    passes.run(module, builder)
+    return bytes(machine.emit_object(module))

@@ -357,8 +357,9 @@ class NestWriter:
             self.indices[vector.axis] = i
             if vector.axis < 0:
                 del self.indices[vector.axis]
-            self.values = {}
+            self.values, e.known = {}, {}
             self.perform(actions, accumulators, copy)
+            e.known = {}
 
         def run(start: str, stop: str, unrolled: int) -> None:
             with e.loop(start, stop, lanes * unrolled) as i:

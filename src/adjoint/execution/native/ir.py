@@ -62,6 +62,7 @@ class Emitter:
         self.libm = libm  # scalar library functions in use, by position in the table
         self.count = 0
         self.mask: str | None = None
+        self.known: dict[Any, Any] = {}  # intermediate results that another formula at this place may use again
 
     # Text
 

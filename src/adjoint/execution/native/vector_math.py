@@ -196,9 +196,12 @@ def _cosine_series(e: Emitter, r: Value, z: Value, error: Value | None) -> Value
 
 
 def _series(e: Emitter, x: Value) -> tuple[Value, Value, Value]:
-    quadrant, r, error = _angle(e, x)
-    z = e.multiply(r, r)
-    return quadrant, _sine_series(e, r, z, error), _cosine_series(e, r, z, error)
+    key = ("angle", x.name)
+    if key not in e.known:  # a sine and a cosine of the same angle, as in a derivative, share their work
+        quadrant, r, error = _angle(e, x)
+        z = e.multiply(r, r)
+        e.known[key] = (quadrant, _sine_series(e, r, z, error), _cosine_series(e, r, z, error))
+    return e.known[key]  # type: ignore[no-any-return]
 
 
 def _is_huge(e: Emitter, x: Value) -> Value:
