@@ -16,7 +16,7 @@ from adjoint.derive import PULLBACK, expand
 from adjoint.execution.blas import single_threaded
 from adjoint.execution.canonical import Canonical, canonicalize, external_references, value_array
 from adjoint.execution.interpreter import Interpretation
-from adjoint.execution.plan import Plan, build, find_targets, is_differentiated
+from adjoint.execution.plan import Plan, build, find_targets, is_differentiated, is_worth_keeping
 from adjoint.execution.programs import Bound
 from adjoint.execution.tiers import program_of, tiers
 from adjoint.graph import Kept, Node, Origin, topological
@@ -162,7 +162,7 @@ def _prepare(c: Canonical, wanted: list[int], keep: bool) -> Callable[[], tuple[
                 _seen.clear()
             _seen.add(mark)
             with collector_paused():
-                interpretation = Interpretation(*find_targets(c, wanted, keep))
+                interpretation = Interpretation(*find_targets(c, wanted, keep and is_worth_keeping(c)))
             return lambda: (interpretation.targets, interpret(interpretation))
     if plan is None:
         plan = plan_of(c, wanted, keep, key)

@@ -74,15 +74,15 @@ class Interpretation:
                 a, b = inputs
                 p, q = values.get(a), values.get(b)
                 if p is None:
-                    p = given(a)
+                    p = values[a] = given(a)
                 if q is None:
-                    q = given(b)
+                    q = values[b] = given(b)
                 values[node] = kernel(p, q)
             elif len(inputs) == 1:
                 (a,) = inputs
                 p = values.get(a)
                 if p is None:
-                    p = given(a)
+                    p = values[a] = given(a)
                 values[node] = kernel(p)
             else:
                 values[node] = kernel(*[values[x] if x in values else given(x) for x in inputs])

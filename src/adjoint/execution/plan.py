@@ -296,6 +296,13 @@ def is_differentiated(node: Node) -> bool:
     return node.tracked or (node.op is DETACH and bool(node.inputs) and node.inputs[0].tracked)
 
 
+def is_worth_keeping(c: Canonical) -> bool:
+    """Whether the arrays are large enough for a graph that may never come back: finding out what its reverse pass will read
+    takes longer than computing small arrays again."""
+    sizes = [x.type.size for x in c.order if x.value is None and type(x.type) is not tuple]
+    return bool(sum(sizes) >= 256 * len(sizes))
+
+
 def _residuals(c: Canonical, roots: list[Node]) -> list[Node]:
     """What the reverse pass of the tracked roots will read of the nodes computed now, cheap ones recomputed instead."""
     computed = {x for x in c.order if x.value is None and x.inputs}
