@@ -75,6 +75,8 @@ class Native:
                 self.keep.append(array)
                 self.pointers[at] = array.ctypes.data
         self.frames: list[Frame] = []
+        # 0.0 is part of a plan's key, so only complex numbers can differ in the sign of a zero alone
+        self.signed_zeros = any(t.dtype.kind == "c" for t in plan.number_types)
         self.fresh_makers = [
             (root, fusion.shapes[root], np.dtype(fusion.dtypes[root]), positions[root]) for root in self.fresh
         ]
@@ -181,8 +183,10 @@ class Native:
             env[k] = x
             if at >= 0:
                 pointers[at] = x.__array_interface__["data"][0]
-        for block, members in frame.number_blocks:
-            block[:] = [numbers[k] for k in members]
+        if numbers != frame.numbers or self.signed_zeros:  # equal ones need no writing
+            for block, members in frame.number_blocks:
+                block[:] = [numbers[k] for k in members]
+            frame.numbers = numbers
         for root, shape, dtype, at in self.fresh_makers:
             x = env[root] = np.empty(shape, dtype)
             pointers[at] = x.__array_interface__["data"][0]
@@ -269,6 +273,7 @@ class Frame:
         self.number_blocks: list[tuple[Array, list[int]]] = []
         self.number_arrays: dict[int, Array] = {}
         self.env: dict[int, Any] = {}
+        self.numbers: list[Any] = []
         base = len(plan.leaf_types)
         by_dtype: dict[Any, list[int]] = {}
         for k, t in enumerate(plan.number_types):
