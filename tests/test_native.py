@@ -208,6 +208,21 @@ def test_results_outlive_the_next_run() -> None:
     np.testing.assert_array_equal(first, kept)
 
 
+def test_memory_of_a_large_result_returns_when_its_last_view_is_gone() -> None:
+    plan, leaves, numbers = planned(ad.exp(ad.tensor(normal(200, 200))) * 2.0)
+    program = compile_plan(plan)
+    assert program is not None
+    (first,) = program.run(leaves, numbers, False)
+    address, row, expected = first.ctypes.data, first[3], first[3].copy()
+    del first
+    (second,) = program.run([x + 1 for x in leaves], numbers, False)
+    assert second.ctypes.data != address
+    np.testing.assert_array_equal(row, expected)
+    del row
+    (third,) = program.run(leaves, numbers, False)
+    assert third.ctypes.data == address
+
+
 def test_arrays_that_live_together_do_not_overlap() -> None:
     generator = np.random.default_rng(5)
     for _ in range(50):

@@ -11,7 +11,7 @@ import numpy as np
 from adjoint.execution.native import compiler, libraries
 from adjoint.execution.native.emit import NestWriter, Table, write_product
 from adjoint.execution.native.fuse import Fusion, Host, Nest, Product, View, contiguous
-from adjoint.execution.native.memory import Lifetime, give_back, place, take
+from adjoint.execution.native.memory import Lifetime, give_back, new_array, place, take
 from adjoint.execution.plan import Plan, Step
 from adjoint.shapes import size_of
 
@@ -77,9 +77,10 @@ class Native:
         self.frames: list[Frame] = []
         # 0.0 is part of a plan's key, so only complex numbers can differ in the sign of a zero alone
         self.signed_zeros = any(t.dtype.kind == "c" for t in plan.number_types)
-        self.fresh_makers = [
-            (root, fusion.shapes[root], np.dtype(fusion.dtypes[root]), positions[root]) for root in self.fresh
-        ]
+        self.fresh_makers = []
+        for root in self.fresh:
+            shape, dtype = fusion.shapes[root], np.dtype(fusion.dtypes[root])
+            self.fresh_makers.append((root, shape, dtype, size_of(shape) * dtype.itemsize, positions[root]))
         work = max(size_of(u.domain) for u in fusion.units if isinstance(u, Nest)) if any(
             isinstance(u, Nest) for u in fusion.units) else LONG  # fmt: skip
         prototype = ctypes.CFUNCTYPE if work >= LONG or self.plan.has_products else ctypes.PYFUNCTYPE
@@ -187,8 +188,8 @@ class Native:
             for block, members in frame.number_blocks:
                 block[:] = [numbers[k] for k in members]
             frame.numbers = numbers
-        for root, shape, dtype, at in self.fresh_makers:
-            x = env[root] = np.empty(shape, dtype)
+        for root, shape, dtype, nbytes, at in self.fresh_makers:
+            x = env[root] = new_array(shape, dtype, nbytes)
             pointers[at] = x.__array_interface__["data"][0]
         lent: Array | None = None
         if self.block_size:
