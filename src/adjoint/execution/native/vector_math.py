@@ -83,13 +83,18 @@ def exp(e: Emitter, x: Value) -> Value:
 
 def expm1(e: Emitter, x: Value) -> Value:
     bounds = (-20.0, 89.0) if x.dtype == "float32" else (-40.0, 710.0)
-    n, r = _reduced_exponent(e, _between(e, x, *bounds))
-    q = e.fma(e.multiply(r, r), _exponential_series(e, r), r)
+    n, q = _exponential_less_one(e, _between(e, x, *bounds))
     # exp(x) - 1 = 2**n (q + (1 - 2**-n)); 2**-n is 0 to rounding where it would leave the normal range
     least = 1 - BIAS[x.dtype]
     inverse = _power_of_two(e, e.select(e.compare("lt", e.negative(n), least), least, e.negative(n)))
     result = _scaled(e, e.add(q, e.subtract(1.0, inverse)), n)
     return e.select(e.compare("eq", x, 0.0), x, result)
+
+
+def _exponential_less_one(e: Emitter, x: Value) -> tuple[Value, Value]:
+    """n and q = exp(r) - 1 with x = n ln 2 + r."""
+    n, r = _reduced_exponent(e, x)
+    return n, e.fma(e.multiply(r, r), _exponential_series(e, r), r)
 
 
 def _logarithm(e: Emitter, x: Value) -> tuple[Value, Value, Value]:
@@ -166,7 +171,7 @@ def _angle(e: Emitter, x: Value) -> tuple[Value, Value, Value | None]:
     n, quadrant = _round(e, e.multiply(wide, 2 / math.pi))
     first = e.fma(n, -HALF_PI[0], wide)
     if x.dtype == "float32":
-        return quadrant, e.cast(e.fma(n, -HALF_PI[1], first), "float32"), None
+        return e.cast(quadrant, "int32"), e.cast(e.fma(n, -HALF_PI[1], first), "float32"), None
     product = e.multiply(n, HALF_PI[1])
     product_error = e.fma(n, HALF_PI[1], e.negative(product))
     r = e.subtract(first, product)
@@ -248,7 +253,9 @@ def tanh(e: Emitter, x: Value) -> Value:
     size = e.absolute(x)
     limit = 10.0 if x.dtype == "float32" else 20.0
     size = e.select(e.compare("gt", size, limit), limit, size)
-    t = expm1(e, e.add(size, size))
+    n, q = _exponential_less_one(e, e.add(size, size))
+    power = _power_of_two(e, n)  # from 1 to 2**58: exp(2x) - 1 in one step
+    t = e.fma(q, power, e.subtract(power, 1.0))
     return e.copysign(e.divide(t, e.add(t, 2.0)), x)
 
 
