@@ -2,6 +2,7 @@
 #   make demo     train a digit recogniser        make quick        lint and the core's tests, under a minute
 #   make test     the tests                       make lint         ruff, mypy, import-linter
 #   make test-all with the big matrices           make docs-check   run the README's and the documents' examples
+#   make test-browser  the explorer in headless Chromium, which must be installed
 #   make bench    the benchmarks                  make test-oracle  compare with PyTorch, in its own environment
 # Set VENV to use another environment, PYTHON to make it with another Python, ARGUMENTS to pass more to pytest or to the demo.
 
@@ -18,12 +19,12 @@ ORACLE_PYTEST := $(ORACLE_VENV)/bin/python -m pytest
 QUICK_WITHOUT := acceptance examples memory train
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test quick test-all test-oracle lint format docs-check bench wheel clean
+.PHONY: help demo test quick test-all test-oracle test-browser lint format docs-check bench wheel clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
 
-demo: $(VENV)/.installed-train
+demo: $(VENV)/.installed-train $(VENV)/.tried-draw
 	$(VENV)/bin/adjoint train mnist-mlp $(ARGUMENTS)
 
 test: $(VENV)/.installed-test
@@ -34,10 +35,13 @@ quick: $(VENV)/.installed-dev
 	$(PYTEST) -q -x --hypothesis-profile=quick $(QUICK_WITHOUT:%=--ignore=tests/test_%.py) $(ARGUMENTS)
 
 test-all: $(VENV)/.installed-test
-	$(PYTEST) -m "not oracle" --hypothesis-profile=whole $(ARGUMENTS)
+	$(PYTEST) -m "not oracle and not browser" --hypothesis-profile=whole $(ARGUMENTS)
 
 test-oracle: $(ORACLE_VENV)/.installed-oracle
 	$(ORACLE_PYTEST) -m oracle $(ARGUMENTS)
+
+test-browser: $(VENV)/.installed-browser
+	$(PYTEST) -m browser $(ARGUMENTS)
 
 lint: $(VENV)/.installed-dev
 	$(VENV)/bin/ruff check
@@ -70,6 +74,12 @@ $(VENV)/bin/python $(ORACLE_VENV)/bin/python:
 
 $(VENV)/.installed-%: pyproject.toml | $(VENV)/bin/python
 	$(VENV)/bin/python -m pip install --quiet --quiet --editable '.[$*]'
+	@touch $@
+
+# The demo goes on without the pictures of graphs where pygraphviz can't be had.
+$(VENV)/.tried-draw: pyproject.toml | $(VENV)/.installed-train
+	@$(VENV)/bin/python -m pip install --quiet --editable '.[draw]' \
+		|| echo "pygraphviz can't be installed here: graphs can be drawn as text and DOT only"
 	@touch $@
 
 $(ORACLE_VENV)/.installed-oracle: pyproject.toml | $(ORACLE_VENV)/bin/python

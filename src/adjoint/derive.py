@@ -9,27 +9,31 @@ cotangents and with respect to a dummy cotangent, gives the tangent of the outpu
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
-from adjoint.graph import MODE, Kept, Mode, Node, Primitive, array_type, get_mode, mode, topological
+from adjoint.graph import MODE, Kept, Mode, Node, Primitive, array_type, get_mode, mode, record, substitute, topological
 from adjoint.graph.collector import collector_paused
 from adjoint.primitives.core import SELECT, ops, placeholder, select, zeros
 from adjoint.primitives.custom import CUSTOM, HOST_CALL
 
-__all__ = ["PULLBACK", "expand", "forward", "pullback", "reverse"]
+__all__ = ["PULLBACK", "checkpoint", "expand", "forward", "pullback", "reverse"]
 
 Nodes = Sequence[Node]
 
 
-def reverse(outputs: Nodes, cotangents: Sequence[Node | None], wrt: Nodes, *, stop: bool = False) -> list[Node | None]:
+def reverse(
+    outputs: Nodes, cotangents: Sequence[Node | None], wrt: Nodes, *, stop: bool = False, linear: bool = False
+) -> list[Node | None]:
     """The cotangents of `wrt`: None where the outputs don't depend on it (or depend on it through integers alone).
 
-    With `stop`, no node of `wrt` depends on another, and the walk ends at them.
+    With `stop`, no node of `wrt` depends on another, and the walk ends at them. `linear` asks for a graph that
+    will be transposed: no value in it may depend on the cotangents.
     """
-    return _reverse(outputs, cotangents, wrt, stop, set())[0]
+    return _reverse(outputs, cotangents, wrt, stop, set(), linear)[0]
 
 
 def _reverse(
-    outputs: Nodes, cotangents: Sequence[Node | None], wrt: Nodes, stop: bool, passive: set[Node]
+    outputs: Nodes, cotangents: Sequence[Node | None], wrt: Nodes, stop: bool, passive: set[Node], linear: bool = False
 ) -> tuple[list[Node | None], list[Node], set[Node]]:
     """The cotangents, the differentiated nodes in topological order, and all nodes that were seen.
 
@@ -37,12 +41,12 @@ def _reverse(
     """
     with collector_paused():
         order, active = _active(outputs, set(wrt), stop, passive)
-        found = _accumulate(outputs, cotangents, order, active)
+        found = _accumulate(outputs, cotangents, order, active, linear)
     return [found.get(x) for x in wrt], order, active | passive
 
 
 def _accumulate(
-    outputs: Nodes, cotangents: Sequence[Node | None], order: list[Node], active: set[Node]
+    outputs: Nodes, cotangents: Sequence[Node | None], order: list[Node], active: set[Node], linear: bool
 ) -> dict[Node, Node]:
     """The cotangents of all differentiated nodes: each rule applied once, in reverse topological order."""
     cotangent: dict[Node, Node] = {}
@@ -78,7 +82,8 @@ def _accumulate(
                     slots[node.attributes] = u if old is None or u is None else add(old, u)
             elif callable(rules):
                 wants = [x in active for x in inputs]
-                for x, want, v in zip(inputs, wants, rules(several.get(node, u), node, wants), strict=True):
+                several_inputs: Any = _LINEAR.get(op, rules) if linear else rules
+                for x, want, v in zip(inputs, wants, several_inputs(several.get(node, u), node, wants), strict=True):
                     if want and v is not None:
                         old = get(x)
                         cotangent[x] = v if old is None else add(old, v)
@@ -132,7 +137,7 @@ def forward(outputs: Nodes, wrt: Nodes, tangents: Sequence[Node | None]) -> list
     sources = [x for x, _ in pairs]
     with mode(grad=True):
         dummies = [placeholder(y.type, "dummy cotangent") if y.type.inexact else None for y in outputs]
-        first, order, primal = _reverse(outputs, dummies, sources, True, set())
+        first, order, primal = _reverse(outputs, dummies, sources, True, set(), linear=True)
         linear = [(g, t) for g, (_, t) in zip(first, pairs, strict=True) if g is not None]
         real_dummies = [d for d in dummies if d is not None]
         found, _, _ = _reverse([g for g, _ in linear], [t for _, t in linear], real_dummies, True, set(primal))
@@ -148,11 +153,63 @@ def _check_linear(
 ) -> None:
     for node in topological([x for x in results if x is not None], lambda node: node not in primal):
         if node in dummies:
-            names = sorted({str(n.attributes[-1].name) for n in custom if n.op is CUSTOM})
+            rules = [n.attributes[-1] for n in custom if n.op is CUSTOM]
+            names = sorted({str(rule.name) for rule in rules if rule.transposed is None})
             raise RuntimeError(
                 f"jvp: the backward rule of {', '.join(names) or 'a host call'} is not linear in its cotangent, so "
                 "forward mode cannot be derived from it; give the forward rule with def_jvp"
             )
+
+
+# Checkpoints: outputs whose reverse pass computes them anew from the inputs -------------------------------------------
+
+
+def _identity_kernel(count: int, type: Any) -> Any:
+    return (lambda *arrays: arrays[:count]) if isinstance(type, tuple) else (lambda *arrays: arrays[0])
+
+
+def _recompute(u: Any, node: Node, wanted: Sequence[bool]) -> list[Node | None]:
+    count = node.attributes
+    cotangents = u if isinstance(node.type, tuple) else [u]
+    outputs, inputs = node.inputs[:count], node.inputs[count:]
+    given = tuple([v for v in cotangents if v is not None])
+    fresh = []
+    for x in inputs:
+        anew = record(AFTER, (x, *given), None, x.type)
+        anew.tracked = x.tracked
+        fresh.append(anew)
+    copies = substitute(outputs, dict(zip(inputs, fresh, strict=True)))
+    return [None] * count + reverse(copies, cotangents, fresh, stop=True)
+
+
+# The same value, read only once the other inputs are there. What follows from it is computed anew and at that time: its
+# inputs differ, so nothing merges with what was computed before.
+AFTER = Primitive(
+    "after", lambda attributes, type: lambda x, *others: x,
+    lambda u, out, wanted: [u, *[None] * (len(out.inputs) - 1)], view=True,
+)  # fmt: skip
+CHECKPOINT = Primitive("checkpoint", _identity_kernel, _recompute, view=True)
+
+
+def checkpoint(outputs: Nodes, inputs: Nodes) -> list[Node]:
+    """The outputs, with nothing remembered between them and the inputs: all tracked nodes that they depend on."""
+    single = len(outputs) == 1
+    node = record(CHECKPOINT, (*outputs, *inputs), len(outputs), outputs[0].type if single else
+                  tuple([x.type for x in outputs]))  # fmt: skip
+    return [node] if single else [select(node, i) for i in range(len(outputs))]
+
+
+def _straight_through(u: Any, node: Node, wanted: Sequence[bool]) -> list[Node | None]:
+    # forward mode remembers nothing anyway: it goes through the operations themselves
+    cotangents = u if isinstance(node.type, tuple) else [u]
+    return [*cotangents, *[None] * (len(node.inputs) - node.attributes)]
+
+
+def _custom_linear(u: Any, node: Node, wanted: Sequence[bool]) -> list[Node | None]:
+    return node.attributes[1].linear(u, node)  # type: ignore[no-any-return]
+
+
+_LINEAR: dict[Primitive, Any] = {CUSTOM: _custom_linear, CHECKPOINT: _straight_through}
 
 
 # The reverse pass as one lazy node ------------------------------------------------------------------------------------

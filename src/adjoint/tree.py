@@ -86,6 +86,11 @@ def is_container(x: Any) -> bool:
     return any(base in _registry and base not in (dict, list, tuple) for base in kind.__mro__[1:-1])
 
 
+def children(x: Any) -> list[Any] | None:
+    """The parts of a container, one level down; None for a leaf."""
+    return list(_container(type(x))[0](x)[0]) if is_container(x) else None
+
+
 def flatten(tree: Any) -> tuple[list[Any], Structure]:
     """The leaves of a tree, in order, and its structure. Dictionaries keep their order of insertion.
 

@@ -9,13 +9,14 @@ from typing import Any
 
 from adjoint import tree
 from adjoint.dtypes import as_dtype
-from adjoint.graph import Node, array_type
+from adjoint.derive import reverse
+from adjoint.graph import Node, array_type, mode, topological
 from adjoint.primitives import custom as primitive
-from adjoint.primitives.core import cast, ops, select
+from adjoint.primitives.core import cast, ops, placeholder, select
 from adjoint.shapes import as_shape
 from adjoint.tensors.tensor import Tensor, _recorded, as_node, at_user, user_frame, wrap
 
-__all__ = ["Context", "Function", "custom_vjp", "host_call"]
+__all__ = ["Context", "Function", "custom_jvp", "custom_vjp", "host_call"]
 
 
 class Context:
@@ -111,9 +112,11 @@ def _checked(name: str, value: Any, like: Node) -> Node | None:
     return cast(node, like.dtype)
 
 
-def _record(name: str, outputs: Sequence[Any], inputs: list[Node], rule: Any, several: bool) -> list[Tensor]:
+def _record(
+    name: str, outputs: Sequence[Any], inputs: list[Node], rule: Any, several: bool, transposed: Any = None
+) -> list[Tensor]:
     nodes = [as_node(x) for x in outputs]
-    made = primitive.custom(nodes, inputs, rule, name, not several)
+    made = primitive.custom(nodes, inputs, rule, name, not several, transposed)
     frame = user_frame(2)
     if frame is not None:
         _recorded(made, frame)
@@ -128,11 +131,89 @@ def _connected(saved: Any, outputs: list[Any], made: list[Tensor]) -> Any:
     return saved
 
 
+def _transposed(name: str, args: tuple[Any, ...], rule: Callable[..., Any], out_structure: tree.Structure) -> Any:
+    """The transpose of a forward rule, to be called like a backward rule: with cotangents and the node.
+
+    The forward rule is traced on stand-ins for the tangents and the graph that it records, which is linear in them, is
+    reversed.
+    """
+    leaves, structure = tree.flatten(args)
+    inputs = [x.node for x in leaves if isinstance(x, Tensor)]
+
+    def transposed(cotangents: list[Node | None], node: Node) -> list[Node | None]:
+        stand_ins = [placeholder(x.type, f"a tangent of {name}") if x.dtype.inexact else None for x in inputs]
+        remaining = iter(stand_ins)
+        tangents: list[Any] = []
+        for leaf in leaves:
+            t = next(remaining) if isinstance(leaf, Tensor) else None
+            tangents.append(None if t is None else wrap(t))
+        with mode(grad=True):
+            result = rule(args, structure.unflatten(tangents))
+        if not isinstance(result, (tuple, list)) or len(result) != 2:
+            raise ValueError(f"{name}: the forward rule must return a pair (output, tangent of the output)")
+        types = node.type if isinstance(node.type, tuple) else (node.type,)
+        given = [None] * len(types) if result[1] is None else _leaves_of(name, result[1], out_structure)
+        if len(given) != len(types):
+            raise ValueError(f"{name}: the forward rule returned a tangent unlike the output")
+        outs: list[Node] = []
+        for tangent, type in zip(given, types, strict=True):
+            out = None if tangent is None else as_node(tangent, type.dtype)
+            if out is not None and out.shape != type.shape:
+                raise ValueError(f"{name}: tangent of shape {out.shape} for an output of shape {type.shape}")
+            outs.append(ops.zeros(type) if out is None else cast(out, type.dtype))
+        real = [t for t in stand_ins if t is not None]
+        found = iter(reverse(outs, cotangents, real, stop=True, linear=True))
+        results = [None if t is None else next(found) for t in stand_ins]
+        known = set(real)
+        if any(x in known for x in topological([g for g in results if g is not None])):
+            raise RuntimeError(f"{name}: the tangent that its forward rule returns is not linear in the given tangents")
+        return results
+
+    return transposed
+
+
+class custom_jvp:
+    """A function of tensors with a forward rule of its own: decorate it, then give the rule with `def_jvp`.
+
+    rule(primals, tangents) gets two tuples with an entry for each positional argument and returns (output, tangent of
+    the output), linear in the tangents. Reverse mode is its transpose. Tangents of what isn't a floating or complex
+    tensor are None. Arguments and outputs may be nested containers.
+
+    >>> import adjoint as ad
+    >>> @ad.custom_jvp
+    ... def log1pexp(x):
+    ...     return ad.log(1 + ad.exp(x))
+    >>> log1pexp.def_jvp(lambda primals, tangents: (log1pexp(*primals), tangents[0] * ad.sigmoid(primals[0])))
+    >>> ad.grad(log1pexp)(200.0), ad.jvp(log1pexp, (0.0,), (1.0,))[1]
+    (Tensor(1.), Tensor(0.5))
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.rule: Callable[..., Any] | None = None
+        functools.update_wrapper(self, function)
+
+    def def_jvp(self, rule: Callable[..., Any]) -> None:
+        """Set the rule."""
+        self.rule = rule
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        """Call the function; its derivatives come from the rule."""
+        name = getattr(self.function, "__name__", "custom_jvp")
+        rule = self.rule or _missing_rule(name, "custom_jvp", "def_jvp(rule)")
+        out_leaves, out_structure = tree.flatten(self.function(*args, **keywords))
+        inputs = [x.node for x in tree.flatten(args)[0] if isinstance(x, Tensor)]
+        backward = _transposed(name, args, rule, out_structure)
+        made = _record(name, out_leaves, inputs, backward, out_structure.kind is not None, backward)
+        return out_structure.unflatten(made)
+
+
 class custom_vjp:
     """A function of tensors with a reverse rule of its own: decorate it, then give the rule with `def_vjp`.
 
     forward(*args) returns (output, residuals); backward(residuals, cotangent) returns a tuple with one cotangent for each
-    argument, each like it (None for no derivative). Arguments and outputs may be nested containers.
+    argument, each like it (None for no derivative). Arguments and outputs may be nested containers. Forward mode
+    transposes that rule if it is linear in the cotangent; else, or where it shall be another, give it with `def_jvp`.
 
     >>> import adjoint as ad
     >>> @ad.custom_vjp
@@ -147,6 +228,7 @@ class custom_vjp:
         self.function = function
         self.forward: Callable[..., Any] | None = None
         self.backward: Callable[..., Any] | None = None
+        self.pushforward: Callable[..., Any] | None = None
         functools.update_wrapper(self, function)
 
     def def_vjp(self, forward: Callable[..., Any], backward: Callable[..., Any]) -> None:
@@ -154,10 +236,14 @@ class custom_vjp:
         self.forward = forward
         self.backward = backward
 
+    def def_jvp(self, rule: Callable[..., Any]) -> None:
+        """Set a rule for forward mode: rule(primals, tangents) returns (output, tangent of the output)."""
+        self.pushforward = rule
+
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """Run the function, with its own rule in place of the derivatives of what it does."""
         name = getattr(self.function, "__name__", "custom_vjp")
-        backward = self.backward or _missing_rule(name)
+        backward = self.backward or _missing_rule(name, "custom_vjp", "def_vjp(forward, backward)")
         if self.forward is None:
             out, residuals = self.function(*args, **keywords), None
         else:
@@ -175,13 +261,17 @@ class custom_vjp:
                 flat += [None] * child.count if part is None else _leaves_of(name, part, child)
             return [_checked(name, flat[i], leaves[i].node) for i in inputs]
 
-        made = _record(name, out_leaves, [leaves[i].node for i in inputs], rule, out_structure.kind is not None)
+        transposed = None
+        if self.pushforward is not None:
+            transposed = _transposed(name, args, self.pushforward, out_structure)
+        nodes = [leaves[i].node for i in inputs]
+        made = _record(name, out_leaves, nodes, rule, out_structure.kind is not None, transposed)
         return out_structure.unflatten(made)
 
 
-def _missing_rule(name: str) -> Callable[..., Any]:
+def _missing_rule(name: str, kind: str, remedy: str) -> Callable[..., Any]:
     def backward(residuals: Any, cotangent: Any) -> Any:
-        raise RuntimeError(f"custom_vjp: {name} has no rule yet; give it one with {name}.def_vjp(forward, backward)")
+        raise RuntimeError(f"{kind}: {name} has no rule yet; give it one with {name}.{remedy}")
 
     return backward
 
@@ -206,8 +296,9 @@ def host_call(
     """Call host code when the value is asked for: f gets read-only NumPy arrays and returns one of `shape` and `dtype`.
 
     For several outputs give lists of shapes and dtypes; f then returns a tuple. vjp(cotangent, *args) works on tensors and
-    returns a tuple with one cotangent for each argument; without it, differentiating is an error. vmap(*args) is used in place
-    of f for batched arguments. f may run more than once and must not depend on what it doesn't get.
+    returns a tuple with one cotangent for each argument; without it, differentiating is an error. Under vmap,
+    vmap(*args) is called in place of f, all of its arguments with the batch axis in front; without it, f is called for one
+    example after another. f may run more than once and must not depend on what it doesn't get.
 
     >>> import adjoint as ad
     >>> import numpy as np

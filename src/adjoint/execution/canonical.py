@@ -125,8 +125,12 @@ def canonicalize(roots: Sequence[Node], structural: bool = False) -> Canonical:
     return c
 
 
+class ValueNeededError(RuntimeError):
+    """The value of something traced was asked for."""
+
+
 def _refuse_placeholder(node: Node) -> None:
-    raise RuntimeError(
+    raise ValueNeededError(
         f"a value is needed here, but {node.attributes!r} has none: inside a traced function (vmap, jit) shapes are known "
         f"and numbers are not; use ad.where instead of `if`, or keep this input out of the tracing"
     )
@@ -144,7 +148,10 @@ def external_references(c: Canonical) -> list[int]:
     return [
         i
         for i, count in enumerate(references)
-        if count > BASELINE + explained[i] and order[i].value is None and order[i].inputs
+        if count > BASELINE + explained[i]
+        and order[i].value is None
+        and order[i].inputs
+        and type(order[i].type) is not tuple
     ]
 
 

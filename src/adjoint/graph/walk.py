@@ -59,7 +59,7 @@ def substitute(roots: Iterable[Node], replacements: Mapping[Node, Node], *, same
         for x in inputs:
             if x in new:
                 changed = tuple([new.get(y, y) for y in inputs])
-                tracked = any([y.tracked for y in changed])
+                tracked = node.tracked and any([y.tracked for y in changed])
                 value = node.value if same_values else None
                 new[node] = Node(node.op, changed, node.attributes, node.type, node.site, node.offset, tracked, value)
                 break

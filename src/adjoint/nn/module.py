@@ -8,9 +8,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from adjoint import epoch, tree
+from adjoint.graph import Scope, get_mode
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray, variable
 from adjoint.tensors.functions import tensor as make_tensor
+from adjoint.tensors.tensor import enter_scope, leave_scope, user_frame
 
 __all__ = ["KeyMismatch", "Module", "Parameter"]
 
@@ -77,8 +79,16 @@ class Module:
         raise NotImplementedError(f"{type(self).__name__} defines no forward method")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """`forward` of these arguments."""
-        return self.forward(*args, **kwargs)
+        """`forward` of these arguments, recorded in a scope of the module's class, which pictures show as a box."""
+        kind = type(self)
+        around = get_mode().site
+        inside_library = type(around) is Scope and not around.user  # that scope knows the user's line already
+        frame = None if inside_library else user_frame(2)
+        token = enter_scope(kind.__name__, frame, user=not kind.__module__.startswith("adjoint."))
+        try:
+            return self.forward(*args, **kwargs)
+        finally:
+            leave_scope(token)
 
     # ---------------------------------------------------------------- attributes
 

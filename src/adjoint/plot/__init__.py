@@ -1,6 +1,11 @@
 """Figures of training and of predictions, drawn by matplotlib (the extra `train`)."""
 
+from .classes import confusion_matrix, decision_boundary, mistakes
 from .curves import losses
 from .images import predictions
+from .layers import activations, gradients, histograms, weights
 
-__all__ = ["losses", "predictions"]
+__all__ = [
+    "activations", "confusion_matrix", "decision_boundary", "gradients", "histograms", "losses", "mistakes", "predictions",
+    "weights",
+]  # fmt: skip

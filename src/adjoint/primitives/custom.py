@@ -9,7 +9,7 @@ import numpy as np
 
 from adjoint.graph import ArrayType, Node, Primitive, get_mode, record
 
-# A custom derivative: the identity on the recorded outputs, with a rule of its own towards the original inputs ---------
+# A custom derivative: the identity on the recorded outputs, with a rule of its own towards the original inputs --------
 
 CustomRule = Callable[[list[Node | None], Node], Sequence[Node | None]]
 
@@ -28,25 +28,43 @@ def _custom_vjp(u: Any, out: Node, wanted: Sequence[bool]) -> list[Node | None]:
 CUSTOM = Primitive("custom", _custom_kernel, _custom_vjp, view=True, key=lambda attributes: attributes[0])
 
 
-def custom(outputs: Sequence[Node], inputs: Sequence[Node], rule: CustomRule, name: str, single: bool) -> Node:
+def custom(
+    outputs: Sequence[Node],
+    inputs: Sequence[Node],
+    rule: CustomRule,
+    name: str,
+    single: bool,
+    transposed: CustomRule | None = None,
+) -> Node:
     """The outputs, with `rule(cotangents, node) -> input cotangents` in place of the derivatives of how they were made.
 
-    Gradients reach the inputs through the rule alone; what the rule saved and reads is differentiated as usual.
+    Gradients reach the inputs through the rule alone; what the rule saved and reads is differentiated as usual. Forward
+    mode uses `transposed`, where it is given: the transpose of the forward rule, called like `rule`.
     """
-    node = record(CUSTOM, (*outputs, *inputs), (len(outputs), _Named(rule, name)), outputs[0].type if single else
-                  tuple(x.type for x in outputs))  # fmt: skip
+    node = record(CUSTOM, (*outputs, *inputs), (len(outputs), _Named(rule, name, transposed)), outputs[0].type if single
+                  else tuple(x.type for x in outputs))  # fmt: skip
     node.tracked = get_mode().grad and any(x.tracked for x in inputs)
     return node
 
 
 class _Named:
-    """A rule with the name that pictures and reprs show. Equal only to itself."""
+    """A rule with the name that pictures and reprs show, and what forward mode uses instead. Equal only to itself."""
 
-    __slots__ = ("name", "rule")
+    __slots__ = ("name", "rule", "transposed")
 
-    def __init__(self, rule: CustomRule, name: str) -> None:
+    def __init__(self, rule: CustomRule, name: str, transposed: CustomRule | None = None) -> None:
         self.rule = rule
         self.name = name
+        self.transposed = transposed
+
+    def replaced(self, change: Callable[[CustomRule], CustomRule]) -> _Named:
+        """The same name on changed rules."""
+        return _Named(change(self.rule), self.name, None if self.transposed is None else change(self.transposed))
+
+    def linear(self, u: Any, node: Node) -> list[Node | None]:
+        """The cotangents of a node's inputs in forward mode."""
+        cotangents = u if isinstance(node.type, tuple) else [u]
+        return [None] * node.attributes[0] + list((self.transposed or self.rule)(cotangents, node))
 
     def __call__(self, cotangents: list[Node | None], node: Node) -> Sequence[Node | None]:
         return self.rule(cotangents, node)

@@ -1,11 +1,13 @@
 """Random bits from a counter: the same key and counter always give the same bits.
 
-Philox 4x64-10 of J. Salmon, M. Moraes, R. Dror and D. Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC 2011),
-as NumPy implements it. A draw owns the block of counters [counter, counter + ceil(words / 4)).
+Philox 4x64-10 of J. Salmon, M. Moraes, R. Dror and D. Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC 2011), as
+NumPy implements it. A draw owns the block of counters [counter, counter + ceil(words / 4)). A draw for each example of
+a batch has a lane of its own instead, [(counter + 1) 2⁶⁴, (counter + 2) 2⁶⁴), so that it can be of any size.
 """
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -14,14 +16,55 @@ from adjoint.graph import Node, Primitive, array_type, record
 from adjoint.primitives.core import register
 from adjoint.shapes import Shape
 
+# What is drawn while a function is traced for each example of a batch depends on these placeholders, one for each vmap
+# around it: so the draws are batched, and asking for their values too early is an error.
+EXAMPLES: ContextVar[tuple[Node, ...]] = ContextVar("adjoint_examples", default=())
 
-def _kernel(attributes: tuple[Shape, str], type: Any) -> Any:
-    shape, dtype = attributes[0], type.dtype.dtype
-    words = -(-type.size * dtype.itemsize // 8)
+MULTIPLIERS = (np.uint64(0xD2E7470EE14C6C93), np.uint64(0xCA5A826395121157))
+INCREMENTS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBB67AE8584CAA73B))
+HALF, LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
 
-    def kernel(key: Any, counter: Any) -> Any:
-        raw = np.random.Philox(key=int(key), counter=int(counter)).random_raw(words)
-        return raw.view(dtype)[: type.size].reshape(shape)
+
+def _wide_product(a: Any, b: Any) -> tuple[Any, Any]:
+    """The high and low words of a product of 64-bit words."""
+    a_high, a_low, b_high, b_low = a >> HALF, a & LOW, b >> HALF, b & LOW
+    middle = a_high * b_low + (a_low * b_low >> HALF)
+    other = a_low * b_high + (middle & LOW)
+    return a_high * b_high + (middle >> HALF) + (other >> HALF), a * b
+
+
+def philox(keys: Any, counters: Any, lanes: Any, words: int) -> Any:
+    """What np.random.Philox gives, for arrays of keys and counters at once: shape keys.shape + (words,)."""
+    blocks = np.arange(1, -(-words // 4) + 1, dtype=np.uint64)
+    first = counters[..., None] + blocks
+    second = np.broadcast_to(lanes[..., None], first.shape)
+    third, fourth = np.zeros_like(first), np.zeros_like(first)
+    key, other = keys[..., None], np.zeros_like(keys)[..., None]
+    for _ in range(10):
+        high_a, low_a = _wide_product(MULTIPLIERS[0], first)
+        high_b, low_b = _wide_product(MULTIPLIERS[1], third)
+        first, second, third, fourth = high_b ^ second ^ key, low_b, high_a ^ fourth ^ other, low_a
+        key, other = key + INCREMENTS[0], other + INCREMENTS[1]
+    bits = np.stack([first, second, third, fourth], -1)
+    return bits.reshape((*keys.shape, bits.shape[-2] * 4))[..., :words]
+
+
+def _kernel(attributes: tuple[Any, ...], type: Any) -> Any:
+    shape, dtype, lane = attributes[0], type.dtype.dtype, len(attributes) > 2
+
+    def kernel(key: Any, counter: Any, *examples: Any) -> Any:
+        lead = np.broadcast_shapes(np.shape(key), np.shape(counter))
+        if lead == ():
+            words = -(-type.size * dtype.itemsize // 8)
+            start = (int(counter) + 1) << 64 if lane else int(counter)
+            raw = np.random.Philox(key=int(key), counter=start).random_raw(words)
+            return raw.view(dtype)[: type.size].reshape(shape)
+        count = int(np.prod(shape[len(lead) :], dtype=np.int64))
+        keys, counters = (np.broadcast_to(x, lead).astype(np.uint64) for x in (key, counter))
+        zeros = np.zeros(lead, np.uint64)
+        first, second = (zeros, counters + np.uint64(1)) if lane else (counters, zeros)
+        raw = philox(keys, first, second, -(-count * dtype.itemsize // 8))
+        return np.ascontiguousarray(raw).view(dtype)[..., :count].reshape(shape)
 
     return kernel
 
@@ -31,5 +74,5 @@ RANDOM_BITS = Primitive("random_bits", _kernel)
 
 @register
 def random_bits(key: Node, counter: Node, shape: Shape, dtype: Any) -> Node:
-    """Uniform bits as uint32 or uint64, from a 0-d uint64 key and counter."""
-    return record(RANDOM_BITS, (key, counter), (shape, dtype.name), array_type(shape, dtype))
+    """Uniform bits as uint32 or uint64, from a 0-d uint64 key and counter; inside vmap, others for each example."""
+    return record(RANDOM_BITS, (key, counter, *EXAMPLES.get()), (shape, dtype.name), array_type(shape, dtype))

@@ -15,7 +15,7 @@ import numpy as np
 from adjoint.composites import indexing, products, shaping
 from adjoint.derive import PULLBACK, expand, one_cotangent, pullback, reverse
 from adjoint.dtypes import BY_NUMPY, DType, as_dtype, default_dtype, scalar_dtype
-from adjoint.execution import evaluate
+from adjoint.execution import ValueNeededError, evaluate
 from adjoint.graph import MODE, Mode, Node, Primitive, Scope, Variable, array_type, get_mode, mode, topological
 from adjoint.graph.node import Located
 from adjoint.primitives import elementwise
@@ -320,6 +320,15 @@ class Tensor:
         Tensor(6.)
         """
         backward(self, gradient, create_graph)
+
+    def draw(self, path: Any = None, **options: Any) -> Any:
+        """The picture of how this tensor was computed: `ad.draw(t, path, ...)`."""
+        return _f_namespace["draw"](self, path, **options)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+        """What a notebook shows: a picture if that was asked for with `ad.show_pictures()`, else just the text."""
+        picture = _f_namespace.get("notebook_picture")
+        return None if picture is None else picture(self)
 
     @property
     def data(self) -> Tensor:
@@ -685,14 +694,17 @@ leave_scope = MODE.reset
 
 
 def force(nodes: Sequence[Node]) -> None:
-    """Evaluate nodes; an error inside gains the line that recorded the operation."""
-    evaluate(nodes)
+    """Evaluate nodes; an error names the line that recorded the operation, or that asked for a value too early."""
+    try:
+        evaluate(nodes)
+    except ValueNeededError as error:
+        raise RuntimeError(f"{error}{at_user()}") from None
 
 
 def force_array(node: Node) -> Any:
     """The array of a node, evaluated if needed."""
     if type(node.value) is not np.ndarray:
-        evaluate([node])
+        force([node])
     return node.value
 
 

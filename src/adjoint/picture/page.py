@@ -1,0 +1,152 @@
+"""The explorer: one HTML file with the graph, its layout and the script that plays it. It asks the network for nothing."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Collection
+from importlib import resources
+from types import ModuleType
+from typing import Any
+
+from adjoint.picture.folding import fold
+from adjoint.picture.formulas import formula
+from adjoint.picture.layout import layout
+from adjoint.picture.model import Box, Picture, Quantity
+from adjoint.picture.text import shortened
+
+__all__ = ["LIMIT", "explorer_page"]
+
+MAX_LINE = 34  # characters; the script shortens to as many
+LIMIT = 3_000  # boxes that a page holds; a bigger graph folds before
+
+# Nothing may be fetched, sent or framed; the page's own style and script are all that there is.
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+)
+
+
+def explorer_page(picture: Picture, folded: Collection[str], graphviz: ModuleType | None = None) -> str:
+    """The page of a picture, at first with these scopes folded."""
+    picture = fold(picture, (), LIMIT)
+    folded = [key for key in folded if key in picture.groups]
+    sizes = {key: box_size(picture, box) for key, box in picture.boxes.items()}
+    states = {"": ()} | {",".join(sorted(c)): c for c in (tuple(folded), tuple(_outermost(picture)))}
+    data = {
+        "title": shortened(picture.title, 80),
+        "root": picture.root,
+        "notes": list(picture.notes),
+        "boxes": [_box(picture, box, sizes[box.key]) for box in picture.boxes.values()],
+        "edges": [
+            {
+                "source": e.source, "target": e.target, "position": e.position, "local": _safe(e.local), "amount": e.amount,
+                "carried": [_quantity(q) for q in e.carried],
+            }
+            for e in picture.edges
+        ],
+        "groups": [
+            {"key": g.key, "name": g.name, "parent": g.parent, "place": g.place} for g in picture.groups.values()
+        ],
+        "folded": folded,
+        "layouts": {name: _layout(picture, c, graphviz) for name, c in states.items()},
+        "comparisons": [
+            {
+                "key": c.key, "reverse": _quantity(c.reverse), "difference": _quantity(c.difference), "error": _safe(c.error),
+                "how": c.how,
+            }
+            for c in picture.comparisons
+        ],
+    }  # fmt: skip
+    files = resources.files("adjoint.picture")
+    return PAGE.format(
+        title=html.escape(shortened(f"{picture.title}: how it was computed", 120)),
+        policy=POLICY,
+        style=files.joinpath("explorer.css").read_text("utf-8"),
+        script=files.joinpath("explorer.js").read_text("utf-8"),
+        data=embedded(data),
+    )
+
+
+def embedded(data: Any) -> str:
+    """JSON that can stand in a script element: no text inside can end the element or begin another."""
+    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False, default=str)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _outermost(picture: Picture) -> list[str]:
+    return [key for key, group in picture.groups.items() if group.parent is None]
+
+
+def box_size(picture: Picture, box: Box) -> tuple[float, float]:
+    """Room for a box's lines of text: the symbol or name, the value, the gradient."""
+    is_operation = box.kind in ("operation", "group")
+    head = box.symbol if is_operation else f"{box.name} = {box.value}" if box.name else str(box.value or box.symbol)
+    lines = [
+        head,
+        _value_line(box) if is_operation else "",
+        f"{picture.derivative_name(box)} = {box.gradient.text}" if box.gradient else "",
+    ]
+    head_width = 8.4 * min(len(head), MAX_LINE)  # it is set larger
+    width = max(head_width, *(7.1 * min(len(line), MAX_LINE) for line in lines))
+    return max(52.0, width + 22), 14.0 + 16.0 * sum(map(bool, lines))
+
+
+def _value_line(box: Box) -> str:
+    value = box.value.text if box.value else ""
+    return f"{box.name} = {value}" if box.name else value
+
+
+def _quantity(q: Quantity | None) -> Any:
+    return None if q is None else {"text": q.text, "shape": q.shape, "dtype": q.dtype, "numbers": _safe(q.numbers)}
+
+
+def _safe(numbers: Any) -> Any:
+    """Numbers as JSON knows them: what is not finite, or complex, as text."""
+    if isinstance(numbers, list):
+        return [_safe(x) for x in numbers]
+    if isinstance(numbers, float) and not -1e308 < numbers < 1e308:
+        return str(numbers)
+    return str(numbers) if isinstance(numbers, complex) else numbers
+
+
+def _box(picture: Picture, box: Box, size: tuple[float, float]) -> Any:
+    computes, rules = formula(box)
+    return {
+        "key": box.key, "kind": box.kind, "name": box.name, "symbol": box.symbol, "operation": box.operation,
+        "detail": box.detail, "type": box.type, "value": _quantity(box.value), "gradient": _quantity(box.gradient),
+        "groups": box.groups, "place": box.place, "source": box.source, "size": size, "formula": computes,
+        "rules": rules, "derivative": picture.derivative_name(box),
+    }  # fmt: skip
+
+
+def _layout(picture: Picture, folded: Collection[str], graphviz: ModuleType | None) -> Any:
+    """Places for the boxes as they are shown when these scopes are folded."""
+    shown = fold(picture, folded, None)
+    sizes = {key: box_size(shown, box) for key, box in shown.boxes.items()}
+    found = layout(shown, sizes, graphviz)
+    curves: dict[str, Any] = {}
+    for e, points in zip(shown.edges, found.curves, strict=True):
+        joined = shown.boxes[e.target].kind == "group" and e.target in picture.groups
+        curves[f"{e.source} {e.target} {'' if joined else e.position}"] = [round(c, 1) for p in points for c in p]
+    centres = {key: (round(x, 1), round(y, 1), *sizes[key]) for key, (x, y) in found.centres.items()}
+    return {"boxes": centres, "curves": curves}
+
+
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+{style}</style>
+</head>
+<body>
+<noscript>The explorer needs JavaScript.</noscript>
+<script type="application/json" id="graph">{data}</script>
+<script>
+{script}</script>
+</body>
+</html>
+"""

@@ -1,0 +1,290 @@
+"""The explorer in headless Chromium: stepping, folding, search, keys; its numbers are the engine's; it asks for nothing."""
+
+import json
+import shutil
+import tempfile
+
+import pytest
+
+import adjoint as ad
+from test_picture import EXPRESSIONS, HOSTILE, names_of, two_layers
+
+pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore::ResourceWarning")]
+
+OPTIONS = (
+    "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync --window-size=1300,850"
+).split()
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    webdriver = pytest.importorskip("selenium.webdriver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium") or shutil.which("google-chrome") or ""
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        for option in [*OPTIONS, f"--user-data-dir={profile}"]:
+            options.add_argument(option)
+        driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
+        yield driver
+        driver.quit()
+
+
+class Page:
+    """An opened explorer, and what a user does and sees."""
+
+    def __init__(self, driver, exploration, folder):
+        self.driver = driver
+        driver.get_log("browser"), driver.get_log("performance")
+        path = folder / "page.html"
+        exploration.save(path)
+        self.url = path.as_uri()
+        driver.get(self.url)
+
+    def all(self, selector):
+        return self.driver.find_elements("css selector", selector)
+
+    def one(self, selector):
+        return self.driver.find_element("css selector", selector)
+
+    def text(self, selector):
+        return self.one(selector).text
+
+    def press(self, *keys):
+        for key in keys:
+            self.driver.switch_to.active_element.send_keys(key)
+
+    def box(self, name):
+        """The texts of the box whose first line starts with this name."""
+        return self.driver.execute_script(
+            "return [...document.querySelectorAll('.box')].map(b => [...b.querySelectorAll('text')].map(t => t.textContent))"
+            ".find(lines => lines[0] === arguments[0] || lines[0].startsWith(arguments[0] + ' = '))",
+            name,
+        )
+
+    def click_box(self, key):
+        self.one(f'.box[data-key="{key}"]').click()
+
+    def red_labels(self):
+        return self.driver.execute_script(
+            "return [...document.querySelectorAll('.edge text')].map(t => t.textContent).filter(t => t)"
+        )
+
+    def rows(self, table):
+        return [[cell.text for cell in row.find_elements("css selector", "td")] for row in self.all(f"#{table} tr")[1:]]
+
+    def assert_quiet(self):
+        assert self.driver.get_log("browser") == []
+        sent = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
+        requests = [m["params"] for m in sent if m["method"] == "Network.requestWillBeSent"]
+        # the browser's own start page is none of ours
+        assert [r["request"]["url"] for r in requests if r["documentURL"] == self.url] == [self.url]
+
+
+@pytest.fixture
+def opened(chromium, tmp_path):
+    pages = []
+
+    def open_page(exploration):
+        pages.append(Page(chromium, exploration, tmp_path))
+        return pages[-1]
+
+    yield open_page
+    for page in pages:
+        page.assert_quiet()
+
+
+def cube_page(**options):
+    x, z = ad.variable(2.0), ad.variable(0.0)
+    y = 3 * x * x * x + 4 * x + 1 + x * z
+    return ad.explore(y, names={"x": x, "z": z, "y": y}, **options)
+
+
+RIGHT, LEFT, UP, DOWN, HOME, END, ENTER, ESCAPE, SPACE = (
+    "\ue014", "\ue012", "\ue013", "\ue015", "\ue011", "\ue010", "\ue007", "\ue00c", " ",
+)  # fmt: skip
+
+
+def test_stepping_shows_values_then_gradients(opened):
+    page = opened(cube_page())
+    assert page.text("#count") == "step 0 of 18"
+    assert page.box("x")[0] == "x = 2" and page.red_labels() == []
+    values = []
+    for _ in range(8):
+        page.press(RIGHT)
+        values.append(page.text("#now .big"))
+    assert values == [
+        "3 × 2 = 6", "6 × 2 = 12", "12 × 2 = 24", "4 × 2 = 8", "24 + 8 = 32", "32 + 1 = 33", "2 × 0 = 0", "33 + 0 = 33",
+    ]  # fmt: skip
+    assert "r = a + b" in page.text("#now .formula")
+    assert "y = 3 * x * x * x + 4 * x + 1 + x * z" in page.text("#now .source")
+    page.press(RIGHT)
+    assert page.text("#now .big") == "∂y/∂y = 1"
+    page.press(RIGHT, RIGHT)
+    assert page.rows("products") == [["x", "0", "1 × 0 = 0", "0"], ["z", "2", "1 × 2 = 2", "2"]]
+    page.press(RIGHT, RIGHT, RIGHT)
+    assert page.rows("products") == [["x", "4", "1 × 4 = 4", "0 + 4 = 4"]]
+    page.press(LEFT)
+    assert page.text("#count") == "step 13 of 18"
+    page.press(END)
+    assert page.text("#count") == "step 18 of 18"
+    assert sorted(page.red_labels()) == sorted(["+12"] * 3 + ["+4"] * 2 + ["+2"] * 2 + ["+1"] * 5 + ["+0"])
+    assert page.box("x")[2] == "∂y/∂x = 40" and page.box("z")[2] == "∂y/∂z = 2"
+    page.press(HOME)
+    assert page.text("#count") == "step 0 of 18" and page.red_labels() == []
+
+
+def test_a_leaf_tells_its_paths_and_finite_differences(opened):
+    page = opened(cube_page())
+    page.press(END)
+    page.click_box("n1")
+    assert page.rows("contributions") == [
+        ["× = 6", "+12"],
+        ["× = 12", "+12"],
+        ["× = 24", "+12"],
+        ["× = 8", "+4"],
+        ["× = 0", "+0"],
+    ]
+    paths = page.rows("paths")
+    assert paths[0] == ["× → × → × → + → + → y", "3 · 2 · 2 · 1 · 1 · 1", "+12"]
+    assert [row[2] for row in paths] == ["+12", "+12", "+12", "+4", "+0"]
+    assert page.text("#path-sum") == "sum 40"
+    assert page.text("#difference") == "40, by the reverse pass 40"
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS, ids=lambda f: f.__name__)
+def test_the_numbers_are_the_engines(opened, expression):
+    y, expected, names = names_of(expression)
+    page = opened(ad.explore(y, names=names, fold=False))
+    page.press(END)
+    drawing = ad.draw(y, names=names, fold=False).model
+    for name in expected:
+        lines = page.box(name)
+        text = drawing.find(name).gradient.text
+        assert (
+            lines[2].rstrip("…").removeprefix(f"{drawing.derivative_name(drawing.find(name))} = ")[:12] == text[:12]
+        ), name
+
+
+def test_folding_by_key_button_and_double_click(opened):
+    loss, _, names = names_of(two_layers)
+    page = opened(ad.explore(loss, names=names, fold=False))
+    shown = len(page.all(".box"))
+    assert len(page.all(".frame")) == 3
+    page.one("#fold-all").click()
+    assert len(page.all(".box.group")) == 1 and page.all(".frame") == []
+    page.press(END)
+    assert page.box("Sequential")[2]
+    page.click_box("g0")
+    page.press(ENTER)
+    assert len(page.all(".box")) == shown
+    page.all(".frame text")[1].click()  # one Linear: a folding that no layout was made for
+    assert len(page.all(".box.group")) == 1
+    page.press(END)
+    for name in ("net.0.weight", "net.2.bias"):
+        assert page.box(name)[2].startswith("∂")
+    page.click_box(page.one(".box.group").get_attribute("data-key"))
+    page.one("#unfold-selected").click()
+    assert len(page.all(".box")) == shown
+
+
+def test_search_finds_and_dims(opened):
+    page = opened(cube_page())
+    page.press("/")
+    assert page.driver.switch_to.active_element.get_attribute("id") == "search"
+    page.press("z")
+    assert page.text("#found") == "4 found" or page.text("#found").endswith(" found")
+    assert len(page.all(".box.dim")) + int(page.text("#found").split()[0]) == 13
+    page.press(ENTER)
+    assert len(page.all(".box.selected")) == 1
+    page.press(ESCAPE)
+    assert page.all(".box.dim") == []
+
+
+def test_keys_select_zoom_move_and_play(opened):
+    page = opened(cube_page())
+    transform = page.one("#world").get_attribute("transform")
+    page.press("+")
+    assert page.one("#world").get_attribute("transform") != transform
+    page.press("0")
+    assert page.one("#world").get_attribute("transform") == transform
+    page.press(DOWN)
+    assert page.one(".box.selected").get_attribute("aria-label").startswith("y, value") or page.all(".box.selected")
+    assert page.driver.switch_to.active_element.get_attribute("class").startswith("box")
+    page.press(DOWN, DOWN, UP, ESCAPE)
+    assert page.all(".box.selected") == []
+    page.press(SPACE)
+    assert page.text("#play") == "❚❚ pause"
+    page.press(SPACE)
+    assert page.text("#play") == "▶ play"
+
+
+def test_dark_and_light_both_have_contrast(opened):
+    page = opened(cube_page())
+    page.press(END)
+
+    def contrast():
+        return page.driver.execute_script("""
+            const channel = v => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; };
+            const luminance = color => {
+              const [r, g, b] = color.match(/\\d+/g).map(Number);
+              return 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+            };
+            const ratio = (a, b) => {
+              const [x, y] = [luminance(a), luminance(b)].sort((p, q) => q - p);
+              return (x + 0.05) / (y + 0.05);
+            };
+            const worst = [...document.querySelectorAll('.box')].flatMap(box => {
+              const fill = getComputedStyle(box.querySelector('rect')).fill;
+              return [...box.querySelectorAll('text')].map(text => ratio(getComputedStyle(text).fill, fill));
+            });
+            const panel = getComputedStyle(document.querySelector('aside')).backgroundColor;
+            worst.push(...[...document.querySelectorAll('aside p')].map(p => ratio(getComputedStyle(p).color, panel)));
+            return Math.min(...worst);""")
+
+    assert contrast() > 4.5
+    before = page.driver.execute_script("return getComputedStyle(document.body).backgroundColor")
+    page.one("#theme").click()
+    assert page.driver.execute_script("return getComputedStyle(document.body).backgroundColor") != before
+    assert contrast() > 4.5
+
+
+def test_hostile_names_are_text(opened):
+    x = ad.variable(2.0, name=HOSTILE)
+    quoted = ad.variable(3.0, name="\"'><img src=x onerror=alert(1)>")
+    page = opened(ad.explore(x * quoted + x))
+    page.press(END)
+    for box in page.all(".box.variable"):
+        box.click()
+    assert page.all("img") == [] and len(page.all("script")) == 2
+    assert page.driver.execute_script("return document.querySelector('#details h2').textContent").startswith(
+        ("<script>", "\"'><img")
+    )
+
+
+def test_two_thousand_nodes_move_smoothly(opened):
+    s = x = ad.variable(1.0)
+    for _ in range(680):
+        s = ad.sin(s) * x + s
+    page = opened(ad.explore(s, compare=False))
+    assert len(page.all(".box")) > 2000
+    page.press(END)
+    page.press("0")
+    page.driver.set_script_timeout(60)
+    frames = page.driver.execute_async_script("""
+        const done = arguments[0], canvas = document.getElementById('canvas'), times = [];
+        let last = performance.now(), n = 0;
+        const frame = now => { times.push(now - last); last = now;
+          const deltaY = n % 20 < 10 ? -40 : 40;
+          canvas.dispatchEvent(new WheelEvent('wheel', {deltaY, clientX: 400, clientY: 300, cancelable: true}));
+          if (++n < 60) requestAnimationFrame(frame); else done(times.slice(5)); };
+        requestAnimationFrame(frame);""")
+    frames.sort()
+    print("median frame", frames[len(frames) // 2], "ms, slowest", frames[-1], "ms")
+    assert frames[len(frames) // 2] < 100  # without a graphics card, on a shared processor
+    start = page.driver.execute_script(
+        "const t = performance.now(); document.getElementById('back').click(); return performance.now() - t"
+    )
+    print("a step", start, "ms")
+    assert start < 300
