@@ -132,6 +132,18 @@ def test_what_has_no_lowering_is_left_to_numpy() -> None:
     assert any(isinstance(unit, Host) for unit in fusion.units)
 
 
+def test_what_numpy_passes_on_survives_the_reuse_of_its_memory() -> None:
+    x = ad.variable(normal(500))
+
+    def layers(v: ad.Tensor) -> tuple[ad.Tensor, ad.Tensor]:
+        return ad.tanh(v * 1.01 + 0.1), ad.sin(v)
+
+    a, b = ad.checkpoint(layers)(ad.cumulative_sum(x))
+    c, d = ad.checkpoint(layers)(ad.cumulative_sum(a) + b)
+    (gradient,) = ad.gradients((c * d).sum(), [x])
+    agree(c, gradient)
+
+
 def test_zero_times_infinity_is_zero_from_the_start() -> None:
     x = ad.variable(np.array([0.0, 1.0, 4.0]))
     (gradient,) = ad.gradients(ad.where(x > 0, ad.sqrt(x), 0.0).sum(), [x])

@@ -18,7 +18,8 @@ from adjoint.shapes import Shape
 MAX_STEPS = 96  # in one loop nest: more would only spill registers
 MAX_ROW = 1 << 14  # elements of a row that a later pass may read again from the cache
 LOOK_BACK = 6  # units that a step without a partner in one may still join
-SAME = frozenset({"version", "marker", "stop_gradient"})
+# These pass their first input on.
+SAME = frozenset({"version", "marker", "stop_gradient", "after", "checkpoint", "custom"})
 
 
 class View(NamedTuple):
@@ -170,7 +171,7 @@ class Fusion:
         dtypes = [self.dtypes[i] for i in step.inputs]
         self.dtypes[step.output] = t.dtype.name
         self.shapes[step.output] = t.shape
-        if name in MOVEMENTS or (name == "custom"):
+        if name in MOVEMENTS:
             self.movement(step)
         elif step.op.elementwise and is_lowered(name, step.attributes, t.dtype.name, dtypes):
             self.elementwise(step)
@@ -193,11 +194,15 @@ class Fusion:
 
     def movement(self, step: Step) -> None:
         slot, out = step.inputs[0], step.output
+        if step.op.name == "after":  # what is computed anew for a checkpoint must not be computed early
+            self.views[out] = self.views[slot]
+            self.ready[out] = max([self.ready[i] for i in step.inputs])
+            return
         nest = self.nest_of(slot)
         inside = False
         if nest is not None:
             name, level = step.op.name, nest.level[slot]
-            if (name in SAME or name == "custom") and level != "total":
+            if name in SAME and level != "total":
                 inside = True
             elif name == "reshape" and level == "row":
                 inside = nest.row_shape(step.type.shape) or nest.bare_shape(step.type.shape)
@@ -352,7 +357,7 @@ class Fusion:
 
 def name_is_same(step: Step) -> bool:
     """Whether a step passes its first input on."""
-    return step.op.name in SAME or step.op.name == "custom"
+    return step.op.name in SAME
 
 
 def _is_matrix(view: View) -> bool:

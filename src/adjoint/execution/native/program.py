@@ -215,6 +215,8 @@ class Native:
         env = frame.env
         result = step.masked(*[self.array(i, leaves, frame) for i in step.inputs])
         slot = step.output
+        if step.op.view:  # what it shares memory with may be written over before it is read
+            result = tuple([np.array(x) for x in result]) if type(result) is tuple else np.array(result)
         if slot in self.fusion.objects:
             env[slot] = result
             return
