@@ -326,6 +326,7 @@ def test_linearize():
     x, p = double([1.0, 2.0]), {"s": double(3.0), "n": ad.tensor(1)}
     out, push = ad.linearize(f, x, p)
     equal(out[0], 3 * np.sin(x.numpy()))
+    assert not out[0].requires_grad
     for scale in (1.0, -2.0):
         tangent = double([scale, 0.5])
         found = push(tangent, {"s": double(scale), "n": None})

@@ -197,6 +197,18 @@ def test_gradients_that_are_only_added_to_stay_small() -> None:
     equal(w.grad, [10_000.0, 20_000.0], 1e-4)
 
 
+def test_constants_cut_from_a_graph_and_dropped_unread_are_forgotten() -> None:
+    w = ad.variable([1.0, 2.0])
+
+    def cut(steps: int) -> None:
+        for _ in range(steps):
+            (w * 2).detach()
+        (w * 3).sum().item()
+
+    first, second = blocks_of(cut, 3, 500), blocks_of(cut, 3, 2_000)
+    assert second < first + 5_000
+
+
 # ---- graphs ----------------------------------------------------------------------------------------------------------
 
 

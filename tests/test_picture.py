@@ -214,7 +214,8 @@ def test_a_users_module_is_a_scope_and_keeps_the_users_lines():
     y = Doubler()(x) * 3
     picture = ad.draw(y, fold=False).model
     box = next(b for b in picture.boxes.values() if b.symbol == "+")
-    assert box.source == "return x + x" and "test_picture.py" in box.place
+    assert box.source == "return x + x" and box.place.startswith("test_picture.py:")
+    assert str(ROOT) not in ad.explore(y).html + ad.draw(y).dot
     folded = ad.draw(ad.softmax(y * ad.tensor([1.0, 2.0]))[0]).model
     assert "softmax" in {b.symbol for b in folded.boxes.values() if b.kind == "group"}
 
@@ -242,6 +243,13 @@ def test_names_come_from_the_user():
     inner = weight * given
     picture = ad.draw(inner + parts[0]).model
     assert {b.name for b in picture.boxes.values()} == {"weight", "given", "parts[0]", "inner", None}
+
+    class Unwilling:
+        def __getattr__(self, name):
+            raise RuntimeError("nobody asks me")
+
+    unwilling = Unwilling()
+    assert ad.draw(inner) and unwilling
     total = inner + 1
     total.name = "chosen"
     assert ad.draw(total * 2).model.find("chosen").symbol == "+"
@@ -310,6 +318,9 @@ def test_finite_differences_agree():
         assert picture.comparisons
         for comparison in picture.comparisons:
             np.testing.assert_allclose(comparison.difference.numbers, comparison.reverse.numbers, rtol=1e-4, atol=1e-6)
+    x = ad.variable(2.0)
+    (scaled,) = build((x**3).node, cotangent=ad.tensor(-2.0).node, compare=True).comparisons
+    assert scaled.reverse.numbers == -24 and scaled.difference.numbers == pytest.approx(-24)
     many = ad.variable(np.linspace(-1, 1, 50))
     (comparison,) = build(ad.sum(many**3).node, compare=True).comparisons
     assert "along the gradient" in comparison.how
@@ -429,3 +440,42 @@ def test_a_documentation_image_shows_what_the_engine_says(picture):
         if box.gradient is not None:
             assert box.gradient.text.split("], [")[0] in shown
     assert len(svg) < 40_000
+
+
+def test_transformations_draw(capsys):
+    x = ad.variable([1.0, 2.0, 3.0])
+    checkpointed = ad.checkpoint(lambda a: (ad.exp(ad.sin(a)), a * a))
+    first, second = checkpointed(x)
+    picture = ad.draw((first * second).sum(), fold=False).model
+    assert "checkpoint" not in {b.operation for b in picture.boxes.values()}
+    np.testing.assert_allclose(gradient(picture, "x"), ad.gradients((first * second).sum(), [x])[0], rtol=1e-5)
+    assert_adds_up(picture)
+    one = ad.checkpoint(lambda a: ad.exp(ad.sin(a)))
+    assert {b.symbol for b in ad.draw(one(x).sum(), fold=False).model.boxes.values()} == {"Σ", "exp", "sin", "variable"}
+
+    @ad.custom_jvp
+    def square(a):
+        return a * a
+
+    square.def_jvp(lambda primals, tangents: (primals[0] * primals[0], 5 * primals[0] * tangents[0]))
+    assert gradient(ad.draw(square(x).sum()).model, "x") == [5, 10, 15]
+    ad.grad(lambda a: (print(ad.draw(a * a, names={"a": a})), a * a)[1])(2.0)
+    assert "∂y/∂a = 2 + 2 = 4" in capsys.readouterr().out
+    ad.vmap(lambda a: (print(ad.draw(a * 2, names={"a": a})), a * 2)[1])(x)
+    assert "├─ a\n" in capsys.readouterr().out
+    assert gradient(ad.draw(ad.vmap(lambda a: ad.sin(a) * a)(x).sum()).model, "x") == pytest.approx(
+        (np.cos(x.numpy()) * x.numpy() + np.sin(x.numpy())).tolist(), rel=1e-5
+    )
+
+
+def test_odd_values_draw():
+    z = ad.variable(1 + 2j)
+    assert gradient(ad.draw(ad.real(z * ad.conj(z))).model, "z") == 2 + 4j
+    flags = ad.tensor([1, 2]) > 1
+    assert ad.draw(flags).model.find("flags").value.text == "[False, True]"
+    for t in (ad.tensor(3.0), ad.variable([]) * 2, ad.variable(float("nan")) * 2, z * z, flags):
+        assert str(ad.draw(t)) and ad.explore(t).html
+    w = ad.variable(2.0)
+    w.data = w * 3  # a version whose value is pending
+    assert gradient(ad.draw(w * w).model, "w") == 12
+    assert build((w * w).node, compare=True).comparisons[0].difference.numbers == pytest.approx(12)

@@ -14,7 +14,7 @@ import adjoint as ad
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = sorted((ROOT / "src" / "adjoint").rglob("*.py"))
-PUBLIC_MODULES = ["nn", "nn.functional", "optim", "data", "plot", "train", "cli", "tree", "random"]
+PUBLIC_MODULES = ["nn", "nn.functional", "optim", "data", "debug", "plot", "train", "cli", "tree", "random"]
 
 
 def run_python(code):
@@ -47,7 +47,7 @@ def test_import_stays_light():
     assert loaded == ""
 
 
-@pytest.mark.parametrize("module", ["nn", "optim", "data", "plot", "train", "cli"])
+@pytest.mark.parametrize("module", ["nn", "optim", "data", "debug", "plot", "train", "cli"])
 def test_optional_packages_stay_out(module):
     """Every part imports without the optional packages; they load when first needed."""
     blocked = "matplotlib rich safetensors pygraphviz torch scipy"

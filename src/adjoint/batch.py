@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from adjoint.derive import AFTER, CHECKPOINT, PULLBACK, derive_pullback
-from adjoint.graph import MODE, PRIMITIVES, ArrayType, Mode, Node, Variable, array_type, get_mode, record, topological
+from adjoint.graph import MODE, ArrayType, Mode, Node, Primitive, Variable, array_type, get_mode, record, topological
 from adjoint.primitives import contraction, core, custom, indexing, random, reductions, structural
 from adjoint.primitives.core import SELECT, conform, ops, placeholder
 
-__all__ = ["Batch"]
+__all__ = ["Batch", "rule_of"]
 
 Rule = Callable[["Batch", Node, list[Node], list[bool]], Any]
 
@@ -32,6 +32,7 @@ class Batch:
 
     def __init__(self, size: int, batched: Mapping[Node, Node]) -> None:
         self.size = size
+        self.given = dict(batched)
         self.batched: dict[Node, Any] = dict(batched)
         self.shared: dict[Node, Node] = {}  # the same for every example: itself, or what a rule put in its place
 
@@ -43,8 +44,12 @@ class Batch:
         inner = Mode(outer.grad)
         token = MODE.set(inner)
         try:
-            for node in topological(wanted, lambda node: node not in batched and node not in shared):
+            # what has a value depends on no example
+            for node in topological(wanted, lambda x: x.value is None and x not in batched and x not in shared):
                 if node in batched or node in shared:
+                    continue
+                if node.value is not None:
+                    shared[node] = node
                     continue
                 mapped = [x in batched for x in node.inputs]
                 inputs = [batched[x] if m else shared[x] for x, m in zip(node.inputs, mapped, strict=True)]
@@ -55,10 +60,8 @@ class Batch:
                     shared[node] = node if same else record(node.op, tuple(inputs), node.attributes, node.type)
                 elif node.op is AFTER and not mapped[0]:  # only when it is computed depends on the examples
                     shared[node] = record(AFTER, tuple(inputs), None, node.type)
-                elif node.op.batch is None:
-                    raise NotImplementedError(f"vmap: {node.op.name} has no batching rule")
                 else:
-                    batched[node] = node.op.batch(self, node, inputs, mapped)
+                    batched[node] = rule_of(node.op)(self, node, inputs, mapped)
         finally:
             MODE.reset(token)
         return [None if y is None else batched.get(y) for y in outputs]
@@ -260,8 +263,10 @@ def _custom(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> Node:
     count, rule = node.attributes
     inputs = b.all_mapped(xs, mapped)
 
+    own = own_batch(b, node, inputs)
+
     def of_every_example(one: Any) -> Any:
-        return lambda cotangents, batched: batched_rule(b, node, lambda given: one(given, node), cotangents)
+        return lambda cotangents, batched: batched_rule(own, node, lambda given: one(given, node), cotangents)
 
     made = b.record(node, inputs, (count, rule.replaced(of_every_example)))
     made.tracked = get_mode().grad and any([x.tracked for x in inputs[count:]])
@@ -277,6 +282,11 @@ def _after(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> Node:
     return b.record(node, xs, None)
 
 
+def own_batch(b: Batch, node: Node, inputs: Sequence[Node]) -> Batch:
+    """What a custom rule needs to be batched later: it holds the node's inputs, not the node, which will hold the rule."""
+    return Batch(b.size, {**b.given, **dict(zip(node.inputs, inputs, strict=True))})
+
+
 def batched_rule(
     b: Batch, node: Node, rule: Callable[[list[Node | None]], Sequence[Node | None]], cotangents: Sequence[Node | None]
 ) -> list[Node | None]:
@@ -287,12 +297,8 @@ def batched_rule(
         None if u is None else placeholder(t, "a cotangent under vmap") for u, t in zip(cotangents, types, strict=True)
     ]
     results = rule(given)
-    extended = Batch(b.size, b.batched)
-    extended.shared = dict(b.shared)
-    for stand_in, u in zip(given, cotangents, strict=True):
-        if stand_in is not None:
-            extended.batched[stand_in] = u
-    return extended.expand(results)
+    stand_ins = {x: u for x, u in zip(given, cotangents, strict=True) if x is not None and u is not None}
+    return Batch(b.size, {**b.given, **stand_ins}).expand(results)
 
 
 @dataclass(frozen=True)
@@ -342,22 +348,21 @@ def _host_call(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> Node
     else:
         call, again = _Looped(function.call, several, tuple([(t.shape, t.dtype.name) for t in types])), None
 
+    inputs = b.all_mapped(xs, mapped)
+    own = own_batch(b, node, inputs)
+
     def adapter(rule: Any, u: Any, batched: Node) -> list[Node | None]:
         def one(given: list[Node | None]) -> Any:
             return function.adapter(rule, given if several else given[0], node)
 
-        return batched_rule(b, node, one, u if isinstance(u, list) else [u])
+        return batched_rule(own, node, one, u if isinstance(u, list) else [u])
 
     whole = tuple([b.with_axis(t) for t in types])
     batched = custom.HostFunction(call, function.rule, again, adapter)
-    return custom.host_call(batched, b.all_mapped(xs, mapped), whole if several else whole[0])
+    return custom.host_call(batched, inputs, whole if several else whole[0])
 
 
 # The table ------------------------------------------------------------------------------------------------------------
-
-for _op in PRIMITIVES.values():
-    if _op.elementwise:
-        _op.batch = _elementwise
 
 _RULES: dict[Any, Rule] = {
     core.LEAF: _no_inputs, core.PLACEHOLDER: _no_inputs, core.FULL: _no_inputs, core.VERSION: _version,
@@ -377,3 +382,12 @@ _RULES: dict[Any, Rule] = {
 }  # fmt: skip
 for _op, _rule in _RULES.items():
     _op.batch = _rule
+
+
+def rule_of(op: Primitive) -> Rule:
+    """The batching rule of a primitive: its own, or the one of all elementwise ones. Raises NotImplementedError."""
+    if op.batch is not None:
+        return op.batch
+    if op.elementwise:
+        return _elementwise
+    raise NotImplementedError(f"vmap: {op.name} has no batching rule")

@@ -16,7 +16,7 @@ from adjoint.api.transforms import Inputs, _leaves_like, _output_nodes, _positio
 from adjoint.batch import Batch
 from adjoint.derive import forward, one_cotangent, reverse
 from adjoint.graph import ArrayType, Node, array_type, mode, substitute
-from adjoint.primitives.core import data, ops, placeholder
+from adjoint.primitives.core import data, ops, placeholder, stop_gradient
 from adjoint.tensors.tensor import at_user, check_differentiable, recording_at_user, wrap
 
 __all__ = ["hessian", "hvp", "jacfwd", "jacobian", "jacrev", "linearize"]
@@ -108,8 +108,8 @@ def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., 
 
     >>> import adjoint as ad
     >>> out, pushforward = ad.linearize(lambda x: x**3, 2.0)
-    >>> out.item(), pushforward(1.0), pushforward(10.0)
-    (8.0, Tensor(12.), Tensor(120.))
+    >>> out, pushforward(1.0), pushforward(10.0)
+    (Tensor(8.), Tensor(12.), Tensor(120.))
     """
     inputs = Inputs("linearize", primals)
     with mode(grad=True):
@@ -137,7 +137,8 @@ def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., 
         freed = inputs.freed(results)
         return structure.unflatten([None if t is None else wrap(t) for t in freed])
 
-    return structure.unflatten([wrap(n) for n in nodes]), pushforward
+    ours = set(inputs.tracked_for_us(nodes))
+    return structure.unflatten([wrap(stop_gradient(n) if n in ours else n) for n in nodes]), pushforward
 
 
 # How ------------------------------------------------------------------------------------------------------------------

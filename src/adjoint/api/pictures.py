@@ -274,7 +274,7 @@ def named_nodes(names: Mapping[str, Any]) -> dict[Node, str]:
             for i, item in enumerate(value):
                 if isinstance(item, Tensor):
                     found.setdefault(item.node, f"{name}[{i}]")
-        elif not isinstance(value, type) and callable(getattr(value, "named_parameters", None)):
+        elif hasattr(type(value), "named_parameters"):  # a module; asking the object itself could run its code
             modules.append((name, value))
     for name, module in modules:
         for path, parameter in module.named_parameters():

@@ -17,6 +17,7 @@ from adjoint.tensors.tensor import Tensor, at_user, check_differentiable, operat
 
 __all__ = ["Explanation", "Path", "explain"]
 
+LONG = 20  # steps of a path that are shown
 SILENT = (IDENTITY, SELECT, CHECKPOINT)  # they change nothing and tell nothing
 
 
@@ -55,14 +56,17 @@ class Explanation:
         lines = [f"{head}, the sum over {count} path{'s' if count > 1 else ''}:"]
         width = max(len(brief(term.contribution)) for term in self.terms)
         for term in self.terms:
-            chain = " → ".join(text for text, _ in reversed(term.steps))
+            texts = [text for text, _ in reversed(term.steps)]
+            if len(texts) > LONG:
+                texts[LONG // 2 : -LONG // 2] = [f"… {len(texts) - LONG} more …"]
+            chain = " → ".join(texts)
             factors = [d for _, d in term.steps if d is not None]
             known = len(factors) == len(term.steps)
             product = " × ".join(number(d) for d in reversed(factors) if d != 1) or "1"
             if term.paths > 1:
                 chain = f"… {term.paths} paths … → {chain}" if chain else f"… {term.paths} paths"
                 known = False
-            tail = f"   [{product}]" if known else ""
+            tail = f"   [{product}]" if known and len(factors) <= LONG else ""
             lines.append(f"  {brief(term.contribution):>{width}}  {self.name} → {chain}{tail}  {term.place}".rstrip())
         lines.append(f"  {brief(sum(term.contribution for term in self.terms)):>{width}}  in all")
         return "\n".join(lines)

@@ -144,7 +144,7 @@ def external_references(c: Canonical) -> list[int]:
     """
     order = c.order
     explained = Counter(c.edges)
-    references = list(map(getrefcount, order))
+    references = reference_counts(order)
     return [
         i
         for i, count in enumerate(references)
@@ -155,17 +155,14 @@ def external_references(c: Canonical) -> list[int]:
     ]
 
 
-def _baseline() -> int:
-    """How many references the walk itself holds to a node that nothing else does."""
-    c = Canonical(False)
-    node = Node(FULL, (), 0.0, None, None, 0, False)
-    c.order.append(node)
-    c.number[node] = 0
-    del node
-    return list(map(getrefcount, c.order))[0]
+def reference_counts(nodes: list[Node]) -> list[int]:
+    """How many references each node has, those of this list and of the counting included."""
+    return list(map(getrefcount, nodes))
 
 
-BASELINE = _baseline()
+# What `reference_counts` gives for a node that only the list holds; a numbered graph holds each node once more.
+COUNTED_IN_LIST = reference_counts([Node(FULL, (), 0.0, None, None, 0, False)])[0]
+BASELINE = COUNTED_IN_LIST + 1
 
 
 def value_array(node: Node) -> Any:

@@ -7,14 +7,20 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
-from sys import getrefcount
 from typing import Any
 
 import numpy as np
 
 from adjoint.derive import PULLBACK, expand
 from adjoint.execution.blas import single_threaded
-from adjoint.execution.canonical import Canonical, canonicalize, external_references, value_array
+from adjoint.execution.canonical import (
+    COUNTED_IN_LIST,
+    Canonical,
+    canonicalize,
+    external_references,
+    reference_counts,
+    value_array,
+)
 from adjoint.execution.interpreter import Interpretation
 from adjoint.execution.plan import Plan, build, find_targets, is_differentiated, is_worth_keeping
 from adjoint.execution.programs import Bound
@@ -186,7 +192,8 @@ def interpret(steps: Interpretation) -> list[Any]:
 
 def _cut_from(c: Canonical) -> list[Node]:
     """The watched constants that somebody still holds and whose source this graph computes; forget the settled ones."""
-    alive = [x for x, count in zip(WATCHED, map(getrefcount, WATCHED), strict=True) if x.value is None and count > 2]
+    counts = reference_counts(WATCHED)
+    alive = [x for x, count in zip(WATCHED, counts, strict=True) if x.value is None and count > COUNTED_IN_LIST]
     found = [x for x in alive if x.inputs[0] in c.number and x not in c.number]
     WATCHED[:] = [x for x in alive if x not in c.number and x.inputs[0] not in c.number]
     return found

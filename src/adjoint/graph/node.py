@@ -235,7 +235,8 @@ class Primitive:
     key         what of the attributes matters to evaluation and so enters a plan's key (default: all)
     variadic    the number of inputs varies, so it enters a plan's key
     symbol      how a picture writes it
-    batch       batching rule: filled in by the batching transformation
+    batch       batching rule, rule(batch, node, inputs, mapped) -> node with the batch axis in front: see the module
+                `batch`, which fills it in; elementwise primitives share one
     lower       native lowering: a scalar formula, or the name of a kernel; filled in by the code generator
     """
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.derive import value_of
+from adjoint.derive import CHECKPOINT, value_of
 from adjoint.dtypes import complex128, float64
-from adjoint.graph import Node, array_type, depends_on, mode, topological
+from adjoint.graph import Node, array_type, mode, topological
 from adjoint.primitives.core import CAST, FULL, IDENTITY, LEAF, PLACEHOLDER, SELECT, VERSION, ops
 from adjoint.primitives.custom import CUSTOM, HOST_CALL
 from adjoint.primitives.structural import BROADCAST, RESHAPE
@@ -27,14 +27,25 @@ MOVES = (BROADCAST, RESHAPE, CAST)
 
 
 def is_leaf(node: Node) -> bool:
-    """Whether a picture shows the node as given: nothing below it matters to a derivative, or is still known."""
-    return node.op in (LEAF, VERSION, FULL, PLACEHOLDER) or not node.inputs
+    """Whether a picture shows the node as given: nothing below it matters to a derivative, or is still known.
+
+    So is what a transformation such as `grad` differentiates by: a marker, tracked, of something that isn't.
+    """
+    inputs = node.inputs
+    if node.op in (LEAF, VERSION, FULL, PLACEHOLDER) or not inputs:
+        return True
+    return node.op is IDENTITY and node.tracked and not inputs[0].tracked
 
 
 def shown_inputs(node: Node) -> tuple[Node, ...]:
-    """The inputs that an edge is drawn to. A custom rule is drawn on what it was called with."""
+    """The inputs that an edge is drawn to. A custom rule is drawn on what it was called with, and what a checkpoint
+    computes as if there were none."""
     if is_leaf(node):
         return ()
+    if node.op is CHECKPOINT:
+        return node.inputs[: node.attributes]
+    if _is_checkpointed(node):
+        return (node.inputs[0].inputs[node.attributes],)
     return node.inputs[node.attributes[0] :] if node.op is CUSTOM else node.inputs
 
 
@@ -42,7 +53,13 @@ def is_plumbing(node: Node) -> bool:
     """Whether the node only fits an array to what is beside it, without the user having asked for that."""
     if is_leaf(node):
         return False
+    if node.op is CHECKPOINT or _is_checkpointed(node):
+        return type(node.type) is not tuple
     return node.op is IDENTITY or (node.op in MOVES and node.op.name not in node.origin.scopes)
+
+
+def _is_checkpointed(node: Node) -> bool:
+    return node.op is SELECT and bool(node.inputs) and node.inputs[0].op is CHECKPOINT
 
 
 def trace(node: Node, hidden: Callable[[Node], bool]) -> tuple[Node, list[Node]]:
@@ -50,7 +67,7 @@ def trace(node: Node, hidden: Callable[[Node], bool]) -> tuple[Node, list[Node]]
     passed = []
     while hidden(node):
         passed.append(node)
-        node = node.inputs[0]
+        node = shown_inputs(node)[0]
     return node, passed
 
 
@@ -122,7 +139,7 @@ class Flow:
             if (u is None and node not in several) or is_leaf(node):
                 continue
             wants = [x in self.active for x in shown_inputs(node)]
-            if node.op is SELECT:
+            if node.op is SELECT and not _is_checkpointed(node):
                 source = self.sources[node, 0]
                 if type(source.type) is tuple:
                     slots = several.setdefault(source, [None] * len(source.type))
@@ -161,6 +178,8 @@ class Flow:
 
 def pull_back(node: Node, u: Any, wants: Sequence[bool]) -> list[Node | None]:
     """The cotangent of each shown input by the primitive's own rule."""
+    if node.op is CHECKPOINT or _is_checkpointed(node):
+        return [u]
     rules = node.op.vjp
     inputs = node.inputs
     if isinstance(rules, tuple):
@@ -175,9 +194,13 @@ def pull_back(node: Node, u: Any, wants: Sequence[bool]) -> list[Node | None]:
 def depends_on_differentiably(order: Iterable[Node], sources: Iterable[Node]) -> set[Node]:
     """Those nodes of an order through which the root depends on the sources and a cotangent can flow."""
     found = set(sources)
-    return depends_on(
-        [n for n in order if n in found or (n.tracked and (type(n.type) is tuple or n.type.inexact))], found
-    )
+    for node in order:
+        if node not in found and node.tracked and (type(node.type) is tuple or node.type.inexact):
+            for x in shown_inputs(node):
+                if x in found:
+                    found.add(node)
+                    break
+    return found
 
 
 # Numbers --------------------------------------------------------------------------------------------------------------
@@ -254,7 +277,7 @@ def slopes(root: Node, leaf: Node, gradient: Any) -> tuple[Any, Any, str]:
     """
     order = topological([root], lambda node: bool(node.inputs))
     wide = all(node.op is not HOST_CALL for node in order)
-    at = np.asarray(value_of(leaf))
+    at = np.asarray(compute([leaf])[leaf])
     at = at.astype(np.float64 if wide else at.dtype)
     gradient = np.asarray(gradient)
     roundoff = float(np.finfo(at.dtype).eps)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from adjoint.derive import PULLBACK, expand, one_cotangent, reverse
 from adjoint.graph import Located, Node, Scope, mode, topological
 from adjoint.graph.collector import collector_paused
-from adjoint.picture.flow import Flow, compute, is_leaf, shown_inputs, slopes
+from adjoint.picture.flow import MAX_PROBES, Flow, compute, is_leaf, shown_inputs, slopes
 from adjoint.primitives.core import FULL, IDENTITY, LEAF, PLACEHOLDER, SELECT, VERSION
 from adjoint.primitives.custom import CUSTOM, HOST_CALL
 from adjoint.primitives.elementwise import POWER_CONSTANT
@@ -78,7 +79,7 @@ def _array_text(array: Any) -> str:
 def _nested(array: Any) -> str:
     if array.ndim == 0:
         x = array[()]
-        return "0" if not x else f"{float(x):.4g}" if array.dtype.kind == "f" else number_text(x)
+        return f"{float(x):.4g}" if array.dtype.kind == "f" and x else number_text(x)
     return "[" + ", ".join(map(_nested, array)) + "]"
 
 
@@ -321,7 +322,7 @@ def _names(flow: Flow, given: Mapping[Node, str]) -> dict[Node, str]:
         if name is None:
             continue
         while flow.hidden.get(node, False):
-            node = node.inputs[0]
+            node = shown_inputs(node)[0]
         if flow.hidden.get(node) is False and node.op is not FULL:
             names.setdefault(node, name)
     return names
@@ -372,7 +373,8 @@ def _scopes(node: Node, groups: dict[str, Group], keys: dict[Scope, str]) -> tup
         if key is None:
             key = keys[scope] = f"g{len(keys)}"
             origin = Node(node.op, (), None, None, scope, 0, False).origin
-            groups[key] = Group(key, scope.name, found[-1] if found else None, str(origin), scope.name[:1].isupper())
+            place = f"{Path(origin.file).name}:{origin.line}" if origin.file else ""
+            groups[key] = Group(key, scope.name, found[-1] if found else None, place, scope.name[:1].isupper())
         found.append(key)
     return tuple(found)
 
@@ -405,7 +407,8 @@ def _where(node: Node, places: dict[tuple[Any, int], tuple[str, str]]) -> tuple[
     if found is None:
         origin = node.origin
         source = linecache.getline(origin.file, origin.line).strip() if origin.file else ""
-        found = places[key] = (str(origin) if origin.file else "", source)
+        # the file's name alone: a picture travels, and where its maker keeps files is nobody's business
+        found = places[key] = (f"{Path(origin.file).name}:{origin.line}" if origin.file else "", source)
     return found
 
 
@@ -437,6 +440,7 @@ def _comparisons(flow: Flow, keys: Mapping[Node, str], u: Node) -> list[Comparis
     if flow.root.type.size != 1 or not leaves:
         return []
     gradients = compute([flow.cotangents[n] for n in leaves])
+    scale = float(compute([u])[u].sum())
     budget = 2_000_000 // (len(topological([flow.root])) + 1)
     compared = []
     for leaf in leaves:
@@ -444,8 +448,7 @@ def _comparisons(flow: Flow, keys: Mapping[Node, str], u: Node) -> list[Comparis
         if budget < 0:
             break
         ours, theirs, how = slopes(flow.root, leaf, gradients[flow.cotangents[leaf]])
-        scale = float(np.abs(u.attributes)) if u.op is FULL else 1.0
-        theirs = np.asarray(theirs) * scale
+        theirs = np.asarray(theirs) * (scale if leaf.type.size <= MAX_PROBES else abs(scale))
         error = float(np.max(np.abs(np.asarray(ours, np.float64) - theirs), initial=0.0))
         compared.append(Comparison(keys[leaf], quantity(np.asarray(ours)), quantity(theirs), error, how))
     return compared

@@ -82,6 +82,5 @@ def _head(box: Box) -> str:
     if box.value is not None and box.value.shape:
         value += f" : {box.type}"
     if box.kind in ("operation", "group"):
-        symbol = shortened(box.symbol)
-        return f"{name} = {symbol} = {value}" if name else f"{symbol} = {value}" if value else symbol
-    return f"{name} = {value}" if name else value or box.symbol
+        return " = ".join(filter(None, [name, shortened(box.symbol), value]))
+    return " = ".join(filter(None, [name, value])) or box.symbol
