@@ -6,6 +6,7 @@ Markers, the time limit and "a warning is an error" are in pyproject.toml.
 import os
 
 os.environ["MPLBACKEND"] = "Agg"
+os.environ.setdefault("ADJOINT_CACHE", "")  # no object code on disk, unless the caller wants it
 
 import pytest
 from hypothesis import HealthCheck, settings

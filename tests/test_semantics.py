@@ -369,3 +369,17 @@ def test_stop_gradient_in_every_mode() -> None:
     equal(ad.grad(f)(double(3.0)), 3.0)
     equal(ad.jvp(f, (double(3.0),), (double(1.0),))[1], 3.0)
     equal(ad.grad(ad.grad(f))(double(3.0)), 0.0)
+
+
+def test_a_name_and_a_kept_gradient_reach_what_was_recorded_before() -> None:
+    x = ad.variable(2.0)
+    y = x * x
+    z = y * 3
+    y.name = "y"
+    assert "name='y'" in repr(y) and "Multiply" in repr(y) and y.parents[0].node is x.node
+    equal(ad.gradients(z, [y])[0], 3.0)
+    equal(ad.evaluate(z, {y: 10.0}), 30.0)
+    y.retain_grad()
+    z.backward()
+    equal(y.grad, 3.0)
+    equal(x.grad, 12.0)

@@ -1,7 +1,7 @@
 """Execution: graphs to numbers."""
 
 from adjoint.execution.canonical import ValueNeededError
-from adjoint.execution.evaluate import evaluate
+from adjoint.execution.evaluate import evaluate, evaluation_lock
 from adjoint.execution.replay import Replay
 
-__all__ = ["Replay", "ValueNeededError", "evaluate"]
+__all__ = ["Replay", "ValueNeededError", "evaluate", "evaluation_lock"]

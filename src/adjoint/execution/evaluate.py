@@ -6,7 +6,7 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,8 @@ from adjoint.execution.canonical import (
 )
 from adjoint.execution.interpreter import Interpretation
 from adjoint.execution.plan import Plan, build, find_targets, is_differentiated, is_worth_keeping
-from adjoint.execution.programs import Bound, Streaming, choose
+from adjoint.execution.programs import Bound
+from adjoint.execution.tiers import program_of, tiers
 from adjoint.graph import Kept, Node, Origin, topological
 from adjoint.graph.collector import collector_paused
 from adjoint.primitives.core import FULL, SELECT, VERSION, WATCHED
@@ -60,6 +61,11 @@ _seen: set[int] = set()  # hashes of the keys of structures met once
 MAX_SEEN = 1 << 16
 # Graphs are read and values assigned under this lock; the numbers themselves are computed outside it.
 _lock = threading.RLock()
+
+
+def evaluation_lock() -> AbstractContextManager[Any]:
+    """The lock under which graphs are read for evaluation and values assigned."""
+    return _lock
 
 
 def _renew_lock() -> None:
@@ -110,20 +116,13 @@ def run(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Any]:
 def _run(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Any]:
     alarm = _Alarm()
     with np.errstate(divide="ignore", over="ignore", under="ignore", invalid="call", call=alarm):
-        program = _program(plan)
+        program = plan.program if plan.program is not None and not plan.patience else program_of(plan)
         with plan.lock if isinstance(program, Bound) else nullcontext():
             results = program.run(leaves, numbers, plan.always_masked)
-            if plan.has_masked and not plan.always_masked and (alarm.raised or not _finite(plan, results)):
+            judged = plan.has_masked and not plan.always_masked and not program.masks
+            if judged and (alarm.raised or not _finite(plan, results)):
                 results = program.run(leaves, numbers, True)
-    return results
-
-
-def _program(plan: Plan) -> Streaming | Bound:
-    with plan.lock:
-        if plan.program is None:
-            with collector_paused():
-                plan.program = choose(plan)
-        return plan.program  # type: ignore[no-any-return]
+    return results  # type: ignore[no-any-return]
 
 
 def _finite(plan: Plan, results: list[Any]) -> bool:
@@ -172,13 +171,14 @@ def _prepare(c: Canonical, wanted: list[int], keep: bool) -> Callable[[], tuple[
     """What is left to do outside the lock: run the plan of a structure seen before, or interpret a new one."""
     key = key_of(c, wanted, keep)
     plan = _cache.get(key)
-    if plan is None:
+    if plan is None and not tiers.at_first_sight:
         mark = hash(key)  # two structures that share it only cost one of them a plan too early
         if mark not in _seen:
             if len(_seen) >= MAX_SEEN:
                 _seen.clear()
             _seen.add(mark)
             return _prepare_once(c, wanted, keep)
+    if plan is None:
         plan = plan_of(c, wanted, keep, key)
     found, leaves, numbers = plan, [value_array(x) for x in c.leaves], [v for v, _ in c.numbers]
     return lambda: (found.outputs, run(found, leaves, numbers))

@@ -57,6 +57,7 @@ class Plan:
         self.has_masked = False
         self.has_products = False
         self.program: Any = None  # how it runs: see `programs`
+        self.patience = 0  # further runs before native code is tried: see `tiers`
         self.lock = threading.Lock()
 
     @property

@@ -27,6 +27,8 @@ GROUP_FROM = 256  # steps: smaller graphs gain nothing from grouping
 class Streaming:
     """Steps over an environment of arrays."""
 
+    masks = False  # whether zero times infinity is always zero, and not just when asked for
+
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         fixed = len(plan.leaf_types) + len(plan.number_types)
@@ -95,6 +97,8 @@ def is_small(plan: Plan) -> bool:
 
 class Bound:
     """Steps with every argument in place. Not reentrant: the plan's lock guards it."""
+
+    masks = False
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import copysign
+from sys import getrefcount
 from typing import Any
 
 import numpy as np
@@ -159,6 +160,10 @@ def stop_gradient(x: Node) -> Node:
     mode = get_mode()
     node = Node(DETACH, (x,), None, x.type, mode.site, mode.offset, False)
     if x.tracked and x.value is None:
+        if len(WATCHED) >= 1024:
+            # those that nobody else holds, by reference count (the list and the counting hold each), are forgotten
+            counts = list(map(getrefcount, WATCHED))
+            WATCHED[:] = [y for y, count in zip(WATCHED, counts, strict=True) if count > 2]
         WATCHED.append(node)
     return node
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -79,29 +81,40 @@ class HostFunction:
     `adapter(rule, cotangent, node)` calls the user's rule, which works on tensors, from nodes.
     """
 
-    __slots__ = ("adapter", "batch", "call", "name", "rule")
+    __slots__ = ("adapter", "batch", "call", "name", "rule", "serials")
 
     def __init__(self, call: Callable[..., Any], rule: Any, batch: Any, adapter: Any) -> None:
         self.call = call
         self.rule = rule
         self.batch = batch
         self.adapter = adapter
+        self.serials = (_serial(call), _serial(rule), _serial(batch))
         self.name = getattr(call, "__name__", "host_call")
-
-    def _identity(self) -> tuple[Any, ...]:
-        return (*_identity(self.call), *_identity(self.rule), *_identity(self.batch))
 
     def __eq__(self, other: object) -> bool:
         # the very same functions: that two callables are equal says nothing about what they do
-        return isinstance(other, HostFunction) and self._identity() == other._identity()
+        return isinstance(other, HostFunction) and self.serials == other.serials
 
     def __hash__(self) -> int:
-        return hash(self._identity())
+        return hash(self.serials)
 
 
-def _identity(function: Any) -> tuple[int, int]:
-    """What makes a function the same: a bound method is a new object each time it is looked up."""
-    return (id(getattr(function, "__self__", None)), id(getattr(function, "__func__", function)))
+_serials: dict[tuple[int, int], tuple[Any, int]] = {}
+_next_serial = itertools.count()
+
+
+def _serial(function: Any) -> int:
+    """A number that no other function ever gets, unlike an address. A bound method has that of its object and function."""
+    owner = getattr(function, "__self__", None)
+    key = (id(owner), id(getattr(function, "__func__", function)))
+    found = _serials.get(key)
+    if found is None:
+        try:
+            held: Any = weakref.ref(function if owner is None else owner, lambda _: _serials.pop(key, None))
+        except TypeError:  # a built-in: it stays anyway
+            held = function
+        found = _serials[key] = (held, next(_next_serial))
+    return found[1]
 
 
 def _host_kernel(attributes: tuple[HostFunction, Any], type: Any) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 from adjoint.composites import indexing, products, shaping
 from adjoint.derive import PULLBACK, expand, one_cotangent, pullback, reverse
 from adjoint.dtypes import BY_NUMPY, DType, as_dtype, default_dtype, scalar_dtype
-from adjoint.execution import ValueNeededError, evaluate
+from adjoint.execution import ValueNeededError, evaluate, evaluation_lock
 from adjoint.graph import MODE, Mode, Node, Primitive, Scope, Variable, array_type, get_mode, mode, topological
 from adjoint.graph.node import Located
 from adjoint.primitives import elementwise
@@ -108,21 +108,21 @@ class Tensor:
         variable = variable_of(self.node)
         if variable is not None:
             variable.name = name
-        elif self.node.op is LEAF:
-            self.node.attributes = Variable(name, tracked=False)
-        else:
+        elif self.node.op is FULL:  # constants may be shared
             self.node = marker(self.node, Variable(name, tracked=False))
+        else:
+            _own(self.node, Variable(name, tracked=False))
 
     @property
     def creator(self) -> Primitive | None:
         """The operation that made this tensor; None for data and variables."""
-        node = self.node
+        node = _made_by(self.node)
         return None if node.op in (LEAF, VERSION, FULL, PLACEHOLDER) else node.op
 
     @property
     def parents(self) -> tuple[Tensor, ...]:
         """The tensors that the operation was applied to. An untracked tensor forgets them once it has its value."""
-        node = self.node
+        node = _made_by(self.node)
         if node.op is VERSION:
             return ()
         inputs = node.inputs
@@ -294,8 +294,10 @@ class Tensor:
         if not self.requires_grad:
             raise RuntimeError("retain_grad: this tensor is not tracked" + at_user())
         variable = variable_of(self.node)
-        if variable is None or not variable.tracked:
-            self.node = marker(self.node, Variable(self.name))
+        if variable is None:
+            _own(self.node, Variable(None))
+        else:
+            variable.tracked = True
 
     def detach(self) -> Tensor:
         """The same value, untracked: a constant to every derivative."""
@@ -588,6 +590,27 @@ def variable_of(node: Node) -> Variable | None:
     return node.attributes if node.op in (LEAF, VERSION, IDENTITY) else None
 
 
+def _own(node: Node, variable: Variable) -> None:
+    """Let a node belong to a variable: its name, and if tracked its gradient. All who refer to the node go on to do so, so
+    what it was becomes a node of its own, below it."""
+    with evaluation_lock():
+        if node.op is not FULL and not node.inputs:
+            node.op = LEAF
+        else:
+            inner = Node(
+                node.op, node.inputs, node.attributes, node.type, node.site, node.offset, node.tracked, node.value
+            )
+            node.op, node.inputs = IDENTITY, (inner,)
+        node.attributes = variable
+
+
+def _made_by(node: Node) -> Node:
+    """The node itself, or what is below the name that it was given."""
+    while node.op is IDENTITY and node.attributes is not None and node.inputs:
+        (node,) = node.inputs
+    return node
+
+
 def _index(index: Any) -> Any:
     """An index with tensors replaced by their nodes."""
     if isinstance(index, tuple):
@@ -862,6 +885,7 @@ def check_differentiable(dtype: DType, operation: str) -> None:
 
 def operation_name(node: Node) -> str:
     """The name of what made a node, as reprs and pictures write it: `Add`, or a custom function's own name."""
+    node = _made_by(node)
     if node.op is CUSTOM:
         return str(node.attributes[1].name)
     if node.op is HOST_CALL:

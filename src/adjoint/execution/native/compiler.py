@@ -1,0 +1,104 @@
+"""LLVM IR to machine code in memory, through llvmlite.
+
+The target is described by the processor's feature string, never by its name: virtual machines hide or invent names.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any
+
+from adjoint import _optional
+from adjoint.execution.native import cache
+
+_lock = threading.Lock()
+_state: dict[str, Any] = {}
+
+
+def binding() -> Any:
+    """llvmlite's binding, initialized once; None where llvmlite is missing or has no target for this machine."""
+    with _lock:
+        if "binding" not in _state:
+            _state["binding"] = _load()
+        return _state["binding"]
+
+
+def _load() -> Any:
+    llvm = _optional.try_load("llvmlite.binding")
+    if llvm is None:
+        return None
+    try:
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        target = llvm.Target.from_triple(llvm.get_process_triple())
+        _state["features"] = llvm.get_host_cpu_features().flatten()
+        # made once, for its data layout and its passes; machine code is made by one of its own for each compilation
+        _state["target"] = target
+    except Exception:
+        return None
+    return llvm
+
+
+def vector_bits() -> int:
+    """How wide the processor's vectors are: 512, 256 or 128 bits. ADJOINT_VECTOR_BITS forces a width."""
+    forced = os.environ.get("ADJOINT_VECTOR_BITS")
+    if forced:
+        bits = int(forced)
+        if bits not in (128, 256, 512):
+            raise ValueError(f"ADJOINT_VECTOR_BITS must be 128, 256 or 512, got {forced}")
+        return bits
+    binding()
+    features = set(_state.get("features", "").split(","))
+    if "+avx512f" in features and "+avx512dq" in features and "+avx512vl" in features:
+        return 512
+    return 256 if "+avx2" in features and "+fma" in features else 128
+
+
+def attributes(bits: int) -> str:
+    """The attributes of every function: vectors stay as wide as they are written."""
+    return f'attributes #0 = {{ nounwind "prefer-vector-width"="{bits}" "min-legal-vector-width"="{bits}" }}'
+
+
+class Library:
+    """Compiled functions, alive as long as this object."""
+
+    def __init__(self, engine: Any) -> None:
+        self.engine = engine
+
+    def address(self, name: str) -> int:
+        return int(self.engine.get_function_address(name))
+
+
+def compile_text(text: str) -> Library:
+    """Compile a module. Raises RuntimeError where LLVM rejects it."""
+    llvm = binding()
+    key = cache.key_of(text, _state["features"], llvm.get_process_triple(), str(llvm.llvm_version_info))
+    code = cache.load(key)
+    with _lock:
+        machine = _machine()
+        if code is None:
+            code = _object_code(text, machine)
+            cache.store(key, code)
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        engine.finalize_object()
+    return Library(engine)
+
+
+def _machine() -> Any:
+    return _state["target"].create_target_machine(
+        cpu="", features=_state["features"], opt=1, reloc="pic", codemodel="default", jit=True
+    )
+
+
+def _object_code(text: str, machine: Any) -> bytes:
+    llvm = _state["binding"]
+    module = llvm.parse_assembly(text)
+    module.triple = llvm.get_process_triple()
+    module.data_layout = str(machine.target_data)
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=0))
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_sroa_pass()
+    passes.run(module, builder)
+    return bytes(machine.emit_object(module))

@@ -1,0 +1,568 @@
+"""Loop nests and matrix products as LLVM IR, one function for each unit and one that calls them in order."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import Any, NamedTuple
+
+from adjoint.execution.native.fuse import Fusion, Nest, Product, View, broadcast, contiguous, name_is_same
+from adjoint.execution.native.ir import ITEMSIZE, Emitter, Value, literal
+from adjoint.execution.native.lowering import LIGHT, LOWERED, REDUCTIONS
+from adjoint.execution.plan import Step
+from adjoint.shapes import Shape, size_of
+
+BLOCK = 128  # vectors summed in one go; their sums are added in float64, or with compensation
+UNROLL = 4
+RECOMPUTE = 4  # cost up to which a value is computed again in a later pass over the row
+Strides = tuple[int, ...]
+
+
+class Table:
+    """The pointers that native code is called with: a position for each array, scratch space and library function."""
+
+    def __init__(self) -> None:
+        self.positions: dict[Any, int] = {}
+        self.scratch: dict[Any, int] = {}  # bytes, by key
+
+    def at(self, key: Any) -> int:
+        return self.positions.setdefault(key, len(self.positions))
+
+
+class Dimension(NamedTuple):
+    """Merged axes of a domain: how many elements, and the last of the axes, whose strides are theirs."""
+
+    size: int
+    axis: int
+
+
+class Accumulator:
+    """A reduction in progress: partial results in registers, and the total of the blocks before."""
+
+    def __init__(self, e: Emitter, step: Step, dtype: str, blocked: bool, copies: int) -> None:
+        self.step = step
+        self.dtype = dtype
+        initial, self.combine = REDUCTIONS[step.op.name]
+        self.identity = e.constant(initial(dtype), dtype)
+        self.partial = [e.variable(self.identity) for _ in range(copies)]
+        self.blocked = blocked and step.op.name == "sum" and dtype.startswith("float")
+        if self.blocked:
+            self.total = e.variable(e.constant(0.0, "float64"))
+            self.lost = e.variable(e.constant(0.0, "float64"))
+
+    def add(self, e: Emitter, value: Value, copy: int) -> None:
+        value = e.cast(value, self.dtype)
+        if e.mask is not None:
+            value = e.select(Value(e.mask, "bool"), value, self.identity)
+        slot = self.partial[copy]
+        e.set(slot, self.combine(e, e.get(slot, self.dtype), value))
+
+    def gathered(self, e: Emitter) -> Value:
+        values = [e.get(slot, self.dtype) for slot in self.partial]
+        while len(values) > 1:
+            half = len(values) // 2
+            values = [self.combine(e, a, b) for a, b in zip(values[:half], values[half:], strict=True)]
+        return values[0]
+
+    def flush(self, e: Emitter) -> None:
+        """Add the partial sums to the total, in float64; for float64 with what rounding loses kept beside it."""
+        if not self.blocked:
+            return
+        value = e.cast(self.gathered(e), "float64")
+        for slot in self.partial:
+            e.set(slot, self.identity)
+        total = e.get(self.total, "float64")
+        after = e.add(total, value)
+        e.set(self.total, after)
+        if self.dtype == "float64":  # Knuth's TwoSum
+            back = e.subtract(after, total)
+            error = e.add(e.subtract(total, e.subtract(after, back)), e.subtract(value, back))
+            e.set(self.lost, e.add(e.get(self.lost, "float64"), error))
+
+    def result(self, e: Emitter) -> Value:
+        """All lanes combined, in every lane."""
+        if self.blocked:
+            self.flush(e)
+            value = e.get(self.total, "float64")
+            if self.dtype == "float64":
+                full = e.add(value, e.get(self.lost, "float64"))
+                value = e.select(e.compare("uno", full, full), value, full)
+        else:
+            value = self.gathered(e)
+        width = e.lanes
+        while width > 1:  # halves combined until one is left
+            width //= 2
+            order = ", ".join(f"i32 {(k + width) % e.lanes}" for k in range(e.lanes))
+            kind = e.type(value.dtype)
+            turned = e.assign(f"shufflevector {kind} {value.name}, {kind} poison, <{e.lanes} x i32> <{order}>")
+            value = self.combine(e, value, Value(turned, value.dtype))
+        return e.cast(e.splat(e.first(value), value.dtype), self.dtype)
+
+
+class NestWriter:
+    """Writes one loop nest."""
+
+    def __init__(self, fusion: Fusion, nest: Nest, index: int, table: Table, declarations: set[str], bits: int) -> None:
+        self.fusion = fusion
+        self.nest = nest
+        self.index = index
+        self.table = table
+        self.producer = {step.output: step for step in nest.steps}
+        self.plan_passes()
+        split = nest.split
+        self.dimensions(split)
+        count = self.inner[-1].size
+        single = any(fusion.dtypes[s] == "float32" for step in nest.steps for s in (*step.inputs, step.output))
+        lanes = bits // 32 if single else bits // 64
+        while lanes > 1 and lanes >= 2 * count:
+            lanes //= 2
+        self.e = Emitter(lanes, declarations, {})
+        self.pointers: dict[Any, str] = {}
+        self.prologue: list[str] = []
+        self.indices: dict[int, str] = {}  # of the loops around, by axis
+        self.row_values: dict[Any, Value] = {}
+        self.values: dict[Any, Value] = {}
+
+    # What is done in which pass over a row
+
+    def inside(self, slot: int) -> bool:
+        return slot in self.producer
+
+    def plan_passes(self) -> None:
+        nest = self.nest
+        self.phase: dict[int, int] = {}
+        self.cost: dict[int, int] = {}
+        for step in nest.steps:
+            known = [i for i in step.inputs if self.inside(i)]
+            phase = max([self.phase[i] for i in known], default=0)
+            self.phase[step.output] = phase + (step.output in nest.by_row)
+            light = step.op.name in LIGHT or nest.level[step.output] == "row" or step.op.name not in LOWERED
+            self.cost[step.output] = (1 if light else 10) + sum(
+                self.cost[i] for i in known if nest.level[i] == "element"
+            )
+        self.actions: list[list[tuple[str, int]]] = [[] for _ in range(max(self.phase.values(), default=0) + 1)]
+        work: list[tuple[int, int]] = []
+
+        def act(kind: str, slot: int, source: int, phase: int) -> None:
+            self.actions[phase].append((kind, slot))
+            work.append((source, phase))
+
+        stored = set(nest.stored)
+        wanted_rows = [s for s in nest.stored if nest.level[s] != "element"]
+        for slot in nest.stored:
+            if nest.level[slot] == "element":
+                act("store", slot, slot, self.phase[slot])
+        self.saved: dict[int, int] = {s: self.phase[s] for s in stored if nest.level[s] == "element"}
+        reduced: set[int] = set()
+        seen: set[tuple[int, int]] = set()
+
+        def reduce(slot: int) -> None:
+            if slot not in reduced:
+                reduced.add(slot)
+                (source,) = self.producer[slot].inputs
+                act("reduce", slot, source, self.phase.get(source, 0))
+
+        rows = list(wanted_rows)
+        while work or rows:
+            if rows:
+                slot = rows.pop()
+                if not self.inside(slot):
+                    continue
+                if self.producer[slot].op.name in REDUCTIONS and nest.level[slot] in ("row", "total"):
+                    reduce(slot)
+                else:
+                    rows += [i for i in self.producer[slot].inputs if self.inside(i)]
+                continue
+            slot, phase = work.pop()
+            if (slot, phase) in seen or not self.inside(slot):
+                continue
+            seen.add((slot, phase))
+            if nest.level[slot] != "element":
+                rows.append(slot)
+                continue
+            if self.phase[slot] < phase and (slot in self.saved or self.cost[slot] > RECOMPUTE):
+                if slot not in self.saved:
+                    self.saved[slot] = self.phase[slot]
+                    act("save", slot, slot, self.phase[slot])
+                continue
+            work += [(i, phase) for i in self.producer[slot].inputs]
+
+    # The loops
+
+    def accesses(self) -> list[Strides]:
+        nest, n = self.nest, len(self.nest.domain)
+        found = [contiguous(nest.domain)] if any(nest.level[s] == "element" for s in nest.stored) else []
+        for step in nest.steps:
+            if nest.level[step.output] == "element" or step.op.name in REDUCTIONS:
+                found += [self.spread(self.outside(i)).strides for i in step.inputs if not self.inside(i)]
+            else:
+                found += [self.row_strides(self.outside(i), step.type.shape) for i in step.inputs if not self.inside(i)]
+            if nest.level[step.output] != "element":
+                found.append(self.result_strides(step.output))
+        if any(slot not in set(nest.stored) for slot in self.saved):
+            split = nest.split or 0
+            found.append((0,) * split + contiguous(nest.domain[split:]))
+        assert all(len(strides) == n for strides in found)
+        return found
+
+    def outside(self, slot: int) -> View:
+        return self.fusion.views[slot]
+
+    def spread(self, view: View) -> View:
+        return broadcast(view, self.nest.domain)
+
+    def row_strides(self, view: View, shape: Shape) -> Strides:
+        """The strides of a row-level operand along the leading axes of the domain."""
+        split = self.nest.split or 0
+        return broadcast(view, shape).strides[:split] + (0,) * (len(self.nest.domain) - split)
+
+    def result_strides(self, slot: int) -> Strides:
+        """Where a value that isn't one for each element goes: strides over the domain, 0 along what was reduced."""
+        nest = self.nest
+        step = self.producer[slot]
+        if slot in nest.by_row or step.op.name not in REDUCTIONS or nest.level[slot] == "row":
+            split = nest.split or 0
+            return contiguous(nest.domain[:split]) + (0,) * (len(nest.domain) - split)
+        kept = tuple(n for axis, n in enumerate(nest.domain) if axis not in step.attributes)
+        strides = iter(contiguous(kept))
+        return tuple([0 if axis in step.attributes else next(strides) for axis in range(len(nest.domain))])
+
+    def dimensions(self, split: int | None) -> None:
+        """Merge axes that every access runs through as one; leave the ones that are left as loops."""
+        accesses = self.accesses()
+        merged: list[list[int]] = []
+        boundary = split or 0
+        for axis, n in enumerate(self.nest.domain):
+            if n == 1:
+                continue
+            if (
+                merged
+                and (merged[-1][1] >= boundary) == (axis >= boundary)
+                and all(a[merged[-1][1]] == a[axis] * n for a in accesses)
+            ):
+                merged[-1] = [merged[-1][0] * n, axis]
+            else:
+                merged.append([n, axis])
+        dims = [Dimension(*m) for m in merged]
+        self.outer = [d for d in dims if d.axis < boundary]
+        self.inner = [d for d in dims if d.axis >= boundary]
+        if split is None and len(self.inner) > 1:
+            self.outer, self.inner = self.inner[:-1], self.inner[-1:]
+        if not self.inner:
+            self.inner = [Dimension(1, -1)]
+
+    def pointer(self, key: Any) -> str:
+        name = self.pointers.get(key)
+        if name is None:
+            name = self.pointers[key] = f"%base{len(self.pointers)}"
+            self.load_pointer(name, self.table.at(key))
+        return name
+
+    def load_pointer(self, name: str, position: int) -> None:
+        self.prologue.append(f"  {name}.at = getelementptr ptr, ptr %table, i64 {position}")
+        self.prologue.append(f"  {name} = load ptr, ptr {name}.at")
+
+    def offset(self, start: int, strides: Strides) -> str:
+        """The element of an access at the loops' indices."""
+        e = self.e
+        total = str(start)
+        for axis, i in self.indices.items():
+            stride = strides[axis]
+            if stride:
+                term = i if stride == 1 else e.assign(f"mul nsw i64 {i}, {stride}")
+                total = term if total == "0" else e.assign(f"add nsw i64 {total}, {term}")
+        return total
+
+    def write(self) -> str:
+        e, nest = self.e, self.nest
+        for slot in nest.stored:
+            if nest.level[slot] == "total" and slot not in nest.by_row:
+                self.fill(slot)
+        with ExitStack() as loops:
+            for d in self.outer:
+                self.indices[d.axis] = loops.enter_context(e.loop("0", str(d.size), 1))
+            for phase, actions in enumerate(self.actions):
+                if actions:
+                    self.row_pass(phase, actions)
+            for slot in nest.stored:
+                if nest.level[slot] == "row" or slot in nest.by_row:
+                    value = self.row(slot)
+                    e.store_scalar(value, self.pointer(slot), self.offset(0, self.result_strides(slot)))
+        for name, k in e.libm.items():
+            self.load_pointer(f"%libm{k}", self.table.at(("libm", name)))
+        return "\n".join(
+            [
+                f"define internal void @unit{self.index}(ptr %table) #0 {{", "entry:",
+                *e.allocations, *self.prologue, *e.lines, "  ret void", "}",
+            ]
+        )  # fmt: skip
+
+    def fill(self, slot: int) -> None:
+        """Start a total from its identity."""
+        e = self.e
+        dtype = self.fusion.dtypes[slot]
+        initial = REDUCTIONS[self.producer[slot].op.name][0](dtype)
+        pointer = self.pointer(slot)
+        with e.loop("0", str(size_of(self.fusion.shapes[slot])), 1) as i:
+            where = e.address(pointer, i, dtype)
+            kind = "i8" if dtype == "bool" else e.type(dtype).split("x ")[1][:-1]
+            number = str(int(initial)) if dtype == "bool" else literal(initial, dtype)
+            e.line(f"store {kind} {number}, ptr {where}")
+
+    def row_pass(self, phase: int, actions: list[tuple[str, int]]) -> None:
+        e = self.e
+        self.current = phase
+        reduced = [slot for kind, slot in actions if kind == "reduce"]
+        self.prepare([slot for kind, slot in actions if kind != "reduce"], reduced)
+        vector = self.inner[-1]
+        whole, rest = divmod(vector.size, e.lanes)
+        elements = 1
+        for d in self.inner:
+            elements *= d.size
+        blocked = elements > 32 * e.lanes
+        light = sum(self.cost[s] for _, s in actions) <= 16
+        copies = UNROLL if reduced and light and whole >= 2 * UNROLL else 1
+        by_row = [self.accumulator(s, blocked, copies) for s in reduced if s in self.nest.by_row]
+        with ExitStack() as loops:
+            for d in self.inner[:-1]:
+                self.indices[d.axis] = loops.enter_context(e.loop("0", str(d.size), 1))
+            # totals along the innermost loop go to memory after it; the others at every point
+            along = [
+                self.accumulator(s, blocked, copies)
+                for s in reduced
+                if s not in self.nest.by_row and (vector.axis < 0 or self.result_strides(s)[vector.axis] == 0)
+            ]
+            accumulators = by_row + along
+            self.vector_loop(actions, accumulators, vector, whole, rest, copies)
+            for a in along:
+                slot = a.step.output
+                pointer, offset = self.pointer(slot), self.offset(0, self.result_strides(slot))
+                before = e.load_scalar(pointer, offset, a.dtype)
+                e.store_scalar(a.combine(e, before, a.result(e)), pointer, offset)
+        for d in self.inner[:-1]:
+            del self.indices[d.axis]
+        for a in by_row:
+            self.row_values[a.step.output] = a.result(e)
+
+    def accumulator(self, slot: int, blocked: bool, copies: int) -> Accumulator:
+        return Accumulator(self.e, self.producer[slot], self.fusion.dtypes[slot], blocked, copies)
+
+    def vector_loop(
+        self, actions: list[tuple[str, int]], accumulators: list[Accumulator], vector: Dimension, whole: int, rest: int,
+        copies: int,
+    ) -> None:  # fmt: skip
+        e, lanes = self.e, self.e.lanes
+        blocked = any(a.blocked for a in accumulators)
+
+        def body(i: str, copy: int) -> None:
+            self.indices[vector.axis] = i
+            if vector.axis < 0:
+                del self.indices[vector.axis]
+            self.values, e.known = {}, {}
+            self.perform(actions, accumulators, copy)
+            e.known = {}
+
+        def run(start: str, stop: str, unrolled: int) -> None:
+            with e.loop(start, stop, lanes * unrolled) as i:
+                for k in range(unrolled):
+                    body(i if k == 0 else e.assign(f"add nuw nsw i64 {i}, {k * lanes}"), k)
+
+        def stretch(start: int, count: int) -> None:
+            """Vectors from `start` on, `count` of them."""
+            groups = count // copies
+            if blocked and groups * copies > 2 * BLOCK:
+                blocks = groups * copies // BLOCK
+                size = BLOCK * lanes
+                with e.loop(str(start * lanes), str(start * lanes + blocks * size), size) as i:
+                    run(i, e.assign(f"add nuw nsw i64 {i}, {size}"), copies)
+                    for a in accumulators:
+                        a.flush(e)
+                start += blocks * BLOCK
+                count -= blocks * BLOCK
+                groups = count // copies
+            if groups:
+                run(str(start * lanes), str((start + groups * copies) * lanes), copies)
+            if count > groups * copies:
+                run(str((start + groups * copies) * lanes), str((start + count) * lanes), 1)
+
+        if whole:
+            stretch(0, whole)
+        if rest:
+            e.mask = "<" + ", ".join(f"i1 {int(k < rest)}" for k in range(lanes)) + ">"
+            body(str(whole * lanes), 0)
+            e.mask = None
+        if blocked:
+            for a in accumulators:
+                a.flush(e)
+        self.indices.pop(vector.axis, None)
+
+    def perform(self, actions: list[tuple[str, int]], accumulators: list[Accumulator], copy: int) -> None:
+        e = self.e
+        running = {a.step.output: a for a in accumulators}
+        done = []
+        for kind, slot in actions:
+            source = self.producer[slot].inputs[0] if kind == "reduce" else slot
+            done.append((kind, slot, self.element(source)))
+        for kind, slot, value in done:
+            if kind != "reduce":
+                key, strides = self.place_of(slot)
+                e.store(value, self.pointer(key), self.offset(0, strides))
+            elif slot in running:
+                running[slot].add(e, value, copy)
+            else:
+                self.add_to_memory(slot, value)
+
+    def add_to_memory(self, slot: int, value: Value) -> None:
+        e = self.e
+        dtype, strides = self.fusion.dtypes[slot], self.result_strides(slot)
+        pointer, offset, stride = self.pointer(slot), self.offset(0, strides), strides[self.inner[-1].axis]
+        before = e.load(pointer, offset, dtype, stride)
+        combine = REDUCTIONS[self.producer[slot].op.name][1]
+        e.store(combine(e, before, e.cast(value, dtype)), pointer, offset, stride)
+
+    def place_of(self, slot: int) -> tuple[Any, Strides]:
+        """Where an element-level slot is kept: its array, or scratch space of one row."""
+        nest = self.nest
+        if slot in nest.stored:
+            return slot, contiguous(nest.domain)
+        key = ("scratch", self.index, slot)
+        split = nest.split or 0
+        self.table.scratch[key] = size_of(nest.domain[split:]) * ITEMSIZE[self.fusion.dtypes[slot]]
+        return key, (0,) * split + contiguous(nest.domain[split:])
+
+    # Values
+
+    def prepare(self, slots: list[int], reduced: list[int]) -> None:
+        """Compute before the loops what is the same all along a row."""
+        stack = slots + [self.producer[s].inputs[0] for s in reduced]
+        seen: set[int] = set()
+        while stack:
+            slot = stack.pop()
+            if slot in seen:
+                continue
+            seen.add(slot)
+            if not self.inside(slot):
+                view = self.spread(self.outside(slot))
+                if all(view.strides[d.axis] == 0 for d in self.inner if d.axis >= 0):
+                    self.uniform(view, self.fusion.dtypes[slot])
+            elif self.nest.level[slot] != "element":
+                self.row(slot)
+            elif slot in slots or not self.is_kept(slot):
+                stack.extend(self.producer[slot].inputs)
+
+    def uniform(self, view: View, dtype: str) -> Value:
+        found = self.row_values.get(view)
+        if found is None:
+            found = self.scalar(view.root, dtype)
+            if found is None:
+                found = self.e.load_scalar(self.pointer(view.root), self.offset(view.offset, view.strides), dtype)
+            self.row_values[view] = found
+        return found
+
+    def scalar(self, root: int, dtype: str) -> Value | None:
+        """A constant of the plan that is one number stands in the code itself."""
+        constant = self.fusion.plan.constants.get(root)
+        if constant is None or constant.ndim:
+            return None
+        return self.e.constant(constant.item(), dtype)
+
+    def is_kept(self, slot: int) -> bool:
+        return slot in self.saved and self.saved[slot] < self.current
+
+    def row(self, slot: int) -> Value:
+        """A value of which there is one for each row, in every lane."""
+        found = self.row_values.get(slot)
+        if found is None:
+            step = self.producer[slot]
+            given = []
+            for i in step.inputs:
+                if self.inside(i):
+                    given.append(self.row(i))
+                else:
+                    view = self.outside(i)
+                    given.append(self.uniform(View(view.root, view.offset, (), self.row_strides(view, step.type.shape)),
+                                              self.fusion.dtypes[i]))  # fmt: skip
+            found = self.row_values[slot] = self.apply(step, given)
+        return found
+
+    def element(self, slot: int) -> Value:
+        """A vector of an element-level value, or a row's value in every lane."""
+        found = self.values.get(slot)
+        if found is None:
+            if not self.inside(slot):
+                found = self.loaded(self.spread(self.outside(slot)), self.fusion.dtypes[slot])
+            elif self.nest.level[slot] != "element":
+                found = self.row(slot)
+            elif self.is_kept(slot):
+                key, strides = self.place_of(slot)
+                found = self.e.load(self.pointer(key), self.offset(0, strides), self.fusion.dtypes[slot], 1)
+            else:
+                step = self.producer[slot]
+                inputs = step.inputs[:1] if name_is_same(step) else step.inputs
+                found = self.apply(step, [self.element(i) for i in inputs])
+            self.values[slot] = found
+        return found
+
+    def loaded(self, view: View, dtype: str) -> Value:
+        found = self.row_values.get(view) or self.values.get(view)
+        if found is None:
+            axis = self.inner[-1].axis
+            stride = view.strides[axis] if axis >= 0 else 1
+            offset = self.offset(view.offset, view.strides)
+            if stride == 0:
+                found = self.e.load_scalar(self.pointer(view.root), offset, dtype)
+            else:
+                found = self.e.load(self.pointer(view.root), offset, dtype, stride)
+            self.values[view] = found
+        return found
+
+    def apply(self, step: Step, inputs: list[Value]) -> Value:
+        if step.op.name not in LOWERED:  # a movement within the nest
+            return inputs[0]
+        return LOWERED[step.op.name](self.e, step.attributes, step.type.dtype.name, *inputs)
+
+
+# Matrix products ------------------------------------------------------------------------------------------------------
+
+
+def _leading(view: View) -> tuple[int, int]:
+    """How the library takes a matrix (111 as it is, 112 transposed) and its leading dimension."""
+    (n, m), (s, t) = view.shape[-2:], view.strides[-2:]
+    if (t == 1 or m == 1) and (s >= m or n == 1):
+        return 111, max(s, m) if n > 1 else m
+    return 112, max(t, n) if m > 1 else n
+
+
+def write_product(product: Product, index: int, table: Table) -> str:
+    """A function that calls the library for every matrix of the batch."""
+    a, b, step = product.a, product.b, product.step
+    double = step.type.dtype.name == "float64"
+    name, element = ("cblas_dgemm", "double") if double else ("cblas_sgemm", "float")
+    (n, k), m = a.shape[-2:], b.shape[-1]
+    e = Emitter(1, set(), {})
+    e.assign("getelementptr ptr, ptr %table, i64 0")
+    pointers = []
+    for key in (("blas", name), a.root, b.root, step.output):
+        at = e.assign(f"getelementptr ptr, ptr %table, i64 {table.at(key)}")
+        pointers.append(e.assign(f"load ptr, ptr {at}"))
+    function, *arrays = pointers
+    batch = step.type.shape[:-2]
+    with ExitStack() as loops:
+        indices = [loops.enter_context(e.loop("0", str(size), 1)) for size in batch]
+        places = []
+        for pointer, start, strides in zip(
+            arrays, (a.offset, b.offset, 0), (a.strides, b.strides, contiguous(step.type.shape)), strict=True
+        ):
+            total = str(start)
+            for i, stride in zip(indices, strides, strict=False):
+                if stride:
+                    total = e.assign(f"add i64 {total}, {e.assign(f'mul i64 {i}, {stride}')}")
+            places.append(e.assign(f"getelementptr {element}, ptr {pointer}, i64 {total}"))
+        (ta, lda), (tb, ldb) = _leading(a), _leading(b)
+        one, zero = literal(1.0, step.type.dtype.name), literal(0.0, step.type.dtype.name)
+        e.line(
+            f"call void {function}(i32 101, i32 {ta}, i32 {tb}, i32 {n}, i32 {m}, i32 {k}, {element} {one}, ptr {places[0]}, "
+            f"i32 {lda}, ptr {places[1]}, i32 {ldb}, {element} {zero}, ptr {places[2]}, i32 {m})"
+        )
+    return "\n".join(
+        [f"define internal void @unit{index}(ptr %table) #0 {{", "entry:", *e.allocations, *e.lines, "  ret void", "}"]
+    )

@@ -1,0 +1,381 @@
+"""From steps to units: loop nests that compute many steps at once, matrix products, and host steps that NumPy runs.
+
+Movements cost nothing where they can be views of what lies in memory: a slot's `View` says where its elements are. A loop nest
+runs over the elements of its `domain`. Its steps have values at two levels: `element`, one for each point of the domain,
+and `row`, one for each point of the leading axes, which the reductions over the trailing axes give. So a softmax or layer
+norm is one nest. Units run in order, and a step joins a unit only if everything it reads is computed by then.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from adjoint.execution.native.ir import ITEMSIZE
+from adjoint.execution.native.lowering import is_lowered, reduces
+from adjoint.execution.plan import Plan, Step
+from adjoint.shapes import Shape
+
+MAX_STEPS = 96  # in one loop nest: more would only spill registers
+MAX_ROW = 1 << 14  # elements of a row that a later pass may read again from the cache
+LOOK_BACK = 6  # units that a step without a partner in one may still join
+# These pass their first input on.
+SAME = frozenset({"version", "marker", "stop_gradient", "after", "checkpoint", "custom"})
+
+
+class View(NamedTuple):
+    """Elements of a slot's memory: an offset and a stride for each axis, in elements."""
+
+    root: int
+    offset: int
+    shape: Shape
+    strides: tuple[int, ...]
+
+
+def contiguous(shape: Shape) -> tuple[int, ...]:
+    """The strides of a row-major array."""
+    strides = []
+    step = 1
+    for n in reversed(shape):
+        strides.append(step)
+        step *= n
+    return tuple(reversed(strides))
+
+
+def is_contiguous(view: View) -> bool:
+    return all(n == 1 or s == c for n, s, c in zip(view.shape, view.strides, contiguous(view.shape), strict=True))
+
+
+def broadcast(view: View, shape: Shape) -> View:
+    """The view repeated to a shape, by NumPy's rules."""
+    extra = len(shape) - len(view.shape)
+    strides = [0] * extra + [
+        0 if n == 1 and m != 1 else s for n, m, s in zip(view.shape, shape[extra:], view.strides, strict=True)
+    ]
+    return View(view.root, view.offset, shape, tuple(strides))
+
+
+def reshaped(view: View, shape: Shape) -> View | None:
+    """The view in another shape; None where only a copy has it."""
+    if is_contiguous(view):
+        return View(view.root, view.offset, shape, contiguous(shape))
+    old = [(n, s) for n, s in zip(view.shape, view.strides, strict=True) if n != 1]
+    if [n for n, _ in old] != [n for n in shape if n != 1]:
+        return None
+    steps = iter(s for _, s in old)
+    return View(view.root, view.offset, shape, tuple([next(steps) if n != 1 else 0 for n in shape]))
+
+
+def moved(view: View, step: Step) -> View | None:
+    """The view that a movement makes of a view; None where it needs a copy."""
+    name, attributes = step.op.name, step.attributes
+    if name in SAME:
+        return view
+    if name == "reshape":
+        return reshaped(view, step.type.shape)
+    if name == "permute_dims":
+        return View(view.root, view.offset, step.type.shape, tuple([view.strides[a] for a in attributes]))
+    if name == "broadcast_to":
+        return broadcast(view, step.type.shape)
+    offset = view.offset + sum(start * s for (start, _, _), s in zip(attributes, view.strides, strict=True))
+    strides = tuple([s * by for (_, _, by), s in zip(attributes, view.strides, strict=True)])
+    return View(view.root, offset, step.type.shape, strides)
+
+
+MOVEMENTS = SAME | {"reshape", "permute_dims", "broadcast_to", "slice"}
+
+
+class Nest:
+    """A loop nest over a domain. `split` is the number of leading axes once a reduction made rows of the trailing ones."""
+
+    def __init__(self, domain: Shape) -> None:
+        self.domain = domain
+        self.split: int | None = None
+        self.steps: list[Step] = []
+        self.level: dict[
+            int, str
+        ] = {}  # of the slots computed here: "element", "row" or "total" (nobody reads it here)
+        self.by_row: set[int] = set()  # the reductions that give one value for each row
+        self.stored: list[int] = []  # slots that go to memory
+
+    def row_shape(self, shape: Shape) -> bool:
+        """Whether values of this shape, one for each row, broadcast to the domain along the rows."""
+        if self.split is None:
+            return False
+        rest = len(self.domain) - self.split
+        return shape == self.domain[: self.split] + (1,) * rest
+
+    def bare_shape(self, shape: Shape) -> bool:
+        """Whether there is one value for each row, the trailing axes dropped."""
+        return self.split is not None and shape == self.domain[: self.split]
+
+
+class Product:
+    """A matrix product by the library."""
+
+    def __init__(self, step: Step, a: View, b: View) -> None:
+        self.step = step
+        self.a = a
+        self.b = b
+
+
+class Host:
+    """A step that NumPy runs."""
+
+    def __init__(self, step: Step) -> None:
+        self.step = step
+
+
+Unit = Nest | Product | Host
+
+
+class Fusion:
+    """A plan as units. `views` says where each slot that lies in memory is; slots of host steps may hold anything."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.units: list[Unit] = []
+        self.views: dict[int, View] = {}
+        self.ready: dict[int, int] = {}  # the first unit that may read a slot from memory
+        self.home: dict[int, int] = {}  # the nest that computes a slot
+        self.copies: dict[int, int] = {}
+        self.shapes: dict[int, Shape] = {}
+        self.dtypes: dict[int, str] = {}
+        self.objects: set[int] = set()  # slots that hold what native code can't read
+        self.new_slot = len(plan.types)
+        fixed = len(plan.leaf_types) + len(plan.number_types)
+        for slot in [*range(fixed), *plan.constants]:
+            t = plan.types[slot]
+            if type(t) is tuple or t.dtype.name not in ITEMSIZE:
+                self.objects.add(slot)
+                continue
+            single = len(plan.leaf_types) <= slot < fixed or (slot in plan.constants and plan.constants[slot].ndim == 0)
+            self.root(slot, () if single else t.shape, t.dtype.name, 0)
+        for step in plan.steps:
+            self.place(step)
+        self.results = [self.contiguous_result(slot) for _, _, slot, _ in plan.outputs]
+        self.note_stores()
+
+    # Slots
+
+    def root(self, slot: int, shape: Shape, dtype: str, ready: int) -> None:
+        self.shapes[slot] = shape
+        self.dtypes[slot] = dtype
+        self.views[slot] = View(slot, 0, shape, contiguous(shape))
+        self.ready[slot] = ready
+
+    def place(self, step: Step) -> None:
+        name, t = step.op.name, step.type
+        if type(t) is tuple or t.dtype.name not in ITEMSIZE or any(i in self.objects for i in step.inputs):
+            self.host(step)
+            return
+        dtypes = [self.dtypes[i] for i in step.inputs]
+        self.dtypes[step.output] = t.dtype.name
+        self.shapes[step.output] = t.shape
+        if name in MOVEMENTS:
+            self.movement(step)
+        elif step.op.elementwise and is_lowered(name, step.attributes, t.dtype.name, dtypes):
+            self.elementwise(step)
+        elif dtypes and step.attributes and reduces(name, t.dtype.name, dtypes[0]):
+            self.reduction(step)
+        elif name == "matmul" and t.dtype.name in ("float32", "float64"):
+            self.product(step)
+        else:
+            self.host(step)
+
+    def host(self, step: Step) -> None:
+        t = step.type
+        self.units.append(Host(step))
+        if type(t) is tuple or t.dtype.name not in ITEMSIZE:
+            self.objects.add(step.output)
+        else:
+            self.root(step.output, t.shape, t.dtype.name, len(self.units))
+
+    # Movements
+
+    def movement(self, step: Step) -> None:
+        slot, out = step.inputs[0], step.output
+        if step.op.name == "after":  # what is computed anew for a checkpoint must not be computed early
+            self.views[out] = self.views[slot]
+            self.ready[out] = max([self.ready[i] for i in step.inputs])
+            return
+        nest = self.nest_of(slot)
+        inside = False
+        if nest is not None:
+            name, level = step.op.name, nest.level[slot]
+            if name in SAME and level != "total":
+                inside = True
+            elif name == "reshape" and level == "row":
+                inside = nest.row_shape(step.type.shape) or nest.bare_shape(step.type.shape)
+            elif name == "broadcast_to" and level == "row" and nest.row_shape(self.shapes[slot]):
+                inside = step.type.shape == nest.domain
+        view = self.views[slot]
+        changed = view if name_is_same(step) else moved(view, step)
+        if changed is None:
+            source = self.copy(slot)
+            changed = moved(self.views[source], step)
+            if changed is None:
+                raise AssertionError(f"{step.op.name} of a contiguous array is no view")
+            self.views[out], self.ready[out] = changed, self.ready[source]
+            return
+        self.views[out] = changed
+        self.ready[out] = self.ready[slot]
+        if inside and nest is not None:
+            # the nest computes it too, so that its steps needn't read it from memory
+            nest.steps.append(step)
+            nest.level[out] = "element" if step.op.name == "broadcast_to" else nest.level[slot]
+            self.home[out] = self.home[slot]
+
+    def copy(self, slot: int) -> int:
+        """A slot with a contiguous copy of another's elements."""
+        view = self.views[slot]
+        if is_contiguous(view) and view.offset == 0 and self.shapes[view.root] == view.shape:
+            return slot
+        found = self.copies.get(slot)
+        if found is None:
+            found = self.copies[slot] = self.new_slot
+            self.new_slot += 1
+            shape = view.shape
+            t = self.plan.types[slot]
+            nest = self.nest_for(shape, [slot], None, self.ready[slot])
+            nest.steps.append(Step(COPY, None, _nothing, _nothing, (slot,), found, t))  # type: ignore[arg-type]
+            nest.level[found] = "element"
+            index = self.home[found] = self.position(nest)
+            self.root(found, shape, self.dtypes[slot], index + 1)
+        return found
+
+    # Nests
+
+    def nest_of(self, slot: int) -> Nest | None:
+        index = self.home.get(slot)
+        unit = None if index is None else self.units[index]
+        return unit if isinstance(unit, Nest) else None
+
+    def position(self, nest: Nest) -> int:
+        for index in range(len(self.units) - 1, -1, -1):
+            if self.units[index] is nest:
+                return index
+        raise AssertionError("a nest outside its fusion")
+
+    def readable(self, slot: int, nest: Nest, index: int, shape: Shape, level: str) -> bool:
+        """Whether a step of this shape and level in a nest may read a slot, inside the nest or from memory."""
+        if self.home.get(slot) == index and slot in nest.level:
+            own, of = nest.level[slot], self.shapes[slot]
+            if own == "total":
+                return False
+            if level == "element":
+                return (own == "element" and of == shape) or (own == "row" and (nest.row_shape(of) or of == ()))
+            return own == "row" and (of == shape or of == ())
+        return self.ready[slot] <= index
+
+    def nest_for(self, shape: Shape, slots: list[int], split: int | None, earliest: int) -> Nest:
+        """The last nest over a domain that may read the slots, or a new one at the end."""
+        last = len(self.units) - 1
+        partners = {self.home[s] for s in slots if s in self.home}
+        nearby = set(range(max(last - LOOK_BACK + 1, 0), last + 1))
+        for index in sorted(partners | nearby, reverse=True):
+            unit = self.units[index]
+            if not isinstance(unit, Nest) or unit.domain != shape or len(unit.steps) >= MAX_STEPS:
+                continue
+            if all(self.readable(s, unit, index, shape, "element") for s in slots):
+                return unit
+        nest = Nest(shape)
+        self.units.append(nest)
+        return nest
+
+    def elementwise(self, step: Step) -> None:
+        shape, out = step.type.shape, step.output
+        for slot in step.inputs:  # at the level of rows, beside the reduction that it reads
+            nest = self.nest_of(slot)
+            if nest is None or nest.domain == shape or len(nest.steps) >= MAX_STEPS or nest.level[slot] != "row":
+                continue
+            index = self.home[slot]
+            if (nest.row_shape(shape) or nest.bare_shape(shape)) and all(
+                self.readable(s, nest, index, shape, "row") for s in step.inputs
+            ):
+                nest.steps.append(step)
+                nest.level[out] = "row"
+                self.home[out] = index
+                self.root(out, shape, step.type.dtype.name, index + 1)
+                return
+        nest = self.nest_for(shape, list(step.inputs), None, 0)
+        nest.steps.append(step)
+        nest.level[out] = "element"
+        index = self.home[out] = self.position(nest)
+        self.root(out, shape, step.type.dtype.name, index + 1)
+
+    def reduction(self, step: Step) -> None:
+        (slot,), out, axes = step.inputs, step.output, step.attributes
+        shape = self.shapes[slot]
+        nest = self.nest_for(shape, [slot], None, 0)
+        index = self.position(nest)
+        split = len(shape) - len(axes)
+        trailing = axes == tuple(range(split, len(shape)))
+        nest.steps.append(step)
+        row = 1
+        for n in shape[split:]:
+            row *= n
+        nest.level[out] = "total"
+        if trailing and nest.split in (None, split):
+            nest.split = split
+            nest.by_row.add(out)
+            if row <= MAX_ROW:
+                nest.level[out] = "row"
+        self.home[out] = index
+        self.root(out, step.type.shape, step.type.dtype.name, index + 1)
+
+    def product(self, step: Step) -> None:
+        slots = []
+        for slot in step.inputs:
+            slots.append(slot if _is_matrix(self.views[slot]) else self.copy(slot))
+        self.units.append(Product(step, self.views[slots[0]], self.views[slots[1]]))
+        self.root(step.output, step.type.shape, step.type.dtype.name, len(self.units))
+
+    # What must lie in memory
+
+    def contiguous_result(self, slot: int) -> int:
+        if slot in self.objects or is_contiguous(self.views[slot]):
+            return slot
+        return self.copy(slot)
+
+    def note_stores(self) -> None:
+        needed: set[int] = set()
+        for index, unit in enumerate(self.units):
+            if isinstance(unit, Nest):
+                for step in unit.steps:
+                    for slot in step.inputs:
+                        if not (self.home.get(slot) == index and slot in unit.level):
+                            needed.add(self.views[slot].root)
+            elif isinstance(unit, Product):
+                needed |= {unit.a.root, unit.b.root}
+            else:
+                needed.update(self.views[s].root for s in unit.step.inputs if s not in self.objects)
+        needed.update(self.views[s].root for s in self.results if s not in self.objects)
+        for unit in self.units:
+            if isinstance(unit, Nest):
+                unit.stored = [s for s in unit.level if s in needed]
+
+
+def name_is_same(step: Step) -> bool:
+    """Whether a step passes its first input on."""
+    return step.op.name in SAME
+
+
+def _is_matrix(view: View) -> bool:
+    """Whether the last two axes are a matrix as the library takes it, in rows or in columns."""
+    (n, m), (s, t) = view.shape[-2:], view.strides[-2:]
+    rows = (t == 1 or m == 1) and (s >= m or n == 1)
+    columns = (s == 1 or n == 1) and (t >= n or m == 1)
+    return rows or columns
+
+
+def _nothing(*arguments: Any) -> Any:
+    raise AssertionError("a copy has no NumPy kernel of its own")
+
+
+class _Copy:
+    """Stands for the identity that puts a view's elements in order."""
+
+    name = "copy"
+
+
+COPY = _Copy()

@@ -1,0 +1,44 @@
+"""Addresses of the functions that native code calls: OpenBLAS's products and the C library's mathematics."""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+from typing import Any
+
+from adjoint import _optional
+
+_found: dict[str, Any] = {}
+
+
+def _openblas() -> Any:
+    """The OpenBLAS of the wheel scipy-openblas32, set to one thread; None where it is missing."""
+    package = _optional.try_load("scipy_openblas32")
+    if package is None:
+        return None
+    try:
+        library = ctypes.CDLL(f"{package.get_lib_dir()}/{package.get_library(fullname=True)}")
+        library.scipy_openblas_set_num_threads(1)
+        return library
+    except (AttributeError, OSError):
+        return None
+
+
+def _address(function: Any) -> int:
+    return int(ctypes.cast(function, ctypes.c_void_p).value or 0)
+
+
+def product(name: str) -> int | None:
+    """The address of cblas_sgemm or cblas_dgemm; None where there is no library."""
+    if "blas" not in _found:
+        _found["blas"] = _openblas()
+    library = _found["blas"]
+    function = None if library is None else getattr(library, f"scipy_{name}", None)
+    return None if function is None else _address(function)
+
+
+def mathematics(name: str) -> int:
+    """The address of a function of the C library, such as `sinf`."""
+    if "libm" not in _found:
+        _found["libm"] = ctypes.CDLL(ctypes.util.find_library("m") or ctypes.util.find_library("msvcrt"))
+    return _address(getattr(_found["libm"], name))

@@ -1,0 +1,152 @@
+"""Where arrays that live inside a plan lie: offsets into one block, reused once nothing reads an array any more."""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+from collections import deque
+from collections.abc import Hashable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from adjoint.shapes import Shape
+
+Array = np.ndarray[Any, Any]
+
+ALIGNMENT = 64
+SLACK = 64  # bytes between arrays, so that their starts don't all fall on the same cache sets
+
+
+class Lifetime(NamedTuple):
+    """An array's size in bytes, and the first and last unit that uses it."""
+
+    key: Hashable
+    size: int
+    first: int
+    last: int
+
+
+def place(lifetimes: list[Lifetime]) -> tuple[dict[Hashable, int], int]:
+    """An offset for each array, and the size of the block. Arrays that live at the same time don't overlap."""
+    free: list[tuple[int, int]] = []  # (offset, size), by offset
+    offsets: dict[Hashable, int] = {}
+    total = 0
+    alive: list[tuple[int, int, int]] = []  # (last, offset, size)
+    for item in sorted(lifetimes, key=lambda item: item.first):
+        for entry in [a for a in alive if a[0] < item.first]:
+            alive.remove(entry)
+            free.append(entry[1:])
+        free = _merged(free)
+        size = -(-item.size // ALIGNMENT) * ALIGNMENT + SLACK
+        best = min((block for block in free if block[1] >= size), key=lambda block: block[1], default=None)
+        if best is None:
+            offset = total
+            total += size
+        else:
+            offset = best[0]
+            free.remove(best)
+            if best[1] > size:
+                free.append((offset + size, best[1] - size))
+        offsets[item.key] = offset
+        alive.append((item.last, offset, size))
+    return offsets, total
+
+
+def _merged(blocks: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for offset, size in sorted(blocks):
+        if merged and merged[-1][0] + merged[-1][1] == offset:
+            merged[-1] = (merged[-1][0], merged[-1][1] + size)
+        else:
+            merged.append((offset, size))
+    return merged
+
+
+class Pages:
+    """Fresh memory from the system, in large pages where it has them: each first touch of a page costs."""
+
+    __slots__ = ("address", "array", "nbytes")
+
+    def __init__(self, size: int) -> None:
+        memory = mmap.mmap(-1, size)
+        if size >= 1 << 22 and hasattr(mmap, "MADV_HUGEPAGE"):
+            with contextlib.suppress(OSError):
+                memory.madvise(mmap.MADV_HUGEPAGE)
+        self.array = np.frombuffer(memory, np.uint8)
+        self.address = self.array.ctypes.data
+        self.nbytes = size
+
+
+# Memory that comes back ------------------------------------------------------------------------------------------------
+
+SPARE = 4  # blocks that wait for the next run, of whichever plan
+LARGEST_SPARE = 1 << 25  # bytes; a larger block goes back to the system after its run
+LEASED_FROM = 1 << 17  # bytes: smaller arrays are NumPy's own
+MOST_RETURNED = 1 << 27  # bytes of results that came back and wait to be given out again
+_spare: list[Array] = []
+_returned: deque[Pages] = deque()  # the oldest first
+
+
+def _whole_pages(size: int) -> int:
+    return -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
+
+
+def take(size: int) -> Array:
+    """A block of at least `size` bytes for one run. Pages that were touched before cost nothing to touch again."""
+    try:
+        block = _spare.pop()
+    except IndexError:
+        block = None
+    if block is not None and block.nbytes >= size:
+        return block
+    return Pages(_whole_pages(max(size, 1 << 16))).array
+
+
+def give_back(block: Array) -> None:
+    """Keep a block for another run."""
+    if block.nbytes <= LARGEST_SPARE and len(_spare) < SPARE:
+        _spare.append(block)
+
+
+class Lease:
+    """What a large result lies in. When the array and all its views are gone, the memory waits for the next result."""
+
+    __slots__ = ("__array_interface__", "memory", "nbytes")
+
+    def __init__(self, shape: Shape, dtype: np.dtype[Any], nbytes: int) -> None:
+        size = _whole_pages(nbytes)
+        self.memory = _taken(size) or Pages(size)
+        self.nbytes = nbytes
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": shape,
+            "typestr": dtype.str,
+            "data": (self.memory.address, False),
+        }
+
+    def __del__(self) -> None:
+        _returned.append(self.memory)
+        excess = sum([pages.nbytes for pages in list(_returned)]) - MOST_RETURNED
+        while excess > 0:
+            try:
+                excess -= _returned.popleft().nbytes
+            except IndexError:  # another thread was faster
+                break
+
+
+def _taken(size: int) -> Pages | None:
+    """Memory of this size that came back, if there is some."""
+    for pages in list(_returned):
+        if pages.nbytes == size:
+            try:
+                _returned.remove(pages)
+            except ValueError:  # another thread was faster
+                continue
+            return pages
+    return None
+
+
+def new_array(shape: Shape, dtype: np.dtype[Any], nbytes: int) -> Array:
+    """An array for a result, not initialized."""
+    return np.empty(shape, dtype) if nbytes < LEASED_FROM else np.asarray(Lease(shape, dtype, nbytes))

@@ -1,0 +1,299 @@
+"""A plan as machine code: runs in place of the interpreter's programs."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from adjoint.execution.native import compiler, libraries
+from adjoint.execution.native.emit import NestWriter, Table, write_product
+from adjoint.execution.native.fuse import Fusion, Host, Nest, Product, View, contiguous
+from adjoint.execution.native.memory import Lifetime, give_back, new_array, place, take
+from adjoint.execution.plan import Plan, Step
+from adjoint.shapes import size_of
+
+Array = np.ndarray[Any, Any]
+
+MAX_FRAMES = 4  # runs of one plan at the same time that leave their frames for later ones
+MAX_STEPS = 3000  # larger graphs stay with the interpreter
+LONG = 1 << 16  # elements: from here on other Python threads may run meanwhile
+
+
+def missing() -> str | None:
+    """What native execution lacks on this machine, and the remedy; None if nothing."""
+    if compiler.binding() is None:
+        return "llvmlite doesn't load here (pip install llvmlite)"
+    if libraries.product("cblas_sgemm") is None:
+        return "scipy-openblas32 doesn't load here (pip install scipy-openblas32)"
+    return None
+
+
+def compile_plan(plan: Plan) -> Native | None:
+    """The plan's native program; None where nothing of it can be compiled."""
+    if not 0 < len(plan.steps) <= MAX_STEPS:
+        return None
+    for t in plan.types:
+        if type(t) is not tuple and t.size == 0:
+            return None
+    fusion = Fusion(plan)
+    if all(isinstance(unit, Host) for unit in fusion.units):
+        return None
+    program = Native(fusion)
+    plan.steps = []  # the program holds what it needs of them
+    return program
+
+
+class Native:
+    """A compiled plan. Zero times infinity is always treated as zero. Each run takes a frame of its own."""
+
+    masks = True
+
+    def __init__(self, fusion: Fusion) -> None:
+        self.fusion = fusion
+        self.plan = plan = fusion.plan
+        self.table = Table()
+        self.pieces = self.compile()
+        self.produced = self.producers()
+        fresh = dict.fromkeys(fusion.views[s].root for s in fusion.results if s not in fusion.objects)
+        self.fresh = [root for root in fresh if root in self.produced]
+        self.lay_out()
+        leaves = len(plan.leaf_types)
+        positions = self.table.positions
+        self.pointers: list[int | None] = [None] * max(len(positions), 1)  # those that are the same in every run
+        self.leaf_places = [(k, positions.get(k, -1)) for k in range(leaves) if k not in fusion.objects]
+        self.keep: list[Any] = []
+        for key, at in positions.items():
+            if type(key) is tuple and key[0] == "libm":
+                self.pointers[at] = libraries.mathematics(key[1])
+            elif type(key) is tuple and key[0] == "blas":
+                self.pointers[at] = libraries.product(key[1])
+            elif key in plan.constants:
+                array = np.array(plan.constants[key], order="C")
+                self.keep.append(array)
+                self.pointers[at] = array.ctypes.data
+        self.frames: list[Frame] = []
+        # 0.0 is part of a plan's key, so only complex numbers can differ in the sign of a zero alone
+        self.signed_zeros = any(t.dtype.kind == "c" for t in plan.number_types)
+        self.fresh_makers = []
+        for root in self.fresh:
+            shape, dtype = fusion.shapes[root], np.dtype(fusion.dtypes[root])
+            self.fresh_makers.append((root, shape, dtype, size_of(shape) * dtype.itemsize, positions[root]))
+        work = max(size_of(u.domain) for u in fusion.units if isinstance(u, Nest)) if any(
+            isinstance(u, Nest) for u in fusion.units) else LONG  # fmt: skip
+        prototype = ctypes.CFUNCTYPE if work >= LONG or self.plan.has_products else ctypes.PYFUNCTYPE
+        signature = prototype(None, ctypes.c_void_p)
+        self.calls: list[tuple[Callable[..., Any] | None, Step | None]] = [
+            (signature(self.library.address(f"segment{k}")), None) if step is None else (None, step)
+            for k, step in self.pieces
+        ]
+
+    # Preparation
+
+    def compile(self) -> list[tuple[int, Step | None]]:
+        """Machine code of all units, in stretches between the host's steps."""
+        bits = compiler.vector_bits()
+        declarations: set[str] = set()
+        functions: list[str] = []
+        pieces: list[tuple[int, Step | None]] = []
+        calls: list[str] = []
+        segments = 0
+
+        def close() -> None:
+            nonlocal segments
+            if calls:
+                functions.append(
+                    "\n".join([f"define void @segment{segments}(ptr %table) #0 {{", *calls, "  ret void", "}"])
+                )
+                pieces.append((segments, None))
+                segments += 1
+                calls.clear()
+
+        for index, unit in enumerate(self.fusion.units):
+            if isinstance(unit, Host):
+                close()
+                pieces.append((-1, unit.step))
+                continue
+            if isinstance(unit, Nest):
+                if not unit.stored:
+                    continue
+                functions.append(NestWriter(self.fusion, unit, index, self.table, declarations, bits).write())
+            else:
+                functions.append(write_product(unit, index, self.table))
+            calls.append(f"  call void @unit{index}(ptr %table)")
+        close()
+        text = "\n".join([*sorted(declarations), *functions, compiler.attributes(bits)])
+        self.library = compiler.compile_text(text)
+        return pieces
+
+    def producers(self) -> dict[int, int]:
+        """The unit that makes each array, for those that native code makes."""
+        produced: dict[int, int] = {}
+        for index, unit in enumerate(self.fusion.units):
+            if isinstance(unit, Nest):
+                produced.update(dict.fromkeys(unit.stored, index))
+            elif isinstance(unit, Product):
+                produced[unit.step.output] = index
+        return produced
+
+    def lay_out(self) -> None:
+        """Give inner arrays and scratch rows a place in one block."""
+        fusion = self.fusion
+        last: dict[Any, int] = {}
+        for index, unit in enumerate(fusion.units):
+            if isinstance(unit, Nest):
+                read = [i for step in unit.steps for i in step.inputs]
+            else:
+                read = list(unit.step.inputs)
+            for slot in read:
+                if slot in fusion.views:
+                    last[fusion.views[slot].root] = index
+            if isinstance(unit, Product):
+                last[unit.a.root] = last[unit.b.root] = index
+        fresh = set(self.fresh)
+        lifetimes = [
+            Lifetime(
+                root,
+                size_of(fusion.shapes[root]) * np.dtype(fusion.dtypes[root]).itemsize,
+                index,
+                max(last.get(root, index), index),
+            )
+            for root, index in self.produced.items()
+            if root not in fresh
+        ]
+        lifetimes += [Lifetime(key, size, key[1], key[1]) for key, size in self.table.scratch.items()]
+        offsets, self.block_size = place(lifetimes)
+        self.inner = [(self.table.at(key), offset) for key, offset in offsets.items()]
+        self.inner_roots = {key: offset for key, offset in offsets.items() if type(key) is int}
+
+    # Running
+
+    def run(self, leaves: list[Any], numbers: list[Any], masked: bool) -> list[Any]:
+        try:
+            frame = self.frames.pop()
+        except IndexError:
+            frame = Frame(self)
+        pointers, env = frame.pointers, frame.env
+        for k, at in self.leaf_places:
+            x = leaves[k]
+            flags = x.flags
+            if not flags.c_contiguous or not flags.aligned:
+                x = x.copy()
+            env[k] = x
+            if at >= 0:
+                pointers[at] = x.__array_interface__["data"][0]
+        if numbers != frame.numbers or self.signed_zeros:  # equal ones need no writing
+            for block, members in frame.number_blocks:
+                block[:] = [numbers[k] for k in members]
+            frame.numbers = numbers
+        for root, shape, dtype, nbytes, at in self.fresh_makers:
+            x = env[root] = new_array(shape, dtype, nbytes)
+            pointers[at] = x.__array_interface__["data"][0]
+        lent: Array | None = None
+        if self.block_size:
+            lent = take(self.block_size)
+            if lent is not frame.block:
+                frame.use(lent, self.inner)
+        try:
+            for function, step in self.calls:
+                if function is not None:
+                    function(frame.argument)
+                elif step is not None:
+                    self.run_host(step, leaves, frame)
+            return [self.array(slot, leaves, frame) for slot in self.fusion.results]
+        finally:
+            frame.env = {}
+            frame.block = None
+            if lent is not None:
+                give_back(lent)
+            if len(self.frames) < MAX_FRAMES:
+                self.frames.append(frame)
+
+    def run_host(self, step: Step, leaves: list[Any], frame: Frame) -> None:
+        env = frame.env
+        result = step.masked(*[self.array(i, leaves, frame) for i in step.inputs])
+        slot = step.output
+        if step.op.view:  # what it shares memory with may be written over before it is read
+            result = tuple([np.array(x) for x in result]) if type(result) is tuple else np.array(result)
+        if slot in self.fusion.objects:
+            env[slot] = result
+            return
+        array = np.asarray(result, self.fusion.dtypes[slot])
+        if not array.flags.c_contiguous:
+            array = array.copy()
+        env[slot] = array
+        at = self.table.positions.get(slot)
+        if at is not None:
+            frame.pointers[at] = array.__array_interface__["data"][0]
+
+    def array(self, slot: int, leaves: list[Any], frame: Frame) -> Any:
+        """The array of a slot, once it is computed."""
+        found = frame.env.get(slot)
+        if found is not None:
+            return found
+        plan = self.plan
+        if slot in self.fusion.objects:
+            if slot < len(plan.leaf_types):
+                return leaves[slot]
+            return frame.number_arrays[slot].copy() if slot in frame.number_arrays else plan.constants[slot]
+        view = self.fusion.views[slot]
+        root = self.root_array(view.root, frame)
+        if view == View(slot, 0, view.shape, contiguous(view.shape)) and view.shape == root.shape:
+            return root
+        size = root.itemsize
+        result = np.ndarray(view.shape, root.dtype, root, view.offset * size, tuple([s * size for s in view.strides]))
+        if 0 in view.strides:
+            result.flags.writeable = False
+        return result
+
+    def root_array(self, root: int, frame: Frame) -> Array:
+        found = frame.env.get(root)
+        if found is None:
+            if root in frame.number_arrays:
+                found = frame.number_arrays[root].copy()
+            elif root in self.plan.constants:
+                found = self.plan.constants[root]
+                if not found.flags.c_contiguous:
+                    found = found.copy()
+            else:
+                shape, dtype = self.fusion.shapes[root], np.dtype(self.fusion.dtypes[root])
+                found = np.ndarray(shape, dtype, frame.block, self.inner_roots[root])
+            frame.env[root] = found
+        return found
+
+
+class Frame:
+    """What one run at a time may use: the table of pointers, the block for inner arrays, the free numbers."""
+
+    def __init__(self, program: Native) -> None:
+        plan, positions = program.plan, program.table.positions
+        self.pointers = (ctypes.c_void_p * len(program.pointers))(*program.pointers)
+        self.argument = ctypes.addressof(self.pointers)
+        self.block: Array | None = None
+        self.base = 0
+        self.number_blocks: list[tuple[Array, list[int]]] = []
+        self.number_arrays: dict[int, Array] = {}
+        self.env: dict[int, Any] = {}
+        self.numbers: list[Any] = []
+        base = len(plan.leaf_types)
+        by_dtype: dict[Any, list[int]] = {}
+        for k, t in enumerate(plan.number_types):
+            by_dtype.setdefault(t.dtype.dtype, []).append(k)
+        for dtype, members in by_dtype.items():
+            block = np.zeros(len(members), dtype)
+            self.number_blocks.append((block, members))
+            for position, k in enumerate(members):
+                self.number_arrays[base + k] = block[position : position + 1].reshape(())
+                if base + k in positions:
+                    self.pointers[positions[base + k]] = block.ctypes.data + position * block.itemsize
+
+    def use(self, block: Array, inner: list[tuple[int, int]]) -> None:
+        """Lay the inner arrays into a block."""
+        self.block = block
+        base = block.__array_interface__["data"][0]
+        if base != self.base:
+            self.base = base
+            for at, offset in inner:
+                self.pointers[at] = base + offset

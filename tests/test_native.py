@@ -1,0 +1,326 @@
+"""Native programs against the interpreter: the same plans, both ways of running them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("llvmlite")
+pytest.importorskip("scipy_openblas32")
+
+import adjoint as ad
+from adjoint.execution.canonical import canonicalize, value_array
+from adjoint.execution.native import cache, compile_plan, compiler
+from adjoint.execution.native.fuse import Fusion, Host, Nest, Product
+from adjoint.execution.native.memory import Lifetime, place
+from adjoint.execution.plan import Plan, build
+from adjoint.execution.programs import Streaming
+from adjoint.execution.tiers import tiers
+
+WIDTHS = [bits for bits in (128, 256, 512) if bits <= compiler.vector_bits()]
+Planned = tuple[Plan, list[Any], list[Any]]
+
+
+def planned(*outputs: ad.Tensor) -> Planned:
+    """A plan of the outputs with its leaves and numbers."""
+    c = canonicalize([y.node for y in outputs])
+    plan = build(c, [c.number[y.node] for y in outputs], False)
+    return plan, [value_array(x) for x in c.leaves], [v for v, _ in c.numbers]
+
+
+def agree(*outputs: ad.Tensor, tolerance: float = 1e-12) -> Fusion:
+    """Both programs give the same numbers; the fusion, to look at."""
+    plan, leaves, numbers = planned(*outputs)
+    with np.errstate(all="ignore"):
+        expected = Streaming(plan).run(leaves, numbers, True)
+    program = compile_plan(plan)
+    assert program is not None
+    for _ in range(2):
+        for found, other in zip(program.run(leaves, numbers, False), expected, strict=True):
+            assert found.dtype == other.dtype and found.shape == other.shape
+            if found.dtype.kind == "f":
+                np.testing.assert_allclose(found, other, tolerance, tolerance)
+            else:
+                np.testing.assert_array_equal(found, other)
+    return program.fusion
+
+
+@pytest.fixture(params=WIDTHS)
+def width(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    monkeypatch.setenv("ADJOINT_VECTOR_BITS", str(request.param))
+    return int(request.param)
+
+
+@pytest.fixture
+def native() -> Iterator[None]:
+    """Everything compiled when first seen."""
+    before, tiers.backend = tiers.backend, "native"
+    yield
+    tiers.backend = before
+
+
+def normal(*shape: int, dtype: str = "float64", seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=shape).astype(dtype)
+
+
+def nests(fusion: Fusion) -> list[Nest]:
+    return [unit for unit in fusion.units if isinstance(unit, Nest)]
+
+
+# ---- loop nests ------------------------------------------------------------------------------------------------------
+
+SHAPES = [(), (1,), (7,), (16,), (1000,), (5, 1), (1, 5), (3, 17), (4, 3, 5), (2, 1, 33)]
+
+
+@pytest.mark.usefixtures("width")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_elementwise_chains_of_every_shape(dtype: str) -> None:
+    results = []
+    for seed, shape in enumerate(SHAPES):
+        x, y = ad.tensor(normal(*shape, dtype=dtype, seed=seed)), ad.tensor(normal(*shape, dtype=dtype, seed=seed + 99))
+        results += [ad.tanh(x * y + 0.3) ** 2 * ad.sin(x), ad.where(x > y, x, ad.abs(y)), x < y]
+    agree(*results, tolerance=1e-5 if dtype == "float32" else 1e-12)
+
+
+@pytest.mark.usefixtures("width")
+@pytest.mark.parametrize("axis", [None, 0, 1, 2, (0, 2), (1, 2), (0, 1)])
+def test_reductions_over_every_choice_of_axes(axis: Any) -> None:
+    x, bias = ad.tensor(normal(6, 37, 21)), ad.tensor(normal(21))
+    y = x * bias
+    results = [f(y, axis=axis) for f in (ad.sum, ad.max, ad.min)]
+    results += [ad.any(y > 2.5, axis=axis), ad.all(y < 2.5, axis=axis), ad.sum(y > 0, axis=axis), ad.exp(y)]
+    agree(*results)
+
+
+@pytest.mark.usefixtures("width")
+def test_softmax_and_layer_norm_are_one_nest_each() -> None:
+    for count in (1, 5, 64, 1000):
+        x = ad.tensor(normal(8, count))
+        fusion = agree(ad.softmax(x, axis=-1))
+        assert len(nests(fusion)) == 1
+        mean = ad.mean(x, axis=-1, keepdims=True)
+        variance = ad.mean((x - mean) ** 2, axis=-1, keepdims=True)
+        assert len(nests(agree((x - mean) / ad.sqrt(variance + 1e-5)))) == 1
+
+
+def test_movements_are_views() -> None:
+    x, y = ad.tensor(normal(4, 6, 5)), ad.tensor(normal(5, 6, 4))
+    fusion = agree(ad.permute_dims(x, (2, 1, 0)) * y + ad.flip(y, axis=1)[::1])
+    assert [type(unit) for unit in fusion.units] == [Nest]
+    agree(ad.reshape(ad.permute_dims(x, (2, 0, 1)), (20, 6)), x[::2, 1:4], ad.broadcast_to(x[0], (3, 6, 5)))
+
+
+def test_products_take_transposes_and_batches() -> None:
+    a, b = ad.tensor(normal(3, 4, 5)), ad.tensor(normal(3, 6, 5))
+    fusion = agree(a @ b.mT, ad.exp(a)[0] @ b[1].T, a[:, ::2] @ b.mT, a[:, :, ::2] @ b.mT[:, ::2])
+    assert sum(isinstance(unit, Product) for unit in fusion.units) == 4
+    single = ad.tensor(normal(5, 1, dtype="float32"))
+    agree(single @ single.T, single.T @ single, tolerance=1e-6)
+
+
+def test_what_has_no_lowering_is_left_to_numpy() -> None:
+    x = ad.tensor(normal(4, 5))
+    fusion = agree(ad.exp(ad.cumulative_sum(x * 2, axis=1)) + 1, ad.argmax(x + 1, axis=0), ad.sort(x, axis=1) * 2)
+    assert any(isinstance(unit, Host) for unit in fusion.units)
+
+
+def test_what_numpy_passes_on_survives_the_reuse_of_its_memory() -> None:
+    x = ad.variable(normal(500))
+
+    def layers(v: ad.Tensor) -> tuple[ad.Tensor, ad.Tensor]:
+        return ad.tanh(v * 1.01 + 0.1), ad.sin(v)
+
+    a, b = ad.checkpoint(layers)(ad.cumulative_sum(x))
+    c, d = ad.checkpoint(layers)(ad.cumulative_sum(a) + b)
+    (gradient,) = ad.gradients((c * d).sum(), [x])
+    agree(c, gradient)
+
+
+def test_zero_times_infinity_is_zero_from_the_start() -> None:
+    x = ad.variable(np.array([0.0, 1.0, 4.0]))
+    (gradient,) = ad.gradients(ad.where(x > 0, ad.sqrt(x), 0.0).sum(), [x])
+    agree(gradient)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_long_sums_are_at_least_as_accurate_as_numpys(dtype: str) -> None:
+    values = np.random.default_rng(1).uniform(0, 1, 1_000_003).astype(dtype)
+    plan, leaves, numbers = planned(ad.sum(ad.tensor(values) * 1.0))
+    program = compile_plan(plan)
+    assert program is not None
+    exact = float(np.sum(values.astype(np.longdouble)))
+    found = float(program.run(leaves, numbers, False)[0])
+    assert abs(found - exact) <= max(abs(float(values.sum()) - exact), exact * np.finfo(dtype).eps)
+
+
+def test_long_sums_keep_infinities() -> None:
+    values = np.ones(100_000)
+    values[50_000] = np.inf
+    agree(ad.sum(ad.tensor(values)), ad.max(ad.tensor(values)))
+
+
+# ---- programs --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("native")
+def test_a_training_loop_is_the_interpreters() -> None:
+    def losses() -> list[float]:
+        x, y = ad.tensor(normal(16, 7, seed=1)), ad.tensor(normal(16, 3, seed=2))
+        w, b = ad.variable(normal(7, 3, seed=3)), ad.variable(np.zeros(3))
+        found = []
+        for _ in range(5):
+            loss = ((ad.tanh(x @ w + b) - y) ** 2).mean()
+            loss.backward()
+            for p in (w, b):
+                p.data -= 0.1 * p.grad
+                p.grad = None
+            found.append(loss.item())
+        return found
+
+    compiled = losses()
+    tiers.backend = "numpy"
+    np.testing.assert_allclose(compiled, losses(), 1e-12)
+
+
+@pytest.mark.usefixtures("native")
+def test_threads_share_a_program() -> None:
+    inputs = [normal(50, 40, seed=seed) for seed in range(8)]
+    expected = [np.sum(np.tanh(x) @ x.T, axis=0) for x in inputs]
+    found: list[Any] = [None] * len(inputs)
+
+    def work(k: int) -> None:
+        for _ in range(20):
+            x = ad.tensor(inputs[k])
+            found[k] = ad.sum(ad.tanh(x) @ x.T, axis=0).numpy()
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(len(inputs))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, 1e-11, 1e-11)
+
+
+def test_results_outlive_the_next_run() -> None:
+    plan, leaves, numbers = planned(ad.exp(ad.tensor(normal(9))) * 2.0)
+    program = compile_plan(plan)
+    assert program is not None
+    (first,) = program.run(leaves, numbers, False)
+    kept = first.copy()
+    program.run([x + 1 for x in leaves], numbers, False)
+    np.testing.assert_array_equal(first, kept)
+
+
+def test_memory_of_a_large_result_returns_when_its_last_view_is_gone() -> None:
+    plan, leaves, numbers = planned(ad.exp(ad.tensor(normal(200, 200))) * 2.0)
+    program = compile_plan(plan)
+    assert program is not None
+    (first,) = program.run(leaves, numbers, False)
+    address, row, expected = first.ctypes.data, first[3], first[3].copy()
+    del first
+    (second,) = program.run([x + 1 for x in leaves], numbers, False)
+    assert second.ctypes.data != address
+    np.testing.assert_array_equal(row, expected)
+    del row
+    (third,) = program.run(leaves, numbers, False)
+    assert third.ctypes.data == address
+
+
+def test_arrays_that_live_together_do_not_overlap() -> None:
+    generator = np.random.default_rng(5)
+    for _ in range(50):
+        items = []
+        for key in range(30):
+            first = int(generator.integers(0, 20))
+            items.append(Lifetime(key, int(generator.integers(1, 5000)), first, first + int(generator.integers(0, 8))))
+        offsets, total = place(items)
+        for a in items:
+            assert offsets[a.key] + a.size <= total
+            for b in items:
+                if a.key != b.key and a.first <= b.last and b.first <= a.last:
+                    one, other = offsets[a.key], offsets[b.key]
+                    assert one + a.size <= other or other + b.size <= one
+
+
+# ---- the disk cache --------------------------------------------------------------------------------------------------
+
+
+def test_object_code_is_read_back_and_damage_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ADJOINT_CACHE", str(tmp_path))
+    x = normal(30)
+
+    def compute() -> np.ndarray:
+        plan, leaves, numbers = planned(ad.cos(ad.tensor(x)) * 2.5)
+        program = compile_plan(plan)
+        assert program is not None
+        return program.run(leaves, numbers, False)[0]
+
+    expected = compute()
+    (entry,) = tmp_path.iterdir()
+    sound = entry.read_bytes()
+    calls: list[int] = []
+    original = compiler._object_code
+    monkeypatch.setattr(compiler, "_object_code", lambda *a: calls.append(1) or original(*a))
+    np.testing.assert_array_equal(compute(), expected)
+    assert not calls
+    for damaged in (sound[:100], b"", sound[:-1] + bytes([sound[-1] ^ 1])):
+        entry.write_bytes(damaged)
+        np.testing.assert_array_equal(compute(), expected)
+        assert entry.read_bytes()[:32] == sound[:32]
+    assert len(calls) == 3
+
+
+def test_a_cache_that_cannot_be_written_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    monkeypatch.setenv("ADJOINT_CACHE", str(blocked))
+    agree(ad.sin(ad.tensor(normal(5))) + 1.5)
+
+
+def test_the_cache_stays_within_its_limit(tmp_path: Path) -> None:
+    for k in range(10):
+        path = tmp_path / str(k)
+        path.write_bytes(bytes(100))
+        os.utime(path, (k, k))
+    cache.trim(tmp_path, 350)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["7", "8", "9"]
+
+
+# ---- the surroundings ------------------------------------------------------------------------------------------------
+
+
+def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True, text=True, check=False
+    )
+
+
+def test_importing_adjoint_does_not_load_llvmlite() -> None:
+    result = run_python("import sys, adjoint; assert 'llvmlite' not in sys.modules", ADJOINT_BACKEND="native")
+    assert result.returncode == 0, result.stderr
+
+
+def test_without_llvmlite_one_notice_and_numpy() -> None:
+    code = (
+        "import sys; sys.modules['llvmlite'] = None\n"
+        "import adjoint as ad\n"
+        "for k in range(3): print((ad.ones((3,)) * (k + 2.5)).sum().item())"
+    )
+    result = run_python(code, ADJOINT_BACKEND="native")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.split() == ["7.5", "10.5", "13.5"]
+    assert result.stderr.count("NumPy alone") == 1
+
+
+def test_an_unknown_backend_is_named() -> None:
+    result = run_python("import adjoint.execution", ADJOINT_BACKEND="cuda")
+    assert "numpy, auto, native" in result.stderr

@@ -1,0 +1,164 @@
+"""Vector math in machine code, measured in units in the last place against a multi-precision reference."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from adjoint.execution.native import compiler, libraries
+from adjoint.execution.native.ir import Emitter
+from adjoint.execution.native.vector_math import FUNCTIONS
+
+pytest.importorskip("llvmlite")
+mpmath = pytest.importorskip("mpmath")
+
+LIMIT = 4.0
+WIDTHS = [bits for bits in (128, 256, 512) if bits <= compiler.vector_bits()]
+
+
+def compiled(name: str, dtype: str, arity: int, bits: int) -> Callable[..., np.ndarray]:
+    """A function of arrays whose length is a multiple of the lanes."""
+    lanes = bits // (32 if dtype == "float32" else 64)
+    declarations: set[str] = set()
+    e = Emitter(lanes, declarations, {})
+    with e.loop("0", "%n", lanes) as i:
+        arguments = [e.load(f"%x{k}", i, dtype, 1) for k in range(arity)]
+        e.store(FUNCTIONS[name](e, *arguments), "%y", i)
+    prologue = []
+    for k in e.libm.values():
+        prologue += [f"  %at{k} = getelementptr ptr, ptr %libm, i64 {k}", f"  %libm{k} = load ptr, ptr %at{k}"]
+    parameters = ", ".join([f"ptr %x{k}" for k in range(arity)] + ["ptr %y", "i64 %n", "ptr %libm"])
+    text = "\n".join(
+        [*sorted(declarations), f"define void @f({parameters}) #0 {{", "entry:", *e.allocations, *prologue, *e.lines,
+         "  ret void", "}", compiler.attributes(bits)])  # fmt: skip
+    library = compiler.compile_text(text)
+    pointers = (ctypes.c_void_p * 8)(*[libraries.mathematics(x) for x in e.libm])
+    function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (arity + 1), ctypes.c_int64, ctypes.c_void_p)(
+        library.address("f")
+    )
+
+    def call(*inputs: np.ndarray) -> np.ndarray:
+        size = inputs[0].size
+        padded = [np.concatenate([x, np.ones(-size % lanes, dtype)]).astype(dtype) for x in inputs]
+        out = np.empty_like(padded[0])
+        function(*[x.ctypes.data for x in padded], out.ctypes.data, out.size, ctypes.addressof(pointers))
+        assert library is not None
+        return out[:size]
+
+    return call
+
+
+def ulps(found: np.ndarray, exact: list[Any]) -> np.ndarray:
+    """The distance from the exact value in units in the last place of the value rounded to the dtype."""
+    dtype = found.dtype.type
+    distances = []
+    for value, true in zip(found, exact, strict=True):
+        with np.errstate(over="ignore"):
+            rounded = dtype(true)
+        if np.isnan(rounded) or np.isinf(rounded):
+            same = np.isnan(value) if np.isnan(rounded) else value == rounded
+            # just below overflow either the largest number or infinity is near enough
+            near = np.isinf(rounded) and abs(value) == np.finfo(dtype).max and np.sign(value) == np.sign(rounded)
+            distances.append(0.0 if same or near else np.inf)
+        elif not np.isfinite(value):
+            distances.append(0.0 if abs(rounded) == np.finfo(dtype).max else np.inf)
+        else:
+            unit = float(np.spacing(np.abs(rounded)))
+            distances.append(float(abs(mpmath.mpf(float(value)) - true) / unit))
+    return np.array(distances)
+
+
+def spread(generator: np.random.Generator, dtype: str, low: float, high: float, count: int) -> np.ndarray:
+    """Arguments even in value, and even in exponent from the smallest subnormal on, of both signs."""
+    info = np.finfo(dtype)
+    top = min(max(abs(low), abs(high)), float(info.max))
+    exponents = generator.uniform(np.log2(float(info.smallest_subnormal)) + 1, np.log2(top), count)
+    with np.errstate(over="ignore", under="ignore"):
+        wide = np.exp2(exponents) * generator.choice([-1.0, 1.0], count)
+    even = generator.uniform(low, high, count)
+    values = np.concatenate([even, wide]).astype(dtype)
+    return values[(values >= low) & (values <= high)]
+
+
+HUGE = {"float32": 3e38, "float64": 8e307}
+EVERYWHERE = (-np.inf, np.inf)
+RANGES: dict[str, dict[str, tuple[float, float]]] = {
+    "exp": {"float32": (-105, 90), "float64": (-750, 711)},
+    "expm1": {"float32": (-30, 90), "float64": (-50, 711)},
+    "log": {"float32": (0, 3e38), "float64": (0, 1e308)},
+    "log1p": {"float32": (-1, 3e38), "float64": (-1, 1e308)},
+    "sin": {"float32": (-100, 100), "float64": (-100, 100)},
+    "cos": {"float32": (-100, 100), "float64": (-100, 100)},
+    "tan": {"float32": (-100, 100), "float64": (-100, 100)},
+    "tanh": {"float32": (-12, 12), "float64": (-25, 25)},
+    "sigmoid": {"float32": (-110, 110), "float64": (-750, 750)},
+    "softplus": {"float32": (-110, 110), "float64": (-750, 750)},
+    "erf": {"float32": (-7, 7), "float64": (-7, 7)},
+}
+EXACT: dict[str, Callable[[Any], Any]] = {
+    "exp": mpmath.exp, "expm1": mpmath.expm1, "log": mpmath.log, "log1p": mpmath.log1p, "sin": mpmath.sin,
+    "cos": mpmath.cos, "tan": mpmath.tan, "tanh": mpmath.tanh, "erf": mpmath.erf,
+    "sigmoid": lambda x: 1 / (1 + mpmath.exp(-x)),
+    "softplus": lambda x: mpmath.log1p(mpmath.exp(x)),
+}  # fmt: skip
+EDGES = [0.0, -0.0, np.inf, -np.inf, np.nan]
+
+
+def arguments_of(name: str, dtype: str) -> np.ndarray:
+    generator = np.random.default_rng(7)
+    low, high = RANGES[name][dtype]
+    values = [spread(generator, dtype, low, high, 500)]
+    if name in ("sin", "cos", "tan"):
+        values.append(spread(generator, dtype, -HUGE[dtype], HUGE[dtype], 300))
+        values.append((np.arange(-200, 200) * (np.pi / 2)).astype(dtype))
+        values.append((np.array([1e5, 1e6, 2e6, 1e7, 1e8, 2e8, 1e15, 1e22]) * np.pi / 2).astype(dtype))
+    if name in ("log", "log1p"):
+        near = 1 + generator.uniform(-1e-3, 1e-3, 200)
+        values.append((near if name == "log" else near - 1).astype(dtype))
+    return np.concatenate(values)
+
+
+@pytest.mark.parametrize("bits", WIDTHS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", sorted(RANGES))
+def test_at_most_4_ulp(name: str, dtype: str, bits: int) -> None:
+    x = arguments_of(name, dtype)
+    if bits != WIDTHS[-1]:
+        x = x[::5]
+    with mpmath.workprec(1400 if name in ("sin", "cos", "tan") else 160):
+        exact = [EXACT[name](mpmath.mpf(float(v))) if (name != "log" or v > 0) and (name != "log1p" or v > -1) else mpmath.mpf("-inf") for v in x]  # fmt: skip  # noqa: E501
+        distance = ulps(compiled(name, dtype, 1, bits)(x), exact)
+    worst = int(np.argmax(distance))
+    assert distance[worst] <= LIMIT, f"{name}({x[worst]!r}) is {distance[worst]:.2f} ulp off"
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", sorted(set(RANGES) - {"sigmoid", "softplus", "erf"}))
+def test_edges_are_numpys(name: str, dtype: str) -> None:
+    extra = [-1.0, -2.0] if name in ("log", "log1p") else [np.finfo(dtype).max, -np.finfo(dtype).max]
+    x = np.array([*EDGES, *([*extra] if name not in ("sin", "cos", "tan") else [])], dtype)
+    with np.errstate(all="ignore"):
+        expected = getattr(np, name)(x)
+    found = compiled(name, dtype, 1, WIDTHS[-1])(x)
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(np.signbit(found)[~np.isnan(expected)], np.signbit(expected)[~np.isnan(expected)])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_power(dtype: str) -> None:
+    generator = np.random.default_rng(3)
+    x = np.concatenate([generator.uniform(0, 20, 400), np.exp2(generator.uniform(-130, 120, 200))]).astype(dtype)
+    y = np.concatenate([generator.uniform(-30, 30, 400), generator.uniform(-2, 2, 200)]).astype(dtype)
+    power = compiled("power", dtype, 2, WIDTHS[-1])
+    with mpmath.workprec(200):
+        exact = [mpmath.power(mpmath.mpf(float(a)), mpmath.mpf(float(b))) for a, b in zip(x, y, strict=True)]
+        assert ulps(power(x, y), exact).max() <= LIMIT
+    corners = np.array([*EDGES, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 3.0, -3.0], dtype)
+    a, b = (g.ravel().astype(dtype) for g in np.meshgrid(corners, corners))
+    with np.errstate(all="ignore"):
+        expected = np.power(a, b)
+    np.testing.assert_allclose(power(a, b), expected, 1e-6)
