@@ -17,17 +17,8 @@ from adjoint.dtypes import as_dtype, default_dtype, float64, uint32, uint64
 from adjoint.graph import Node
 from adjoint.primitives.core import cast, data, ops
 from adjoint.shapes import Shape, as_shape, size_of
-from adjoint.tensors.tensor import (
-    Tensor,
-    array_node,
-    as_node,
-    at_user,
-    dtype_of,
-    enter_scope,
-    leave_scope,
-    user_frame,
-    wrap,
-)
+from adjoint.tensors.located import at_user, enter_scope, leave_scope, user_frame
+from adjoint.tensors.tensor import Tensor, array_node, as_node, dtype_of, wrap
 
 __all__ = ["Generator", "bernoulli", "default_generator", "integers", "normal", "permutation", "seed", "uniform"]
 

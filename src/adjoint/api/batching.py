@@ -13,7 +13,8 @@ from adjoint.graph import Node, array_type
 from adjoint.primitives.core import ops, placeholder
 from adjoint.primitives.random import EXAMPLES
 from adjoint.shapes import drop_axes
-from adjoint.tensors.tensor import as_node, at_user, recording_at_user, wrap
+from adjoint.tensors.located import at_user, recording_at_user
+from adjoint.tensors.tensor import as_node, wrap
 
 __all__ = ["vmap"]
 

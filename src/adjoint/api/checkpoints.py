@@ -11,7 +11,8 @@ from adjoint.api.transforms import _output_nodes
 from adjoint.graph import Node, Scope, get_mode
 from adjoint.graph.node import Located
 from adjoint.primitives.core import marker
-from adjoint.tensors.tensor import Tensor, enter_scope, leave_scope, recording_at_user, user_frame, wrap
+from adjoint.tensors.located import enter_scope, leave_scope, recording_at_user, user_frame
+from adjoint.tensors.tensor import Tensor, wrap
 
 __all__ = ["checkpoint"]
 

@@ -13,7 +13,8 @@ from adjoint.dtypes import as_dtype
 from adjoint.execution import evaluate
 from adjoint.primitives.core import leaf as leaf_node
 from adjoint.graph import array_type
-from adjoint.tensors.tensor import Tensor, as_node, at_user, wrap
+from adjoint.tensors.located import at_user
+from adjoint.tensors.tensor import Tensor, as_node, wrap
 
 __all__ = ["check_grads"]
 

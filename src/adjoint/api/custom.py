@@ -14,7 +14,8 @@ from adjoint.graph import Node, array_type, mode, topological
 from adjoint.primitives import custom as primitive
 from adjoint.primitives.core import cast, ops, placeholder, select
 from adjoint.shapes import as_shape
-from adjoint.tensors.tensor import Tensor, _recorded, as_node, at_user, user_frame, wrap
+from adjoint.tensors.located import at_user, user_frame
+from adjoint.tensors.tensor import Tensor, _recorded, as_node, wrap
 
 __all__ = ["Context", "Function", "custom_jvp", "custom_vjp", "host_call"]
 

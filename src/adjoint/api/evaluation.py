@@ -12,7 +12,9 @@ from adjoint import execution, tree
 from adjoint.derive import expand
 from adjoint.graph import Node, substitute, topological
 from adjoint.primitives.core import LEAF, VERSION, cast, leaf
-from adjoint.tensors.tensor import Tensor, as_node, at_user, settle, variable_of, wrap
+from adjoint.tensors.located import at_user
+from adjoint.tensors.pending import settle
+from adjoint.tensors.tensor import Tensor, as_node, variable_of, wrap
 
 __all__ = ["evaluate", "function"]
 

@@ -17,7 +17,8 @@ from adjoint.batch import Batch
 from adjoint.derive import forward, one_cotangent, reverse
 from adjoint.graph import ArrayType, Node, array_type, mode, substitute
 from adjoint.primitives.core import data, ops, placeholder, stop_gradient
-from adjoint.tensors.tensor import at_user, check_differentiable, recording_at_user, wrap
+from adjoint.tensors.located import at_user, recording_at_user
+from adjoint.tensors.tensor import check_differentiable, wrap
 
 __all__ = ["hessian", "hvp", "jacfwd", "jacobian", "jacrev", "linearize"]
 

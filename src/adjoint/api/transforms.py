@@ -16,7 +16,8 @@ from adjoint.derive import forward, one_cotangent, reverse
 from adjoint.graph import Node, mode, substitute
 from adjoint.primitives import core
 from adjoint.primitives.core import cast, marker, ops
-from adjoint.tensors.tensor import Tensor, as_node, at_user, check_differentiable, recording_at_user, wrap
+from adjoint.tensors.located import at_user, recording_at_user
+from adjoint.tensors.tensor import Tensor, as_node, check_differentiable, wrap
 
 __all__ = ["grad", "gradients", "jvp", "stop_gradient", "value_and_grad", "vjp"]
 

@@ -13,7 +13,9 @@ from adjoint.derive import CHECKPOINT, expand, one_cotangent, reverse
 from adjoint.execution import evaluate
 from adjoint.graph import Node, depends_on, mode, topological
 from adjoint.primitives.core import IDENTITY, SELECT, VERSION, ops
-from adjoint.tensors.tensor import Tensor, at_user, check_differentiable, operation_name, variable_of
+from adjoint.tensors.located import at_user
+from adjoint.tensors.tensor import Tensor, check_differentiable, variable_of
+from adjoint.tensors.text import operation_name
 
 __all__ = ["Explanation", "Path", "explain"]
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from adjoint.execution import evaluate
 from adjoint.plot.figures import COLORS, INK, finish, new_axes, new_figure
-from adjoint.tensors.tensor import at_user
+from adjoint.tensors.located import at_user
 
 __all__ = ["Flow", "Layer", "gradient_flow"]
 

@@ -8,7 +8,7 @@ from typing import Any
 from adjoint import random
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import variable
-from adjoint.tensors.tensor import at_user
+from adjoint.tensors.located import at_user
 
 from . import functional
 from .module import Module

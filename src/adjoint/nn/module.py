@@ -12,7 +12,7 @@ from adjoint.graph import Scope, get_mode
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray, variable
 from adjoint.tensors.functions import tensor as make_tensor
-from adjoint.tensors.tensor import enter_scope, leave_scope, user_frame
+from adjoint.tensors.located import enter_scope, leave_scope, user_frame
 
 __all__ = ["KeyMismatch", "Module", "Parameter"]
 

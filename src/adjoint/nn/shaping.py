@@ -6,7 +6,7 @@ from typing import Any
 
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import reshape
-from adjoint.tensors.tensor import at_user
+from adjoint.tensors.located import at_user
 
 from .module import Module
 

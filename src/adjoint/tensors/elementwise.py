@@ -15,7 +15,9 @@ import numpy as np
 from adjoint.graph import Node, Scope
 from adjoint.primitives import elementwise
 from adjoint.primitives.core import is_scalar
-from adjoint.tensors.tensor import MISTAKES, Tensor, _site, as_node, count_pending, explained, power as _power
+from adjoint.tensors.located import MISTAKES, explained, give_site
+from adjoint.tensors.pending import count_pending
+from adjoint.tensors.tensor import Tensor, as_node, power as _power
 
 Operand = Tensor | np.ndarray[Any, Any] | complex | Any
 
@@ -47,7 +49,7 @@ def _named(node: Node) -> Tensor:
         node.site = frame.f_code
         node.offset = frame.f_lasti
     elif type(site) is Scope:
-        _site(node, _getframe(3))
+        give_site(node, _getframe(3))
     if not node.tracked:
         count_pending(node)
     tensor = new(Tensor)

@@ -23,10 +23,9 @@ from adjoint.shapes import as_shape, broadcast_shapes, normalize_axis, resolve_r
 from adjoint.tensors import tensor as _tensor
 from adjoint.tensors.elementwise import *  # noqa: F403
 from adjoint.tensors.elementwise import Operand, _unary, add, multiply
-from adjoint.tensors.tensor import (
-    MISTAKES, Tensor, array_node, as_node, at_user, check_differentiable, count_pending, dtype_of, enter_scope, explained,
-    force_array, leave_scope, wrap,
-)  # fmt: skip
+from adjoint.tensors.located import MISTAKES, at_user, enter_scope, explained, leave_scope
+from adjoint.tensors.pending import count_pending, force_array
+from adjoint.tensors.tensor import Tensor, array_node, as_node, check_differentiable, dtype_of, wrap
 
 Axis = int | tuple[int, ...] | None
 DTypeLike = Any

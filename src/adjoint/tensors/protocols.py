@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.tensors import functions as f
-from adjoint.tensors.tensor import ARRAY_FUNCTIONS, UFUNCS, Tensor, _f_namespace
+from adjoint.tensors.tensor import ARRAY_FUNCTIONS, Tensor, UFUNCS, _f_namespace
 
 METHODS = """
     sum prod max min mean var std any all argmax argmin logsumexp norm softmax log_softmax count_nonzero

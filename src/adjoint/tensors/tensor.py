@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from sys import _getframe
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -12,22 +10,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjoint.composites import indexing, products, shaping
-from adjoint.derive import PULLBACK, expand, one_cotangent, pullback, reverse
+from adjoint.derive import one_cotangent, pullback, reverse
 from adjoint.dtypes import BY_NUMPY, DType, as_dtype, default_dtype, scalar_dtype
-from adjoint.execution import ValueNeededError, evaluate, evaluation_lock
-from adjoint.graph import MODE, Mode, Node, Primitive, Scope, Variable, array_type, get_mode, mode, topological
-from adjoint.graph.node import Located
+from adjoint.execution import evaluation_lock
+from adjoint.graph import Node, Primitive, Scope, Variable, array_type, get_mode, mode
 from adjoint.primitives import elementwise
 from adjoint.primitives.core import (
-    FULL, IDENTITY, LEAF, PLACEHOLDER, SELECT, VERSION, bounded_int, cast, is_scalar, leaf, marker, ops, stop_gradient, version,
+    FULL, IDENTITY, LEAF, PLACEHOLDER, VERSION, bounded_int, cast, is_scalar, leaf, marker, ops, stop_gradient, version,
 )  # fmt: skip
 from adjoint.primitives.custom import CUSTOM, HOST_CALL
+from adjoint.tensors.located import MISTAKES, at_user, explained, give_site, recording_at_user
+from adjoint.tensors.pending import accumulating, count_pending, force, force_array, settle
+from adjoint.tensors.text import describe, made_by
 
 if TYPE_CHECKING:
     from adjoint.tensors import functions as _f
 
 Shape = tuple[int, ...]
-PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 new = object.__new__
 
@@ -116,13 +115,13 @@ class Tensor:
     @property
     def creator(self) -> Primitive | None:
         """The operation that made this tensor; None for data and variables."""
-        node = _made_by(self.node)
+        node = made_by(self.node)
         return None if node.op in (LEAF, VERSION, FULL, PLACEHOLDER) else node.op
 
     @property
     def parents(self) -> tuple[Tensor, ...]:
         """The tensors that the operation was applied to. An untracked tensor forgets them once it has its value."""
-        node = _made_by(self.node)
+        node = made_by(self.node)
         if node.op is VERSION:
             return ()
         inputs = node.inputs
@@ -374,11 +373,11 @@ class Tensor:
         else:
             self.node = node
             if not node.tracked:
-                _accumulating(self)
+                accumulating(self)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         changed = _mapped("assignment", indexing.setitem, self.node, _index(index), _value(value), force_array)
-        _site(changed, _getframe(1))
+        give_site(changed, _getframe(1))
         self._assign(changed, "assignment")
 
     def __getitem__(self, index: Any) -> Tensor:
@@ -604,13 +603,6 @@ def _own(node: Node, variable: Variable) -> None:
         node.attributes = variable
 
 
-def _made_by(node: Node) -> Node:
-    """The node itself, or what is below the name that it was given."""
-    while node.op is IDENTITY and node.attributes is not None and node.inputs:
-        (node,) = node.inputs
-    return node
-
-
 def _index(index: Any) -> Any:
     """An index with tensors replaced by their nodes."""
     if isinstance(index, tuple):
@@ -622,25 +614,6 @@ def _value(value: Any) -> Any:
     return value if is_scalar(value) else as_node(value)
 
 
-MISTAKES = (IndexError, ValueError, TypeError, OverflowError)
-
-
-def explained(error: Exception, operation: str, *operands: Any) -> Exception:
-    """An error about the user's input, with what its message lacks: the operation, the shapes, the user's line."""
-    text = str(error)
-    if operation not in text:
-        text = f"{operation}: {text}"
-    flat = [x for operand in operands for x in (operand if isinstance(operand, list) else [operand])]
-    shapes = [str(x.shape) for x in flat if isinstance(x, (Node, Tensor, np.ndarray))]
-    if shapes and not any(shape in text for shape in shapes):
-        text += f"; given shape{'s' if len(shapes) > 1 else ''} {', '.join(shapes)}"
-    frame = user_frame(2)
-    if frame is not None:
-        where = f" ({frame.f_code.co_filename}:{frame.f_lineno})"
-        text = text.replace(where, "") + where
-    return type(error)(text)
-
-
 def _mapped(operation: str, function: Callable[..., Node], *args: Any) -> Node:
     """Call a function of nodes; its complaints gain the operation, the shapes and the user's line."""
     try:
@@ -649,141 +622,12 @@ def _mapped(operation: str, function: Callable[..., Node], *args: Any) -> Node:
         raise explained(error, operation, *args) from None
 
 
-# Where the user is ----------------------------------------------------------------------------------------------------
-
-
-def user_frame(depth: int = 1) -> FrameType | None:
-    """The nearest frame outside this package."""
-    frame: FrameType | None = _getframe(depth)
-    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
-        frame = frame.f_back
-    return frame
-
-
-def at_user() -> str:
-    """` (file.py:12)` for messages: the user's line."""
-    frame = user_frame(2)
-    return "" if frame is None else f" ({frame.f_code.co_filename}:{frame.f_lineno})"
-
-
-def _site(node: Node, frame: FrameType) -> None:
-    site = node.site
-    if site is None:
-        node.site = frame.f_code
-        node.offset = frame.f_lasti
-    elif type(site) is Scope and site.user:
-        node.site = site.at(frame.f_code)
-        node.offset = frame.f_lasti
-
-
 def _recorded(node: Node, frame: FrameType) -> Tensor:
     """A tensor for a node just recorded, with the line that asked for it."""
-    _site(node, frame)
+    give_site(node, frame)
     if not node.tracked and type(node.type) is not tuple:
         count_pending(node)
     return wrap(node)
-
-
-class recording_at_user:
-    """Give what is recorded inside the user's line as its site."""
-
-    def __enter__(self) -> None:
-        frame = user_frame(2)
-        outer = get_mode()
-        self.token = None
-        if frame is not None and outer.site is None:
-            self.token = MODE.set(Mode(outer.grad, frame.f_code, frame.f_lasti))
-
-    def __exit__(self, *error: Any) -> None:
-        if self.token is not None:
-            MODE.reset(self.token)
-
-
-def enter_scope(name: str, frame: FrameType | None, user: bool = False) -> Any:
-    """Start recording inside a named scope; give the token to `leave_scope`."""
-    outer = get_mode()
-    site = outer.site
-    parent = site if type(site) is Scope else site.scope if type(site) is Located else None
-    code, offset = (None, 0) if frame is None else (frame.f_code, frame.f_lasti)
-    if parent is not None and not parent.user:
-        code, offset = None, 0  # the outermost library scope already knows the user's line
-    return MODE.set(Mode(outer.grad, Scope(name, code, offset, parent, user), 0))
-
-
-leave_scope = MODE.reset
-
-
-# Evaluation -----------------------------------------------------------------------------------------------------------
-
-
-def force(nodes: Sequence[Node]) -> None:
-    """Evaluate nodes; an error names the line that recorded the operation, or that asked for a value too early."""
-    try:
-        evaluate(nodes)
-    except ValueNeededError as error:
-        raise RuntimeError(f"{error}{at_user()}") from None
-
-
-def force_array(node: Node) -> Any:
-    """The array of a node, evaluated if needed."""
-    if type(node.value) is not np.ndarray:
-        force([node])
-    return node.value
-
-
-# Tensors updated in place and not read yet. Whatever evaluates for the sake of memory evaluates them too.
-_accumulators: dict[int, weakref.ref[Tensor]] = {}  # by id, since == on tensors is elementwise
-
-
-def _accumulating(tensor: Tensor) -> None:
-    if len(_accumulators) > 1024:
-        for key in [key for key, reference in _accumulators.items() if reference() is None]:
-            del _accumulators[key]
-    _accumulators[id(tensor)] = weakref.ref(tensor)
-
-
-def settle(nodes: Sequence[Node]) -> None:
-    """Evaluate nodes together with what is being accumulated, so that a loop of updates never piles up."""
-    held = [reference() for reference in _accumulators.values()]
-    _accumulators.clear()
-    pending = [t.node for t in held if t is not None and t.node.value is None and not _is_traced(t.node)]
-    try:
-        evaluate([*nodes, *pending])
-    except Exception:
-        if not pending:
-            raise
-        evaluate(nodes)  # what is wrong with an accumulated value is raised where that is read
-
-
-def _is_traced(node: Node) -> bool:
-    return any(x.op is PLACEHOLDER for x in topological([node], lambda x: x.value is None))
-
-
-LOOK_AFTER = 1 << 22  # elements, each operation counting as 1024 more
-LONG_PENDING = 2048  # nodes
-LARGE_PENDING = 256  # nodes, of more than LOOK_AFTER elements together
-_recorded_since = [0, 0]  # the weight of what was recorded since the last look; how many looks there were
-
-
-def count_pending(node: Node) -> None:
-    """Called for every untracked operation: now and then, evaluate one that much is pending below.
-
-    So an average that is updated in a loop and never read doesn't grow. What else is alive in that graph gets its value too.
-    """
-    state = _recorded_since
-    state[0] += node.type.size + 1024
-    if state[0] >= LOOK_AFTER:
-        state[1] += 1
-        state[0] = -1031 * (state[1] % 13)  # not in step with a loop: every operation of it gets its turn
-        pending = elements = 0
-        for x in topological([node], lambda x: x.value is None):
-            if x.op is PLACEHOLDER:
-                return
-            if x.value is None and type(x.type) is not tuple:
-                pending += 1
-                elements += x.type.size
-        if pending > LONG_PENDING or (pending > LARGE_PENDING and elements > LOOK_AFTER):
-            evaluate([node], remember=False)
 
 
 def _rebind(tensor: Tensor, node: Node) -> None:
@@ -880,45 +724,6 @@ def check_differentiable(dtype: DType, operation: str) -> None:
         )
 
 
-# Text -----------------------------------------------------------------------------------------------------------------
-
-
-def operation_name(node: Node) -> str:
-    """The name of what made a node, as reprs and pictures write it: `Add`, or a custom function's own name."""
-    node = _made_by(node)
-    if node.op is CUSTOM:
-        return str(node.attributes[1].name)
-    if node.op is HOST_CALL:
-        return str(node.attributes[0].name)
-    if node.op is SELECT and node.inputs and node.inputs[0].op in (CUSTOM, HOST_CALL, PULLBACK):
-        return operation_name(node.inputs[0])
-    return "".join(part.capitalize() for part in node.op.name.split("_"))
-
-
-def describe(t: Tensor) -> str:
-    """The repr: value, dtype where it isn't the default, and what made it."""
-    node = t.node
-    extras = []
-    if t.dtype not in (default_dtype(), BY_NUMPY[np.dtype(np.int64)], BY_NUMPY[np.dtype(np.bool_)]):
-        extras.append(f"dtype={t.dtype.name}")
-    if node.tracked and t.creator is not None:
-        extras.append(f"grad_fn={operation_name(node)}")
-    elif node.tracked:
-        extras.append("requires_grad=True")
-    if t.name is not None:
-        extras.append(f"name={t.name!r}")
-    if any(x.op is PLACEHOLDER for x in topological([node], lambda x: x.value is None)):
-        text = f"<traced {node.type}>"
-    else:
-        array = t._array()
-        text = np.array2string(
-            array, separator=", ", prefix="Tensor(", precision=4 if array.dtype.kind in "fc" else None
-        )
-        if array.size == 0:
-            extras.insert(0, f"shape={t.shape}")
-    return f"Tensor({', '.join([text, *extras])})"
-
-
 def _rebuild(array: Any, tracked: bool, name: str | None) -> Tensor:
     return wrap(array_node(array, None, False, Variable(name, tracked) if tracked or name else None))
 
@@ -953,7 +758,7 @@ def _binary_operator(name: str, function: Callable[[Any, Any], Node], reflected:
             node.site = frame.f_code
             node.offset = frame.f_lasti
         elif type(site) is Scope:
-            _site(node, _getframe(1))
+            give_site(node, _getframe(1))
         if not node.tracked:
             count_pending(node)
         tensor = new(Tensor)
@@ -1017,7 +822,4 @@ for _name, _unary in {
 }.items():  # fmt: skip
     setattr(Tensor, f"__{_name}__", _unary_operator(_name, _unary))
 
-__all__ = [
-    "Tensor", "array_node", "as_node", "at_user", "check_differentiable", "describe", "enter_scope", "expand", "force",
-    "leave_scope", "operation_name", "recording_at_user", "user_frame", "variable_of", "wrap",
-]  # fmt: skip
+__all__ = ["Tensor", "array_node", "as_node", "check_differentiable", "dtype_of", "power", "variable_of", "wrap"]

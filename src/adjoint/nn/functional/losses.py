@@ -8,7 +8,7 @@ import numpy as np
 
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import abs, asarray, log_softmax, mean, softplus, square, sum, take_along_axis
-from adjoint.tensors.tensor import at_user
+from adjoint.tensors.located import at_user
 
 __all__ = [
     "binary_cross_entropy_with_logits",

@@ -1,0 +1,86 @@
+"""Where the user is: the line that an operation is recorded for, and errors that name it."""
+
+from __future__ import annotations
+
+import os
+from sys import _getframe
+from types import FrameType
+from typing import Any
+
+from adjoint.graph import MODE, Mode, Node, Scope, get_mode
+from adjoint.graph.node import Located
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+def user_frame(depth: int = 1) -> FrameType | None:
+    """The nearest frame outside this package."""
+    frame: FrameType | None = _getframe(depth)
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame = frame.f_back
+    return frame
+
+
+def at_user() -> str:
+    """` (file.py:12)` for messages: the user's line."""
+    frame = user_frame(2)
+    return "" if frame is None else f" ({frame.f_code.co_filename}:{frame.f_lineno})"
+
+
+def give_site(node: Node, frame: FrameType) -> None:
+    """Note the user's frame as where a node was recorded, unless a scope knows better."""
+    site = node.site
+    if site is None:
+        node.site = frame.f_code
+        node.offset = frame.f_lasti
+    elif type(site) is Scope and site.user:
+        node.site = site.at(frame.f_code)
+        node.offset = frame.f_lasti
+
+
+MISTAKES = (IndexError, ValueError, TypeError, OverflowError)
+
+
+def explained(error: Exception, operation: str, *operands: Any) -> Exception:
+    """An error about the user's input, with what its message lacks: the operation, the shapes, the user's line."""
+    text = str(error)
+    if operation not in text:
+        text = f"{operation}: {text}"
+    flat = [x for operand in operands for x in (operand if isinstance(operand, list) else [operand])]
+    shapes = [str(x.shape) for x in flat if hasattr(x, "shape")]
+    if shapes and not any(shape in text for shape in shapes):
+        text += f"; given shape{'s' if len(shapes) > 1 else ''} {', '.join(shapes)}"
+    frame = user_frame(2)
+    if frame is not None:
+        where = f" ({frame.f_code.co_filename}:{frame.f_lineno})"
+        text = text.replace(where, "") + where
+    return type(error)(text)
+
+
+class recording_at_user:
+    """Give what is recorded inside the user's line as its site."""
+
+    def __enter__(self) -> None:
+        frame = user_frame(2)
+        outer = get_mode()
+        self.token = None
+        if frame is not None and outer.site is None:
+            self.token = MODE.set(Mode(outer.grad, frame.f_code, frame.f_lasti))
+
+    def __exit__(self, *error: Any) -> None:
+        if self.token is not None:
+            MODE.reset(self.token)
+
+
+def enter_scope(name: str, frame: FrameType | None, user: bool = False) -> Any:
+    """Start recording inside a named scope; give the token to `leave_scope`."""
+    outer = get_mode()
+    site = outer.site
+    parent = site if type(site) is Scope else site.scope if type(site) is Located else None
+    code, offset = (None, 0) if frame is None else (frame.f_code, frame.f_lasti)
+    if parent is not None and not parent.user:
+        code, offset = None, 0  # the outermost library scope already knows the user's line
+    return MODE.set(Mode(outer.grad, Scope(name, code, offset, parent, user), 0))
+
+
+leave_scope = MODE.reset

@@ -1,0 +1,89 @@
+"""Pending values: forcing them, and seeing to it that what nobody reads doesn't pile up."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adjoint.execution import ValueNeededError
+from adjoint.execution.evaluate import evaluate
+from adjoint.graph import Node, topological
+from adjoint.primitives.core import PLACEHOLDER
+from adjoint.tensors.located import at_user
+
+if TYPE_CHECKING:
+    from adjoint.tensors.tensor import Tensor
+
+
+def force(nodes: Sequence[Node]) -> None:
+    """Evaluate nodes; an error names the line that recorded the operation, or that asked for a value too early."""
+    try:
+        evaluate(nodes)
+    except ValueNeededError as error:
+        raise RuntimeError(f"{error}{at_user()}") from None
+
+
+def force_array(node: Node) -> Any:
+    """The array of a node, evaluated if needed."""
+    if type(node.value) is not np.ndarray:
+        force([node])
+    return node.value
+
+
+# Tensors updated in place and not read yet. Whatever evaluates for the sake of memory evaluates them too.
+_accumulators: dict[int, weakref.ref[Tensor]] = {}  # by id, since == on tensors is elementwise
+
+
+def accumulating(tensor: Tensor) -> None:
+    """Remember a tensor that was updated in place."""
+    if len(_accumulators) > 1024:
+        for key in [key for key, reference in _accumulators.items() if reference() is None]:
+            del _accumulators[key]
+    _accumulators[id(tensor)] = weakref.ref(tensor)
+
+
+def settle(nodes: Sequence[Node]) -> None:
+    """Evaluate nodes together with what is being accumulated, so that a loop of updates never piles up."""
+    held = [reference() for reference in _accumulators.values()]
+    _accumulators.clear()
+    pending = [t.node for t in held if t is not None and t.node.value is None and not _is_traced(t.node)]
+    try:
+        evaluate([*nodes, *pending])
+    except Exception:
+        if not pending:
+            raise
+        evaluate(nodes)  # what is wrong with an accumulated value is raised where that is read
+
+
+def _is_traced(node: Node) -> bool:
+    return any(x.op is PLACEHOLDER for x in topological([node], lambda x: x.value is None))
+
+
+LOOK_AFTER = 1 << 22  # elements, each operation counting as 1024 more
+LONG_PENDING = 2048  # nodes
+LARGE_PENDING = 256  # nodes, of more than LOOK_AFTER elements together
+_recorded_since = [0, 0]  # the weight of what was recorded since the last look; how many looks there were
+
+
+def count_pending(node: Node) -> None:
+    """Called for every untracked operation: now and then, evaluate one that much is pending below.
+
+    So an average that is updated in a loop and never read doesn't grow. What else is alive in that graph gets its value too.
+    """
+    state = _recorded_since
+    state[0] += node.type.size + 1024
+    if state[0] >= LOOK_AFTER:
+        state[1] += 1
+        state[0] = -1031 * (state[1] % 13)  # not in step with a loop: every operation of it gets its turn
+        pending = elements = 0
+        for x in topological([node], lambda x: x.value is None):
+            if x.op is PLACEHOLDER:
+                return
+            if x.value is None and type(x.type) is not tuple:
+                pending += 1
+                elements += x.type.size
+        if pending > LONG_PENDING or (pending > LARGE_PENDING and elements > LOOK_AFTER):
+            evaluate([node], remember=False)

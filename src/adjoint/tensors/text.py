@@ -1,0 +1,59 @@
+"""What a tensor looks like in print."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from adjoint.derive import PULLBACK
+from adjoint.dtypes import BY_NUMPY, default_dtype
+from adjoint.graph import Node, topological
+from adjoint.primitives.core import IDENTITY, PLACEHOLDER, SELECT
+from adjoint.primitives.custom import CUSTOM, HOST_CALL
+
+if TYPE_CHECKING:
+    from adjoint.tensors.tensor import Tensor
+
+
+def made_by(node: Node) -> Node:
+    """The node itself, or what is below the name that it was given."""
+    while node.op is IDENTITY and node.attributes is not None and node.inputs:
+        (node,) = node.inputs
+    return node
+
+
+def operation_name(node: Node) -> str:
+    """The name of what made a node, as reprs and pictures write it: `Add`, or a custom function's own name."""
+    node = made_by(node)
+    if node.op is CUSTOM:
+        return str(node.attributes[1].name)
+    if node.op is HOST_CALL:
+        return str(node.attributes[0].name)
+    if node.op is SELECT and node.inputs and node.inputs[0].op in (CUSTOM, HOST_CALL, PULLBACK):
+        return operation_name(node.inputs[0])
+    return "".join(part.capitalize() for part in node.op.name.split("_"))
+
+
+def describe(t: Tensor) -> str:
+    """The repr: value, dtype where it isn't the default, and what made it."""
+    node = t.node
+    extras = []
+    if t.dtype not in (default_dtype(), BY_NUMPY[np.dtype(np.int64)], BY_NUMPY[np.dtype(np.bool_)]):
+        extras.append(f"dtype={t.dtype.name}")
+    if node.tracked and t.creator is not None:
+        extras.append(f"grad_fn={operation_name(node)}")
+    elif node.tracked:
+        extras.append("requires_grad=True")
+    if t.name is not None:
+        extras.append(f"name={t.name!r}")
+    if any(x.op is PLACEHOLDER for x in topological([node], lambda x: x.value is None)):
+        text = f"<traced {node.type}>"
+    else:
+        array = t._array()
+        text = np.array2string(
+            array, separator=", ", prefix="Tensor(", precision=4 if array.dtype.kind in "fc" else None
+        )
+        if array.size == 0:
+            extras.insert(0, f"shape={t.shape}")
+    return f"Tensor({', '.join([text, *extras])})"
