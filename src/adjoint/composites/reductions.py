@@ -6,7 +6,7 @@ import math
 
 from adjoint.graph import Node, array_type
 from adjoint.primitives.core import conjugate, inexact, ops, stop_gradient, zeros
-from adjoint.shapes import Shape, keep_axes, normalize_axes, normalize_axis, size_of
+from adjoint.shapes import Shape, drop_axes, keep_axes, normalize_axes, normalize_axis, size_of
 
 Axis = int | tuple[int, ...] | None
 
@@ -81,6 +81,9 @@ def _shift(x: Node, axes: Shape) -> Node:
 def logsumexp(x: Node, axis: Axis, keepdims: bool) -> Node:
     x = inexact(x)
     axes = normalize_axes(axis, x.ndim, "logsumexp")
+    if not size_of(tuple(x.shape[a] for a in axes)):  # the logarithm of an empty sum
+        shape = keep_axes(x.shape, axes) if keepdims else drop_axes(x.shape, axes)
+        return ops.full(-math.inf, array_type(shape, x.dtype))
     shift = _shift(x, axes)
     total = ops.log(reduce("sum", ops.exp(ops.subtract(x, shift)), axes, True))
     result = ops.add(total, shift)

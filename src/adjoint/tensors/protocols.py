@@ -43,8 +43,13 @@ UFUNCS.update({(ufunc, "__call__"): function for ufunc, function in _ELEMENTWISE
 
 
 def _reducing(function: Any, default: Any = None) -> Any:
-    def handler(x: Any, axis: Any = default, keepdims: Any = False) -> Any:
-        return function(x, axis=axis, keepdims=bool(keepdims) and keepdims is not np._NoValue)
+    def handler(x: Any, axis: Any = default, dtype: Any = None, keepdims: Any = False, **others: Any) -> Any:
+        if others:
+            raise TypeError(
+                f"{function.__name__}: {', '.join(others)} of NumPy's function isn't here; axis, dtype and keepdims are"
+            )
+        source = x if dtype is None else f.astype(x, dtype)
+        return function(source, axis=axis, keepdims=bool(keepdims) and keepdims is not np._NoValue)
 
     return handler
 
