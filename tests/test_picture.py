@@ -1,6 +1,6 @@
 """Pictures: what they show is what the graph says, number by number."""
 
-import builtins
+import importlib
 import math
 import runpy
 import xml.etree.ElementTree
@@ -368,7 +368,7 @@ def test_text_and_dot_need_no_extra(monkeypatch, tmp_path):
         ad.draw(cube(), "y.gif")
 
 
-real_import = builtins.__import__
+real_import = importlib.import_module
 
 
 def refuse_pygraphviz(name, *arguments):

@@ -18,10 +18,10 @@ from adjoint.api.custom import Context, Function, custom_jvp, custom_vjp, host_c
 from adjoint.api.evaluation import evaluate, function
 from adjoint.api.jacobians import hessian, hvp, jacfwd, jacobian, jacrev, linearize
 from adjoint.api.modes import enable_grad, is_grad_enabled, no_grad
-from adjoint.api.pictures import Drawing, Exploration, draw, explore, show_pictures
 from adjoint.api.transforms import grad, gradients, jvp, stop_gradient, value_and_grad, vjp
 from adjoint.dtypes import DType, get_default_dtype, set_default_dtype
 from adjoint.tensors import Tensor
+from adjoint.tensors.tensor import _f_namespace as _methods
 from adjoint.tensors.functions import (
     abs, acos, acosh, add, all, any, arange, argmax, argmin, argsort, asarray, asin, asinh, astype, atan, atan2, atanh,
     bitwise_and, bitwise_invert, bitwise_left_shift, bitwise_or, bitwise_right_shift, bitwise_xor, broadcast_arrays,
@@ -37,6 +37,7 @@ from adjoint.tensors.functions import (
 )  # fmt: skip
 
 if TYPE_CHECKING:
+    from adjoint.api.pictures import Drawing, Exploration, draw, explore, show_pictures
     from adjoint import cli, data, debug, interop, nn, optim, plot, train
     from adjoint.debug import explain, explain_nan, gradient_flow
     from adjoint.interop import load, save
@@ -55,6 +56,8 @@ _LAZY_MODULES = frozenset({"cli", "data", "debug", "interop", "nn", "optim", "pl
 _LAZY_NAMES = {
     "save": "adjoint.interop", "load": "adjoint.interop",
     "explain": "adjoint.debug", "explain_nan": "adjoint.debug", "gradient_flow": "adjoint.debug",
+    "draw": "adjoint.api.pictures", "explore": "adjoint.api.pictures", "show_pictures": "adjoint.api.pictures",
+    "Drawing": "adjoint.api.pictures", "Exploration": "adjoint.api.pictures",
 }  # fmt: skip
 
 
@@ -64,6 +67,10 @@ def __getattr__(name: str) -> Any:
     if name in _LAZY_NAMES:
         return getattr(importlib.import_module(_LAZY_NAMES[name]), name)
     raise AttributeError(f"module 'adjoint' has no attribute {name!r}")
+
+
+# `t.draw()` loads the pictures as `ad.draw` does
+_methods["draw"] = lambda *args, **options: __getattr__("draw")(*args, **options)
 
 
 def __dir__() -> list[str]:

@@ -301,5 +301,4 @@ def _notebook_picture(t: Tensor) -> dict[str, str] | None:
     return {**bundle, "text/plain": repr(t)}
 
 
-_f_namespace["draw"] = draw
 _f_namespace["notebook_picture"] = _notebook_picture

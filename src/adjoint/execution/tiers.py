@@ -7,11 +7,11 @@ can't serve runs on the interpreter all the same.
 
 from __future__ import annotations
 
+import importlib
 import os
 import warnings
 from typing import Any
 
-from adjoint.execution.native import compile_plan, missing
 from adjoint.execution.plan import Plan
 from adjoint.execution.programs import choose
 from adjoint.graph.collector import collector_paused
@@ -78,9 +78,10 @@ def program_of(plan: Plan) -> Any:
 
 def _native(plan: Plan) -> Any:
     """The plan compiled; None where native code can't serve it."""
-    lacking = missing()
+    native = importlib.import_module("adjoint.execution.native")  # heavy: first when something is to be compiled
+    lacking = native.missing()
     if lacking is None:
-        return compile_plan(plan)
+        return native.compile_plan(plan)
     tiers.backend = "numpy"
     if not tiers.noticed:
         tiers.noticed = True
