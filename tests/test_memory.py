@@ -15,6 +15,8 @@ import adjoint as ad
 from support import double, equal
 
 MEGABYTE = 1 << 20
+# Blocks that pending work may take before it is evaluated: it rises and falls, so two looks differ by as much.
+PILE = 150_000
 
 
 @pytest.fixture
@@ -121,7 +123,7 @@ def test_an_average_updated_100_000_times_unread_stays_small() -> None:
     before = sys.getallocatedblocks()
     first = blocks_of(update, 20, 5_000) - before
     second = blocks_of(update, 20, 5_000) - before
-    assert second < 1.2 * first and first < 2_000_000
+    assert second < first + PILE and first < 2_000_000
     equal(average, np.full(8, 1 - 0.9999**200_000), 1e-2)
 
 
@@ -137,7 +139,7 @@ def test_an_average_of_detached_weights_updated_in_place_stays_small() -> None:
     before = sys.getallocatedblocks()
     first = blocks_of(update, 20, 2_500) - before
     second = blocks_of(update, 20, 2_500) - before
-    assert second < 1.2 * first and first < 2_000_000
+    assert second < first + PILE and first < 2_000_000
     equal(average, np.ones(8), 1e-4)
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from adjoint.graph import MODE, Kept, Mode, Node, Primitive, array_type, get_mode, mode, record, substitute, topological
 from adjoint.graph.collector import collector_paused
-from adjoint.primitives.core import SELECT, ops, placeholder, select, zeros
-from adjoint.primitives.custom import CUSTOM, HOST_CALL
+from adjoint.primitives.core import SELECT, no_kernel, ops, placeholder, select, zeros
+from adjoint.primitives.custom import CUSTOM, HOST_CALL, first_inputs
 
 __all__ = ["PULLBACK", "checkpoint", "expand", "forward", "pullback", "reverse"]
 
@@ -164,10 +164,6 @@ def _check_linear(
 # Checkpoints: outputs whose reverse pass computes them anew from the inputs -------------------------------------------
 
 
-def _identity_kernel(count: int, type: Any) -> Any:
-    return (lambda *arrays: arrays[:count]) if isinstance(type, tuple) else (lambda *arrays: arrays[0])
-
-
 def _recompute(u: Any, node: Node, wanted: Sequence[bool]) -> list[Node | None]:
     count = node.attributes
     cotangents = u if isinstance(node.type, tuple) else [u]
@@ -188,7 +184,7 @@ AFTER = Primitive(
     "after", lambda attributes, type: lambda x, *others: x,
     lambda u, out, wanted: [u, *[None] * (len(out.inputs) - 1)], view=True,
 )  # fmt: skip
-CHECKPOINT = Primitive("checkpoint", _identity_kernel, _recompute, view=True)
+CHECKPOINT = Primitive("checkpoint", first_inputs, _recompute, view=True)
 
 
 def checkpoint(outputs: Nodes, inputs: Nodes) -> list[Node]:
@@ -215,11 +211,7 @@ _LINEAR: dict[Primitive, Any] = {CUSTOM: _custom_linear, CHECKPOINT: _straight_t
 # The reverse pass as one lazy node ------------------------------------------------------------------------------------
 
 
-def _no_kernel(attributes: object, type: object) -> None:
-    raise RuntimeError("a pullback is expanded before it is evaluated")
-
-
-PULLBACK = Primitive("pullback", _no_kernel)  # type: ignore[arg-type]
+PULLBACK = Primitive("pullback", no_kernel)
 
 
 def pullback(output: Node, cotangent: Node, wrt: Nodes) -> list[Node]:

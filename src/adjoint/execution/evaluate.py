@@ -114,19 +114,29 @@ def run(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Any]:
 
 
 def _run(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Any]:
+    program = plan.program
+    if program is None or plan.patience:
+        with np.errstate(all="ignore"):
+            program = program_of(plan)
+    with plan.lock if isinstance(program, Bound) else nullcontext():
+        return _guarded(
+            lambda masked: program.run(leaves, numbers, masked),
+            plan.has_masked and not program.masks,
+            plan.always_masked,
+            plan.checked,
+        )
+
+
+def _guarded(compute: Callable[[bool], list[Any]], masks: bool, always: bool, checked: Sequence[int]) -> list[Any]:
+    """The results of `compute(masked)`: with plain products, and anew with the masked ones if an operation was invalid or
+    one of the results at `checked` isn't finite, as far as one sum can tell."""
     alarm = _Alarm()
     with np.errstate(divide="ignore", over="ignore", under="ignore", invalid="call", call=alarm):
-        program = plan.program if plan.program is not None and not plan.patience else program_of(plan)
-        with plan.lock if isinstance(program, Bound) else nullcontext():
-            results = program.run(leaves, numbers, plan.always_masked)
-            judged = plan.has_masked and not plan.always_masked and not program.masks
-            if judged and (alarm.raised or not _finite(plan, results)):
-                results = program.run(leaves, numbers, True)
-    return results  # type: ignore[no-any-return]
-
-
-def _finite(plan: Plan, results: list[Any]) -> bool:
-    return all(np.isfinite(np.add.reduce(results[k], None)) for k in plan.checked)
+        results = compute(always)
+        judged = masks and not always
+        if judged and (alarm.raised or not all(np.isfinite(np.add.reduce(results[k], None)) for k in checked)):
+            results = compute(True)
+    return results
 
 
 def evaluate(nodes: Iterable[Node], remember: bool = True) -> None:
@@ -192,16 +202,8 @@ def _prepare_once(c: Canonical, wanted: list[int], keep: bool) -> Callable[[], t
 
 def interpret(steps: Interpretation) -> list[Any]:
     """The values of a structure seen for the first time."""
-    alarm = _Alarm()
-    with (
-        collector_paused(),
-        single_threaded,
-        np.errstate(divide="ignore", over="ignore", under="ignore", invalid="call", call=alarm),
-    ):
-        results = steps.run(steps.always_masked)
-        if steps.has_masked and not steps.always_masked and (alarm.raised or not steps.is_finite(results)):
-            results = steps.run(True)
-    return results
+    with collector_paused(), single_threaded:
+        return _guarded(steps.run, steps.has_masked, steps.always_masked, steps.checked)
 
 
 def _cut_from(c: Canonical) -> list[Node]:

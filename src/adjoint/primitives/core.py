@@ -41,13 +41,14 @@ def register(function: NodeFunction, name: str | None = None) -> NodeFunction:
 # Leaves ---------------------------------------------------------------------------------------------------------------
 
 
-def _no_kernel(attributes: Any, type: Any) -> Any:
+def no_kernel(attributes: Any, type: Any) -> Any:
+    """The kernel of what is given or expanded, never computed."""
     raise RuntimeError("this node has no value of its own")
 
 
-LEAF = Primitive("leaf", _no_kernel)
+LEAF = Primitive("leaf", no_kernel)
 VERSION = Primitive("version", lambda attributes, type: lambda x: x, view=True, key=lambda attributes: None)
-PLACEHOLDER = Primitive("placeholder", _no_kernel)
+PLACEHOLDER = Primitive("placeholder", no_kernel)
 FULL = Primitive("full", lambda value, type: lambda: np.full(type.shape, value, type.dtype.dtype))
 
 
@@ -372,6 +373,6 @@ def same_type(name: str, nodes: Sequence[Node]) -> list[Node]:
 __all__ = [
     "BOOL", "CAST", "DETACH", "FULL", "IDENTITY", "LEAF", "PLACEHOLDER", "SELECT", "VERSION", "WATCHED", "binary",
     "bounded_int", "cast", "complex_of", "conform", "conjugate", "constant", "data", "full", "inexact", "is_literal",
-    "is_scalar", "leaf", "marker", "match", "ops", "placeholder", "reduce_to", "register", "same_type", "select",
+    "is_scalar", "leaf", "marker", "match", "no_kernel", "ops", "placeholder", "reduce_to", "register", "same_type", "select",
     "stop_gradient", "unary", "version", "zeros",
 ]  # fmt: skip

@@ -16,8 +16,8 @@ from adjoint.graph import ArrayType, Node, Primitive, get_mode, record
 CustomRule = Callable[[list[Node | None], Node], Sequence[Node | None]]
 
 
-def _custom_kernel(attributes: tuple[int, Any], type: Any) -> Any:
-    count = attributes[0]
+def first_inputs(count: int, type: Any) -> Any:
+    """The kernel that gives the first inputs and leaves the others to the derivative rule."""
     return (lambda *arrays: arrays[:count]) if isinstance(type, tuple) else (lambda *arrays: arrays[0])
 
 
@@ -27,7 +27,13 @@ def _custom_vjp(u: Any, out: Node, wanted: Sequence[bool]) -> list[Node | None]:
     return [None] * count + list(rule(cotangents, out))
 
 
-CUSTOM = Primitive("custom", _custom_kernel, _custom_vjp, view=True, key=lambda attributes: attributes[0])
+CUSTOM = Primitive(
+    "custom",
+    lambda attributes, type: first_inputs(attributes[0], type),
+    _custom_vjp,
+    view=True,
+    key=lambda attributes: attributes[0],
+)
 
 
 def custom(
