@@ -89,11 +89,11 @@ subtract = binary(
     "subtract", np.subtract, lambda u, out, a, b: u, lambda u, out, a, b: negative(u),
     kinds="iufc", cheap=True, symbol="−",
 )  # fmt: skip
-multiply = binary(
+multiply = binary(  # the most frequent rule of all: no call to find out that a real number is its own conjugate
     "multiply",
     np.multiply,
-    lambda u, out, a, b: scale(u, conjugate(b)),
-    lambda u, out, a, b: scale(u, conjugate(a)),
+    lambda u, out, a, b: scale(u, b if b.type.real_inexact else conjugate(b)),
+    lambda u, out, a, b: scale(u, a if a.type.real_inexact else conjugate(a)),
     cheap=True,
     symbol="×",
 )
