@@ -36,9 +36,9 @@ def crop(
     count = len(images)
     tops, lefts = (generator.integers(0, room + 1, count) for room in rooms)
     windows = np.lib.stride_tricks.sliding_window_view(images, (height, width), axis=(-2, -1))
-    if images.ndim == 3:
-        return windows[np.arange(count), tops, lefts]
-    return windows[np.arange(count), :, tops, lefts]
+    between = (slice(None),) * (images.ndim - 3)
+    chosen: np.ndarray = windows[(np.arange(count), *between, tops, lefts)]
+    return chosen
 
 
 def mirror(images: np.ndarray, generator: np.random.Generator, probability: float = 0.5) -> np.ndarray:
