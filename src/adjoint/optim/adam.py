@@ -9,7 +9,7 @@ from adjoint.tensors import Tensor
 from adjoint.tensors.elementwise import maximum
 from adjoint.tensors.functions import sqrt, square, zeros_like
 
-from .optimizer import Group, Optimizer, betas_in_range, keep
+from .optimizer import Group, Optimizer, State, betas_in_range, keep
 
 __all__ = ["Adam", "AdamW"]
 
@@ -44,16 +44,19 @@ class Adam(Optimizer):
         super().check(group)
         betas_in_range(type(self).__name__, group["betas"])
 
-    def update(self, parameter: Tensor, gradient: Tensor, state: dict[str, Any], group: Group) -> Tensor:
+    def prepare(self, parameter: Tensor, group: Group) -> dict[str, Any]:
+        """The averages at 0, before the first step."""
+        names = ["exp_avg", "exp_avg_sq", *(["max_exp_avg_sq"] if group["amsgrad"] else [])]
+        return {"step": 0, **{name: zeros_like(parameter) for name in names}}
+
+    def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
         """The new value of a parameter."""
         if group["weight_decay"]:
             gradient = gradient + group["weight_decay"] * parameter
         return self.descend(parameter, gradient, state, group)
 
-    def descend(self, parameter: Tensor, gradient: Tensor, state: dict[str, Any], group: Group) -> Tensor:
+    def descend(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
         """The new value of a parameter, weight decay apart."""
-        if not state:
-            state.update(step=0, exp_avg=zeros_like(gradient), exp_avg_sq=zeros_like(gradient))
         beta1, beta2 = group["betas"]
         state["step"] += 1
         average = state["exp_avg"] + (1 - beta1) * (gradient - state["exp_avg"])
@@ -86,6 +89,6 @@ class AdamW(Adam):
     ) -> None:
         super().__init__(parameters, lr, betas, eps, weight_decay, amsgrad)
 
-    def update(self, parameter: Tensor, gradient: Tensor, state: dict[str, Any], group: Group) -> Tensor:
+    def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
         """The new value of a parameter."""
         return self.descend(parameter * (1 - group["lr"] * group["weight_decay"]), gradient, state, group)

@@ -8,7 +8,7 @@ from typing import Any
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import sqrt, square, zeros_like
 
-from .optimizer import Group, Optimizer, keep
+from .optimizer import Group, Optimizer, State, keep
 
 __all__ = ["RMSprop"]
 
@@ -48,13 +48,16 @@ class RMSprop(Optimizer):
             if group[name] < 0:
                 raise ValueError(f"RMSprop: {name} must not be negative; it is {group[name]}")
 
-    def update(self, parameter: Tensor, gradient: Tensor, state: dict[str, Any], group: Group) -> Tensor:
+    def prepare(self, parameter: Tensor, group: Group) -> dict[str, Any]:
+        """The averages at 0, before the first step."""
+        wanted = {"square_avg": True, "grad_avg": group["centered"], "momentum_buffer": group["momentum"]}
+        return {name: zeros_like(parameter) for name, needed in wanted.items() if needed}
+
+    def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
         """The new value of a parameter."""
         alpha = group["alpha"]
         if group["weight_decay"]:
             gradient = gradient + group["weight_decay"] * parameter
-        if not state:
-            state["square_avg"] = zeros_like(gradient)
         squares = keep(state, "square_avg", alpha * state["square_avg"] + (1 - alpha) * square(gradient))
         if group["centered"]:
             average = state["grad_avg"] if "grad_avg" in state else zeros_like(gradient)
