@@ -36,8 +36,8 @@ def crop(
     count = len(images)
     tops, lefts = (generator.integers(0, room + 1, count) for room in rooms)
     windows = np.lib.stride_tricks.sliding_window_view(images, (height, width), axis=(-2, -1))
-    between = (slice(None),) * (images.ndim - 3)
-    chosen: np.ndarray = windows[(np.arange(count), *between, tops, lefts)]
+    numbers = np.arange(count)
+    chosen: np.ndarray = windows[numbers, tops, lefts] if images.ndim == 3 else windows[numbers, :, tops, lefts]
     return chosen
 
 
@@ -91,7 +91,8 @@ def _bilinear(images: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.n
     corner = first + (top * line + left)[:, None]
 
     def at(offset: int) -> np.ndarray:
-        return flat[offset:].take(corner)
+        pixels: np.ndarray = flat[offset:].take(corner)
+        return pixels
 
     upper = at(0) + right[:, None] * (at(1) - at(0))
     lower = at(line) + right[:, None] * (at(line + 1) - at(line))
