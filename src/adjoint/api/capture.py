@@ -71,9 +71,15 @@ class Gradient:
         self.current: Tensor | None = None
 
     @property
-    def changed_in_place(self) -> bool:
-        """Whether the tensor that it was goes on as the gradient with another value."""
-        return self.found is not None and self.current is self.found and NODE.__get__(self.found) is not self.given
+    def changed(self) -> Node | None:
+        """What the tensor that it was is in the end, if that is something else: `w.grad *= 0.5`."""
+        node = None if self.found is None else NODE.__get__(self.found)
+        return None if node is self.given else node
+
+    @property
+    def replaced(self) -> bool:
+        """Whether there is another tensor, or none, in the end."""
+        return self.assigned and self.current is not self.found
 
 
 class Cell:
@@ -310,19 +316,22 @@ _lock = threading.Lock()
 _watching = 0
 
 
+def _exchange(node: Any, grad: Any) -> None:
+    setattr(Tensor, "node", node)  # noqa: B010 - type checkers know the slots
+    setattr(Variable, "grad", grad)  # noqa: B010
+
+
 @contextmanager
 def _names_watched() -> Iterator[None]:
     global _watching
     with _lock:
         _watching += 1
         if _watching == 1:
-            Tensor.node = _WatchedNode()  # type: ignore[assignment]
-            Variable.grad = _WatchedGradient()  # type: ignore[misc]
+            _exchange(_WatchedNode(), _WatchedGradient())
     try:
         yield
     finally:
         with _lock:
             _watching -= 1
             if not _watching:
-                Tensor.node = NODE
-                Variable.grad = GRAD
+                _exchange(NODE, GRAD)

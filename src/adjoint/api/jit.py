@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from adjoint.dtypes import BY_NUMPY, get_default_dtype
 from adjoint.graph import Node, Variable, array_type, get_mode, substitute, topological
 from adjoint.primitives.core import DETACH, FULL, LEAF, VERSION, WATCHED, full, leaf
 from adjoint.primitives.random import EXAMPLES
+from adjoint.tensors.located import at_user
 from adjoint.tensors.pending import force
 from adjoint.tensors.tensor import Tensor, array_node, wrap
 from adjoint.unknown import Unknown
@@ -63,6 +65,8 @@ def jit(f: Callable[..., Any] | None = None, *, static_argnums: int | Sequence[i
     """
     if f is None:
         return functools.partial(jit, static_argnums=static_argnums, check=check)
+    if not callable(f):
+        raise TypeError(f"jit: expected a function, got a {type(f).__name__}{at_user()}")
     static = {static_argnums} if isinstance(static_argnums, int) else set(static_argnums)
     return functools.wraps(f, updated=())(Jitted(f, static, check))
 
@@ -277,15 +281,17 @@ class Compiled:
             if name.rebound:
                 name.check(self.function)
                 self.rebound.append((name.tensor, name.position, name.variable, self._root(name.node)))
-        # (variable, position or None, whether the tensor that it has stays, place or None for no gradient)
-        self.gradients: list[tuple[Variable, int | None, bool, int | None]] = []
-        for gradient in trace.gradients.values():
-            current = gradient.current
-            if gradient.changed_in_place or (gradient.assigned and current is not gradient.found):
-                place = None if current is None else self._root(NODE.__get__(current))
-                self.gradients.append((gradient.variable, gradient.position, gradient.changed_in_place, place))
+        # (variable, position or None, place or None for no gradient), of the tensors that were there and of new ones
+        self.changed: list[tuple[Variable, int | None, int]] = []
+        self.gradients: list[tuple[Variable, int | None, int | None]] = []
+        for g in trace.gradients.values():
+            if g.changed is not None:
+                self.changed.append((g.variable, g.position, self._root(g.changed)))
+            if g.replaced:
+                place = None if g.current is None else self._root(NODE.__get__(g.current))
+                self.gradients.append((g.variable, g.position, place))
         self.written = [(cell, self._want(cell.current)) for cell in trace.cells.values() if cell.changed]
-        differentiates = any(g.assigned for g in trace.gradients.values())
+        differentiates = bool(self.changed) or any(g.assigned for g in trace.gradients.values())
         changes_variables = differentiates or any(v is not None and v.tracked for _, _, v, _ in self.rebound)
         self.inlined = self.tracked and not changes_variables
 
@@ -298,7 +304,7 @@ class Compiled:
             if g.looked
         ]
         # Where names change, two of them mustn't be the same: the function was traced with different ones.
-        changing = bool(self.rebound or self.gradients)
+        changing = bool(self.rebound or self.gradients or self.changed)
         self.captured = {id(n.tensor) for n in outside} if changing else set()
         self.variables = {id(n.variable) for n in outside if n.variable is not None} if changing else set()
         self.changing = changing
@@ -323,10 +329,7 @@ class Compiled:
         return self.epoch != tracing.epoch or not self._same_surroundings()
 
     def _same_surroundings(self) -> bool:
-        for a, b in zip(self.around, self.surroundings(), strict=True):
-            if a is not b:
-                return False
-        return True
+        return all(map(is_, self.around, self.surroundings()))
 
     def ready(self, call: Call) -> list[Any] | None:
         """The numbers of a call; None if the trace doesn't fit it."""
@@ -406,6 +409,48 @@ class Compiled:
             replaced[x] = full(value, x.type)
         return substitute(self.graph, replaced)
 
+    def checked(self, call: Call, numbers: list[Any], f: Callable[[], Any]) -> Any:
+        """Compute without consequences, let f do what it does, and compare."""
+        leaves = call.leaves
+        results = [wrap(x) for x in self.results(leaves, numbers)]
+        with tracing.paused():
+            expected = [x.numpy() for x in results]
+        quiet = [(t, t.node) for t, _, _, _ in self.names if not any(t is r[0] for r in self.rebound)]
+        out = f()
+        found: list[tuple[str, Any, Any]] = []
+        flat, structure = tree.flatten(out, opaque=True)
+        if structure != self.structure:
+            self._differs("the structure of the result", structure, self.structure)
+        for k, (x, (kind, place)) in enumerate(zip(flat, self.outputs, strict=True)):
+            if kind == "value":
+                found.append((f"result {k}", x, expected[place]))
+            elif kind == "number":
+                found.append((f"result {k}", x, numbers[place]))
+        for tensor, position, _, place in self.rebound:
+            held = tensor if position is None else leaves[position]
+            found.append((f"the tensor {tensor.name or tensor.shape}", held, expected[place]))
+        for owner, position, place in [*self.changed, *self.gradients]:
+            variable = owner if position is None else leaves[position].node.attributes
+            if (variable.grad is None) is not (place is None):
+                self._differs(f"whether {variable.name or 'a variable'} has a gradient", variable.grad, place)
+            if place is not None:
+                found.append((f"the gradient of {variable.name or 'a variable'}", variable.grad, expected[place]))
+        for cell, k in self.written:
+            found.append((f"{type(cell.owner).__name__}[{cell.name!r}]", cell.read(), numbers[k]))
+        for tensor, node in quiet:
+            if tensor.node is not node:
+                self._differs("a tensor that it only read when it was traced", tensor, wrap(node))
+        for what, x, y in found:
+            if not _agree(x, y):
+                self._differs(what, x, y)
+        return out
+
+    def _differs(self, what: str, recorded: Any, replayed: Any) -> None:
+        raise RuntimeError(
+            f"{self.function}: {what} differs between the function and its compiled graph: {recorded} and {replayed}. It "
+            f"depends on something that was computed in Python when the function was traced{at_user()}"
+        )
+
     def commit(self, leaves: list[Any], results: list[Node], numbers: list[Any]) -> Any:
         """Give names, gradients and numbers their new values; the function's result."""
         for tensor, position, variable, place in self.rebound:
@@ -418,14 +463,11 @@ class Compiled:
             elif node.op is DETACH and node.inputs and node.inputs[0].tracked:
                 WATCHED.append(node)  # as when it is recorded
             tensor.node = node
-        for owner, position, stays, place in self.gradients:
+        for owner, position, place in self.changed:
+            (owner if position is None else leaves[position].node.attributes).grad.node = results[place]
+        for owner, position, new in self.gradients:
             held = owner if position is None else leaves[position].node.attributes
-            if place is None:
-                held.grad = None
-            elif stays:
-                held.grad.node = results[place]
-            else:
-                held.grad = wrap(results[place])
+            held.grad = None if new is None else wrap(results[new])
         for cell, k in self.written:
             cell.write(numbers[k])
         made: list[Any] = []
@@ -437,3 +479,13 @@ class Compiled:
             else:
                 made.append(numbers[x] if kind == "number" else x)
         return made[0] if self.structure.kind is None and made else self.structure.unflatten(made)
+
+
+def _agree(x: Any, y: Any) -> bool:
+    """Whether two values are the same up to rounding, which differs between one way of computing and another."""
+    a, b = np.asarray(x), np.asarray(y)
+    if a.shape != b.shape or a.dtype.kind not in "fc":
+        return bool(np.array_equal(a, b))
+    with np.errstate(all="ignore"):
+        size = np.max(np.abs(a), initial=0.0, where=np.isfinite(a))
+        return bool(np.allclose(a, b, 0.0, float(np.finfo(a.dtype).eps) ** 0.6 * (1 + size), equal_nan=True))

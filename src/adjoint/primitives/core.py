@@ -386,6 +386,6 @@ def same_type(name: str, nodes: Sequence[Node]) -> list[Node]:
 __all__ = [
     "BOOL", "CAST", "DETACH", "FULL", "IDENTITY", "LEAF", "PLACEHOLDER", "SELECT", "VERSION", "WATCHED", "binary",
     "bounded_int", "cast", "complex_of", "conform", "conjugate", "constant", "data", "full", "inexact", "is_literal",
-    "is_scalar", "is_traced", "leaf", "marker", "match", "no_kernel", "ops", "placeholder", "reduce_to", "register", "same_type", "select",
-    "stop_gradient", "typed", "unary", "version", "zeros",
+    "is_scalar", "is_traced", "leaf", "marker", "match", "no_kernel", "ops", "placeholder", "reduce_to", "register",
+    "same_type", "select", "stop_gradient", "typed", "unary", "version", "zeros",
 ]  # fmt: skip

@@ -257,7 +257,13 @@ class Tensor:
         if flag:
             check_differentiable(self.dtype, "requires_grad")
         name = self.name
-        self.node = leaf(self._array(), node.type, Variable(name, flag) if flag or name else None)
+        variable = Variable(name, flag) if flag or name else None
+        tracer = tracing.active()
+        if tracer is None:
+            self.node = leaf(self._array(), node.type, variable)
+        else:
+            tracer.refuse_change(self, "requires_grad of a tensor")
+            self.node = _copy(node, node.dtype, variable)
         return self
 
     @property
@@ -712,6 +718,11 @@ def _variables(root: Node) -> tuple[list[Node], bool]:
                 continue
         elif op is CUSTOM or op is HOST_CALL:
             custom = True
+        elif op is PLACEHOLDER:
+            raise RuntimeError(
+                f"backward: {node.attributes} was computed from variables outside of the traced function, where their "
+                f"gradients can't be added up; use ad.grad, or compute it inside{at_user()}"
+            )
         for x in node.inputs:
             if x.tracked and x not in seen:
                 seen.add(x)
