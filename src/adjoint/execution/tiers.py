@@ -53,7 +53,8 @@ class Tiers:
             return self.deterministic or self.backend == "native"
         if len(nodes) > SHORT:
             return False
-        return sum([x.type.size for x in nodes if x.value is None and type(x.type) is not tuple]) >= HUGE
+        elements: int = sum([x.type.size for x in nodes if x.value is None and type(x.type) is not tuple])
+        return elements >= HUGE
 
     def price(self, plan: Plan) -> float:
         """The seconds that the interpreter may spend on a plan before it is compiled; infinity for ever."""
