@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from adjoint import _optional, data, interop, nn, optim, plot, random
+from adjoint.api.modes import deterministically
 
 from .fitting import History, accuracy, fit, percent, predict
 from .progress import Progress
@@ -41,6 +42,7 @@ def mnist_network() -> nn.Sequential:
     )
 
 
+@deterministically()
 def mnist_mlp(
     *,
     epochs: int = 8,
