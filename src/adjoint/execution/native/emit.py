@@ -339,7 +339,9 @@ class NestWriter:
             pointer = e.assign(f"load ptr, ptr {pointer}")
             with e.loop("0", str(size_of(self.fusion.shapes[slot])), 1) as i:
                 where = e.address(pointer, i, dtype)
-                kind, number = ("i8", str(int(initial))) if dtype == "bool" else (ELEMENT[dtype], literal(initial, dtype))
+                kind, number = (
+                    ("i8", str(int(initial))) if dtype == "bool" else (ELEMENT[dtype], literal(initial, dtype))
+                )
                 e.line(f"store {kind} {number}, ptr {where}")
         return "\n".join(
             [f"define internal void @start{self.index}(ptr %table) #0 {{", "entry:", *e.allocations, *e.lines,

@@ -98,7 +98,9 @@ class Nest:
         self.stored: list[int] = []  # slots that go to memory
         self.products: list[Product] = []  # computed tile by tile, each read by the nest while it is in the cache
         self.tile_rows = 0  # of the products
-        self.tiles: dict[int, int] = {}  # products of which nothing but the tile is kept, and where in a thread's own space
+        self.tiles: dict[
+            int, int
+        ] = {}  # products of which nothing but the tile is kept, and where in a thread's own space
 
     def row_shape(self, shape: Shape) -> bool:
         """Whether values of this shape, one for each row, broadcast to the domain along the rows."""

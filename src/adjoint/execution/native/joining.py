@@ -50,7 +50,9 @@ def _readers(fusion: Fusion) -> dict[int, list[int]]:
     readers: dict[int, list[int]] = {}
     for index, unit in enumerate(fusion.units):
         if isinstance(unit, Nest):
-            read = {i for step in unit.steps for i in step.inputs if not (fusion.home.get(i) == index and i in unit.level)}
+            read = {
+                i for step in unit.steps for i in step.inputs if not (fusion.home.get(i) == index and i in unit.level)
+            }
         elif isinstance(unit, Host):
             read = set(unit.step.inputs)
         else:

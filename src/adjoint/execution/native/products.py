@@ -195,9 +195,7 @@ class ProductWriter:
         self.e = tiles
 
 
-def write_call(
-    e: Emitter, table: Table, own: Own, unit: int, primitive: onednn.Primitive, pointers: list[str]
-) -> None:
+def write_call(e: Emitter, table: Table, own: Own, unit: int, primitive: onednn.Primitive, pointers: list[str]) -> None:
     """Set where a primitive's arguments are, and execute it. `pointers` are in the order of its arguments."""
     first = own.call(primitive)
 
