@@ -16,12 +16,13 @@ from adjoint.execution import evaluation_lock
 from adjoint.graph import Node, Primitive, Scope, Variable, array_type, get_mode, mode
 from adjoint.primitives import elementwise
 from adjoint.primitives.core import (
-    FULL, IDENTITY, LEAF, PLACEHOLDER, VERSION, bounded_int, cast, is_scalar, leaf, marker, ops, stop_gradient, version,
+    FULL, IDENTITY, LEAF, PLACEHOLDER, VERSION, cast, is_scalar, leaf, marker, ops, stop_gradient, typed, version,
 )  # fmt: skip
 from adjoint.primitives.custom import CUSTOM, HOST_CALL
 from adjoint.tensors.located import MISTAKES, at_user, explained, give_site, recording_at_user
 from adjoint.tensors.pending import accumulating, count_pending, force, force_array, settle
 from adjoint.tensors.text import describe, made_by
+from adjoint.unknown import Unknown
 
 if TYPE_CHECKING:
     from adjoint.tensors import functions as _f
@@ -492,13 +493,7 @@ def as_node(x: Any, beside: DType | None = None) -> Node:
         return x
     if is_scalar(x):
         dtype = scalar_dtype(x, beside)
-        kind = dtype.kind
-        value = float(x) if kind == "f" else complex(x) if kind == "c" else x
-        if kind == "b":
-            value = bool(x)
-        elif kind in "iu":
-            value = bounded_int(x, dtype)
-        return ops.full(value, array_type((), dtype))
+        return ops.full(typed(x, dtype), array_type((), dtype))
     return array_node(x, None, None)
 
 
@@ -790,7 +785,7 @@ def _unary_operator(name: str, function: Callable[[Node], Node]) -> Any:
 
 def power(x: Any, y: Any) -> Node:
     """x to the power y: a Python number as exponent has a rule of its own."""
-    if is_scalar(y) and isinstance(x, Node) and not isinstance(y, complex):
+    if is_scalar(y) and isinstance(x, Node) and not isinstance(y, (complex, Unknown)):
         return elementwise.power_constant(x, y if isinstance(y, float) and not float(y).is_integer() else int(y)
                                           if not isinstance(y, float) or x.dtype.inexact else float(y))  # fmt: skip
     return elementwise.power(x, y)
