@@ -109,6 +109,9 @@ class _Alarm:
 
 def run(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Any]:
     """The values of a plan's outputs."""
+    program = plan.program
+    if program is not None and program.alone:
+        return program.run(leaves, numbers, True)  # type: ignore[no-any-return]
     if plan.has_products:
         with single_threaded:
             return _run(plan, leaves, numbers)
@@ -120,8 +123,6 @@ def _run(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Any]:
     if program is None or plan.spent >= plan.price:
         with np.errstate(all="ignore"):
             program = program_of(plan)
-    if program.alone:
-        return program.run(leaves, numbers, True)  # type: ignore[no-any-return]
     started = perf_counter() if plan.price < math.inf else 0.0
     with plan.lock if isinstance(program, Bound) else nullcontext():
         results = _guarded(

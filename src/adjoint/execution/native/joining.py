@@ -78,9 +78,10 @@ def _fits(fusion: Fusion, product: Product, nest: Nest) -> bool:
     produced = {step.output for step in nest.steps}
     for step in nest.steps:
         for i in step.inputs:
-            if i not in produced and i in fusion.views and fusion.views[i].root == slot:
-                if fusion.views[i] != View(slot, 0, domain, contiguous(domain)):
-                    return False  # it is read in another order
+            if i in produced or i not in fusion.views or fusion.views[i].root != slot:
+                continue
+            if fusion.views[i] != View(slot, 0, domain, contiguous(domain)):
+                return False  # it is read in another order
     return True
 
 

@@ -154,7 +154,6 @@ def _load() -> str | None:
         library.dnnl_primitive_desc_query_md.restype = c_void_p
         library.dnnl_primitive_execute.argtypes = [c_void_p, c_void_p, c_int, c_void_p]
         # the copy of OpenMP that this library is linked with, which need not be the only one in the process
-        library.omp_get_max_threads.restype = library.omp_set_num_threads.argtypes = None
         library.omp_get_max_threads.restype = c_int
         library.omp_set_num_threads.argtypes = [c_int]
         _state["library"] = library
@@ -172,7 +171,8 @@ def missing() -> str | None:
     with _lock:
         if "missing" not in _state:
             _state["missing"] = _load()
-        return _state["missing"]
+        found: str | None = _state["missing"]
+        return found
 
 
 def available() -> bool:
