@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.api.modes import no_grad
+from adjoint.api.modes import deterministically, no_grad
 from adjoint.nn import Module
 from adjoint.nn.utils import clip_grad_norm_
 from adjoint.optim import AveragedModel, LRScheduler, Optimizer
@@ -67,6 +67,7 @@ class Run:
         history = self.history
         try:
             with contextlib.ExitStack() as stack:
+                stack.enter_context(deterministically())  # a resumed run must come to the same bits
                 log = stack.enter_context(JsonLines(log_path, history.resumed_at or None)) if log_path else None
                 stop = stack.enter_context(StopOnInterrupt())
                 while len(history.epochs) < self.epochs and not history.stopped_early and not history.interrupted:
