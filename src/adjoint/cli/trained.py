@@ -5,11 +5,14 @@ from __future__ import annotations
 import argparse
 import math
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import adjoint
+
 
 from .arguments import Parsers, add_threads, use_threads, whole
 
@@ -57,7 +60,9 @@ def add(commands: Parsers[argparse.ArgumentParser]) -> None:
 
 def _add_weights(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument(
-        "--weights", metavar="FILE", help=f"the weights {what} (default: the first of {', '.join(DEFAULTS)} that is there)"
+        "--weights",
+        metavar="FILE",
+        help=f"the weights {what} (default: the first of {', '.join(DEFAULTS)} that is there)",
     )
 
 
@@ -85,7 +90,9 @@ def _predict(options: argparse.Namespace) -> int:
     print(f"{first}  ({100 * shares[first]:.1f} %)")
     print(f"then {second} ({100 * shares[second]:.1f} %), {third} ({100 * shares[third]:.1f} %)")
     if options.out is not None:
-        adjoint.plot.predictions(digit[None], [first], path=options.out, confidence=[shares[first]], title="What it saw")
+        adjoint.plot.predictions(
+            digit[None], [first], path=options.out, confidence=[shares[first]], title="What it saw"
+        )
         print(f"wrote {options.out}")
     print(f"{name}, {time.perf_counter() - started:.1f} s")
     return 0
@@ -104,10 +111,10 @@ def _eval(options: argparse.Namespace) -> int:
     return 0
 
 
-def _eval_text(model: adjoint.nn.Module, settings: object, options: argparse.Namespace) -> None:
+def _eval_text(model: adjoint.nn.Module, settings: Mapping[str, Any], options: argparse.Namespace) -> None:
     if options.out is not None:
         raise ValueError("a text has no confusion matrix; leave --out away")
-    bits = adjoint.train.measure_text(model, settings, options.data)
+    bits = adjoint.train.bits_per_character(model, settings["characters"], options.data)
     print(f"{bits:.3f} bits a character, a perplexity of {2**bits:.2f}")
 
 
@@ -123,7 +130,7 @@ def _eval_classes(model: adjoint.nn.Module, name: str, options: argparse.Namespa
     scores = train.predict(model, inputs)
     loss = adjoint.nn.functional.cross_entropy(adjoint.tensor(scores), labels).item()
     table = train.confusion_matrix(labels, scores)
-    print(f"test accuracy {train.percent(np.trace(table) / len(labels))} of {len(labels):,}, loss {loss:.4f}\n")
+    print(f"test accuracy {percent(np.trace(table) / len(labels))} of {len(labels):,}, loss {loss:.4f}\n")
     print(_table(table, classes))
     if options.out is not None:
         adjoint.plot.confusion_matrix(scores.argmax(axis=1), labels, options.out, names=classes)
@@ -145,7 +152,7 @@ def _table(table: np.ndarray, classes: tuple[str, ...] | None) -> str:
 
 def _summary(options: argparse.Namespace) -> int:
     train = adjoint.train
-    settings: dict[str, int] = {}
+    settings: Mapping[str, Any] = {}
     if options.network in train.NETWORKS:
         name = options.network
         settings = {"vocabulary": 96} if name == "chargpt" else {}
@@ -154,5 +161,5 @@ def _summary(options: argparse.Namespace) -> int:
         if not Path(options.network).is_file():
             raise ValueError(f"{options.network!r} is neither a file nor a network: {', '.join(train.NETWORKS)}")
         model, name, settings = train.load_network(options.network)
-    print(adjoint.nn.summary(model, *train.example_inputs(name, settings)))
+    print(adjoint.nn.summary(model, train.example_input(name, settings)))
     return 0

@@ -14,7 +14,9 @@ __all__ = ["INTERRUPTED", "add"]
 
 INTERRUPTED = 130  # what a shell reports for a command that Ctrl-C ended
 
-LEAVES = "Leaves weights and a checkpoint (safetensors), pictures (PNG) and a log (lines of JSON) in a folder. Ctrl-C ends "
+LEAVES = (
+    "Leaves weights and a checkpoint (safetensors), pictures (PNG) and a log (lines of JSON) in a folder. Ctrl-C ends "
+)
 LEAVES += "it early and keeps what was learnt; --resume goes on, to the same weights as without the break."
 
 FILES = "the four files of {title} (default: ADJOINT_DATA, the checkout, the cache, or a download)"
@@ -30,7 +32,9 @@ def add(commands: Parsers[argparse.ArgumentParser]) -> None:
         )
         parser.set_defaults(name=name)
         parser.add_argument("--data", metavar="FOLDER", help=f"where to find {FILES.format(title=recipe.title)}")
-        parser.add_argument("--limit", type=count, metavar="N", help="use only the first N training images, for a quick try")
+        parser.add_argument(
+            "--limit", type=count, metavar="N", help="use only the first N training images, for a quick try"
+        )
     parser = _recipe(recipes, "chargpt", "a small transformer that learns to write like a text", _chargpt,
                      epochs=1, batch_size=32, lr=3e-3)  # fmt: skip
     parser.add_argument("--data", metavar="FILE", help="a text in UTF-8 (default: the source of adjoint itself)")
@@ -42,7 +46,9 @@ def add(commands: Parsers[argparse.ArgumentParser]) -> None:
         ("--layers", 3, "layers of the transformer"),
     ):
         parser.add_argument(option, type=count, default=default, metavar="N", help=f"{does} (default: {default})")
-    parser.add_argument("--sample", type=whole, default=400, metavar="N", help="characters to write at the end (default: 400)")
+    parser.add_argument(
+        "--sample", type=whole, default=400, metavar="N", help="characters to write at the end (default: 400)"
+    )
     parser = _recipe(recipes, "moons", "a small network that tells two interleaved half circles apart", _moons,
                      epochs=40, batch_size=32, lr=1e-2)  # fmt: skip
     parser.add_argument("--points", type=count, default=500, metavar="N", help="points to learn from (default: 500)")

@@ -76,7 +76,11 @@ def train_moons(
     save_network(files["weights"], model, "moons")
     reached = [epoch.metrics["test accuracy"] for epoch in history.epochs]
     plot.losses(
-        history.losses, files["loss curve"], steps_per_epoch=len(loader), accuracy=reached, title="Two moons: training loss"
+        history.losses,
+        files["loss curve"],
+        steps_per_epoch=len(loader),
+        accuracy=reached,
+        title="Two moons: training loss",
     )
     plot.decision_boundary(lambda plane: predict(model, plane), x, y, files["border"], title="Two moons")
     outcome = "stopped early after" if history.interrupted else "trained in"

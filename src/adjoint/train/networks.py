@@ -7,9 +7,11 @@ from typing import Any
 
 from adjoint import nn
 from adjoint.tensors import Tensor
-from adjoint.tensors.functions import arange
+from adjoint.tensors.functions import arange, zeros
 
-__all__ = ["CharTransformer", "build", "fashion_cnn", "mnist_cnn", "mnist_network", "moons_network"]
+__all__ = [
+    "NETWORKS", "CharTransformer", "build", "example_input", "fashion_cnn", "mnist_cnn", "mnist_network", "moons_network",
+]  # fmt: skip
 
 
 def mnist_network() -> nn.Sequential:
@@ -151,8 +153,8 @@ def build(name: str, **options: Any) -> nn.Module:
     return made
 
 
-def describe_inputs(name: str, metadata: Mapping[str, Any]) -> tuple[int, ...]:
-    """The shape of a batch of one for a network of that name, for a summary."""
+def example_input(name: str, options: Mapping[str, Any]) -> Tensor:
+    """A batch of one, all zeros, for a network of that name that was built with these options."""
     if name == "chargpt":
-        return 1, int(metadata.get("context", 64))
-    return (1, 2) if name == "moons" else (1, 28, 28)
+        return zeros((1, int(options.get("context", 64))), dtype="int64")
+    return zeros((1, 2) if name == "moons" else (1, 28, 28))
