@@ -13,7 +13,6 @@ import numpy as np
 
 import adjoint
 
-
 from .arguments import Parsers, add_threads, use_threads, whole
 
 __all__ = ["add"]
@@ -130,7 +129,7 @@ def _eval_classes(model: adjoint.nn.Module, name: str, options: argparse.Namespa
     scores = train.predict(model, inputs)
     loss = adjoint.nn.functional.cross_entropy(adjoint.tensor(scores), labels).item()
     table = train.confusion_matrix(labels, scores)
-    print(f"test accuracy {percent(np.trace(table) / len(labels))} of {len(labels):,}, loss {loss:.4f}\n")
+    print(f"test accuracy {train.percent(np.trace(table) / len(labels))} of {len(labels):,}, loss {loss:.4f}\n")
     print(_table(table, classes))
     if options.out is not None:
         adjoint.plot.confusion_matrix(scores.argmax(axis=1), labels, options.out, names=classes)

@@ -10,6 +10,6 @@ from .synthetic import moons, spirals
 from .text import Characters, characters
 
 __all__ = [
-    "FASHION_CLASSES", "Augmentation", "Characters", "DataLoader", "characters", "digit_from_image", "digits", "fashion_mnist", "mnist", "moons",
-    "read_idx", "read_image", "spirals",
+    "FASHION_CLASSES", "Augmentation", "Characters", "DataLoader", "characters", "digit_from_image", "digits",
+    "fashion_mnist", "mnist", "moons", "read_idx", "read_image", "spirals",
 ]  # fmt: skip

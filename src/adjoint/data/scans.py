@@ -36,13 +36,13 @@ def read_image(path: str | os.PathLike[str]) -> np.ndarray:
     if levels.ndim == 2:
         return levels
     channels = levels.shape[2]
+    grey: np.ndarray
     # The weights of ITU-R BT.601 for red, green and blue; one or two channels are grey, and grey with opacity.
-    grey = levels[..., :3] @ np.float32([0.299, 0.587, 0.114]) if channels >= 3 else levels[..., 0]
+    grey = levels[..., :3] @ np.array([0.299, 0.587, 0.114], np.float32) if channels >= 3 else levels[..., 0]
     if channels in (2, 4):
         opacity = levels[..., -1]
         grey = grey * opacity + (1 - opacity)
-    result: np.ndarray = grey
-    return result
+    return grey
 
 
 def digit_from_image(grey: np.ndarray) -> np.ndarray:
@@ -69,7 +69,8 @@ def digit_from_image(grey: np.ndarray) -> np.ndarray:
     scale = BOX / max(digit.shape)
     digit = _resized(digit, *(max(1, round(size * scale)) for size in digit.shape))
     digit = np.clip(digit / np.quantile(digit[digit > 0.3 * digit.max()], 0.8), 0, 1)
-    return np.rint(255 * _centred(digit)).astype(np.uint8)
+    pixels: np.ndarray = np.rint(255 * _centred(digit)).astype(np.uint8)
+    return pixels
 
 
 def _ink(grey: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ from .checkpoints import DamagedCheckpoint, load_checkpoint, save_checkpoint
 from .classifiers import CLASSIFIERS, Classifier, ClassifierRun, probabilities, scaled, train_classifier
 from .fitting import fit
 from .folder import load_network, save_network
-from .history import Epoch, History
+from .history import Epoch, History, percent
 from .metrics import accuracy, confusion_matrix, predict
 from .moons import MoonsRun, train_moons
 from .networks import (
@@ -24,6 +24,6 @@ __all__ = [
     "CLASSIFIERS", "NETWORKS", "CharRun", "CharTransformer", "Classifier", "ClassifierRun", "DamagedCheckpoint",
     "EarlyStopping", "Epoch", "History", "MoonsRun", "accuracy", "bits_per_character", "build", "char_loss",
     "confusion_matrix", "example_input", "fashion_cnn", "fit", "generate", "load_checkpoint", "load_network", "mnist_cnn",
-    "mnist_network", "moons_network", "predict", "probabilities", "save_checkpoint", "save_network", "scaled",
+    "mnist_network", "moons_network", "percent", "predict", "probabilities", "save_checkpoint", "save_network", "scaled",
     "train_chargpt", "train_classifier", "train_moons",
 ]  # fmt: skip

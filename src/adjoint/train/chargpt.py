@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-import adjoint
 from adjoint import _files, data, nn, optim, plot, random
 from adjoint.api.modes import no_grad
 from adjoint.tensors import Tensor
@@ -41,7 +40,7 @@ class CharRun:
 
 def own_source() -> str:
     """The source of adjoint itself: a text that is there wherever adjoint is."""
-    root = Path(adjoint.__file__).parent
+    root = Path(__file__).parents[1]
     return "\n".join(path.read_text(encoding="utf-8") for path in sorted(root.rglob("*.py")))
 
 
@@ -127,6 +126,8 @@ def bits_per_character(model: nn.Module, vocabulary: str, text: str | os.PathLik
 
     Raises ValueError for characters outside of its vocabulary and for a text too short.
     """
+    if not isinstance(model, CharTransformer):
+        raise TypeError(f"bits_per_character measures a CharTransformer, not {type(model).__name__}")
     whole = Path(text).read_text(encoding="utf-8") if text is not None else own_source()
     codes = data.Characters(vocabulary, np.zeros(0, np.int64)).encode(whole)
     _, held_out = data.Characters(vocabulary, codes).split(0.1)
@@ -175,7 +176,7 @@ def generate(
                 window = np.array([codes[-model.context :]])
                 scores = model(tensor(window)).numpy()[:, -1] / temperature
                 shares = probabilities(scores)[0].cumsum()
-                codes.append(int(min(np.searchsorted(shares, generator.random()), len(shares) - 1)))
+                codes.append(min(int(np.searchsorted(shares, generator.random())), len(shares) - 1))
     finally:
         model.train(training)
     return characters.decode(np.array(codes))
