@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 import adjoint
 
@@ -48,11 +49,15 @@ def add_threads(parser: argparse.ArgumentParser) -> None:
     """The option `--threads`."""
     parser.add_argument(
         "--threads", type=count, default=argparse.SUPPRESS, metavar="N",
-        help="how many threads compute (default: as ADJOINT_NUM_THREADS says, else what suits the machine)",
+        help="how many threads compute (default: what suits the machine)",
     )  # fmt: skip
 
 
 def use_threads(options: argparse.Namespace) -> None:
-    """Do what `--threads` asks for."""
-    if hasattr(options, "threads"):
-        adjoint.set_num_threads(options.threads)
+    """Do what `--threads` asks for, as far as this version can: without a setting for them it computes on one thread."""
+    wanted = getattr(options, "threads", None)
+    setter = getattr(adjoint, "set_num_threads", None)
+    if wanted is not None and setter is not None:
+        setter(wanted)
+    elif wanted is not None and wanted > 1:
+        print("adjoint: this version computes on one thread", file=sys.stderr)

@@ -41,9 +41,9 @@ def add(commands: Parsers[argparse.ArgumentParser]) -> None:
     parser.add_argument("--limit", type=count, metavar="N", help="use only the first N characters, for a quick try")
     for option, default, does in (
         ("--context", 64, "how many characters it sees at once"),
-        ("--width", 96, "features of each character"),
+        ("--width", 64, "features of each character"),
         ("--heads", 4, "parts of the attention"),
-        ("--layers", 3, "layers of the transformer"),
+        ("--layers", 2, "layers of the transformer"),
     ):
         parser.add_argument(option, type=count, default=default, metavar="N", help=f"{does} (default: {default})")
     parser.add_argument(

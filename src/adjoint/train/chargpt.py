@@ -11,6 +11,7 @@ import numpy as np
 
 from adjoint import _files, data, nn, optim, plot, random
 from adjoint.api.modes import no_grad
+from adjoint.data.text import read_text
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import tensor
 
@@ -53,9 +54,9 @@ def train_chargpt(
     seed: int = 0,
     out: str | os.PathLike[str] = "runs/chargpt",
     context: int = 64,
-    width: int = 96,
+    width: int = 64,
     heads: int = 4,
-    layers: int = 3,
+    layers: int = 2,
     limit: int | None = None,
     sample: int = 400,
     resume: bool = False,
@@ -63,8 +64,8 @@ def train_chargpt(
 ) -> CharRun:
     """Train a `CharTransformer` on a text file (adjoint's own source by default), and let it write.
 
-    An epoch goes once through the text, in pieces of `context` characters that overlap by half; the last tenth is held
-    out and measured in bits for each character. `limit` takes the first so many characters only. AdamW, one cycle up to
+    An epoch goes once through the text, in pieces of `context` characters; the last tenth is held out and measured in bits
+    for each character. `limit` takes the first so many characters only. AdamW, one cycle up to
     the rate `lr`, gradients clipped at norm 1. Weights, curves, a log, a checkpoint and a text of `sample` characters go
     to `out`. With `resume` it goes on from the checkpoint there.
 
@@ -74,10 +75,10 @@ def train_chargpt(
     """
     check_numbers(lr, epochs=epochs, batch_size=batch_size, context=context, width=width, layers=layers, limit=limit)
     out = prepare(out)
-    whole = Path(text).read_text(encoding="utf-8") if text is not None else own_source()
+    whole = read_text(text) if text is not None else own_source()
     chars = data.characters(text=whole[:limit])
     learnt, held_out = chars.split(0.1)
-    loader = data.DataLoader(learnt.contexts(context, stride=max(1, context // 2)), batch_size, seed=seed)
+    loader = data.DataLoader(learnt.contexts(context, stride=context), batch_size, seed=seed)
     inputs, targets = _test_pieces(held_out, context)
     random.seed(seed)
     options = {
@@ -128,7 +129,7 @@ def bits_per_character(model: nn.Module, vocabulary: str, text: str | os.PathLik
     """
     if not isinstance(model, CharTransformer):
         raise TypeError(f"bits_per_character measures a CharTransformer, not {type(model).__name__}")
-    whole = Path(text).read_text(encoding="utf-8") if text is not None else own_source()
+    whole = read_text(text) if text is not None else own_source()
     codes = data.Characters(vocabulary, np.zeros(0, np.int64)).encode(whole)
     _, held_out = data.Characters(vocabulary, codes).split(0.1)
     return _measure(model, *_test_pieces(held_out, model.context))

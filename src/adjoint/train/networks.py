@@ -112,7 +112,7 @@ class CharTransformer(nn.Module):
     """
 
     def __init__(
-        self, vocabulary: int, context: int = 64, width: int = 96, heads: int = 4, layers: int = 3, dropout: float = 0.0
+        self, vocabulary: int, context: int = 64, width: int = 64, heads: int = 4, layers: int = 2, dropout: float = 0.0
     ) -> None:
         self.context = context
         self.characters = nn.Embedding(vocabulary, width)
