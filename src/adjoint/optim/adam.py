@@ -58,7 +58,7 @@ class Adam(Optimizer):
         keep(state, "exp_avg", average)
         keep(state, "exp_avg_sq", squares)
         size = group["lr"] / (1 - beta1 ** state["step"])
-        root = sqrt(squares) / (1 - beta2 ** state["step"]) ** 0.5
+        root = sqrt(squares) * (1 / (1 - beta2 ** state["step"]) ** 0.5)  # a division for each element would cost as much as a root
         updated: Tensor = parameter - size * (average / (root + group["eps"]))
         return updated
 
