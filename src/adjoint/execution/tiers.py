@@ -71,11 +71,11 @@ class Tiers:
 tiers = Tiers()
 
 
-def program_of(plan: Plan) -> Any:
-    """The program for a plan's next run."""
+def program_of(plan: Plan, at_once: bool = False) -> Any:
+    """The program for a plan's next run; with `at_once`, the best there is, without waiting for it to come back."""
     with plan.lock, collector_paused():
         if plan.program is None:
-            plan.price = tiers.price(plan)
+            plan.price = 0.0 if at_once and tiers.backend != "numpy" else tiers.price(plan)
         if plan.spent >= plan.price:
             plan.price = math.inf
             plan.program = _native(plan) or plan.program
