@@ -6,6 +6,7 @@ broadcast by themselves, decides what to keep for a later reverse pass, and note
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
@@ -59,7 +60,8 @@ class Plan:
         self.has_masked = False
         self.has_products = False
         self.program: Any = None  # how it runs: see `programs`
-        self.patience = 0  # further runs before native code is tried: see `tiers`
+        self.spent = 0.0  # seconds in the interpreter, up to the price of compiling: see `tiers`
+        self.price = math.inf
         self.lock = threading.Lock()
 
     @property

@@ -1,6 +1,6 @@
 """Networks: modules with PyTorch's names, arguments, initialisation and `state_dict` keys."""
 
-from . import functional, init
+from . import functional, init, utils
 from .activations import (
     ELU,
     GELU,
@@ -42,7 +42,7 @@ from .summaries import Summary, summary
 __all__ = [
     # parts
     "Module", "Parameter", "KeyMismatch", "Sequential", "ModuleList", "ModuleDict", "Flatten", "Identity",
-    "functional", "init", "summary", "Summary",
+    "functional", "init", "utils", "summary", "Summary",
     # layers
     "Linear", "Conv2d", "MaxPool2d", "AvgPool2d", "AdaptiveAvgPool2d", "BatchNorm1d", "BatchNorm2d", "LayerNorm", "RMSNorm",
     "GroupNorm", "Dropout", "Embedding", "MultiheadAttention",

@@ -420,4 +420,4 @@ def _unflatten(skeleton: Any, leaves: list[Any]) -> Module:
     return result
 
 
-tree.register(Module, _flatten, _unflatten)
+tree.register(Module, _flatten, _unflatten, stateful=True)

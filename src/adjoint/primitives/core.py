@@ -78,6 +78,11 @@ def placeholder(type: ArrayType, label: str, tracked: bool = True) -> Node:
     return Node(PLACEHOLDER, (), label, type, None, 0, tracked)
 
 
+def is_traced(node: Node) -> bool:
+    """Whether a node stands for a value that only a later call has."""
+    return node.value is None and (node.op is PLACEHOLDER or node.op is LEAF)
+
+
 @register
 def full(value: Any, type: ArrayType) -> Node:
     """An array of one number: Python's bool, int, float or complex, already of the type's kind."""
@@ -381,6 +386,6 @@ def same_type(name: str, nodes: Sequence[Node]) -> list[Node]:
 __all__ = [
     "BOOL", "CAST", "DETACH", "FULL", "IDENTITY", "LEAF", "PLACEHOLDER", "SELECT", "VERSION", "WATCHED", "binary",
     "bounded_int", "cast", "complex_of", "conform", "conjugate", "constant", "data", "full", "inexact", "is_literal",
-    "is_scalar", "leaf", "marker", "match", "no_kernel", "ops", "placeholder", "reduce_to", "register", "same_type", "select",
-    "stop_gradient", "typed", "unary", "version", "zeros",
+    "is_scalar", "is_traced", "leaf", "marker", "match", "no_kernel", "ops", "placeholder", "reduce_to", "register",
+    "same_type", "select", "stop_gradient", "typed", "unary", "version", "zeros",
 ]  # fmt: skip

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adjoint import tracing
 from adjoint.composites import indexing, products, shaping
 from adjoint.derive import one_cotangent, pullback, reverse
 from adjoint.dtypes import BY_NUMPY, DType, as_dtype, default_dtype, scalar_dtype
@@ -256,7 +257,13 @@ class Tensor:
         if flag:
             check_differentiable(self.dtype, "requires_grad")
         name = self.name
-        self.node = leaf(self._array(), node.type, Variable(name, flag) if flag or name else None)
+        variable = Variable(name, flag) if flag or name else None
+        tracer = tracing.active()
+        if tracer is None:
+            self.node = leaf(self._array(), node.type, variable)
+        else:
+            tracer.refuse_change(self, "requires_grad of a tensor")
+            self.node = _copy(node, node.dtype, variable)
         return self
 
     @property
@@ -500,6 +507,8 @@ def as_node(x: Any, beside: DType | None = None) -> Node:
 def array_node(x: Any, dtype: DType | None, copy: bool | None, variable: Variable | None = None) -> Node:
     """A leaf from an array-like. Writable memory of others is copied unless `copy` is False."""
     if isinstance(x, Tensor):
+        if tracing.active() is not None and x.node.value is None:
+            return _copy(x.node, dtype or x.dtype, variable)
         array = x._array()
     elif isinstance(x, (np.ndarray, np.generic)):
         array = np.asarray(x)
@@ -521,6 +530,12 @@ def array_node(x: Any, dtype: DType | None, copy: bool | None, variable: Variabl
     elif copy or (copy is None and _writable(array)):
         array = array.copy()
     return leaf(array, array_type(array.shape, chosen), variable)
+
+
+def _copy(node: Node, dtype: DType, variable: Variable | None) -> Node:
+    """A leaf with the value that a node will have when the function that is being traced runs."""
+    source = cast(stop_gradient(node), dtype)
+    return source if variable is None else version(source, variable)
 
 
 def dtype_of(dtype: Any) -> DType:
@@ -705,6 +720,11 @@ def _variables(root: Node) -> tuple[list[Node], bool]:
                 continue
         elif op is CUSTOM or op is HOST_CALL:
             custom = True
+        elif op is PLACEHOLDER:
+            raise RuntimeError(
+                f"backward: {node.attributes} was computed from variables outside of the traced function, where their "
+                f"gradients can't be added up; use ad.grad, or compute it inside{at_user()}"
+            )
         for x in node.inputs:
             if x.tracked and x not in seen:
                 seen.add(x)
