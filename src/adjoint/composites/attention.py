@@ -37,21 +37,24 @@ def masked(scores: Node, mask: Node) -> Node:
     return ops.add(scores, ops.astype(mask, scores.dtype))
 
 
-def attention_weights(query: Node, key: Node, mask: Node | None, scale: float) -> Node:
-    """softmax(scale · query keyᵀ + mask) over the keys: all 0 where the mask leaves none."""
-    scores = ops.multiply(product(query, ops.matrix_transpose(key)), scale)
+def attention_weights(query: Node, key: Node, mask: Node | None, is_causal: bool, scale: float) -> Node:
+    """softmax(scale · query keyᵀ + masks) over the keys: all 0 where a mask leaves none."""
+    scores = product(ops.multiply(query, scale), ops.matrix_transpose(key))
+    some_see_nothing = mask is not None  # under the causal mask alone, all see the first key
+    if is_causal:
+        mask = joined_masks(mask, causal(query.shape[-2], key.shape[-2]))
     if mask is not None:
         scores = masked(scores, mask)
-    axis = scores.ndim - 1
-    kept = keep_axes(scores.shape, (axis,))
     if not scores.type.size:
         return scores
+    axis = scores.ndim - 1
+    kept = keep_axes(scores.shape, (axis,))
     top = stop_gradient(ops.reshape(ops.max(scores, (axis,)), kept))
-    if mask is not None:  # -inf - -inf is no number
+    if some_see_nothing:  # -inf - -inf is no number
         top = ops.where(ops.equal(top, -math.inf), 0.0, top)
     powers = ops.exp(ops.subtract(scores, top))
     total = ops.reshape(ops.sum(powers, (axis,)), kept)
-    if mask is not None:
+    if some_see_nothing:
         total = ops.where(ops.equal(total, 0), 1.0, total)
     return ops.divide(powers, total)
 

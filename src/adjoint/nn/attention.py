@@ -91,11 +91,11 @@ class MultiheadAttention(Module):
         with scope("attention", q, k, v):
             batched = q.ndim == 3
             q, k, v = self._batches(q, k, v)
-            mask = self._mask(q, k, optional(key_padding_mask), optional(attn_mask), is_causal)
+            mask = self._mask(q, k, optional(key_padding_mask), optional(attn_mask))
             alike = query is key and key is value
             heads = [attention.split_heads(p, self.num_heads) for p in self._projected(q, k, v, alike)]
             scale = 1 / math.sqrt(self.embed_dim // self.num_heads)
-            weights = attention.attention_weights(heads[0], heads[1], mask, scale)
+            weights = attention.attention_weights(heads[0], heads[1], mask, is_causal, scale)
             kept = weights
             if self.dropout and self.training:
                 kept = functional.dropout(tensor_of(weights), self.dropout).node
@@ -150,7 +150,7 @@ class MultiheadAttention(Module):
         biases = [None if bias is None else ops.slice_(bias, ((i * size, size, 1),)) for i in range(3)]
         return [_linear(x, w, b) for x, w, b in zip((q, k, v), weights, biases, strict=True)]
 
-    def _mask(self, q: Node, k: Node, padding: Node | None, given: Node | None, is_causal: bool) -> Node | None:
+    def _mask(self, q: Node, k: Node, padding: Node | None, given: Node | None) -> Node | None:
         """All masks as one, broadcast to (N, num_heads, L, S); bool ones are True where a key may be seen."""
         (n, queries), keys = q.shape[:2], k.shape[1]
         mask = None
@@ -170,7 +170,7 @@ class MultiheadAttention(Module):
                     f"attention: key_padding_mask must have the shape {(n, keys)}; its shape is {padding.shape}"
                 )
             mask = attention.joined_masks(mask, _seen(ops.reshape(padding, (n, 1, 1, keys))))
-        return attention.joined_masks(mask, attention.causal(queries, keys)) if is_causal else mask
+        return mask
 
 
 def _seen(mask: Node) -> Node:

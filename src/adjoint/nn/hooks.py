@@ -6,6 +6,8 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
+from adjoint import tracing
+
 __all__ = ["HookHandle", "Hooks"]
 
 Registered = dict[int, tuple[Callable[..., Any], bool]]  # by number: the hook, and whether it takes keywords
@@ -16,13 +18,16 @@ _numbers = itertools.count()
 class HookHandle:
     """What takes a hook out again: by `remove()`, or at the end of a `with` block."""
 
-    def __init__(self, registered: Registered, number: int) -> None:
+    def __init__(self, owner: object, registered: Registered, number: int) -> None:
+        self.owner = owner
         self.registered = registered
         self.number = number
 
     def remove(self) -> None:
         """Take the hook out; nothing happens the second time."""
-        self.registered.pop(self.number, None)
+        if self.number in self.registered:
+            tracing.changed(self.owner, f"the hooks of {type(self.owner).__name__}")
+            del self.registered[self.number]
 
     def __enter__(self) -> HookHandle:
         return self
@@ -38,15 +43,17 @@ class Hooks:
         self.pre: Registered = {}
         self.post: Registered = {}
 
-    def add(self, registered: Registered, hook: Callable[..., Any], prepend: bool, with_kwargs: bool) -> HookHandle:
-        """Register a hook, last or (`prepend`) first."""
+    def add(
+        self, owner: object, registered: Registered, hook: Callable[..., Any], prepend: bool, with_kwargs: bool
+    ) -> HookHandle:
+        """Register a hook of the owner, last or (`prepend`) first."""
         number = next(_numbers)
         others = dict(registered) if prepend else {}
         if prepend:
             registered.clear()
         registered[number] = (hook, with_kwargs)
         registered.update(others)
-        return HookHandle(registered, number)
+        return HookHandle(owner, registered, number)
 
     def before(
         self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -108,7 +108,8 @@ class Module:
         A result that is no tuple is the only argument. With `with_kwargs` it is `hook(module, args, kwargs)`, and gives None
         or both. `prepend` puts it before the hooks that there are. `remove()` of the handle takes it out again.
         """
-        return self._hooked().add(self._hooked().pre, hook, prepend, with_kwargs)
+        hooks = self._hooked()
+        return hooks.add(self, hooks.pre, hook, prepend, with_kwargs)
 
     def register_forward_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
@@ -118,7 +119,8 @@ class Module:
         With `with_kwargs` it is `hook(module, args, kwargs, output)`. `prepend` puts it before the hooks that there are.
         `remove()` of the handle takes it out again.
         """
-        return self._hooked().add(self._hooked().post, hook, prepend, with_kwargs)
+        hooks = self._hooked()
+        return hooks.add(self, hooks.post, hook, prepend, with_kwargs)
 
     def _hooked(self) -> Hooks:
         tracing.changed(self, f"the hooks of {type(self).__name__}")

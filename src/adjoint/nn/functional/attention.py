@@ -112,10 +112,8 @@ def scaled_dot_product_attention(
         )
     mask = optional(attn_mask)
     with scope(name, q, k, v):
-        if is_causal:
-            mask = attention.joined_masks(mask, attention.causal(q.shape[-2], k.shape[-2]))
         factor = 1 / math.sqrt(max(q.shape[-1], 1)) if scale is None else scale
-        weights = attention.attention_weights(q, k, mask, factor)
+        weights = attention.attention_weights(q, k, mask, is_causal, factor)
         if dropout_p:
             weights = dropout(tensor_of(weights), dropout_p).node
         return tensor_of(attention.product(weights, v))

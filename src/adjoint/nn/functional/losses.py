@@ -10,6 +10,7 @@ from adjoint.composites import losses
 from adjoint.composites.reductions import log_softmax
 from adjoint.graph import Node
 from adjoint.primitives.core import cast, ops
+from adjoint.shapes import broadcasts_to
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray
 from adjoint.tensors.located import at_user
@@ -96,7 +97,7 @@ def binary_cross_entropy_with_logits(
     check_reduction(name, reduction)
     target = _matching(name, logits, target)
     for what, given in (("weight", weight), ("pos_weight", pos_weight)):
-        if given is not None and np.broadcast_shapes(given.shape, logits.shape) != logits.shape:
+        if given is not None and not broadcasts_to(given.shape, logits.shape):
             raise ValueError(f"{name}: {what} of shape {given.shape} does not broadcast to {logits.shape}{at_user()}")
 
     def loss(x: Node, t: Node, w: Node | None, p: Node | None) -> Node:
