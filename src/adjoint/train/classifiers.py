@@ -144,6 +144,7 @@ def train_classifier(
         epochs=epochs,
         schedule=recipe.schedule(optimizer, lr, epochs * len(loader)),
         validate=validate,
+        compile=True,
         log=out / "log.jsonl",
         checkpoint=out / "checkpoint.safetensors",
         checkpoint_every=SAVE_EVERY,
