@@ -334,6 +334,18 @@ def test_mistakes_are_told(tmp_path, options, text):
         fit(tmp_path, **options)
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_wrong_label_and_an_empty_batch_are_told_with_their_step(compiled):
+    x, y = np.ones((8, 4), np.float32), np.array([0, 1, 2, 0, 1, 12, 0, 1])
+    model = nn.Linear(4, 3)
+    options = {"optimizer": optim.SGD(model.parameters(), 0.1), "epochs": 2, "compile": compiled, "progress": False}
+    batches = [(x[:4], y[:4]), (x[4:], y[4:])]
+    with pytest.raises(IndexError, match=r"12 .*at step 2 of epoch 1; is a label outside"):
+        train.fit(model, nn.functional.cross_entropy, data=batches, **options)
+    with pytest.raises(ValueError, match=r"the batch of step 2 of epoch 1 is empty; .* shape \(0, 4\)"):
+        train.fit(model, nn.functional.cross_entropy, data=[(x[:4], y[:4]), (x[:0], y[:0])], **options)
+
+
 def test_early_stopping_gives_the_best_weights_back():
     scores = iter([0.5, 0.7, 0.6, 0.7, 0.65, 0.9])
     kept = []

@@ -118,12 +118,19 @@ class Run:
         if callable(self.schedule) and self.steps:
             self._set_rates(self.schedule(min(self.step / (self.epochs * self.steps), 1.0)))
         rate = float(self.optimizer.param_groups[0]["lr"])
-        value = self.descend(*batch)
+        where = f"step {self.step - self.first + 1} of epoch {epoch}"
+        inputs, targets = batch
+        if 0 in getattr(inputs, "shape", ())[:1]:
+            raise ValueError(f"fit: the batch of {where} is empty; its inputs have the shape {inputs.shape}")
+        try:
+            value = self.descend(inputs, targets)
+        except IndexError as error:
+            raise IndexError(f"{error} (at {where}; is a label outside of the model's classes?)") from error
         number = float(value.item())  # read after the step, whose one evaluation has computed it on the way
         if not math.isfinite(number):
             raise FloatingPointError(
-                f"the loss became {number} at step {self.step - self.first + 1} of epoch {epoch}. A smaller learning rate "
-                "often helps, or clip_norm; so does looking for NaN in the data. ad.explain_nan(loss) shows where it began"
+                f"the loss became {number} at {where}. A smaller learning rate often helps, or clip_norm; so does looking "
+                "for NaN in the data. ad.explain_nan(loss) shows where it began"
             )
         if self.average is not None:
             self.average.update_parameters(self.model)
