@@ -12,6 +12,7 @@ import numpy as np
 
 from adjoint import execution, tracing, tree
 from adjoint.api.capture import NODE, Trace
+from adjoint.api.stepping import UNUSUAL, Step, write_step
 from adjoint.dtypes import BY_NUMPY, get_default_dtype
 from adjoint.graph import Node, Variable, array_type, get_mode, substitute, topological
 from adjoint.primitives.core import DETACH, FULL, LEAF, VERSION, WATCHED, full, leaf
@@ -80,12 +81,18 @@ class Jitted:
         self.check = check
         self.traces: OrderedDict[Any, list[Compiled]] = OrderedDict()
         self.name = getattr(f, "__name__", type(f).__name__)
-        self._surroundings = _surroundings(f)
+        self._surroundings = Surroundings(f)
+        self._step: Step | None = None  # the way of the last call, written out
+        self._arity = -1
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
+        if len(args) == self._arity and not keywords and self._step is not None:
+            out = self._step(*args)
+            if out is not UNUSUAL:
+                return out
         if tracing.active() is not None or EXAMPLES.get():
             return self.f(*args, **keywords)
         call = Call(self, args, keywords)
@@ -115,27 +122,39 @@ class Jitted:
     def _run(self, compiled: Compiled, call: Call, numbers: list[Any]) -> Any:
         if self.check:
             return compiled.checked(call, numbers, lambda: self.f(*call.args, **call.keywords))
+        if call.structure is None:
+            if not compiled.asked:
+                compiled.step, compiled.asked = write_step(compiled, call.leaves, get_mode().grad), True
+            self._step, self._arity = compiled.step, len(call.leaves)
         return compiled.run(call, numbers)
 
 
-def _surroundings(f: Callable[..., Any]) -> Callable[[], list[Any]]:
-    """A function that gives what f's own code refers to from outside: its closure and the globals that it names."""
-    code, names = getattr(f, "__code__", None), getattr(f, "__globals__", {})
-    cells = getattr(f, "__closure__", None) or ()
-    used = [] if code is None else [name for name in code.co_names if name in names]
-    if not cells and not used:
-        return list
+class Surroundings:
+    """What a function's own code refers to from outside: its closure and the globals that it names.
 
-    def look() -> list[Any]:
-        found = [names.get(name) for name in used]
-        for cell in cells:
+    places      (owner, how to get it from the owner), as Python
+    empty       whether a name in the closure has no value yet
+    """
+
+    def __init__(self, f: Callable[..., Any]) -> None:
+        code, names = getattr(f, "__code__", None), getattr(f, "__globals__", {})
+        self.names = names
+        self.used = [] if code is None else [name for name in code.co_names if name in names]
+        self.cells = getattr(f, "__closure__", None) or ()
+        self.places: list[tuple[Any, str]] = [(names, f".get({name!r})") for name in self.used]
+        self.places += [(cell, ".cell_contents") for cell in self.cells]
+        self.empty = False
+
+    def __call__(self) -> list[Any]:
+        """What they hold now."""
+        found = [self.names.get(name) for name in self.used]
+        for cell in self.cells:
             try:
                 found.append(cell.cell_contents)
-            except ValueError:  # not assigned yet
+            except ValueError:
+                self.empty = True
                 found.append(None)
         return found
-
-    return look
 
 
 # Calls ----------------------------------------------------------------------------------------------------------------
@@ -223,7 +242,7 @@ class _Identity:
 class Compiled:
     """A finished trace: where the inputs of its graph come from, and where its results go."""
 
-    def __init__(self, trace: Trace, result: Any, surroundings: Callable[[], list[Any]]) -> None:
+    def __init__(self, trace: Trace, result: Any, surroundings: Surroundings) -> None:
         self.function = trace.function
         self.epoch = tracing.epoch
         self.around = surroundings()
@@ -248,6 +267,8 @@ class Compiled:
         self.known = len(self.wanted)
         self.numbers = trace.ledger.function([*self.wanted, *unknown])
         del self.roots, self.wanted
+        self.step: Step | None = None
+        self.asked = False  # whether `step` was written, if it can be
 
     # What is noted --------------------------------------------------------------------------------------------------
 

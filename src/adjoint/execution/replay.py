@@ -36,7 +36,17 @@ class Replay:
         self.picks = [order[c.number[x]] for x in roots]
         if self.picks == list(range(len(self.plan.outputs))):
             self.picks = []  # the results are in order as they come
-        program_of(self.plan, at_once=True)
+        self.program = program_of(self.plan, at_once=True)
+
+    def station(self, partners: dict[int, int]) -> Any:
+        """The native program's own frame for the caller (see `native.program.Station`), where that will do; else None.
+
+        `partners` are positions of leaves by the positions of roots that would best take their memory.
+        """
+        if self.picks or self.constants or not self.program.masks:
+            return None
+        found = {position: k for k, position in self.places}
+        return self.program.station({root: found[x] for root, x in partners.items() if x in found})
 
     def run(self, arrays: Sequence[Any], numbers: list[Any]) -> list[Any]:
         """The values of the roots, which may share memory with the arrays."""

@@ -7,11 +7,13 @@ memory: no page is touched for the first time, and half as many lines pass throu
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from adjoint.execution.native.fuse import Fusion, Host, Nest, Product, View, contiguous
 
 
-def overwritable(fusion: Fusion, results: list[int]) -> dict[int, int]:
-    """A leaf for each result that may take its memory. No leaf serves two."""
+def overwritable(fusion: Fusion, results: list[int], partners: Mapping[int, int] | None = None) -> dict[int, int]:
+    """A leaf for each result that may take its memory: its partner, where they are given. No leaf serves two."""
     leaves = len(fusion.plan.leaf_types)
     last_host = max([k for k, unit in enumerate(fusion.units) if isinstance(unit, Host)], default=-1)
     last_reader: dict[int, int] = {}
@@ -28,9 +30,10 @@ def overwritable(fusion: Fusion, results: list[int]) -> dict[int, int]:
         for result in results:
             if result not in unit.stored or unit.level[result] != "element":
                 continue
-            for leaf in range(leaves):
+            for leaf in range(leaves) if partners is None else [partners.get(result, -1)]:
                 if (
-                    leaf not in taken
+                    leaf >= 0
+                    and leaf not in taken
                     and leaf not in kept
                     and last_reader.get(leaf) == index
                     and fusion.shapes.get(leaf) == fusion.shapes[result]

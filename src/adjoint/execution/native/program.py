@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Collection
+import threading
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,18 @@ from adjoint.execution.native import compiler, libraries, onednn
 from adjoint.execution.native.donation import overwritable
 from adjoint.execution.native.fuse import Fusion, Host, Nest, Product, View, contiguous
 from adjoint.execution.native.joining import join
-from adjoint.execution.native.memory import ALIGNMENT, Lifetime, address, give_back, new_array, place, take
+from adjoint.execution.native.memory import (
+    ALIGNMENT,
+    LARGEST_SPARE,
+    Lifetime,
+    Pages,
+    address,
+    give_back,
+    new_array,
+    place,
+    take,
+    whole_pages,
+)
 from adjoint.execution.native.tables import Own, Table
 from adjoint.execution.native.units import write_unit
 from adjoint.execution.plan import Plan, Step
@@ -199,6 +211,25 @@ class Native:
 
     # Running
 
+    def station(self, partners: Mapping[int, int]) -> Station | None:
+        """A frame for a caller who does the rest; None where some of the rest isn't as simple as that.
+
+        `partners` are leaves by the results that would best take their memory.
+        """
+        fusion = self.fusion
+        if not self.alone or len(self.calls) != 1 or self.block_size > LARGEST_SPARE or self.signed_zeros:
+            return None
+        roots = []
+        for slot in fusion.results:
+            if slot in fusion.objects:
+                return None
+            view = fusion.views[slot]
+            root = view.root
+            if root not in self.produced or view != View(root, 0, fusion.shapes[root], contiguous(fusion.shapes[root])):
+                return None
+            roots.append(root)
+        return Station(self, roots, partners) if len(set(roots)) == len(roots) else None
+
     def run(self, leaves: list[Any], numbers: list[Any], masked: bool, donated: Collection[int] = ()) -> list[Any]:
         """The values of the outputs. The memory of the leaves at `donated` may become that of outputs: nobody may read
         those arrays afterwards, and no two leaves may share it."""
@@ -298,6 +329,38 @@ class Native:
                 found = np.ndarray(shape, dtype, frame.block, self.inner_roots[root])
             frame.env[root] = found
         return found
+
+
+class Station:
+    """A frame with memory of its own for a caller that fills in the pointers itself, in every call, under `lock`.
+
+    pointers     the table: a leaf's address at `leaves[k]` (-1 where it isn't read), a result's at `results[k]`
+    shares       for each result, whether it may take its partner's memory
+    run          runs the program; raises RuntimeError if a library failed
+    """
+
+    def __init__(self, program: Native, roots: list[int], partners: Mapping[int, int]) -> None:
+        self.frame = frame = Frame(program)
+        self.block = Pages(whole_pages(max(program.block_size, 1))).array
+        if program.block_size:
+            frame.use(self.block, program.inner, program.scratch_start)
+        self.lock = threading.Lock()
+        self.pointers = frame.pointers
+        positions = program.table.positions
+        self.leaves = [positions.get(k, -1) for k in range(len(program.plan.leaf_types))]
+        self.results = [positions[root] for root in roots]
+        shares = overwritable(program.fusion, roots, {roots[k]: leaf for k, leaf in partners.items()})
+        self.shares = [root in shares for root in roots]
+        self.blocks = frame.number_blocks
+        ((function, _),) = program.calls
+        assert function is not None
+        self.function, self.argument, self.status = function, frame.argument, frame.status
+
+    def run(self) -> None:
+        """Compute the results from what the pointers point to."""
+        self.function(self.argument)
+        if self.status.value:
+            raise RuntimeError(f"oneDNN failed with status {self.status.value}: out of memory?")
 
 
 class Frame:
