@@ -147,6 +147,50 @@ def test_running_statistics_do_not_pile_up():
             assert len(topological([buffer.node], lambda node: node.value is None)) < 60
 
 
+def test_running_statistics_under_vmap():
+    norm = nn.BatchNorm1d(2)
+    xs = ad.tensor(np.ones((3, 4, 2), "float32"))
+    with pytest.raises(RuntimeError, match="under vmap every example"):
+        ad.vmap(norm)(xs)
+    equal(norm.running_mean, np.zeros(2))
+    assert ad.vmap(norm.eval())(xs).shape == xs.shape
+    assert ad.vmap(nn.BatchNorm1d(2, track_running_stats=False))(xs).shape == xs.shape
+    norm.train()  # what is the same for all examples is no trouble
+    ad.vmap(lambda y: y * norm(xs[0]).sum())(ad.ones(3))
+    equal(norm.running_mean, np.full(2, 0.1))
+
+
+def test_a_compiled_step_keeps_statistics_and_draws():
+    """Under jit running statistics move, dropout draws anew and labels may be ignored, as without."""
+    data = np.random.default_rng(0)
+    x, labels = data.normal(size=(5, 6, 1, 6, 6)), data.integers(0, 3, (5, 6))
+    labels[3, 2] = -100
+
+    def train(compiled):
+        ad.random.seed(0)
+        model = nn.Sequential(
+            nn.Conv2d(1, 3, 3), nn.BatchNorm2d(3), nn.ReLU(), nn.MaxPool2d(2), nn.Dropout(0.3), nn.Flatten(),
+            nn.Linear(12, 4), nn.BatchNorm1d(4, momentum=None), nn.LayerNorm(4), nn.Linear(4, 3),
+        ).double()  # fmt: skip
+        optimizer = ad.optim.SGD(model.parameters(), 0.05, 0.9)
+
+        def step(x, y):
+            loss = F.cross_entropy(model(x), y)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        step = ad.jit(step) if compiled else step
+        losses = [step(ad.tensor(a), ad.tensor(b)).item() for a, b in zip(x, labels, strict=True)]
+        return losses, {name: value.numpy() for name, value in model.state_dict().items()}
+
+    (losses, state), (expected, expected_state) = train(True), train(False)
+    np.testing.assert_allclose(losses, expected, 1e-10)
+    for name, value in expected_state.items():
+        np.testing.assert_allclose(state[name], value, 1e-9, 1e-10, err_msg=name)
+
+
 def test_normalization_by_formula():
     x = drawn(2, 4, 3).numpy()
     centered = x - x.mean((1, 2), keepdims=True)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from adjoint.composites import normalization
-from adjoint.primitives.core import ops
+from adjoint.graph import Node, topological
+from adjoint.primitives.core import PLACEHOLDER, ops
+from adjoint.primitives.random import EXAMPLES
 from adjoint.shapes import as_shape
 from adjoint.tensors import Tensor
 from adjoint.tensors.located import at_user
@@ -81,7 +83,8 @@ def batch_norm(
     with scope(name, node, *[g for g in given if g is not None]):
         known = (None, None) if training else (given[0], given[1])
         y, mean, variance = normalization.batch_norm(node, *known, given[2], given[3], eps)
-        if training:
+        if training and (running_mean is not None or running_var is not None):
+            _refuse_examples(mean)
             count = node.type.size / node.shape[1]
             step = node_of(momentum) if isinstance(momentum, Tensor) else momentum
             for running, new in ((running_mean, mean), (running_var, ops.multiply(variance, count / (count - 1)))):
@@ -89,3 +92,15 @@ def batch_norm(
                     old = running.node
                     running.data = tensor_of(ops.add(old, ops.multiply(ops.subtract(new, old), step)))
         return tensor_of(y)
+
+
+def _refuse_examples(mean: Node) -> None:
+    """Raise RuntimeError where `vmap` would leave running statistics with a value for each example, or rather with none."""
+    if not EXAMPLES.get():
+        return
+    for node in topological([mean], lambda x: x.value is None):
+        if node.op is PLACEHOLDER and node.attributes.endswith("under vmap"):
+            raise RuntimeError(
+                "batch_norm: under vmap every example would give the running statistics another value; "
+                f"call eval() first, or leave them out by track_running_stats=False{at_user()}"
+            )
