@@ -78,9 +78,9 @@ def _fits(fusion: Fusion, product: Product, nest: Nest) -> bool:
     produced = {step.output for step in nest.steps}
     for step in nest.steps:
         for i in step.inputs:
-            if i not in produced and i in fusion.views and fusion.views[i].root == slot:
-                if fusion.views[i] != View(slot, 0, domain, contiguous(domain)):
-                    return False  # it is read in another order
+            read = fusion.views.get(i) if i not in produced else None
+            if read is not None and read.root == slot and read != View(slot, 0, domain, contiguous(domain)):
+                return False  # in another order
     return True
 
 

@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from adjoint.execution.native.pool import pool
+
 WHEEL = "onednn-cpu-gomp"
 LIBRARY = "libdnnl.so.3"
 MAJOR = 3
@@ -154,7 +156,6 @@ def _load() -> str | None:
         library.dnnl_primitive_desc_query_md.restype = c_void_p
         library.dnnl_primitive_execute.argtypes = [c_void_p, c_void_p, c_int, c_void_p]
         # the copy of OpenMP that this library is linked with, which need not be the only one in the process
-        library.omp_get_max_threads.restype = library.omp_set_num_threads.argtypes = None
         library.omp_get_max_threads.restype = c_int
         library.omp_set_num_threads.argtypes = [c_int]
         _state["library"] = library
@@ -162,6 +163,7 @@ def _load() -> str | None:
         _check(library.dnnl_engine_create(byref(engine), CPU, c_size_t(0)), "an engine")
         _check(library.dnnl_stream_create(byref(stream), engine, IN_ORDER), "a stream")
         _state["engine"], _state["stream"] = engine, stream
+        pool.single(address("omp_set_num_threads"))
         return None if _self_test() else "its product of two small matrices is wrong"
     except (AttributeError, OSError, RuntimeError) as error:
         return str(error)
@@ -172,7 +174,8 @@ def missing() -> str | None:
     with _lock:
         if "missing" not in _state:
             _state["missing"] = _load()
-        return _state["missing"]
+        missing: str | None = _state["missing"]
+        return missing
 
 
 def available() -> bool:

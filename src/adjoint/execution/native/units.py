@@ -15,10 +15,11 @@ from adjoint.execution.native.tables import Own, Table
 
 
 class Code(NamedTuple):
-    """A unit as LLVM IR: functions, calls to make first, the number of chunks. `@unit<index>` runs a range of chunks."""
+    """A unit as LLVM IR: functions, calls to make first and last, the number of chunks. `@unit<index>` runs a range of chunks."""
 
     functions: list[str]
     first: list[str]
+    last: list[str]
     chunks: int
 
 
@@ -34,9 +35,10 @@ def write_unit(
     # nests first: where the tiles are is part of how they are written
     nest = NestWriter(fusion, unit, index, table, own, declarations, bits)
     if not unit.products:
-        return _ranges(index, [nest.write()], [], nest, nest.extent, nest.extent)
+        return _ranges(index, [nest.write()], [], nest, nest.step, nest.extent)
     count = nest.elements // unit.domain[-1]  # rows of the products in one of the nest
     step = max(unit.tile_rows // count, 1)
+    nest.set_chunks(step)
     texts, writers = [], []
     for k, product in enumerate(unit.products):
         rows = min(step, nest.extent) * count
@@ -53,7 +55,7 @@ def _ranges(
     count: int = 1,
 ) -> Code:  # fmt: skip
     """`@unit<index>` over chunks of `step` rows; a row of the nest is `count` rows of the products."""
-    first = []
+    first, last = [], []
     for writer in products:
         if writer.start is not None:
             functions.append(writer.start)
@@ -63,6 +65,10 @@ def _ranges(
         if start is not None:
             functions.append(start)
             first.append(f"  call void @start{index}(ptr %table)")
+        finish = nest.write_finish()
+        if finish is not None:
+            functions.append(finish)
+            last.append(f"  call void @finish{index}(ptr %table)")
     lines = [
         f"define internal void @unit{index}(ptr %table, i64 %first, i64 %last, ptr %own) #0 {{", "entry:",
         "  br label %next", "next:", "  %c = phi i64 [%first, %entry], [%c1, %next]",
@@ -76,9 +82,9 @@ def _ranges(
     for writer in products:
         lines.append(f"  call void @{writer.name}(ptr %table, i64 {names[0]}, i64 {names[1]}, ptr %own)")
     if nest is not None:
-        lines.append(f"  call void @nest{index}(ptr %table, i64 %lo, i64 %hi, ptr %own)")
+        lines.append(f"  call void @nest{index}(ptr %table, i64 %lo, i64 %hi, i64 %c, ptr %own)")
     lines += [
         "  %c1 = add i64 %c, 1", "  %again = icmp ult i64 %c1, %last", "  br i1 %again, label %next, label %done",
         "done:", "  ret void", "}",
     ]  # fmt: skip
-    return Code([*functions, "\n".join(lines)], first, -(-extent // step))
+    return Code([*functions, "\n".join(lines)], first, last, -(-extent // step))
