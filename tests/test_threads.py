@@ -81,9 +81,13 @@ def test_large_nests_in_chunks(dtype: str) -> None:
     same_bits(loss, *ad.gradients(loss, [x]), ad.mean(x), ad.max(x), ad.min(x), ad.any(x > 4), tolerance=tolerance)
     y = ad.tensor(normal(700, 333, dtype=dtype, seed=1))
     z = ad.exp(y * 0.1)
-    same_bits(ad.softmax(z, axis=-1), z.sum(0), z.max(0), z.sum(1), z.sum(), (z > 1).sum(0), z.T + y.T, tolerance=tolerance)
+    same_bits(
+        ad.softmax(z, axis=-1), z.sum(0), z.max(0), z.sum(1), z.sum(), (z > 1).sum(0), z.T + y.T, tolerance=tolerance
+    )
     b = ad.tensor(normal(12, 100, 230, dtype=dtype, seed=2))
-    same_bits((b * b).sum((0, 2)), (b * 2).sum(1), ad.sum(b + b[:, :1]), ad.prod(1 + 0.001 * b, axis=0), tolerance=tolerance)
+    same_bits(
+        (b * b).sum((0, 2)), (b * 2).sum(1), ad.sum(b + b[:, :1]), ad.prod(1 + 0.001 * b, axis=0), tolerance=tolerance
+    )
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

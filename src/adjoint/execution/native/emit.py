@@ -285,7 +285,9 @@ class NestWriter:
     def wanted(self) -> list[int]:
         """What the passes store, keep or reduce."""
         return [
-            slot if kind != "reduce" else self.producer[slot].output for actions in self.actions for kind, slot in actions
+            slot if kind != "reduce" else self.producer[slot].output
+            for actions in self.actions
+            for kind, slot in actions
         ]
 
     @property
@@ -404,7 +406,9 @@ class NestWriter:
                 self.load_pointer(name, self.table.at(slot))
             with e.loop("0", str(count), 1) as i:
                 where = e.address(name, i, dtype)
-                kind, number = ("i8", str(int(initial))) if dtype == "bool" else (ELEMENT[dtype], literal(initial, dtype))
+                kind, number = (
+                    ("i8", str(int(initial))) if dtype == "bool" else (ELEMENT[dtype], literal(initial, dtype))
+                )
                 e.line(f"store {kind} {number}, ptr {where}")
         return self.function("start", "ptr %table")
 

@@ -308,10 +308,12 @@ class Pool:
     def _job(self, field: int) -> ctypes.c_int64:
         return ctypes.c_int64.from_address(self.address + JOB + field)
 
-    def launcher(self) -> int:
-        """Where the function is that runs a unit's chunks: of (pool, functions, unit, table, chunks, threads)."""
+    def pointer(self, name: str) -> int:
+        """What the function `launch` is and takes first: (memory, functions, unit, table, chunks, threads)."""
         self.prepare()
-        return int(self.library.address("launch"))
+        if name == "launch":
+            return int(self.library.address("launch"))
+        return self.address if name == "memory" else ctypes.addressof(self.functions)
 
     def stop(self) -> None:
         """End all threads and wait for them; they start again when they are needed."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+
 from adjoint.execution.native import onednn
 from adjoint.execution.native.fuse import Choice, Product, View
 from adjoint.execution.native.ir import Emitter, literal

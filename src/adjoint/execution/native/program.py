@@ -79,16 +79,14 @@ class Native:
             elif type(key) is tuple and key[0] == "onednn" and key[1] != "status":
                 self.pointers[at] = onednn.stream() if key[1] == "stream" else onednn.address(key[1])
             elif type(key) is tuple and key[0] == "pool" and key[1] != "limit":
-                self.pointers[at] = {
-                    "launch": pool.launcher, "memory": lambda: pool.address,
-                    "functions": lambda: ctypes.addressof(pool.functions),
-                }[key[1]]()  # fmt: skip
+                self.pointers[at] = pool.pointer(key[1])
             elif type(key) is tuple and key[0] == "primitive":
                 self.pointers[at] = self.table.primitives[key[1]].handle.value
             elif key in plan.constants:
                 array = np.array(plan.constants[key], order="C")
                 self.keep.append(array)
                 self.pointers[at] = array.ctypes.data
+        self.alone = all(step is None for _, step in self.pieces)
         self.frames: list[Frame] = []
         # 0.0 is part of a plan's key, so only complex numbers can differ in the sign of a zero alone
         self.signed_zeros = any(t.dtype.kind == "c" for t in plan.number_types)
