@@ -111,6 +111,9 @@ class _Alarm:
 def run(plan: Plan, leaves: list[Any], numbers: list[Any], donated: Collection[int] = ()) -> list[Any]:
     """The values of a plan's outputs. Outputs may take the memory of the leaves at `donated`, so nobody may read those
     arrays any more, and no two of them may overlap."""
+    program = plan.program
+    if program is not None and program.alone:
+        return program.run(leaves, numbers, True, donated)  # type: ignore[no-any-return]
     if plan.has_products:
         with single_threaded:
             return _run(plan, leaves, numbers, donated)
@@ -122,7 +125,7 @@ def _run(plan: Plan, leaves: list[Any], numbers: list[Any], donated: Collection[
     if program is None or plan.spent >= plan.price:
         with np.errstate(all="ignore"):
             program = program_of(plan)
-    if program.alone or (donated and program.masks):  # native: it runs once, and so may write over what it reads
+    if donated and program.masks:  # native: it runs once, and so may write over what it reads
         return program.run(leaves, numbers, True, donated)  # type: ignore[no-any-return]
     started = perf_counter() if plan.price < math.inf else 0.0
     with plan.lock if isinstance(program, Bound) else nullcontext():
@@ -175,11 +178,11 @@ def evaluate(nodes: Iterable[Node], remember: bool = True) -> None:
             wanted.update(dict.fromkeys(external_references(c)))
         keep = not c.structural and any(is_differentiated(x) for x in roots)
         work = _prepare(c, list(wanted), keep) if remember else _prepare_once(c, list(wanted), keep)
-    if work.donated:
-        with Uninterrupted():
-            _finish(c, work)
-    else:
-        _finish(c, work)
+        if work.donated:  # no other thread may read these leaves while they are written over, nor find them later
+            with Uninterrupted():
+                _finish(c, work)
+            return
+    _finish(c, work)
 
 
 class Work(NamedTuple):

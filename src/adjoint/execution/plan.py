@@ -18,6 +18,7 @@ from adjoint.execution.canonical import Canonical, value_array
 from adjoint.execution.donation import forgotten_leaves
 from adjoint.graph import ArrayType, Node, Primitive, mode, topological
 from adjoint.primitives.contraction import MATMUL
+from adjoint.primitives.convolution import CONVOLUTION, CONVOLUTION_INPUT_GRADIENT, CONVOLUTION_WEIGHT_GRADIENT
 from adjoint.primitives.core import DETACH, FULL, SELECT, conform, placeholder
 from adjoint.primitives.custom import CUSTOM, HOST_CALL
 from adjoint.primitives.elementwise import WHERE
@@ -25,6 +26,7 @@ from adjoint.primitives.random import RANDOM_BITS
 from adjoint.primitives.structural import BROADCAST
 
 NEVER_MERGED = frozenset({HOST_CALL, RANDOM_BITS})
+PRODUCTS = frozenset({MATMUL, CONVOLUTION, CONVOLUTION_INPUT_GRADIENT, CONVOLUTION_WEIGHT_GRADIENT})  # through BLAS
 
 
 class Step(NamedTuple):
@@ -244,7 +246,7 @@ def _note_masks(plan: Plan) -> None:
     plan.checked = [
         place for place, (_, _, slot, _) in enumerate(plan.outputs) if slot in after and plan.types[slot].inexact
     ]
-    plan.has_products = any(step.op is MATMUL for step in plan.steps)
+    plan.has_products = any(step.op in PRODUCTS for step in plan.steps)
 
 
 # What to compute: the number of a node in the canonical order, which of its values if it has several, the node that stands

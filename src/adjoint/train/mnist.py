@@ -12,7 +12,9 @@ import numpy as np
 from adjoint import _optional, data, interop, nn, optim, plot, random
 from adjoint.api.modes import deterministically
 
-from .fitting import History, accuracy, fit, percent, predict
+from .fitting import fit
+from .history import History, percent
+from .metrics import accuracy, predict
 from .progress import Progress
 
 __all__ = ["MnistRun", "mnist_mlp", "mnist_network"]

@@ -48,10 +48,14 @@ def _roots(fusion: Fusion, unit: Nest | Product | Host) -> set[int]:
     if isinstance(unit, Product):
         return {unit.a.root, unit.b.root}
     steps = unit.steps if isinstance(unit, Nest) else [unit.step]
-    return {fusion.views[i].root for step in steps for i in step.inputs if i in fusion.views}
+    products = unit.products if isinstance(unit, Nest) else []
+    roots = {fusion.views[i].root for step in steps for i in step.inputs if i in fusion.views}
+    return roots | {view.root for product in products for view in (product.a, product.b)}
 
 
 def _only_at_its_element(fusion: Fusion, nest: Nest, leaf: int) -> bool:
+    if any(leaf in (product.a.root, product.b.root) for product in nest.products):
+        return False
     whole = View(leaf, 0, nest.domain, contiguous(nest.domain))
     for step in nest.steps:
         for i in step.inputs:
