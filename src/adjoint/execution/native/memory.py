@@ -150,6 +150,7 @@ class Lease:
     """What a large result lies in. When the array and all its views are gone, the memory waits for the next result."""
 
     __slots__ = ("__array_interface__", "memory", "nbytes")
+    lent_once = True  # nothing but the one array made of it sees this memory
 
     def __init__(self, shape: Shape, dtype: np.dtype[Any], nbytes: int) -> None:
         size = _whole_pages(nbytes)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
 
 from adjoint.execution.native import compiler, libraries, onednn
+from adjoint.execution.native.donation import overwritable
 from adjoint.execution.native.fuse import Fusion, Host, Nest, Product, View, contiguous
 from adjoint.execution.native.joining import join
 from adjoint.execution.native.memory import ALIGNMENT, Lifetime, give_back, new_array, place, take
@@ -65,6 +66,7 @@ class Native:
         self.produced = self.producers()
         fresh = dict.fromkeys(fusion.views[s].root for s in fusion.results if s not in fusion.objects)
         self.fresh = [root for root in fresh if root in self.produced]
+        self.shares = overwritable(fusion, self.fresh)
         self.lay_out()
         leaves = len(plan.leaf_types)
         positions = self.table.positions
@@ -93,7 +95,8 @@ class Native:
         self.fresh_makers = []
         for root in self.fresh:
             shape, dtype = fusion.shapes[root], np.dtype(fusion.dtypes[root])
-            self.fresh_makers.append((root, shape, dtype, size_of(shape) * dtype.itemsize, positions[root]))
+            nbytes = size_of(shape) * dtype.itemsize
+            self.fresh_makers.append((root, shape, dtype, nbytes, positions[root], self.shares.get(root, -1)))
         work = max(size_of(u.domain) for u in fusion.units if isinstance(u, Nest)) if any(
             isinstance(u, Nest) for u in fusion.units) else LONG  # fmt: skip
         prototype = ctypes.CFUNCTYPE if work >= LONG or self.plan.has_products else ctypes.PYFUNCTYPE
@@ -215,7 +218,9 @@ class Native:
 
     # Running
 
-    def run(self, leaves: list[Any], numbers: list[Any], masked: bool) -> list[Any]:
+    def run(self, leaves: list[Any], numbers: list[Any], masked: bool, donated: Collection[int] = ()) -> list[Any]:
+        """The values of the outputs. The memory of the leaves at `donated` may become that of outputs: nobody may read
+        those arrays afterwards, and no two leaves may share it."""
         threads = pool.prepare() if self.launches else 1
         try:
             frame = self.frames.pop()
@@ -236,8 +241,11 @@ class Native:
             for block, members in frame.number_blocks:
                 block[:] = [numbers[k] for k in members]
             frame.numbers = numbers
-        for root, shape, dtype, nbytes, at in self.fresh_makers:
-            x = env[root] = new_array(shape, dtype, nbytes)
+        for root, shape, dtype, nbytes, at, leaf in self.fresh_makers:
+            if leaf in donated and env[leaf] is leaves[leaf] and leaves[leaf].flags.writeable:
+                x = env[root] = leaves[leaf]
+            else:
+                x = env[root] = new_array(shape, dtype, nbytes)
             pointers[at] = x.__array_interface__["data"][0]
         lent: Array | None = None
         if frame.block_size:
