@@ -10,7 +10,7 @@ import numpy as np
 
 from adjoint.execution.native import compiler, libraries, onednn
 from adjoint.execution.native.donation import overwritable
-from adjoint.execution.native.fuse import Fusion, Host, Nest, Product, View, contiguous
+from adjoint.execution.native.fuse import Fusion, Host, Nest, Product, View, Window, contiguous
 from adjoint.execution.native.joining import join
 from adjoint.execution.native.memory import ALIGNMENT, Lifetime, give_back, new_array, place, take
 from adjoint.execution.native.pool import pool
@@ -99,7 +99,8 @@ class Native:
             self.fresh_makers.append((root, shape, dtype, nbytes, positions[root], self.shares.get(root, -1)))
         work = max(size_of(u.domain) for u in fusion.units if isinstance(u, Nest)) if any(
             isinstance(u, Nest) for u in fusion.units) else LONG  # fmt: skip
-        prototype = ctypes.CFUNCTYPE if work >= LONG or self.plan.has_products else ctypes.PYFUNCTYPE
+        long = self.plan.has_products or any(isinstance(u, Window) for u in fusion.units)
+        prototype = ctypes.CFUNCTYPE if work >= LONG or long else ctypes.PYFUNCTYPE
         signature = prototype(None, ctypes.c_void_p)
         self.calls: list[tuple[Callable[..., Any] | None, Step | None]] = [
             (signature(self.library.address(f"segment{k}")), None) if step is None else (None, step)
@@ -180,7 +181,7 @@ class Native:
                 produced.update(dict.fromkeys(unit.stored, index))
                 outputs = [p.step.output for p in unit.products]
                 produced.update(dict.fromkeys([s for s in outputs if s not in unit.tiles], index))
-            elif isinstance(unit, Product):
+            elif isinstance(unit, Product | Window):
                 produced[unit.step.output] = index
         return produced
 
@@ -196,8 +197,8 @@ class Native:
             for slot in read:
                 if slot in fusion.views:
                     last[fusion.views[slot].root] = index
-            for product in [unit] if isinstance(unit, Product) else unit.products if isinstance(unit, Nest) else []:
-                last[product.a.root] = last[product.b.root] = index
+            made = unit.products if isinstance(unit, Nest) else [unit] if isinstance(unit, Product | Window) else []
+            last.update({view.root: index for product in made for view in product.reads})
         fresh = set(self.fresh)
         lifetimes = [
             Lifetime(
