@@ -123,9 +123,7 @@ class Jitted:
         if self.check:
             return compiled.checked(call, numbers, lambda: self.f(*call.args, **call.keywords))
         if call.structure is None:
-            if not compiled.asked:
-                compiled.step, compiled.asked = write_step(compiled, call.leaves, get_mode().grad), True
-            self._step, self._arity = compiled.step, len(call.leaves)
+            self._step, self._arity = compiled.written_for(call), len(call.leaves)
         return compiled.run(call, numbers)
 
 
@@ -267,8 +265,8 @@ class Compiled:
         self.known = len(self.wanted)
         self.numbers = trace.ledger.function([*self.wanted, *unknown])
         del self.roots, self.wanted
-        self.step: Step | None = None
-        self.asked = False  # whether `step` was written, if it can be
+        self.step: tuple[Step, Any] | None = None  # see `stepping`
+        self.asked = False  # whether it was written, if it can be
 
     # What is noted --------------------------------------------------------------------------------------------------
 
@@ -389,6 +387,12 @@ class Compiled:
         return len(set(variables)) == len(variables) and self.variables.isdisjoint(variables)
 
     # Running --------------------------------------------------------------------------------------------------------
+
+    def written_for(self, call: Call) -> Step | None:
+        """The function written out for calls like this one."""
+        if not self.asked or (self.step is not None and self.step[1].is_outdated):
+            self.step, self.asked = write_step(self, call.leaves, get_mode().grad), True
+        return None if self.step is None else self.step[0]
 
     def run(self, call: Call, numbers: list[Any]) -> Any:
         """Compute, give the names their new values, and give back the results."""

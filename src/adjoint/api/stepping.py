@@ -63,8 +63,9 @@ class Writer:
         return made
 
 
-def write_step(compiled: Compiled, arguments: Sequence[Any], grad: bool) -> Step | None:
-    """The function for calls like this one, with plain positional arguments; None where the general way is needed."""
+def write_step(compiled: Compiled, arguments: Sequence[Any], grad: bool) -> tuple[Step, Any] | None:
+    """The function for calls like this one, with plain positional arguments, and the native program's station that it
+    uses; None where the general way is needed."""
     if compiled.replay is None or compiled.changed or any(p is not None for _, p, _, _ in compiled.rebound):
         return None
     if any(p is not None for _, p, _ in compiled.gradients) or any(p is not None for _, p, _ in compiled.looked):
@@ -89,6 +90,8 @@ def write_step(compiled: Compiled, arguments: Sequence[Any], grad: bool) -> Step
         dget=dict.__getitem__, dset=dict.__setitem__,
     )  # fmt: skip
     _check_surroundings(w, compiled, grad)
+    if station.launches:
+        w.unless(f"not {w.name(station)}.is_outdated")
     parameters = _read_arguments(w, compiled, arguments)
     if parameters is None:
         return None
@@ -106,7 +109,7 @@ def write_step(compiled: Compiled, arguments: Sequence[Any], grad: bool) -> Step
     w.lines += ["    " + line for line in body.lines]
     w.add("finally:", "    release()")
     _commit(w, compiled, station)
-    return w.function(parameters)
+    return w.function(parameters), station
 
 
 def _check_surroundings(w: Writer, compiled: Compiled, grad: bool) -> None:

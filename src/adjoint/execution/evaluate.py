@@ -178,11 +178,11 @@ def evaluate(nodes: Iterable[Node], remember: bool = True) -> None:
             wanted.update(dict.fromkeys(external_references(c)))
         keep = not c.structural and any(is_differentiated(x) for x in roots)
         work = _prepare(c, list(wanted), keep) if remember else _prepare_once(c, list(wanted), keep)
-    if work.donated:
-        with Uninterrupted():
-            _finish(c, work)
-    else:
-        _finish(c, work)
+        if work.donated:  # no other thread may read these leaves while they are written over, nor find them later
+            with Uninterrupted():
+                _finish(c, work)
+            return
+    _finish(c, work)
 
 
 class Work(NamedTuple):

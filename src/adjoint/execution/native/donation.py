@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from adjoint.execution.native.fuse import Fusion, Host, Nest, Product, View, contiguous
+from adjoint.execution.native.fuse import Fusion, Host, Nest, Product, View, Window, contiguous
 
 
 def overwritable(fusion: Fusion, results: list[int], partners: Mapping[int, int] | None = None) -> dict[int, int]:
@@ -46,19 +46,18 @@ def overwritable(fusion: Fusion, results: list[int], partners: Mapping[int, int]
     return found
 
 
-def _roots(fusion: Fusion, unit: Nest | Product | Host) -> set[int]:
+def _roots(fusion: Fusion, unit: Nest | Product | Window | Host) -> set[int]:
     """The arrays in memory that a unit may read."""
-    if isinstance(unit, Product):
-        return {unit.a.root, unit.b.root}
+    if isinstance(unit, Product | Window):
+        return {view.root for view in unit.reads}
     steps = unit.steps if isinstance(unit, Nest) else [unit.step]
-    found = {fusion.views[i].root for step in steps for i in step.inputs if i in fusion.views}
-    for product in unit.products if isinstance(unit, Nest) else []:
-        found |= {product.a.root, product.b.root}
-    return found
+    products = unit.products if isinstance(unit, Nest) else []
+    roots = {fusion.views[i].root for step in steps for i in step.inputs if i in fusion.views}
+    return roots | {view.root for product in products for view in product.reads}
 
 
 def _only_at_its_element(fusion: Fusion, nest: Nest, leaf: int) -> bool:
-    if any(leaf in (product.a.root, product.b.root) for product in nest.products):
+    if any(view.root == leaf for product in nest.products for view in product.reads):
         return False
     whole = View(leaf, 0, nest.domain, contiguous(nest.domain))
     for step in nest.steps:

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from adjoint.execution.native.images import ChannelsLast
 from adjoint.execution.native.ir import ITEMSIZE
+from adjoint.execution.native.layouts import channels_last
 from adjoint.execution.native.lowering import is_lowered, reduces
 from adjoint.execution.plan import Plan, Step
-from adjoint.shapes import Shape
+from adjoint.shapes import Shape, size_of
 
 MAX_STEPS = 96  # in one loop nest: more would only spill registers
 MAX_ROW = 1 << 14  # elements of a row that a later pass may read again from the cache
@@ -96,8 +98,10 @@ class Nest:
         ] = {}  # of the slots computed here: "element", "row" or "total" (nobody reads it here)
         self.by_row: set[int] = set()  # the reductions that give one value for each row
         self.stored: list[int] = []  # slots that go to memory
-        self.products: list[Product] = []  # computed tile by tile, each read by the nest while it is in the cache
-        self.tile_rows = 0  # of the products
+        self.products: list[
+            Product | Window
+        ] = []  # computed tile by tile, each read by the nest while it is in the cache
+        self.tile = 0  # elements, if there are products
         self.tiles: dict[
             int, int
         ] = {}  # products of which nothing but the tile is kept, and where in a thread's own space
@@ -133,6 +137,32 @@ class Product:
         self.choice: Choice | None = None
         self.tile: int | None = None  # where in a thread's own space its rows go, if nothing else is kept of them
 
+    @property
+    def reads(self) -> tuple[View, ...]:
+        return self.a, self.b
+
+    @property
+    def grain(self) -> int:
+        """Elements of the result that are computed together, at least: a row, or in a batch a matrix."""
+        n, m = self.shape[-2:]
+        return n * m if size_of(self.shape) > n * m else m
+
+
+class Window:
+    """A convolution or pool over channels-last images. The result is in rows, in the step's shape."""
+
+    def __init__(self, step: Step, reads: tuple[View, ...], dtypes: tuple[str, ...]) -> None:
+        self.step = step
+        self.reads = reads
+        self.dtypes = dtypes
+        self.shape = step.type.shape
+        self.tile: int | None = None  # as a product's
+
+    @property
+    def grain(self) -> int:
+        """Elements of the result that are computed together, at least."""
+        return size_of(self.shape[1:])
+
 
 class Host:
     """A step that NumPy runs."""
@@ -141,7 +171,7 @@ class Host:
         self.step = step
 
 
-Unit = Nest | Product | Host
+Unit = Nest | Product | Window | Host
 
 
 class Fusion:
@@ -157,6 +187,7 @@ class Fusion:
         self.shapes: dict[int, Shape] = {}
         self.dtypes: dict[int, str] = {}
         self.objects: set[int] = set()  # slots that hold what native code can't read
+        steps = channels_last(plan)
         self.new_slot = len(plan.types)
         fixed = len(plan.leaf_types) + len(plan.number_types)
         for slot in [*range(fixed), *plan.constants]:
@@ -166,8 +197,8 @@ class Fusion:
                 continue
             single = len(plan.leaf_types) <= slot < fixed or (slot in plan.constants and plan.constants[slot].ndim == 0)
             self.root(slot, () if single else t.shape, t.dtype.name, 0)
-        self.turned = turned_products(plan)
-        for step in plan.steps:
+        self.turned = turned_products(steps, {slot for _, _, slot, _ in plan.outputs})
+        for step in steps:
             self.place(step)
         self.results = [self.contiguous_result(slot) for _, _, slot, _ in plan.outputs]
         self.note_stores()
@@ -194,6 +225,11 @@ class Fusion:
             self.elementwise(step)
         elif dtypes and step.attributes and reduces(name, t.dtype.name, dtypes[0]):
             self.reduction(step)
+        elif isinstance(step.op, ChannelsLast):
+            slots = [i if is_contiguous(self.views[i]) else self.copy(i) for i in step.inputs]
+            dtypes = [self.dtypes[i] for i in slots]
+            self.units.append(Window(step, tuple([self.views[i] for i in slots]), tuple(dtypes)))
+            self.root(step.output, t.shape, t.dtype.name, len(self.units))
         elif name == "matmul" and t.dtype.name in ("float32", "float64"):
             self.product(step)
         else:
@@ -370,8 +406,8 @@ class Fusion:
                     for slot in step.inputs:
                         if not (self.home.get(slot) == index and slot in unit.level):
                             needed.add(self.views[slot].root)
-            elif isinstance(unit, Product):
-                needed |= {unit.a.root, unit.b.root}
+            elif isinstance(unit, Product | Window):
+                needed.update(view.root for view in unit.reads)
             else:
                 needed.update(self.views[s].root for s in unit.step.inputs if s not in self.objects)
         needed.update(self.views[s].root for s in self.results if s not in self.objects)
@@ -391,12 +427,12 @@ def transposed(view: View) -> View:
     return View(view.root, view.offset, (*batch, m, n), (*steps, t, s))
 
 
-def turned_products(plan: Plan) -> set[int]:
+def turned_products(steps: list[Step], read: set[int]) -> set[int]:
     """The products that are read transposed alone: they are computed that way round, as (AB)ᵀ = BᵀAᵀ."""
-    products = {step.output for step in plan.steps if step.op.name == "matmul"}
-    read = {slot for _, _, slot, _ in plan.outputs}
+    products = {step.output for step in steps if step.op.name == "matmul"}
+    read = set(read)
     turned: set[int] = set()
-    for step in plan.steps:
+    for step in steps:
         for slot in step.inputs:
             if slot in products:
                 axes = tuple(range(len(step.type.shape)))

@@ -11,7 +11,7 @@ import numpy as np
 
 from adjoint.execution.native import compiler, libraries, onednn
 from adjoint.execution.native.donation import overwritable
-from adjoint.execution.native.fuse import Fusion, Host, Nest, Product, View, contiguous
+from adjoint.execution.native.fuse import Fusion, Host, Nest, Product, View, Window, contiguous
 from adjoint.execution.native.joining import join
 from adjoint.execution.native.memory import (
     ALIGNMENT,
@@ -25,6 +25,7 @@ from adjoint.execution.native.memory import (
     take,
     whole_pages,
 )
+from adjoint.execution.native.pool import pool
 from adjoint.execution.native.tables import Own, Table
 from adjoint.execution.native.units import write_unit
 from adjoint.execution.plan import Plan, Step
@@ -72,6 +73,7 @@ class Native:
         self.plan = plan = fusion.plan
         self.table = Table()
         self.own = Own()
+        self.launches = False
         self.pieces = self.compile()
         self.produced = self.producers()
         fresh = dict.fromkeys(fusion.views[s].root for s in fusion.results if s not in fusion.objects)
@@ -90,6 +92,8 @@ class Native:
                 self.pointers[at] = libraries.product(key[1])
             elif type(key) is tuple and key[0] == "onednn" and key[1] != "status":
                 self.pointers[at] = onednn.stream() if key[1] == "stream" else onednn.address(key[1])
+            elif type(key) is tuple and key[0] == "pool" and key[1] != "limit":
+                self.pointers[at] = pool.pointer(key[1])
             elif type(key) is tuple and key[0] == "primitive":
                 self.pointers[at] = self.table.primitives[key[1]].handle.value
             elif key in plan.constants:
@@ -107,7 +111,8 @@ class Native:
             self.fresh_makers.append((root, shape, dtype, nbytes, positions[root], self.shares.get(root, -1)))
         work = max(size_of(u.domain) for u in fusion.units if isinstance(u, Nest)) if any(
             isinstance(u, Nest) for u in fusion.units) else LONG  # fmt: skip
-        prototype = ctypes.CFUNCTYPE if work >= LONG or self.plan.has_products else ctypes.PYFUNCTYPE
+        long = self.plan.has_products or any(isinstance(u, Window) for u in fusion.units)
+        prototype = ctypes.CFUNCTYPE if work >= LONG or long else ctypes.PYFUNCTYPE
         signature = prototype(None, ctypes.c_void_p)
         self.calls: list[tuple[Callable[..., Any] | None, Step | None]] = [
             (signature(self.library.address(f"segment{k}")), None) if step is None else (None, step)
@@ -143,11 +148,27 @@ class Native:
             code = write_unit(self.fusion, unit, index, self.table, self.own, declarations, bits)
             functions += code.functions
             calls += code.first
-            calls.append(f"  call void @unit{index}(ptr %table, i64 0, i64 {code.chunks}, ptr %own)")
+            calls += self.launch(index, code.chunks) + code.last
         close()
         text = "\n".join([*sorted(declarations), *functions, compiler.attributes(bits)])
         self.library = compiler.compile_text(text)
         return pieces
+
+    def launch(self, index: int, chunks: int) -> list[str]:
+        """Run all chunks of a unit: a single one here, several on the pool."""
+        if chunks == 1:
+            return [f"  call void @unit{index}(ptr %table, i64 0, i64 1, ptr %own)"]
+        self.launches = True
+        lines, values = [], []
+        for key in ("launch", "memory", "functions", "limit"):
+            name, kind = f"%{key}{index}", "i64" if key == "limit" else "ptr"
+            lines += [f"  {name}.at = getelementptr ptr, ptr %table, i64 {self.table.at(('pool', key))}",
+                      f"  {name} = load {kind}, ptr {name}.at"]  # fmt: skip
+            values.append(name)
+        launch, memory, functions, limit = values
+        lines.append(f"  call void {launch}(ptr {memory}, ptr {functions}, ptr @unit{index}, ptr %table, i64 {chunks}, "
+                     f"i64 {limit})")  # fmt: skip
+        return lines
 
     def segment(self, number: int, calls: list[str]) -> str:
         """A function that runs units in order, on one thread of oneDNN's OpenMP if they call it."""
@@ -172,7 +193,7 @@ class Native:
                 produced.update(dict.fromkeys(unit.stored, index))
                 outputs = [p.step.output for p in unit.products]
                 produced.update(dict.fromkeys([s for s in outputs if s not in unit.tiles], index))
-            elif isinstance(unit, Product):
+            elif isinstance(unit, Product | Window):
                 produced[unit.step.output] = index
         return produced
 
@@ -188,8 +209,8 @@ class Native:
             for slot in read:
                 if slot in fusion.views:
                     last[fusion.views[slot].root] = index
-            for product in [unit] if isinstance(unit, Product) else unit.products if isinstance(unit, Nest) else []:
-                last[product.a.root] = last[product.b.root] = index
+            made = unit.products if isinstance(unit, Nest) else [unit] if isinstance(unit, Product | Window) else []
+            last.update({view.root: index for product in made for view in product.reads})
         fresh = set(self.fresh)
         lifetimes = [
             Lifetime(
@@ -205,7 +226,6 @@ class Native:
         offsets, size = place(lifetimes)
         self.scratch_start = -(-size // ALIGNMENT) * ALIGNMENT
         self.scratch_size = -(-self.own.scratch // ALIGNMENT) * ALIGNMENT
-        self.block_size = self.scratch_start + self.scratch_size
         self.inner = [(self.table.at(key), offset) for key, offset in offsets.items()]
         self.inner_roots = {key: offset for key, offset in offsets.items() if type(key) is int}
 
@@ -217,7 +237,7 @@ class Native:
         `partners` are leaves by the results that would best take their memory.
         """
         fusion = self.fusion
-        if not self.alone or len(self.calls) != 1 or self.block_size > LARGEST_SPARE or self.signed_zeros:
+        if not self.alone or len(self.calls) != 1 or self.signed_zeros:
             return None
         roots = []
         for slot in fusion.results:
@@ -228,15 +248,21 @@ class Native:
             if root not in self.produced or view != View(root, 0, fusion.shapes[root], contiguous(fusion.shapes[root])):
                 return None
             roots.append(root)
-        return Station(self, roots, partners) if len(set(roots)) == len(roots) else None
+        if len(set(roots)) < len(roots):
+            return None
+        station = Station(self, roots, partners)
+        return station if station.frame.block_size <= LARGEST_SPARE else None
 
     def run(self, leaves: list[Any], numbers: list[Any], masked: bool, donated: Collection[int] = ()) -> list[Any]:
         """The values of the outputs. The memory of the leaves at `donated` may become that of outputs: nobody may read
         those arrays afterwards, and no two leaves may share it."""
+        threads = pool.prepare() if self.launches else 1
         try:
             frame = self.frames.pop()
+            if frame.threads != threads:
+                frame = Frame(self, threads)
         except IndexError:
-            frame = Frame(self)
+            frame = Frame(self, threads)
         pointers, env = frame.pointers, frame.env
         for k, at in self.leaf_places:
             x = leaves[k]
@@ -257,10 +283,10 @@ class Native:
                 x = env[root] = new_array(shape, dtype, nbytes)
             pointers[at] = address(x)
         lent: Array | None = None
-        if self.block_size:
-            lent = take(self.block_size)
+        if frame.block_size:
+            lent = take(frame.block_size)
             if lent is not frame.block:
-                frame.use(lent, self.inner, self.scratch_start)
+                frame.use(lent, self)
         try:
             for function, step in self.calls:
                 if function is not None:
@@ -340,10 +366,12 @@ class Station:
     """
 
     def __init__(self, program: Native, roots: list[int], partners: Mapping[int, int]) -> None:
-        self.frame = frame = Frame(program)
-        self.block = Pages(whole_pages(max(program.block_size, 1))).array
-        if program.block_size:
-            frame.use(self.block, program.inner, program.scratch_start)
+        self.launches = bool(program.launches)
+        self.threads = pool.prepare() if self.launches else 1
+        self.frame = frame = Frame(program, self.threads)
+        self.block = Pages(whole_pages(max(frame.block_size, 1))).array
+        if frame.block_size:
+            frame.use(self.block, program)
         self.lock = threading.Lock()
         self.pointers = frame.pointers
         positions = program.table.positions
@@ -356,6 +384,11 @@ class Station:
         assert function is not None
         self.function, self.argument, self.status = function, frame.argument, frame.status
 
+    @property
+    def is_outdated(self) -> bool:
+        """Whether the number of threads is another one now, so that another station is needed."""
+        return self.launches and pool.prepare() != self.threads
+
     def run(self) -> None:
         """Compute the results from what the pointers point to."""
         self.function(self.argument)
@@ -366,20 +399,28 @@ class Station:
 class Frame:
     """What one run at a time may use: the table of pointers, the block for inner arrays, the free numbers."""
 
-    def __init__(self, program: Native) -> None:
+    def __init__(self, program: Native, threads: int) -> None:
         plan, positions = program.plan, program.table.positions
         self.pointers = (ctypes.c_void_p * len(program.pointers))(*program.pointers)
         self.argument = ctypes.addressof(self.pointers)
         self.status = ctypes.c_int(0)
         if ("onednn", "status") in positions:
             self.pointers[positions["onednn", "status"]] = ctypes.addressof(self.status)
-        self.calls = [onednn.Arguments(primitive) for primitive in program.own.calls]
-        addresses: list[int | None] = [None]
-        for call in self.calls:
-            addresses += [call.address, *[memory.value for memory in call.memories]]
-        self.own = (ctypes.c_void_p * len(addresses))(*addresses)
-        self.owns = (ctypes.c_void_p * 1)(ctypes.addressof(self.own))
-        self.pointers[0] = ctypes.addressof(self.owns)
+        self.threads = threads
+        self.block_size = program.scratch_start + threads * program.scratch_size
+        self.arguments: list[onednn.Arguments] = []
+        self.owns: list[Any] = []  # the table of each thread
+        for _ in range(threads):
+            addresses: list[int | None] = [None]
+            for primitive in program.own.calls:
+                call = onednn.Arguments(primitive)
+                self.arguments.append(call)
+                addresses += [call.address, *[memory.value for memory in call.memories]]
+            self.owns.append((ctypes.c_void_p * len(addresses))(*addresses))
+        self.tables = (ctypes.c_void_p * threads)(*[ctypes.addressof(own) for own in self.owns])
+        self.pointers[0] = ctypes.addressof(self.tables)
+        if ("pool", "limit") in positions:
+            self.pointers[positions["pool", "limit"]] = threads
         self.block: Array | None = None
         self.base = 0
         self.number_blocks: list[tuple[Array, list[int]]] = []
@@ -398,12 +439,13 @@ class Frame:
                 if base + k in positions:
                     self.pointers[positions[base + k]] = block.ctypes.data + position * block.itemsize
 
-    def use(self, block: Array, inner: list[tuple[int, int]], scratch: int) -> None:
+    def use(self, block: Array, program: Native) -> None:
         """Lay the inner arrays into a block."""
         self.block = block
         base = address(block)
         if base != self.base:
             self.base = base
-            self.own[0] = base + scratch
-            for at, offset in inner:
+            for k, own in enumerate(self.owns):
+                own[0] = base + program.scratch_start + k * program.scratch_size
+            for at, offset in program.inner:
                 self.pointers[at] = base + offset
