@@ -10,7 +10,7 @@ import numpy as np
 
 from adjoint.execution.native import compiler, libraries, onednn
 from adjoint.execution.native.fuse import Fusion, Host, Nest, Product, View, contiguous
-from adjoint.execution.native.donation import overwritable
+from adjoint.execution.native.donation import is_lendable, overwritable
 from adjoint.execution.native.joining import join
 from adjoint.execution.native.memory import ALIGNMENT, Lifetime, give_back, new_array, place, take
 from adjoint.execution.native.tables import Own, Table
@@ -92,7 +92,7 @@ class Native:
         for root in self.fresh:
             shape, dtype = fusion.shapes[root], np.dtype(fusion.dtypes[root])
             nbytes = size_of(shape) * dtype.itemsize
-            self.fresh_makers.append((root, shape, dtype, nbytes, positions[root], self.shares.get(root, -1)))
+            self.fresh_makers.append((root, shape, dtype, nbytes, positions[root], self.shares.get(root, ())))
         work = max(size_of(u.domain) for u in fusion.units if isinstance(u, Nest)) if any(
             isinstance(u, Nest) for u in fusion.units) else LONG  # fmt: skip
         prototype = ctypes.CFUNCTYPE if work >= LONG or self.plan.has_products else ctypes.PYFUNCTYPE
@@ -199,9 +199,7 @@ class Native:
 
     # Running
 
-    def run(
-        self, leaves: list[Any], numbers: list[Any], masked: bool, donated: Collection[int] = ()
-    ) -> list[Any]:
+    def run(self, leaves: list[Any], numbers: list[Any], masked: bool, donated: Collection[int] = ()) -> list[Any]:
         """The values of the outputs. The memory of the leaves at `donated` may become that of outputs: nobody may read
         those arrays afterwards, and no two leaves may share it."""
         try:
@@ -221,11 +219,18 @@ class Native:
             for block, members in frame.number_blocks:
                 block[:] = [numbers[k] for k in members]
             frame.numbers = numbers
-        for root, shape, dtype, nbytes, at, leaf in self.fresh_makers:
-            if leaf in donated and env[leaf] is leaves[leaf] and leaves[leaf].flags.writeable:
-                x = env[root] = leaves[leaf]
-            else:
-                x = env[root] = new_array(shape, dtype, nbytes)
+        free = set(donated)
+        for root, shape, dtype, nbytes, at, places in self.fresh_makers:
+            x = None
+            if free:
+                for leaf in places:
+                    if leaf in free and env[leaf] is leaves[leaf] and is_lendable(leaves[leaf]):
+                        free.remove(leaf)
+                        x = leaves[leaf]
+                        break
+            if x is None:
+                x = new_array(shape, dtype, nbytes)
+            env[root] = x
             pointers[at] = x.__array_interface__["data"][0]
         lent: Array | None = None
         if self.block_size:
@@ -278,7 +283,7 @@ class Native:
             return frame.number_arrays[slot].copy() if slot in frame.number_arrays else plan.constants[slot]
         view = self.fusion.views[slot]
         root = self.root_array(view.root, frame)
-        if view == View(slot, 0, view.shape, contiguous(view.shape)) and view.shape == root.shape:
+        if view.offset == 0 and view.shape == root.shape and view.strides == contiguous(view.shape):
             return root
         size = root.itemsize
         result = np.ndarray(view.shape, root.dtype, root, view.offset * size, tuple([s * size for s in view.strides]))
