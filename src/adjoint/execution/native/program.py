@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from adjoint.execution.native import compiler, libraries, onednn
-from adjoint.execution.native.fuse import Fusion, Host, Nest, Product, View, contiguous
 from adjoint.execution.native.donation import is_lendable, overwritable
+from adjoint.execution.native.fuse import Fusion, Host, Nest, Product, contiguous
 from adjoint.execution.native.joining import join
 from adjoint.execution.native.memory import ALIGNMENT, Lifetime, give_back, new_array, place, take
 from adjoint.execution.native.tables import Own, Table
