@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from adjoint.execution.native.fuse import Fusion, Host, Nest, Product, View, contiguous
+from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, Unit, View, contiguous
 from adjoint.execution.native.memory import ALIGNMENT
 
 
@@ -50,10 +50,12 @@ def is_lendable(array: Any) -> bool:
     return address % ALIGNMENT == 0 and bool(array.flags.writeable)
 
 
-def _roots(fusion: Fusion, unit: Nest | Product | Host) -> set[int]:
+def _roots(fusion: Fusion, unit: Unit) -> set[int]:
     """The arrays in memory that a unit may read."""
     if isinstance(unit, Product):
         return {unit.a.root, unit.b.root}
+    if isinstance(unit, Move):
+        return {view.root for view in unit.views}
     steps = unit.steps if isinstance(unit, Nest) else [unit.step]
     products = unit.products if isinstance(unit, Nest) else []
     roots = {fusion.views[i].root for step in steps for i in step.inputs if i in fusion.views}

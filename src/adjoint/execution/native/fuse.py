@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from adjoint.execution.native.ir import ITEMSIZE
 from adjoint.execution.native.lowering import is_lowered, reduces
 from adjoint.execution.plan import Plan, Step
-from adjoint.shapes import Shape
+from adjoint.shapes import Shape, size_of
 
 MAX_STEPS = 96  # in one loop nest: more would only spill registers
 MAX_ROW = 1 << 14  # elements of a row that a later pass may read again from the cache
@@ -134,6 +134,31 @@ class Product:
         self.tile: int | None = None  # where in a thread's own space its rows go, if nothing else is kept of them
 
 
+INDEXED = frozenset({"gather", "scatter_add", "scatter"})
+REGIONS = frozenset({"concat", "embed", "update_slice"})
+
+
+class Move:
+    """A step that puts elements into places that a loop nest can't reach; `views` are its inputs."""
+
+    def __init__(self, step: Step, views: list[View], dtypes: list[str]) -> None:
+        self.step = step
+        self.views = views
+        self.first_index = 2 if step.op.name == "scatter" else 1
+        self.index_dtypes = dtypes[self.first_index :]
+
+    @property
+    def indices(self) -> list[View]:
+        """The index arrays among the inputs, one for each leading axis that they select along."""
+        return self.views[self.first_index :] if self.step.op.name in INDEXED else []
+
+    @property
+    def indexed_shape(self) -> Shape:
+        """The shape in which the indices select."""
+        shape: Shape = self.step.attributes if self.step.op.name == "scatter_add" else self.views[0].shape
+        return shape
+
+
 class Host:
     """A step that NumPy runs."""
 
@@ -141,7 +166,7 @@ class Host:
         self.step = step
 
 
-Unit = Nest | Product | Host
+Unit = Nest | Product | Move | Host
 
 
 class Fusion:
@@ -196,6 +221,8 @@ class Fusion:
             self.reduction(step)
         elif name == "matmul" and t.dtype.name in ("float32", "float64"):
             self.product(step)
+        elif name in REGIONS or (name in INDEXED and self.may_index(step)):
+            self.move(step)
         else:
             self.host(step)
 
@@ -355,6 +382,30 @@ class Fusion:
             self.units.append(Product(step, a, b, shape))
             self.root(out, shape, step.type.dtype.name, len(self.units))
 
+    def may_index(self, step: Step) -> bool:
+        """Whether the indices can be checked before the program starts: they are whole leaves or constants."""
+        first = 2 if step.op.name == "scatter" else 1
+        given = len(self.plan.leaf_types)
+        return first < len(step.inputs) and all(
+            (self.views[i].root < given or self.views[i].root in self.plan.constants)
+            and self.dtypes[i][0] in "iu"
+            and self.dtypes[i] != "uint64"
+            and self.is_plain(i)
+            for i in step.inputs[first:]
+        )
+
+    def is_plain(self, slot: int) -> bool:
+        """Whether a slot's elements are all of an array in memory, in order."""
+        view = self.views[slot]
+        return is_contiguous(view) and view.offset == 0 and size_of(view.shape) == size_of(self.shapes[view.root])
+
+    def move(self, step: Step) -> None:
+        """A unit of its own. Indices and what is moved by them lie in order; what is copied may be any view."""
+        indexed = step.op.name in INDEXED
+        slots = [self.copy(i) if indexed and not self.is_plain(i) else i for i in step.inputs]
+        self.units.append(Move(step, [self.views[i] for i in slots], [self.dtypes[i] for i in slots]))
+        self.root(step.output, step.type.shape, step.type.dtype.name, len(self.units))
+
     # What must lie in memory
 
     def contiguous_result(self, slot: int) -> int:
@@ -372,6 +423,8 @@ class Fusion:
                             needed.add(self.views[slot].root)
             elif isinstance(unit, Product):
                 needed |= {unit.a.root, unit.b.root}
+            elif isinstance(unit, Move):
+                needed |= {view.root for view in unit.views}
             else:
                 needed.update(self.views[s].root for s in unit.step.inputs if s not in self.objects)
         needed.update(self.views[s].root for s in self.results if s not in self.objects)

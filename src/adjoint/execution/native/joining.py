@@ -6,7 +6,7 @@ product that nothing else reads is never in memory as a whole.
 
 from __future__ import annotations
 
-from adjoint.execution.native.fuse import Fusion, Host, Nest, Product, View, contiguous
+from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, View, contiguous
 from adjoint.execution.native.ir import ITEMSIZE
 from adjoint.execution.native.products import choose
 from adjoint.shapes import size_of
@@ -60,6 +60,8 @@ def _readers(fusion: Fusion) -> dict[int, list[int]]:
         roots = {fusion.views[i].root for i in read if i in fusion.views}
         if isinstance(unit, Product):
             roots = {unit.a.root, unit.b.root}
+        elif isinstance(unit, Move):
+            roots = {view.root for view in unit.views}
         for root in roots:
             readers.setdefault(root, []).append(index)
     return readers

@@ -10,7 +10,7 @@ import numpy as np
 
 from adjoint.execution.native import compiler, libraries, onednn
 from adjoint.execution.native.donation import is_lendable, overwritable
-from adjoint.execution.native.fuse import Fusion, Host, Nest, Product, contiguous
+from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, contiguous
 from adjoint.execution.native.joining import join
 from adjoint.execution.native.memory import ALIGNMENT, Lifetime, give_back, new_array, place, take
 from adjoint.execution.native.tables import Own, Table
@@ -84,6 +84,7 @@ class Native:
                 array = np.array(plan.constants[key], order="C")
                 self.keep.append(array)
                 self.pointers[at] = array.ctypes.data
+        self.selections = self.indices()
         self.alone = all(step is None for _, step in self.pieces)
         self.frames: list[Frame] = []
         # 0.0 is part of a plan's key, so only complex numbers can differ in the sign of a zero alone
@@ -152,6 +153,17 @@ class Native:
             [f"define void @segment{number}(ptr %table) #0 {{", *lines, *calls, *ending, "  ret void", "}"]
         )
 
+    def indices(self) -> list[tuple[int, int, int]]:
+        """Which leaves select positions, of what axis, and its length. Raises IndexError for constants out of range."""
+        found: dict[tuple[int, int, int], None] = {}
+        for unit in [unit for unit in self.fusion.units if isinstance(unit, Move)]:
+            for axis, (view, n) in enumerate(zip(unit.indices, unit.indexed_shape, strict=False)):
+                if view.root in self.plan.constants:
+                    check_indices(self.plan.constants[view.root], axis, n)
+                else:
+                    found[view.root, axis, n] = None
+        return list(found)
+
     def producers(self) -> dict[int, int]:
         """The unit that makes each array, for those that native code makes."""
         produced: dict[int, int] = {}
@@ -160,7 +172,7 @@ class Native:
                 produced.update(dict.fromkeys(unit.stored, index))
                 outputs = [p.step.output for p in unit.products]
                 produced.update(dict.fromkeys([s for s in outputs if s not in unit.tiles], index))
-            elif isinstance(unit, Product):
+            elif isinstance(unit, Product | Move):
                 produced[unit.step.output] = index
         return produced
 
@@ -178,6 +190,8 @@ class Native:
                     last[fusion.views[slot].root] = index
             for product in [unit] if isinstance(unit, Product) else unit.products if isinstance(unit, Nest) else []:
                 last[product.a.root] = last[product.b.root] = index
+            if isinstance(unit, Move):
+                last.update({view.root: index for view in unit.views})
         fresh = set(self.fresh)
         lifetimes = [
             Lifetime(
@@ -202,6 +216,8 @@ class Native:
     def run(self, leaves: list[Any], numbers: list[Any], masked: bool, donated: Collection[int] = ()) -> list[Any]:
         """The values of the outputs. The memory of the leaves at `donated` may become that of outputs: nobody may read
         those arrays afterwards, and no two leaves may share it."""
+        for leaf, axis, n in self.selections:
+            check_indices(leaves[leaf], axis, n)
         try:
             frame = self.frames.pop()
         except IndexError:
@@ -305,6 +321,13 @@ class Native:
                 found = np.ndarray(shape, dtype, frame.block, self.inner_roots[root])
             frame.env[root] = found
         return found
+
+
+def check_indices(index: Array, axis: int, n: int) -> None:
+    """Raise IndexError unless all are from -n to n - 1."""
+    if index.min() < -n or index.max() >= n:
+        bad = index[(index < -n) | (index >= n)].flat[0]
+        raise IndexError(f"index {bad} is out of bounds for axis {axis} with size {n}")
 
 
 class Frame:

@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from adjoint.execution.native.emit import NestWriter
-from adjoint.execution.native.fuse import Fusion, Nest, Product
+from adjoint.execution.native.fuse import Fusion, Move, Nest, Product
 from adjoint.execution.native.joining import tile_bytes
+from adjoint.execution.native.moves import MoveWriter
 from adjoint.execution.native.products import ProductWriter
 from adjoint.execution.native.tables import Own, Table
 
@@ -23,9 +24,11 @@ class Code(NamedTuple):
 
 
 def write_unit(
-    fusion: Fusion, unit: Nest | Product, index: int, table: Table, own: Own, declarations: set[str], bits: int
+    fusion: Fusion, unit: Nest | Product | Move, index: int, table: Table, own: Own, declarations: set[str], bits: int
 ) -> Code:
     """The code of a unit."""
+    if isinstance(unit, Move):
+        return Code([MoveWriter(unit, index, table, declarations, bits).write()], [], 1)
     if isinstance(unit, Product):
         writer = ProductWriter(unit, f"product{index}", index, table, own)
         text = writer.write()
