@@ -12,7 +12,7 @@ from adjoint.execution.native import compiler, libraries, onednn
 from adjoint.execution.native.donation import is_lendable, overwritable
 from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, contiguous
 from adjoint.execution.native.joining import join
-from adjoint.execution.native.memory import ALIGNMENT, Lifetime, give_back, new_array, place, take
+from adjoint.execution.native.memory import ALIGNMENT, Lifetime, address, give_back, new_array, place, take
 from adjoint.execution.native.tables import Own, Table
 from adjoint.execution.native.units import write_unit
 from adjoint.execution.plan import Plan, Step
@@ -55,8 +55,9 @@ class Native:
 
     masks = True
 
-    def __init__(self, fusion: Fusion) -> None:
+    def __init__(self, fusion: Fusion, apart: bool = False) -> None:
         self.fusion = fusion
+        self.apart = apart  # whether every unit is a function of its own, to be timed
         self.plan = plan = fusion.plan
         self.table = Table()
         self.own = Own()
@@ -133,6 +134,8 @@ class Native:
             functions += code.functions
             calls += code.first
             calls.append(f"  call void @unit{index}(ptr %table, i64 0, i64 {code.chunks}, ptr %own)")
+            if self.apart:
+                close()
         close()
         text = "\n".join([*sorted(declarations), *functions, compiler.attributes(bits)])
         self.library = compiler.compile_text(text)
@@ -157,11 +160,11 @@ class Native:
         """Which leaves select positions, of what axis, and its length. Raises IndexError for constants out of range."""
         found: dict[tuple[int, int, int], None] = {}
         for unit in [unit for unit in self.fusion.units if isinstance(unit, Move)]:
-            for axis, (view, n) in enumerate(zip(unit.indices, unit.indexed_shape, strict=False)):
-                if view.root in self.plan.constants:
-                    check_indices(self.plan.constants[view.root], axis, n)
+            for axis, (root, n) in enumerate(zip(unit.index_roots, unit.indexed_shape, strict=False)):
+                if root in self.plan.constants:
+                    check_indices(self.plan.constants[root], axis, n)
                 else:
-                    found[view.root, axis, n] = None
+                    found[root, axis, n] = None
         return list(found)
 
     def producers(self) -> dict[int, int]:
@@ -230,7 +233,7 @@ class Native:
                 x = x.copy()
             env[k] = x
             if at >= 0:
-                pointers[at] = x.__array_interface__["data"][0]
+                pointers[at] = address(x)
         if numbers != frame.numbers or self.signed_zeros:  # equal ones need no writing
             for block, members in frame.number_blocks:
                 block[:] = [numbers[k] for k in members]
@@ -247,7 +250,7 @@ class Native:
             if x is None:
                 x = new_array(shape, dtype, nbytes)
             env[root] = x
-            pointers[at] = x.__array_interface__["data"][0]
+            pointers[at] = address(x)
         lent: Array | None = None
         if self.block_size:
             lent = take(self.block_size)
@@ -285,7 +288,7 @@ class Native:
         env[slot] = array
         at = self.table.positions.get(slot)
         if at is not None:
-            frame.pointers[at] = array.__array_interface__["data"][0]
+            frame.pointers[at] = address(array)
 
     def array(self, slot: int, leaves: list[Any], frame: Frame) -> Any:
         """The array of a slot, once it is computed."""
@@ -368,7 +371,7 @@ class Frame:
     def use(self, block: Array, inner: list[tuple[int, int]], scratch: int) -> None:
         """Lay the inner arrays into a block."""
         self.block = block
-        base = block.__array_interface__["data"][0]
+        base = address(block)
         if base != self.base:
             self.base = base
             self.own[0] = base + scratch
