@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from adjoint.execution.native import compiler, libraries, onednn
-from adjoint.execution.native.donation import overwritable
-from adjoint.execution.native.fuse import Fusion, Host, Nest, Product, View, Window, contiguous
+from adjoint.execution.native.donation import is_lendable, overwritable
+from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, View, Window, contiguous
 from adjoint.execution.native.joining import join
 from adjoint.execution.native.memory import (
     ALIGNMENT,
@@ -68,8 +68,9 @@ class Native:
 
     masks = True
 
-    def __init__(self, fusion: Fusion) -> None:
+    def __init__(self, fusion: Fusion, apart: bool = False) -> None:
         self.fusion = fusion
+        self.apart = apart  # whether every unit is a function of its own, to be timed
         self.plan = plan = fusion.plan
         self.table = Table()
         self.own = Own()
@@ -100,6 +101,7 @@ class Native:
                 array = np.array(plan.constants[key], order="C")
                 self.keep.append(array)
                 self.pointers[at] = array.ctypes.data
+        self.selections = self.indices()
         self.alone = all(step is None for _, step in self.pieces)
         self.frames: list[Frame] = []
         # 0.0 is part of a plan's key, so only complex numbers can differ in the sign of a zero alone
@@ -108,7 +110,7 @@ class Native:
         for root in self.fresh:
             shape, dtype = fusion.shapes[root], np.dtype(fusion.dtypes[root])
             nbytes = size_of(shape) * dtype.itemsize
-            self.fresh_makers.append((root, shape, dtype, nbytes, positions[root], self.shares.get(root, -1)))
+            self.fresh_makers.append((root, shape, dtype, nbytes, positions[root], self.shares.get(root, ())))
         work = max(size_of(u.domain) for u in fusion.units if isinstance(u, Nest)) if any(
             isinstance(u, Nest) for u in fusion.units) else LONG  # fmt: skip
         long = self.plan.has_products or any(isinstance(u, Window) for u in fusion.units)
@@ -149,6 +151,8 @@ class Native:
             functions += code.functions
             calls += code.first
             calls += self.launch(index, code.chunks) + code.last
+            if self.apart:
+                close()
         close()
         text = "\n".join([*sorted(declarations), *functions, compiler.attributes(bits)])
         self.library = compiler.compile_text(text)
@@ -185,6 +189,17 @@ class Native:
             [f"define void @segment{number}(ptr %table) #0 {{", *lines, *calls, *ending, "  ret void", "}"]
         )
 
+    def indices(self) -> list[tuple[int, int, int]]:
+        """Which leaves select positions, of what axis, and its length. Raises IndexError for constants out of range."""
+        found: dict[tuple[int, int, int], None] = {}
+        for unit in [unit for unit in self.fusion.units if isinstance(unit, Move)]:
+            for axis, (root, n) in enumerate(zip(unit.index_roots, unit.indexed_shape, strict=False)):
+                if root in self.plan.constants:
+                    check_indices(self.plan.constants[root], axis, n)
+                else:
+                    found[root, axis, n] = None
+        return list(found)
+
     def producers(self) -> dict[int, int]:
         """The unit that makes each array, for those that native code makes."""
         produced: dict[int, int] = {}
@@ -193,7 +208,7 @@ class Native:
                 produced.update(dict.fromkeys(unit.stored, index))
                 outputs = [p.step.output for p in unit.products]
                 produced.update(dict.fromkeys([s for s in outputs if s not in unit.tiles], index))
-            elif isinstance(unit, Product | Window):
+            elif isinstance(unit, Product | Window | Move):
                 produced[unit.step.output] = index
         return produced
 
@@ -209,8 +224,8 @@ class Native:
             for slot in read:
                 if slot in fusion.views:
                     last[fusion.views[slot].root] = index
-            made = unit.products if isinstance(unit, Nest) else [unit] if isinstance(unit, Product | Window) else []
-            last.update({view.root: index for product in made for view in product.reads})
+            made = unit.products if isinstance(unit, Nest) else [] if isinstance(unit, Host) else [unit]
+            last.update({view.root: index for one in made for view in one.reads})
         fresh = set(self.fresh)
         lifetimes = [
             Lifetime(
@@ -256,6 +271,8 @@ class Native:
     def run(self, leaves: list[Any], numbers: list[Any], masked: bool, donated: Collection[int] = ()) -> list[Any]:
         """The values of the outputs. The memory of the leaves at `donated` may become that of outputs: nobody may read
         those arrays afterwards, and no two leaves may share it."""
+        for leaf, axis, n in self.selections:
+            check_indices(leaves[leaf], axis, n)
         threads = pool.prepare() if self.launches else 1
         try:
             frame = self.frames.pop()
@@ -276,11 +293,18 @@ class Native:
             for block, members in frame.number_blocks:
                 block[:] = [numbers[k] for k in members]
             frame.numbers = numbers
-        for root, shape, dtype, nbytes, at, leaf in self.fresh_makers:
-            if leaf in donated and env[leaf] is leaves[leaf] and leaves[leaf].flags.writeable:
-                x = env[root] = leaves[leaf]
-            else:
-                x = env[root] = new_array(shape, dtype, nbytes)
+        free = set(donated)
+        for root, shape, dtype, nbytes, at, places in self.fresh_makers:
+            x = None
+            if free:
+                for leaf in places:
+                    if leaf in free and env[leaf] is leaves[leaf] and is_lendable(leaves[leaf]):
+                        free.remove(leaf)
+                        x = leaves[leaf]
+                        break
+            if x is None:
+                x = new_array(shape, dtype, nbytes)
+            env[root] = x
             pointers[at] = address(x)
         lent: Array | None = None
         if frame.block_size:
@@ -333,7 +357,7 @@ class Native:
             return frame.number_arrays[slot].copy() if slot in frame.number_arrays else plan.constants[slot]
         view = self.fusion.views[slot]
         root = self.root_array(view.root, frame)
-        if view == View(slot, 0, view.shape, contiguous(view.shape)) and view.shape == root.shape:
+        if view.offset == 0 and view.shape == root.shape and view.strides == contiguous(view.shape):
             return root
         size = root.itemsize
         result = np.ndarray(view.shape, root.dtype, root, view.offset * size, tuple([s * size for s in view.strides]))
@@ -357,10 +381,18 @@ class Native:
         return found
 
 
+def check_indices(index: Array, axis: int, n: int) -> None:
+    """Raise IndexError unless all are from -n to n - 1."""
+    if index.min() < -n or index.max() >= n:
+        bad = index[(index < -n) | (index >= n)].flat[0]
+        raise IndexError(f"index {bad} is out of bounds for axis {axis} with size {n}")
+
+
 class Station:
     """A frame with memory of its own for a caller that fills in the pointers itself, in every call, under `lock`.
 
     pointers     the table: a leaf's address at `leaves[k]` (-1 where it isn't read), a result's at `results[k]`
+    selections   the leaves whose elements are indices: see `check_indices`
     shares       for each result, whether it may take its partner's memory
     run          runs the program; raises RuntimeError if a library failed
     """
@@ -377,9 +409,9 @@ class Station:
         positions = program.table.positions
         self.leaves = [positions.get(k, -1) for k in range(len(program.plan.leaf_types))]
         self.results = [positions[root] for root in roots]
-        shares = overwritable(program.fusion, roots, {roots[k]: leaf for k, leaf in partners.items()})
-        self.shares = [root in shares for root in roots]
+        self.shares = [partners.get(k) in program.shares.get(root, ()) for k, root in enumerate(roots)]
         self.blocks = frame.number_blocks
+        self.selections = program.selections
         ((function, _),) = program.calls
         assert function is not None
         self.function, self.argument, self.status = function, frame.argument, frame.status
