@@ -90,7 +90,10 @@ class Jitted:
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         if len(args) == self._arity and not keywords and self._step is not None:
-            out = self._step(*args)
+            try:
+                out = self._step(*args)
+            except (IndexError, RuntimeError):  # it has changed nothing: the general way says where it comes from
+                out = UNUSUAL
             if out is not UNUSUAL:
                 return out
         if tracing.active() is not None or EXAMPLES.get():
@@ -124,7 +127,19 @@ class Jitted:
             return compiled.checked(call, numbers, lambda: self.f(*call.args, **call.keywords))
         if call.structure is None:
             self._step, self._arity = compiled.written_for(call), len(call.leaves)
-        return compiled.run(call, numbers)
+        try:
+            results = compiled.results(call.leaves, numbers)
+        except (IndexError, RuntimeError, ValueError) as error:
+            raise self._located(call, error) from None
+        return compiled.commit(call.leaves, results, numbers)
+
+    def _located(self, call: Call, error: Exception) -> Exception:
+        """The error with the line of f that recorded what failed."""
+        trace = Trace(self.name)
+        args, keywords = call.stand_ins(trace)
+        compiled = Compiled(trace, trace.run(lambda: self.f(*args, **keywords)), self._surroundings, False)
+        held = [x.value if type(x) is Node else x for x in compiled.held(call.leaves)]
+        return execution.located_anew(error, compiled.graph, dict(zip(compiled.given, held, strict=True)))
 
 
 class Surroundings:
@@ -240,7 +255,7 @@ class _Identity:
 class Compiled:
     """A finished trace: where the inputs of its graph come from, and where its results go."""
 
-    def __init__(self, trace: Trace, result: Any, surroundings: Surroundings) -> None:
+    def __init__(self, trace: Trace, result: Any, surroundings: Surroundings, plan: bool = True) -> None:
         self.function = trace.function
         self.epoch = tracing.epoch
         self.around = surroundings()
@@ -257,11 +272,11 @@ class Compiled:
         if self.inlined:
             self.unknowns = [x for x in self._own_nodes() if x.op is FULL and type(x.attributes) is Unknown]
             unknown = [x.attributes for x in self.unknowns]
-        elif self.roots:
+        elif self.roots and plan:
             self.replay = execution.Replay(list(self.roots), self.given)
             unknown = self.replay.unknowns
         self.types = [x.type for x in self.roots]
-        self.graph = list(self.roots) if self.inlined else []
+        self.graph = list(self.roots) if self.inlined or not plan else []
         self.known = len(self.wanted)
         self.numbers = trace.ledger.function([*self.wanted, *unknown])
         del self.roots, self.wanted
@@ -394,30 +409,25 @@ class Compiled:
             self.step, self.asked = write_step(self, call.leaves, get_mode().grad), True
         return None if self.step is None else self.step[0]
 
-    def run(self, call: Call, numbers: list[Any]) -> Any:
-        """Compute, give the names their new values, and give back the results."""
-        return self.commit(call.leaves, self.results(call.leaves, numbers), numbers)
-
-    def results(self, leaves: list[Any], numbers: list[Any]) -> list[Node]:
-        """The nodes that the graph ends at: with values, or where they can be differentiated, as graph."""
+    def held(self, leaves: list[Any]) -> list[Any]:
+        """What the graph starts from: nodes of tensors, and arrays that are arguments."""
         held: list[Any] = []
-        pending: list[Node] = []
         for source, position in self.sources:
             if type(source) is Variable:
                 tensor = (source if position is None else leaves[position].node.attributes).grad
             else:
                 tensor = source if position is None else leaves[position]
-            if isinstance(tensor, Tensor):
-                node = tensor.node
-                held.append(node)
-                if type(node.value) is not np.ndarray:
-                    pending.append(node)
-            else:
-                held.append(tensor)
+            held.append(tensor.node if isinstance(tensor, Tensor) else tensor)
+        return held
+
+    def results(self, leaves: list[Any], numbers: list[Any]) -> list[Node]:
+        """The nodes that the graph ends at: with values, or where they can be differentiated, as graph."""
+        held = self.held(leaves)
         if self.inlined:
             return self._inlined(held, numbers)
         if self.replay is None:
             return []
+        pending = [x for x in held if type(x) is Node and type(x.value) is not np.ndarray]
         if pending:
             force(pending)
         arrays = [x.value if type(x) is Node else x for x in held]

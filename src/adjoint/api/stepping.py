@@ -81,14 +81,13 @@ def write_step(compiled: Compiled, arguments: Sequence[Any], grad: bool) -> tupl
     if station is None:
         return None
     memory = importlib.import_module("adjoint.execution.native.memory")  # loaded with native code
-    program = importlib.import_module("adjoint.execution.native.program")
     w = Writer()
     w.objects.update(
         UNUSUAL=UNUSUAL, active=tracing.active, examples=EXAMPLES.get, tracing=tracing, get_mode=get_mode, Node=Node,
         default_dtype=default_dtype, Tensor=Tensor, ndarray=np.ndarray, new=object.__new__, LEAF=LEAF, leaf=leaf,
-        address=memory.address, check=program.check_indices, new_array=memory.new_array, pointers=station.pointers,
-        run=station.run, getrefcount=getrefcount, is_ours=execution.is_ours, acquire=station.lock.acquire, release=station.lock.release,
-        dget=dict.__getitem__, dset=dict.__setitem__,
+        address=memory.address, new_array=memory.new_array, pointers=station.pointers, run=station.run,
+        acquire=station.lock.acquire, release=station.lock.release, getrefcount=getrefcount,
+        is_ours=execution.is_ours, dget=dict.__getitem__, dset=dict.__setitem__,
     )  # fmt: skip
     _check_surroundings(w, compiled, grad)
     if station.launches:
@@ -193,8 +192,6 @@ def _point(w: Writer, compiled: Compiled, station: Any) -> None:
     for place, k in compiled.replay.places:
         source, position = compiled.sources[k]
         arrays[place] = f"w{names[id(source)]}" if position is None else f"v{position}"
-    for place, axis, n in station.selections:
-        w.add(f"check({arrays[place]}, {axis}, {n})")
     for place, array in arrays.items():
         at = station.leaves[place]
         if at >= 0:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from adjoint.execution.canonical import canonicalize, value_array
-from adjoint.execution.evaluate import compact, key_of, plan_of, run
+from adjoint.execution.evaluate import compact, key_of, located, plan_of, run
 from adjoint.execution.tiers import program_of
 from adjoint.graph import Node
 from adjoint.graph.collector import collector_paused
@@ -57,6 +57,15 @@ class Replay:
             values[k] = arrays[position]
         results = [compact(x) for x in run(self.plan, values, numbers)]
         return [results[k] for k in self.picks] if self.picks else results
+
+
+def located_anew(error: Exception, roots: Sequence[Node], values: Mapping[Node, Any]) -> Exception:
+    """An error that a replay raised with the line that recorded what fails, found in the same graph recorded anew, whose
+    leaves get these values."""
+    c = canonicalize(roots, given=values)
+    for node, value in values.items():
+        node.value = value
+    return located(error, c) or error
 
 
 def own(result: Any, arrays: Sequence[Any]) -> Any:

@@ -16,7 +16,8 @@ from adjoint.execution.native.memory import ALIGNMENT, address
 def overwritable(fusion: Fusion, results: list[int]) -> dict[int, tuple[int, ...]]:
     """The leaves whose memory each result may take."""
     leaves = len(fusion.plan.leaf_types)
-    last_host = max([k for k, unit in enumerate(fusion.units) if isinstance(unit, Host)], default=-1)
+    failing = [k for k, u in enumerate(fusion.units) if isinstance(u, Host) or (isinstance(u, Move) and u.indices)]
+    last_failing = max(failing, default=-1)
     last_reader: dict[int, int] = {}
     for index, unit in enumerate(fusion.units):
         for root in _roots(fusion, unit):
@@ -24,8 +25,8 @@ def overwritable(fusion: Fusion, results: list[int]) -> dict[int, tuple[int, ...
     kept = {fusion.views[s].root for s in fusion.results if s not in fusion.objects}
     found: dict[int, tuple[int, ...]] = {}
     for index, unit in enumerate(fusion.units):
-        # after host code, which may fail: a run that failed must find its leaves as they were
-        if not isinstance(unit, Nest) or unit.by_row or index <= last_host:
+        # after host code and checks of indices, which may fail: a run that failed must find its leaves as they were
+        if not isinstance(unit, Nest) or unit.by_row or index <= last_failing:
             continue
         for result in results:
             if result not in unit.stored or unit.level[result] != "element":

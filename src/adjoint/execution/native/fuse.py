@@ -170,14 +170,13 @@ REGIONS = frozenset({"concat", "embed", "update_slice"})
 
 class Move:
     """A step that puts elements into places that a loop nest can't reach. `views` are its inputs, in order where they are
-    indices or moved by them; `roots` are the arrays that hold what was given."""
+    indices or moved by them."""
 
-    def __init__(self, step: Step, views: list[View], dtypes: list[str], roots: list[int]) -> None:
+    def __init__(self, step: Step, views: list[View], dtypes: list[str]) -> None:
         self.step = step
         self.views = views
         self.first_index = 2 if step.op.name == "scatter" else 1
         self.index_dtypes = dtypes[self.first_index :]
-        self.index_roots = roots[self.first_index :] if step.op.name in INDEXED else []
 
     @property
     def reads(self) -> tuple[View, ...]:
@@ -425,15 +424,10 @@ class Fusion:
             self.root(out, shape, step.type.dtype.name, len(self.units))
 
     def may_index(self, step: Step) -> bool:
-        """Whether the indices can be checked before the program starts: they are whole leaves or constants."""
+        """Whether the indices are of a kind that native code reads."""
         first = 2 if step.op.name == "scatter" else 1
-        given = len(self.plan.leaf_types)
         return first < len(step.inputs) and all(
-            (self.views[i].root < given or self.views[i].root in self.plan.constants)
-            and self.dtypes[i][0] in "iu"
-            and self.dtypes[i] != "uint64"
-            and self.is_whole(self.views[i])
-            for i in step.inputs[first:]
+            self.dtypes[i][0] in "iu" and self.dtypes[i] != "uint64" for i in step.inputs[first:]
         )
 
     def is_plain(self, slot: int) -> bool:
@@ -441,19 +435,11 @@ class Fusion:
         view = self.views[slot]
         return is_contiguous(view) and view.offset == 0 and size_of(view.shape) == size_of(self.shapes[view.root])
 
-    def is_whole(self, view: View) -> bool:
-        """Whether a view has all elements of its array, in order or repeated, and no others."""
-        steps = [(n, s) for n, s in zip(view.shape, view.strides, strict=True) if s and n != 1]
-        count = size_of(self.shapes[view.root])
-        kept = tuple([n for n, _ in steps])
-        return view.offset == 0 and size_of(kept) == count and contiguous(kept) == tuple([s for _, s in steps])
-
     def move(self, step: Step) -> None:
         """A unit of its own. Indices and what is moved by them lie in order; what is copied may be any view."""
         indexed = step.op.name in INDEXED
         slots = [self.copy(i) if indexed and not self.is_plain(i) else i for i in step.inputs]
-        roots = [self.views[i].root for i in step.inputs]
-        self.units.append(Move(step, [self.views[i] for i in slots], [self.dtypes[i] for i in slots], roots))
+        self.units.append(Move(step, [self.views[i] for i in slots], [self.dtypes[i] for i in slots]))
         self.root(step.output, step.type.shape, step.type.dtype.name, len(self.units))
 
     # What must lie in memory

@@ -26,7 +26,7 @@ from adjoint.execution.native.memory import (
     whole_pages,
 )
 from adjoint.execution.native.pool import pool
-from adjoint.execution.native.tables import Own, Table
+from adjoint.execution.native.tables import FAILURE, Own, Table
 from adjoint.execution.native.units import write_unit
 from adjoint.execution.plan import Plan, Step
 from adjoint.shapes import size_of
@@ -101,7 +101,6 @@ class Native:
                 array = np.array(plan.constants[key], order="C")
                 self.keep.append(array)
                 self.pointers[at] = array.ctypes.data
-        self.selections = self.indices()
         self.alone = all(step is None for _, step in self.pieces)
         self.frames: list[Frame] = []
         # 0.0 is part of a plan's key, so only complex numbers can differ in the sign of a zero alone
@@ -151,6 +150,8 @@ class Native:
             functions += code.functions
             calls += code.first
             calls += self.launch(index, code.chunks) + code.last
+            if isinstance(unit, Move) and unit.indices:
+                calls += self.end_on_failure(index)
             if self.apart:
                 close()
         close()
@@ -174,6 +175,18 @@ class Native:
                      f"i64 {limit})")  # fmt: skip
         return lines
 
+    def end_on_failure(self, index: int) -> list[str]:
+        """Go no further if an index was out of bounds: leaves that were donated must not be written over."""
+        at = self.table.at(FAILURE)
+        return [
+            f"  %failure{index}.at = getelementptr ptr, ptr %table, i64 {at}",
+            f"  %failure{index} = load ptr, ptr %failure{index}.at",
+            f"  %code{index} = load i64, ptr %failure{index}",
+            f"  %failed{index} = icmp ne i64 %code{index}, 0",
+            f"  br i1 %failed{index}, label %end, label %after{index}",
+            f"after{index}:",
+        ]
+
     def segment(self, number: int, calls: list[str]) -> str:
         """A function that runs units in order, on one thread of oneDNN's OpenMP if they call it."""
         lines = ["  %owns = load ptr, ptr %table", "  %own = load ptr, ptr %owns"]
@@ -186,19 +199,9 @@ class Native:
             lines += ["  %threads = call i32 %omp_get_max_threads()", "  call void %omp_set_num_threads(i32 1)"]
             ending = ["  call void %omp_set_num_threads(i32 %threads)"]
         return "\n".join(
-            [f"define void @segment{number}(ptr %table) #0 {{", *lines, *calls, *ending, "  ret void", "}"]
-        )
-
-    def indices(self) -> list[tuple[int, int, int]]:
-        """Which leaves select positions, of what axis, and its length. Raises IndexError for constants out of range."""
-        found: dict[tuple[int, int, int], None] = {}
-        for unit in [unit for unit in self.fusion.units if isinstance(unit, Move)]:
-            for axis, (root, n) in enumerate(zip(unit.index_roots, unit.indexed_shape, strict=False)):
-                if root in self.plan.constants:
-                    check_indices(self.plan.constants[root], axis, n)
-                else:
-                    found[root, axis, n] = None
-        return list(found)
+            [f"define void @segment{number}(ptr %table) #0 {{", *lines, *calls, "  br label %end", "end:", *ending,
+             "  ret void", "}"]
+        )  # fmt: skip
 
     def producers(self) -> dict[int, int]:
         """The unit that makes each array, for those that native code makes."""
@@ -271,8 +274,6 @@ class Native:
     def run(self, leaves: list[Any], numbers: list[Any], masked: bool, donated: Collection[int] = ()) -> list[Any]:
         """The values of the outputs. The memory of the leaves at `donated` may become that of outputs: nobody may read
         those arrays afterwards, and no two leaves may share it."""
-        for leaf, axis, n in self.selections:
-            check_indices(leaves[leaf], axis, n)
         threads = pool.prepare() if self.launches else 1
         try:
             frame = self.frames.pop()
@@ -315,8 +316,8 @@ class Native:
             for function, step in self.calls:
                 if function is not None:
                     function(frame.argument)
-                    if frame.status.value:
-                        raise RuntimeError(f"oneDNN failed with status {frame.status.value}: out of memory?")
+                    if frame.status.value or frame.failure[0]:
+                        self.fail(frame)
                 elif step is not None:
                     self.run_host(step, leaves, frame)
             return [self.array(slot, leaves, frame) for slot in self.fusion.results]
@@ -327,6 +328,15 @@ class Native:
                 give_back(lent)
             if len(self.frames) < MAX_FRAMES:
                 self.frames.append(frame)
+
+    def fail(self, frame: Frame) -> None:
+        """Raise what a segment has noted."""
+        if frame.status.value:
+            raise RuntimeError(f"oneDNN failed with status {frame.status.value}: out of memory?")
+        check, index = frame.failure
+        frame.failure[0] = 0
+        axis, n = self.table.checks[check - 1]
+        raise IndexError(f"index {index} is out of bounds for axis {axis} with size {n}")
 
     def run_host(self, step: Step, leaves: list[Any], frame: Frame) -> None:
         env = frame.env
@@ -381,20 +391,12 @@ class Native:
         return found
 
 
-def check_indices(index: Array, axis: int, n: int) -> None:
-    """Raise IndexError unless all are from -n to n - 1."""
-    if index.min() < -n or index.max() >= n:
-        bad = index[(index < -n) | (index >= n)].flat[0]
-        raise IndexError(f"index {bad} is out of bounds for axis {axis} with size {n}")
-
-
 class Station:
     """A frame with memory of its own for a caller that fills in the pointers itself, in every call, under `lock`.
 
     pointers     the table: a leaf's address at `leaves[k]` (-1 where it isn't read), a result's at `results[k]`
-    selections   the leaves whose elements are indices: see `check_indices`
     shares       for each result, whether it may take its partner's memory
-    run          runs the program; raises RuntimeError if a library failed
+    run          runs the program; raises RuntimeError if a library failed, IndexError for an index out of bounds
     """
 
     def __init__(self, program: Native, roots: list[int], partners: Mapping[int, int]) -> None:
@@ -411,10 +413,10 @@ class Station:
         self.results = [positions[root] for root in roots]
         self.shares = [partners.get(k) in program.shares.get(root, ()) for k, root in enumerate(roots)]
         self.blocks = frame.number_blocks
-        self.selections = program.selections
         ((function, _),) = program.calls
         assert function is not None
-        self.function, self.argument, self.status = function, frame.argument, frame.status
+        self.function, self.argument, self.status, self.failure = function, frame.argument, frame.status, frame.failure
+        self.fail = program.fail
 
     @property
     def is_outdated(self) -> bool:
@@ -424,8 +426,8 @@ class Station:
     def run(self) -> None:
         """Compute the results from what the pointers point to."""
         self.function(self.argument)
-        if self.status.value:
-            raise RuntimeError(f"oneDNN failed with status {self.status.value}: out of memory?")
+        if self.status.value or self.failure[0]:
+            self.fail(self.frame)
 
 
 class Frame:
@@ -438,6 +440,11 @@ class Frame:
         self.status = ctypes.c_int(0)
         if ("onednn", "status") in positions:
             self.pointers[positions["onednn", "status"]] = ctypes.addressof(self.status)
+        self.failure = (ctypes.c_int64 * 2)(
+            0, 0
+        )  # the number of the check of an index that failed, from 1, and the index
+        if FAILURE in positions:
+            self.pointers[positions[FAILURE]] = ctypes.addressof(self.failure)
         self.threads = threads
         self.block_size = program.scratch_start + threads * program.scratch_size
         self.arguments: list[onednn.Arguments] = []
