@@ -143,18 +143,19 @@ class ReLU6(Hardtanh):
 
 
 class Softplus(Module):
-    """`log(1 + exp(beta*x)) / beta`: exact, with no threshold for large x."""
+    """`log(1 + exp(beta*x)) / beta`, and x itself where `beta*x` is above a threshold below 20."""
 
-    def __init__(self, beta: float = 1.0) -> None:
+    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         self.beta = beta
+        self.threshold = threshold
 
     def forward(self, x: Tensor) -> Tensor:
         """The function of x, elementwise."""
-        return functional.softplus(x, self.beta)
+        return functional.softplus(x, self.beta, self.threshold)
 
     def extra_repr(self) -> str:
-        """Its factor."""
-        return f"beta={self.beta}"
+        """Its options."""
+        return f"beta={self.beta}, threshold={self.threshold}"
 
 
 class GELU(Module):

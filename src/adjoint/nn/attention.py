@@ -16,7 +16,7 @@ from adjoint.tensors.tensor import wrap
 
 from . import functional, init
 from .functional.attention import check_probability
-from .functional.recording import optional, scope, tensor_of
+from .functional.recording import node_of, optional, scope, tensor_of
 from .linear import Linear
 from .module import Module
 
@@ -87,7 +87,7 @@ class MultiheadAttention(Module):
         Where a query sees none, its weights are 0. With `need_weights=False` the second result is None. Raises ValueError when
         shapes don't fit.
         """
-        q, k, v = query.node, key.node, value.node
+        q, k, v = node_of(query), node_of(key), node_of(value)
         with scope("attention", q, k, v):
             batched = q.ndim == 3
             q, k, v = self._batches(q, k, v)
