@@ -98,7 +98,9 @@ class Nest:
         ] = {}  # of the slots computed here: "element", "row" or "total" (nobody reads it here)
         self.by_row: set[int] = set()  # the reductions that give one value for each row
         self.stored: list[int] = []  # slots that go to memory
-        self.products: list[Product | Window] = []  # computed tile by tile, each read by the nest while it is in the cache
+        self.products: list[
+            Product | Window
+        ] = []  # computed tile by tile, each read by the nest while it is in the cache
         self.tile = 0  # elements, if there are products
         self.tiles: dict[
             int, int
@@ -155,6 +157,7 @@ class Window:
         self.dtypes = dtypes
         self.shape = step.type.shape
         self.tile: int | None = None  # as a product's
+        self.positions: Step | None = None  # of the largest numbers, if they are asked for too
 
     @property
     def grain(self) -> int:
@@ -225,9 +228,7 @@ class Fusion:
             self.reduction(step)
         elif isinstance(step.op, ChannelsLast):
             slots = [i if is_contiguous(self.views[i]) else self.copy(i) for i in step.inputs]
-            dtypes = [self.dtypes[i] for i in slots]
-            self.units.append(Window(step, tuple([self.views[i] for i in slots]), tuple(dtypes)))
-            self.root(step.output, t.shape, t.dtype.name, len(self.units))
+            self.window(step, tuple([self.views[i] for i in slots]), tuple([self.dtypes[i] for i in slots]))
         elif name == "matmul" and t.dtype.name in ("float32", "float64"):
             self.product(step)
         else:
@@ -389,6 +390,20 @@ class Fusion:
             self.units.append(Product(step, a, b, shape))
             self.root(out, shape, step.type.dtype.name, len(self.units))
 
+    def window(self, step: Step, reads: tuple[View, ...], dtypes: tuple[str, ...]) -> None:
+        t = step.type
+        if name_is(step, "max_pool_positions"):  # found on the way to the maximum itself
+            for index, unit in enumerate(self.units):
+                if (
+                    isinstance(unit, Window) and name_is(unit.step, "max_pool") and unit.positions is None
+                    and unit.reads == reads and unit.step.attributes == step.attributes
+                ):  # fmt: skip
+                    unit.positions = step
+                    self.root(step.output, t.shape, t.dtype.name, index + 1)
+                    return
+        self.units.append(Window(step, reads, dtypes))
+        self.root(step.output, t.shape, t.dtype.name, len(self.units))
+
     # What must lie in memory
 
     def contiguous_result(self, slot: int) -> int:
@@ -412,6 +427,10 @@ class Fusion:
         for unit in self.units:
             if isinstance(unit, Nest):
                 unit.stored = [s for s in unit.level if s in needed]
+
+
+def name_is(step: Step, name: str) -> bool:
+    return step.op.name == name
 
 
 def name_is_same(step: Step) -> bool:

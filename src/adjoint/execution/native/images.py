@@ -72,7 +72,12 @@ def sizes(step: Step, inputs: list[tuple[int, ...]], result: tuple[int, ...]) ->
 
 
 def convolution(
-    name: str, count: int, image: tuple[int, ...], becomes: tuple[int, ...], weights: tuple[int, ...], geometry: Geometry,
+    name: str,
+    count: int,
+    image: tuple[int, ...],
+    becomes: tuple[int, ...],
+    weights: tuple[int, ...],
+    geometry: Geometry,
     layout: onednn.Descriptor | None = None,
 ) -> onednn.Primitive:
     """oneDNN's primitive for so many images, or RuntimeError. Images have their channels last; the layout of the weights is

@@ -32,7 +32,9 @@ class WindowWriter:
         self.e = Emitter(1, set(), {})
         self.start: str | None = None
         self.finish: str | None = None
-        self.rows = window.shape[0] if window.step.op.name != "convolution_weight_gradient" else window.reads[0].shape[0]
+        self.rows = (
+            window.shape[0] if window.step.op.name != "convolution_weight_gradient" else window.reads[0].shape[0]
+        )
         self.row_elements = size_of(window.shape[1:])
 
     def pointer(self, key: object) -> str:
@@ -85,7 +87,9 @@ def tiles(e: Emitter, total: int, tile: int, write: Callable[[str, int], None]) 
 class ConvolutionWriter(WindowWriter):
     """A convolution or one of its gradients, by oneDNN."""
 
-    def __init__(self, window: Window, name: str, unit: int, table: Table, own: Own, bits: int, tile: int | None) -> None:
+    def __init__(
+        self, window: Window, name: str, unit: int, table: Table, own: Own, bits: int, tile: int | None
+    ) -> None:
         super().__init__(window, name, unit, table, own, bits)
         self.kind = self.step.op.name
         inputs = [v.shape if not is_image else _first(v.shape)
@@ -101,8 +105,7 @@ class ConvolutionWriter(WindowWriter):
         self.parts = -(-self.rows // self.tile)
 
     def primitive(self, count: int) -> onednn.Primitive:
-        made = images.convolution(self.kind, count, self.image, self.becomes, self.weights, self.geometry)
-        return made
+        return images.convolution(self.kind, count, self.image, self.becomes, self.weights, self.geometry)
 
     def write(self) -> str:
         e = self.e
@@ -132,7 +135,7 @@ class ConvolutionWriter(WindowWriter):
             return text
         source, result = self.read(0), self.result()
         sizes = (from_image, to_image) if self.kind == "convolution" else (to_image, from_image)
-        packed = not preferred == plain
+        packed = preferred != plain
         weights = self.pointer(buffer) if packed else self.read(1)
 
         def convolve(row: str, count: int) -> None:
@@ -197,7 +200,9 @@ def _memory(dtype: str) -> str:
 class PoolWriter(WindowWriter):
     """Pooling, in loops of our own: windows along the rows and columns, vectors along the channels."""
 
-    def __init__(self, window: Window, name: str, unit: int, table: Table, own: Own, bits: int, tile: int | None) -> None:
+    def __init__(
+        self, window: Window, name: str, unit: int, table: Table, own: Own, bits: int, tile: int | None
+    ) -> None:
         super().__init__(window, name, unit, table, own, bits)
         self.kind, self.pool = self.step.op.name, self.step.attributes
         self.channels = window.shape[-1]
@@ -229,6 +234,7 @@ class PoolWriter(WindowWriter):
             start, stop = e.assign(f"mul i64 %lo, {size}"), e.assign(f"mul i64 %hi, {size}")
             with e.loop(start, stop, 1) as i:
                 e.line(f"store {ELEMENT[self.dtype]} 0.0, ptr {e.address(result, i, self.dtype)}")
+        self.beside = self.pointer(self.window.positions.output) if self.window.positions else None
         whole, rest = divmod(c, e.lanes)
         (rows, columns), (height, width) = pool.counts, pool.extents
         with e.loop("%lo", "%hi", 1) as n, e.loop("0", str(rows), 1) as i, e.loop("0", str(columns), 1) as j:
@@ -292,16 +298,23 @@ class PoolWriter(WindowWriter):
         largest, position = e.variable(e.constant(float("-inf"), dtype)), e.variable(e.constant(-1, "int32"))
         for number, (cell, inside) in enumerate(cells):
             with self.within(inside):
-                value, before, number_before = e.load(places[0], cell, dtype, 1), e.get(largest, dtype), e.get(position, "int32")
+                value, before, number_before = (
+                    e.load(places[0], cell, dtype, 1),
+                    e.get(largest, dtype),
+                    e.get(position, "int32"),
+                )
                 better = e.either(e.compare("gt", value, before), e.compare("lt", number_before, 0))
                 nan = e.both(e.compare("uno", value, value), e.compare("eq", before, before))
                 better = e.either(better, nan)
                 e.set(largest, e.select(better, value, before))
                 e.set(position, e.select(better, e.constant(number, "int32"), number_before))
+        step, place = self.step, result
         if kind == "max_pool":
             e.store(e.get(largest, dtype), result, at)
-        else:
-            e.store(e.cast(e.get(position, "int32"), self.step.type.dtype.name), result, at)
+            if self.window.positions is None or self.beside is None:
+                return
+            step, place = self.window.positions, self.beside
+        e.store(e.cast(e.get(position, "int32"), step.type.dtype.name), place, at)
 
     def positions(self, pointer: str, at: str) -> Value:
         return self.e.cast(self.e.load(pointer, at, self.window.dtypes[1], 1), "int32")
