@@ -112,7 +112,7 @@ def run(plan: Plan, leaves: list[Any], numbers: list[Any], donated: Collection[i
     """The values of a plan's outputs. Outputs may take the memory of the leaves at `donated`, so nobody may read those
     arrays any more, and no two of them may overlap."""
     program = plan.program
-    if program is not None and program.alone:
+    if program is not None and program.alone:  # native: it runs once, and so may write over what it reads
         return program.run(leaves, numbers, True, donated)  # type: ignore[no-any-return]
     if plan.has_products:
         with single_threaded:

@@ -12,7 +12,7 @@ from adjoint.execution.native import compiler, libraries, onednn
 from adjoint.execution.native.donation import overwritable
 from adjoint.execution.native.fuse import Fusion, Host, Nest, Product, View, Window, contiguous
 from adjoint.execution.native.joining import join
-from adjoint.execution.native.memory import ALIGNMENT, Lifetime, give_back, new_array, place, take
+from adjoint.execution.native.memory import ALIGNMENT, Lifetime, address, give_back, new_array, place, take
 from adjoint.execution.native.pool import pool
 from adjoint.execution.native.tables import Own, Table
 from adjoint.execution.native.units import write_unit
@@ -239,7 +239,7 @@ class Native:
                 x = x.copy()
             env[k] = x
             if at >= 0:
-                pointers[at] = x.__array_interface__["data"][0]
+                pointers[at] = address(x)
         if numbers != frame.numbers or self.signed_zeros:  # equal ones need no writing
             for block, members in frame.number_blocks:
                 block[:] = [numbers[k] for k in members]
@@ -249,7 +249,7 @@ class Native:
                 x = env[root] = leaves[leaf]
             else:
                 x = env[root] = new_array(shape, dtype, nbytes)
-            pointers[at] = x.__array_interface__["data"][0]
+            pointers[at] = address(x)
         lent: Array | None = None
         if frame.block_size:
             lent = take(frame.block_size)
@@ -287,7 +287,7 @@ class Native:
         env[slot] = array
         at = self.table.positions.get(slot)
         if at is not None:
-            frame.pointers[at] = array.__array_interface__["data"][0]
+            frame.pointers[at] = address(array)
 
     def array(self, slot: int, leaves: list[Any], frame: Frame) -> Any:
         """The array of a slot, once it is computed."""
@@ -371,7 +371,7 @@ class Frame:
     def use(self, block: Array, program: Native) -> None:
         """Lay the inner arrays into a block."""
         self.block = block
-        base = block.__array_interface__["data"][0]
+        base = address(block)
         if base != self.base:
             self.base = base
             for k, own in enumerate(self.owns):
