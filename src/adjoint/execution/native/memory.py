@@ -146,7 +146,7 @@ address = _address_asked if _field is None else _address_read
 # Memory that comes back ------------------------------------------------------------------------------------------------
 
 SPARE = 4  # blocks that wait for the next run, of whichever plan
-LARGEST_SPARE = 1 << 25  # bytes; a larger block goes back to the system after its run
+LARGEST_SPARE = 1 << 28  # bytes; a larger block goes back to the system after its run
 LEASED_FROM = 1 << 17  # bytes: smaller arrays are NumPy's own
 MOST_RETURNED = 1 << 27  # bytes of results that came back and wait to be given out again
 _spare: list[Array] = []

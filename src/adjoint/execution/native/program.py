@@ -207,6 +207,8 @@ class Native:
         """The unit that makes each array, for those that native code makes."""
         produced: dict[int, int] = {}
         for index, unit in enumerate(self.fusion.units):
+            made = unit.products if isinstance(unit, Nest) else [unit]
+            produced.update({w.positions.output: index for w in made if isinstance(w, Window) and w.positions})
             if isinstance(unit, Nest):
                 produced.update(dict.fromkeys(unit.stored, index))
                 outputs = [p.step.output for p in unit.products]
