@@ -2,6 +2,7 @@
 
 from adjoint.execution.canonical import ValueNeededError
 from adjoint.execution.evaluate import evaluate, evaluation_lock
+from adjoint.execution.explanation import Explanation, explain
 from adjoint.execution.replay import Replay, own
 
-__all__ = ["Replay", "ValueNeededError", "evaluate", "evaluation_lock", "own"]
+__all__ = ["Explanation", "Replay", "ValueNeededError", "evaluate", "evaluation_lock", "explain", "own"]
