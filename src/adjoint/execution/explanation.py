@@ -15,16 +15,17 @@ from adjoint.execution.programs import Streaming
 from adjoint.execution.tiers import tiers
 
 
-class Explanation(NamedTuple):
+class Explanation:
     """How something would be computed. `kernels` are those of `native.report`, in order; prints as a table."""
 
-    backend: str
-    kernels: Sequence[Any]
+    def __init__(self, backend: str, kernels: Sequence[Any]) -> None:
+        self.backend = backend
+        self.kernels = kernels
 
     @property
     def seconds(self) -> float:
         """The kernels' times together."""
-        return sum(kernel.seconds for kernel in self.kernels)
+        return float(sum(kernel.seconds for kernel in self.kernels))
 
     def __str__(self) -> str:
         rows = [("", "kernel", "shape", "operations", "read and written", "", "time", "")]
@@ -59,7 +60,8 @@ class Explanation(NamedTuple):
         )
         return "\n".join(line.rstrip() for line in lines)
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return str(self)
 
 
 class Operation(NamedTuple):

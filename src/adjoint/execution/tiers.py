@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from adjoint.execution.plan import Plan
-from adjoint.execution.programs import choose
+from adjoint.execution.programs import choose, is_tiny
 from adjoint.graph import Node
 from adjoint.graph.collector import collector_paused
 
@@ -26,6 +26,8 @@ SHORT = 1000  # operations: compiling more would take longer than a huge graph t
 DETERMINISTIC_FROM = 1 << 12  # elements: where results must not depend on what ran before, smaller plans are NumPy's
 SECONDS = 0.006  # what compiling takes, about: for a plan, and for each of its steps
 SECONDS_PER_STEP = 0.0005
+STEPS_THAT_COUNT = 64  # of a long plan of small arrays: the tape machine takes over then
+LONG = 2000  # steps
 
 
 def _chosen() -> str:
@@ -65,7 +67,10 @@ class Tiers:
         elements = sum([step.type.size for step in plan.steps if type(step.type) is not tuple])
         if self.deterministic:
             return 0.0 if elements >= DETERMINISTIC_FROM else math.inf
-        return 0.0 if elements >= LARGE else SECONDS + SECONDS_PER_STEP * len(plan.steps)
+        count = len(plan.steps)
+        if is_tiny(plan):  # for the tape machine: nothing is compiled that grows with the plan
+            return 0.0 if count >= LONG else SECONDS + SECONDS_PER_STEP * min(count, STEPS_THAT_COUNT)
+        return 0.0 if elements >= LARGE else SECONDS + SECONDS_PER_STEP * count
 
 
 tiers = Tiers()

@@ -14,14 +14,17 @@ from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, con
 from adjoint.execution.native.joining import join
 from adjoint.execution.native.memory import ALIGNMENT, Lifetime, address, give_back, new_array, place, take
 from adjoint.execution.native.tables import Own, Table
+from adjoint.execution.native.tape import Tape, compile_tape
 from adjoint.execution.native.units import write_unit
 from adjoint.execution.plan import Plan, Step
+from adjoint.execution.programs import is_grouped, is_tiny
 from adjoint.shapes import size_of
 
 Array = np.ndarray[Any, Any]
 
 MAX_FRAMES = 4  # runs of one plan at the same time that leave their frames for later ones
 MAX_STEPS = 3000  # larger graphs stay with the interpreter
+TAPE_FROM = 64  # steps on tiny arrays that are better interpreted by the tape machine than compiled
 LONG = 1 << 16  # elements: from here on other Python threads may run meanwhile
 
 
@@ -34,9 +37,15 @@ def missing() -> str | None:
     return None
 
 
-def compile_plan(plan: Plan) -> Native | None:
+def compile_plan(plan: Plan) -> Native | Tape | None:
     """The plan's native program; None where nothing of it can be compiled."""
-    if not 0 < len(plan.steps) <= MAX_STEPS:
+    count = len(plan.steps)
+    if count >= TAPE_FROM and is_tiny(plan) and (count <= MAX_STEPS or not is_grouped(plan)):
+        tape = compile_tape(plan)
+        if tape is not None:
+            plan.steps = []
+            return tape
+    if not 0 < count <= MAX_STEPS:
         return None
     for t in plan.types:
         if type(t) is not tuple and t.size == 0:

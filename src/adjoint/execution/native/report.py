@@ -59,7 +59,7 @@ def kernels(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Kernel] |
         hosts(*arguments)
         spent.append(time.perf_counter() - start)
 
-    program.run_host = run_host  # type: ignore[method-assign]
+    program.run_host = run_host  # type: ignore[method-assign, assignment]
     for _ in range(ROUNDS):
         spent.clear()
         with np.errstate(all="ignore"):
