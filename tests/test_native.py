@@ -21,6 +21,7 @@ from adjoint.execution.canonical import canonicalize, value_array
 from adjoint.execution.native import cache, compile_plan, compiler
 from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product
 from adjoint.execution.native.memory import Lifetime, new_array, place
+from adjoint.execution.native.program import compile_nests
 from adjoint.execution.native.tape import Tape, compile_tape
 from adjoint.execution.plan import Plan, build
 from adjoint.execution.programs import Streaming
@@ -42,7 +43,7 @@ def agree(*outputs: ad.Tensor, tolerance: float = 1e-12) -> Fusion:
     plan, leaves, numbers = planned(*outputs)
     with np.errstate(all="ignore"):
         expected = Streaming(plan).run(leaves, numbers, True)
-    program = compile_plan(plan)
+    program = compile_nests(plan)
     assert program is not None
     for _ in range(2):
         for found, other in zip(program.run(leaves, numbers, False), expected, strict=True):

@@ -45,7 +45,12 @@ def compile_plan(plan: Plan) -> Native | Tape | None:
         if tape is not None:
             plan.steps = []
             return tape
-    if not 0 < count <= MAX_STEPS:
+    return compile_nests(plan)
+
+
+def compile_nests(plan: Plan) -> Native | None:
+    """The plan as loop nests and products; None where it is too long, or none of it can be compiled."""
+    if not 0 < len(plan.steps) <= MAX_STEPS:
         return None
     for t in plan.types:
         if type(t) is not tuple and t.size == 0:
