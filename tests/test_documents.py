@@ -1,7 +1,7 @@
 """Documents and docstrings run: what they say a line prints is what it prints.
 
-In a document every block of language ``python`` is executed, from top to bottom in one namespace: with ``>>>`` as a
-doctest, else as a script. A block in another language is text.
+Documents are executed as the documentation's build does (`docs/_extension/pages.py` says how). The pages that train for
+seconds are left to `make docs`, which executes all of them, and to `make test-all`.
 """
 
 import doctest
@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.graph.node import PRIMITIVES
+import pages
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = [
@@ -23,43 +23,28 @@ DOCUMENTS = [
     *sorted((ROOT / "docs").rglob("*.md")),
     ROOT / "benchmarks" / "README.md",
 ]
-BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-OPTIONS = doctest.ELLIPSIS
+TRAINING = {"engines/scalars.md", "engines/lazy-matrices.md"}
 
 
-def run_doctest(test):
-    report = []
-    doctest.DocTestRunner(optionflags=OPTIONS, verbose=False).run(test, out=report.append, clear_globs=False)
-    if report:
-        pytest.fail("".join(report), pytrace=False)
+def name_of(path):
+    return str(path.relative_to(ROOT)).removeprefix("docs/")
 
 
-@pytest.fixture
-def no_primitive_stays():
-    """What a document adds to the engine goes when it ends."""
-    known = set(PRIMITIVES)
-    yield
-    for name in PRIMITIVES.keys() - known:
-        del PRIMITIVES[name]
+def executed():
+    for path in DOCUMENTS:
+        yield pytest.param(path, id=name_of(path), marks=[pytest.mark.slow] if name_of(path) in TRAINING else [])
 
 
-@pytest.mark.usefixtures("no_primitive_stays")
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
-def test_document(path, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.parametrize("path", executed())
+def test_document(path):
     text = path.read_text()
-    namespace = {"__name__": "__main__"}
-    for block in BLOCK.finditer(text):
-        source, line = block[1], text.count("\n", 0, block.start(1))
-        if ">>>" in source:
-            test = doctest.DocTestParser().get_doctest(source, namespace, path.name, str(path), line)
-            test.globs = namespace
-            run_doctest(test)
-        else:
-            exec(compile("\n" * line + source, str(path), "exec"), namespace)
+    page = pages.Page(path)
+    with pages.fresh_engine():
+        for _, source, line in pages.blocks(text):
+            page.run(source, line)
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
 def test_links_within_the_project_resolve(path):
     links = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", path.read_text())
     assert [link for link in links if not (path.parent / link).exists()] == []
@@ -80,6 +65,8 @@ def test_docstrings(name, tmp_path, monkeypatch):
     tests = doctest.DocTestFinder(exclude_empty=True).find(module, extraglobs={"ad": ad, "np": np})
     written = len(re.findall(r"^\s*>>> ", inspect.getsource(module), re.MULTILINE))
     assert sum(len(test.examples) for test in tests) == written, "some examples are out of doctest's sight"
+    report = []
     for test in tests:
         ad.random.seed(0)
-        run_doctest(test)
+        doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False).run(test, out=report.append)
+    assert report == [], "".join(report)
