@@ -35,7 +35,7 @@ def executed():
         yield pytest.param(path, id=name_of(path), marks=[pytest.mark.slow] if name_of(path) in TRAINING else [])
 
 
-@pytest.mark.parametrize("path", executed())
+@pytest.mark.parametrize("path", list(executed()))
 def test_document(path):
     text = path.read_text()
     page = pages.Page(path)

@@ -56,7 +56,7 @@ class Page:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.namespace: dict[str, Any] = {"__name__": "__main__"}
+        self.namespace: dict[str, Any] = {"__name__": "__main__", "__file__": str(path)}
 
     def run(self, source: str, line: int) -> Result:
         """Run one block, whose first line comes after `line` lines. Raises BlockError."""
