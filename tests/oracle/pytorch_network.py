@@ -1,4 +1,4 @@
-"""Makes docs/engines/pytorch_network.json, the numbers that a page of the documentation compares with: PyTorch trains a small network.
+"""Makes docs/engines/pytorch_network.json, numbers of PyTorch's that a page of the documentation compares with.
 
     python tests/oracle/pytorch_network.py
 
