@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint import epoch, nn
+from adjoint import nn, tracing
 from adjoint.nn import functional as F
 
 
@@ -137,15 +137,15 @@ def test_a_list_of_modules_is_refused_with_the_remedy():
 
 def test_the_epoch_counts_changes_of_attributes():
     block = Block()
-    before = epoch.current
+    before = tracing.epoch
     block.width = 4
-    assert epoch.current > before
-    before = epoch.current
+    assert tracing.epoch > before
+    before = tracing.epoch
     block(ad.ones((1, 2)))
     block.width = block.width
-    assert epoch.current == before
+    assert tracing.epoch == before
     block.eval()
-    assert epoch.current > before
+    assert tracing.epoch > before
 
 
 def test_a_module_without_forward_says_so():

@@ -30,11 +30,10 @@ unfold fold
 """
 # Public functions that are no operations on tensors: tested in test_semantics and elsewhere.
 NOT_OPERATIONS = """
-draw explore show_pictures
 tensor asarray variable empty evaluate function no_grad enable_grad is_grad_enabled set_default_dtype
 get_default_dtype explain explain_nan gradient_flow check_grads gradients grad value_and_grad vjp jvp
-vmap jacfwd
-jacrev jacobian hessian hvp linearize checkpoint stop_gradient custom_jvp custom_vjp
+vmap jit
+jacfwd jacrev jacobian hessian hvp linearize checkpoint stop_gradient custom_jvp custom_vjp
 host_call result_type save load draw explore show_pictures
 """
 

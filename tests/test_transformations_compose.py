@@ -1,8 +1,8 @@
-"""Transformations of transformations: any three of grad, jvp, vjp, vmap, checkpoint and the Jacobians, over random
+"""Transformations of transformations: any three of grad, jvp, vjp, vmap, checkpoint, jit and the Jacobians, over random
 programs.
 
 Each is compared with what it means: vmap with a loop, a derivative with one central difference of the exact function an
-order lower, checkpoint with nothing at all. What is inside is trusted only as far as it has itself been compared.
+order lower, checkpoint and jit with nothing at all. What is inside is trusted only as far as it has itself been compared.
 """
 
 from __future__ import annotations
@@ -172,6 +172,7 @@ TRANSFORMS = {
     "linearize": (of_linearize, expect_jvp),
     "vmap": (of_vmap, expect_vmap),
     "checkpoint": (of_checkpoint, expect_checkpoint),
+    "jit": (ad.jit, expect_checkpoint),
     "jacrev": (of_jacobian(ad.jacrev), expect_jacobian),
     "jacfwd": (of_jacobian(ad.jacfwd), expect_jacobian),
 }
@@ -196,7 +197,7 @@ def test_any_three(steps, names, numbers):
 
 @pytest.mark.parametrize("outer", sorted(TRANSFORMS))
 @pytest.mark.parametrize("middle", sorted(TRANSFORMS))
-@pytest.mark.parametrize("inner", ["grad", "jvp", "vmap", "checkpoint"])
+@pytest.mark.parametrize("inner", ["grad", "jvp", "vmap", "checkpoint", "jit"])
 def test_every_three_on_one_program(inner, middle, outer):
     """All orders on a program that scans, mixes, gathers and assigns."""
     f = program([0, -4, -8, 3, -6])

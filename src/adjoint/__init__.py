@@ -16,6 +16,7 @@ from adjoint.api.checkpoints import checkpoint
 from adjoint.api.checks import check_grads
 from adjoint.api.custom import Context, Function, custom_jvp, custom_vjp, host_call
 from adjoint.api.evaluation import evaluate, function
+from adjoint.api.jit import jit
 from adjoint.api.jacobians import hessian, hvp, jacfwd, jacobian, jacrev, linearize
 from adjoint.api.modes import enable_grad, is_grad_enabled, no_grad
 from adjoint.api.transforms import grad, gradients, jvp, stop_gradient, value_and_grad, vjp
@@ -88,7 +89,7 @@ __all__ = [
     "flip", "float32", "float64", "floor", "floor_divide", "fold", "full", "full_like", "function", "gelu",
     "get_default_dtype", "grad", "gradient_flow", "gradients", "greater", "greater_equal", "hessian", "host_call",
     "hvp", "hypot", "imag", "inf", "int16", "int32", "int64", "int8", "interop", "is_grad_enabled", "isfinite",
-    "isinf", "isnan", "jacfwd", "jacobian", "jacrev", "jvp", "less", "less_equal", "linearize", "linspace", "load",
+    "isinf", "isnan", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "less", "less_equal", "linearize", "linspace", "load",
     "log", "log10", "log1p", "log2", "log_softmax", "logaddexp", "logical_and", "logical_not", "logical_or",
     "logical_xor", "logsumexp", "matmul", "matrix_transpose", "max", "maximum", "mean", "meshgrid", "min", "minimum",
     "moveaxis", "multiply", "nan", "negative", "newaxis", "nn", "no_grad", "nonzero", "norm", "not_equal", "one_hot",

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.unknown import Unknown
+
 __all__ = ["DTYPES", "DType", "as_dtype", "default_dtype", "get_default_dtype", "promote", "set_default_dtype"]
 
 KIND_ORDER = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
@@ -157,8 +159,10 @@ def promote(a: DType, b: DType) -> DType:
     return common
 
 
-def scalar_dtype(value: complex, beside: DType | None) -> DType:
+def scalar_dtype(value: Any, beside: DType | None) -> DType:
     """The type that a Python scalar takes beside an array of type `beside` (None: alone). It never widens `beside`."""
+    if type(value) is Unknown:
+        value = value.value  # for its kind
     if isinstance(value, bool):
         return beside or bool_
     if isinstance(value, int):

@@ -13,12 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from adjoint import tracing
 from adjoint.dtypes import as_dtype, default_dtype, float64, uint32, uint64
-from adjoint.graph import Node
+from adjoint.graph import Node, array_type
 from adjoint.primitives.core import cast, data, ops
 from adjoint.shapes import Shape, as_shape, size_of
 from adjoint.tensors.located import at_user, enter_scope, leave_scope, user_frame
 from adjoint.tensors.tensor import Tensor, array_node, as_node, dtype_of, wrap
+from adjoint.unknown import Unknown
 
 __all__ = ["Generator", "bernoulli", "default_generator", "integers", "normal", "permutation", "seed", "uniform"]
 
@@ -31,12 +33,16 @@ class Generator:
 
     def __init__(self, seed: int = 0) -> None:
         self._lock = threading.Lock()
+        tracer = tracing.active()
+        if tracer is not None:
+            tracer.made(self)
         self.seed(seed)
 
     def seed(self, seed: int) -> None:
         """Start again from a seed, a non-negative int."""
         if seed < 0:
             raise ValueError(f"seed: expected a non-negative int, got {seed}{at_user()}")
+        tracing.changed(self, "the seed of a random generator")
         self._seed: int | None = seed  # numpy.random is imported at the first draw: it takes longer than all of adjoint
         self._counter = 0
 
@@ -65,14 +71,22 @@ class Generator:
 
     @state.setter
     def state(self, value: Any) -> None:
+        tracing.changed(self, "the state of a random generator")
         key, counter = np.asarray(value).tolist()
         self._key, self._counter = int(key), int(counter)
 
     def _bits(self, shape: Shape, dtype: Any) -> Node:
         words = -(-size_of(shape) * dtype.itemsize // 8)
+        blocks = -(-words // 4)
+        tracer = tracing.active()
+        if tracer is not None:  # the compiled function goes on from where the generator is then
+            counter = tracer.number(self, "_counter", self._counter)
+            tracer.set_number(self, "_counter", counter + blocks)
+            key = tracer.number(self, "_key", self._key)
+            return ops.random_bits(_number(key), _number(counter), shape, dtype)
         with self._lock:
             counter = self._counter
-            self._counter += -(-words // 4)
+            self._counter += blocks
         return ops.random_bits(_number(self._key), _number(counter), shape, dtype)
 
     def _unit(self, shape: Shape, dtype: Any) -> Node:
@@ -152,7 +166,9 @@ class Generator:
         return _drawn("permutation", draw)
 
 
-def _number(value: int) -> Node:
+def _number(value: Any) -> Node:
+    if type(value) is Unknown:
+        return ops.full(value, array_type((), uint64))
     return data(np.array(value, np.uint64))
 
 

@@ -16,6 +16,7 @@ Flatten = Callable[[Any], tuple[Iterable[Any], Hashable]]
 Unflatten = Callable[[Hashable, list[Any]], Any]
 
 _registry: dict[type, tuple[Flatten, Unflatten]] = {}
+_stateful: list[type] = []  # containers whose contents may be given other values, so that they are names and not values
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -48,12 +49,15 @@ class Structure:
 LEAF = Structure(None)
 
 
-def register(kind: type, flatten: Flatten, unflatten: Unflatten) -> None:
+def register(kind: type, flatten: Flatten, unflatten: Unflatten, stateful: bool = False) -> None:
     """Make a type a container: `flatten(x)` gives its children and a hashable key, `unflatten(key, children)` rebuilds.
 
+    A `stateful` one, such as a module, is itself rather than its contents to who asks for `opaque` leaves.
     Subclasses of `kind` count as `kind` only if registered themselves or if they inherit from it and nothing nearer.
     """
     _registry[kind] = (flatten, unflatten)
+    if stateful:
+        _stateful.append(kind)
 
 
 def _container(kind: type) -> tuple[Flatten, Unflatten]:
@@ -91,8 +95,10 @@ def children(x: Any) -> list[Any] | None:
     return list(_container(type(x))[0](x)[0]) if is_container(x) else None
 
 
-def flatten(tree: Any) -> tuple[list[Any], Structure]:
+def flatten(tree: Any, opaque: bool = False) -> tuple[list[Any], Structure]:
     """The leaves of a tree, in order, and its structure. Dictionaries keep their order of insertion.
+
+    With `opaque`, containers with state, such as modules, are leaves.
 
     >>> import adjoint as ad
     >>> leaves, structure = ad.tree.flatten({"a": 1, "b": (2, [3])})
@@ -102,15 +108,15 @@ def flatten(tree: Any) -> tuple[list[Any], Structure]:
     {'a': 10, 'b': (20, [30])}
     """
     leaves: list[Any] = []
-    return leaves, _flatten(tree, leaves)
+    return leaves, _flatten(tree, leaves, tuple(_stateful) if opaque else ())
 
 
-def _flatten(tree: Any, leaves: list[Any]) -> Structure:
-    if not is_container(tree):
+def _flatten(tree: Any, leaves: list[Any], whole: tuple[type, ...]) -> Structure:
+    if not is_container(tree) or isinstance(tree, whole):
         leaves.append(tree)
         return LEAF
     children, keys = _container(type(tree))[0](tree)
-    return Structure(type(tree), keys, tuple([_flatten(child, leaves) for child in children]))
+    return Structure(type(tree), keys, tuple([_flatten(child, leaves, whole) for child in children]))
 
 
 def paths(tree: Any, prefix: str = "") -> list[str]:

@@ -11,7 +11,7 @@ import numpy as np
 from adjoint import execution, tree
 from adjoint.derive import expand
 from adjoint.graph import Node, substitute, topological
-from adjoint.primitives.core import LEAF, VERSION, cast, leaf
+from adjoint.primitives.core import LEAF, VERSION, cast, leaf, placeholder
 from adjoint.tensors.located import at_user
 from adjoint.tensors.pending import settle
 from adjoint.tensors.tensor import Tensor, as_node, variable_of, wrap
@@ -40,7 +40,7 @@ def evaluate(*tensors: Any) -> Any:
     result = items[0] if len(items) == 1 else tuple(items)
     leaves, structure = tree.flatten(result)
     found = [t for t in leaves if isinstance(t, Tensor)]
-    if bindings is None:
+    if bindings is None:  # inside a traced function there is nothing to do yet
         settle([t.node for t in found])
         return result
     roots = _rebound([t.node for t in found], bindings)
@@ -109,7 +109,7 @@ def function(inputs: Any, outputs: Any) -> Callable[..., Any]:
     roots = expand([t.node for t in leaves])
     order = topological(roots)
     types = [t.node.type for t in given]
-    stand_ins = [leaf(np.zeros(t.shape, t.dtype.dtype), t) for t in types]
+    stand_ins = [placeholder(t, "an input", False) for t in types]
     replacements: dict[Node, Node] = {}
     for t, stand_in in zip(given, stand_ins, strict=True):
         replacements.update(dict.fromkeys(_found(t, order, "function"), stand_in))
@@ -121,7 +121,7 @@ def function(inputs: Any, outputs: Any) -> Callable[..., Any]:
         if len(values) != len(types):
             raise TypeError(f"function: expected {len(types)} values, got {len(values)}{at_user()}")
         arrays = [_array_for(v, t) for v, t in zip(values, types, strict=True)]
-        results = replay(arrays)
+        results = [execution.own(x, arrays) for x in replay.run(arrays, replay.unknowns)]
         return structure.unflatten([wrap(leaf(a, t)) for a, t in zip(results, result_types, strict=True)])
 
     return call

@@ -2,6 +2,6 @@
 
 from adjoint.execution.canonical import ValueNeededError
 from adjoint.execution.evaluate import evaluate, evaluation_lock
-from adjoint.execution.replay import Replay
+from adjoint.execution.replay import Replay, own
 
-__all__ = ["Replay", "ValueNeededError", "evaluate", "evaluation_lock"]
+__all__ = ["Replay", "ValueNeededError", "evaluate", "evaluation_lock", "own"]

@@ -8,13 +8,13 @@ leaves are not in the key but among the plan's inputs, so a replay with other nu
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from sys import getrefcount
 from typing import Any
 
 from adjoint.derive import PULLBACK
 from adjoint.graph import Kept, Node
-from adjoint.primitives.core import FULL, SELECT, is_literal
+from adjoint.primitives.core import FULL, LEAF, SELECT, is_literal
 from adjoint.primitives.custom import HOST_CALL
 
 FLOAT_SLOT = "a number"
@@ -36,8 +36,8 @@ class Canonical:
         self.pullbacks: list[Node] = []
 
 
-def canonicalize(roots: Sequence[Node], structural: bool = False) -> Canonical:
-    """Number the pending graph below the roots.
+def canonicalize(roots: Sequence[Node], structural: bool = False, given: Collection[Node] = ()) -> Canonical:
+    """Number the pending graph below the roots. Those `given` will have values when the plan runs.
 
     Where a pullback is pending, everything that was recorded counts and not just what has no value yet: then the walk
     is `structural`, and tracked nodes that hold a value are entered all the same.
@@ -77,7 +77,7 @@ def canonicalize(roots: Sequence[Node], structural: bool = False) -> Canonical:
                 i = get(inputs[0])
                 if i is None:
                     if node.op is SELECT and not structural and inputs[0].op is PULLBACK and inputs[0].value is None:
-                        return canonicalize(roots, True)
+                        return canonicalize(roots, True, given)
                     push(node)
                     push(inputs[0])
                     continue
@@ -103,7 +103,7 @@ def canonicalize(roots: Sequence[Node], structural: bool = False) -> Canonical:
                 entry("held")
                 leaves.append(node)
         elif held or node.op is not FULL:
-            if not held:
+            if not held and node not in given:
                 _refuse_placeholder(node)
             kind = node.type
             entry(node.tracked)
@@ -128,8 +128,12 @@ class ValueNeededError(RuntimeError):
 
 
 def _refuse_placeholder(node: Node) -> None:
+    what = repr(node.attributes)
+    if node.op is LEAF:  # a variable, read by a traced function
+        name = None if node.attributes is None else node.attributes.name
+        what = f"the variable {name!r}" if name else "a variable"
     raise ValueNeededError(
-        f"a value is needed here, but {node.attributes!r} has none: inside a traced function (vmap, jit) shapes are known "
+        f"a value is needed here, but {what} has none: inside a traced function (vmap, jit) shapes are known "
         f"and numbers are not; use ad.where instead of `if`, or keep this input out of the tracing"
     )
 

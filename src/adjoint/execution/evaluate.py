@@ -29,7 +29,7 @@ from adjoint.graph import Kept, Node, Origin, topological
 from adjoint.graph.collector import collector_paused
 from adjoint.primitives.core import FULL, SELECT, VERSION, WATCHED
 
-__all__ = ["evaluate", "plan_of", "run"]
+__all__ = ["compact", "evaluate", "plan_of", "run"]
 
 CACHE_WEIGHT = 1_000_000  # steps and leaves remembered in all
 
@@ -118,6 +118,8 @@ def _run(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Any]:
     if program is None or plan.patience:
         with np.errstate(all="ignore"):
             program = program_of(plan)
+    if program.alone:
+        return program.run(leaves, numbers, True)  # type: ignore[no-any-return]
     with plan.lock if isinstance(program, Bound) else nullcontext():
         return _guarded(
             lambda masked: program.run(leaves, numbers, masked),
@@ -244,16 +246,22 @@ def _at(error: Exception, origin: Origin) -> Exception:
         return error
 
 
+def compact(value: Any) -> Any:
+    """A result as an array to keep: a small view would keep a large array alive."""
+    array = value if type(value) is np.ndarray else np.asarray(value)
+    if isinstance(array.base, np.ndarray) and (array.base.nbytes > 4 * array.nbytes or 0 in array.strides):
+        return array.copy()
+    return array
+
+
 def _store(c: Canonical, targets: Sequence[Any], results: list[Any]) -> None:
     order = c.order
     several: dict[Node, list[Any]] = {}
     for (i, index, _, is_kept), value in zip(targets, results, strict=True):
         node = order[i]
-        array = value if type(value) is np.ndarray else np.asarray(value)
+        array = compact(value)
         if node.op is FULL and node is node.type.zero:
             array = np.broadcast_to(np.zeros((), array.dtype), array.shape)  # shared for ever: it must stay small
-        elif isinstance(array.base, np.ndarray) and (array.base.nbytes > 4 * array.nbytes or 0 in array.strides):
-            array = array.copy()  # a small view would keep a large array alive
         if index is not None:
             several.setdefault(node, []).append(array)
         elif is_kept:

@@ -28,6 +28,7 @@ class Streaming:
     """Steps over an environment of arrays."""
 
     masks = False  # whether zero times infinity is always zero, and not just when asked for
+    alone = False  # whether NumPy has no part in it, so that its warnings needn't be looked after
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -99,6 +100,7 @@ class Bound:
     """Steps with every argument in place. Not reentrant: the plan's lock guards it."""
 
     masks = False
+    alone = False
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan

@@ -8,33 +8,46 @@ from typing import Any
 import numpy as np
 
 from adjoint.execution.canonical import canonicalize, value_array
-from adjoint.execution.evaluate import plan_of, run
+from adjoint.execution.evaluate import compact, plan_of, run
+from adjoint.execution.tiers import program_of
 from adjoint.graph import Node
+from adjoint.graph.collector import collector_paused
 
 
 class Replay:
-    """The values of `roots` for new arrays in place of `leaves` (nodes that hold any value of the right type)."""
+    """The values of `roots` for arrays in place of `leaves`, nodes that need no value of their own.
+
+    `unknowns` are the numbers in the graph, in the order in which `run` takes them.
+    """
 
     def __init__(self, roots: Sequence[Node], leaves: Sequence[Node]) -> None:
-        c = canonicalize(roots)
-        self.plan = plan_of(c, list(dict.fromkeys(c.number[x] for x in roots)), False)
-        self.values = [value_array(x) for x in c.leaves]
-        self.numbers = [v for v, _ in c.numbers]
+        with collector_paused():
+            given = set(leaves)
+            c = canonicalize(roots, given=given)
+            self.plan = plan_of(c, list(dict.fromkeys(c.number[x] for x in roots)), False)
+        self.constants = [(k, value_array(x)) for k, x in enumerate(c.leaves) if x not in given]
         place = {x: i for i, x in enumerate(c.leaves)}
-        self.places = [place.get(x) for x in leaves]
+        self.count = len(c.leaves)
+        self.places = [(place[x], k) for k, x in enumerate(leaves) if x in place]
+        self.unknowns = [v for v, _ in c.numbers]
         order = {number: k for k, (number, _, _, _) in enumerate(self.plan.outputs)}
         self.picks = [order[c.number[x]] for x in roots]
+        if self.picks == list(range(len(self.plan.outputs))):
+            self.picks = []  # the results are in order as they come
+        program_of(self.plan, at_once=True)
 
-    def __call__(self, arrays: Sequence[Any]) -> list[Any]:
-        values = list(self.values)
-        for place, array in zip(self.places, arrays, strict=True):
-            if place is not None:
-                values[place] = array
-        results = run(self.plan, values, self.numbers)
-        return [_own(results[k], arrays) for k in self.picks]
+    def run(self, arrays: Sequence[Any], numbers: list[Any]) -> list[Any]:
+        """The values of the roots, which may share memory with the arrays."""
+        values: list[Any] = [None] * self.count
+        for k, value in self.constants:
+            values[k] = value
+        for k, position in self.places:
+            values[k] = arrays[position]
+        results = [compact(x) for x in run(self.plan, values, numbers)]
+        return [results[k] for k in self.picks] if self.picks else results
 
 
-def _own(result: Any, arrays: Sequence[Any]) -> Any:
-    """The result as an array that isn't the caller's memory."""
+def own(result: Any, arrays: Sequence[Any]) -> Any:
+    """The result as an array that isn't the memory of one of these arrays, which others may write to."""
     array = np.asarray(result)
-    return array.copy() if array.base is not None or any(array is x for x in arrays) else array
+    return array.copy() if any(np.may_share_memory(array, x) for x in arrays) else array

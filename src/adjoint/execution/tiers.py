@@ -54,9 +54,12 @@ class Tiers:
 tiers = Tiers()
 
 
-def program_of(plan: Plan) -> Any:
-    """The program for a plan's next run."""
+def program_of(plan: Plan, at_once: bool = False) -> Any:
+    """The program for a plan's next run; with `at_once`, the best there is, without waiting for it to come back."""
     with plan.lock, collector_paused():
+        if at_once and plan.program is None and tiers.backend != "numpy":
+            plan.program = _native(plan) or choose(plan)
+            return plan.program
         if tiers.backend == "numpy":
             plan.patience = 0
             plan.program = plan.program or choose(plan)

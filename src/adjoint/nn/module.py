@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from adjoint import epoch, tree
+from adjoint import tracing, tree
 from adjoint.graph import Scope, get_mode
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray, variable
@@ -72,6 +72,9 @@ class Module:
         self = super().__new__(cls)
         self.__dict__["_kinds"] = {}
         self.__dict__["training"] = True
+        tracer = tracing.active()
+        if tracer is not None:
+            tracer.made(self)
         return self
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -96,7 +99,7 @@ class Module:
         state = self.__dict__
         if name in state and state[name] is value:
             return  # `self.count += 1` on a tensor rebinds the tensor and assigns the same object again
-        epoch.current += 1
+        tracing.changed(self, f"{type(self).__name__}.{name}")
         if hasattr(type(getattr(type(self), name, None)), "__set__"):
             object.__setattr__(self, name, value)  # a property keeps its own books
             return
@@ -134,7 +137,7 @@ class Module:
         return None
 
     def __delattr__(self, name: str) -> None:
-        epoch.current += 1
+        tracing.changed(self, f"{type(self).__name__}.{name}")
         object.__delattr__(self, name)
         self._kinds.pop(name, None)
 
@@ -145,7 +148,7 @@ class Module:
         """
         if name in self.__dict__ and name not in self._kinds:
             raise KeyError(f"{type(self).__name__} has an attribute {name!r} already")
-        epoch.current += 1
+        tracing.changed(self, f"{type(self).__name__}.{name}")
         self._kinds[name] = BUFFER if persistent else UNSAVED
         self.__dict__[name] = None if value is None else asarray(value)
 
@@ -377,4 +380,4 @@ def _unflatten(skeleton: Any, leaves: list[Any]) -> Module:
     return result
 
 
-tree.register(Module, _flatten, _unflatten)
+tree.register(Module, _flatten, _unflatten, stateful=True)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any
 
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import sqrt, square, zeros_like
 
-from .optimizer import Group, Optimizer, betas_in_range, keep
+from .optimizer import Group, Optimizer, State, betas_in_range, keep
 
 __all__ = ["Adam", "AdamW"]
 
@@ -40,16 +39,18 @@ class Adam(Optimizer):
         super().check(group)
         betas_in_range(type(self).__name__, group["betas"])
 
-    def update(self, parameter: Tensor, gradient: Tensor, state: dict[str, Any], group: Group) -> Tensor:
+    def prepare(self, parameter: Tensor, group: Group) -> dict[str, Any]:
+        """The averages at 0, before the first step."""
+        return {"step": 0, "exp_avg": zeros_like(parameter), "exp_avg_sq": zeros_like(parameter)}
+
+    def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
         """The new value of a parameter."""
         if group["weight_decay"]:
             gradient = gradient + group["weight_decay"] * parameter
         return self.descend(parameter, gradient, state, group)
 
-    def descend(self, parameter: Tensor, gradient: Tensor, state: dict[str, Any], group: Group) -> Tensor:
+    def descend(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
         """The new value of a parameter, weight decay apart."""
-        if not state:
-            state.update(step=0, exp_avg=zeros_like(gradient), exp_avg_sq=zeros_like(gradient))
         beta1, beta2 = group["betas"]
         state["step"] += 1
         average = state["exp_avg"] + (1 - beta1) * (gradient - state["exp_avg"])
@@ -57,7 +58,7 @@ class Adam(Optimizer):
         keep(state, "exp_avg", average)
         keep(state, "exp_avg_sq", squares)
         size = group["lr"] / (1 - beta1 ** state["step"])
-        root = sqrt(squares) / math.sqrt(1 - beta2 ** state["step"])
+        root = sqrt(squares) / (1 - beta2 ** state["step"]) ** 0.5
         updated: Tensor = parameter - size * (average / (root + group["eps"]))
         return updated
 
@@ -78,6 +79,6 @@ class AdamW(Adam):
     ) -> None:
         super().__init__(parameters, lr, betas, eps, weight_decay)
 
-    def update(self, parameter: Tensor, gradient: Tensor, state: dict[str, Any], group: Group) -> Tensor:
+    def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
         """The new value of a parameter."""
         return self.descend(parameter * (1 - group["lr"] * group["weight_decay"]), gradient, state, group)

@@ -5,21 +5,43 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from adjoint import epoch
+from adjoint import tracing
 from adjoint.api.evaluation import evaluate
 from adjoint.api.modes import no_grad
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray
 
-__all__ = ["Group", "Optimizer"]
+__all__ = ["Group", "Optimizer", "State"]
 
 
-class Group(dict[str, Any]):
-    """Some parameters (`"params"`) and the hyperparameters that apply to them, by name."""
+class _Numbers(dict[str, Any]):
+    """A dictionary whose numbers a compiled function reads, and writes, anew in each call."""
+
+    def __getitem__(self, name: str) -> Any:
+        value = super().__getitem__(name)
+        tracer = tracing.active()
+        return value if tracer is None else tracer.number(self, name, value)
 
     def __setitem__(self, name: str, value: Any) -> None:
-        epoch.current += 1
+        tracer = tracing.active()
+        if tracer is not None and _is_number(super().get(name)):
+            tracer.set_number(self, name, value)
+            return
+        if not (_is_number(value) and _is_number(super().get(name))):
+            tracing.changed(self, f"{type(self).__name__}[{name!r}]")
         super().__setitem__(name, value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+class Group(_Numbers):
+    """Some parameters (`"params"`) and the hyperparameters that apply to them, by name."""
+
+
+class State(_Numbers):
+    """What an optimizer remembers of one parameter: tensors of its shape, and numbers."""
 
 
 class Optimizer:
@@ -35,7 +57,7 @@ class Optimizer:
     def __init__(self, parameters: Iterable[Tensor] | Iterable[dict[str, Any]], **defaults: Any) -> None:
         self.defaults = defaults
         self.param_groups: list[Group] = []
-        self.state: list[dict[str, Any]] = []  # one for each parameter, in the order of the groups
+        self.state: list[State] = []  # one for each parameter, in the order of the groups
         given: list[Any] = [parameters] if isinstance(parameters, Tensor) else list(parameters)
         if not given:
             raise ValueError(f"{type(self).__name__} got no parameters")
@@ -62,9 +84,9 @@ class Optimizer:
             known.add(id(parameter))
         made = Group({**self.defaults, **group, "params": parameters})
         self.check(made)
-        epoch.current += 1
+        tracing.changed(self, f"{name}.param_groups")
         self.param_groups.append(made)
-        self.state += [{} for _ in parameters]
+        self.state += [State() for _ in parameters]
 
     def check(self, group: Group) -> None:
         """Raise ValueError for hyperparameters that can't be meant; subclasses add theirs."""
@@ -72,8 +94,12 @@ class Optimizer:
             if group.get(name, 0) < 0:
                 raise ValueError(f"{type(self).__name__}: {name} must not be negative; it is {group[name]}")
 
-    def update(self, parameter: Tensor, gradient: Tensor, state: dict[str, Any], group: Group) -> Tensor:
-        """The new value of a parameter. `state` is its own, empty at first; tensors enter it by `keep`."""
+    def prepare(self, parameter: Tensor, group: Group) -> dict[str, Any]:
+        """The state of a parameter before its first step: zeros of its shape, a count of 0. Here there is none."""
+        return {}
+
+    def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
+        """The new value of a parameter. `state` is its own: what `prepare` gave at first, changed by `keep`."""
         raise NotImplementedError
 
     @no_grad()
@@ -86,6 +112,9 @@ class Optimizer:
                 gradient = parameter.grad
                 if gradient is None:
                     continue
+                if not state:
+                    with tracing.paused():  # it is there from now on, also where this step is only traced
+                        state.update(self.prepare(parameter, group))
                 parameter.data = self.update(parameter, gradient, state, group)
                 changed.append(parameter)
                 changed += [value for value in state.values() if isinstance(value, Tensor)]
@@ -125,17 +154,17 @@ class Optimizer:
         if sizes != saved:
             raise ValueError(f"{name}: it has groups of {sizes} parameters, the state groups of {saved}")
         parameters = [parameter for group in self.param_groups for parameter in group["params"]]
-        entries: list[dict[str, Any]] = [{} for _ in parameters]
+        entries = [State() for _ in parameters]
         for number, values in state["state"].items():
             if int(number) >= len(parameters):
                 raise ValueError(f"{name}: the state has a parameter {number}, it has {len(parameters)} in all")
-            entries[int(number)] = {
-                key: self._restored(f"{key} of parameter {number}", key, value, parameters[int(number)])
+            entries[int(number)] = State(
+                (key, self._restored(f"{key} of parameter {number}", key, value, parameters[int(number)]))
                 for key, value in values.items()
-            }
+            )
         for group, other in zip(self.param_groups, state["param_groups"], strict=True):
             group.update({key: value for key, value in other.items() if key in self.defaults})
-        epoch.current += 1
+        tracing.changed(self, f"{name}.state")
         self.state = entries
 
     def _restored(self, what: str, key: str, value: Any, parameter: Tensor) -> Any:
@@ -160,11 +189,11 @@ class Optimizer:
         return values[0]
 
     def __setattr__(self, name: str, value: Any) -> None:
-        epoch.current += 1
         if name in self.__dict__.get("defaults", ()):
             for group in self.param_groups:
                 group[name] = value
         else:
+            tracing.changed(self, f"{type(self).__name__}.{name}")
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
@@ -175,8 +204,8 @@ class Optimizer:
         return "\n".join([*lines, ")"])
 
 
-def keep(state: dict[str, Any], name: str, value: Tensor) -> Tensor:
-    """Rebind a tensor of the state to a new value, and give it back."""
+def keep(state: State, name: str, value: Tensor) -> Tensor:
+    """Rebind a tensor of the state to a new value, and give it back. One that `prepare` didn't make is made here."""
     if name in state:
         state[name].data = value
     else:

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from adjoint.tensors import Tensor
+from adjoint.tensors.functions import zeros_like
 
-from .optimizer import Group, Optimizer, keep
+from .optimizer import Group, Optimizer, State, keep
 
 __all__ = ["SGD"]
 
@@ -44,19 +45,27 @@ class SGD(Optimizer):
         if group["nesterov"] and (group["momentum"] == 0 or group["dampening"] != 0):
             raise ValueError("SGD: nesterov needs a momentum and no dampening")
 
-    def update(self, parameter: Tensor, gradient: Tensor, state: dict[str, Any], group: Group) -> Tensor:
+    def prepare(self, parameter: Tensor, group: Group) -> dict[str, Any]:
+        """A velocity of 0, if there is momentum. With dampening, which spares the first step, whether that is over."""
+        if not group["momentum"]:
+            return {}
+        velocity = {"momentum_buffer": zeros_like(parameter)}
+        return {**velocity, "started": 0} if group["dampening"] else velocity
+
+    def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
         """The new value of a parameter."""
         direction = gradient
         if group["weight_decay"]:
             direction = direction + group["weight_decay"] * parameter
         momentum = group["momentum"]
         if momentum:
-            velocity = direction
-            if "momentum_buffer" in state:
+            fresh = direction
+            if "started" not in state or state["started"]:
                 dampening = group["dampening"]
                 fresh = (1 - dampening) * direction if dampening else direction
-                velocity = momentum * state["momentum_buffer"] + fresh
-            keep(state, "momentum_buffer", velocity)
+            else:
+                state["started"] = 1
+            velocity = keep(state, "momentum_buffer", momentum * state["momentum_buffer"] + fresh)
             direction = direction + momentum * velocity if group["nesterov"] else velocity
         updated: Tensor = parameter - group["lr"] * direction
         return updated

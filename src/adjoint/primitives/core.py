@@ -18,6 +18,7 @@ from adjoint.dtypes import bool_ as BOOL
 from adjoint.graph import ArrayType, Node, Primitive, Variable, array_type, get_mode, record
 from adjoint.graph.node import Rule
 from adjoint.shapes import Shape, broadcast_shapes
+from adjoint.unknown import Unknown
 
 NodeFunction = Callable[..., Node]
 
@@ -77,8 +78,13 @@ def placeholder(type: ArrayType, label: str, tracked: bool = True) -> Node:
     return Node(PLACEHOLDER, (), label, type, None, 0, tracked)
 
 
+def is_traced(node: Node) -> bool:
+    """Whether a node stands for a value that only a later call has."""
+    return node.value is None and (node.op is PLACEHOLDER or node.op is LEAF)
+
+
 @register
-def full(value: complex, type: ArrayType) -> Node:
+def full(value: Any, type: ArrayType) -> Node:
     """An array of one number: Python's bool, int, float or complex, already of the type's kind."""
     mode = get_mode()
     return Node(FULL, (), value, type, mode.site, mode.offset, False)
@@ -106,14 +112,19 @@ def bounded_int(value: Any, dtype: DType) -> int:
 def constant(value: complex, beside: ArrayType) -> Node:
     """A Python scalar as an array of the shape of `beside`, of the type it takes there. Raises OverflowError."""
     dtype = scalar_dtype(value, beside.dtype)
+    return full(typed(value, dtype), beside if dtype is beside.dtype else array_type(beside.shape, dtype))
+
+
+def typed(value: Any, dtype: DType) -> Any:
+    """A Python scalar of the kind that a dtype holds; an unknown number stays what it is. Raises OverflowError."""
     kind = dtype.kind
+    if type(value) is Unknown:
+        return value
     if kind == "f":
-        value = float(value.real)
-    elif kind == "c":
-        value = complex(value)
-    elif kind in "iu":
-        value = bounded_int(value, dtype)
-    return full(value, beside if dtype is beside.dtype else array_type(beside.shape, dtype))
+        return float(value.real)
+    if kind == "c":
+        return complex(value)
+    return bool(value) if kind == "b" else bounded_int(value, dtype)
 
 
 # Identities -----------------------------------------------------------------------------------------------------------
@@ -192,7 +203,7 @@ LITERALS = frozenset({0, 1, -1, 2})
 
 def is_scalar(x: Any) -> bool:
     """Whether x is a scalar that adapts to the array beside it: Python's own, and float64 and complex128 of NumPy."""
-    return isinstance(x, (bool, int, float, complex))
+    return isinstance(x, (bool, int, float, complex, Unknown))
 
 
 _common: dict[tuple[ArrayType, ArrayType], ArrayType] = {}  # the common type of two, remembered
@@ -233,9 +244,11 @@ def match(name: str, *operands: Any) -> list[Node]:
     return [conform(x, common) if type(x) is Node else constant(x, common) for x in operands]
 
 
-def is_literal(value: complex) -> bool:
+def is_literal(value: Any) -> bool:
     """Whether a constant is part of a plan's key (0, 1, -1 and 2, no part a negative zero) rather than one of its inputs."""
-    return value in LITERALS and copysign(1.0, value.imag) > 0 and (value != 0 or copysign(1.0, value.real) > 0)
+    if type(value) is Unknown or value not in LITERALS:
+        return False
+    return copysign(1.0, value.imag) > 0 and (value != 0 or copysign(1.0, value.real) > 0)
 
 
 def conform(x: Node, type: ArrayType) -> Node:
@@ -373,6 +386,6 @@ def same_type(name: str, nodes: Sequence[Node]) -> list[Node]:
 __all__ = [
     "BOOL", "CAST", "DETACH", "FULL", "IDENTITY", "LEAF", "PLACEHOLDER", "SELECT", "VERSION", "WATCHED", "binary",
     "bounded_int", "cast", "complex_of", "conform", "conjugate", "constant", "data", "full", "inexact", "is_literal",
-    "is_scalar", "leaf", "marker", "match", "no_kernel", "ops", "placeholder", "reduce_to", "register", "same_type", "select",
-    "stop_gradient", "unary", "version", "zeros",
+    "is_scalar", "is_traced", "leaf", "marker", "match", "no_kernel", "ops", "placeholder", "reduce_to", "register",
+    "same_type", "select", "stop_gradient", "typed", "unary", "version", "zeros",
 ]  # fmt: skip

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adjoint import tracing
 from adjoint.execution import ValueNeededError
 from adjoint.execution.evaluate import evaluate
 from adjoint.graph import Node, topological
-from adjoint.primitives.core import PLACEHOLDER
+from adjoint.primitives.core import is_traced
 from adjoint.tensors.located import at_user
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ _accumulators: dict[int, weakref.ref[Tensor]] = {}  # by id, since == on tensors
 
 def accumulating(tensor: Tensor) -> None:
     """Remember a tensor that was updated in place."""
+    if tracing.active() is not None:
+        return
     if len(_accumulators) > 1024:
         for key in [key for key, reference in _accumulators.items() if reference() is None]:
             del _accumulators[key]
@@ -47,6 +50,8 @@ def accumulating(tensor: Tensor) -> None:
 
 def settle(nodes: Sequence[Node]) -> None:
     """Evaluate nodes together with what is being accumulated, so that a loop of updates never piles up."""
+    if tracing.active() is not None:
+        return  # nothing has a value there, and nothing piles up
     held = [reference() for reference in _accumulators.values()]
     _accumulators.clear()
     pending = [t.node for t in held if t is not None and t.node.value is None and not _is_traced(t.node)]
@@ -59,7 +64,7 @@ def settle(nodes: Sequence[Node]) -> None:
 
 
 def _is_traced(node: Node) -> bool:
-    return any(x.op is PLACEHOLDER for x in topological([node], lambda x: x.value is None))
+    return any(is_traced(x) for x in topological([node], lambda x: x.value is None))
 
 
 LOOK_AFTER = 1 << 22  # elements, each operation counting as 1024 more
@@ -75,12 +80,12 @@ def count_pending(node: Node) -> None:
     """
     state = _recorded_since
     state[0] += node.type.size + 1024
-    if state[0] >= LOOK_AFTER:
+    if state[0] >= LOOK_AFTER and tracing.active() is None:
         state[1] += 1
         state[0] = -1031 * (state[1] % 13)  # not in step with a loop: every operation of it gets its turn
         pending = elements = 0
         for x in topological([node], lambda x: x.value is None):
-            if x.op is PLACEHOLDER:
+            if is_traced(x):
                 return
             if x.value is None and type(x.type) is not tuple:
                 pending += 1

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adjoint import tracing
 from adjoint.composites import indexing, products, shaping
 from adjoint.derive import one_cotangent, pullback, reverse
 from adjoint.dtypes import BY_NUMPY, DType, as_dtype, default_dtype, scalar_dtype
@@ -16,12 +17,13 @@ from adjoint.execution import evaluation_lock
 from adjoint.graph import Node, Primitive, Scope, Variable, array_type, get_mode, mode
 from adjoint.primitives import elementwise
 from adjoint.primitives.core import (
-    FULL, IDENTITY, LEAF, PLACEHOLDER, VERSION, bounded_int, cast, is_scalar, leaf, marker, ops, stop_gradient, version,
+    FULL, IDENTITY, LEAF, PLACEHOLDER, VERSION, cast, is_scalar, leaf, marker, ops, stop_gradient, typed, version,
 )  # fmt: skip
 from adjoint.primitives.custom import CUSTOM, HOST_CALL
 from adjoint.tensors.located import MISTAKES, at_user, explained, give_site, recording_at_user
 from adjoint.tensors.pending import accumulating, count_pending, force, force_array, settle
 from adjoint.tensors.text import describe, made_by
+from adjoint.unknown import Unknown
 
 if TYPE_CHECKING:
     from adjoint.tensors import functions as _f
@@ -255,7 +257,13 @@ class Tensor:
         if flag:
             check_differentiable(self.dtype, "requires_grad")
         name = self.name
-        self.node = leaf(self._array(), node.type, Variable(name, flag) if flag or name else None)
+        variable = Variable(name, flag) if flag or name else None
+        tracer = tracing.active()
+        if tracer is None:
+            self.node = leaf(self._array(), node.type, variable)
+        else:
+            tracer.refuse_change(self, "requires_grad of a tensor")
+            self.node = _copy(node, node.dtype, variable)
         return self
 
     @property
@@ -492,19 +500,15 @@ def as_node(x: Any, beside: DType | None = None) -> Node:
         return x
     if is_scalar(x):
         dtype = scalar_dtype(x, beside)
-        kind = dtype.kind
-        value = float(x) if kind == "f" else complex(x) if kind == "c" else x
-        if kind == "b":
-            value = bool(x)
-        elif kind in "iu":
-            value = bounded_int(x, dtype)
-        return ops.full(value, array_type((), dtype))
+        return ops.full(typed(x, dtype), array_type((), dtype))
     return array_node(x, None, None)
 
 
 def array_node(x: Any, dtype: DType | None, copy: bool | None, variable: Variable | None = None) -> Node:
     """A leaf from an array-like. Writable memory of others is copied unless `copy` is False."""
     if isinstance(x, Tensor):
+        if tracing.active() is not None and x.node.value is None:
+            return _copy(x.node, dtype or x.dtype, variable)
         array = x._array()
     elif isinstance(x, (np.ndarray, np.generic)):
         array = np.asarray(x)
@@ -526,6 +530,12 @@ def array_node(x: Any, dtype: DType | None, copy: bool | None, variable: Variabl
     elif copy or (copy is None and _writable(array)):
         array = array.copy()
     return leaf(array, array_type(array.shape, chosen), variable)
+
+
+def _copy(node: Node, dtype: DType, variable: Variable | None) -> Node:
+    """A leaf with the value that a node will have when the function that is being traced runs."""
+    source = cast(stop_gradient(node), dtype)
+    return source if variable is None else version(source, variable)
 
 
 def dtype_of(dtype: Any) -> DType:
@@ -708,6 +718,11 @@ def _variables(root: Node) -> tuple[list[Node], bool]:
                 continue
         elif op is CUSTOM or op is HOST_CALL:
             custom = True
+        elif op is PLACEHOLDER:
+            raise RuntimeError(
+                f"backward: {node.attributes} was computed from variables outside of the traced function, where their "
+                f"gradients can't be added up; use ad.grad, or compute it inside{at_user()}"
+            )
         for x in node.inputs:
             if x.tracked and x not in seen:
                 seen.add(x)
@@ -790,7 +805,7 @@ def _unary_operator(name: str, function: Callable[[Node], Node]) -> Any:
 
 def power(x: Any, y: Any) -> Node:
     """x to the power y: a Python number as exponent has a rule of its own."""
-    if is_scalar(y) and isinstance(x, Node) and not isinstance(y, complex):
+    if is_scalar(y) and isinstance(x, Node) and not isinstance(y, (complex, Unknown)):
         return elementwise.power_constant(x, y if isinstance(y, float) and not float(y).is_integer() else int(y)
                                           if not isinstance(y, float) or x.dtype.inexact else float(y))  # fmt: skip
     return elementwise.power(x, y)

@@ -9,7 +9,7 @@ import numpy as np
 from adjoint.derive import PULLBACK
 from adjoint.dtypes import BY_NUMPY, default_dtype
 from adjoint.graph import Node, topological
-from adjoint.primitives.core import IDENTITY, PLACEHOLDER, SELECT
+from adjoint.primitives.core import IDENTITY, SELECT, is_traced
 from adjoint.primitives.custom import CUSTOM, HOST_CALL
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def describe(t: Tensor) -> str:
         extras.append("requires_grad=True")
     if t.name is not None:
         extras.append(f"name={t.name!r}")
-    if any(x.op is PLACEHOLDER for x in topological([node], lambda x: x.value is None)):
+    if any(is_traced(x) for x in topological([node], lambda x: x.value is None)):
         text = f"<traced {node.type}>"
     else:
         array = t._array()

@@ -74,6 +74,7 @@ class Native:
                 array = np.array(plan.constants[key], order="C")
                 self.keep.append(array)
                 self.pointers[at] = array.ctypes.data
+        self.alone = all(step is None for _, step in self.pieces)
         self.frames: list[Frame] = []
         # 0.0 is part of a plan's key, so only complex numbers can differ in the sign of a zero alone
         self.signed_zeros = any(t.dtype.kind == "c" for t in plan.number_types)

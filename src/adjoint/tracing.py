@@ -1,0 +1,55 @@
+"""What a function being traced for `ad.jit` shares with the layers below and above: who traces, and what changed.
+
+`epoch` grows whenever plain Python state of a module or an optimizer changes, so that a compiled function that was
+traced with the old state knows it. State that is tensors or numbers needs no epoch: a compiled function reads it anew.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Tracer(Protocol):
+    """What the objects that a traced function uses ask of its trace."""
+
+    def number(self, owner: Any, name: str, value: Any) -> Any:
+        """The number that an owner holds under a name, as one that the compiled function reads anew."""
+
+    def set_number(self, owner: Any, name: str, value: Any) -> None:
+        """Note that the function gives an owner's number a new value."""
+
+    def refuse_change(self, owner: object, what: str) -> None:
+        """Raise for a change of plain Python state, unless the owner was made by the traced function itself."""
+
+    def made(self, owner: object) -> None:
+        """Note an object that the traced function makes."""
+
+
+ACTIVE: ContextVar[Tracer | None] = ContextVar("adjoint_trace", default=None)
+active = ACTIVE.get
+
+epoch = 0
+
+
+def changed(owner: object, what: str) -> None:
+    """Called before plain Python state changes, `what` as in `Linear.bias`. Raises RuntimeError while that is traced."""
+    global epoch
+    tracer = active()
+    if tracer is not None:
+        tracer.refuse_change(owner, what)
+    epoch += 1
+
+
+@contextmanager
+def paused() -> Iterator[None]:
+    """Inside, what happens happens for good: nothing is traced."""
+    token = ACTIVE.set(None)
+    try:
+        yield
+    finally:
+        ACTIVE.reset(token)
