@@ -23,7 +23,7 @@ DOCUMENTS = [
     *sorted((ROOT / "docs").rglob("*.md")),
     ROOT / "benchmarks" / "README.md",
 ]
-TRAINING = {"engines/scalars.md", "engines/lazy-matrices.md"}
+TRAINING = {f"engines/{name}.md" for name in ("scalars", "functions", "lazy-matrices", "neurons")}
 
 
 def name_of(path):
