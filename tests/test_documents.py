@@ -46,7 +46,8 @@ def test_document(path):
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
 def test_links_within_the_project_resolve(path):
-    links = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", path.read_text())
+    text = re.sub(r"^```.*?^```$", "", path.read_text(), flags=re.MULTILINE | re.DOTALL)
+    links = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", text)
     assert [link for link in links if not (path.parent / link).exists()] == []
 
 
