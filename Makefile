@@ -37,6 +37,9 @@ quick: $(VENV)/.installed-dev
 
 test-all: $(VENV)/.installed-test
 	$(PYTEST) -m "not oracle and not browser" --hypothesis-profile=whole $(ARGUMENTS)
+	for backend in numpy native; do ADJOINT_BACKEND=$$backend $(PYTEST) -q $(ARGUMENTS) || exit 1; done
+	for bits in 128 256; do \
+		ADJOINT_BACKEND=native ADJOINT_VECTOR_BITS=$$bits $(PYTEST) -q $(ARGUMENTS) || exit 1; done
 
 test-oracle: $(ORACLE_VENV)/.installed-oracle
 	$(ORACLE_PYTEST) -m oracle $(ARGUMENTS)

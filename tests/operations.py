@@ -493,6 +493,67 @@ LINEAR = [
         stride=(1, 2)), case(array(1, 12, 9), Static((5, 4)), Static((3, 2)), stride=2, padding=1)),
 ]
 
+# ---- images: convolution and pooling, by loops over the cells of a window ---------------------------------------------
+
+IMAGES = ad.nn.functional
+
+
+def of_windows(x: np.ndarray, size: Any, fill: float, **geometry: Any) -> Any:
+    """The windows of images (N, C, H, W): (N, C, cells, windows), ``fill`` outside, and (rows, columns) of windows."""
+    places = sliding(x.shape[2:], size, **geometry)
+    result = np.full((*x.shape[:2], places[-1][0] + 1, places[-1][1] + 1), fill, x.dtype)
+    for offset, window, row, column in places:
+        if 0 <= row < x.shape[2] and 0 <= column < x.shape[3]:
+            result[:, :, offset, window] = x[:, :, row, column]
+    shape = tuple(len({place[i] for place in places if place[0] == 0}) for i in (2, 3))
+    return result, shape
+
+
+def convolved(x: np.ndarray, w: np.ndarray, bias: Any = None, groups: int = 1, **geometry: Any) -> np.ndarray:
+    columns, shape = of_windows(x, w.shape[2:], 0, **geometry)
+    columns = columns.reshape(len(x), groups, x.shape[1] // groups, *columns.shape[2:])
+    y = np.einsum("ngckp,gock->ngop", columns, w.reshape(groups, len(w) // groups, *w.shape[1:2], -1))
+    y = y.reshape(len(x), len(w), *shape)
+    return y if bias is None else y + bias[:, None, None]
+
+
+def pooled(reduce: Any, fill: float) -> Any:
+    def of(x: np.ndarray, size: Any, stride: Any = None, **geometry: Any) -> np.ndarray:
+        cells, shape = of_windows(x, size, fill, stride=size if stride is None else stride, **geometry)
+        return reduce(cells, axis=2).reshape(*x.shape[:2], *shape)
+
+    return of
+
+
+def adapted(x: np.ndarray, size: tuple[int, int]) -> np.ndarray:
+    def spans(n: int, m: int) -> list[slice]:
+        return [slice(i * n // m, -(-(i + 1) * n // m)) for i in range(m)]
+
+    columns = spans(x.shape[3], size[1])
+    return np.stack([np.stack([x[:, :, r, c].mean((2, 3)) for c in columns], -1) for r in spans(x.shape[2], size[0])], -2)
+
+
+CONVOLUTIONS = (
+    case(array(2, 3, 5, 6), array(4, 3, 3, 2)), case(array(1, 2, 4, 4), array(3, 2, 1, 1), array(3)),
+    case(array(2, 4, 6, 5), array(6, 2, 3, 3), array(6), stride=2, padding=1, groups=2),
+    case(array(2, 3, 7, 6), array(6, 1, 2, 3), None, stride=(3, 1), padding=(2, 0), dilation=(2, 1), groups=3),
+    case(array(1, 1, 3, 3), array(1, 1, 5, 5), padding=(2, 3)), case(array(0, 2, 4, 4), array(3, 2, 3, 3)),
+    case(array(2, 2, 5, 5), array(2, 2, 1, 1), stride=2), case(array(1, 2, 9, 9), array(2, 2, 2, 2), dilation=3, stride=2),
+)
+POOLS = (
+    case(array(2, 3, 4, 6), 2), case(array(1, 2, 5, 5), 3, stride=1),
+    case(array(2, 2, 7, 6), Static((3, 2)), stride=2, padding=1),
+    case(array(1, 1, 6, 6), Static((2, 4)), stride=(3, 1), padding=(0, 2)), case(array(0, 2, 4, 4), 2),
+)
+PICTURES = [
+    row("conv2d", convolved, *CONVOLUTIONS, call=IMAGES.conv2d),
+    row("max_pool2d", pooled(np.max, -np.inf), *POOLS, case(array(1, 2, 6, 7), 2, stride=1, dilation=(2, 3)),
+        value(np.array([[[[np.nan, 1.0, 2.0, -np.inf], [0.0, 3.0, -np.inf, -np.inf]]]]), 2), call=IMAGES.max_pool2d),
+    row("avg_pool2d", pooled(np.mean, 0.0), *POOLS, call=IMAGES.avg_pool2d),
+    row("adaptive_avg_pool2d", adapted, *(case(array(2, 2, 6, 7), Static(size)) for size in ((1, 1), (3, 7), (4, 3), (8, 2))),
+        call=IMAGES.adaptive_avg_pool2d),
+]
+
 # ---- constructors: nothing to differentiate; Python floats are float32 -----------------------------------------------
 
 
@@ -524,7 +585,7 @@ CONSTRUCTORS = [
 ]
 # fmt: on
 
-OPERATIONS = [*ELEMENTWISE, *REDUCTIONS, *SHAPES, *INDEXING, *LINEAR, *CONSTRUCTORS]
+OPERATIONS = [*ELEMENTWISE, *REDUCTIONS, *SHAPES, *INDEXING, *LINEAR, *PICTURES, *CONSTRUCTORS]
 
 # ---- corners: what the derivative is where the function has a kink, by decision --------------------------------------
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import hashlib
 import http.server
 import os
+import sys
 import threading
 
 import numpy as np
@@ -13,12 +15,12 @@ import pytest
 
 import adjoint as ad
 from adjoint import _files, _optional
-from adjoint.data import DataLoader, read_idx
+from adjoint.data import DataLoader, image_sets, read_idx
 from adjoint.data import download as fetching
-from adjoint.data import mnist as mnist_function
 from mnist_files import idx_bytes, write_mnist
 
-mnist_module = __import__("sys").modules[mnist_function.__module__]
+digits_module = sys.modules["adjoint.data.digits"]
+mnist_module = sys.modules["adjoint.data.mnist"]
 
 
 @pytest.fixture(autouse=True)
@@ -143,6 +145,10 @@ class Mirror(http.server.BaseHTTPRequestHandler):
         pass
 
 
+def change(monkeypatch, name, **changes):
+    monkeypatch.setattr(mnist_module, name, dataclasses.replace(getattr(mnist_module, name), **changes))
+
+
 @pytest.fixture
 def mirror(tmp_path, monkeypatch):
     """A mirror on this machine with small files, whose checksums the module takes for the right ones."""
@@ -151,12 +157,11 @@ def mirror(tmp_path, monkeypatch):
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
-    monkeypatch.setattr(mnist_module, "MIRROR", f"http://127.0.0.1:{server.server_port}/")
-    monkeypatch.setattr(mnist_module, "_checkout", lambda: None)
-    sums = {
-        n: hashlib.sha256(gzip.decompress((folder / f"{n}.gz").read_bytes())).hexdigest() for n in mnist_module.FILES
-    }
-    monkeypatch.setattr(mnist_module, "FILES", sums)
+    monkeypatch.setattr(image_sets, "checkout", lambda: None)
+    sums = {n: hashlib.sha256(gzip.decompress((folder / f"{n}.gz").read_bytes())).hexdigest() for n in image_sets.FILES}
+    address = f"http://127.0.0.1:{server.server_port}/"
+    change(monkeypatch, "MNIST", mirrors=(address,), checksums=sums)
+    change(monkeypatch, "FASHION_MNIST", mirrors=("http://127.0.0.1:9/", address), checksums=sums, places=())
     yield handler
     server.shutdown()
     thread.join()
@@ -174,6 +179,25 @@ def test_download_once_into_the_cache(mirror, tmp_path, capsys):
         "train-labels-idx1-ubyte.gz",
     ]
     assert "downloading train-images-idx3-ubyte.gz" in capsys.readouterr().err
+
+
+def test_the_second_mirror_helps_and_folders_stay_apart(mirror, tmp_path):
+    assert ad.data.fashion_mnist(train=False)[0].shape == (100, 28, 28)
+    assert (tmp_path / "cache" / "adjoint" / "fashion-mnist" / "t10k-images-idx3-ubyte.gz").exists()
+    both = tmp_path / "both"
+    write_mnist(both, train=20)
+    write_mnist(both / "fashion-mnist", train=30)
+    assert len(ad.data.fashion_mnist(both)[0]) == 30
+    assert len(ad.data.mnist(both)[0]) == 20
+
+
+def test_the_files_of_the_other_data_set_are_told(tmp_path, monkeypatch):
+    folder = write_mnist(tmp_path / "digits")
+    labels = gzip.decompress((folder / "train-labels-idx1-ubyte.gz").read_bytes())
+    change(monkeypatch, "FASHION_MNIST", others={hashlib.sha256(labels).hexdigest(): "MNIST"})
+    with pytest.raises(ValueError, match=r"train-labels-idx1-ubyte\.gz belongs to MNIST, not to Fashion-MNIST"):
+        ad.data.fashion_mnist(folder)
+    assert set(mnist_module.MNIST.others) < set(mnist_module._SUMS["Fashion-MNIST"])
 
 
 def test_a_wrong_checksum_leaves_no_file(mirror, tmp_path):
@@ -195,8 +219,8 @@ def test_a_broken_download_leaves_no_file(mirror, tmp_path):
 
 
 def test_offline_says_what_to_do(monkeypatch):
-    monkeypatch.setattr(mnist_module, "_checkout", lambda: None)
-    monkeypatch.setattr(mnist_module, "MIRROR", "http://127.0.0.1:9/")
+    monkeypatch.setattr(image_sets, "checkout", lambda: None)
+    change(monkeypatch, "MNIST", mirrors=("http://127.0.0.1:9/",))
     with pytest.raises(
         ConnectionError, match=r"MNIST is not on this machine.*train-images-idx3-ubyte\.gz.*ADJOINT_DATA"
     ):
@@ -212,6 +236,67 @@ def test_an_unwritable_place_for_downloads(mirror, tmp_path):
 def test_download_reports_a_strange_address(tmp_path):
     with pytest.raises(ConnectionError, match="could not fetch"):
         fetching.download("no address", tmp_path / "file")
+
+
+# ---------------------------------------------------------------- digits and characters
+
+
+def test_the_small_digits_come_with_the_package():
+    images, labels = ad.data.digits()
+    assert images.shape == (1797, 8, 8)
+    assert images.dtype == np.uint8
+    assert (images.min(), images.max()) == (0, 16)
+    assert np.bincount(labels).tolist() == [178, 182, 177, 183, 181, 182, 181, 179, 174, 180]
+    readme = (digits_module.FOLDER / "README.md").read_text()
+    for name in ("images-idx3-ubyte.gz", "labels-idx1-ubyte.gz"):
+        assert hashlib.sha256(gzip.decompress((digits_module.FOLDER / name).read_bytes())).hexdigest() in readme
+
+
+def test_characters_of_a_file(tmp_path):
+    text = "Höhe über dem Meer: 12 m\n" * 3 + "🙂"
+    (tmp_path / "text").write_text(text, encoding="utf-8")
+    chars = ad.data.characters(tmp_path / "text")
+    assert chars.vocabulary == "".join(sorted(set(text)))
+    assert chars.codes.dtype == np.int64
+    assert len(chars) == len(text)
+    assert chars.decode(chars.codes) == text
+    assert chars.decode(chars.encode("Meer 🙂")) == "Meer 🙂"
+    assert chars.encode("").tolist() == []
+    train, test = chars.split(0.25)
+    assert train.decode(train.codes) + test.decode(test.codes) == text
+    assert len(test) == len(text) // 4
+
+
+def test_contexts_are_pieces_and_what_follows(tmp_path):
+    chars = ad.data.characters(text="abcdefgh")
+    inputs, targets = chars.contexts(3)
+    assert [chars.decode(row) for row in inputs] == ["abc", "bcd", "cde", "def", "efg"]
+    assert [chars.decode(row) for row in targets] == ["bcd", "cde", "def", "efg", "fgh"]
+    assert inputs.base is not None
+    batches = list(DataLoader(chars.contexts(3, stride=2), 2, shuffle=False))
+    assert [chars.decode(row) for row in batches[0][0].numpy()] == ["abc", "cde"]
+    assert batches[0][1].dtype == "int64"
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "text"),
+    [
+        (lambda tmp: ad.data.characters(tmp / "none"), FileNotFoundError, "none"),
+        (lambda tmp: ad.data.characters(tmp / "latin"), ValueError, "isn't a text in UTF-8"),
+        (lambda tmp: ad.data.characters(tmp / "empty"), ValueError, "empty is empty"),
+        (lambda tmp: ad.data.characters(), ValueError, "give a path, or text="),
+        (lambda tmp: ad.data.characters(text="abc").encode("abd"), ValueError, "'d' is not in the vocabulary 'abc'"),
+        (lambda tmp: ad.data.characters(text="abc").encode("0"), ValueError, "'0' is not in the vocabulary"),
+        (lambda tmp: ad.data.characters(text="abc").decode([3]), IndexError, "the vocabulary has 3"),
+        (lambda tmp: ad.data.characters(text="abc").contexts(3), ValueError, "too short for contexts of 3"),
+        (lambda tmp: ad.data.characters(text="abc").contexts(1, stride=0), ValueError, "stride"),
+    ],
+)
+def test_mistakes_with_characters(tmp_path, make, error, text):
+    (tmp_path / "latin").write_bytes("Höhe".encode("latin-1"))
+    (tmp_path / "empty").write_bytes(b"")
+    with pytest.raises(error, match=text):
+        make(tmp_path)
 
 
 # ---------------------------------------------------------------- computed data sets
@@ -329,6 +414,65 @@ def test_an_iteration_left_early_is_followed_by_a_new_epoch():
     next(iter(loader))
     rows(fresh)
     assert rows(loader) == rows(fresh)
+
+
+def changed_at_random(images, generator):
+    return images + generator.random(images.shape, np.float32)
+
+
+def augmented(x, **options):
+    return DataLoader((x, np.arange(len(x))), 4, augment=changed_at_random, seed=5, **options)
+
+
+@pytest.mark.parametrize("prefetch", [False, True])
+def test_augmentation_is_resumed_exactly(prefetch):
+    x = np.zeros((11, 2), np.float32)
+    whole = augmented(x, prefetch=prefetch)
+    expected = [[(a.tolist(), b.tolist()) for a, b in whole] for _ in range(3)]
+    assert expected[0] != expected[1]
+    assert expected[0][0][0] != expected[0][1][0]
+    loader = augmented(x)
+    list(loader)
+    iteration = iter(loader)
+    seen = [next(iteration), next(iteration)]
+    other = augmented(x, prefetch=prefetch)
+    other.load_state_dict(loader.state_dict())
+    found = [(a.tolist(), b.tolist()) for a, b in [*seen, *other]]
+    assert found == expected[1]
+    assert [(a.tolist(), b.tolist()) for a, b in other] == expected[2]
+
+
+def test_a_thread_prepares_the_same_batches():
+    threads = []
+
+    def transform(x):
+        threads.append(threading.current_thread())
+        with ad.no_grad():
+            return x * 2
+
+    x = np.arange(23)
+    with_thread = DataLoader(x, 5, transform=transform, prefetch=True)
+    without = DataLoader(x, 5, transform=lambda x: x * 2)
+    assert [rows(with_thread) for _ in range(2)] == [rows(without) for _ in range(2)]
+    assert threading.main_thread() not in threads
+    iteration = iter(with_thread)
+    next(iteration)
+    assert with_thread.state_dict() == {"epoch": 2, "batch": 1, "seed": 0}  # handed out, not prepared
+    del iteration
+    assert not any(thread.is_alive() for thread in threads)
+
+
+def test_what_goes_wrong_in_the_thread_is_raised():
+    def transform(x):
+        if 7 in x:
+            raise RuntimeError("seven")
+        return x
+
+    loader = DataLoader(np.arange(12), 4, shuffle=False, transform=transform, prefetch=True)
+    iteration = iter(loader)
+    assert next(iteration).tolist() == [0, 1, 2, 3]
+    with pytest.raises(RuntimeError, match="seven"):
+        next(iteration)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 
 import adjoint as ad
 from adjoint import cli, nn, optim, plot, train
-from adjoint.train.fitting import percent
+from adjoint.train.history import percent
 from adjoint.train.interrupt import StopOnInterrupt
 from adjoint.train.progress import BarProgress, LineProgress, make_progress
 from mnist_files import write_mnist

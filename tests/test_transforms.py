@@ -205,6 +205,7 @@ def test_function_of_a_recorded_graph() -> None:
 
 
 def test_evaluation_from_several_threads() -> None:
+    ad.set_deterministic()
     shared = ad.variable(np.linspace(0, 1, 1000))
     y = shared
     for _ in range(200):

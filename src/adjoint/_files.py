@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["cache_folder", "replacing"]
+__all__ = ["cache_folder", "replacing", "sync_folder"]
 
 
 @contextlib.contextmanager
@@ -30,10 +30,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
-    _sync_folder(target.parent)
+    sync_folder(target.parent)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Let a file's new name reach the disk."""
     # The new name itself lies in the folder. Not every system lets a folder be opened; there the rename has to do.
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)

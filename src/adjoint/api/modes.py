@@ -1,14 +1,16 @@
-"""Switching gradient tracking on and off."""
+"""Switching gradient tracking on and off, and equal bits for equal computations."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from adjoint.execution.tiers import tiers
 from adjoint.graph import MODE, Mode, get_mode
 
-__all__ = ["enable_grad", "is_grad_enabled", "no_grad"]
+__all__ = ["deterministically", "enable_grad", "is_deterministic", "is_grad_enabled", "no_grad", "set_deterministic"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -60,3 +62,30 @@ class enable_grad(_GradMode):
 def is_grad_enabled() -> bool:
     """Whether operations on variables are tracked now."""
     return get_mode().grad
+
+
+def set_deterministic(enabled: bool = True) -> None:
+    """Whether equal computations give equal bits, whatever was computed before; off at first, and for all threads.
+
+    Without it, a structure that comes back is compiled once that pays, and compiled code may round a sum, a sine or a
+    matrix product in the last digits otherwise than NumPy. With it, graph, shapes, processor and versions alone decide
+    how something is computed; what is small stays with NumPy, and what is met once is compiled too. What
+    `ad.function` made before keeps its ways.
+    """
+    tiers.deterministic = bool(enabled)
+
+
+def is_deterministic() -> bool:
+    """Whether `set_deterministic` is on."""
+    return tiers.deterministic
+
+
+@contextmanager
+def deterministically() -> Iterator[None]:
+    """Inside, `set_deterministic` is on; also a decorator. Afterwards it is as it was."""
+    before = tiers.deterministic
+    tiers.deterministic = True
+    try:
+        yield
+    finally:
+        tiers.deterministic = before

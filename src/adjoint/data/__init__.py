@@ -1,8 +1,14 @@
-"""Data sets and batches."""
+"""Data sets, batches, and images changed at random."""
 
+from .augment import Augmentation
+from .digits import digits
 from .idx import read_idx
 from .loader import DataLoader
-from .mnist import mnist
+from .mnist import FASHION_CLASSES, fashion_mnist, mnist
 from .synthetic import moons, spirals
+from .text import Characters, characters
 
-__all__ = ["DataLoader", "mnist", "moons", "read_idx", "spirals"]
+__all__ = [
+    "FASHION_CLASSES", "Augmentation", "Characters", "DataLoader", "characters", "digits", "fashion_mnist", "mnist", "moons",
+    "read_idx", "spirals",
+]  # fmt: skip

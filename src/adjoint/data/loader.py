@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextvars
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -20,9 +22,16 @@ class DataLoader:
     `batch_size` rows each. Every `iter` starts a new epoch. With `shuffle` each epoch has an order of its own that
     depends on `seed` and the epoch's number alone, on every machine. `drop_last` leaves out a smaller last batch.
     `transform(*arrays)` gets each batch as NumPy arrays and returns the array or the tuple of arrays to hand out.
+    `augment(array, generator)`, such as a `data.Augmentation`, first changes the first array of each batch at random.
     With `tensors=False` the batches stay NumPy arrays.
 
-    `state_dict()` says where in the epoch it is, and a loader that loads it goes on there with the next `iter`.
+    With `prefetch` a thread prepares the next batch while the caller works on one. It pays where preparing takes
+    longer than the tenth of a millisecond that handing over costs (augmentation; large batches), and a core is idle.
+    The batches are the same either way: `augment` draws from a generator of each batch's own, which seed, epoch and the
+    batch's number decide.
+
+    `state_dict()` says where in the epoch it is, and a loader that loads it goes on there with the next `iter`, with
+    the same batches as if it had never stopped.
 
     Raises ValueError when there are no rows, when lengths differ, or for a batch size below 1.
     """
@@ -36,6 +45,8 @@ class DataLoader:
         drop_last: bool = False,
         *,
         transform: Callable[..., Any] | None = None,
+        augment: Callable[[np.ndarray, np.random.Generator], np.ndarray] | None = None,
+        prefetch: bool = False,
         tensors: bool = True,
     ) -> None:
         self.single = not isinstance(arrays, tuple | list)
@@ -55,6 +66,8 @@ class DataLoader:
         self.seed = seed
         self.drop_last = drop_last
         self.transform = transform
+        self.augment = augment
+        self.prefetch = prefetch
         self.tensors = tensors
         self.epoch = 0
         self._batch = 0  # batches handed out of this epoch
@@ -72,14 +85,23 @@ class DataLoader:
 
     def _batches(self, epoch: int, first: int) -> Iterator[Any]:
         order = self.order(epoch) if self.shuffle else None
-        for number in range(first, len(self)):
-            rows = slice(number * self.batch_size, (number + 1) * self.batch_size)
+        count = len(self)
+
+        def make(number: int) -> Any:
+            return self._make(epoch, number, order)
+
+        made: Iterator[Any] = _ahead(make, first, count) if self.prefetch else map(make, range(first, count))
+        for number, batch in zip(range(first, count), made, strict=True):
             # Counted before it is handed out: whoever saves the state while working on a batch has got this batch.
             self.epoch, self._batch = epoch, number + 1
-            yield self._make([array[rows if order is None else order[rows]] for array in self.arrays])
+            yield batch
         self.epoch, self._batch = epoch + 1, 0
 
-    def _make(self, batch: list[np.ndarray]) -> Any:
+    def _make(self, epoch: int, number: int, order: np.ndarray | None) -> Any:
+        rows = slice(number * self.batch_size, (number + 1) * self.batch_size)
+        batch = [array[rows if order is None else order[rows]] for array in self.arrays]
+        if self.augment is not None:
+            batch[0] = self.augment(batch[0], self._generator(epoch, number))
         made: Any = batch[0] if self.single else tuple(batch)
         if self.transform is not None:
             made = self.transform(*batch)
@@ -88,6 +110,12 @@ class DataLoader:
         if isinstance(made, tuple):
             return tuple(self._tensor(array) for array in made)
         return self._tensor(made)
+
+    def _generator(self, epoch: int, number: int) -> np.random.Generator:
+        """The random numbers of one batch: a part of Philox's sequence that no other batch, and no order, draws from."""
+        # The lowest 64 bits of the counter run while it draws; the order of an epoch draws where the others are zero.
+        counter = [0, number + 1, 0, 0]
+        return np.random.Generator(np.random.Philox(counter=counter, key=[self.seed % 2**64, epoch]))
 
     def _tensor(self, array: Any) -> Tensor:
         # A shuffled batch is a fresh array that nobody else holds; an unshuffled one is a view of the caller's.
@@ -113,3 +141,21 @@ class DataLoader:
             raise ValueError(f"DataLoader: an epoch has {len(self)} batches; the state is at {batch} of epoch {epoch}")
         self.epoch, self._batch, self.seed = epoch, batch, seed
         self._resumed = True
+
+
+def _ahead(make: Callable[[int], Any], first: int, count: int) -> Iterator[Any]:
+    """`make(number)` for the numbers from `first` up to `count`, each made by a thread while the one before is in use.
+
+    The thread ends with the iteration, also where that is left early. What `make` raises is raised here.
+    """
+    if first == count:
+        return
+    with ThreadPoolExecutor(1, thread_name_prefix="adjoint batches") as pool:
+        # Modes such as no_grad belong to a context, of which a new thread would get an empty one.
+        context = contextvars.copy_context()
+        future = pool.submit(context.run, make, first)
+        for number in range(first + 1, count + 1):
+            batch = future.result()
+            if number < count:
+                future = pool.submit(context.run, make, number)
+            yield batch

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -79,7 +81,7 @@ if hasattr(os, "register_at_fork"):
 
 def key_of(c: Canonical, wanted: list[int], keep: bool) -> Any:
     """What a plan is found by: everything that decides it, and no value."""
-    return (tuple(c.entries), tuple(c.edges), tuple(wanted), keep)
+    return (tuple(c.entries), tuple(c.edges), tuple(wanted), keep, tiers.deterministic)
 
 
 def plan_of(c: Canonical, wanted: list[int], keep: bool, key: Any = None) -> Plan:
@@ -107,6 +109,9 @@ class _Alarm:
 
 def run(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Any]:
     """The values of a plan's outputs."""
+    program = plan.program
+    if program is not None and program.alone:
+        return program.run(leaves, numbers, True)  # type: ignore[no-any-return]
     if plan.has_products:
         with single_threaded:
             return _run(plan, leaves, numbers)
@@ -115,18 +120,20 @@ def run(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Any]:
 
 def _run(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Any]:
     program = plan.program
-    if program is None or plan.patience:
+    if program is None or plan.spent >= plan.price:
         with np.errstate(all="ignore"):
             program = program_of(plan)
-    if program.alone:
-        return program.run(leaves, numbers, True)  # type: ignore[no-any-return]
+    started = perf_counter() if plan.price < math.inf else 0.0
     with plan.lock if isinstance(program, Bound) else nullcontext():
-        return _guarded(
+        results = _guarded(
             lambda masked: program.run(leaves, numbers, masked),
             plan.has_masked and not program.masks,
             plan.always_masked,
             plan.checked,
         )
+    if started:
+        plan.spent += perf_counter() - started
+    return results
 
 
 def _guarded(compute: Callable[[bool], list[Any]], masks: bool, always: bool, checked: Sequence[int]) -> list[Any]:
@@ -183,7 +190,7 @@ def _prepare(c: Canonical, wanted: list[int], keep: bool) -> Callable[[], tuple[
     """What is left to do outside the lock: run the plan of a structure seen before, or interpret a new one."""
     key = key_of(c, wanted, keep)
     plan = _cache.get(key)
-    if plan is None and not tiers.at_first_sight:
+    if plan is None and not tiers.at_first_sight(c.order):
         mark = hash(key)  # two structures that share it only cost one of them a plan too early
         if mark not in _seen:
             if len(_seen) >= MAX_SEEN:

@@ -6,6 +6,7 @@ broadcast by themselves, decides what to keep for a later reverse pass, and note
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ from adjoint.derive import PULLBACK, derive_pullback, reverse
 from adjoint.execution.canonical import Canonical, value_array
 from adjoint.graph import ArrayType, Node, Primitive, mode, topological
 from adjoint.primitives.contraction import MATMUL
+from adjoint.primitives.convolution import CONVOLUTION, CONVOLUTION_INPUT_GRADIENT, CONVOLUTION_WEIGHT_GRADIENT
 from adjoint.primitives.core import DETACH, FULL, SELECT, conform, placeholder
 from adjoint.primitives.custom import CUSTOM, HOST_CALL
 from adjoint.primitives.elementwise import WHERE
@@ -23,6 +25,7 @@ from adjoint.primitives.random import RANDOM_BITS
 from adjoint.primitives.structural import BROADCAST
 
 NEVER_MERGED = frozenset({HOST_CALL, RANDOM_BITS})
+PRODUCTS = frozenset({MATMUL, CONVOLUTION, CONVOLUTION_INPUT_GRADIENT, CONVOLUTION_WEIGHT_GRADIENT})  # through BLAS
 
 
 class Step(NamedTuple):
@@ -57,7 +60,8 @@ class Plan:
         self.has_masked = False
         self.has_products = False
         self.program: Any = None  # how it runs: see `programs`
-        self.patience = 0  # further runs before native code is tried: see `tiers`
+        self.spent = 0.0  # seconds in the interpreter, up to the price of compiling: see `tiers`
+        self.price = math.inf
         self.lock = threading.Lock()
 
     @property
@@ -240,7 +244,7 @@ def _note_masks(plan: Plan) -> None:
     plan.checked = [
         place for place, (_, _, slot, _) in enumerate(plan.outputs) if slot in after and plan.types[slot].inexact
     ]
-    plan.has_products = any(step.op is MATMUL for step in plan.steps)
+    plan.has_products = any(step.op in PRODUCTS for step in plan.steps)
 
 
 # What to compute: the number of a node in the canonical order, which of its values if it has several, the node that stands

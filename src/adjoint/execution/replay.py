@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.execution.canonical import canonicalize, value_array
-from adjoint.execution.evaluate import compact, plan_of, run
+from adjoint.execution.evaluate import compact, key_of, plan_of, run
 from adjoint.execution.tiers import program_of
 from adjoint.graph import Node
 from adjoint.graph.collector import collector_paused
@@ -24,7 +24,9 @@ class Replay:
         with collector_paused():
             given = set(leaves)
             c = canonicalize(roots, given=given)
-            self.plan = plan_of(c, list(dict.fromkeys(c.number[x] for x in roots)), False)
+            wanted = list(dict.fromkeys(c.number[x] for x in roots))
+            # a plan of its own: what else is computed mustn't depend on whether this was compiled
+            self.plan = plan_of(c, wanted, False, ("replay", key_of(c, wanted, False)))
         self.constants = [(k, value_array(x)) for k, x in enumerate(c.leaves) if x not in given]
         place = {x: i for i, x in enumerate(c.leaves)}
         self.count = len(c.leaves)

@@ -1,54 +1,71 @@
 """Which program runs a plan: NumPy's or a native one.
 
-ADJOINT_BACKEND chooses, read once: `numpy` (the default) for the interpreter alone, `auto` to compile a structure when it
-has come back often enough for that to pay, `native` to compile every structure at once. A structure that native code
-can't serve runs on the interpreter all the same.
+ADJOINT_BACKEND chooses, read once: `auto` (the default) compiles a structure when it is large, or has come back so often
+that the interpreter has spent on it what compiling takes; `native` compiles every structure at once; `numpy` is the
+interpreter alone. A structure that native code can't serve runs on the interpreter all the same.
 """
 
 from __future__ import annotations
 
 import importlib
+import math
 import os
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 from adjoint.execution.plan import Plan
 from adjoint.execution.programs import choose
+from adjoint.graph import Node
 from adjoint.graph.collector import collector_paused
 
 BACKENDS = ("numpy", "auto", "native")
-PATIENCE = 20  # runs of a plan of small arrays before it is compiled: NumPy takes about as long for them as LLVM for it
-LARGE = 1 << 18  # elements computed in all: from here on compiling pays at once
+LARGE = 1 << 18  # elements computed in all: from here on a structure that came back is compiled at once
+HUGE = 1 << 22  # from here on, one that is new
+SHORT = 1000  # operations: compiling more would take longer than a huge graph takes without it
+DETERMINISTIC_FROM = 1 << 12  # elements: where results must not depend on what ran before, smaller plans are NumPy's
+SECONDS = 0.006  # what compiling takes, about: for a plan, and for each of its steps
+SECONDS_PER_STEP = 0.0005
 
 
 def _chosen() -> str:
-    backend = os.environ.get("ADJOINT_BACKEND", "numpy")
+    backend = os.environ.get("ADJOINT_BACKEND") or "auto"
     if backend not in BACKENDS:
         raise ValueError(f"ADJOINT_BACKEND must be one of {', '.join(BACKENDS)}, got {backend!r}")
     return backend
 
 
 class Tiers:
-    """The backend in use; `noticed` once the user has been told that its parts are missing."""
+    """The backend in use; `noticed` once the user has been told that its parts are missing.
+
+    With `deterministic`, the program of a plan is a pure function of the plan, the machine and the versions, and every
+    structure has a plan from the start: equal computations give equal bits, whatever was computed before.
+    """
 
     def __init__(self) -> None:
         self.backend = _chosen()
+        self.deterministic = False
         self.noticed = False
 
-    @property
-    def at_first_sight(self) -> bool:
-        """Whether structures are compiled before they come back."""
-        return self.backend == "native"
+    def at_first_sight(self, nodes: Sequence[Node]) -> bool:
+        """Whether a structure of these nodes gets a plan before it comes back."""
+        if self.deterministic or self.backend != "auto":
+            return self.deterministic or self.backend == "native"
+        if len(nodes) > SHORT:
+            return False
+        elements: int = sum([x.type.size for x in nodes if x.value is None and type(x.type) is not tuple])
+        return elements >= HUGE
 
-    def patience(self, plan: Plan) -> int:
-        """How many runs of a plan to wait before it is compiled."""
+    def price(self, plan: Plan) -> float:
+        """The seconds that the interpreter may spend on a plan before it is compiled; infinity for ever."""
+        if self.backend == "numpy":
+            return math.inf
         if self.backend == "native":
-            return 0
-        elements = 0
-        for step in plan.steps:
-            if type(step.type) is not tuple:
-                elements += step.type.size
-        return 0 if elements >= LARGE else PATIENCE
+            return 0.0
+        elements = sum([step.type.size for step in plan.steps if type(step.type) is not tuple])
+        if self.deterministic:
+            return 0.0 if elements >= DETERMINISTIC_FROM else math.inf
+        return 0.0 if elements >= LARGE else SECONDS + SECONDS_PER_STEP * len(plan.steps)
 
 
 tiers = Tiers()
@@ -57,25 +74,18 @@ tiers = Tiers()
 def program_of(plan: Plan, at_once: bool = False) -> Any:
     """The program for a plan's next run; with `at_once`, the best there is, without waiting for it to come back."""
     with plan.lock, collector_paused():
-        if at_once and plan.program is None and tiers.backend != "numpy":
-            plan.program = _native(plan) or choose(plan)
-            return plan.program
-        if tiers.backend == "numpy":
-            plan.patience = 0
-            plan.program = plan.program or choose(plan)
-        elif plan.program is None:
-            plan.patience = tiers.patience(plan)
-            if not plan.patience:
-                plan.program = _native(plan) or choose(plan)
-            else:
-                steps = plan.steps
-                plan.program = choose(plan)
-                plan.steps = steps
-        else:
-            plan.patience -= 1
-            if not plan.patience:
-                plan.program = _native(plan) or plan.program
+        if plan.program is None:
+            plan.price = 0.0 if at_once and tiers.backend != "numpy" else tiers.price(plan)
+        if plan.spent >= plan.price:
+            plan.price = math.inf
+            plan.program = _native(plan) or plan.program
+            if plan.program is not None:
                 plan.steps = []
+        if plan.program is None:
+            steps = plan.steps
+            plan.program = choose(plan)
+            if plan.price < math.inf:
+                plan.steps = steps
         return plan.program
 
 

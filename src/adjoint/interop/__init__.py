@@ -1,5 +1,5 @@
 """Exchange with other programs: weights in safetensors files."""
 
-from .safetensors import load, save
+from .safetensors import load, load_metadata, load_with_metadata, save
 
-__all__ = ["load", "save"]
+__all__ = ["load", "load_metadata", "load_with_metadata", "save"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,9 @@ from adjoint.nn import Module
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray
 
-__all__ = ["load", "save"]
+__all__ = ["load", "load_metadata", "save"]
+
+CHECKSUM = "crc32"  # the metadata that tells a flipped bit, which the format itself doesn't
 
 
 def save(
@@ -22,9 +26,9 @@ def save(
 ) -> None:
     """Write a module's parameters and buffers, or tensors and arrays by name, to a safetensors file.
 
-    `metadata` is text that travels with them. The file appears whole or not at all, and an old one of that name stays
-    until the new one is complete. Raises OSError where it can't be written, TypeError for what is no tensor or has a
-    dtype that the format lacks, ImportError without the package `safetensors`.
+    `metadata` is text that travels with them, beside a checksum. The file appears whole or not at all, and an old one of
+    that name stays until the new one is complete. Raises OSError where it can't be written, TypeError for what is no
+    tensor or has a dtype that the format lacks, ImportError without the package `safetensors`.
     """
     library = _optional.load("safetensors.numpy", purpose="saving weights", extra="train")
     named = tensors.state_dict() if isinstance(tensors, Module) else tensors
@@ -37,7 +41,7 @@ def save(
         # The writer takes the bytes as they lie in memory.
         arrays[str(name)] = np.array(asarray(value).numpy(), order="C")
     try:
-        data = library.save(arrays, dict(metadata) if metadata else None)
+        data = library.save(arrays, {**(metadata or {}), CHECKSUM: _checksum(arrays)})
     except Exception as error:  # the library raises various kinds for dtypes that the format lacks
         raise TypeError(f"save: these tensors can't be written to a safetensors file: {error}") from error
     with _files.replacing(path) as file:
@@ -50,10 +54,32 @@ def load(path: str | os.PathLike[str]) -> dict[str, Tensor]:
     Raises OSError where it can't be read, ValueError when it is damaged, cut short or something else, ImportError
     without the package `safetensors`.
     """
+    return load_with_metadata(path)[0]
+
+
+def load_metadata(path: str | os.PathLike[str]) -> dict[str, str]:
+    """The text that travels with the tensors of a safetensors file. Raises what `load` raises."""
+    return load_with_metadata(path)[1]
+
+
+def load_with_metadata(path: str | os.PathLike[str]) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """The tensors in a safetensors file, and the text that travels with them. Raises what `load` raises."""
     library = _optional.load("safetensors.numpy", purpose="loading weights", extra="train")
     data = Path(path).read_bytes()
     try:
         arrays = library.load(data)
+        # The library's reader of bytes passes over the metadata; a length of 8 bytes precedes the header, which is JSON.
+        metadata = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")]).get("__metadata__", {})
     except Exception as error:  # the library's own class, and others from NumPy for dtypes that it lacks
         raise ValueError(f"{path} is not a safetensors file, or is damaged or cut short: {error}") from error
-    return {name: asarray(array) for name, array in arrays.items()}
+    if metadata.get(CHECKSUM, _checksum(arrays)) != _checksum(arrays):
+        raise ValueError(f"{path} is damaged: its tensors don't have the checksum that was saved with them")
+    return {name: asarray(array) for name, array in arrays.items()}, metadata
+
+
+def _checksum(arrays: Mapping[str, np.ndarray]) -> str:
+    """The CRC-32 of the tensors' bytes, in the order of their names."""
+    total = 0
+    for _, array in sorted(arrays.items()):
+        total = zlib.crc32(np.ascontiguousarray(array).view(np.uint8).data if array.size else b"", total)
+    return f"{total:08x}"

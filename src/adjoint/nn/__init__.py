@@ -1,6 +1,6 @@
 """Networks: modules with PyTorch's names, arguments, initialisation and `state_dict` keys."""
 
-from . import functional
+from . import functional, utils
 from .activations import GELU, LogSoftmax, ReLU, Sigmoid, SiLU, Softmax, Softplus, Tanh
 from .containers import ModuleList, Sequential
 from .linear import Linear
@@ -31,4 +31,5 @@ __all__ = [
     "Softplus",
     "Tanh",
     "functional",
+    "utils",
 ]

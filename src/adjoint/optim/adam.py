@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from adjoint.tensors import Tensor
+from adjoint.tensors.elementwise import maximum
 from adjoint.tensors.functions import sqrt, square, zeros_like
 
 from .optimizer import Group, Optimizer, State, betas_in_range, keep
@@ -21,6 +22,9 @@ class Adam(Optimizer):
         square    = beta2 * square + (1 - beta2) * gradient²
         parameter = parameter - lr / (1 - beta1^t) * average / (√square / √(1 - beta2^t) + eps)
 
+    With `amsgrad` the largest `square` so far takes its place in the last line (S. Reddi, S. Kale and S. Kumar, 2018,
+    https://arxiv.org/abs/1904.09237).
+
     Raises ValueError for negative hyperparameters and for betas outside of [0, 1).
     """
 
@@ -31,8 +35,9 @@ class Adam(Optimizer):
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0.0,
+        amsgrad: bool = False,
     ) -> None:
-        super().__init__(parameters, lr=lr, betas=betas, eps=eps, weight_decay=weight_decay)
+        super().__init__(parameters, lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, amsgrad=amsgrad)
 
     def check(self, group: Group) -> None:
         """Raise ValueError for hyperparameters that can't be meant."""
@@ -41,7 +46,8 @@ class Adam(Optimizer):
 
     def prepare(self, parameter: Tensor, group: Group) -> dict[str, Any]:
         """The averages at 0, before the first step."""
-        return {"step": 0, "exp_avg": zeros_like(parameter), "exp_avg_sq": zeros_like(parameter)}
+        names = ["exp_avg", "exp_avg_sq", *(["max_exp_avg_sq"] if group["amsgrad"] else [])]
+        return {"step": 0, **{name: zeros_like(parameter) for name in names}}
 
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
         """The new value of a parameter."""
@@ -58,6 +64,9 @@ class Adam(Optimizer):
         keep(state, "exp_avg", average)
         keep(state, "exp_avg_sq", squares)
         size = group["lr"] / (1 - beta1 ** state["step"])
+        if group["amsgrad"]:
+            largest = state["max_exp_avg_sq"] if "max_exp_avg_sq" in state else zeros_like(gradient)
+            squares = keep(state, "max_exp_avg_sq", maximum(largest, squares))
         root = sqrt(squares) / (1 - beta2 ** state["step"]) ** 0.5
         updated: Tensor = parameter - size * (average / (root + group["eps"]))
         return updated
@@ -76,8 +85,9 @@ class AdamW(Adam):
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 1e-2,
+        amsgrad: bool = False,
     ) -> None:
-        super().__init__(parameters, lr, betas, eps, weight_decay)
+        super().__init__(parameters, lr, betas, eps, weight_decay, amsgrad)
 
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
         """The new value of a parameter."""

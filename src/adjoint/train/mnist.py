@@ -10,8 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from adjoint import _optional, data, interop, nn, optim, plot, random
+from adjoint.api.modes import deterministically
 
-from .fitting import History, accuracy, fit, percent, predict
+from .fitting import fit
+from .history import History, percent
+from .metrics import accuracy, predict
 from .progress import Progress
 
 __all__ = ["MnistRun", "mnist_mlp", "mnist_network"]
@@ -41,6 +44,7 @@ def mnist_network() -> nn.Sequential:
     )
 
 
+@deterministically()
 def mnist_mlp(
     *,
     epochs: int = 8,

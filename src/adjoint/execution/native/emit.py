@@ -1,13 +1,15 @@
-"""Loop nests and matrix products as LLVM IR, one function for each unit and one that calls them in order."""
+"""Loop nests as LLVM IR: one function for each, over a range of its rows."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
-from adjoint.execution.native.fuse import Fusion, Nest, Product, View, broadcast, contiguous, name_is_same
-from adjoint.execution.native.ir import ITEMSIZE, Emitter, Value, literal
+from adjoint.execution.native.fuse import Fusion, Nest, View, broadcast, contiguous, name_is_same
+from adjoint.execution.native.ir import ELEMENT, ITEMSIZE, Emitter, Value, literal
 from adjoint.execution.native.lowering import LIGHT, LOWERED, REDUCTIONS
+from adjoint.execution.native.tables import Own, Table
 from adjoint.execution.plan import Step
 from adjoint.shapes import Shape, size_of
 
@@ -15,17 +17,6 @@ BLOCK = 128  # vectors summed in one go; their sums are added in float64, or wit
 UNROLL = 4
 RECOMPUTE = 4  # cost up to which a value is computed again in a later pass over the row
 Strides = tuple[int, ...]
-
-
-class Table:
-    """The pointers that native code is called with: a position for each array, scratch space and library function."""
-
-    def __init__(self) -> None:
-        self.positions: dict[Any, int] = {}
-        self.scratch: dict[Any, int] = {}  # bytes, by key
-
-    def at(self, key: Any) -> int:
-        return self.positions.setdefault(key, len(self.positions))
 
 
 class Dimension(NamedTuple):
@@ -99,13 +90,18 @@ class Accumulator:
 
 
 class NestWriter:
-    """Writes one loop nest."""
+    """Writes one loop nest, as a function of a range of its rows: indices of the outermost loop, below `extent`; of a nest
+    that is one long loop its elements, in multiples of `granule`, and what is left behind the last of them belongs to it.
+    """
 
-    def __init__(self, fusion: Fusion, nest: Nest, index: int, table: Table, declarations: set[str], bits: int) -> None:
+    def __init__(
+        self, fusion: Fusion, nest: Nest, index: int, table: Table, own: Own, declarations: set[str], bits: int
+    ) -> None:
         self.fusion = fusion
         self.nest = nest
         self.index = index
         self.table = table
+        self.own = own
         self.producer = {step.output: step for step in nest.steps}
         self.plan_passes()
         split = nest.split
@@ -118,9 +114,11 @@ class NestWriter:
         self.e = Emitter(lanes, declarations, {})
         self.pointers: dict[Any, str] = {}
         self.prologue: list[str] = []
+        self.scratch: dict[Any, int] = {}  # bytes of a row, by key
         self.indices: dict[int, str] = {}  # of the loops around, by axis
         self.row_values: dict[Any, Value] = {}
         self.values: dict[Any, Value] = {}
+        self.measure()
 
     # What is done in which pass over a row
 
@@ -236,6 +234,7 @@ class NestWriter:
                 continue
             if (
                 merged
+                and not (self.nest.products and axis == len(self.nest.domain) - 1)
                 and (merged[-1][1] >= boundary) == (axis >= boundary)
                 and all(a[merged[-1][1]] == a[axis] * n for a in accesses)
             ):
@@ -250,16 +249,49 @@ class NestWriter:
         if not self.inner:
             self.inner = [Dimension(1, -1)]
 
+    def measure(self) -> None:
+        """How far the range of rows goes, and whether the nest is one long loop."""
+        lanes, last = self.e.lanes, self.inner[-1]
+        self.flat = not self.outer and self.nest.split is None and len(self.inner) == 1
+        self.granule = 1
+        if self.flat:
+            reduced = any(step.op.name in REDUCTIONS for step in self.nest.steps)
+            self.granule = lanes * (BLOCK if reduced else 1)
+            self.flat = last.size >= self.granule
+        if not self.flat:
+            self.granule = 1
+        self.extent = last.size // self.granule * self.granule if self.flat else self.outer[0].size if self.outer else 1
+
+    @property
+    def elements(self) -> int:
+        """Elements of the domain in each row."""
+        return 1 if self.flat else size_of(self.nest.domain) // self.extent
+
     def pointer(self, key: Any) -> str:
         name = self.pointers.get(key)
         if name is None:
             name = self.pointers[key] = f"%base{len(self.pointers)}"
-            self.load_pointer(name, self.table.at(key))
+            if key in self.nest.tiles:  # a tile holds the rows from %lo on
+                dtype = self.fusion.dtypes[key]
+                self.load_own(f"{name}.tile", self.nest.tiles[key])
+                self.prologue += [
+                    f"  {name}.by = mul i64 %lo, {-self.elements}",
+                    f"  {name} = getelementptr {ELEMENT[dtype]}, ptr {name}.tile, i64 {name}.by",
+                ]
+            elif type(key) is tuple and key[0] == "scratch":
+                self.load_own(name, self.own.reserve(self.index, self.scratch[key]))
+            else:
+                self.load_pointer(name, self.table.at(key))
         return name
 
     def load_pointer(self, name: str, position: int) -> None:
         self.prologue.append(f"  {name}.at = getelementptr ptr, ptr %table, i64 {position}")
         self.prologue.append(f"  {name} = load ptr, ptr {name}.at")
+
+    def load_own(self, name: str, offset: int) -> None:
+        """A pointer into the scratch space of the thread that runs."""
+        self.prologue.append(f"  {name}.own = load ptr, ptr %own")
+        self.prologue.append(f"  {name} = getelementptr i8, ptr {name}.own, i64 {offset}")
 
     def offset(self, start: int, strides: Strides) -> str:
         """The element of an access at the loops' indices."""
@@ -274,12 +306,10 @@ class NestWriter:
 
     def write(self) -> str:
         e, nest = self.e, self.nest
-        for slot in nest.stored:
-            if nest.level[slot] == "total" and slot not in nest.by_row:
-                self.fill(slot)
         with ExitStack() as loops:
-            for d in self.outer:
-                self.indices[d.axis] = loops.enter_context(e.loop("0", str(d.size), 1))
+            for k, d in enumerate(self.outer):
+                bounds = ("%lo", "%hi") if k == 0 else ("0", str(d.size))
+                self.indices[d.axis] = loops.enter_context(e.loop(*bounds, 1))
             for phase, actions in enumerate(self.actions):
                 if actions:
                     self.row_pass(phase, actions)
@@ -291,22 +321,32 @@ class NestWriter:
             self.load_pointer(f"%libm{k}", self.table.at(("libm", name)))
         return "\n".join(
             [
-                f"define internal void @unit{self.index}(ptr %table) #0 {{", "entry:",
+                f"define internal void @nest{self.index}(ptr %table, i64 %lo, i64 %hi, ptr %own) #0 {{", "entry:",
                 *e.allocations, *self.prologue, *e.lines, "  ret void", "}",
             ]
         )  # fmt: skip
 
-    def fill(self, slot: int) -> None:
-        """Start a total from its identity."""
-        e = self.e
-        dtype = self.fusion.dtypes[slot]
-        initial = REDUCTIONS[self.producer[slot].op.name][0](dtype)
-        pointer = self.pointer(slot)
-        with e.loop("0", str(size_of(self.fusion.shapes[slot])), 1) as i:
-            where = e.address(pointer, i, dtype)
-            kind = "i8" if dtype == "bool" else e.type(dtype).split("x ")[1][:-1]
-            number = str(int(initial)) if dtype == "bool" else literal(initial, dtype)
-            e.line(f"store {kind} {number}, ptr {where}")
+    def write_start(self) -> str | None:
+        """A function that fills the totals with their identities; None if there are none."""
+        totals = [s for s in self.nest.stored if self.nest.level[s] == "total" and s not in self.nest.by_row]
+        if not totals:
+            return None
+        e = Emitter(1, self.e.declarations, {})
+        for slot in totals:
+            dtype = self.fusion.dtypes[slot]
+            initial = REDUCTIONS[self.producer[slot].op.name][0](dtype)
+            pointer = e.assign(f"getelementptr ptr, ptr %table, i64 {self.table.at(slot)}")
+            pointer = e.assign(f"load ptr, ptr {pointer}")
+            with e.loop("0", str(size_of(self.fusion.shapes[slot])), 1) as i:
+                where = e.address(pointer, i, dtype)
+                kind, number = (
+                    ("i8", str(int(initial))) if dtype == "bool" else (ELEMENT[dtype], literal(initial, dtype))
+                )
+                e.line(f"store {kind} {number}, ptr {where}")
+        return "\n".join(
+            [f"define internal void @start{self.index}(ptr %table) #0 {{", "entry:", *e.allocations, *e.lines,
+             "  ret void", "}"]
+        )  # fmt: skip
 
     def row_pass(self, phase: int, actions: list[tuple[str, int]]) -> None:
         e = self.e
@@ -384,16 +424,39 @@ class NestWriter:
             if count > groups * copies:
                 run(str((start + groups * copies) * lanes), str((start + count) * lanes), 1)
 
-        if whole:
-            stretch(0, whole)
-        if rest:
-            e.mask = "<" + ", ".join(f"i1 {int(k < rest)}" for k in range(lanes)) + ">"
-            body(str(whole * lanes), 0)
-            e.mask = None
+        def remainder() -> None:
+            if rest:
+                e.mask = "<" + ", ".join(f"i1 {int(k < rest)}" for k in range(lanes)) + ">"
+                body(str(whole * lanes), 0)
+                e.mask = None
+
+        if self.flat:
+            self.range_of(run, accumulators, copies)
+            done = self.extent // lanes
+            if rest or whole > done:
+                with e.when(e.assign(f"icmp eq i64 %hi, {self.extent}")):
+                    if whole > done:
+                        stretch(done, whole - done)
+                    remainder()
+        else:
+            if whole:
+                stretch(0, whole)
+            remainder()
         if blocked:
             for a in accumulators:
                 a.flush(e)
         self.indices.pop(vector.axis, None)
+
+    def range_of(self, run: Callable[[str, str, int], None], accumulators: list[Accumulator], copies: int) -> None:
+        """Whole vectors from %lo to %hi."""
+        e = self.e
+        if any(a.blocked for a in accumulators):
+            with e.loop("%lo", "%hi", self.granule) as i:
+                run(i, e.assign(f"add nuw nsw i64 {i}, {self.granule}"), copies)
+                for a in accumulators:
+                    a.flush(e)
+        else:
+            run("%lo", "%hi", copies)
 
     def perform(self, actions: list[tuple[str, int]], accumulators: list[Accumulator], copy: int) -> None:
         e = self.e
@@ -426,7 +489,7 @@ class NestWriter:
             return slot, contiguous(nest.domain)
         key = ("scratch", self.index, slot)
         split = nest.split or 0
-        self.table.scratch[key] = size_of(nest.domain[split:]) * ITEMSIZE[self.fusion.dtypes[slot]]
+        self.scratch[key] = size_of(nest.domain[split:]) * ITEMSIZE[self.fusion.dtypes[slot]]
         return key, (0,) * split + contiguous(nest.domain[split:])
 
     # Values
@@ -519,50 +582,3 @@ class NestWriter:
         if step.op.name not in LOWERED:  # a movement within the nest
             return inputs[0]
         return LOWERED[step.op.name](self.e, step.attributes, step.type.dtype.name, *inputs)
-
-
-# Matrix products ------------------------------------------------------------------------------------------------------
-
-
-def _leading(view: View) -> tuple[int, int]:
-    """How the library takes a matrix (111 as it is, 112 transposed) and its leading dimension."""
-    (n, m), (s, t) = view.shape[-2:], view.strides[-2:]
-    if (t == 1 or m == 1) and (s >= m or n == 1):
-        return 111, max(s, m) if n > 1 else m
-    return 112, max(t, n) if m > 1 else n
-
-
-def write_product(product: Product, index: int, table: Table) -> str:
-    """A function that calls the library for every matrix of the batch."""
-    a, b, step = product.a, product.b, product.step
-    double = step.type.dtype.name == "float64"
-    name, element = ("cblas_dgemm", "double") if double else ("cblas_sgemm", "float")
-    (n, k), m = a.shape[-2:], b.shape[-1]
-    e = Emitter(1, set(), {})
-    e.assign("getelementptr ptr, ptr %table, i64 0")
-    pointers = []
-    for key in (("blas", name), a.root, b.root, step.output):
-        at = e.assign(f"getelementptr ptr, ptr %table, i64 {table.at(key)}")
-        pointers.append(e.assign(f"load ptr, ptr {at}"))
-    function, *arrays = pointers
-    batch = step.type.shape[:-2]
-    with ExitStack() as loops:
-        indices = [loops.enter_context(e.loop("0", str(size), 1)) for size in batch]
-        places = []
-        for pointer, start, strides in zip(
-            arrays, (a.offset, b.offset, 0), (a.strides, b.strides, contiguous(step.type.shape)), strict=True
-        ):
-            total = str(start)
-            for i, stride in zip(indices, strides, strict=False):
-                if stride:
-                    total = e.assign(f"add i64 {total}, {e.assign(f'mul i64 {i}, {stride}')}")
-            places.append(e.assign(f"getelementptr {element}, ptr {pointer}, i64 {total}"))
-        (ta, lda), (tb, ldb) = _leading(a), _leading(b)
-        one, zero = literal(1.0, step.type.dtype.name), literal(0.0, step.type.dtype.name)
-        e.line(
-            f"call void {function}(i32 101, i32 {ta}, i32 {tb}, i32 {n}, i32 {m}, i32 {k}, {element} {one}, ptr {places[0]}, "
-            f"i32 {lda}, ptr {places[1]}, i32 {ldb}, {element} {zero}, ptr {places[2]}, i32 {m})"
-        )
-    return "\n".join(
-        [f"define internal void @unit{index}(ptr %table) #0 {{", "entry:", *e.allocations, *e.lines, "  ret void", "}"]
-    )

@@ -96,6 +96,11 @@ class Nest:
         ] = {}  # of the slots computed here: "element", "row" or "total" (nobody reads it here)
         self.by_row: set[int] = set()  # the reductions that give one value for each row
         self.stored: list[int] = []  # slots that go to memory
+        self.products: list[Product] = []  # computed tile by tile, each read by the nest while it is in the cache
+        self.tile_rows = 0  # of the products
+        self.tiles: dict[
+            int, int
+        ] = {}  # products of which nothing but the tile is kept, and where in a thread's own space
 
     def row_shape(self, shape: Shape) -> bool:
         """Whether values of this shape, one for each row, broadcast to the domain along the rows."""
@@ -109,13 +114,24 @@ class Nest:
         return self.split is not None and shape == self.domain[: self.split]
 
 
-class Product:
-    """A matrix product by the library."""
+class Choice(NamedTuple):
+    """How a product is computed: by oneDNN or else OpenBLAS, so many rows at a time, the right matrix packed or not."""
 
-    def __init__(self, step: Step, a: View, b: View) -> None:
+    onednn: bool
+    rows: int
+    packed: bool
+
+
+class Product:
+    """A matrix product by a library, `a` by `b` into a row-major array of `shape`: the step's result or its transpose."""
+
+    def __init__(self, step: Step, a: View, b: View, shape: Shape) -> None:
         self.step = step
         self.a = a
         self.b = b
+        self.shape = shape
+        self.choice: Choice | None = None
+        self.tile: int | None = None  # where in a thread's own space its rows go, if nothing else is kept of them
 
 
 class Host:
@@ -150,6 +166,7 @@ class Fusion:
                 continue
             single = len(plan.leaf_types) <= slot < fixed or (slot in plan.constants and plan.constants[slot].ndim == 0)
             self.root(slot, () if single else t.shape, t.dtype.name, 0)
+        self.turned = turned_products(plan)
         for step in plan.steps:
             self.place(step)
         self.results = [self.contiguous_result(slot) for _, _, slot, _ in plan.outputs]
@@ -327,8 +344,16 @@ class Fusion:
         slots = []
         for slot in step.inputs:
             slots.append(slot if _is_matrix(self.views[slot]) else self.copy(slot))
-        self.units.append(Product(step, self.views[slots[0]], self.views[slots[1]]))
-        self.root(step.output, step.type.shape, step.type.dtype.name, len(self.units))
+        a, b = self.views[slots[0]], self.views[slots[1]]
+        shape, out = step.type.shape, step.output
+        if out in self.turned:
+            turned = (*shape[:-2], shape[-1], shape[-2])
+            self.units.append(Product(step, transposed(b), transposed(a), turned))
+            self.root(out, turned, step.type.dtype.name, len(self.units))
+            self.views[out] = transposed(self.views[out])
+        else:
+            self.units.append(Product(step, a, b, shape))
+            self.root(out, shape, step.type.dtype.name, len(self.units))
 
     # What must lie in memory
 
@@ -358,6 +383,26 @@ class Fusion:
 def name_is_same(step: Step) -> bool:
     """Whether a step passes its first input on."""
     return step.op.name in SAME
+
+
+def transposed(view: View) -> View:
+    """The last two axes exchanged."""
+    (*batch, n, m), (*steps, s, t) = view.shape, view.strides
+    return View(view.root, view.offset, (*batch, m, n), (*steps, t, s))
+
+
+def turned_products(plan: Plan) -> set[int]:
+    """The products that are read transposed alone: they are computed that way round, as (AB)ᵀ = BᵀAᵀ."""
+    products = {step.output for step in plan.steps if step.op.name == "matmul"}
+    read = {slot for _, _, slot, _ in plan.outputs}
+    turned: set[int] = set()
+    for step in plan.steps:
+        for slot in step.inputs:
+            if slot in products:
+                axes = tuple(range(len(step.type.shape)))
+                exchanged = (*axes[:-2], *axes[:-3:-1])
+                (turned if step.op.name == "permute_dims" and step.attributes == exchanged else read).add(slot)
+    return turned - read
 
 
 def _is_matrix(view: View) -> bool:

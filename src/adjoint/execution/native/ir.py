@@ -322,6 +322,16 @@ class Emitter:
         self.label(after)
 
     @contextmanager
+    def when(self, condition: str) -> Iterator[None]:
+        """Run the body if an i1 is true."""
+        inside, after = self.fresh("inside")[1:], self.fresh("after")[1:]
+        self.line(f"br i1 {condition}, label %{inside}, label %{after}")
+        self.label(inside)
+        yield
+        self.line(f"br label %{after}")
+        self.label(after)
+
+    @contextmanager
     def when_any(self, condition: Value) -> Iterator[None]:
         """Run the body if the condition holds in some lane."""
         full = f"@llvm.vector.reduce.or.v{self.lanes}i1"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import mmap
+import tracemalloc
 from collections import deque
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +27,11 @@ class Lifetime(NamedTuple):
     size: int
     first: int
     last: int
+
+
+def address_of(array: Array) -> int:
+    """Where an array's memory starts."""
+    return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
 
 
 def place(lifetimes: list[Lifetime]) -> tuple[dict[Hashable, int], int]:
@@ -63,6 +70,34 @@ def _merged(blocks: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return merged
 
 
+def _tracer() -> tuple[Callable[..., int], Callable[..., int]] | None:
+    """What tells tracemalloc of memory that Python didn't allocate; None where Python has no such functions."""
+    try:
+        track, untrack = ctypes.pythonapi.PyTraceMalloc_Track, ctypes.pythonapi.PyTraceMalloc_Untrack
+    except AttributeError:
+        return None
+    track.argtypes, untrack.argtypes = (
+        (ctypes.c_uint, ctypes.c_void_p, ctypes.c_size_t),
+        (ctypes.c_uint, ctypes.c_void_p),
+    )
+    return track, untrack
+
+
+_trace = _tracer()
+TRACED_AS = 0xAD901  # tracemalloc's domain for this memory
+
+
+def _in_use(address: int, nbytes: int) -> None:
+    """Tell tracemalloc, while it listens, that memory is in use. What only waits to be used again is not."""
+    if _trace is not None and tracemalloc.is_tracing():
+        _trace[0](TRACED_AS, address, nbytes)
+
+
+def _not_in_use(address: int) -> None:
+    if _trace is not None and tracemalloc.is_tracing():
+        _trace[1](TRACED_AS, address)
+
+
 class Pages:
     """Fresh memory from the system, in large pages where it has them: each first touch of a page costs."""
 
@@ -98,13 +133,15 @@ def take(size: int) -> Array:
         block = _spare.pop()
     except IndexError:
         block = None
-    if block is not None and block.nbytes >= size:
-        return block
-    return Pages(_whole_pages(max(size, 1 << 16))).array
+    if block is None or block.nbytes < size:
+        block = Pages(_whole_pages(max(size, 1 << 16))).array
+    _in_use(address_of(block), size)
+    return block
 
 
 def give_back(block: Array) -> None:
     """Keep a block for another run."""
+    _not_in_use(address_of(block))
     if block.nbytes <= LARGEST_SPARE and len(_spare) < SPARE:
         _spare.append(block)
 
@@ -117,6 +154,7 @@ class Lease:
     def __init__(self, shape: Shape, dtype: np.dtype[Any], nbytes: int) -> None:
         size = _whole_pages(nbytes)
         self.memory = _taken(size) or Pages(size)
+        _in_use(self.memory.address, nbytes)
         self.nbytes = nbytes
         self.__array_interface__ = {
             "version": 3,
@@ -126,6 +164,7 @@ class Lease:
         }
 
     def __del__(self) -> None:
+        _not_in_use(self.memory.address)
         _returned.append(self.memory)
         excess = sum([pages.nbytes for pages in list(_returned)]) - MOST_RETURNED
         while excess > 0:

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.execution.native import compiler, libraries
-from adjoint.execution.native.emit import NestWriter, Table, write_product
+from adjoint.execution.native import compiler, libraries, onednn
 from adjoint.execution.native.fuse import Fusion, Host, Nest, Product, View, contiguous
-from adjoint.execution.native.memory import Lifetime, give_back, new_array, place, take
+from adjoint.execution.native.joining import join
+from adjoint.execution.native.memory import ALIGNMENT, Lifetime, give_back, new_array, place, take
+from adjoint.execution.native.tables import Own, Table
+from adjoint.execution.native.units import write_unit
 from adjoint.execution.plan import Plan, Step
 from adjoint.shapes import size_of
 
@@ -41,6 +43,7 @@ def compile_plan(plan: Plan) -> Native | None:
     fusion = Fusion(plan)
     if all(isinstance(unit, Host) for unit in fusion.units):
         return None
+    join(fusion)
     program = Native(fusion)
     plan.steps = []  # the program holds what it needs of them
     return program
@@ -55,6 +58,7 @@ class Native:
         self.fusion = fusion
         self.plan = plan = fusion.plan
         self.table = Table()
+        self.own = Own()
         self.pieces = self.compile()
         self.produced = self.producers()
         fresh = dict.fromkeys(fusion.views[s].root for s in fusion.results if s not in fusion.objects)
@@ -70,6 +74,10 @@ class Native:
                 self.pointers[at] = libraries.mathematics(key[1])
             elif type(key) is tuple and key[0] == "blas":
                 self.pointers[at] = libraries.product(key[1])
+            elif type(key) is tuple and key[0] == "onednn" and key[1] != "status":
+                self.pointers[at] = onednn.stream() if key[1] == "stream" else onednn.address(key[1])
+            elif type(key) is tuple and key[0] == "primitive":
+                self.pointers[at] = self.table.primitives[key[1]].handle.value
             elif key in plan.constants:
                 array = np.array(plan.constants[key], order="C")
                 self.keep.append(array)
@@ -96,7 +104,7 @@ class Native:
     def compile(self) -> list[tuple[int, Step | None]]:
         """Machine code of all units, in stretches between the host's steps."""
         bits = compiler.vector_bits()
-        declarations: set[str] = set()
+        declarations: set[str] = {"declare i64 @llvm.umin.i64(i64, i64)"}
         functions: list[str] = []
         pieces: list[tuple[int, Step | None]] = []
         calls: list[str] = []
@@ -105,9 +113,7 @@ class Native:
         def close() -> None:
             nonlocal segments
             if calls:
-                functions.append(
-                    "\n".join([f"define void @segment{segments}(ptr %table) #0 {{", *calls, "  ret void", "}"])
-                )
+                functions.append(self.segment(segments, calls))
                 pieces.append((segments, None))
                 segments += 1
                 calls.clear()
@@ -117,17 +123,31 @@ class Native:
                 close()
                 pieces.append((-1, unit.step))
                 continue
-            if isinstance(unit, Nest):
-                if not unit.stored:
-                    continue
-                functions.append(NestWriter(self.fusion, unit, index, self.table, declarations, bits).write())
-            else:
-                functions.append(write_product(unit, index, self.table))
-            calls.append(f"  call void @unit{index}(ptr %table)")
+            if isinstance(unit, Nest) and not unit.stored:
+                continue
+            code = write_unit(self.fusion, unit, index, self.table, self.own, declarations, bits)
+            functions += code.functions
+            calls += code.first
+            calls.append(f"  call void @unit{index}(ptr %table, i64 0, i64 {code.chunks}, ptr %own)")
         close()
         text = "\n".join([*sorted(declarations), *functions, compiler.attributes(bits)])
         self.library = compiler.compile_text(text)
         return pieces
+
+    def segment(self, number: int, calls: list[str]) -> str:
+        """A function that runs units in order, on one thread of oneDNN's OpenMP if they call it."""
+        lines = ["  %owns = load ptr, ptr %table", "  %own = load ptr, ptr %owns"]
+        ending = []
+        if self.own.calls:
+            for name in ("omp_get_max_threads", "omp_set_num_threads"):
+                at = self.table.at(("onednn", name))
+                lines += [f"  %{name}.at = getelementptr ptr, ptr %table, i64 {at}",
+                          f"  %{name} = load ptr, ptr %{name}.at"]  # fmt: skip
+            lines += ["  %threads = call i32 %omp_get_max_threads()", "  call void %omp_set_num_threads(i32 1)"]
+            ending = ["  call void %omp_set_num_threads(i32 %threads)"]
+        return "\n".join(
+            [f"define void @segment{number}(ptr %table) #0 {{", *lines, *calls, *ending, "  ret void", "}"]
+        )
 
     def producers(self) -> dict[int, int]:
         """The unit that makes each array, for those that native code makes."""
@@ -135,6 +155,8 @@ class Native:
         for index, unit in enumerate(self.fusion.units):
             if isinstance(unit, Nest):
                 produced.update(dict.fromkeys(unit.stored, index))
+                outputs = [p.step.output for p in unit.products]
+                produced.update(dict.fromkeys([s for s in outputs if s not in unit.tiles], index))
             elif isinstance(unit, Product):
                 produced[unit.step.output] = index
         return produced
@@ -151,8 +173,8 @@ class Native:
             for slot in read:
                 if slot in fusion.views:
                     last[fusion.views[slot].root] = index
-            if isinstance(unit, Product):
-                last[unit.a.root] = last[unit.b.root] = index
+            for product in [unit] if isinstance(unit, Product) else unit.products if isinstance(unit, Nest) else []:
+                last[product.a.root] = last[product.b.root] = index
         fresh = set(self.fresh)
         lifetimes = [
             Lifetime(
@@ -164,8 +186,11 @@ class Native:
             for root, index in self.produced.items()
             if root not in fresh
         ]
-        lifetimes += [Lifetime(key, size, key[1], key[1]) for key, size in self.table.scratch.items()]
-        offsets, self.block_size = place(lifetimes)
+        lifetimes += [Lifetime(key, size, key[0], key[0]) for key, size in self.table.shared.items()]
+        offsets, size = place(lifetimes)
+        self.scratch_start = -(-size // ALIGNMENT) * ALIGNMENT
+        self.scratch_size = -(-self.own.scratch // ALIGNMENT) * ALIGNMENT
+        self.block_size = self.scratch_start + self.scratch_size
         self.inner = [(self.table.at(key), offset) for key, offset in offsets.items()]
         self.inner_roots = {key: offset for key, offset in offsets.items() if type(key) is int}
 
@@ -196,11 +221,13 @@ class Native:
         if self.block_size:
             lent = take(self.block_size)
             if lent is not frame.block:
-                frame.use(lent, self.inner)
+                frame.use(lent, self.inner, self.scratch_start)
         try:
             for function, step in self.calls:
                 if function is not None:
                     function(frame.argument)
+                    if frame.status.value:
+                        raise RuntimeError(f"oneDNN failed with status {frame.status.value}: out of memory?")
                 elif step is not None:
                     self.run_host(step, leaves, frame)
             return [self.array(slot, leaves, frame) for slot in self.fusion.results]
@@ -272,6 +299,16 @@ class Frame:
         plan, positions = program.plan, program.table.positions
         self.pointers = (ctypes.c_void_p * len(program.pointers))(*program.pointers)
         self.argument = ctypes.addressof(self.pointers)
+        self.status = ctypes.c_int(0)
+        if ("onednn", "status") in positions:
+            self.pointers[positions["onednn", "status"]] = ctypes.addressof(self.status)
+        self.calls = [onednn.Arguments(primitive) for primitive in program.own.calls]
+        addresses: list[int | None] = [None]
+        for call in self.calls:
+            addresses += [call.address, *[memory.value for memory in call.memories]]
+        self.own = (ctypes.c_void_p * len(addresses))(*addresses)
+        self.owns = (ctypes.c_void_p * 1)(ctypes.addressof(self.own))
+        self.pointers[0] = ctypes.addressof(self.owns)
         self.block: Array | None = None
         self.base = 0
         self.number_blocks: list[tuple[Array, list[int]]] = []
@@ -290,11 +327,12 @@ class Frame:
                 if base + k in positions:
                     self.pointers[positions[base + k]] = block.ctypes.data + position * block.itemsize
 
-    def use(self, block: Array, inner: list[tuple[int, int]]) -> None:
+    def use(self, block: Array, inner: list[tuple[int, int]], scratch: int) -> None:
         """Lay the inner arrays into a block."""
         self.block = block
         base = block.__array_interface__["data"][0]
         if base != self.base:
             self.base = base
+            self.own[0] = base + scratch
             for at, offset in inner:
                 self.pointers[at] = base + offset

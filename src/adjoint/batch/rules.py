@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.batch import images
 from adjoint.derive import AFTER, CHECKPOINT, PULLBACK, derive_pullback
 from adjoint.graph import MODE, ArrayType, Mode, Node, Primitive, Variable, array_type, get_mode, record, topological
-from adjoint.primitives import contraction, core, custom, indexing, random, reductions, structural
+from adjoint.primitives import contraction, convolution, core, custom, indexing, pooling, random, reductions, structural
 from adjoint.primitives.core import SELECT, conform, ops, placeholder
 
 __all__ = ["Batch", "rule_of"]
@@ -377,7 +378,14 @@ _RULES: dict[Any, Rule] = {
     reductions.CUMULATIVE_SUM: _shifted_axis, reductions.CUMULATIVE_PROD: _shifted_axis,
     reductions.RECURRENCE: _shifted_axis, reductions.ARGSORT: _argsort,
     indexing.GATHER: _gather, indexing.SCATTER_ADD: _scatter_add, indexing.SCATTER: _scatter,
-    contraction.MATMUL: _matmul, random.RANDOM_BITS: _random_bits,
+    contraction.MATMUL: _matmul,
+    convolution.CONVOLUTION: images.convolution,
+    convolution.CONVOLUTION_INPUT_GRADIENT: images.input_gradient,
+    convolution.CONVOLUTION_WEIGHT_GRADIENT: images.weight_gradient,
+    pooling.MAX_POOL: images.pooled, pooling.MAX_POOL_POSITIONS: images.pooled,
+    pooling.POOL_TAKE: images.pooled, pooling.POOL_PUT: images.pooled,
+    pooling.POOL_SUM: images.pooled, pooling.POOL_SPREAD: images.pooled,
+    random.RANDOM_BITS: _random_bits,
     custom.CUSTOM: _custom, custom.HOST_CALL: _host_call,
 }  # fmt: skip
 for _op, _rule in _RULES.items():

@@ -1,0 +1,109 @@
+"""Averaged weights: a copy of a model whose parameters are the mean, or a decaying mean, of those that training passed."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from adjoint.api.evaluation import evaluate
+from adjoint.api.modes import no_grad
+from adjoint.nn import Module
+from adjoint.tensors import Tensor
+
+__all__ = ["AveragedModel", "get_ema_avg_fn", "update_bn"]
+
+Average = Callable[[Tensor, Tensor, int], Tensor]
+
+
+def equal_average(average: Tensor, value: Tensor, count: int) -> Tensor:
+    """The mean of `count + 1` values, from that of the first `count` and the last."""
+    mean: Tensor = average + (value - average) / (count + 1)
+    return mean
+
+
+def get_ema_avg_fn(decay: float = 0.999) -> Average:
+    """An exponential moving average: `decay * average + (1 - decay) * value`. Raises ValueError for a decay outside [0, 1]."""
+    if not 0 <= decay <= 1:
+        raise ValueError(f"get_ema_avg_fn: the decay must be from 0 to 1, not {decay}")
+
+    def average(average: Tensor, value: Tensor, count: int) -> Tensor:
+        mean: Tensor = decay * average + (1 - decay) * value
+        return mean
+
+    return average
+
+
+class AveragedModel(Module):
+    """A copy of `model` for averaged weights; `update_parameters(model)` after an optimizer's step takes it in.
+
+    The first update copies; each further one is `avg_fn(average, value, count)`: the equal average of stochastic weight
+    averaging (P. Izmailov and others, 2018, https://arxiv.org/abs/1803.05407) unless another is given, such as
+    `get_ema_avg_fn(0.999)`. Buffers are copied, or averaged too with `use_buffers`. Calling it calls the copy, its
+    attribute `module`. PyTorch's class of that name has the same `state_dict`.
+
+    >>> import adjoint as ad
+    >>> model = ad.nn.Linear(1, 1)
+    >>> averaged = ad.optim.AveragedModel(model)
+    >>> for value in (1.0, 2.0, 6.0):
+    ...     model.weight.data = [[value]]
+    ...     averaged.update_parameters(model)
+    >>> averaged.module.weight.item()
+    3.0
+    """
+
+    n_averaged: Tensor
+
+    def __init__(self, model: Module, avg_fn: Average | None = None, use_buffers: bool = False) -> None:
+        self.module = copy.deepcopy(model)
+        self.register_buffer("n_averaged", np.array(0))
+        self.avg_fn = avg_fn if avg_fn is not None else equal_average
+        self.use_buffers = use_buffers
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What the averaged copy computes."""
+        return self.module(*args, **kwargs)
+
+    @no_grad()
+    def update_parameters(self, model: Module) -> None:
+        """Take in the parameters of `model` as they are now."""
+        count = int(self.n_averaged.item())
+        pairs = list(zip(self.module.parameters(), model.parameters(), strict=True))
+        buffers = list(zip(self.module.buffers(), model.buffers(), strict=True))
+        averaged = [*pairs, *buffers] if self.use_buffers else pairs
+        for average, value in averaged:
+            # Counters such as that of batch norm's batches are integers and have no average.
+            mixed = count > 0 and value.dtype.kind == "f"
+            average.data = self.avg_fn(average.detach(), value.detach(), count) if mixed else value.detach()
+        if not self.use_buffers:
+            for average, value in buffers:
+                average.data = value.detach()
+        self.n_averaged.data = np.array(count + 1)
+        evaluate(*[average for average, _ in (*pairs, *buffers)])
+
+
+@no_grad()
+def update_bn(loader: Iterable[Any], model: Module) -> None:
+    """Compute the running statistics of batch normalisation anew, as plain means over one pass through `loader`.
+
+    Averaged weights need it: no batch has gone through the network that they make. A batch is the input, or a tuple that
+    starts with it. Modules with `reset_running_stats` and `momentum` count; the model's mode is kept.
+    """
+    layers: list[Any] = [module for module in model.modules() if hasattr(module, "reset_running_stats")]
+    if not layers:
+        return
+    momenta, training = [layer.momentum for layer in layers], model.training
+    try:
+        for layer in layers:
+            layer.reset_running_stats()
+            layer.momentum = None  # a cumulative average
+        model.train()
+        for batch in loader:
+            model(batch[0] if isinstance(batch, tuple | list) else batch)
+            evaluate(*[buffer for layer in layers for buffer in layer.buffers()])
+    finally:
+        for layer, momentum in zip(layers, momenta, strict=True):
+            layer.momentum = momentum
+        model.train(training)

@@ -1,0 +1,218 @@
+"""Learning rate schedules under PyTorch's names, each a formula for the rate at a given step.
+
+PyTorch multiplies the rate on from step to step where it can; here every rate is computed from the first one, so that a
+loaded schedule goes on with the same bits. The two agree but for rounding.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from .optimizer import Optimizer
+
+__all__ = [
+    "ConstantLR",
+    "CosineAnnealingLR",
+    "ExponentialLR",
+    "LRScheduler",
+    "LambdaLR",
+    "LinearLR",
+    "MultiStepLR",
+    "PolynomialLR",
+    "StepLR",
+]
+
+
+class LRScheduler:
+    """Base of the schedules: `step()` sets the learning rate of every group of the optimizer.
+
+    A subclass defines `rate(step, base)`, the rate at a step counted from 0 of a group that started with the rate `base`.
+    Making one sets the rates of step 0. Call `step()` after `optimizer.step()`, for each batch or for each epoch: a
+    schedule counts its own calls. `last_epoch` is that count, as PyTorch calls it.
+    """
+
+    unsaved: tuple[str, ...] = ("optimizer",)  # attributes that state_dict leaves out
+
+    def __init__(self, optimizer: Optimizer) -> None:
+        if not isinstance(optimizer, Optimizer):
+            raise TypeError(f"{type(self).__name__} schedules an optimizer, not {type(optimizer).__name__}")
+        self.optimizer = optimizer
+        for group in optimizer.param_groups:
+            # Of several schedules in a SequentialLR, each starts from the rate that was there before the first.
+            group.setdefault("initial_lr", group["lr"])
+        self.base_lrs: list[float] = [group["initial_lr"] for group in optimizer.param_groups]
+        self.last_epoch = 0
+        self._set()
+
+    def rate(self, step: int, base: float) -> float:
+        """The learning rate at this step, of a group whose first rate is `base`."""
+        raise NotImplementedError
+
+    def rates(self, step: int) -> list[float]:
+        """The learning rate of every group at this step."""
+        return [self.rate(step, base) for base in self.base_lrs]
+
+    def step(self) -> None:
+        """Go one step on."""
+        self.last_epoch += 1
+        self._set()
+
+    def _set(self) -> None:
+        for group, rate in zip(self.optimizer.param_groups, self.rates(self.last_epoch), strict=True):
+            group["lr"] = rate
+
+    def get_last_lr(self) -> list[float]:
+        """The learning rate of every group, as the last step left it."""
+        return self.rates(self.last_epoch)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything but the optimizer and functions: numbers, and lists of numbers."""
+        return {name: value for name, value in vars(self).items() if name not in self.unsaved}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on from `state_dict()`; the optimizer's rates come with the optimizer's own state.
+
+        Raises ValueError for the state of another kind of schedule, or of another number of groups; nothing is changed
+        then. Entries that this schedule doesn't know, such as those that only PyTorch has, are passed over.
+        """
+        own = self.state_dict()
+        missing = sorted(set(own) - set(state))
+        if missing:
+            raise ValueError(f"{type(self).__name__}: the state lacks {', '.join(missing)}; is it of another schedule?")
+        if len(state["base_lrs"]) != len(self.base_lrs):
+            raise ValueError(
+                f"{type(self).__name__}: the state has {len(state['base_lrs'])} groups, the optimizer {len(self.base_lrs)}"
+            )
+        vars(self).update({name: state[name] for name in own})
+
+
+class StepLR(LRScheduler):
+    """The rate times `gamma` after every `step_size` steps."""
+
+    def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1) -> None:
+        self.step_size = at_least_one("StepLR", "step_size", step_size)
+        self.gamma = gamma
+        super().__init__(optimizer)
+
+    def rate(self, step: int, base: float) -> float:
+        """`base * gamma ** (step // step_size)`."""
+        return base * self.gamma ** (step // self.step_size)
+
+
+class MultiStepLR(LRScheduler):
+    """The rate times `gamma` at each of the `milestones`, numbers of steps."""
+
+    def __init__(self, optimizer: Optimizer, milestones: Sequence[int], gamma: float = 0.1) -> None:
+        self.milestones = sorted(milestones)
+        self.gamma = gamma
+        super().__init__(optimizer)
+
+    def rate(self, step: int, base: float) -> float:
+        """`base * gamma ** (how many milestones have been reached)`."""
+        return base * self.gamma ** bisect_right(self.milestones, step)
+
+
+class ConstantLR(LRScheduler):
+    """The rate times `factor` for the first `total_iters` steps, then the rate itself."""
+
+    def __init__(self, optimizer: Optimizer, factor: float = 1 / 3, total_iters: int = 5) -> None:
+        self.factor = factor
+        self.total_iters = total_iters
+        super().__init__(optimizer)
+
+    def rate(self, step: int, base: float) -> float:
+        """`base * factor` before `total_iters`, then `base`."""
+        return base * self.factor if step < self.total_iters else base
+
+
+class LinearLR(LRScheduler):
+    """From the rate times `start_factor` to the rate times `end_factor` in `total_iters` equal steps: a warm-up."""
+
+    def __init__(
+        self, optimizer: Optimizer, start_factor: float = 1 / 3, end_factor: float = 1.0, total_iters: int = 5
+    ) -> None:
+        if not 0 < start_factor <= 1 or not 0 <= end_factor <= 1:
+            raise ValueError(
+                "LinearLR: start_factor must be above 0 and at most 1, end_factor from 0 to 1; "
+                f"they are {start_factor} and {end_factor}"
+            )
+        self.start_factor = start_factor
+        self.end_factor = end_factor
+        self.total_iters = at_least_one("LinearLR", "total_iters", total_iters)
+        super().__init__(optimizer)
+
+    def rate(self, step: int, base: float) -> float:
+        """`base * (start_factor + (end_factor - start_factor) * step / total_iters)`, constant from `total_iters` on."""
+        done = min(step, self.total_iters) / self.total_iters
+        return base * (self.start_factor + (self.end_factor - self.start_factor) * done)
+
+
+class ExponentialLR(LRScheduler):
+    """The rate times `gamma` after every step."""
+
+    def __init__(self, optimizer: Optimizer, gamma: float) -> None:
+        self.gamma = gamma
+        super().__init__(optimizer)
+
+    def rate(self, step: int, base: float) -> float:
+        """`base * gamma ** step`."""
+        rate: float = base * self.gamma**step
+        return rate
+
+
+class PolynomialLR(LRScheduler):
+    """From the rate to zero in `total_iters` steps, as a power of the part that is left."""
+
+    def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0) -> None:
+        self.total_iters = at_least_one("PolynomialLR", "total_iters", total_iters)
+        self.power = power
+        super().__init__(optimizer)
+
+    def rate(self, step: int, base: float) -> float:
+        """`base * (1 - step / total_iters) ** power`, zero from `total_iters` on."""
+        rate: float = base * (1 - min(step, self.total_iters) / self.total_iters) ** self.power
+        return rate
+
+
+class CosineAnnealingLR(LRScheduler):
+    """Half a cosine from the rate to `eta_min` in `T_max` steps (I. Loshchilov and F. Hutter, 2017, without restarts,
+    https://arxiv.org/abs/1608.03983); further steps follow the cosine up again.
+    """
+
+    def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0) -> None:
+        self.T_max = at_least_one("CosineAnnealingLR", "T_max", T_max)
+        self.eta_min = eta_min
+        super().__init__(optimizer)
+
+    def rate(self, step: int, base: float) -> float:
+        """`eta_min + (base - eta_min) * (1 + cos(π * step / T_max)) / 2`."""
+        return self.eta_min + (base - self.eta_min) * (1 + math.cos(math.pi * step / self.T_max)) / 2
+
+
+class LambdaLR(LRScheduler):
+    """The rate times `lr_lambda(step)`; a list gives a function for each group. Functions aren't part of the state."""
+
+    unsaved = ("optimizer", "lr_lambdas")
+
+    def __init__(
+        self, optimizer: Optimizer, lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]]
+    ) -> None:
+        groups = len(optimizer.param_groups)
+        self.lr_lambdas = list(lr_lambda) if isinstance(lr_lambda, Sequence) else [lr_lambda] * groups
+        if len(self.lr_lambdas) != groups:
+            raise ValueError(f"LambdaLR: {len(self.lr_lambdas)} functions for {groups} groups of parameters")
+        super().__init__(optimizer)
+
+    def rates(self, step: int) -> list[float]:
+        """`base * lr_lambda(step)` for every group."""
+        return [base * factor(step) for base, factor in zip(self.base_lrs, self.lr_lambdas, strict=True)]
+
+
+def at_least_one(schedule: str, name: str, value: int) -> int:
+    """The value. Raises ValueError for a number of steps below 1."""
+    if value < 1:
+        raise ValueError(f"{schedule}: {name} must be at least 1, not {value}")
+    return value

@@ -1,0 +1,111 @@
+"""NumPy's pooling: cell by cell of the window, for all windows at once.
+
+A maximum or a sum over a window is one over its rows and then over its columns, so it takes as many passes as a window has
+rows and columns, not cells. Cells outside the image take part in nothing.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from adjoint.primitives.pooling import Pool
+
+
+def _stretches(pool: Pool, axis: int) -> list[tuple[slice, slice]]:
+    """For each cell along an axis: the windows that have it inside the image, and the pixels that they read there."""
+    stride, before, extent = pool.stride[axis], pool.before[axis], pool.extents[axis]
+    found = []
+    for cell in range(pool.sizes[axis]):
+        offset = cell * pool.dilation[axis] - before
+        start = max(0, -(offset // stride))
+        stop = max(start, min(pool.counts[axis], -((offset - extent) // stride)))
+        first = start * stride + offset
+        found.append((slice(start, stop), slice(first, first + (stop - start) * stride, stride)))
+    return found
+
+
+def _cells(pool: Pool) -> Iterator[tuple[int, Any, Any]]:
+    """For each cell of a window: its number, the windows that have it inside, and the pixels, as indices."""
+    for number, ((rows, top), (columns, left)) in enumerate(
+        itertools.product(_stretches(pool, 0), _stretches(pool, 1))
+    ):
+        yield number, (..., rows, columns), (..., top, left)
+
+
+def _overlap(pool: Pool) -> bool:
+    return any(d * (k - 1) + 1 > s for k, s, d in zip(pool.sizes, pool.stride, pool.dilation, strict=True))
+
+
+def _along(x: Any, pool: Pool, ufunc: Any, start: float) -> Any:
+    """A ufunc over the windows' rows, then over their columns."""
+    lead = x.shape[:-2]
+    rows = np.full((*lead, pool.counts[0], x.shape[-1]), start, x.dtype)
+    for windows, pixels in _stretches(pool, 0):
+        part = rows[..., windows, :]
+        ufunc(part, x[..., pixels, :], out=part)
+    result = np.full((*lead, *pool.counts), start, x.dtype)
+    for windows, pixels in _stretches(pool, 1):
+        part = result[..., windows]
+        ufunc(part, rows[..., pixels], out=part)
+    return result
+
+
+def largest(x: Any, pool: Pool) -> Any:
+    """The largest of each window."""
+    return _along(x, pool, np.maximum, -np.inf)
+
+
+def total(x: Any, pool: Pool) -> Any:
+    """The sum of each window."""
+    return _along(x, pool, np.add, 0.0)
+
+
+def spread(u: Any, pool: Pool) -> Any:
+    """The adjoint of `total`: columns first, then rows."""
+    lead = u.shape[:-2]
+    columns = np.zeros((*lead, pool.counts[0], pool.extents[1]), u.dtype)
+    for windows, pixels in _stretches(pool, 1):
+        columns[..., pixels] += u[..., windows]
+    result = np.zeros((*lead, *pool.extents), u.dtype)
+    for windows, pixels in _stretches(pool, 0):
+        result[..., pixels, :] += columns[..., windows, :]
+    return result
+
+
+def positions(x: Any, pool: Pool, dtype: Any) -> Any:
+    """The number of each window's first cell that holds the largest number; of the last NaN, if there is one."""
+    top = largest(x, pool)
+    found = np.zeros(top.shape, dtype)
+    cells = list(_cells(pool))
+    for number, windows, pixels in reversed(cells):
+        np.copyto(found[windows], dtype.type(number), where=x[pixels] == top[windows])
+    if np.isnan(top).any():
+        for number, windows, pixels in cells:
+            np.copyto(found[windows], dtype.type(number), where=np.isnan(x[pixels]))
+    return found
+
+
+def take(x: Any, positions: Any, pool: Pool) -> Any:
+    """The number in one cell of each window."""
+    result = np.zeros(positions.shape, x.dtype)
+    for number, windows, pixels in _cells(pool):
+        np.copyto(result[windows], x[pixels], where=positions[windows] == number)
+    return result
+
+
+def put(u: Any, positions: Any, pool: Pool) -> Any:
+    """The adjoint of `take`."""
+    result = np.zeros((*u.shape[:-2], *pool.extents), u.dtype)
+    overlap = _overlap(pool)
+    for number, windows, pixels in _cells(pool):
+        here, target, given = positions[windows] == number, result[pixels], u[windows]
+        if overlap:
+            np.add(target, given, out=target, where=here)
+        else:
+            np.copyto(target, given, where=here)
+    return result

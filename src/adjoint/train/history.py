@@ -1,0 +1,75 @@
+"""What training leaves behind, and how it is told in text."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Epoch", "History", "describe", "percent", "short"]
+
+
+@dataclasses.dataclass
+class Epoch:
+    """What came out of an epoch: its number from 1, its mean loss, what `validate` measured, its seconds."""
+
+    number: int
+    loss: float
+    metrics: dict[str, float]
+    seconds: float
+
+
+@dataclasses.dataclass
+class History:
+    """What `fit` returns: loss and learning rate of every step, the epochs, and how it ended.
+
+    A resumed run has the losses and epochs from before in it, too. `interrupted` says that Ctrl-C ended it,
+    `stopped_early` that `early_stopping` did, `resumed_at` at which step it went on (0 for a new run).
+    """
+
+    losses: list[float] = dataclasses.field(default_factory=list)
+    rates: list[float] = dataclasses.field(default_factory=list)
+    epochs: list[Epoch] = dataclasses.field(default_factory=list)
+    interrupted: bool = False
+    stopped_early: bool = False
+    resumed_at: int = 0
+
+    @property
+    def seconds(self) -> float:
+        """How long the epochs took together."""
+        return sum(epoch.seconds for epoch in self.epochs)
+
+    def state_dict(self) -> dict[str, Any]:
+        """What a resumed run goes on from."""
+        return {
+            "losses": np.asarray(self.losses, np.float64),
+            "rates": np.asarray(self.rates, np.float64),
+            "epochs": [dataclasses.asdict(epoch) for epoch in self.epochs],
+            "stopped_early": self.stopped_early,
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Become what `state_dict()` described."""
+        self.losses, self.rates = state["losses"].tolist(), state["rates"].tolist()
+        self.epochs = [Epoch(**epoch) for epoch in state["epochs"]]
+        self.stopped_early = state["stopped_early"]
+
+
+def describe(epoch: Epoch, epochs: int) -> str:
+    """An epoch as a line of text: `epoch 3/8  loss 0.0812  test accuracy 97.3 %  2.1 s`."""
+    parts = [f"epoch {epoch.number:>{len(str(epochs))}}/{epochs}", f"loss {short(epoch.loss)}"]
+    for name, value in epoch.metrics.items():
+        parts.append(f"{name} {percent(value)}" if name.endswith("accuracy") else f"{name} {value:.4g}")
+    return "  ".join([*parts, f"{epoch.seconds:.1f} s"])
+
+
+def short(loss: float) -> str:
+    """A loss as text: four decimals, or two digits where these would all be zero."""
+    return f"{loss:.4f}" if abs(loss) >= 1e-3 or loss == 0 else f"{loss:.1e}"
+
+
+def percent(share: float) -> str:
+    """A share as text, rounded down so that no 97.49 % passes for 97.5 %."""
+    return f"{math.floor(1000 * share + 1e-9) / 10:.1f} %"

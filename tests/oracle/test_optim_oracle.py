@@ -1,0 +1,218 @@
+"""Optimizers, schedules, clipping and averaged weights against PyTorch, step by step."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint import nn, optim
+
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.oracle
+
+TOLERANCE = {"rtol": 1e-10, "atol": 1e-10}
+STEPS = 20
+
+OPTIMIZERS = [
+    ("SGD", {}),
+    ("SGD", {"lr": 0.1, "momentum": 0.9}),
+    ("SGD", {"lr": 0.1, "momentum": 0.9, "dampening": 0.3}),
+    ("SGD", {"lr": 0.1, "weight_decay": 0.2}),
+    ("SGD", {"lr": 0.1, "momentum": 0.8, "nesterov": True, "weight_decay": 0.05}),
+    ("Adam", {}),
+    ("Adam", {"lr": 0.05, "amsgrad": True}),
+    ("Adam", {"lr": 0.05, "betas": (0.7, 0.9), "eps": 1e-3, "weight_decay": 0.1, "amsgrad": True}),
+    ("AdamW", {"lr": 0.05}),
+    ("AdamW", {"lr": 0.05, "weight_decay": 0.3, "amsgrad": True}),
+    ("RMSprop", {}),
+    ("RMSprop", {"alpha": 0.8, "eps": 1e-3}),
+    ("RMSprop", {"weight_decay": 0.1}),
+    ("RMSprop", {"momentum": 0.9}),
+    ("RMSprop", {"centered": True}),
+    ("RMSprop", {"alpha": 0.9, "momentum": 0.5, "centered": True, "weight_decay": 0.02}),
+]
+
+
+def pair(dtype, seed=0):
+    """The same two parameters in both libraries."""
+    generator = np.random.default_rng(seed)
+    arrays = [generator.standard_normal((4, 3)).astype(dtype), generator.standard_normal(5).astype(dtype)]
+    return [ad.variable(array) for array in arrays], [torch.tensor(array, requires_grad=True) for array in arrays]
+
+
+def give_gradients(ours, theirs, step):
+    """The same gradients to both, of sizes that differ from step to step."""
+    generator = np.random.default_rng(1000 + step)
+    for a, b in zip(ours, theirs, strict=True):
+        gradient = (generator.standard_normal(a.shape) * generator.choice([0.1, 1.0, 5.0])).astype(a.numpy().dtype)
+        a.grad = ad.tensor(gradient)
+        b.grad = torch.tensor(gradient)
+
+
+def assert_same(ours, theirs, **tolerance):
+    for a, b in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(a.numpy(), b.detach().numpy(), **tolerance)
+
+
+@pytest.mark.parametrize(("name", "options"), OPTIMIZERS, ids=str)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_optimizers_on_identical_gradients(name, options, dtype):
+    ours, theirs = pair(dtype)
+    optimizer = getattr(optim, name)(ours, **options)
+    optimizer_torch = getattr(torch.optim, name)(theirs, **options)
+    tolerance = TOLERANCE if dtype == "float64" else {"rtol": 1e-5, "atol": 1e-5}
+    for step in range(STEPS):
+        give_gradients(ours, theirs, step)
+        optimizer.step()
+        optimizer_torch.step()
+        assert_same(ours, theirs, **tolerance)
+    assert ours[0].dtype == dtype
+
+
+@pytest.mark.parametrize(("name", "options"), [OPTIMIZERS[7], OPTIMIZERS[15]])
+def test_states_travel_both_ways(name, options):
+    ours, theirs = pair("float64")
+    optimizer = getattr(optim, name)(ours, **options)
+    optimizer_torch = getattr(torch.optim, name)(theirs, **options)
+    for step in range(3):
+        give_gradients(ours, theirs, step)
+        optimizer.step()
+        optimizer_torch.step()
+    state, state_torch = optimizer.state_dict(), optimizer_torch.state_dict()
+    assert set(state["state"][0]) == set(state_torch["state"][0]) - ({"step"} if name == "RMSprop" else set())
+    fresh = getattr(optim, name)(ours, **options)
+    fresh.load_state_dict(
+        {
+            "state": {
+                number: {key: value.numpy() for key, value in entries.items()}
+                for number, entries in state_torch["state"].items()
+            },
+            "param_groups": state_torch["param_groups"],
+        }
+    )
+    for step in range(3, 6):
+        give_gradients(ours, theirs, step)
+        fresh.step()
+        optimizer_torch.step()
+        assert_same(ours, theirs, **TOLERANCE)
+
+
+def both(name, **options):
+    """How to make one schedule in both libraries."""
+    return lambda o: getattr(optim, name)(o, **options), lambda o: getattr(torch.optim.lr_scheduler, name)(o, **options)
+
+
+def sequence(library, optimizer):
+    parts = [
+        library.LinearLR(optimizer, start_factor=0.1, total_iters=4),
+        library.CosineAnnealingLR(optimizer, T_max=10, eta_min=0.001),
+        library.StepLR(optimizer, step_size=3, gamma=0.5),
+    ]
+    return library.SequentialLR(optimizer, parts, milestones=[4, 12])
+
+
+SCHEDULES = {
+    "step": both("StepLR", step_size=4, gamma=0.3),
+    "milestones": both("MultiStepLR", milestones=[3, 9, 9, 15], gamma=0.5),
+    "constant": both("ConstantLR", factor=0.2, total_iters=6),
+    "linear": both("LinearLR", start_factor=0.1, end_factor=0.8, total_iters=7),
+    "warm-up": both("LinearLR", start_factor=1e-3, total_iters=10),
+    "exponential": both("ExponentialLR", gamma=0.9),
+    "polynomial": both("PolynomialLR", total_iters=12, power=1.7),
+    "cosine": both("CosineAnnealingLR", T_max=20, eta_min=0.01),
+    "cosine, and up again": both("CosineAnnealingLR", T_max=12),
+    "lambda": both("LambdaLR", lr_lambda=lambda step: 1 / (1 + step)),
+    "lambdas": both("LambdaLR", lr_lambda=[lambda step: 0.9**step, lambda step: 1 / (2 + step)]),
+    "one cycle": both("OneCycleLR", max_lr=0.5, total_steps=25),
+    "one cycle, linear": both("OneCycleLR", max_lr=[0.5, 0.2], epochs=5, steps_per_epoch=5, anneal_strategy="linear"),
+    "one cycle, three phases": both("OneCycleLR", max_lr=0.5, total_steps=24, pct_start=0.25, three_phase=True),
+    "one cycle, rates only": both("OneCycleLR", max_lr=0.5, total_steps=24, cycle_momentum=False, div_factor=10.0),
+    "sequence": (lambda o: sequence(optim, o), lambda o: sequence(torch.optim.lr_scheduler, o)),
+}
+
+
+def groups(parameters):
+    return [{"params": [parameters[0]]}, {"params": [parameters[1]], "lr": 0.03}]
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+@pytest.mark.parametrize("kind", ["SGD", "Adam"])
+def test_schedules_step_by_step(name, kind):
+    ours, theirs = pair("float64")
+    options = {"lr": 0.1, **({"momentum": 0.9} if kind == "SGD" else {})}
+    optimizer = getattr(optim, kind)(groups(ours), **options)
+    optimizer_torch = getattr(torch.optim, kind)(groups(theirs), **options)
+    make, make_torch = SCHEDULES[name]
+    schedule, schedule_torch = make(optimizer), make_torch(optimizer_torch)
+    for step in range(24):
+        for group, group_torch in zip(optimizer.param_groups, optimizer_torch.param_groups, strict=True):
+            for key in {"lr", "momentum", "betas"} & set(optimizer.defaults):
+                assert group.get(key) == pytest.approx(group_torch.get(key), rel=1e-12, abs=1e-16), (step, key)
+        assert schedule.get_last_lr() == pytest.approx(schedule_torch.get_last_lr(), rel=1e-12, abs=1e-16)
+        give_gradients(ours, theirs, step)
+        optimizer.step()
+        optimizer_torch.step()
+        assert_same(ours, theirs, **TOLERANCE)
+        schedule.step()
+        schedule_torch.step()
+
+
+@pytest.mark.parametrize("options", [{}, {"mode": "max", "patience": 1, "threshold": 0.05, "cooldown": 2},
+                                     {"threshold_mode": "abs", "patience": 0, "min_lr": 0.02, "factor": 0.5}])  # fmt: skip
+def test_rates_fall_on_a_plateau(options):
+    ours, theirs = pair("float64")
+    optimizer, optimizer_torch = optim.SGD(ours, lr=0.1), torch.optim.SGD(theirs, lr=0.1)
+    schedule = optim.ReduceLROnPlateau(optimizer, **{"patience": 3, **options})
+    schedule_torch = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer_torch, **{"patience": 3, **options})
+    generator = np.random.default_rng(0)
+    for _ in range(40):
+        metric = float(np.round(generator.random(), 1))
+        schedule.step(metric)
+        schedule_torch.step(metric)
+        assert optimizer.lr == pytest.approx(optimizer_torch.param_groups[0]["lr"], rel=1e-12)
+    assert optimizer.lr < 0.1
+
+
+@pytest.mark.parametrize("order", [1.0, 2.0, 3.0, float("inf")])
+@pytest.mark.parametrize("limit", [0.01, 1.0, 1e6])
+def test_gradients_are_clipped_by_norm(order, limit):
+    ours, theirs = pair("float64")
+    give_gradients(ours, theirs, 0)
+    norm = nn.utils.clip_grad_norm_(ours, limit, norm_type=order)
+    norm_torch = torch.nn.utils.clip_grad_norm_(theirs, limit, norm_type=order)
+    assert norm.item() == pytest.approx(norm_torch.item(), rel=1e-12)
+    assert_same([a.grad for a in ours], [b.grad for b in theirs], **TOLERANCE)
+
+
+def test_gradients_are_clipped_by_value():
+    ours, theirs = pair("float64")
+    give_gradients(ours, theirs, 0)
+    nn.utils.clip_grad_value_(ours, 0.4)
+    torch.nn.utils.clip_grad_value_(theirs, 0.4)
+    assert_same([a.grad for a in ours], [b.grad for b in theirs], rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("decay", [None, 0.0, 0.9])
+def test_averaged_weights(decay):
+    torch.manual_seed(0)
+    theirs = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2)).double()
+    ours = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2)).double()
+    ours.load_state_dict({name: value.numpy() for name, value in theirs.state_dict().items()})
+    swa = torch.optim.swa_utils
+    averaged = optim.AveragedModel(ours, None if decay is None else optim.get_ema_avg_fn(decay))
+    averaged_torch = swa.AveragedModel(theirs, multi_avg_fn=None if decay is None else swa.get_ema_multi_avg_fn(decay))
+    assert set(averaged.state_dict()) == set(averaged_torch.state_dict())
+    optimizer, optimizer_torch = optim.SGD(ours.parameters(), 0.1), torch.optim.SGD(theirs.parameters(), 0.1)
+    for step in range(6):
+        give_gradients(list(ours.parameters()), list(theirs.parameters()), step)
+        optimizer.step()
+        optimizer_torch.step()
+        averaged.update_parameters(ours)
+        averaged_torch.update_parameters(theirs)
+    for name, value in averaged.state_dict().items():
+        np.testing.assert_allclose(value.numpy(), averaged_torch.state_dict()[name].numpy(), err_msg=name, **TOLERANCE)
+    x = np.random.default_rng(0).standard_normal((2, 3))
+    np.testing.assert_allclose(
+        averaged(ad.tensor(x)).numpy(), averaged_torch(torch.tensor(x)).detach().numpy(), **TOLERANCE
+    )

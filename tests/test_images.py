@@ -1,0 +1,163 @@
+"""Convolution and pooling beyond their rows in the table: tiles, memory, corners, sizes of graphs, errors."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint.graph import topological
+from adjoint.primitives import convolution_kernels
+from operations import PICTURES
+from support import double, equal
+
+F = ad.nn.functional
+CONVOLUTION = PICTURES[0]
+
+
+def drawn(*shape, seed=0):
+    return double(np.random.default_rng(seed).normal(size=shape))
+
+
+@pytest.mark.parametrize("tile", [1, 700, 3000])
+@pytest.mark.parametrize("number", range(len(CONVOLUTION.cases)))
+def test_tiles_of_any_size(monkeypatch, number, tile):
+    """Row by row, a few rows at a time, or image by image: the same numbers."""
+    case = CONVOLUTION.cases[number]
+    arguments = CONVOLUTION.draw(case, "float64")
+    x, w = arguments[:2]
+
+    def results():
+        y, pull = ad.vjp(lambda x, w: F.conv2d(x, w, *arguments[2:], **case.keywords), double(x), double(w))
+        return [y.numpy(), *(g.numpy() for g in pull(drawn(*y.shape)))]
+
+    whole = results()
+    monkeypatch.setattr(convolution_kernels, "TILE", tile)
+    for one, other in zip(results(), whole, strict=True):
+        np.testing.assert_allclose(one, other, 1e-11, 1e-11)
+
+
+def test_memory_is_bounded():
+    """A convolution with 3×3 kernels takes a few tiles' memory beside its result, not nine times its input."""
+    x, w = ad.ones((4, 16, 128, 128)), ad.ones((16, 16, 3, 3))  # 4 MiB of images
+    cotangent = np.ones((4, 16, 126, 126), "float32")
+    ad.evaluate(x, w)
+    graph = [F.conv2d(x, w), *ad.vjp(F.conv2d, x, w)[1](ad.tensor(cotangent))]
+    for y in graph:
+        tracemalloc.start()
+        y.numpy()
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < y.size * 4 + 3 * convolution_kernels.TILE
+
+
+def test_a_layer_is_few_nodes_and_the_first_has_no_gradient_for_its_input():
+    model = ad.nn.Sequential(*[ad.nn.ReLU()])
+    x, w, b = drawn(2, 1, 5, 5), ad.variable(drawn(3, 1, 3, 3)), ad.variable(drawn(3))
+    y = model(F.conv2d(x, w, b))
+    forward = Counter(node.op.name for node in topological([y.node]) if node.inputs)
+    assert forward == {"convolution": 1, "reshape": 1, "broadcast_to": 1, "add": 1, "relu": 1}
+    graph = topological([g.node for g in ad.gradients(y.sum(), [w, b])])
+    names = Counter(node.op.name for node in graph)
+    assert names["convolution_weight_gradient"] == 1
+    assert names["convolution_input_gradient"] == 0
+
+
+@pytest.mark.parametrize(
+    ("padding", "dilation", "size", "expected"),
+    [
+        ("valid", 1, 3, (1, 1, 4, 3)),
+        ("same", 1, 3, (1, 1, 6, 5)),
+        ("same", 2, 2, (1, 1, 6, 5)),
+        ("same", 1, 4, (1, 1, 6, 5)),
+    ],
+)
+def test_padding_by_name(padding, dilation, size, expected):
+    x, w = drawn(1, 1, 6, 5), drawn(1, 1, size, size)
+    y = F.conv2d(x, w, padding=padding, dilation=dilation)
+    assert y.shape == expected
+    if padding == "same":  # an odd one comes after
+        both = dilation * (size - 1)
+        widths = ((0, 0), (0, 0), *[(both // 2, both - both // 2)] * 2)
+        equal(y, F.conv2d(ad.pad(x, widths), w, dilation=dilation).numpy())
+
+
+def test_one_image():
+    x, w = drawn(2, 5, 5), drawn(3, 2, 2, 2)
+    for f in (
+        lambda x: F.conv2d(x, w), lambda x: F.max_pool2d(x, 2), lambda x: F.avg_pool2d(x, 3, 1, 1),
+        lambda x: F.adaptive_avg_pool2d(x, (2, None)), lambda x: F.adaptive_avg_pool2d(x, 1),
+    ):  # fmt: skip
+        equal(f(x), f(x[None])[0].numpy())
+
+
+def test_the_first_of_equal_pixels_has_the_gradient():
+    x = double([[[[1.0, 2.0, 2.0], [2.0, 2.0, 0.0], [0.0, 0.0, 0.0]]]])
+    gradient = ad.grad(lambda x: F.max_pool2d(x, 2, stride=1).sum())(x)
+    equal(gradient[0, 0], [[0.0, 2.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
+    outside = ad.grad(lambda x: F.max_pool2d(x, 2, padding=1).sum())(double(np.full((1, 1, 2, 2), -np.inf)))
+    equal(outside[0, 0], np.ones((2, 2)))  # the padding is never the largest
+    equal(F.max_pool2d(double(np.full((1, 1, 2, 2), -np.inf)), 2, padding=1), np.full((1, 1, 2, 2), -np.inf))
+
+
+def test_nan_is_the_largest_and_has_the_gradient():
+    x = double([[[[1.0, np.nan], [3.0, 2.0]]]])
+    y, pull = ad.vjp(lambda x: F.max_pool2d(x, 2), x)
+    assert np.isnan(y.item())
+    equal(pull(ad.ones_like(y))[0], [[[[0.0, 1.0], [0.0, 0.0]]]])
+
+
+def test_more_cells_than_a_byte_counts():
+    x = drawn(1, 1, 20, 20)
+    y, indices = F.max_pool2d(x, 20, return_indices=True)
+    assert indices.item() == x.numpy().argmax()
+    gradient = ad.grad(lambda x: F.max_pool2d(x, 20).sum())(x).numpy()
+    assert np.flatnonzero(gradient).tolist() == [x.numpy().argmax()]
+    assert y.item() == x.numpy().max()
+
+
+def test_positions_in_the_image():
+    x = drawn(2, 3, 7, 8)
+    y, indices = F.max_pool2d(x, (2, 3), stride=2, padding=1, dilation=(2, 1), return_indices=True)
+    taken = np.take_along_axis(x.numpy().reshape(2, 3, -1), indices.numpy().reshape(2, 3, -1), -1)
+    equal(y, taken.reshape(y.shape))
+
+
+def test_windows_that_reach_outside():
+    x = double(np.arange(25.0).reshape(1, 1, 5, 5))
+    equal(F.max_pool2d(x, 2, ceil_mode=True)[0, 0], [[6, 8, 9], [16, 18, 19], [21, 23, 24]])
+    equal(F.avg_pool2d(x, 2, ceil_mode=True)[0, 0], [[3, 5, 6.5], [13, 15, 16.5], [20.5, 22.5, 24]])
+    equal(F.avg_pool2d(x, 2, padding=1, count_include_pad=False)[0, 0, 0], [0, 1.5, 3.5])
+    equal(F.avg_pool2d(x, 2, divisor_override=2), 2 * F.avg_pool2d(x, 2).numpy())
+    ad.check_grads(lambda x: F.max_pool2d(x, 2, ceil_mode=True), (drawn(1, 1, 5, 5),))
+    ad.check_grads(lambda x: F.avg_pool2d(x, 2, ceil_mode=True, padding=1, count_include_pad=False), (x,))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda x, w: F.conv2d(x, w[:, :1]), ValueError, r"takes 1 channels; the input of shape \(2, 2, 5, 5\) has 2"),
+        (lambda x, w: F.conv2d(x, w, groups=2), ValueError, "3 output channels don't divide into 2 groups"),
+        (lambda x, w: F.conv2d(x[0, 0], w), ValueError, r"\(N, C, H, W\) or \(C, H, W\)"),
+        (lambda x, w: F.conv2d(x, w[0]), ValueError, "the weight has shape"),
+        (lambda x, w: F.conv2d(x, w, ad.ones(2)), ValueError, r"the bias has shape \(3,\), not \(2,\)"),
+        (lambda x, w: F.conv2d(x, w, dilation=3), ValueError, "does not fit images"),
+        (lambda x, w: F.conv2d(x, w, padding="same", stride=2), ValueError, "needs stride 1"),
+        (lambda x, w: F.conv2d(x, w, padding="full"), ValueError, "'valid', 'same'"),
+        (lambda x, w: F.conv2d(x, w, stride=0), ValueError, "at least 1"),
+        (lambda x, w: F.conv2d(x, w, stride=1.5), TypeError, "an int or a pair"),
+        (lambda x, w: F.conv2d(x.astype("int32"), w.astype("int32")), TypeError, "floating"),
+        (lambda x, w: F.max_pool2d(x, 6), ValueError, "does not fit images"),
+        (lambda x, w: F.max_pool2d(x, 2, padding=2), ValueError, "more than half"),
+        (lambda x, w: F.avg_pool2d(x.astype("int32"), 2), TypeError, "floating"),
+        (lambda x, w: F.avg_pool2d(x, 2, divisor_override=0), ValueError, "positive"),
+        (lambda x, w: F.adaptive_avg_pool2d(x, (1, 2, 3)), TypeError, "a pair"),
+        (lambda x, w: F.adaptive_avg_pool2d(x[:, :, :0], 1), ValueError, "nothing to average"),
+    ],
+)  # fmt: skip
+def test_errors_name_shapes_and_the_line(call, error, message):
+    with pytest.raises(error, match=f"(?s){message}.*test_images.py:\\d+"):
+        call(drawn(2, 2, 5, 5), drawn(3, 2, 3, 3))

@@ -1,0 +1,151 @@
+"""What native code calls: products by library, tile by tile, together with the nests that read them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("llvmlite")
+pytest.importorskip("scipy_openblas32")
+
+import adjoint as ad
+from adjoint.execution.native import compile_plan, onednn
+from adjoint.execution.native.fuse import Fusion, Nest, Product
+from test_native import normal, planned
+
+TOLERANCE = {"float32": 2e-5, "float64": 1e-12}
+
+
+@pytest.fixture(params=["oneDNN", "OpenBLAS"])
+def library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param == "OpenBLAS":
+        monkeypatch.setitem(onednn._state, "missing", "switched off")
+    elif not onednn.available():
+        pytest.skip(f"oneDNN: {onednn.missing()}")
+    return str(request.param)
+
+
+def computed(*outputs: ad.Tensor) -> tuple[Fusion, list[Any]]:
+    plan, leaves, numbers = planned(*outputs)
+    program = compile_plan(plan)
+    assert program is not None
+    first = program.run(leaves, numbers, False)
+    for a, b in zip(first, program.run(leaves, numbers, False), strict=True):
+        np.testing.assert_array_equal(a, b)
+    return program.fusion, first
+
+
+def close(found: Any, expected: Any, dtype: str) -> None:
+    scale = np.abs(expected).max() if expected.size else 1.0
+    np.testing.assert_allclose(found, expected, rtol=0, atol=TOLERANCE[dtype] * max(scale, 1.0))
+
+
+def products(fusion: Fusion) -> list[Product]:
+    alone = [unit for unit in fusion.units if isinstance(unit, Product)]
+    return alone + [p for unit in fusion.units if isinstance(unit, Nest) for p in unit.products]
+
+
+SIZES = [
+    (64, 784, 128),
+    (64, 128, 64),
+    (2, 3, 2),
+    (1, 50, 40),
+    (50, 40, 1),
+    (33, 1, 65),
+    (130, 70, 90),
+    (512, 100, 513),
+]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_products_in_every_layout(library: str, size: tuple[int, int, int], dtype: str) -> None:
+    n, k, m = size
+    a, b = normal(n, k, dtype=dtype), normal(k, m, dtype=dtype, seed=1)
+    expected = a.astype("float64") @ b.astype("float64")
+    left = [ad.tensor(a), ad.tensor(np.ascontiguousarray(a.T)).T, ad.tensor(np.hstack([a, a]))[:, k:]]
+    right = [ad.tensor(b), ad.tensor(np.ascontiguousarray(b.T)).T, ad.tensor(np.hstack([b, b]))[:, :m]]
+    fusion, found = computed(*[x @ y for x in left for y in right], *[(x @ y).T * 1.0 for x in left for y in right])
+    for y in found[:9]:
+        close(y, expected, dtype)
+    for y in found[9:]:
+        close(y, expected.T, dtype)
+    chosen = {p.choice.onednn for p in products(fusion) if p.choice is not None}
+    if dtype == "float64" or library == "OpenBLAS":
+        assert chosen == {False}
+    elif min(size) > 1 and n * k * m > 10_000:
+        assert chosen == {True}
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_batches_of_products(dtype: str) -> None:
+    a, b = normal(3, 4, 33, 20, dtype=dtype), normal(3, 4, 17, 20, dtype=dtype, seed=1)
+    x, y = ad.tensor(a), ad.tensor(b)
+    turned = ad.tensor(np.ascontiguousarray(a.transpose(2, 0, 1, 3))).permute_dims((1, 2, 0, 3))
+    shared = ad.tensor(b[0, 0])
+    fusion, found = computed(
+        x @ y.mT, turned @ y.mT, x @ shared.mT, (x @ y.mT).mT + 1, ad.softmax(x @ y.mT * 0.1, axis=-1)
+    )
+    expected = a @ b.swapaxes(-1, -2)
+    weights = np.exp(expected * 0.1)
+    weights /= weights.sum(-1, keepdims=True)
+    references = [expected, expected, a @ b[0, 0].T, expected.swapaxes(-1, -2) + 1, weights]
+    for z, reference in zip(found, references, strict=True):
+        close(z, reference, dtype)
+    assert len(products(fusion)) >= 3
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("rows", [1000, 1024, 515])
+def test_large_products_are_read_tile_by_tile(rows: int, dtype: str) -> None:
+    a, w = normal(rows, 48, dtype=dtype), normal(160, 48, dtype=dtype, seed=1)
+    c, bias = normal(rows, 160, dtype=dtype, seed=2), normal(160, dtype=dtype, seed=3)
+    x, weights, other = ad.tensor(a), ad.tensor(w), ad.tensor(c)
+    biased = ad.relu(x @ weights.T + ad.tensor(bias))
+    fusion, found = computed(biased, biased.sum(0))
+    expected = np.maximum(a @ w.T + bias, 0)
+    close(found[0], expected, dtype)
+    close(found[1], expected.sum(0), dtype)
+    (nest,) = [unit for unit in fusion.units if isinstance(unit, Nest) and unit.products]
+    assert nest.tiles, "the product is nowhere as a whole"
+    product = x @ weights.T
+    fusion, found = computed(ad.softmax(product, axis=-1), product, other - 0.1 * product)  # kept, and read at once
+    close(found[1], a @ w.T, dtype)
+    close(found[0].sum(-1), np.ones(rows), dtype)
+    close(found[2], c - 0.1 * (a @ w.T), dtype)
+    both = ad.tanh(x @ weights.T + (other * 2) @ ad.tensor(normal(160, 160, dtype=dtype, seed=4)))
+    fusion, found = computed(both.reshape((rows, 160)), x @ weights.T @ weights)
+    close(found[0], np.tanh(a @ w.T + (c * 2) @ normal(160, 160, dtype=dtype, seed=4)), dtype)
+    assert max(len(unit.products) for unit in fusion.units if isinstance(unit, Nest)) == 2
+
+
+@pytest.mark.usefixtures("library")
+def test_large_batches_are_read_tile_by_tile() -> None:
+    q, k = normal(8, 4, 96, 32, dtype="float32"), normal(8, 4, 96, 32, dtype="float32", seed=1)
+    fusion, found = computed(ad.softmax(ad.tensor(q) @ ad.tensor(k).mT, axis=-1))
+    weights = np.exp(q @ k.swapaxes(-1, -2))
+    close(found[0], weights / weights.sum(-1, keepdims=True), "float32")
+    assert any(isinstance(unit, Nest) and unit.tiles for unit in fusion.units)
+
+
+def test_products_read_transposed_are_computed_that_way() -> None:
+    a, b = ad.tensor(normal(40, 30)), ad.tensor(normal(40, 20, seed=1))
+    fusion, found = computed((a.T @ b).T * 2)
+    close(found[0], (a.numpy().T @ b.numpy()).T * 2, "float64")
+    assert products(fusion)[0].shape == (20, 30)
+    product = a.T @ b
+    fusion, found = computed(product.T * 2, product)
+    assert products(fusion)[0].shape == (30, 20)
+    close(found[0], (a.numpy().T @ b.numpy()).T * 2, "float64")
+
+
+def test_packing_for_tiles() -> None:
+    a, b = normal(1030, 300, dtype="float32"), normal(300, 200, dtype="float32", seed=1)
+    fusion, found = computed(ad.tensor(a) @ ad.tensor(b))
+    close(found[0], a.astype("float64") @ b, "float32")
+    (product,) = products(fusion)
+    assert product.choice is not None and product.choice.packed == onednn.available()

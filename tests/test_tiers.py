@@ -1,0 +1,129 @@
+"""Which program runs a structure: NumPy's or a native one, and when that may depend on what ran before."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint.execution.native import missing
+from adjoint.execution.native.program import Native
+from adjoint.execution.plan import Plan
+from adjoint.execution.tiers import tiers
+
+compiles = pytest.mark.skipif(missing() is not None, reason="the native parts are not installed")
+
+
+@pytest.fixture
+def automatic() -> Iterator[None]:
+    before, tiers.backend = tiers.backend, "auto"
+    yield
+    tiers.backend = before
+
+
+@pytest.fixture
+def plans(monkeypatch: pytest.MonkeyPatch) -> list[Plan]:
+    """The plans that were run, in order."""
+    found: list[Plan] = []
+    evaluation = importlib.import_module("adjoint.execution.evaluate")
+    original: Callable[..., Any] = evaluation.run
+    monkeypatch.setattr(evaluation, "run", lambda plan, *rest: found.append(plan) or original(plan, *rest))
+    return found
+
+
+def formula(shape: tuple[int, ...], number: float) -> np.ndarray:
+    x = ad.tensor(np.linspace(-1, 1, int(np.prod(shape))).reshape(shape))
+    return (ad.sin(x * number) ** 2 + ad.exp(-x) @ ad.cos(x).mT).numpy()
+
+
+@compiles
+@pytest.mark.usefixtures("automatic")
+def test_what_comes_back_often_is_compiled(plans: list[Plan]) -> None:
+    results = [formula((3, 3), 1.25 + k) for k in range(2000)]
+    kinds = [isinstance(plan.program, Native) for plan in plans]
+    assert kinds[-1] and len({id(plan) for plan in plans}) == 1
+    x = np.linspace(-1, 1, 9).reshape(3, 3)
+    for k in (0, 1, 1000, 1999):
+        np.testing.assert_allclose(results[k], np.sin(x * (1.25 + k)) ** 2 + np.exp(-x) @ np.cos(x).T, 1e-12)
+
+
+@compiles
+@pytest.mark.usefixtures("automatic")
+def test_what_is_large_is_compiled_the_second_time_and_what_is_huge_the_first(plans: list[Plan]) -> None:
+    for _ in range(2):
+        formula((300, 300), 1.75)
+    assert [isinstance(plan.program, Native) for plan in plans] == [True]
+    plans.clear()
+    formula((1100, 1100), 1.75)
+    assert [isinstance(plan.program, Native) for plan in plans] == [True]
+
+
+@pytest.mark.usefixtures("automatic")
+@pytest.mark.parametrize("shape", [(4, 4), (64, 64), (120, 120)])
+def test_deterministic_means_equal_bits_from_the_start(shape: tuple[int, ...], plans: list[Plan]) -> None:
+    ad.set_deterministic()
+    assert ad.is_deterministic()
+    results = [formula(shape, 0.875) for _ in range(40)]
+    assert len({plan.program.__class__ for plan in plans}) == 1 and len(plans) == 40
+    for other in results[1:]:
+        np.testing.assert_array_equal(results[0], other)
+    ad.set_deterministic(False)
+    assert not ad.is_deterministic()
+    formula(shape, 0.875)
+    formula(shape, 0.875)
+    assert plans[-1] is not plans[0], "a plan made for one mode must not serve the other"
+
+
+def test_training_twice_gives_equal_bits_under_deterministic() -> None:
+    ad.set_deterministic()
+
+    def train() -> list[np.ndarray]:
+        ad.random.seed(3)
+        model = ad.nn.Sequential(ad.nn.Linear(20, 64), ad.nn.Tanh(), ad.nn.Linear(64, 5))
+        optimizer = ad.optim.Adam(model.parameters(), lr=0.01)
+        x, y = ad.random.normal((64, 20)), ad.random.integers(0, 5, (64,))
+        for _ in range(8):
+            optimizer.zero_grad()
+            ad.nn.functional.cross_entropy(model(x), y).backward()
+            optimizer.step()
+        return [p.numpy() for p in model.parameters()]
+
+    for one, other in zip(train(), train(), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_the_mode_is_every_threads() -> None:
+    ad.set_deterministic()
+    seen: list[bool] = []
+    thread = threading.Thread(target=lambda: seen.append(ad.is_deterministic()))
+    thread.start()
+    thread.join()
+    assert seen == [True]
+
+
+@pytest.mark.parametrize("backend", ["auto", "native"])
+def test_without_the_native_parts_one_notice_and_numpy(backend: str) -> None:
+    code = (
+        "import sys; sys.modules['llvmlite'] = sys.modules['scipy_openblas32'] = None\n"
+        "import adjoint as ad\n"
+        "for k in range(4): print((ad.ones((600, 1000)) * (k + 2.5)).sum().item())\n"
+        "for k in range(4): print((ad.ones((3,)) * (k + 2.5)).mean().item())"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "ADJOINT_BACKEND": backend},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.split() == ["1500000.0", "2100000.0", "2700000.0", "3300000.0", "2.5", "3.5", "4.5", "5.5"]
+    assert result.stderr.count("computes with NumPy alone") == 1 and "pip install llvmlite" in result.stderr
