@@ -2,7 +2,7 @@
 
 In a page of ``docs/reference`` a fenced block of language ``{names}`` says which entries stand there:
 
-- ``{names} adjoint.nn``: all public names of that module;
+- ``{names} adjoint.nn``: all public names of that module (lines in it say what its values are);
 - ``{names} adjoint.tensors.functions: Reductions``: those of `ad` that were defined there, under that section's headline;
 - ``{names}`` with lines ``name`` or ``name: what it is`` in it: these. The text is for values, which have no docstring.
 
@@ -94,7 +94,11 @@ def entries(source: str, lines: str) -> list[Entry]:
     public = {f"adjoint{name[2:]}": name for name in public_modules()}
     if module_name in public:
         name = public[module_name]
-        listed = [Entry(f"{name}.{inner}", getattr(module, inner)) for inner in public_names(module)]
+        said = {entry.name: entry.said for entry in entries("", lines)}
+        listed = [
+            Entry(f"{name}.{inner}", getattr(module, inner), said.get(f"{name}.{inner}", ""))
+            for inner in public_names(module)
+        ]
         return [entry for entry in listed if not isinstance(entry.value, types.ModuleType)]
     return [Entry(f"ad.{name}", getattr(ad, name)) for name in _defined(module, section)]
 
