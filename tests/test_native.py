@@ -324,3 +324,86 @@ def test_without_llvmlite_one_notice_and_numpy() -> None:
 def test_an_unknown_backend_is_named() -> None:
     result = run_python("import adjoint.execution", ADJOINT_BACKEND="cuda")
     assert "numpy, auto, native" in result.stderr
+
+
+# ---- donated leaves --------------------------------------------------------------------------------------------------
+
+
+def test_a_donated_leaf_gives_its_memory_to_a_result() -> None:
+    m, v, g = (ad.tensor(normal(300, 70, seed=k)) for k in range(3))
+    plan, leaves, numbers = planned(0.9 * m + 0.1 * g, ad.sqrt(v * v) + g, ad.flip(g, axis=0))
+    expected = [
+        0.9 * leaves[0] + 0.1 * leaves[1],
+        np.abs(leaves[2]) + leaves[1],
+        leaves[1][::-1].copy(),
+    ]
+    program = compile_plan(plan)
+    assert program is not None
+    given = [x.copy() for x in leaves]
+    found = program.run(given, numbers, False, {0, 1, 2})
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, 1e-12, 1e-12)
+    assert found[0] is given[0], "the average is updated where it lies"
+    assert found[1] is given[2]
+    np.testing.assert_array_equal(given[1], leaves[1])  # two results read it, one of them back to front
+    again = program.run(leaves, numbers, False)
+    assert all(again[k] is not leaves[j] for k in range(3) for j in range(3))
+
+
+@pytest.mark.usefixtures("native")
+def test_an_average_is_updated_in_place_only_while_nobody_can_see_it() -> None:
+    g, m = normal(400, 100), ad.tensor(np.zeros((400, 100)))
+    gradient, expected = ad.tensor(g), np.zeros((400, 100))
+    addresses, seen = [], []
+    for step in range(12):
+        m.data = 0.75 * m + gradient
+        expected = 0.75 * expected + g
+        if step % 4 == 3:
+            seen.append((m.numpy(), expected.copy()))  # pins the memory
+        elif step % 4 == 2:
+            seen.append((ad.evaluate(m.detach()), expected.copy()))  # a second name
+        ad.evaluate(m)
+        addresses.append(m.node.value.ctypes.data)
+    assert len(set(addresses)) < len(addresses), "the memory was never written over"
+    for one, other in seen:
+        np.testing.assert_allclose(np.asarray(one), other, 1e-12, 1e-12)
+    x = ad.variable(g)
+    y = (ad.tanh(m * 1.0) * x).sum()  # a tracked graph reads the average again
+    y.item()
+    y.backward()
+    np.testing.assert_allclose(x.grad.numpy(), np.tanh(expected), 1e-12)
+
+
+@pytest.mark.usefixtures("native")
+def test_an_interrupt_during_an_update_comes_after_it() -> None:
+    import signal
+
+    from adjoint.execution import donation
+
+    m, g = ad.tensor(np.zeros((300, 100))), ad.tensor(np.ones((300, 100)))
+    for _ in range(3):
+        m.data = 0.5 * m + g
+        ad.evaluate(m)
+    program = next(p.program for p in _plans() if getattr(p.program, "shares", None))
+    original, calls = program.run, []
+
+    def run(*arguments: Any) -> Any:
+        result = original(*arguments)
+        calls.append(len(arguments[3]))
+        signal.raise_signal(signal.SIGINT)
+        return result
+
+    program.run = run
+    m.data = 0.5 * m + g
+    with pytest.raises(KeyboardInterrupt):
+        ad.evaluate(m)
+    del program.run
+    assert calls == [1] and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    np.testing.assert_array_equal(m.numpy(), np.full((300, 100), 1.875))
+    assert m.numpy().nbytes >= donation.LEAST
+
+
+def _plans() -> list[Plan]:
+    import importlib
+
+    return list(reversed(importlib.import_module("adjoint.execution.evaluate")._cache.plans.values()))

@@ -6,10 +6,10 @@ import math
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from adjoint.execution.canonical import (
     reference_counts,
     value_array,
 )
+from adjoint.execution.donation import Uninterrupted, donated_leaves
 from adjoint.execution.interpreter import Interpretation
 from adjoint.execution.plan import Plan, build, find_targets, is_differentiated, is_worth_keeping
 from adjoint.execution.programs import Bound
@@ -107,22 +108,25 @@ class _Alarm:
         self.raised = True
 
 
-def run(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Any]:
-    """The values of a plan's outputs."""
+def run(plan: Plan, leaves: list[Any], numbers: list[Any], donated: Collection[int] = ()) -> list[Any]:
+    """The values of a plan's outputs. Outputs may take the memory of the leaves at `donated`, so nobody may read those
+    arrays any more, and no two of them may overlap."""
     program = plan.program
-    if program is not None and program.alone:
-        return program.run(leaves, numbers, True)  # type: ignore[no-any-return]
+    if program is not None and program.alone:  # native: it runs once, and so may write over what it reads
+        return program.run(leaves, numbers, True, donated)  # type: ignore[no-any-return]
     if plan.has_products:
         with single_threaded:
-            return _run(plan, leaves, numbers)
-    return _run(plan, leaves, numbers)
+            return _run(plan, leaves, numbers, donated)
+    return _run(plan, leaves, numbers, donated)
 
 
-def _run(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Any]:
+def _run(plan: Plan, leaves: list[Any], numbers: list[Any], donated: Collection[int]) -> list[Any]:
     program = plan.program
     if program is None or plan.spent >= plan.price:
         with np.errstate(all="ignore"):
             program = program_of(plan)
+    if donated and program.masks:  # native: it runs once, and so may write over what it reads
+        return program.run(leaves, numbers, True, donated)  # type: ignore[no-any-return]
     started = perf_counter() if plan.price < math.inf else 0.0
     with plan.lock if isinstance(program, Bound) else nullcontext():
         results = _guarded(
@@ -174,8 +178,24 @@ def evaluate(nodes: Iterable[Node], remember: bool = True) -> None:
             wanted.update(dict.fromkeys(external_references(c)))
         keep = not c.structural and any(is_differentiated(x) for x in roots)
         work = _prepare(c, list(wanted), keep) if remember else _prepare_once(c, list(wanted), keep)
+    if work.donated:
+        with Uninterrupted():
+            _finish(c, work)
+    else:
+        _finish(c, work)
+
+
+class Work(NamedTuple):
+    """What is left to do outside the lock: whose values to compute, how, and the leaves that may be written over."""
+
+    targets: Sequence[Any]
+    compute: Callable[[], list[Any]]
+    donated: Collection[int] = ()
+
+
+def _finish(c: Canonical, work: Work) -> None:
     try:
-        targets, results = work()
+        results = work.compute()
     except Exception as error:
         with _lock:
             origin = blame(c)
@@ -183,11 +203,11 @@ def evaluate(nodes: Iterable[Node], remember: bool = True) -> None:
             raise
         raise _at(error, origin) from error
     with _lock:
-        _store(c, targets, results)
+        _store(c, work.targets, results)
 
 
-def _prepare(c: Canonical, wanted: list[int], keep: bool) -> Callable[[], tuple[Sequence[Any], list[Any]]]:
-    """What is left to do outside the lock: run the plan of a structure seen before, or interpret a new one."""
+def _prepare(c: Canonical, wanted: list[int], keep: bool) -> Work:
+    """Run the plan of a structure seen before, or interpret a new one."""
     key = key_of(c, wanted, keep)
     plan = _cache.get(key)
     if plan is None and not tiers.at_first_sight(c.order):
@@ -200,13 +220,14 @@ def _prepare(c: Canonical, wanted: list[int], keep: bool) -> Callable[[], tuple[
     if plan is None:
         plan = plan_of(c, wanted, keep, key)
     found, leaves, numbers = plan, [value_array(x) for x in c.leaves], [v for v, _ in c.numbers]
-    return lambda: (found.outputs, run(found, leaves, numbers))
+    donated = donated_leaves(c, found.forgotten, leaves) if found.forgotten else ()
+    return Work(found.outputs, lambda: run(found, leaves, numbers, donated), donated)
 
 
-def _prepare_once(c: Canonical, wanted: list[int], keep: bool) -> Callable[[], tuple[Sequence[Any], list[Any]]]:
+def _prepare_once(c: Canonical, wanted: list[int], keep: bool) -> Work:
     with collector_paused():
         steps = Interpretation(*find_targets(c, wanted, keep and is_worth_keeping(c)))
-    return lambda: (steps.targets, interpret(steps))
+    return Work(steps.targets, lambda: interpret(steps))
 
 
 def interpret(steps: Interpretation) -> list[Any]:

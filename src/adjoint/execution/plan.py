@@ -15,6 +15,7 @@ import numpy as np
 
 from adjoint.derive import PULLBACK, derive_pullback, reverse
 from adjoint.execution.canonical import Canonical, value_array
+from adjoint.execution.donation import forgotten_leaves
 from adjoint.graph import ArrayType, Node, Primitive, mode, topological
 from adjoint.primitives.contraction import MATMUL
 from adjoint.primitives.convolution import CONVOLUTION, CONVOLUTION_INPUT_GRADIENT, CONVOLUTION_WEIGHT_GRADIENT
@@ -62,6 +63,7 @@ class Plan:
         self.program: Any = None  # how it runs: see `programs`
         self.spent = 0.0  # seconds in the interpreter, up to the price of compiling: see `tiers`
         self.price = math.inf
+        self.forgotten: tuple[tuple[int, int], ...] = ()  # leaves that may be written over: see `donation`
         self.lock = threading.Lock()
 
     @property
@@ -282,6 +284,7 @@ def build(c: Canonical, wanted: Sequence[int], keep: bool) -> Plan:
     builder.place([x for _, _, x, _ in targets])
     plan.outputs = [(i, k, builder.whole(x), is_kept) for i, k, x, is_kept in targets]
     _note_masks(plan)
+    plan.forgotten = forgotten_leaves(c)
     return plan
 
 

@@ -67,7 +67,8 @@ class Adam(Optimizer):
         if group["amsgrad"]:
             largest = state["max_exp_avg_sq"] if "max_exp_avg_sq" in state else zeros_like(gradient)
             squares = keep(state, "max_exp_avg_sq", maximum(largest, squares))
-        root = sqrt(squares) / (1 - beta2 ** state["step"]) ** 0.5
+        # a division for each element would cost as much as a root
+        root = sqrt(squares) * (1 / (1 - beta2 ** state["step"]) ** 0.5)
         updated: Tensor = parameter - size * (average / (root + group["eps"]))
         return updated
 

@@ -119,7 +119,7 @@ def previous(path: str | os.PathLike[str]) -> Path:
 def remove_leftovers(path: str | os.PathLike[str]) -> None:
     """Delete the unfinished files of a run that was killed while it saved."""
     target = Path(path)
-    for leftover in target.parent.glob(f".{glob.escape(target.name)}.*"):
+    for leftover in target.parent.glob(f".*{glob.escape(target.name)}.*"):
         if leftover.suffix in (".new", ".link", ".partial"):
             with contextlib.suppress(OSError):
                 leftover.unlink()

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
 
 from adjoint.execution.native import compiler, libraries, onednn
+from adjoint.execution.native.donation import overwritable
 from adjoint.execution.native.fuse import Fusion, Host, Nest, Product, View, contiguous
 from adjoint.execution.native.joining import join
-from adjoint.execution.native.memory import ALIGNMENT, Lifetime, give_back, new_array, place, take
+from adjoint.execution.native.memory import ALIGNMENT, Lifetime, address, give_back, new_array, place, take
 from adjoint.execution.native.tables import Own, Table
 from adjoint.execution.native.units import write_unit
 from adjoint.execution.plan import Plan, Step
@@ -63,6 +64,7 @@ class Native:
         self.produced = self.producers()
         fresh = dict.fromkeys(fusion.views[s].root for s in fusion.results if s not in fusion.objects)
         self.fresh = [root for root in fresh if root in self.produced]
+        self.shares = overwritable(fusion, self.fresh)
         self.lay_out()
         leaves = len(plan.leaf_types)
         positions = self.table.positions
@@ -89,7 +91,8 @@ class Native:
         self.fresh_makers = []
         for root in self.fresh:
             shape, dtype = fusion.shapes[root], np.dtype(fusion.dtypes[root])
-            self.fresh_makers.append((root, shape, dtype, size_of(shape) * dtype.itemsize, positions[root]))
+            nbytes = size_of(shape) * dtype.itemsize
+            self.fresh_makers.append((root, shape, dtype, nbytes, positions[root], self.shares.get(root, -1)))
         work = max(size_of(u.domain) for u in fusion.units if isinstance(u, Nest)) if any(
             isinstance(u, Nest) for u in fusion.units) else LONG  # fmt: skip
         prototype = ctypes.CFUNCTYPE if work >= LONG or self.plan.has_products else ctypes.PYFUNCTYPE
@@ -196,7 +199,9 @@ class Native:
 
     # Running
 
-    def run(self, leaves: list[Any], numbers: list[Any], masked: bool) -> list[Any]:
+    def run(self, leaves: list[Any], numbers: list[Any], masked: bool, donated: Collection[int] = ()) -> list[Any]:
+        """The values of the outputs. The memory of the leaves at `donated` may become that of outputs: nobody may read
+        those arrays afterwards, and no two leaves may share it."""
         try:
             frame = self.frames.pop()
         except IndexError:
@@ -209,14 +214,17 @@ class Native:
                 x = x.copy()
             env[k] = x
             if at >= 0:
-                pointers[at] = x.__array_interface__["data"][0]
+                pointers[at] = address(x)
         if numbers != frame.numbers or self.signed_zeros:  # equal ones need no writing
             for block, members in frame.number_blocks:
                 block[:] = [numbers[k] for k in members]
             frame.numbers = numbers
-        for root, shape, dtype, nbytes, at in self.fresh_makers:
-            x = env[root] = new_array(shape, dtype, nbytes)
-            pointers[at] = x.__array_interface__["data"][0]
+        for root, shape, dtype, nbytes, at, leaf in self.fresh_makers:
+            if leaf in donated and env[leaf] is leaves[leaf] and leaves[leaf].flags.writeable:
+                x = env[root] = leaves[leaf]
+            else:
+                x = env[root] = new_array(shape, dtype, nbytes)
+            pointers[at] = address(x)
         lent: Array | None = None
         if self.block_size:
             lent = take(self.block_size)
@@ -254,7 +262,7 @@ class Native:
         env[slot] = array
         at = self.table.positions.get(slot)
         if at is not None:
-            frame.pointers[at] = array.__array_interface__["data"][0]
+            frame.pointers[at] = address(array)
 
     def array(self, slot: int, leaves: list[Any], frame: Frame) -> Any:
         """The array of a slot, once it is computed."""
@@ -330,7 +338,7 @@ class Frame:
     def use(self, block: Array, inner: list[tuple[int, int]], scratch: int) -> None:
         """Lay the inner arrays into a block."""
         self.block = block
-        base = block.__array_interface__["data"][0]
+        base = address(block)
         if base != self.base:
             self.base = base
             self.own[0] = base + scratch
