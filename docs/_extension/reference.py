@@ -155,8 +155,8 @@ def render(entry: Entry, show: Show) -> str:
     value = entry.value
     if inspect.isclass(value):
         kind = "py:exception" if issubclass(value, Exception) else "py:class"
-        signature = _signature(entry.name, value, "__init__" in vars(value) or hasattr(value, "__dataclass_fields__"))
-        return _directive("::::::", kind, signature, _text(entry, show) + "".join(_members(entry.name, value)))
+        body = _text(entry, show) + "".join(_members(entry.name, value))
+        return _directive("::::::", kind, _class_signature(entry.name, value), body)
     if callable(value):
         return _directive("::::::", "py:function", _signature(entry.name, value), _text(entry, show))
     return _directive("::::::", "py:data", entry.name, entry.said)
@@ -179,23 +179,31 @@ def _members(owner: str, cls: type) -> Iterator[str]:
         elif callable(value) or isinstance(value, (classmethod, staticmethod)):
             function = value.__func__ if isinstance(value, (classmethod, staticmethod)) else value
             doc = inspect.getdoc(function) or ""
-            if any(inspect.getdoc(getattr(base, name, None)) == doc for base in cls.__mro__[1:]):
-                continue  # it does what its base says
+            if function.__qualname__.split(".")[0] != cls.__name__:
+                continue  # another function under a name of this class
+            if name != "forward" and any(name in vars(base) for base in cls.__mro__[1:]):
+                continue  # its base tells
             signature = _signature(name, function, method=not isinstance(value, staticmethod))
             yield _directive(":::::", "py:method", signature, with_examples(doc, f"{owner}.{name}"))
     if shared:
         yield "\nThese functions are methods too, with the tensor as first argument: " + ", ".join(shared) + ".\n"
 
 
-def _signature(name: str, value: Any, wanted: bool = True, *, method: bool = False) -> str:
+def _signature(name: str, value: Any, *, method: bool = False) -> str:
+    """A name with its parameters and their defaults, without annotations."""
     try:
-        signature = inspect.signature(value) if wanted else None
+        signature = inspect.signature(value)
     except ValueError:
-        signature = None
-    if signature is None:
         return name
     parameters = [p.replace(annotation=p.empty, default=_default(p.default)) for p in signature.parameters.values()]
     return name + str(signature.replace(parameters=parameters[1 if method else 0 :], return_annotation=signature.empty))
+
+
+def _class_signature(name: str, cls: type) -> str:
+    """A class with what it takes; tensors and exceptions aren't made by calling their class."""
+    if cls is ad.Tensor or issubclass(cls, Exception):
+        return name
+    return name + "()" if cls.__init__ is object.__init__ and not issubclass(cls, tuple) else _signature(name, cls)
 
 
 class _Shown:
