@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+import links
 import pages
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -40,8 +41,43 @@ def test_document(path):
     text = path.read_text()
     page = pages.Page(path)
     with pages.fresh_engine():
-        for _, source, line in pages.blocks(text):
-            page.run(source, line)
+        for match, source, line in pages.blocks(text):
+            page.run(source, line, match["language"])
+
+
+@pytest.mark.parametrize(
+    ("language", "source"),
+    [
+        ("python", ">>> 1 + 1\n3\n"),
+        ("python", "raise ValueError('no')\n"),
+        ("python", "import warnings\nwarnings.warn('old', DeprecationWarning)\n"),
+        ("console", "$ adjoint draw x*x x=3\n10\n"),
+    ],
+)
+def test_a_block_that_is_wrong_is_caught(language, source):
+    with pages.fresh_engine(), pytest.raises(pages.BlockError, match=r"page\.md"):
+        pages.Page(Path("page.md")).run(source, 4, language)
+
+
+def test_what_a_block_shows():
+    page = pages.Page(Path("page.md"))
+    assert page.run("x = 3\nprint(x)\nx * x\n", 0).text == "3\n9\n"
+    assert page.run("None\n", 0) == pages.Result()
+    (drawn,) = page.run("import adjoint as ad\nad.draw(ad.variable(1.0) * 2)\n", 0).figures
+    assert drawn.suffix == "svg" and b"<svg" in drawn.content
+    (plotted,) = page.run("ad.plot.losses([2.0, 1.0])\n", 0).figures
+    assert plotted.suffix == "png" and plotted.content.startswith(b"\x89PNG")
+
+
+def test_links_that_lead_nowhere_are_found(tmp_path):
+    (tmp_path / "a.html").write_text('<a id="here" href="b.html#there"></a><a href="#here"></a><a href="c.html"></a>')
+    (tmp_path / "b.html").write_text('<script src="https://example.org/x.js"></script><a href="https://example.org">')
+    found = sorted(line.partition(": ")[2] for line in links.broken(tmp_path))
+    assert found == [
+        "b.html#there has no such anchor",
+        "c.html isn't there",
+        "loads https://example.org/x.js from another site",
+    ]
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)

@@ -44,8 +44,9 @@ def execute(app: Sphinx, docname: str, source: list[str]) -> None:
 def _with_results(app: Sphinx, docname: str, path: Path, text: str) -> str:
     page, parts, position = pages.Page(path), [], 0
     for match, code, line in pages.blocks(text):
-        result = page.run(code, line)
-        parts += [text[position : match.start()], f"```python\n{code}```"]
+        language = match["language"]
+        result = page.run(code, line, language)
+        parts += [text[position : match.start()], f"```{language}\n{code}```"]
         if result.text:
             parts.append(TEXT % result.text.rstrip("\n"))
         if result.figures:

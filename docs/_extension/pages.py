@@ -3,7 +3,8 @@
 A block of language ``python`` with ``>>>`` in it is a doctest: what stands under a line is compared with what it prints.
 Any other ``python`` block is a script: what it prints is its output, and so is the value of a last line that is an
 expression; a picture, a matplotlib figure or an explorer page there is a figure. What follows the word ``python`` is the
-figure's caption. Warnings are errors. A block in another language is text.
+figure's caption. In a block of language ``console`` the lines ``$ adjoint ...`` are executed and compared with what stands
+under them. Warnings are errors. A block in another language is text.
 
 The documentation's build shows the results (`executed.py`); the tests only want that all blocks run (`tests/test_documents.py`).
 """
@@ -16,6 +17,7 @@ import doctest
 import io
 import os
 import re
+import shlex
 import sys
 import tempfile
 import traceback
@@ -28,7 +30,10 @@ from typing import Any
 import adjoint as ad
 from adjoint.graph.node import PRIMITIVES
 
-BLOCK = re.compile(r"^```python(?: +(?P<caption>[^\n]+))?\n(?P<source>.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r"^```(?P<language>python|console)(?: +(?P<caption>[^\n]+))?\n(?P<source>.*?)^```$", re.MULTILINE | re.DOTALL
+)
+COMMAND = re.compile(r"^\$ adjoint (?P<arguments>.*)\n(?P<printed>(?:(?!\$ ).*\n)*)", re.MULTILINE)
 
 
 class BlockError(Exception):
@@ -58,10 +63,13 @@ class Page:
         self.path = path
         self.namespace: dict[str, Any] = {"__name__": "__main__", "__file__": str(path)}
 
-    def run(self, source: str, line: int) -> Result:
+    def run(self, source: str, line: int, language: str = "python") -> Result:
         """Run one block, whose first line comes after `line` lines. Raises BlockError."""
         with warnings.catch_warnings():
             warnings.simplefilter("error")
+            if language == "console":
+                self._run_commands(source, line)
+                return Result()
             if ">>>" in source:
                 run_doctest(source, self.namespace, self.path.name, str(self.path), line)
                 return Result()
@@ -86,9 +94,20 @@ class Page:
             print(repr(value), file=printed)
         return Result(printed.getvalue(), figures)
 
+    def _run_commands(self, source: str, line: int) -> None:
+        for match in COMMAND.finditer(source):
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                status = ad.cli.main(shlex.split(match["arguments"]))
+            if status or printed.getvalue().rstrip() != match["printed"].rstrip():
+                raise BlockError(
+                    f"{self.path}, block at line {line + 1}: adjoint {match['arguments']}\nexpected\n{match['printed']}\n"
+                    f"got, with exit status {status},\n{printed.getvalue()}"
+                )
+
 
 def blocks(text: str) -> Iterator[tuple[re.Match[str], str, int]]:
-    """The Python blocks of a document: where each stands, its source, and how many lines come before that."""
+    """The blocks of a document that run: where each stands, its source, and how many lines come before that."""
     for match in BLOCK.finditer(text):
         yield match, match["source"], text.count("\n", 0, match.start("source"))
 
