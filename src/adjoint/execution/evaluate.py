@@ -32,7 +32,7 @@ from adjoint.graph import Kept, Node, Origin, topological
 from adjoint.graph.collector import collector_paused
 from adjoint.primitives.core import FULL, SELECT, VERSION, WATCHED
 
-__all__ = ["compact", "evaluate", "plan_of", "run"]
+__all__ = ["compact", "evaluate", "located", "plan_of", "run"]
 
 CACHE_WEIGHT = 1_000_000  # steps and leaves remembered in all
 
@@ -178,11 +178,11 @@ def evaluate(nodes: Iterable[Node], remember: bool = True) -> None:
             wanted.update(dict.fromkeys(external_references(c)))
         keep = not c.structural and any(is_differentiated(x) for x in roots)
         work = _prepare(c, list(wanted), keep) if remember else _prepare_once(c, list(wanted), keep)
-    if work.donated:
-        with Uninterrupted():
-            _finish(c, work)
-    else:
-        _finish(c, work)
+        if work.donated:  # no other thread may read these leaves while they are written over, nor find them later
+            with Uninterrupted():
+                _finish(c, work)
+            return
+    _finish(c, work)
 
 
 class Work(NamedTuple):
@@ -197,11 +197,10 @@ def _finish(c: Canonical, work: Work) -> None:
     try:
         results = work.compute()
     except Exception as error:
-        with _lock:
-            origin = blame(c)
-        if origin is None:
+        found = located(error, c)
+        if found is None:
             raise
-        raise _at(error, origin) from error
+        raise found from error
     with _lock:
         _store(c, work.targets, results)
 
@@ -243,6 +242,13 @@ def _cut_from(c: Canonical) -> list[Node]:
     found = [x for x in alive if x.inputs[0] in c.number and x not in c.number]
     WATCHED[:] = [x for x in alive if x not in c.number and x.inputs[0] not in c.number]
     return found
+
+
+def located(error: Exception, c: Canonical) -> Exception | None:
+    """An error of a graph's evaluation with the line that recorded what fails; None where nothing fails node by node."""
+    with _lock:
+        origin = blame(c)
+    return None if origin is None else _at(error, origin)
 
 
 def blame(c: Canonical) -> Origin | None:

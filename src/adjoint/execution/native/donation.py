@@ -7,55 +7,61 @@ memory: no page is touched for the first time, and half as many lines pass throu
 
 from __future__ import annotations
 
-from adjoint.execution.native.fuse import Fusion, Host, Nest, Product, View, contiguous
+from typing import Any
+
+from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, Unit, View, Window, contiguous
+from adjoint.execution.native.memory import ALIGNMENT, address
 
 
-def overwritable(fusion: Fusion, results: list[int]) -> dict[int, int]:
-    """A leaf for each result that may take its memory. No leaf serves two."""
+def overwritable(fusion: Fusion, results: list[int]) -> dict[int, tuple[int, ...]]:
+    """The leaves whose memory each result may take."""
     leaves = len(fusion.plan.leaf_types)
-    last_host = max([k for k, unit in enumerate(fusion.units) if isinstance(unit, Host)], default=-1)
+    failing = [k for k, u in enumerate(fusion.units) if isinstance(u, Host) or (isinstance(u, Move) and u.indices)]
+    last_failing = max(failing, default=-1)
     last_reader: dict[int, int] = {}
     for index, unit in enumerate(fusion.units):
         for root in _roots(fusion, unit):
             last_reader[root] = index
     kept = {fusion.views[s].root for s in fusion.results if s not in fusion.objects}
-    taken: set[int] = set()
-    found: dict[int, int] = {}
+    found: dict[int, tuple[int, ...]] = {}
     for index, unit in enumerate(fusion.units):
-        # after host code, which may fail: a run that failed must find its leaves as they were
-        if not isinstance(unit, Nest) or unit.by_row or index <= last_host:
+        # after host code and checks of indices, which may fail: a run that failed must find its leaves as they were
+        if not isinstance(unit, Nest) or unit.by_row or index <= last_failing:
             continue
         for result in results:
             if result not in unit.stored or unit.level[result] != "element":
                 continue
-            for leaf in range(leaves):
-                if (
-                    leaf not in taken
-                    and leaf not in kept
+            found[result] = tuple(
+                [
+                    leaf
+                    for leaf in range(leaves)
+                    if leaf not in kept
                     and last_reader.get(leaf) == index
                     and fusion.shapes.get(leaf) == fusion.shapes[result]
                     and fusion.dtypes[leaf] == fusion.dtypes[result]
                     and _only_at_its_element(fusion, unit, leaf)
-                ):
-                    taken.add(leaf)
-                    found[result] = leaf
-                    break
+                ]
+            )
     return found
 
 
-def _roots(fusion: Fusion, unit: Nest | Product | Host) -> set[int]:
+def is_lendable(array: Any) -> bool:
+    """Whether a result may lie in this memory: it can be written, and vectors in it don't straddle cache lines."""
+    return address(array) % ALIGNMENT == 0 and bool(array.flags.writeable)
+
+
+def _roots(fusion: Fusion, unit: Unit) -> set[int]:
     """The arrays in memory that a unit may read."""
-    if isinstance(unit, Product):
-        return {unit.a.root, unit.b.root}
+    if isinstance(unit, Product | Window | Move):
+        return {view.root for view in unit.reads}
     steps = unit.steps if isinstance(unit, Nest) else [unit.step]
-    found = {fusion.views[i].root for step in steps for i in step.inputs if i in fusion.views}
-    for product in unit.products if isinstance(unit, Nest) else []:
-        found |= {product.a.root, product.b.root}
-    return found
+    products = unit.products if isinstance(unit, Nest) else []
+    roots = {fusion.views[i].root for step in steps for i in step.inputs if i in fusion.views}
+    return roots | {view.root for product in products for view in product.reads}
 
 
 def _only_at_its_element(fusion: Fusion, nest: Nest, leaf: int) -> bool:
-    if any(leaf in (product.a.root, product.b.root) for product in nest.products):
+    if any(view.root == leaf for product in nest.products for view in product.reads):
         return False
     whole = View(leaf, 0, nest.domain, contiguous(nest.domain))
     for step in nest.steps:
