@@ -32,6 +32,7 @@ FENCE = re.compile(r"^```\{names\} *(?P<source>[^\n]*)\n(?P<lines>.*?)^```$", re
 SECTION = re.compile(r"^# (.+?) -{10,}$", re.MULTILINE)
 Show = Callable[[list[pages.Figure]], str]
 
+GONE = object()
 EXAMPLES = Path(__file__).with_name("examples.txt")
 
 
@@ -104,12 +105,20 @@ def entries(source: str, lines: str) -> list[Entry]:
 
 
 def named(line: str) -> Entry:
-    """The entry of a full name, which `: ` and what it is may follow."""
+    """The entry of a full name, which `: ` and what it is may follow. Raises BlockError for a name that isn't there."""
     name, _, said = line.partition(": ")
-    value: Any = ad
-    for part in name.strip().split(".")[1:]:
-        value = getattr(value, part)
+    value = value_of(name.strip())
+    if value is GONE:
+        raise pages.BlockError(f"the reference has an entry for {name.strip()}, which isn't there")
     return Entry(name.strip(), value, said)
+
+
+def value_of(name: str) -> Any:
+    """What a full name such as `ad.nn.Linear` stands for; GONE if nothing."""
+    value: Any = ad
+    for part in name.split(".")[1:]:
+        value = getattr(value, part, GONE)
+    return value
 
 
 def _defined(module: types.ModuleType, section: str) -> list[str]:
@@ -248,12 +257,12 @@ def example_of(entry: Entry) -> list[str] | None:
     """The example for a name, or for another name of the same thing."""
     if entry.name in examples():
         return examples()[entry.name]
-    return next((lines for name, lines in examples().items() if named(name).value is entry.value), None)
+    return next((lines for name, lines in examples().items() if value_of(name) is entry.value), None)
 
 
 def run_example(statements: list[str]) -> tuple[str, list[pages.Figure]]:
     """An example as a session, its statements each with what it prints, and the figures it shows. Raises BlockError."""
-    page, shown, figures = pages.Page(EXAMPLES), [], []
+    page, shown, figures = pages.Page(Path(f"example {statements[0]}")), [], []
     page.namespace |= {"ad": ad, "np": np}
     ad.random.seed(0)
     for statement in statements:
