@@ -275,3 +275,13 @@ def test_a_full_disk_is_told_with_an_exit_code(digits, tmp_path):
     assert done.returncode == 1
     assert "can't write the checkpoint" in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="closes a POSIX pipe")
+def test_a_reader_that_leaves_is_no_error(digits, tmp_path):
+    command = [sys.executable, "-u", "-m", "adjoint", "train", "moons", "--epochs", "3000", "--out", str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(60) == 1
+        assert process.stderr.read() == ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
@@ -27,6 +28,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("adjoint: stopped", file=sys.stderr)
         return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read the output has gone, as `| head` does; the interpreter would complain once more when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except (OSError, ImportError, ValueError, ArithmeticError) as error:
         print(f"adjoint: error: {error}", file=sys.stderr)
         return 1
