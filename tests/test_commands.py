@@ -278,7 +278,7 @@ def test_a_full_disk_is_told_with_an_exit_code(digits, tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="closes a POSIX pipe")
-def test_a_reader_that_leaves_is_no_error(digits, tmp_path):
+def test_a_reader_that_leaves_is_no_error(tmp_path):
     command = [sys.executable, "-u", "-m", "adjoint", "train", "moons", "--epochs", "3000", "--out", str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         process.stdout.readline()
