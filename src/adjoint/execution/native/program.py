@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -437,6 +437,13 @@ class Station:
         assert function is not None
         self.function, self.argument, self.status, self.failure = function, frame.argument, frame.status, frame.failure
         self.fail = program.fail
+
+    def hold(self, constants: Sequence[tuple[int, Any]]) -> None:
+        """Point the program to leaves that are the same in every call."""
+        self.constants = [np.ascontiguousarray(array) for _, array in constants]
+        for (k, _), array in zip(constants, self.constants, strict=True):
+            if self.leaves[k] >= 0:
+                self.pointers[self.leaves[k]] = address(array)
 
     @property
     def is_outdated(self) -> bool:
