@@ -278,7 +278,12 @@ def take(x: Node, indices: Node, axis: int) -> Node:
 def take_along_axis(x: Node, indices: Node, axis: int) -> Node:
     """Elements at integer positions along an axis, the other axes matched one to one."""
     axis = normalize_axis(axis, x.ndim, "take_along_axis")
-    return getitem(x, _along(x, indices, axis), _refuse)
+    grid = _along(x, indices, axis)
+    if indices.dtype.kind not in "iu":
+        return getitem(x, grid, _refuse)
+    checked = _in_bounds(cast(indices, int64), axis, x.shape[axis])
+    shape = broadcast_shapes("take_along_axis", *(a.shape for a in grid))
+    return ops.gather(x, [ops.broadcast_to(checked if i == axis else a, shape) for i, a in enumerate(grid)])
 
 
 def _along(x: Node, indices: Node, axis: int) -> tuple[Node, ...]:

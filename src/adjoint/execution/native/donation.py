@@ -7,45 +7,52 @@ memory: no page is touched for the first time, and half as many lines pass throu
 
 from __future__ import annotations
 
-from adjoint.execution.native.fuse import Fusion, Host, Nest, Product, View, Window, contiguous
+from typing import Any
+
+from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, Unit, View, Window, contiguous
+from adjoint.execution.native.memory import ALIGNMENT, address
 
 
-def overwritable(fusion: Fusion, results: list[int]) -> dict[int, int]:
-    """A leaf for each result that may take its memory. No leaf serves two."""
+def overwritable(fusion: Fusion, results: list[int]) -> dict[int, tuple[int, ...]]:
+    """The leaves whose memory each result may take."""
     leaves = len(fusion.plan.leaf_types)
-    last_host = max([k for k, unit in enumerate(fusion.units) if isinstance(unit, Host)], default=-1)
+    failing = [k for k, u in enumerate(fusion.units) if isinstance(u, Host) or (isinstance(u, Move) and u.indices)]
+    last_failing = max(failing, default=-1)
     last_reader: dict[int, int] = {}
     for index, unit in enumerate(fusion.units):
         for root in _roots(fusion, unit):
             last_reader[root] = index
     kept = {fusion.views[s].root for s in fusion.results if s not in fusion.objects}
-    taken: set[int] = set()
-    found: dict[int, int] = {}
+    found: dict[int, tuple[int, ...]] = {}
     for index, unit in enumerate(fusion.units):
-        # after host code, which may fail: a run that failed must find its leaves as they were
-        if not isinstance(unit, Nest) or unit.by_row or index <= last_host:
+        # after host code and checks of indices, which may fail: a run that failed must find its leaves as they were
+        if not isinstance(unit, Nest) or unit.by_row or index <= last_failing:
             continue
         for result in results:
             if result not in unit.stored or unit.level[result] != "element":
                 continue
-            for leaf in range(leaves):
-                if (
-                    leaf not in taken
-                    and leaf not in kept
+            found[result] = tuple(
+                [
+                    leaf
+                    for leaf in range(leaves)
+                    if leaf not in kept
                     and last_reader.get(leaf) == index
                     and fusion.shapes.get(leaf) == fusion.shapes[result]
                     and fusion.dtypes[leaf] == fusion.dtypes[result]
                     and _only_at_its_element(fusion, unit, leaf)
-                ):
-                    taken.add(leaf)
-                    found[result] = leaf
-                    break
+                ]
+            )
     return found
 
 
-def _roots(fusion: Fusion, unit: Nest | Product | Window | Host) -> set[int]:
+def is_lendable(array: Any) -> bool:
+    """Whether a result may lie in this memory: it can be written, and vectors in it don't straddle cache lines."""
+    return address(array) % ALIGNMENT == 0 and bool(array.flags.writeable)
+
+
+def _roots(fusion: Fusion, unit: Unit) -> set[int]:
     """The arrays in memory that a unit may read."""
-    if isinstance(unit, Product | Window):
+    if isinstance(unit, Product | Window | Move):
         return {view.root for view in unit.reads}
     steps = unit.steps if isinstance(unit, Nest) else [unit.step]
     products = unit.products if isinstance(unit, Nest) else []

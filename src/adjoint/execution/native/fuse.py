@@ -165,6 +165,36 @@ class Window:
         return size_of(self.shape[1:])
 
 
+INDEXED = frozenset({"gather", "scatter_add", "scatter"})
+REGIONS = frozenset({"concat", "embed", "update_slice"})
+
+
+class Move:
+    """A step that puts elements into places that a loop nest can't reach. `views` are its inputs, in order where they are
+    indices or moved by them."""
+
+    def __init__(self, step: Step, views: list[View], dtypes: list[str]) -> None:
+        self.step = step
+        self.views = views
+        self.first_index = 2 if step.op.name == "scatter" else 1
+        self.index_dtypes = dtypes[self.first_index :]
+
+    @property
+    def reads(self) -> tuple[View, ...]:
+        return tuple(self.views)
+
+    @property
+    def indices(self) -> list[View]:
+        """The index arrays among the inputs, one for each leading axis that they select along."""
+        return self.views[self.first_index :] if self.step.op.name in INDEXED else []
+
+    @property
+    def indexed_shape(self) -> Shape:
+        """The shape in which the indices select."""
+        shape: Shape = self.step.attributes if self.step.op.name == "scatter_add" else self.views[0].shape
+        return shape
+
+
 class Host:
     """A step that NumPy runs."""
 
@@ -172,7 +202,7 @@ class Host:
         self.step = step
 
 
-Unit = Nest | Product | Window | Host
+Unit = Nest | Product | Window | Move | Host
 
 
 class Fusion:
@@ -231,6 +261,8 @@ class Fusion:
             self.window(step, tuple([self.views[i] for i in slots]), tuple([self.dtypes[i] for i in slots]))
         elif name == "matmul" and t.dtype.name in ("float32", "float64"):
             self.product(step)
+        elif name in REGIONS or (name in INDEXED and self.may_index(step)):
+            self.move(step)
         else:
             self.host(step)
 
@@ -404,6 +436,25 @@ class Fusion:
         self.units.append(Window(step, reads, dtypes))
         self.root(step.output, t.shape, t.dtype.name, len(self.units))
 
+    def may_index(self, step: Step) -> bool:
+        """Whether the indices are of a kind that native code reads."""
+        first = 2 if step.op.name == "scatter" else 1
+        return first < len(step.inputs) and all(
+            self.dtypes[i][0] in "iu" and self.dtypes[i] != "uint64" for i in step.inputs[first:]
+        )
+
+    def is_plain(self, slot: int) -> bool:
+        """Whether a slot's elements are all of an array in memory, in order."""
+        view = self.views[slot]
+        return is_contiguous(view) and view.offset == 0 and size_of(view.shape) == size_of(self.shapes[view.root])
+
+    def move(self, step: Step) -> None:
+        """A unit of its own. Indices and what is moved by them lie in order; what is copied may be any view."""
+        indexed = step.op.name in INDEXED
+        slots = [self.copy(i) if indexed and not self.is_plain(i) else i for i in step.inputs]
+        self.units.append(Move(step, [self.views[i] for i in slots], [self.dtypes[i] for i in slots]))
+        self.root(step.output, step.type.shape, step.type.dtype.name, len(self.units))
+
     # What must lie in memory
 
     def contiguous_result(self, slot: int) -> int:
@@ -419,7 +470,7 @@ class Fusion:
                     for slot in step.inputs:
                         if not (self.home.get(slot) == index and slot in unit.level):
                             needed.add(self.views[slot].root)
-            elif isinstance(unit, Product | Window):
+            elif isinstance(unit, Product | Window | Move):
                 needed.update(view.root for view in unit.reads)
             else:
                 needed.update(self.views[s].root for s in unit.step.inputs if s not in self.objects)

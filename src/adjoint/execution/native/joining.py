@@ -6,7 +6,7 @@ product that nothing else reads is never in memory as a whole.
 
 from __future__ import annotations
 
-from adjoint.execution.native.fuse import Fusion, Host, Nest, Product, View, Window, contiguous
+from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, View, Window, contiguous
 from adjoint.execution.native.products import choose
 from adjoint.shapes import size_of
 
@@ -60,7 +60,7 @@ def _readers(fusion: Fusion) -> dict[int, list[int]]:
         else:
             read = set()
         roots = {fusion.views[i].root for i in read if i in fusion.views}
-        if isinstance(unit, Product | Window):
+        if isinstance(unit, Product | Window | Move):
             roots = {view.root for view in unit.reads}
         for root in roots:
             readers.setdefault(root, []).append(index)

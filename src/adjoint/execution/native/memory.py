@@ -153,7 +153,7 @@ _spare: list[Array] = []
 _returned: deque[Pages] = deque()  # the oldest first
 
 
-def _whole_pages(size: int) -> int:
+def whole_pages(size: int) -> int:
     return -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
 
 
@@ -164,7 +164,7 @@ def take(size: int) -> Array:
     except IndexError:
         block = None
     if block is None or block.nbytes < size:
-        block = Pages(_whole_pages(max(size, 1 << 16))).array
+        block = Pages(whole_pages(max(size, 1 << 16))).array
     _in_use(address_of(block), size)
     return block
 
@@ -183,7 +183,7 @@ class Lease:
     lent_once = True  # nothing but the one array made of it sees this memory
 
     def __init__(self, shape: Shape, dtype: np.dtype[Any], nbytes: int) -> None:
-        size = _whole_pages(nbytes)
+        size = whole_pages(nbytes)
         self.memory = _taken(size) or Pages(size)
         _in_use(self.memory.address, nbytes)
         self.nbytes = nbytes

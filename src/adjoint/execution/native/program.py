@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Collection
+import threading
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
 
 from adjoint.execution.native import compiler, libraries, onednn
-from adjoint.execution.native.donation import overwritable
-from adjoint.execution.native.fuse import Fusion, Host, Nest, Product, View, Window, contiguous
+from adjoint.execution.native.donation import is_lendable, overwritable
+from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, View, Window, contiguous
 from adjoint.execution.native.joining import join
-from adjoint.execution.native.memory import ALIGNMENT, Lifetime, address, give_back, new_array, place, take
+from adjoint.execution.native.memory import (
+    ALIGNMENT,
+    LARGEST_SPARE,
+    Lifetime,
+    Pages,
+    address,
+    give_back,
+    new_array,
+    place,
+    take,
+    whole_pages,
+)
 from adjoint.execution.native.pool import pool
-from adjoint.execution.native.tables import Own, Table
+from adjoint.execution.native.tables import FAILURE, Own, Table
 from adjoint.execution.native.units import write_unit
 from adjoint.execution.plan import Plan, Step
 from adjoint.shapes import size_of
@@ -56,8 +68,9 @@ class Native:
 
     masks = True
 
-    def __init__(self, fusion: Fusion) -> None:
+    def __init__(self, fusion: Fusion, apart: bool = False) -> None:
         self.fusion = fusion
+        self.apart = apart  # whether every unit is a function of its own, to be timed
         self.plan = plan = fusion.plan
         self.table = Table()
         self.own = Own()
@@ -96,7 +109,7 @@ class Native:
         for root in self.fresh:
             shape, dtype = fusion.shapes[root], np.dtype(fusion.dtypes[root])
             nbytes = size_of(shape) * dtype.itemsize
-            self.fresh_makers.append((root, shape, dtype, nbytes, positions[root], self.shares.get(root, -1)))
+            self.fresh_makers.append((root, shape, dtype, nbytes, positions[root], self.shares.get(root, ())))
         work = max(size_of(u.domain) for u in fusion.units if isinstance(u, Nest)) if any(
             isinstance(u, Nest) for u in fusion.units) else LONG  # fmt: skip
         long = self.plan.has_products or any(isinstance(u, Window) for u in fusion.units)
@@ -137,6 +150,10 @@ class Native:
             functions += code.functions
             calls += code.first
             calls += self.launch(index, code.chunks, code.shared) + code.last
+            if isinstance(unit, Move) and unit.indices:
+                calls += self.end_on_failure(index)
+            if self.apart:
+                close()
         close()
         text = "\n".join([*sorted(declarations), *functions, compiler.attributes(bits)])
         self.library = compiler.compile_text(text)
@@ -158,6 +175,18 @@ class Native:
                      f"i64 {limit})")  # fmt: skip
         return lines
 
+    def end_on_failure(self, index: int) -> list[str]:
+        """Go no further if an index was out of bounds: leaves that were donated must not be written over."""
+        at = self.table.at(FAILURE)
+        return [
+            f"  %failure{index}.at = getelementptr ptr, ptr %table, i64 {at}",
+            f"  %failure{index} = load ptr, ptr %failure{index}.at",
+            f"  %code{index} = load i64, ptr %failure{index}",
+            f"  %failed{index} = icmp ne i64 %code{index}, 0",
+            f"  br i1 %failed{index}, label %end, label %after{index}",
+            f"after{index}:",
+        ]
+
     def segment(self, number: int, calls: list[str]) -> str:
         """A function that runs units in order, on one thread of oneDNN's OpenMP if they call it."""
         lines = ["  %owns = load ptr, ptr %table", "  %own = load ptr, ptr %owns"]
@@ -170,8 +199,9 @@ class Native:
             lines += ["  %threads = call i32 %omp_get_max_threads()", "  call void %omp_set_num_threads(i32 1)"]
             ending = ["  call void %omp_set_num_threads(i32 %threads)"]
         return "\n".join(
-            [f"define void @segment{number}(ptr %table) #0 {{", *lines, *calls, *ending, "  ret void", "}"]
-        )
+            [f"define void @segment{number}(ptr %table) #0 {{", *lines, *calls, "  br label %end", "end:", *ending,
+             "  ret void", "}"]
+        )  # fmt: skip
 
     def producers(self) -> dict[int, int]:
         """The unit that makes each array, for those that native code makes."""
@@ -183,7 +213,7 @@ class Native:
                 produced.update(dict.fromkeys(unit.stored, index))
                 outputs = [p.step.output for p in unit.products]
                 produced.update(dict.fromkeys([s for s in outputs if s not in unit.tiles], index))
-            elif isinstance(unit, Product | Window):
+            elif isinstance(unit, Product | Window | Move):
                 produced[unit.step.output] = index
         return produced
 
@@ -199,8 +229,8 @@ class Native:
             for slot in read:
                 if slot in fusion.views:
                     last[fusion.views[slot].root] = index
-            made = unit.products if isinstance(unit, Nest) else [unit] if isinstance(unit, Product | Window) else []
-            last.update({view.root: index for product in made for view in product.reads})
+            made = unit.products if isinstance(unit, Nest) else [] if isinstance(unit, Host) else [unit]
+            last.update({view.root: index for one in made for view in one.reads})
         fresh = set(self.fresh)
         lifetimes = [
             Lifetime(
@@ -220,6 +250,28 @@ class Native:
         self.inner_roots = {key: offset for key, offset in offsets.items() if type(key) is int}
 
     # Running
+
+    def station(self, partners: Mapping[int, int]) -> Station | None:
+        """A frame for a caller who does the rest; None where some of the rest isn't as simple as that.
+
+        `partners` are leaves by the results that would best take their memory.
+        """
+        fusion = self.fusion
+        if not self.alone or len(self.calls) != 1 or self.signed_zeros:
+            return None
+        roots = []
+        for slot in fusion.results:
+            if slot in fusion.objects:
+                return None
+            view = fusion.views[slot]
+            root = view.root
+            if root not in self.produced or view != View(root, 0, fusion.shapes[root], contiguous(fusion.shapes[root])):
+                return None
+            roots.append(root)
+        if len(set(roots)) < len(roots):
+            return None
+        station = Station(self, roots, partners)
+        return station if station.frame.block_size <= LARGEST_SPARE else None
 
     def run(self, leaves: list[Any], numbers: list[Any], masked: bool, donated: Collection[int] = ()) -> list[Any]:
         """The values of the outputs. The memory of the leaves at `donated` may become that of outputs: nobody may read
@@ -244,11 +296,18 @@ class Native:
             for block, members in frame.number_blocks:
                 block[:] = [numbers[k] for k in members]
             frame.numbers = numbers
-        for root, shape, dtype, nbytes, at, leaf in self.fresh_makers:
-            if leaf in donated and env[leaf] is leaves[leaf] and leaves[leaf].flags.writeable:
-                x = env[root] = leaves[leaf]
-            else:
-                x = env[root] = new_array(shape, dtype, nbytes)
+        free = set(donated)
+        for root, shape, dtype, nbytes, at, places in self.fresh_makers:
+            x = None
+            if free:
+                for leaf in places:
+                    if leaf in free and env[leaf] is leaves[leaf] and is_lendable(leaves[leaf]):
+                        free.remove(leaf)
+                        x = leaves[leaf]
+                        break
+            if x is None:
+                x = new_array(shape, dtype, nbytes)
+            env[root] = x
             pointers[at] = address(x)
         lent: Array | None = None
         if frame.block_size:
@@ -259,8 +318,8 @@ class Native:
             for function, step in self.calls:
                 if function is not None:
                     function(frame.argument)
-                    if frame.status.value:
-                        raise RuntimeError(f"oneDNN failed with status {frame.status.value}: out of memory?")
+                    if frame.status.value or frame.failure[0]:
+                        self.fail(frame)
                 elif step is not None:
                     self.run_host(step, leaves, frame)
             return [self.array(slot, leaves, frame) for slot in self.fusion.results]
@@ -271,6 +330,15 @@ class Native:
                 give_back(lent)
             if len(self.frames) < MAX_FRAMES:
                 self.frames.append(frame)
+
+    def fail(self, frame: Frame) -> None:
+        """Raise what a segment has noted."""
+        if frame.status.value:
+            raise RuntimeError(f"oneDNN failed with status {frame.status.value}: out of memory?")
+        check, index = frame.failure
+        frame.failure[0] = 0
+        axis, n = self.table.checks[check - 1]
+        raise IndexError(f"index {index} is out of bounds for axis {axis} with size {n}")
 
     def run_host(self, step: Step, leaves: list[Any], frame: Frame) -> None:
         env = frame.env
@@ -301,7 +369,7 @@ class Native:
             return frame.number_arrays[slot].copy() if slot in frame.number_arrays else plan.constants[slot]
         view = self.fusion.views[slot]
         root = self.root_array(view.root, frame)
-        if view == View(slot, 0, view.shape, contiguous(view.shape)) and view.shape == root.shape:
+        if view.offset == 0 and view.shape == root.shape and view.strides == contiguous(view.shape):
             return root
         size = root.itemsize
         result = np.ndarray(view.shape, root.dtype, root, view.offset * size, tuple([s * size for s in view.strides]))
@@ -325,6 +393,45 @@ class Native:
         return found
 
 
+class Station:
+    """A frame with memory of its own for a caller that fills in the pointers itself, in every call, under `lock`.
+
+    pointers     the table: a leaf's address at `leaves[k]` (-1 where it isn't read), a result's at `results[k]`
+    shares       for each result, whether it may take its partner's memory
+    run          runs the program; raises RuntimeError if a library failed, IndexError for an index out of bounds
+    """
+
+    def __init__(self, program: Native, roots: list[int], partners: Mapping[int, int]) -> None:
+        self.launches = bool(program.launches)
+        self.threads = pool.prepare() if self.launches else 1
+        self.frame = frame = Frame(program, self.threads)
+        self.block = Pages(whole_pages(max(frame.block_size, 1))).array
+        if frame.block_size:
+            frame.use(self.block, program)
+        self.lock = threading.Lock()
+        self.pointers = frame.pointers
+        positions = program.table.positions
+        self.leaves = [positions.get(k, -1) for k in range(len(program.plan.leaf_types))]
+        self.results = [positions[root] for root in roots]
+        self.shares = [partners.get(k) in program.shares.get(root, ()) for k, root in enumerate(roots)]
+        self.blocks = frame.number_blocks
+        ((function, _),) = program.calls
+        assert function is not None
+        self.function, self.argument, self.status, self.failure = function, frame.argument, frame.status, frame.failure
+        self.fail = program.fail
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether the number of threads is another one now, so that another station is needed."""
+        return self.launches and pool.prepare() != self.threads
+
+    def run(self) -> None:
+        """Compute the results from what the pointers point to."""
+        self.function(self.argument)
+        if self.status.value or self.failure[0]:
+            self.fail(self.frame)
+
+
 class Frame:
     """What one run at a time may use: the table of pointers, the block for inner arrays, the free numbers."""
 
@@ -335,6 +442,11 @@ class Frame:
         self.status = ctypes.c_int(0)
         if ("onednn", "status") in positions:
             self.pointers[positions["onednn", "status"]] = ctypes.addressof(self.status)
+        self.failure = (ctypes.c_int64 * 2)(
+            0, 0
+        )  # the number of the check of an index that failed, from 1, and the index
+        if FAILURE in positions:
+            self.pointers[positions[FAILURE]] = ctypes.addressof(self.failure)
         self.threads = threads
         self.block_size = program.scratch_start + threads * program.scratch_size
         self.arguments: list[onednn.Arguments] = []

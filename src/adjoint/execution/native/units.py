@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from adjoint.execution.native.emit import NestWriter
-from adjoint.execution.native.fuse import Fusion, Nest, Product, Window
+from adjoint.execution.native.fuse import Fusion, Move, Nest, Product, Window
 from adjoint.execution.native.ir import ITEMSIZE
+from adjoint.execution.native.moves import MoveWriter
 from adjoint.execution.native.products import ProductWriter
 from adjoint.execution.native.tables import Own, Table
 from adjoint.execution.native.windows import ConvolutionWriter, PoolWriter, writer_of
@@ -32,9 +33,17 @@ class Code(NamedTuple):
 
 
 def write_unit(
-    fusion: Fusion, unit: Nest | Product | Window, index: int, table: Table, own: Own, declarations: set[str], bits: int
+    fusion: Fusion,
+    unit: Nest | Product | Window | Move,
+    index: int,
+    table: Table,
+    own: Own,
+    declarations: set[str],
+    bits: int,
 ) -> Code:
     """The code of a unit."""
+    if isinstance(unit, Move):
+        return Code([MoveWriter(unit, index, table, declarations, bits).write()], [], [], 1, False)
     if isinstance(unit, Product):
         product = ProductWriter(unit, f"product{index}", index, table, own)
         return _ranges(index, [product], None, product.choice.rows, product.rows, declarations)
