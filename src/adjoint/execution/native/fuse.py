@@ -422,20 +422,6 @@ class Fusion:
             self.units.append(Product(step, a, b, shape))
             self.root(out, shape, step.type.dtype.name, len(self.units))
 
-    def window(self, step: Step, reads: tuple[View, ...], dtypes: tuple[str, ...]) -> None:
-        t = step.type
-        if name_is(step, "max_pool_positions"):  # found on the way to the maximum itself
-            for index, unit in enumerate(self.units):
-                if (
-                    isinstance(unit, Window) and name_is(unit.step, "max_pool") and unit.positions is None
-                    and unit.reads == reads and unit.step.attributes == step.attributes
-                ):  # fmt: skip
-                    unit.positions = step
-                    self.root(step.output, t.shape, t.dtype.name, index + 1)
-                    return
-        self.units.append(Window(step, reads, dtypes))
-        self.root(step.output, t.shape, t.dtype.name, len(self.units))
-
     def may_index(self, step: Step) -> bool:
         """Whether the indices are of a kind that native code reads."""
         first = 2 if step.op.name == "scatter" else 1
@@ -454,6 +440,20 @@ class Fusion:
         slots = [self.copy(i) if indexed and not self.is_plain(i) else i for i in step.inputs]
         self.units.append(Move(step, [self.views[i] for i in slots], [self.dtypes[i] for i in slots]))
         self.root(step.output, step.type.shape, step.type.dtype.name, len(self.units))
+
+    def window(self, step: Step, reads: tuple[View, ...], dtypes: tuple[str, ...]) -> None:
+        t = step.type
+        if name_is(step, "max_pool_positions"):  # found on the way to the maximum itself
+            for index, unit in enumerate(self.units):
+                if (
+                    isinstance(unit, Window) and name_is(unit.step, "max_pool") and unit.positions is None
+                    and unit.reads == reads and unit.step.attributes == step.attributes
+                ):  # fmt: skip
+                    unit.positions = step
+                    self.root(step.output, t.shape, t.dtype.name, index + 1)
+                    return
+        self.units.append(Window(step, reads, dtypes))
+        self.root(step.output, t.shape, t.dtype.name, len(self.units))
 
     # What must lie in memory
 
