@@ -167,7 +167,7 @@ class Native:
             code = write_unit(self.fusion, unit, index, self.table, self.own, declarations, bits)
             functions += code.functions
             calls += code.first
-            calls += self.launch(index, code.chunks) + code.last
+            calls += self.launch(index, code.chunks, code.shared) + code.last
             if isinstance(unit, Move) and unit.indices:
                 calls += self.end_on_failure(index)
             if self.apart:
@@ -177,10 +177,10 @@ class Native:
         self.library = compiler.compile_text(text)
         return pieces
 
-    def launch(self, index: int, chunks: int) -> list[str]:
-        """Run all chunks of a unit: a single one here, several on the pool."""
-        if chunks == 1:
-            return [f"  call void @unit{index}(ptr %table, i64 0, i64 1, ptr %own)"]
+    def launch(self, index: int, chunks: int, shared: bool) -> list[str]:
+        """Run all chunks of a unit, here or on the pool."""
+        if not shared:
+            return [f"  call void @unit{index}(ptr %table, i64 0, i64 {chunks}, ptr %own)"]
         self.launches = True
         lines, values = [], []
         for key in ("launch", "memory", "functions", "limit"):
