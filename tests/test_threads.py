@@ -48,6 +48,7 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(joining, "JOINED_FROM", 1)
     monkeypatch.setattr(joining, "TILE", 64)
     monkeypatch.setattr(joining, "MIN_ROWS", 2)
+    monkeypatch.setattr(products, "MIN_ROWS", 2)
 
 
 shared: list[bool] = []  # whether the programs that were compared call the pool
@@ -217,3 +218,30 @@ def test_what_can_be_set() -> None:
             ad.set_num_threads(wrong)  # type: ignore[arg-type]
     result = run_python("import adjoint as ad; ad.get_num_threads()", ADJOINT_NUM_THREADS="many")
     assert "ADJOINT_NUM_THREADS must be a number from 1 to 256, got 'many'" in result.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(ad.get_num_threads() < 2, reason="takes two cores")
+def test_a_process_that_burns_a_core_slows_a_step_at_most_two_and_a_half_times() -> None:
+    text = (
+        "import time, numpy as np, adjoint as ad\n"
+        "a, b = [ad.tensor(np.ones((512, 512), 'float32')) for _ in range(2)]\n"
+        "f = ad.function([a], [ad.relu(a @ b + 1) @ b])\n"
+        "for _ in range(20): f(a)\n"
+        "times = []\n"
+        "for _ in range(300):\n"
+        "    start = time.perf_counter(); f(a); times.append(time.perf_counter() - start)\n"
+        "print(sum(times) / 300)\n"
+    )
+
+    def mean() -> float:
+        return float(run_python(text, ADJOINT_NUM_THREADS="2").stdout)
+
+    alone = min(mean() for _ in range(3))
+    burner = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        beside = min(mean() for _ in range(3))
+    finally:
+        burner.kill()
+        burner.wait()
+    assert beside < 2.5 * alone

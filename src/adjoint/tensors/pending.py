@@ -55,7 +55,9 @@ def settle(nodes: Sequence[Node]) -> None:
         return  # nothing has a value there, and nothing piles up
     held = [reference() for reference in _accumulators.values()]
     _accumulators.clear()
-    pending = [t.node for t in held if t is not None and t.node.value is None and not _is_traced(t.node)]
+    pending = [t.node for t in held if t is not None and t.node.value is None]
+    if _is_traced(*pending):  # one walk for all: each of them may have the whole graph below it
+        pending = [x for x in pending if not _is_traced(x)]
     try:
         evaluate([*nodes, *pending])
     except Exception:
@@ -64,8 +66,8 @@ def settle(nodes: Sequence[Node]) -> None:
         evaluate(nodes)  # what is wrong with an accumulated value is raised where that is read
 
 
-def _is_traced(node: Node) -> bool:
-    return any(is_traced(x) for x in topological([node], lambda x: x.value is None))
+def _is_traced(*nodes: Node) -> bool:
+    return any(is_traced(x) for x in topological(nodes, lambda x: x.value is None))
 
 
 LOOK_AFTER = 1 << 22  # elements, each operation counting as 1024 more

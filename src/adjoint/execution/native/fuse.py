@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from adjoint.execution.native.images import ChannelsLast
+from adjoint.execution.native.images import CONVOLUTIONS, ChannelsLast
 from adjoint.execution.native.ir import ITEMSIZE
 from adjoint.execution.native.layouts import channels_last
 from adjoint.execution.native.lowering import is_lowered, reduces
@@ -142,6 +142,11 @@ class Product:
         return self.a, self.b
 
     @property
+    def library(self) -> str:
+        """Who computes it."""
+        return "oneDNN" if self.choice is not None and self.choice.onednn else "OpenBLAS"
+
+    @property
     def grain(self) -> int:
         """Elements of the result that are computed together, at least: a row, or in a batch a matrix."""
         n, m = self.shape[-2:]
@@ -158,6 +163,11 @@ class Window:
         self.shape = step.type.shape
         self.tile: int | None = None  # as a product's
         self.positions: Step | None = None  # of the largest numbers, if they are asked for too
+
+    @property
+    def library(self) -> str:
+        """Who computes it; empty for loops of our own."""
+        return "oneDNN" if self.step.op.name in CONVOLUTIONS else ""
 
     @property
     def grain(self) -> int:

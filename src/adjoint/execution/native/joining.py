@@ -7,12 +7,11 @@ product that nothing else reads is never in memory as a whole.
 from __future__ import annotations
 
 from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, View, Window, contiguous
-from adjoint.execution.native.products import choose
+from adjoint.execution.native.products import MIN_ROWS, choose
 from adjoint.shapes import size_of
 
 JOINED_FROM = 1 << 16  # elements of a product: smaller ones stay in the cache anyway
 TILE = 1 << 15  # elements of a tile
-MIN_ROWS = 64
 
 
 def join(fusion: Fusion) -> None:
@@ -43,7 +42,7 @@ def _tile(unit: Product | Window) -> int:
     """Elements in a tile: whole images or matrices of a batch, or a multiple of MIN_ROWS rows."""
     least = unit.grain
     if isinstance(unit, Product) and least == unit.shape[-1]:
-        least *= MIN_ROWS
+        least *= min(MIN_ROWS, unit.shape[-2])
     return max(TILE // least, 1) * least
 
 

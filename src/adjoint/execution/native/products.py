@@ -14,6 +14,8 @@ from adjoint.shapes import Shape, size_of
 SMALL = 1 << 13
 # Multiplications in one tile at least: smaller ones repeat too much of the libraries' packing.
 TILE = 1 << 24
+# Rows of a tile: with fewer, what is packed anew for each of them costs a tenth and more.
+MIN_ROWS = 128
 # Rows from which packing the right matrix once is worth it, where several tiles read it.
 PACKED_FROM = 256
 
@@ -29,7 +31,7 @@ def choose(dtype: str, batch: int, n: int, k: int, m: int, row_tile: int | None 
         return Choice(better, n, False)
     rows = row_tile or n
     if row_tile is None and work >= 2 * TILE:
-        tiles = max(min(work // TILE, n // 64, 16), 1)
+        tiles = max(min(work // TILE, n // MIN_ROWS, 16), 1)
         rows = -(-n // tiles)
         rows = -(-rows // 32) * 32
     rows = min(rows, n)

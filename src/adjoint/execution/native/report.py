@@ -71,8 +71,10 @@ def kernels(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Kernel] |
 def _kernel(fusion: Fusion, unit: Unit, seconds: float) -> Kernel:
     if isinstance(unit, Nest):
         products = unit.products
-        names = [f"{p.step.op.name} {_flat(p.step.type.shape)}" for p in products]
-        names += [s.op.name for s in unit.steps if s.op.name in LOWERED or s.op.name in REDUCTIONS]
+        names = [f"{_named(p)} {_flat(p.step.type.shape)}" for p in products]
+        names += [
+            s.op.name for s in unit.steps if s.op.name in LOWERED or s.op.name in REDUCTIONS or s.op.name == "copy"
+        ]
         flops = sum(_multiplications(p) for p in products)
         for step in unit.steps:
             if step.op.name in LOWERED or step.op.name in REDUCTIONS:
@@ -82,11 +84,15 @@ def _kernel(fusion: Fusion, unit: Unit, seconds: float) -> Kernel:
     step = unit.step
     shape = step.type.shape if type(step.type) is not tuple else ()
     if isinstance(unit, Product):
-        return Kernel("product", shape, (step.op.name,), _traffic(fusion, unit), _multiplications(unit), seconds)
+        return Kernel("product", shape, (_named(unit),), _traffic(fusion, unit), _multiplications(unit), seconds)
     if isinstance(unit, Window):
-        return Kernel("window", shape, (step.op.name,), _traffic(fusion, unit), _multiplications(unit), seconds)
+        return Kernel("window", shape, (_named(unit),), _traffic(fusion, unit), _multiplications(unit), seconds)
     kind = "numpy" if isinstance(unit, Host) else "move"
     return Kernel(kind, shape, (step.op.name,), _traffic(fusion, unit), 0, seconds)
+
+
+def _named(made: Product | Window) -> str:
+    return f"{made.step.op.name} ({made.library})" if made.library else made.step.op.name
 
 
 def _multiplications(made: Product | Window) -> int:
