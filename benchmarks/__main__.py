@@ -2,7 +2,7 @@
 
 import sys
 
-from benchmarks import engine
+from benchmarks import engine, native, networks
 from benchmarks.harness import main
 
-sys.exit(main([engine]))
+sys.exit(main([engine, networks, native]))

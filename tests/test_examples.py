@@ -26,7 +26,8 @@ def run(monkeypatch, capsys, tmp_path):
 
 
 def test_every_example_is_tested():
-    tested = {"linear_regression.py", "three_weights.py", "two_moons_scalars.py", "mnist_mlp.py", "pictures.py"}
+    tested = {"linear_regression.py", "three_weights.py", "two_moons_scalars.py", "mnist_mlp.py", "mnist_cnn.py"}
+    tested |= {"char_transformer.py", "ode_parameters.py", "pictures.py"}
     assert {path.name for path in EXAMPLES.glob("*.py")} == tested
 
 
@@ -54,6 +55,32 @@ def test_mnist(run, tmp_path):
     digits = write_mnist(tmp_path / "digits", train=2000)
     text = run("mnist_mlp.py", "--quick", "--data", str(digits))
     assert float(re.search(r"test accuracy (\S+) %", text)[1]) > 95
+
+
+def test_mnist_with_convolutions(run, tmp_path):
+    digits = write_mnist(tmp_path / "digits", train=1000)
+    text = run("mnist_cnn.py", "--quick", "--data", str(digits), "--out", str(tmp_path / "out"))
+    assert float(re.search(r"(\S+)% of the test digits", text)[1]) > 95
+    assert "Conv2d" in text
+    assert (tmp_path / "out" / "checkpoint.safetensors").stat().st_size > 100_000
+    again = run("mnist_cnn.py", "--quick", "--data", str(digits), "--out", str(tmp_path / "out"), "--resume")
+    assert again.splitlines()[-2:] == text.splitlines()[-2:]
+
+
+def test_char_transformer(run, tmp_path):
+    (tmp_path / "text").write_text("to be or not to be, that is the question. " * 40)
+    text = run("char_transformer.py", "--quick", "--text", str(tmp_path / "text"))
+    bits = [float(found) for found in re.findall(r"(\S+) bits", text)]
+    assert bits[-1] < 0.6 * bits[0]
+    assert len(text.partition("\n\n")[2].rstrip("\n")) == 16 + 60
+    assert "different ones" in run("char_transformer.py", "--quick")
+
+
+def test_ode_parameters(run, tmp_path):
+    text = run("ode_parameters.py", "--quick", "--out", str(tmp_path / "curve.png"))
+    losses = [float(found) for found in re.findall(r"loss (\S+)", text)]
+    assert losses[-1] < 0.02 * losses[0]
+    assert (tmp_path / "curve.png").stat().st_size > 1000
 
 
 def test_pictures(run, tmp_path):

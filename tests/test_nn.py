@@ -401,9 +401,9 @@ def test_cross_entropy_of_labels_and_of_probabilities():
     each = -np.log(softmax_of(LOGITS))[np.arange(4), LABELS]
     logits = ad.tensor(LOGITS)
     for labels in (LABELS, ad.tensor(LABELS), LABELS.astype(np.uint8), LABELS.tolist()):
-        np.testing.assert_allclose(F.cross_entropy(logits, labels, "none").numpy(), each)
+        np.testing.assert_allclose(F.cross_entropy(logits, labels, reduction="none").numpy(), each)
     assert F.cross_entropy(logits, LABELS).item() == pytest.approx(each.mean())
-    assert nn.CrossEntropyLoss("sum")(logits, LABELS).item() == pytest.approx(each.sum())
+    assert nn.CrossEntropyLoss(reduction="sum")(logits, LABELS).item() == pytest.approx(each.sum())
     assert F.cross_entropy(logits, np.eye(3)[LABELS]).item() == pytest.approx(each.mean())
     assert F.nll_loss(ad.log_softmax(logits, axis=1), LABELS).item() == pytest.approx(each.mean())
     assert F.cross_entropy(logits[0], LABELS[0]).item() == pytest.approx(each[0])
@@ -466,9 +466,9 @@ PAIRWISE = {
 def test_pairwise_losses(name):
     prediction, target = LOGITS, np.random.default_rng(1).uniform(0, 1, LOGITS.shape)
     expected, loss = PAIRWISE[name](prediction, target), getattr(F, name)
-    np.testing.assert_allclose(loss(ad.tensor(prediction), target, "none").numpy(), expected)
+    np.testing.assert_allclose(loss(ad.tensor(prediction), target, reduction="none").numpy(), expected)
     assert loss(ad.tensor(prediction), target).item() == pytest.approx(expected.mean())
-    assert loss(ad.tensor(prediction), ad.tensor(target), "sum").item() == pytest.approx(expected.sum())
+    assert loss(ad.tensor(prediction), ad.tensor(target), reduction="sum").item() == pytest.approx(expected.sum())
 
 
 @pytest.mark.parametrize("name", PAIRWISE)
@@ -488,7 +488,7 @@ def test_losses_never_broadcast(name, shapes, remedy):
 
 def test_binary_cross_entropy_takes_bools_and_survives_large_logits():
     logits = ad.variable(np.array([1e4, -1e4, 0.0]))
-    loss = nn.BCEWithLogitsLoss("none")(logits, np.array([True, True, False]))
+    loss = nn.BCEWithLogitsLoss(reduction="none")(logits, np.array([True, True, False]))
     np.testing.assert_allclose(loss.numpy(), [0, 1e4, np.log(2)])
     loss.sum().backward()
     np.testing.assert_allclose(logits.grad.numpy(), [0, -1, 0.5])
@@ -505,4 +505,4 @@ def test_unknown_reduction():
     with pytest.raises(ValueError, match="'median'"):
         F.mse_loss(ad.zeros(2), ad.zeros(2), "median")
     with pytest.raises(ValueError, match=r"MSELoss.*'median'"):
-        nn.MSELoss("median")
+        nn.MSELoss(reduction="median")

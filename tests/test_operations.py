@@ -33,7 +33,7 @@ NOT_OPERATIONS = """
 tensor asarray variable empty evaluate function no_grad enable_grad is_grad_enabled set_default_dtype
 set_deterministic is_deterministic
 get_default_dtype explain explain_nan gradient_flow check_grads gradients grad value_and_grad vjp jvp
-vmap jit
+vmap jit get_num_threads set_num_threads
 jacfwd jacrev jacobian hessian hvp linearize checkpoint stop_gradient custom_jvp custom_vjp
 host_call result_type save load draw explore show_pictures
 """

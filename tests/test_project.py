@@ -14,7 +14,7 @@ import adjoint as ad
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = sorted((ROOT / "src" / "adjoint").rglob("*.py"))
-PUBLIC_MODULES = ["nn", "nn.functional", "optim", "data", "debug", "plot", "train", "cli", "tree", "random"]
+PUBLIC_MODULES = ["nn", "nn.functional", "nn.init", "optim", "data", "debug", "plot", "train", "cli", "tree", "random"]
 
 
 def run_python(code):

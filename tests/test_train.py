@@ -282,7 +282,7 @@ def test_the_command_trains_and_leaves_its_results(digits, tmp_path, capsys):
     assert "training on 200 digits, testing on 100" in text
     assert "epoch 8/8  loss 0." in text
     assert "test accuracy 100.0 %" in text
-    for name in ("weights.safetensors", "loss.png", "predictions.png"):
+    for name in ("weights.safetensors", "loss.png", "rates.png", "predictions.png", "confusion.png"):
         assert str(out / name) in text
         assert (out / name).stat().st_size > 1000
     model = train.mnist_network()
@@ -291,14 +291,19 @@ def test_the_command_trains_and_leaves_its_results(digits, tmp_path, capsys):
     assert train.accuracy(model, images.astype(np.float32) / 255, labels) == 1.0
 
 
-def test_the_same_seed_gives_the_same_weights(digits, tmp_path, monkeypatch):
-    for name in ("losses", "predictions"):  # pictures take long, and another test looks at them
+def without_pictures(monkeypatch):
+    """Pictures take long, and another test looks at them."""
+    for name in ("losses", "rates", "predictions", "confusion_matrix", "decision_boundary"):
         monkeypatch.setattr(plot, name, lambda *unused, **ignored: None)
+
+
+def test_the_same_seed_gives_the_same_weights(digits, tmp_path, monkeypatch):
+    without_pictures(monkeypatch)
     weights = []
     for seed in (0, 0, 1):
         out = tmp_path / f"{len(weights)}"
         options = {"epochs": 1, "seed": seed, "out": out, "folder": digits}
-        train.mnist_mlp(**options)
+        train.train_classifier("mnist-mlp", **options)
         weights.append(ad.load(out / "weights.safetensors")["1.weight"].numpy())
     np.testing.assert_array_equal(weights[0], weights[1])
     assert not np.array_equal(weights[0], weights[2])
@@ -343,7 +348,12 @@ def test_missing_packages_are_told_before_the_work(digits, tmp_path, capsys, mon
 
 
 def test_help_of_each_command(capsys):
-    for arguments, text in [([], "train"), (["train"], "mnist-mlp"), (["train", "mnist-mlp"], "--batch-size")]:
+    recipes = ["mnist-mlp", "mnist-cnn", "fashion-cnn", "chargpt", "moons"]
+    cases = [([], "train"), (["train"], "mnist-mlp"), *((["train", name], "--batch-size") for name in recipes)]
+    cases += [(["predict"], "--weights"), (["eval"], "--data"), (["summary"], "NETWORK"), (["draw"], "--out")]
+    for name in recipes:
+        cases += [(["train", name], option) for option in ("--seed", "--threads", "--resume", "--out")]
+    for arguments, text in cases:
         with pytest.raises(SystemExit) as exit:
             cli.main([*arguments, "--help"])
         assert exit.value.code == 0

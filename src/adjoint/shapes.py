@@ -23,6 +23,12 @@ def broadcast_shapes(operation: str, *shapes: Shape) -> Shape:
     return tuple(result)
 
 
+def broadcasts_to(shape: Shape, target: Shape) -> bool:
+    """Whether an array of the shape can be repeated to the target."""
+    tail = target[len(target) - len(shape) :]
+    return len(shape) <= len(target) and all(n in (1, m) for n, m in zip(shape, tail, strict=True))
+
+
 def as_shape(shape: Any, operation: str = "shape") -> Shape:
     """A tuple of ints from an int or a sequence of ints. Raises TypeError or ValueError."""
     try:

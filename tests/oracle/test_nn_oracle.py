@@ -108,7 +108,7 @@ def loss_cases():
 def test_losses(name, case, reduction):
     array, target = loss_cases()[name][case]
     x, x_torch = ad.variable(array), torch.tensor(array, requires_grad=True)
-    loss = getattr(nn.functional, name)(x, target, reduction)
+    loss = getattr(nn.functional, name)(x, target, reduction=reduction)
     loss_torch = getattr(torch.nn.functional, name)(x_torch, torch.tensor(target), reduction=reduction)
     np.testing.assert_allclose(loss.numpy(), loss_torch.detach().numpy(), **TOLERANCE)
     loss.sum().backward()

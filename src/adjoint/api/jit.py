@@ -12,6 +12,7 @@ import numpy as np
 
 from adjoint import execution, tracing, tree
 from adjoint.api.capture import NODE, Trace
+from adjoint.api.stepping import UNUSUAL, Step, write_step
 from adjoint.dtypes import BY_NUMPY, get_default_dtype
 from adjoint.graph import Node, Variable, array_type, get_mode, substitute, topological
 from adjoint.primitives.core import DETACH, FULL, LEAF, VERSION, WATCHED, full, leaf
@@ -80,12 +81,21 @@ class Jitted:
         self.check = check
         self.traces: OrderedDict[Any, list[Compiled]] = OrderedDict()
         self.name = getattr(f, "__name__", type(f).__name__)
-        self._surroundings = _surroundings(f)
+        self._surroundings = Surroundings(f)
+        self._step: Step | None = None  # the way of the last call, written out
+        self._arity = -1
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
+        if len(args) == self._arity and not keywords and self._step is not None:
+            try:
+                out = self._step(*args)
+            except (IndexError, RuntimeError):  # it has changed nothing: the general way says where it comes from
+                out = UNUSUAL
+            if out is not UNUSUAL:
+                return out
         if tracing.active() is not None or EXAMPLES.get():
             return self.f(*args, **keywords)
         call = Call(self, args, keywords)
@@ -115,27 +125,49 @@ class Jitted:
     def _run(self, compiled: Compiled, call: Call, numbers: list[Any]) -> Any:
         if self.check:
             return compiled.checked(call, numbers, lambda: self.f(*call.args, **call.keywords))
-        return compiled.run(call, numbers)
+        if call.structure is None:
+            self._step, self._arity = compiled.written_for(call), len(call.leaves)
+        try:
+            results = compiled.results(call.leaves, numbers)
+        except (IndexError, RuntimeError, ValueError) as error:
+            raise self._located(call, error) from None
+        return compiled.commit(call.leaves, results, numbers)
+
+    def _located(self, call: Call, error: Exception) -> Exception:
+        """The error with the line of f that recorded what failed."""
+        trace = Trace(self.name)
+        args, keywords = call.stand_ins(trace)
+        compiled = Compiled(trace, trace.run(lambda: self.f(*args, **keywords)), self._surroundings, False)
+        held = [x.value if type(x) is Node else x for x in compiled.held(call.leaves)]
+        return execution.located_anew(error, compiled.graph, dict(zip(compiled.given, held, strict=True)))
 
 
-def _surroundings(f: Callable[..., Any]) -> Callable[[], list[Any]]:
-    """A function that gives what f's own code refers to from outside: its closure and the globals that it names."""
-    code, names = getattr(f, "__code__", None), getattr(f, "__globals__", {})
-    cells = getattr(f, "__closure__", None) or ()
-    used = [] if code is None else [name for name in code.co_names if name in names]
-    if not cells and not used:
-        return list
+class Surroundings:
+    """What a function's own code refers to from outside: its closure and the globals that it names.
 
-    def look() -> list[Any]:
-        found = [names.get(name) for name in used]
-        for cell in cells:
+    places      (owner, how to get it from the owner), as Python
+    empty       whether a name in the closure has no value yet
+    """
+
+    def __init__(self, f: Callable[..., Any]) -> None:
+        code, names = getattr(f, "__code__", None), getattr(f, "__globals__", {})
+        self.names = names
+        self.used = [] if code is None else [name for name in code.co_names if name in names]
+        self.cells = getattr(f, "__closure__", None) or ()
+        self.places: list[tuple[Any, str]] = [(names, f".get({name!r})") for name in self.used]
+        self.places += [(cell, ".cell_contents") for cell in self.cells]
+        self.empty = False
+
+    def __call__(self) -> list[Any]:
+        """What they hold now."""
+        found = [self.names.get(name) for name in self.used]
+        for cell in self.cells:
             try:
                 found.append(cell.cell_contents)
-            except ValueError:  # not assigned yet
+            except ValueError:
+                self.empty = True
                 found.append(None)
         return found
-
-    return look
 
 
 # Calls ----------------------------------------------------------------------------------------------------------------
@@ -223,7 +255,7 @@ class _Identity:
 class Compiled:
     """A finished trace: where the inputs of its graph come from, and where its results go."""
 
-    def __init__(self, trace: Trace, result: Any, surroundings: Callable[[], list[Any]]) -> None:
+    def __init__(self, trace: Trace, result: Any, surroundings: Surroundings, plan: bool = True) -> None:
         self.function = trace.function
         self.epoch = tracing.epoch
         self.around = surroundings()
@@ -240,14 +272,16 @@ class Compiled:
         if self.inlined:
             self.unknowns = [x for x in self._own_nodes() if x.op is FULL and type(x.attributes) is Unknown]
             unknown = [x.attributes for x in self.unknowns]
-        elif self.roots:
+        elif self.roots and plan:
             self.replay = execution.Replay(list(self.roots), self.given)
             unknown = self.replay.unknowns
         self.types = [x.type for x in self.roots]
-        self.graph = list(self.roots) if self.inlined else []
+        self.graph = list(self.roots) if self.inlined or not plan else []
         self.known = len(self.wanted)
         self.numbers = trace.ledger.function([*self.wanted, *unknown])
         del self.roots, self.wanted
+        self.step: tuple[Step, Any] | None = None  # see `stepping`
+        self.asked = False  # whether it was written, if it can be
 
     # What is noted --------------------------------------------------------------------------------------------------
 
@@ -369,30 +403,31 @@ class Compiled:
 
     # Running --------------------------------------------------------------------------------------------------------
 
-    def run(self, call: Call, numbers: list[Any]) -> Any:
-        """Compute, give the names their new values, and give back the results."""
-        return self.commit(call.leaves, self.results(call.leaves, numbers), numbers)
+    def written_for(self, call: Call) -> Step | None:
+        """The function written out for calls like this one."""
+        if not self.asked or (self.step is not None and self.step[1].is_outdated):
+            self.step, self.asked = write_step(self, call.leaves, get_mode().grad), True
+        return None if self.step is None else self.step[0]
 
-    def results(self, leaves: list[Any], numbers: list[Any]) -> list[Node]:
-        """The nodes that the graph ends at: with values, or where they can be differentiated, as graph."""
+    def held(self, leaves: list[Any]) -> list[Any]:
+        """What the graph starts from: nodes of tensors, and arrays that are arguments."""
         held: list[Any] = []
-        pending: list[Node] = []
         for source, position in self.sources:
             if type(source) is Variable:
                 tensor = (source if position is None else leaves[position].node.attributes).grad
             else:
                 tensor = source if position is None else leaves[position]
-            if isinstance(tensor, Tensor):
-                node = tensor.node
-                held.append(node)
-                if type(node.value) is not np.ndarray:
-                    pending.append(node)
-            else:
-                held.append(tensor)
+            held.append(tensor.node if isinstance(tensor, Tensor) else tensor)
+        return held
+
+    def results(self, leaves: list[Any], numbers: list[Any]) -> list[Node]:
+        """The nodes that the graph ends at: with values, or where they can be differentiated, as graph."""
+        held = self.held(leaves)
         if self.inlined:
             return self._inlined(held, numbers)
         if self.replay is None:
             return []
+        pending = [x for x in held if type(x) is Node and type(x.value) is not np.ndarray]
         if pending:
             force(pending)
         arrays = [x.value if type(x) is Node else x for x in held]

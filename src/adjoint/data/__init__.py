@@ -5,10 +5,11 @@ from .digits import digits
 from .idx import read_idx
 from .loader import DataLoader
 from .mnist import FASHION_CLASSES, fashion_mnist, mnist
+from .scans import digit_from_image, read_image
 from .synthetic import moons, spirals
 from .text import Characters, characters
 
 __all__ = [
-    "FASHION_CLASSES", "Augmentation", "Characters", "DataLoader", "characters", "digits", "fashion_mnist", "mnist", "moons",
-    "read_idx", "spirals",
+    "FASHION_CLASSES", "Augmentation", "Characters", "DataLoader", "characters", "digit_from_image", "digits",
+    "fashion_mnist", "mnist", "moons", "read_idx", "read_image", "spirals",
 ]  # fmt: skip

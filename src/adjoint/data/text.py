@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-__all__ = ["Characters", "characters"]
+__all__ = ["Characters", "characters", "read_text"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,16 +70,21 @@ def characters(path: str | os.PathLike[str] | None = None, *, text: str | None =
     """
     if (path is None) == (text is None):
         raise ValueError("characters: give a path, or text=")
-    if path is not None:
-        try:
-            text = Path(path).read_text(encoding="utf-8")
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{path} isn't a text in UTF-8: {error}") from error
-    assert text is not None
+    if text is None:
+        assert path is not None
+        text = read_text(path)
     if not text:
         raise ValueError(f"{path or 'the text'} is empty: there is nothing to learn from")
     vocabulary = "".join(sorted(set(text)))
     return Characters(vocabulary, _encode(text, vocabulary))
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """A text file in UTF-8. Raises OSError where it can't be read, ValueError when it isn't UTF-8."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} isn't a text in UTF-8: {error}") from error
 
 
 def _encode(text: str, vocabulary: str) -> np.ndarray:

@@ -51,12 +51,12 @@ def donated_leaves(c: Canonical, forgotten: tuple[tuple[int, int], ...], arrays:
             k
             for (k, uses), node, value in zip(forgotten, nodes, values, strict=True)
             # the leaf: in `order`, `number` and `leaves`, and in the inputs of its users; the array: in the leaf and `arrays`
-            if node == COUNTED_IN_LIST + 3 + uses and value == COUNTED_IN_LIST + 2 and _is_ours(arrays[k])
+            if node == COUNTED_IN_LIST + 3 + uses and value == COUNTED_IN_LIST + 2 and is_ours(arrays[k])
         ]
     )
 
 
-def _is_ours(array: Any) -> bool:
+def is_ours(array: Any) -> bool:
     """Whether nobody else can see the array's memory."""
     if type(array) is not np.ndarray or not array.flags.writeable:
         return False

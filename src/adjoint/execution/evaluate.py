@@ -32,7 +32,7 @@ from adjoint.graph import Kept, Node, Origin, topological
 from adjoint.graph.collector import collector_paused
 from adjoint.primitives.core import FULL, SELECT, VERSION, WATCHED
 
-__all__ = ["compact", "evaluate", "plan_of", "run"]
+__all__ = ["compact", "evaluate", "located", "plan_of", "run"]
 
 CACHE_WEIGHT = 1_000_000  # steps and leaves remembered in all
 
@@ -112,7 +112,7 @@ def run(plan: Plan, leaves: list[Any], numbers: list[Any], donated: Collection[i
     """The values of a plan's outputs. Outputs may take the memory of the leaves at `donated`, so nobody may read those
     arrays any more, and no two of them may overlap."""
     program = plan.program
-    if program is not None and program.alone:
+    if program is not None and program.alone:  # native: it runs once, and so may write over what it reads
         return program.run(leaves, numbers, True, donated)  # type: ignore[no-any-return]
     if plan.has_products:
         with single_threaded:
@@ -197,11 +197,10 @@ def _finish(c: Canonical, work: Work) -> None:
     try:
         results = work.compute()
     except Exception as error:
-        with _lock:
-            origin = blame(c)
-        if origin is None:
+        found = located(error, c)
+        if found is None:
             raise
-        raise _at(error, origin) from error
+        raise found from error
     with _lock:
         _store(c, work.targets, results)
 
@@ -243,6 +242,13 @@ def _cut_from(c: Canonical) -> list[Node]:
     found = [x for x in alive if x.inputs[0] in c.number and x not in c.number]
     WATCHED[:] = [x for x in alive if x not in c.number and x.inputs[0] not in c.number]
     return found
+
+
+def located(error: Exception, c: Canonical) -> Exception | None:
+    """An error of a graph's evaluation with the line that recorded what fails; None where nothing fails node by node."""
+    with _lock:
+        origin = blame(c)
+    return None if origin is None else _at(error, origin)
 
 
 def blame(c: Canonical) -> Origin | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from adjoint.execution.canonical import canonicalize, value_array
-from adjoint.execution.evaluate import compact, key_of, plan_of, run
+from adjoint.execution.evaluate import compact, key_of, located, plan_of, run
 from adjoint.execution.tiers import program_of
 from adjoint.graph import Node
 from adjoint.graph.collector import collector_paused
@@ -36,7 +36,17 @@ class Replay:
         self.picks = [order[c.number[x]] for x in roots]
         if self.picks == list(range(len(self.plan.outputs))):
             self.picks = []  # the results are in order as they come
-        program_of(self.plan, at_once=True)
+        self.program = program_of(self.plan, at_once=True)
+
+    def station(self, partners: dict[int, int]) -> Any:
+        """The native program's own frame for the caller (see `native.program.Station`), where that will do; else None.
+
+        `partners` are positions of leaves by the positions of roots that would best take their memory.
+        """
+        if self.picks or self.constants or not self.program.masks:
+            return None
+        found = {position: k for k, position in self.places}
+        return self.program.station({root: found[x] for root, x in partners.items() if x in found})
 
     def run(self, arrays: Sequence[Any], numbers: list[Any]) -> list[Any]:
         """The values of the roots, which may share memory with the arrays."""
@@ -47,6 +57,15 @@ class Replay:
             values[k] = arrays[position]
         results = [compact(x) for x in run(self.plan, values, numbers)]
         return [results[k] for k in self.picks] if self.picks else results
+
+
+def located_anew(error: Exception, roots: Sequence[Node], values: Mapping[Node, Any]) -> Exception:
+    """An error that a replay raised with the line that recorded what fails, found in the same graph recorded anew, whose
+    leaves get these values."""
+    c = canonicalize(roots, given=values)
+    for node, value in values.items():
+        node.value = value
+    return located(error, c) or error
 
 
 def own(result: Any, arrays: Sequence[Any]) -> Any:

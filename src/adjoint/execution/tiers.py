@@ -83,7 +83,7 @@ def program_of(plan: Plan, at_once: bool = False) -> Any:
             plan.price = 0.0 if at_once and tiers.backend != "numpy" else tiers.price(plan)
         if plan.spent >= plan.price:
             plan.price = math.inf
-            plan.program = _native(plan) or plan.program
+            plan.program = _native(plan, at_once) or plan.program
             if plan.program is not None:
                 plan.steps = []
         if plan.program is None:
@@ -94,12 +94,12 @@ def program_of(plan: Plan, at_once: bool = False) -> Any:
         return plan.program
 
 
-def _native(plan: Plan) -> Any:
+def _native(plan: Plan, patient: bool) -> Any:
     """The plan compiled; None where native code can't serve it."""
     native = importlib.import_module("adjoint.execution.native")  # heavy: first when something is to be compiled
     lacking = native.missing()
     if lacking is None:
-        return native.compile_plan(plan)
+        return native.compile_plan(plan, patient)
     tiers.backend = "numpy"
     if not tiers.noticed:
         tiers.noticed = True

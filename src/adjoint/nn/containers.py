@@ -7,7 +7,7 @@ from typing import Any, Self, overload
 
 from .module import CHILD, Module
 
-__all__ = ["ModuleList", "Sequential"]
+__all__ = ["ModuleDict", "ModuleList", "Sequential"]
 
 
 class Ordered(Module):
@@ -86,3 +86,62 @@ class Sequential(Ordered):
 
     def _with(self, named: Mapping[str, Module]) -> Self:
         return type(self)(named)
+
+
+class ModuleDict(Module):
+    """A dictionary whose modules are found by the module that holds it, under their keys, in the order of insertion."""
+
+    def __init__(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]] = ()) -> None:
+        self.update(modules)
+
+    def update(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]]) -> None:
+        """Add modules by name, from a dictionary or from pairs."""
+        for name, module in modules.items() if isinstance(modules, Mapping) else modules:
+            self[name] = module
+
+    def keys(self) -> list[str]:
+        """The names."""
+        return [name for name, _ in self._own(CHILD)]
+
+    def values(self) -> list[Module]:
+        """The modules."""
+        return [module for _, module in self._own(CHILD)]
+
+    def items(self) -> list[tuple[str, Module]]:
+        """The names and modules."""
+        return list(self._own(CHILD))
+
+    def pop(self, name: str) -> Module:
+        """Take a module out, and give it back. Raises KeyError when there is none of this name."""
+        module = self[name]
+        del self[name]
+        return module
+
+    def clear(self) -> None:
+        """Take all modules out."""
+        for name in self.keys():
+            del self[name]
+
+    def __getitem__(self, name: str) -> Module:
+        if self._kinds.get(name) != CHILD:
+            raise KeyError(f"ModuleDict has no module {name!r}; there are {', '.join(self.keys()) or 'none'}")
+        module: Module = self.__dict__[name]
+        return module
+
+    def __setitem__(self, name: str, module: Module) -> None:
+        if hasattr(type(self), name) or (name in self.__dict__ and name not in self._kinds):
+            raise KeyError(f"ModuleDict: a module can't be called {name!r}, which is an attribute of every ModuleDict")
+        self.add_module(name, module)
+
+    def __delitem__(self, name: str) -> None:
+        self[name]
+        delattr(self, name)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self._kinds.get(name) == CHILD
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def __len__(self) -> int:
+        return len(self.keys())

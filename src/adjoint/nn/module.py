@@ -14,6 +14,9 @@ from adjoint.tensors.functions import asarray, variable
 from adjoint.tensors.functions import tensor as make_tensor
 from adjoint.tensors.located import enter_scope, leave_scope, user_frame
 
+from .hooks import HookHandle, Hooks
+from .summaries import Summary, summary
+
 __all__ = ["KeyMismatch", "Module", "Parameter"]
 
 PARAMETER = "parameter"
@@ -65,6 +68,7 @@ class Module:
 
     training: bool
     _kinds: dict[str, str]
+    _hooks: Hooks | None = None
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """An empty module: no parameters yet, in training mode."""
@@ -89,9 +93,41 @@ class Module:
         frame = None if inside_library else user_frame(2)
         token = enter_scope(kind.__name__, frame, user=not kind.__module__.startswith("adjoint."))
         try:
-            return self.forward(*args, **kwargs)
+            if self._hooks is None:
+                return self.forward(*args, **kwargs)
+            args, kwargs = self._hooks.before(self, args, kwargs)
+            return self._hooks.after(self, args, kwargs, self.forward(*args, **kwargs))
         finally:
             leave_scope(token)
+
+    def register_forward_pre_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> HookHandle:
+        """Call `hook(module, args)` before each call of the module; what it returns, unless None, replaces args.
+
+        A result that is no tuple is the only argument. With `with_kwargs` it is `hook(module, args, kwargs)`, and gives None
+        or both. `prepend` puts it before the hooks that there are. `remove()` of the handle takes it out again.
+        """
+        hooks = self._hooked()
+        return hooks.add(self, hooks.pre, hook, prepend, with_kwargs)
+
+    def register_forward_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> HookHandle:
+        """Call `hook(module, args, output)` after each call of the module; what it returns, unless None, is the output.
+
+        With `with_kwargs` it is `hook(module, args, kwargs, output)`. `prepend` puts it before the hooks that there are.
+        `remove()` of the handle takes it out again.
+        """
+        hooks = self._hooked()
+        return hooks.add(self, hooks.post, hook, prepend, with_kwargs)
+
+    def _hooked(self) -> Hooks:
+        tracing.changed(self, f"the hooks of {type(self).__name__}")
+        if self._hooks is None:
+            self.__dict__["_hooks"] = Hooks()
+        hooks: Hooks = self.__dict__["_hooks"]
+        return hooks
 
     # ---------------------------------------------------------------- attributes
 
@@ -312,6 +348,10 @@ class Module:
         return self.to("float64")
 
     # ---------------------------------------------------------------- text
+
+    def summary(self, *inputs: Any, dtype: Any = None) -> Summary:
+        """A table of the layers with the shapes of their outputs, their parameters and their work: see `nn.summary`."""
+        return summary(self, *inputs, dtype=dtype)
 
     def extra_repr(self) -> str:
         """What to show between the parentheses of the module's text, such as `in_features=2, out_features=3`."""

@@ -67,7 +67,7 @@ class Adam(Optimizer):
         if group["amsgrad"]:
             largest = state["max_exp_avg_sq"] if "max_exp_avg_sq" in state else zeros_like(gradient)
             squares = keep(state, "max_exp_avg_sq", maximum(largest, squares))
-        # a factor, since dividing each element would take as long as the root
+        # a division for each element would cost as much as a root
         root = sqrt(squares) * (1 / (1 - beta2 ** state["step"]) ** 0.5)
         updated: Tensor = parameter - size * (average / (root + group["eps"]))
         return updated

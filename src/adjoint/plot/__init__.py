@@ -1,11 +1,11 @@
 """Figures of training and of predictions, drawn by matplotlib (the extra `train`)."""
 
 from .classes import confusion_matrix, decision_boundary, mistakes
-from .curves import losses
+from .curves import losses, rates
 from .images import predictions
 from .layers import activations, gradients, histograms, weights
 
 __all__ = [
     "activations", "confusion_matrix", "decision_boundary", "gradients", "histograms", "losses", "mistakes", "predictions",
-    "weights",
+    "rates", "weights",
 ]  # fmt: skip

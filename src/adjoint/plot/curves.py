@@ -10,7 +10,7 @@ import numpy as np
 
 from .figures import COLORS, MUTED, finish, new_axes, new_figure
 
-__all__ = ["losses"]
+__all__ = ["losses", "rates"]
 
 
 def losses(
@@ -50,6 +50,28 @@ def losses(
         _add_accuracy(axes, accuracy)
     elif any(curves):
         axes.legend(frameon=False)
+    return finish(figure, path)
+
+
+def rates(
+    values: Sequence[float],
+    path: str | os.PathLike[str] | None = None,
+    *,
+    steps_per_epoch: int | None = None,
+    title: str = "Learning rate",
+) -> Any:
+    """The learning rate of every step; with `steps_per_epoch` the steps are counted in epochs.
+
+    Gives the matplotlib figure, and writes it to `path` if there is one. Raises ValueError when there is nothing to show,
+    ImportError without matplotlib.
+    """
+    curve = np.asarray(values, float)
+    if not curve.size:
+        raise ValueError("plot.rates: there are no rates to show")
+    figure = new_figure(7.5, 3.5)
+    axes = new_axes(figure, title, "epoch" if steps_per_epoch else "step", "rate")
+    axes.plot(np.arange(1, len(curve) + 1) / (steps_per_epoch or 1), curve, color=COLORS[0], linewidth=2)
+    axes.set_ylim(bottom=0)
     return finish(figure, path)
 
 

@@ -646,6 +646,8 @@ def _rebind(tensor: Tensor, node: Node) -> None:
     variable = variable_of(old) if old.op in (LEAF, VERSION) else None
     if variable is None or not variable.tracked:
         tensor.node = stop_gradient(node) if node.tracked else node
+        if node.value is None:
+            accumulating(tensor)  # a running statistic, say, that nobody reads
         if variable is not None and variable.name is not None:
             tensor.name = variable.name
         return

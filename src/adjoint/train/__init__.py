@@ -1,13 +1,29 @@
 """Training: the loop for those who want one, checkpoints, and the recipes behind `adjoint train`."""
 
+from .chargpt import CharRun, bits_per_character, char_loss, generate, train_chargpt
 from .checkpoints import DamagedCheckpoint, load_checkpoint, save_checkpoint
+from .classifiers import CLASSIFIERS, Classifier, ClassifierRun, probabilities, scaled, train_classifier
 from .fitting import fit
-from .history import Epoch, History
+from .folder import load_network, save_network
+from .history import Epoch, History, percent
 from .metrics import accuracy, confusion_matrix, predict
-from .mnist import MnistRun, mnist_mlp, mnist_network
+from .moons import MoonsRun, train_moons
+from .networks import (
+    NETWORKS,
+    CharTransformer,
+    build,
+    example_input,
+    fashion_cnn,
+    mnist_cnn,
+    mnist_network,
+    moons_network,
+)
 from .stopping import EarlyStopping
 
 __all__ = [
-    "DamagedCheckpoint", "EarlyStopping", "Epoch", "History", "MnistRun", "accuracy", "confusion_matrix", "fit",
-    "load_checkpoint", "mnist_mlp", "mnist_network", "predict", "save_checkpoint",
+    "CLASSIFIERS", "NETWORKS", "CharRun", "CharTransformer", "Classifier", "ClassifierRun", "DamagedCheckpoint",
+    "EarlyStopping", "Epoch", "History", "MoonsRun", "accuracy", "bits_per_character", "build", "char_loss",
+    "confusion_matrix", "example_input", "fashion_cnn", "fit", "generate", "load_checkpoint", "load_network", "mnist_cnn",
+    "mnist_network", "moons_network", "percent", "predict", "probabilities", "save_checkpoint", "save_network", "scaled",
+    "train_chargpt", "train_classifier", "train_moons",
 ]  # fmt: skip

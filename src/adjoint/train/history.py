@@ -66,8 +66,8 @@ def describe(epoch: Epoch, epochs: int) -> str:
 
 
 def short(loss: float) -> str:
-    """A loss as text: four decimals, or two digits where these would all be zero."""
-    return f"{loss:.4f}" if abs(loss) >= 1e-3 or loss == 0 else f"{loss:.1e}"
+    """A loss as text: four decimals, or two digits where these would all be zero or too many stand before them."""
+    return f"{loss:.4f}" if 1e-3 <= abs(loss) < 1e6 or loss == 0 else f"{loss:.1e}"
 
 
 def percent(share: float) -> str:

@@ -55,6 +55,11 @@ def vector_bits() -> int:
     return 256 if "+avx2" in features and "+fma" in features else 128
 
 
+def triple() -> str:
+    """What machine code is made for, as LLVM names it."""
+    return str(binding().get_process_triple())
+
+
 def attributes(bits: int) -> str:
     """The attributes of every function: vectors stay as wide as they are written."""
     return f'attributes #0 = {{ nounwind "prefer-vector-width"="{bits}" "min-legal-vector-width"="{bits}" }}'

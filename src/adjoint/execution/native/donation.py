@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, Unit, View, contiguous
-from adjoint.execution.native.memory import ALIGNMENT
+from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, Unit, View, Window, contiguous
+from adjoint.execution.native.memory import ALIGNMENT, address
 
 
 def overwritable(fusion: Fusion, results: list[int]) -> dict[int, tuple[int, ...]]:
     """The leaves whose memory each result may take."""
     leaves = len(fusion.plan.leaf_types)
-    last_host = max([k for k, unit in enumerate(fusion.units) if isinstance(unit, Host)], default=-1)
+    failing = [k for k, u in enumerate(fusion.units) if isinstance(u, Host) or (isinstance(u, Move) and u.indices)]
+    last_failing = max(failing, default=-1)
     last_reader: dict[int, int] = {}
     for index, unit in enumerate(fusion.units):
         for root in _roots(fusion, unit):
@@ -24,8 +25,8 @@ def overwritable(fusion: Fusion, results: list[int]) -> dict[int, tuple[int, ...
     kept = {fusion.views[s].root for s in fusion.results if s not in fusion.objects}
     found: dict[int, tuple[int, ...]] = {}
     for index, unit in enumerate(fusion.units):
-        # after host code, which may fail: a run that failed must find its leaves as they were
-        if not isinstance(unit, Nest) or unit.by_row or index <= last_host:
+        # after host code and checks of indices, which may fail: a run that failed must find its leaves as they were
+        if not isinstance(unit, Nest) or unit.by_row or index <= last_failing:
             continue
         for result in results:
             if result not in unit.stored or unit.level[result] != "element":
@@ -46,24 +47,21 @@ def overwritable(fusion: Fusion, results: list[int]) -> dict[int, tuple[int, ...
 
 def is_lendable(array: Any) -> bool:
     """Whether a result may lie in this memory: it can be written, and vectors in it don't straddle cache lines."""
-    address: int = array.__array_interface__["data"][0]
-    return address % ALIGNMENT == 0 and bool(array.flags.writeable)
+    return address(array) % ALIGNMENT == 0 and bool(array.flags.writeable)
 
 
 def _roots(fusion: Fusion, unit: Unit) -> set[int]:
     """The arrays in memory that a unit may read."""
-    if isinstance(unit, Product):
-        return {unit.a.root, unit.b.root}
-    if isinstance(unit, Move):
-        return {view.root for view in unit.views}
+    if isinstance(unit, Product | Window | Move):
+        return {view.root for view in unit.reads}
     steps = unit.steps if isinstance(unit, Nest) else [unit.step]
     products = unit.products if isinstance(unit, Nest) else []
     roots = {fusion.views[i].root for step in steps for i in step.inputs if i in fusion.views}
-    return roots | {view.root for product in products for view in (product.a, product.b)}
+    return roots | {view.root for product in products for view in product.reads}
 
 
 def _only_at_its_element(fusion: Fusion, nest: Nest, leaf: int) -> bool:
-    if any(leaf in (product.a.root, product.b.root) for product in nest.products):
+    if any(view.root == leaf for product in nest.products for view in product.reads):
         return False
     whole = View(leaf, 0, nest.domain, contiguous(nest.domain))
     for step in nest.steps:

@@ -15,6 +15,9 @@ from adjoint.shapes import Shape, size_of
 
 BLOCK = 128  # vectors summed in one go; their sums are added in float64, or with compensation
 UNROLL = 4
+SHARED_FROM = 1 << 19  # work (operations on elements, costly ones ten times) that is cut into chunks for the threads
+CHUNK = 1 << 17  # work in a chunk, about 10 µs
+MOST_CHUNKS = 512
 RECOMPUTE = 4  # cost up to which a value is computed again in a later pass over the row
 Strides = tuple[int, ...]
 
@@ -150,7 +153,8 @@ class NestWriter:
             if nest.level[slot] == "element":
                 act("store", slot, slot, self.phase[slot])
         self.saved: dict[int, int] = {s: self.phase[s] for s in stored if nest.level[s] == "element"}
-        reduced: set[int] = set()
+        self.reduced: set[int] = set()  # the reductions that are computed
+        reduced = self.reduced
         seen: set[tuple[int, int]] = set()
 
         def reduce(slot: int) -> None:
@@ -250,17 +254,41 @@ class NestWriter:
             self.inner = [Dimension(1, -1)]
 
     def measure(self) -> None:
-        """How far the range of rows goes, and whether the nest is one long loop."""
-        lanes, last = self.e.lanes, self.inner[-1]
-        self.flat = not self.outer and self.nest.split is None and len(self.inner) == 1
-        self.granule = 1
+        """How far the range of rows goes, whether the nest is one long loop, and how it falls into chunks."""
+        nest, lanes, last = self.nest, self.e.lanes, self.inner[-1]
+        single_pass = not any(self.actions[1:])  # nothing needs the whole domain's reductions for its elements
+        self.flat = not self.outer and len(self.inner) == 1 and single_pass
+        granule = lanes * (BLOCK if any(step.op.name in REDUCTIONS for step in nest.steps) else 1)
+        self.flat = self.flat and last.size >= granule
+        self.granule = granule if self.flat else 1
         if self.flat:
-            reduced = any(step.op.name in REDUCTIONS for step in self.nest.steps)
-            self.granule = lanes * (BLOCK if reduced else 1)
-            self.flat = last.size >= self.granule
-        if not self.flat:
-            self.granule = 1
-        self.extent = last.size // self.granule * self.granule if self.flat else self.outer[0].size if self.outer else 1
+            self.extent = last.size // granule * granule
+        else:
+            first = self.outer or (self.inner[:-1] if single_pass else [])
+            self.extent = first[0].size if first else 1
+        work = size_of(nest.domain) * max(sum(min(self.cost[s], 50) for s in self.wanted()), 1)
+        chunks = 1 if work < SHARED_FROM else min(work // CHUNK, self.extent // self.granule, MOST_CHUNKS)
+        self.step = -(-self.extent // max(chunks, 1) // self.granule) * self.granule
+        self.set_chunks(self.step)
+
+    def set_chunks(self, step: int) -> None:
+        """Cut the range into chunks of `step` rows. If there are several, each has its own total of what is reduced over
+        all of them; these are put together in order, so that it doesn't matter who computed which."""
+        self.step = step
+        self.chunks = -(-self.extent // step)
+        nest = self.nest
+        split_rows = nest.split == 0  # all of the domain is one row
+        self.partial = [
+            s for s in nest.stored if self.chunks > 1 and nest.level[s] == "total" and s not in nest.by_row
+        ] + [s for s in nest.level if self.chunks > 1 and split_rows and s in nest.by_row and s in self.reduced]
+
+    def wanted(self) -> list[int]:
+        """What the passes store, keep or reduce."""
+        return [
+            slot if kind != "reduce" else self.producer[slot].output
+            for actions in self.actions
+            for kind, slot in actions
+        ]
 
     @property
     def elements(self) -> int:
@@ -271,7 +299,14 @@ class NestWriter:
         name = self.pointers.get(key)
         if name is None:
             name = self.pointers[key] = f"%base{len(self.pointers)}"
-            if key in self.nest.tiles:  # a tile holds the rows from %lo on
+            if key in self.partial:
+                size = size_of(self.fusion.shapes[key]) * ITEMSIZE[self.fusion.dtypes[key]]
+                self.load_pointer(f"{name}.all", self.share_partial(key))
+                self.prologue += [
+                    f"  {name}.by = mul i64 %chunk, {size}",
+                    f"  {name} = getelementptr i8, ptr {name}.all, i64 {name}.by",
+                ]
+            elif key in self.nest.tiles:  # a tile holds the rows from %lo on
                 dtype = self.fusion.dtypes[key]
                 self.load_own(f"{name}.tile", self.nest.tiles[key])
                 self.prologue += [
@@ -287,6 +322,11 @@ class NestWriter:
     def load_pointer(self, name: str, position: int) -> None:
         self.prologue.append(f"  {name}.at = getelementptr ptr, ptr %table, i64 {position}")
         self.prologue.append(f"  {name} = load ptr, ptr {name}.at")
+
+    def share_partial(self, slot: int) -> int:
+        """The position of the chunks' totals of a slot."""
+        size = size_of(self.fusion.shapes[slot]) * ITEMSIZE[self.fusion.dtypes[slot]]
+        return self.table.share(self.index, f"totals of {slot}", size * self.chunks)
 
     def load_own(self, name: str, offset: int) -> None:
         """A pointer into the scratch space of the thread that runs."""
@@ -313,40 +353,94 @@ class NestWriter:
             for phase, actions in enumerate(self.actions):
                 if actions:
                     self.row_pass(phase, actions)
-            for slot in nest.stored:
-                if nest.level[slot] == "row" or slot in nest.by_row:
-                    value = self.row(slot)
-                    e.store_scalar(value, self.pointer(slot), self.offset(0, self.result_strides(slot)))
-        for name, k in e.libm.items():
-            self.load_pointer(f"%libm{k}", self.table.at(("libm", name)))
+            if not self.row_partial():
+                self.store_rows()
+            else:
+                for slot in self.partial:
+                    if slot in nest.by_row:
+                        e.store_scalar(self.row_values[slot], self.pointer(slot), "0")
+        return self.function("nest", "ptr %table, i64 %lo, i64 %hi, i64 %chunk, ptr %own")
+
+    def function(self, name: str, parameters: str) -> str:
+        e = self.e
+        for libm, k in e.libm.items():
+            self.load_pointer(f"%libm{k}", self.table.at(("libm", libm)))
         return "\n".join(
             [
-                f"define internal void @nest{self.index}(ptr %table, i64 %lo, i64 %hi, ptr %own) #0 {{", "entry:",
+                f"define internal void @{name}{self.index}({parameters}) #0 {{", "entry:",
                 *e.allocations, *self.prologue, *e.lines, "  ret void", "}",
             ]
         )  # fmt: skip
 
+    def row_partial(self) -> bool:
+        """Whether what all of the domain is reduced to comes in parts."""
+        return any(slot in self.nest.by_row for slot in self.partial)
+
+    def store_rows(self) -> None:
+        for slot in self.nest.stored:
+            if self.nest.level[slot] == "row" or slot in self.nest.by_row:
+                value = self.row(slot)
+                self.e.store_scalar(value, self.pointer(slot), self.offset(0, self.result_strides(slot)))
+
+    def restart(self, lanes: int) -> Emitter:
+        """Begin another function."""
+        self.e = Emitter(lanes, self.e.declarations, {})
+        self.pointers, self.prologue = {}, []
+        self.indices, self.row_values, self.values = {}, {}, {}
+        return self.e
+
     def write_start(self) -> str | None:
-        """A function that fills the totals with their identities; None if there are none."""
+        """A function that fills the totals in memory with their identities; None if there are none."""
         totals = [s for s in self.nest.stored if self.nest.level[s] == "total" and s not in self.nest.by_row]
         if not totals:
             return None
-        e = Emitter(1, self.e.declarations, {})
+        e = self.restart(1)
         for slot in totals:
             dtype = self.fusion.dtypes[slot]
             initial = REDUCTIONS[self.producer[slot].op.name][0](dtype)
-            pointer = e.assign(f"getelementptr ptr, ptr %table, i64 {self.table.at(slot)}")
-            pointer = e.assign(f"load ptr, ptr {pointer}")
-            with e.loop("0", str(size_of(self.fusion.shapes[slot])), 1) as i:
-                where = e.address(pointer, i, dtype)
+            name, count = f"%total{slot}", size_of(self.fusion.shapes[slot])
+            if slot in self.partial:
+                self.load_pointer(name, self.share_partial(slot))
+                count *= self.chunks
+            else:
+                self.load_pointer(name, self.table.at(slot))
+            with e.loop("0", str(count), 1) as i:
+                where = e.address(name, i, dtype)
                 kind, number = (
                     ("i8", str(int(initial))) if dtype == "bool" else (ELEMENT[dtype], literal(initial, dtype))
                 )
                 e.line(f"store {kind} {number}, ptr {where}")
-        return "\n".join(
-            [f"define internal void @start{self.index}(ptr %table) #0 {{", "entry:", *e.allocations, *e.lines,
-             "  ret void", "}"]
-        )  # fmt: skip
+        return self.function("start", "ptr %table")
+
+    def write_finish(self) -> str | None:
+        """A function that puts the chunks' totals together; None if there are none."""
+        if not self.partial:
+            return None
+        partial, nest = self.partial, self.nest
+        e = self.restart(1)
+        for slot in partial:
+            step, dtype, count = self.producer[slot], self.fusion.dtypes[slot], size_of(self.fusion.shapes[slot])
+            name = f"%parts{slot}"
+            self.load_pointer(name, self.share_partial(slot))
+            whole = slot not in nest.by_row
+            with ExitStack() as loops:
+                i = loops.enter_context(e.loop("0", str(count), 1)) if whole else "0"
+                total = Accumulator(e, step, dtype, True, 1)
+                with e.loop("0", str(self.chunks), 1) as c:
+                    at = e.assign(f"add i64 {i}, {e.assign(f'mul i64 {c}, {count}')}")
+                    total.add(e, e.load_scalar(name, at, dtype), 0)
+                    total.flush(e)
+                value = total.result(e)
+                if whole:
+                    self.load_pointer(f"%whole{slot}", self.table.at(slot))
+                    e.store_scalar(value, f"%whole{slot}", i)
+                else:
+                    self.row_values[slot] = value
+        if self.row_partial():
+            self.partial = []  # from here on a pointer is that of the whole
+            self.store_rows()
+            self.partial = partial
+        return self.function("finish", "ptr %table")
 
     def row_pass(self, phase: int, actions: list[tuple[str, int]]) -> None:
         e = self.e
@@ -363,8 +457,10 @@ class NestWriter:
         copies = UNROLL if reduced and light and whole >= 2 * UNROLL else 1
         by_row = [self.accumulator(s, blocked, copies) for s in reduced if s in self.nest.by_row]
         with ExitStack() as loops:
-            for d in self.inner[:-1]:
-                self.indices[d.axis] = loops.enter_context(e.loop("0", str(d.size), 1))
+            for k, d in enumerate(self.inner[:-1]):
+                ranged = k == 0 and not self.outer and self.extent == d.size and not any(self.actions[1:])
+                bounds = ("%lo", "%hi") if ranged else ("0", str(d.size))
+                self.indices[d.axis] = loops.enter_context(e.loop(*bounds, 1))
             # totals along the innermost loop go to memory after it; the others at every point
             along = [
                 self.accumulator(s, blocked, copies)

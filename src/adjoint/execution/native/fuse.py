@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from adjoint.execution.native.images import ChannelsLast
 from adjoint.execution.native.ir import ITEMSIZE
+from adjoint.execution.native.layouts import channels_last
 from adjoint.execution.native.lowering import is_lowered, reduces
 from adjoint.execution.plan import Plan, Step
 from adjoint.shapes import Shape, size_of
@@ -96,8 +98,10 @@ class Nest:
         ] = {}  # of the slots computed here: "element", "row" or "total" (nobody reads it here)
         self.by_row: set[int] = set()  # the reductions that give one value for each row
         self.stored: list[int] = []  # slots that go to memory
-        self.products: list[Product] = []  # computed tile by tile, each read by the nest while it is in the cache
-        self.tile_rows = 0  # of the products
+        self.products: list[
+            Product | Window
+        ] = []  # computed tile by tile, each read by the nest while it is in the cache
+        self.tile = 0  # elements, if there are products
         self.tiles: dict[
             int, int
         ] = {}  # products of which nothing but the tile is kept, and where in a thread's own space
@@ -133,6 +137,32 @@ class Product:
         self.choice: Choice | None = None
         self.tile: int | None = None  # where in a thread's own space its rows go, if nothing else is kept of them
 
+    @property
+    def reads(self) -> tuple[View, ...]:
+        return self.a, self.b
+
+    @property
+    def grain(self) -> int:
+        """Elements of the result that are computed together, at least: a row, or in a batch a matrix."""
+        n, m = self.shape[-2:]
+        return n * m if size_of(self.shape) > n * m else m
+
+
+class Window:
+    """A convolution or pool over channels-last images. The result is in rows, in the step's shape."""
+
+    def __init__(self, step: Step, reads: tuple[View, ...], dtypes: tuple[str, ...]) -> None:
+        self.step = step
+        self.reads = reads
+        self.dtypes = dtypes
+        self.shape = step.type.shape
+        self.tile: int | None = None  # as a product's
+
+    @property
+    def grain(self) -> int:
+        """Elements of the result that are computed together, at least."""
+        return size_of(self.shape[1:])
+
 
 INDEXED = frozenset({"gather", "scatter_add", "scatter"})
 REGIONS = frozenset({"concat", "embed", "update_slice"})
@@ -140,14 +170,17 @@ REGIONS = frozenset({"concat", "embed", "update_slice"})
 
 class Move:
     """A step that puts elements into places that a loop nest can't reach. `views` are its inputs, in order where they are
-    indices or moved by them; `roots` are the arrays that hold what was given."""
+    indices or moved by them."""
 
-    def __init__(self, step: Step, views: list[View], dtypes: list[str], roots: list[int]) -> None:
+    def __init__(self, step: Step, views: list[View], dtypes: list[str]) -> None:
         self.step = step
         self.views = views
         self.first_index = 2 if step.op.name == "scatter" else 1
         self.index_dtypes = dtypes[self.first_index :]
-        self.index_roots = roots[self.first_index :] if step.op.name in INDEXED else []
+
+    @property
+    def reads(self) -> tuple[View, ...]:
+        return tuple(self.views)
 
     @property
     def indices(self) -> list[View]:
@@ -168,7 +201,7 @@ class Host:
         self.step = step
 
 
-Unit = Nest | Product | Move | Host
+Unit = Nest | Product | Window | Move | Host
 
 
 class Fusion:
@@ -184,6 +217,7 @@ class Fusion:
         self.shapes: dict[int, Shape] = {}
         self.dtypes: dict[int, str] = {}
         self.objects: set[int] = set()  # slots that hold what native code can't read
+        steps = channels_last(plan)
         self.new_slot = len(plan.types)
         fixed = len(plan.leaf_types) + len(plan.number_types)
         for slot in [*range(fixed), *plan.constants]:
@@ -193,8 +227,8 @@ class Fusion:
                 continue
             single = len(plan.leaf_types) <= slot < fixed or (slot in plan.constants and plan.constants[slot].ndim == 0)
             self.root(slot, () if single else t.shape, t.dtype.name, 0)
-        self.turned = turned_products(plan)
-        for step in plan.steps:
+        self.turned = turned_products(steps, {slot for _, _, slot, _ in plan.outputs})
+        for step in steps:
             self.place(step)
         self.results = [self.contiguous_result(slot) for _, _, slot, _ in plan.outputs]
         self.note_stores()
@@ -221,6 +255,11 @@ class Fusion:
             self.elementwise(step)
         elif dtypes and step.attributes and reduces(name, t.dtype.name, dtypes[0]):
             self.reduction(step)
+        elif isinstance(step.op, ChannelsLast):
+            slots = [i if is_contiguous(self.views[i]) else self.copy(i) for i in step.inputs]
+            dtypes = [self.dtypes[i] for i in slots]
+            self.units.append(Window(step, tuple([self.views[i] for i in slots]), tuple(dtypes)))
+            self.root(step.output, t.shape, t.dtype.name, len(self.units))
         elif name == "matmul" and t.dtype.name in ("float32", "float64"):
             self.product(step)
         elif name in REGIONS or (name in INDEXED and self.may_index(step)):
@@ -385,15 +424,10 @@ class Fusion:
             self.root(out, shape, step.type.dtype.name, len(self.units))
 
     def may_index(self, step: Step) -> bool:
-        """Whether the indices can be checked before the program starts: they are whole leaves or constants."""
+        """Whether the indices are of a kind that native code reads."""
         first = 2 if step.op.name == "scatter" else 1
-        given = len(self.plan.leaf_types)
         return first < len(step.inputs) and all(
-            (self.views[i].root < given or self.views[i].root in self.plan.constants)
-            and self.dtypes[i][0] in "iu"
-            and self.dtypes[i] != "uint64"
-            and self.is_whole(self.views[i])
-            for i in step.inputs[first:]
+            self.dtypes[i][0] in "iu" and self.dtypes[i] != "uint64" for i in step.inputs[first:]
         )
 
     def is_plain(self, slot: int) -> bool:
@@ -401,19 +435,11 @@ class Fusion:
         view = self.views[slot]
         return is_contiguous(view) and view.offset == 0 and size_of(view.shape) == size_of(self.shapes[view.root])
 
-    def is_whole(self, view: View) -> bool:
-        """Whether a view has all elements of its array, in order or repeated, and no others."""
-        steps = [(n, s) for n, s in zip(view.shape, view.strides, strict=True) if s and n != 1]
-        count = size_of(self.shapes[view.root])
-        kept = tuple([n for n, _ in steps])
-        return view.offset == 0 and size_of(kept) == count and contiguous(kept) == tuple([s for _, s in steps])
-
     def move(self, step: Step) -> None:
         """A unit of its own. Indices and what is moved by them lie in order; what is copied may be any view."""
         indexed = step.op.name in INDEXED
         slots = [self.copy(i) if indexed and not self.is_plain(i) else i for i in step.inputs]
-        roots = [self.views[i].root for i in step.inputs]
-        self.units.append(Move(step, [self.views[i] for i in slots], [self.dtypes[i] for i in slots], roots))
+        self.units.append(Move(step, [self.views[i] for i in slots], [self.dtypes[i] for i in slots]))
         self.root(step.output, step.type.shape, step.type.dtype.name, len(self.units))
 
     # What must lie in memory
@@ -431,10 +457,8 @@ class Fusion:
                     for slot in step.inputs:
                         if not (self.home.get(slot) == index and slot in unit.level):
                             needed.add(self.views[slot].root)
-            elif isinstance(unit, Product):
-                needed |= {unit.a.root, unit.b.root}
-            elif isinstance(unit, Move):
-                needed |= {view.root for view in unit.views}
+            elif isinstance(unit, Product | Window | Move):
+                needed.update(view.root for view in unit.reads)
             else:
                 needed.update(self.views[s].root for s in unit.step.inputs if s not in self.objects)
         needed.update(self.views[s].root for s in self.results if s not in self.objects)
@@ -454,12 +478,12 @@ def transposed(view: View) -> View:
     return View(view.root, view.offset, (*batch, m, n), (*steps, t, s))
 
 
-def turned_products(plan: Plan) -> set[int]:
+def turned_products(steps: list[Step], read: set[int]) -> set[int]:
     """The products that are read transposed alone: they are computed that way round, as (AB)ᵀ = BᵀAᵀ."""
-    products = {step.output for step in plan.steps if step.op.name == "matmul"}
-    read = {slot for _, _, slot, _ in plan.outputs}
+    products = {step.output for step in steps if step.op.name == "matmul"}
+    read = set(read)
     turned: set[int] = set()
-    for step in plan.steps:
+    for step in steps:
         for slot in step.inputs:
             if slot in products:
                 axes = tuple(range(len(step.type.shape)))

@@ -6,8 +6,7 @@ product that nothing else reads is never in memory as a whole.
 
 from __future__ import annotations
 
-from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, View, contiguous
-from adjoint.execution.native.ir import ITEMSIZE
+from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, View, Window, contiguous
 from adjoint.execution.native.products import choose
 from adjoint.shapes import size_of
 
@@ -22,27 +21,30 @@ def join(fusion: Fusion) -> None:
     kept = {fusion.views[s].root for s in fusion.results if s in fusion.views}
     joined: set[int] = set()
     for index, unit in enumerate(fusion.units):
-        if not isinstance(unit, Product):
+        if not isinstance(unit, Product | Window):
             continue
-        (n, k), m = unit.a.shape[-2:], unit.b.shape[-1]
-        batch, slot = size_of(unit.shape[:-2]), unit.step.output
+        slot = unit.step.output
         places = readers.get(slot, [])
         nest = fusion.units[places[0]] if places else None
-        rows = None
+        tile = None
         if isinstance(nest, Nest) and _fits(fusion, unit, nest):
-            rows = nest.tile_rows = nest.tile_rows or _tile_rows(batch, n, m)
+            tile = nest.tile = nest.tile or _tile(unit)
             joined.add(index)
             nest.products.append(unit)
             if len(places) == 1 and slot not in kept:
                 nest.tiles[slot] = -1  # given a place when it is written
-        unit.choice = choose(unit.step.type.dtype.name, batch, n, k, m, rows)
+        if isinstance(unit, Product):
+            (n, k), m, batch = unit.a.shape[-2:], unit.b.shape[-1], size_of(unit.shape[:-2])
+            unit.choice = choose(unit.step.type.dtype.name, batch, n, k, m, None if tile is None else tile // m)
     fusion.units = [unit for index, unit in enumerate(fusion.units) if index not in joined]
 
 
-def _tile_rows(batch: int, n: int, m: int) -> int:
-    """Rows in a tile: whole matrices of a batch, or a multiple of MIN_ROWS."""
-    block = n if batch > 1 else MIN_ROWS
-    return max(TILE // (m * block), 1) * block
+def _tile(unit: Product | Window) -> int:
+    """Elements in a tile: whole images or matrices of a batch, or a multiple of MIN_ROWS rows."""
+    least = unit.grain
+    if isinstance(unit, Product) and least == unit.shape[-1]:
+        least *= MIN_ROWS
+    return max(TILE // least, 1) * least
 
 
 def _readers(fusion: Fusion) -> dict[int, list[int]]:
@@ -58,35 +60,26 @@ def _readers(fusion: Fusion) -> dict[int, list[int]]:
         else:
             read = set()
         roots = {fusion.views[i].root for i in read if i in fusion.views}
-        if isinstance(unit, Product):
-            roots = {unit.a.root, unit.b.root}
-        elif isinstance(unit, Move):
-            roots = {view.root for view in unit.views}
+        if isinstance(unit, Product | Window | Move):
+            roots = {view.root for view in unit.reads}
         for root in roots:
             readers.setdefault(root, []).append(index)
     return readers
 
 
-def _fits(fusion: Fusion, product: Product, nest: Nest) -> bool:
+def _fits(fusion: Fusion, unit: Product | Window, nest: Nest) -> bool:
     """Whether a nest can run on a product's rows as they come: it reads each element of them where it is."""
-    size, slot, domain, (n, m) = size_of(product.shape), product.step.output, nest.domain, product.shape[-2:]
-    batched = size > n * m
+    size, m, slot, domain = size_of(unit.shape), unit.shape[-1], unit.step.output, nest.domain
+    if unit.step.op.name == "convolution_weight_gradient":  # adds up over the images
+        return False
     if size < JOINED_FROM or size_of(domain) != size or len(domain) < 2 or domain[-1] != m or m < 16 or size == m:
         return False
-    if nest.split == 0 or not nest.stored or (batched and n * m > 4 * TILE):
-        return False
-    if nest.tile_rows and batched and nest.tile_rows % n:
+    if nest.split == 0 or not nest.stored or unit.grain > 8 * TILE or nest.tile % unit.grain:
         return False
     produced = {step.output for step in nest.steps}
     for step in nest.steps:
         for i in step.inputs:
-            if i in produced or i not in fusion.views or fusion.views[i].root != slot:
-                continue
-            if fusion.views[i] != View(slot, 0, domain, contiguous(domain)):
-                return False  # it is read in another order
+            read = fusion.views.get(i) if i not in produced else None
+            if read is not None and read.root == slot and read != View(slot, 0, domain, contiguous(domain)):
+                return False  # in another order
     return True
-
-
-def tile_bytes(product: Product, rows: int) -> int:
-    """Bytes of a tile of so many rows."""
-    return rows * product.shape[-1] * ITEMSIZE[product.step.type.dtype.name]

@@ -146,14 +146,14 @@ address = _address_asked if _field is None else _address_read
 # Memory that comes back ------------------------------------------------------------------------------------------------
 
 SPARE = 4  # blocks that wait for the next run, of whichever plan
-MOST_SPARE = 1 << 28  # bytes of blocks that wait; touching fresh pages takes longer than most plans do
+LARGEST_SPARE = 1 << 28  # bytes of blocks that wait, together; touching fresh pages takes longer than most plans do
 LEASED_FROM = 1 << 17  # bytes: smaller arrays are NumPy's own
 MOST_RETURNED = 1 << 27  # bytes of results that came back and wait to be given out again
 _spare: list[Array] = []
 _returned: deque[Pages] = deque()  # the oldest first
 
 
-def _whole_pages(size: int) -> int:
+def whole_pages(size: int) -> int:
     return -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
 
 
@@ -161,7 +161,7 @@ def take(size: int) -> Array:
     """A block of at least `size` bytes for one run. Pages that were touched before cost nothing to touch again."""
     block = _fitting(size)
     if block is None:
-        block = Pages(_whole_pages(max(size, 1 << 16))).array
+        block = Pages(whole_pages(max(size, 1 << 16))).array
     _in_use(address_of(block), size)
     return block
 
@@ -187,12 +187,12 @@ def give_back(block: Array) -> None:
     """Keep a block for another run."""
     _not_in_use(address_of(block))
     _spare.append(block)
-    if len(_spare) > SPARE or sum([spare.nbytes for spare in list(_spare)]) > MOST_SPARE:
+    if len(_spare) > SPARE or sum([spare.nbytes for spare in list(_spare)]) > LARGEST_SPARE:
         blocks = []
         with contextlib.suppress(IndexError):
             while True:
                 blocks.append(_spare.pop())
-        room = MOST_SPARE
+        room = LARGEST_SPARE
         for spare in sorted(blocks, key=lambda spare: spare.nbytes, reverse=True)[:SPARE]:
             if spare.nbytes <= room:
                 room -= spare.nbytes
@@ -206,7 +206,7 @@ class Lease:
     lent_once = True  # nothing but the one array made of it sees this memory
 
     def __init__(self, shape: Shape, dtype: np.dtype[Any], nbytes: int) -> None:
-        size = _whole_pages(nbytes)
+        size = whole_pages(nbytes)
         self.memory = _taken(size) or Pages(size)
         _in_use(self.memory.address, nbytes)
         self.nbytes = nbytes

@@ -1,6 +1,6 @@
 """Units that move elements to where a loop nest can't write them: gather and scatter, joining, writing into a slice.
 
-Indices are checked before the program starts, so they must be leaves or constants; otherwise NumPy does the step.
+An index out of bounds is noted in the frame's failure, and the unit goes on with another; the program ends after it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from adjoint.execution.native.fuse import INDEXED, Move, View, contiguous
 from adjoint.execution.native.ir import ITEMSIZE, Emitter
-from adjoint.execution.native.tables import Table
+from adjoint.execution.native.tables import FAILURE, Table
 from adjoint.shapes import size_of
 
 
@@ -66,7 +66,7 @@ class MoveWriter:
         head = f"define internal void @unit{self.index}(ptr %table, i64 %first, i64 %last, ptr %own) #0 {{"
         return "\n".join([head, "entry:", *e.allocations, *e.lines, "  ret void", "}"])
 
-    def pointer(self, root: int) -> str:
+    def pointer(self, root: Any) -> str:
         at = self.e.assign(f"getelementptr ptr, ptr %table, i64 {self.table.at(root)}")
         return self.e.assign(f"load ptr, ptr {at}")
 
@@ -135,19 +135,34 @@ class _Selected:
     def __enter__(self) -> tuple[str, str]:
         writer, e, move = self.writer, self.writer.e, self.writer.move
         arrays = [writer.pointer(view.root) for view in move.indices]
+        self.failure = writer.pointer(FAILURE)
         r = self.loops.enter_context(e.loop("0", str(size_of(move.indices[0].shape)), 1))
         shape = move.indexed_shape
         place = "0"
-        for pointer, dtype, n, stride in zip(arrays, move.index_dtypes, shape, contiguous(shape), strict=False):
+        for axis, (pointer, dtype, n, stride) in enumerate(
+            zip(arrays, move.index_dtypes, shape, contiguous(shape), strict=False)
+        ):
             kind = f"i{8 * ITEMSIZE[dtype]}"
             at = e.assign(f"getelementptr {kind}, ptr {pointer}, i64 {r}")
             i = e.assign(f"load {kind}, ptr {at}")
             if kind != "i64":
                 i = e.assign(f"{'sext' if dtype[0] == 'i' else 'zext'} {kind} {i} to i64")
             negative = e.assign(f"icmp slt i64 {i}, 0")
+            given = i
             i = e.assign(f"select i1 {negative}, i64 {e.assign(f'add i64 {i}, {n}')}, i64 {i}")
+            inside = e.assign(f"icmp ult i64 {i}, {n}")
+            i = e.assign(f"select i1 {inside}, i64 {i}, i64 0")
+            self.note(inside, writer.table.check(axis, n), given)
             place = e.assign(f"add i64 {place}, {e.assign(f'mul i64 {i}, {stride}')}")
         return e.assign(f"mul i64 {r}, {writer.tail}"), place
+
+    def note(self, inside: str, check: int, given: str) -> None:
+        """Unless an index is inside its bounds, note which check failed, and the index."""
+        e = self.writer.e
+        for offset, value in enumerate((str(check + 1), given)):
+            at = e.assign(f"getelementptr i64, ptr {self.failure}, i64 {offset}")
+            before = e.assign(f"load i64, ptr {at}")
+            e.line(f"store i64 {e.assign(f'select i1 {inside}, i64 {before}, i64 {value}')}, ptr {at}")
 
     def __exit__(self, *error: Any) -> None:
         self.loops.__exit__(*error)

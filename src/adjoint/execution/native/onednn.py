@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from adjoint.execution.native.pool import pool
+
 WHEEL = "onednn-cpu-gomp"
 LIBRARY = "libdnnl.so.3"
 MAJOR = 3
@@ -28,8 +30,14 @@ ANY = 1  # dnnl_format_tag_any: the layout that the primitive likes best
 
 # Arguments of a primitive (dnnl_types.h)
 SOURCE, DESTINATION, WEIGHTS, BIAS, WORKSPACE, SCRATCHPAD = 1, 17, 33, 41, 64, 80
+SOURCE_GRADIENT, DESTINATION_GRADIENT, WEIGHTS_GRADIENT = 129, 145, 161
+INFERENCE, DIRECT = 96, 1  # dnnl_forward_inference, dnnl_convolution_direct
+IMPLEMENTATION = 8  # dnnl_query_impl_info_str
 # What a primitive descriptor can be asked for
-QUERY = {SOURCE: 129, WEIGHTS: 131, DESTINATION: 133, WORKSPACE: 135, SCRATCHPAD: 136}
+QUERY = {
+    SOURCE: 129, SOURCE_GRADIENT: 130, WEIGHTS: 131, WEIGHTS_GRADIENT: 132, DESTINATION: 133, DESTINATION_GRADIENT: 134,
+    WORKSPACE: 135, SCRATCHPAD: 136,
+}  # fmt: skip
 
 
 class Descriptor:
@@ -75,6 +83,13 @@ class Primitive:
     def asked(self, name: int) -> Descriptor:
         found = _state["library"].dnnl_primitive_desc_query_md(self.descriptor, QUERY[name], 0)
         return Descriptor(c_void_p(found), False)
+
+    @property
+    def implementation(self) -> str:
+        """The library's name for how it computes this."""
+        name = ctypes.c_char_p()
+        _state["library"].dnnl_primitive_desc_query(self.descriptor, IMPLEMENTATION, 0, byref(name))
+        return (name.value or b"").decode()
 
     @property
     def scratch(self) -> int:
@@ -161,6 +176,7 @@ def _load() -> str | None:
         _check(library.dnnl_engine_create(byref(engine), CPU, c_size_t(0)), "an engine")
         _check(library.dnnl_stream_create(byref(stream), engine, IN_ORDER), "a stream")
         _state["engine"], _state["stream"] = engine, stream
+        pool.single(address("omp_set_num_threads"))
         return None if _self_test() else "its product of two small matrices is wrong"
     except (AttributeError, OSError, RuntimeError) as error:
         return str(error)
@@ -171,8 +187,8 @@ def missing() -> str | None:
     with _lock:
         if "missing" not in _state:
             _state["missing"] = _load()
-        found: str | None = _state["missing"]
-        return found
+        missing: str | None = _state["missing"]
+        return missing
 
 
 def available() -> bool:
@@ -310,4 +326,63 @@ def reorder(source: Descriptor, target: Descriptor) -> Primitive:
         _check(status, "a reorder")
         found = Primitive(descriptor, {})
     found.arguments = {SOURCE: source, DESTINATION: target, **found.arguments}
+    return found
+
+
+def convolution(
+    name: str,
+    image: Descriptor,
+    weights: Descriptor,
+    result: Descriptor,
+    stride: Sequence[int],
+    dilation: Sequence[int],
+    before: Sequence[int],
+    after: Sequence[int],
+) -> Primitive:
+    """The primitive of "convolution", of "convolution_input_gradient" or of "convolution_weight_gradient"; its arguments are
+    what goes in, in that order of image, weights, result, and then what comes out. `dilation` counts the cells left out."""
+    library, engine = _state["library"], _state["engine"]
+    geometry = [(c_int64 * 2)(*numbers) for numbers in (stride, dilation, before, after)]
+    forward, descriptor = c_void_p(), c_void_p()
+    what = f"a {name} of these sizes"
+    with one_thread(), _attributes(()) as attributes:
+        _check(
+            library.dnnl_convolution_forward_primitive_desc_create(
+                byref(forward),
+                engine,
+                INFERENCE,
+                DIRECT,
+                image.handle,
+                weights.handle,
+                None,
+                result.handle,
+                *geometry,
+                attributes,
+            ),
+            what,
+        )
+        if name == "convolution":
+            found = Primitive(forward, {})
+            found.arguments = {SOURCE: image, WEIGHTS: found.asked(WEIGHTS), DESTINATION: result, **found.arguments}
+            return found
+        try:
+            if name == "convolution_input_gradient":
+                status = library.dnnl_convolution_backward_data_primitive_desc_create(
+                    byref(descriptor), engine, DIRECT, image.handle, weights.handle, result.handle, *geometry, forward,
+                    attributes,
+                )  # fmt: skip
+            else:
+                status = library.dnnl_convolution_backward_weights_primitive_desc_create(
+                    byref(descriptor), engine, DIRECT, image.handle, weights.handle, None, result.handle, *geometry, forward,
+                    attributes,
+                )  # fmt: skip
+            _check(status, what)
+        finally:
+            library.dnnl_primitive_desc_destroy(forward)
+        found = Primitive(descriptor, {})
+    if name == "convolution_input_gradient":
+        given = {DESTINATION_GRADIENT: result, WEIGHTS: found.asked(WEIGHTS), SOURCE_GRADIENT: image}
+    else:
+        given = {SOURCE: image, DESTINATION_GRADIENT: result, WEIGHTS_GRADIENT: found.asked(WEIGHTS_GRADIENT)}
+    found.arguments = {**given, **found.arguments}
     return found

@@ -69,6 +69,8 @@ class ProductWriter:
         self.e = Emitter(1, set(), {})
         self.packed: onednn.Descriptor | None = None
         self.start: str | None = None
+        self.finish: str | None = None
+        self.row_elements = self.m
 
     @property
     def rows(self) -> int:

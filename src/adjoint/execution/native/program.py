@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Collection
+import threading
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
 
 from adjoint.execution.native import compiler, libraries, onednn
 from adjoint.execution.native.donation import is_lendable, overwritable
-from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, contiguous
+from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, View, Window, contiguous
 from adjoint.execution.native.joining import join
-from adjoint.execution.native.memory import ALIGNMENT, Lifetime, address, give_back, new_array, place, take
-from adjoint.execution.native.tables import Own, Table
+from adjoint.execution.native.memory import (
+    ALIGNMENT,
+    LARGEST_SPARE,
+    Lifetime,
+    Pages,
+    address,
+    give_back,
+    new_array,
+    place,
+    take,
+    whole_pages,
+)
+from adjoint.execution.native.pool import pool
+from adjoint.execution.native.tables import FAILURE, Own, Table
 from adjoint.execution.native.tape import Tape, compile_tape
 from adjoint.execution.native.units import write_unit
 from adjoint.execution.plan import Plan, Step
@@ -37,10 +50,12 @@ def missing() -> str | None:
     return None
 
 
-def compile_plan(plan: Plan) -> Native | Tape | None:
-    """The plan's native program; None where nothing of it can be compiled."""
+def compile_plan(plan: Plan, patient: bool = False) -> Native | Tape | None:
+    """The plan's native program; None where nothing of it can be compiled. With `patient`, the fastest one even where
+    compiling it takes long."""
     count = len(plan.steps)
-    if count >= TAPE_FROM and is_tiny(plan) and (count <= MAX_STEPS or not is_grouped(plan)):
+    tiny = count >= TAPE_FROM and is_tiny(plan)
+    if tiny and (not is_grouped(plan) if count > MAX_STEPS else not patient):
         tape = compile_tape(plan)
         if tape is not None:
             plan.steps = []
@@ -75,6 +90,7 @@ class Native:
         self.plan = plan = fusion.plan
         self.table = Table()
         self.own = Own()
+        self.launches = False
         self.pieces = self.compile()
         self.produced = self.producers()
         fresh = dict.fromkeys(fusion.views[s].root for s in fusion.results if s not in fusion.objects)
@@ -93,13 +109,14 @@ class Native:
                 self.pointers[at] = libraries.product(key[1])
             elif type(key) is tuple and key[0] == "onednn" and key[1] != "status":
                 self.pointers[at] = onednn.stream() if key[1] == "stream" else onednn.address(key[1])
+            elif type(key) is tuple and key[0] == "pool" and key[1] != "limit":
+                self.pointers[at] = pool.pointer(key[1])
             elif type(key) is tuple and key[0] == "primitive":
                 self.pointers[at] = self.table.primitives[key[1]].handle.value
             elif key in plan.constants:
                 array = np.array(plan.constants[key], order="C")
                 self.keep.append(array)
                 self.pointers[at] = array.ctypes.data
-        self.selections = self.indices()
         self.alone = all(step is None for _, step in self.pieces)
         self.frames: list[Frame] = []
         # 0.0 is part of a plan's key, so only complex numbers can differ in the sign of a zero alone
@@ -111,7 +128,8 @@ class Native:
             self.fresh_makers.append((root, shape, dtype, nbytes, positions[root], self.shares.get(root, ())))
         work = max(size_of(u.domain) for u in fusion.units if isinstance(u, Nest)) if any(
             isinstance(u, Nest) for u in fusion.units) else LONG  # fmt: skip
-        prototype = ctypes.CFUNCTYPE if work >= LONG or self.plan.has_products else ctypes.PYFUNCTYPE
+        long = self.plan.has_products or any(isinstance(u, Window) for u in fusion.units)
+        prototype = ctypes.CFUNCTYPE if work >= LONG or long else ctypes.PYFUNCTYPE
         signature = prototype(None, ctypes.c_void_p)
         self.calls: list[tuple[Callable[..., Any] | None, Step | None]] = [
             (signature(self.library.address(f"segment{k}")), None) if step is None else (None, step)
@@ -147,13 +165,43 @@ class Native:
             code = write_unit(self.fusion, unit, index, self.table, self.own, declarations, bits)
             functions += code.functions
             calls += code.first
-            calls.append(f"  call void @unit{index}(ptr %table, i64 0, i64 {code.chunks}, ptr %own)")
+            calls += self.launch(index, code.chunks) + code.last
+            if isinstance(unit, Move) and unit.indices:
+                calls += self.end_on_failure(index)
             if self.apart:
                 close()
         close()
         text = "\n".join([*sorted(declarations), *functions, compiler.attributes(bits)])
         self.library = compiler.compile_text(text)
         return pieces
+
+    def launch(self, index: int, chunks: int) -> list[str]:
+        """Run all chunks of a unit: a single one here, several on the pool."""
+        if chunks == 1:
+            return [f"  call void @unit{index}(ptr %table, i64 0, i64 1, ptr %own)"]
+        self.launches = True
+        lines, values = [], []
+        for key in ("launch", "memory", "functions", "limit"):
+            name, kind = f"%{key}{index}", "i64" if key == "limit" else "ptr"
+            lines += [f"  {name}.at = getelementptr ptr, ptr %table, i64 {self.table.at(('pool', key))}",
+                      f"  {name} = load {kind}, ptr {name}.at"]  # fmt: skip
+            values.append(name)
+        launch, memory, functions, limit = values
+        lines.append(f"  call void {launch}(ptr {memory}, ptr {functions}, ptr @unit{index}, ptr %table, i64 {chunks}, "
+                     f"i64 {limit})")  # fmt: skip
+        return lines
+
+    def end_on_failure(self, index: int) -> list[str]:
+        """Go no further if an index was out of bounds: leaves that were donated must not be written over."""
+        at = self.table.at(FAILURE)
+        return [
+            f"  %failure{index}.at = getelementptr ptr, ptr %table, i64 {at}",
+            f"  %failure{index} = load ptr, ptr %failure{index}.at",
+            f"  %code{index} = load i64, ptr %failure{index}",
+            f"  %failed{index} = icmp ne i64 %code{index}, 0",
+            f"  br i1 %failed{index}, label %end, label %after{index}",
+            f"after{index}:",
+        ]
 
     def segment(self, number: int, calls: list[str]) -> str:
         """A function that runs units in order, on one thread of oneDNN's OpenMP if they call it."""
@@ -167,19 +215,9 @@ class Native:
             lines += ["  %threads = call i32 %omp_get_max_threads()", "  call void %omp_set_num_threads(i32 1)"]
             ending = ["  call void %omp_set_num_threads(i32 %threads)"]
         return "\n".join(
-            [f"define void @segment{number}(ptr %table) #0 {{", *lines, *calls, *ending, "  ret void", "}"]
-        )
-
-    def indices(self) -> list[tuple[int, int, int]]:
-        """Which leaves select positions, of what axis, and its length. Raises IndexError for constants out of range."""
-        found: dict[tuple[int, int, int], None] = {}
-        for unit in [unit for unit in self.fusion.units if isinstance(unit, Move)]:
-            for axis, (root, n) in enumerate(zip(unit.index_roots, unit.indexed_shape, strict=False)):
-                if root in self.plan.constants:
-                    check_indices(self.plan.constants[root], axis, n)
-                else:
-                    found[root, axis, n] = None
-        return list(found)
+            [f"define void @segment{number}(ptr %table) #0 {{", *lines, *calls, "  br label %end", "end:", *ending,
+             "  ret void", "}"]
+        )  # fmt: skip
 
     def producers(self) -> dict[int, int]:
         """The unit that makes each array, for those that native code makes."""
@@ -189,7 +227,7 @@ class Native:
                 produced.update(dict.fromkeys(unit.stored, index))
                 outputs = [p.step.output for p in unit.products]
                 produced.update(dict.fromkeys([s for s in outputs if s not in unit.tiles], index))
-            elif isinstance(unit, Product | Move):
+            elif isinstance(unit, Product | Window | Move):
                 produced[unit.step.output] = index
         return produced
 
@@ -205,10 +243,8 @@ class Native:
             for slot in read:
                 if slot in fusion.views:
                     last[fusion.views[slot].root] = index
-            for product in [unit] if isinstance(unit, Product) else unit.products if isinstance(unit, Nest) else []:
-                last[product.a.root] = last[product.b.root] = index
-            if isinstance(unit, Move):
-                last.update({view.root: index for view in unit.views})
+            made = unit.products if isinstance(unit, Nest) else [] if isinstance(unit, Host) else [unit]
+            last.update({view.root: index for one in made for view in one.reads})
         fresh = set(self.fresh)
         lifetimes = [
             Lifetime(
@@ -224,21 +260,43 @@ class Native:
         offsets, size = place(lifetimes)
         self.scratch_start = -(-size // ALIGNMENT) * ALIGNMENT
         self.scratch_size = -(-self.own.scratch // ALIGNMENT) * ALIGNMENT
-        self.block_size = self.scratch_start + self.scratch_size
         self.inner = [(self.table.at(key), offset) for key, offset in offsets.items()]
         self.inner_roots = {key: offset for key, offset in offsets.items() if type(key) is int}
 
     # Running
 
+    def station(self, partners: Mapping[int, int]) -> Station | None:
+        """A frame for a caller who does the rest; None where some of the rest isn't as simple as that.
+
+        `partners` are leaves by the results that would best take their memory.
+        """
+        fusion = self.fusion
+        if not self.alone or len(self.calls) != 1 or self.signed_zeros:
+            return None
+        roots = []
+        for slot in fusion.results:
+            if slot in fusion.objects:
+                return None
+            view = fusion.views[slot]
+            root = view.root
+            if root not in self.produced or view != View(root, 0, fusion.shapes[root], contiguous(fusion.shapes[root])):
+                return None
+            roots.append(root)
+        if len(set(roots)) < len(roots):
+            return None
+        station = Station(self, roots, partners)
+        return station if station.frame.block_size <= LARGEST_SPARE else None
+
     def run(self, leaves: list[Any], numbers: list[Any], masked: bool, donated: Collection[int] = ()) -> list[Any]:
         """The values of the outputs. The memory of the leaves at `donated` may become that of outputs: nobody may read
         those arrays afterwards, and no two leaves may share it."""
-        for leaf, axis, n in self.selections:
-            check_indices(leaves[leaf], axis, n)
+        threads = pool.prepare() if self.launches else 1
         try:
             frame = self.frames.pop()
+            if frame.threads != threads:
+                frame = Frame(self, threads)
         except IndexError:
-            frame = Frame(self)
+            frame = Frame(self, threads)
         pointers, env = frame.pointers, frame.env
         for k, at in self.leaf_places:
             x = leaves[k]
@@ -266,16 +324,16 @@ class Native:
             env[root] = x
             pointers[at] = address(x)
         lent: Array | None = None
-        if self.block_size:
-            lent = take(self.block_size)
+        if frame.block_size:
+            lent = take(frame.block_size)
             if lent is not frame.block:
-                frame.use(lent, self.inner, self.scratch_start)
+                frame.use(lent, self)
         try:
             for function, step in self.calls:
                 if function is not None:
                     function(frame.argument)
-                    if frame.status.value:
-                        raise RuntimeError(f"oneDNN failed with status {frame.status.value}: out of memory?")
+                    if frame.status.value or frame.failure[0]:
+                        self.fail(frame)
                 elif step is not None:
                     self.run_host(step, leaves, frame)
             return [self.array(slot, leaves, frame) for slot in self.fusion.results]
@@ -286,6 +344,15 @@ class Native:
                 give_back(lent)
             if len(self.frames) < MAX_FRAMES:
                 self.frames.append(frame)
+
+    def fail(self, frame: Frame) -> None:
+        """Raise what a segment has noted."""
+        if frame.status.value:
+            raise RuntimeError(f"oneDNN failed with status {frame.status.value}: out of memory?")
+        check, index = frame.failure
+        frame.failure[0] = 0
+        axis, n = self.table.checks[check - 1]
+        raise IndexError(f"index {index} is out of bounds for axis {axis} with size {n}")
 
     def run_host(self, step: Step, leaves: list[Any], frame: Frame) -> None:
         env = frame.env
@@ -340,30 +407,75 @@ class Native:
         return found
 
 
-def check_indices(index: Array, axis: int, n: int) -> None:
-    """Raise IndexError unless all are from -n to n - 1."""
-    if index.min() < -n or index.max() >= n:
-        bad = index[(index < -n) | (index >= n)].flat[0]
-        raise IndexError(f"index {bad} is out of bounds for axis {axis} with size {n}")
+class Station:
+    """A frame with memory of its own for a caller that fills in the pointers itself, in every call, under `lock`.
+
+    pointers     the table: a leaf's address at `leaves[k]` (-1 where it isn't read), a result's at `results[k]`
+    shares       for each result, whether it may take its partner's memory
+    run          runs the program; raises RuntimeError if a library failed, IndexError for an index out of bounds
+    """
+
+    def __init__(self, program: Native, roots: list[int], partners: Mapping[int, int]) -> None:
+        self.launches = bool(program.launches)
+        self.threads = pool.prepare() if self.launches else 1
+        self.frame = frame = Frame(program, self.threads)
+        self.block = Pages(whole_pages(max(frame.block_size, 1))).array
+        if frame.block_size:
+            frame.use(self.block, program)
+        self.lock = threading.Lock()
+        self.pointers = frame.pointers
+        positions = program.table.positions
+        self.leaves = [positions.get(k, -1) for k in range(len(program.plan.leaf_types))]
+        self.results = [positions[root] for root in roots]
+        self.shares = [partners.get(k) in program.shares.get(root, ()) for k, root in enumerate(roots)]
+        self.blocks = frame.number_blocks
+        ((function, _),) = program.calls
+        assert function is not None
+        self.function, self.argument, self.status, self.failure = function, frame.argument, frame.status, frame.failure
+        self.fail = program.fail
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether the number of threads is another one now, so that another station is needed."""
+        return self.launches and pool.prepare() != self.threads
+
+    def run(self) -> None:
+        """Compute the results from what the pointers point to."""
+        self.function(self.argument)
+        if self.status.value or self.failure[0]:
+            self.fail(self.frame)
 
 
 class Frame:
     """What one run at a time may use: the table of pointers, the block for inner arrays, the free numbers."""
 
-    def __init__(self, program: Native) -> None:
+    def __init__(self, program: Native, threads: int) -> None:
         plan, positions = program.plan, program.table.positions
         self.pointers = (ctypes.c_void_p * len(program.pointers))(*program.pointers)
         self.argument = ctypes.addressof(self.pointers)
         self.status = ctypes.c_int(0)
         if ("onednn", "status") in positions:
             self.pointers[positions["onednn", "status"]] = ctypes.addressof(self.status)
-        self.calls = [onednn.Arguments(primitive) for primitive in program.own.calls]
-        addresses: list[int | None] = [None]
-        for call in self.calls:
-            addresses += [call.address, *[memory.value for memory in call.memories]]
-        self.own = (ctypes.c_void_p * len(addresses))(*addresses)
-        self.owns = (ctypes.c_void_p * 1)(ctypes.addressof(self.own))
-        self.pointers[0] = ctypes.addressof(self.owns)
+        self.failure = (ctypes.c_int64 * 2)(
+            0, 0
+        )  # the number of the check of an index that failed, from 1, and the index
+        if FAILURE in positions:
+            self.pointers[positions[FAILURE]] = ctypes.addressof(self.failure)
+        self.threads = threads
+        self.block_size = program.scratch_start + threads * program.scratch_size
+        self.arguments: list[onednn.Arguments] = []
+        self.owns: list[Any] = []  # the table of each thread
+        for _ in range(threads):
+            addresses: list[int | None] = [None]
+            for primitive in program.own.calls:
+                call = onednn.Arguments(primitive)
+                self.arguments.append(call)
+                addresses += [call.address, *[memory.value for memory in call.memories]]
+            self.owns.append((ctypes.c_void_p * len(addresses))(*addresses))
+        self.tables = (ctypes.c_void_p * threads)(*[ctypes.addressof(own) for own in self.owns])
+        self.pointers[0] = ctypes.addressof(self.tables)
+        if ("pool", "limit") in positions:
+            self.pointers[positions["pool", "limit"]] = threads
         self.block: Array | None = None
         self.base = 0
         self.number_blocks: list[tuple[Array, list[int]]] = []
@@ -382,12 +494,13 @@ class Frame:
                 if base + k in positions:
                     self.pointers[positions[base + k]] = block.ctypes.data + position * block.itemsize
 
-    def use(self, block: Array, inner: list[tuple[int, int]], scratch: int) -> None:
+    def use(self, block: Array, program: Native) -> None:
         """Lay the inner arrays into a block."""
         self.block = block
         base = address(block)
         if base != self.base:
             self.base = base
-            self.own[0] = base + scratch
-            for at, offset in inner:
+            for k, own in enumerate(self.owns):
+                own[0] = base + program.scratch_start + k * program.scratch_size
+            for at, offset in program.inner:
                 self.pointers[at] = base + offset

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, Unit
+from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, Unit, Window
 from adjoint.execution.native.ir import ITEMSIZE
 from adjoint.execution.native.joining import join
 from adjoint.execution.native.lowering import LOWERED, REDUCTIONS
@@ -71,7 +71,7 @@ def kernels(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Kernel] |
 def _kernel(fusion: Fusion, unit: Unit, seconds: float) -> Kernel:
     if isinstance(unit, Nest):
         products = unit.products
-        names = [f"matmul {_flat(p.step.type.shape)}" for p in products]
+        names = [f"{p.step.op.name} {_flat(p.step.type.shape)}" for p in products]
         names += [s.op.name for s in unit.steps if s.op.name in LOWERED or s.op.name in REDUCTIONS]
         flops = sum(_multiplications(p) for p in products)
         for step in unit.steps:
@@ -81,14 +81,21 @@ def _kernel(fusion: Fusion, unit: Unit, seconds: float) -> Kernel:
         return Kernel("loops", unit.domain, tuple(names), _traffic(fusion, unit), flops, seconds)
     step = unit.step
     shape = step.type.shape if type(step.type) is not tuple else ()
-    if isinstance(unit, Product):
+    if isinstance(unit, Product | Window):
         return Kernel("product", shape, (step.op.name,), _traffic(fusion, unit), _multiplications(unit), seconds)
     kind = "move" if isinstance(unit, Move) else "numpy"
     return Kernel(kind, shape, (step.op.name,), _traffic(fusion, unit), 0, seconds)
 
 
-def _multiplications(product: Product) -> int:
-    return 2 * size_of(product.step.type.shape) * product.a.shape[-1]
+def _multiplications(product: Product | Window) -> int:
+    """Twice the multiplications of a matrix product; of a convolution, as many as each result has weights."""
+    if isinstance(product, Product):
+        return 2 * size_of(product.step.type.shape) * product.a.shape[-1]
+    if "conv" not in product.step.op.name:
+        return 0
+    images, other = (size_of(view.shape) for view in product.reads[:2])
+    channels = product.reads[0].shape[-1]
+    return 2 * max(size_of(product.shape) * other // max(product.shape[-1], 1), images * other // max(channels, 1))
 
 
 def _flat(shape: tuple[int, ...]) -> str:
@@ -105,12 +112,10 @@ def _traffic(fusion: Fusion, unit: Unit) -> int:
             roots |= {fusion.views[i].root for i in step.inputs if i in fusion.views and i not in unit.level}
         roots |= set(unit.stored)
         for product in unit.products:
-            roots |= {product.a.root, product.b.root, product.step.output}
+            roots |= {view.root for view in product.reads} | {product.step.output}
         roots -= inner | tiles
-    elif isinstance(unit, Product):
-        roots = {unit.a.root, unit.b.root, unit.step.output}
-    elif isinstance(unit, Move):
-        roots = {view.root for view in unit.views} | {unit.step.output}
+    elif isinstance(unit, Product | Window | Move):
+        roots = {view.root for view in unit.reads} | {unit.step.output}
     else:
         roots = {fusion.views[i].root for i in (*unit.step.inputs, unit.step.output) if i in fusion.views}
     return sum(size_of(fusion.shapes[r]) * ITEMSIZE[fusion.dtypes[r]] for r in roots if r in fusion.shapes)

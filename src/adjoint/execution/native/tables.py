@@ -7,6 +7,7 @@ from typing import Any
 from adjoint.execution.native import onednn
 
 ALIGNMENT = 64
+FAILURE = ("index", "failure")  # the key of where it is noted that an index is out of bounds
 
 
 class Table:
@@ -16,10 +17,16 @@ class Table:
         self.positions: dict[Any, int] = {"own": 0}
         self.shared: dict[tuple[int, str], int] = {}  # bytes of scratch space that all threads see, by unit and purpose
         self.primitives: list[onednn.Primitive] = []
+        self.checks: list[tuple[int, int]] = []  # the axis that an index selects along, and its length
         self.keep: list[onednn.Primitive] = []  # that own descriptors in use
 
     def at(self, key: Any) -> int:
         return self.positions.setdefault(key, len(self.positions))
+
+    def check(self, axis: int, n: int) -> int:
+        """The number of a check of indices."""
+        self.checks.append((axis, n))
+        return len(self.checks) - 1
 
     def share(self, unit: int, purpose: str, size: int) -> int:
         """The position of scratch space that lives while a unit runs."""

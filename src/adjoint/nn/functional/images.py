@@ -7,7 +7,7 @@ from typing import Literal, overload
 from adjoint.composites import images
 from adjoint.tensors import Tensor
 
-from .recording import node_of, recorded
+from .recording import node_of, optional, recorded
 
 __all__ = ["adaptive_avg_pool2d", "avg_pool2d", "conv2d", "max_pool2d"]
 
@@ -31,8 +31,9 @@ def conv2d(
     the channels are that many separate convolutions side by side. One image (C, H, W) will do. float32 or float64.
     Raises ValueError when shapes don't fit.
     """
-    given = None if bias is None else node_of(bias)
-    return recorded("conv2d", images.conv2d, node_of(x), node_of(weight), given, stride, padding, dilation, groups)
+    return recorded(
+        "conv2d", images.conv2d, node_of(x), node_of(weight), optional(bias), stride, padding, dilation, groups
+    )
 
 
 @overload

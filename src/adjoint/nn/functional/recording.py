@@ -11,23 +11,45 @@ from adjoint.tensors.located import MISTAKES, enter_scope, explained, leave_scop
 from adjoint.tensors.pending import count_pending
 from adjoint.tensors.tensor import as_node, wrap
 
-__all__ = ["node_of", "recorded"]
+__all__ = ["node_of", "optional", "recorded", "scope", "tensor_of"]
+
+
+class scope:
+    """Record what is inside in a scope of this name. Errors gain the operands' shapes and the user's line."""
+
+    # a class and not a generator, whose frames would seem to be the user's
+
+    def __init__(self, name: str, *operands: Any) -> None:
+        self.name = name
+        self.operands = operands
+
+    def __enter__(self) -> None:
+        self.token = enter_scope(self.name, user_frame(2))
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        leave_scope(self.token)
+        if isinstance(error, MISTAKES):
+            raise explained(error, self.name, *self.operands) from None
 
 
 def recorded(name: str, function: Callable[..., Node], *args: Any) -> Tensor:
     """The tensor of a function of nodes, called inside a scope of this name."""
-    token = enter_scope(name, user_frame(2))
-    try:
-        result = function(*args)
-    except MISTAKES as error:
-        raise explained(error, name, *args) from None
-    finally:
-        leave_scope(token)
-    if not result.tracked:
-        count_pending(result)
-    return wrap(result)
+    with scope(name, *args):
+        return tensor_of(function(*args))
+
+
+def tensor_of(node: Node) -> Tensor:
+    """The tensor of a node just recorded."""
+    if not node.tracked:
+        count_pending(node)
+    return wrap(node)
 
 
 def node_of(x: Any) -> Node:
     """The node of a tensor, or of what can be made one."""
     return x.node if isinstance(x, Tensor) else as_node(x)
+
+
+def optional(x: Any) -> Node | None:
+    """The node of a tensor, or None for None."""
+    return None if x is None else node_of(x)

@@ -1,0 +1,110 @@
+"""What a training step of a network costs: forward, backward and the optimizer's step.
+
+The same builder serves both libraries, since names and arguments are the same; weights and data are made here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from benchmarks.harness import Case, Work
+
+BATCH = 64
+
+
+def convolutional(nn: Any) -> Any:
+    """28×28 images of one channel through two convolutions and two affine layers, to ten scores."""
+    return nn.Sequential(
+        nn.Conv2d(1, 32, 3), nn.ReLU(), nn.Conv2d(32, 64, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
+        nn.Linear(9216, 128), nn.ReLU(), nn.Linear(128, 10),
+    )  # fmt: skip
+
+
+def normalized(nn: Any) -> Any:
+    """The same sizes with normalization and average pooling: what a residual network's blocks are made of."""
+    return nn.Sequential(
+        nn.Conv2d(1, 16, 3, padding=1, bias=False), nn.BatchNorm2d(16), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Conv2d(16, 32, 3, padding=1, bias=False), nn.BatchNorm2d(32), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(),
+        nn.Linear(32, 10),
+    )  # fmt: skip
+
+
+def data() -> tuple[Any, Any, Callable[[Sequence[int]], Any]]:
+    """Images, their classes, and what draws a weight of a shape."""
+    generator = np.random.default_rng(0)
+    images = generator.standard_normal((BATCH, 1, 28, 28)).astype(np.float32)
+    labels = generator.integers(0, 10, BATCH)
+    return images, labels, lambda shape: generator.uniform(-0.05, 0.05, tuple(shape)).astype(np.float32)
+
+
+def of_adjoint(network: Callable[[Any], Any], compiled: bool) -> Callable[[Any], Case]:
+    """Our side: the step under `ad.jit`, or as it stands."""
+
+    def build(ad: Any) -> Case:
+        images, labels, draw = data()
+        model = network(ad.nn)
+        for parameter in model.parameters():
+            parameter.data = draw(parameter.shape)
+        optimizer = ad.optim.SGD(model.parameters(), lr=0.01)
+        x, y = ad.tensor(images), ad.tensor(labels)
+
+        def step(x: Any, y: Any) -> Any:
+            loss = ad.nn.functional.cross_entropy(model(x), y)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        run = ad.jit(step) if compiled else step
+        return Case(lambda _: run(x, y).item(), check=lambda: [run(x, y).item() for _ in range(3)])
+
+    return build
+
+
+def of_torch(network: Callable[[Any], Any]) -> Callable[[Any], Case]:
+    """PyTorch's side, eager."""
+
+    def build(torch: Any) -> Case:
+        images, labels, draw = data()
+        model = network(torch.nn)
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter.copy_(torch.tensor(draw(parameter.shape)))
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+        x, y = torch.tensor(images), torch.tensor(labels)
+
+        def step() -> float:
+            loss = torch.nn.functional.cross_entropy(model(x), y)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            return loss.item()  # type: ignore[no-any-return]
+
+        return Case(lambda _: step(), check=lambda: [step() for _ in range(3)])
+
+    return build
+
+
+WORKS = [
+    Work(
+        "CNN step, batch 64, float32",
+        0.60,
+        {"adjoint": of_adjoint(convolutional, compiled=True), "torch": of_torch(convolutional)},
+        tolerance=1e-4,
+    ),
+    Work(
+        "CNN step without jit",
+        0.70,
+        {"adjoint": of_adjoint(convolutional, compiled=False), "torch": of_torch(convolutional)},
+        tolerance=1e-4,
+    ),
+    Work(
+        "step of a CNN with batch normalization",
+        0.80,
+        {"adjoint": of_adjoint(normalized, compiled=True), "torch": of_torch(normalized)},
+        tolerance=1e-4,
+    ),
+]

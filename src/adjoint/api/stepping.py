@@ -1,0 +1,272 @@
+"""The shortest way through a compiled function: one Python function written for it, around one native call.
+
+What a call has to do besides computing is known once its function is traced: check that the arguments, names and numbers
+are of the kinds that it was traced with, point the native program to their arrays, and give names their new values.
+Written out for the function at hand, with nothing to loop over or look up, that takes a few microseconds. Where anything
+isn't as usual the written function says so, having changed nothing, and `jit` takes the general way.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from sys import getrefcount
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adjoint import execution, tracing
+from adjoint.dtypes import default_dtype, float64
+from adjoint.graph import Node, Variable, array_type, get_mode
+from adjoint.primitives.core import LEAF, leaf
+from adjoint.primitives.random import EXAMPLES
+from adjoint.shapes import size_of
+from adjoint.tensors.tensor import Tensor
+
+if TYPE_CHECKING:
+    from adjoint.api.jit import Compiled
+
+UNUSUAL = object()  # what a written function gives where the general way is to be taken
+
+Step = Callable[..., Any]
+
+
+class Writer:
+    """Lines of a function, and the objects that they refer to."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.objects: dict[str, Any] = {}
+        self._names: dict[int, str] = {}
+
+    def name(self, value: Any) -> str:
+        """The name of an object in the function."""
+        found = self._names.get(id(value))
+        if found is None:
+            found = self._names[id(value)] = f"o{len(self._names)}"
+            self.objects[found] = value
+        return found
+
+    def add(self, *lines: str) -> None:
+        """Lines at the function's outer level."""
+        self.lines += ["    " + line for line in lines]
+
+    def unless(self, condition: str) -> None:
+        """Take the general way unless a condition holds."""
+        self.add(f"if not ({condition}): return UNUSUAL")
+
+    def function(self, parameters: Sequence[str]) -> Step:
+        """The function."""
+        source = "\n".join([f"def step({', '.join(parameters)}):", *self.lines])
+        exec(source, self.objects)
+        made: Step = self.objects["step"]
+        return made
+
+
+def write_step(compiled: Compiled, arguments: Sequence[Any], grad: bool) -> tuple[Step, Any] | None:
+    """The function for calls like this one, with plain positional arguments, and the native program's station that it
+    uses; None where the general way is needed."""
+    if compiled.replay is None or compiled.changed or any(p is not None for _, p, _, _ in compiled.rebound):
+        return None
+    if any(p is not None for _, p, _ in compiled.gradients) or any(p is not None for _, p, _ in compiled.looked):
+        return None
+    partners = {}
+    for tensor, _, _, place in compiled.rebound:
+        for k, (source, position) in enumerate(compiled.sources):
+            if source is tensor and position is None:
+                partners[place] = k
+    if compiled.surroundings.empty or len({place for _, _, _, place in compiled.rebound}) < len(compiled.rebound):
+        return None
+    station = compiled.replay.station(partners)
+    if station is None:
+        return None
+    memory = importlib.import_module("adjoint.execution.native.memory")  # loaded with native code
+    w = Writer()
+    w.objects.update(
+        UNUSUAL=UNUSUAL, active=tracing.active, examples=EXAMPLES.get, tracing=tracing, get_mode=get_mode, Node=Node,
+        default_dtype=default_dtype, Tensor=Tensor, ndarray=np.ndarray, new=object.__new__, LEAF=LEAF, leaf=leaf,
+        address=memory.address, new_array=memory.new_array, pointers=station.pointers, run=station.run,
+        acquire=station.lock.acquire, release=station.lock.release, getrefcount=getrefcount,
+        is_ours=execution.is_ours, dget=dict.__getitem__, dset=dict.__setitem__,
+    )  # fmt: skip
+    _check_surroundings(w, compiled, grad)
+    if station.launches:
+        w.unless(f"not {w.name(station)}.is_outdated")
+    parameters = _read_arguments(w, compiled, arguments)
+    if parameters is None:
+        return None
+    _read_names(w, compiled)
+    for variable, _, expected in compiled.looked:
+        if expected is not None:
+            return None
+        w.unless(f"{w.name(variable)}.grad is None")
+    _read_numbers(w, compiled, station)
+    w.add("if not acquire(False): return UNUSUAL", "try:")
+    body = Writer()
+    body.objects, body._names = w.objects, w._names
+    _point(body, compiled, station)
+    _run(body, compiled, station)
+    w.lines += ["    " + line for line in body.lines]
+    w.add("finally:", "    release()")
+    _commit(w, compiled, station)
+    return w.function(parameters), station
+
+
+def _check_surroundings(w: Writer, compiled: Compiled, grad: bool) -> None:
+    w.unless(f"active() is None and not examples() and tracing.epoch == {compiled.epoch}")
+    w.unless(f"get_mode().grad is {grad} and default_dtype() is {w.name(default_dtype())}")
+    for (owner, how), value in zip(compiled.surroundings.places, compiled.around, strict=True):
+        w.unless(f"{w.name(owner)}{how} is {w.name(value)}")
+
+
+def _read_arguments(w: Writer, compiled: Compiled, arguments: Sequence[Any]) -> list[str] | None:
+    parameters = []
+    for k, x in enumerate(arguments):
+        parameters.append(f"a{k}")
+        if isinstance(x, float):
+            w.unless(f"type(a{k}) is float")
+        elif isinstance(x, Tensor):
+            if x.node.tracked:
+                return None
+            w.unless(f"type(a{k}) is Tensor")
+            w.add(f"n = a{k}.node")
+            w.unless(f"n.type is {w.name(x.node.type)} and not n.tracked")
+            w.add(f"v{k} = n.value")
+            if compiled.changing:
+                w.unless(f"id(a{k}) not in {w.name(compiled.captured)}")
+            w.unless(f"type(v{k}) is ndarray")
+            _in_order(w, f"v{k}")
+        else:
+            w.unless(f"type(a{k}) is ndarray and a{k}.dtype is {w.name(x.dtype)} and a{k}.shape == {x.shape}")
+            w.add(f"v{k} = a{k}")
+            _in_order(w, f"v{k}")
+    return parameters
+
+
+def _in_order(w: Writer, array: str) -> None:
+    """Take the general way, which copies, unless an array's elements are in order."""
+    w.add(f"f = {array}.flags")
+    w.unless("f.c_contiguous and f.aligned")
+
+
+def _read_names(w: Writer, compiled: Compiled) -> None:
+    for k, (tensor, type_, tracked, variable) in enumerate(compiled.names):
+        w.add(f"n{k} = {w.name(tensor)}.node")
+        conditions = [f"n{k}.type is {w.name(type_)}", f"n{k}.tracked is {tracked}"]
+        if variable is not None:
+            conditions.append(f"n{k}.attributes is {w.name(variable)}")
+        w.unless(" and ".join(conditions))
+        w.add(f"w{k} = n{k}.value")
+        w.unless(f"type(w{k}) is ndarray")
+        _in_order(w, f"w{k}")
+
+
+def _read_numbers(w: Writer, compiled: Compiled, station: Any) -> None:
+    for k, (cell, is_argument) in enumerate(compiled.cells):
+        if is_argument:
+            w.add(f"c{k} = a{cell.name}")
+        elif not isinstance(cell.owner, dict):
+            w.add(f"c{k} = {w.name(cell.owner)}.{cell.name}")
+        elif type(cell.name) is tuple:
+            w.add(f"c{k} = dget({w.name(cell.owner)}, {cell.name[0]!r})[{cell.name[1]}]")
+        else:
+            w.add(f"c{k} = dget({w.name(cell.owner)}, {cell.name!r})")
+        w.unless(f"type(c{k}) is {cell.kind.__name__}")
+    if compiled.cells:
+        w.add(f"numbers = compute([{', '.join([f'c{k}' for k in range(len(compiled.cells))])}])")
+        w.unless("numbers is not None")
+        w.objects["compute"] = compiled.numbers
+    else:
+        numbers = compiled.numbers([])
+        assert numbers is not None
+        w.objects["numbers"] = numbers
+        for block, members in station.blocks:
+            block[:] = [numbers[compiled.known + k] for k in members]
+
+
+def _point(w: Writer, compiled: Compiled, station: Any) -> None:
+    """Point the program to the arrays that it reads, and write the numbers where it reads them."""
+    assert compiled.replay is not None
+    names = {id(tensor): k for k, (tensor, _, _, _) in enumerate(compiled.names)}
+    arrays = {}
+    for place, k in compiled.replay.places:
+        source, position = compiled.sources[k]
+        arrays[place] = f"w{names[id(source)]}" if position is None else f"v{position}"
+    for place, array in arrays.items():
+        at = station.leaves[place]
+        if at >= 0:
+            w.add(f"pointers[{at}] = address({array})")
+    if compiled.cells and station.blocks:
+        w.objects["last"] = [None]
+        w.add("if numbers != last[0]:")
+        for block, members in station.blocks:
+            values = ", ".join([f"numbers[{compiled.known + k}]" for k in members])
+            w.add(f"    {w.name(block)}[:] = [{values}]")
+        w.add("    last[0] = numbers")
+
+
+def _run(w: Writer, compiled: Compiled, station: Any) -> None:
+    """Find memory for the results and run the program."""
+    names = {id(tensor): k for k, (tensor, _, _, _) in enumerate(compiled.names)}
+    owners = {place: names[id(tensor)] for tensor, _, _, place in compiled.rebound}
+    for r, type_ in enumerate(compiled.types):
+        dtype = type_.dtype.dtype
+        fresh = f"new_array({type_.shape}, {w.name(dtype)}, {size_of(type_.shape) * dtype.itemsize})"
+        k = owners.get(r)
+        if k is not None and station.shares[r]:
+            # nobody else holds the node or its value: that it becomes another one can't be seen
+            w.add(f"sole{r} = getrefcount(n{k}) == {SOLE[0]} and getrefcount(w{k}) == {SOLE[1]} and is_ours(w{k})")
+            w.add(f"r{r} = w{k} if sole{r} else {fresh}")
+        else:
+            w.add(f"r{r} = {fresh}")
+        w.add(f"pointers[{station.results[r]}] = address(r{r})")
+    w.add("run()")
+
+
+def _commit(w: Writer, compiled: Compiled, station: Any) -> None:
+    """Give names, gradients and numbers their new values; the result."""
+
+    def node(r: int, variable: Variable | None) -> str:
+        owner = (
+            "None, {}, None, 0, False" if variable is None else f"{w.name(variable)}, {{}}, None, 0, {variable.tracked}"
+        )
+        return f"Node(LEAF, (), {owner.format(w.name(compiled.types[r]))}, r{r})"
+
+    for tensor, _, variable, r in compiled.rebound:
+        assignment = f"{w.name(tensor)}.node = {node(r, variable)}"
+        w.add(f"if not sole{r}: {assignment}" if station.shares[r] else assignment)
+    for owner, _, place in compiled.gradients:
+        if place is None:
+            w.add(f"{w.name(owner)}.grad = None")
+        else:
+            w.add("g = new(Tensor)", f"g.node = {node(place, None)}", f"{w.name(owner)}.grad = g")
+    for cell, k in compiled.written:
+        if isinstance(cell.owner, dict):
+            w.add(f"dset({w.name(cell.owner)}, {cell.name!r}, numbers[{k}])")
+        else:
+            w.add(f"{w.name(cell.owner)}.{cell.name} = numbers[{k}]")
+    made = []
+    for k, (kind, x) in enumerate(compiled.outputs):
+        if kind == "value":
+            w.add(f"t{k} = new(Tensor)", f"t{k}.node = {node(x, None)}")
+            made.append(f"t{k}")
+        else:
+            made.append(f"a{x}" if kind == "argument" else f"numbers[{x}]" if kind == "number" else w.name(x))
+    if compiled.structure.kind is None:
+        w.add(f"return {made[0]}")
+    else:
+        w.add(f"return {w.name(compiled.structure.unflatten)}([{', '.join(made)}])")
+
+
+def _counts_when_sole() -> tuple[int, int]:
+    """The reference counts of a node and its value that a written function finds when only a tensor holds them."""
+    w = Writer()
+    tensor = object.__new__(Tensor)
+    tensor.node = leaf(np.zeros(3), array_type((3,), float64))
+    w.objects.update(getrefcount=getrefcount)
+    w.add(f"n0 = {w.name(tensor)}.node", "w0 = n0.value", "return getrefcount(n0), getrefcount(w0)")
+    found: tuple[int, int] = w.function([])()
+    return found
+
+
+SOLE = _counts_when_sole()

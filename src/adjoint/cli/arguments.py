@@ -1,0 +1,63 @@
+"""Kinds of arguments, and options that several commands have."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+import adjoint
+
+__all__ = ["Parsers", "add_threads", "count", "rate", "use_threads", "whole"]
+
+Parsers = argparse._SubParsersAction  # argparse gives what `add_subparsers` returns no other name
+
+
+def count(text: str) -> int:
+    """A positive whole number."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
+    return number
+
+
+def whole(text: str) -> int:
+    """A whole number that isn't negative."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = -1
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 0")
+    return number
+
+
+def rate(text: str) -> float:
+    """A positive number."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
+    return number
+
+
+def add_threads(parser: argparse.ArgumentParser) -> None:
+    """The option `--threads`."""
+    parser.add_argument(
+        "--threads", type=count, default=argparse.SUPPRESS, metavar="N",
+        help="how many threads compute (default: what suits the machine)",
+    )  # fmt: skip
+
+
+def use_threads(options: argparse.Namespace) -> None:
+    """Do what `--threads` asks for, as far as this version can: without a setting for them it computes on one thread."""
+    wanted = getattr(options, "threads", None)
+    setter = getattr(adjoint, "set_num_threads", None)
+    if wanted is not None and setter is not None:
+        setter(wanted)
+    elif wanted is not None and wanted > 1:
+        print("adjoint: this version computes on one thread", file=sys.stderr)

@@ -1,0 +1,103 @@
+"""`adjoint train RECIPE`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+import adjoint
+
+from .arguments import Parsers, add_threads, count, rate, use_threads, whole
+
+__all__ = ["INTERRUPTED", "add"]
+
+INTERRUPTED = 130  # what a shell reports for a command that Ctrl-C ended
+
+LEAVES = (
+    "Leaves weights and a checkpoint (safetensors), pictures (PNG) and a log (lines of JSON) in a folder. Ctrl-C ends "
+)
+LEAVES += "it early and keeps what was learnt; --resume goes on, to the same weights as without the break."
+
+FILES = "the four files of {title} (default: ADJOINT_DATA, the checkout, the cache, or a download)"
+
+
+def add(commands: Parsers[argparse.ArgumentParser]) -> None:
+    """Add the command with its recipes."""
+    train = commands.add_parser("train", help="train a network", description="Train a network by a recipe.")
+    recipes = train.add_subparsers(metavar="RECIPE", required=True)
+    for name, recipe in adjoint.train.CLASSIFIERS.items():
+        parser = _recipe(
+            recipes, name, recipe.does, _classifier, epochs=recipe.epochs, batch_size=recipe.batch_size, lr=recipe.lr
+        )
+        parser.set_defaults(name=name)
+        parser.add_argument("--data", metavar="FOLDER", help=f"where to find {FILES.format(title=recipe.title)}")
+        parser.add_argument(
+            "--limit", type=count, metavar="N", help="use only the first N training images, for a quick try"
+        )
+    parser = _recipe(recipes, "chargpt", "a small transformer that learns to write like a text", _chargpt,
+                     epochs=1, batch_size=32, lr=3e-3)  # fmt: skip
+    parser.add_argument("--data", metavar="FILE", help="a text in UTF-8 (default: the source of adjoint itself)")
+    parser.add_argument("--limit", type=count, metavar="N", help="use only the first N characters, for a quick try")
+    for option, default, does in (
+        ("--context", 64, "how many characters it sees at once"),
+        ("--width", 64, "features of each character"),
+        ("--heads", 4, "parts of the attention"),
+        ("--layers", 2, "layers of the transformer"),
+    ):
+        parser.add_argument(option, type=count, default=default, metavar="N", help=f"{does} (default: {default})")
+    parser.add_argument(
+        "--sample", type=whole, default=400, metavar="N", help="characters to write at the end (default: 400)"
+    )
+    parser = _recipe(recipes, "moons", "a small network that tells two interleaved half circles apart", _moons,
+                     epochs=40, batch_size=32, lr=1e-2)  # fmt: skip
+    parser.add_argument("--points", type=count, default=500, metavar="N", help="points to learn from (default: 500)")
+    parser.add_argument("--noise", type=rate, default=0.15, metavar="DEVIATION", help="their noise (default: 0.15)")
+
+
+def _recipe(
+    recipes: Parsers[argparse.ArgumentParser],
+    name: str,
+    does: str,
+    run: Callable[[argparse.Namespace], Any],
+    *,
+    epochs: int,
+    batch_size: int,
+    lr: float,
+) -> argparse.ArgumentParser:
+    """A recipe's parser with the options that all of them have."""
+    parser = recipes.add_parser(name, help=does, description=f"Train {does}. {LEAVES}")
+    for option, kind, default, metavar, does_it in (
+        ("--epochs", count, epochs, "N", "how often to go through the data"),
+        ("--batch-size", count, batch_size, "N", "examples for each step"),
+        ("--lr", rate, lr, "RATE", "the largest learning rate"),
+        ("--seed", whole, 0, "N", "decides the first weights and the order"),
+        ("--out", str, f"runs/{name}", "FOLDER", "where the results go"),
+    ):
+        parser.add_argument(option, type=kind, default=default, metavar=metavar, help=f"{does_it} (default: {default})")
+    parser.add_argument("--resume", action="store_true", help="go on from the checkpoint in the folder of the results")
+    add_threads(parser)
+    parser.set_defaults(run=lambda options: _run(run, options))
+    return parser
+
+
+def _run(train: Callable[[argparse.Namespace], Any], options: argparse.Namespace) -> int:
+    use_threads(options)
+    return INTERRUPTED if train(options).history.interrupted else 0
+
+
+def _common(options: argparse.Namespace) -> dict[str, Any]:
+    return {name: getattr(options, name) for name in ("epochs", "batch_size", "lr", "seed", "out", "resume")}
+
+
+def _classifier(options: argparse.Namespace) -> Any:
+    return adjoint.train.train_classifier(options.name, folder=options.data, limit=options.limit, **_common(options))
+
+
+def _chargpt(options: argparse.Namespace) -> Any:
+    own = {name: getattr(options, name) for name in ("limit", "context", "width", "heads", "layers", "sample")}
+    return adjoint.train.train_chargpt(options.data, **own, **_common(options))
+
+
+def _moons(options: argparse.Namespace) -> Any:
+    return adjoint.train.train_moons(points=options.points, noise=options.noise, **_common(options))

@@ -1,0 +1,108 @@
+"""Normalization: a mean taken off, a standard deviation divided out, a scale and a shift for each feature."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adjoint.graph import Node
+from adjoint.primitives.core import ops
+from adjoint.shapes import Shape, keep_axes, size_of
+
+
+def moments(x: Node, axes: Shape) -> tuple[Node, Node, Node]:
+    """The mean over axes, x without it, and the mean square of what is left; the axes kept at size one."""
+    kept, count = keep_axes(x.shape, axes), float(size_of(tuple([x.shape[a] for a in axes])))
+    mean = ops.reshape(ops.divide(ops.sum(x, axes), count), kept)
+    centered = ops.subtract(x, mean)
+    variance = ops.reshape(ops.divide(ops.sum(ops.multiply(centered, centered), axes), count), kept)
+    return mean, centered, variance
+
+
+def affine(x: Node, weight: Node | None, bias: Node | None) -> Node:
+    """x times a weight plus a bias, both of shapes that broadcast to x's."""
+    if weight is not None:
+        x = ops.multiply(x, weight)
+    return x if bias is None else ops.add(x, bias)
+
+
+def layer_norm(x: Node, shape: Shape, weight: Node | None, bias: Node | None, epsilon: float) -> Node:
+    axes = _trailing("layer_norm", x, shape, weight, bias)
+    _, centered, variance = moments(x, axes)
+    return affine(ops.divide(centered, ops.sqrt(ops.add(variance, epsilon))), weight, bias)
+
+
+def rms_norm(x: Node, shape: Shape, weight: Node | None, epsilon: float | None) -> Node:
+    axes = _trailing("rms_norm", x, shape, weight, None)
+    count = float(size_of(shape))
+    if epsilon is None:
+        epsilon = float(np.finfo(x.dtype.dtype).eps)
+    squares = ops.divide(ops.sum(ops.multiply(x, x), axes), count)
+    root = ops.sqrt(ops.add(ops.reshape(squares, keep_axes(x.shape, axes)), epsilon))
+    return affine(ops.divide(x, root), weight, None)
+
+
+def _trailing(name: str, x: Node, shape: Shape, weight: Node | None, bias: Node | None) -> Shape:
+    rank = len(shape)
+    if not rank or x.shape[max(x.ndim - rank, 0) :] != shape:
+        raise ValueError(f"{name}: the input's last axes must have the shape {shape}; its shape is {x.shape}")
+    _check_features(name, shape, weight, bias)
+    return tuple(range(x.ndim - rank, x.ndim))
+
+
+def _check_features(name: str, shape: Shape, weight: Node | None, bias: Node | None) -> None:
+    for what, given in (("weight", weight), ("bias", bias)):
+        if given is not None and given.shape != shape:
+            raise ValueError(f"{name}: the {what} has shape {shape}, not {given.shape}")
+
+
+def group_norm(x: Node, groups: int, weight: Node | None, bias: Node | None, epsilon: float) -> Node:
+    name = "group_norm"
+    if x.ndim < 2:
+        raise ValueError(f"{name}: expected shape (N, C, ...), got {x.shape}")
+    n, channels = x.shape[:2]
+    if groups < 1 or channels % groups:
+        raise ValueError(f"{name}: {channels} channels don't divide into {groups} groups")
+    _check_features(name, (channels,), weight, bias)
+    _, centered, variance = moments(ops.reshape(x, (n, groups, x.type.size // max(n * groups, 1))), (2,))
+    normal = ops.reshape(ops.divide(centered, ops.sqrt(ops.add(variance, epsilon))), x.shape)
+    return affine(normal, *(_of_channels(p, x) for p in (weight, bias)))
+
+
+def _of_channels(p: Node | None, x: Node) -> Node | None:
+    return None if p is None else ops.reshape(p, (x.shape[1], *(1,) * (x.ndim - 2)))
+
+
+# Over a batch ---------------------------------------------------------------------------------------------------------
+
+
+def batch_norm(
+    x: Node, mean: Node | None, variance: Node | None, weight: Node | None, bias: Node | None, epsilon: float
+) -> tuple[Node, Node, Node]:
+    """x (N, C, ...) normalized for each channel, by a given mean and variance (C,) or its own; and those two.
+
+    The scale and the root are joined, for each channel, before anything of x's size is touched.
+    """
+    if x.ndim < 2:
+        raise ValueError(f"batch_norm: expected shape (N, C) or (N, C, ...), got {x.shape}")
+    channels = x.shape[1]
+    for what, given in (("running mean", mean), ("running variance", variance), ("weight", weight), ("bias", bias)):
+        if given is not None and given.shape != (channels,):
+            raise ValueError(
+                f"batch_norm: the input of shape {x.shape} has {channels} channels; the {what} has shape {given.shape}"
+            )
+    if mean is None or variance is None:
+        axes = tuple([i for i in range(x.ndim) if i != 1])
+        if x.type.size <= channels:
+            raise ValueError(
+                f"batch_norm: in training a channel needs more than one value; the input's shape is {x.shape}"
+            )
+        kept_mean, centered, kept_variance = moments(x, axes)
+        mean, variance = ops.reshape(kept_mean, (channels,)), ops.reshape(kept_variance, (channels,))
+    else:
+        centered = ops.subtract(x, ops.reshape(mean, (channels, *(1,) * (x.ndim - 2))))
+    root = ops.sqrt(ops.add(variance, epsilon))
+    if weight is None:
+        y = ops.divide(centered, _of_channels(root, x))
+    else:
+        y = ops.multiply(centered, _of_channels(ops.divide(weight, root), x))
+    return affine(y, None, _of_channels(bias, x)), mean, variance

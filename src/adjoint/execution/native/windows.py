@@ -1,0 +1,327 @@
+"""Convolutions and pools as functions of a range of channels-last images."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+from adjoint.execution.native import images, onednn
+from adjoint.execution.native.fuse import Window
+from adjoint.execution.native.ir import ELEMENT, ITEMSIZE, Emitter, Value
+from adjoint.execution.native.products import write_call
+from adjoint.execution.native.tables import Own, Table
+from adjoint.shapes import size_of
+
+TILE = 1 << 25  # multiplications in a tile of images, at least
+TILE_OF_POOL = 1 << 17  # elements
+PARTS = 8  # of the gradient of weights, at most: each adds up some of the images
+
+
+class WindowWriter:
+    """What writers of windows share: where arrays are, and the range of images."""
+
+    def __init__(self, window: Window, name: str, unit: int, table: Table, own: Own, bits: int) -> None:
+        self.window = window
+        self.step = window.step
+        self.name = name
+        self.unit = unit
+        self.table = table
+        self.own = own
+        self.bits = bits
+        self.e = Emitter(1, set(), {})
+        self.start: str | None = None
+        self.finish: str | None = None
+        self.rows = (
+            window.shape[0] if window.step.op.name != "convolution_weight_gradient" else window.reads[0].shape[0]
+        )
+        self.row_elements = size_of(window.shape[1:])
+
+    def pointer(self, key: object) -> str:
+        at = self.e.assign(f"getelementptr ptr, ptr %table, i64 {self.table.at(key)}")
+        return self.e.assign(f"load ptr, ptr {at}")
+
+    def move(self, pointer: str, offset: str, element: str = "float") -> str:
+        return self.e.assign(f"getelementptr {element}, ptr {pointer}, i64 {offset}")
+
+    def read(self, k: int) -> str:
+        """An input's first element."""
+        view = self.window.reads[k]
+        return self.move(self.pointer(view.root), str(view.offset), _memory(self.window.dtypes[k]))
+
+    def result(self) -> str:
+        """Where the result's first element is, or would be if a tile began with it."""
+        element = _memory(self.step.type.dtype.name)
+        if self.window.tile is None:
+            return self.pointer(self.step.output)
+        scratch = self.e.assign("load ptr, ptr %own")
+        tile = self.move(scratch, str(self.window.tile), "i8")
+        return self.move(tile, self.e.assign(f"mul i64 %lo, {-self.row_elements}"), element)
+
+    def function(self, name: str, parameters: str) -> str:
+        e = self.e
+        return "\n".join(
+            [f"define internal void @{name}({parameters}) #0 {{", "entry:", *e.allocations, *e.lines, "  ret void", "}"]
+        )
+
+
+RANGE = "ptr %table, i64 %lo, i64 %hi, ptr %own"
+
+
+def tiles(e: Emitter, total: int, tile: int, write: Callable[[str, int], None]) -> None:
+    """Call `write` with the first of each tile from %lo to %hi, and how many there are in it."""
+    rest = total % tile
+    with ExitStack() as conditions:
+        stop = "%hi"
+        if rest:
+            with e.when(e.assign(f"icmp eq i64 %hi, {total}")):
+                write(str(total - rest), rest)
+            conditions.enter_context(e.when(e.assign(f"icmp ult i64 %lo, {total - rest}")))
+            e.declarations.add("declare i64 @llvm.umin.i64(i64, i64)")
+            stop = e.assign(f"call i64 @llvm.umin.i64(i64 %hi, i64 {total - rest})")
+        if total > rest:
+            row = conditions.enter_context(e.loop("%lo", stop, tile))
+            write(row, tile)
+
+
+class ConvolutionWriter(WindowWriter):
+    """A convolution or one of its gradients, by oneDNN."""
+
+    def __init__(
+        self, window: Window, name: str, unit: int, table: Table, own: Own, bits: int, tile: int | None
+    ) -> None:
+        super().__init__(window, name, unit, table, own, bits)
+        self.kind = self.step.op.name
+        inputs = [v.shape if not is_image else _first(v.shape)
+                  for v, is_image in zip(window.reads, images.IMAGES[self.kind], strict=True)]  # fmt: skip
+        to_weights = self.kind == "convolution_weight_gradient"
+        result = window.shape if to_weights else _first(window.shape)
+        _, self.image, self.becomes, self.weights, self.geometry = images.sizes(self.step, inputs, result)
+        work = size_of(self.becomes) * size_of(self.weights[1:])  # multiplications for an image
+        tile = tile or max(TILE // work, 1)
+        if to_weights:
+            tile = max(tile, -(-self.rows // PARTS))
+        self.tile = min(tile, self.rows)
+        self.parts = -(-self.rows // self.tile)
+
+    def primitive(self, count: int) -> onednn.Primitive:
+        return images.convolution(self.kind, count, self.image, self.becomes, self.weights, self.geometry)
+
+    def write(self) -> str:
+        e = self.e
+        whole = self.primitive(self.tile)
+        self.table.keep.append(whole)
+        preferred = whole.arguments[
+            onednn.WEIGHTS_GRADIENT if self.kind == "convolution_weight_gradient" else onednn.WEIGHTS
+        ]
+        plain = images.plain_weights(self.weights, self.geometry)
+        buffer = (self.unit, f"weights of {self.name}")
+        from_image, to_image = size_of(self.image), size_of(self.becomes)
+        if self.kind == "convolution_weight_gradient":
+            size = preferred.nbytes
+            self.table.share(*buffer, size * self.parts)
+            x, u, parts = self.read(0), self.read(1), self.pointer(buffer)
+
+            def add_up(row: str, count: int) -> None:
+                part = e.assign(f"udiv i64 {row}, {self.tile}")
+                places = [self.move(x, e.assign(f"mul i64 {row}, {from_image}")),
+                          self.move(u, e.assign(f"mul i64 {row}, {to_image}")),
+                          self.move(parts, e.assign(f"mul i64 {part}, {size}"), "i8")]  # fmt: skip
+                self.call(count, preferred, places)
+
+            tiles(e, self.rows, self.tile, add_up)
+            text = self.function(self.name, RANGE)
+            self.write_sum(preferred, plain, buffer)
+            return text
+        source, result = self.read(0), self.result()
+        sizes = (from_image, to_image) if self.kind == "convolution" else (to_image, from_image)
+        packed = preferred != plain
+        weights = self.pointer(buffer) if packed else self.read(1)
+
+        def convolve(row: str, count: int) -> None:
+            places = [self.move(source, e.assign(f"mul i64 {row}, {sizes[0]}")), weights,
+                      self.move(result, e.assign(f"mul i64 {row}, {sizes[1]}"))]  # fmt: skip
+            self.call(count, preferred, places)
+
+        if packed:
+            self.table.share(*buffer, preferred.nbytes)
+        tiles(e, self.rows, self.tile, convolve)
+        text = self.function(self.name, RANGE)
+        if packed:
+            self.e = Emitter(1, set(), {})
+            self.reorder(plain, preferred, self.read(1), self.pointer(buffer))
+            self.start = self.function(f"{self.name}.start", "ptr %table, ptr %own")
+            self.e = e
+        return text
+
+    def call(self, count: int, preferred: onednn.Descriptor, places: list[str]) -> None:
+        """One call of the library. All tiles have the weights in the layout that a whole one prefers."""
+        if count == self.tile:
+            primitive = self.primitive(count)
+        else:
+            primitive = images.convolution(
+                self.kind, count, self.image, self.becomes, self.weights, self.geometry, preferred
+            )
+        write_call(self.e, self.table, self.own, self.unit, primitive, places)
+
+    def reorder(self, source: onednn.Descriptor, target: onednn.Descriptor, a: str, b: str) -> None:
+        write_call(self.e, self.table, self.own, self.unit, onednn.reorder(source, target), [a, b])
+
+    def write_sum(self, preferred: onednn.Descriptor, plain: onednn.Descriptor, buffer: tuple[int, str]) -> None:
+        """The parts added up in order, and put into the graph's layout."""
+        before, count = self.e, preferred.nbytes // 4
+        lanes = self.bits // 32
+        while count % lanes:
+            lanes //= 2
+        e = self.e = Emitter(lanes, set(), {})
+        parts = self.pointer(buffer)
+        if self.parts > 1:
+            with e.loop("0", str(count), lanes) as i:
+                total = e.load(parts, i, "float32", 1)
+                for part in range(1, self.parts):
+                    total = e.add(total, e.load(parts, e.assign(f"add i64 {i}, {part * count}"), "float32", 1))
+                e.store(total, parts, i)
+        self.reorder(preferred, plain, parts, self.pointer(self.step.output))
+        self.finish = self.function(f"{self.name}.finish", "ptr %table, ptr %own")
+        before.declarations |= e.declarations
+        self.e = before
+
+
+def _first(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """A channels-last shape in the graph's order."""
+    n, rows, columns, channels = shape
+    return n, channels, rows, columns
+
+
+def _memory(dtype: str) -> str:
+    return "i8" if dtype == "bool" else ELEMENT[dtype]
+
+
+class PoolWriter(WindowWriter):
+    """Pooling, in loops of our own: windows along the rows and columns, vectors along the channels."""
+
+    def __init__(
+        self, window: Window, name: str, unit: int, table: Table, own: Own, bits: int, tile: int | None
+    ) -> None:
+        super().__init__(window, name, unit, table, own, bits)
+        self.kind, self.pool = self.step.op.name, self.step.attributes
+        self.channels = window.shape[-1]
+        self.dtype = window.dtypes[0]
+        lanes = bits // (8 * ITEMSIZE[self.dtype])
+        while lanes > 1 and lanes >= 2 * self.channels:
+            lanes //= 2
+        self.e = Emitter(lanes, set(), {})
+        self.tile = tile or max(min(TILE_OF_POOL // size_of(window.reads[0].shape[1:]), self.rows), 1)
+        pool = self.pool
+        reach = [
+            (n - 1) * s + d * (k - 1) - b
+            for n, s, d, k, b in zip(pool.counts, pool.stride, pool.dilation, pool.sizes, pool.before, strict=True)
+        ]
+        self.inside = pool.before == (0, 0) and reach[0] < pool.extents[0] and reach[1] < pool.extents[1]
+        # each pixel belongs to one window: it is written once
+        self.tiled = (
+            pool.stride == pool.sizes and pool.dilation == (1, 1) and pool.before == (0, 0)
+            and all(n * k == extent for n, k, extent in zip(pool.counts, pool.sizes, pool.extents, strict=True))
+        )  # fmt: skip
+
+    def write(self) -> str:
+        e, pool, c = self.e, self.pool, self.channels
+        places = [self.read(k) for k in range(len(self.window.reads))]
+        result = self.result()
+        spreads = self.kind in ("pool_put", "pool_spread")
+        if spreads and not self.tiled:
+            size = self.row_elements
+            start, stop = e.assign(f"mul i64 %lo, {size}"), e.assign(f"mul i64 %hi, {size}")
+            with e.loop(start, stop, 1) as i:
+                e.line(f"store {ELEMENT[self.dtype]} 0.0, ptr {e.address(result, i, self.dtype)}")
+        whole, rest = divmod(c, e.lanes)
+        (rows, columns), (height, width) = pool.counts, pool.extents
+        with e.loop("%lo", "%hi", 1) as n, e.loop("0", str(rows), 1) as i, e.loop("0", str(columns), 1) as j:
+            window = e.assign(f"add i64 {e.assign(f'mul i64 {n}, {rows}')}, {i}")
+            window = e.assign(f"add i64 {e.assign(f'mul i64 {window}, {columns}')}, {j}")
+            window = e.assign(f"mul i64 {window}, {c}")
+            top = e.assign(f"sub i64 {e.assign(f'mul i64 {i}, {pool.stride[0]}')}, {pool.before[0]}")
+            left = e.assign(f"sub i64 {e.assign(f'mul i64 {j}, {pool.stride[1]}')}, {pool.before[1]}")
+            image = e.assign(f"mul i64 {n}, {height * width * c}")
+            cells = []
+            for a in range(pool.sizes[0]):
+                for b in range(pool.sizes[1]):
+                    row = e.assign(f"add i64 {top}, {a * pool.dilation[0]}")
+                    column = e.assign(f"add i64 {left}, {b * pool.dilation[1]}")
+                    at = e.assign(f"add i64 {e.assign(f'mul i64 {row}, {width}')}, {column}")
+                    at = e.assign(f"add i64 {image}, {e.assign(f'mul i64 {at}, {c}')}")
+                    inside = None
+                    if not self.inside:
+                        low = e.assign(f"icmp ult i64 {row}, {height}")  # unsigned: what is negative is large
+                        inside = e.assign(f"and i1 {low}, {e.assign(f'icmp ult i64 {column}, {width}')}")
+                    cells.append((at, inside))
+
+            def body(channel: str) -> None:
+                at = e.assign(f"add i64 {window}, {channel}")
+                shifted = [(e.assign(f"add i64 {cell}, {channel}"), inside) for cell, inside in cells]
+                self.window_of(places, result, at, shifted)
+
+            if whole:
+                with e.loop("0", str(whole * e.lanes), e.lanes) as channel:
+                    body(channel)
+            if rest:
+                e.mask = "<" + ", ".join(f"i1 {int(k < rest)}" for k in range(e.lanes)) + ">"
+                body(str(whole * e.lanes))
+                e.mask = None
+        return self.function(self.name, RANGE)
+
+    def window_of(self, places: list[str], result: str, at: str, cells: list[tuple[str, str | None]]) -> None:
+        """One window, for a vector of channels. `at` is its element, `cells` are those that it covers."""
+        e, kind, dtype = self.e, self.kind, self.dtype
+        if kind in ("pool_put", "pool_spread"):
+            given = e.load(places[0], at, dtype, 1)
+            chosen = self.positions(places[1], at) if kind == "pool_put" else None
+            for number, (cell, inside) in enumerate(cells):
+                with self.within(inside):
+                    value = given if chosen is None else e.select(e.compare("eq", chosen, number), given, 0)
+                    if not self.tiled:
+                        value = e.add(e.load(result, cell, dtype, 1), value)
+                    e.store(value, result, cell)
+            return
+        if kind in ("pool_sum", "pool_take"):
+            chosen = self.positions(places[1], at) if kind == "pool_take" else None
+            total = e.variable(e.constant(0.0, dtype))
+            for number, (cell, inside) in enumerate(cells):
+                with self.within(inside):
+                    value = e.load(places[0], cell, dtype, 1)
+                    if chosen is not None:
+                        value = e.select(e.compare("eq", chosen, number), value, 0)
+                    e.set(total, e.add(e.get(total, dtype), value))
+            e.store(e.get(total, dtype), result, at)
+            return
+        largest, position = e.variable(e.constant(float("-inf"), dtype)), e.variable(e.constant(-1, "int32"))
+        for number, (cell, inside) in enumerate(cells):
+            with self.within(inside):
+                value, before, number_before = (
+                    e.load(places[0], cell, dtype, 1),
+                    e.get(largest, dtype),
+                    e.get(position, "int32"),
+                )
+                better = e.either(e.compare("gt", value, before), e.compare("lt", number_before, 0))
+                nan = e.both(e.compare("uno", value, value), e.compare("eq", before, before))
+                better = e.either(better, nan)
+                e.set(largest, e.select(better, value, before))
+                e.set(position, e.select(better, e.constant(number, "int32"), number_before))
+        if kind == "max_pool":
+            e.store(e.get(largest, dtype), result, at)
+        else:
+            e.store(e.cast(e.get(position, "int32"), self.step.type.dtype.name), result, at)
+
+    def positions(self, pointer: str, at: str) -> Value:
+        return self.e.cast(self.e.load(pointer, at, self.window.dtypes[1], 1), "int32")
+
+    def within(self, inside: str | None) -> Any:
+        return ExitStack() if inside is None else self.e.when(inside)
+
+
+def writer_of(
+    window: Window, name: str, unit: int, table: Table, own: Own, bits: int, tile: int | None = None
+) -> ConvolutionWriter | PoolWriter:
+    """The writer of a window's function; `tile` is how many images it is asked for at a time."""
+    kind = ConvolutionWriter if window.step.op.name in images.CONVOLUTIONS else PoolWriter
+    return kind(window, name, unit, table, own, bits, tile)

@@ -1,0 +1,181 @@
+"""Normalization layers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from adjoint.dtypes import default_dtype
+from adjoint.shapes import as_shape
+from adjoint.tensors import Tensor
+from adjoint.tensors.functions import ones, variable, zeros
+from adjoint.tensors.located import at_user
+
+from . import functional
+from .module import Module
+
+__all__ = ["BatchNorm1d", "BatchNorm2d", "GroupNorm", "LayerNorm", "RMSNorm"]
+
+
+class _BatchNorm(Module):
+    """What both share: they differ in the shapes that they take."""
+
+    ranks: ClassVar[tuple[int, ...]]
+    expected: ClassVar[str]
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        self.num_features = num_features
+        self.eps = eps
+        self.momentum = momentum
+        self.affine = affine
+        self.track_running_stats = track_running_stats
+        kind = default_dtype() if dtype is None else dtype
+        self.weight = variable(ones(num_features, dtype=kind)) if affine else None
+        self.bias = variable(zeros(num_features, dtype=kind)) if affine and bias else None
+        tracked = track_running_stats
+        self.register_buffer("running_mean", zeros(num_features, dtype=kind) if tracked else None)
+        self.register_buffer("running_var", ones(num_features, dtype=kind) if tracked else None)
+        self.register_buffer("num_batches_tracked", zeros((), dtype="int64") if tracked else None)
+
+    running_mean: Tensor | None
+    running_var: Tensor | None
+    num_batches_tracked: Tensor | None
+
+    def reset_running_stats(self) -> None:
+        """Forget what was seen: mean 0, variance 1, no batches."""
+        if self.running_mean is not None and self.running_var is not None and self.num_batches_tracked is not None:
+            self.running_mean.data = zeros(self.num_features, dtype=self.running_mean.dtype)
+            self.running_var.data = ones(self.num_features, dtype=self.running_var.dtype)
+            self.num_batches_tracked.data = zeros((), dtype="int64")
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The normalized input, of its shape."""
+        if x.ndim not in self.ranks:
+            raise ValueError(f"{self!r}: expected shape {self.expected}, got {x.shape}{at_user()}")
+        running = (self.running_mean, self.running_var)
+        step: float | Tensor = 0.0 if self.momentum is None else self.momentum
+        if self.training and self.num_batches_tracked is not None:
+            self.num_batches_tracked.data = self.num_batches_tracked + 1
+            if self.momentum is None:  # the mean over all batches
+                step = 1.0 / self.num_batches_tracked.astype(x.dtype)
+        by_batch = self.training or self.running_mean is None
+        return functional.batch_norm(x, *running, self.weight, self.bias, by_batch, step, self.eps)
+
+    def extra_repr(self) -> str:
+        """Its options."""
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
+            f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
+        )
+
+
+class BatchNorm1d(_BatchNorm):
+    """Each feature of a batch (N, C) or (N, C, L) normalized over the batch; see `functional.batch_norm`.
+
+    In training mode the batch's own mean and variance are taken, and the buffers `running_mean` and `running_var` move
+    towards them by `momentum` (None: they become the mean over all batches); in evaluation mode those are taken. Without
+    `track_running_stats` there are none, and it is always the batch's own.
+    """
+
+    ranks = (2, 3)
+    expected = "(N, C) or (N, C, L)"
+
+
+class BatchNorm2d(_BatchNorm):
+    """Each channel of images (N, C, H, W) normalized over the batch and its pixels; see `BatchNorm1d`."""
+
+    ranks = (4,)
+    expected = "(N, C, H, W)"
+
+
+class LayerNorm(Module):
+    """The last axes, of shape `normalized_shape`, normalized for each example; see `functional.layer_norm`."""
+
+    def __init__(
+        self,
+        normalized_shape: int | Sequence[int],
+        eps: float = 1e-5,
+        elementwise_affine: bool = True,
+        bias: bool = True,
+        dtype: Any = None,
+    ) -> None:
+        self.normalized_shape = as_shape(normalized_shape, "LayerNorm")
+        self.eps = eps
+        self.elementwise_affine = elementwise_affine
+        self.weight = variable(ones(self.normalized_shape, dtype=dtype)) if elementwise_affine else None
+        self.bias = variable(zeros(self.normalized_shape, dtype=dtype)) if elementwise_affine and bias else None
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The normalized input, of its shape."""
+        return functional.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        """Its options."""
+        shown = f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+        return f"{shown}, bias={self.bias is not None}"
+
+
+class RMSNorm(Module):
+    """The last axes, of shape `normalized_shape`, divided by the root of their mean square; see `functional.rms_norm`."""
+
+    def __init__(
+        self,
+        normalized_shape: int | Sequence[int],
+        eps: float | None = None,
+        elementwise_affine: bool = True,
+        dtype: Any = None,
+    ) -> None:
+        self.normalized_shape = as_shape(normalized_shape, "RMSNorm")
+        self.eps = eps
+        self.elementwise_affine = elementwise_affine
+        self.weight = variable(ones(self.normalized_shape, dtype=dtype)) if elementwise_affine else None
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The normalized input, of its shape."""
+        return functional.rms_norm(x, self.normalized_shape, self.weight, self.eps)
+
+    def extra_repr(self) -> str:
+        """Its options."""
+        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+
+
+class GroupNorm(Module):
+    """The channels of each image normalized in `num_groups` groups; see `functional.group_norm`."""
+
+    def __init__(
+        self,
+        num_groups: int,
+        num_channels: int,
+        eps: float = 1e-5,
+        affine: bool = True,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        if num_groups < 1 or num_channels % num_groups:
+            raise ValueError(f"GroupNorm: {num_channels} channels don't divide into {num_groups} groups{at_user()}")
+        self.num_groups = num_groups
+        self.num_channels = num_channels
+        self.eps = eps
+        self.affine = affine
+        self.weight = variable(ones(num_channels, dtype=dtype)) if affine else None
+        self.bias = variable(zeros(num_channels, dtype=dtype)) if affine and bias else None
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The normalized input (N, C, ...), of its shape."""
+        return functional.group_norm(x, self.num_groups, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        """Its options."""
+        shown = f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}"
+        return f"{shown}, bias={self.bias is not None}"

@@ -1,0 +1,160 @@
+"""The networks behind `adjoint train`, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from adjoint import nn
+from adjoint.tensors import Tensor
+from adjoint.tensors.functions import arange, zeros
+
+__all__ = [
+    "NETWORKS", "CharTransformer", "build", "example_input", "fashion_cnn", "mnist_cnn", "mnist_network", "moons_network",
+]  # fmt: skip
+
+
+def mnist_network() -> nn.Sequential:
+    """The 784-128-64-10 relu network: images (N, 28, 28) from 0 to 1, to scores (N, 10)."""
+    return nn.Sequential(
+        nn.Flatten(),
+        nn.Linear(784, 128),
+        nn.ReLU(),
+        nn.Linear(128, 64),
+        nn.ReLU(),
+        nn.Linear(64, 10),
+    )
+
+
+class Standardize(nn.Module):
+    """Grey images (N, height, width) with a channel axis, (N, 1, height, width), their mean and deviation made 0 and 1."""
+
+    def __init__(self, mean: float, deviation: float) -> None:
+        self.mean = mean
+        self.deviation = deviation
+
+    def forward(self, x: Tensor) -> Tensor:
+        """`(x - mean) / deviation`, with an axis for the channel."""
+        standard: Tensor = (x - self.mean) * (1 / self.deviation)
+        return standard.expand_dims(axis=1)
+
+    def extra_repr(self) -> str:
+        """The mean and the deviation."""
+        return f"mean={self.mean}, deviation={self.deviation}"
+
+
+def mnist_cnn() -> nn.Sequential:
+    """Two convolutions and two linear layers: images (N, 28, 28) from 0 to 1, to scores (N, 10). 105,866 parameters."""
+    return nn.Sequential(
+        Standardize(0.1307, 0.3081),
+        nn.Conv2d(1, 16, 3, padding=1),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(16, 32, 3, padding=1),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Flatten(),
+        nn.Linear(32 * 7 * 7, 64),
+        nn.ReLU(),
+        nn.Linear(64, 10),
+    )
+
+
+def fashion_cnn() -> nn.Sequential:
+    """Two normalised convolutions and two linear layers: images (N, 28, 28) from 0 to 1, to scores (N, 10)."""
+    return nn.Sequential(
+        Standardize(0.286, 0.353),
+        nn.Conv2d(1, 16, 3, padding=1, bias=False),
+        nn.BatchNorm2d(16),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(16, 32, 3, padding=1, bias=False),
+        nn.BatchNorm2d(32),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Flatten(),
+        nn.Linear(32 * 7 * 7, 128),
+        nn.ReLU(),
+        nn.Linear(128, 10),
+    )
+
+
+def moons_network() -> nn.Sequential:
+    """A 2-32-32-2 tanh network: points (N, 2), to scores (N, 2)."""
+    return nn.Sequential(nn.Linear(2, 32), nn.Tanh(), nn.Linear(32, 32), nn.Tanh(), nn.Linear(32, 2))
+
+
+class Block(nn.Module):
+    """A layer of a transformer: each place looks at the places before it, then at itself; both added to what was there."""
+
+    def __init__(self, width: int, heads: int, dropout: float) -> None:
+        self.norm1 = nn.LayerNorm(width)
+        self.attention = nn.MultiheadAttention(width, heads, dropout=dropout, batch_first=True)
+        self.norm2 = nn.LayerNorm(width)
+        self.mlp = nn.Sequential(
+            nn.Linear(width, 4 * width), nn.GELU("tanh"), nn.Linear(4 * width, width), nn.Dropout(dropout)
+        )
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        """Features (N, T, width), and the mask (T, T) that is true where a place mustn't look, to features."""
+        inner = self.norm1(x)
+        seen, _ = self.attention(inner, inner, inner, need_weights=False, attn_mask=mask, is_causal=True)
+        x = x + seen
+        result: Tensor = x + self.mlp(self.norm2(x))
+        return result
+
+
+class CharTransformer(nn.Module):
+    """A small GPT (A. Radford and others, 2018): codes of characters (N, T) int64, to scores (N, T, vocabulary).
+
+    The scores at a place are those of the character that follows, and depend on the codes up to it. T is at most
+    `context`. Raises ValueError for longer pieces, and for a width that the heads don't divide.
+    """
+
+    def __init__(
+        self, vocabulary: int, context: int = 64, width: int = 64, heads: int = 4, layers: int = 2, dropout: float = 0.0
+    ) -> None:
+        self.context = context
+        self.characters = nn.Embedding(vocabulary, width)
+        self.places = nn.Embedding(context, width)
+        self.blocks = nn.ModuleList([Block(width, heads, dropout) for _ in range(layers)])
+        self.norm = nn.LayerNorm(width)
+        self.head = nn.Linear(width, vocabulary, bias=False)
+
+    def forward(self, codes: Tensor) -> Tensor:
+        """The scores."""
+        length = codes.shape[1]
+        if length > self.context:
+            raise ValueError(f"CharTransformer: {length} characters, but the context is {self.context}")
+        place = arange(length)
+        x = self.characters(codes) + self.places(place)
+        mask = place[None, :] > place[:, None]
+        for block in self.blocks:
+            x = block(x, mask)
+        scores: Tensor = self.head(self.norm(x))
+        return scores
+
+
+NETWORKS = {
+    "mnist-mlp": mnist_network,
+    "mnist-cnn": mnist_cnn,
+    "fashion-cnn": fashion_cnn,
+    "moons": moons_network,
+    "chargpt": CharTransformer,
+}
+
+
+def build(name: str, **options: Any) -> nn.Module:
+    """A network with fresh weights, by the name of its recipe. Raises ValueError for another name."""
+    if name not in NETWORKS:
+        raise ValueError(f"there is no network {name!r}; there are {', '.join(NETWORKS)}")
+    make: Any = NETWORKS[name]
+    made: nn.Module = make(**options)
+    return made
+
+
+def example_input(name: str, options: Mapping[str, Any]) -> Tensor:
+    """A batch of one, all zeros, for a network of that name that was built with these options."""
+    if name == "chargpt":
+        return zeros((1, int(options.get("context", 64))), dtype="int64")
+    return zeros((1, 2) if name == "moons" else (1, 28, 28))

@@ -1,0 +1,213 @@
+"""Threads of native code: the same bits for every number of them, and no harm to whoever else runs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+pytest.importorskip("llvmlite")
+pytest.importorskip("scipy_openblas32")
+
+import adjoint as ad
+from adjoint.execution.native import compile_plan, emit, joining, products
+from adjoint.execution.native.pool import pool
+from adjoint.execution.programs import Streaming
+from derivative_checks import tensors
+from operations import OPERATIONS, inexact_arrays
+from test_native import normal, planned
+from test_random_programs import Program, programs
+
+COUNTS = (1, 2, 4)
+
+
+@pytest.fixture(autouse=True)
+def threads() -> Iterator[None]:
+    before = ad.get_num_threads()
+    yield
+    ad.set_num_threads(before)
+
+
+@pytest.fixture
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything falls into chunks, however small."""
+    monkeypatch.setattr(emit, "SHARED_FROM", 1)
+    monkeypatch.setattr(emit, "CHUNK", 8)
+    monkeypatch.setattr(emit, "BLOCK", 4)
+    monkeypatch.setattr(products, "TILE", 64)
+    monkeypatch.setattr(joining, "JOINED_FROM", 1)
+    monkeypatch.setattr(joining, "TILE", 64)
+    monkeypatch.setattr(joining, "MIN_ROWS", 2)
+
+
+def same_bits(*outputs: ad.Tensor, tolerance: float = 1e-11) -> list[Any]:
+    """The results, equal for every number of threads, and near the interpreter's."""
+    plan, leaves, numbers = planned(*outputs)
+    with np.errstate(all="ignore"):
+        expected = Streaming(plan).run(leaves, numbers, True)
+    program = compile_plan(plan)
+    if program is None:
+        return list(expected)
+    results = []
+    for count in COUNTS:
+        ad.set_num_threads(count)
+        results.append(program.run(leaves, numbers, False))
+    for others in results[1:]:
+        for first, other in zip(results[0], others, strict=True):
+            assert first.tobytes() == other.tobytes()
+    for found, other in zip(results[0], expected, strict=True):
+        if found.dtype.kind in "fc":
+            scale = np.abs(other[np.isfinite(other)]).max(initial=1.0)
+            np.testing.assert_allclose(found, other, tolerance, tolerance * scale)
+        else:
+            np.testing.assert_array_equal(found, other)
+    return results[0]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_large_nests_in_chunks(dtype: str) -> None:
+    tolerance = 1e-5 if dtype == "float32" else 1e-11
+    x = ad.variable(normal(300_007, dtype=dtype))
+    loss = ad.sum(ad.tanh(x * 1.5 + 0.1) ** 2 * ad.sin(x))
+    same_bits(loss, *ad.gradients(loss, [x]), ad.mean(x), ad.max(x), ad.min(x), ad.any(x > 4), tolerance=tolerance)
+    y = ad.tensor(normal(700, 333, dtype=dtype, seed=1))
+    z = ad.exp(y * 0.1)
+    same_bits(
+        ad.softmax(z, axis=-1), z.sum(0), z.max(0), z.sum(1), z.sum(), (z > 1).sum(0), z.T + y.T, tolerance=tolerance
+    )
+    b = ad.tensor(normal(12, 100, 230, dtype=dtype, seed=2))
+    same_bits(
+        (b * b).sum((0, 2)), (b * 2).sum(1), ad.sum(b + b[:, :1]), ad.prod(1 + 0.001 * b, axis=0), tolerance=tolerance
+    )
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_large_products_in_tiles(dtype: str) -> None:
+    tolerance = 1e-4 if dtype == "float32" else 1e-11
+    a, b, bias = [ad.tensor(normal(*s, dtype=dtype, seed=k)) for k, s in enumerate([(700, 260), (260, 300), (300,)])]
+    same_bits(ad.relu(a @ b + bias), (a @ b).sum(0), b.T @ a.T, a.T @ a, tolerance=tolerance)
+
+
+def test_sums_are_as_exact_as_before(small_chunks: None) -> None:
+    x = (normal(200_000).astype("float32") + 100).astype("float32")
+    (total,) = same_bits(ad.sum(ad.tensor(x) * 1), tolerance=1e-6)
+    assert abs(float(total) - x.astype("float64").sum()) <= np.spacing(np.float32(total))
+
+
+@given(programs())
+def test_random_programs(program: Program) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        small_chunks.__wrapped__(patch)
+        inputs = tensors(program.inputs)
+        outputs = program.of_tensors(*inputs)
+        same_bits(*[y for y in outputs if y.node.value is None], tolerance=1e-9)
+
+
+SAMPLE = [op for op in OPERATIONS if op.name in set(
+    "add divide power exp log1p erf where sum prod mean max min var softmax logsumexp cumulative_sum sort matmul einsum "
+    "tensordot concat take scatter_add permute_dims reshape norm".split()
+)]  # fmt: skip
+
+
+@pytest.mark.usefixtures("small_chunks")
+@pytest.mark.parametrize("operation", SAMPLE, ids=lambda op: op.name)
+def test_a_sample_of_the_operations(operation: Any) -> None:
+    for dtype in operation.dtype_names:
+        for case in operation.cases[:4]:
+            arguments = operation.draw(case, dtype)
+            outputs = operation.of_tensors(case, arguments, tensors(inexact_arrays(arguments)))
+            pending = [y for y in outputs if y.node.value is None and y.node.inputs]
+            if pending:
+                same_bits(*pending, tolerance=1e-4 if dtype in ("float32", "complex64") else 1e-10)
+
+
+# ---- living with others ---------------------------------------------------------------------------------------------
+
+
+def work() -> tuple[Any, Any, Any]:
+    x = ad.tensor(normal(400_000))
+    plan, leaves, numbers = planned(ad.exp(ad.sin(x) * 1.1), ad.sum(ad.cos(x)))
+    return compile_plan(plan), leaves, numbers
+
+
+def test_several_python_threads_at_once() -> None:
+    ad.set_num_threads(2)
+    program, leaves, numbers = work()
+    expected = [x.copy() for x in program.run(leaves, numbers, False)]
+    wrong = []
+
+    def run() -> None:
+        for _ in range(20):
+            for found, other in zip(program.run(leaves, numbers, False), expected, strict=True):
+                if found.tobytes() != other.tobytes():
+                    wrong.append(found)
+
+    workers = [threading.Thread(target=run) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert not wrong
+
+
+def test_threads_end_and_start_again() -> None:
+    ad.set_num_threads(3)
+    program, leaves, numbers = work()
+    expected = program.run(leaves, numbers, False)
+    assert len(pool.workers) >= 2
+    for _ in range(20):
+        pool.stop()
+        assert not pool.workers
+        found = program.run(leaves, numbers, False)
+        np.testing.assert_array_equal(found[0], expected[0])
+    time.sleep(0.05)  # asleep now
+    np.testing.assert_array_equal(program.run(leaves, numbers, False)[0], expected[0])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_fork_has_a_pool_of_its_own() -> None:
+    ad.set_num_threads(2)
+    program, leaves, numbers = work()
+    expected = program.run(leaves, numbers, False)
+    child = os.fork()
+    if not child:
+        found = program.run(leaves, numbers, False)
+        os._exit(0 if np.array_equal(found[0], expected[0]) and len(pool.workers) == 1 else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    np.testing.assert_array_equal(program.run(leaves, numbers, False)[0], expected[0])
+
+
+def run_python(text: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    source = str(Path(ad.__file__).parents[1])
+    full = {**os.environ, "PYTHONPATH": source, "ADJOINT_BACKEND": "native", **environment}
+    return subprocess.run([sys.executable, "-c", text], env=full, capture_output=True, text=True, timeout=100)
+
+
+def test_a_process_ends_while_threads_sleep_or_spin() -> None:
+    text = (
+        "import numpy as np, adjoint as ad, threading\n"
+        "def run():\n"
+        "    for _ in range(k): ad.exp(ad.tensor(np.ones(400_000)) * 1.5).numpy()\n"
+        "k = 3; run()\n"
+        "k = 10**6; threading.Thread(target=run, daemon=True).start()\n"
+        "import time; time.sleep(0.1); print(ad.get_num_threads())\n"
+    )
+    result = run_python(text, ADJOINT_NUM_THREADS="2")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "2\n", "")
+
+
+def test_what_can_be_set() -> None:
+    for wrong in (0, -1, 257, 1.5, True, "2"):
+        with pytest.raises(ValueError, match="set_num_threads takes a whole number from 1 to 256"):
+            ad.set_num_threads(wrong)  # type: ignore[arg-type]
+    result = run_python("import adjoint as ad; ad.get_num_threads()", ADJOINT_NUM_THREADS="many")
+    assert "ADJOINT_NUM_THREADS must be a number from 1 to 256, got 'many'" in result.stderr
