@@ -99,13 +99,17 @@ def _not_in_use(address: int) -> None:
         _trace[1](TRACED_AS, address)
 
 
+# Python's mmap shares memory with the children of a fork unless it is told not to.
+PRIVATE: dict[str, int] = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
+
+
 class Pages:
     """Fresh memory from the system, in large pages where it has them: each first touch of a page costs."""
 
     __slots__ = ("address", "array", "nbytes")
 
     def __init__(self, size: int) -> None:
-        memory = mmap.mmap(-1, size)
+        memory = mmap.mmap(-1, size, **PRIVATE)
         if size >= 1 << 22 and hasattr(mmap, "MADV_HUGEPAGE"):
             with contextlib.suppress(OSError):
                 memory.madvise(mmap.MADV_HUGEPAGE)

@@ -88,14 +88,17 @@ def _kernel(fusion: Fusion, unit: Unit, seconds: float) -> Kernel:
 
 
 def _multiplications(product: Product | Window) -> int:
-    """Twice the multiplications of a matrix product; of a convolution, as many as each result has weights."""
+    """Twice the multiplications: of a product, or of a convolution, in which every result position meets all weights."""
+    shape: tuple[int, ...] = product.step.type.shape
     if isinstance(product, Product):
-        return 2 * size_of(product.step.type.shape) * product.a.shape[-1]
-    if "conv" not in product.step.op.name:
+        return 2 * size_of(shape) * product.a.shape[-1]
+    name = product.step.op.name
+    if not name.startswith("convolution"):
         return 0
-    images, other = (size_of(view.shape) for view in product.reads[:2])
-    channels = product.reads[0].shape[-1]
-    return 2 * max(size_of(product.shape) * other // max(product.shape[-1], 1), images * other // max(channels, 1))
+    shapes = {"x": product.reads[0].shape, "w": product.reads[1].shape, "out": shape}
+    results = {"convolution": "out", "convolution_input_gradient": "x", "convolution_weight_gradient": "w"}[name]
+    weights = {"convolution": "w", "convolution_input_gradient": "w", "convolution_weight_gradient": "out"}[name]
+    return 2 * size_of(shapes[results]) * size_of(shapes[weights]) // max(shapes[results][-1], 1)
 
 
 def _flat(shape: tuple[int, ...]) -> str:
