@@ -2,7 +2,8 @@
 #   make demo     train a digit recogniser        make quick        lint and the core's tests, under a minute
 #   make test     the tests                       make lint         ruff, mypy, import-linter
 #   make test-all with the big matrices           make docs-check   run the README's and the documents' examples
-#   make test-browser  the explorer in headless Chromium, which must be installed
+#   make docs     the documentation, build/docs/index.html
+#   make test-browser  the explorer and the documentation in headless Chromium, which must be installed
 #   make bench    the benchmarks                  make test-oracle  compare with PyTorch, in its own environment
 # Set VENV to use another environment, PYTHON to make it with another Python, ARGUMENTS to pass more to pytest or to the demo.
 
@@ -16,10 +17,10 @@ PYTEST := $(VENV)/bin/python -m pytest
 ORACLE_PYTEST := $(ORACLE_VENV)/bin/python -m pytest
 
 # The tests that train, or run a loop long enough to see what it leaks.
-QUICK_WITHOUT := acceptance examples memory train
+QUICK_WITHOUT := acceptance commands examples memory resume train
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test quick test-all test-oracle test-browser lint format docs-check bench wheel clean
+.PHONY: help demo test quick test-all test-oracle test-browser lint format docs docs-check bench wheel clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -43,7 +44,7 @@ test-all: $(VENV)/.installed-test
 test-oracle: $(ORACLE_VENV)/.installed-oracle
 	$(ORACLE_PYTEST) -m oracle $(ARGUMENTS)
 
-test-browser: $(VENV)/.installed-browser
+test-browser: $(VENV)/.installed-browser build/docs/index.html
 	$(PYTEST) -m browser $(ARGUMENTS)
 
 lint: $(VENV)/.installed-dev
@@ -56,6 +57,15 @@ format: $(VENV)/.installed-dev
 	$(VENV)/bin/ruff check --fix
 	$(VENV)/bin/ruff format
 
+# Every block is executed, warnings are errors; then every link is followed.
+docs: $(VENV)/.installed-docs
+	rm -rf build/docs
+	$(VENV)/bin/python -m sphinx -W --keep-going -E -q -b html docs build/docs
+	$(VENV)/bin/python docs/_extension/links.py build/docs
+
+build/docs/index.html:
+	$(MAKE) docs
+
 docs-check: $(VENV)/.installed-test
 	$(PYTEST) tests/test_documents.py $(ARGUMENTS)
 
@@ -67,7 +77,7 @@ wheel: $(VENV)/bin/python
 	$(VENV)/bin/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 
 clean:
-	rm -rf .venv .venv-oracle dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-oracle build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests -name __pycache__ -prune -exec rm -rf {} +
 
 # An environment, and in it one stamp for each set of extras: installed again only when pyproject.toml changes.

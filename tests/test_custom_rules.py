@@ -27,6 +27,12 @@ class Cube(ad.Function):
         return gradient * 3 * ctx.factor * x**2, None
 
 
+def test_numpy_scalars_keep_their_precision():
+    """NumPy gives a scalar, not an array, for a power of a 0-d array."""
+    y = Cube.apply(ad.variable(1.1, dtype="float64"), np.float64(2.0))
+    assert y.dtype == ad.float64 and y.item() == 2 * 1.1**3
+
+
 class Polar(ad.Function):
     """Two inputs and two outputs, in tensor operations."""
 

@@ -1,7 +1,7 @@
 """Documents and docstrings run: what they say a line prints is what it prints.
 
-In a document every block of language ``python`` is executed, from top to bottom in one namespace: with ``>>>`` as a
-doctest, else as a script. A block in another language is text.
+Documents are executed as the documentation's build does (`docs/_extension/pages.py` says how). The pages that train for
+seconds are left to `make docs`, which executes all of them, and to `make test-all`.
 """
 
 import doctest
@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.graph.node import PRIMITIVES
+import links
+import pages
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = [
@@ -23,45 +24,66 @@ DOCUMENTS = [
     *sorted((ROOT / "docs").rglob("*.md")),
     ROOT / "benchmarks" / "README.md",
 ]
-BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-OPTIONS = doctest.ELLIPSIS
+TRAINING = {f"engines/{name}.md" for name in ("scalars", "functions", "lazy-matrices", "neurons")}
 
 
-def run_doctest(test):
-    report = []
-    doctest.DocTestRunner(optionflags=OPTIONS, verbose=False).run(test, out=report.append, clear_globs=False)
-    if report:
-        pytest.fail("".join(report), pytrace=False)
+def name_of(path):
+    return str(path.relative_to(ROOT)).removeprefix("docs/")
 
 
-@pytest.fixture
-def no_primitive_stays():
-    """What a document adds to the engine goes when it ends."""
-    known = set(PRIMITIVES)
-    yield
-    for name in PRIMITIVES.keys() - known:
-        del PRIMITIVES[name]
+def executed():
+    for path in DOCUMENTS:
+        yield pytest.param(path, id=name_of(path), marks=[pytest.mark.slow] if name_of(path) in TRAINING else [])
 
 
-@pytest.mark.usefixtures("no_primitive_stays")
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
-def test_document(path, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.parametrize("path", list(executed()))
+def test_document(path):
     text = path.read_text()
-    namespace = {"__name__": "__main__"}
-    for block in BLOCK.finditer(text):
-        source, line = block[1], text.count("\n", 0, block.start(1))
-        if ">>>" in source:
-            test = doctest.DocTestParser().get_doctest(source, namespace, path.name, str(path), line)
-            test.globs = namespace
-            run_doctest(test)
-        else:
-            exec(compile("\n" * line + source, str(path), "exec"), namespace)
+    page = pages.Page(path)
+    with pages.fresh_engine():
+        for match, source, line in pages.blocks(text):
+            page.run(source, line, match["language"])
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    ("language", "source"),
+    [
+        ("python", ">>> 1 + 1\n3\n"),
+        ("python", "raise ValueError('no')\n"),
+        ("python", "import warnings\nwarnings.warn('old', DeprecationWarning)\n"),
+        ("console", "$ adjoint draw x*x x=3\n10\n"),
+    ],
+)
+def test_a_block_that_is_wrong_is_caught(language, source):
+    with pages.fresh_engine(), pytest.raises(pages.BlockError, match=r"page\.md"):
+        pages.Page(Path("page.md")).run(source, 4, language)
+
+
+def test_what_a_block_shows():
+    page = pages.Page(Path("page.md"))
+    assert page.run("x = 3\nprint(x)\nx * x\n", 0).text == "3\n9\n"
+    assert page.run("None\n", 0) == pages.Result()
+    (drawn,) = page.run("import adjoint as ad\nad.draw(ad.variable(1.0) * 2)\n", 0).figures
+    assert drawn.suffix == "svg" and b"<svg" in drawn.content
+    (plotted,) = page.run("ad.plot.losses([2.0, 1.0])\n", 0).figures
+    assert plotted.suffix == "png" and plotted.content.startswith(b"\x89PNG")
+
+
+def test_links_that_lead_nowhere_are_found(tmp_path):
+    (tmp_path / "a.html").write_text('<a id="here" href="b.html#there"></a><a href="#here"></a><a href="c.html"></a>')
+    (tmp_path / "b.html").write_text('<script src="https://example.org/x.js"></script><a href="https://example.org">')
+    found = sorted(line.partition(": ")[2] for line in links.broken(tmp_path))
+    assert found == [
+        "b.html#there has no such anchor",
+        "c.html isn't there",
+        "loads https://example.org/x.js from another site",
+    ]
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
 def test_links_within_the_project_resolve(path):
-    links = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", path.read_text())
+    text = re.sub(r"^```.*?^```$", "", path.read_text(), flags=re.MULTILINE | re.DOTALL)
+    links = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", text)
     assert [link for link in links if not (path.parent / link).exists()] == []
 
 
@@ -80,6 +102,8 @@ def test_docstrings(name, tmp_path, monkeypatch):
     tests = doctest.DocTestFinder(exclude_empty=True).find(module, extraglobs={"ad": ad, "np": np})
     written = len(re.findall(r"^\s*>>> ", inspect.getsource(module), re.MULTILINE))
     assert sum(len(test.examples) for test in tests) == written, "some examples are out of doctest's sight"
+    report = []
     for test in tests:
         ad.random.seed(0)
-        run_doctest(test)
+        doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False).run(test, out=report.append)
+    assert report == [], "".join(report)

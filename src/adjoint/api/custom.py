@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 
 from adjoint import tree
 from adjoint.dtypes import as_dtype
@@ -37,7 +38,7 @@ class Context:
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
         """What was saved, as tensors."""
-        return tuple(x if isinstance(x, Tensor) or x is None else wrap(as_node(x)) for x in self._saved)
+        return tuple(x if isinstance(x, Tensor) or x is None else wrap(_as_computed(x)) for x in self._saved)
 
 
 class Function:
@@ -96,6 +97,11 @@ class Function:
         return tuple(made) if several else made[0]
 
 
+def _as_computed(x: Any) -> Node:
+    """The node of what host code computed: NumPy's reductions to one number give scalars, which keep their dtype here."""
+    return as_node(np.asarray(x) if isinstance(x, np.generic) else x)
+
+
 def _filled(cotangents: list[Node | None], node: Node) -> list[Tensor]:
     types = node.type if isinstance(node.type, tuple) else (node.type,)
     return [wrap(ops.zeros(t) if u is None else u) for u, t in zip(cotangents, types, strict=True)]
@@ -116,7 +122,7 @@ def _checked(name: str, value: Any, like: Node) -> Node | None:
 def _record(
     name: str, outputs: Sequence[Any], inputs: list[Node], rule: Any, several: bool, transposed: Any = None
 ) -> list[Tensor]:
-    nodes = [as_node(x) for x in outputs]
+    nodes = [_as_computed(x) for x in outputs]
     made = primitive.custom(nodes, inputs, rule, name, not several, transposed)
     frame = user_frame(2)
     if frame is not None:

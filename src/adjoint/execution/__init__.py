@@ -7,5 +7,13 @@ from adjoint.execution.explanation import Explanation, explain
 from adjoint.execution.replay import Replay, located_anew, own
 
 __all__ = [
-    "Explanation", "Replay", "ValueNeededError", "evaluate", "evaluation_lock", "explain", "is_ours", "located_anew", "own",
-]  # fmt: skip
+    "Explanation",
+    "Replay",
+    "ValueNeededError",
+    "evaluate",
+    "evaluation_lock",
+    "explain",
+    "is_ours",
+    "located_anew",
+    "own",
+]

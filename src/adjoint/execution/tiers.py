@@ -94,12 +94,12 @@ def program_of(plan: Plan, at_once: bool = False) -> Any:
         return plan.program
 
 
-def _native(plan: Plan, patient: bool) -> Any:
+def _native(plan: Plan, for_good: bool) -> Any:
     """The plan compiled; None where native code can't serve it."""
     native = importlib.import_module("adjoint.execution.native")  # heavy: first when something is to be compiled
     lacking = native.missing()
     if lacking is None:
-        return native.compile_plan(plan, patient)
+        return native.compile_plan(plan, for_good)
     tiers.backend = "numpy"
     if not tiers.noticed:
         tiers.noticed = True

@@ -15,7 +15,7 @@ from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, Vie
 from adjoint.execution.native.joining import join
 from adjoint.execution.native.memory import (
     ALIGNMENT,
-    LARGEST_SPARE,
+    MOST_SPARE,
     Lifetime,
     Pages,
     address,
@@ -37,6 +37,7 @@ Array = np.ndarray[Any, Any]
 
 MAX_FRAMES = 4  # runs of one plan at the same time that leave their frames for later ones
 MAX_STEPS = 3000  # larger graphs stay with the interpreter
+FOR_GOOD = 1000  # steps that are worth compiling whatever they are, where a plan is to be run again and again
 TAPE_FROM = 64  # steps on tiny arrays that are better interpreted by the tape machine than compiled
 LONG = 1 << 16  # elements: from here on other Python threads may run meanwhile
 
@@ -50,12 +51,13 @@ def missing() -> str | None:
     return None
 
 
-def compile_plan(plan: Plan, patient: bool = False) -> Native | Tape | None:
-    """The plan's native program; None where nothing of it can be compiled. With `patient`, the fastest one even where
-    compiling it takes long."""
+def compile_plan(plan: Plan, for_good: bool = False) -> Native | Tape | None:
+    """The plan's native program; None where nothing of it can be compiled. One that is compiled `for_good` may take its
+    time: the tape machine is for what is too long even then."""
     count = len(plan.steps)
-    tiny = count >= TAPE_FROM and is_tiny(plan)
-    if tiny and (not is_grouped(plan) if count > MAX_STEPS else not patient):
+    if for_good and count <= FOR_GOOD:
+        return compile_nests(plan)
+    if count >= TAPE_FROM and is_tiny(plan) and (count <= MAX_STEPS or not is_grouped(plan)):
         tape = compile_tape(plan)
         if tape is not None:
             plan.steps = []
@@ -223,6 +225,8 @@ class Native:
         """The unit that makes each array, for those that native code makes."""
         produced: dict[int, int] = {}
         for index, unit in enumerate(self.fusion.units):
+            made = unit.products if isinstance(unit, Nest) else [unit]
+            produced.update({w.positions.output: index for w in made if isinstance(w, Window) and w.positions})
             if isinstance(unit, Nest):
                 produced.update(dict.fromkeys(unit.stored, index))
                 outputs = [p.step.output for p in unit.products]
@@ -285,7 +289,7 @@ class Native:
         if len(set(roots)) < len(roots):
             return None
         station = Station(self, roots, partners)
-        return station if station.frame.block_size <= LARGEST_SPARE else None
+        return station if station.frame.block_size <= MOST_SPARE else None
 
     def run(self, leaves: list[Any], numbers: list[Any], masked: bool, donated: Collection[int] = ()) -> list[Any]:
         """The values of the outputs. The memory of the leaves at `donated` may become that of outputs: nobody may read

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, Unit, Window
+from adjoint.execution.native.fuse import Fusion, Host, Nest, Product, Unit, Window
 from adjoint.execution.native.ir import ITEMSIZE
 from adjoint.execution.native.joining import join
 from adjoint.execution.native.lowering import LOWERED, REDUCTIONS
@@ -19,7 +19,7 @@ ROUNDS = 5
 
 
 class Kernel(NamedTuple):
-    """One kernel: `kind` is loops, product, move or numpy; bytes read and written; floating operations; seconds."""
+    """One kernel: `kind` is loops, product, window, move or numpy; bytes read and written; floating operations; seconds."""
 
     kind: str
     shape: tuple[int, ...]
@@ -81,24 +81,26 @@ def _kernel(fusion: Fusion, unit: Unit, seconds: float) -> Kernel:
         return Kernel("loops", unit.domain, tuple(names), _traffic(fusion, unit), flops, seconds)
     step = unit.step
     shape = step.type.shape if type(step.type) is not tuple else ()
-    if isinstance(unit, Product | Window):
+    if isinstance(unit, Product):
         return Kernel("product", shape, (step.op.name,), _traffic(fusion, unit), _multiplications(unit), seconds)
-    kind = "move" if isinstance(unit, Move) else "numpy"
+    if isinstance(unit, Window):
+        return Kernel("window", shape, (step.op.name,), _traffic(fusion, unit), _multiplications(unit), seconds)
+    kind = "numpy" if isinstance(unit, Host) else "move"
     return Kernel(kind, shape, (step.op.name,), _traffic(fusion, unit), 0, seconds)
 
 
-def _multiplications(product: Product | Window) -> int:
-    """Twice the multiplications: of a product, or of a convolution, in which every result position meets all weights."""
-    shape: tuple[int, ...] = product.step.type.shape
-    if isinstance(product, Product):
-        return 2 * size_of(shape) * product.a.shape[-1]
-    name = product.step.op.name
-    if not name.startswith("convolution"):
-        return 0
-    shapes = {"x": product.reads[0].shape, "w": product.reads[1].shape, "out": shape}
-    results = {"convolution": "out", "convolution_input_gradient": "x", "convolution_weight_gradient": "w"}[name]
-    weights = {"convolution": "w", "convolution_input_gradient": "w", "convolution_weight_gradient": "out"}[name]
-    return 2 * size_of(shapes[results]) * size_of(shapes[weights]) // max(shapes[results][-1], 1)
+def _multiplications(made: Product | Window) -> int:
+    """The multiplications and additions of a matrix product, a convolution or one of its derivatives; of a pool, 0."""
+    if isinstance(made, Product):
+        return 2 * size_of(made.step.type.shape) * made.a.shape[-1]
+    result = made.step.type.shape
+    first, second = made.reads[0].shape, made.reads[-1].shape
+    images, weights = {
+        "convolution": (result, second),
+        "convolution_input_gradient": (first, second),
+        "convolution_weight_gradient": (second, result),
+    }.get(made.step.op.name, ((0,), (0, 1)))
+    return 2 * size_of(images) * size_of(weights[1:])
 
 
 def _flat(shape: tuple[int, ...]) -> str:
@@ -115,9 +117,9 @@ def _traffic(fusion: Fusion, unit: Unit) -> int:
             roots |= {fusion.views[i].root for i in step.inputs if i in fusion.views and i not in unit.level}
         roots |= set(unit.stored)
         for product in unit.products:
-            roots |= {view.root for view in product.reads} | {product.step.output}
+            roots |= {*[view.root for view in product.reads], product.step.output}
         roots -= inner | tiles
-    elif isinstance(unit, Product | Window | Move):
+    elif not isinstance(unit, Host):
         roots = {view.root for view in unit.reads} | {unit.step.output}
     else:
         roots = {fusion.views[i].root for i in (*unit.step.inputs, unit.step.output) if i in fusion.views}

@@ -234,6 +234,7 @@ class PoolWriter(WindowWriter):
             start, stop = e.assign(f"mul i64 %lo, {size}"), e.assign(f"mul i64 %hi, {size}")
             with e.loop(start, stop, 1) as i:
                 e.line(f"store {ELEMENT[self.dtype]} 0.0, ptr {e.address(result, i, self.dtype)}")
+        self.beside = self.pointer(self.window.positions.output) if self.window.positions else None
         whole, rest = divmod(c, e.lanes)
         (rows, columns), (height, width) = pool.counts, pool.extents
         with e.loop("%lo", "%hi", 1) as n, e.loop("0", str(rows), 1) as i, e.loop("0", str(columns), 1) as j:
@@ -307,10 +308,13 @@ class PoolWriter(WindowWriter):
                 better = e.either(better, nan)
                 e.set(largest, e.select(better, value, before))
                 e.set(position, e.select(better, e.constant(number, "int32"), number_before))
+        step, place = self.step, result
         if kind == "max_pool":
             e.store(e.get(largest, dtype), result, at)
-        else:
-            e.store(e.cast(e.get(position, "int32"), self.step.type.dtype.name), result, at)
+            if self.window.positions is None or self.beside is None:
+                return
+            step, place = self.window.positions, self.beside
+        e.store(e.cast(e.get(position, "int32"), step.type.dtype.name), place, at)
 
     def positions(self, pointer: str, at: str) -> Value:
         return self.e.cast(self.e.load(pointer, at, self.window.dtypes[1], 1), "int32")
