@@ -150,7 +150,7 @@ address = _address_asked if _field is None else _address_read
 # Memory that comes back ------------------------------------------------------------------------------------------------
 
 SPARE = 4  # blocks that wait for the next run, of whichever plan
-LARGEST_SPARE = 1 << 28  # bytes of blocks that wait, together; touching fresh pages takes longer than most plans do
+MOST_SPARE = 1 << 28  # bytes of blocks that wait, together; touching fresh pages takes longer than most plans do
 LEASED_FROM = 1 << 17  # bytes: smaller arrays are NumPy's own
 MOST_RETURNED = 1 << 27  # bytes of results that came back and wait to be given out again
 _spare: list[Array] = []
@@ -191,12 +191,12 @@ def give_back(block: Array) -> None:
     """Keep a block for another run."""
     _not_in_use(address_of(block))
     _spare.append(block)
-    if len(_spare) > SPARE or sum([spare.nbytes for spare in list(_spare)]) > LARGEST_SPARE:
+    if len(_spare) > SPARE or sum([spare.nbytes for spare in list(_spare)]) > MOST_SPARE:
         blocks = []
         with contextlib.suppress(IndexError):
             while True:
                 blocks.append(_spare.pop())
-        room = LARGEST_SPARE
+        room = MOST_SPARE
         for spare in sorted(blocks, key=lambda spare: spare.nbytes, reverse=True)[:SPARE]:
             if spare.nbytes <= room:
                 room -= spare.nbytes
