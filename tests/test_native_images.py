@@ -11,7 +11,7 @@ pytest.importorskip("llvmlite")
 pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
-from adjoint.execution.native import joining, onednn, windows
+from adjoint.execution.native import joining, onednn, units, windows
 from adjoint.execution.native.fuse import Fusion, Host, Nest, Window
 from adjoint.nn import functional as F
 from test_native import normal, planned
@@ -98,6 +98,7 @@ def test_many_images_fall_into_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
     for module, name, size in ((joining, "JOINED_FROM", 1), (joining, "TILE", 2000), (windows, "TILE", 1 << 14),
                                (windows, "TILE_OF_POOL", 3000)):  # fmt: skip
         monkeypatch.setattr(module, name, size)
+    monkeypatch.setattr(units, "WORTH_SHARING", 0)
     for count in (7, 9, 16):
         x = ad.variable(normal(count, 3, 12, 10, dtype="float32"))
         w = ad.variable(normal(16, 3, 3, 3, dtype="float32", seed=1))

@@ -40,7 +40,7 @@ def _add_recipes(recipes: Parsers[argparse.ArgumentParser]) -> None:
             "--limit", type=count, metavar="N", help="use only the first N training images, for a quick try"
         )
     parser = _recipe(recipes, "chargpt", "a small transformer that learns to write like a text", _chargpt,
-                     epochs=1, batch_size=32, lr=3e-3)  # fmt: skip
+                     epochs=4, batch_size=32, lr=3e-3)  # fmt: skip
     parser.add_argument("--data", metavar="FILE", help="a text in UTF-8 (default: the source of adjoint itself)")
     parser.add_argument("--limit", type=count, metavar="N", help="use only the first N characters, for a quick try")
     for option, default, does in (

@@ -146,10 +146,12 @@ def external_references(c: Canonical) -> list[int]:
     """The numbers of the pending nodes that something outside this graph refers to.
 
     A tensor that somebody holds will be asked for, or not; its value costs little now and a whole evaluation later. A
-    reference count above what the graph itself explains shows it.
+    reference count above what the graph itself explains shows it. So does a reverse pass of which somebody holds another
+    gradient: all its gradients are computed when the first is asked for.
     """
     order = c.order
     explained = Counter(c.edges)
+    explained.update([c.number[x] for x in c.pullbacks])  # that list holds them too
     references = reference_counts(order)
     return [
         i
@@ -157,7 +159,7 @@ def external_references(c: Canonical) -> list[int]:
         if count > BASELINE + explained[i]
         and order[i].value is None
         and order[i].inputs
-        and type(order[i].type) is not tuple
+        and (type(order[i].type) is not tuple or order[i].op is PULLBACK)
     ]
 
 

@@ -48,7 +48,7 @@ def own_source() -> str:
 def train_chargpt(
     text: str | os.PathLike[str] | None = None,
     *,
-    epochs: int = 1,
+    epochs: int = 4,
     batch_size: int = 32,
     lr: float = 3e-3,
     seed: int = 0,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -168,7 +168,7 @@ class Native:
             code = write_unit(self.fusion, unit, index, self.table, self.own, declarations, bits)
             functions += code.functions
             calls += code.first
-            calls += self.launch(index, code.chunks) + code.last
+            calls += self.launch(index, code.chunks, code.shared) + code.last
             if isinstance(unit, Move) and unit.indices:
                 calls += self.end_on_failure(index)
             if self.apart:
@@ -178,10 +178,10 @@ class Native:
         self.library = compiler.compile_text(text)
         return pieces
 
-    def launch(self, index: int, chunks: int) -> list[str]:
-        """Run all chunks of a unit: a single one here, several on the pool."""
-        if chunks == 1:
-            return [f"  call void @unit{index}(ptr %table, i64 0, i64 1, ptr %own)"]
+    def launch(self, index: int, chunks: int, shared: bool) -> list[str]:
+        """Run all chunks of a unit, here or on the pool."""
+        if not shared:
+            return [f"  call void @unit{index}(ptr %table, i64 0, i64 {chunks}, ptr %own)"]
         self.launches = True
         lines, values = [], []
         for key in ("launch", "memory", "functions", "limit"):
@@ -438,6 +438,13 @@ class Station:
         assert function is not None
         self.function, self.argument, self.status, self.failure = function, frame.argument, frame.status, frame.failure
         self.fail = program.fail
+
+    def hold(self, constants: Sequence[tuple[int, Any]]) -> None:
+        """Point the program to leaves that are the same in every call."""
+        self.constants = [np.ascontiguousarray(array) for _, array in constants]
+        for (k, _), array in zip(constants, self.constants, strict=True):
+            if self.leaves[k] >= 0:
+                self.pointers[self.leaves[k]] = address(array)
 
     @property
     def is_outdated(self) -> bool:
