@@ -7,11 +7,8 @@ somebody else holds it, reference counts show at each evaluation.
 
 from __future__ import annotations
 
-import signal
-import threading
 from collections import Counter
 from sys import getrefcount
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -61,22 +58,3 @@ def is_ours(array: Any) -> bool:
     if type(array) is not np.ndarray or not array.flags.writeable:
         return False
     return array.base is None or getattr(array.base, "lent_once", False)
-
-
-class Uninterrupted:
-    """Puts Ctrl-C off until the end: between writing over a leaf and storing the result nothing may intervene."""
-
-    def __enter__(self) -> None:
-        self.before: Any = None
-        self.received: list[tuple[int, FrameType | None]] = []
-        if threading.current_thread() is threading.main_thread():
-            handler = signal.getsignal(signal.SIGINT)
-            if callable(handler):
-                self.before = handler
-                signal.signal(signal.SIGINT, lambda number, frame: self.received.append((number, frame)))
-
-    def __exit__(self, *error: object) -> None:
-        if self.before is not None:
-            signal.signal(signal.SIGINT, self.before)
-            for number, frame in self.received[:1]:
-                self.before(number, frame)

@@ -23,8 +23,9 @@ from adjoint.execution.canonical import (
     reference_counts,
     value_array,
 )
-from adjoint.execution.donation import Uninterrupted, donated_leaves
+from adjoint.execution.donation import donated_leaves
 from adjoint.execution.interpreter import Interpretation
+from adjoint.execution.interrupts import Uninterrupted
 from adjoint.execution.plan import Plan, build, find_targets, is_differentiated, is_worth_keeping
 from adjoint.execution.programs import Bound
 from adjoint.execution.tiers import program_of, tiers

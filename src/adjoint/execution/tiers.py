@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from adjoint.execution.interrupts import Uninterrupted
 from adjoint.execution.plan import Plan
 from adjoint.execution.programs import choose, is_tiny
 from adjoint.graph import Node
@@ -96,10 +97,12 @@ def program_of(plan: Plan, at_once: bool = False) -> Any:
 
 def _native(plan: Plan, for_good: bool) -> Any:
     """The plan compiled; None where native code can't serve it."""
-    native = importlib.import_module("adjoint.execution.native")  # heavy: first when something is to be compiled
-    lacking = native.missing()
+    with Uninterrupted():
+        native = importlib.import_module("adjoint.execution.native")  # heavy: first when something is to be compiled
+        lacking = native.missing()
     if lacking is None:
-        return native.compile_plan(plan, for_good)
+        with Uninterrupted():
+            return native.compile_plan(plan, for_good)
     tiers.backend = "numpy"
     if not tiers.noticed:
         tiers.noticed = True

@@ -10,10 +10,20 @@ import threading
 from typing import Any
 
 from adjoint import _optional
+from adjoint.execution.interrupts import Uninterrupted
 from adjoint.execution.native import cache
 
 _lock = threading.Lock()
 _state: dict[str, Any] = {}
+
+
+def _renew_lock() -> None:
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):  # a thread of the parent may hold it that the child doesn't have
+    os.register_at_fork(after_in_child=_renew_lock)
 
 
 def binding() -> Any:
@@ -80,7 +90,7 @@ def compile_text(text: str) -> Library:
     llvm = binding()
     key = cache.key_of(text, _state["features"], llvm.get_process_triple(), str(llvm.llvm_version_info))
     code = cache.load(key)
-    with _lock:
+    with _lock, Uninterrupted():
         machine = _machine()
         if code is None:
             code = _object_code(text, machine)

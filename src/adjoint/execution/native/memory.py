@@ -99,13 +99,17 @@ def _not_in_use(address: int) -> None:
         _trace[1](TRACED_AS, address)
 
 
+# Python's mmap shares memory with the children of a fork unless it is told not to.
+PRIVATE: dict[str, int] = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
+
+
 class Pages:
     """Fresh memory from the system, in large pages where it has them: each first touch of a page costs."""
 
     __slots__ = ("address", "array", "nbytes")
 
     def __init__(self, size: int) -> None:
-        memory = mmap.mmap(-1, size)
+        memory = mmap.mmap(-1, size, **PRIVATE)
         if size >= 1 << 22 and hasattr(mmap, "MADV_HUGEPAGE"):
             with contextlib.suppress(OSError):
                 memory.madvise(mmap.MADV_HUGEPAGE)
@@ -146,7 +150,7 @@ address = _address_asked if _field is None else _address_read
 # Memory that comes back ------------------------------------------------------------------------------------------------
 
 SPARE = 4  # blocks that wait for the next run, of whichever plan
-MOST_SPARE = 1 << 28  # bytes of blocks that wait; touching fresh pages takes longer than most plans do
+MOST_SPARE = 1 << 28  # bytes of blocks that wait, together; touching fresh pages takes longer than most plans do
 LEASED_FROM = 1 << 17  # bytes: smaller arrays are NumPy's own
 MOST_RETURNED = 1 << 27  # bytes of results that came back and wait to be given out again
 _spare: list[Array] = []

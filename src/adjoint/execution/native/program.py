@@ -29,6 +29,7 @@ from adjoint.execution.native.pool import pool
 from adjoint.execution.native.tables import FAILURE, Own, Table
 from adjoint.execution.native.tape import Tape, compile_tape
 from adjoint.execution.native.units import write_unit
+from adjoint.execution.passes import simplified
 from adjoint.execution.plan import Plan, Step
 from adjoint.execution.programs import is_grouped, is_tiny
 from adjoint.shapes import size_of
@@ -72,7 +73,7 @@ def compile_nests(plan: Plan) -> Native | None:
     for t in plan.types:
         if type(t) is not tuple and t.size == 0:
             return None
-    fusion = Fusion(plan)
+    fusion = Fusion(simplified(plan))
     if all(isinstance(unit, Host) for unit in fusion.units):
         return None
     join(fusion)

@@ -12,6 +12,7 @@ from adjoint.execution.native.ir import ITEMSIZE
 from adjoint.execution.native.joining import join
 from adjoint.execution.native.lowering import LOWERED, REDUCTIONS
 from adjoint.execution.native.program import Native
+from adjoint.execution.passes import simplified
 from adjoint.execution.plan import Plan
 from adjoint.shapes import size_of
 
@@ -33,7 +34,7 @@ def kernels(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Kernel] |
     """The kernels of a plan in order, each timed on these values; None where nothing can be compiled."""
     if any(type(t) is not tuple and t.size == 0 for t in plan.types):
         return None
-    fusion = Fusion(plan)
+    fusion = Fusion(simplified(plan))
     if all(isinstance(unit, Host) for unit in fusion.units):
         return None
     join(fusion)

@@ -225,6 +225,9 @@ class Tape:
             self.results.append(np.broadcast_to(array, plan.types[slot].shape))
         self.written: list[Any] = []
 
+    def station(self, partners: dict[int, int]) -> None:
+        """A tape has no frame for one caller alone."""
+
     def run(self, leaves: list[Any], numbers: list[Any], masked: bool, donated: Collection[int] = ()) -> list[Any]:
         """The values of the outputs."""
         with self.lock:

@@ -1,0 +1,226 @@
+"""Small exact simplifications of a plan, each with its name. Native code runs the simplified plan, the interpreter the plan as
+it was recorded, so comparing the two checks these as well.
+
+A rule looks at one step whose inputs are simplified already, and says which slot has its value, what simpler step computes
+it, or nothing. Every rule keeps every bit, the signs of zeros included, but for one: a product that treats zero times infinity as
+zero becomes a plain one where a factor is a finite constant, and gives -0 for 0 where a negative factor meets a zero.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from adjoint.execution.plan import Plan, Step
+from adjoint.graph import PRIMITIVES
+from adjoint.primitives.structural import BROADCAST, PERMUTE, RESHAPE
+
+LARGEST_FOLDED = 1 << 10  # elements of a constant array that is computed when compiling
+
+
+class Simplifier:
+    """The steps simplified so far: `producer` has the step behind each slot, `same` the slot that stands for another."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.types = plan.types
+        self.constants = plan.constants
+        self.producer: dict[int, Step] = {}
+        self.same: dict[int, int] = {}
+        self.steps: list[Step] = []
+        leaves = len(plan.leaf_types)
+        self.single = set(range(leaves, leaves + len(plan.number_types)))  # one number, whatever the type's shape
+        self.single.update(slot for slot, array in plan.constants.items() if array.ndim == 0)
+        self.numbers = {slot: array.item() for slot, array in plan.constants.items() if array.ndim == 0}
+
+    def number(self, slot: int) -> Any:
+        """The number that a slot is known to hold everywhere; None if there is none."""
+        return self.numbers.get(slot)
+
+    def behind(self, slot: int, name: str) -> Step | None:
+        """The step of this name that computes a slot."""
+        step = self.producer.get(slot)
+        return step if step is not None and step.op.name == name else None
+
+    def stands_for(self, slot: int, step: Step) -> bool:
+        """Whether a slot has the type of the step's result, in full."""
+        t = self.types[slot]
+        return slot not in self.single and t.shape == step.type.shape and t.dtype is step.type.dtype
+
+
+Rule = Callable[[Simplifier, Step], "int | Step | None"]
+
+
+def fold_constants(s: Simplifier, step: Step) -> int | None:
+    """A small step on numbers alone is computed now."""
+    if not step.op.elementwise or step.type.size > LARGEST_FOLDED:
+        return None
+    numbers = [s.number(i) for i in step.inputs]
+    if not numbers or any(number is None for number in numbers):
+        return None
+    given = [np.asarray(n, s.types[i].dtype.dtype) for n, i in zip(numbers, step.inputs, strict=True)]
+    with np.errstate(all="ignore"):
+        value = np.asarray(step.masked(*given), step.type.dtype.dtype)
+    s.constants[step.output] = np.full(step.type.shape, value)
+    s.numbers[step.output] = value.item()
+    return step.output
+
+
+def moved_number(s: Simplifier, step: Step) -> None:
+    """A number that is repeated or reshaped is known to be that number; the movement stays, it costs nothing."""
+    if step.op in (BROADCAST, RESHAPE) and step.inputs[0] in s.numbers:
+        s.numbers[step.output] = s.numbers[step.inputs[0]]
+
+
+def factor_one(s: Simplifier, step: Step) -> int | None:
+    """x·1, 1·x, x/1 and x¹ are x."""
+    name = step.op.name
+    if step.type.dtype.kind not in "fiu":
+        return None
+    if name == "power_constant" and step.attributes == 1 and s.stands_for(step.inputs[0], step):
+        return step.inputs[0]
+    if name in ("multiply", "divide"):
+        for x, one in (step.inputs, step.inputs[::-1]):
+            if s.number(one) == 1 and s.stands_for(x, step) and (name == "multiply" or one == step.inputs[1]):
+                return x
+    return None
+
+
+def term_zero(s: Simplifier, step: Step) -> int | None:
+    """x - 0 and x + -0 are x, and x + 0 among integers; with floats -0 + 0 is 0, so that one stays."""
+    if step.op.name not in ("add", "subtract") or step.type.dtype.kind not in "fiu":
+        return None
+    pairs = [step.inputs] if step.op.name == "subtract" else [step.inputs, step.inputs[::-1]]
+    for x, zero in pairs:
+        number = s.number(zero)
+        if number == 0 and s.stands_for(x, step):
+            negative = math.copysign(1.0, number) < 0
+            if step.type.dtype.kind != "f" or negative == (step.op.name == "add"):
+                return x
+    return None
+
+
+def twice_is_not_at_all(s: Simplifier, step: Step) -> int | None:
+    """Two negations, or two inversions of truth values, are none."""
+    if step.op.name not in ("negative", "logical_not", "bitwise_invert"):
+        return None
+    before = s.behind(step.inputs[0], step.op.name)
+    return before.inputs[0] if before is not None and s.stands_for(before.inputs[0], step) else None
+
+
+def there_and_back(s: Simplifier, step: Step) -> int | None:
+    """A float made wider and then narrow again is as it was."""
+    if step.op.name != "astype":
+        return None
+    before = s.behind(step.inputs[0], "astype")
+    if before is None or not s.stands_for(before.inputs[0], step) or step.type.dtype.kind != "f":
+        return None
+    return (
+        before.inputs[0]
+        if before.type.dtype.kind == "f" and before.type.dtype.itemsize > step.type.dtype.itemsize
+        else None
+    )
+
+
+def one_movement(s: Simplifier, step: Step) -> int | Step | None:
+    """Two transposes or two reshapes are one, or none."""
+    name, source = step.op.name, step.inputs[0] if step.inputs else -1
+    if name == "reshape":
+        before = s.behind(source, name)
+        first = source if before is None else before.inputs[0]
+        if s.stands_for(first, step):
+            return first
+        if before is not None and first not in s.single:
+            return _movement(RESHAPE, step.attributes, first, step)
+    if name == "permute_dims":
+        before = s.behind(source, name)
+        if before is not None and before.inputs[0] not in s.single:
+            axes = tuple([before.attributes[a] for a in step.attributes])
+            if axes == tuple(range(len(axes))):
+                return before.inputs[0]
+            return _movement(PERMUTE, axes, before.inputs[0], step)
+    return None
+
+
+def _movement(op: Any, attributes: Any, source: int, step: Step) -> Step:
+    kernel = op.kernel(attributes, step.type)
+    return Step(op, attributes, kernel, kernel, (source,), step.output, step.type)
+
+
+def choice_of_one(s: Simplifier, step: Step) -> int | None:
+    """where(c, x, x) is x, and so is where with a condition that is known."""
+    if step.op.name != "where":
+        return None
+    condition, x, y = step.inputs
+    known = s.number(condition)
+    chosen = x if x == y or known is True else y if known is False else None
+    return chosen if chosen is not None and s.stands_for(chosen, step) else None
+
+
+def finite_factor(s: Simplifier, step: Step) -> Step | None:
+    """A product in which zero times infinity is zero needs no care where one factor is a constant that is neither."""
+    if step.op.name != "scale" or step.type.dtype.kind != "f":
+        return None
+    numbers = [n for n in map(s.number, step.inputs) if n is not None]
+    if not any(n != 0 and math.isfinite(n) for n in numbers):
+        return None
+    op = PRIMITIVES["multiply"]
+    kernel = op.kernel(None, step.type)
+    return Step(op, None, kernel, kernel, step.inputs, step.output, step.type)
+
+
+RULES: tuple[Rule, ...] = (
+    fold_constants, moved_number, finite_factor, factor_one, term_zero, twice_is_not_at_all, there_and_back, one_movement,
+    choice_of_one,
+)  # fmt: skip
+NAMES = frozenset(
+    "multiply divide power_constant add subtract negative logical_not bitwise_invert astype reshape permute_dims where "
+    "scale".split()
+)
+
+
+def simplified(plan: Plan) -> Plan:
+    """The plan with every rule applied, and without what nothing reads any more. The given plan stays as it is."""
+    result = copy.copy(plan)
+    result.types, result.constants = list(plan.types), dict(plan.constants)
+    s = Simplifier(result)
+    same = s.same
+    for step in plan.steps:
+        if same:
+            inputs = tuple([same.get(i, i) for i in step.inputs])
+            if inputs != step.inputs:
+                step = step._replace(inputs=inputs)
+        found: int | Step | None = None
+        if step.op.name in NAMES or (step.inputs and all(i in s.numbers for i in step.inputs)):
+            for rule in RULES:
+                found = rule(s, step)
+                if isinstance(found, Step):
+                    step = found
+                elif found is not None:
+                    break
+        if found is None or isinstance(found, Step):
+            s.steps.append(step)
+            s.producer[step.output] = step
+        elif found != step.output:
+            same[step.output] = found
+    result.outputs = []
+    for number, index, slot, kept in plan.outputs:
+        result.outputs.append((number, index, same.get(slot, slot), kept))
+    result.steps = without_dead_code(s.steps, [slot for _, _, slot, _ in result.outputs])
+    return result
+
+
+def without_dead_code(steps: list[Step], outputs: list[int]) -> list[Step]:
+    """The steps that the outputs need. Host code is called whether anybody reads its result or not."""
+    needed = set(outputs)
+    alive = []
+    for step in reversed(steps):
+        if step.output in needed or step.op.name == "host_call":
+            needed.update(step.inputs)
+            alive.append(step)
+    alive.reverse()
+    return alive

@@ -1,0 +1,113 @@
+"""The named simplifications of a plan: each does what it says, keeps every bit, and leaves alone what only looks alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint.execution.canonical import canonicalize, value_array
+from adjoint.execution.passes import RULES, simplified
+from adjoint.execution.plan import Plan, build
+from adjoint.execution.programs import Streaming
+
+SPECIAL = np.array([[0.0, -0.0, 1.5, -2.0], [np.inf, -np.inf, np.nan, 5e-324]])
+INTEGERS = np.array([[0, 3, -7, 1], [2, -1, 9, 4]])
+
+
+def planned(*outputs: ad.Tensor) -> tuple[Plan, list[Any], list[Any]]:
+    c = canonicalize([y.node for y in outputs])
+    plan = build(c, [c.number[y.node] for y in outputs], False)
+    return plan, [value_array(x) for x in c.leaves], [v for v, _ in c.numbers]
+
+
+def names(*outputs: ad.Tensor) -> list[str]:
+    """The operations left after simplifying; the values are the same, to the bit."""
+    plan, leaves, numbers = planned(*outputs)
+    before = [step.op.name for step in plan.steps]
+    found = simplified(plan)
+    assert [step.op.name for step in plan.steps] == before, "the plan itself must stay"
+    with np.errstate(all="ignore"):
+        expected = Streaming(plan).run(leaves, numbers, True)
+        results = Streaming(found).run(leaves, numbers, True)
+    for one, other in zip(results, expected, strict=True):
+        assert np.shape(one) == np.shape(other) and np.asarray(one).dtype == np.asarray(other).dtype
+        np.testing.assert_array_equal(one, other)
+        if np.asarray(one).dtype.kind == "f":
+            np.testing.assert_array_equal(np.signbit(one), np.signbit(other))
+    return [step.op.name for step in found.steps]
+
+
+def floats() -> ad.Tensor:
+    return ad.tensor(SPECIAL)
+
+
+def integers() -> ad.Tensor:
+    return ad.tensor(INTEGERS)
+
+
+CASES: dict[str, tuple[Callable[[], ad.Tensor], list[str]]] = {
+    "x times 1": (lambda: ad.exp(floats() * 1), ["exp"]),
+    "1 times an integer": (lambda: 1 * integers() + 3, ["add"]),
+    "x over 1": (lambda: ad.exp(floats() / 1), ["exp"]),
+    "1 over x stays": (lambda: 1 / floats(), ["divide"]),
+    "x minus 0": (lambda: ad.exp(floats() - 0.0), ["exp"]),
+    "x plus 0 stays, for the sign of zero": (lambda: floats() + 0.0, ["add"]),
+    "0 minus x stays": (lambda: 0.0 - floats(), ["subtract"]),
+    "an integer plus 0": (lambda: (integers() + 0) * 3, ["multiply"]),
+    "two negations": (lambda: ad.exp(ad.negative(ad.negative(floats()))), ["exp"]),
+    "two inversions": (lambda: ad.where(~(~(floats() > 1)), floats(), 1.0), ["greater", "where"]),
+    "wider and back": (
+        lambda: ad.exp(floats().astype("float32").astype("float64").astype("float32")), ["astype", "exp"]),
+    "narrower and back stays": (lambda: floats().astype("float32").astype("float64"), ["astype", "astype"]),
+    "two transposes": (lambda: ad.exp(floats().T.T), ["exp"]),
+    "transposes that make one": (
+        lambda: ad.permute_dims(ad.permute_dims(ad.reshape(floats(), (2, 2, 2)), (1, 2, 0)), (1, 2, 0)),
+        ["reshape", "permute_dims"],
+    ),
+    "two reshapes": (lambda: ad.exp(floats().reshape((8,)).reshape((4, 2))), ["reshape", "exp"]),
+    "reshapes that undo each other": (lambda: ad.exp(floats().reshape((8,)).reshape((2, 4))), ["exp"]),
+    "a choice of one": (lambda: ad.exp(ad.where(floats() > 1, *[floats()] * 2)), ["exp"]),
+    "a factor that is finite": (lambda: slope(lambda x: (2 * ad.exp(x)).sum()), ["exp", "multiply"]),
+    "a factor that may be infinite stays": (lambda: slope(lambda x: (x * ad.exp(x)).sum()), ["exp", "scale", "add"]),
+}  # fmt: skip
+
+
+def slope(function: Callable[[ad.Tensor], ad.Tensor]) -> ad.Tensor:
+    x = ad.variable(np.array([1.0, -2.0]))
+    return ad.gradients(function(x), [x])[0]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_rule_applies_where_it_is_exact_and_nowhere_else(case: str) -> None:
+    make, expected = CASES[case]
+    assert names(make()) == expected
+
+
+def test_constants_are_folded_and_what_needs_an_array_gets_one() -> None:
+    ones = ad.ones((3, 4), dtype="float64")
+    assert names(ad.exp(floats()) * ad.sqrt(ad.full((2, 4), 1.0, dtype="float64") * 2)) == ["exp", "multiply"]
+    assert names(ones * 2 + 1) == []  # an output, and small
+    assert "sum" in names(ad.sum(ones * 2, axis=0))
+    assert "matmul" in names((ones * 2) @ (ones.T - 1))
+    assert "multiply" in names(ad.ones((2000,)) * 2), "a large result isn't kept for ever"
+
+
+def test_what_nothing_reads_is_dropped_but_host_code_is_called() -> None:
+    calls: list[int] = []
+
+    def host(x: np.ndarray) -> np.ndarray:
+        calls.append(1)
+        return x
+
+    x = ad.tensor(np.arange(4.0))
+    unread = ad.host_call(host, x, shape=(4,), dtype="float64")
+    assert names(ad.where(ad.ones((4,)) > 0, x, unread * 3)) is not None
+    assert calls, "the host's code counts, not its result"
+
+
+def test_every_rule_has_its_case() -> None:
+    assert len(RULES) == 9
