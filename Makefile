@@ -17,7 +17,7 @@ PYTEST := $(VENV)/bin/python -m pytest
 ORACLE_PYTEST := $(ORACLE_VENV)/bin/python -m pytest
 
 # The tests that train, or run a loop long enough to see what it leaks.
-QUICK_WITHOUT := acceptance examples memory train
+QUICK_WITHOUT := acceptance commands examples memory resume train
 
 .DELETE_ON_ERROR:
 .PHONY: help demo test quick test-all test-oracle test-browser lint format docs docs-check bench wheel clean

@@ -2,7 +2,7 @@
 
 import sys
 
-from benchmarks import engine, networks
+from benchmarks import engine, networks, training, transformations
 from benchmarks.harness import main
 
-sys.exit(main([engine, networks]))
+sys.exit(main([engine, networks, training, transformations]))

@@ -1,7 +1,7 @@
 """A small network learns to read handwritten digits, in a plain loop.
 
-Each line of the loop is one that you could replace: this is all that `adjoint train mnist-mlp` does, without its bar
-and its pictures.
+Each line of the loop is one that you could replace. `adjoint train mnist-mlp` does this and a little more: it moves the
+images about by a pixel, shows a bar, and leaves pictures and a checkpoint.
 
     python examples/mnist_mlp.py
 """

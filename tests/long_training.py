@@ -1,4 +1,4 @@
-"""A small training with everything that has a state, to be killed and resumed: `python long_training.py FOLDER [STEPS]`.
+"""A small training with everything that has a state, to be killed and resumed: `python long_training.py FOLDER [jit]`.
 
 It prints a line for each step, and writes its last weights to FOLDER/weights.safetensors.
 """
@@ -47,7 +47,7 @@ class Tell:
 PAUSE = 0.004
 
 
-def run(folder, epochs=4, resume=True, pause=PAUSE):
+def run(folder, epochs=4, resume=True, pause=PAUSE, compiled=False):
     """Train, going on from the checkpoint in the folder if there is one. Gives the model, its average and the history."""
     global PAUSE
     PAUSE = pause
@@ -70,6 +70,7 @@ def run(folder, epochs=4, resume=True, pause=PAUSE):
         epochs=epochs,
         schedule=optim.OneCycleLR(optimizer, 0.05, epochs=epochs, steps_per_epoch=len(loader)),
         clip_norm=1.0,
+        compile=compiled,
         average=average,
         early_stopping=train.EarlyStopping("accuracy", patience=50),
         validate=lambda model: {"accuracy": train.accuracy(model, images, labels)},
@@ -84,4 +85,4 @@ def run(folder, epochs=4, resume=True, pause=PAUSE):
 
 
 if __name__ == "__main__":
-    run(sys.argv[1])
+    run(sys.argv[1], compiled="jit" in sys.argv)

@@ -21,6 +21,8 @@ from adjoint.execution.canonical import canonicalize, value_array
 from adjoint.execution.native import cache, compile_plan, compiler
 from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product
 from adjoint.execution.native.memory import Lifetime, new_array, place
+from adjoint.execution.native.program import compile_nests
+from adjoint.execution.native.tape import Tape, compile_tape
 from adjoint.execution.plan import Plan, build
 from adjoint.execution.programs import Streaming
 from adjoint.execution.tiers import tiers
@@ -41,7 +43,7 @@ def agree(*outputs: ad.Tensor, tolerance: float = 1e-12) -> Fusion:
     plan, leaves, numbers = planned(*outputs)
     with np.errstate(all="ignore"):
         expected = Streaming(plan).run(leaves, numbers, True)
-    program = compile_plan(plan)
+    program = compile_nests(plan)
     assert program is not None
     for _ in range(2):
         for found, other in zip(program.run(leaves, numbers, False), expected, strict=True):
@@ -367,6 +369,91 @@ def test_without_llvmlite_one_notice_and_numpy() -> None:
 def test_an_unknown_backend_is_named() -> None:
     result = run_python("import adjoint.execution", ADJOINT_BACKEND="cuda")
     assert "numpy, auto, native" in result.stderr
+
+
+# ---- what is explained -----------------------------------------------------------------------------------------------
+
+
+def test_a_plan_is_explained_kernel_by_kernel() -> None:
+    x, w = ad.tensor(normal(64, 300, dtype="float32")), ad.tensor(normal(300, 50, dtype="float32", seed=1))
+    y = ad.softmax(ad.cumulative_sum(x, axis=1) @ w + 1.5, axis=-1)
+    explanation = ad.execution.explain(y)
+    assert y.node.value is None, "explaining must not compute"
+    if tiers.backend == "numpy":
+        assert explanation.backend == "numpy" and len(explanation.kernels) > 5
+        return
+    assert explanation.backend == "native"
+    by_kind = {kernel.kind: kernel for kernel in explanation.kernels}
+    assert by_kind["numpy"].operations == ("cumulative_sum",)
+    product = by_kind["product"]
+    assert product.flops == 2 * 64 * 300 * 50 and product.bytes == 4 * (64 * 300 + 300 * 50 + 64 * 50)
+    softmax = by_kind["loops"]
+    assert {"add", "max", "subtract", "exp", "sum"} <= set(softmax.operations) and softmax.bytes >= 2 * 4 * 64 * 50
+    assert all(kernel.seconds > 0 for kernel in explanation.kernels)
+    text = str(explanation)
+    assert "cumulative_sum" in text and "GFLOP/s" in text and f"{len(explanation.kernels)} kernels (native)" in text
+    y.numpy()
+    with pytest.raises(ValueError, match="has been computed"):
+        ad.execution.explain(y)
+
+
+# ---- the tape machine ------------------------------------------------------------------------------------------------
+
+
+def taped(*outputs: ad.Tensor, tolerance: float = 1e-12) -> Tape | None:
+    """The outputs' plan on the tape machine agrees with the interpreter; the tape, None where it refuses."""
+    plan, leaves, numbers = planned(*outputs)
+    tape = compile_tape(plan)
+    if tape is None:
+        return None
+    with np.errstate(all="ignore"):
+        for shift in (0, 1, 0):
+            moved = [x + shift if x.dtype.kind == "f" else x for x in leaves]
+            others = [v + shift if isinstance(v, float) else v for v in numbers]
+            expected = Streaming(plan).run(moved, others, True)
+            for found, other in zip(tape.run(moved, others, True), expected, strict=True):
+                assert found.dtype == other.dtype and found.shape == other.shape
+                np.testing.assert_allclose(found, other, tolerance, tolerance)
+    return tape
+
+
+@pytest.mark.usefixtures("width")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(), (1,), (5,), (8,), (3, 7), (100,), (33, 17)])
+def test_a_tape_is_the_interpreters(dtype: str, shape: tuple[int, ...]) -> None:
+    x, w = ad.variable(normal(*shape, dtype=dtype)), ad.variable(normal(*shape, dtype=dtype, seed=1))
+    y, z = x, ad.asin(ad.tanh(w) * 0.5)
+    for k in range(3):
+        y = ad.sin(y * w + 0.25 * k) ** 2 + ad.where(x > w, ad.exp(-ad.abs(y)), ad.maximum(z, 0.5)).reshape(shape)
+    chosen = (x > 0) & ~ad.isnan(w)
+    total = (y * 2.5).sum() + ad.relu(y).sum()
+    gradients = ad.gradients(total, [x, w])
+    tape = taped(
+        total, y, chosen, chosen.astype("int32").sum(), *gradients, tolerance=2e-5 if dtype == "float32" else 1e-11
+    )
+    assert tape is not None
+
+
+def test_what_a_tape_refuses() -> None:
+    x = ad.tensor(normal(4, 5))
+    assert taped(ad.sin(x).sum(axis=0)) is None
+    assert taped(ad.sin(x) @ x.mT) is None
+    assert taped(ad.sin(x) + x[0]) is None
+    assert taped(ad.cumulative_sum(x, axis=0) * 2) is None
+
+
+def test_long_plans_of_small_arrays_run_on_the_tape() -> None:
+    x = ad.variable(normal(100))
+    y = x
+    for _ in range(2000):
+        y = ad.sin(y) * 1.01 + 0.1
+    plan, leaves, numbers = planned(y.sum(), *ad.gradients(y.sum(), [x]))
+    with np.errstate(all="ignore"):
+        expected = Streaming(plan).run(leaves, numbers, True)
+    tape = compile_plan(plan)
+    assert isinstance(tape, Tape)
+    for found, other in zip(tape.run(leaves, numbers, True), expected, strict=True):
+        np.testing.assert_allclose(found, other, 1e-9, 1e-12)
 
 
 # ---- donated leaves --------------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ unfold fold
 # Public functions that are no operations on tensors: tested in test_semantics and elsewhere.
 NOT_OPERATIONS = """
 tensor asarray variable empty evaluate function no_grad enable_grad is_grad_enabled set_default_dtype
-set_deterministic is_deterministic
+set_deterministic is_deterministic get_num_threads set_num_threads
 get_default_dtype explain explain_nan gradient_flow check_grads gradients grad value_and_grad vjp jvp
 vmap jit get_num_threads set_num_threads
 jacfwd jacrev jacobian hessian hvp linearize checkpoint stop_gradient custom_jvp custom_vjp

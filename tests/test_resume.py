@@ -46,23 +46,31 @@ def whole(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="module")
+def whole_compiled(tmp_path_factory):
+    """The same with `compile`."""
+    folder = tmp_path_factory.mktemp("compiled")
+    run(folder, pause=0, compiled=True)
+    return folder
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="kills by a POSIX signal")
-@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
-def test_killed_at_random_moments_it_ends_with_the_same_bits(whole, tmp_path, kills):
-    chance = random.Random(kills)
+@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kind", ["", "jit"])
+def test_killed_at_random_moments_it_ends_with_the_same_bits(whole, whole_compiled, tmp_path, kills, kind):
+    chance, expected = random.Random(kills), whole_compiled if kind else whole
+    command = [sys.executable, str(SCRIPT), str(tmp_path), kind]
     for _ in range(kills):
-        with subprocess.Popen(
-            [sys.executable, str(SCRIPT), str(tmp_path)], stdout=subprocess.PIPE, text=True
-        ) as process:
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             # From its first steps on, at any moment: while it computes, saves, writes its log, or measures.
             for _ in range(chance.randrange(1, 14)):
                 if not process.stdout.readline():
                     break
             time.sleep(chance.random() * 0.02)
             process.kill()
-    subprocess.run([sys.executable, str(SCRIPT), str(tmp_path)], check=True, stdout=subprocess.DEVNULL, timeout=60)
-    assert_same_bits(weights(tmp_path), weights(whole))
-    assert log_of(tmp_path) == log_of(whole)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=60)
+    assert_same_bits(weights(tmp_path), weights(expected))
+    assert log_of(tmp_path) == log_of(expected)
     assert list(tmp_path.glob(".*run.safetensors*")) == []
 
 
@@ -89,6 +97,12 @@ def test_interrupted_anywhere_it_ends_with_the_same_bits(whole, tmp_path, monkey
     assert [epoch.number for epoch in history.epochs] == [1, 2, 3, 4]
     assert_same_bits(weights(tmp_path), weights(whole))
     assert log_of(tmp_path) == log_of(whole)
+
+
+def test_a_compiled_step_trains_alike(whole, whole_compiled):
+    found, expected = weights(whole_compiled), weights(whole)
+    for name in expected:
+        np.testing.assert_allclose(found[name], expected[name], rtol=1e-3, atol=1e-4, err_msg=name)
 
 
 def test_a_finished_run_has_nothing_to_do(whole, tmp_path, capsys):
@@ -239,11 +253,21 @@ def test_a_disk_that_fills_up_during_training(whole, tmp_path):
     assert_same_bits(weights(tmp_path), weights(whole))
 
 
-@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="root may write anywhere")
+@pytest.mark.skipif(sys.platform == "win32", reason="other permissions")
 def test_a_folder_without_permission(tmp_path):
-    tmp_path.chmod(0o500)
-    with pytest.raises(PermissionError, match="can't write the checkpoint"):
-        train.save_checkpoint(tmp_path / "run.safetensors", step=1)
+    train.save_checkpoint(tmp_path / "run.safetensors", step=1)
+    tmp_path.chmod(0o555)
+    code = (
+        "import os, sys, safetensors.numpy; from adjoint import train\n"
+        "if os.geteuid() == 0: os.seteuid(65534)  # root may write anywhere\n"
+        "train.save_checkpoint(sys.argv[1], step=2)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "run.safetensors")], capture_output=True, text=True, timeout=60
+    )
+    tmp_path.chmod(0o755)
+    assert "PermissionError: can't write the checkpoint" in done.stderr
+    assert train.load_checkpoint(tmp_path / "run.safetensors") == {"step": 1}
 
 
 def test_a_folder_that_is_none(tmp_path):
@@ -308,6 +332,18 @@ def test_data_without_a_position_is_passed_over(tmp_path):
 def test_mistakes_are_told(tmp_path, options, text):
     with pytest.raises(ValueError, match=text):
         fit(tmp_path, **options)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_wrong_label_and_an_empty_batch_are_told_with_their_step(compiled):
+    x, y = np.ones((8, 4), np.float32), np.array([0, 1, 2, 0, 1, 12, 0, 1])
+    model = nn.Linear(4, 3)
+    options = {"optimizer": optim.SGD(model.parameters(), 0.1), "epochs": 2, "compile": compiled, "progress": False}
+    batches = [(x[:4], y[:4]), (x[4:], y[4:])]
+    with pytest.raises(IndexError, match=r"12 .*at step 2 of epoch 1; is a label outside"):
+        train.fit(model, nn.functional.cross_entropy, data=batches, **options)
+    with pytest.raises(ValueError, match=r"the batch of step 2 of epoch 1 is empty; .* shape \(0, 4\)"):
+        train.fit(model, nn.functional.cross_entropy, data=[(x[:4], y[:4]), (x[:0], y[:0])], **options)
 
 
 def test_early_stopping_gives_the_best_weights_back():

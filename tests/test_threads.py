@@ -19,7 +19,7 @@ pytest.importorskip("llvmlite")
 pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
-from adjoint.execution.native import compile_plan, emit, joining, products
+from adjoint.execution.native import compile_plan, emit, joining, products, units
 from adjoint.execution.native.pool import pool
 from adjoint.execution.programs import Streaming
 from derivative_checks import tensors
@@ -40,6 +40,7 @@ def threads() -> Iterator[None]:
 @pytest.fixture
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything falls into chunks, however small."""
+    monkeypatch.setattr(units, "WORTH_SHARING", 0)
     monkeypatch.setattr(emit, "SHARED_FROM", 1)
     monkeypatch.setattr(emit, "CHUNK", 8)
     monkeypatch.setattr(emit, "BLOCK", 4)
@@ -47,6 +48,9 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(joining, "JOINED_FROM", 1)
     monkeypatch.setattr(joining, "TILE", 64)
     monkeypatch.setattr(joining, "MIN_ROWS", 2)
+
+
+shared: list[bool] = []  # whether the programs that were compared call the pool
 
 
 def same_bits(*outputs: ad.Tensor, tolerance: float = 1e-11) -> list[Any]:
@@ -58,6 +62,7 @@ def same_bits(*outputs: ad.Tensor, tolerance: float = 1e-11) -> list[Any]:
     if program is None:
         return list(expected)
     results = []
+    shared.append(program.launches)
     for count in COUNTS:
         ad.set_num_threads(count)
         results.append(program.run(leaves, numbers, False))
@@ -84,6 +89,7 @@ def test_large_nests_in_chunks(dtype: str) -> None:
     same_bits(
         ad.softmax(z, axis=-1), z.sum(0), z.max(0), z.sum(1), z.sum(), (z > 1).sum(0), z.T + y.T, tolerance=tolerance
     )
+    assert all(shared[-2:])
     b = ad.tensor(normal(12, 100, 230, dtype=dtype, seed=2))
     same_bits(
         (b * b).sum((0, 2)), (b * 2).sum(1), ad.sum(b + b[:, :1]), ad.prod(1 + 0.001 * b, axis=0), tolerance=tolerance

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 import adjoint
 
@@ -49,15 +48,11 @@ def add_threads(parser: argparse.ArgumentParser) -> None:
     """The option `--threads`."""
     parser.add_argument(
         "--threads", type=count, default=argparse.SUPPRESS, metavar="N",
-        help="how many threads compute (default: what suits the machine)",
+        help="how many threads compute (default: ADJOINT_NUM_THREADS, else as many as there are cores)",
     )  # fmt: skip
 
 
 def use_threads(options: argparse.Namespace) -> None:
-    """Do what `--threads` asks for, as far as this version can: without a setting for them it computes on one thread."""
-    wanted = getattr(options, "threads", None)
-    setter = getattr(adjoint, "set_num_threads", None)
-    if wanted is not None and setter is not None:
-        setter(wanted)
-    elif wanted is not None and wanted > 1:
-        print("adjoint: this version computes on one thread", file=sys.stderr)
+    """Do what `--threads` asks for. Raises ValueError for more than there can be."""
+    if hasattr(options, "threads"):
+        adjoint.set_num_threads(options.threads)

@@ -20,7 +20,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     What the user can mend (a missing file, a bad number, a full disk) is told in one line on standard error, with exit
     code 1; wrong usage has exit code 2, Ctrl-C 130.
     """
-    options = _parser().parse_args(arguments)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    options = _parser("train" in given).parse_args(given)
     try:
         code: int = options.run(options)
     except KeyboardInterrupt:
@@ -32,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(training_asked: bool) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="adjoint",
         description="An automatic differentiation engine that you can see through.",
@@ -40,7 +41,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"adjoint {adjoint.__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    training.add(commands)
+    training.add(commands, training_asked)
     trained.add(commands)
     pictures.add(commands)
     return parser

@@ -47,13 +47,14 @@ def add(commands: Parsers[argparse.ArgumentParser]) -> None:
     add_threads(parser)
     parser.set_defaults(run=_eval)
 
-    names = ", ".join(adjoint.train.NETWORKS)
     parser = commands.add_parser(
         "summary",
         help="list a network's layers, parameters and operations",
         description="List a network's layers with their outputs' shapes, parameters and floating point operations.",
     )
-    parser.add_argument("network", metavar="NETWORK", help=f"{names}; or a file of weights that `adjoint train` wrote")
+    parser.add_argument(
+        "network", metavar="NETWORK", help="the name of a recipe of `adjoint train`, or a file of weights that it wrote"
+    )
     parser.set_defaults(run=_summary)
 
 

@@ -22,10 +22,14 @@ LEAVES += "it early and keeps what was learnt; --resume goes on, to the same wei
 FILES = "the four files of {title} (default: ADJOINT_DATA, the checkout, the cache, or a download)"
 
 
-def add(commands: Parsers[argparse.ArgumentParser]) -> None:
-    """Add the command with its recipes."""
+def add(commands: Parsers[argparse.ArgumentParser], asked: bool) -> None:
+    """Add the command, with its recipes where it is the one that was asked for: they are imported for that."""
     train = commands.add_parser("train", help="train a network", description="Train a network by a recipe.")
-    recipes = train.add_subparsers(metavar="RECIPE", required=True)
+    if asked:
+        _add_recipes(train.add_subparsers(metavar="RECIPE", required=True))
+
+
+def _add_recipes(recipes: Parsers[argparse.ArgumentParser]) -> None:
     for name, recipe in adjoint.train.CLASSIFIERS.items():
         parser = _recipe(
             recipes, name, recipe.does, _classifier, epochs=recipe.epochs, batch_size=recipe.batch_size, lr=recipe.lr
@@ -36,7 +40,7 @@ def add(commands: Parsers[argparse.ArgumentParser]) -> None:
             "--limit", type=count, metavar="N", help="use only the first N training images, for a quick try"
         )
     parser = _recipe(recipes, "chargpt", "a small transformer that learns to write like a text", _chargpt,
-                     epochs=1, batch_size=32, lr=3e-3)  # fmt: skip
+                     epochs=4, batch_size=32, lr=3e-3)  # fmt: skip
     parser.add_argument("--data", metavar="FILE", help="a text in UTF-8 (default: the source of adjoint itself)")
     parser.add_argument("--limit", type=count, metavar="N", help="use only the first N characters, for a quick try")
     for option, default, does in (

@@ -26,7 +26,7 @@ class DataLoader:
     With `tensors=False` the batches stay NumPy arrays.
 
     With `prefetch` a thread prepares the next batch while the caller works on one. It pays where preparing takes
-    longer than the tenth of a millisecond that handing over costs (augmentation; large batches), and a core is idle.
+    longer than the 0.05 ms that handing over costs (augmentation, large batches), and a core is idle.
     The batches are the same either way: `augment` draws from a generator of each batch's own, which seed, epoch and the
     batch's number decide.
 

@@ -42,6 +42,10 @@ def canonicalize(roots: Sequence[Node], structural: bool = False, given: Collect
     Where a pullback is pending, everything that was recorded counts and not just what has no value yet: then the walk
     is `structural`, and tracked nodes that hold a value are entered all the same.
     """
+    structural = structural or any(
+        x.op is SELECT and x.value is None and x.inputs and x.inputs[0].op is PULLBACK and x.inputs[0].value is None
+        for x in roots
+    )
     c = Canonical(structural)
     number, order, leaves = c.number, c.order, c.leaves
     entry, edge, get = c.entries.append, c.edges.append, c.number.get

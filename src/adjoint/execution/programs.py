@@ -21,6 +21,7 @@ Call = tuple[Callable[..., Any], tuple[Any, ...]]
 SMALL_ARRAY = 1 << 15  # bytes: above this, copying leaves into buffers costs more than it saves
 SMALL_PLAN = 1 << 25  # bytes of buffers that one remembered plan may own
 REUSE_FROM = 1 << 12  # elements: below this a fresh array is as fast as an old one
+TINY = 256  # elements
 GROUP_FROM = 256  # steps: smaller graphs gain nothing from grouping
 
 
@@ -310,12 +311,22 @@ def _levels(plan: Plan) -> list[list[Step]]:
     return [groups[key] for key in sorted(groups, key=lambda key: key[0])]
 
 
+def is_tiny(plan: Plan) -> bool:
+    """Whether a step costs more to start than to run: arrays of a few hundred elements on average."""
+    sizes = [step.type.size for step in plan.steps if type(step.type) is not tuple]
+    return bool(sum(sizes) <= TINY * len(plan.steps))
+
+
+def is_grouped(plan: Plan) -> bool:
+    """Whether many single numbers share their operations and levels."""
+    return len(plan.steps) >= GROUP_FROM and len(_levels(plan)) * 4 <= len(plan.steps)
+
+
 def choose(plan: Plan) -> Streaming | Bound:
     """The program for a plan. A bound one holds all it needs, so the steps are let go."""
     if not is_small(plan):
         return Streaming(plan)
-    grouped = len(plan.steps) >= GROUP_FROM and len(_levels(plan)) * 4 <= len(plan.steps)
-    program = Grouped(plan) if grouped else Bound(plan)
+    program = Grouped(plan) if is_grouped(plan) else Bound(plan)
     if program.bytes > SMALL_PLAN:
         return Streaming(plan)
     plan.steps = []

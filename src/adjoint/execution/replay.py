@@ -43,10 +43,14 @@ class Replay:
 
         `partners` are positions of leaves by the positions of roots that would best take their memory.
         """
-        if self.picks or self.constants or not self.program.masks:
+        make = getattr(self.program, "station", None)
+        if self.picks or make is None:
             return None
         found = {position: k for k, position in self.places}
-        return self.program.station({root: found[x] for root, x in partners.items() if x in found})
+        station = make({root: found[x] for root, x in partners.items() if x in found})
+        if station is not None:
+            station.hold(self.constants)
+        return station
 
     def run(self, arrays: Sequence[Any], numbers: list[Any]) -> list[Any]:
         """The values of the roots, which may share memory with the arrays."""

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from adjoint.execution.plan import Plan
-from adjoint.execution.programs import choose
+from adjoint.execution.programs import choose, is_tiny
 from adjoint.graph import Node
 from adjoint.graph.collector import collector_paused
 
@@ -26,6 +26,8 @@ SHORT = 1000  # operations: compiling more would take longer than a huge graph t
 DETERMINISTIC_FROM = 1 << 12  # elements: where results must not depend on what ran before, smaller plans are NumPy's
 SECONDS = 0.006  # what compiling takes, about: for a plan, and for each of its steps
 SECONDS_PER_STEP = 0.0005
+STEPS_THAT_COUNT = 64  # of a long plan of small arrays: the tape machine takes over then
+LONG = 2000  # steps
 
 
 def _chosen() -> str:
@@ -65,7 +67,10 @@ class Tiers:
         elements = sum([step.type.size for step in plan.steps if type(step.type) is not tuple])
         if self.deterministic:
             return 0.0 if elements >= DETERMINISTIC_FROM else math.inf
-        return 0.0 if elements >= LARGE else SECONDS + SECONDS_PER_STEP * len(plan.steps)
+        count = len(plan.steps)
+        if is_tiny(plan):  # for the tape machine: nothing is compiled that grows with the plan
+            return 0.0 if count >= LONG else SECONDS + SECONDS_PER_STEP * min(count, STEPS_THAT_COUNT)
+        return 0.0 if elements >= LARGE else SECONDS + SECONDS_PER_STEP * count
 
 
 tiers = Tiers()
@@ -78,7 +83,7 @@ def program_of(plan: Plan, at_once: bool = False) -> Any:
             plan.price = 0.0 if at_once and tiers.backend != "numpy" else tiers.price(plan)
         if plan.spent >= plan.price:
             plan.price = math.inf
-            plan.program = _native(plan) or plan.program
+            plan.program = _native(plan, at_once) or plan.program
             if plan.program is not None:
                 plan.steps = []
         if plan.program is None:
@@ -89,12 +94,12 @@ def program_of(plan: Plan, at_once: bool = False) -> Any:
         return plan.program
 
 
-def _native(plan: Plan) -> Any:
+def _native(plan: Plan, for_good: bool) -> Any:
     """The plan compiled; None where native code can't serve it."""
     native = importlib.import_module("adjoint.execution.native")  # heavy: first when something is to be compiled
     lacking = native.missing()
     if lacking is None:
-        return native.compile_plan(plan)
+        return native.compile_plan(plan, for_good)
     tiers.backend = "numpy"
     if not tiers.noticed:
         tiers.noticed = True

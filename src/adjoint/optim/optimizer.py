@@ -10,6 +10,7 @@ from adjoint.api.evaluation import evaluate
 from adjoint.api.modes import no_grad
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray
+from adjoint.tensors.pending import evaluated_soon
 
 __all__ = ["Group", "Optimizer", "State"]
 
@@ -107,17 +108,18 @@ class Optimizer:
         """Update every parameter that has a `.grad`; all new values are evaluated together."""
         changed: list[Tensor] = []
         states = iter(self.state)
-        for group in self.param_groups:
-            for parameter, state in zip(group["params"], states, strict=False):
-                gradient = parameter.grad
-                if gradient is None:
-                    continue
-                if not state:
-                    with tracing.paused():  # it is there from now on, also where this step is only traced
-                        state.update(self.prepare(parameter, group))
-                parameter.data = self.update(parameter, gradient, state, group)
-                changed.append(parameter)
-                changed += [value for value in state.values() if isinstance(value, Tensor)]
+        with evaluated_soon():
+            for group in self.param_groups:
+                for parameter, state in zip(group["params"], states, strict=False):
+                    gradient = parameter.grad
+                    if gradient is None:
+                        continue
+                    if not state:
+                        with tracing.paused():  # it is there from now on, also where this step is only traced
+                            state.update(self.prepare(parameter, group))
+                    parameter.data = self.update(parameter, gradient, state, group)
+                    changed.append(parameter)
+                    changed += [value for value in state.values() if isinstance(value, Tensor)]
         evaluate(*changed)
 
     def zero_grad(self) -> None:

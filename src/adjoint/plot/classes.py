@@ -115,7 +115,8 @@ def confusion_matrix(
     share = table / np.maximum(table.sum(1, keepdims=True), 1)
     size = 0.48 * count + 1.8
     figure = new_figure(size + 0.4, size)
-    right = f"   {100 * np.trace(table) / len(labels):.1f} % right"
+    share_right = 1000 * int(np.trace(table)) // len(labels) / 10  # rounded down: no 98.97 % passes for 99
+    right = f"   {share_right:.1f} % right"
     axes = new_axes(figure, title + right, "predicted", "true class")
     axes.grid(False)
     axes.imshow(np.sqrt(share), cmap="Blues", vmin=0, vmax=1)

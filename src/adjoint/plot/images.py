@@ -39,6 +39,7 @@ def predictions(
             f"their shapes are {images.shape}, {predicted.shape} and {truth.shape}"
         )
     columns = min(columns, len(images))
+    longest = max(len(_name(number, names)) for number in np.unique(np.concatenate([predicted, truth])))
     rows = -(-len(images) // columns)
     figure = new_figure(1.05 * columns, 1.3 * rows + 0.5)
     figure.suptitle(title, x=0.02, ha="left", fontsize=12, fontweight="bold", color=INK)
@@ -49,8 +50,11 @@ def predictions(
         axes.imshow(images[position], cmap="gray_r", interpolation="nearest")
         wrong = predicted[position] != truth[position]
         name = _name(predicted[position], names)
-        text = f"{name} (is {_name(truth[position], names)})" if wrong else name
-        axes.set_title(text, fontsize=11, fontweight="bold", color=COLORS[4] if wrong else INK, pad=3)
+        # A long name leaves no room beside it, and little in its line.
+        between = " " if longest < 3 else "\n"
+        text = f"{name}{between}(is {_name(truth[position], names)})" if wrong else name
+        size = 11 if longest < 3 else 8
+        axes.set_title(text, fontsize=size, fontweight="bold", color=COLORS[4] if wrong else INK, pad=3)
         if confidence is not None:
             share = f"{100 * float(np.asarray(confidence)[position]):.0f} %"
             axes.text(0.5, -0.03, share, transform=axes.transAxes, fontsize=8, color=MUTED, ha="center", va="top")

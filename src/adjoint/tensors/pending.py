@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,8 +70,19 @@ def _is_traced(node: Node) -> bool:
 
 LOOK_AFTER = 1 << 22  # elements, each operation counting as 1024 more
 LONG_PENDING = 2048  # nodes
-LARGE_PENDING = 256  # nodes, of more than LOOK_AFTER elements together
+LARGE_PENDING = 1024  # nodes, of more than LOOK_AFTER elements together
 _recorded_since = [0, 0]  # the weight of what was recorded since the last look; how many looks there were
+_settling = [0]  # how many optimizers are recording steps that they will evaluate
+
+
+@contextmanager
+def evaluated_soon() -> Iterator[None]:
+    """Inside, what is recorded isn't counted: the caller evaluates it, and always the same structure."""
+    _settling[0] += 1
+    try:
+        yield
+    finally:
+        _settling[0] -= 1
 
 
 def count_pending(node: Node) -> None:

@@ -48,7 +48,7 @@ def own_source() -> str:
 def train_chargpt(
     text: str | os.PathLike[str] | None = None,
     *,
-    epochs: int = 1,
+    epochs: int = 4,
     batch_size: int = 32,
     lr: float = 3e-3,
     seed: int = 0,
@@ -96,6 +96,7 @@ def train_chargpt(
         schedule=optim.OneCycleLR(optimizer, lr, total_steps=epochs * len(loader), cycle_momentum=False),
         clip_norm=1.0,
         validate=lambda model: {"test bits a character": _measure(model, inputs, targets)},
+        compile=True,
         log=out / "log.jsonl",
         checkpoint=out / "checkpoint.safetensors",
         checkpoint_every=SAVE_EVERY,

@@ -58,14 +58,14 @@ def save_checkpoint(path: str | os.PathLike[str], **parts: Any) -> None:
         fresh = target.with_name(f".{target.name}.{secrets.token_hex(4)}.new")
         try:
             interop.save(fresh, tensors, metadata={STATE: json.dumps(states)})
-            if target.exists():
+            if os.path.exists(target):
                 _keep(target)
             os.replace(fresh, target)
             _files.sync_folder(target.parent)
         finally:
             fresh.unlink(missing_ok=True)
     except OSError as error:
-        kept = next((old for old in (target, previous(target)) if old.exists()), None)
+        kept = next((old for old in (target, previous(target)) if os.path.exists(old)), None)
         state = f"; the last one, {kept}, is untouched" if kept is not None else ""
         raise type(error)(f"can't write the checkpoint {target}: {error.strerror or error}{state}") from error
 

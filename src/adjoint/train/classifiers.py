@@ -64,7 +64,7 @@ CLASSIFIERS = {
     for recipe in (
         Classifier(
             "mnist-mlp", "MNIST", mnist_network, data.mnist, "digits", _momentum, _falling, epochs=8, lr=0.1,
-            does="a 784-128-64-10 relu network that reads handwritten digits",
+            augment=data.Augmentation(pixels=1), does="a 784-128-64-10 relu network that reads handwritten digits",
         ),
         Classifier(
             "mnist-cnn", "MNIST", mnist_cnn, data.mnist, "digits", optim.Adam, _one_cycle, epochs=3, lr=4e-3,
@@ -144,6 +144,7 @@ def train_classifier(
         epochs=epochs,
         schedule=recipe.schedule(optimizer, lr, epochs * len(loader)),
         validate=validate,
+        compile=True,
         log=out / "log.jsonl",
         checkpoint=out / "checkpoint.safetensors",
         checkpoint_every=SAVE_EVERY,

@@ -30,6 +30,7 @@ def fit(
     schedule: Callable[[float], float] | LRScheduler | None = None,
     schedule_each: str = "step",
     clip_norm: float | None = None,
+    compile: bool = False,
     average: AveragedModel | None = None,
     early_stopping: EarlyStopping | None = None,
     log: str | os.PathLike[str] | None = None,
@@ -48,7 +49,8 @@ def fit(
 
     `schedule` is one of `optim`, stepped after each step or (`schedule_each="epoch"`) each epoch; or a function that
     gives the factor on the optimizer's learning rates when that part of all steps, from 0 to 1, is done, for which
-    `data` must have a length. `clip_norm` limits the norm of all gradients together.
+    `data` must have a length. `clip_norm` limits the norm of all gradients together. With `compile`
+    the step goes through `ad.jit`: faster, for a model and a loss that need no value while they are recorded.
 
     `log` is a file that gets a line of JSON for each step and each epoch. `checkpoint` is a safetensors file that is
     replaced after each epoch, after every `checkpoint_every` steps, and when Ctrl-C ends training. With `resume`
@@ -92,6 +94,7 @@ def fit(
         every=checkpoint_every,
         settings=dict(settings or {}),
         shown=shown,
+        compiled=compile,
     )
     if resume:
         run.restore()

@@ -66,6 +66,7 @@ def train_moons(
         epochs=epochs,
         schedule=optim.CosineAnnealingLR(optimizer, epochs * len(loader)),
         validate=lambda model: {"test accuracy": accuracy(model, test_x, test_y)},
+        compile=True,
         log=out / "log.jsonl",
         checkpoint=out / "checkpoint.safetensors",
         resume=resume,

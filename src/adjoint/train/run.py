@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.api.jit import jit
 from adjoint.api.modes import deterministically, no_grad
 from adjoint.nn import Module
 from adjoint.nn.utils import clip_grad_norm_
@@ -50,12 +51,14 @@ class Run:
     every: int | None
     settings: dict[str, Any]
     shown: Progress
+    compiled: bool
     history: History = dataclasses.field(default_factory=History)
     first: int = 0  # how many steps were done when the epoch at hand began
     spent: float = 0.0  # seconds that the epoch at hand took before the run was resumed
 
     def __post_init__(self) -> None:
         self.rates = [group["lr"] for group in self.optimizer.param_groups]
+        self.descend = jit(self._descend) if self.compiled else self._descend
 
     @property
     def step(self) -> int:
@@ -115,7 +118,29 @@ class Run:
         if callable(self.schedule) and self.steps:
             self._set_rates(self.schedule(min(self.step / (self.epochs * self.steps), 1.0)))
         rate = float(self.optimizer.param_groups[0]["lr"])
+        where = f"step {self.step - self.first + 1} of epoch {epoch}"
         inputs, targets = batch
+        if 0 in getattr(inputs, "shape", ())[:1]:
+            raise ValueError(f"fit: the batch of {where} is empty; its inputs have the shape {inputs.shape}")
+        try:
+            value = self.descend(inputs, targets)
+        except IndexError as error:
+            raise IndexError(f"{error} (at {where}; is a label outside of the model's classes?)") from error
+        number = float(value.item())  # read after the step, whose one evaluation has computed it on the way
+        if not math.isfinite(number):
+            raise FloatingPointError(
+                f"the loss became {number} at {where}. A smaller learning rate often helps, or clip_norm; so does looking "
+                "for NaN in the data. ad.explain_nan(loss) shows where it began"
+            )
+        if self.average is not None:
+            self.average.update_parameters(self.model)
+        if isinstance(self.schedule, LRScheduler) and self.schedule_each == "step":
+            self.schedule.step()
+        self.history.losses.append(number)
+        self.history.rates.append(rate)
+
+    def _descend(self, inputs: Any, targets: Any) -> Tensor:
+        """One step down the gradient; gives the loss."""
         value = self.loss(self.model(inputs), targets)
         if value.shape != ():
             raise ValueError(f"fit: the loss must be a single number; its shape is {value.shape}")
@@ -124,18 +149,7 @@ class Run:
         if self.clip_norm is not None:
             clip_grad_norm_(self.model.parameters(), self.clip_norm)
         self.optimizer.step()
-        number = float(value.item())  # read after the step, whose one evaluation has computed it on the way
-        if not math.isfinite(number):
-            raise FloatingPointError(
-                f"the loss became {number} at step {self.step - self.first + 1} of epoch {epoch}. A smaller learning rate "
-                "often helps, or clip_norm; so does looking for NaN in the data. ad.explain_nan(loss) shows where it began"
-            )
-        if self.average is not None:
-            self.average.update_parameters(self.model)
-        if isinstance(self.schedule, LRScheduler) and self.schedule_each == "step":
-            self.schedule.step()
-        self.history.losses.append(number)
-        self.history.rates.append(rate)
+        return value
 
     def _close(self, number: int, started: float, log: JsonLines | None) -> None:
         """What follows the last step of an epoch: measuring, stopping, saving."""

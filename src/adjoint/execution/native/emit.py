@@ -266,10 +266,15 @@ class NestWriter:
         else:
             first = self.outer or (self.inner[:-1] if single_pass else [])
             self.extent = first[0].size if first else 1
-        work = size_of(nest.domain) * max(sum(min(self.cost[s], 50) for s in self.wanted()), 1)
+        self.work = work = size_of(nest.domain) * max(sum(min(self.cost[s], 50) for s in self.wanted()), 1)
         chunks = 1 if work < SHARED_FROM else min(work // CHUNK, self.extent // self.granule, MOST_CHUNKS)
         self.step = -(-self.extent // max(chunks, 1) // self.granule) * self.granule
         self.set_chunks(self.step)
+
+    @property
+    def time(self) -> float:
+        """A guess in nanoseconds."""
+        return 0.05 * self.work
 
     def set_chunks(self, step: int) -> None:
         """Cut the range into chunks of `step` rows. If there are several, each has its own total of what is reduced over

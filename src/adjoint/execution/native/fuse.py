@@ -157,6 +157,7 @@ class Window:
         self.dtypes = dtypes
         self.shape = step.type.shape
         self.tile: int | None = None  # as a product's
+        self.positions: Step | None = None  # of the largest numbers, if they are asked for too
 
     @property
     def grain(self) -> int:
@@ -257,9 +258,7 @@ class Fusion:
             self.reduction(step)
         elif isinstance(step.op, ChannelsLast):
             slots = [i if is_contiguous(self.views[i]) else self.copy(i) for i in step.inputs]
-            dtypes = [self.dtypes[i] for i in slots]
-            self.units.append(Window(step, tuple([self.views[i] for i in slots]), tuple(dtypes)))
-            self.root(step.output, t.shape, t.dtype.name, len(self.units))
+            self.window(step, tuple([self.views[i] for i in slots]), tuple([self.dtypes[i] for i in slots]))
         elif name == "matmul" and t.dtype.name in ("float32", "float64"):
             self.product(step)
         elif name in REGIONS or (name in INDEXED and self.may_index(step)):
@@ -442,6 +441,20 @@ class Fusion:
         self.units.append(Move(step, [self.views[i] for i in slots], [self.dtypes[i] for i in slots]))
         self.root(step.output, step.type.shape, step.type.dtype.name, len(self.units))
 
+    def window(self, step: Step, reads: tuple[View, ...], dtypes: tuple[str, ...]) -> None:
+        t = step.type
+        if name_is(step, "max_pool_positions"):  # found on the way to the maximum itself
+            for index, unit in enumerate(self.units):
+                if (
+                    isinstance(unit, Window) and name_is(unit.step, "max_pool") and unit.positions is None
+                    and unit.reads == reads and unit.step.attributes == step.attributes
+                ):  # fmt: skip
+                    unit.positions = step
+                    self.root(step.output, t.shape, t.dtype.name, index + 1)
+                    return
+        self.units.append(Window(step, reads, dtypes))
+        self.root(step.output, t.shape, t.dtype.name, len(self.units))
+
     # What must lie in memory
 
     def contiguous_result(self, slot: int) -> int:
@@ -465,6 +478,10 @@ class Fusion:
         for unit in self.units:
             if isinstance(unit, Nest):
                 unit.stored = [s for s in unit.level if s in needed]
+
+
+def name_is(step: Step, name: str) -> bool:
+    return step.op.name == name
 
 
 def name_is_same(step: Step) -> bool:

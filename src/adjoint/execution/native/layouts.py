@@ -36,6 +36,12 @@ class _Rewriting:
         self.steps: list[Step] = []
         self.last: dict[int, int] = {}  # the channels-last form of a slot
         self.born: set[int] = set()  # the slots that are computed in that form
+        first = len(plan.leaf_types)
+        alone = [slot for slot, value in plan.constants.items() if value.ndim == 0]
+        self.single = {
+            *range(first, first + len(plan.number_types)),
+            *alone,
+        }  # hold one number, whatever their type says
         for step in plan.steps:
             self.rewrite(step)
 
@@ -121,21 +127,12 @@ class _Rewriting:
         t = self.types[slot]
         if slot in self.last:
             return self.last[slot]
-        if slot in self.single() or t.shape == ():
+        if slot in self.single or t.shape == ():
             return slot
         if len(t.shape) < 4:
             slot = self.new(RESHAPE, (1,) * (4 - len(t.shape)) + t.shape, (slot,),
                             array_type((1,) * (4 - len(t.shape)) + t.shape, t.dtype))  # fmt: skip
         return self.permuted(slot)
-
-    def single(self) -> set[int]:
-        """The slots that hold one number, whatever their type says."""
-        plan = self.plan
-        first = len(plan.leaf_types)
-        return {
-            *range(first, first + len(plan.number_types)),
-            *[slot for slot, value in plan.constants.items() if value.ndim == 0],
-        }
 
     def keeps_order(self, step: Step) -> bool:
         """Whether the axes that a reduction keeps come in the same order either way."""

@@ -146,7 +146,7 @@ address = _address_asked if _field is None else _address_read
 # Memory that comes back ------------------------------------------------------------------------------------------------
 
 SPARE = 4  # blocks that wait for the next run, of whichever plan
-LARGEST_SPARE = 1 << 25  # bytes; a larger block goes back to the system after its run
+MOST_SPARE = 1 << 28  # bytes of blocks that wait; touching fresh pages takes longer than most plans do
 LEASED_FROM = 1 << 17  # bytes: smaller arrays are NumPy's own
 MOST_RETURNED = 1 << 27  # bytes of results that came back and wait to be given out again
 _spare: list[Array] = []
@@ -159,21 +159,44 @@ def whole_pages(size: int) -> int:
 
 def take(size: int) -> Array:
     """A block of at least `size` bytes for one run. Pages that were touched before cost nothing to touch again."""
-    try:
-        block = _spare.pop()
-    except IndexError:
-        block = None
-    if block is None or block.nbytes < size:
+    block = _fitting(size)
+    if block is None:
         block = Pages(whole_pages(max(size, 1 << 16))).array
     _in_use(address_of(block), size)
     return block
 
 
+def _fitting(size: int) -> Array | None:
+    """A spare block that is large enough."""
+    small = []
+    found = None
+    while found is None:
+        try:
+            block = _spare.pop()
+        except IndexError:
+            break
+        if block.nbytes >= size:
+            found = block
+        else:
+            small.append(block)
+    _spare.extend(small)
+    return found
+
+
 def give_back(block: Array) -> None:
     """Keep a block for another run."""
     _not_in_use(address_of(block))
-    if block.nbytes <= LARGEST_SPARE and len(_spare) < SPARE:
-        _spare.append(block)
+    _spare.append(block)
+    if len(_spare) > SPARE or sum([spare.nbytes for spare in list(_spare)]) > MOST_SPARE:
+        blocks = []
+        with contextlib.suppress(IndexError):
+            while True:
+                blocks.append(_spare.pop())
+        room = MOST_SPARE
+        for spare in sorted(blocks, key=lambda spare: spare.nbytes, reverse=True)[:SPARE]:
+            if spare.nbytes <= room:
+                room -= spare.nbytes
+                _spare.append(spare)
 
 
 class Lease:

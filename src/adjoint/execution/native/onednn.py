@@ -346,36 +346,22 @@ def convolution(
     forward, descriptor = c_void_p(), c_void_p()
     what = f"a {name} of these sizes"
     with one_thread(), _attributes(()) as attributes:
-        _check(
-            library.dnnl_convolution_forward_primitive_desc_create(
-                byref(forward),
-                engine,
-                INFERENCE,
-                DIRECT,
-                image.handle,
-                weights.handle,
-                None,
-                result.handle,
-                *geometry,
-                attributes,
-            ),
-            what,
+        layouts = [image.handle, weights.handle, None, result.handle]  # without a bias
+        status = library.dnnl_convolution_forward_primitive_desc_create(
+            byref(forward), engine, INFERENCE, DIRECT, *layouts, *geometry, attributes
         )
+        _check(status, what)
         if name == "convolution":
             found = Primitive(forward, {})
             found.arguments = {SOURCE: image, WEIGHTS: found.asked(WEIGHTS), DESTINATION: result, **found.arguments}
             return found
         try:
             if name == "convolution_input_gradient":
-                status = library.dnnl_convolution_backward_data_primitive_desc_create(
-                    byref(descriptor), engine, DIRECT, image.handle, weights.handle, result.handle, *geometry, forward,
-                    attributes,
-                )  # fmt: skip
+                create = library.dnnl_convolution_backward_data_primitive_desc_create
+                layouts.remove(None)
             else:
-                status = library.dnnl_convolution_backward_weights_primitive_desc_create(
-                    byref(descriptor), engine, DIRECT, image.handle, weights.handle, None, result.handle, *geometry, forward,
-                    attributes,
-                )  # fmt: skip
+                create = library.dnnl_convolution_backward_weights_primitive_desc_create
+            status = create(byref(descriptor), engine, DIRECT, *layouts, *geometry, forward, attributes)
             _check(status, what)
         finally:
             library.dnnl_primitive_desc_destroy(forward)

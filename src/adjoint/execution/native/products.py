@@ -77,6 +77,11 @@ class ProductWriter:
         """Rows in all."""
         return size_of(self.batch) * self.n
 
+    @property
+    def time(self) -> float:
+        """A guess in nanoseconds, at 85 multiplications in each."""
+        return self.rows * self.k * self.m * (1 if self.dtype == "float32" else 2) / 85
+
     def pointer(self, key: object) -> str:
         at = self.e.assign(f"getelementptr ptr, ptr %table, i64 {self.table.at(key)}")
         return self.e.assign(f"load ptr, ptr {at}")

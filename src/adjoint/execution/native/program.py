@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, Vie
 from adjoint.execution.native.joining import join
 from adjoint.execution.native.memory import (
     ALIGNMENT,
-    LARGEST_SPARE,
+    MOST_SPARE,
     Lifetime,
     Pages,
     address,
@@ -27,14 +27,18 @@ from adjoint.execution.native.memory import (
 )
 from adjoint.execution.native.pool import pool
 from adjoint.execution.native.tables import FAILURE, Own, Table
+from adjoint.execution.native.tape import Tape, compile_tape
 from adjoint.execution.native.units import write_unit
 from adjoint.execution.plan import Plan, Step
+from adjoint.execution.programs import is_grouped, is_tiny
 from adjoint.shapes import size_of
 
 Array = np.ndarray[Any, Any]
 
 MAX_FRAMES = 4  # runs of one plan at the same time that leave their frames for later ones
 MAX_STEPS = 3000  # larger graphs stay with the interpreter
+FOR_GOOD = 1000  # steps that are worth compiling whatever they are, where a plan is to be run again and again
+TAPE_FROM = 64  # steps on tiny arrays that are better interpreted by the tape machine than compiled
 LONG = 1 << 16  # elements: from here on other Python threads may run meanwhile
 
 
@@ -47,8 +51,22 @@ def missing() -> str | None:
     return None
 
 
-def compile_plan(plan: Plan) -> Native | None:
-    """The plan's native program; None where nothing of it can be compiled."""
+def compile_plan(plan: Plan, for_good: bool = False) -> Native | Tape | None:
+    """The plan's native program; None where nothing of it can be compiled. One that is compiled `for_good` may take its
+    time: the tape machine is for what is too long even then."""
+    count = len(plan.steps)
+    if for_good and count <= FOR_GOOD:
+        return compile_nests(plan)
+    if count >= TAPE_FROM and is_tiny(plan) and (count <= MAX_STEPS or not is_grouped(plan)):
+        tape = compile_tape(plan)
+        if tape is not None:
+            plan.steps = []
+            return tape
+    return compile_nests(plan)
+
+
+def compile_nests(plan: Plan) -> Native | None:
+    """The plan as loop nests and products; None where it is too long, or none of it can be compiled."""
     if not 0 < len(plan.steps) <= MAX_STEPS:
         return None
     for t in plan.types:
@@ -149,7 +167,7 @@ class Native:
             code = write_unit(self.fusion, unit, index, self.table, self.own, declarations, bits)
             functions += code.functions
             calls += code.first
-            calls += self.launch(index, code.chunks) + code.last
+            calls += self.launch(index, code.chunks, code.shared) + code.last
             if isinstance(unit, Move) and unit.indices:
                 calls += self.end_on_failure(index)
             if self.apart:
@@ -159,10 +177,10 @@ class Native:
         self.library = compiler.compile_text(text)
         return pieces
 
-    def launch(self, index: int, chunks: int) -> list[str]:
-        """Run all chunks of a unit: a single one here, several on the pool."""
-        if chunks == 1:
-            return [f"  call void @unit{index}(ptr %table, i64 0, i64 1, ptr %own)"]
+    def launch(self, index: int, chunks: int, shared: bool) -> list[str]:
+        """Run all chunks of a unit, here or on the pool."""
+        if not shared:
+            return [f"  call void @unit{index}(ptr %table, i64 0, i64 {chunks}, ptr %own)"]
         self.launches = True
         lines, values = [], []
         for key in ("launch", "memory", "functions", "limit"):
@@ -207,6 +225,8 @@ class Native:
         """The unit that makes each array, for those that native code makes."""
         produced: dict[int, int] = {}
         for index, unit in enumerate(self.fusion.units):
+            made = unit.products if isinstance(unit, Nest) else [unit]
+            produced.update({w.positions.output: index for w in made if isinstance(w, Window) and w.positions})
             if isinstance(unit, Nest):
                 produced.update(dict.fromkeys(unit.stored, index))
                 outputs = [p.step.output for p in unit.products]
@@ -269,7 +289,7 @@ class Native:
         if len(set(roots)) < len(roots):
             return None
         station = Station(self, roots, partners)
-        return station if station.frame.block_size <= LARGEST_SPARE else None
+        return station if station.frame.block_size <= MOST_SPARE else None
 
     def run(self, leaves: list[Any], numbers: list[Any], masked: bool, donated: Collection[int] = ()) -> list[Any]:
         """The values of the outputs. The memory of the leaves at `donated` may become that of outputs: nobody may read
@@ -417,6 +437,13 @@ class Station:
         assert function is not None
         self.function, self.argument, self.status, self.failure = function, frame.argument, frame.status, frame.failure
         self.fail = program.fail
+
+    def hold(self, constants: Sequence[tuple[int, Any]]) -> None:
+        """Point the program to leaves that are the same in every call."""
+        self.constants = [np.ascontiguousarray(array) for _, array in constants]
+        for (k, _), array in zip(constants, self.constants, strict=True):
+            if self.leaves[k] >= 0:
+                self.pointers[self.leaves[k]] = address(array)
 
     @property
     def is_outdated(self) -> bool:

@@ -15,6 +15,10 @@ from adjoint.execution.native.products import ProductWriter
 from adjoint.execution.native.tables import Own, Table
 from adjoint.execution.native.windows import ConvolutionWriter, PoolWriter, writer_of
 
+# Nanoseconds that a unit takes on one thread, by a rough guess, from which on others are woken for it: one that sleeps comes
+# after 10 to 70 µs.
+WORTH_SHARING = 150_000
+
 Writer = ProductWriter | ConvolutionWriter | PoolWriter
 
 
@@ -25,6 +29,7 @@ class Code(NamedTuple):
     first: list[str]
     last: list[str]
     chunks: int
+    shared: bool  # whether it is worth waking other threads for
 
 
 def write_unit(
@@ -38,7 +43,7 @@ def write_unit(
 ) -> Code:
     """The code of a unit."""
     if isinstance(unit, Move):
-        return Code([MoveWriter(unit, index, table, declarations, bits).write()], [], [], 1)
+        return Code([MoveWriter(unit, index, table, declarations, bits).write()], [], [], 1, False)
     if isinstance(unit, Product):
         product = ProductWriter(unit, f"product{index}", index, table, own)
         return _ranges(index, [product], None, product.choice.rows, product.rows, declarations)
@@ -106,4 +111,5 @@ def _ranges(
         "  %c1 = add i64 %c, 1", "  %again = icmp ult i64 %c1, %last", "  br i1 %again, label %next, label %done",
         "done:", "  ret void", "}",
     ]  # fmt: skip
-    return Code([*functions, "\n".join(lines)], first, last, -(-extent // step))
+    chunks, time = -(-extent // step), sum([writer.time for writer in writers]) + (nest.time if nest is not None else 0)
+    return Code([*functions, "\n".join(lines)], first, last, chunks, chunks > 1 and time >= WORTH_SHARING)

@@ -1,0 +1,165 @@
+"""Convolution and pooling natively, against NumPy's kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("llvmlite")
+pytest.importorskip("scipy_openblas32")
+
+import adjoint as ad
+from adjoint.execution.native import joining, onednn, units, windows
+from adjoint.execution.native.fuse import Fusion, Host, Nest, Window
+from adjoint.nn import functional as F
+from test_native import normal, planned
+from test_threads import compile_plan, same_bits
+
+needs_onednn = pytest.mark.skipif(not onednn.available(), reason=f"oneDNN: {onednn.missing()}")
+
+
+def fused(*outputs: ad.Tensor) -> Fusion:
+    program = compile_plan(planned(*outputs)[0])
+    assert program is not None
+    return program.fusion
+
+
+def hosts(fusion: Fusion) -> set[str]:
+    return {unit.step.op.name for unit in fusion.units if isinstance(unit, Host)}
+
+
+def weighted(y: ad.Tensor) -> ad.Tensor:
+    return ad.sum(y * ad.tensor(normal(*y.shape, dtype=y.dtype.name, seed=9)))
+
+
+GEOMETRIES: list[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = [
+    ((5, 1, 9, 8), (6, 1, 3, 3), {}),
+    ((5, 3, 9, 8), (4, 3, 3, 2), {"padding": (1, 0)}),
+    ((2, 16, 12, 12), (32, 16, 3, 3), {"padding": 1, "stride": 2}),
+    ((3, 8, 11, 10), (12, 8, 2, 3), {"dilation": (2, 1), "stride": (1, 2)}),
+    ((2, 12, 7, 7), (6, 4, 3, 3), {"groups": 3, "padding": 1}),
+    ((2, 6, 7, 7), (6, 1, 3, 3), {"groups": 6}),
+    ((1, 5, 6, 6), (7, 5, 1, 1), {}),
+    ((2, 17, 9, 9), (19, 17, 3, 3), {"padding": "same"}),
+]
+
+
+@needs_onednn
+@pytest.mark.parametrize(("image", "weights", "options"), GEOMETRIES, ids=str)
+def test_convolutions_of_every_geometry(image: Any, weights: Any, options: Any) -> None:
+    x = ad.variable(normal(*image, dtype="float32"))
+    w = ad.variable(normal(*weights, dtype="float32", seed=1))
+    b = ad.variable(normal(weights[0], dtype="float32", seed=2))
+    y = ad.relu(F.conv2d(x, w, b, **options))
+    gradients = ad.gradients(weighted(y), [x, w, b])
+    same_bits(y, *gradients, tolerance=2e-5)
+    assert not hosts(fused(F.conv2d(x, w, b, **options) * 2))
+    second = ad.gradients(weighted(gradients[0]) + weighted(gradients[1]), [x, w])
+    same_bits(*[g for g in second if g.node.value is None], tolerance=2e-4)
+
+
+@needs_onednn
+def test_a_chain_keeps_its_channels_last() -> None:
+    x, labels = ad.tensor(normal(10, 1, 16, 16, dtype="float32")), ad.tensor(np.arange(10))
+    w1, w2 = (
+        ad.variable(normal(8, 1, 3, 3, dtype="float32")),
+        ad.variable(normal(16, 8, 3, 3, dtype="float32", seed=1) / 8),
+    )
+    b1, w3 = (
+        ad.variable(normal(8, dtype="float32", seed=2)),
+        ad.variable(normal(16 * 36, 10, dtype="float32", seed=3) / 20),
+    )
+
+    def loss() -> ad.Tensor:
+        h = ad.relu(F.conv2d(x, w1, b1))
+        h = F.max_pool2d(ad.relu(F.conv2d(h, w2)), 2)
+        return F.cross_entropy(h.reshape((10, -1)) @ w3, labels)
+
+    value = loss()
+    gradients = ad.gradients(value, [w1, b1, w2, w3])
+    fusion = fused(value, *gradients)
+    assert not hosts(fusion) & {"convolution", "max_pool", "pool_put", "convolution_weight_gradient"}
+    copies = [
+        s
+        for u in fusion.units
+        if isinstance(u, Nest)
+        for s in u.steps
+        if s.op.name == "copy" and len(s.type.shape) == 4
+    ]
+    assert len(copies) <= 2, "one where the images are flattened, one on the way back"
+    value = loss()
+    same_bits(value, *ad.gradients(value, [w1, b1, w2, w3]), tolerance=2e-5)
+
+
+@needs_onednn
+def test_many_images_fall_into_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module, name, size in ((joining, "JOINED_FROM", 1), (joining, "TILE", 2000), (windows, "TILE", 1 << 14),
+                               (windows, "TILE_OF_POOL", 3000)):  # fmt: skip
+        monkeypatch.setattr(module, name, size)
+    monkeypatch.setattr(units, "WORTH_SHARING", 0)
+    for count in (7, 9, 16):
+        x = ad.variable(normal(count, 3, 12, 10, dtype="float32"))
+        w = ad.variable(normal(16, 3, 3, 3, dtype="float32", seed=1))
+        b = ad.variable(normal(16, dtype="float32", seed=2))
+        h = F.max_pool2d(ad.relu(F.conv2d(x, w, b, padding=1)), 3, 2, 1)
+        same_bits(h, *ad.gradients(weighted(h), [x, w, b]), tolerance=2e-5)
+    joined = [u for u in fused(ad.relu(F.conv2d(x, w, b) + 1)).units if isinstance(u, Nest) and u.products]
+    assert joined and isinstance(joined[0].products[0], Window)
+
+
+POOLS: list[dict[str, Any]] = [
+    {"kernel_size": 2},
+    {"kernel_size": 3, "stride": 2, "padding": 1},
+    {"kernel_size": (2, 3), "stride": (1, 2)},
+    {"kernel_size": 2, "dilation": 2, "stride": 1},
+    {"kernel_size": 3, "stride": 2, "ceil_mode": True},
+]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("channels", [1, 3, 16, 21])
+@pytest.mark.parametrize("options", POOLS, ids=str)
+def test_pools(options: dict[str, Any], channels: int, dtype: str) -> None:
+    tolerance = 1e-5 if dtype == "float32" else 1e-12
+    x = ad.variable(np.round(normal(3, channels, 9, 7, dtype=dtype) * 2))  # with ties
+    y = F.max_pool2d(x, **options)
+    (gradient,) = ad.gradients(weighted(y), [x])
+    fusion = fused(y, gradient)
+    assert not hosts(fusion)
+    same_bits(y, gradient, tolerance=tolerance)
+    cotangent = ad.variable(normal(*y.shape, dtype=dtype, seed=3))
+    (gradient,) = ad.gradients(ad.sum(F.max_pool2d(x, **options) * cotangent), [x])
+    same_bits(*ad.gradients(weighted(gradient), [cotangent]), tolerance=tolerance)
+    if "dilation" not in options:
+        z = F.avg_pool2d(x * 1, **options)
+        same_bits(z, *ad.gradients(weighted(z), [x]), tolerance=tolerance)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_largest_of_what_isnt_finite(dtype: str) -> None:
+    values = normal(2, 3, 6, 6, dtype=dtype)
+    values[0, 0, :3] = -np.inf
+    values[0, 1, 1, 2] = values[0, 1, 5, 5] = np.nan
+    values[1, :, 2] = np.inf
+    x = ad.variable(values)
+    for options in ({"kernel_size": 2}, {"kernel_size": 3, "stride": 2, "padding": 1}):
+        y = F.max_pool2d(x, **options)
+        same_bits(y, *ad.gradients(weighted(y), [x]), tolerance=1e-6)
+
+
+def test_without_onednn_numpy_convolves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(onednn._state, "missing", "switched off")
+    x, w = ad.variable(normal(3, 2, 8, 8, dtype="float32")), ad.variable(normal(4, 2, 3, 3, dtype="float32", seed=1))
+    y = F.max_pool2d(ad.relu(F.conv2d(x, w)), 2)
+    gradients = ad.gradients(weighted(y), [x, w])
+    assert "convolution" in hosts(fused(y, *gradients))
+    same_bits(y, *gradients, tolerance=1e-5)
+
+
+def test_float64_is_left_to_numpy() -> None:
+    x, w = ad.variable(normal(3, 2, 8, 8)), ad.variable(normal(4, 2, 3, 3, seed=1))
+    y = F.conv2d(x, w) * 2
+    assert hosts(fused(y)) == {"convolution"}
+    same_bits(y, *ad.gradients(weighted(y), [x, w]))
