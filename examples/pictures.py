@@ -1,4 +1,4 @@
-"""Ten expressions and their pictures: the images of the documentation, and a page to step through the first of them.
+"""Ten expressions and their pictures, and a page to step through the first of them.
 
 python examples/pictures.py --out pictures        (SVG needs pygraphviz: pip install 'adjoint[draw]')
 """

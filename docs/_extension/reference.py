@@ -262,11 +262,14 @@ def example_of(entry: Entry) -> list[str] | None:
 
 def run_example(statements: list[str]) -> tuple[str, list[pages.Figure]]:
     """An example as a session, its statements each with what it prints, and the figures it shows. Raises BlockError."""
-    page, shown, figures = pages.Page(Path(f"example {statements[0]}")), [], []
+    page, shown, figures = pages.Page(Path("example.py")), [], []
     page.namespace |= {"ad": ad, "np": np}
     ad.random.seed(0)
     for statement in statements:
-        result = page.run(statement, 0)
+        try:
+            result = page.run(statement, 0)
+        except pages.BlockError as error:
+            raise pages.BlockError(f"the example that starts {statements[0]!r}: {error}") from error
         shown.append(f">>> {statement}\n{result.text}".rstrip("\n"))
         figures += result.figures
     return "\n".join(shown), figures
