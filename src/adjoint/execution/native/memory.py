@@ -94,9 +94,9 @@ def _in_use(address: int, nbytes: int) -> None:
         _trace[0](TRACED_AS, address, nbytes)
 
 
-def _not_in_use(address: int) -> None:
-    if _trace is not None and tracemalloc.is_tracing():
-        _trace[1](TRACED_AS, address)
+def _not_in_use(address: int, trace: Any = _trace, is_tracing: Callable[[], bool] = tracemalloc.is_tracing) -> None:
+    if trace is not None and is_tracing():
+        trace[1](TRACED_AS, address)
 
 
 # Python's mmap shares memory with the children of a fork unless it is told not to.
@@ -203,6 +203,23 @@ def give_back(block: Array) -> None:
                 _spare.append(spare)
 
 
+def _come_back(
+    pages: Pages,
+    returned: deque[Pages] = _returned,
+    note: Callable[[int], None] = _not_in_use,
+    most: int = MOST_RETURNED,
+) -> None:
+    """Let memory wait for the next result. All that it needs it holds: at the process's end the module's names are gone."""
+    note(pages.address)
+    returned.append(pages)
+    excess = sum([waiting.nbytes for waiting in list(returned)]) - most
+    while excess > 0:
+        try:
+            excess -= returned.popleft().nbytes
+        except IndexError:  # another thread was faster
+            break
+
+
 class Lease:
     """What a large result lies in. When the array and all its views are gone, the memory waits for the next result."""
 
@@ -221,15 +238,8 @@ class Lease:
             "data": (self.memory.address, False),
         }
 
-    def __del__(self) -> None:
-        _not_in_use(self.memory.address)
-        _returned.append(self.memory)
-        excess = sum([pages.nbytes for pages in list(_returned)]) - MOST_RETURNED
-        while excess > 0:
-            try:
-                excess -= _returned.popleft().nbytes
-            except IndexError:  # another thread was faster
-                break
+    def __del__(self, come_back: Callable[[Pages], None] = _come_back) -> None:
+        come_back(self.memory)
 
 
 def _taken(size: int) -> Pages | None:

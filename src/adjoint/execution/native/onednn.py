@@ -8,11 +8,12 @@ TF32 inside a float32 product.
 from __future__ import annotations
 
 import ctypes
-import importlib.metadata
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from ctypes import byref, c_int, c_int64, c_size_t, c_void_p
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from adjoint.execution.native.pool import pool
 
 WHEEL = "onednn-cpu-gomp"
 LIBRARY = "libdnnl.so.3"
+_state: dict[str, Any] = {}  # the library, an engine, a stream, why there is none
 MAJOR = 3
 OPENMP = 2  # dnnl_cpu_runtime_omp
 CPU, IN_ORDER, STRICT, USER_SCRATCHPAD = 1, 1, 0, 1
@@ -49,9 +51,9 @@ class Descriptor:
         self.handle = handle
         self.owned = owned
 
-    def __del__(self) -> None:
+    def __del__(self, state: dict[str, Any] = _state) -> None:  # held here: at the process's end the module's names are gone
         if self.owned:
-            _state["library"].dnnl_memory_desc_destroy(self.handle)
+            state["library"].dnnl_memory_desc_destroy(self.handle)
 
     @property
     def nbytes(self) -> int:
@@ -96,8 +98,8 @@ class Primitive:
         """Bytes of scratchpad."""
         return self.arguments[SCRATCHPAD].nbytes if SCRATCHPAD in self.arguments else 0
 
-    def __del__(self) -> None:
-        library = _state["library"]
+    def __del__(self, state: dict[str, Any] = _state) -> None:
+        library = state["library"]
         if self.handle:
             library.dnnl_primitive_destroy(self.handle)
         library.dnnl_primitive_desc_destroy(self.descriptor)
@@ -125,14 +127,13 @@ class Arguments:
             self.array[k] = Argument(name, memory.value)
         self.address = ctypes.addressof(self.array)
 
-    def __del__(self) -> None:
+    def __del__(self, state: dict[str, Any] = _state) -> None:
         for memory in self.memories:
-            _state["library"].dnnl_memory_destroy(memory)
+            state["library"].dnnl_memory_destroy(memory)
 
 
 # The library -----------------------------------------------------------------------------------------------------------
 
-_state: dict[str, Any] = {}
 _lock = threading.Lock()
 
 
@@ -144,13 +145,14 @@ class _Version(ctypes.Structure):
 
 
 def _path() -> str | None:
-    try:
-        files = importlib.metadata.files(WHEEL)
-    except importlib.metadata.PackageNotFoundError:
-        return None
-    for file in files or ():
-        if file.name == LIBRARY:
-            return str(file.locate())
+    """Where the wheel's metadata says that the library is."""
+    # importlib.metadata takes longer to import than all the rest of native execution
+    for folder in sys.path:
+        for record in Path(folder or ".").glob(f"{WHEEL.replace('-', '_')}-*.dist-info/RECORD"):
+            for line in record.read_text().splitlines():
+                name = line.partition(",")[0]
+                if name.endswith(f"/{LIBRARY}"):
+                    return str((record.parent.parent / name).resolve())
     return None
 
 
