@@ -415,18 +415,18 @@ def test_notebooks_show_pictures_on_request():
     assert y._repr_mimebundle_() is None
 
 
-# The documentation's images -------------------------------------------------------------------------------------------
+# The example's pictures -----------------------------------------------------------------------------------------------
 
 
 EXAMPLE = runpy.run_path(str(ROOT / "examples" / "pictures.py"))
 
 
 @pytest.mark.parametrize("picture", EXAMPLE["PICTURES"], ids=lambda f: f.__name__)
-def test_a_documentation_image_shows_what_the_engine_says(picture):
+def test_an_example_picture_shows_what_the_engine_says(picture):
     """The same boxes, edges and texts; where Graphviz puts them is its own affair."""
-    model = picture().model
+    drawing = picture()
+    model, svg = drawing.model, drawing.svg()
     assert_adds_up(model)
-    svg = (ROOT / "docs" / "images" / f"{picture.__name__}.svg").read_text()
     root = xml.etree.ElementTree.fromstring(svg)
     classes = [g.get("class") for g in root.iter("{http://www.w3.org/2000/svg}g")]
     assert classes.count("node") == len(model.boxes)
