@@ -50,7 +50,7 @@ class Descriptor:
         self.owned = owned
 
     def __del__(self) -> None:
-        if self.owned:
+        if self.owned and _state:  # when Python ends, the module may be gone before its objects
             _state["library"].dnnl_memory_desc_destroy(self.handle)
 
     @property
@@ -97,6 +97,8 @@ class Primitive:
         return self.arguments[SCRATCHPAD].nbytes if SCRATCHPAD in self.arguments else 0
 
     def __del__(self) -> None:
+        if not _state:
+            return
         library = _state["library"]
         if self.handle:
             library.dnnl_primitive_destroy(self.handle)
@@ -126,7 +128,7 @@ class Arguments:
         self.address = ctypes.addressof(self.array)
 
     def __del__(self) -> None:
-        for memory in self.memories:
+        for memory in self.memories if _state else ():
             _state["library"].dnnl_memory_destroy(memory)
 
 
