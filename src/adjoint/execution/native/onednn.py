@@ -51,9 +51,9 @@ class Descriptor:
         self.handle = handle
         self.owned = owned
 
-    def __del__(self, state: dict[str, Any] = _state) -> None:  # held here: at the process's end the module's names are gone
-        if self.owned:
-            state["library"].dnnl_memory_desc_destroy(self.handle)
+    def __del__(self) -> None:
+        if self.owned and _state:  # when Python ends, the module may be gone before its objects
+            _state["library"].dnnl_memory_desc_destroy(self.handle)
 
     @property
     def nbytes(self) -> int:
@@ -98,8 +98,10 @@ class Primitive:
         """Bytes of scratchpad."""
         return self.arguments[SCRATCHPAD].nbytes if SCRATCHPAD in self.arguments else 0
 
-    def __del__(self, state: dict[str, Any] = _state) -> None:
-        library = state["library"]
+    def __del__(self) -> None:
+        if not _state:
+            return
+        library = _state["library"]
         if self.handle:
             library.dnnl_primitive_destroy(self.handle)
         library.dnnl_primitive_desc_destroy(self.descriptor)
@@ -127,9 +129,9 @@ class Arguments:
             self.array[k] = Argument(name, memory.value)
         self.address = ctypes.addressof(self.array)
 
-    def __del__(self, state: dict[str, Any] = _state) -> None:
-        for memory in self.memories:
-            state["library"].dnnl_memory_destroy(memory)
+    def __del__(self) -> None:
+        for memory in self.memories if _state else ():
+            _state["library"].dnnl_memory_destroy(memory)
 
 
 # The library -----------------------------------------------------------------------------------------------------------
