@@ -21,7 +21,7 @@ TOLERANCE = {"float32": 2e-5, "float64": 1e-12}
 @pytest.fixture(params=["oneDNN", "OpenBLAS"])
 def library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     if request.param == "OpenBLAS":
-        monkeypatch.setitem(onednn._state, "missing", "switched off")
+        monkeypatch.setitem(onednn.state, "missing", "switched off")
     elif not onednn.available():
         pytest.skip(f"oneDNN: {onednn.missing()}")
     return str(request.param)

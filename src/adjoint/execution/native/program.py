@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.execution.native import compiler, libraries, onednn
+from adjoint.execution.native import compiler, libraries, onednn, onednn_library
 from adjoint.execution.native.donation import is_lendable, overwritable
 from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, View, Window, contiguous
 from adjoint.execution.native.joining import join
@@ -111,7 +111,7 @@ class Native:
             elif type(key) is tuple and key[0] == "blas":
                 self.pointers[at] = libraries.product(key[1])
             elif type(key) is tuple and key[0] == "onednn" and key[1] != "status":
-                self.pointers[at] = onednn.stream() if key[1] == "stream" else onednn.address(key[1])
+                self.pointers[at] = onednn_library.stream() if key[1] == "stream" else onednn_library.address(key[1])
             elif type(key) is tuple and key[0] == "pool" and key[1] != "limit":
                 self.pointers[at] = pool.pointer(key[1])
             elif type(key) is tuple and key[0] == "primitive":
