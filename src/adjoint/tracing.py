@@ -39,10 +39,15 @@ epoch = 0
 def changed(owner: object, what: str) -> None:
     """Called before plain Python state changes, `what` as in `Linear.bias`. Raises RuntimeError while that is traced."""
     global epoch
+    refuse(owner, what)
+    epoch += 1
+
+
+def refuse(owner: object, what: str) -> None:
+    """Called before plain Python state changes that no compiled function reads. Raises RuntimeError while that is traced."""
     tracer = active()
     if tracer is not None:
         tracer.refuse_change(owner, what)
-    epoch += 1
 
 
 @contextmanager

@@ -7,6 +7,7 @@ container around other leaves; two trees have equal structures when they differ 
 from __future__ import annotations
 
 import dataclasses
+from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
@@ -14,6 +15,8 @@ __all__ = ["Structure", "flatten", "map", "paths", "register"]
 
 Flatten = Callable[[Any], tuple[Iterable[Any], Hashable]]
 Unflatten = Callable[[Hashable, list[Any]], Any]
+
+PLAIN = (dict, list, tuple, OrderedDict)  # a subclass may mean more than its contents
 
 _registry: dict[type, tuple[Flatten, Unflatten]] = {}
 _stateful: list[type] = []  # containers whose contents may be given other values, so that they are names and not values
@@ -64,7 +67,7 @@ def _container(kind: type) -> tuple[Flatten, Unflatten]:
     found = _registry.get(kind)
     if found is None:
         for base in kind.__mro__[1:-1]:
-            if base in _registry and base not in (dict, list, tuple):
+            if base in _registry and base not in PLAIN:
                 return _registry[base]
         if issubclass(kind, tuple) and hasattr(kind, "_fields"):
             found = (lambda x: (x, None)), (lambda keys, children: kind(*children))
@@ -87,7 +90,7 @@ def is_container(x: Any) -> bool:
         return True
     if dataclasses.is_dataclass(x) and not isinstance(x, type):
         return True
-    return any(base in _registry and base not in (dict, list, tuple) for base in kind.__mro__[1:-1])
+    return any(base in _registry and base not in PLAIN for base in kind.__mro__[1:-1])
 
 
 def children(x: Any) -> list[Any] | None:
@@ -146,4 +149,9 @@ def map(function: Callable[..., Any], tree: Any, *rest: Any) -> Any:
 register(list, lambda x: (x, None), lambda keys, children: children)
 register(tuple, lambda x: (x, None), lambda keys, children: tuple(children))
 register(dict, lambda x: (x.values(), tuple(x)), lambda keys, children: dict(zip(keys, children, strict=True)))  # type: ignore[call-overload]
+register(
+    OrderedDict,
+    lambda x: (x.values(), tuple(x)),
+    lambda keys, children: OrderedDict(zip(keys, children, strict=True)),  # type: ignore[call-overload]
+)
 register(type(None), lambda x: ((), None), lambda keys, children: None)

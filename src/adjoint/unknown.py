@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 __all__ = ["Ledger", "Unknown"]
 
 
@@ -61,13 +63,32 @@ class Unknown:
     """A number that the compiled function reads anew in each call. `value` is what it is in this trace."""
 
     __slots__ = ("ledger", "name", "value")
-    __array_ufunc__ = None  # beside a NumPy array this class's own operators decide
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, ledger: Ledger, value: Any, name: str) -> None:
         self.ledger = ledger
         self.value = value
         self.name = name
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """The type of its value, so that `isinstance(lr, float)` says what it says in a call that isn't traced."""
+        return type(self.value)
+
+    def __getattr__(self, name: str) -> Any:
+        # reached for what this class doesn't define: `is_integer`, `hex`
+        if name.startswith("__") or not hasattr(type(self.value), name):
+            raise AttributeError(f"{type(self.value).__name__!r} object has no attribute {name!r}")
+        return getattr(self.known(), name)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.array(self.known(), dtype)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
+        # NumPy computes at once
+        if any(hasattr(x, "backward") for x in inputs):
+            return NotImplemented
+        return getattr(ufunc, method)(*[x.known() if type(x) is Unknown else x for x in inputs], **keywords)
 
     @property
     def real(self) -> Unknown:
@@ -81,9 +102,12 @@ class Unknown:
 
     def known(self) -> Any:
         """Its value, on the condition that it stays the same."""
-        # written so that NaN equals itself
+        # written so that NaN equals itself, and 0.0 not -0.0
         literal = self.ledger.literal(self.value)
-        self.ledger.require(f"({self.name} == {literal} or {self.name} != {self.name} and {literal} != {literal})")
+        same = f"{self.name} == {literal}"
+        if self.value == 0:
+            same += f" and str({self.name}) == {str(self.value)!r}"
+        self.ledger.require(f"({same} or {self.name} != {self.name} and {literal} != {literal})")
         return self.value
 
     def __bool__(self) -> bool:
@@ -101,6 +125,15 @@ class Unknown:
         if not isinstance(self.value, int):
             raise TypeError(f"a float can't be an index: {self.value}")
         return int(self.known())
+
+    def __complex__(self) -> complex:
+        return complex(self.known())
+
+    def __divmod__(self, other: Any) -> tuple[Any, Any]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> tuple[Any, Any]:
+        return other // self, other % self
 
     def __round__(self, digits: int | None = None) -> Any:
         return round(self.known(), digits)
@@ -127,7 +160,7 @@ def _binary(symbol: str, compute: Callable[[Any, Any], Any], reflected: bool) ->
             value, name = other.value, other.name
         elif isinstance(other, (int, float)):
             value, name = other, self.ledger.literal(other)
-        elif hasattr(other, "__array_interface__") and not hasattr(other, "backward"):  # NumPy computes at once
+        elif isinstance(other, (complex, np.ndarray, np.generic)):  # computed at once
             return compute(other, self.known()) if reflected else compute(self.known(), other)
         else:
             return NotImplemented

@@ -105,10 +105,14 @@ class Cell:
 
     def write(self, value: Any) -> None:
         """Give the object another number."""
-        if isinstance(self.owner, dict):
-            dict.__setitem__(self.owner, self.name, value)
-        else:
-            setattr(self.owner, self.name, value)
+        _store(self.owner, self.name, value)
+
+
+def _store(owner: Any, name: Any, value: Any) -> None:
+    if isinstance(owner, dict):
+        dict.__setitem__(owner, name, value)
+    else:
+        setattr(owner, name, value)
 
 
 class _Arguments:
@@ -224,6 +228,9 @@ class Trace:
         """See `tracing.Tracer`."""
         if not (type(value) is Unknown or _is_number(value)):
             self.refuse_change(owner, f"{type(owner).__name__}[{name!r}]")
+        if id(owner) in self._own:
+            _store(owner, name, value)
+            return
         key = (id(owner), name)
         cell = self.cells.get(key) or self._cell(owner, name, value.value if type(value) is Unknown else value)
         cell.current = value

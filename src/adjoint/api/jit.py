@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import builtins
+import copy
+import dis
 import functools
+import inspect
+import sys
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from operator import is_
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -26,6 +33,7 @@ __all__ = ["jit"]
 
 MAX_TRACES = 64  # of one jitted function, the least recently used forgotten first
 PLAIN = (Tensor, np.ndarray, float)  # arguments that need no looking into
+LATER = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 VALUES = (int, bool, str, bytes, type(None))  # static arguments that are compared by value
 
 
@@ -69,6 +77,16 @@ def jit(f: Callable[..., Any] | None = None, *, static_argnums: int | Sequence[i
     if not callable(f):
         raise TypeError(f"jit: expected a function, got a {type(f).__name__}{at_user()}")
     static = {static_argnums} if isinstance(static_argnums, int) else set(static_argnums)
+    code = getattr(f, "__code__", None)
+    if code is not None and code.co_flags & LATER:
+        raise TypeError(
+            f"jit: {f.__name__} is a generator or a coroutine, whose code runs after the call; return a list{at_user()}"
+        )
+    last = code.co_argcount if code is not None and not code.co_flags & inspect.CO_VARARGS else sys.maxsize
+    if not all(type(k) is int and 0 <= k < last for k in static):
+        raise ValueError(
+            f"jit: static_argnums are positions of arguments, from 0 on; given {static_argnums!r}{at_user()}"
+        )
     return functools.wraps(f, updated=())(Jitted(f, static, check))
 
 
@@ -82,51 +100,87 @@ class Jitted:
         self.traces: OrderedDict[Any, list[Compiled]] = OrderedDict()
         self.name = getattr(f, "__name__", type(f).__name__)
         self._surroundings = Surroundings(f)
-        self._step: Step | None = None  # the way of the last call, written out
-        self._arity = -1
+        self._way: tuple[Step, int] | None = None  # the way of the last call, written out, and its number of arguments
+        self._lock = threading.Lock()  # of `traces`
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
 
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self._remade(copy.deepcopy(self.f, memo))
+
+    def __reduce__(self) -> Any:
+        name: str = getattr(self, "__qualname__", "")
+        found: Any = sys.modules.get(self.__module__)
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        return name if found is self else (self._remade, (self.f,))
+
+    @property
+    def _remade(self) -> Any:
+        """What makes such a function of another one; it has traced nothing yet."""
+        return functools.partial(jit, static_argnums=tuple(self.static), check=self.check)
+
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        if len(args) == self._arity and not keywords and self._step is not None:
+        way = self._way
+        if way is not None and len(args) == way[1] and not keywords:
             try:
-                out = self._step(*args)
-            except (IndexError, RuntimeError):  # it has changed nothing: the general way says where it comes from
+                out = way[0](*args)
+            except (
+                ArithmeticError,
+                IndexError,
+                RuntimeError,
+            ):  # nothing has changed: the general way says where it comes from
                 out = UNUSUAL
             if out is not UNUSUAL:
                 return out
         if tracing.active() is not None or EXAMPLES.get():
-            return self.f(*args, **keywords)
+            return self._plainly(args, keywords)
         call = Call(self, args, keywords)
-        found = self.traces.get(call.key)
-        if found is not None:
-            self.traces.move_to_end(call.key)
-            for compiled in found:
-                numbers = compiled.ready(call)
-                if numbers is not None:
-                    return self._run(compiled, call, numbers)
-            found[:] = [x for x in found if not x.is_stale()]
+        with self._lock:
+            found = self.traces.get(call.key, [])
+            if found:
+                self.traces.move_to_end(call.key)
+        for compiled in tuple(found):
+            numbers = compiled.ready(call)
+            if numbers is not None:
+                return self._run(compiled, call, numbers)
         compiled = self._trace(call)
         numbers = compiled.ready(call)
         if numbers is None:  # an argument is also something that f finds by itself: which is meant, f knows
-            return self.f(*args, **keywords)
-        self.traces.setdefault(call.key, []).append(compiled)
-        while sum(map(len, self.traces.values())) > MAX_TRACES:
-            self.traces.popitem(last=False)
+            return self._plainly(args, keywords)
+        with self._lock:
+            self.traces[call.key] = [*[x for x in self.traces.get(call.key, ()) if not x.is_stale()], compiled]
+            while sum(map(len, self.traces.values())) > MAX_TRACES:
+                self.traces.popitem(last=False)
         return self._run(compiled, call, numbers)
 
     def _trace(self, call: Call) -> Compiled:
         trace = Trace(self.name)
         args, keywords = call.stand_ins(trace)
+        before = self._surroundings()
         result = trace.run(lambda: self.f(*args, **keywords))
+        for name, was, now in zip(self._surroundings.labels, before, self._surroundings(), strict=True):
+            if was is not now:
+                trace.refuse_change(self, f"what the name {name!r} refers to")
         return Compiled(trace, result, self._surroundings)
+
+    def _plainly(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """What f gives, called with tensors in place of arrays, as when it is traced."""
+        marked = [Static(x) if k in self.static else x for k, x in enumerate(args)]
+        leaves, structure = tree.flatten((marked, keywords), opaque=True)
+        if any(map(_is_array, leaves)):
+            made = [wrap(array_node(x, None, None)) if _is_array(x) else x for x in leaves]
+            marked, keywords = structure.unflatten(made)
+            args = tuple([x.value if type(x) is Static else x for x in marked])
+        return self.f(*args, **keywords)
 
     def _run(self, compiled: Compiled, call: Call, numbers: list[Any]) -> Any:
         if self.check:
-            return compiled.checked(call, numbers, lambda: self.f(*call.args, **call.keywords))
+            return compiled.checked(call, numbers, lambda: self._plainly(call.args, call.keywords))
         if call.structure is None:
-            self._step, self._arity = compiled.written_for(call), len(call.leaves)
+            step = compiled.written_for(call)
+            self._way = None if step is None else (step, len(call.leaves))
         try:
             results = compiled.results(call.leaves, numbers)
         except (IndexError, RuntimeError, ValueError) as error:
@@ -146,14 +200,16 @@ class Surroundings:
     """What a function's own code refers to from outside: its closure and the globals that it names.
 
     places      (owner, how to get it from the owner), as Python
+    labels      their names, in the order of the places
     empty       whether a name in the closure has no value yet
     """
 
     def __init__(self, f: Callable[..., Any]) -> None:
         code, names = getattr(f, "__code__", None), getattr(f, "__globals__", {})
         self.names = names
-        self.used = [] if code is None else [name for name in code.co_names if name in names]
+        self.used = [] if code is None else [x for x in _global_names(code) if x in names or not hasattr(builtins, x)]
         self.cells = getattr(f, "__closure__", None) or ()
+        self.labels = [*self.used, *(() if code is None else code.co_freevars)]
         self.places: list[tuple[Any, str]] = [(names, f".get({name!r})") for name in self.used]
         self.places += [(cell, ".cell_contents") for cell in self.cells]
         self.empty = False
@@ -168,6 +224,15 @@ class Surroundings:
                 self.empty = True
                 found.append(None)
         return found
+
+
+def _global_names(code: CodeType) -> dict[str, None]:
+    """The globals that code reads or rebinds, functions and comprehensions inside it included."""
+    found = {x.argval: None for x in dis.get_instructions(code) if x.opname in ("LOAD_GLOBAL", "STORE_GLOBAL")}
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            found |= _global_names(inner)
+    return found
 
 
 # Calls ----------------------------------------------------------------------------------------------------------------
@@ -187,7 +252,7 @@ class Call:
             marked = [Static(x) if k in jitted.static else x for k, x in enumerate(args)]
             self.leaves, self.structure = tree.flatten((marked, keywords), opaque=True)
         for k, x in enumerate(self.leaves):
-            if isinstance(x, np.ndarray | np.generic) and not isinstance(x, float):
+            if _is_array(x):
                 self.leaves[k] = array_node(x, None, False).value  # raises, naming the dtype, for what has none
         self.key = (self.structure, get_mode().grad, get_default_dtype(), *[_kind(x) for x in self.leaves])
         self.tensors = {id(x) for x in self.leaves if isinstance(x, Tensor)}
@@ -219,6 +284,10 @@ class Static:
         self.value = value
 
 
+def _is_array(x: Any) -> bool:
+    return isinstance(x, np.ndarray | np.generic) and not isinstance(x, float)
+
+
 def _kind(x: Any) -> Any:
     """What of an argument decides which trace fits."""
     if isinstance(x, Tensor):
@@ -229,9 +298,21 @@ def _kind(x: Any) -> Any:
     if isinstance(x, float):
         return float
     if type(x) is Static:
-        value = x.value
-        return (Static, type(value), value if isinstance(value, (*VALUES, float)) else _Identity(value))
+        leaves, structure = tree.flatten(x.value, opaque=True)
+        return (Static, structure, *[_static_kind(value) for value in leaves])
+    if isinstance(x, dict | list | set | bytearray):
+        raise TypeError(
+            f"jit: an argument is a {type(x).__name__}, whose contents can change without being noticed; pass a dict, a list "
+            f"or a tuple{at_user()}"
+        )
     return (type(x), x) if type(x) in VALUES else _Identity(x)
+
+
+def _static_kind(x: Any) -> Any:
+    """How one leaf of a static argument is compared: by value where it has one."""
+    if isinstance(x, np.ndarray):
+        return (x.dtype, x.shape, x.tobytes())
+    return (type(x), repr(x) if isinstance(x, float) else x) if isinstance(x, (*VALUES, float)) else _Identity(x)
 
 
 class _Identity:
@@ -391,7 +472,7 @@ class Compiled:
             values.append(value)
         try:
             return self.numbers(values)
-        except ArithmeticError:  # raised again, at the user's line, when the function is traced anew
+        except (ArithmeticError, TypeError):  # raised again, at the user's line, when the function is traced anew
             return None
 
     def _distinct(self, call: Call) -> bool:
@@ -438,6 +519,9 @@ class Compiled:
         return [Node(LEAF, (), None, t, None, 0, False, x) for x, t in zip(values, self.types, strict=True)]
 
     def _inlined(self, held: list[Any], numbers: list[Any]) -> list[Node]:
+        # what the last call made of a running statistic, if nobody has asked for it: it mustn't pile up from call to call
+        late = [tensor.node for tensor, position, _, _ in self.rebound if position is None]
+        force([node for node in late if node.value is None and not node.tracked])
         nodes = [x if type(x) is Node else array_node(x, None, None) for x in held]
         replaced = dict(zip(self.given, nodes, strict=True))
         for x, value in zip(self.unknowns, numbers[self.known :], strict=True):

@@ -86,7 +86,7 @@ def write_step(compiled: Compiled, arguments: Sequence[Any], grad: bool) -> tupl
         UNUSUAL=UNUSUAL, active=tracing.active, examples=EXAMPLES.get, tracing=tracing, get_mode=get_mode, Node=Node,
         default_dtype=default_dtype, Tensor=Tensor, ndarray=np.ndarray, new=object.__new__, LEAF=LEAF, leaf=leaf,
         address=memory.address, new_array=memory.new_array, pointers=station.pointers, run=station.run,
-        acquire=station.lock.acquire, release=station.lock.release, getrefcount=getrefcount,
+        lock=station.lock, locked=station.lock.locked, getrefcount=getrefcount,
         is_ours=execution.is_ours, dget=dict.__getitem__, dset=dict.__setitem__,
     )  # fmt: skip
     _check_surroundings(w, compiled, grad)
@@ -101,13 +101,13 @@ def write_step(compiled: Compiled, arguments: Sequence[Any], grad: bool) -> tupl
             return None
         w.unless(f"{w.name(variable)}.grad is None")
     _read_numbers(w, compiled, station)
-    w.add("if not acquire(False): return UNUSUAL", "try:")
+    w.unless("not locked()")  # nor wait for it: the holder may be this very thread, interrupted by a finalizer
+    w.add("with lock:")
     body = Writer()
     body.objects, body._names = w.objects, w._names
     _point(body, compiled, station)
     _run(body, compiled, station)
     w.lines += ["    " + line for line in body.lines]
-    w.add("finally:", "    release()")
     _commit(w, compiled, station)
     return w.function(parameters), station
 
@@ -171,7 +171,7 @@ def _read_numbers(w: Writer, compiled: Compiled, station: Any) -> None:
             w.add(f"c{k} = dget({w.name(cell.owner)}, {cell.name[0]!r})[{cell.name[1]}]")
         else:
             w.add(f"c{k} = dget({w.name(cell.owner)}, {cell.name!r})")
-        w.unless(f"type(c{k}) is {cell.kind.__name__}")
+        w.unless(f"type(c{k}) is {w.name(cell.kind)}")
     if compiled.cells:
         w.add(f"numbers = compute([{', '.join([f'c{k}' for k in range(len(compiled.cells))])}])")
         w.unless("numbers is not None")

@@ -7,6 +7,8 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from adjoint import tracing
+
 from .optimizer import Optimizer
 from .schedules import LRScheduler
 
@@ -208,6 +210,7 @@ class ReduceLROnPlateau:
 
     def step(self, metric: float) -> None:
         """Take note of the metric, and lower the rates when it's time."""
+        tracing.refuse(self, "what ReduceLROnPlateau has counted")
         value = float(metric)
         self.last_epoch += 1
         if self._better(value):

@@ -11,6 +11,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from adjoint import tracing
+
 from .optimizer import Optimizer
 
 __all__ = [
@@ -56,7 +58,8 @@ class LRScheduler:
         return [self.rate(step, base) for base in self.base_lrs]
 
     def step(self) -> None:
-        """Go one step on."""
+        """Go one step on. Raises RuntimeError inside a function that `ad.jit` compiles: call it after that function."""
+        tracing.refuse(self, f"the count of steps of {type(self).__name__}")
         self.last_epoch += 1
         self._set()
 

@@ -512,6 +512,10 @@ def array_node(x: Any, dtype: DType | None, copy: bool | None, variable: Variabl
         array = x._array()
     elif isinstance(x, (np.ndarray, np.generic)):
         array = np.asarray(x)
+    elif type(x) is Unknown and (dtype is None or dtype.kind == "f"):
+        return _copy(
+            ops.full(x, array_type((), dtype or scalar_dtype(x, None))), dtype or scalar_dtype(x, None), variable
+        )
     elif hasattr(x, "__array__") or hasattr(x, "__dlpack__"):
         array = np.from_dlpack(x) if not hasattr(x, "__array__") else np.asarray(x)
     else:

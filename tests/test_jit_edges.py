@@ -1,0 +1,240 @@
+"""`ad.jit` at its edges: unusual numbers, arguments, names and objects, each beside what the function itself gives."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+from collections import OrderedDict, defaultdict
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint import nn, optim
+
+X = np.array([1.0, 2.0], "f")
+SCALE = 2.0
+
+
+@ad.jit
+def doubled(x):
+    return x * 2
+
+
+NUMBERS = {
+    "isinstance": lambda s: X[0] * s if isinstance(s, float) else ad.tensor(100.0),
+    "numpy function": lambda s: ad.tensor(X) * np.exp(-s) * np.float64(3) * (np.float32(2) * s),
+    "numpy array": lambda s: ad.tensor(X) * np.array([s, s + 1]) + np.array([s, 1.0]),
+    "tensor": lambda s: ad.tensor(s) * ad.asarray(s, dtype="float64") + ad.tensor([s, 2 * s]),
+    "variable": lambda s: ad.grad(lambda x: x**3)(s),
+    "divmod": lambda s: ad.tensor(divmod(s, 0.3)) + ad.tensor(divmod(2.0, s)),
+    "complex": lambda s: ad.tensor(X) * (1j * s) + complex(s, 1),
+    "is_integer": lambda s: ad.tensor(1.0 if s.is_integer() else 2.0),
+    "guarded division": lambda s: ad.tensor(X) * (1.0 / s if s != 0 else 5.0),
+    "sign of zero": lambda s: ad.tensor(X) * math.copysign(1.0, s),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_floats_are_floats_to_who_asks(name):
+    f = NUMBERS[name]
+    jitted = ad.jit(f)
+    for s in (0.5, 0.5, 2.0, 0.25, 0.0, -0.0):
+        if s == 0 and name == "divmod":
+            continue
+        found, wanted = np.asarray(jitted(s)), np.asarray(f(s))
+        assert found.dtype == wanted.dtype
+        np.testing.assert_allclose(found, wanted, 1e-6)
+
+
+def test_what_a_number_has_not_is_said_of_a_float():
+    with pytest.raises(AttributeError, match="'float' object has no attribute 'shape'"):
+        ad.jit(lambda s: s.shape)(1.0)
+
+
+def test_guards_hold_in_the_written_step():
+    f = ad.jit(lambda x, s: x * (1.0 / s if s else 5.0))
+    for s in (2.0, 2.0, 0.0):
+        assert f(X, s)[0].item() == (1 / s if s else 5)
+
+
+@pytest.mark.parametrize("rate", [np.float64(0.5), np.float32(0.5), 1, True])
+def test_hyperparameters_of_other_types(rate):
+    w = ad.variable(2.0)
+    optimizer = optim.SGD([w], lr=rate)
+
+    @ad.jit
+    def step(x):
+        (w * x).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+    for _ in range(3):
+        step(np.float32(1))
+    for _ in range(3):
+        step(ad.tensor(1.0))
+    assert w.item() == 2 - 6 * float(rate)
+
+
+def test_names_in_inner_functions_and_names_that_come_later_are_watched():
+    global SCALE, UNKNOWN_YET
+
+    @ad.jit
+    def f(x):
+        return sum([x[k] * SCALE for k in range(2)])
+
+    @ad.jit
+    def g(x):
+        return x.sum() * UNKNOWN_YET
+
+    UNKNOWN_YET = 2.0
+    assert (f(X).item(), g(X).item()) == (6, 6)
+    SCALE = UNKNOWN_YET = 3.0
+    assert (f(X).item(), g(X).item()) == (9, 9)
+    SCALE = 2.0
+
+
+def test_rebinding_a_name_of_the_surroundings_is_an_error():
+    total = ad.tensor(0.0)
+
+    @ad.jit
+    def wrong(x):
+        nonlocal total
+        total = total + x.sum()
+
+    with pytest.raises(RuntimeError, match="what the name 'total' refers to changes"):
+        wrong(X)
+
+    counted = ad.tensor(0.0)
+
+    @ad.jit
+    def right(x):
+        nonlocal counted
+        counted += x.sum()
+
+    right(X)
+    right(X)
+    assert counted.item() == 6
+
+
+def test_generators_and_coroutines_are_refused():
+    def generator(x):
+        yield x
+
+    async def coroutine(x):
+        return x
+
+    for f in (generator, coroutine):
+        with pytest.raises(TypeError, match=rf"jit: {f.__name__} is a generator or a coroutine.*test_jit_edges"):
+            ad.jit(f)
+
+
+def test_static_arguments_are_compared_by_content():
+    calls = []
+
+    @ad.jit(static_argnums=1)
+    def f(x, s):
+        calls.append(s)
+        return x * s[0]
+
+    s = [2.0]
+    assert f(X, s).tolist() == [2, 4]
+    s[0] = 3.0
+    assert f(X, s).tolist() == [3, 6]
+    s = np.array([5.0, 1.0])
+    assert f(X, s).tolist() == [5, 10]
+    s[0] = 7.0
+    assert f(X, s).tolist() == [7, 14]
+    for k in range(3):
+        f(X, (2.0 + 0 * k,))
+    assert len(calls) == 5
+    for wrong in (-1, 5, "x", (1.0,)):
+        with pytest.raises((TypeError, ValueError), match="static_argnums"):
+            ad.jit(lambda x, s: x, static_argnums=wrong)
+
+
+def test_containers_whose_contents_would_not_be_seen():
+    f = ad.jit(lambda d: d["x"] * 2)
+    d = OrderedDict(x=ad.tensor(1.0))
+    assert f(d).item() == 2
+    d["x"] = ad.tensor(5.0)
+    assert f(d).item() == 10
+    assert type(ad.jit(lambda d: d)(d)) is OrderedDict
+    with pytest.raises(TypeError, match="defaultdict, whose contents can change"):
+        f(defaultdict(int, x=ad.tensor(1.0)))
+
+
+def test_arrays_are_tensors_also_where_the_function_itself_is_called():
+    total = lambda x: x.sum() if isinstance(x, ad.Tensor) else None  # noqa: E731
+    assert ad.jit(total, check=True)(X).item() == 3
+    inner = ad.jit(total)
+    assert ad.jit(lambda y: inner(X) * y)(ad.tensor(2.0)).item() == 6
+
+
+def test_a_generator_made_inside_goes_on():
+    def f(x):
+        generator = ad.random.Generator(5)
+        return x + generator.normal((4,)), generator.uniform((4,))
+
+    for found, wanted in zip(ad.jit(f)(np.zeros(4)), f(np.zeros(4)), strict=True):
+        np.testing.assert_allclose(found, wanted, 1e-6)
+
+
+@pytest.mark.parametrize("schedule", [optim.LinearLR, lambda o: optim.ReduceLROnPlateau(o, patience=0)])
+def test_schedules_go_on_outside(schedule):
+    w = ad.variable(1.0)
+    optimizer = optim.SGD([w], lr=0.1)
+    rates = schedule(optimizer)
+    with pytest.raises(RuntimeError, match=r"changes while the function is traced.*test_jit_edges"):
+        ad.jit(lambda s: rates.step() if schedule is optim.LinearLR else rates.step(s))(1.0)
+    assert rates.last_epoch == 0
+
+
+def test_copies_and_pickles():
+    class Net(nn.Module):
+        def __init__(self):
+            self.layer = nn.Linear(2, 2)
+            self.run = ad.jit(self.forward)
+
+        def forward(self, x):
+            return self.layer(x)
+
+    net = Net()
+    before = net.run(X).tolist()
+    other = copy.deepcopy(net)
+    other.layer.weight.data = other.layer.weight * 0
+    other.layer.bias.data = other.layer.bias * 0
+    assert (net.run(X).tolist(), other.run(X).tolist()) == (before, [0, 0])
+    doubled(X)
+    assert pickle.loads(pickle.dumps(doubled)) is doubled
+    again = pickle.loads(pickle.dumps(ad.jit(math.hypot, static_argnums=(0, 1))))
+    assert again(3.0, 4.0) == 5
+
+
+def test_running_statistics_that_nobody_reads_do_not_pile_up():
+    norm = nn.BatchNorm1d(2)
+    f = ad.jit(lambda x: norm(x).sum())
+    for _ in range(5):
+        f(np.ones((3, 2), "f")).backward()
+    pending = norm.running_mean.node
+    assert pending.value is None
+    f(np.ones((3, 2), "f"))
+    assert pending.value is not None
+    assert norm.running_mean.numpy() == pytest.approx(1 - 0.9**6)
+
+
+def test_a_step_that_is_running_already_is_not_waited_for():
+    w = ad.variable(0.0)
+
+    @ad.jit
+    def step(x):
+        w.data = w + x
+
+    step(X[0])
+    step(ad.tensor(1.0))
+    compiled = [c for found in step.traces.values() for c in found if c.step is not None]
+    for c in compiled:
+        with c.step[1].lock:
+            step(ad.tensor(1.0))
+    assert w.item() == 2 + len(compiled)
