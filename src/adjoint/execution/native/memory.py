@@ -222,6 +222,8 @@ class Lease:
         }
 
     def __del__(self) -> None:
+        if not MOST_RETURNED:  # when Python ends, the module may be gone before its objects
+            return
         _not_in_use(self.memory.address)
         _returned.append(self.memory)
         excess = sum([pages.nbytes for pages in list(_returned)]) - MOST_RETURNED
