@@ -238,3 +238,19 @@ def test_a_step_that_is_running_already_is_not_waited_for():
         with c.step[1].lock:
             step(ad.tensor(1.0))
     assert w.item() == 2 + len(compiled)
+
+
+def test_numbers_below_zero_are_no_classes_and_no_rows():
+    scores = ad.tensor(np.eye(3))
+    table = nn.Embedding(3, 2)
+    loss = ad.jit(lambda y: nn.functional.cross_entropy(scores, y))
+    rows = ad.jit(lambda i: table(i).detach())
+    for f in (loss, rows):
+        for _ in range(2):
+            f(np.array([0, 1, 2]))
+        with pytest.raises(IndexError, match=r"out of bounds.*test_jit_edges"):
+            f(np.array([0, -1, 2]))
+    assert loss(np.array([0, -100, 2])).item() == pytest.approx(math.log(math.e + 2) - 1)
+    pending = ad.tensor([1, 2, 0]) - 1
+    with pytest.raises(IndexError, match="out of bounds"):
+        nn.functional.cross_entropy(scores, pending).item()

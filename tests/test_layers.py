@@ -211,7 +211,7 @@ def test_normalization_by_formula():
         (lambda: F.batch_norm(ad.ones((3, 2)), None, None), "running_mean and running_var are needed"),
         (lambda: nn.LayerNorm(4)(ad.ones((2, 3))), r"must have the shape \(4,\); its shape is \(2, 3\)"),
         (lambda: nn.RMSNorm((2, 3))(ad.ones((3,))), r"must have the shape \(2, 3\)"),
-        (lambda: F.layer_norm(ad.ones((2, 3)), 3, ad.ones(2)), r"the weight has shape \(3,\), not \(2,\)"),
+        (lambda: F.layer_norm(ad.ones((2, 3)), 3, ad.ones(2)), r"the weight must have shape \(3,\); it has \(2,\)"),
         (lambda: nn.GroupNorm(2, 3), "3 channels don't divide into 2 groups"),
         (lambda: F.group_norm(ad.ones((2, 4)), 3), "4 channels don't divide into 3 groups"),
         (lambda: nn.Dropout(1.5), "a probability"),

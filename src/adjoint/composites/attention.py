@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from adjoint.composites.indexing import never_from_the_end
 from adjoint.dtypes import int64
 from adjoint.graph import Node
 from adjoint.primitives.core import ops, same_type, stop_gradient
@@ -17,7 +18,7 @@ def dropout(x: Node, keep: Node, probability: float) -> Node:
 
 def embedding(weight: Node, indices: Node, padding: int | None) -> Node:
     """Rows of a table by number. The row `padding` gets no gradient."""
-    rows = ops.gather(weight, [indices])
+    rows = ops.gather(weight, [never_from_the_end(indices, weight.shape[0])])
     if padding is None:
         return rows
     is_padding = ops.reshape(ops.equal(indices, padding), (*indices.shape, 1))

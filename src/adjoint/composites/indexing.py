@@ -141,6 +141,14 @@ def _in_bounds(index: Node, axis: int, n: int) -> Node:
     return index  # checked when evaluated; NumPy's kernels take negative positions as they are
 
 
+def never_from_the_end(numbers: Node, count: int) -> Node:
+    """Positions below `count`, of which negative ones are out of range (less by `count`); known ones have been checked."""
+    if numbers.value is not None or numbers.dtype.kind == "u":
+        return numbers
+    numbers = cast(numbers, int64)
+    return ops.where(ops.less(numbers, 0), ops.subtract(numbers, count), numbers)
+
+
 def _check_masks(shape: Shape, index: Any, force: Force) -> None:
     axis = 0
     items = index if isinstance(index, tuple) else (index,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from adjoint.composites.indexing import never_from_the_end
 from adjoint.dtypes import int64
 from adjoint.graph import Node
 from adjoint.primitives.core import ops
@@ -38,6 +39,7 @@ def by_class(
     if ignored is not None:
         counted = ops.not_equal(labels, ignored)
         labels = ops.where(counted, labels, 0)
+    labels = never_from_the_end(labels, scores.shape[axis])
     losses = ops.negative(picked(scores, labels, axis))
     share = None if weight is None else ops.gather(weight, [labels])
     if share is not None:

@@ -52,7 +52,7 @@ def _trailing(name: str, x: Node, shape: Shape, weight: Node | None, bias: Node 
 def _check_features(name: str, shape: Shape, weight: Node | None, bias: Node | None) -> None:
     for what, given in (("weight", weight), ("bias", bias)):
         if given is not None and given.shape != shape:
-            raise ValueError(f"{name}: the {what} has shape {shape}, not {given.shape}")
+            raise ValueError(f"{name}: the {what} must have shape {shape}; it has {given.shape}")
 
 
 def group_norm(x: Node, groups: int, weight: Node | None, bias: Node | None, epsilon: float) -> Node:
