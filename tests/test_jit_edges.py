@@ -32,6 +32,7 @@ NUMBERS = {
     "complex": lambda s: ad.tensor(X) * (1j * s) + complex(s, 1),
     "is_integer": lambda s: ad.tensor(1.0 if s.is_integer() else 2.0),
     "guarded division": lambda s: ad.tensor(X) * (1.0 / s if s != 0 else 5.0),
+    "copied": lambda s: ad.tensor(X) * copy.deepcopy({"s": s})["s"] * math.trunc(s + 1),
     "sign of zero": lambda s: ad.tensor(X) * math.copysign(1.0, s),
 }
 

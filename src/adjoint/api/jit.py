@@ -44,7 +44,8 @@ def jit(f: Callable[..., Any] | None = None, *, static_argnums: int | Sequence[i
     finds by itself. Their names are captured and not their values, so each call reads what they hold then and gives them
     new values. Arguments are tensors, arrays (which f receives as tensors), floats (which may differ in each call), nested
     containers of these, and anything else, which is static: another value means another trace. So do other shapes and
-    dtypes. `static_argnums`: positional arguments that are static though they are floats.
+    dtypes. `static_argnums`: positional arguments that are static though they are floats, arrays or containers of these,
+    which are then compared by content.
 
     Inside, tensors have shapes and no values: where Python needs one (`if`, `.item()`, printing) that is a RuntimeError.
     Plain Python state must not change (`self.steps += 1` on an attribute that is no tensor: RuntimeError); what Python
