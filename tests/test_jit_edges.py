@@ -32,6 +32,7 @@ NUMBERS = {
     "complex": lambda s: ad.tensor(X) * (1j * s) + complex(s, 1),
     "is_integer": lambda s: ad.tensor(1.0 if s.is_integer() else 2.0),
     "guarded division": lambda s: ad.tensor(X) * (1.0 / s if s != 0 else 5.0),
+    "copied": lambda s: ad.tensor(X) * copy.deepcopy({"s": s})["s"] * math.trunc(s + 1),
     "sign of zero": lambda s: ad.tensor(X) * math.copysign(1.0, s),
 }
 
@@ -254,3 +255,36 @@ def test_numbers_below_zero_are_no_classes_and_no_rows():
     pending = ad.tensor([1, 2, 0]) - 1
     with pytest.raises(IndexError, match="out of bounds"):
         nn.functional.cross_entropy(scores, pending).item()
+
+
+class Scaler:
+    """Not a module: its attributes are plain."""
+
+    def __init__(self):
+        self.scale = 2.0
+        self.weight = ad.variable(1.0)
+        self.calls = self.unused = 0
+
+    @ad.jit
+    def apply(self, x):
+        return x * self.weight * self.scale
+
+    @ad.jit
+    def count(self, x):
+        self.calls += 1
+        return x
+
+
+def test_attributes_of_a_plain_object():
+    scaler = Scaler()
+    x = ad.tensor(3.0)
+    assert scaler.apply(x).item() == 6
+    scaler.unused += 1
+    assert scaler.apply(x).item() == 6
+    assert sum(map(len, Scaler.apply.traces.values())) == 1
+    scaler.scale = 5.0
+    assert scaler.apply(x).item() == 15
+    scaler.weight = ad.variable(2.0)
+    assert scaler.apply(x).item() == 30
+    with pytest.raises(RuntimeError, match=r"Scaler\.calls changes while the function is traced"):
+        scaler.count(x)

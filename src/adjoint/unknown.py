@@ -135,6 +135,15 @@ class Unknown:
     def __rdivmod__(self, other: Any) -> tuple[Any, Any]:
         return other // self, other % self
 
+    def __trunc__(self) -> int:
+        return int(self.known())
+
+    def __copy__(self) -> Unknown:
+        return self  # as a float's copy is
+
+    def __deepcopy__(self, memo: Any) -> Unknown:
+        return self
+
     def __round__(self, digits: int | None = None) -> Any:
         return round(self.known(), digits)
 

@@ -12,7 +12,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from operator import is_
-from types import CodeType
+from types import CodeType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -44,13 +44,15 @@ def jit(f: Callable[..., Any] | None = None, *, static_argnums: int | Sequence[i
     finds by itself. Their names are captured and not their values, so each call reads what they hold then and gives them
     new values. Arguments are tensors, arrays (which f receives as tensors), floats (which may differ in each call), nested
     containers of these, and anything else, which is static: another value means another trace. So do other shapes and
-    dtypes. `static_argnums`: positional arguments that are static though they are floats.
+    dtypes. `static_argnums`: positional arguments that are static though they are floats, arrays or containers of these,
+    which are then compared by content.
 
     Inside, tensors have shapes and no values: where Python needs one (`if`, `.item()`, printing) that is a RuntimeError.
     Plain Python state must not change (`self.steps += 1` on an attribute that is no tensor: RuntimeError); what Python
     computes from other things than arguments, tensors and hyperparameters is computed once. Hyperparameters (`optimizer.lr
     *= 0.1`), replaced layers and `model.eval()` take effect in the next call, and so does rebinding a global name that f
-    itself uses.
+    itself uses, or an attribute of an argument (such as `self`) that its own code mentions. Dataclasses are containers: f
+    gets a copy of one.
 
     A function that changes no parameter and no gradient can be differentiated from outside, to any order: its graph is then
     part of the graph around it. One that does (a training step) gives untracked results. Inside vmap and other traced
@@ -159,11 +161,16 @@ class Jitted:
         trace = Trace(self.name)
         args, keywords = call.stand_ins(trace)
         before = self._surroundings()
+        states = [(x, dict(vars(x))) for x in call.objects]
         result = trace.run(lambda: self.f(*args, **keywords))
+        for x, state in states:
+            for name in state.keys() | vars(x).keys():
+                if state.get(name, UNUSUAL) is not vars(x).get(name, UNUSUAL):
+                    trace.refuse_change(x, f"{type(x).__name__}.{name}")
         for name, was, now in zip(self._surroundings.labels, before, self._surroundings(), strict=True):
             if was is not now:
                 trace.refuse_change(self, f"what the name {name!r} refers to")
-        return Compiled(trace, result, self._surroundings)
+        return Compiled(trace, result, self._surroundings, call.objects)
 
     def _plainly(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """What f gives, called with tensors in place of arrays, as when it is traced."""
@@ -172,7 +179,7 @@ class Jitted:
         if any(map(_is_array, leaves)):
             made = [wrap(array_node(x, None, None)) if _is_array(x) else x for x in leaves]
             marked, keywords = structure.unflatten(made)
-            args = tuple([x.value if type(x) is Static else x for x in marked])
+            args = tuple([_unmarked(x) for x in marked])
         return self.f(*args, **keywords)
 
     def _run(self, compiled: Compiled, call: Call, numbers: list[Any]) -> Any:
@@ -191,7 +198,7 @@ class Jitted:
         """The error with the line of f that recorded what failed."""
         trace = Trace(self.name)
         args, keywords = call.stand_ins(trace)
-        compiled = Compiled(trace, trace.run(lambda: self.f(*args, **keywords)), self._surroundings, False)
+        compiled = Compiled(trace, trace.run(lambda: self.f(*args, **keywords)), self._surroundings, (), False)
         held = [x.value if type(x) is Node else x for x in compiled.held(call.leaves)]
         return execution.located_anew(error, compiled.graph, dict(zip(compiled.given, held, strict=True)))
 
@@ -201,13 +208,16 @@ class Surroundings:
 
     places      (owner, how to get it from the owner), as Python
     labels      their names, in the order of the places
+    attributes  the names of attributes that the code mentions
     empty       whether a name in the closure has no value yet
     """
 
     def __init__(self, f: Callable[..., Any]) -> None:
         code, names = getattr(f, "__code__", None), getattr(f, "__globals__", {})
         self.names = names
-        self.used = [] if code is None else [x for x in _global_names(code) if x in names or not hasattr(builtins, x)]
+        used = () if code is None else _named(code, "LOAD_GLOBAL", "STORE_GLOBAL")
+        self.used = [x for x in used if x in names or not hasattr(builtins, x)]
+        self.attributes = () if code is None else tuple(_named(code, "LOAD_ATTR", "LOAD_METHOD"))
         self.cells = getattr(f, "__closure__", None) or ()
         self.labels = [*self.used, *(() if code is None else code.co_freevars)]
         self.places: list[tuple[Any, str]] = [(names, f".get({name!r})") for name in self.used]
@@ -226,12 +236,12 @@ class Surroundings:
         return found
 
 
-def _global_names(code: CodeType) -> dict[str, None]:
-    """The globals that code reads or rebinds, functions and comprehensions inside it included."""
-    found = {x.argval: None for x in dis.get_instructions(code) if x.opname in ("LOAD_GLOBAL", "STORE_GLOBAL")}
+def _named(code: CodeType, *operations: str) -> dict[str, None]:
+    """The names that these bytecodes have in code, functions and comprehensions inside it included."""
+    found = {x.argval: None for x in dis.get_instructions(code) if x.opname in operations}
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
-            found |= _global_names(inner)
+            found |= _named(inner, *operations)
     return found
 
 
@@ -241,7 +251,7 @@ def _global_names(code: CodeType) -> dict[str, None]:
 class Call:
     """The arguments of one call: their leaves, and the key of the traces that fit them."""
 
-    __slots__ = ("args", "key", "keywords", "leaves", "structure", "tensors")
+    __slots__ = ("args", "key", "keywords", "leaves", "objects", "structure", "tensors")
 
     def __init__(self, jitted: Jitted, args: tuple[Any, ...], keywords: dict[str, Any]) -> None:
         self.args = args
@@ -255,6 +265,8 @@ class Call:
             if _is_array(x):
                 self.leaves[k] = array_node(x, None, False).value  # raises, naming the dtype, for what has none
         self.key = (self.structure, get_mode().grad, get_default_dtype(), *[_kind(x) for x in self.leaves])
+        # static arguments with attributes, such as the `self` of a method
+        self.objects = [] if self.structure is None else [x for x in map(_unmarked, self.leaves) if _has_state(x)]
         self.tensors = {id(x) for x in self.leaves if isinstance(x, Tensor)}
 
     def stand_ins(self, trace: Trace) -> tuple[Sequence[Any], dict[str, Any]]:
@@ -268,7 +280,7 @@ class Call:
             elif isinstance(x, float):
                 made.append(trace.number(trace.arguments, k, x))
             else:
-                made.append(x.value if type(x) is Static else x)
+                made.append(_unmarked(x))
         if self.structure is None:
             return made, {}
         args, keywords = self.structure.unflatten(made)
@@ -282,6 +294,14 @@ class Static:
 
     def __init__(self, value: Any) -> None:
         self.value = value
+
+
+def _unmarked(x: Any) -> Any:
+    return x.value if type(x) is Static else x
+
+
+def _has_state(x: Any) -> bool:
+    return hasattr(x, "__dict__") and not isinstance(x, type | ModuleType) and not callable(getattr(x, "__get__", None))
 
 
 def _is_array(x: Any) -> bool:
@@ -336,10 +356,14 @@ class _Identity:
 class Compiled:
     """A finished trace: where the inputs of its graph come from, and where its results go."""
 
-    def __init__(self, trace: Trace, result: Any, surroundings: Surroundings, plan: bool = True) -> None:
+    def __init__(
+        self, trace: Trace, result: Any, surroundings: Surroundings, objects: Sequence[Any], plan: bool = True
+    ) -> None:
         self.function = trace.function
         self.epoch = tracing.epoch
         self.around = surroundings()
+        # (the attributes of a static argument, one that f mentions, what it is)
+        self.states = [(vars(x), name, vars(x).get(name)) for x in objects for name in surroundings.attributes]
         self.surroundings = surroundings
         self.cells = [(cell, cell.owner is trace.arguments) for cell in trace.cells.values()]
         self.roots: dict[Node, int] = {}
@@ -455,6 +479,9 @@ class Compiled:
             if node.type is not type_ or node.tracked is not tracked:
                 return None
             if variable is not None and node.attributes is not variable:
+                return None
+        for state, attribute, value in self.states:
+            if state.get(attribute) is not value:
                 return None
         leaves = call.leaves
         for owner, position, expected in self.looked:

@@ -76,7 +76,7 @@ def one_hot(x: Any, num_classes: int = -1) -> Tensor:
     """1 at each class number and 0 elsewhere: (...) to (..., num_classes), int64.
 
     With -1 there are as many classes as the largest number needs, which must be known then. Raises TypeError for what
-    isn't integers, IndexError for a number out of range.
+    isn't integers, IndexError for a number out of range; one that is known only later, in `ad.jit`, gives zeros.
     """
     numbers: Tensor = asarray(x)
     if numbers.dtype.kind not in "iu":
