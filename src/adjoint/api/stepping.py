@@ -24,7 +24,7 @@ from adjoint.shapes import size_of
 from adjoint.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
-    from adjoint.api.jit import Compiled
+    from adjoint.api.compiled import Compiled
 
 UNUSUAL = object()  # what a written function gives where the general way is to be taken
 

@@ -1,0 +1,306 @@
+"""A finished trace: when it fits a call, how it runs, and what it leaves behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from operator import is_
+from typing import Any
+
+import numpy as np
+
+from adjoint import execution, tracing, tree
+from adjoint.api.calls import Call, Surroundings
+from adjoint.api.capture import NODE, Trace
+from adjoint.api.stepping import Step, write_step
+from adjoint.graph import Node, Variable, get_mode, substitute, topological
+from adjoint.primitives.core import DETACH, FULL, LEAF, VERSION, WATCHED, full, leaf
+from adjoint.tensors.located import at_user
+from adjoint.tensors.pending import force
+from adjoint.tensors.tensor import Tensor, array_node, wrap
+from adjoint.unknown import Unknown
+
+__all__ = ["Compiled"]
+
+
+class Compiled:
+    """A finished trace: where the inputs of its graph come from, and where its results go."""
+
+    def __init__(
+        self, trace: Trace, result: Any, surroundings: Surroundings, objects: Sequence[Any], plan: bool = True
+    ) -> None:
+        self.function = trace.function
+        self.epoch = tracing.epoch
+        self.around = surroundings()
+        # (the attributes of a static argument, one that f mentions, what it is)
+        self.states = [(vars(x), name, vars(x).get(name)) for x in objects for name in surroundings.attributes]
+        self.surroundings = surroundings
+        self.cells = [(cell, cell.owner is trace.arguments) for cell in trace.cells.values()]
+        self.roots: dict[Node, int] = {}
+        self.wanted: list[Any] = []
+        self._note_outputs(trace, result)
+        self._note_changes(trace)
+        self._note_conditions(trace)
+        self._note_inputs(trace)
+        self.replay: execution.Replay | None = None
+        unknown = []
+        if self.inlined:
+            self.unknowns = [x for x in self._own_nodes() if x.op is FULL and type(x.attributes) is Unknown]
+            unknown = [x.attributes for x in self.unknowns]
+        elif self.roots and plan:
+            self.replay = execution.Replay(list(self.roots), self.given)
+            unknown = self.replay.unknowns
+        self.types = [x.type for x in self.roots]
+        self.graph = list(self.roots) if self.inlined or not plan else []
+        self.known = len(self.wanted)
+        self.numbers = trace.ledger.function([*self.wanted, *unknown])
+        del self.roots, self.wanted
+        self.step: tuple[Step, Any] | None = None  # see `stepping`
+        self.asked = False  # whether it was written, if it can be
+
+    # What is noted --------------------------------------------------------------------------------------------------
+
+    def _root(self, node: Node) -> int:
+        return self.roots.setdefault(node, len(self.roots))
+
+    def _want(self, number: Any) -> int:
+        self.wanted.append(number)
+        return len(self.wanted) - 1
+
+    def _note_outputs(self, trace: Trace, result: Any) -> None:
+        self.outputs: list[tuple[str, Any]] = []
+        leaves, self.structure = tree.flatten(result, opaque=True)
+        self.tracked = False
+        for x in leaves:
+            if not isinstance(x, Tensor):
+                self.outputs.append(("number", self._want(x)) if type(x) is Unknown else ("constant", x))
+                continue
+            name = trace.name_of(x)
+            if name is None:
+                node = NODE.__get__(x)
+                self.tracked = self.tracked or node.tracked
+                self.outputs.append(("value", self._root(node)))
+            else:
+                self.outputs.append(("constant", x) if name.position is None else ("argument", name.position))
+
+    def _note_changes(self, trace: Trace) -> None:
+        # (tensor or None, position or None, variable, place among the results)
+        self.rebound: list[tuple[Tensor, int | None, Variable | None, int]] = []
+        for name in trace.names.values():
+            if name.rebound:
+                name.check(self.function)
+                self.rebound.append((name.tensor, name.position, name.variable, self._root(name.node)))
+        # (variable, position or None, place or None for no gradient), of the tensors that were there and of new ones
+        self.changed: list[tuple[Variable, int | None, int]] = []
+        self.gradients: list[tuple[Variable, int | None, int | None]] = []
+        for g in trace.gradients.values():
+            if g.changed is not None:
+                self.changed.append((g.variable, g.position, self._root(g.changed)))
+            if g.replaced:
+                place = None if g.current is None else self._root(NODE.__get__(g.current))
+                self.gradients.append((g.variable, g.position, place))
+        self.written = [(cell, self._want(cell.current)) for cell in trace.cells.values() if cell.changed]
+        differentiates = bool(self.changed) or any(g.assigned for g in trace.gradients.values())
+        changes_variables = differentiates or any(v is not None and v.tracked for _, _, v, _ in self.rebound)
+        self.inlined = self.tracked and not changes_variables
+
+    def _note_conditions(self, trace: Trace) -> None:
+        outside = [name for name in trace.names.values() if name.position is None]
+        self.names = [(n.tensor, n.type, n.tracked, n.variable) for n in outside]
+        self.looked = [
+            (g.variable, g.position, None if g.given is None else g.given.type)
+            for g in trace.gradients.values()
+            if g.looked
+        ]
+        # Where names change, two of them mustn't be the same: the function was traced with different ones.
+        changing = bool(self.rebound or self.gradients or self.changed)
+        self.captured = {id(n.tensor) for n in outside} if changing else set()
+        self.variables = {id(n.variable) for n in outside if n.variable is not None} if changing else set()
+        self.changing = changing
+
+    def _note_inputs(self, trace: Trace) -> None:
+        # (the stand-in, the tensor or the variable whose gradient it is, position or None)
+        inputs: list[tuple[Node, Tensor | Variable, int | None]] = [
+            (n.given, n.tensor, n.position) for n in trace.names.values()
+        ]
+        inputs += [(g.given, g.variable, g.position) for g in trace.gradients.values() if g.given is not None]
+        self.given = [node for node, _, _ in inputs]
+        self.sources = [(source, position) for _, source, position in inputs]
+
+    def _own_nodes(self) -> list[Node]:
+        given = set(self.given)
+        return topological(self.roots, lambda node: node not in given)
+
+    # Whether it fits ------------------------------------------------------------------------------------------------
+
+    def is_stale(self) -> bool:
+        """Whether Python state changed since, so that it won't fit any call again."""
+        return self.epoch != tracing.epoch or not self._same_surroundings()
+
+    def _same_surroundings(self) -> bool:
+        return all(map(is_, self.around, self.surroundings()))
+
+    def ready(self, call: Call) -> list[Any] | None:
+        """The numbers of a call; None if the trace doesn't fit it."""
+        if self.epoch != tracing.epoch or not self._same_surroundings():
+            return None
+        for tensor, type_, tracked, variable in self.names:
+            node = tensor.node
+            if node.type is not type_ or node.tracked is not tracked:
+                return None
+            if variable is not None and node.attributes is not variable:
+                return None
+        for state, attribute, value in self.states:
+            if state.get(attribute) is not value:
+                return None
+        leaves = call.leaves
+        for owner, position, expected in self.looked:
+            variable = owner if position is None else leaves[position].node.attributes
+            found = variable.grad
+            if (found is None) is not (expected is None) or (found is not None and found.node.type is not expected):
+                return None
+        if self.changing and call.tensors and not self._distinct(call):
+            return None
+        values = []
+        for cell, is_argument in self.cells:
+            value = leaves[cell.name] if is_argument else cell.read()
+            if type(value) is not cell.kind:
+                return None
+            values.append(value)
+        try:
+            return self.numbers(values)
+        except (ArithmeticError, TypeError):  # raised again, at the user's line, when the function is traced anew
+            return None
+
+    def _distinct(self, call: Call) -> bool:
+        tensors = [x for x in call.leaves if isinstance(x, Tensor)]
+        if len(call.tensors) < len(tensors) or not self.captured.isdisjoint(call.tensors):
+            return False
+        variables = [id(x.node.attributes) for x in tensors if x.node.tracked and x.node.op in (LEAF, VERSION)]
+        return len(set(variables)) == len(variables) and self.variables.isdisjoint(variables)
+
+    # Running --------------------------------------------------------------------------------------------------------
+
+    def written_for(self, call: Call) -> Step | None:
+        """The function written out for calls like this one."""
+        if not self.asked or (self.step is not None and self.step[1].is_outdated):
+            self.step, self.asked = write_step(self, call.leaves, get_mode().grad), True
+        return None if self.step is None else self.step[0]
+
+    def held(self, leaves: list[Any]) -> list[Any]:
+        """What the graph starts from: nodes of tensors, and arrays that are arguments."""
+        held: list[Any] = []
+        for source, position in self.sources:
+            if type(source) is Variable:
+                tensor = (source if position is None else leaves[position].node.attributes).grad
+            else:
+                tensor = source if position is None else leaves[position]
+            held.append(tensor.node if isinstance(tensor, Tensor) else tensor)
+        return held
+
+    def results(self, leaves: list[Any], numbers: list[Any]) -> list[Node]:
+        """The nodes that the graph ends at: with values, or where they can be differentiated, as graph."""
+        held = self.held(leaves)
+        if self.inlined:
+            return self._inlined(held, numbers)
+        if self.replay is None:
+            return []
+        pending = [x for x in held if type(x) is Node and type(x.value) is not np.ndarray]
+        if pending:
+            force(pending)
+        arrays = [x.value if type(x) is Node else x for x in held]
+        values = self.replay.run(arrays, numbers[self.known :])
+        foreign = [x for x in held if type(x) is not Node]
+        if foreign:  # the caller's memory
+            values = [execution.own(x, foreign) for x in values]
+        return [Node(LEAF, (), None, t, None, 0, False, x) for x, t in zip(values, self.types, strict=True)]
+
+    def _inlined(self, held: list[Any], numbers: list[Any]) -> list[Node]:
+        # what the last call made of a running statistic, if nobody has asked for it: it mustn't pile up from call to call
+        late = [tensor.node for tensor, position, _, _ in self.rebound if position is None]
+        force([node for node in late if node.value is None and not node.tracked])
+        nodes = [x if type(x) is Node else array_node(x, None, None) for x in held]
+        replaced = dict(zip(self.given, nodes, strict=True))
+        for x, value in zip(self.unknowns, numbers[self.known :], strict=True):
+            replaced[x] = full(value, x.type)
+        return substitute(self.graph, replaced)
+
+    def checked(self, call: Call, numbers: list[Any], f: Callable[[], Any]) -> Any:
+        """Compute without consequences, let f do what it does, and compare."""
+        leaves = call.leaves
+        results = [wrap(x) for x in self.results(leaves, numbers)]
+        with tracing.paused():
+            expected = [x.numpy() for x in results]
+        quiet = [(t, t.node) for t, _, _, _ in self.names if not any(t is r[0] for r in self.rebound)]
+        out = f()
+        found: list[tuple[str, Any, Any]] = []
+        flat, structure = tree.flatten(out, opaque=True)
+        if structure != self.structure:
+            self._differs("the structure of the result", structure, self.structure)
+        for k, (x, (kind, place)) in enumerate(zip(flat, self.outputs, strict=True)):
+            if kind == "value":
+                found.append((f"result {k}", x, expected[place]))
+            elif kind == "number":
+                found.append((f"result {k}", x, numbers[place]))
+        for tensor, position, _, place in self.rebound:
+            held = tensor if position is None else leaves[position]
+            found.append((f"the tensor {tensor.name or tensor.shape}", held, expected[place]))
+        for owner, position, place in [*self.changed, *self.gradients]:
+            variable = owner if position is None else leaves[position].node.attributes
+            if (variable.grad is None) is not (place is None):
+                self._differs(f"whether {variable.name or 'a variable'} has a gradient", variable.grad, place)
+            if place is not None:
+                found.append((f"the gradient of {variable.name or 'a variable'}", variable.grad, expected[place]))
+        for cell, k in self.written:
+            found.append((f"{type(cell.owner).__name__}[{cell.name!r}]", cell.read(), numbers[k]))
+        for tensor, node in quiet:
+            if tensor.node is not node:
+                self._differs("a tensor that it only read when it was traced", tensor, wrap(node))
+        for what, x, y in found:
+            if not _agree(x, y):
+                self._differs(what, x, y)
+        return out
+
+    def _differs(self, what: str, recorded: Any, replayed: Any) -> None:
+        raise RuntimeError(
+            f"{self.function}: {what} differs between the function and its compiled graph: {recorded} and {replayed}. It "
+            f"depends on something that was computed in Python when the function was traced{at_user()}"
+        )
+
+    def commit(self, leaves: list[Any], results: list[Node], numbers: list[Any]) -> Any:
+        """Give names, gradients and numbers their new values; the function's result."""
+        for tensor, position, variable, place in self.rebound:
+            if position is not None:
+                tensor = leaves[position]
+                variable = tensor.node.attributes if variable is not None else None
+            node = results[place]
+            if variable is not None:
+                node = leaf(node.value, node.type, variable)
+            elif node.op is DETACH and node.inputs and node.inputs[0].tracked:
+                WATCHED.append(node)  # as when it is recorded
+            tensor.node = node
+        for owner, position, place in self.changed:
+            (owner if position is None else leaves[position].node.attributes).grad.node = results[place]
+        for owner, position, new in self.gradients:
+            held = owner if position is None else leaves[position].node.attributes
+            held.grad = None if new is None else wrap(results[new])
+        for cell, k in self.written:
+            cell.write(numbers[k])
+        made: list[Any] = []
+        for kind, x in self.outputs:
+            if kind == "value":
+                made.append(wrap(results[x]))
+            elif kind == "argument":
+                made.append(leaves[x])
+            else:
+                made.append(numbers[x] if kind == "number" else x)
+        return made[0] if self.structure.kind is None and made else self.structure.unflatten(made)
+
+
+def _agree(x: Any, y: Any) -> bool:
+    """Whether two values are the same up to rounding, which differs between one way of computing and another."""
+    a, b = np.asarray(x), np.asarray(y)
+    if a.shape != b.shape or a.dtype.kind not in "fc":
+        return bool(np.array_equal(a, b))
+    with np.errstate(all="ignore"):
+        size = np.max(np.abs(a), initial=0.0, where=np.isfinite(a))
+        return bool(np.allclose(a, b, 0.0, float(np.finfo(a.dtype).eps) ** 0.6 * (1 + size), equal_nan=True))
