@@ -41,16 +41,13 @@ def differentiated(
     """A scalar function's value and its gradients by all arrays. Each function takes its engine and the arrays."""
 
     def adjoint(ad: Any) -> Case:
-        variables = [ad.variable(x) for x in arrays]
+        # compiled, as two of the peers are
+        function = ad.jit(ad.value_and_grad(lambda *xs: in_adjoint(ad, *xs), tuple(range(len(arrays)))))
+        given = [ad.tensor(x) for x in arrays]
 
         def values(_: int) -> tuple[Any, ...]:
-            loss = in_adjoint(ad, *variables)
-            loss.backward()
-            asked = loss, *[x.grad for x in variables]
-            ad.evaluate(*asked)
-            for x in variables:
-                x.grad = None
-            return asked
+            loss, gradients = function(*given)
+            return loss, *gradients
 
         return Case(values, check=lambda: flat(values(0)))
 
@@ -166,9 +163,11 @@ def adam(count: int) -> Mapping[str, Build]:
         w, g = ad.variable(start), ad.tensor(slope)
         optimizer = ad.optim.Adam([w], lr=1e-3)
 
+        descend = ad.jit(optimizer.step)
+
         def step(_: int) -> None:
             w.grad = g
-            optimizer.step()
+            descend()
 
         return Case(step, check=lambda: after(step, lambda: w))
 

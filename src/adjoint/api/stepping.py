@@ -96,10 +96,7 @@ def write_step(compiled: Compiled, arguments: Sequence[Any], grad: bool) -> tupl
     if parameters is None:
         return None
     _read_names(w, compiled)
-    for variable, _, expected in compiled.looked:
-        if expected is not None:
-            return None
-        w.unless(f"{w.name(variable)}.grad is None")
+    _read_gradients(w, compiled)
     _read_numbers(w, compiled, station)
     w.unless("not locked()")  # nor wait for it: the holder may be this very thread, interrupted by a finalizer
     w.add("with lock:")
@@ -161,6 +158,19 @@ def _read_names(w: Writer, compiled: Compiled) -> None:
         _in_order(w, f"w{k}")
 
 
+def _read_gradients(w: Writer, compiled: Compiled) -> None:
+    for k, (variable, _, expected) in enumerate(compiled.looked):
+        if expected is None:
+            w.unless(f"{w.name(variable)}.grad is None")
+            continue
+        w.add(f"g = {w.name(variable)}.grad")
+        w.unless("g is not None")
+        w.unless(f"g.node.type is {w.name(expected)}")
+        w.add(f"x{k} = g.node.value")
+        w.unless(f"type(x{k}) is ndarray")
+        _in_order(w, f"x{k}")
+
+
 def _read_numbers(w: Writer, compiled: Compiled, station: Any) -> None:
     for k, (cell, is_argument) in enumerate(compiled.cells):
         if is_argument:
@@ -188,10 +198,14 @@ def _point(w: Writer, compiled: Compiled, station: Any) -> None:
     """Point the program to the arrays that it reads, and write the numbers where it reads them."""
     assert compiled.replay is not None
     names = {id(tensor): k for k, (tensor, _, _, _) in enumerate(compiled.names)}
+    gradients = {id(variable): k for k, (variable, _, _) in enumerate(compiled.looked)}
     arrays = {}
     for place, k in compiled.replay.places:
         source, position = compiled.sources[k]
-        arrays[place] = f"w{names[id(source)]}" if position is None else f"v{position}"
+        if isinstance(source, Variable):
+            arrays[place] = f"x{gradients[id(source)]}"
+        else:
+            arrays[place] = f"w{names[id(source)]}" if position is None else f"v{position}"
     for place, array in arrays.items():
         at = station.leaves[place]
         if at >= 0:
