@@ -109,5 +109,17 @@ def test_what_nothing_reads_is_dropped_but_host_code_is_called() -> None:
     assert calls, "the host's code counts, not its result"
 
 
+def test_what_reads_only_what_is_given_waits_for_its_reader() -> None:
+    v, g = floats(), floats()
+    total = ad.sin(g).sum(axis=0)
+    assert names(0.9 * v + total)[-2:] == ["multiply", "add"]
+    square = v * v
+    assert names((total + 1) * (ad.cos(square) + square)).count("multiply") == 2
+    chain = v
+    for _ in range(2000):
+        chain = ad.sin(chain)
+    assert names(chain + total).count("sin") == 2001
+
+
 def test_every_rule_has_its_case() -> None:
     assert len(RULES) == 9

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any
 
 import numpy as np
@@ -210,7 +210,8 @@ def simplified(plan: Plan) -> Plan:
     result.outputs = []
     for number, index, slot, kept in plan.outputs:
         result.outputs.append((number, index, same.get(slot, slot), kept))
-    result.steps = without_dead_code(s.steps, [slot for _, _, slot, _ in result.outputs])
+    alive = without_dead_code(s.steps, [slot for _, _, slot, _ in result.outputs])
+    result.steps = beside_their_readers(alive, len(plan.leaf_types) + len(plan.number_types), result.constants)
     return result
 
 
@@ -224,3 +225,33 @@ def without_dead_code(steps: list[Step], outputs: list[int]) -> list[Step]:
             alive.append(step)
     alive.reverse()
     return alive
+
+
+def beside_their_readers(steps: list[Step], given: int, constants: Container[int]) -> list[Step]:
+    """The steps with those that only read what is given (an optimizer's `momentum * velocity`) put off until somebody reads
+    them: computed early, they would pass through memory instead of being fused with their readers. The slots below
+    `given` are leaves and numbers."""
+    waiting: dict[int, Step] = {}
+    ordered: list[Step] = []
+
+    def emit(step: Step) -> None:
+        waiting[step.output] = step
+        stack = [step]
+        while stack:
+            if stack[-1].output not in waiting:  # another step needed it, too
+                stack.pop()
+                continue
+            needed = [waiting[i] for i in stack[-1].inputs if i in waiting]
+            if needed:
+                stack += needed[::-1]
+            else:
+                ordered.append(waiting.pop(stack.pop().output))
+
+    for step in steps:
+        if step.op.elementwise and all(i < given or i in constants or i in waiting for i in step.inputs):
+            waiting[step.output] = step
+        else:
+            emit(step)
+    while waiting:
+        emit(waiting[next(iter(waiting))])
+    return ordered
