@@ -80,6 +80,8 @@ def test_decision_boundary_is_where_the_classes_meet(tmp_path):
     assert len(three.axes[0].collections) == 6
     moons = plot.decision_boundary(lambda p: p[:, :1], points, labels * 2 - 1)
     assert [t.get_text() for t in moons.axes[0].get_legend().get_texts()] == ["-1", "1"]
+    decided = plot.decision_boundary(lambda p: p[:, 0] > 0, points, labels)
+    assert len(decided.axes[0].collections) == 3
     with pytest.raises(ValueError, match=r"points must be \(N, 2\)"):
         plot.decision_boundary(lambda p: p, points[:, :1], labels)
     with pytest.raises(ValueError, match="predict gave shape"):

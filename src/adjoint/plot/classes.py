@@ -27,7 +27,7 @@ def decision_boundary(
     """Which class a model gives to every place of the plane, with the points that it learned from.
 
     predict: maps an array (N, 2) of float32 to scores: (N, C) for C classes, the largest wins; or (N,) or (N, 1), where
-    what is above 0 is class 1. points: (N, 2). labels: N class numbers, or -1 and 1. Gives the matplotlib figure, and
+    what is above 0, or True, is class 1. points: (N, 2). labels: N class numbers, or -1 and 1. Gives the matplotlib figure, and
     writes it to `path` if there is one. Raises ValueError for other shapes, ImportError without matplotlib.
     """
     points, labels = np.asarray(points, float), np.asarray(labels)
@@ -46,6 +46,8 @@ def decision_boundary(
             f"plot.decision_boundary: predict gave shape {scores.shape} for {len(plane)} points; expected one row for each"
         )
     scores = scores.reshape(len(plane), -1)
+    if scores.dtype == bool:
+        scores = np.where(scores, 1.0, -1.0)
     if scores.shape[1] == 1:
         margins, chosen = scores[:, 0], (scores[:, 0] > 0).astype(int)
         order = list(kinds) if len(kinds) == 2 else [0, 1]
