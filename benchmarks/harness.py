@@ -130,6 +130,8 @@ def serve(module: str, work_name: str, engine: str, threads: int) -> None:
     os.dup2(2, 1)
     work = next(work for work in importlib.import_module(module).WORKS if work.name == work_name)
     name = MODULES[engine]
+    if hasattr(os, "sched_setaffinity"):  # the only way to hold XLA to a number of threads
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-threads:])
     try:
         peer = importlib.import_module(name)
     except ModuleNotFoundError as error:
