@@ -145,20 +145,6 @@ def test_functions_of_a_float_are_traced_for_each_value():
 
 
 def test_arithmetic_on_unknown_numbers_is_pythons():
-    @ad.jit
-    def f(s, t):
-        return (
-            (s + 1) * t / 3 - s // t + s % t,
-            -s,
-            abs(t),
-            2**s,
-            s * 0.1 + t,
-            (1 - t**2) ** 0.5,
-            +s,
-            7 - s,
-            float("inf") * s,
-        )
-
     def plain(s, t):
         return (
             (s + 1) * t / 3 - s // t + s % t,
@@ -172,6 +158,7 @@ def test_arithmetic_on_unknown_numbers_is_pythons():
             float("inf") * s,
         )
 
+    f = ad.jit(plain)
     for s, t in ((3.5, 0.25), (2.0, -0.75), (0.3, 0.9)):
         assert f(s, t) == plain(s, t)
     assert traces(f) == 1

@@ -50,6 +50,11 @@ def refuse(owner: object, what: str) -> None:
         tracer.refuse_change(owner, what)
 
 
+def is_number(value: Any) -> bool:
+    """Whether a value is a Python number that a compiled function reads anew: no bool, which decides what is traced."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 @contextmanager
 def paused() -> Iterator[None]:
     """Inside, what happens happens for good: nothing is traced."""

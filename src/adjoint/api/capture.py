@@ -220,13 +220,13 @@ class Trace:
         """See `tracing.Tracer`."""
         if id(owner) in self._own:
             return value
-        if isinstance(value, tuple) and value and all(_is_number(x) for x in value):
+        if isinstance(value, tuple) and value and all(tracing.is_number(x) for x in value):
             return tuple([self.number(owner, (name, k), x) for k, x in enumerate(value)])
-        return self._cell(owner, name, value).current if _is_number(value) else value
+        return self._cell(owner, name, value).current if tracing.is_number(value) else value
 
     def set_number(self, owner: Any, name: str, value: Any) -> None:
         """See `tracing.Tracer`."""
-        if not (type(value) is Unknown or _is_number(value)):
+        if not (type(value) is Unknown or tracing.is_number(value)):
             self.refuse_change(owner, f"{type(owner).__name__}[{name!r}]")
         if id(owner) in self._own:
             _store(owner, name, value)
@@ -268,10 +268,6 @@ class Trace:
             tracing.ACTIVE.reset(token)
             # what was cut from the traced graph never gets a value with it
             WATCHED[:] = [x for x in WATCHED if id(x) in watched_before]
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _is_unset(slot: Any, owner: Any) -> bool:

@@ -211,7 +211,7 @@ class Compiled:
         values = self.replay.run(arrays, numbers[self.known :])
         foreign = [x for x in held if type(x) is not Node]
         if foreign:  # the caller's memory
-            values = [execution.own(x, foreign) for x in values]
+            values = execution.own(values, foreign)
         return [Node(LEAF, (), None, t, None, 0, False, x) for x, t in zip(values, self.types, strict=True)]
 
     def _inlined(self, held: list[Any], numbers: list[Any]) -> list[Node]:

@@ -121,7 +121,7 @@ def function(inputs: Any, outputs: Any) -> Callable[..., Any]:
         if len(values) != len(types):
             raise TypeError(f"function: expected {len(types)} values, got {len(values)}{at_user()}")
         arrays = [_array_for(v, t) for v, t in zip(values, types, strict=True)]
-        results = [execution.own(x, arrays) for x in replay.run(arrays, replay.unknowns)]
+        results = execution.own(replay.run(arrays, replay.unknowns), arrays)
         return structure.unflatten([wrap(leaf(a, t)) for a, t in zip(results, result_types, strict=True)])
 
     return call

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.execution.canonical import canonicalize, value_array
+from adjoint.execution.donation import is_ours
 from adjoint.execution.evaluate import compact, key_of, located, plan_of, run
 from adjoint.execution.tiers import program_of
 from adjoint.graph import Node
@@ -72,7 +73,7 @@ def located_anew(error: Exception, roots: Sequence[Node], values: Mapping[Node, 
     return located(error, c) or error
 
 
-def own(result: Any, arrays: Sequence[Any]) -> Any:
-    """The result as an array that isn't the memory of one of these arrays, which others may write to."""
-    array = np.asarray(result)
-    return array.copy() if any(np.may_share_memory(array, x) for x in arrays) else array
+def own(results: Sequence[Any], arrays: Sequence[Any]) -> list[Any]:
+    """The results as arrays of their own, where they may be one of these arrays or share memory with it."""
+    given = set(map(id, arrays))
+    return [x if id(x) not in given and is_ours(x) else np.array(x) for x in results]

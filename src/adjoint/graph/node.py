@@ -237,11 +237,10 @@ class Primitive:
     symbol      how a picture writes it
     batch       batching rule, rule(batch, node, inputs, mapped) -> node with the batch axis in front: see the module
                 `batch`, which fills it in; elementwise primitives share one
-    lower       native lowering: a scalar formula, or the name of a kernel; filled in by the code generator
     """
 
     __slots__ = (
-        "batch", "cheap", "elementwise", "kernel", "key", "lower", "masked", "name", "swallows", "symbol",
+        "batch", "cheap", "elementwise", "kernel", "key", "masked", "name", "swallows", "symbol",
         "takes_out", "variadic", "view", "vjp",
     )  # fmt: skip
 
@@ -273,7 +272,6 @@ class Primitive:
         self.variadic = not isinstance(vjp, tuple)
         self.symbol = symbol or name
         self.batch: Callable[..., Any] | None = None
-        self.lower: Any = None
         if name in PRIMITIVES:
             raise ValueError(f"primitive {name!r} is registered twice")
         PRIMITIVES[name] = self

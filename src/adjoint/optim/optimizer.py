@@ -25,16 +25,12 @@ class _Numbers(dict[str, Any]):
 
     def __setitem__(self, name: str, value: Any) -> None:
         tracer = tracing.active()
-        if tracer is not None and _is_number(super().get(name)):
+        if tracer is not None and tracing.is_number(super().get(name)):
             tracer.set_number(self, name, value)
             return
-        if not (_is_number(value) and _is_number(super().get(name))):
+        if not (tracing.is_number(value) and tracing.is_number(super().get(name))):
             tracing.changed(self, f"{type(self).__name__}[{name!r}]")
         super().__setitem__(name, value)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 class Group(_Numbers):
