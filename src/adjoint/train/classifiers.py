@@ -89,6 +89,40 @@ class ClassifierRun:
     files: dict[str, Path]
 
 
+def _leave(
+    recipe: Classifier,
+    name: str,
+    out: Path,
+    model: nn.Sequential,
+    history: History,
+    steps_per_epoch: int,
+    images: np.ndarray,
+    labels: np.ndarray,
+    scores: np.ndarray,
+) -> dict[str, Path]:
+    """Write weights and pictures into a folder; the files by what they are."""
+    files = {
+        "weights": out / "weights.safetensors",
+        "loss curve": out / "loss.png",
+        "rates": out / "rates.png",
+        "predictions": out / "predictions.png",
+        "confusion": out / "confusion.png",
+    }
+    save_network(files["weights"], model, name)
+    reached = [epoch.metrics["test accuracy"] for epoch in history.epochs]
+    plot.losses(
+        history.losses,
+        files["loss curve"],
+        steps_per_epoch=steps_per_epoch,
+        accuracy=reached,
+        title=f"{recipe.title}: training loss and test accuracy",
+    )
+    plot.rates(history.rates, files["rates"], steps_per_epoch=steps_per_epoch, title=f"{recipe.title}: learning rate")
+    draw_predictions(recipe, images, scores, labels, files["predictions"])
+    plot.confusion_matrix(scores.argmax(axis=1), labels, files["confusion"], names=recipe.classes, title=recipe.title)
+    return files
+
+
 def train_classifier(
     name: str = "mnist-mlp",
     *,
@@ -152,33 +186,14 @@ def train_classifier(
         settings={"recipe": name, "epochs": epochs, "batch size": batch_size, "lr": lr, "seed": seed, "limit": limit},
         progress=progress,
     )
-    files = {
-        "weights": out / "weights.safetensors",
-        "loss curve": out / "loss.png",
-        "rates": out / "rates.png",
-        "predictions": out / "predictions.png",
-        "confusion": out / "confusion.png",
-    }
-    save_network(files["weights"], model, name)
-    reached = [epoch.metrics["test accuracy"] for epoch in history.epochs]
     scores = measured["scores"] if measured else predict(model, test_inputs)
-    plot.losses(
-        history.losses,
-        files["loss curve"],
-        steps_per_epoch=len(loader),
-        accuracy=reached,
-        title=f"{recipe.title}: training loss and test accuracy",
-    )
-    plot.rates(history.rates, files["rates"], steps_per_epoch=len(loader), title=f"{recipe.title}: learning rate")
-    draw_predictions(recipe, test_images, scores, test_labels, files["predictions"])
-    plot.confusion_matrix(
-        scores.argmax(axis=1), test_labels, files["confusion"], names=recipe.classes, title=recipe.title
-    )
+    files = _leave(recipe, name, out, model, history, len(loader), test_images, test_labels, scores)
+    accuracy = history.epochs[-1].metrics["test accuracy"]
     outcome = "stopped early after" if history.interrupted else "trained in"
-    print(f"{outcome} {history.seconds:.1f} s: test accuracy {percent(reached[-1])}")
+    print(f"{outcome} {history.seconds:.1f} s: test accuracy {percent(accuracy)}")
     for kind, path in files.items():
         print(f"{kind:<12} {path}")
-    return ClassifierRun(model, history, reached[-1], files)
+    return ClassifierRun(model, history, accuracy, files)
 
 
 def scaled(images: np.ndarray) -> np.ndarray:
