@@ -119,15 +119,16 @@ class Nest:
 
 
 class Choice(NamedTuple):
-    """How a product is computed: by oneDNN or else OpenBLAS, so many rows at a time, the right matrix packed or not."""
+    """How a product is computed: by oneDNN, OpenBLAS or, if empty, kernels of our own; so many rows at a time; whether a
+    library gets the right matrix packed."""
 
-    onednn: bool
+    library: str
     rows: int
     packed: bool
 
 
 class Product:
-    """A matrix product by a library, `a` by `b` into a row-major array of `shape`: the step's result or its transpose."""
+    """A matrix product, `a` by `b` into a row-major array of `shape`: the step's result or its transpose."""
 
     def __init__(self, step: Step, a: View, b: View, shape: Shape) -> None:
         self.step = step
@@ -143,8 +144,8 @@ class Product:
 
     @property
     def library(self) -> str:
-        """Who computes it."""
-        return "oneDNN" if self.choice is not None and self.choice.onednn else "OpenBLAS"
+        """Who computes it; empty for kernels of our own."""
+        return self.choice.library if self.choice is not None else ""
 
     @property
     def grain(self) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.execution.native import compiler, libraries, onednn, onednn_library
+from adjoint.execution.native import compiler, kernels, libraries, onednn, onednn_library
 from adjoint.execution.native.donation import is_lendable, overwritable
 from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, View, Window, contiguous
 from adjoint.execution.native.joining import join
@@ -108,6 +108,8 @@ class Native:
         for key, at in positions.items():
             if type(key) is tuple and key[0] == "libm":
                 self.pointers[at] = libraries.mathematics(key[1])
+            elif type(key) is tuple and key[0] == "kernel":
+                self.pointers[at] = kernels.address(key[1])
             elif type(key) is tuple and key[0] == "blas":
                 self.pointers[at] = libraries.product(key[1])
             elif type(key) is tuple and key[0] == "onednn" and key[1] != "status":

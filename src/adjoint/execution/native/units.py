@@ -11,15 +11,16 @@ from adjoint.execution.native.emit import NestWriter
 from adjoint.execution.native.fuse import Fusion, Move, Nest, Product, Window
 from adjoint.execution.native.ir import ITEMSIZE
 from adjoint.execution.native.moves import MoveWriter
-from adjoint.execution.native.products import ProductWriter
+from adjoint.execution.native.products import BatchWriter, LibraryWriter
 from adjoint.execution.native.tables import Own, Table
+from adjoint.execution.native.tiled import TiledWriter
 from adjoint.execution.native.windows import ConvolutionWriter, PoolWriter, writer_of
 
 # Nanoseconds that a unit takes on one thread, by a rough guess, from which on others are woken for it: one that sleeps comes
 # after 10 to 70 µs.
 WORTH_SHARING = 150_000
 
-Writer = ProductWriter | ConvolutionWriter | PoolWriter
+Writer = BatchWriter | ConvolutionWriter | PoolWriter
 
 
 class Code(NamedTuple):
@@ -45,8 +46,9 @@ def write_unit(
     if isinstance(unit, Move):
         return Code([MoveWriter(unit, index, table, declarations, bits).write()], [], [], 1, False)
     if isinstance(unit, Product):
-        product = ProductWriter(unit, f"product{index}", index, table, own)
-        return _ranges(index, [product], None, product.choice.rows, product.rows, declarations)
+        assert unit.choice is not None
+        product = product_writer(unit, f"product{index}", index, table, own, unit.choice.rows)
+        return _ranges(index, [product], None, unit.choice.rows, product.rows, declarations)
     if isinstance(unit, Window):
         window = writer_of(unit, f"window{index}", index, table, own, bits)
         return _ranges(index, [window], None, window.tile, window.rows, declarations)
@@ -63,10 +65,17 @@ def write_unit(
             unit.tiles[made.step.output] = made.tile
         name = f"made{index}.{k}"
         if isinstance(made, Product):
-            writers.append(ProductWriter(made, name, index, table, own))
+            writers.append(product_writer(made, name, index, table, own, elements // made.shape[-1]))
         else:
             writers.append(writer_of(made, name, index, table, own, bits, elements // made.grain))
     return _ranges(index, writers, nest, step, nest.extent, declarations)
+
+
+def product_writer(product: Product, name: str, index: int, table: Table, own: Own, chunk: int) -> BatchWriter:
+    """The writer of a product, in chunks of so many rows, by what was chosen for it."""
+    assert product.choice is not None
+    kind = LibraryWriter if product.choice.library else TiledWriter
+    return kind(product, name, index, table, own, chunk)
 
 
 def _ranges(
