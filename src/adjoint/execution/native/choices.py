@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from adjoint.execution.native import kernels, onednn
 from adjoint.execution.native.fuse import Choice, Product
+from adjoint.execution.native.tiled import is_deep
 from adjoint.shapes import size_of
 
 # Below this many multiplications OpenBLAS's call costs less than oneDNN's.
@@ -13,6 +14,7 @@ TILE = {"": 1 << 14, "oneDNN": 1 << 15, "OpenBLAS": 1 << 15}
 # Multiplications in one range of rows at least, and rows: with fewer, what the libraries pack anew for each costs a tenth.
 RANGE = {"": 1 << 22, "oneDNN": 1 << 24, "OpenBLAS": 1 << 24}
 MIN_ROWS = {"": 24, "oneDNN": 128, "OpenBLAS": 128}
+MIN_DEEP = 128
 MOST_RANGES = 16
 # Rows from which packing the right matrix once is worth it, where several ranges read it.
 PACKED_FROM = 256
@@ -34,8 +36,13 @@ def tile_rows(product: Product) -> int:
     """Rows of a tile that loops read: whole matrices of a batch, or a multiple of MIN_ROWS."""
     n, m = product.shape[-2:]
     library = library_for(product)
-    least = n if is_batch(product) else min(MIN_ROWS[library], n)
+    least = n if is_batch(product) else min(least_rows(product, library), n)
     return max(TILE[library] // (least * m), 1) * least
+
+
+def least_rows(product: Product, library: str) -> int:
+    """Rows of a range at least: what is packed for each of them must be worth it."""
+    return MIN_DEEP if not library and is_deep(product) else MIN_ROWS[library]
 
 
 def is_batch(product: Product) -> bool:
@@ -49,7 +56,7 @@ def choose(product: Product, row_tile: int | None = None) -> Choice:
     if is_batch(product):
         return Choice(library, n, False)
     rows = row_tile or n
-    work, least = n * k * m, MIN_ROWS[library]
+    work, least = n * k * m, least_rows(product, library)
     if row_tile is None and work >= 2 * RANGE[library]:
         ranges = max(min(work // RANGE[library], n // least, MOST_RANGES), 1)
         rows = -(-n // ranges)

@@ -12,14 +12,30 @@ from adjoint.execution.native.kernels import ROWS, Kernel, lanes_of, registers
 from adjoint.execution.native.products import BatchWriter
 from adjoint.execution.native.tables import Own, Table
 
-# Sums of so many products are added up one after the other; longer ones in blocks of it, whose rounding is that of their number.
-BLOCK = 512
-# Rows from which packing B costs less than reading it at its stride.
-PACKED_FROM = 96
+# Sums of so many products are added up one after the other; longer ones in blocks of it, so that their rounding errors don't
+# grow with k, and what is packed of a block stays in the cache.
+BLOCK = 256
+# From this k on, what is packed is packed block by block, if A is, or if of B it were more elements than these.
+DEEP = 512
+MOST_PACKED = 1 << 17
+# Rows from which packing B costs less than reading it at its stride; in a batch each matrix comes from further away.
+PACKED_FROM, PACKED_FROM_IN_BATCH = 96, 24
 # Steps from which A is packed where its columns are what lies together: each of its rows would touch so many lines.
 GATHERED_FROM = 256
-# Rows that are packed together.
+# Rows that are gathered together.
 GATHERED = 48
+
+
+def is_deep(product: Product) -> bool:
+    """Whether a product is computed block by block of its sums."""
+    k, m = product.b.shape[-2:]
+    return k > DEEP and (gathers(product) or k * m > MOST_PACKED)
+
+
+def gathers(product: Product) -> bool:
+    """Whether A is packed."""
+    row, step = product.a.strides[-2:]
+    return row == 1 and step != 1 and product.a.shape[-1] >= GATHERED_FROM
 
 
 class Panel(NamedTuple):
@@ -57,25 +73,25 @@ class TiledWriter(BatchWriter):
         self.lanes = lanes_of(self.dtype, bits)
         self.heights = ROWS[registers(bits)]
         self.panels = panels(self.m, self.lanes, max(self.heights))
-        self.depth = -(-self.k // self.lanes) * self.lanes  # of what is packed
         self.itemsize = ITEMSIZE[self.dtype]
-        b = self.b.strides[-2:]
-        self.turned = b[1] != 1 and self.m > 1
-        self.packs = self.turned or self.n >= (24 if self.batch else PACKED_FROM)
-        self.gathers = self.a.strides[-2] == 1 and self.a.strides[-1] != 1 and self.k >= GATHERED_FROM
-        self.right = f"packed for {name}"
-        if self.packs and not self.batch:
-            table.share(unit, self.right, self.packed_size)
+        self.turned = self.b.strides[-1] != 1 and self.m > 1
+        least = PACKED_FROM_IN_BATCH if self.batch else PACKED_FROM
+        self.packs = self.turned or self.n >= least
+        self.gathers = gathers(product)
+        self.deep = is_deep(product) and (self.packs or self.gathers)
+        block = min(self.k, BLOCK) if self.deep else self.k
+        self.depth = -(-block // self.lanes) * self.lanes  # of what is packed
+        size = self.depth * -(-self.m // self.lanes) * self.lanes * self.itemsize
+        self.right: str | None = None  # B packed once for all ranges
+        if self.packs and not self.batch and not self.deep:
+            self.right = f"packed for {name}"
+            table.share(unit, self.right, size)
             self.write_packing()
         elif self.packs:
-            self.place = own.reserve(unit, self.packed_size)
+            self.place = own.reserve(unit, size)
         if self.gathers:
             tiles = -(-min(GATHERED, self.n) // self.height(self.panels[0])) + 1
-            self.gathered = own.reserve(unit, tiles * self.height(self.panels[0]) * self.k * self.itemsize)
-
-    @property
-    def packed_size(self) -> int:
-        return self.depth * -(-self.m // self.lanes) * self.lanes * self.itemsize
+            self.gathered = own.reserve(unit, tiles * self.height(self.panels[0]) * block * self.itemsize)
 
     def height(self, panel: Panel, rows: int | None = None) -> int:
         """Rows of a tile. Where A is gathered, all panels share what was gathered."""
@@ -94,11 +110,12 @@ class TiledWriter(BatchWriter):
     def write_packing(self) -> None:
         """The function of the table and the first thread's own that packs B, before any tile."""
         with self.another() as e:
-            self.pack(self.move(self.pointer(self.b.root), str(self.b.offset)), self.pointer((self.unit, self.right)))
+            b = self.move(self.pointer(self.b.root), str(self.b.offset))
+            self.pack(b, self.pointer((self.unit, self.right)), self.k)
             self.start = self.function(f"{self.name}.start", e, "ptr %table, ptr %own")
 
-    def pack(self, b: str, target: str) -> None:
-        """Each panel's columns, row by row."""
+    def pack(self, b: str, target: str, k: int) -> None:
+        """k rows of each panel's columns, panel by panel."""
         e, lanes = self.e, self.lanes
         row, column = self.b.strides[-2:]
         for panel in self.panels:
@@ -107,7 +124,7 @@ class TiledWriter(BatchWriter):
                 into = self.move(target, str(panel.column * self.depth))
                 used = min(width, self.m - panel.column)
                 e.line(f"call void {self.kernel('gather', used)}(ptr {self.move(b, str(panel.column))}, i64 {row}, "
-                       f"ptr {into}, i64 {width}, i64 {width * self.depth}, i64 {self.k}, i64 {panel.count})")  # fmt: skip
+                       f"ptr {into}, i64 {width}, i64 {width * self.depth}, i64 {k}, i64 {panel.count})")  # fmt: skip
                 continue
             with ExitStack() as loops:
                 first: str | int = panel.column
@@ -121,114 +138,126 @@ class TiledWriter(BatchWriter):
                     into = self.move(into, str(v * lanes))
                     columns = self.m % lanes if panel.masked and v == panel.vectors - 1 else lanes
                     e.line(f"call void {self.kernel('turn')}(ptr {source}, i64 {column}, ptr {into}, i64 {width}, "
-                           f"i64 {self.k}, i64 {columns})")  # fmt: skip
+                           f"i64 {k}, i64 {columns})")  # fmt: skip
 
     # Tiles
 
     def one(self, a: str, b: str, result: str) -> None:
-        if self.packs:
-            place = self.scratch(self.place)
-            self.pack(b, place)
-            b = place
         self.some(a, b, result, self.n)
 
     def some(self, a: str, b: str, result: str, rows: int) -> None:
-        if self.packs and not self.batch:
+        e = self.e
+        if not self.deep:
+            self.block(a, b, result, rows, self.k, "false")
+            return
+        (_, left), (right, _) = self.a.strides[-2:], self.b.strides[-2:]
+
+        def block(at: str, k: int, again: str) -> None:
+            self.block(self.move(a, e.assign(f"mul i64 {at}, {left}")), self.move(b, e.assign(f"mul i64 {at}, {right}")),
+                       result, rows, k, again)  # fmt: skip
+
+        blocks, rest = divmod(self.k, BLOCK)
+        with e.loop("0", str(blocks * BLOCK), BLOCK) as at:
+            block(at, BLOCK, e.assign(f"icmp ne i64 {at}, 0"))
+        if rest:
+            block(str(blocks * BLOCK), rest, "true")
+
+    def block(self, a: str, b: str, result: str, rows: int, k: int, again: str) -> None:
+        """The sums over some k, or these added to the result."""
+        if self.right is not None:
             b = self.pointer((self.unit, self.right))
+        elif self.packs:
+            place = self.scratch(self.place)
+            self.pack(b, place, k)
+            b = place
         if not self.gathers:
-            self.tiles(a, b, result, rows, self.a.strides[-2:])
+            self.tiles(a, b, result, rows, k, again, self.a.strides[-2:])
             return
         whole, rest = divmod(rows, GATHERED)
         if whole:
             with self.e.loop("0", str(whole * GATHERED), GATHERED) as row:
-                self.gather(a, b, result, row, GATHERED)
+                self.gather(a, b, result, row, GATHERED, k, again)
         if rest:
-            self.gather(a, b, result, str(whole * GATHERED), rest)
+            self.gather(a, b, result, str(whole * GATHERED), rest, k, again)
 
-    def gather(self, a: str, b: str, result: str, row: str, rows: int) -> None:
+    def gather(self, a: str, b: str, result: str, row: str, rows: int, k: int, again: str) -> None:
         """Some rows, A's gathered first: tile by tile, as the tiles read them."""
         e = self.e
-        height = self.height(self.panels[0], rows)
         stride, step = self.a.strides[-2:]
         target = self.scratch(self.gathered)
-        function = self.kernel("gather", height)
-        whole, rest = divmod(rows, height)
-
-        def call(top: int, into: str, strips: int) -> None:
+        place = 0
+        highest = self.height(self.panels[0], rows)
+        for top, height, count in self.heights_of(rows, highest):
             at = e.assign(f"mul i64 {e.assign(f'add i64 {row}, {top}')}, {stride}")
+            function, into = self.kernel("gather", height), self.move(target, str(place))
             e.line(f"call void {function}(ptr {self.move(a, at)}, i64 {step}, ptr {into}, i64 {height}, "
-                   f"i64 {height * self.k}, i64 {self.k}, i64 {strips})")  # fmt: skip
-
-        call(0, target, whole)
-        if rest:
-            call(rows - height, self.move(target, str(whole * height * self.k)), 1)
+                   f"i64 {height * k}, i64 {k}, i64 {count})")  # fmt: skip
+            place += count * height * k
         result = self.move(result, e.assign(f"mul i64 {row}, {self.m}"))
-        self.tiles(target, b, result, rows, (1, height), height * self.k)
+        self.tiles(target, b, result, rows, k, again, None)
 
-    def tops(self, rows: int, height: int) -> Tops:
-        return Tops(self, rows, height)
+    def heights_of(self, rows: int, highest: int) -> list[tuple[int, int, int]]:
+        """First row, height and number of tiles. Where nothing is added to the result, the last one may cover some rows of
+        the one before; else heights differ by one."""
+        if rows <= highest:
+            return [(0, rows, 1)]
+        whole, rest = divmod(rows, highest)
+        if not rest:
+            return [(0, highest, whole)]
+        if not self.deep:
+            return [(0, highest, whole), (rows - highest, highest, 1)]
+        low, more = divmod(rows, whole + 1)
+        return [(0, low + 1, more), (more * (low + 1), low, whole + 1 - more)] if more else [(0, low, whole + 1)]
 
-    def tiles(self, a: str, b: str, result: str, rows: int, strides: tuple[int, ...], apart: int = 0) -> None:
-        """All tiles of some rows. `apart` is how far tiles of A lie from each other, if they are gathered."""
+    def tiles(
+        self, a: str, b: str, result: str, rows: int, k: int, again: str, strides: tuple[int, ...] | None
+    ) -> None:
+        """All tiles of some rows, of A as it lies or, without strides, as it was gathered."""
         e, lanes = self.e, self.lanes
         for panel in self.panels:
-            width, height = panel.vectors * lanes, self.height(panel, rows)
+            width = panel.vectors * lanes
             with ExitStack() as loops:
                 column = str(panel.column)
                 if panel.count > 1:
                     index = loops.enter_context(e.loop("0", str(panel.count), 1))
                     column = e.assign(f"add i64 {e.assign(f'mul i64 {index}, {width}')}, {panel.column}")
                 right = self.move(b, e.assign(f"mul i64 {column}, {self.depth}") if self.packs else column)
-                top, number = loops.enter_context(self.tops(rows, height))
-                left = self.move(a, e.assign(f"mul i64 {number}, {apart}" if apart else f"mul i64 {top}, {strides[0]}"))
-                into = self.move(self.move(result, e.assign(f"mul i64 {top}, {self.m}")), column)
-                self.tile(panel, height, left, right, into, strides)
+                place = 0
+                for top, height, count in self.heights_of(rows, self.height(panel, rows)):
+                    with ExitStack() as inner:
+                        number = inner.enter_context(e.loop("0", str(count), 1)) if count > 1 else "0"
+                        first = e.assign(f"add i64 {e.assign(f'mul i64 {number}, {height}')}, {top}")
+                        if strides is None:
+                            at = e.assign(f"add i64 {e.assign(f'mul i64 {number}, {height * k}')}, {place}")
+                        else:
+                            at = e.assign(f"mul i64 {first}, {strides[0]}")
+                        into = self.move(self.move(result, e.assign(f"mul i64 {first}, {self.m}")), column)
+                        self.tile(panel, height, self.move(a, at), right, into, k, again, strides or (1, height))
+                    place += count * height * k
 
-    def tile(self, panel: Panel, height: int, a: str, b: str, c: str, strides: tuple[int, ...]) -> None:
-        """One tile: the sums of the first block, and then those of the others added to them."""
+    def tile(
+        self, panel: Panel, height: int, a: str, b: str, c: str, k: int, again: str, strides: tuple[int, ...]
+    ) -> None:
+        """One tile, in blocks of its sums."""
         e = self.e
         function = self.kernel("tile", height, panel.vectors, panel.masked)
         step = panel.vectors * self.lanes if self.packs else self.b.strides[-2]
         columns = self.m % self.lanes or self.lanes
-
         # the next tile's rows lie behind this one's, or beside them
         ahead_step = height if strides[1] == 1 else strides[1]
 
-        def call(a: str, b: str, k: int, again: bool) -> None:
+        def call(a: str, b: str, k: int, again: str) -> None:
             ahead = self.move(a, str(strides[0] * height))
             e.line(f"call void {function}(ptr {a}, i64 {strides[0]}, i64 {strides[1]}, ptr {b}, i64 {step}, ptr {c}, "
-                   f"i64 {self.m}, i64 {k}, i64 {columns}, i1 {str(again).lower()}, ptr {ahead}, "
-                   f"i64 {ahead_step})")  # fmt: skip
+                   f"i64 {self.m}, i64 {k}, i64 {columns}, i1 {again}, ptr {ahead}, i64 {ahead_step})")  # fmt: skip
 
         def at(k: str) -> tuple[str, str]:
             return self.move(a, e.assign(f"mul i64 {k}, {strides[1]}")), self.move(b, e.assign(f"mul i64 {k}, {step}"))
 
-        blocks, rest = divmod(self.k, BLOCK)
-        call(a, b, BLOCK if blocks else rest, False)
+        blocks, rest = divmod(k, BLOCK) if k > DEEP else (0, k)
+        call(a, b, BLOCK if blocks else rest, again)
         if blocks > 1:
-            with e.loop(str(BLOCK), str(blocks * BLOCK), BLOCK) as k:
-                call(*at(k), BLOCK, True)
+            with e.loop(str(BLOCK), str(blocks * BLOCK), BLOCK) as k_:
+                call(*at(k_), BLOCK, "true")
         if blocks and rest:
-            call(*at(str(blocks * BLOCK)), rest, True)
-
-
-class Tops:
-    """The first row of each tile and the tile's number, in a loop. The last tile may cover some rows of the one before."""
-
-    def __init__(self, writer: TiledWriter, rows: int, height: int) -> None:
-        self.writer, self.rows, self.height = writer, rows, height
-        self.loops = ExitStack()
-
-    def __enter__(self) -> tuple[str, str]:
-        e, tiles = self.writer.e, -(-self.rows // self.height)
-        if tiles == 1:
-            return "0", "0"
-        e.declarations.add("declare i64 @llvm.umin.i64(i64, i64)")
-        number = self.loops.enter_context(e.loop("0", str(tiles), 1))
-        top = e.assign(f"mul i64 {number}, {self.height}")
-        if self.rows % self.height:
-            top = e.assign(f"call i64 @llvm.umin.i64(i64 {top}, i64 {self.rows - self.height})")
-        return top, number
-
-    def __exit__(self, *error: object) -> None:
-        self.loops.close()
+            call(*at(str(blocks * BLOCK)), rest, "true")
