@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
+from adjoint.execution.native.division import Divisor, divisor, quotient
 from adjoint.execution.native.fuse import Fusion, Nest, View, broadcast, contiguous, name_is_same
 from adjoint.execution.native.ir import ELEMENT, ITEMSIZE, Emitter, Value, literal
 from adjoint.execution.native.lowering import LIGHT, LOWERED, REDUCTIONS
@@ -18,6 +19,7 @@ UNROLL = 4
 SHARED_FROM = 1 << 19  # work (operations on elements, costly ones ten times) that is cut into chunks for the threads
 CHUNK = 1 << 17  # work in a chunk, about 10 µs
 MOST_CHUNKS = 512
+DIVIDED_FROM = 4  # vectors of a row that are divided by one number, from which its reciprocal is worth computing
 RECOMPUTE = 4  # cost up to which a value is computed again in a later pass over the row
 Strides = tuple[int, ...]
 
@@ -120,6 +122,7 @@ class NestWriter:
         self.scratch: dict[Any, int] = {}  # bytes of a row, by key
         self.indices: dict[int, str] = {}  # of the loops around, by axis
         self.row_values: dict[Any, Value] = {}
+        self.divisors: dict[int, Divisor] = {}  # of the divisions by one number for the whole row, by slot
         self.values: dict[Any, Value] = {}
         self.measure()
 
@@ -238,7 +241,7 @@ class NestWriter:
                 continue
             if (
                 merged
-                and not (self.nest.products and axis == len(self.nest.domain) - 1)
+                and not (self.nest.tile and axis == len(self.nest.domain) - 1)
                 and (merged[-1][1] >= boundary) == (axis >= boundary)
                 and all(a[merged[-1][1]] == a[axis] * n for a in accesses)
             ):
@@ -391,7 +394,7 @@ class NestWriter:
         """Begin another function."""
         self.e = Emitter(lanes, self.e.declarations, {})
         self.pointers, self.prologue = {}, []
-        self.indices, self.row_values, self.values = {}, {}, {}
+        self.indices, self.row_values, self.values, self.divisors = {}, {}, {}, {}
         return self.e
 
     def write_start(self) -> str | None:
@@ -612,6 +615,23 @@ class NestWriter:
                 self.row(slot)
             elif slot in slots or not self.is_kept(slot):
                 stack.extend(self.producer[slot].inputs)
+                self.prepare_division(self.producer[slot])
+
+    def prepare_division(self, step: Step) -> None:
+        """Of a division by what is the same all along a row, the reciprocal is computed before the loops."""
+        if step.op.name not in ("divide", "safe_divide") or self.inner[-1].size < DIVIDED_FROM * self.e.lanes:
+            return
+        slot = step.inputs[1]
+        if slot in self.divisors or not self.fusion.dtypes[slot].startswith("float"):
+            return
+        if self.inside(slot):
+            by = self.row(slot) if self.nest.level[slot] != "element" else None
+        else:
+            view = self.spread(self.outside(slot))
+            same = all(view.strides[d.axis] == 0 for d in self.inner if d.axis >= 0)
+            by = self.uniform(view, self.fusion.dtypes[slot]) if same else None
+        if by is not None:
+            self.divisors[slot] = divisor(self.e, by)
 
     def uniform(self, view: View, dtype: str) -> Value:
         found = self.row_values.get(view)
@@ -662,7 +682,9 @@ class NestWriter:
             else:
                 step = self.producer[slot]
                 inputs = step.inputs[:1] if name_is_same(step) else step.inputs
-                found = self.apply(step, [self.element(i) for i in inputs])
+                given = [self.element(i) for i in inputs]
+                by = self.divisors.get(inputs[-1]) if step.op.name in ("divide", "safe_divide") else None
+                found = self.apply(step, given) if by is None else self.divided(step, given[0], by)
             self.values[slot] = found
         return found
 
@@ -678,6 +700,10 @@ class NestWriter:
                 found = self.e.load(self.pointer(view.root), offset, dtype, stride)
             self.values[view] = found
         return found
+
+    def divided(self, step: Step, a: Value, by: Divisor) -> Value:
+        found = quotient(self.e, a, by)
+        return found if step.op.name == "divide" else self.e.select(self.e.compare("eq", a, 0.0), 0.0, found)
 
     def apply(self, step: Step, inputs: list[Value]) -> Value:
         if step.op.name not in LOWERED:  # a movement within the nest

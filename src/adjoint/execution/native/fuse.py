@@ -101,10 +101,16 @@ class Nest:
         self.products: list[
             Product | Window
         ] = []  # computed tile by tile, each read by the nest while it is in the cache
-        self.tile = 0  # elements, if there are products
+        self.followers: list[Product] = []  # computed tile by tile from what the nest leaves in the cache
+        self.tile = 0  # elements, if there are products or followers
         self.tiles: dict[
             int, int
-        ] = {}  # products of which nothing but the tile is kept, and where in a thread's own space
+        ] = {}  # arrays of which nothing but the tile is kept, and where in a thread's own space
+
+    @property
+    def made(self) -> list[Product | Window]:
+        """The products before and behind the loops."""
+        return [*self.products, *self.followers]
 
     def row_shape(self, shape: Shape) -> bool:
         """Whether values of this shape, one for each row, broadcast to the domain along the rows."""

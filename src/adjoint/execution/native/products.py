@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 
 from adjoint.execution.native import onednn
@@ -47,6 +47,7 @@ class BatchWriter(ABC):
         self.start: str | None = None
         self.finish: str | None = None
         self.row_elements = self.m
+        self.cached: Mapping[int, int] = {}  # where in a thread's own space what it reads is, if only a tile is kept
 
     @abstractmethod
     def one(self, a: str, b: str, result: str) -> None:
@@ -86,7 +87,7 @@ class BatchWriter(ABC):
     def write(self) -> str:
         """The function of (table, first row, row after the last, own table)."""
         e = self.e
-        a, b = self.pointer(self.a.root), self.pointer(self.b.root)
+        a, b = self.source(self.a), self.source(self.b)
         if self.product.tile is None:
             result = self.pointer(self.product.step.output)
         else:  # the tile holds the rows from %lo on
@@ -114,6 +115,16 @@ class BatchWriter(ABC):
         return "\n".join(
             [f"define internal void @{name}({arguments}) #0 {{", "entry:", *e.allocations, *e.lines, "  ret void", "}"]
         )
+
+    def source(self, view: View) -> str:
+        """A pointer to an array that is read. A tile of it holds the matrices of the batch from the range's first on."""
+        if view.root not in self.cached:
+            return self.pointer(view.root)
+        e = self.e
+        first = e.assign(f"udiv i64 %lo, {self.n}")
+        scratch = e.assign("load ptr, ptr %own")
+        tile = e.assign(f"getelementptr i8, ptr {scratch}, i64 {self.cached[view.root]}")
+        return self.move(tile, e.assign(f"mul i64 {first}, {-size_of(view.shape[-2:])}"))
 
     def from_row(self, a: str, b: str, result: str, rows: int) -> None:
         """Some rows from %lo on."""

@@ -228,11 +228,10 @@ class Native:
         """The unit that makes each array, for those that native code makes."""
         produced: dict[int, int] = {}
         for index, unit in enumerate(self.fusion.units):
-            made = unit.products if isinstance(unit, Nest) else [unit]
+            made = unit.made if isinstance(unit, Nest) else [unit]
             produced.update({w.positions.output: index for w in made if isinstance(w, Window) and w.positions})
             if isinstance(unit, Nest):
-                produced.update(dict.fromkeys(unit.stored, index))
-                outputs = [p.step.output for p in unit.products]
+                outputs = [*unit.stored, *[p.step.output for p in unit.made]]
                 produced.update(dict.fromkeys([s for s in outputs if s not in unit.tiles], index))
             elif isinstance(unit, Product | Window | Move):
                 produced[unit.step.output] = index
@@ -250,7 +249,7 @@ class Native:
             for slot in read:
                 if slot in fusion.views:
                     last[fusion.views[slot].root] = index
-            made = unit.products if isinstance(unit, Nest) else [] if isinstance(unit, Host) else [unit]
+            made = unit.made if isinstance(unit, Nest) else [] if isinstance(unit, Host) else [unit]
             last.update({view.root: index for one in made for view in one.reads})
         fresh = set(self.fresh)
         lifetimes = [

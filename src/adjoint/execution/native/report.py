@@ -71,7 +71,7 @@ def kernels(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Kernel] |
 
 def _kernel(fusion: Fusion, unit: Unit, seconds: float) -> Kernel:
     if isinstance(unit, Nest):
-        products = unit.products
+        products = unit.made
         names = [f"{_named(p)} {_flat(p.step.type.shape)}" for p in products]
         names += [
             s.op.name for s in unit.steps if s.op.name in LOWERED or s.op.name in REDUCTIONS or s.op.name == "copy"
@@ -123,7 +123,7 @@ def _traffic(fusion: Fusion, unit: Unit) -> int:
         for step in unit.steps:
             roots |= {fusion.views[i].root for i in step.inputs if i in fusion.views and i not in unit.level}
         roots |= set(unit.stored)
-        for product in unit.products:
+        for product in unit.made:
             roots |= {*[view.root for view in product.reads], product.step.output}
         roots -= inner | tiles
     elif not isinstance(unit, Host):
