@@ -115,12 +115,6 @@ def _tile(e: Emitter, kernel: Kernel) -> str:
         return value
 
     sums = [e.variable(e.constant(0, dtype)) for _ in range(rows * vectors)]
-    with e.when("%again"):
-        c = Pointer(e, dtype, "%c")
-        for r in range(rows):
-            for v in range(vectors):
-                e.set(sums[r * vectors + v], load(c.get(), v))
-            c.advance("%c_row")
     # One pointer for every three rows of A: what lies one and two rows further the processor adds for nothing.
     twice = e.assign("shl i64 %a_row, 1")
     thrice = e.assign(f"add i64 {twice}, %a_row")
@@ -152,6 +146,13 @@ def _tile(e: Emitter, kernel: Kernel) -> str:
             step()
     with e.when(e.assign(f"icmp ne i64 {rest}, 0")), e.loop("0", rest, 1):
         step()
+    with e.when("%again"):
+        c = Pointer(e, dtype, "%c")
+        for r in range(rows):
+            for v in range(vectors):
+                total = sums[r * vectors + v]
+                e.set(total, e.add(e.get(total, dtype), load(c.get(), v)))
+            c.advance("%c_row")
     c = Pointer(e, dtype, "%c")
     for r in range(rows):
         for v in range(vectors):
