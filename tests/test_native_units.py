@@ -209,7 +209,9 @@ def test_attention_is_computed_matrix_by_matrix(dtype: str) -> None:
         close(y, z, dtype)
     nests = [unit for unit in fusion.units if isinstance(unit, Nest) and unit.followers]
     assert sum(len(nest.followers) for nest in nests) >= 3
-    assert any(slot in nest.stored for nest in nests for slot in nest.tiles), "what only products read is nowhere as a whole"
+    assert any(slot in nest.stored for nest in nests for slot in nest.tiles), (
+        "what only products read is nowhere as a whole"
+    )
 
 
 def test_kernels_are_compiled_once_for_all_plans() -> None:

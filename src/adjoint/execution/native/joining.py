@@ -6,8 +6,9 @@ product that nothing else reads is never in memory as a whole.
 
 from __future__ import annotations
 
+from adjoint.execution.native.choices import choose, tile_rows
+from adjoint.execution.native.following import follow
 from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, View, Window, contiguous
-from adjoint.execution.native.choices import choose, is_batch, tile_rows
 from adjoint.shapes import size_of
 
 JOINED_FROM = 1 << 16  # elements of a product: smaller ones stay in the cache anyway
@@ -18,7 +19,7 @@ def join(fusion: Fusion) -> None:
     """Move products into the nests that read them, and choose how every product is computed."""
     readers = _readers(fusion)
     kept = {fusion.views[s].root for s in fusion.results if s in fusion.views}
-    joined: set[int] = set()
+    at = list(range(len(fusion.units)))  # where each unit runs
     for index, unit in enumerate(fusion.units):
         if not isinstance(unit, Product | Window):
             continue
@@ -28,64 +29,14 @@ def join(fusion: Fusion) -> None:
         tile = None
         if isinstance(nest, Nest) and _fits(fusion, unit, nest):
             tile = nest.tile = nest.tile or _tile(unit)
-            joined.add(index)
+            at[index] = places[0]
             nest.products.append(unit)
             if len(places) == 1 and slot not in kept:
                 nest.tiles[slot] = -1  # given a place when it is written
         if isinstance(unit, Product):
             unit.choice = choose(unit, None if tile is None else tile // unit.shape[-1])
-    _follow(fusion, readers, kept, joined)
-    fusion.units = [unit for index, unit in enumerate(fusion.units) if index not in joined]
-
-
-def _follow(fusion: Fusion, readers: dict[int, list[int]], kept: set[int], joined: set[int]) -> None:
-    """Move products of matrices of a batch behind the nests that make one of the two."""
-    made: dict[int, int] = {}  # the unit that leaves each array in memory, after joining
-    for index, unit in enumerate(fusion.units):
-        if index in joined:
-            continue
-        outputs = [*unit.stored, *[p.step.output for p in unit.made]] if isinstance(unit, Nest) else [unit.step.output]
-        if isinstance(unit, Window) and unit.positions is not None:
-            outputs.append(unit.positions.output)
-        made.update(dict.fromkeys(outputs, index))
-    for index, unit in enumerate(fusion.units):
-        if not isinstance(unit, Product) or index in joined or not is_batch(unit):
-            continue
-        for view in unit.reads:
-            place = made.get(view.root, -1)
-            nest = fusion.units[place]
-            if place < 0 or not isinstance(nest, Nest) or not _leaves_matrices(nest, unit, view):
-                continue
-            if any(made.get(v.root, -1) >= place and not _leaves_matrices(nest, unit, v) for v in unit.reads):
-                continue
-            nest.followers.append(unit)
-            nest.tile = nest.tile or max(TILE // size_of(nest.domain[-2:]), 1) * size_of(nest.domain[-2:])
-            joined.add(index)
-            made[unit.step.output] = place
-            break
-    for index, unit in enumerate(fusion.units):
-        if not isinstance(unit, Nest):
-            continue
-        read = {view.root for follower in unit.followers for view in follower.reads}
-        for slot in unit.stored:
-            others = [k for k in readers.get(slot, []) if not (k in joined and fusion.units[k] in unit.followers)]
-            if slot in read and slot not in kept and not others:
-                unit.tiles[slot] = -1  # given a place when it is written
-
-
-def _leaves_matrices(nest: Nest, product: Product, view: View) -> bool:
-    """Whether a nest makes the matrices that a product reads through a view, in the order of the batch."""
-    domain = nest.domain
-    if view.root not in nest.stored or nest.level[view.root] != "element" or nest.split == 0 or len(domain) < 3:
-        return False
-    matrix = size_of(domain[-2:])
-    if matrix > 8 * TILE or size_of(domain) < JOINED_FROM or nest.tile % matrix or domain[-1] < 16:
-        return False
-    steps = contiguous(domain)
-    batch = domain[:-2] == product.shape[:-2] == view.shape[:-2] and view.strides[:-2] == steps[:-2]
-    as_it_is = view.shape[-2:] == domain[-2:] and view.strides[-2:] == steps[-2:]
-    turned = view.shape[-2:] == domain[:-3:-1] and view.strides[-2:] == steps[:-3:-1]
-    return batch and view.offset == 0 and (as_it_is or turned)
+    follow(fusion, readers, kept, at)
+    fusion.units = [unit for index, unit in enumerate(fusion.units) if at[index] == index]
 
 
 def _tile(unit: Product | Window) -> int:

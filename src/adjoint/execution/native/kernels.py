@@ -193,7 +193,7 @@ def _turn(e: Emitter, kernel: Kernel) -> str:
     dtype = kernel.dtype
     e.declarations.add("declare i64 @llvm.umin.i64(i64, i64)")
     final = e.assign("sub i64 %columns, 1")
-    rows = []
+    rows: list[str] = []
     for i in range(e.lanes):  # beyond the last, the last again
         row = e.assign(f"call i64 @llvm.umin.i64(i64 {final}, i64 {i})")
         rows.append(e.address("%source", e.assign(f"mul i64 {row}, %step"), dtype))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 
 from adjoint.execution.native import onednn
 from adjoint.execution.native.fuse import Product, View
 from adjoint.execution.native.ir import Emitter, literal
 from adjoint.execution.native.tables import Own, Table
 from adjoint.shapes import Shape, size_of
+
 
 def leading(view: View) -> tuple[int, int]:
     """How OpenBLAS takes a matrix (111 as it is, 112 transposed) and its leading dimension."""

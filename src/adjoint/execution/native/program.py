@@ -26,6 +26,7 @@ from adjoint.execution.native.memory import (
     whole_pages,
 )
 from adjoint.execution.native.pool import pool
+from adjoint.execution.native.recomputing import recompute
 from adjoint.execution.native.tables import FAILURE, Own, Table
 from adjoint.execution.native.tape import Tape, compile_tape
 from adjoint.execution.native.units import write_unit
@@ -76,6 +77,7 @@ def compile_nests(plan: Plan) -> Native | None:
     fusion = Fusion(simplified(plan))
     if all(isinstance(unit, Host) for unit in fusion.units):
         return None
+    recompute(fusion)
     join(fusion)
     program = Native(fusion)
     plan.steps = []  # the program holds what it needs of them

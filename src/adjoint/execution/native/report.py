@@ -12,6 +12,7 @@ from adjoint.execution.native.ir import ITEMSIZE
 from adjoint.execution.native.joining import join
 from adjoint.execution.native.lowering import LOWERED, REDUCTIONS
 from adjoint.execution.native.program import Native
+from adjoint.execution.native.recomputing import recompute
 from adjoint.execution.passes import simplified
 from adjoint.execution.plan import Plan
 from adjoint.shapes import size_of
@@ -37,6 +38,7 @@ def kernels(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Kernel] |
     fusion = Fusion(simplified(plan))
     if all(isinstance(unit, Host) for unit in fusion.units):
         return None
+    recompute(fusion)
     join(fusion)
     program = Native(fusion, apart=True)
     units = [unit for unit in fusion.units if not isinstance(unit, Nest) or unit.stored]
