@@ -184,11 +184,11 @@ def test_panels_cover_all_columns_once(m: int, lanes: int, widest: int) -> None:
     found = tiled.panels(m, lanes, widest)
     column = 0
     for panel in found:
-        assert panel.column == column and 1 <= panel.vectors <= widest and panel.count >= 1
-        column += panel.count * panel.vectors * lanes
+        assert panel.column == column and 1 <= panel.vectors <= widest and panel.times >= 1
+        column += panel.times * panel.vectors * lanes
     assert column - lanes < m <= column and len(found) <= 3
     assert [p.masked for p in found] == [False] * (len(found) - 1) + [bool(m % lanes)]
-    assert found[-1].count == 1 or not found[-1].masked
+    assert found[-1].times == 1 or not found[-1].masked
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

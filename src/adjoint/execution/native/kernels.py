@@ -194,8 +194,8 @@ def _turn(e: Emitter, kernel: Kernel) -> str:
     e.declarations.add("declare i64 @llvm.umin.i64(i64, i64)")
     final = e.assign("sub i64 %columns, 1")
     rows: list[str] = []
-    for i in range(e.lanes):  # beyond the last, the last again
-        row = e.assign(f"call i64 @llvm.umin.i64(i64 {final}, i64 {i})")
+    for k in range(e.lanes):  # beyond the last, the last again
+        row = e.assign(f"call i64 @llvm.umin.i64(i64 {final}, i64 {k})")
         rows.append(e.address("%source", e.assign(f"mul i64 {row}, %step"), dtype))
     target = Pointer(e, dtype, "%target")
 
@@ -227,11 +227,11 @@ def _transposed(e: Emitter, values: list[Value]) -> list[Value]:
 
     size = lanes // 2
     while size:
-        for i in range(lanes):
-            if not i & size:
-                a, b = values[i], values[i + size]
-                values[i] = exchanged(a, b, [k + lanes - size if k & size else k for k in range(lanes)])
-                values[i + size] = exchanged(a, b, [k + lanes if k & size else k + size for k in range(lanes)])
+        low = [lane + lanes - size if lane & size else lane for lane in range(lanes)]
+        high = [lane + lanes if lane & size else lane + size for lane in range(lanes)]
+        for k in [k for k in range(lanes) if not k & size]:
+            a, b = values[k], values[k + size]
+            values[k], values[k + size] = exchanged(a, b, low), exchanged(a, b, high)
         size //= 2
     return values
 

@@ -17,7 +17,7 @@ def recompute(fusion: Fusion) -> None:
     """Store what two cheap values come from, not these, where only nests over the same domain read them."""
     readers = _readers(fusion)
     kept = {fusion.views[s].root for s in fusion.results if s in fusion.views}
-    for index, nest in enumerate(fusion.units):
+    for nest in fusion.units:
         if not isinstance(nest, Nest):
             continue
         producer = {step.output: step for step in nest.steps}

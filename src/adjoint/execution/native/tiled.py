@@ -39,11 +39,11 @@ def gathers(product: Product) -> bool:
 
 
 class Panel(NamedTuple):
-    """Neighbouring columns, `count` times `vectors` vectors of them, `column` the first."""
+    """Neighbouring columns, `times` times `vectors` vectors of them, `column` the first."""
 
     column: int
     vectors: int
-    count: int
+    times: int
     masked: bool
 
 
@@ -124,12 +124,12 @@ class TiledWriter(BatchWriter):
                 into = self.move(target, str(panel.column * self.depth))
                 used = min(width, self.m - panel.column)
                 e.line(f"call void {self.kernel('gather', used)}(ptr {self.move(b, str(panel.column))}, i64 {row}, "
-                       f"ptr {into}, i64 {width}, i64 {width * self.depth}, i64 {k}, i64 {panel.count})")  # fmt: skip
+                       f"ptr {into}, i64 {width}, i64 {width * self.depth}, i64 {k}, i64 {panel.times})")  # fmt: skip
                 continue
             with ExitStack() as loops:
                 first: str | int = panel.column
-                if panel.count > 1:
-                    index = loops.enter_context(e.loop("0", str(panel.count), 1))
+                if panel.times > 1:
+                    index = loops.enter_context(e.loop("0", str(panel.times), 1))
                     first = e.assign(f"add i64 {e.assign(f'mul i64 {index}, {width}')}, {panel.column}")
                 for v in range(panel.vectors):
                     at = e.assign(f"add i64 {first}, {v * lanes}")
@@ -218,8 +218,8 @@ class TiledWriter(BatchWriter):
             width = panel.vectors * lanes
             with ExitStack() as loops:
                 column = str(panel.column)
-                if panel.count > 1:
-                    index = loops.enter_context(e.loop("0", str(panel.count), 1))
+                if panel.times > 1:
+                    index = loops.enter_context(e.loop("0", str(panel.times), 1))
                     column = e.assign(f"add i64 {e.assign(f'mul i64 {index}, {width}')}, {panel.column}")
                 right = self.move(b, e.assign(f"mul i64 {column}, {self.depth}") if self.packs else column)
                 place = 0
