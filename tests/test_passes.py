@@ -49,6 +49,13 @@ def integers() -> ad.Tensor:
     return ad.tensor(INTEGERS)
 
 
+COLUMN = ad.tensor(np.array([[-1.0], [2.0], [0.0]]))
+
+
+def both_ways(x: ad.Tensor) -> ad.Tensor:
+    return ad.concat([x.reshape((-1,)), x.T.reshape((-1,))])
+
+
 CASES: dict[str, tuple[Callable[[], ad.Tensor], list[str]]] = {
     "x times 1": (lambda: ad.exp(floats() * 1), ["exp"]),
     "1 times an integer": (lambda: 1 * integers() + 3, ["add"]),
@@ -71,6 +78,12 @@ CASES: dict[str, tuple[Callable[[], ad.Tensor], list[str]]] = {
     "two reshapes": (lambda: ad.exp(floats().reshape((8,)).reshape((4, 2))), ["reshape", "exp"]),
     "reshapes that undo each other": (lambda: ad.exp(floats().reshape((8,)).reshape((2, 4))), ["exp"]),
     "a choice of one": (lambda: ad.exp(ad.where(floats() > 1, *[floats()] * 2)), ["exp"]),
+    "a product that sums nothing": (lambda: COLUMN @ floats()[:1], ["slice", "multiply", "add"]),
+    "one that is read transposed": (
+        lambda: ad.exp((COLUMN @ floats()[:1]).T), ["slice", "permute_dims", "permute_dims", "multiply", "add", "exp"]),
+    "one that is read both ways": (
+        lambda: both_ways(COLUMN @ floats()[:1]),
+        ["slice", "multiply", "add", "reshape", "permute_dims", "reshape", "concat"]),
     "a factor that is finite": (lambda: slope(lambda x: (2 * ad.exp(x)).sum()), ["exp", "multiply"]),
     "a factor that may be infinite stays": (lambda: slope(lambda x: (x * ad.exp(x)).sum()), ["exp", "scale", "add"]),
 }  # fmt: skip
@@ -122,4 +135,4 @@ def test_what_reads_only_what_is_given_waits_for_its_reader() -> None:
 
 
 def test_every_rule_has_its_case() -> None:
-    assert len(RULES) == 9
+    assert len(RULES) == 10

@@ -22,6 +22,8 @@ from adjoint.primitives.core import LEAF, leaf
 from adjoint.primitives.random import EXAMPLES
 from adjoint.shapes import size_of
 from adjoint.tensors.tensor import Tensor
+from adjoint.tree import Structure
+from adjoint.api.writing import Writer, closed, open_containers
 
 if TYPE_CHECKING:
     from adjoint.api.compiled import Compiled
@@ -31,41 +33,11 @@ UNUSUAL = object()  # what a written function gives where the general way is to 
 Step = Callable[..., Any]
 
 
-class Writer:
-    """Lines of a function, and the objects that they refer to."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self.objects: dict[str, Any] = {}
-        self._names: dict[int, str] = {}
-
-    def name(self, value: Any) -> str:
-        """The name of an object in the function."""
-        found = self._names.get(id(value))
-        if found is None:
-            found = self._names[id(value)] = f"o{len(self._names)}"
-            self.objects[found] = value
-        return found
-
-    def add(self, *lines: str) -> None:
-        """Lines at the function's outer level."""
-        self.lines += ["    " + line for line in lines]
-
-    def unless(self, condition: str) -> None:
-        """Take the general way unless a condition holds."""
-        self.add(f"if not ({condition}): return UNUSUAL")
-
-    def function(self, parameters: Sequence[str]) -> Step:
-        """The function."""
-        source = "\n".join([f"def step({', '.join(parameters)}):", *self.lines])
-        exec(source, self.objects)
-        made: Step = self.objects["step"]
-        return made
-
-
-def write_step(compiled: Compiled, arguments: Sequence[Any], grad: bool) -> tuple[Step, Any] | None:
-    """The function for calls like this one, with plain positional arguments, and the native program's station that it
-    uses; None where the general way is needed."""
+def write_step(
+    compiled: Compiled, arguments: Sequence[Any], structure: Structure | None, grad: bool
+) -> tuple[Step, Any] | None:
+    """The function for calls like this one, with positional arguments, and the native program's station that it uses; None
+    where the general way is needed. `arguments` are the leaves, of containers if there is a `structure`."""
     if compiled.replay is None or compiled.changed or any(p is not None for _, p, _, _ in compiled.rebound):
         return None
     if any(p is not None for _, p, _ in compiled.gradients) or any(p is not None for _, p, _ in compiled.looked):
@@ -92,8 +64,8 @@ def write_step(compiled: Compiled, arguments: Sequence[Any], grad: bool) -> tupl
     _check_surroundings(w, compiled, grad)
     if station.launches:
         w.unless(f"not {w.name(station)}.is_outdated")
-    parameters = _read_arguments(w, compiled, arguments)
-    if parameters is None:
+    parameters = [f"a{k}" for k in range(len(arguments))] if structure is None else open_containers(w, structure)
+    if parameters is None or not _read_arguments(w, compiled, arguments):
         return None
     _read_names(w, compiled)
     _read_gradients(w, compiled)
@@ -116,15 +88,14 @@ def _check_surroundings(w: Writer, compiled: Compiled, grad: bool) -> None:
         w.unless(f"{w.name(owner)}{how} is {w.name(value)}")
 
 
-def _read_arguments(w: Writer, compiled: Compiled, arguments: Sequence[Any]) -> list[str] | None:
-    parameters = []
+def _read_arguments(w: Writer, compiled: Compiled, arguments: Sequence[Any]) -> bool:
+    """Check the leaves a0, a1, ... and name their arrays v0, v1, ...; False where one is of a kind that needs more."""
     for k, x in enumerate(arguments):
-        parameters.append(f"a{k}")
         if isinstance(x, float):
             w.unless(f"type(a{k}) is float")
         elif isinstance(x, Tensor):
             if x.node.tracked:
-                return None
+                return False
             w.unless(f"type(a{k}) is Tensor")
             w.add(f"n = a{k}.node")
             w.unless(f"n.type is {w.name(x.node.type)} and not n.tracked")
@@ -133,11 +104,15 @@ def _read_arguments(w: Writer, compiled: Compiled, arguments: Sequence[Any]) -> 
                 w.unless(f"id(a{k}) not in {w.name(compiled.captured)}")
             w.unless(f"type(v{k}) is ndarray")
             _in_order(w, f"v{k}")
-        else:
+        elif isinstance(x, np.ndarray):
             w.unless(f"type(a{k}) is ndarray and a{k}.dtype is {w.name(x.dtype)} and a{k}.shape == {x.shape}")
             w.add(f"v{k} = a{k}")
             _in_order(w, f"v{k}")
-    return parameters
+        elif type(x) in (int, bool, str):
+            w.unless(f"type(a{k}) is {type(x).__name__} and a{k} == {x!r}")
+        else:
+            return False
+    return True
 
 
 def _in_order(w: Writer, array: str) -> None:
@@ -266,10 +241,7 @@ def _commit(w: Writer, compiled: Compiled, station: Any) -> None:
             made.append(f"t{k}")
         else:
             made.append(f"a{x}" if kind == "argument" else f"numbers[{x}]" if kind == "number" else w.name(x))
-    if compiled.structure.kind is None:
-        w.add(f"return {made[0]}")
-    else:
-        w.add(f"return {w.name(compiled.structure.unflatten)}([{', '.join(made)}])")
+    w.add(f"return {closed(w, compiled.structure, iter(made))}")
 
 
 def _counts_when_sole() -> tuple[int, int]:

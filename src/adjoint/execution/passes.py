@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import copy
 import math
+from collections import Counter
 from collections.abc import Callable, Container
 from typing import Any
 
 import numpy as np
 
 from adjoint.execution.plan import Plan, Step
-from adjoint.graph import PRIMITIVES
-from adjoint.primitives.structural import BROADCAST, PERMUTE, RESHAPE
+from adjoint.graph import PRIMITIVES, ArrayType, array_type
+from adjoint.primitives.structural import BROADCAST, RESHAPE
 
 LARGEST_FOLDED = 1 << 10  # elements of a constant array that is computed when compiling
 
@@ -32,10 +33,13 @@ class Simplifier:
         self.producer: dict[int, Step] = {}
         self.same: dict[int, int] = {}
         self.steps: list[Step] = []
+        self.outer: set[int] = set()  # multiplications that were products
         leaves = len(plan.leaf_types)
         self.single = set(range(leaves, leaves + len(plan.number_types)))  # one number, whatever the type's shape
         self.single.update(slot for slot, array in plan.constants.items() if array.ndim == 0)
         self.numbers = {slot: array.item() for slot, array in plan.constants.items() if array.ndim == 0}
+        self.reads = Counter([i for step in plan.steps for i in step.inputs])
+        self.reads.update([slot for _, _, slot, _ in plan.outputs])
 
     def number(self, slot: int) -> Any:
         """The number that a slot is known to hold everywhere; None if there is none."""
@@ -50,6 +54,30 @@ class Simplifier:
         """Whether a slot has the type of the step's result, in full."""
         t = self.types[slot]
         return slot not in self.single and t.shape == step.type.shape and t.dtype is step.type.dtype
+
+    def emit(self, name: str, attributes: Any, inputs: tuple[int, ...], type: ArrayType) -> int:
+        """The slot of a step that wasn't recorded."""
+        self.types.append(type)
+        step = made(name, attributes, inputs, len(self.types) - 1, type)
+        self.steps.append(step)
+        self.producer[step.output] = step
+        return step.output
+
+    def constant(self, number: float, type: ArrayType) -> int:
+        """The slot of a number that stands for an array of it."""
+        self.types.append(type)
+        slot = len(self.types) - 1
+        self.constants[slot] = np.asarray(number, type.dtype.dtype)
+        self.numbers[slot] = number
+        self.single.add(slot)
+        return slot
+
+
+def made(name: str, attributes: Any, inputs: tuple[int, ...], output: int, type: ArrayType) -> Step:
+    """A step of the operation of a name."""
+    op = PRIMITIVES[name]
+    kernel = op.kernel(attributes, type)
+    return Step(op, attributes, kernel, op.masked or kernel, inputs, output, type)
 
 
 Rule = Callable[[Simplifier, Step], "int | Step | None"]
@@ -135,20 +163,15 @@ def one_movement(s: Simplifier, step: Step) -> int | Step | None:
         if s.stands_for(first, step):
             return first
         if before is not None and first not in s.single:
-            return _movement(RESHAPE, step.attributes, first, step)
+            return made(name, step.attributes, (first,), step.output, step.type)
     if name == "permute_dims":
         before = s.behind(source, name)
         if before is not None and before.inputs[0] not in s.single:
             axes = tuple([before.attributes[a] for a in step.attributes])
             if axes == tuple(range(len(axes))):
                 return before.inputs[0]
-            return _movement(PERMUTE, axes, before.inputs[0], step)
+            return made(name, axes, (before.inputs[0],), step.output, step.type)
     return None
-
-
-def _movement(op: Any, attributes: Any, source: int, step: Step) -> Step:
-    kernel = op.kernel(attributes, step.type)
-    return Step(op, attributes, kernel, kernel, (source,), step.output, step.type)
 
 
 def choice_of_one(s: Simplifier, step: Step) -> int | None:
@@ -168,18 +191,42 @@ def finite_factor(s: Simplifier, step: Step) -> Step | None:
     numbers = [n for n in map(s.number, step.inputs) if n is not None]
     if not any(n != 0 and math.isfinite(n) for n in numbers):
         return None
-    op = PRIMITIVES["multiply"]
-    kernel = op.kernel(None, step.type)
-    return Step(op, None, kernel, kernel, step.inputs, step.output, step.type)
+    return made("multiply", None, step.inputs, step.output, step.type)
+
+
+def outer_product(s: Simplifier, step: Step) -> Step | None:
+    """A matrix product that sums nothing is a multiplication of every element of a column by every one of a row. What a
+    product adds up begins with 0, so that it never gives -0: 0 is added here, too."""
+    if step.op.name == "permute_dims" and s.reads[step.inputs[0]] == 1:  # transposed, it is that of the transposes
+        before = s.behind(step.inputs[0], "add")
+        product = s.behind(before.inputs[0], "multiply") if before is not None else None
+        axes = tuple(range(len(step.type.shape)))
+        if product is None or product.output not in s.outer or step.attributes != (*axes[:-2], *axes[:-3:-1]):
+            return None
+        left, right = product.inputs
+    elif step.op.name == "matmul" and step.type.dtype.kind == "f" and s.types[step.inputs[0]].shape[-1] == 1:
+        left, right = step.inputs
+    else:
+        return None
+    if step.op.name == "permute_dims":
+        turned = []
+        for slot in (right, left):
+            shape = s.types[slot].shape
+            type = array_type((*shape[:-2], *shape[:-3:-1]), step.type.dtype)
+            turned.append(s.emit("permute_dims", step.attributes, (slot,), type))
+        left, right = turned
+    product_slot = s.emit("multiply", None, (left, right), step.type)
+    s.outer.add(product_slot)
+    return made("add", None, (product_slot, s.constant(0.0, step.type)), step.output, step.type)
 
 
 RULES: tuple[Rule, ...] = (
     fold_constants, moved_number, finite_factor, factor_one, term_zero, twice_is_not_at_all, there_and_back, one_movement,
-    choice_of_one,
+    choice_of_one, outer_product,
 )  # fmt: skip
 NAMES = frozenset(
     "multiply divide power_constant add subtract negative logical_not bitwise_invert astype reshape permute_dims where "
-    "scale".split()
+    "scale matmul".split()
 )
 
 
