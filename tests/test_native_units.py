@@ -74,7 +74,7 @@ def test_products_in_every_layout(library: str, size: tuple[int, int, int], dtyp
         close(y, expected.T, dtype)
     chosen = {p.choice.onednn for p in products(fusion) if p.choice is not None}
     if dtype == "float64" or library == "OpenBLAS":
-        assert chosen == {False}
+        assert chosen == (set() if k == 1 else {False})
     elif min(size) > 1 and n * k * m > 10_000:
         assert chosen == {True}
 

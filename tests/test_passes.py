@@ -84,6 +84,11 @@ CASES: dict[str, tuple[Callable[[], ad.Tensor], list[str]]] = {
     "one that is read both ways": (
         lambda: both_ways(COLUMN @ floats()[:1]),
         ["slice", "multiply", "add", "reshape", "permute_dims", "reshape", "concat"]),
+    "slices put side by side": (
+        lambda: slope(lambda x: (ad.sin(x[:1]) * ad.exp(x[1:])).sum()),
+        ["slice", "exp", "slice", "cos", "scale", "sin", "multiply", "pieces"]),
+    "slices that meet stay": (
+        lambda: ad.jvp(lambda x: x, (floats(),), (floats(),))[1][:, 1:], ["slice"]),
     "a factor that is finite": (lambda: slope(lambda x: (2 * ad.exp(x)).sum()), ["exp", "multiply"]),
     "a factor that may be infinite stays": (lambda: slope(lambda x: (x * ad.exp(x)).sum()), ["exp", "scale", "add"]),
 }  # fmt: skip
@@ -135,4 +140,4 @@ def test_what_reads_only_what_is_given_waits_for_its_reader() -> None:
 
 
 def test_every_rule_has_its_case() -> None:
-    assert len(RULES) == 10
+    assert len(RULES) == 11

@@ -88,3 +88,13 @@ def keep_axes(shape: Shape, axes: tuple[int, ...]) -> Shape:
 def size_of(shape: Shape) -> int:
     """The number of elements."""
     return math.prod(shape)
+
+
+def contiguous(shape: Shape) -> tuple[int, ...]:
+    """The strides of a row-major array, in elements."""
+    strides = []
+    step = 1
+    for n in reversed(shape):
+        strides.append(step)
+        step *= n
+    return tuple(reversed(strides))

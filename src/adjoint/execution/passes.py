@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.execution.bands import Bands
+from adjoint.execution.pieces import note_embedded, sum_of_embedded
 from adjoint.execution.plan import Plan, Step
 from adjoint.graph import PRIMITIVES, ArrayType, array_type
 from adjoint.primitives.structural import BROADCAST, RESHAPE
@@ -33,6 +35,8 @@ class Simplifier:
         self.producer: dict[int, Step] = {}
         self.same: dict[int, int] = {}
         self.steps: list[Step] = []
+        self.bands = Bands(self)
+        self.embedded: dict[int, tuple[list[int], list[Any]]] = {}  # arrays put into zeros, and at which slices
         self.outer: set[int] = set()  # multiplications that were products
         leaves = len(plan.leaf_types)
         self.single = set(range(leaves, leaves + len(plan.number_types)))  # one number, whatever the type's shape
@@ -58,10 +62,32 @@ class Simplifier:
     def emit(self, name: str, attributes: Any, inputs: tuple[int, ...], type: ArrayType) -> int:
         """The slot of a step that wasn't recorded."""
         self.types.append(type)
-        step = made(name, attributes, inputs, len(self.types) - 1, type)
-        self.steps.append(step)
-        self.producer[step.output] = step
-        return step.output
+        slot = len(self.types) - 1
+        self.add(made(name, attributes, inputs, slot, type))
+        return self.same.get(slot, slot)
+
+    def add(self, step: Step) -> None:
+        """Simplify a step and all that it becomes."""
+        same = self.same
+        if same:
+            inputs = tuple([same.get(i, i) for i in step.inputs])
+            if inputs != step.inputs:
+                step = step._replace(inputs=inputs)
+        found: int | Step | None = None
+        if step.op.name in NAMES or (step.inputs and all(i in self.numbers for i in step.inputs)):
+            for rule in RULES:
+                found = rule(self, step)
+                if isinstance(found, Step):
+                    step = found
+                elif found is not None:
+                    break
+        if found is None or isinstance(found, Step):
+            if not self.bands.take(step):
+                self.steps.append(step)
+                self.producer[step.output] = step
+                note_embedded(self, step)
+        elif found != step.output:
+            same[step.output] = found
 
     def constant(self, number: float, type: ArrayType) -> int:
         """The slot of a number that stands for an array of it."""
@@ -222,7 +248,7 @@ def outer_product(s: Simplifier, step: Step) -> Step | None:
 
 RULES: tuple[Rule, ...] = (
     fold_constants, moved_number, finite_factor, factor_one, term_zero, twice_is_not_at_all, there_and_back, one_movement,
-    choice_of_one, outer_product,
+    choice_of_one, outer_product, sum_of_embedded,
 )  # fmt: skip
 NAMES = frozenset(
     "multiply divide power_constant add subtract negative logical_not bitwise_invert astype reshape permute_dims where "
@@ -235,28 +261,13 @@ def simplified(plan: Plan) -> Plan:
     result = copy.copy(plan)
     result.types, result.constants = list(plan.types), dict(plan.constants)
     s = Simplifier(result)
-    same = s.same
     for step in plan.steps:
-        if same:
-            inputs = tuple([same.get(i, i) for i in step.inputs])
-            if inputs != step.inputs:
-                step = step._replace(inputs=inputs)
-        found: int | Step | None = None
-        if step.op.name in NAMES or (step.inputs and all(i in s.numbers for i in step.inputs)):
-            for rule in RULES:
-                found = rule(s, step)
-                if isinstance(found, Step):
-                    step = found
-                elif found is not None:
-                    break
-        if found is None or isinstance(found, Step):
-            s.steps.append(step)
-            s.producer[step.output] = step
-        elif found != step.output:
-            same[step.output] = found
+        s.add(step)
     result.outputs = []
     for number, index, slot, kept in plan.outputs:
-        result.outputs.append((number, index, same.get(slot, slot), kept))
+        slot = s.same.get(slot, slot)
+        s.bands.complete(slot, inner=False)
+        result.outputs.append((number, index, slot, kept))
     alive = without_dead_code(s.steps, [slot for _, _, slot, _ in result.outputs])
     result.steps = beside_their_readers(alive, len(plan.leaf_types) + len(plan.number_types), result.constants)
     return result

@@ -1,0 +1,353 @@
+"""Derivatives along all unit arrays at once, of which nearly all elements are one number.
+
+A Jacobian batches the derivative over the rows of an identity matrix. What is elementwise in the function keeps nearly all
+of that zero: a value with the batch in front has, at each of its other places, something to say for a few rows of the batch
+alone. Such a value is a `Band`: a few diagonals, each an array without the batch's axis, and the number that is
+everywhere else. Steps on it are computed on its diagonals, and where a step needs it whole it is put together: the
+Hessian of a sum of terms of neighbours is a few diagonals written into zeros. Every element is what it would have been.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from adjoint.execution.pieces import Filled, Placement, pieces
+from adjoint.execution.plan import Step
+from adjoint.graph import ArrayType, array_type
+from adjoint.shapes import Shape, contiguous, size_of
+
+if TYPE_CHECKING:
+    from adjoint.execution.passes import Simplifier
+
+SMALLEST = 16  # examples: with fewer there is little to save
+LARGEST_MADE = 1 << 20  # elements of a constant array
+SPARSE = 4  # at most one diagonal for so many examples
+SAME = frozenset({"marker", "stop_gradient", "version"})
+Box = tuple[tuple[int, int], ...]  # from where to where along each axis
+
+
+class Diagonal(NamedTuple):
+    """The elements in example `first + sum(strides * place)` for every place in the box; outside of it the array has the
+    band's number."""
+
+    slot: int
+    box: Box
+
+
+class Band(NamedTuple):
+    """A batch of arrays of a shape that hold a number but for their diagonals, by `first`; all have the same strides."""
+
+    batch: int
+    shape: Shape
+    number: Any
+    strides: tuple[int, ...]
+    diagonals: dict[int, Diagonal]
+
+
+class Whole(NamedTuple):
+    """A band on its way out, in another order of axes or another shape."""
+
+    number: Any
+    parts: list[tuple[int, Placement]]
+
+
+class Bands:
+    """The bands among the slots of a plan that is being simplified."""
+
+    def __init__(self, s: Simplifier) -> None:
+        self.s = s
+        self.found: dict[int, Band | Whole] = {}
+        self.made: set[int] = set()  # those that were put together
+
+    def take(self, step: Step) -> bool:
+        """Whether a step gives a band, so that it needn't be computed. If not, the bands that it reads are put together."""
+        name = step.op.name
+        result = None
+        if name == "reshape":
+            result = self.reshaped(step)
+        elif not any(i in self.found for i in step.inputs):
+            return False
+        elif name in SAME:
+            result = self.found.get(step.inputs[0])
+        elif step.op.elementwise:
+            result = self.elementwise(step)
+        elif name in MOVED:
+            band = self.found.get(step.inputs[0])
+            result = MOVED[name](self, band, step) if isinstance(band, Band) else None
+        if result is None:
+            for slot in step.inputs:
+                self.complete(slot)
+            return False
+        self.found[step.output] = result
+        return True
+
+    def complete(self, slot: int, inner: bool = True) -> None:
+        """Put a band together, into its own slot; one of numbers alone that stays inside the plan is made now."""
+        band = self.found.get(slot)
+        if band is None or slot in self.made:
+            return
+        self.made.add(slot)
+        type = self.s.types[slot]
+        whole = self.taken_apart(band, contiguous((band.batch, *band.shape))) if isinstance(band, Band) else band
+        places = tuple([place for _, place in whole.parts])
+        step = pieces(Filled(whole.number, places), tuple([part for part, _ in whole.parts]), slot, type)
+        values = [self.value(i) for i in step.inputs]
+        if inner and type.size <= LARGEST_MADE and all(x is not None for x in values):
+            self.s.constants[slot] = step.kernel(*values)
+        else:
+            self.s.steps.append(step)
+
+    # How each operation acts on a band
+
+    def reshaped(self, step: Step) -> Band | Whole | None:
+        source, shape = step.inputs[0], step.type.shape
+        band = self.found.get(source)
+        if band is None:
+            return self.basis(step)
+        if isinstance(band, Whole):
+            return band
+        rest = shape[1:]
+        if shape[:1] == (band.batch,):
+            strides = _reshaped_strides(band.shape, rest, band.strides)
+            whole = all(d.box == _whole(band.shape) for d in band.diagonals.values())
+            if strides is not None and whole:
+                diagonals = {
+                    first: Diagonal(self.moved("reshape", rest, d.slot, rest), _whole(rest))
+                    for first, d in band.diagonals.items()
+                }
+                return Band(band.batch, rest, band.number, strides, diagonals)
+        return self.taken_apart(band, contiguous((band.batch, *band.shape)))
+
+    def basis(self, step: Step) -> Band | None:
+        """Ones on the diagonal of zeros, each row in a shape."""
+        ones = self.s.behind(step.inputs[0], "embed")
+        shape = step.type.shape
+        if (
+            ones is None
+            or step.type.dtype.kind != "f"
+            or len(shape) < 2
+            or shape[0] < SMALLEST
+            or size_of(shape[1:]) != shape[0]
+        ):
+            return None
+        n, rest = shape[0], shape[1:]
+        if ones.attributes != ((n * n,), ((0, n, n + 1),)) or self.s.number(ones.inputs[0]) != 1:
+            return None
+        slot = self.s.constant(self.s.number(ones.inputs[0]), array_type(rest, step.type.dtype))
+        return Band(n, rest, step.type.dtype.dtype.type(0), contiguous(rest), {0: Diagonal(slot, _whole(rest))})
+
+    def elementwise(self, step: Step) -> Band | None:
+        s, inputs = self.s, step.inputs
+        bands = [self.found.get(i) for i in inputs]
+        given = [b for b in bands if isinstance(b, Band)]
+        kinds = {(b.batch, b.shape, _plain(b.strides, b.shape)) for b in given}
+        if len(given) < sum(b is not None for b in bands) or len(kinds) > 1 or step.type.dtype.kind == "c":
+            return None
+        batch, shape, _, strides, _ = given[0]
+        if step.type.shape != (batch, *shape):
+            return None
+        number = self.number(step, bands)
+        operands = [None if b is not None else self.operand(i, shape) for i, b in zip(inputs, bands, strict=True)]
+        if number is None or any(b is None and x is None for b, x in zip(bands, operands, strict=True)):
+            return None
+        boxes: dict[int, Box] = {}
+        for known in given:
+            for first, d in known.diagonals.items():
+                boxes[first] = _around(boxes.get(first, d.box), d.box)
+        if len(boxes) * SPARSE > batch or not all(_inside(first, strides, box, batch) for first, box in boxes.items()):
+            return None
+        type = array_type(shape, step.type.dtype)
+        diagonals = {}
+        for first, box in boxes.items():
+            slots = []
+            for slot, band, operand in zip(inputs, bands, operands, strict=True):
+                if not isinstance(band, Band):
+                    assert operand is not None
+                    slots.append(operand)
+                elif first in band.diagonals:
+                    slots.append(band.diagonals[first].slot)
+                else:
+                    slots.append(s.constant(band.number.item(), array_type(shape, s.types[slot].dtype)))
+            diagonals[first] = Diagonal(self.computed(step, slots, type), box)
+        return Band(batch, shape, number, strides, diagonals)
+
+    def number(self, step: Step, bands: list[Band | Whole | None]) -> Any:
+        """What the step gives off all diagonals; None where that isn't one number."""
+        known = [self.value(i) if band is None else band.number for i, band in zip(step.inputs, bands, strict=True)]
+        kind = step.type.dtype.dtype.type
+        if all(x is not None for x in known):
+            with np.errstate(all="ignore"):
+                return kind(np.asarray(step.masked(*[np.asarray(x) for x in known])).item())
+        if step.op.name == "scale" and any(x is not None and x == 0 for x in known):
+            return kind(0)
+        if step.op.name == "safe_divide" and known[0] is not None and known[0] == 0:
+            return kind(0)
+        if step.op.name == "where" and known[1] is not None and known[2] is not None and _same(known[1], known[2]):
+            return known[1]
+        return None
+
+    def value(self, slot: int) -> Any:
+        """The number that a slot holds everywhere, of its own type; None if there is none."""
+        number = self.s.number(slot)
+        return None if number is None else self.s.types[slot].dtype.dtype.type(number)
+
+    def operand(self, slot: int, shape: Shape) -> int | None:
+        """A slot with the operand of every example, which must be the same; it broadcasts to the shape."""
+        type = self.s.types[slot]
+        number = self.s.number(slot)
+        if number is not None:
+            return self.s.constant(number, array_type(shape, type.dtype))
+        if slot in self.s.single:
+            return slot
+        if len(type.shape) <= len(shape):
+            return slot
+        if type.shape[0] == 1:
+            return self.moved("reshape", type.shape[1:], slot, type.shape[1:])
+        before = self.s.behind(slot, "broadcast_to")
+        return None if before is None else self.operand(before.inputs[0], shape)
+
+    def computed(self, step: Step, slots: list[int], type: ArrayType) -> int:
+        """The slot of an elementwise step on a diagonal."""
+        s = self.s
+        known = [self.value(i) for i in slots]
+        if all(x is not None for x in known):
+            with np.errstate(all="ignore"):
+                return s.constant(np.asarray(step.masked(*[np.asarray(x) for x in known])).item(), type)
+        if not any(i not in s.single and s.types[i].shape == type.shape for i in slots):
+            wide = array_type(type.shape, s.types[slots[0]].dtype)
+            slots[0] = s.emit("broadcast_to", type.shape, (slots[0],), wide)
+        return s.emit(step.op.name, step.attributes, tuple(slots), type)
+
+    def moved(self, name: str, attributes: Any, slot: int, shape: Shape) -> int:
+        """The slot of a movement: of a number that fills an array, that number."""
+        type = array_type(shape, self.s.types[slot].dtype)
+        number = self.s.number(slot)
+        if number is not None:
+            return self.s.constant(number, type)
+        if slot in self.s.single or (self.s.types[slot].shape == shape and name == "reshape"):
+            return slot
+        return self.s.emit(name, attributes, (slot,), type)
+
+    def broadcast(self, band: Band, step: Step) -> Band | None:
+        shape = step.type.shape
+        if len(shape) != len(band.shape) + 1 or shape[0] != band.batch:
+            return None
+        rest = shape[1:]
+        strides = tuple([0 if n != m else s for n, m, s in zip(band.shape, rest, band.strides, strict=True)])
+        diagonals = {}
+        for first, d in band.diagonals.items():
+            box = tuple([(0, m) if n == 1 else b for n, m, b in zip(band.shape, rest, d.box, strict=True)])
+            diagonals[first] = Diagonal(self.moved("broadcast_to", rest, d.slot, rest), box)
+        return Band(band.batch, rest, band.number, strides, diagonals)
+
+    def permuted(self, band: Band, step: Step) -> Band | Whole | None:
+        axes = step.attributes
+        if axes[0] != 0:
+            steps = contiguous(step.type.shape)
+            return self.taken_apart(band, tuple([steps[axes.index(a)] for a in range(len(axes))]))
+        order = tuple([a - 1 for a in axes[1:]])
+        shape = tuple([band.shape[a] for a in order])
+        diagonals = {
+            first: Diagonal(self.moved("permute_dims", order, d.slot, shape), tuple([d.box[a] for a in order]))
+            for first, d in band.diagonals.items()
+        }
+        return Band(band.batch, shape, band.number, tuple([band.strides[a] for a in order]), diagonals)
+
+    def sliced(self, band: Band, step: Step) -> Band | None:
+        if step.attributes[0] != (0, band.batch, 1):
+            return None
+        slices = step.attributes[1:]
+        shape = tuple([n for _, n, _ in slices])
+        if 0 in shape or any(by < 0 for _, _, by in slices):
+            return None
+        shift = sum([start * s for (start, _, _), s in zip(slices, band.strides, strict=True)])
+        strides = tuple([by * s for (_, _, by), s in zip(slices, band.strides, strict=True)])
+        diagonals = {}
+        for first, d in band.diagonals.items():
+            box = []
+            for (start, n, by), (low, high) in zip(slices, d.box, strict=True):
+                box.append((max(-(-(low - start) // by), 0), min(-(-(high - start) // by), n)))
+            if all(low < high for low, high in box):
+                diagonals[first + shift] = Diagonal(self.moved("slice", slices, d.slot, shape), tuple(box))
+        return Band(band.batch, shape, band.number, strides, diagonals)
+
+    def embedded(self, band: Band, step: Step) -> Band | None:
+        (_, *rest), (batch, *slices) = step.attributes
+        if batch != (0, band.batch, 1) or any(by != 1 for _, _, by in slices):
+            return None
+        if not _same(band.number, type(band.number)(0)):
+            return None  # two numbers beside the diagonals
+        shape = tuple(rest)
+        shift = sum([start * s for (start, _, _), s in zip(slices, band.strides, strict=True)])
+        diagonals = {}
+        for first, d in band.diagonals.items():
+            slot = self.s.emit("embed", (shape, tuple(slices)), (self.filled(d.slot, band.shape),),
+                               array_type(shape, self.s.types[d.slot].dtype))  # fmt: skip
+            box = tuple([(low + start, high + start) for (low, high), (start, _, _) in zip(d.box, slices, strict=True)])
+            diagonals[first - shift] = Diagonal(slot, box)
+        return Band(band.batch, shape, band.number, band.strides, diagonals)
+
+    def filled(self, slot: int, shape: Shape) -> int:
+        """A slot whose array has its full shape, as what isn't elementwise needs it."""
+        if slot not in self.s.single:
+            return slot
+        return self.s.emit("broadcast_to", shape, (slot,), array_type(shape, self.s.types[slot].dtype))
+
+    def taken_apart(self, band: Band, steps: tuple[int, ...]) -> Whole:
+        """Where the diagonals go in an array with these strides: the batch's, then those of the other axes."""
+        parts = []
+        for first, (slot, box) in band.diagonals.items():
+            sizes = tuple([high - low for low, high in box])
+            if box != _whole(band.shape):
+                slices = tuple([(low, high - low, 1) for low, high in box])
+                slot = self.moved("slice", slices, slot, sizes)
+            start = first + sum([low * s for (low, _), s in zip(box, band.strides, strict=True)])
+            offset = start * steps[0] + sum([low * s for (low, _), s in zip(box, steps[1:], strict=True)])
+            strides = tuple([s * steps[0] + t for s, t in zip(band.strides, steps[1:], strict=True)])
+            parts.append((slot, Placement(offset, sizes, strides)))
+        return Whole(band.number, parts)
+
+
+MOVED: dict[str, Any] = {
+    "broadcast_to": Bands.broadcast, "permute_dims": Bands.permuted, "slice": Bands.sliced, "embed": Bands.embedded,
+}  # fmt: skip
+
+
+def _whole(shape: Shape) -> Box:
+    return tuple([(0, n) for n in shape])
+
+
+def _plain(strides: tuple[int, ...], shape: Shape) -> tuple[int, ...]:
+    """Strides with 0 along axes of one element, where they mean nothing until somebody embeds them."""
+    return tuple([0 if n == 1 else s for n, s in zip(shape, strides, strict=True)])
+
+
+def _around(a: Box, b: Box) -> Box:
+    """The smallest box around two."""
+    return tuple([(min(p, r), max(q, s)) for (p, q), (r, s) in zip(a, b, strict=True)])
+
+
+def _inside(first: int, strides: tuple[int, ...], box: Box, batch: int) -> bool:
+    """Whether every place in a box belongs to an example."""
+    ends = [sorted((low * s, (high - 1) * s)) for (low, high), s in zip(box, strides, strict=True)]
+    return first + sum([low for low, _ in ends]) >= 0 and first + sum([high for _, high in ends]) < batch
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether two numbers are the same, their signs included."""
+    return bool(a == b) and (a.dtype.kind != "f" or math.copysign(1.0, a) == math.copysign(1.0, b))
+
+
+def _reshaped_strides(shape: Shape, other: Shape, strides: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The strides in another shape; None where there are none."""
+    left = [(n, s) for n, s in zip(shape, strides, strict=True) if n != 1]
+    if [n for n, _ in left] == [n for n in other if n != 1]:
+        steps = iter([s for _, s in left])
+        return tuple([0 if n == 1 else next(steps) for n in other])
+    step = left[-1][1] if left else 0
+    if step and tuple([s for _, s in left]) == tuple([step * c for c in contiguous(tuple([n for n, _ in left]))]):
+        return tuple([step * c for c in contiguous(other)])
+    return None
