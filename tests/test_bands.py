@@ -78,6 +78,9 @@ SPARSE: dict[str, tuple[Function, Any]] = {
     "other shapes": (ad.jacfwd(lambda x: ad.sin(x).reshape((10, 12)) * 2 + ad.exp(x.reshape((120,))).reshape((10, 12))), GRID),
     "a transpose": (ad.jacfwd(lambda x: ad.sin(x.T) * 2), GRID),
     "repeated": (ad.jacfwd(lambda x: ad.sin(ad.broadcast_to(x[:, None], (N, 3)))), VECTOR),
+    "joined": (ad.jacfwd(lambda x: ad.concat([x[1:] - x[:-1], x[:1] * x[-1:]])), VECTOR),
+    "joined, of either sign": (ad.jacfwd(lambda x: ad.concat([-ad.sin(x), ad.exp(x[3:])])), VECTOR),
+    "joined columns": (ad.jacfwd(lambda x: ad.concat([x[:, 1:] ** 2, -ad.sin(x)], axis=1)), GRID),
     "single precision": (ad.jacfwd(lambda x: ad.sin(x) * x.astype("float64")), VECTOR.astype("f")),
 }  # fmt: skip
 
@@ -88,11 +91,9 @@ DENSE: dict[str, tuple[Function, Any]] = {
     "crossing diagonals": (ad.jacfwd(lambda x: x[:10] * x[:10].T), GRID),
     "back to front": (ad.jacfwd(lambda x: ad.sin(x) * ad.flip(x)), VECTOR),
     "positions": (ad.jacfwd(lambda x: ad.sin(x)[ad.tensor([3, 3, 0, 7])]), VECTOR),
-    "joined": (ad.jacfwd(lambda x: ad.concat([x[1:] - x[:-1], x[:1] * x[-1:]])), VECTOR),
     "ones where zeros were": (ad.jacfwd(lambda x: x) , VECTOR[:3]),
     "many diagonals": (
         ad.jacfwd(lambda x: sum([x[k : N - 9 + k] * x[9 - k : N - k] for k in range(9)], x[9:] * 1.0)), VECTOR),
-    "negative zeros": (ad.jacfwd(lambda x: ad.concat([-ad.sin(x), x])), VECTOR),
     "a norm": (ad.hessian(lambda x: ad.sqrt((x**2).sum())), VECTOR),
 }  # fmt: skip
 

@@ -2,9 +2,10 @@
 
 A Jacobian batches the derivative over the rows of an identity matrix. What is elementwise in the function keeps nearly all
 of that zero: a value with the batch in front has, at each of its other places, something to say for a few rows of the batch
-alone. Such a value is a `Band`: a few diagonals, each an array without the batch's axis, and the number that is
-everywhere else. Steps on it are computed on its diagonals, and where a step needs it whole it is put together: the
-Hessian of a sum of terms of neighbours is a few diagonals written into zeros. Every element is what it would have been.
+alone. Such a value is a `Band`: a few diagonals, each an array without the batch's axis, and the ground, one such array for
+all the other rows (mostly one number; but zeros may differ in sign). Steps on it are computed on its diagonals, and where a
+step needs it whole it is put together: the Hessian of a sum of terms of neighbours is a few diagonals written into zeros.
+Every element is what it would have been.
 """
 
 from __future__ import annotations
@@ -30,19 +31,19 @@ Box = tuple[tuple[int, int], ...]  # from where to where along each axis
 
 
 class Diagonal(NamedTuple):
-    """The elements in example `first + sum(strides * place)` for every place in the box; outside of it the array has the
-    band's number."""
+    """The elements in example `first + sum(strides * place)` for every place in the box; outside of it the array is the
+    ground's."""
 
     slot: int
     box: Box
 
 
 class Band(NamedTuple):
-    """A batch of arrays of a shape that hold a number but for their diagonals, by `first`; all have the same strides."""
+    """A batch of arrays of a shape that are the ground but for their diagonals, by `first`; all have the same strides."""
 
     batch: int
     shape: Shape
-    number: Any
+    ground: int
     strides: tuple[int, ...]
     diagonals: dict[int, Diagonal]
 
@@ -74,6 +75,8 @@ class Bands:
             result = self.found.get(step.inputs[0])
         elif step.op.elementwise:
             result = self.elementwise(step)
+        elif name == "concat":
+            result = self.joined(step)
         elif name in MOVED:
             band = self.found.get(step.inputs[0])
             result = MOVED[name](self, band, step) if isinstance(band, Band) else None
@@ -118,7 +121,7 @@ class Bands:
                     first: Diagonal(self.moved("reshape", rest, d.slot, rest), _whole(rest))
                     for first, d in band.diagonals.items()
                 }
-                return Band(band.batch, rest, band.number, strides, diagonals)
+                return Band(band.batch, rest, self.moved("reshape", rest, band.ground, rest), strides, diagonals)
         return self.taken_apart(band, contiguous((band.batch, *band.shape)))
 
     def basis(self, step: Step) -> Band | None:
@@ -137,10 +140,11 @@ class Bands:
         if ones.attributes != ((n * n,), ((0, n, n + 1),)) or self.s.number(ones.inputs[0]) != 1:
             return None
         slot = self.s.constant(self.s.number(ones.inputs[0]), array_type(rest, step.type.dtype))
-        return Band(n, rest, step.type.dtype.dtype.type(0), contiguous(rest), {0: Diagonal(slot, _whole(rest))})
+        ground = self.s.constant(0.0, array_type(rest, step.type.dtype))
+        return Band(n, rest, ground, contiguous(rest), {0: Diagonal(slot, _whole(rest))})
 
     def elementwise(self, step: Step) -> Band | None:
-        s, inputs = self.s, step.inputs
+        inputs = step.inputs
         bands = [self.found.get(i) for i in inputs]
         given = [b for b in bands if isinstance(b, Band)]
         kinds = {(b.batch, b.shape, _plain(b.strides, b.shape)) for b in given}
@@ -149,44 +153,40 @@ class Bands:
         batch, shape, _, strides, _ = given[0]
         if step.type.shape != (batch, *shape):
             return None
-        number = self.number(step, bands)
         operands = [None if b is not None else self.operand(i, shape) for i, b in zip(inputs, bands, strict=True)]
-        if number is None or any(b is None and x is None for b, x in zip(bands, operands, strict=True)):
+        if any(b is None and x is None for b, x in zip(bands, operands, strict=True)):
             return None
         boxes: dict[int, Box] = {}
         for known in given:
             for first, d in known.diagonals.items():
                 boxes[first] = _around(boxes.get(first, d.box), d.box)
-        if len(boxes) * SPARSE > batch or not all(_inside(first, strides, box, batch) for first, box in boxes.items()):
+        if not self.fits(boxes, strides, batch):
             return None
         type = array_type(shape, step.type.dtype)
-        diagonals = {}
-        for first, box in boxes.items():
-            slots = []
-            for slot, band, operand in zip(inputs, bands, operands, strict=True):
-                if not isinstance(band, Band):
-                    assert operand is not None
-                    slots.append(operand)
-                elif first in band.diagonals:
-                    slots.append(band.diagonals[first].slot)
-                else:
-                    slots.append(s.constant(band.number.item(), array_type(shape, s.types[slot].dtype)))
-            diagonals[first] = Diagonal(self.computed(step, slots, type), box)
-        return Band(batch, shape, number, strides, diagonals)
 
-    def number(self, step: Step, bands: list[Band | Whole | None]) -> Any:
-        """What the step gives off all diagonals; None where that isn't one number."""
-        known = [self.value(i) if band is None else band.number for i, band in zip(step.inputs, bands, strict=True)]
-        kind = step.type.dtype.dtype.type
+        def on(first: int | None) -> int:
+            """The step on the diagonals that begin there, or on the grounds."""
+            slots = []
+            for band, operand in zip(bands, operands, strict=True):
+                if isinstance(band, Band):
+                    diagonal = None if first is None else band.diagonals.get(first)
+                    operand = band.ground if diagonal is None else diagonal.slot
+                assert operand is not None
+                slots.append(operand)
+            return self.computed(step, slots, type)
+
+        return Band(batch, shape, on(None), strides, {first: Diagonal(on(first), box) for first, box in boxes.items()})
+
+    def number(self, step: Step, known: list[Any]) -> Any:
+        """The number that an elementwise step gives everywhere, from those among its inputs; None if it isn't one."""
         if all(x is not None for x in known):
             with np.errstate(all="ignore"):
-                return kind(np.asarray(step.masked(*[np.asarray(x) for x in known])).item())
-        if step.op.name == "scale" and any(x is not None and x == 0 for x in known):
-            return kind(0)
-        if step.op.name == "safe_divide" and known[0] is not None and known[0] == 0:
-            return kind(0)
+                return np.asarray(step.masked(*[np.asarray(x) for x in known]), step.type.dtype.dtype).item()
+        none = [x is not None and x == 0 for x in known]
+        if (step.op.name == "scale" and any(none)) or (step.op.name == "safe_divide" and none[0]):
+            return 0.0
         if step.op.name == "where" and known[1] is not None and known[2] is not None and _same(known[1], known[2]):
-            return known[1]
+            return known[1].item()
         return None
 
     def value(self, slot: int) -> Any:
@@ -210,12 +210,11 @@ class Bands:
         return None if before is None else self.operand(before.inputs[0], shape)
 
     def computed(self, step: Step, slots: list[int], type: ArrayType) -> int:
-        """The slot of an elementwise step on a diagonal."""
+        """The slot of an elementwise step without the batch."""
         s = self.s
-        known = [self.value(i) for i in slots]
-        if all(x is not None for x in known):
-            with np.errstate(all="ignore"):
-                return s.constant(np.asarray(step.masked(*[np.asarray(x) for x in known])).item(), type)
+        number = self.number(step, [self.value(i) for i in slots])
+        if number is not None:
+            return s.constant(number, type)
         if not any(i not in s.single and s.types[i].shape == type.shape for i in slots):
             wide = array_type(type.shape, s.types[slots[0]].dtype)
             slots[0] = s.emit("broadcast_to", type.shape, (slots[0],), wide)
@@ -241,7 +240,7 @@ class Bands:
         for first, d in band.diagonals.items():
             box = tuple([(0, m) if n == 1 else b for n, m, b in zip(band.shape, rest, d.box, strict=True)])
             diagonals[first] = Diagonal(self.moved("broadcast_to", rest, d.slot, rest), box)
-        return Band(band.batch, rest, band.number, strides, diagonals)
+        return Band(band.batch, rest, self.moved("broadcast_to", rest, band.ground, rest), strides, diagonals)
 
     def permuted(self, band: Band, step: Step) -> Band | Whole | None:
         axes = step.attributes
@@ -254,7 +253,8 @@ class Bands:
             first: Diagonal(self.moved("permute_dims", order, d.slot, shape), tuple([d.box[a] for a in order]))
             for first, d in band.diagonals.items()
         }
-        return Band(band.batch, shape, band.number, tuple([band.strides[a] for a in order]), diagonals)
+        ground = self.moved("permute_dims", order, band.ground, shape)
+        return Band(band.batch, shape, ground, tuple([band.strides[a] for a in order]), diagonals)
 
     def sliced(self, band: Band, step: Step) -> Band | None:
         if step.attributes[0] != (0, band.batch, 1):
@@ -272,23 +272,59 @@ class Bands:
                 box.append((max(-(-(low - start) // by), 0), min(-(-(high - start) // by), n)))
             if all(low < high for low, high in box):
                 diagonals[first + shift] = Diagonal(self.moved("slice", slices, d.slot, shape), tuple(box))
-        return Band(band.batch, shape, band.number, strides, diagonals)
+        return Band(band.batch, shape, self.moved("slice", slices, band.ground, shape), strides, diagonals)
 
     def embedded(self, band: Band, step: Step) -> Band | None:
         (_, *rest), (batch, *slices) = step.attributes
         if batch != (0, band.batch, 1) or any(by != 1 for _, _, by in slices):
             return None
-        if not _same(band.number, type(band.number)(0)):
-            return None  # two numbers beside the diagonals
         shape = tuple(rest)
         shift = sum([start * s for (start, _, _), s in zip(slices, band.strides, strict=True)])
+
+        def put(slot: int) -> int:
+            number = self.value(slot)
+            of = array_type(shape, self.s.types[slot].dtype)
+            if number is not None and _same(number, type(number)(0)):
+                return self.s.constant(number.item(), of)
+            return self.s.emit("embed", (shape, tuple(slices)), (self.filled(slot, band.shape),), of)
+
         diagonals = {}
         for first, d in band.diagonals.items():
-            slot = self.s.emit("embed", (shape, tuple(slices)), (self.filled(d.slot, band.shape),),
-                               array_type(shape, self.s.types[d.slot].dtype))  # fmt: skip
             box = tuple([(low + start, high + start) for (low, high), (start, _, _) in zip(d.box, slices, strict=True)])
-            diagonals[first - shift] = Diagonal(slot, box)
-        return Band(band.batch, shape, band.number, band.strides, diagonals)
+            diagonals[first - shift] = Diagonal(put(d.slot), box)
+        return Band(band.batch, shape, put(band.ground), band.strides, diagonals)
+
+    def joined(self, step: Step) -> Band | None:
+        axis, shape = step.attributes - 1, step.type.shape[1:]
+        bands = [b for b in map(self.found.get, step.inputs) if isinstance(b, Band)]
+        batch, _, _, strides, _ = bands[0]
+        if len(bands) < len(step.inputs) or axis < 0 or any(b.strides != strides for b in bands):
+            return None
+        starts = [sum([b.shape[axis] for b in bands[:k]]) for k in range(len(bands))]
+        boxes: dict[int, Box] = {}
+        for band, start in zip(bands, starts, strict=True):
+            for first, d in band.diagonals.items():
+                box = tuple([(p + start * (k == axis), q + start * (k == axis)) for k, (p, q) in enumerate(d.box)])
+                first -= start * strides[axis]
+                boxes[first] = _around(boxes.get(first, box), box)
+        if not self.fits(boxes, strides, batch):
+            return None
+
+        def on(first: int | None) -> int:
+            slots = []
+            for band, start in zip(bands, starts, strict=True):
+                found = None if first is None else band.diagonals.get(first + start * strides[axis])
+                slots.append(self.filled(band.ground if found is None else found.slot, band.shape))
+            return self.s.emit("concat", axis, tuple(slots), array_type(shape, step.type.dtype))
+
+        numbers = [self.value(b.ground) for b in bands]
+        same = all(x is not None and _same(x, numbers[0]) for x in numbers)
+        ground = self.s.constant(numbers[0].item(), array_type(shape, step.type.dtype)) if same else on(None)
+        return Band(batch, shape, ground, strides, {first: Diagonal(on(first), box) for first, box in boxes.items()})
+
+    def fits(self, boxes: dict[int, Box], strides: tuple[int, ...], batch: int) -> bool:
+        """Whether diagonals are few, and every place in their boxes belongs to an example."""
+        return len(boxes) * SPARSE <= batch and all(_inside(k, strides, box, batch) for k, box in boxes.items())
 
     def filled(self, slot: int, shape: Shape) -> int:
         """A slot whose array has its full shape, as what isn't elementwise needs it."""
@@ -298,7 +334,8 @@ class Bands:
 
     def taken_apart(self, band: Band, steps: tuple[int, ...]) -> Whole:
         """Where the diagonals go in an array with these strides: the batch's, then those of the other axes."""
-        parts = []
+        number = self.value(band.ground)
+        parts = [] if number is not None else [(band.ground, Placement(0, (band.batch, *band.shape), steps))]
         for first, (slot, box) in band.diagonals.items():
             sizes = tuple([high - low for low, high in box])
             if box != _whole(band.shape):
@@ -308,7 +345,7 @@ class Bands:
             offset = start * steps[0] + sum([low * s for (low, _), s in zip(box, steps[1:], strict=True)])
             strides = tuple([s * steps[0] + t for s, t in zip(band.strides, steps[1:], strict=True)])
             parts.append((slot, Placement(offset, sizes, strides)))
-        return Whole(band.number, parts)
+        return Whole(0 if number is None else number.item(), parts)
 
 
 MOVED: dict[str, Any] = {

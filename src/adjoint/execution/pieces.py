@@ -30,7 +30,8 @@ class Placement(NamedTuple):
 
 
 class Filled(NamedTuple):
-    """The attributes of such a step: the number, and a placement for each input. No two of them meet."""
+    """The attributes of such a step: the number, and a placement for each input. Where two of them meet, the later one is
+    on top."""
 
     number: Any
     placements: tuple[Placement, ...]
@@ -112,5 +113,5 @@ def _meet(a: Slices, b: Slices) -> bool:
 
 
 def fills_everything(attributes: Filled, size: int) -> bool:
-    """Whether the parts leave nothing of the array's own number."""
-    return sum([size_of(place.sizes) for place in attributes.placements]) == size
+    """Whether the parts leave nothing of the array's own number: they don't meet, unless the first of them is everywhere."""
+    return sum([size_of(place.sizes) for place in attributes.placements]) >= size
