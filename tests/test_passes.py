@@ -52,6 +52,14 @@ def integers() -> ad.Tensor:
 COLUMN = ad.tensor(np.array([[-1.0], [2.0], [0.0]]))
 
 
+SQUARE = ad.tensor(np.arange(9.0).reshape(3, 3) - 4)
+
+
+def transposed_sum_read_again() -> ad.Tensor:
+    product = SQUARE @ SQUARE
+    return ad.concat([ad.exp(product), (product + SQUARE @ SQUARE.T).T])
+
+
 def both_ways(x: ad.Tensor) -> ad.Tensor:
     return ad.concat([x.reshape((-1,)), x.T.reshape((-1,))])
 
@@ -84,6 +92,11 @@ CASES: dict[str, tuple[Callable[[], ad.Tensor], list[str]]] = {
     "one that is read both ways": (
         lambda: both_ways(COLUMN @ floats()[:1]),
         ["slice", "multiply", "add", "reshape", "permute_dims", "reshape", "concat"]),
+    "a sum of products, transposed": (
+        lambda: ad.exp((SQUARE @ SQUARE + (SQUARE + 1) @ SQUARE).T),
+        ["matmul", "add", "matmul", "permute_dims", "permute_dims", "add", "exp"]),
+    "a sum with one that is read again stays": (
+        transposed_sum_read_again, ["matmul", "exp", "permute_dims", "matmul", "add", "permute_dims", "concat"]),
     "slices put side by side": (
         lambda: slope(lambda x: (ad.sin(x[:1]) * ad.exp(x[1:])).sum()),
         ["slice", "exp", "slice", "cos", "scale", "sin", "scale", "pieces"]),
@@ -140,4 +153,4 @@ def test_what_reads_only_what_is_given_waits_for_its_reader() -> None:
 
 
 def test_every_rule_has_its_case() -> None:
-    assert len(RULES) == 11
+    assert len(RULES) == 12

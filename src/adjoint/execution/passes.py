@@ -220,6 +220,30 @@ def finite_factor(s: Simplifier, step: Step) -> Step | None:
     return made("multiply", None, step.inputs, step.output, step.type)
 
 
+def transposed(s: Simplifier, slot: int) -> int:
+    """The slot with the last two axes of another exchanged."""
+    type = s.types[slot]
+    *lead, n, m = range(len(type.shape))
+    return s.emit(
+        "permute_dims", (*lead, m, n), (slot,), array_type((*type.shape[:-2], *type.shape[:-3:-1]), type.dtype)
+    )
+
+
+def transposed_sum(s: Simplifier, step: Step) -> Step | None:
+    """A sum of matrix products that is read transposed is the sum of the transposes: products can be computed that way round,
+    and no sum needs to be copied into another order."""
+    if step.op.name != "permute_dims" or s.reads[step.inputs[0]] != 1:
+        return None
+    axes = tuple(range(len(step.type.shape)))
+    total = s.behind(step.inputs[0], "add")
+    if total is None or step.attributes != (*axes[:-2], *axes[:-3:-1]):
+        return None
+    if any(s.behind(i, "matmul") is None or s.reads[i] != 1 for i in total.inputs):
+        return None
+    left, right = total.inputs
+    return made("add", None, (transposed(s, left), transposed(s, right)), step.output, step.type)
+
+
 def outer_product(s: Simplifier, step: Step) -> Step | None:
     """A matrix product that sums nothing is a multiplication of every element of a column by every one of a row. What a
     product adds up begins with 0, so that it never gives -0: 0 is added here, too."""
@@ -235,12 +259,7 @@ def outer_product(s: Simplifier, step: Step) -> Step | None:
     else:
         return None
     if step.op.name == "permute_dims":
-        turned = []
-        for slot in (right, left):
-            shape = s.types[slot].shape
-            type = array_type((*shape[:-2], *shape[:-3:-1]), step.type.dtype)
-            turned.append(s.emit("permute_dims", step.attributes, (slot,), type))
-        left, right = turned
+        left, right = transposed(s, right), transposed(s, left)
     product_slot = s.emit("multiply", None, (left, right), step.type)
     s.outer.add(product_slot)
     return made("add", None, (product_slot, s.constant(0.0, step.type)), step.output, step.type)
@@ -248,7 +267,7 @@ def outer_product(s: Simplifier, step: Step) -> Step | None:
 
 RULES: tuple[Rule, ...] = (
     fold_constants, moved_number, finite_factor, factor_one, term_zero, twice_is_not_at_all, there_and_back, one_movement,
-    choice_of_one, outer_product, sum_of_embedded,
+    choice_of_one, outer_product, transposed_sum, sum_of_embedded,
 )  # fmt: skip
 NAMES = frozenset(
     "multiply divide power_constant add subtract negative logical_not bitwise_invert astype reshape permute_dims where "
