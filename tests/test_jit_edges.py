@@ -207,6 +207,29 @@ def test_the_written_step_takes_containers_apart():
         jitted([usual[0][0][0]], usual[0][1])
 
 
+def test_a_large_result_is_written_over_only_when_nobody_has_it():
+    f = ad.jit(lambda x: (x * 2.0, x.sum()))
+    x = ad.tensor(np.arange(40_000.0))
+    held, addresses = [], set()
+    for k in range(12):
+        y, _ = f(x + float(k))
+        addresses.add(y.numpy().ctypes.data)
+        if k % 4 == 1:
+            held.append((k, y))
+        elif k % 4 == 2:
+            held.append((k, y.numpy()[::-1][::-1]))
+        elif k % 4 == 3:
+            held.append((k, f(y / 2.0)[0]))
+    for k, y in held:
+        np.testing.assert_array_equal(np.asarray(y), 2 * (np.arange(40_000.0) + k))
+    z = x
+    for _ in range(5):
+        z = f(z)[0]
+    np.testing.assert_array_equal(z.numpy(), 32 * np.arange(40_000.0))
+    free = {f(x)[0].numpy().ctypes.data for _ in range(5)}
+    assert len(free) <= 2, "memory that nobody holds is used again"
+
+
 def test_arrays_are_tensors_also_where_the_function_itself_is_called():
     total = lambda x: x.sum() if isinstance(x, ad.Tensor) else None  # noqa: E731
     assert ad.jit(total, check=True)(X).item() == 3

@@ -28,6 +28,7 @@ from adjoint.api.writing import Writer, closed, open_containers
 if TYPE_CHECKING:
     from adjoint.api.compiled import Compiled
 
+MOST_HELD = 1 << 22  # bytes of its last results that a function may hold, so as not to make arrays for them anew
 UNUSUAL = object()  # what a written function gives where the general way is to be taken
 
 Step = Callable[..., Any]
@@ -57,7 +58,7 @@ def write_step(
     w.objects.update(
         UNUSUAL=UNUSUAL, active=tracing.active, examples=EXAMPLES.get, tracing=tracing, get_mode=get_mode, Node=Node,
         default_dtype=default_dtype, Tensor=Tensor, ndarray=np.ndarray, new=object.__new__, LEAF=LEAF, leaf=leaf,
-        address=memory.address, new_array=memory.new_array, pointers=station.pointers, run=station.run,
+        new_array=memory.new_array, run=station.run, **station.names,
         lock=station.lock, locked=station.lock.locked, getrefcount=getrefcount,
         is_ours=execution.is_ours, dget=dict.__getitem__, dset=dict.__setitem__,
     )  # fmt: skip
@@ -75,7 +76,7 @@ def write_step(
     body = Writer()
     body.objects, body._names = w.objects, w._names
     _point(body, compiled, station)
-    _run(body, compiled, station)
+    _run(body, compiled, station, memory.LEASED_FROM)
     w.lines += ["    " + line for line in body.lines]
     _commit(w, compiled, station)
     return w.function(parameters), station
@@ -182,9 +183,9 @@ def _point(w: Writer, compiled: Compiled, station: Any) -> None:
         else:
             arrays[place] = f"w{names[id(source)]}" if position is None else f"v{position}"
     for place, array in arrays.items():
-        at = station.leaves[place]
-        if at >= 0:
-            w.add(f"pointers[{at}] = address({array})")
+        line = station.leaf(place, array)
+        if line:
+            w.add(line)
     if compiled.cells and station.blocks:
         w.objects["last"] = [None]
         w.add("if numbers != last[0]:")
@@ -194,21 +195,28 @@ def _point(w: Writer, compiled: Compiled, station: Any) -> None:
         w.add("    last[0] = numbers")
 
 
-def _run(w: Writer, compiled: Compiled, station: Any) -> None:
-    """Find memory for the results and run the program."""
+def _run(w: Writer, compiled: Compiled, station: Any, least: int) -> None:
+    """Find memory for the results and run the program. A large result that was the last call's, and that nobody else holds
+    any more, is written over."""
     names = {id(tensor): k for k, (tensor, _, _, _) in enumerate(compiled.names)}
     owners = {place: names[id(tensor)] for tensor, _, _, place in compiled.rebound}
+    room = MOST_HELD
     for r, type_ in enumerate(compiled.types):
         dtype = type_.dtype.dtype
-        fresh = f"new_array({type_.shape}, {w.name(dtype)}, {size_of(type_.shape) * dtype.itemsize})"
         k = owners.get(r)
+        nbytes = size_of(type_.shape) * dtype.itemsize
+        fresh = f"new_array({type_.shape}, {w.name(dtype)}, {nbytes})"
         if k is not None and station.shares[r]:
             # nobody else holds the node or its value: that it becomes another one can't be seen
             w.add(f"sole{r} = getrefcount(n{k}) == {SOLE[0]} and getrefcount(w{k}) == {SOLE[1]} and is_ours(w{k})")
             w.add(f"r{r} = w{k} if sole{r} else {fresh}")
+        elif k is None and least <= nbytes <= room:
+            room -= nbytes
+            held = w.name([None])
+            w.add(f"r{r} = {held}[0]", f"if getrefcount(r{r}) != {SOLE[2]}: r{r} = {held}[0] = {fresh}")
         else:
             w.add(f"r{r} = {fresh}")
-        w.add(f"pointers[{station.results[r]}] = address(r{r})")
+        w.add(station.result(r, f"r{r}"))
     w.add("run()")
 
 
@@ -244,14 +252,16 @@ def _commit(w: Writer, compiled: Compiled, station: Any) -> None:
     w.add(f"return {closed(w, compiled.structure, iter(made))}")
 
 
-def _counts_when_sole() -> tuple[int, int]:
-    """The reference counts of a node and its value that a written function finds when only a tensor holds them."""
+def _counts_when_sole() -> tuple[int, int, int]:
+    """The reference counts that a written function finds: of a node and its value when only a tensor holds them, and of a
+    result that it alone holds."""
     w = Writer()
     tensor = object.__new__(Tensor)
     tensor.node = leaf(np.zeros(3), array_type((3,), float64))
     w.objects.update(getrefcount=getrefcount)
-    w.add(f"n0 = {w.name(tensor)}.node", "w0 = n0.value", "return getrefcount(n0), getrefcount(w0)")
-    found: tuple[int, int] = w.function([])()
+    w.add(f"n0 = {w.name(tensor)}.node", "w0 = n0.value", f"r0 = {w.name([np.zeros(3)])}[0]")
+    w.add("return getrefcount(n0), getrefcount(w0), getrefcount(r0)")
+    found: tuple[int, int, int] = w.function([])()
     return found
 
 
