@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import adjoint as ad
+from adjoint.execution import bands
 from adjoint.execution.canonical import canonicalize, value_array
 from adjoint.execution.native.program import compile_nests
 from adjoint.execution.passes import simplified
@@ -23,8 +26,8 @@ def planned(y: ad.Tensor) -> tuple[Plan, list[Any], list[Any]]:
     return build(c, [c.number[y.node]], False), [value_array(x) for x in c.leaves], [v for v, _ in c.numbers]
 
 
-def found(y: ad.Tensor) -> tuple[np.ndarray, Plan]:
-    """The value, the same in every way of computing it; and the simplified plan."""
+def found(y: ad.Tensor, monkeypatch: pytest.MonkeyPatch, native: bool = True) -> tuple[np.ndarray, Plan]:
+    """The value, the same with bands and without, in NumPy and in native code; and the simplified plan."""
     plan, leaves, numbers = planned(y)
     short = simplified(plan)
     with np.errstate(all="ignore"):
@@ -34,10 +37,15 @@ def found(y: ad.Tensor) -> tuple[np.ndarray, Plan]:
     np.testing.assert_array_equal(value, expected)
     there = ~np.isnan(expected)
     np.testing.assert_array_equal(np.signbit(value[there]), np.signbit(expected[there]))
-    program = compile_nests(plan)
-    assert program is not None
-    tolerance = 1e-6 if any(t.dtype.name == "float32" for t in plan.types) else 1e-12
-    np.testing.assert_allclose(program.run(leaves, numbers, True)[0], expected, tolerance, tolerance)
+    results = []
+    for smallest in (bands.SMALLEST, 1 << 30) if native else ():
+        monkeypatch.setattr(bands, "SMALLEST", smallest)
+        program = compile_nests(planned(y)[0])
+        assert program is not None
+        results.append(program.run(leaves, numbers, True)[0])
+    monkeypatch.undo()
+    if native:
+        np.testing.assert_array_equal(*results)
     return expected, short
 
 
@@ -99,25 +107,90 @@ DENSE: dict[str, tuple[Function, Any]] = {
 
 
 @pytest.mark.parametrize("case", SPARSE)
-def test_a_derivative_along_unit_arrays_is_computed_on_its_diagonals(case: str) -> None:
+def test_a_derivative_along_unit_arrays_is_computed_on_its_diagonals(
+    case: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     function, x = SPARSE[case]
-    value, plan = found(function(ad.tensor(x)))
+    value, plan = found(function(ad.tensor(x)), monkeypatch)
     assert sizes(plan) <= 3 * x.size < value.size
     assert sum(step.op.name == "pieces" for step in plan.steps) == 1
     np.testing.assert_allclose(ad.jit(function)(ad.tensor(x)).numpy(), value, 1e-6, 1e-12)
 
 
 @pytest.mark.parametrize("case", DENSE)
-def test_what_mixes_examples_is_computed_whole(case: str) -> None:
+def test_what_mixes_examples_is_computed_whole(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     function, x = DENSE[case]
-    found(function(ad.tensor(x)))
+    found(function(ad.tensor(x)), monkeypatch)
 
 
-def test_jacobians_of_examples_and_of_several_arguments() -> None:
+def test_jacobians_of_examples_and_of_several_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = ad.tensor(np.stack([VECTOR, 2 * VECTOR])), ad.tensor(VECTOR + 3)
-    found(ad.vmap(ad.hessian(rosenbrock))(x))
-    found(ad.jacfwd(ad.vmap(lambda v: v[1:] * v[:-1]))(x))
+    found(ad.vmap(ad.hessian(rosenbrock))(x), monkeypatch)
+    found(ad.jacfwd(ad.vmap(lambda v: v[1:] * v[:-1]))(x), monkeypatch)
     blocks = ad.hessian(lambda v, w: (v[1:] * w[:-1] ** 2).sum(), argnums=(0, 1))(x[0], y)
     for row in blocks:
         for block in row:
-            found(block)
+            found(block, monkeypatch)
+
+
+# Random functions of shapes alone -------------------------------------------------------------------------------------
+
+
+@st.composite
+def movements(draw: Any) -> list[tuple[Any, ...]]:
+    """What a function does to its argument, step by step, each with numbers that choose among what is possible."""
+    names = ["slice", "join", "turn", "shape", "repeat", "unary", "product", "choose", "shift", "total", "negative"]
+    step = st.tuples(st.sampled_from(names), st.integers(0, 5), st.integers(0, 5))
+    return draw(st.lists(step, min_size=1, max_size=7))  # type: ignore[no-any-return]
+
+
+def performed(x: ad.Tensor, steps: list[tuple[Any, ...]]) -> ad.Tensor:
+    seen = [x]
+    for name, i, j in steps:
+        y = seen[-1]
+        axis = i % y.ndim if y.ndim else 0
+        if name == "slice" and y.ndim and y.shape[axis] > 1:
+            n = y.shape[axis]
+            index = [slice(None)] * y.ndim
+            index[axis] = [slice(1, None), slice(0, n - 1), slice(0, n, 2), slice(j % n, j % n + 1)][j % 4]
+            y = y[tuple(index)]
+        elif name == "join" and y.ndim and y.size < 200:
+            y = ad.concat([y, ad.sin(y)] if j % 2 else [-y, y], axis=axis)
+        elif name == "turn":
+            y = ad.permute_dims(y, tuple([(a + j) % y.ndim for a in range(y.ndim)]))
+        elif name == "shape":
+            y = y.reshape([(-1,), (1, -1), (-1, 1), (2, -1)][j % 4]) if y.size % 2 == 0 else y.reshape((-1, 1))
+        elif name == "repeat" and y.size < 60:
+            y = ad.broadcast_to(y[..., None] if j % 2 else y[None], (*y.shape, 3) if j % 2 else (2, *y.shape))
+        elif name == "unary":
+            y = [ad.sin, ad.exp, ad.abs, ad.relu, lambda v: v**2, lambda v: 1 / v][j](y)
+        elif name == "product":
+            others = [z for z in seen if z.shape == y.shape]
+            y = y * others[j % len(others)] if j % 2 else y + others[j % len(others)]
+        elif name == "choose":
+            y = ad.where(y > 0.1, y, ad.exp(y) if j % 2 else 0.0)
+        elif name == "shift" and y.ndim and y.shape[0] > 1:
+            y = ad.concat([y[1:] - y[:-1], y[:1]]) if j % 2 else ad.concat([y[-1:], y[:-1]])
+        elif name == "total" and j == 5:
+            y = y - y.sum()
+        elif name == "negative":
+            y = -y
+        seen.append(y)
+    return seen[-1]
+
+
+@given(movements(), st.sampled_from([(6,), (2, 3), (3, 1, 2)]), st.sampled_from(["columns", "rows", "second"]))
+def test_random_movements(steps: list[tuple[Any, ...]], shape: tuple[int, ...], which: str) -> None:
+    x = ad.tensor(
+        np.random.default_rng(len(steps)).uniform(0.5, 2.0, shape) * np.where(np.arange(6) % 3, 1, -1).reshape(shape)
+    )
+    f = lambda v: performed(v, steps)  # noqa: E731
+    if which == "second":
+        y = ad.hessian(lambda v: ad.sin(f(v)).sum())(x)
+    else:
+        y = (ad.jacfwd if which == "columns" else ad.jacrev)(f)(x)
+    monkeypatch = pytest.MonkeyPatch()
+    monkeypatch.setattr(bands, "SMALLEST", 2)
+    monkeypatch.setattr(bands, "SPARSE", 1)
+    found(y, monkeypatch, native=len(steps) <= 3)
+    monkeypatch.undo()
