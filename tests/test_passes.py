@@ -100,6 +100,9 @@ CASES: dict[str, tuple[Callable[[], ad.Tensor], list[str]]] = {
     "slices put side by side": (
         lambda: slope(lambda x: (ad.sin(x[:1]) * ad.exp(x[1:])).sum()),
         ["slice", "exp", "slice", "cos", "scale", "sin", "scale", "pieces"]),
+    "what was reshaped before goes there in its own shape": (
+        lambda: slope(lambda x: (ad.sin(halves(x)[0].T) * 2.0).sum() + (halves(x)[1] * 3.0).sum(), 8),
+        ["slice", "reshape", "permute_dims", "cos", "multiply", "permute_dims", "broadcast_to", "pieces"]),
     "slices that meet stay": (
         lambda: ad.jvp(lambda x: x, (floats(),), (floats(),))[1][:, 1:], ["slice"]),
     "a factor that is finite": (lambda: slope(lambda x: (2 * ad.exp(x)).sum()), ["exp", "multiply"]),
@@ -107,8 +110,12 @@ CASES: dict[str, tuple[Callable[[], ad.Tensor], list[str]]] = {
 }  # fmt: skip
 
 
-def slope(function: Callable[[ad.Tensor], ad.Tensor]) -> ad.Tensor:
-    x = ad.variable(np.array([1.0, -2.0]))
+def halves(x: ad.Tensor) -> list[ad.Tensor]:
+    return [x[:4].reshape((2, 2)), x[4:].reshape((2, 2))]
+
+
+def slope(function: Callable[[ad.Tensor], ad.Tensor], count: int = 2) -> ad.Tensor:
+    x = ad.variable(np.array([1.0, -2.0] * (count // 2)))
     return ad.gradients(function(x), [x])[0]
 
 

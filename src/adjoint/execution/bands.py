@@ -18,7 +18,7 @@ import numpy as np
 from adjoint.execution.pieces import Filled, Placement, pieces
 from adjoint.execution.plan import Step
 from adjoint.graph import ArrayType, array_type
-from adjoint.shapes import Shape, contiguous, size_of
+from adjoint.shapes import Shape, contiguous, reshaped_strides, size_of
 
 if TYPE_CHECKING:
     from adjoint.execution.passes import Simplifier
@@ -114,7 +114,7 @@ class Bands:
             return band
         rest = shape[1:]
         if shape[:1] == (band.batch,):
-            strides = _reshaped_strides(band.shape, rest, band.strides)
+            strides = reshaped_strides(band.shape, band.strides, rest)
             whole = all(d.box == _whole(band.shape) for d in band.diagonals.values())
             if strides is not None and whole:
                 diagonals = {
@@ -376,15 +376,3 @@ def _inside(first: int, strides: tuple[int, ...], box: Box, batch: int) -> bool:
 def _same(a: Any, b: Any) -> bool:
     """Whether two numbers are the same, their signs included."""
     return bool(a == b) and (a.dtype.kind != "f" or math.copysign(1.0, a) == math.copysign(1.0, b))
-
-
-def _reshaped_strides(shape: Shape, other: Shape, strides: tuple[int, ...]) -> tuple[int, ...] | None:
-    """The strides in another shape; None where there are none."""
-    left = [(n, s) for n, s in zip(shape, strides, strict=True) if n != 1]
-    if [n for n, _ in left] == [n for n in other if n != 1]:
-        steps = iter([s for _, s in left])
-        return tuple([0 if n == 1 else next(steps) for n in other])
-    step = left[-1][1] if left else 0
-    if step and tuple([s for _, s in left]) == tuple([step * c for c in contiguous(tuple([n for n, _ in left]))]):
-        return tuple([step * c for c in contiguous(other)])
-    return None

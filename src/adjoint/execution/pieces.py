@@ -11,7 +11,7 @@ import numpy as np
 from adjoint.execution.plan import Step
 from adjoint.graph import ArrayType
 from adjoint.primitives.structural import Slices
-from adjoint.shapes import Shape, contiguous, size_of
+from adjoint.shapes import Shape, contiguous, reshaped_strides, size_of
 
 if TYPE_CHECKING:
     from adjoint.execution.passes import Simplifier
@@ -92,8 +92,23 @@ def sum_of_embedded(s: Simplifier, step: Step) -> Step | None:
     if any(_meet(a, b) for k, a in enumerate(places) for b in places[:k]):
         return None
     s.embedded[step.output] = parts, places
-    placements = tuple([placed(slices, step.type.shape, True) for slices in places])
-    return pieces(Filled(0, placements), tuple(parts), step.output, step.type)
+    moved = [
+        _before_reshaping(s, x, placed(slices, step.type.shape, True)) for x, slices in zip(parts, places, strict=True)
+    ]
+    filled = Filled(0, tuple([place for _, place in moved]))
+    return pieces(filled, tuple([slot for slot, _ in moved]), step.output, step.type)
+
+
+def _before_reshaping(s: Simplifier, slot: int, place: Placement) -> tuple[int, Placement]:
+    """What was reshaped to a part, and where it goes: a reshape may need a copy, a placement in other axes doesn't."""
+    step = s.behind(slot, "reshape")
+    if step is None or step.inputs[0] in s.single:
+        return slot, place
+    sizes = s.types[step.inputs[0]].shape
+    strides = reshaped_strides(place.sizes, place.strides, sizes)
+    return (
+        (slot, place) if strides is None else (step.inputs[0], Placement(place.offset, sizes, strides, place.adds_zero))
+    )
 
 
 def note_embedded(s: Simplifier, step: Step) -> None:

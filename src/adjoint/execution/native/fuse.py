@@ -15,7 +15,7 @@ from adjoint.execution.native.ir import ITEMSIZE
 from adjoint.execution.native.layouts import channels_last
 from adjoint.execution.native.lowering import is_lowered, reduces
 from adjoint.execution.plan import Plan, Step
-from adjoint.shapes import Shape, size_of
+from adjoint.shapes import Shape, reshaped_strides, size_of
 from adjoint.shapes import contiguous as contiguous
 
 MAX_STEPS = 96  # in one loop nest: more would only spill registers
@@ -51,11 +51,8 @@ def reshaped(view: View, shape: Shape) -> View | None:
     """The view in another shape; None where only a copy has it."""
     if is_contiguous(view):
         return View(view.root, view.offset, shape, contiguous(shape))
-    old = [(n, s) for n, s in zip(view.shape, view.strides, strict=True) if n != 1]
-    if [n for n, _ in old] != [n for n in shape if n != 1]:
-        return None
-    steps = iter(s for _, s in old)
-    return View(view.root, view.offset, shape, tuple([next(steps) if n != 1 else 0 for n in shape]))
+    strides = reshaped_strides(view.shape, view.strides, shape)
+    return None if strides is None else View(view.root, view.offset, shape, strides)
 
 
 def moved(view: View, step: Step) -> View | None:
