@@ -181,6 +181,9 @@ def performed(x: ad.Tensor, steps: list[tuple[Any, ...]]) -> ad.Tensor:
 
 @given(movements(), st.sampled_from([(6,), (2, 3), (3, 1, 2)]), st.sampled_from(["columns", "rows", "second"]))
 def test_random_movements(steps: list[tuple[Any, ...]], shape: tuple[int, ...], which: str) -> None:
+    monkeypatch = pytest.MonkeyPatch()
+    monkeypatch.setattr(bands, "SMALLEST", 2)
+    monkeypatch.setattr(bands, "SPARSE", 1)
     x = ad.tensor(
         np.random.default_rng(len(steps)).uniform(0.5, 2.0, shape) * np.where(np.arange(6) % 3, 1, -1).reshape(shape)
     )
@@ -189,8 +192,5 @@ def test_random_movements(steps: list[tuple[Any, ...]], shape: tuple[int, ...], 
         y = ad.hessian(lambda v: ad.sin(f(v)).sum())(x)
     else:
         y = (ad.jacfwd if which == "columns" else ad.jacrev)(f)(x)
-    monkeypatch = pytest.MonkeyPatch()
-    monkeypatch.setattr(bands, "SMALLEST", 2)
-    monkeypatch.setattr(bands, "SPARSE", 1)
     found(y, monkeypatch, native=len(steps) <= 3)
     monkeypatch.undo()

@@ -99,7 +99,8 @@ class Bands:
         step = pieces(Filled(whole.number, places), tuple([part for part, _ in whole.parts]), slot, type)
         values = [self.value(i) for i in step.inputs]
         if inner and type.size <= LARGEST_MADE and all(x is not None for x in values):
-            self.s.constants[slot] = step.kernel(*values)
+            self.s.constants[slot] = array = step.kernel(*values)
+            array.flags.writeable = False  # it may be a result, too
         else:
             self.s.steps.append(step)
 
