@@ -275,6 +275,8 @@ class NestWriter:
         chunks = 1 if work < SHARED_FROM else min(work // CHUNK, self.extent // self.granule, MOST_CHUNKS)
         self.step = -(-self.extent // max(chunks, 1) // self.granule) * self.granule
         self.jammed = self.may_jam()
+        if self.jammed and len(self.outer) == 1 and self.extent >= 4 * JAMMED:
+            self.step = -(-self.step // JAMMED) * JAMMED
         self.set_chunks(self.step)
 
     def may_jam(self) -> bool:
