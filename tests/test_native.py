@@ -120,6 +120,20 @@ def test_movements_are_views() -> None:
     agree(ad.reshape(ad.permute_dims(x, (2, 0, 1)), (20, 6)), x[::2, 1:4], ad.broadcast_to(x[0], (3, 6, 5)))
 
 
+@pytest.mark.usefixtures("width")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_rows_of_a_large_result_are_written_side_by_side(dtype: str) -> None:
+    for seed, (left, right) in enumerate(
+        [((3, 133), (3, 701)), ((1029,), (700,)), ((8,), (65_600,)), ((2, 7), (2, 40_000))]
+    ):
+        x, y = (
+            ad.tensor(normal(*left, 1, dtype=dtype, seed=seed)),
+            normal(*right[:-1], 1, right[-1], dtype=dtype, seed=9),
+        )
+        fusion = agree(x @ ad.tensor(y), ad.tensor(y).mT @ x.mT, x - ad.abs(ad.tensor(y)), tolerance=1e-6)
+        assert not any(isinstance(unit, Product) for unit in fusion.units), "nothing is summed"
+
+
 def test_products_take_transposes_and_batches() -> None:
     a, b = ad.tensor(normal(3, 4, 5)), ad.tensor(normal(3, 6, 5))
     fusion = agree(a @ b.mT, ad.exp(a)[0] @ b[1].T, a[:, ::2] @ b.mT, a[:, :, ::2] @ b.mT[:, ::2])

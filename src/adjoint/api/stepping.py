@@ -22,50 +22,23 @@ from adjoint.primitives.core import LEAF, leaf
 from adjoint.primitives.random import EXAMPLES
 from adjoint.shapes import size_of
 from adjoint.tensors.tensor import Tensor
+from adjoint.tree import Structure
+from adjoint.api.writing import Writer, closed, open_containers
 
 if TYPE_CHECKING:
     from adjoint.api.compiled import Compiled
 
+MOST_HELD = 1 << 22  # bytes of its last results that a function may hold, so as not to make arrays for them anew
 UNUSUAL = object()  # what a written function gives where the general way is to be taken
 
 Step = Callable[..., Any]
 
 
-class Writer:
-    """Lines of a function, and the objects that they refer to."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self.objects: dict[str, Any] = {}
-        self._names: dict[int, str] = {}
-
-    def name(self, value: Any) -> str:
-        """The name of an object in the function."""
-        found = self._names.get(id(value))
-        if found is None:
-            found = self._names[id(value)] = f"o{len(self._names)}"
-            self.objects[found] = value
-        return found
-
-    def add(self, *lines: str) -> None:
-        """Lines at the function's outer level."""
-        self.lines += ["    " + line for line in lines]
-
-    def unless(self, condition: str) -> None:
-        """Take the general way unless a condition holds."""
-        self.add(f"if not ({condition}): return UNUSUAL")
-
-    def function(self, parameters: Sequence[str]) -> Step:
-        """The function."""
-        source = "\n".join([f"def step({', '.join(parameters)}):", *self.lines])
-        exec(source, self.objects)
-        made: Step = self.objects["step"]
-        return made
-
-
-def write_step(compiled: Compiled, arguments: Sequence[Any], grad: bool) -> tuple[Step, Any] | None:
-    """The function for calls like this one, with plain positional arguments, and the native program's station that it
-    uses; None where the general way is needed."""
+def write_step(
+    compiled: Compiled, arguments: Sequence[Any], structure: Structure | None, grad: bool
+) -> tuple[Step, Any] | None:
+    """The function for calls like this one, with positional arguments, and the native program's station that it uses; None
+    where the general way is needed. `arguments` are the leaves, of containers if there is a `structure`."""
     if compiled.replay is None or compiled.changed or any(p is not None for _, p, _, _ in compiled.rebound):
         return None
     if any(p is not None for _, p, _ in compiled.gradients) or any(p is not None for _, p, _ in compiled.looked):
@@ -85,15 +58,15 @@ def write_step(compiled: Compiled, arguments: Sequence[Any], grad: bool) -> tupl
     w.objects.update(
         UNUSUAL=UNUSUAL, active=tracing.active, examples=EXAMPLES.get, tracing=tracing, get_mode=get_mode, Node=Node,
         default_dtype=default_dtype, Tensor=Tensor, ndarray=np.ndarray, new=object.__new__, LEAF=LEAF, leaf=leaf,
-        address=memory.address, new_array=memory.new_array, pointers=station.pointers, run=station.run,
+        new_array=memory.new_array, run=station.run, **station.names,
         lock=station.lock, locked=station.lock.locked, getrefcount=getrefcount,
         is_ours=execution.is_ours, dget=dict.__getitem__, dset=dict.__setitem__,
     )  # fmt: skip
     _check_surroundings(w, compiled, grad)
     if station.launches:
         w.unless(f"not {w.name(station)}.is_outdated")
-    parameters = _read_arguments(w, compiled, arguments)
-    if parameters is None:
+    parameters = [f"a{k}" for k in range(len(arguments))] if structure is None else open_containers(w, structure)
+    if parameters is None or not _read_arguments(w, compiled, arguments):
         return None
     _read_names(w, compiled)
     _read_gradients(w, compiled)
@@ -103,7 +76,7 @@ def write_step(compiled: Compiled, arguments: Sequence[Any], grad: bool) -> tupl
     body = Writer()
     body.objects, body._names = w.objects, w._names
     _point(body, compiled, station)
-    _run(body, compiled, station)
+    _run(body, compiled, station, memory.LEASED_FROM)
     w.lines += ["    " + line for line in body.lines]
     _commit(w, compiled, station)
     return w.function(parameters), station
@@ -116,15 +89,14 @@ def _check_surroundings(w: Writer, compiled: Compiled, grad: bool) -> None:
         w.unless(f"{w.name(owner)}{how} is {w.name(value)}")
 
 
-def _read_arguments(w: Writer, compiled: Compiled, arguments: Sequence[Any]) -> list[str] | None:
-    parameters = []
+def _read_arguments(w: Writer, compiled: Compiled, arguments: Sequence[Any]) -> bool:
+    """Check the leaves a0, a1, ... and name their arrays v0, v1, ...; False where one is of a kind that needs more."""
     for k, x in enumerate(arguments):
-        parameters.append(f"a{k}")
         if isinstance(x, float):
             w.unless(f"type(a{k}) is float")
         elif isinstance(x, Tensor):
             if x.node.tracked:
-                return None
+                return False
             w.unless(f"type(a{k}) is Tensor")
             w.add(f"n = a{k}.node")
             w.unless(f"n.type is {w.name(x.node.type)} and not n.tracked")
@@ -133,11 +105,15 @@ def _read_arguments(w: Writer, compiled: Compiled, arguments: Sequence[Any]) -> 
                 w.unless(f"id(a{k}) not in {w.name(compiled.captured)}")
             w.unless(f"type(v{k}) is ndarray")
             _in_order(w, f"v{k}")
-        else:
+        elif isinstance(x, np.ndarray):
             w.unless(f"type(a{k}) is ndarray and a{k}.dtype is {w.name(x.dtype)} and a{k}.shape == {x.shape}")
             w.add(f"v{k} = a{k}")
             _in_order(w, f"v{k}")
-    return parameters
+        elif type(x) in (int, bool, str):
+            w.unless(f"type(a{k}) is {type(x).__name__} and a{k} == {x!r}")
+        else:
+            return False
+    return True
 
 
 def _in_order(w: Writer, array: str) -> None:
@@ -207,9 +183,9 @@ def _point(w: Writer, compiled: Compiled, station: Any) -> None:
         else:
             arrays[place] = f"w{names[id(source)]}" if position is None else f"v{position}"
     for place, array in arrays.items():
-        at = station.leaves[place]
-        if at >= 0:
-            w.add(f"pointers[{at}] = address({array})")
+        line = station.leaf(place, array)
+        if line:
+            w.add(line)
     if compiled.cells and station.blocks:
         w.objects["last"] = [None]
         w.add("if numbers != last[0]:")
@@ -219,21 +195,28 @@ def _point(w: Writer, compiled: Compiled, station: Any) -> None:
         w.add("    last[0] = numbers")
 
 
-def _run(w: Writer, compiled: Compiled, station: Any) -> None:
-    """Find memory for the results and run the program."""
+def _run(w: Writer, compiled: Compiled, station: Any, least: int) -> None:
+    """Find memory for the results and run the program. A large result that was the last call's, and that nobody else holds
+    any more, is written over."""
     names = {id(tensor): k for k, (tensor, _, _, _) in enumerate(compiled.names)}
     owners = {place: names[id(tensor)] for tensor, _, _, place in compiled.rebound}
+    room = MOST_HELD
     for r, type_ in enumerate(compiled.types):
         dtype = type_.dtype.dtype
-        fresh = f"new_array({type_.shape}, {w.name(dtype)}, {size_of(type_.shape) * dtype.itemsize})"
         k = owners.get(r)
+        nbytes = size_of(type_.shape) * dtype.itemsize
+        fresh = f"new_array({type_.shape}, {w.name(dtype)}, {nbytes})"
         if k is not None and station.shares[r]:
             # nobody else holds the node or its value: that it becomes another one can't be seen
             w.add(f"sole{r} = getrefcount(n{k}) == {SOLE[0]} and getrefcount(w{k}) == {SOLE[1]} and is_ours(w{k})")
             w.add(f"r{r} = w{k} if sole{r} else {fresh}")
+        elif k is None and least <= nbytes <= room:
+            room -= nbytes
+            held = w.name([None])
+            w.add(f"r{r} = {held}[0]", f"if getrefcount(r{r}) != {SOLE[2]}: r{r} = {held}[0] = {fresh}")
         else:
             w.add(f"r{r} = {fresh}")
-        w.add(f"pointers[{station.results[r]}] = address(r{r})")
+        w.add(station.result(r, f"r{r}"))
     w.add("run()")
 
 
@@ -266,20 +249,19 @@ def _commit(w: Writer, compiled: Compiled, station: Any) -> None:
             made.append(f"t{k}")
         else:
             made.append(f"a{x}" if kind == "argument" else f"numbers[{x}]" if kind == "number" else w.name(x))
-    if compiled.structure.kind is None:
-        w.add(f"return {made[0]}")
-    else:
-        w.add(f"return {w.name(compiled.structure.unflatten)}([{', '.join(made)}])")
+    w.add(f"return {closed(w, compiled.structure, iter(made))}")
 
 
-def _counts_when_sole() -> tuple[int, int]:
-    """The reference counts of a node and its value that a written function finds when only a tensor holds them."""
+def _counts_when_sole() -> tuple[int, int, int]:
+    """The reference counts that a written function finds: of a node and its value when only a tensor holds them, and of a
+    result that it alone holds."""
     w = Writer()
     tensor = object.__new__(Tensor)
     tensor.node = leaf(np.zeros(3), array_type((3,), float64))
     w.objects.update(getrefcount=getrefcount)
-    w.add(f"n0 = {w.name(tensor)}.node", "w0 = n0.value", "return getrefcount(n0), getrefcount(w0)")
-    found: tuple[int, int] = w.function([])()
+    w.add(f"n0 = {w.name(tensor)}.node", "w0 = n0.value", f"r0 = {w.name([np.zeros(3)])}[0]")
+    w.add("return getrefcount(n0), getrefcount(w0), getrefcount(r0)")
+    found: tuple[int, int, int] = w.function([])()
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
+from array import array
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, Vie
 from adjoint.execution.native.joining import join
 from adjoint.execution.native.memory import (
     ALIGNMENT,
+    DATA_FIELD,
     MOST_SPARE,
     Lifetime,
     Pages,
@@ -136,7 +138,8 @@ class Native:
         work = max(size_of(u.domain) for u in fusion.units if isinstance(u, Nest)) if any(
             isinstance(u, Nest) for u in fusion.units) else LONG  # fmt: skip
         long = self.plan.has_products or any(isinstance(u, Window) for u in fusion.units)
-        prototype = ctypes.CFUNCTYPE if work >= LONG or long else ctypes.PYFUNCTYPE
+        self.long = work >= LONG or long
+        prototype = ctypes.CFUNCTYPE if self.long else ctypes.PYFUNCTYPE
         signature = prototype(None, ctypes.c_void_p)
         self.calls: list[tuple[Callable[..., Any] | None, Step | None]] = [
             (signature(self.library.address(f"segment{k}")), None) if step is None else (None, step)
@@ -178,6 +181,8 @@ class Native:
             if self.apart:
                 close()
         close()
+        if len(pieces) == segments == 1 and DATA_FIELD is not None:
+            functions.append(self.entry(DATA_FIELD))
         text = "\n".join([*sorted(declarations), *functions, compiler.attributes(bits)])
         self.library = compiler.compile_text(text)
         return pieces
@@ -208,6 +213,33 @@ class Native:
             f"  %failed{index} = icmp ne i64 %code{index}, 0",
             f"  br i1 %failed{index}, label %end, label %after{index}",
             f"after{index}:",
+        ]
+
+    def entry(self, field: int) -> str:
+        """A function that finds the leaves and results in array objects, leaves first, before it runs the one segment. A
+        place without an object is null; Python would take longer to read where an array's data is."""
+        lines = []
+        for k, at in self.entries():
+            lines += [f"  %o{k}.at = getelementptr ptr, ptr %objects, i64 {k}", f"  %o{k} = load ptr, ptr %o{k}.at",
+                      f"  %d{k}.at = getelementptr i8, ptr %o{k}, i64 {field}", f"  %d{k} = load ptr, ptr %d{k}.at",
+                      f"  %t{k}.at = getelementptr ptr, ptr %table, i64 {at}", f"  store ptr %d{k}, ptr %t{k}.at"]  # fmt: skip
+        return "\n".join(
+            [
+                "define void @entry(ptr %table, ptr %objects) #0 {",
+                *lines,
+                "  call void @segment0(ptr %table)",
+                "  ret void",
+                "}",
+            ]
+        )
+
+    def entries(self) -> list[tuple[int, int]]:
+        """The places among a caller's array objects that the program needs, and in the table."""
+        leaves, fusion, positions = len(self.plan.leaf_types), self.fusion, self.table.positions
+        found = [(k, positions[k]) for k in range(leaves) if k in positions]
+        roots = [fusion.views[s].root if s not in fusion.objects else -1 for s in fusion.results]
+        return found + [
+            (leaves + r, positions[root]) for r, root in enumerate(roots) if root >= leaves and root in positions
         ]
 
     def segment(self, number: int, calls: list[str]) -> str:
@@ -416,11 +448,12 @@ class Native:
 
 
 class Station:
-    """A frame with memory of its own for a caller that fills in the pointers itself, in every call, under `lock`.
+    """A frame with memory of its own for a caller that names the arrays itself, in every call, under `lock`.
 
-    pointers     the table: a leaf's address at `leaves[k]` (-1 where it isn't read), a result's at `results[k]`
-    shares       for each result, whether it may take its partner's memory
-    run          runs the program; raises RuntimeError if a library failed, IndexError for an index out of bounds
+    leaf, result  a line of Python that names the array of a leaf or result; empty for a leaf that isn't read
+    names         what these lines refer to
+    shares        for each result, whether it may take its partner's memory
+    run           runs the program; raises RuntimeError if a library failed, IndexError for an index out of bounds
     """
 
     def __init__(self, program: Native, roots: list[int], partners: Mapping[int, int]) -> None:
@@ -431,23 +464,43 @@ class Station:
         if frame.block_size:
             frame.use(self.block, program)
         self.lock = threading.Lock()
+        self.count = len(program.plan.leaf_types)
+        self.places = dict(program.entries())
+        # the addresses of array objects, or else of their data
+        self.objects = array("Q", [0] * (self.count + len(roots)))
         self.pointers = frame.pointers
-        positions = program.table.positions
-        self.leaves = [positions.get(k, -1) for k in range(len(program.plan.leaf_types))]
-        self.results = [positions[root] for root in roots]
+        self.names = {"objects": self.objects, "pointers": self.pointers, "address": address}
         self.shares = [partners.get(k) in program.shares.get(root, ()) for k, root in enumerate(roots)]
         self.blocks = frame.number_blocks
         ((function, _),) = program.calls
         assert function is not None
-        self.function, self.argument, self.status, self.failure = function, frame.argument, frame.status, frame.failure
+        self.arguments: tuple[int, ...] = (frame.argument,)
+        if DATA_FIELD is not None:
+            prototype = ctypes.CFUNCTYPE if program.long else ctypes.PYFUNCTYPE
+            function = prototype(None, ctypes.c_void_p, ctypes.c_void_p)(program.library.address("entry"))
+            self.arguments = (frame.argument, self.objects.buffer_info()[0])
+        self.function, self.status, self.failure = function, frame.status, frame.failure
         self.fail = program.fail
 
+    def leaf(self, k: int, name: str) -> str:
+        return self.line(k, name)
+
+    def result(self, k: int, name: str) -> str:
+        return self.line(self.count + k, name)
+
+    def line(self, k: int, name: str) -> str:
+        if k not in self.places:
+            return ""
+        return f"pointers[{self.places[k]}] = address({name})" if DATA_FIELD is None else f"objects[{k}] = id({name})"
+
     def hold(self, constants: Sequence[tuple[int, Any]]) -> None:
-        """Point the program to leaves that are the same in every call."""
-        self.constants = [np.ascontiguousarray(array) for _, array in constants]
-        for (k, _), array in zip(constants, self.constants, strict=True):
-            if self.leaves[k] >= 0:
-                self.pointers[self.leaves[k]] = address(array)
+        """Name the arrays of leaves that are the same in every call."""
+        self.constants = [np.ascontiguousarray(value) for _, value in constants]
+        for (k, _), value in zip(constants, self.constants, strict=True):
+            if DATA_FIELD is not None:
+                self.objects[k] = id(value)
+            elif k in self.places:
+                self.pointers[self.places[k]] = address(value)
 
     @property
     def is_outdated(self) -> bool:
@@ -456,7 +509,7 @@ class Station:
 
     def run(self) -> None:
         """Compute the results from what the pointers point to."""
-        self.function(self.argument)
+        self.function(*self.arguments)
         if self.status.value or self.failure[0]:
             self.fail(self.frame)
 
