@@ -80,7 +80,9 @@ def test_products_in_every_layout(library: str, size: tuple[int, int, int], dtyp
         close(y, expected.T, dtype)
     chosen = {p.library for p in products(fusion)}
     if not library:
-        assert chosen <= {"", "OpenBLAS", "oneDNN"} and (min(n, m) < choices.NARROWEST or chosen == (set() if k == 1 else {""}))
+        assert chosen <= {"", "OpenBLAS", "oneDNN"} and (
+            min(n, m) < choices.NARROWEST or chosen == (set() if k == 1 else {""})
+        )
     elif dtype == "float64" or library == "OpenBLAS":
         assert chosen == (set() if k == 1 else {"OpenBLAS"})
     elif min(size) > 1 and n * k * m > 10_000:

@@ -14,23 +14,27 @@ from typing import NamedTuple
 from adjoint.execution.native import compiler
 from adjoint.execution.native.ir import ELEMENT, ITEMSIZE, Emitter, Value
 
-UNROLL = 4
+UNROLL = 2
 DISTANCE = 8  # rows ahead that are fetched while others are gathered
 # Rows of a tile for its number of vectors, by how many vector registers there are: sums, one row of B, one element of A.
-ROWS = {32: {4: 6, 3: 8, 2: 12, 1: 12}, 16: {2: 6, 1: 12}}
+ROWS = {32: {4: 6, 3: 8, 2: 10, 1: 10}, 16: {2: 6, 1: 10}}
 
 _lock = threading.Lock()
 _compiled: dict[tuple[Kernel, int], tuple[compiler.Library, int]] = {}
 
 
 class Kernel(NamedTuple):
-    """`name` is one of the functions below; `masked`: the last vector isn't full."""
+    """`name` is one of the functions below; `masked`: the last vector isn't full. What a tile knows of the matrices when it is
+    compiled saves it adding up addresses, which takes a tenth of its time: of A, whether steps lie together ("steps") or a
+    gathered strip's rows ("rows"), and whether B is packed."""
 
     name: str
     dtype: str
     rows: int = 1
     vectors: int = 1
     masked: bool = False
+    together: str = ""
+    packed: bool = False
 
 
 def available() -> bool:
@@ -78,13 +82,16 @@ class Pointer:
         self.e = e
         self.element = ELEMENT[dtype]
         self.slot = e.allocate("ptr")
-        e.line(f"store ptr {start}, ptr {self.slot}")
+        self.set(start)
 
     def get(self) -> str:
         return self.e.assign(f"load ptr, ptr {self.slot}")
 
+    def set(self, pointer: str) -> None:
+        self.e.line(f"store ptr {pointer}, ptr {self.slot}")
+
     def advance(self, by: str) -> None:
-        self.e.line(f"store ptr {self.after(self.get(), by)}, ptr {self.slot}")
+        self.set(self.after(self.get(), by))
 
     def after(self, pointer: str, by: str) -> str:
         return self.e.assign(f"getelementptr {self.element}, ptr {pointer}, i64 {by}")
@@ -115,37 +122,45 @@ def _tile(e: Emitter, kernel: Kernel) -> str:
         return value
 
     sums = [e.variable(e.constant(0, dtype)) for _ in range(rows * vectors)]
+    a_step, b_step = {"steps": "1", "rows": str(rows)}.get(kernel.together, "%a_step"), "%b_step"
+    if kernel.packed:
+        b_step = str(vectors * e.lanes)
+    a_row = "1" if kernel.together == "rows" else "%a_row"
     # One pointer for every three rows of A: what lies one and two rows further the processor adds for nothing.
-    twice = e.assign("shl i64 %a_row, 1")
-    thrice = e.assign(f"add i64 {twice}, %a_row")
+    group = rows if kernel.together == "rows" else 3
     bases = [Pointer(e, dtype, "%a")]
-    for _ in range(3, rows, 3):
-        bases.append(Pointer(e, dtype, bases[-1].after(bases[-1].get(), thrice)))
+    for _ in range(group, rows, group):
+        bases.append(Pointer(e, dtype, bases[-1].after(bases[-1].get(), e.assign(f"mul i64 {a_row}, {group}"))))
+    offsets = ["0", *[e.assign(f"mul i64 {a_row}, {r}") for r in range(1, group)]]
     b = Pointer(e, dtype, "%b")
 
-    def step() -> None:
-        row = b.get()
-        right = [load(row, v) for v in range(vectors)]
-        b.advance("%b_step")
-        for k, base in enumerate(bases):
-            pointer = base.get()
-            for r in range(3 * k, min(3 * k + 3, rows)):
-                left = e.load_scalar(pointer, ("0", "%a_row", twice)[r - 3 * k], dtype)
+    def steps(count: int) -> None:
+        pointers, row = [base.get() for base in bases], b.get()
+        for k in range(count):
+            right = [load(row, v) for v in range(vectors)]
+            for r in range(rows):
+                left = e.load_scalar(pointers[r // group], offsets[r % group], dtype)
                 for v in range(vectors):
                     total = sums[r * vectors + v]
                     e.set(total, e.fma(left, right[v], e.get(total, dtype)))
-            base.advance("%a_step")
+            row = b.after(row, b_step)
+            pointers = [b.after(pointer, a_step) for pointer in pointers]
+        for base, pointer in zip([*bases, b], [*pointers, row], strict=True):
+            base.set(pointer)
 
     rest = e.assign(f"and i64 %k, {UNROLL - 1}")
     whole = e.assign(f"sub i64 %k, {rest}")
     ahead = Pointer(e, dtype, "%ahead")
     with e.when(e.assign(f"icmp ne i64 {whole}, 0")), e.loop("0", whole, UNROLL):
-        for _ in range(UNROLL):
-            e.prefetch(ahead.get())
-            ahead.advance("%ahead_step")
-            step()
+        if kernel.together != "rows":  # these were gathered just now
+            line = ahead.get()
+            for _ in range(UNROLL):
+                e.prefetch(line)
+                line = ahead.after(line, str(rows) if kernel.together == "steps" else a_step)
+            ahead.set(line)
+        steps(UNROLL)
     with e.when(e.assign(f"icmp ne i64 {rest}, 0")), e.loop("0", rest, 1):
-        step()
+        steps(1)
     with e.when("%again"):
         c = Pointer(e, dtype, "%c")
         for r in range(rows):
@@ -160,7 +175,7 @@ def _tile(e: Emitter, kernel: Kernel) -> str:
             e.store(e.get(sums[r * vectors + v], dtype), c.get(), str(v * e.lanes))
         c.advance("%c_row")
     return ("ptr noalias %a, i64 %a_row, i64 %a_step, ptr noalias %b, i64 %b_step, ptr noalias %c, i64 %c_row, i64 %k, "
-            "i64 %columns, i1 %again, ptr %ahead, i64 %ahead_step")  # fmt: skip
+            "i64 %columns, i1 %again, ptr %ahead")  # fmt: skip
 
 
 def _gather(e: Emitter, kernel: Kernel) -> str:
@@ -168,8 +183,7 @@ def _gather(e: Emitter, kernel: Kernel) -> str:
     in `width` elements; the next strip lies `apart` from it."""
     dtype, rows = kernel.dtype, kernel.rows
     row, into = Pointer(e, dtype, "%source"), Pointer(e, dtype, "%target")
-    rest = rows % e.lanes
-    last = _mask(e, str(rest)) if rest else None
+    widest = e.lanes
     with e.loop("0", "%k", 1):
         source, target = Pointer(e, dtype, row.get()), Pointer(e, dtype, into.get())
         distant = source.after(source.get(), e.assign(f"mul i64 %step, {DISTANCE}"))
@@ -177,9 +191,13 @@ def _gather(e: Emitter, kernel: Kernel) -> str:
         with e.loop("0", "%strips", 1):
             e.prefetch(ahead.get())
             ahead.advance(str(rows))
-            for offset in range(0, rows, e.lanes):
-                e.mask = last if rows - offset < e.lanes else None
+            offset = 0
+            while offset < rows:  # in vectors, and what is left in halves of one, quarters, ...
+                e.lanes = widest
+                while e.lanes > rows - offset:
+                    e.lanes //= 2
                 e.store(e.load(source.get(), str(offset), dtype, 1), target.get(), str(offset))
+                offset += e.lanes
             source.advance(str(rows))
             target.advance("%apart")
         row.advance("%step")

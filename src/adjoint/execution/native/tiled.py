@@ -23,7 +23,7 @@ PACKED_FROM, PACKED_FROM_IN_BATCH = 96, 24
 # Steps from which A is packed where its columns are what lies together: each of its rows would touch so many lines.
 GATHERED_FROM = 256
 # Rows that are gathered together.
-GATHERED = 48
+GATHERED = 96
 
 
 def is_deep(product: Product) -> bool:
@@ -98,8 +98,10 @@ class TiledWriter(BatchWriter):
         highest = self.heights[max(self.heights) if self.gathers else panel.vectors]
         return highest if rows is None else min(highest, rows)
 
-    def kernel(self, name: str, rows: int = 1, vectors: int = 1, masked: bool = False) -> str:
-        return self.pointer(("kernel", Kernel(name, self.dtype, rows, vectors, masked)))
+    def kernel(
+        self, name: str, rows: int = 1, vectors: int = 1, masked: bool = False, together: str = "", packed: bool = False
+    ) -> str:
+        return self.pointer(("kernel", Kernel(name, self.dtype, rows, vectors, masked, together, packed)))
 
     def scratch(self, offset: int) -> str:
         e = self.e
@@ -240,16 +242,15 @@ class TiledWriter(BatchWriter):
     ) -> None:
         """One tile, in blocks of its sums."""
         e = self.e
-        function = self.kernel("tile", height, panel.vectors, panel.masked)
+        together = "rows" if self.gathers else "steps" if strides[1] == 1 else ""
+        function = self.kernel("tile", height, panel.vectors, panel.masked, together, self.packs)
         step = panel.vectors * self.lanes if self.packs else self.b.strides[-2]
         columns = self.m % self.lanes or self.lanes
-        # the next tile's rows lie behind this one's, or beside them
-        ahead_step = height if strides[1] == 1 else strides[1]
 
         def call(a: str, b: str, k: int, again: str) -> None:
-            ahead = self.move(a, str(strides[0] * height))
+            ahead = self.move(a, str(strides[0] * height))  # the next tile's rows lie behind this one's, or beside them
             e.line(f"call void {function}(ptr {a}, i64 {strides[0]}, i64 {strides[1]}, ptr {b}, i64 {step}, ptr {c}, "
-                   f"i64 {self.m}, i64 {k}, i64 {columns}, i1 {again}, ptr {ahead}, i64 {ahead_step})")  # fmt: skip
+                   f"i64 {self.m}, i64 {k}, i64 {columns}, i1 {again}, ptr {ahead})")  # fmt: skip
 
         def at(k: str) -> tuple[str, str]:
             return self.move(a, e.assign(f"mul i64 {k}, {strides[1]}")), self.move(b, e.assign(f"mul i64 {k}, {step}"))
