@@ -136,7 +136,7 @@ def _tile(e: Emitter, kernel: Kernel) -> str:
 
     def steps(count: int) -> None:
         pointers, row = [base.get() for base in bases], b.get()
-        for k in range(count):
+        for _ in range(count):
             right = [load(row, v) for v in range(vectors)]
             for r in range(rows):
                 left = e.load_scalar(pointers[r // group], offsets[r % group], dtype)
