@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from typing import NamedTuple
 
 from adjoint.execution.native import compiler
-from adjoint.execution.native.fuse import Product
+from adjoint.execution.native.fuse import Product, transposed
 from adjoint.execution.native.ir import ITEMSIZE
 from adjoint.execution.native.kernels import ROWS, Kernel, lanes_of, registers
 from adjoint.execution.native.products import BatchWriter
@@ -262,3 +262,45 @@ class TiledWriter(BatchWriter):
                 call(*at(k_), BLOCK, "true")
         if blocks and rest:
             call(*at(str(blocks * BLOCK)), rest, "true")
+
+
+class TurnedWriter(BatchWriter):
+    """Writes a product as the transpose of BᵀAᵀ, so that of two matrices whose k lies together the smaller one is packed."""
+
+    def __init__(self, product: Product, name: str, unit: int, table: Table, own: Own, chunk: int) -> None:
+        super().__init__(product, name, unit, table, own, chunk)
+        turned = Product(product.step, transposed(product.b), transposed(product.a), (self.m, self.n))
+        turned.choice = product.choice
+        turned.tile = own.reserve(unit, self.n * self.m * ITEMSIZE[self.dtype])
+        self.other = TiledWriter(turned, f"{name}.turned", unit, table, own, self.m)
+        self.lanes = self.other.lanes
+        with self.another() as e:
+            e.line(f"call void @{self.other.name}.start(ptr %table, ptr %own)")
+            self.start = f"{self.other.start}\n{self.function(f'{name}.start', e, 'ptr %table, ptr %own')}"
+
+    @staticmethod
+    def suits(product: Product, chunk: int) -> bool:
+        """Whether a product, computed in one range, is better computed so."""
+        (n, k), m = product.a.shape[-2:], product.b.shape[-1]
+        lanes = lanes_of(product.step.type.dtype.name, compiler.vector_bits())
+        together = product.a.strides[-1] == 1 and product.b.strides[-2] == 1
+        whole = len(product.shape) == 2 and product.tile is None and chunk == n
+        return whole and together and n < m and n % lanes == m % lanes == 0 and k >= 2 * lanes
+
+    def one(self, a: str, b: str, result: str) -> None:
+        raise AssertionError("a batch is computed as it is")
+
+    def some(self, a: str, b: str, result: str, rows: int) -> None:
+        e, turned = self.e, self.other.product.tile
+        e.line(f"call void @{self.other.name}(ptr %table, i64 0, i64 {self.m}, ptr %own)")
+        source = e.assign(f"getelementptr i8, ptr {e.assign('load ptr, ptr %own')}, i64 {turned}")
+        function = self.pointer(("kernel", Kernel("turn", self.dtype)))
+        with e.loop("0", str(self.m), self.lanes) as column:
+            rows_of = self.move(source, e.assign(f"mul i64 {column}, {self.n}"))
+            e.line(f"call void {function}(ptr {rows_of}, i64 {self.n}, ptr {self.move(result, column)}, i64 {self.m}, "
+                   f"i64 {self.n}, i64 {self.lanes})")  # fmt: skip
+
+    def write(self) -> str:
+        text = f"{self.other.write()}\n{super().write()}"
+        self.e.declarations |= self.other.e.declarations
+        return text

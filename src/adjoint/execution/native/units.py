@@ -14,7 +14,7 @@ from adjoint.execution.native.ir import ITEMSIZE
 from adjoint.execution.native.moves import MoveWriter
 from adjoint.execution.native.products import BatchWriter, LibraryWriter
 from adjoint.execution.native.tables import Own, Table
-from adjoint.execution.native.tiled import TiledWriter
+from adjoint.execution.native.tiled import TiledWriter, TurnedWriter
 from adjoint.execution.native.windows import ConvolutionWriter, PoolWriter, writer_of
 from adjoint.shapes import size_of
 
@@ -82,7 +82,9 @@ def write_unit(
 def product_writer(product: Product, name: str, index: int, table: Table, own: Own, chunk: int) -> BatchWriter:
     """The writer of a product, in chunks of so many rows, by what was chosen for it."""
     assert product.choice is not None
-    kind = LibraryWriter if product.choice.library else TiledWriter
+    kind: type[BatchWriter] = LibraryWriter if product.choice.library else TiledWriter
+    if kind is TiledWriter and TurnedWriter.suits(product, chunk):
+        kind = TurnedWriter
     return kind(product, name, index, table, own, chunk)
 
 
