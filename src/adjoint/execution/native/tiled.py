@@ -90,8 +90,7 @@ class TiledWriter(BatchWriter):
         elif self.packs:
             self.place = own.reserve(unit, size)
         if self.gathers:
-            tiles = -(-min(GATHERED, self.n) // self.height(self.panels[0])) + 1
-            self.gathered = own.reserve(unit, tiles * self.height(self.panels[0]) * block * self.itemsize)
+            self.gathered = own.reserve(unit, min(GATHERED, self.n) * block * self.itemsize)
 
     def height(self, panel: Panel, rows: int | None = None) -> int:
         """Rows of a tile. Where A is gathered, all panels share what was gathered."""
@@ -199,17 +198,11 @@ class TiledWriter(BatchWriter):
         self.tiles(target, b, result, rows, k, again, None)
 
     def heights_of(self, rows: int, highest: int) -> list[tuple[int, int, int]]:
-        """First row, height and number of tiles. Where nothing is added to the result, the last one may cover some rows of
-        the one before; else heights differ by one."""
-        if rows <= highest:
-            return [(0, rows, 1)]
-        whole, rest = divmod(rows, highest)
-        if not rest:
-            return [(0, highest, whole)]
-        if not self.deep:
-            return [(0, highest, whole), (rows - highest, highest, 1)]
-        low, more = divmod(rows, whole + 1)
-        return [(0, low + 1, more), (more * (low + 1), low, whole + 1 - more)] if more else [(0, low, whole + 1)]
+        """First row, height and number of tiles, as few as there must be: heights differ by one at most."""
+        count = -(-rows // highest)
+        low, more = divmod(rows, count)
+        found = [(0, low + 1, more), (more * (low + 1), low, count - more)]
+        return [tiles for tiles in found if tiles[2]]
 
     def tiles(
         self, a: str, b: str, result: str, rows: int, k: int, again: str, strides: tuple[int, ...] | None
