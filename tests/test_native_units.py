@@ -11,7 +11,7 @@ pytest.importorskip("llvmlite")
 pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
-from adjoint.execution.native import choices, compile_plan, compiler, kernels, onednn, tiled
+from adjoint.execution.native import choices, compile_plan, compiler, kernels, libraries, onednn, tiled
 from adjoint.execution.native.fuse import Fusion, Nest, Product
 from test_native import normal, planned
 
@@ -214,6 +214,20 @@ def test_attention_is_computed_matrix_by_matrix(dtype: str) -> None:
     assert any(slot in nest.stored for nest in nests for slot in nest.tiles), (
         "what only products read is nowhere as a whole"
     )
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_without_libraries_our_kernels_compute_everything(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(libraries, "missing", lambda: "switched off")
+    monkeypatch.setitem(onednn.state, "missing", "switched off")
+    if not kernels.available():
+        pytest.skip("no multiplication and addition in one instruction")
+    for n, k, m in ((50, 40, 1), (1, 40, 1), (1, 700, 3), (40, 900, 1200), (3, 1, 2)):
+        a, b = normal(n, k, dtype=dtype), normal(k, m, dtype=dtype, seed=1)
+        fusion, found = computed(ad.tensor(a) @ ad.tensor(b), ad.exp(ad.tensor(a.T.copy()).T @ ad.tensor(b) * 0.01))
+        close(found[0], a.astype("float64") @ b, dtype)
+        close(found[1], np.exp(a.astype("float64") @ b * 0.01), dtype)
+        assert {p.library for p in products(fusion)} <= {""}
 
 
 def test_kernels_are_compiled_once_for_all_plans() -> None:

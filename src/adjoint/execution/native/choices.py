@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adjoint.execution.native import kernels, onednn
+from adjoint.execution.native import kernels, libraries, onednn
 from adjoint.execution.native.fuse import Choice, Product
 from adjoint.execution.native.tiled import is_deep
 from adjoint.shapes import size_of
@@ -29,7 +29,9 @@ def library_for(product: Product) -> str:
     if kernels.available() and m >= NARROWEST and k * m <= LARGEST:
         return ""
     better = product.step.type.dtype.name == "float32" and n > 1 and m > 1 and n * k * m >= SMALL
-    return "oneDNN" if better and onednn.available() else "OpenBLAS"
+    if better and onednn.available():
+        return "oneDNN"
+    return "OpenBLAS" if libraries.missing() is None else ""
 
 
 def tile_rows(product: Product) -> int:

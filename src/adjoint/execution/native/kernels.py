@@ -9,6 +9,7 @@ first needs them, and called through the plan's table of pointers: many shapes s
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from adjoint.execution.native import compiler
@@ -24,9 +25,8 @@ _compiled: dict[tuple[Kernel, int], tuple[compiler.Library, int]] = {}
 
 
 class Kernel(NamedTuple):
-    """`name` is one of the functions below; `masked`: the last vector isn't full. What a tile knows of the matrices when it is
-    compiled saves it adding up addresses, which takes a tenth of its time: of A, whether steps lie together ("steps") or a
-    gathered strip's rows ("rows"), and whether B is packed."""
+    """`name` is one of the functions below; `masked`: the last vector isn't full. What of A lies together, "steps" or
+    the "rows" of a gathered strip, is known to a tile when it is compiled: that saves it adding up addresses."""
 
     name: str
     dtype: str
@@ -34,7 +34,6 @@ class Kernel(NamedTuple):
     vectors: int = 1
     masked: bool = False
     together: str = ""
-    packed: bool = False
 
 
 def available() -> bool:
@@ -51,25 +50,28 @@ def lanes_of(dtype: str, bits: int) -> int:
     return bits // (8 * ITEMSIZE[dtype])
 
 
-def address(kernel: Kernel) -> int:
-    """The address of a kernel's machine code."""
-    bits = compiler.vector_bits()
+def addresses(wanted: Iterable[Kernel]) -> dict[Kernel, int]:
+    """The addresses of kernels' machine code; those that are new are compiled together."""
+    bits, wanted = compiler.vector_bits(), list(dict.fromkeys(wanted))
     with _lock:
-        found = _compiled.get((kernel, bits))
-        if found is None:
-            library = compiler.compile_text(text(kernel, bits))
-            found = _compiled[kernel, bits] = library, library.address(kernel.name)
-    return found[1]
+        new = [kernel for kernel in wanted if (kernel, bits) not in _compiled]
+        if new:
+            library = compiler.compile_text(text(new, bits))
+            for position, kernel in enumerate(new):
+                _compiled[kernel, bits] = library, library.address(f"{kernel.name}{position}")
+        return {kernel: _compiled[kernel, bits][1] for kernel in wanted}
 
 
-def text(kernel: Kernel, bits: int) -> str:
-    """The LLVM IR of a kernel."""
-    e = Emitter(lanes_of(kernel.dtype, bits), set(), {})
-    arguments = WRITERS[kernel.name](e, kernel)
-    return "\n".join(
-        [*sorted(e.declarations), f"define void @{kernel.name}({arguments}) #0 {{", "entry:", *e.allocations, *e.lines,
-         "  ret void", "}", compiler.attributes(bits)]
-    )  # fmt: skip
+def text(kernels: Sequence[Kernel], bits: int) -> str:
+    """The LLVM IR of kernels."""
+    declarations: set[str] = set()
+    functions = []
+    for position, kernel in enumerate(kernels):
+        e = Emitter(lanes_of(kernel.dtype, bits), declarations, {})
+        arguments = WRITERS[kernel.name](e, kernel)
+        functions += [f"define void @{kernel.name}{position}({arguments}) #0 {{", "entry:", *e.allocations, *e.lines,
+                      "  ret void", "}"]  # fmt: skip
+    return "\n".join([*sorted(declarations), *functions, compiler.attributes(bits)])
 
 
 # Helpers ----------------------------------------------------------------------------------------------------------------
@@ -122,9 +124,7 @@ def _tile(e: Emitter, kernel: Kernel) -> str:
         return value
 
     sums = [e.variable(e.constant(0, dtype)) for _ in range(rows * vectors)]
-    a_step, b_step = {"steps": "1", "rows": str(rows)}.get(kernel.together, "%a_step"), "%b_step"
-    if kernel.packed:
-        b_step = str(vectors * e.lanes)
+    a_step = {"steps": "1", "rows": str(rows)}.get(kernel.together, "%a_step")
     a_row = "1" if kernel.together == "rows" else "%a_row"
     # One pointer for every three rows of A: what lies one and two rows further the processor adds for nothing.
     group = rows if kernel.together == "rows" else 3
@@ -143,7 +143,7 @@ def _tile(e: Emitter, kernel: Kernel) -> str:
                 for v in range(vectors):
                     total = sums[r * vectors + v]
                     e.set(total, e.fma(left, right[v], e.get(total, dtype)))
-            row = b.after(row, b_step)
+            row = b.after(row, "%b_step")
             pointers = [b.after(pointer, a_step) for pointer in pointers]
         for base, pointer in zip([*bases, b], [*pointers, row], strict=True):
             base.set(pointer)
@@ -217,20 +217,13 @@ def _turn(e: Emitter, kernel: Kernel) -> str:
         rows.append(e.address("%source", e.assign(f"mul i64 {row}, %step"), dtype))
     target = Pointer(e, dtype, "%target")
 
-    def block(at: str) -> None:
+    with e.loop("0", "%k", e.lanes) as at:
+        e.mask = _mask(e, e.assign(f"sub i64 %k, {at}"))
         values = [e.load(row, at, dtype, 1) for row in rows]
         e.mask = None
         for value in _transposed(e, values):
             e.store(value, target.get(), "0")
             target.advance("%width")
-
-    rest = e.assign(f"and i64 %k, {e.lanes - 1}")
-    whole = e.assign(f"sub i64 %k, {rest}")
-    with e.when(e.assign(f"icmp ne i64 {whole}, 0")), e.loop("0", whole, e.lanes) as i:
-        block(i)
-    with e.when(e.assign(f"icmp ne i64 {rest}, 0")):
-        e.mask = _mask(e, rest)
-        block(whole)
     return "ptr noalias %source, i64 %step, ptr noalias %target, i64 %width, i64 %k, i64 %columns"
 
 

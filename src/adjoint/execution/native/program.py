@@ -50,9 +50,7 @@ def missing() -> str | None:
     """What native execution lacks on this machine, and the remedy; None if nothing."""
     if compiler.binding() is None:
         return "llvmlite doesn't load here (pip install llvmlite)"
-    if libraries.product("cblas_sgemm") is None:
-        return "scipy-openblas32 doesn't load here (pip install scipy-openblas32)"
-    return None
+    return None if kernels.available() else libraries.missing()  # somebody has to compute products
 
 
 def compile_plan(plan: Plan, for_good: bool = False) -> Native | Tape | None:
@@ -109,11 +107,12 @@ class Native:
         self.pointers: list[int | None] = [None] * max(len(positions), 1)  # those that are the same in every run
         self.leaf_places = [(k, positions.get(k, -1)) for k in range(leaves) if k not in fusion.objects]
         self.keep: list[Any] = []
+        ours = kernels.addresses([key[1] for key in positions if type(key) is tuple and key[0] == "kernel"])
         for key, at in positions.items():
             if type(key) is tuple and key[0] == "libm":
                 self.pointers[at] = libraries.mathematics(key[1])
             elif type(key) is tuple and key[0] == "kernel":
-                self.pointers[at] = kernels.address(key[1])
+                self.pointers[at] = ours[key[1]]
             elif type(key) is tuple and key[0] == "blas":
                 self.pointers[at] = libraries.product(key[1])
             elif type(key) is tuple and key[0] == "onednn" and key[1] != "status":

@@ -90,17 +90,16 @@ class TiledWriter(BatchWriter):
         elif self.packs:
             self.place = own.reserve(unit, size)
         if self.gathers:
-            self.gathered = own.reserve(unit, min(GATHERED, self.n) * block * self.itemsize)
+            rows = min(GATHERED, self.n) + self.height(self.panels[0])
+            self.gathered = own.reserve(unit, rows * block * self.itemsize)
 
     def height(self, panel: Panel, rows: int | None = None) -> int:
         """Rows of a tile. Where A is gathered, all panels share what was gathered."""
         highest = self.heights[max(self.heights) if self.gathers else panel.vectors]
         return highest if rows is None else min(highest, rows)
 
-    def kernel(
-        self, name: str, rows: int = 1, vectors: int = 1, masked: bool = False, together: str = "", packed: bool = False
-    ) -> str:
-        return self.pointer(("kernel", Kernel(name, self.dtype, rows, vectors, masked, together, packed)))
+    def kernel(self, name: str, rows: int = 1, vectors: int = 1, masked: bool = False, together: str = "") -> str:
+        return self.pointer(("kernel", Kernel(name, self.dtype, rows, vectors, masked, together)))
 
     def scratch(self, offset: int) -> str:
         e = self.e
@@ -198,11 +197,18 @@ class TiledWriter(BatchWriter):
         self.tiles(target, b, result, rows, k, again, None)
 
     def heights_of(self, rows: int, highest: int) -> list[tuple[int, int, int]]:
-        """First row, height and number of tiles, as few as there must be: heights differ by one at most."""
-        count = -(-rows // highest)
-        low, more = divmod(rows, count)
-        found = [(0, low + 1, more), (more * (low + 1), low, count - more)]
-        return [tiles for tiles in found if tiles[2]]
+        """First row, height and number of tiles. Where nothing is added to the result, one that covers some rows of the one
+        before spares a kernel of another height; else heights differ by one."""
+        if rows <= highest:
+            return [(0, rows, 1)]
+        whole, rest = divmod(rows, highest)
+        if not rest:
+            return [(0, highest, whole)]
+        if not self.deep:
+            return [(0, highest, whole), (rows - highest, highest, 1)]
+        low, more = divmod(rows, whole + 1)
+        tall = [(0, low + 1, more)] if more else []
+        return [*tall, (more * (low + 1), low, whole + 1 - more)]
 
     def tiles(
         self, a: str, b: str, result: str, rows: int, k: int, again: str, strides: tuple[int, ...] | None
@@ -236,7 +242,7 @@ class TiledWriter(BatchWriter):
         """One tile, in blocks of its sums."""
         e = self.e
         together = "rows" if self.gathers else "steps" if strides[1] == 1 else ""
-        function = self.kernel("tile", height, panel.vectors, panel.masked, together, self.packs)
+        function = self.kernel("tile", height, panel.vectors, panel.masked, together)
         step = panel.vectors * self.lanes if self.packs else self.b.strides[-2]
         columns = self.m % self.lanes or self.lanes
 
