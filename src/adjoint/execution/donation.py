@@ -15,7 +15,7 @@ import numpy as np
 
 from adjoint.derive import PULLBACK
 from adjoint.execution.canonical import COUNTED_IN_LIST, Canonical
-from adjoint.graph import Node
+from adjoint.graph import Node, topological
 from adjoint.primitives.core import VERSION
 
 LEAST = 1 << 17  # bytes: less fits the cache beside the result
@@ -32,7 +32,7 @@ def forgotten_leaves(c: Canonical) -> tuple[tuple[int, int], ...]:
     if not large:
         return ()
     needed: set[Node] = set()
-    for node in reversed(c.order):
+    for node in reversed(topological(c.order, lambda node: all(x in c.number for x in node.inputs))):
         if node.op is not VERSION and (node.tracked or node.op is PULLBACK or node in needed):
             needed.update(node.inputs)
     uses = Counter(c.edges)

@@ -27,7 +27,7 @@ class Replay:
             c = canonicalize(roots, given=given)
             wanted = list(dict.fromkeys(c.number[x] for x in roots))
             # a plan of its own: what else is computed mustn't depend on whether this was compiled
-            self.plan = plan_of(c, wanted, False, ("replay", key_of(c, wanted, False)))
+            self.plan = plan_of(c, wanted, False, ("replay", key_of(c)))
         self.constants = [(k, value_array(x)) for k, x in enumerate(c.leaves) if x not in given]
         place = {x: i for i, x in enumerate(c.leaves)}
         self.count = len(c.leaves)

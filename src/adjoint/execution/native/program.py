@@ -121,6 +121,7 @@ class Native:
                 self.keep.append(array)
                 self.pointers[at] = array.ctypes.data
         self.alone = all(step is None for _, step in self.pieces)
+        self.whole = self.whole_results()
         self.frames: list[Frame] = []
         # 0.0 is part of a plan's key, so only complex numbers can differ in the sign of a zero alone
         self.signed_zeros = any(t.dtype.kind == "c" for t in plan.number_types)
@@ -275,9 +276,17 @@ class Native:
 
         `partners` are leaves by the results that would best take their memory.
         """
-        fusion = self.fusion
         if not self.alone or len(self.calls) != 1 or self.signed_zeros:
             return None
+        if self.whole is None or len(set(self.whole)) < len(self.whole):
+            return None
+        station = Station(self, self.whole, partners)
+        return station if station.frame.block_size <= MOST_SPARE else None
+
+    def whole_results(self) -> list[int] | None:
+        """The arrays that are the results as they come; None where a result is a view of one, or is made by no native
+        code."""
+        fusion = self.fusion
         roots = []
         for slot in fusion.results:
             if slot in fusion.objects:
@@ -287,10 +296,7 @@ class Native:
             if root not in self.produced or view != View(root, 0, fusion.shapes[root], contiguous(fusion.shapes[root])):
                 return None
             roots.append(root)
-        if len(set(roots)) < len(roots):
-            return None
-        station = Station(self, roots, partners)
-        return station if station.frame.block_size <= MOST_SPARE else None
+        return roots
 
     def run(self, leaves: list[Any], numbers: list[Any], masked: bool, donated: Collection[int] = ()) -> list[Any]:
         """The values of the outputs. The memory of the leaves at `donated` may become that of outputs: nobody may read
@@ -341,6 +347,8 @@ class Native:
                         self.fail(frame)
                 elif step is not None:
                     self.run_host(step, leaves, frame)
+            if self.whole is not None:
+                return [env[root] for root in self.whole]
             return [self.array(slot, leaves, frame) for slot in self.fusion.results]
         finally:
             frame.env = {}
