@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from adjoint.dtypes import default_dtype
@@ -26,13 +27,14 @@ _recipes: dict[Any, Recipe | None] = {}
 
 
 class Step(NamedTuple):
-    """One node: its inputs by their places among the arguments and the nodes before it, and its value if it is data.
+    """One node: its inputs by the place of the one, or by what picks several, among the arguments and the nodes before it;
+    its value if it is data.
 
     `shared` is a constant that isn't made anew; `inside` says whether the node belongs to where the call is recorded.
     """
 
     op: Primitive
-    inputs: tuple[int, ...]
+    inputs: int | Callable[[list[Node]], tuple[Node, ...]] | None
     attributes: Any
     type: ArrayType
     tracked: bool
@@ -51,17 +53,18 @@ class Recipe(NamedTuple):
         """The result for these nodes as arguments."""
         mode = get_mode()
         site, offset = mode.site, mode.offset
-        for op, inputs, attributes, type, tracked, inside, value, shared in self.steps:
-            if shared is not None:
+        for op, inputs, attributes, kind, tracked, inside, value, shared in self.steps:
+            if type(inputs) is int:
+                x = nodes[inputs]
+                node = stop_gradient(x) if op is DETACH else Node(op, (x,), attributes, kind, site, offset, tracked)
+            elif inputs is not None:
+                node = Node(op, inputs(nodes), attributes, kind, site, offset, tracked)
+            elif shared is not None:
                 node = shared
-            elif not inputs:
-                node = leaf(value, type) if op is LEAF else Node(FULL, (), attributes, type, None, 0, False)
+            else:
+                node = leaf(value, kind) if op is LEAF else Node(FULL, (), attributes, kind, None, 0, False)
                 if inside:
                     node.site, node.offset = site, offset
-            elif op is DETACH:
-                node = stop_gradient(nodes[inputs[0]])
-            else:
-                node = Node(op, tuple([nodes[i] for i in inputs]), attributes, type, site, offset, tracked)
             nodes.append(node)
         return nodes[self.result]
 
@@ -117,12 +120,10 @@ def _recipe(result: Node, nodes: list[Node]) -> Recipe | None:
         elif not node.inputs and not _is_constant(node):
             return None
         inside = node.site is mode.site and node.site is not None
-        inputs = tuple([place[x] for x in node.inputs])
-        steps.append(
-            Step(node.op, inputs, node.attributes, node.type, node.tracked, inside, node.value, shared)
-        )  # fmt: skip
+        places = [place[x] for x in node.inputs]
+        inputs = itemgetter(*places) if len(places) > 1 else places[0] if places else None
+        steps.append(Step(node.op, inputs, node.attributes, node.type, node.tracked, inside, node.value, shared))
         place[node] = len(place)
-    # places count the arguments first, then the steps in order
     return Recipe(steps, place[result])
 
 

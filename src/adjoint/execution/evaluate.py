@@ -247,7 +247,8 @@ def _prepare(c: Canonical) -> Work:
         known = _cache.get(key)
         assert known is not None
         known.counts, known.plan = counts, plan
-    leaves, numbers = [value_array(x) for x in c.leaves], [v for v, _ in c.numbers]
+    values = [x.value for x in c.leaves]
+    leaves, numbers = [x.array if type(x) is Kept else x for x in values], [v for v, _ in c.numbers]
     donated = donated_leaves(c, plan.forgotten, leaves) if plan.forgotten else ()
     return Work(plan.outputs, lambda: run(plan, leaves, numbers, donated), donated)
 
@@ -266,6 +267,9 @@ def interpret(steps: Interpretation) -> list[Any]:
 
 def _cut_from(c: Canonical) -> list[Node]:
     """The watched constants that somebody still holds and whose source this graph computes; forget the settled ones."""
+    if all([x in c.number for x in WATCHED]):
+        WATCHED.clear()
+        return []
     counts = reference_counts(WATCHED)
     alive = [x for x, count in zip(WATCHED, counts, strict=True) if x.value is None and count > COUNTED_IN_LIST]
     found = [x for x in alive if x.inputs[0] in c.number and x not in c.number]

@@ -75,10 +75,12 @@ class Scope:
         self.offset = offset
         self.parent = parent
         self.user = user
-        self.sites: dict[CodeType, Located] = {}
+        self.sites: dict[CodeType, Located] | None = None
 
     def at(self, code: CodeType) -> Located:
         """The user's code inside this scope."""
+        if self.sites is None:
+            self.sites = {}
         found = self.sites.get(code)
         if found is None:
             found = self.sites[code] = Located(self, code)

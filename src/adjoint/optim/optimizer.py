@@ -11,6 +11,7 @@ from adjoint.tracing import active
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray
 from adjoint.tensors.pending import evaluated_soon, settle
+from adjoint.tensors.tensor import variable_of
 
 __all__ = ["Group", "Optimizer", "State"]
 
@@ -130,7 +131,9 @@ class Optimizer:
         """Set the `.grad` of every parameter to None."""
         for group in self.param_groups:
             for parameter in group["params"]:
-                parameter.grad = None
+                variable = variable_of(parameter.node)
+                if variable is not None:
+                    variable.grad = None
 
     def state_dict(self) -> dict[str, Any]:
         """Everything needed to go on: `"state"` by the parameter's number, and `"param_groups"` with these numbers.

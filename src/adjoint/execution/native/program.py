@@ -15,6 +15,7 @@ from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, Vie
 from adjoint.execution.native.joining import join
 from adjoint.execution.native.memory import (
     ALIGNMENT,
+    LEASED_FROM,
     MOST_SPARE,
     Lifetime,
     Pages,
@@ -321,7 +322,7 @@ class Native:
             for block, members in frame.number_blocks:
                 block[:] = [numbers[k] for k in members]
             frame.numbers = numbers
-        free = set(donated)
+        free, empty = set(donated), np.empty
         for root, shape, dtype, nbytes, at, places in self.fresh_makers:
             x = None
             if free:
@@ -331,7 +332,7 @@ class Native:
                         x = leaves[leaf]
                         break
             if x is None:
-                x = new_array(shape, dtype, nbytes)
+                x = empty(shape, dtype) if nbytes < LEASED_FROM else new_array(shape, dtype, nbytes)
             env[root] = x
             pointers[at] = address(x)
         lent: Array | None = None
