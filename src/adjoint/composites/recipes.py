@@ -76,7 +76,7 @@ def remembered(function: Callable[..., Node]) -> Callable[..., Node]:
     @functools.wraps(function)
     def call(*args: Any) -> Node:
         nodes: list[Node] = []
-        key: list[Any] = [function, get_mode().grad, default_dtype()]
+        key: list[Any] = [function, get_mode().grad, default_dtype().name]
         for x in args:
             kind = type(x)
             if kind is Node and x.op is not FULL:  # a constant's number may decide what is recorded

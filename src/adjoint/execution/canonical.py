@@ -24,23 +24,38 @@ class Canonical:
     """A numbered graph. `order[i]` is node i, the roots first; `leaves` are those whose values go in; `numbers` the free
     constants."""
 
-    __slots__ = ("edges", "entries", "leaves", "number", "numbers", "order", "pullbacks", "roots", "structural")
+    __slots__ = ("edges", "entries", "leaves", "numbers", "order", "places", "pullbacks", "roots", "structural")
 
     def __init__(self, roots: Sequence[Node], structural: bool) -> None:
         self.structural = structural
         self.order: list[Node] = list(dict.fromkeys(roots))
-        self.number: dict[Node, int] = {x: i for i, x in enumerate(self.order)}
         self.roots = len(self.order)
+        self.places: dict[Node, int] | None = None
         self.entries: list[Any] = []
         self.edges: list[int] = []
         self.leaves: list[Node] = []
         self.numbers: list[tuple[Any, Node]] = []
         self.pullbacks: list[Node] = []
 
+    @property
+    def number(self) -> dict[Node, int]:
+        """The number of each node."""
+        if self.places is None:
+            self.places = {x: i for i, x in enumerate(self.order)}
+        return self.places
+
+    def __contains__(self, node: Node) -> bool:
+        """Whether a node has a number here. To be asked before another graph is numbered."""
+        i = node.number
+        return i < len(self.order) and self.order[i] is node
+
 
 def canonicalize(roots: Sequence[Node], structural: bool = False, given: Collection[Node] = ()) -> Canonical:
     """Number the pending graph below the roots, in the order in which a walk from them meets its nodes first. Those `given`
     will have values when the plan runs.
+
+    A node notes its number itself, which is faster than a dictionary: so this is done under the evaluation lock. What it
+    notes counts only if that place in the order is its own, whatever older walks have left.
 
     Where a pullback is pending, everything that was recorded counts and not just what has no value yet: then the walk
     is `structural`, and tracked nodes that hold a value are entered all the same.
@@ -48,14 +63,17 @@ def canonicalize(roots: Sequence[Node], structural: bool = False, given: Collect
     c = Canonical(roots, structural)
     passed = False  # whether the walk took a node for a leaf that a structural one would have entered
     order, leaves, count = c.order, c.leaves, c.roots
-    entry, edge, meet, number = c.entries.append, c.edges.append, order.append, c.number.setdefault
+    entry, edge, meet = c.entries.append, c.edges.append, order.append
+    for i, node in enumerate(order):
+        node.number = i
     for node in order:  # which grows on the way
         inputs = node.inputs
         held = node.value is not None
         if inputs and (not held or (structural and node.tracked)):
             for x in inputs:
-                i = number(x, count)
-                if i == count:
+                i = x.number
+                if i >= count or order[i] is not x:
+                    x.number = i = count
                     meet(x)
                     count += 1
                 edge(i)
@@ -123,11 +141,11 @@ def external_references(c: Canonical, references: Sequence[int]) -> list[int]:
     """
     order = c.order
     explained = Counter(c.edges)
-    explained.update([c.number[x] for x in c.pullbacks])  # that list holds them too
+    explained.update([x.number for x in c.pullbacks])  # that list holds them too
     return [
         i
         for i, count in enumerate(references)
-        if count > BASELINE + explained[i]
+        if count > COUNTED_IN_LIST + explained[i]
         and order[i].value is None
         and order[i].inputs
         and (type(order[i].type) is not tuple or order[i].op is PULLBACK)
@@ -139,9 +157,8 @@ def reference_counts(nodes: list[Node]) -> list[int]:
     return list(map(getrefcount, nodes))
 
 
-# What `reference_counts` gives for a node that only the list holds; a numbered graph holds each node once more.
+# What `reference_counts` gives for a node that only the list holds.
 COUNTED_IN_LIST = reference_counts([Node(FULL, (), 0.0, None, None, 0, False)])[0]
-BASELINE = COUNTED_IN_LIST + 1
 
 
 def value_array(node: Node) -> Any:

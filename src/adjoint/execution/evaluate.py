@@ -247,8 +247,8 @@ def _prepare(c: Canonical) -> Work:
         known = _cache.get(key)
         assert known is not None
         known.counts, known.plan = counts, plan
-    values = [x.value for x in c.leaves]
-    leaves, numbers = [x.array if type(x) is Kept else x for x in values], [v for v, _ in c.numbers]
+    leaves = [x.value.array if type(x.value) is Kept else x.value for x in c.leaves]
+    numbers = [v for v, _ in c.numbers]
     donated = donated_leaves(c, plan.forgotten, leaves) if plan.forgotten else ()
     return Work(plan.outputs, lambda: run(plan, leaves, numbers, donated), donated)
 
@@ -267,13 +267,13 @@ def interpret(steps: Interpretation) -> list[Any]:
 
 def _cut_from(c: Canonical) -> list[Node]:
     """The watched constants that somebody still holds and whose source this graph computes; forget the settled ones."""
-    if all([x in c.number for x in WATCHED]):
+    if all([x in c for x in WATCHED]):
         WATCHED.clear()
         return []
     counts = reference_counts(WATCHED)
     alive = [x for x, count in zip(WATCHED, counts, strict=True) if x.value is None and count > COUNTED_IN_LIST]
-    found = [x for x in alive if x.inputs[0] in c.number and x not in c.number]
-    WATCHED[:] = [x for x in alive if x not in c.number and x.inputs[0] not in c.number]
+    found = [x for x in alive if x.inputs[0] in c and x not in c]
+    WATCHED[:] = [x for x in alive if x not in c and x.inputs[0] not in c]
     return found
 
 

@@ -140,9 +140,10 @@ class Node:
 
     `value` is None (pending), an ndarray, a tuple of them (several outputs), or `Kept`, a value that evaluation left
     for the reverse pass. `site` and `offset` are the code object and instruction offset that recorded it: see `origin`.
+    `number` is its place in the order of nodes that evaluation numbered last: see `execution.canonical`.
     """
 
-    __slots__ = ("attributes", "inputs", "offset", "op", "site", "tracked", "type", "value")
+    __slots__ = ("attributes", "inputs", "number", "offset", "op", "site", "tracked", "type", "value")
 
     def __init__(
         self,
@@ -163,6 +164,7 @@ class Node:
         self.offset = offset
         self.tracked = tracked
         self.value = value
+        self.number = 0
 
     @property
     def shape(self) -> Shape:
