@@ -54,7 +54,7 @@ class Recipe(NamedTuple):
         mode = get_mode()
         site, offset = mode.site, mode.offset
         for op, inputs, attributes, kind, tracked, inside, value, shared in self.steps:
-            if type(inputs) is int:
+            if isinstance(inputs, int):
                 x = nodes[inputs]
                 node = stop_gradient(x) if op is DETACH else Node(op, (x,), attributes, kind, site, offset, tracked)
             elif inputs is not None:
@@ -90,15 +90,15 @@ def remembered(function: Callable[..., Node]) -> Callable[..., Node]:
                 key.append(x)
             else:
                 return function(*args)
-        kind = tuple(key)
-        recipe = _recipes.get(kind)
+        call_kind = tuple(key)
+        recipe = _recipes.get(call_kind)
         if recipe is not None:
             return recipe.record(nodes)
         result = function(*args)
-        if kind not in _recipes and len(set(nodes)) == len(nodes):
+        if call_kind not in _recipes and len(set(nodes)) == len(nodes):
             if len(_recipes) >= MOST:
                 _recipes.clear()
-            _recipes[kind] = _recipe(result, nodes)
+            _recipes[call_kind] = _recipe(result, nodes)
         return result
 
     return call

@@ -48,7 +48,9 @@ def donated_leaves(c: Canonical, forgotten: tuple[tuple[int, int], ...], arrays:
             k
             for (k, uses), node, value in zip(forgotten, nodes, values, strict=True)
             # the leaf: in `order` and `leaves`, maybe in `places`, and in its users' inputs; the array: in the leaf and `arrays`
-            if node == COUNTED_IN_LIST + 2 + (c.places is not None) + uses and value == COUNTED_IN_LIST + 2 and is_ours(arrays[k])
+            if node == COUNTED_IN_LIST + 2 + (c.places is not None) + uses
+            and value == COUNTED_IN_LIST + 2
+            and is_ours(arrays[k])
         ]
     )
 

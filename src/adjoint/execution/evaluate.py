@@ -235,14 +235,14 @@ def _prepare(c: Canonical) -> Work:
         assert plan is not None
     else:
         wanted, keep = _computed(c, counts)
-        if known is None or (tuple(wanted), keep) not in known.plans:
-            if not tiers.at_first_sight(c.order):
-                mark = hash((key, *wanted))  # two structures that share it only cost one of them a plan too early
-                if mark not in _seen:
-                    if len(_seen) >= MAX_SEEN:
-                        _seen.clear()
-                    _seen.add(mark)
-                    return _prepare_once(c, wanted, keep)
+        met = known is not None and (tuple(wanted), keep) in known.plans
+        if not met and not tiers.at_first_sight(c.order):
+            mark = hash((key, *wanted))  # two structures that share it only cost one of them a plan too early
+            if mark not in _seen:
+                if len(_seen) >= MAX_SEEN:
+                    _seen.clear()
+                _seen.add(mark)
+                return _prepare_once(c, wanted, keep)
         plan = plan_of(c, wanted, keep, key)
         known = _cache.get(key)
         assert known is not None

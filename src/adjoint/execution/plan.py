@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adjoint.derive import PULLBACK, derive_pullback, reverse
+from adjoint.derive import derive_pullback, reverse
 from adjoint.execution.canonical import Canonical, value_array
 from adjoint.execution.donation import forgotten_leaves
 from adjoint.graph import ArrayType, Node, Primitive, mode, topological

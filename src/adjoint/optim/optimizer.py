@@ -7,11 +7,11 @@ from typing import Any
 
 from adjoint import tracing
 from adjoint.api.modes import no_grad
-from adjoint.tracing import active
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray
 from adjoint.tensors.pending import evaluated_soon, settle
 from adjoint.tensors.tensor import variable_of
+from adjoint.tracing import active
 
 __all__ = ["Group", "Optimizer", "State"]
 
