@@ -61,10 +61,10 @@ class recording_at_user:
     """Give what is recorded inside the user's line as its site."""
 
     def __enter__(self) -> None:
-        frame = user_frame(2)
         outer = get_mode()
         self.token = None
-        if frame is not None and outer.site is None:
+        frame = user_frame(2) if outer.site is None else None
+        if frame is not None:
             self.token = MODE.set(Mode(outer.grad, frame.f_code, frame.f_lasti))
 
     def __exit__(self, *error: Any) -> None:
