@@ -22,7 +22,8 @@ class Ordered(Module):
         return len(list(self._own(CHILD)))
 
     def __iter__(self) -> Iterator[Module]:
-        return iter([module for _, module in self._own(CHILD)])
+        state = self.__dict__
+        return iter([state[name] for name, kind in self._kinds.items() if kind == CHILD and state[name] is not None])
 
     @overload
     def __getitem__(self, index: int) -> Module: ...

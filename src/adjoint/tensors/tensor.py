@@ -349,10 +349,13 @@ class Tensor:
 
     @data.setter
     def data(self, value: Any) -> None:
-        node = as_node(value, self.dtype)
-        if node.type.shape != self.shape:
-            raise ValueError(f"data: shape {node.type.shape} given for a tensor of shape {self.shape}{at_user()}")
-        _rebind(self, cast(node, self.dtype))
+        own = self.node.type
+        node = as_node(value, own.dtype)
+        if node.type is not own:
+            if node.type.shape != own.shape:
+                raise ValueError(f"data: shape {node.type.shape} given for a tensor of shape {own.shape}{at_user()}")
+            node = cast(node, own.dtype)
+        _rebind(self, node)
 
     # In place: the name gets a new node -------------------------------------------------------------------------------
 
@@ -711,29 +714,32 @@ def _variables(root: Node) -> tuple[list[Node], bool]:
     """The leaves and markers below a node that own a gradient; whether a custom rule is on the way."""
     leaves: list[Node] = []
     seen = {root}
-    stack = [root]
+    order = [root]
     custom = False
-    while stack:
-        node = stack.pop()
+    for node in order:  # which grows on the way
         op = node.op
-        if op is LEAF or op is VERSION or op is IDENTITY:
-            variable = node.attributes
-            if variable is not None and variable.tracked:
-                leaves.append(node)
-            if op is VERSION:
-                continue
-        elif op is CUSTOM or op is HOST_CALL:
-            custom = True
-        elif op is PLACEHOLDER:
-            raise RuntimeError(
-                f"backward: {node.attributes} was computed from variables outside of the traced function, where their "
-                f"gradients can't be added up; use ad.grad, or compute it inside{at_user()}"
-            )
+        if op in _LOOKED_AT:
+            if op is CUSTOM or op is HOST_CALL:
+                custom = True
+            elif op is PLACEHOLDER:
+                raise RuntimeError(
+                    f"backward: {node.attributes} was computed from variables outside of the traced function, where "
+                    f"their gradients can't be added up; use ad.grad, or compute it inside{at_user()}"
+                )
+            else:
+                variable = node.attributes
+                if variable is not None and variable.tracked:
+                    leaves.append(node)
+                if op is VERSION:
+                    continue
         for x in node.inputs:
             if x.tracked and x not in seen:
                 seen.add(x)
-                stack.append(x)
+                order.append(x)
     return leaves, custom
+
+
+_LOOKED_AT = frozenset({LEAF, VERSION, IDENTITY, CUSTOM, HOST_CALL, PLACEHOLDER})
 
 
 def check_differentiable(dtype: DType, operation: str) -> None:

@@ -166,7 +166,7 @@ def take(size: int) -> Array:
     block = _fitting(size)
     if block is None:
         block = Pages(whole_pages(max(size, 1 << 16))).array
-    _in_use(address_of(block), size)
+    _in_use(address(block), size)
     return block
 
 
@@ -189,9 +189,9 @@ def _fitting(size: int) -> Array | None:
 
 def give_back(block: Array) -> None:
     """Keep a block for another run."""
-    _not_in_use(address_of(block))
+    _not_in_use(address(block))
     _spare.append(block)
-    if len(_spare) > SPARE or sum([spare.nbytes for spare in list(_spare)]) > MOST_SPARE:
+    if len(_spare) > SPARE or sum([spare.nbytes for spare in _spare[:]]) > MOST_SPARE:
         blocks = []
         with contextlib.suppress(IndexError):
             while True:

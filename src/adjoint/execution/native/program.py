@@ -17,6 +17,7 @@ from adjoint.execution.native.joining import join
 from adjoint.execution.native.memory import (
     ALIGNMENT,
     DATA_FIELD,
+    LEASED_FROM,
     MOST_SPARE,
     Lifetime,
     Pages,
@@ -126,6 +127,7 @@ class Native:
                 self.keep.append(array)
                 self.pointers[at] = array.ctypes.data
         self.alone = all(step is None for _, step in self.pieces)
+        self.whole = self.whole_results()
         self.frames: list[Frame] = []
         # 0.0 is part of a plan's key, so only complex numbers can differ in the sign of a zero alone
         self.signed_zeros = any(t.dtype.kind == "c" for t in plan.number_types)
@@ -309,9 +311,17 @@ class Native:
 
         `partners` are leaves by the results that would best take their memory.
         """
-        fusion = self.fusion
         if not self.alone or len(self.calls) != 1 or self.signed_zeros:
             return None
+        if self.whole is None or len(set(self.whole)) < len(self.whole):
+            return None
+        station = Station(self, self.whole, partners)
+        return station if station.frame.block_size <= MOST_SPARE else None
+
+    def whole_results(self) -> list[int] | None:
+        """The arrays that are the results as they come; None where a result is a view of one, or is made by no native
+        code."""
+        fusion = self.fusion
         roots = []
         for slot in fusion.results:
             if slot in fusion.objects:
@@ -321,10 +331,7 @@ class Native:
             if root not in self.produced or view != View(root, 0, fusion.shapes[root], contiguous(fusion.shapes[root])):
                 return None
             roots.append(root)
-        if len(set(roots)) < len(roots):
-            return None
-        station = Station(self, roots, partners)
-        return station if station.frame.block_size <= MOST_SPARE else None
+        return roots
 
     def run(self, leaves: list[Any], numbers: list[Any], masked: bool, donated: Collection[int] = ()) -> list[Any]:
         """The values of the outputs. The memory of the leaves at `donated` may become that of outputs: nobody may read
@@ -349,7 +356,7 @@ class Native:
             for block, members in frame.number_blocks:
                 block[:] = [numbers[k] for k in members]
             frame.numbers = numbers
-        free = set(donated)
+        free, empty = set(donated), np.empty
         for root, shape, dtype, nbytes, at, places in self.fresh_makers:
             x = None
             if free:
@@ -359,7 +366,7 @@ class Native:
                         x = leaves[leaf]
                         break
             if x is None:
-                x = new_array(shape, dtype, nbytes)
+                x = empty(shape, dtype) if nbytes < LEASED_FROM else new_array(shape, dtype, nbytes)
             env[root] = x
             pointers[at] = address(x)
         lent: Array | None = None
@@ -375,6 +382,8 @@ class Native:
                         self.fail(frame)
                 elif step is not None:
                     self.run_host(step, leaves, frame)
+            if self.whole is not None:
+                return [env[root] for root in self.whole]
             return [self.array(slot, leaves, frame) for slot in self.fusion.results]
         finally:
             frame.env = {}

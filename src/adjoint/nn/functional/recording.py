@@ -7,7 +7,7 @@ from typing import Any
 
 from adjoint.graph import Node
 from adjoint.tensors import Tensor
-from adjoint.tensors.located import MISTAKES, enter_scope, explained, leave_scope, user_frame
+from adjoint.tensors.located import MISTAKES, enter_scope, explained, leave_scope
 from adjoint.tensors.pending import count_pending
 from adjoint.tensors.tensor import as_node, wrap
 
@@ -24,7 +24,7 @@ class scope:
         self.operands = operands
 
     def __enter__(self) -> None:
-        self.token = enter_scope(self.name, user_frame(2))
+        self.token = enter_scope(self.name, 2)
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
         leave_scope(self.token)
