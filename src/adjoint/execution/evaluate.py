@@ -243,7 +243,10 @@ def _prepare(c: Canonical) -> Work:
                     _seen.clear()
                 _seen.add(mark)
                 return _prepare_once(c, wanted, keep)
-        plan = plan_of(c, wanted, keep, key)
+        with collector_paused():  # from here on no finalizer runs; if one has given values, the key is no longer this graph's
+            if not c.is_latest:
+                return _prepare_once(c, wanted, keep)
+            plan = plan_of(c, wanted, keep, key)
         known = _cache.get(key)
         assert known is not None
         known.counts, known.plan = counts, plan
