@@ -337,13 +337,14 @@ def _store(c: Canonical, targets: Sequence[Any], results: list[Any]) -> None:
         elif is_kept:
             if node.value is None:
                 node.value = Kept(array)
-        else:
+        elif node.value is None or type(node.value) is Kept:  # else another thread was faster, and a value never changes
             node.value = array
             if not node.tracked or node.op is VERSION:  # to every derivative a version is a leaf
                 node.inputs = ()
     for node, arrays in several.items():
-        node.value = tuple(arrays)
-        node.inputs = ()
+        if node.value is None:
+            node.value = tuple(arrays)
+            node.inputs = ()
     if c.pullbacks:  # the reverse pass has read what was kept for it
         for node in c.leaves:
             if type(node.value) is Kept:
