@@ -243,7 +243,9 @@ def _prepare(c: Canonical) -> Work:
                     _seen.clear()
                 _seen.add(mark)
                 return _prepare_once(c, wanted, keep)
-        with collector_paused():  # from here on no finalizer runs; if one has given values, the key is no longer this graph's
+        with (
+            collector_paused()
+        ):  # from here on no finalizer runs; if one has given values, the key is no longer this graph's
             if not c.is_latest:
                 return _prepare_once(c, wanted, keep)
             plan = plan_of(c, wanted, keep, key)
@@ -337,7 +339,9 @@ def _store(c: Canonical, targets: Sequence[Any], results: list[Any]) -> None:
         elif is_kept:
             if node.value is None:
                 node.value = Kept(array)
-        elif node.value is None or type(node.value) is Kept:  # else another thread was faster, and a value never changes
+        elif (
+            node.value is None or type(node.value) is Kept
+        ):  # else another thread was faster, and a value never changes
             node.value = array
             if not node.tracked or node.op is VERSION:  # to every derivative a version is a leaf
                 node.inputs = ()
