@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import itertools
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -298,3 +299,20 @@ def test_of_two_evaluations_at_once_the_first_value_stays(monkeypatch: pytest.Mo
             patch.setattr(evaluate, "_prepare", prepared)
             ad.evaluate(y)
         assert y.node.value is faster[0]
+
+
+def test_host_code_may_come_back_to_its_own_plan() -> None:
+    def before(n: Any) -> Any:
+        return np.array(1.0 if n <= 1 else factorial(ad.tensor(n - 1)).item())
+
+    def factorial(n: ad.Tensor) -> ad.Tensor:
+        return n * ad.host_call(before, n, shape=(), dtype=ad.float64)
+
+    def later() -> None:
+        found.extend([factorial(ad.tensor(np.float64(n))).item() for n in (5, 5, 6)])
+
+    found: list[float] = []
+    thread = threading.Thread(target=later, daemon=True)
+    thread.start()
+    thread.join(20)
+    assert found == [120, 120, 720]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.execution.plan import Plan, Step
+from adjoint.primitives.custom import HOST_CALL
 
 Array = np.ndarray[Any, Any]
 Call = tuple[Callable[..., Any], tuple[Any, ...]]
@@ -324,7 +325,9 @@ def is_grouped(plan: Plan) -> bool:
 
 def choose(plan: Plan) -> Streaming | Bound:
     """The program for a plan. A bound one holds all it needs, so the steps are let go."""
-    if not is_small(plan):
+    if not is_small(plan) or any(
+        step.op is HOST_CALL for step in plan.steps
+    ):  # host code may come back to this very plan
         return Streaming(plan)
     program = Grouped(plan) if is_grouped(plan) else Bound(plan)
     if program.bytes > SMALL_PLAN:
