@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import chain, starmap
 from operator import is_
 from typing import Any
 
@@ -10,7 +13,7 @@ import numpy as np
 
 from adjoint import execution, tracing, tree
 from adjoint.api.calls import Call, Surroundings
-from adjoint.api.capture import NODE, Trace
+from adjoint.api.capture import GRAD, NODE, Trace
 from adjoint.api.stepping import Step, write_step
 from adjoint.graph import Node, Variable, get_mode, substitute, topological
 from adjoint.primitives.core import DETACH, FULL, LEAF, VERSION, WATCHED, full, leaf
@@ -20,6 +23,8 @@ from adjoint.tensors.tensor import Tensor, array_node, wrap
 from adjoint.unknown import Unknown
 
 __all__ = ["Compiled"]
+
+_exhaust = partial(deque, maxlen=0)  # takes all that an iterator gives, in C
 
 
 class Compiled:
@@ -162,7 +167,10 @@ class Compiled:
             return None
         values = []
         for cell, is_argument in self.cells:
-            value = leaves[cell.name] if is_argument else cell.read()
+            try:
+                value = leaves[cell.name] if is_argument else cell.read()
+            except (AttributeError, LookupError):
+                return None
             if type(value) is not cell.kind:
                 return None
             values.append(value)
@@ -267,7 +275,13 @@ class Compiled:
         )
 
     def commit(self, leaves: list[Any], results: list[Node], numbers: list[Any]) -> Any:
-        """Give names, gradients and numbers their new values; the function's result."""
+        """Give names, gradients and numbers their new values; the function's result.
+
+        All of them or, where a signal's handler raises, none: handlers run between lines of Python, and what changes
+        anything is one call of code in C.
+        """
+        nodes: list[tuple[Tensor, Node]] = []
+        watched = []
         for tensor, position, variable, place in self.rebound:
             if position is not None:
                 tensor = leaves[position]
@@ -276,15 +290,16 @@ class Compiled:
             if variable is not None:
                 node = leaf(node.value, node.type, variable)
             elif node.op is DETACH and node.inputs and node.inputs[0].tracked:
-                WATCHED.append(node)  # as when it is recorded
-            tensor.node = node
+                watched.append(node)  # as when it is recorded
+            nodes.append((tensor, node))
         for owner, position, place in self.changed:
-            (owner if position is None else leaves[position].node.attributes).grad.node = results[place]
-        for owner, position, new in self.gradients:
-            held = owner if position is None else leaves[position].node.attributes
-            held.grad = None if new is None else wrap(results[new])
-        for cell, k in self.written:
-            cell.write(numbers[k])
+            nodes.append(((owner if position is None else leaves[position].node.attributes).grad, results[place]))
+        gradients = [
+            (owner if position is None else leaves[position].node.attributes, None if new is None else wrap(results[new]))
+            for owner, position, new in self.gradients
+        ]
+        entries = [(c.owner, c.name, numbers[k]) for c, k in self.written if isinstance(c.owner, dict)]
+        attributes = [(c.owner, c.name, numbers[k]) for c, k in self.written if not isinstance(c.owner, dict)]
         made: list[Any] = []
         for kind, x in self.outputs:
             if kind == "value":
@@ -293,7 +308,17 @@ class Compiled:
                 made.append(leaves[x])
             else:
                 made.append(numbers[x] if kind == "number" else x)
-        return made[0] if self.structure.kind is None and made else self.structure.unflatten(made)
+        result = made[0] if self.structure.kind is None and made else self.structure.unflatten(made)
+        WATCHED.extend(watched)
+        _exhaust(
+            chain(
+                starmap(NODE.__set__, nodes),
+                starmap(GRAD.__set__, gradients),
+                starmap(dict.__setitem__, entries),
+                starmap(setattr, attributes),
+            )
+        )
+        return result
 
 
 def _agree(x: Any, y: Any) -> bool:

@@ -117,15 +117,8 @@ class Jitted:
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         way = self._way
         if way is not None and len(args) == way[1] and not keywords:
-            try:
-                out = way[0](*args)
-            except (
-                ArithmeticError,
-                IndexError,
-                RuntimeError,
-            ):  # nothing has changed: the general way says where it comes from
-                out = UNUSUAL
-            if out is not UNUSUAL:
+            out = way[0](*args)
+            if out is not UNUSUAL:  # else nothing has changed
                 return out
         if tracing.active() is not None or EXAMPLES.get():
             return self._plainly(args, keywords)

@@ -4,6 +4,10 @@ What a call has to do besides computing is known once its function is traced: ch
 are of the kinds that it was traced with, point the native program to their arrays, and give names their new values.
 Written out for the function at hand, with nothing to loop over or look up, that takes a few microseconds. Where anything
 isn't as usual the written function says so, having changed nothing, and `jit` takes the general way.
+
+A call happens as a whole or not at all, whatever a signal's handler raises (Ctrl-C, a time limit). CPython runs handlers
+after calls, at the start of functions and at jumps backwards. So all that is called comes before the native function, which
+itself is run by unpacking a `map`, no call of the bytecode; what follows it, up to the last new value, only assigns.
 """
 
 from __future__ import annotations
@@ -27,6 +31,8 @@ if TYPE_CHECKING:
     from adjoint.api.compiled import Compiled
 
 UNUSUAL = object()  # what a written function gives where the general way is to be taken
+
+UNREADABLE = (ArithmeticError, AttributeError, LookupError)  # what numbers that changed in kind, or are gone, raise
 
 Step = Callable[..., Any]
 
@@ -85,9 +91,10 @@ def write_step(compiled: Compiled, arguments: Sequence[Any], grad: bool) -> tupl
     w.objects.update(
         UNUSUAL=UNUSUAL, active=tracing.active, examples=EXAMPLES.get, tracing=tracing, get_mode=get_mode, Node=Node,
         default_dtype=default_dtype, Tensor=Tensor, ndarray=np.ndarray, new=object.__new__, LEAF=LEAF, leaf=leaf,
-        address=memory.address, new_array=memory.new_array, pointers=station.pointers, run=station.run,
+        address=memory.address, new_array=memory.new_array, pointers=station.pointers, run=station.function,
+        table=(station.argument,), failure=station.failure, status=station.status, forget=station.forget_failure,
         lock=station.lock, locked=station.lock.locked, getrefcount=getrefcount,
-        is_ours=execution.is_ours, dget=dict.__getitem__, dset=dict.__setitem__,
+        is_ours=execution.is_ours, dget=dict.__getitem__,
     )  # fmt: skip
     _check_surroundings(w, compiled, grad)
     if station.launches:
@@ -103,9 +110,12 @@ def write_step(compiled: Compiled, arguments: Sequence[Any], grad: bool) -> tupl
     body = Writer()
     body.objects, body._names = w.objects, w._names
     _point(body, compiled, station)
-    _run(body, compiled, station)
+    stores = _make_results(body, compiled, station)
+    body.add("_, = map(run, table)")
+    body.add("if failure[0] or status.value:", "    forget()", "    return UNUSUAL")
+    body.add(*stores)
     w.lines += ["    " + line for line in body.lines]
-    _commit(w, compiled, station)
+    _give(w, compiled)
     return w.function(parameters), station
 
 
@@ -172,26 +182,30 @@ def _read_gradients(w: Writer, compiled: Compiled) -> None:
 
 
 def _read_numbers(w: Writer, compiled: Compiled, station: Any) -> None:
-    for k, (cell, is_argument) in enumerate(compiled.cells):
-        if is_argument:
-            w.add(f"c{k} = a{cell.name}")
-        elif not isinstance(cell.owner, dict):
-            w.add(f"c{k} = {w.name(cell.owner)}.{cell.name}")
-        elif type(cell.name) is tuple:
-            w.add(f"c{k} = dget({w.name(cell.owner)}, {cell.name[0]!r})[{cell.name[1]}]")
-        else:
-            w.add(f"c{k} = dget({w.name(cell.owner)}, {cell.name!r})")
-        w.unless(f"type(c{k}) is {w.name(cell.kind)}")
-    if compiled.cells:
-        w.add(f"numbers = compute([{', '.join([f'c{k}' for k in range(len(compiled.cells))])}])")
-        w.unless("numbers is not None")
-        w.objects["compute"] = compiled.numbers
-    else:
+    if not compiled.cells:
         numbers = compiled.numbers([])
         assert numbers is not None
         w.objects["numbers"] = numbers
         for block, members in station.blocks:
             block[:] = [numbers[compiled.known + k] for k in members]
+        return
+    w.objects["compute"] = compiled.numbers
+    w.add("try:")
+    for k, (cell, is_argument) in enumerate(compiled.cells):
+        if is_argument:
+            w.add(f"    c{k} = a{cell.name}")
+        elif not isinstance(cell.owner, dict):
+            w.add(f"    c{k} = {w.name(cell.owner)}.{cell.name}")
+        elif type(cell.name) is tuple:
+            w.add(f"    c{k} = dget({w.name(cell.owner)}, {cell.name[0]!r})[{cell.name[1]}]")
+        else:
+            w.add(f"    c{k} = dget({w.name(cell.owner)}, {cell.name!r})")
+        w.add(f"    if type(c{k}) is not {w.name(cell.kind)}: return UNUSUAL")
+    w.add(
+        f"    numbers = compute([{', '.join([f'c{k}' for k in range(len(compiled.cells))])}])",
+        f"except {w.name(UNREADABLE)}: return UNUSUAL",
+    )
+    w.unless("numbers is not None")
 
 
 def _point(w: Writer, compiled: Compiled, station: Any) -> None:
@@ -212,33 +226,16 @@ def _point(w: Writer, compiled: Compiled, station: Any) -> None:
             w.add(f"pointers[{at}] = address({array})")
     if compiled.cells and station.blocks:
         w.objects["last"] = [None]
-        w.add("if numbers != last[0]:")
+        w.add("if numbers != last[0]:", "    last[0] = None")
         for block, members in station.blocks:
             values = ", ".join([f"numbers[{compiled.known + k}]" for k in members])
             w.add(f"    {w.name(block)}[:] = [{values}]")
         w.add("    last[0] = numbers")
 
 
-def _run(w: Writer, compiled: Compiled, station: Any) -> None:
-    """Find memory for the results and run the program."""
-    names = {id(tensor): k for k, (tensor, _, _, _) in enumerate(compiled.names)}
-    owners = {place: names[id(tensor)] for tensor, _, _, place in compiled.rebound}
-    for r, type_ in enumerate(compiled.types):
-        dtype = type_.dtype.dtype
-        fresh = f"new_array({type_.shape}, {w.name(dtype)}, {size_of(type_.shape) * dtype.itemsize})"
-        k = owners.get(r)
-        if k is not None and station.shares[r]:
-            # nobody else holds the node or its value: that it becomes another one can't be seen
-            w.add(f"sole{r} = getrefcount(n{k}) == {SOLE[0]} and getrefcount(w{k}) == {SOLE[1]} and is_ours(w{k})")
-            w.add(f"r{r} = w{k} if sole{r} else {fresh}")
-        else:
-            w.add(f"r{r} = {fresh}")
-        w.add(f"pointers[{station.results[r]}] = address(r{r})")
-    w.add("run()")
-
-
-def _commit(w: Writer, compiled: Compiled, station: Any) -> None:
-    """Give names, gradients and numbers their new values; the result."""
+def _make_results(w: Writer, compiled: Compiled, station: Any) -> list[str]:
+    """Find memory for the results and make all that will hold them; the lines that give names, gradients and numbers their
+    new values, none of which is a call."""
 
     def node(r: int, variable: Variable | None) -> str:
         owner = (
@@ -246,23 +243,51 @@ def _commit(w: Writer, compiled: Compiled, station: Any) -> None:
         )
         return f"Node(LEAF, (), {owner.format(w.name(compiled.types[r]))}, r{r})"
 
+    def memory(r: int) -> str:
+        type_ = compiled.types[r]
+        dtype = type_.dtype.dtype
+        return f"new_array({type_.shape}, {w.name(dtype)}, {size_of(type_.shape) * dtype.itemsize})"
+
+    names = {id(tensor): k for k, (tensor, _, _, _) in enumerate(compiled.names)}
+    shared = {r: names[id(t)] for t, _, _, r in compiled.rebound if station.shares[r] and id(t) in names}
+    for r in range(len(compiled.types)):
+        if r not in shared:
+            w.add(f"r{r} = {memory(r)}", f"pointers[{station.results[r]}] = address(r{r})")
+    holders = [(f"g{k}", place) for k, (_, _, place) in enumerate(compiled.gradients) if place is not None]
+    holders += [(f"t{k}", x) for k, (kind, x) in enumerate(compiled.outputs) if kind == "value"]
+    holders.sort(key=lambda holder: holder[1] in shared)  # those of shared memory last: see below
+    own = sum(place not in shared for _, place in holders)
+    for holder, place in holders[:own]:
+        w.add(f"{holder} = new(Tensor)", f"{holder}.node = {node(place, None)}")
+    for r, k in shared.items():
+        # nobody else holds the node or its value: that it becomes another one can't be seen
+        w.add(f"sole{r} = getrefcount(n{k}) == {SOLE[0]} and getrefcount(w{k}) == {SOLE[1]} and is_ours(w{k})")
+        w.add(f"r{r} = w{k} if sole{r} else {memory(r)}", f"pointers[{station.results[r]}] = address(r{r})")
+    for holder, place in holders[own:]:
+        w.add(f"{holder} = new(Tensor)", f"{holder}.node = {node(place, None)}")
+    stores = [
+        f"{w.name(owner)}.grad = {'None' if place is None else f'g{k}'}"
+        for k, (owner, _, place) in enumerate(compiled.gradients)
+    ]
     for tensor, _, variable, r in compiled.rebound:
-        assignment = f"{w.name(tensor)}.node = {node(r, variable)}"
-        w.add(f"if not sole{r}: {assignment}" if station.shares[r] else assignment)
-    for owner, _, place in compiled.gradients:
-        if place is None:
-            w.add(f"{w.name(owner)}.grad = None")
-        else:
-            w.add("g = new(Tensor)", f"g.node = {node(place, None)}", f"{w.name(owner)}.grad = g")
+        w.add(f"m{r} = None if sole{r} else {node(r, variable)}" if r in shared else f"m{r} = {node(r, variable)}")
+        stores.append(f"{f'if not sole{r}: ' if r in shared else ''}{w.name(tensor)}.node = m{r}")
+    entries: dict[str, list[str]] = {}
     for cell, k in compiled.written:
         if isinstance(cell.owner, dict):
-            w.add(f"dset({w.name(cell.owner)}, {cell.name!r}, numbers[{k}])")
+            entries.setdefault(w.name(cell.owner), []).append(f"{cell.name!r}: numbers[{k}]")
         else:
-            w.add(f"{w.name(cell.owner)}.{cell.name} = numbers[{k}]")
+            stores.append(f"{w.name(cell.owner)}.{cell.name} = numbers[{k}]")
+    for dictionary, items in entries.items():  # `|=` is the dictionary's own, also where a subclass has its `__setitem__`
+        stores += [f"d = {dictionary}", f"d |= {{{', '.join(items)}}}"]
+    return stores
+
+
+def _give(w: Writer, compiled: Compiled) -> None:
+    """The function's result."""
     made = []
     for k, (kind, x) in enumerate(compiled.outputs):
         if kind == "value":
-            w.add(f"t{k} = new(Tensor)", f"t{k}.node = {node(x, None)}")
             made.append(f"t{k}")
         else:
             made.append(f"a{x}" if kind == "argument" else f"numbers[{x}]" if kind == "number" else w.name(x))

@@ -417,7 +417,8 @@ class Station:
 
     pointers     the table: a leaf's address at `leaves[k]` (-1 where it isn't read), a result's at `results[k]`
     shares       for each result, whether it may take its partner's memory
-    run          runs the program; raises RuntimeError if a library failed, IndexError for an index out of bounds
+    function     runs the program, given `argument`; afterwards `failure[0]` or `status.value` isn't 0 if an index was out of
+                 bounds or a library failed
     """
 
     def __init__(self, program: Native, roots: list[int], partners: Mapping[int, int]) -> None:
@@ -437,7 +438,6 @@ class Station:
         ((function, _),) = program.calls
         assert function is not None
         self.function, self.argument, self.status, self.failure = function, frame.argument, frame.status, frame.failure
-        self.fail = program.fail
 
     def hold(self, constants: Sequence[tuple[int, Any]]) -> None:
         """Point the program to leaves that are the same in every call."""
@@ -451,11 +451,9 @@ class Station:
         """Whether the number of threads is another one now, so that another station is needed."""
         return self.launches and pool.prepare() != self.threads
 
-    def run(self) -> None:
-        """Compute the results from what the pointers point to."""
-        self.function(self.argument)
-        if self.status.value or self.failure[0]:
-            self.fail(self.frame)
+    def forget_failure(self) -> None:
+        """Get ready for the next run after one that failed. `Native.run`, with the same leaves, says what was wrong."""
+        self.failure[0] = self.status.value = 0
 
 
 class Frame:
