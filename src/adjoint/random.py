@@ -42,7 +42,7 @@ class Generator:
         """Start again from a seed, a non-negative int."""
         if seed < 0:
             raise ValueError(f"seed: expected a non-negative int, got {seed}{at_user()}")
-        tracing.changed(self, "the seed of a random generator")
+        tracing.refuse(self, "the seed of a random generator")
         self._seed: int | None = seed  # numpy.random is imported at the first draw: it takes longer than all of adjoint
         self._counter = 0
 
@@ -71,7 +71,7 @@ class Generator:
 
     @state.setter
     def state(self, value: Any) -> None:
-        tracing.changed(self, "the state of a random generator")
+        tracing.refuse(self, "the state of a random generator")
         key, counter = np.asarray(value).tolist()
         self._key, self._counter = int(key), int(counter)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import chain, starmap
 from operator import is_
@@ -24,7 +24,7 @@ from adjoint.unknown import Unknown
 
 __all__ = ["Compiled"]
 
-_exhaust = partial(deque, maxlen=0)  # takes all that an iterator gives, in C
+_exhaust: Callable[[Iterable[Any]], Any] = partial(deque, maxlen=0)  # takes all that an iterator gives, in C
 
 
 class Compiled:
@@ -34,7 +34,7 @@ class Compiled:
         self, trace: Trace, result: Any, surroundings: Surroundings, objects: Sequence[Any], plan: bool = True
     ) -> None:
         self.function = trace.function
-        self.epoch = tracing.epoch
+        self.attributes = trace.attributes
         self.around = surroundings()
         # (the attributes of a static argument, one that f mentions, what it is)
         self.states = [(vars(x), name, vars(x).get(name)) for x in objects for name in surroundings.attributes]
@@ -138,15 +138,15 @@ class Compiled:
     # Whether it fits ------------------------------------------------------------------------------------------------
 
     def is_stale(self) -> bool:
-        """Whether Python state changed since, so that it won't fit any call again."""
-        return self.epoch != tracing.epoch or not self._same_surroundings()
+        """Whether what it was traced with is gone, so that it won't fit any call again."""
+        return not (self._same_surroundings() and self.attributes.may_return())
 
     def _same_surroundings(self) -> bool:
         return all(map(is_, self.around, self.surroundings()))
 
     def ready(self, call: Call) -> list[Any] | None:
         """The numbers of a call; None if the trace doesn't fit it."""
-        if self.epoch != tracing.epoch or not self._same_surroundings():
+        if not (self._same_surroundings() and self.attributes.are_same()):
             return None
         for tensor, type_, tracked, variable in self.names:
             node = tensor.node
@@ -278,7 +278,8 @@ class Compiled:
         """Give names, gradients and numbers their new values; the function's result.
 
         All of them or, where a signal's handler raises, none: handlers run between lines of Python, and what changes
-        anything is one call of code in C.
+        anything is one call of code in C. Old values are held until after it, for their finalizers are Python again, where
+        what a handler raises is lost.
         """
         nodes: list[tuple[Tensor, Node]] = []
         watched = []
@@ -295,7 +296,10 @@ class Compiled:
         for owner, position, place in self.changed:
             nodes.append(((owner if position is None else leaves[position].node.attributes).grad, results[place]))
         gradients = [
-            (owner if position is None else leaves[position].node.attributes, None if new is None else wrap(results[new]))
+            (
+                owner if position is None else leaves[position].node.attributes,
+                None if new is None else wrap(results[new]),
+            )
             for owner, position, new in self.gradients
         ]
         entries = [(c.owner, c.name, numbers[k]) for c, k in self.written if isinstance(c.owner, dict)]
@@ -310,6 +314,7 @@ class Compiled:
                 made.append(numbers[x] if kind == "number" else x)
         result = made[0] if self.structure.kind is None and made else self.structure.unflatten(made)
         WATCHED.extend(watched)
+        _old = [NODE.__get__(tensor) for tensor, _ in nodes], [GRAD.__get__(variable) for variable, _ in gradients]
         _exhaust(
             chain(
                 starmap(NODE.__set__, nodes),

@@ -7,7 +7,6 @@ import functools
 import inspect
 import sys
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -25,6 +24,7 @@ from adjoint.tensors.tensor import array_node, wrap
 __all__ = ["jit"]
 
 MAX_TRACES = 64  # of one jitted function, the least recently used forgotten first
+MOST_ALIKE = 8  # of these for calls of one kind, which differ in what the function found by itself
 LATER = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -90,7 +90,8 @@ class Jitted:
         self.f = f
         self.static = static
         self.check = check
-        self.traces: OrderedDict[Any, list[Compiled]] = OrderedDict()
+        # The least recently used first. No OrderedDict, which an interrupt inside of it can leave in pieces.
+        self.traces: dict[Any, list[Compiled]] = {}
         self.name = getattr(f, "__name__", type(f).__name__)
         self._surroundings = Surroundings(f)
         self._way: tuple[Step, int] | None = None  # the way of the last call, written out, and its number of arguments
@@ -124,9 +125,9 @@ class Jitted:
             return self._plainly(args, keywords)
         call = Call(self.static, args, keywords)
         with self._lock:
-            found = self.traces.get(call.key, [])
+            found = self.traces.pop(call.key, [])
             if found:
-                self.traces.move_to_end(call.key)
+                self.traces[call.key] = found
         for compiled in tuple(found):
             numbers = compiled.ready(call)
             if numbers is not None:
@@ -136,9 +137,10 @@ class Jitted:
         if numbers is None:  # an argument is also something that f finds by itself: which is meant, f knows
             return self._plainly(args, keywords)
         with self._lock:
-            self.traces[call.key] = [*[x for x in self.traces.get(call.key, ()) if not x.is_stale()], compiled]
+            others = [x for x in self.traces.pop(call.key, ()) if not x.is_stale()]
+            self.traces[call.key] = [*others[-MOST_ALIKE + 1 :], compiled]
             while sum(map(len, self.traces.values())) > MAX_TRACES:
-                self.traces.popitem(last=False)
+                del self.traces[next(iter(self.traces))]
         return self._run(compiled, call, numbers)
 
     def _trace(self, call: Call) -> Compiled:

@@ -7,7 +7,8 @@ isn't as usual the written function says so, having changed nothing, and `jit` t
 
 A call happens as a whole or not at all, whatever a signal's handler raises (Ctrl-C, a time limit). CPython runs handlers
 after calls, at the start of functions and at jumps backwards. So all that is called comes before the native function, which
-itself is run by unpacking a `map`, no call of the bytecode; what follows it, up to the last new value, only assigns.
+itself is run by unpacking a `map`, no call of the bytecode; what follows it, up to the last new value, only assigns. Old
+values are held meanwhile: a finalizer would be the first Python to run, and what a handler raises in one is lost.
 """
 
 from __future__ import annotations
@@ -111,6 +112,10 @@ def write_step(compiled: Compiled, arguments: Sequence[Any], grad: bool) -> tupl
     body.objects, body._names = w.objects, w._names
     _point(body, compiled, station)
     stores = _make_results(body, compiled, station)
+    looked = {id(variable) for variable, _, _ in compiled.looked}
+    for k, (owner, _, _) in enumerate(compiled.gradients):
+        if id(owner) not in looked:
+            body.add(f"b{k} = {w.name(owner)}.grad")
     body.add("_, = map(run, table)")
     body.add("if failure[0] or status.value:", "    forget()", "    return UNUSUAL")
     body.add(*stores)
@@ -120,7 +125,10 @@ def write_step(compiled: Compiled, arguments: Sequence[Any], grad: bool) -> tupl
 
 
 def _check_surroundings(w: Writer, compiled: Compiled, grad: bool) -> None:
-    w.unless(f"active() is None and not examples() and tracing.epoch == {compiled.epoch}")
+    attributes = w.name(compiled.attributes)
+    w.unless(
+        f"active() is None and not examples() and (tracing.epoch == {attributes}.epoch or {attributes}.are_same())"
+    )
     w.unless(f"get_mode().grad is {grad} and default_dtype() is {w.name(default_dtype())}")
     for (owner, how), value in zip(compiled.surroundings.places, compiled.around, strict=True):
         w.unless(f"{w.name(owner)}{how} is {w.name(value)}")
@@ -278,7 +286,10 @@ def _make_results(w: Writer, compiled: Compiled, station: Any) -> list[str]:
             entries.setdefault(w.name(cell.owner), []).append(f"{cell.name!r}: numbers[{k}]")
         else:
             stores.append(f"{w.name(cell.owner)}.{cell.name} = numbers[{k}]")
-    for dictionary, items in entries.items():  # `|=` is the dictionary's own, also where a subclass has its `__setitem__`
+    for (
+        dictionary,
+        items,
+    ) in entries.items():  # `|=` is the dictionary's own, also where a subclass has its `__setitem__`
         stores += [f"d = {dictionary}", f"d |= {{{', '.join(items)}}}"]
     return stores
 

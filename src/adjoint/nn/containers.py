@@ -31,7 +31,7 @@ class Ordered(Module):
     def __getitem__(self, index: int | slice) -> Module | Self:
         if isinstance(index, slice):
             return self._with(dict(list(self._own(CHILD))[index]))
-        module: Module = self.__dict__[self._name_at(index)]
+        module: Module = getattr(self, self._name_at(index))
         return module
 
     def __setitem__(self, index: int, module: Module) -> None:
@@ -125,7 +125,7 @@ class ModuleDict(Module):
     def __getitem__(self, name: str) -> Module:
         if self._kinds.get(name) != CHILD:
             raise KeyError(f"ModuleDict has no module {name!r}; there are {', '.join(self.keys()) or 'none'}")
-        module: Module = self.__dict__[name]
+        module: Module = getattr(self, name)
         return module
 
     def __setitem__(self, name: str, module: Module) -> None:

@@ -15,8 +15,8 @@ from adjoint.tensors.pending import evaluated_soon
 __all__ = ["Group", "Optimizer", "State"]
 
 
-class _Numbers(dict[str, Any]):
-    """A dictionary whose numbers a compiled function reads, and writes, anew in each call."""
+class _Numbers(tracing.Versioned, dict[str, Any]):
+    """A dictionary whose numbers, and tuples of numbers, a compiled function reads, and writes, anew in each call."""
 
     def __getitem__(self, name: str) -> Any:
         value = super().__getitem__(name)
@@ -28,9 +28,20 @@ class _Numbers(dict[str, Any]):
         if tracer is not None and tracing.is_number(super().get(name)):
             tracer.set_number(self, name, value)
             return
-        if not (tracing.is_number(value) and tracing.is_number(super().get(name))):
-            tracing.changed(self, f"{type(self).__name__}[{name!r}]")
+        if tracer is None and _are_numbers(value, super().get(name)):
+            super().__setitem__(name, value)
+            return
+        tracing.refuse(self, f"{type(self).__name__}[{name!r}]")
         super().__setitem__(name, value)
+        self.version += 1
+        tracing.changed()
+
+
+def _are_numbers(new: Any, old: Any) -> bool:
+    """Whether both are numbers, or as many numbers in tuples: `tracing.Tracer.number` reads them anew."""
+    if isinstance(new, tuple) and isinstance(old, tuple):
+        return len(new) == len(old) and all(map(tracing.is_number, (*new, *old)))
+    return tracing.is_number(new) and tracing.is_number(old)
 
 
 class Group(_Numbers):
@@ -41,7 +52,7 @@ class State(_Numbers):
     """What an optimizer remembers of one parameter: tensors of its shape, and numbers."""
 
 
-class Optimizer:
+class Optimizer(tracing.Watched):
     """Base of the optimizers. A subclass gives its hyperparameters to `__init__` and defines `update`.
 
     `parameters` are variables, or dictionaries with variables under `"params"` and hyperparameters that differ from
@@ -81,9 +92,10 @@ class Optimizer:
             known.add(id(parameter))
         made = Group({**self.defaults, **group, "params": parameters})
         self.check(made)
-        tracing.changed(self, f"{name}.param_groups")
+        tracing.refuse(self, f"{name}.param_groups")
         self.param_groups.append(made)
         self.state += [State() for _ in parameters]
+        tracing.changed()
 
     def check(self, group: Group) -> None:
         """Raise ValueError for hyperparameters that can't be meant; subclasses add theirs."""
@@ -160,9 +172,11 @@ class Optimizer:
                 (key, self._restored(f"{key} of parameter {number}", key, value, parameters[int(number)]))
                 for key, value in values.items()
             )
+        tracing.refuse(self, f"{name}.state")
         for group, other in zip(self.param_groups, state["param_groups"], strict=True):
-            group.update({key: value for key, value in other.items() if key in self.defaults})
-        tracing.changed(self, f"{name}.state")
+            for key, value in other.items():
+                if key in self.defaults:
+                    group[key] = value
         self.state = entries
 
     def _restored(self, what: str, key: str, value: Any, parameter: Tensor) -> Any:
@@ -179,7 +193,7 @@ class Optimizer:
 
     def __getattr__(self, name: str) -> Any:
         # Reached only where no ordinary attribute has that name.
-        if name not in self.__dict__.get("defaults", ()):
+        if name not in object.__getattribute__(self, "__dict__").get("defaults", ()):
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
         values = [group[name] for group in self.param_groups]
         if any(value != values[0] for value in values[1:]):
@@ -187,12 +201,13 @@ class Optimizer:
         return values[0]
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in self.__dict__.get("defaults", ()):
+        if name in object.__getattribute__(self, "__dict__").get("defaults", ()):
             for group in self.param_groups:
                 group[name] = value
         else:
-            tracing.changed(self, f"{type(self).__name__}.{name}")
+            tracing.refuse(self, f"{type(self).__name__}.{name}")
             object.__setattr__(self, name, value)
+            tracing.changed()
 
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__}("]
