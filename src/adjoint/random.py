@@ -18,8 +18,10 @@ from adjoint.dtypes import as_dtype, default_dtype, float64, uint32, uint64
 from adjoint.graph import Node, array_type
 from adjoint.primitives.core import cast, data, ops
 from adjoint.shapes import Shape, as_shape, size_of
+from adjoint.tensors.conversion import array_node, as_node, dtype_of
 from adjoint.tensors.located import at_user, enter_scope, leave_scope, user_frame
-from adjoint.tensors.tensor import Tensor, array_node, as_node, dtype_of, wrap
+from adjoint.tensors.named import wrap
+from adjoint.tensors.tensor import Tensor
 from adjoint.unknown import Unknown
 
 __all__ = ["Generator", "bernoulli", "default_generator", "integers", "normal", "permutation", "seed", "uniform"]

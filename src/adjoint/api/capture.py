@@ -17,10 +17,11 @@ from adjoint.api.attributes import Attributes
 from adjoint.graph import Node, Variable
 from adjoint.primitives.core import LEAF, VERSION, WATCHED, placeholder
 from adjoint.tensors.located import at_user
-from adjoint.tensors.tensor import Tensor, wrap
+from adjoint.tensors.named import Named, wrap
+from adjoint.tensors.tensor import Tensor
 from adjoint.unknown import Ledger, Unknown
 
-NODE: Any = Tensor.__dict__["node"]
+NODE: Any = Named.__dict__["node"]
 GRAD: Any = Variable.__dict__["grad"]
 ATTRIBUTE: Any = object.__getattribute__
 
@@ -334,7 +335,7 @@ def _watched_attribute(owner: Any, name: str) -> Any:
 
 
 WATCHED_NODE, WATCHED_GRADIENT = _WatchedNode(), _WatchedGradient()
-_tensors: Any = Tensor
+_tensors: Any = Named
 _variables: Any = Variable
 _objects: Any = tracing.Watched
 _watching = 0  # how many functions are being traced, in all threads

@@ -19,7 +19,9 @@ from adjoint.graph import Node, Variable, get_mode, substitute, topological
 from adjoint.primitives.core import DETACH, FULL, LEAF, VERSION, WATCHED, full, leaf
 from adjoint.tensors.located import at_user
 from adjoint.tensors.pending import force
-from adjoint.tensors.tensor import Tensor, array_node, wrap
+from adjoint.tensors.conversion import array_node
+from adjoint.tensors.named import wrap
+from adjoint.tensors.tensor import Tensor
 from adjoint.unknown import Unknown
 
 __all__ = ["Compiled"]

@@ -16,7 +16,9 @@ from adjoint.primitives import custom as primitive
 from adjoint.primitives.core import cast, ops, placeholder, select
 from adjoint.shapes import as_shape
 from adjoint.tensors.located import at_user, user_frame
-from adjoint.tensors.tensor import Tensor, _recorded, as_node, wrap
+from adjoint.tensors.conversion import as_node
+from adjoint.tensors.named import recorded, wrap
+from adjoint.tensors.tensor import Tensor
 
 __all__ = ["Context", "Function", "custom_jvp", "custom_vjp", "host_call"]
 
@@ -126,7 +128,7 @@ def _record(
     made = primitive.custom(nodes, inputs, rule, name, not several, transposed)
     frame = user_frame(2)
     if frame is not None:
-        _recorded(made, frame)
+        recorded(made, frame)
     return [wrap(select(made, i)) for i in range(len(nodes))] if several else [wrap(made)]
 
 
@@ -325,7 +327,7 @@ def host_call(
     made = primitive.host_call(primitive.HostFunction(f, vjp, vmap, _host_rule), nodes, type)
     frame = user_frame(1)
     if frame is not None:
-        _recorded(made, frame)
+        recorded(made, frame)
     return tuple(wrap(select(made, i)) for i in range(len(type))) if several else wrap(made)
 
 

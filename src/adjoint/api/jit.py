@@ -19,7 +19,8 @@ from adjoint.api.stepping import UNUSUAL, Step
 from adjoint.graph import Node
 from adjoint.primitives.random import EXAMPLES
 from adjoint.tensors.located import at_user
-from adjoint.tensors.tensor import array_node, wrap
+from adjoint.tensors.conversion import array_node
+from adjoint.tensors.named import wrap
 
 __all__ = ["jit"]
 

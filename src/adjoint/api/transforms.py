@@ -17,7 +17,10 @@ from adjoint.graph import Node, mode, substitute
 from adjoint.primitives import core
 from adjoint.primitives.core import cast, marker, ops
 from adjoint.tensors.located import at_user, recording_at_user
-from adjoint.tensors.tensor import Tensor, as_node, check_differentiable, wrap
+from adjoint.tensors.conversion import as_node
+from adjoint.tensors.gradients import check_differentiable
+from adjoint.tensors.named import wrap
+from adjoint.tensors.tensor import Tensor
 
 __all__ = ["grad", "gradients", "jvp", "stop_gradient", "value_and_grad", "vjp"]
 
