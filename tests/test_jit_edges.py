@@ -288,3 +288,20 @@ def test_attributes_of_a_plain_object():
     assert scaler.apply(x).item() == 30
     with pytest.raises(RuntimeError, match=r"Scaler\.calls changes while the function is traced"):
         scaler.count(x)
+
+
+def test_an_array_that_the_function_changes_stays_the_callers():
+    @ad.jit
+    def f(x):
+        x += 1
+        x[0] = 5
+        return x, x * 2
+
+    for x in (np.zeros(2), np.zeros(2), np.ones(2)):
+        changed, doubled = f(x)
+        assert changed.tolist() == [5, x[1] + 1]
+        assert doubled.tolist() == [10, 2 * x[1] + 2]
+        assert x.tolist() in ([0, 0], [1, 1])
+    tensor = ad.zeros(2)
+    assert f(tensor)[0] is tensor
+    assert tensor.tolist() == [5, 1]

@@ -18,7 +18,7 @@ from adjoint.dtypes import as_dtype, default_dtype, float64, uint32, uint64
 from adjoint.graph import Node, array_type
 from adjoint.primitives.core import cast, data, ops
 from adjoint.shapes import Shape, as_shape, size_of
-from adjoint.tensors.conversion import array_node, as_node, dtype_of
+from adjoint.tensors.conversion import a, array_node, as_node, dtype_of
 from adjoint.tensors.located import at_user, enter_scope, leave_scope, user_frame
 from adjoint.tensors.named import wrap
 from adjoint.tensors.tensor import Tensor
@@ -42,6 +42,8 @@ class Generator:
 
     def seed(self, seed: int) -> None:
         """Start again from a seed, a non-negative int."""
+        if not isinstance(seed, (int, np.integer)):
+            raise TypeError(f"seed: expected a non-negative int, got {a(seed)}{at_user()}")
         if seed < 0:
             raise ValueError(f"seed: expected a non-negative int, got {seed}{at_user()}")
         tracing.refuse(self, "the seed of a random generator")

@@ -29,10 +29,13 @@ ATTRIBUTE: Any = object.__getattribute__
 class Name:
     """A tensor that the function reads or rebinds: the caller's `position`-th argument, or one that it found by itself."""
 
-    __slots__ = ("given", "node", "position", "tensor", "tracked", "type", "variable")
+    __slots__ = ("given", "is_array", "node", "position", "tensor", "tracked", "type", "variable")
 
-    def __init__(self, tensor: Tensor, position: int | None, given: Node, variable: Variable | None) -> None:
+    def __init__(
+        self, tensor: Tensor, position: int | None, given: Node, variable: Variable | None, is_array: bool = False
+    ) -> None:
         self.tensor = tensor
+        self.is_array = is_array  # an argument that the function gets as a tensor of its own, which it may well change
         self.position = position
         self.given = given
         self.node = given
@@ -138,7 +141,7 @@ class Trace:
         if tensor is None or not tensor.node.tracked or tensor.node.op not in (LEAF, VERSION):
             given = placeholder(type, label, tensor is not None and tensor.node.tracked)
             stand_in = wrap(given)
-            self.names[id(stand_in)] = Name(stand_in, position, given, None)
+            self.names[id(stand_in)] = Name(stand_in, position, given, None, tensor is None)
             return stand_in
         variable = tensor.node.attributes
         fresh = Variable(variable.name, variable.tracked)

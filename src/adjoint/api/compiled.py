@@ -82,8 +82,8 @@ class Compiled:
                 self.outputs.append(("number", self._want(x)) if type(x) is Unknown else ("constant", x))
                 continue
             name = trace.name_of(x)
-            if name is None:
-                node = NODE.__get__(x)
+            if name is None or (name.is_array and name.rebound):
+                node = NODE.__get__(x) if name is None else name.node
                 self.tracked = self.tracked or node.tracked
                 self.outputs.append(("value", self._root(node)))
             else:
@@ -93,7 +93,7 @@ class Compiled:
         # (tensor or None, position or None, variable, place among the results)
         self.rebound: list[tuple[Tensor, int | None, Variable | None, int]] = []
         for name in trace.names.values():
-            if name.rebound:
+            if name.rebound and not name.is_array:
                 name.check(self.function)
                 self.rebound.append((name.tensor, name.position, name.variable, self._root(name.node)))
         # (variable, position or None, place or None for no gradient), of the tensors that were there and of new ones

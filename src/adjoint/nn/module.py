@@ -180,7 +180,7 @@ class Module(tracing.Watched):
 
         With `persistent=False` it isn't saved either. Raises KeyError when the name is taken by something else.
         """
-        if name in self.__dict__ and name not in self._kinds:
+        if name not in self._kinds and hasattr(self, name):
             raise KeyError(f"{type(self).__name__} has an attribute {name!r} already")
         tracing.refuse(self, f"{type(self).__name__}.{name}")
         self.__dict__[name] = None if value is None else asarray(value)
@@ -193,6 +193,8 @@ class Module(tracing.Watched):
             raise TypeError(f"{type(self).__name__}: {name!r} must be a Module, not {type(module).__name__}")
         if not name or "." in name:
             raise KeyError(f"{type(self).__name__}: a child can't be called {name!r}; dots separate names")
+        if name not in self._kinds and hasattr(type(self), name):
+            raise KeyError(f"{type(self).__name__} has an attribute {name!r} already")
         setattr(self, name, module)
 
     # ---------------------------------------------------------------- walks

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from adjoint import tracing
 from adjoint.api.evaluation import evaluate
 from adjoint.api.modes import no_grad
@@ -66,7 +68,11 @@ class Optimizer(tracing.Watched):
         self.defaults = defaults
         self.param_groups: list[Group] = []
         self.state: list[State] = []  # one for each parameter, in the order of the groups
-        given: list[Any] = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+        source: Any = parameters
+        if not isinstance(source, Iterable):
+            hint = "; give it model.parameters()" if hasattr(source, "parameters") else ""
+            raise TypeError(f"{type(self).__name__} trains variables, not a {type(source).__name__}{hint}")
+        given: list[Any] = [source] if isinstance(source, Tensor) else list(source)
         if not given:
             raise ValueError(f"{type(self).__name__} got no parameters")
         for group in given if isinstance(given[0], dict) else [{"params": given}]:
@@ -100,6 +106,8 @@ class Optimizer(tracing.Watched):
     def check(self, group: Group) -> None:
         """Raise ValueError for hyperparameters that can't be meant; subclasses add theirs."""
         for name in ("lr", "weight_decay", "eps"):
+            if not isinstance(group.get(name, 0), (int, float, np.integer, np.floating)):
+                raise TypeError(f"{type(self).__name__}: {name} must be a number; it is {group[name]!r}")
             if group.get(name, 0) < 0:
                 raise ValueError(f"{type(self).__name__}: {name} must not be negative; it is {group[name]}")
 

@@ -178,6 +178,8 @@ def linspace(start: Any, stop: Any, /, num: int, *, dtype: DTypeLike = None, end
     if isinstance(start, Tensor) or isinstance(stop, Tensor):
         steps = linspace(0.0, 1.0, num, dtype=dtype, endpoint=endpoint)
         return add(multiply(start, 1.0 - steps), multiply(stop, steps))
+    if num < 0:
+        raise ValueError(f"linspace: num is {num}, which is negative{at_user()}")
     chosen = default_dtype() if dtype is None else dtype_of(dtype)
     return wrap(array_node(np.linspace(start, stop, num, endpoint=endpoint).astype(chosen.dtype), None, False))
 

@@ -115,4 +115,11 @@ class Values(Named):
         return bool((self == value).any())
 
     def __format__(self, spec: str) -> str:
-        return format(self.item(), spec) if spec and self.size == 1 else format(str(self), spec)
+        if not spec:
+            return str(self)
+        if self.size != 1:
+            raise TypeError(
+                f"format: {spec!r} is for one number, this tensor has shape {self.shape}; take an element, or "
+                f"t.tolist(){at_user()}"
+            )
+        return format(self.item(), spec)
