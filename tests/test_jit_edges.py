@@ -305,3 +305,19 @@ def test_an_array_that_the_function_changes_stays_the_callers():
     tensor = ad.zeros(2)
     assert f(tensor)[0] is tensor
     assert tensor.tolist() == [5, 1]
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_modules_made_inside_come_out(check):
+    model = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+    f = ad.jit(lambda x: (ad.grad(lambda m: (m(x) ** 2).sum())(model), model), check=check)
+    for k in range(3):
+        x = ad.tensor(X) + k
+        gradient, same = f(x)
+        wanted = ad.grad(lambda m, x=x: (m(x) ** 2).sum())(model)
+        assert same is model
+        assert type(gradient) is nn.Sequential and gradient is not model
+        assert [name for name, _ in gradient.named_parameters()] == [name for name, _ in model.named_parameters()]
+        for a, b in zip(gradient.parameters(), wanted.parameters(), strict=True):
+            np.testing.assert_allclose(a, b, 1e-5, 1e-6)
+    assert sum(map(len, f.traces.values())) == 1

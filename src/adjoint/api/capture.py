@@ -257,6 +257,10 @@ class Trace:
         self.attributes.forget(owner)
         self._own[id(owner)] = owner
 
+    def owns(self, owner: object) -> bool:
+        """Whether the function made an object."""
+        return id(owner) in self._own
+
     # The trace itself ---------------------------------------------------------------------------------------------------
 
     def run(self, function: Callable[[], Any]) -> Any:

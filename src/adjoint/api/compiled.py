@@ -75,7 +75,8 @@ class Compiled:
 
     def _note_outputs(self, trace: Trace, result: Any) -> None:
         self.outputs: list[tuple[str, Any]] = []
-        leaves, self.structure = tree.flatten(result, opaque=True)
+        # a module that the function made, of gradients for instance, is made anew of its parameters in each call
+        leaves, self.structure = tree.flatten(result, opaque=lambda x: not trace.owns(x))
         self.tracked = False
         for x in leaves:
             if not isinstance(x, Tensor):
@@ -243,7 +244,8 @@ class Compiled:
         quiet = [(t, t.node) for t, _, _, _ in self.names if not any(t is r[0] for r in self.rebound)]
         out = f()
         found: list[tuple[str, Any, Any]] = []
-        flat, structure = tree.flatten(out, opaque=True)
+        known = {id(x) for kind, x in self.outputs if kind == "constant"}
+        flat, structure = tree.flatten(out, opaque=lambda x: id(x) in known)
         if structure != self.structure:
             self._differs("the structure of the result", structure, self.structure)
         for k, (x, (kind, place)) in enumerate(zip(flat, self.outputs, strict=True)):
