@@ -43,8 +43,8 @@ def jit(f: Callable[..., Any] | None = None, *, static_argnums: int | Sequence[i
     Plain Python state must not change (`self.steps += 1` on an attribute that is no tensor: RuntimeError); what Python
     computes from other things than arguments, tensors and hyperparameters is computed once. Hyperparameters (`optimizer.lr
     *= 0.1`), replaced layers and `model.eval()` take effect in the next call, and so does rebinding a global name that f
-    itself uses, or an attribute of an argument (such as `self`) that its own code mentions. Dataclasses are containers: f
-    gets a copy of one.
+    itself uses, or an attribute of an argument (such as `self`) that its own code mentions. Of modules and optimizers what f
+    has read counts: other changes cost no new trace. Dataclasses are containers: f gets a copy of one.
 
     A function that changes no parameter and no gradient can be differentiated from outside, to any order: its graph is then
     part of the graph around it. One that does (a training step) gives untracked results. Inside vmap and other traced
