@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self, overload
 
+from adjoint import tracing
+
 from .module import CHILD, Module
 
 __all__ = ["ModuleDict", "ModuleList", "Sequential"]
@@ -22,7 +24,10 @@ class Ordered(Module):
         return len(list(self._own(CHILD)))
 
     def __iter__(self) -> Iterator[Module]:
-        return iter([module for _, module in self._own(CHILD)])
+        if tracing.active() is not None:
+            return iter([module for _, module in self._own(CHILD)])  # each is noted as read; `__dict__` would be all
+        state = self.__dict__
+        return iter([state[name] for name, kind in self._kinds.items() if kind == CHILD and state[name] is not None])
 
     @overload
     def __getitem__(self, index: int) -> Module: ...

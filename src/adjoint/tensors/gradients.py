@@ -176,26 +176,29 @@ def _variables(root: Node) -> tuple[list[Node], bool]:
     """The leaves and markers below a node that own a gradient; whether a custom rule is on the way."""
     leaves: list[Node] = []
     seen = {root}
-    stack = [root]
+    order = [root]
     custom = False
-    while stack:
-        node = stack.pop()
+    for node in order:  # which grows on the way
         op = node.op
-        if op is LEAF or op is VERSION or op is IDENTITY:
-            variable = node.attributes
-            if variable is not None and variable.tracked:
-                leaves.append(node)
-            if op is VERSION:
-                continue
-        elif op is CUSTOM or op is HOST_CALL:
-            custom = True
-        elif op is PLACEHOLDER:
-            raise RuntimeError(
-                f"backward: {node.attributes} was computed from variables outside of the traced function, where their "
-                f"gradients can't be added up; use ad.grad, or compute it inside{at_user()}"
-            )
+        if op in _LOOKED_AT:
+            if op is CUSTOM or op is HOST_CALL:
+                custom = True
+            elif op is PLACEHOLDER:
+                raise RuntimeError(
+                    f"backward: {node.attributes} was computed from variables outside of the traced function, where "
+                    f"their gradients can't be added up; use ad.grad, or compute it inside{at_user()}"
+                )
+            else:
+                variable = node.attributes
+                if variable is not None and variable.tracked:
+                    leaves.append(node)
+                if op is VERSION:
+                    continue
         for x in node.inputs:
             if x.tracked and x not in seen:
                 seen.add(x)
-                stack.append(x)
+                order.append(x)
     return leaves, custom
+
+
+_LOOKED_AT = frozenset({LEAF, VERSION, IDENTITY, CUSTOM, HOST_CALL, PLACEHOLDER})

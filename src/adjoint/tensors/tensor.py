@@ -108,10 +108,13 @@ class Tensor(Values, Gradients, Assignment):
 
     @data.setter
     def data(self, value: Any) -> None:
-        node = as_node(value, self.dtype)
-        if node.type.shape != self.shape:
-            raise ValueError(f"data: shape {node.type.shape} given for a tensor of shape {self.shape}{at_user()}")
-        rebind(self, cast(node, self.dtype))
+        own = self.node.type
+        node = as_node(value, own.dtype)
+        if node.type is not own:
+            if node.type.shape != own.shape:
+                raise ValueError(f"data: shape {node.type.shape} given for a tensor of shape {own.shape}{at_user()}")
+            node = cast(node, own.dtype)
+        rebind(self, node)
 
     # NumPy's protocols ------------------------------------------------------------------------------------------------
 
