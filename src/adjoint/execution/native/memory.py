@@ -239,7 +239,8 @@ class Lease:
         }
 
     def __del__(self, come_back: Callable[[Pages], None] = _come_back) -> None:
-        come_back(self.memory)
+        if hasattr(self, "memory"):  # it has none if an interrupt came while it was made
+            come_back(self.memory)
 
 
 def _taken(size: int) -> Pages | None:
