@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import pickle
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict, defaultdict, namedtuple
 
 import numpy as np
 import pytest
@@ -164,6 +164,70 @@ def test_containers_whose_contents_would_not_be_seen():
     assert type(ad.jit(lambda d: d)(d)) is OrderedDict
     with pytest.raises(TypeError, match="defaultdict, whose contents can change"):
         f(defaultdict(int, x=ad.tensor(1.0)))
+
+
+def test_the_written_step_takes_containers_apart():
+    Pair = namedtuple("Pair", "x y")
+    traced = []
+
+    def f(p, batch):
+        traced.append(1)
+        kind = batch["kind"]
+        x = p[0] @ p[1]["w"] + batch["x"]
+        return {
+            "sum": x.sum() * kind,
+            "both": (x, [p[1]["w"]]),
+            "none": None,
+            "kind": kind,
+            "one": (x + 1,),
+            "empty": (),
+        }
+
+    def arguments(seed, w=4, keys=("x", "kind"), kind=2):
+        made = np.random.default_rng(seed)
+        values = {"x": made.normal(size=w), "kind": kind}
+        weight = ad.tensor(made.normal(size=(3, w)))
+        return [ad.tensor(made.normal(size=(2, 3))), {"w": weight, "rest": (None, [])}], {k: values[k] for k in keys}
+
+    jitted = ad.jit(f)
+    usual = [arguments(seed) for seed in range(4)]
+    first, last = arguments(9), arguments(10)
+    unusual = [arguments(5, w=6), arguments(6, keys=("kind", "x")), arguments(7, kind=3), arguments(8, kind=True)]
+    unusual += [[tuple(first[0]), first[1]], [[last[0][0], last[0][1] | {"rest": (None, ())}], last[1]]]
+    for args in [*usual, *[x for pair in zip(unusual, usual * 2, strict=False) for x in pair]]:
+        found, wanted = jitted(*args), f(*args)
+        assert ad.tree.flatten(found)[1] == ad.tree.flatten(wanted)[1] and type(found["kind"]) is type(wanted["kind"])
+        for one, other in zip(ad.tree.flatten(found)[0], ad.tree.flatten(wanted)[0], strict=True):
+            np.testing.assert_allclose(np.asarray(one), np.asarray(other), 1e-12)
+        assert found["both"][1][0] is args[0][1]["w"]
+    assert len(traced) == len(usual) + 2 * len(unusual) + 1 + len(unusual)
+    assert jitted._way is not None, "containers take the short way, too"
+    assert ad.jit(lambda p: p.x * p.y)(Pair(ad.tensor(2.0), ad.tensor(3.0))).item() == 6
+    with pytest.raises(IndexError):
+        jitted([usual[0][0][0]], usual[0][1])
+
+
+def test_a_large_result_is_written_over_only_when_nobody_has_it():
+    f = ad.jit(lambda x: (x * 2.0, x.sum()))
+    x = ad.tensor(np.arange(41_300.0))
+    held, addresses = [], set()
+    for k in range(12):
+        y, _ = f(x + float(k))
+        addresses.add(y.numpy().ctypes.data)
+        if k % 4 == 1:
+            held.append((k, y))
+        elif k % 4 == 2:
+            held.append((k, y.numpy()[::-1][::-1]))
+        elif k % 4 == 3:
+            held.append((k, f(y / 2.0)[0]))
+    for k, y in held:
+        np.testing.assert_array_equal(np.asarray(y), 2 * (np.arange(41_300.0) + k))
+    z = x
+    for _ in range(5):
+        z = f(z)[0]
+    np.testing.assert_array_equal(z.numpy(), 32 * np.arange(41_300.0))
+    free = {f(x)[0].numpy().ctypes.data for _ in range(5)}
+    assert len(free) <= 2, "memory that nobody holds is used again"
 
 
 def test_arrays_are_tensors_also_where_the_function_itself_is_called():

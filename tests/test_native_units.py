@@ -11,18 +11,23 @@ pytest.importorskip("llvmlite")
 pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
-from adjoint.execution.native import compile_plan, onednn
+from adjoint.execution.native import choices, compile_plan, compiler, kernels, libraries, onednn, tiled
 from adjoint.execution.native.fuse import Fusion, Nest, Product
 from test_native import normal, planned
 
 TOLERANCE = {"float32": 2e-5, "float64": 1e-12}
 
 
-@pytest.fixture(params=["oneDNN", "OpenBLAS"])
+@pytest.fixture(params=["", "oneDNN", "OpenBLAS"], ids=["ours", "oneDNN", "OpenBLAS"])
 def library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Who computes what it can; kernels of our own are the empty name."""
+    if request.param:
+        monkeypatch.setattr(kernels, "available", lambda: False)
+    elif not kernels.available():
+        pytest.skip("no multiplication and addition in one instruction")
     if request.param == "OpenBLAS":
         monkeypatch.setitem(onednn.state, "missing", "switched off")
-    elif not onednn.available():
+    elif request.param == "oneDNN" and not onednn.available():
         pytest.skip(f"oneDNN: {onednn.missing()}")
     return str(request.param)
 
@@ -44,7 +49,8 @@ def close(found: Any, expected: Any, dtype: str) -> None:
 
 def products(fusion: Fusion) -> list[Product]:
     alone = [unit for unit in fusion.units if isinstance(unit, Product)]
-    return alone + [p for unit in fusion.units if isinstance(unit, Nest) for p in unit.products]
+    joined = [p for unit in fusion.units if isinstance(unit, Nest) for p in unit.made]
+    return alone + [p for p in joined if isinstance(p, Product)]
 
 
 SIZES = [
@@ -72,11 +78,15 @@ def test_products_in_every_layout(library: str, size: tuple[int, int, int], dtyp
         close(y, expected, dtype)
     for y in found[9:]:
         close(y, expected.T, dtype)
-    chosen = {p.choice.onednn for p in products(fusion) if p.choice is not None}
-    if dtype == "float64" or library == "OpenBLAS":
-        assert chosen == {False}
+    chosen = {p.library for p in products(fusion)}
+    if not library:
+        assert chosen <= {"", "OpenBLAS", "oneDNN"} and (
+            min(n, m) < choices.NARROWEST or chosen == (set() if k == 1 else {""})
+        )
+    elif dtype == "float64" or library == "OpenBLAS":
+        assert chosen == (set() if k == 1 else {"OpenBLAS"})
     elif min(size) > 1 and n * k * m > 10_000:
-        assert chosen == {True}
+        assert chosen == {"oneDNN"}
 
 
 @pytest.mark.usefixtures("library")
@@ -143,9 +153,87 @@ def test_products_read_transposed_are_computed_that_way() -> None:
     close(found[0], (a.numpy().T @ b.numpy()).T * 2, "float64")
 
 
-def test_packing_for_tiles() -> None:
+def test_packing_for_tiles(library: str) -> None:
     a, b = normal(1030, 300, dtype="float32"), normal(300, 200, dtype="float32", seed=1)
     fusion, found = computed(ad.tensor(a) @ ad.tensor(b))
     close(found[0], a.astype("float64") @ b, "float32")
     (product,) = products(fusion)
-    assert product.choice is not None and product.choice.packed == onednn.available()
+    assert product.choice is not None and product.choice.packed == (library == "oneDNN")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("n", [1, 5, 6, 7, 48, 50, 131])
+def test_long_products(n: int, dtype: str) -> None:
+    """In blocks of their sums, A as it lies or gathered, B packed or not."""
+    for k in (513, 768, 1031):
+        a, b = normal(n, k, dtype=dtype), normal(k, 37, dtype=dtype, seed=1)
+        left = [ad.tensor(a), ad.tensor(np.ascontiguousarray(a.T)).T]
+        right = [ad.tensor(b), ad.tensor(np.ascontiguousarray(b.T)).T]
+        _, found = computed(*[x @ y for x in left for y in right], *[ad.tanh(x @ y) for x in left for y in right])
+        for y in found[:4]:
+            close(y, a.astype("float64") @ b, dtype)
+
+
+def test_sums_of_long_products_are_as_exact_as_numpys() -> None:
+    a, b = abs(normal(64, 5000, dtype="float32")), abs(normal(5000, 64, dtype="float32", seed=1))
+    exact = a.astype("float64") @ b.astype("float64")
+    (found,) = computed(ad.tensor(a) @ ad.tensor(b))[1]
+    assert np.abs(found / exact - 1).max() <= 1.5 * np.abs(a @ b / exact - 1).max()
+
+
+@pytest.mark.parametrize(("m", "lanes", "widest"), [(m, w, v) for m in range(1, 150) for w in (4, 16) for v in (2, 4)])
+def test_panels_cover_all_columns_once(m: int, lanes: int, widest: int) -> None:
+    found = tiled.panels(m, lanes, widest)
+    column = 0
+    for panel in found:
+        assert panel.column == column and 1 <= panel.vectors <= widest and panel.times >= 1
+        column += panel.times * panel.vectors * lanes
+    assert column - lanes < m <= column and len(found) <= 3
+    assert [p.masked for p in found] == [False] * (len(found) - 1) + [bool(m % lanes)]
+    assert found[-1].times == 1 or not found[-1].masked
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_attention_is_computed_matrix_by_matrix(dtype: str) -> None:
+    q, k, v = [ad.variable(normal(4, 6, 96, 32, dtype=dtype, seed=s)) for s in range(3)]
+    weights = ad.softmax(q @ k.mT * 0.2, axis=-1)
+    loss = ((weights @ v) ** 2).sum()
+    gradients = ad.gradients(loss, [q, k, v])
+    a, b, c = [x.numpy() for x in (q, k, v)]
+    w = np.exp(a @ b.swapaxes(-1, -2) * 0.2)
+    w /= w.sum(-1, keepdims=True)
+    out = 2 * (w @ c)
+    inner = w * (out @ c.swapaxes(-1, -2))
+    scores = 0.2 * (inner - w * inner.sum(-1, keepdims=True))
+    expected = [scores @ b, scores.swapaxes(-1, -2) @ a, w.swapaxes(-1, -2) @ out]
+    fusion, found = computed(loss, *gradients)
+    for y, z in zip(found[1:], expected, strict=True):
+        close(y, z, dtype)
+    nests = [unit for unit in fusion.units if isinstance(unit, Nest) and unit.followers]
+    assert sum(len(nest.followers) for nest in nests) >= 3
+    assert any(slot in nest.stored for nest in nests for slot in nest.tiles), (
+        "what only products read is nowhere as a whole"
+    )
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_without_libraries_our_kernels_compute_everything(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(libraries, "missing", lambda: "switched off")
+    monkeypatch.setitem(onednn.state, "missing", "switched off")
+    if not kernels.available():
+        pytest.skip("no multiplication and addition in one instruction")
+    for n, k, m in ((50, 40, 1), (1, 40, 1), (1, 700, 3), (40, 900, 1200), (3, 1, 2)):
+        a, b = normal(n, k, dtype=dtype), normal(k, m, dtype=dtype, seed=1)
+        fusion, found = computed(ad.tensor(a) @ ad.tensor(b), ad.exp(ad.tensor(a.T.copy()).T @ ad.tensor(b) * 0.01))
+        close(found[0], a.astype("float64") @ b, dtype)
+        close(found[1], np.exp(a.astype("float64") @ b * 0.01), dtype)
+        assert {p.library for p in products(fusion)} <= {""}
+
+
+def test_kernels_are_compiled_once_for_all_plans() -> None:
+    a, b = ad.tensor(normal(64, 64)), ad.tensor(normal(64, 64, seed=1))
+    computed(a @ b)
+    before = len(kernels._compiled)
+    computed((a @ b) * 2 + 1)
+    assert len(kernels._compiled) == before > 0 or not kernels.available()
+    assert compiler.vector_bits() in {bits for _, bits in kernels._compiled} or not kernels.available()

@@ -9,6 +9,7 @@ import pytest
 
 import adjoint as ad
 from adjoint import nn, optim, tracing
+from adjoint.tensors import pending
 
 START = np.array([1.0, -2.0, 3.0])
 
@@ -261,3 +262,21 @@ def test_ten_thousand_steps_do_not_grow():
 
     before = steps(100)
     assert steps(10_000) < before + 500
+
+
+def test_a_step_is_one_evaluation_however_much_it_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+    original = pending.evaluate
+    monkeypatch.setattr(
+        pending, "evaluate", lambda nodes, **options: (calls.append(len(nodes)), original(nodes, **options))
+    )
+    monkeypatch.setattr(pending, "LONG_PENDING", 4)
+    parameters = [ad.variable(np.ones((300, 300))) for _ in range(20)]
+    optimizer = ad.optim.Adam(parameters, lr=0.5)
+    sum([(p * p).sum() for p in parameters]).backward()
+    calls.clear()
+    optimizer.step()
+    assert calls == [60], "parameters and both moments, at once"
+    for p in parameters:
+        np.testing.assert_allclose(p.numpy(), 0.5, 1e-4)
+    assert pending._recorded_since[0] < pending.LOOK_AFTER

@@ -49,6 +49,21 @@ def integers() -> ad.Tensor:
     return ad.tensor(INTEGERS)
 
 
+COLUMN = ad.tensor(np.array([[-1.0], [2.0], [0.0]]))
+
+
+SQUARE = ad.tensor(np.arange(9.0).reshape(3, 3) - 4)
+
+
+def transposed_sum_read_again() -> ad.Tensor:
+    product = SQUARE @ SQUARE
+    return ad.concat([ad.exp(product), (product + SQUARE @ SQUARE.T).T])
+
+
+def both_ways(x: ad.Tensor) -> ad.Tensor:
+    return ad.concat([x.reshape((-1,)), x.T.reshape((-1,))])
+
+
 CASES: dict[str, tuple[Callable[[], ad.Tensor], list[str]]] = {
     "x times 1": (lambda: ad.exp(floats() * 1), ["exp"]),
     "1 times an integer": (lambda: 1 * integers() + 3, ["add"]),
@@ -71,13 +86,36 @@ CASES: dict[str, tuple[Callable[[], ad.Tensor], list[str]]] = {
     "two reshapes": (lambda: ad.exp(floats().reshape((8,)).reshape((4, 2))), ["reshape", "exp"]),
     "reshapes that undo each other": (lambda: ad.exp(floats().reshape((8,)).reshape((2, 4))), ["exp"]),
     "a choice of one": (lambda: ad.exp(ad.where(floats() > 1, *[floats()] * 2)), ["exp"]),
+    "a product that sums nothing": (lambda: COLUMN @ floats()[:1], ["slice", "multiply", "add"]),
+    "one that is read transposed": (
+        lambda: ad.exp((COLUMN @ floats()[:1]).T), ["slice", "permute_dims", "permute_dims", "multiply", "add", "exp"]),
+    "one that is read both ways": (
+        lambda: both_ways(COLUMN @ floats()[:1]),
+        ["slice", "multiply", "add", "reshape", "permute_dims", "reshape", "concat"]),
+    "a sum of products, transposed": (
+        lambda: ad.exp((SQUARE @ SQUARE + (SQUARE + 1) @ SQUARE).T),
+        ["matmul", "add", "matmul", "permute_dims", "permute_dims", "add", "exp"]),
+    "a sum with one that is read again stays": (
+        transposed_sum_read_again, ["matmul", "exp", "permute_dims", "matmul", "add", "permute_dims", "concat"]),
+    "slices put side by side": (
+        lambda: slope(lambda x: (ad.sin(x[:1]) * ad.exp(x[1:])).sum()),
+        ["slice", "exp", "slice", "cos", "scale", "sin", "scale", "pieces"]),
+    "what was reshaped before goes there in its own shape": (
+        lambda: slope(lambda x: (ad.sin(halves(x)[0].T) * 2.0).sum() + (halves(x)[1] * 3.0).sum(), 8),
+        ["slice", "reshape", "permute_dims", "cos", "multiply", "permute_dims", "broadcast_to", "pieces"]),
+    "slices that meet stay": (
+        lambda: ad.jvp(lambda x: x, (floats(),), (floats(),))[1][:, 1:], ["slice"]),
     "a factor that is finite": (lambda: slope(lambda x: (2 * ad.exp(x)).sum()), ["exp", "multiply"]),
     "a factor that may be infinite stays": (lambda: slope(lambda x: (x * ad.exp(x)).sum()), ["exp", "scale", "add"]),
 }  # fmt: skip
 
 
-def slope(function: Callable[[ad.Tensor], ad.Tensor]) -> ad.Tensor:
-    x = ad.variable(np.array([1.0, -2.0]))
+def halves(x: ad.Tensor) -> list[ad.Tensor]:
+    return [x[:4].reshape((2, 2)), x[4:].reshape((2, 2))]
+
+
+def slope(function: Callable[[ad.Tensor], ad.Tensor], count: int = 2) -> ad.Tensor:
+    x = ad.variable(np.array([1.0, -2.0] * (count // 2)))
     return ad.gradients(function(x), [x])[0]
 
 
@@ -122,4 +160,4 @@ def test_what_reads_only_what_is_given_waits_for_its_reader() -> None:
 
 
 def test_every_rule_has_its_case() -> None:
-    assert len(RULES) == 9
+    assert len(RULES) == 12

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.execution.canonical import canonicalize
 from support import double, equal
 
 X, Y = np.array([-1.0, 0.5, 2.0]), np.array([0.0, -0.5, 3.0])
@@ -170,3 +171,48 @@ def test_the_sign_of_an_imaginary_zero_is_part_of_the_key() -> None:
     for value, root in ((-1 + 0j, 1j),) * 3 + ((complex(-1, -0.0), -1j),):
         found = ad.sqrt(ad.full((3,), value, dtype="complex128")).numpy()
         np.testing.assert_allclose(found, np.full(3, root), 1e-12)
+
+
+def test_what_somebody_holds_is_computed_each_time_anew() -> None:
+    x = ad.variable(X)
+    for k in range(12):
+        inner = ad.sin(x)
+        other = inner * 2.0
+        y = other + inner
+        held = {0: None, 1: inner, 2: other}[k % 3]
+        del inner, other
+        ad.evaluate(y)
+        np.testing.assert_allclose(y.numpy(), 3 * np.sin(X), 1e-6)
+        if held is not None:
+            assert held.node.value is not None, "its value came with the evaluation"
+            np.testing.assert_allclose(held.numpy(), (k % 3) * np.sin(X), 1e-6)
+        del held, y
+
+
+def test_a_reverse_pass_found_after_what_holds_a_value_already() -> None:
+    for _ in range(4):
+        x = ad.variable(X)
+        inner = ad.sin(x)
+        inner.numpy()
+        loss = (inner * inner).sum()
+        cut = inner.detach() * 2.0  # reads the held value before the walk meets the reverse pass
+        loss.backward()
+        assert x.grad is not None
+        ad.evaluate(cut, x.grad, loss)
+        np.testing.assert_allclose(x.grad.numpy(), 2 * np.sin(X) * np.cos(X), 1e-6)
+        np.testing.assert_allclose(cut.numpy(), 2 * np.sin(X), 1e-6)
+
+
+def test_graphs_that_share_nodes_are_numbered_in_turn() -> None:
+    x = ad.variable(X)
+    for _ in range(3):
+        shared = ad.exp(x)
+        first, second = shared * 2.0, shared + ad.cos(shared)
+        for one, other in ((first, second), (second, first)):
+            c = canonicalize([one.node])
+            d = canonicalize([other.node, one.node])
+            assert [c.order[c.number[n]] is n for n in c.order] == [True] * len(c.order)
+            assert len(set(d.order)) == len(d.order) and set(c.order) < set(d.order)
+            assert [n in d for n in d.order] == [True] * len(d.order) and shared.node in d
+        np.testing.assert_allclose(first.numpy(), 2 * np.exp(X), 1e-6)
+        np.testing.assert_allclose(second.numpy(), np.exp(X) + np.cos(np.exp(X)), 1e-6)

@@ -19,7 +19,7 @@ pytest.importorskip("llvmlite")
 pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
-from adjoint.execution.native import compile_plan, emit, joining, products, units
+from adjoint.execution.native import choices, compile_plan, emit, joining, units
 from adjoint.execution.native.pool import pool
 from adjoint.execution.programs import Streaming
 from derivative_checks import tensors
@@ -44,11 +44,11 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(emit, "SHARED_FROM", 1)
     monkeypatch.setattr(emit, "CHUNK", 8)
     monkeypatch.setattr(emit, "BLOCK", 4)
-    monkeypatch.setattr(products, "TILE", 64)
+    for table, value in (("TILE", 64), ("RANGE", 64), ("MIN_ROWS", 2)):
+        monkeypatch.setattr(choices, table, dict.fromkeys(getattr(choices, table), value))
+    monkeypatch.setattr(choices, "MIN_DEEP", 2)
     monkeypatch.setattr(joining, "JOINED_FROM", 1)
     monkeypatch.setattr(joining, "TILE", 64)
-    monkeypatch.setattr(joining, "MIN_ROWS", 2)
-    monkeypatch.setattr(products, "MIN_ROWS", 2)
 
 
 shared: list[bool] = []  # whether the programs that were compared call the pool
@@ -102,6 +102,16 @@ def test_large_products_in_tiles(dtype: str) -> None:
     tolerance = 1e-4 if dtype == "float32" else 1e-11
     a, b, bias = [ad.tensor(normal(*s, dtype=dtype, seed=k)) for k, s in enumerate([(700, 260), (260, 300), (300,)])]
     same_bits(ad.relu(a @ b + bias), (a @ b).sum(0), b.T @ a.T, a.T @ a, tolerance=tolerance)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_attention(dtype: str) -> None:
+    """Products before and behind a nest, matrix by matrix."""
+    tolerance = 1e-4 if dtype == "float32" else 1e-11
+    q, k, v = [ad.variable(normal(4, 6, 70, 24, dtype=dtype, seed=s)) for s in range(3)]
+    loss = ((ad.softmax(q @ k.mT * 0.2, axis=-1) @ v) ** 2).sum()
+    same_bits(loss, *ad.gradients(loss, [q, k, v]), tolerance=tolerance)
+    assert shared[-1]
 
 
 def test_sums_are_as_exact_as_before(small_chunks: None) -> None:

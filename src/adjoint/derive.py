@@ -217,9 +217,10 @@ PULLBACK = Primitive("pullback", no_kernel)
 def pullback(output: Node, cotangent: Node, wrt: Nodes) -> list[Node]:
     """The cotangents of `wrt` as outputs of one untracked node. Evaluation looks up the plan of a structure seen before
     and derives the reverse graph only for a new one."""
-    site = get_mode()
-    node = Node(PULLBACK, (output, cotangent, *wrt), None, tuple([x.type for x in wrt]), site.site, site.offset, False)
-    return [select(node, i) for i in range(len(wrt))]
+    mode = get_mode()
+    site, offset, types = mode.site, mode.offset, tuple([x.type for x in wrt])
+    node = Node(PULLBACK, (output, cotangent, *wrt), None, types, site, offset, False)
+    return [Node(SELECT, (node,), i, type, site, offset, False) for i, type in enumerate(types)]
 
 
 def derive_pullback(node: Node) -> list[Node]:

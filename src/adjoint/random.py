@@ -19,7 +19,7 @@ from adjoint.graph import Node, array_type
 from adjoint.primitives.core import cast, data, ops
 from adjoint.shapes import Shape, as_shape, size_of
 from adjoint.tensors.conversion import a, array_node, as_node, dtype_of
-from adjoint.tensors.located import at_user, enter_scope, leave_scope, user_frame
+from adjoint.tensors.located import at_user, enter_scope, leave_scope
 from adjoint.tensors.named import wrap
 from adjoint.tensors.tensor import Tensor
 from adjoint.unknown import Unknown
@@ -188,7 +188,7 @@ def _real(name: str, shape: Any, dtype: Any) -> tuple[Shape, Any]:
 
 
 def _drawn(name: str, draw: Callable[[], Node]) -> Tensor:
-    token = enter_scope(name, user_frame(2))
+    token = enter_scope(name, 2)
     try:
         return wrap(draw())
     finally:

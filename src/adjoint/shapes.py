@@ -88,3 +88,36 @@ def keep_axes(shape: Shape, axes: tuple[int, ...]) -> Shape:
 def size_of(shape: Shape) -> int:
     """The number of elements."""
     return math.prod(shape)
+
+
+def reshaped_strides(shape: Shape, strides: tuple[int, ...], other: Shape) -> tuple[int, ...] | None:
+    """The strides at which the elements of a strided array are found in another shape of as many; None where there are none.
+    Axes are taken in the shortest groups of as many elements; those of a group must run on into each other."""
+    left = [(n, s) for n, s in zip(shape, strides, strict=True) if n != 1]
+    wanted = [n for n in other if n != 1]
+    found: list[int] = []
+    while left:
+        (size, step), *left = left
+        group, sizes = [(size, step)], [wanted[len(found)]]
+        while size != size_of(tuple(sizes)):
+            if size < size_of(tuple(sizes)):
+                (n, step), *left = left
+                if group[-1][1] != n * step:
+                    return None
+                group.append((n, step))
+                size *= n
+            else:
+                sizes.append(wanted[len(found) + len(sizes)])
+        found += [step * c for c in contiguous(tuple(sizes))]
+    steps = iter(found)
+    return tuple([0 if n == 1 else next(steps) for n in other])
+
+
+def contiguous(shape: Shape) -> tuple[int, ...]:
+    """The strides of a row-major array, in elements."""
+    strides = []
+    step = 1
+    for n in reversed(shape):
+        strides.append(step)
+        step *= n
+    return tuple(reversed(strides))

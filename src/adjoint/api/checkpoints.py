@@ -11,7 +11,7 @@ from adjoint.api.transforms import _output_nodes
 from adjoint.graph import Node, Scope, get_mode
 from adjoint.graph.node import Located
 from adjoint.primitives.core import marker
-from adjoint.tensors.located import enter_scope, leave_scope, recording_at_user, user_frame
+from adjoint.tensors.located import enter_scope, leave_scope, recording_at_user
 from adjoint.tensors.named import wrap
 from adjoint.tensors.tensor import Tensor
 
@@ -41,7 +41,7 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
                 wrap(marker(leaf.node)) if isinstance(leaf, Tensor) and leaf.dtype.inexact else leaf for leaf in leaves
             ]
         own_args, own_keywords = structure.unflatten(inner)
-        token = enter_scope("checkpoint", user_frame(), user=True)
+        token = enter_scope("checkpoint", 2, user=True)
         scope = get_mode().site
         try:
             out = f(*own_args, **own_keywords)

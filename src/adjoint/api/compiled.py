@@ -194,7 +194,7 @@ class Compiled:
     def written_for(self, call: Call) -> Step | None:
         """The function written out for calls like this one."""
         if not self.asked or (self.step is not None and self.step[1].is_outdated):
-            self.step, self.asked = write_step(self, call.leaves, get_mode().grad), True
+            self.step, self.asked = write_step(self, call.leaves, call.structure, get_mode().grad), True
         return None if self.step is None else self.step[0]
 
     def held(self, leaves: list[Any]) -> list[Any]:

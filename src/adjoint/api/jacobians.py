@@ -14,9 +14,10 @@ import numpy as np
 
 from adjoint.api.transforms import Inputs, _leaves_like, _output_nodes, _positions, grad, jvp
 from adjoint.batch import Batch
+from adjoint.execution import bands
 from adjoint.derive import forward, one_cotangent, reverse
 from adjoint.graph import ArrayType, Node, array_type, mode, substitute
-from adjoint.primitives.core import data, ops, placeholder, stop_gradient
+from adjoint.primitives.core import data, full, ops, placeholder, stop_gradient
 from adjoint.tensors.located import at_user, recording_at_user
 from adjoint.tensors.gradients import check_differentiable
 from adjoint.tensors.named import wrap
@@ -227,5 +228,10 @@ def _columns(outputs: Sequence[Node], inputs: Sequence[Node]) -> Blocks:
 
 
 def _basis(type: ArrayType) -> Node:
-    """The unit arrays of a type, one after another."""
-    return data(np.eye(type.size, dtype=type.dtype.dtype).reshape((type.size, *type.shape)))
+    """The unit arrays of a type, one after another: ones on the diagonal of zeros; if there are many, as a graph, in which a
+    plan sees the diagonal."""
+    n = type.size
+    if n < bands.SMALLEST:
+        return data(np.eye(n, dtype=type.dtype.dtype).reshape((n, *type.shape)))
+    ones = full(1.0 if type.dtype.kind == "f" else 1 + 0j, array_type((n,), type.dtype))
+    return ops.reshape(ops.embed(ones, (n * n,), ((0, n, n + 1),)), (n, *type.shape))

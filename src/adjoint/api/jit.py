@@ -172,9 +172,9 @@ class Jitted:
     def _run(self, compiled: Compiled, call: Call, numbers: list[Any]) -> Any:
         if self.check:
             return compiled.checked(call, numbers, lambda: self._plainly(call.args, call.keywords))
-        if call.structure is None:
+        if not call.keywords:
             step = compiled.written_for(call)
-            self._way = None if step is None else (step, len(call.leaves))
+            self._way = None if step is None else (step, len(call.args))
         try:
             results = compiled.results(call.leaves, numbers)
         except (IndexError, RuntimeError, ValueError) as error:

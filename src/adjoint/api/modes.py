@@ -31,10 +31,16 @@ class _GradMode:
         MODE.reset(self.tokens.pop())
 
     def __call__(self, function: F) -> F:
+        enabled = self.enabled
+
         @functools.wraps(function)
         def wrapped(*args: Any, **keywords: Any) -> Any:
-            with type(self)():
+            outer = get_mode()
+            token = MODE.set(Mode(enabled, outer.site, outer.offset))
+            try:
                 return function(*args, **keywords)
+            finally:
+                MODE.reset(token)
 
         return wrapped  # type: ignore[return-value]
 

@@ -27,10 +27,13 @@ from adjoint.primitives.core import LEAF, leaf
 from adjoint.primitives.random import EXAMPLES
 from adjoint.shapes import size_of
 from adjoint.tensors.tensor import Tensor
+from adjoint.tree import Structure
+from adjoint.api.writing import Writer, closed, open_containers
 
 if TYPE_CHECKING:
     from adjoint.api.compiled import Compiled
 
+MOST_HELD = 1 << 22  # bytes of its last results that a function may hold, so as not to make arrays for them anew
 UNUSUAL = object()  # what a written function gives where the general way is to be taken
 
 UNREADABLE = (ArithmeticError, AttributeError, LookupError)  # what numbers that changed in kind, or are gone, raise
@@ -38,41 +41,11 @@ UNREADABLE = (ArithmeticError, AttributeError, LookupError)  # what numbers that
 Step = Callable[..., Any]
 
 
-class Writer:
-    """Lines of a function, and the objects that they refer to."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self.objects: dict[str, Any] = {}
-        self._names: dict[int, str] = {}
-
-    def name(self, value: Any) -> str:
-        """The name of an object in the function."""
-        found = self._names.get(id(value))
-        if found is None:
-            found = self._names[id(value)] = f"o{len(self._names)}"
-            self.objects[found] = value
-        return found
-
-    def add(self, *lines: str) -> None:
-        """Lines at the function's outer level."""
-        self.lines += ["    " + line for line in lines]
-
-    def unless(self, condition: str) -> None:
-        """Take the general way unless a condition holds."""
-        self.add(f"if not ({condition}): return UNUSUAL")
-
-    def function(self, parameters: Sequence[str]) -> Step:
-        """The function."""
-        source = "\n".join([f"def step({', '.join(parameters)}):", *self.lines])
-        exec(source, self.objects)
-        made: Step = self.objects["step"]
-        return made
-
-
-def write_step(compiled: Compiled, arguments: Sequence[Any], grad: bool) -> tuple[Step, Any] | None:
-    """The function for calls like this one, with plain positional arguments, and the native program's station that it
-    uses; None where the general way is needed."""
+def write_step(
+    compiled: Compiled, arguments: Sequence[Any], structure: Structure | None, grad: bool
+) -> tuple[Step, Any] | None:
+    """The function for calls like this one, with positional arguments, and the native program's station that it uses; None
+    where the general way is needed. `arguments` are the leaves, of containers if there is a `structure`."""
     if compiled.replay is None or compiled.changed or any(p is not None for _, p, _, _ in compiled.rebound):
         return None
     if any(p is not None for _, p, _ in compiled.gradients) or any(p is not None for _, p, _ in compiled.looked):
@@ -92,16 +65,16 @@ def write_step(compiled: Compiled, arguments: Sequence[Any], grad: bool) -> tupl
     w.objects.update(
         UNUSUAL=UNUSUAL, active=tracing.active, examples=EXAMPLES.get, tracing=tracing, get_mode=get_mode, Node=Node,
         default_dtype=default_dtype, Tensor=Tensor, ndarray=np.ndarray, new=object.__new__, LEAF=LEAF, leaf=leaf,
-        address=memory.address, new_array=memory.new_array, pointers=station.pointers, run=station.function,
-        table=(station.argument,), failure=station.failure, status=station.status, forget=station.forget_failure,
+        new_array=memory.new_array, run=station.function, columns=[(x,) for x in station.arguments], **station.names,
+        failure=station.failure, status=station.status, forget=station.forget_failure,
         lock=station.lock, locked=station.lock.locked, getrefcount=getrefcount,
         is_ours=execution.is_ours, dget=dict.__getitem__,
     )  # fmt: skip
     _check_surroundings(w, compiled, grad)
     if station.launches:
         w.unless(f"not {w.name(station)}.is_outdated")
-    parameters = _read_arguments(w, compiled, arguments)
-    if parameters is None:
+    parameters = [f"a{k}" for k in range(len(arguments))] if structure is None else open_containers(w, structure)
+    if parameters is None or not _read_arguments(w, compiled, arguments):
         return None
     _read_names(w, compiled)
     _read_gradients(w, compiled)
@@ -111,12 +84,12 @@ def write_step(compiled: Compiled, arguments: Sequence[Any], grad: bool) -> tupl
     body = Writer()
     body.objects, body._names = w.objects, w._names
     _point(body, compiled, station)
-    stores = _make_results(body, compiled, station)
+    stores = _make_results(body, compiled, station, memory.LEASED_FROM)
     looked = {id(variable) for variable, _, _ in compiled.looked}
     for k, (owner, _, _) in enumerate(compiled.gradients):
         if id(owner) not in looked:
             body.add(f"b{k} = {w.name(owner)}.grad")
-    body.add("_, = map(run, table)")
+    body.add("_, = map(run, *columns)")
     body.add("if failure[0] or status.value:", "    forget()", "    return UNUSUAL")
     body.add(*stores)
     w.lines += ["    " + line for line in body.lines]
@@ -134,15 +107,14 @@ def _check_surroundings(w: Writer, compiled: Compiled, grad: bool) -> None:
         w.unless(f"{w.name(owner)}{how} is {w.name(value)}")
 
 
-def _read_arguments(w: Writer, compiled: Compiled, arguments: Sequence[Any]) -> list[str] | None:
-    parameters = []
+def _read_arguments(w: Writer, compiled: Compiled, arguments: Sequence[Any]) -> bool:
+    """Check the leaves a0, a1, ... and name their arrays v0, v1, ...; False where one is of a kind that needs more."""
     for k, x in enumerate(arguments):
-        parameters.append(f"a{k}")
         if isinstance(x, float):
             w.unless(f"type(a{k}) is float")
         elif isinstance(x, Tensor):
             if x.node.tracked:
-                return None
+                return False
             w.unless(f"type(a{k}) is Tensor")
             w.add(f"n = a{k}.node")
             w.unless(f"n.type is {w.name(x.node.type)} and not n.tracked")
@@ -151,11 +123,15 @@ def _read_arguments(w: Writer, compiled: Compiled, arguments: Sequence[Any]) -> 
                 w.unless(f"id(a{k}) not in {w.name(compiled.captured)}")
             w.unless(f"type(v{k}) is ndarray")
             _in_order(w, f"v{k}")
-        else:
+        elif isinstance(x, np.ndarray):
             w.unless(f"type(a{k}) is ndarray and a{k}.dtype is {w.name(x.dtype)} and a{k}.shape == {x.shape}")
             w.add(f"v{k} = a{k}")
             _in_order(w, f"v{k}")
-    return parameters
+        elif type(x) in (int, bool, str):
+            w.unless(f"type(a{k}) is {type(x).__name__} and a{k} == {x!r}")
+        else:
+            return False
+    return True
 
 
 def _in_order(w: Writer, array: str) -> None:
@@ -229,9 +205,9 @@ def _point(w: Writer, compiled: Compiled, station: Any) -> None:
         else:
             arrays[place] = f"w{names[id(source)]}" if position is None else f"v{position}"
     for place, array in arrays.items():
-        at = station.leaves[place]
-        if at >= 0:
-            w.add(f"pointers[{at}] = address({array})")
+        line = station.leaf(place, array)
+        if line:
+            w.add(line)
     if compiled.cells and station.blocks:
         w.objects["last"] = [None]
         w.add("if numbers != last[0]:", "    last[0] = None")
@@ -241,9 +217,10 @@ def _point(w: Writer, compiled: Compiled, station: Any) -> None:
         w.add("    last[0] = numbers")
 
 
-def _make_results(w: Writer, compiled: Compiled, station: Any) -> list[str]:
+def _make_results(w: Writer, compiled: Compiled, station: Any, least: int) -> list[str]:
     """Find memory for the results and make all that will hold them; the lines that give names, gradients and numbers their
-    new values, none of which is a call."""
+    new values, none of which is a call. A large result that was the last call's, and that nobody else holds any more, is
+    written over."""
 
     def node(r: int, variable: Variable | None) -> str:
         owner = (
@@ -251,16 +228,26 @@ def _make_results(w: Writer, compiled: Compiled, station: Any) -> list[str]:
         )
         return f"Node(LEAF, (), {owner.format(w.name(compiled.types[r]))}, r{r})"
 
+    sizes = [size_of(x.shape) * x.dtype.dtype.itemsize for x in compiled.types]
+
     def memory(r: int) -> str:
         type_ = compiled.types[r]
-        dtype = type_.dtype.dtype
-        return f"new_array({type_.shape}, {w.name(dtype)}, {size_of(type_.shape) * dtype.itemsize})"
+        return f"new_array({type_.shape}, {w.name(type_.dtype.dtype)}, {sizes[r]})"
 
     names = {id(tensor): k for k, (tensor, _, _, _) in enumerate(compiled.names)}
+    rebound = {r for _, _, _, r in compiled.rebound}
     shared = {r: names[id(t)] for t, _, _, r in compiled.rebound if station.shares[r] and id(t) in names}
-    for r in range(len(compiled.types)):
-        if r not in shared:
-            w.add(f"r{r} = {memory(r)}", f"pointers[{station.results[r]}] = address(r{r})")
+    room = MOST_HELD
+    for r, nbytes in enumerate(sizes):
+        if r in shared:
+            continue
+        if r not in rebound and least <= nbytes <= room:
+            room -= nbytes
+            held = w.name([None])
+            w.add(f"r{r} = {held}[0]", f"if getrefcount(r{r}) != {SOLE[2]}: r{r} = {held}[0] = {memory(r)}")
+        else:
+            w.add(f"r{r} = {memory(r)}")
+        w.add(station.result(r, f"r{r}"))
     holders = [(f"g{k}", place) for k, (_, _, place) in enumerate(compiled.gradients) if place is not None]
     holders += [(f"t{k}", x) for k, (kind, x) in enumerate(compiled.outputs) if kind == "value"]
     holders.sort(key=lambda holder: holder[1] in shared)  # those of shared memory last: see below
@@ -270,7 +257,7 @@ def _make_results(w: Writer, compiled: Compiled, station: Any) -> list[str]:
     for r, k in shared.items():
         # nobody else holds the node or its value: that it becomes another one can't be seen
         w.add(f"sole{r} = getrefcount(n{k}) == {SOLE[0]} and getrefcount(w{k}) == {SOLE[1]} and is_ours(w{k})")
-        w.add(f"r{r} = w{k} if sole{r} else {memory(r)}", f"pointers[{station.results[r]}] = address(r{r})")
+        w.add(f"r{r} = w{k} if sole{r} else {memory(r)}", station.result(r, f"r{r}"))
     for holder, place in holders[own:]:
         w.add(f"{holder} = new(Tensor)", f"{holder}.node = {node(place, None)}")
     stores = [
@@ -302,20 +289,19 @@ def _give(w: Writer, compiled: Compiled) -> None:
             made.append(f"t{k}")
         else:
             made.append(f"a{x}" if kind == "argument" else f"numbers[{x}]" if kind == "number" else w.name(x))
-    if compiled.structure.kind is None:
-        w.add(f"return {made[0]}")
-    else:
-        w.add(f"return {w.name(compiled.structure.unflatten)}([{', '.join(made)}])")
+    w.add(f"return {closed(w, compiled.structure, iter(made))}")
 
 
-def _counts_when_sole() -> tuple[int, int]:
-    """The reference counts of a node and its value that a written function finds when only a tensor holds them."""
+def _counts_when_sole() -> tuple[int, int, int]:
+    """The reference counts that a written function finds: of a node and its value when only a tensor holds them, and of a
+    result that it alone holds."""
     w = Writer()
     tensor = object.__new__(Tensor)
     tensor.node = leaf(np.zeros(3), array_type((3,), float64))
     w.objects.update(getrefcount=getrefcount)
-    w.add(f"n0 = {w.name(tensor)}.node", "w0 = n0.value", "return getrefcount(n0), getrefcount(w0)")
-    found: tuple[int, int] = w.function([])()
+    w.add(f"n0 = {w.name(tensor)}.node", "w0 = n0.value", f"r0 = {w.name([np.zeros(3)])}[0]")
+    w.add("return getrefcount(n0), getrefcount(w0), getrefcount(r0)")
+    found: tuple[int, int, int] = w.function([])()
     return found
 
 

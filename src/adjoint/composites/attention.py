@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from adjoint.composites.indexing import never_from_the_end
+from adjoint.composites.recipes import remembered
 from adjoint.dtypes import int64
 from adjoint.graph import Node
 from adjoint.primitives.core import ops, same_type, stop_gradient
@@ -38,6 +39,7 @@ def masked(scores: Node, mask: Node) -> Node:
     return ops.add(scores, ops.astype(mask, scores.dtype))
 
 
+@remembered
 def attention_weights(query: Node, key: Node, mask: Node | None, is_causal: bool, scale: float) -> Node:
     """softmax(scale · query keyᵀ + masks) over the keys: all 0 where a mask leaves none."""
     scores = product(ops.multiply(query, scale), ops.matrix_transpose(key))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from adjoint.composites.indexing import never_from_the_end
+from adjoint.composites.recipes import remembered
 from adjoint.dtypes import int64
 from adjoint.graph import Node
 from adjoint.primitives.core import ops
@@ -27,6 +28,7 @@ def picked(scores: Node, labels: Node, axis: int) -> Node:
     return ops.gather(scores, [*grid[:axis], labels, *grid[axis:]])
 
 
+@remembered
 def by_class(
     scores: Node, labels: Node, axis: int, weight: Node | None, ignored: int | None, reduction: str, smoothing: float
 ) -> Node:
@@ -57,6 +59,7 @@ def by_class(
     return ops.divide(ops.sum(losses, axes), ops.sum(share, axes))
 
 
+@remembered
 def by_probability(
     log_scores: Node, target: Node, axis: int, weight: Node | None, reduction: str, smoothing: float
 ) -> Node:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from adjoint.composites.recipes import remembered
 from adjoint.graph import Node
 from adjoint.primitives.core import ops
 from adjoint.shapes import Shape, keep_axes, size_of
@@ -25,12 +26,14 @@ def affine(x: Node, weight: Node | None, bias: Node | None) -> Node:
     return x if bias is None else ops.add(x, bias)
 
 
+@remembered
 def layer_norm(x: Node, shape: Shape, weight: Node | None, bias: Node | None, epsilon: float) -> Node:
     axes = _trailing("layer_norm", x, shape, weight, bias)
     _, centered, variance = moments(x, axes)
     return affine(ops.divide(centered, ops.sqrt(ops.add(variance, epsilon))), weight, bias)
 
 
+@remembered
 def rms_norm(x: Node, shape: Shape, weight: Node | None, epsilon: float | None) -> Node:
     axes = _trailing("rms_norm", x, shape, weight, None)
     count = float(size_of(shape))
@@ -55,6 +58,7 @@ def _check_features(name: str, shape: Shape, weight: Node | None, bias: Node | N
             raise ValueError(f"{name}: the {what} must have shape {shape}; it has {given.shape}")
 
 
+@remembered
 def group_norm(x: Node, groups: int, weight: Node | None, bias: Node | None, epsilon: float) -> Node:
     name = "group_norm"
     if x.ndim < 2:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from adjoint.composites.recipes import remembered
 from adjoint.graph import Node, array_type, get_mode
 from adjoint.primitives.contraction import MATMUL
 from adjoint.primitives.core import conjugate, ops, same_type
@@ -48,6 +49,13 @@ def matmul(a: Node, b: Node) -> Node:
     if b.ndim > 1:
         shape = (*shape, columns)
     return ops.reshape(product, shape)
+
+
+@remembered
+def linear(x: Node, weight: Node, bias: Node | None) -> Node:
+    """x (..., in) by a weight (out, in), plus a bias (out,)."""
+    product = matmul(x, ops.permute_dims(weight, tuple(range(weight.ndim))[::-1]))
+    return product if bias is None else ops.add(product, bias)
 
 
 def vecdot(a: Node, b: Node, axis: int) -> Node:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from adjoint.composites.recipes import remembered
 from adjoint.graph import Node, array_type
 from adjoint.primitives.core import conjugate, inexact, ops, stop_gradient, zeros
 from adjoint.shapes import Shape, drop_axes, keep_axes, normalize_axes, normalize_axis, size_of
@@ -23,6 +24,7 @@ def reduce(name: str, x: Node, axis: Axis, keepdims: bool) -> Node:
     return ops.reshape(result, keep_axes(x.shape, axes)) if keepdims else result
 
 
+@remembered
 def mean(x: Node, axis: Axis, keepdims: bool) -> Node:
     x = inexact(x)
     axes = normalize_axes(axis, x.ndim, "mean")
@@ -30,6 +32,7 @@ def mean(x: Node, axis: Axis, keepdims: bool) -> Node:
     return ops.divide(reduce("sum", x, axes, keepdims), float(count))
 
 
+@remembered
 def var(x: Node, axis: Axis, correction: float, keepdims: bool) -> Node:
     x = inexact(x)
     axes = normalize_axes(axis, x.ndim, "var")
@@ -47,10 +50,12 @@ def root_of_squares(s: Node) -> Node:
     return ops.where(dead, zeros(s.type), ops.sqrt(s))
 
 
+@remembered
 def std(x: Node, axis: Axis, correction: float, keepdims: bool) -> Node:
     return root_of_squares(var(x, axis, correction, keepdims))
 
 
+@remembered
 def norm(x: Node, order: float, axis: Axis, keepdims: bool) -> Node:
     x = inexact(x)
     axes = normalize_axes(axis, x.ndim, "norm")
@@ -78,6 +83,7 @@ def _shift(x: Node, axes: Shape) -> Node:
     return ops.where(ops.isfinite(top), top, zeros(top.type))
 
 
+@remembered
 def logsumexp(x: Node, axis: Axis, keepdims: bool) -> Node:
     x = inexact(x)
     axes = normalize_axes(axis, x.ndim, "logsumexp")
@@ -90,6 +96,7 @@ def logsumexp(x: Node, axis: Axis, keepdims: bool) -> Node:
     return result if keepdims else ops.reshape(result, tuple(n for i, n in enumerate(x.shape) if i not in axes))
 
 
+@remembered
 def softmax(x: Node, axis: int | tuple[int, ...]) -> Node:
     x = inexact(x)
     axes = normalize_axes(axis, x.ndim, "softmax")
@@ -97,6 +104,7 @@ def softmax(x: Node, axis: int | tuple[int, ...]) -> Node:
     return ops.divide(powers, reduce("sum", powers, axes, True))
 
 
+@remembered
 def log_softmax(x: Node, axis: int | tuple[int, ...]) -> Node:
     x = inexact(x)
     axes = normalize_axes(axis, x.ndim, "log_softmax")
@@ -136,18 +144,21 @@ def sort(x: Node, axis: int, descending: bool) -> Node:
     return ops.take_along_axis(x, ops.argsort(x, axis, descending), axis)
 
 
+@remembered
 def gelu(x: Node) -> Node:
     x = inexact(x)
     # x/2 erfc(-x/sqrt 2) keeps the digits of the negative tail, which 1 + erf(x/sqrt 2) loses
     return ops.multiply(ops.multiply(x, 0.5), ops.erfc(ops.multiply(x, -math.sqrt(0.5))))
 
 
+@remembered
 def gelu_tanh(x: Node) -> Node:
     x = inexact(x)
     inner = ops.multiply(ops.add(x, ops.multiply(ops.power_constant(x, 3), 0.044715)), math.sqrt(2 / math.pi))
     return ops.multiply(ops.multiply(x, 0.5), ops.add(ops.tanh(inner), 1))
 
 
+@remembered
 def silu(x: Node) -> Node:
     x = inexact(x)
     return ops.multiply(x, ops.sigmoid(x))

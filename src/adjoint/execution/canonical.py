@@ -21,78 +21,62 @@ FLOAT_SLOT = "a number"
 
 
 class Canonical:
-    """A numbered graph. `order[i]` is node i; `leaves` are those whose values go in; `numbers` the free constants."""
+    """A numbered graph. `order[i]` is node i, the roots first; `leaves` are those whose values go in; `numbers` the free
+    constants."""
 
-    __slots__ = ("edges", "entries", "leaves", "number", "numbers", "order", "pullbacks", "structural")
+    __slots__ = ("edges", "entries", "leaves", "numbers", "order", "places", "pullbacks", "roots", "structural")
 
-    def __init__(self, structural: bool) -> None:
+    def __init__(self, roots: Sequence[Node], structural: bool) -> None:
         self.structural = structural
-        self.number: dict[Node, int] = {}
-        self.order: list[Node] = []
+        self.order: list[Node] = list(dict.fromkeys(roots))
+        self.roots = len(self.order)
+        self.places: dict[Node, int] | None = None
         self.entries: list[Any] = []
         self.edges: list[int] = []
         self.leaves: list[Node] = []
         self.numbers: list[tuple[Any, Node]] = []
         self.pullbacks: list[Node] = []
 
+    @property
+    def number(self) -> dict[Node, int]:
+        """The number of each node."""
+        if self.places is None:
+            self.places = {x: i for i, x in enumerate(self.order)}
+        return self.places
+
+    def __contains__(self, node: Node) -> bool:
+        """Whether a node has a number here. To be asked before another graph is numbered."""
+        i = node.number
+        return i < len(self.order) and self.order[i] is node
+
 
 def canonicalize(roots: Sequence[Node], structural: bool = False, given: Collection[Node] = ()) -> Canonical:
-    """Number the pending graph below the roots. Those `given` will have values when the plan runs.
+    """Number the pending graph below the roots, in the order in which a walk from them meets its nodes first. Those `given`
+    will have values when the plan runs.
+
+    A node notes its number itself, which is faster than a dictionary: so this is done under the evaluation lock. What it
+    notes counts only if that place in the order is its own, whatever older walks have left.
 
     Where a pullback is pending, everything that was recorded counts and not just what has no value yet: then the walk
     is `structural`, and tracked nodes that hold a value are entered all the same.
     """
-    structural = structural or any(
-        x.op is SELECT and x.value is None and x.inputs and x.inputs[0].op is PULLBACK and x.inputs[0].value is None
-        for x in roots
-    )
-    c = Canonical(structural)
-    number, order, leaves = c.number, c.order, c.leaves
-    entry, edge, get = c.entries.append, c.edges.append, c.number.get
-    stack = list(roots)[::-1]
-    pop, push = stack.pop, stack.append
-    while stack:
-        node = pop()
-        if node in number:
-            continue
+    c = Canonical(roots, structural)
+    passed = False  # whether the walk took a node for a leaf that a structural one would have entered
+    order, leaves, count = c.order, c.leaves, c.roots
+    entry, edge, meet = c.entries.append, c.edges.append, order.append
+    for i, node in enumerate(order):
+        node.number = i
+    for node in order:  # which grows on the way
         inputs = node.inputs
         held = node.value is not None
-        if not held and not inputs and node.op is HOST_CALL:
-            number[node] = len(order)
-            order.append(node)
-            c.entries += [HOST_CALL, node.attributes, 0]
-            continue
         if inputs and (not held or (structural and node.tracked)):
-            # one or two inputs are by far the most common: their numbers are looked up once
-            count = len(inputs)
-            if count == 2:
-                a, b = inputs
-                i, j = get(a), get(b)
-                if i is None or j is None:
-                    push(node)
-                    if j is None:
-                        push(b)
-                    if i is None:
-                        push(a)
-                    continue
+            for x in inputs:
+                i = x.number
+                if i >= count or order[i] is not x:
+                    x.number = i = count
+                    meet(x)
+                    count += 1
                 edge(i)
-                edge(j)
-            elif count == 1:
-                i = get(inputs[0])
-                if i is None:
-                    if node.op is SELECT and not structural and inputs[0].op is PULLBACK and inputs[0].value is None:
-                        return canonicalize(roots, True, given)
-                    push(node)
-                    push(inputs[0])
-                    continue
-                edge(i)
-            else:
-                missing = [x for x in inputs if x not in number]
-                if missing:
-                    push(node)
-                    stack.extend(missing[::-1])
-                    continue
-                c.edges.extend([number[x] for x in inputs])
             op = node.op
             entry(op)
             entry(node.tracked)
@@ -100,15 +84,23 @@ def canonicalize(roots: Sequence[Node], structural: bool = False, given: Collect
             if attributes is not None:
                 entry(attributes if op.key is None else op.key(attributes))
             if op.variadic:
-                entry(count)
+                entry(len(inputs))
                 if op is PULLBACK:
                     c.pullbacks.append(node)
+                elif op is SELECT and not structural and inputs[0].op is PULLBACK and inputs[0].value is None:
+                    if passed:
+                        return canonicalize(roots, True, given)
+                    structural = c.structural = True
             if held:
                 entry("held")
                 leaves.append(node)
         elif held or node.op is not FULL:
+            if not held and not inputs and node.op is HOST_CALL:
+                c.entries += [HOST_CALL, node.attributes, 0]
+                continue
             if not held and node not in given:
                 _refuse_placeholder(node)
+            passed = passed or (node.tracked and bool(inputs))
             kind = node.type
             entry(node.tracked)
             entry(kind.code if type(kind) is not tuple else tuple([t.code for t in kind]))
@@ -122,8 +114,6 @@ def canonicalize(roots: Sequence[Node], structural: bool = False, given: Collect
             else:
                 entry(FLOAT_SLOT)
                 c.numbers.append((value, node))
-        number[node] = len(order)
-        order.append(node)
     return c
 
 
@@ -142,8 +132,8 @@ def _refuse_placeholder(node: Node) -> None:
     )
 
 
-def external_references(c: Canonical) -> list[int]:
-    """The numbers of the pending nodes that something outside this graph refers to.
+def external_references(c: Canonical, references: Sequence[int]) -> list[int]:
+    """The numbers of the pending nodes that something outside this graph refers to, by the `reference_counts` of its order.
 
     A tensor that somebody holds will be asked for, or not; its value costs little now and a whole evaluation later. A
     reference count above what the graph itself explains shows it. So does a reverse pass of which somebody holds another
@@ -151,12 +141,11 @@ def external_references(c: Canonical) -> list[int]:
     """
     order = c.order
     explained = Counter(c.edges)
-    explained.update([c.number[x] for x in c.pullbacks])  # that list holds them too
-    references = reference_counts(order)
+    explained.update([x.number for x in c.pullbacks])  # that list holds them too
     return [
         i
         for i, count in enumerate(references)
-        if count > BASELINE + explained[i]
+        if count > COUNTED_IN_LIST + explained[i]
         and order[i].value is None
         and order[i].inputs
         and (type(order[i].type) is not tuple or order[i].op is PULLBACK)
@@ -168,9 +157,8 @@ def reference_counts(nodes: list[Node]) -> list[int]:
     return list(map(getrefcount, nodes))
 
 
-# What `reference_counts` gives for a node that only the list holds; a numbered graph holds each node once more.
+# What `reference_counts` gives for a node that only the list holds.
 COUNTED_IN_LIST = reference_counts([Node(FULL, (), 0.0, None, None, 0, False)])[0]
-BASELINE = COUNTED_IN_LIST + 1
 
 
 def value_array(node: Node) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 
 from adjoint.derive import PULLBACK
 from adjoint.execution.canonical import COUNTED_IN_LIST, Canonical
-from adjoint.graph import Node
+from adjoint.graph import Node, topological
 from adjoint.primitives.core import VERSION
 
 LEAST = 1 << 17  # bytes: less fits the cache beside the result
@@ -32,7 +32,7 @@ def forgotten_leaves(c: Canonical) -> tuple[tuple[int, int], ...]:
     if not large:
         return ()
     needed: set[Node] = set()
-    for node in reversed(c.order):
+    for node in reversed(topological(c.order, lambda node: all(x in c.number for x in node.inputs))):
         if node.op is not VERSION and (node.tracked or node.op is PULLBACK or node in needed):
             needed.update(node.inputs)
     uses = Counter(c.edges)
@@ -47,8 +47,10 @@ def donated_leaves(c: Canonical, forgotten: tuple[tuple[int, int], ...], arrays:
         [
             k
             for (k, uses), node, value in zip(forgotten, nodes, values, strict=True)
-            # the leaf: in `order`, `number` and `leaves`, and in the inputs of its users; the array: in the leaf and `arrays`
-            if node == COUNTED_IN_LIST + 3 + uses and value == COUNTED_IN_LIST + 2 and is_ours(arrays[k])
+            # the leaf: in `order` and `leaves`, maybe in `places`, and in its users' inputs; the array: in the leaf and `arrays`
+            if node == COUNTED_IN_LIST + 2 + (c.places is not None) + uses
+            and value == COUNTED_IN_LIST + 2
+            and is_ours(arrays[k])
         ]
     )
 

@@ -38,26 +38,41 @@ __all__ = ["compact", "evaluate", "located", "plan_of", "run"]
 CACHE_WEIGHT = 1_000_000  # steps and leaves remembered in all
 
 
+class Remembered:
+    """The plans of one graph by what they compute of it: (numbers of nodes, whether also what a reverse pass will read).
+
+    `counts` are the reference counts that the last evaluation found and `plan` the plan it took: the graph and its counts
+    say who holds what of it, and so decide what to compute.
+    """
+
+    __slots__ = ("counts", "plan", "plans")
+
+    def __init__(self) -> None:
+        self.plans: dict[Any, Plan] = {}
+        self.counts: list[int] | None = None
+        self.plan: Plan | None = None
+
+
 class PlanCache:
-    """Plans by key, the least recently used forgotten first."""
+    """What is remembered of graphs by their keys, the least recently met forgotten first."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
-        self.plans: OrderedDict[Any, Plan] = OrderedDict()
+        self.graphs: OrderedDict[Any, Remembered] = OrderedDict()
         self.weight = 0
 
-    def get(self, key: Any) -> Plan | None:
-        plan = self.plans.get(key)
-        if plan is not None:
-            self.plans.move_to_end(key)
-        return plan
+    def get(self, key: Any) -> Remembered | None:
+        found = self.graphs.get(key)
+        if found is not None:
+            self.graphs.move_to_end(key)
+        return found
 
-    def put(self, key: Any, plan: Plan) -> None:
-        self.plans[key] = plan
+    def put(self, key: Any, computed: Any, plan: Plan) -> None:
+        self.graphs.setdefault(key, Remembered()).plans[computed] = plan
         self.weight += plan.weight
-        while self.weight > self.limit and len(self.plans) > 1:
-            _, old = self.plans.popitem(last=False)
-            self.weight -= old.weight
+        while self.weight > self.limit and len(self.graphs) > 1:
+            _, old = self.graphs.popitem(last=False)
+            self.weight -= sum([plan.weight for plan in old.plans.values()])
 
 
 _cache = PlanCache(CACHE_WEIGHT)
@@ -81,19 +96,20 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew_lock)
 
 
-def key_of(c: Canonical, wanted: list[int], keep: bool) -> Any:
-    """What a plan is found by: everything that decides it, and no value."""
-    return (tuple(c.entries), tuple(c.edges), tuple(wanted), keep, tiers.deterministic)
+def key_of(c: Canonical) -> Any:
+    """What a graph is found by: all that decides how it can be computed, and no value."""
+    return (tuple(c.entries), tuple(c.edges), c.roots, tiers.deterministic)
 
 
-def plan_of(c: Canonical, wanted: list[int], keep: bool, key: Any = None) -> Plan:
-    """The plan for a numbered graph, remembered or built."""
-    key = key or key_of(c, wanted, keep)
-    plan = _cache.get(key)
+def plan_of(c: Canonical, wanted: Sequence[int], keep: bool, key: Any) -> Plan:
+    """The plan for the wanted nodes of a graph, remembered or built."""
+    known = _cache.get(key)
+    computed = (tuple(wanted), keep)
+    plan = None if known is None else known.plans.get(computed)
     if plan is None:
         with collector_paused():
             plan = build(c, wanted, keep)
-            _cache.put(key, plan)
+            _cache.put(key, computed, plan)
     return plan
 
 
@@ -172,18 +188,21 @@ def evaluate(nodes: Iterable[Node], remember: bool = True) -> None:
         if WATCHED:
             cut = _cut_from(c)
             if cut:
-                roots += cut
-                c = canonicalize(roots)
-        wanted = dict.fromkeys([c.number[x] for x in roots])
-        if len(c.order) > len(wanted):
-            wanted.update(dict.fromkeys(external_references(c)))
-        keep = not c.structural and any(is_differentiated(x) for x in roots)
-        work = _prepare(c, list(wanted), keep) if remember else _prepare_once(c, list(wanted), keep)
+                c = canonicalize(roots + cut)
+        work = _prepare(c) if remember else _prepare_once(c, *_computed(c, reference_counts(c.order)))
         if work.donated:  # no other thread may read these leaves while they are written over, nor find them later
             with Uninterrupted():
                 _finish(c, work)
             return
     _finish(c, work)
+
+
+def _computed(c: Canonical, counts: Sequence[int]) -> tuple[list[int], bool]:
+    """The numbers of the nodes whose values to compute, and whether to keep what a reverse pass will read."""
+    wanted = dict.fromkeys(range(c.roots))
+    if len(c.order) > c.roots:
+        wanted.update(dict.fromkeys(external_references(c, counts)))
+    return list(wanted), not c.structural and any(is_differentiated(x) for x in c.order[: c.roots])
 
 
 class Work(NamedTuple):
@@ -206,22 +225,32 @@ def _finish(c: Canonical, work: Work) -> None:
         _store(c, work.targets, results)
 
 
-def _prepare(c: Canonical, wanted: list[int], keep: bool) -> Work:
+def _prepare(c: Canonical) -> Work:
     """Run the plan of a structure seen before, or interpret a new one."""
-    key = key_of(c, wanted, keep)
-    plan = _cache.get(key)
-    if plan is None and not tiers.at_first_sight(c.order):
-        mark = hash(key)  # two structures that share it only cost one of them a plan too early
-        if mark not in _seen:
-            if len(_seen) >= MAX_SEEN:
-                _seen.clear()
-            _seen.add(mark)
-            return _prepare_once(c, wanted, keep)
-    if plan is None:
+    key = key_of(c)
+    counts = reference_counts(c.order)
+    known = _cache.get(key)
+    if known is not None and known.counts == counts:
+        plan = known.plan
+        assert plan is not None
+    else:
+        wanted, keep = _computed(c, counts)
+        met = known is not None and (tuple(wanted), keep) in known.plans
+        if not met and not tiers.at_first_sight(c.order):
+            mark = hash((key, *wanted))  # two structures that share it only cost one of them a plan too early
+            if mark not in _seen:
+                if len(_seen) >= MAX_SEEN:
+                    _seen.clear()
+                _seen.add(mark)
+                return _prepare_once(c, wanted, keep)
         plan = plan_of(c, wanted, keep, key)
-    found, leaves, numbers = plan, [value_array(x) for x in c.leaves], [v for v, _ in c.numbers]
-    donated = donated_leaves(c, found.forgotten, leaves) if found.forgotten else ()
-    return Work(found.outputs, lambda: run(found, leaves, numbers, donated), donated)
+        known = _cache.get(key)
+        assert known is not None
+        known.counts, known.plan = counts, plan
+    leaves = [x.value.array if type(x.value) is Kept else x.value for x in c.leaves]
+    numbers = [v for v, _ in c.numbers]
+    donated = donated_leaves(c, plan.forgotten, leaves) if plan.forgotten else ()
+    return Work(plan.outputs, lambda: run(plan, leaves, numbers, donated), donated)
 
 
 def _prepare_once(c: Canonical, wanted: list[int], keep: bool) -> Work:
@@ -238,10 +267,13 @@ def interpret(steps: Interpretation) -> list[Any]:
 
 def _cut_from(c: Canonical) -> list[Node]:
     """The watched constants that somebody still holds and whose source this graph computes; forget the settled ones."""
+    if all([x in c for x in WATCHED]):
+        WATCHED.clear()
+        return []
     counts = reference_counts(WATCHED)
     alive = [x for x, count in zip(WATCHED, counts, strict=True) if x.value is None and count > COUNTED_IN_LIST]
-    found = [x for x in alive if x.inputs[0] in c.number and x not in c.number]
-    WATCHED[:] = [x for x in alive if x not in c.number and x.inputs[0] not in c.number]
+    found = [x for x in alive if x.inputs[0] in c and x not in c]
+    WATCHED[:] = [x for x in alive if x not in c and x.inputs[0] not in c]
     return found
 
 
@@ -294,7 +326,7 @@ def _store(c: Canonical, targets: Sequence[Any], results: list[Any]) -> None:
     several: dict[Node, list[Any]] = {}
     for (i, index, _, is_kept), value in zip(targets, results, strict=True):
         node = order[i]
-        array = compact(value)
+        array = value if type(value) is np.ndarray and value.base is None else compact(value)
         if node.op is FULL and node is node.type.zero:
             array = np.broadcast_to(np.zeros((), array.dtype), array.shape)  # shared for ever: it must stay small
         if index is not None:
@@ -310,6 +342,6 @@ def _store(c: Canonical, targets: Sequence[Any], results: list[Any]) -> None:
         node.value = tuple(arrays)
         node.inputs = ()
     if c.pullbacks:  # the reverse pass has read what was kept for it
-        for node in order:
+        for node in c.leaves:
             if type(node.value) is Kept:
                 node.value = None

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adjoint.execution.canonical import canonicalize, value_array
+from adjoint.execution.evaluate import evaluation_lock
 from adjoint.execution.plan import Plan, build
 from adjoint.execution.programs import Streaming
 from adjoint.execution.tiers import tiers
@@ -90,7 +91,8 @@ def explain(*outputs: Any) -> Explanation:
     pending = [x for x in nodes if x.value is None]
     if not pending:
         raise ValueError("explain: everything here has been computed; explain it before its value is asked for")
-    c = canonicalize(pending)
+    with evaluation_lock():
+        c = canonicalize(pending)
     plan = build(c, list(dict.fromkeys(c.number[x] for x in pending)), False)
     leaves, numbers = [value_array(x) for x in c.leaves], [v for v, _ in c.numbers]
     if tiers.backend != "numpy":

@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import copy
 import math
+from collections import Counter
 from collections.abc import Callable, Container
 from typing import Any
 
 import numpy as np
 
+from adjoint.execution.bands import Bands
+from adjoint.execution.pieces import note_embedded, sum_of_embedded
 from adjoint.execution.plan import Plan, Step
-from adjoint.graph import PRIMITIVES
-from adjoint.primitives.structural import BROADCAST, PERMUTE, RESHAPE
+from adjoint.graph import PRIMITIVES, ArrayType, array_type
+from adjoint.primitives.structural import BROADCAST, RESHAPE
 
 LARGEST_FOLDED = 1 << 10  # elements of a constant array that is computed when compiling
 
@@ -32,10 +35,15 @@ class Simplifier:
         self.producer: dict[int, Step] = {}
         self.same: dict[int, int] = {}
         self.steps: list[Step] = []
+        self.bands = Bands(self)
+        self.embedded: dict[int, tuple[list[int], list[Any]]] = {}  # arrays put into zeros, and at which slices
+        self.outer: set[int] = set()  # multiplications that were products
         leaves = len(plan.leaf_types)
         self.single = set(range(leaves, leaves + len(plan.number_types)))  # one number, whatever the type's shape
         self.single.update(slot for slot, array in plan.constants.items() if array.ndim == 0)
         self.numbers = {slot: array.item() for slot, array in plan.constants.items() if array.ndim == 0}
+        self.reads = Counter([i for step in plan.steps for i in step.inputs])
+        self.reads.update([slot for _, _, slot, _ in plan.outputs])
 
     def number(self, slot: int) -> Any:
         """The number that a slot is known to hold everywhere; None if there is none."""
@@ -50,6 +58,52 @@ class Simplifier:
         """Whether a slot has the type of the step's result, in full."""
         t = self.types[slot]
         return slot not in self.single and t.shape == step.type.shape and t.dtype is step.type.dtype
+
+    def emit(self, name: str, attributes: Any, inputs: tuple[int, ...], type: ArrayType) -> int:
+        """The slot of a step that wasn't recorded."""
+        self.types.append(type)
+        slot = len(self.types) - 1
+        self.add(made(name, attributes, inputs, slot, type))
+        return self.same.get(slot, slot)
+
+    def add(self, step: Step) -> None:
+        """Simplify a step and all that it becomes."""
+        same = self.same
+        if same:
+            inputs = tuple([same.get(i, i) for i in step.inputs])
+            if inputs != step.inputs:
+                step = step._replace(inputs=inputs)
+        found: int | Step | None = None
+        if step.op.name in NAMES or (step.inputs and all(i in self.numbers for i in step.inputs)):
+            for rule in RULES:
+                found = rule(self, step)
+                if isinstance(found, Step):
+                    step = found
+                elif found is not None:
+                    break
+        if found is None or isinstance(found, Step):
+            if not self.bands.take(step):
+                self.steps.append(step)
+                self.producer[step.output] = step
+                note_embedded(self, step)
+        elif found != step.output:
+            same[step.output] = found
+
+    def constant(self, number: float, type: ArrayType) -> int:
+        """The slot of a number that stands for an array of it."""
+        self.types.append(type)
+        slot = len(self.types) - 1
+        self.constants[slot] = np.asarray(number, type.dtype.dtype)
+        self.numbers[slot] = number
+        self.single.add(slot)
+        return slot
+
+
+def made(name: str, attributes: Any, inputs: tuple[int, ...], output: int, type: ArrayType) -> Step:
+    """A step of the operation of a name."""
+    op = PRIMITIVES[name]
+    kernel = op.kernel(attributes, type)
+    return Step(op, attributes, kernel, op.masked or kernel, inputs, output, type)
 
 
 Rule = Callable[[Simplifier, Step], "int | Step | None"]
@@ -135,20 +189,15 @@ def one_movement(s: Simplifier, step: Step) -> int | Step | None:
         if s.stands_for(first, step):
             return first
         if before is not None and first not in s.single:
-            return _movement(RESHAPE, step.attributes, first, step)
+            return made(name, step.attributes, (first,), step.output, step.type)
     if name == "permute_dims":
         before = s.behind(source, name)
         if before is not None and before.inputs[0] not in s.single:
             axes = tuple([before.attributes[a] for a in step.attributes])
             if axes == tuple(range(len(axes))):
                 return before.inputs[0]
-            return _movement(PERMUTE, axes, before.inputs[0], step)
+            return made(name, axes, (before.inputs[0],), step.output, step.type)
     return None
-
-
-def _movement(op: Any, attributes: Any, source: int, step: Step) -> Step:
-    kernel = op.kernel(attributes, step.type)
-    return Step(op, attributes, kernel, kernel, (source,), step.output, step.type)
 
 
 def choice_of_one(s: Simplifier, step: Step) -> int | None:
@@ -168,18 +217,61 @@ def finite_factor(s: Simplifier, step: Step) -> Step | None:
     numbers = [n for n in map(s.number, step.inputs) if n is not None]
     if not any(n != 0 and math.isfinite(n) for n in numbers):
         return None
-    op = PRIMITIVES["multiply"]
-    kernel = op.kernel(None, step.type)
-    return Step(op, None, kernel, kernel, step.inputs, step.output, step.type)
+    return made("multiply", None, step.inputs, step.output, step.type)
+
+
+def transposed(s: Simplifier, slot: int) -> int:
+    """The slot with the last two axes of another exchanged."""
+    type = s.types[slot]
+    *lead, n, m = range(len(type.shape))
+    return s.emit(
+        "permute_dims", (*lead, m, n), (slot,), array_type((*type.shape[:-2], *type.shape[:-3:-1]), type.dtype)
+    )
+
+
+def transposed_sum(s: Simplifier, step: Step) -> Step | None:
+    """A sum of matrix products that is read transposed is the sum of the transposes: products can be computed that way round,
+    and no sum needs to be copied into another order."""
+    if step.op.name != "permute_dims" or s.reads[step.inputs[0]] != 1:
+        return None
+    axes = tuple(range(len(step.type.shape)))
+    total = s.behind(step.inputs[0], "add")
+    if total is None or step.attributes != (*axes[:-2], *axes[:-3:-1]):
+        return None
+    if any(s.behind(i, "matmul") is None or s.reads[i] != 1 for i in total.inputs):
+        return None
+    left, right = total.inputs
+    return made("add", None, (transposed(s, left), transposed(s, right)), step.output, step.type)
+
+
+def outer_product(s: Simplifier, step: Step) -> Step | None:
+    """A matrix product that sums nothing is a multiplication of every element of a column by every one of a row. What a
+    product adds up begins with 0, so that it never gives -0: 0 is added here, too."""
+    if step.op.name == "permute_dims" and s.reads[step.inputs[0]] == 1:  # transposed, it is that of the transposes
+        before = s.behind(step.inputs[0], "add")
+        product = s.behind(before.inputs[0], "multiply") if before is not None else None
+        axes = tuple(range(len(step.type.shape)))
+        if product is None or product.output not in s.outer or step.attributes != (*axes[:-2], *axes[:-3:-1]):
+            return None
+        left, right = product.inputs
+    elif step.op.name == "matmul" and step.type.dtype.kind == "f" and s.types[step.inputs[0]].shape[-1] == 1:
+        left, right = step.inputs
+    else:
+        return None
+    if step.op.name == "permute_dims":
+        left, right = transposed(s, right), transposed(s, left)
+    product_slot = s.emit("multiply", None, (left, right), step.type)
+    s.outer.add(product_slot)
+    return made("add", None, (product_slot, s.constant(0.0, step.type)), step.output, step.type)
 
 
 RULES: tuple[Rule, ...] = (
     fold_constants, moved_number, finite_factor, factor_one, term_zero, twice_is_not_at_all, there_and_back, one_movement,
-    choice_of_one,
+    choice_of_one, outer_product, transposed_sum, sum_of_embedded,
 )  # fmt: skip
 NAMES = frozenset(
     "multiply divide power_constant add subtract negative logical_not bitwise_invert astype reshape permute_dims where "
-    "scale".split()
+    "scale matmul".split()
 )
 
 
@@ -188,28 +280,13 @@ def simplified(plan: Plan) -> Plan:
     result = copy.copy(plan)
     result.types, result.constants = list(plan.types), dict(plan.constants)
     s = Simplifier(result)
-    same = s.same
     for step in plan.steps:
-        if same:
-            inputs = tuple([same.get(i, i) for i in step.inputs])
-            if inputs != step.inputs:
-                step = step._replace(inputs=inputs)
-        found: int | Step | None = None
-        if step.op.name in NAMES or (step.inputs and all(i in s.numbers for i in step.inputs)):
-            for rule in RULES:
-                found = rule(s, step)
-                if isinstance(found, Step):
-                    step = found
-                elif found is not None:
-                    break
-        if found is None or isinstance(found, Step):
-            s.steps.append(step)
-            s.producer[step.output] = step
-        elif found != step.output:
-            same[step.output] = found
+        s.add(step)
     result.outputs = []
     for number, index, slot, kept in plan.outputs:
-        result.outputs.append((number, index, same.get(slot, slot), kept))
+        slot = s.same.get(slot, slot)
+        s.bands.complete(slot, inner=False)
+        result.outputs.append((number, index, slot, kept))
     alive = without_dead_code(s.steps, [slot for _, _, slot, _ in result.outputs])
     result.steps = beside_their_readers(alive, len(plan.leaf_types) + len(plan.number_types), result.constants)
     return result

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adjoint.derive import PULLBACK, derive_pullback, reverse
+from adjoint.derive import derive_pullback, reverse
 from adjoint.execution.canonical import Canonical, value_array
 from adjoint.execution.donation import forgotten_leaves
 from adjoint.graph import ArrayType, Node, Primitive, mode, topological
@@ -290,10 +290,11 @@ def build(c: Canonical, wanted: Sequence[int], keep: bool) -> Plan:
 
 def _expand_pullbacks(c: Canonical, replaced: dict[Node, Node]) -> dict[Node, list[Node]]:
     derived: dict[Node, list[Node]] = {}
-    for node in c.order:
-        if node.op is PULLBACK and node.value is None:
+    for node in c.pullbacks:
+        if node.value is None:
             derived[node] = [conform(g, t) for g, t in zip(derive_pullback(node), node.type, strict=True)]
-        elif node.op is SELECT and node.inputs and node.inputs[0] in derived:
+    for node in c.order:
+        if node.op is SELECT and node.inputs and node.inputs[0] in derived:
             replaced[node] = derived[node.inputs[0]][node.attributes]
     return derived
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from adjoint.execution.canonical import canonicalize, value_array
 from adjoint.execution.donation import is_ours
-from adjoint.execution.evaluate import compact, key_of, located, plan_of, run
+from adjoint.execution.evaluate import compact, evaluation_lock, key_of, located, plan_of, run
 from adjoint.execution.tiers import program_of
 from adjoint.graph import Node
 from adjoint.graph.collector import collector_paused
@@ -22,12 +22,12 @@ class Replay:
     """
 
     def __init__(self, roots: Sequence[Node], leaves: Sequence[Node]) -> None:
-        with collector_paused():
+        with collector_paused(), evaluation_lock():
             given = set(leaves)
             c = canonicalize(roots, given=given)
             wanted = list(dict.fromkeys(c.number[x] for x in roots))
             # a plan of its own: what else is computed mustn't depend on whether this was compiled
-            self.plan = plan_of(c, wanted, False, ("replay", key_of(c, wanted, False)))
+            self.plan = plan_of(c, wanted, False, ("replay", key_of(c)))
         self.constants = [(k, value_array(x)) for k, x in enumerate(c.leaves) if x not in given]
         place = {x: i for i, x in enumerate(c.leaves)}
         self.count = len(c.leaves)
@@ -67,7 +67,8 @@ class Replay:
 def located_anew(error: Exception, roots: Sequence[Node], values: Mapping[Node, Any]) -> Exception:
     """An error that a replay raised with the line that recorded what fails, found in the same graph recorded anew, whose
     leaves get these values."""
-    c = canonicalize(roots, given=values)
+    with evaluation_lock():
+        c = canonicalize(roots, given=values)
     for node, value in values.items():
         node.value = value
     return located(error, c) or error

@@ -75,10 +75,12 @@ class Scope:
         self.offset = offset
         self.parent = parent
         self.user = user
-        self.sites: dict[CodeType, Located] = {}
+        self.sites: dict[CodeType, Located] | None = None
 
     def at(self, code: CodeType) -> Located:
         """The user's code inside this scope."""
+        if self.sites is None:
+            self.sites = {}
         found = self.sites.get(code)
         if found is None:
             found = self.sites[code] = Located(self, code)
@@ -138,9 +140,10 @@ class Node:
 
     `value` is None (pending), an ndarray, a tuple of them (several outputs), or `Kept`, a value that evaluation left
     for the reverse pass. `site` and `offset` are the code object and instruction offset that recorded it: see `origin`.
+    `number` is its place in the order of nodes that evaluation numbered last: see `execution.canonical`.
     """
 
-    __slots__ = ("attributes", "inputs", "offset", "op", "site", "tracked", "type", "value")
+    __slots__ = ("attributes", "inputs", "number", "offset", "op", "site", "tracked", "type", "value")
 
     def __init__(
         self,
@@ -161,6 +164,7 @@ class Node:
         self.offset = offset
         self.tracked = tracked
         self.value = value
+        self.number = 0
 
     @property
     def shape(self) -> Shape:

@@ -36,9 +36,10 @@ class Linear(Module):
         """The output (..., out_features) for `x` (..., in_features)."""
         if not isinstance(x, Tensor):
             x = asarray(x)
-        if x.ndim == 0 or x.shape[-1] != self.in_features:
+        shape = x.shape
+        if not shape or shape[-1] != self.in_features:
             raise ValueError(
-                f"{self!r}: the input's last axis must be {self.in_features} long; its shape is {x.shape}{at_user()}"
+                f"{self!r}: the input's last axis must be {self.in_features} long; its shape is {shape}{at_user()}"
             )
         return functional.linear(x, self.weight, self.bias)
 

@@ -8,11 +8,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from adjoint import tracing, tree
-from adjoint.graph import Scope, get_mode
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray, variable
 from adjoint.tensors.functions import tensor as make_tensor
-from adjoint.tensors.located import enter_scope, leave_scope, user_frame
+from adjoint.tensors.located import enter_scope, leave_scope
 
 from .hooks import HookHandle, Hooks
 from .summaries import Summary, summary
@@ -88,10 +87,7 @@ class Module(tracing.Watched):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """`forward` of these arguments, recorded in a scope of the module's class, which pictures show as a box."""
         kind = type(self)
-        around = get_mode().site
-        inside_library = type(around) is Scope and not around.user  # that scope knows the user's line already
-        frame = None if inside_library else user_frame(2)
-        token = enter_scope(kind.__name__, frame, user=not kind.__module__.startswith("adjoint."))
+        token = enter_scope(kind.__name__, 2, user=not kind.__module__.startswith("adjoint."))
         try:
             if self._hooks is None:
                 return self.forward(*args, **kwargs)

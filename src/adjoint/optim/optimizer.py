@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from adjoint import tracing
-from adjoint.api.evaluation import evaluate
 from adjoint.api.modes import no_grad
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray
-from adjoint.tensors.pending import evaluated_soon
+from adjoint.tensors.named import variable_of
+from adjoint.tensors.pending import evaluated_soon, settle
+from adjoint.tracing import active
 
 __all__ = ["Group", "Optimizer", "State"]
 
@@ -21,8 +22,8 @@ class _Numbers(tracing.Versioned, dict[str, Any]):
     """A dictionary whose numbers, and tuples of numbers, a compiled function reads, and writes, anew in each call."""
 
     def __getitem__(self, name: str) -> Any:
-        value = super().__getitem__(name)
-        tracer = tracing.active()
+        value = dict.__getitem__(self, name)
+        tracer = active()
         return value if tracer is None else tracer.number(self, name, value)
 
     def __setitem__(self, name: str, value: Any) -> None:
@@ -131,18 +132,28 @@ class Optimizer(tracing.Watched):
                     if gradient is None:
                         continue
                     if not state:
-                        with tracing.paused():  # it is there from now on, also where this step is only traced
-                            state.update(self.prepare(parameter, group))
+                        self._begin(parameter, state, group)
                     parameter.data = self.update(parameter, gradient, state, group)
                     changed.append(parameter)
-                    changed += [value for value in state.values() if isinstance(value, Tensor)]
-        evaluate(*changed)
+                    if state:
+                        changed += [value for value in state.values() if isinstance(value, Tensor)]
+        settle([tensor.node for tensor in changed])
+
+    def _begin(self, parameter: Tensor, state: State, group: Group) -> None:
+        """Fill the state of a parameter. It is there from then on, also where this step is only traced."""
+        if active() is None:
+            state.update(self.prepare(parameter, group))
+        else:
+            with tracing.paused():
+                state.update(self.prepare(parameter, group))
 
     def zero_grad(self) -> None:
         """Set the `.grad` of every parameter to None."""
         for group in self.param_groups:
             for parameter in group["params"]:
-                parameter.grad = None
+                variable = variable_of(parameter.node)
+                if variable is not None:
+                    variable.grad = None
 
     def state_dict(self) -> dict[str, Any]:
         """Everything needed to go on: `"state"` by the parameter's number, and `"param_groups"` with these numbers.

@@ -67,5 +67,5 @@ class SGD(Optimizer):
                 state["started"] = 1
             velocity = keep(state, "momentum_buffer", momentum * state["momentum_buffer"] + fresh)
             direction = direction + momentum * velocity if group["nesterov"] else velocity
-        updated: Tensor = parameter - group["lr"] * direction
+        updated: Tensor = parameter - direction * group["lr"]
         return updated

@@ -61,10 +61,10 @@ class recording_at_user:
     """Give what is recorded inside the user's line as its site."""
 
     def __enter__(self) -> None:
-        frame = user_frame(2)
         outer = get_mode()
         self.token = None
-        if frame is not None and outer.site is None:
+        frame = user_frame(2) if outer.site is None else None
+        if frame is not None:
             self.token = MODE.set(Mode(outer.grad, frame.f_code, frame.f_lasti))
 
     def __exit__(self, *error: Any) -> None:
@@ -72,14 +72,19 @@ class recording_at_user:
             MODE.reset(self.token)
 
 
-def enter_scope(name: str, frame: FrameType | None, user: bool = False) -> Any:
-    """Start recording inside a named scope; give the token to `leave_scope`."""
+def enter_scope(name: str, frame: FrameType | int, user: bool = False) -> Any:
+    """Start recording inside a named scope; give the token to `leave_scope`.
+
+    `frame` is the user's, or how many frames to go up from here before looking for it.
+    """
     outer = get_mode()
     site = outer.site
     parent = site if type(site) is Scope else site.scope if type(site) is Located else None
-    code, offset = (None, 0) if frame is None else (frame.f_code, frame.f_lasti)
-    if parent is not None and not parent.user:
-        code, offset = None, 0  # the outermost library scope already knows the user's line
+    code, offset = None, 0
+    if parent is None or parent.user:  # else the outermost library scope already knows the user's line
+        found = user_frame(frame + 1) if isinstance(frame, int) else frame
+        if found is not None:
+            code, offset = found.f_code, found.f_lasti
     return MODE.set(Mode(outer.grad, Scope(name, code, offset, parent, user), 0))
 
 

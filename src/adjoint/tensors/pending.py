@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,10 +52,13 @@ def settle(nodes: Sequence[Node]) -> None:
     """Evaluate nodes together with what is being accumulated, so that a loop of updates never piles up."""
     if tracing.active() is not None:
         return  # nothing has a value there, and nothing piles up
-    held = [reference() for reference in _accumulators.values()]
-    _accumulators.clear()
-    pending = [t.node for t in held if t is not None and t.node.value is None]
-    if _is_traced(*pending):  # one walk for all: each of them may have the whole graph below it
+    pending = []
+    if _accumulators:
+        held = [reference() for reference in _accumulators.values()]
+        _accumulators.clear()
+        asked = set(nodes)
+        pending = [t.node for t in held if t is not None and t.node.value is None and t.node not in asked]
+    if pending and _is_traced(*pending):  # one walk for all: each of them may have the whole graph below it
         pending = [x for x in pending if not _is_traced(x)]
     try:
         evaluate([*nodes, *pending])
@@ -77,14 +79,16 @@ _recorded_since = [0, 0]  # the weight of what was recorded since the last look;
 _settling = [0]  # how many optimizers are recording steps that they will evaluate
 
 
-@contextmanager
-def evaluated_soon() -> Iterator[None]:
+class evaluated_soon:
     """Inside, what is recorded isn't counted: the caller evaluates it, and always the same structure."""
-    _settling[0] += 1
-    try:
-        yield
-    finally:
+
+    def __enter__(self) -> None:
+        self.weight = _recorded_since[0]
+        _settling[0] += 1
+
+    def __exit__(self, *error: object) -> None:
         _settling[0] -= 1
+        _recorded_since[0] = self.weight
 
 
 def count_pending(node: Node) -> None:
@@ -94,7 +98,7 @@ def count_pending(node: Node) -> None:
     """
     state = _recorded_since
     state[0] += node.type.size + 1024
-    if state[0] >= LOOK_AFTER and tracing.active() is None:
+    if state[0] >= LOOK_AFTER and not _settling[0] and tracing.active() is None:
         state[1] += 1
         state[0] = -1031 * (state[1] % 13)  # not in step with a loop: every operation of it gets its turn
         pending = elements = 0

@@ -65,6 +65,13 @@ def vector_bits() -> int:
     return 256 if "+avx2" in features and "+fma" in features else 128
 
 
+def has_fma() -> bool:
+    """Whether the processor multiplies and adds in one instruction."""
+    if binding() is None:
+        return False
+    return "+fma" in _state["features"].split(",") or triple().startswith(("aarch64", "arm64"))
+
+
 def triple() -> str:
     """What machine code is made for, as LLVM names it."""
     return str(binding().get_process_triple())

@@ -55,13 +55,13 @@ def _roots(fusion: Fusion, unit: Unit) -> set[int]:
     if isinstance(unit, Product | Window | Move):
         return {view.root for view in unit.reads}
     steps = unit.steps if isinstance(unit, Nest) else [unit.step]
-    products = unit.products if isinstance(unit, Nest) else []
+    products = unit.made if isinstance(unit, Nest) else []
     roots = {fusion.views[i].root for step in steps for i in step.inputs if i in fusion.views}
     return roots | {view.root for product in products for view in product.reads}
 
 
 def _only_at_its_element(fusion: Fusion, nest: Nest, leaf: int) -> bool:
-    if any(view.root == leaf for product in nest.products for view in product.reads):
+    if any(view.root == leaf for product in nest.made for view in product.reads):
         return False
     whole = View(leaf, 0, nest.domain, contiguous(nest.domain))
     for step in nest.steps:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
+from adjoint.execution.native.division import Divisor, divisor, quotient
 from adjoint.execution.native.fuse import Fusion, Nest, View, broadcast, contiguous, name_is_same
 from adjoint.execution.native.ir import ELEMENT, ITEMSIZE, Emitter, Value, literal
 from adjoint.execution.native.lowering import LIGHT, LOWERED, REDUCTIONS
@@ -18,6 +19,11 @@ UNROLL = 4
 SHARED_FROM = 1 << 19  # work (operations on elements, costly ones ten times) that is cut into chunks for the threads
 CHUNK = 1 << 17  # work in a chunk, about 10 µs
 MOST_CHUNKS = 512
+DIVIDED_FROM = 4  # vectors of a row that are divided by one number, from which its reciprocal is worth computing
+JAMMED = 8  # rows written side by side: so many pages at once a processor fetches ahead of the stores
+MOST_JAMMED = 96  # steps written out in all
+JAMMED_FROM = 1 << 21  # bytes written by a nest: less stays in the cache nearest to it
+JAMMED_ROW = 1 << 10  # bytes of a row: with shorter ones the rows would share their pages
 RECOMPUTE = 4  # cost up to which a value is computed again in a later pass over the row
 Strides = tuple[int, ...]
 
@@ -120,6 +126,9 @@ class NestWriter:
         self.scratch: dict[Any, int] = {}  # bytes of a row, by key
         self.indices: dict[int, str] = {}  # of the loops around, by axis
         self.row_values: dict[Any, Value] = {}
+        self.divisors: dict[int, Divisor] = {}  # of the divisions by one number for the whole row, by slot
+        # those gone through together: axis, index, values and divisors of each
+        self.rows: list[tuple[int, str, dict[Any, Value], dict[int, Divisor]]] = []
         self.values: dict[Any, Value] = {}
         self.measure()
 
@@ -238,7 +247,7 @@ class NestWriter:
                 continue
             if (
                 merged
-                and not (self.nest.products and axis == len(self.nest.domain) - 1)
+                and not (self.nest.tile and axis == len(self.nest.domain) - 1)
                 and (merged[-1][1] >= boundary) == (axis >= boundary)
                 and all(a[merged[-1][1]] == a[axis] * n for a in accesses)
             ):
@@ -269,7 +278,27 @@ class NestWriter:
         self.work = work = size_of(nest.domain) * max(sum(min(self.cost[s], 50) for s in self.wanted()), 1)
         chunks = 1 if work < SHARED_FROM else min(work // CHUNK, self.extent // self.granule, MOST_CHUNKS)
         self.step = -(-self.extent // max(chunks, 1) // self.granule) * self.granule
+        self.jammed = self.may_jam()
+        if self.jammed and len(self.outer) == 1 and self.extent >= 4 * JAMMED:
+            self.step = -(-self.step // JAMMED) * JAMMED
         self.set_chunks(self.step)
+
+    def may_jam(self) -> bool:
+        """Whether to go through several rows at once: one row after the other, a nest that writes far more than it reads
+        waits for the memory of each page that it comes to."""
+        nest = self.nest
+        if not self.outer or self.outer[-1].size < JAMMED or nest.split is not None or nest.tile:
+            return False
+        (actions, *others) = self.actions
+        if others or any(kind != "store" for kind, _ in actions) or len(nest.steps) * JAMMED > MOST_JAMMED:
+            return False
+        sizes = [ITEMSIZE[self.fusion.dtypes[slot]] for slot in nest.stored]
+        if not sizes or self.inner[-1].size * min(sizes) < JAMMED_ROW:
+            return False
+        roots = {self.outside(i).root for step in nest.steps for i in step.inputs if not self.inside(i)}
+        read = sum([size_of(self.fusion.shapes[r]) * ITEMSIZE[self.fusion.dtypes[r]] for r in roots])
+        written = size_of(nest.domain) * sum(sizes)
+        return written >= max(JAMMED_FROM, 4 * read)
 
     @property
     def time(self) -> float:
@@ -352,9 +381,12 @@ class NestWriter:
     def write(self) -> str:
         e, nest = self.e, self.nest
         with ExitStack() as loops:
-            for k, d in enumerate(self.outer):
+            for k, d in enumerate(self.outer[:-1] if self.jammed else self.outer):
                 bounds = ("%lo", "%hi") if k == 0 else ("0", str(d.size))
                 self.indices[d.axis] = loops.enter_context(e.loop(*bounds, 1))
+            if self.jammed:
+                self.rows_together(self.outer[-1])
+                return self.function("nest", "ptr %table, i64 %lo, i64 %hi, i64 %chunk, ptr %own")
             for phase, actions in enumerate(self.actions):
                 if actions:
                     self.row_pass(phase, actions)
@@ -365,6 +397,38 @@ class NestWriter:
                     if slot in nest.by_row:
                         e.store_scalar(self.row_values[slot], self.pointer(slot), "0")
         return self.function("nest", "ptr %table, i64 %lo, i64 %hi, i64 %chunk, ptr %own")
+
+    def rows_together(self, d: Dimension) -> None:
+        """The loop over rows, `JAMMED` at once, and what is left of them one by one."""
+        e = self.e
+        if len(self.outer) > 1:
+            together = d.size // JAMMED * JAMMED
+            ranges = [("0", str(together), JAMMED)]
+            if together < d.size:
+                ranges.append((str(together), str(d.size), 1))
+            for low, high, count in ranges:
+                with e.loop(low, high, count) as i:
+                    self.jam(d, i, count)
+            return
+        rest = e.assign(f"urem i64 {e.assign('sub i64 %hi, %lo')}, {JAMMED}")
+        middle = e.assign(f"sub i64 %hi, {rest}")
+        for low, high, count in (("%lo", middle, JAMMED), (middle, "%hi", 1)):
+            with e.when(e.assign(f"icmp slt i64 {low}, {high}")), e.loop(low, high, count) as i:
+                self.jam(d, i, count)
+
+    def jam(self, d: Dimension, first: str, count: int) -> None:
+        """So many rows from the first on, a vector of each in turn."""
+        (actions,) = self.actions
+        self.rows = []
+        for k in range(count):
+            index = first if k == 0 else self.e.assign(f"add nuw nsw i64 {first}, {k}")
+            self.indices[d.axis], self.row_values, self.divisors = index, {}, {}
+            self.current = 0
+            self.prepare([slot for _, slot in actions], [])
+            self.rows.append((d.axis, index, self.row_values, self.divisors))
+        vector = self.inner[-1]
+        self.vector_loop(actions, [], vector, *divmod(vector.size, self.e.lanes), 1)
+        self.rows = []
 
     def function(self, name: str, parameters: str) -> str:
         e = self.e
@@ -391,7 +455,7 @@ class NestWriter:
         """Begin another function."""
         self.e = Emitter(lanes, self.e.declarations, {})
         self.pointers, self.prologue = {}, []
-        self.indices, self.row_values, self.values = {}, {}, {}
+        self.indices, self.row_values, self.values, self.divisors = {}, {}, {}, {}
         return self.e
 
     def write_start(self) -> str | None:
@@ -499,7 +563,14 @@ class NestWriter:
             if vector.axis < 0:
                 del self.indices[vector.axis]
             self.values, e.known = {}, {}
-            self.perform(actions, accumulators, copy)
+            for axis, index, row_values, divisors in self.rows:
+                self.indices[axis], self.row_values, self.divisors = index, row_values, divisors
+                self.perform(actions, accumulators, copy)
+                # what was read serves the next row as well if it is the same there
+                self.values = {v: x for v, x in self.values.items() if type(v) is View and v.strides[axis] == 0}
+                e.known = {}
+            if not self.rows:
+                self.perform(actions, accumulators, copy)
             e.known = {}
 
         def run(start: str, stop: str, unrolled: int) -> None:
@@ -612,6 +683,23 @@ class NestWriter:
                 self.row(slot)
             elif slot in slots or not self.is_kept(slot):
                 stack.extend(self.producer[slot].inputs)
+                self.prepare_division(self.producer[slot])
+
+    def prepare_division(self, step: Step) -> None:
+        """Of a division by what is the same all along a row, the reciprocal is computed before the loops."""
+        if step.op.name not in ("divide", "safe_divide") or self.inner[-1].size < DIVIDED_FROM * self.e.lanes:
+            return
+        slot = step.inputs[1]
+        if slot in self.divisors or not self.fusion.dtypes[slot].startswith("float"):
+            return
+        if self.inside(slot):
+            by = self.row(slot) if self.nest.level[slot] != "element" else None
+        else:
+            view = self.spread(self.outside(slot))
+            same = all(view.strides[d.axis] == 0 for d in self.inner if d.axis >= 0)
+            by = self.uniform(view, self.fusion.dtypes[slot]) if same else None
+        if by is not None:
+            self.divisors[slot] = divisor(self.e, by)
 
     def uniform(self, view: View, dtype: str) -> Value:
         found = self.row_values.get(view)
@@ -662,7 +750,9 @@ class NestWriter:
             else:
                 step = self.producer[slot]
                 inputs = step.inputs[:1] if name_is_same(step) else step.inputs
-                found = self.apply(step, [self.element(i) for i in inputs])
+                given = [self.element(i) for i in inputs]
+                by = self.divisors.get(inputs[-1]) if step.op.name in ("divide", "safe_divide") else None
+                found = self.apply(step, given) if by is None else self.divided(step, given[0], by)
             self.values[slot] = found
         return found
 
@@ -678,6 +768,10 @@ class NestWriter:
                 found = self.e.load(self.pointer(view.root), offset, dtype, stride)
             self.values[view] = found
         return found
+
+    def divided(self, step: Step, a: Value, by: Divisor) -> Value:
+        found = quotient(self.e, a, by)
+        return found if step.op.name == "divide" else self.e.select(self.e.compare("eq", a, 0.0), 0.0, found)
 
     def apply(self, step: Step, inputs: list[Value]) -> Value:
         if step.op.name not in LOWERED:  # a movement within the nest

@@ -15,7 +15,8 @@ from adjoint.execution.native.ir import ITEMSIZE
 from adjoint.execution.native.layouts import channels_last
 from adjoint.execution.native.lowering import is_lowered, reduces
 from adjoint.execution.plan import Plan, Step
-from adjoint.shapes import Shape, size_of
+from adjoint.shapes import Shape, reshaped_strides, size_of
+from adjoint.shapes import contiguous as contiguous
 
 MAX_STEPS = 96  # in one loop nest: more would only spill registers
 MAX_ROW = 1 << 14  # elements of a row that a later pass may read again from the cache
@@ -31,16 +32,6 @@ class View(NamedTuple):
     offset: int
     shape: Shape
     strides: tuple[int, ...]
-
-
-def contiguous(shape: Shape) -> tuple[int, ...]:
-    """The strides of a row-major array."""
-    strides = []
-    step = 1
-    for n in reversed(shape):
-        strides.append(step)
-        step *= n
-    return tuple(reversed(strides))
 
 
 def is_contiguous(view: View) -> bool:
@@ -60,11 +51,8 @@ def reshaped(view: View, shape: Shape) -> View | None:
     """The view in another shape; None where only a copy has it."""
     if is_contiguous(view):
         return View(view.root, view.offset, shape, contiguous(shape))
-    old = [(n, s) for n, s in zip(view.shape, view.strides, strict=True) if n != 1]
-    if [n for n, _ in old] != [n for n in shape if n != 1]:
-        return None
-    steps = iter(s for _, s in old)
-    return View(view.root, view.offset, shape, tuple([next(steps) if n != 1 else 0 for n in shape]))
+    strides = reshaped_strides(view.shape, view.strides, shape)
+    return None if strides is None else View(view.root, view.offset, shape, strides)
 
 
 def moved(view: View, step: Step) -> View | None:
@@ -101,10 +89,16 @@ class Nest:
         self.products: list[
             Product | Window
         ] = []  # computed tile by tile, each read by the nest while it is in the cache
-        self.tile = 0  # elements, if there are products
+        self.followers: list[Product] = []  # computed tile by tile from what the nest leaves in the cache
+        self.tile = 0  # elements, if there are products or followers
         self.tiles: dict[
             int, int
-        ] = {}  # products of which nothing but the tile is kept, and where in a thread's own space
+        ] = {}  # arrays of which nothing but the tile is kept, and where in a thread's own space
+
+    @property
+    def made(self) -> list[Product | Window]:
+        """The products before and behind the loops."""
+        return [*self.products, *self.followers]
 
     def row_shape(self, shape: Shape) -> bool:
         """Whether values of this shape, one for each row, broadcast to the domain along the rows."""
@@ -119,15 +113,16 @@ class Nest:
 
 
 class Choice(NamedTuple):
-    """How a product is computed: by oneDNN or else OpenBLAS, so many rows at a time, the right matrix packed or not."""
+    """How a product is computed: by oneDNN, OpenBLAS or, if empty, kernels of our own; so many rows at a time; whether a
+    library gets the right matrix packed."""
 
-    onednn: bool
+    library: str
     rows: int
     packed: bool
 
 
 class Product:
-    """A matrix product by a library, `a` by `b` into a row-major array of `shape`: the step's result or its transpose."""
+    """A matrix product, `a` by `b` into a row-major array of `shape`: the step's result or its transpose."""
 
     def __init__(self, step: Step, a: View, b: View, shape: Shape) -> None:
         self.step = step
@@ -143,8 +138,8 @@ class Product:
 
     @property
     def library(self) -> str:
-        """Who computes it."""
-        return "oneDNN" if self.choice is not None and self.choice.onednn else "OpenBLAS"
+        """Who computes it; empty for kernels of our own."""
+        return self.choice.library if self.choice is not None else ""
 
     @property
     def grain(self) -> int:
@@ -176,7 +171,7 @@ class Window:
 
 
 INDEXED = frozenset({"gather", "scatter_add", "scatter"})
-REGIONS = frozenset({"concat", "embed", "update_slice"})
+REGIONS = frozenset({"concat", "embed", "update_slice", "pieces"})
 
 
 class Move:
@@ -448,7 +443,10 @@ class Fusion:
         """A unit of its own. Indices and what is moved by them lie in order; what is copied may be any view."""
         indexed = step.op.name in INDEXED
         slots = [self.copy(i) if indexed and not self.is_plain(i) else i for i in step.inputs]
-        self.units.append(Move(step, [self.views[i] for i in slots], [self.dtypes[i] for i in slots]))
+        views = [self.views[i] for i in slots]
+        if name_is(step, "pieces"):  # a part may be one number
+            views = [broadcast(v, place.sizes) for v, place in zip(views, step.attributes.placements, strict=True)]
+        self.units.append(Move(step, views, [self.dtypes[i] for i in slots]))
         self.root(step.output, step.type.shape, step.type.dtype.name, len(self.units))
 
     def window(self, step: Step, reads: tuple[View, ...], dtypes: tuple[str, ...]) -> None:

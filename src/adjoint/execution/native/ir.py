@@ -288,6 +288,11 @@ class Emitter:
             a = self.cast(a, "uint8")
         self.line(f"store {ELEMENT[a.dtype]} {self.first(a)}, ptr {where}")
 
+    def prefetch(self, pointer: str) -> None:
+        """Bring a line of memory into the caches, if the address is one."""
+        self.declarations.add("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
+        self.line(f"call void @llvm.prefetch.p0(ptr {pointer}, i32 0, i32 3, i32 1)")
+
     def variable(self, initial: Value) -> str:
         """A vector on the stack."""
         slot = self.allocate(self.type(initial.dtype))

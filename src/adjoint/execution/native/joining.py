@@ -6,8 +6,9 @@ product that nothing else reads is never in memory as a whole.
 
 from __future__ import annotations
 
+from adjoint.execution.native.choices import choose, tile_rows
+from adjoint.execution.native.following import follow
 from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, View, Window, contiguous
-from adjoint.execution.native.products import MIN_ROWS, choose
 from adjoint.shapes import size_of
 
 JOINED_FROM = 1 << 16  # elements of a product: smaller ones stay in the cache anyway
@@ -18,7 +19,7 @@ def join(fusion: Fusion) -> None:
     """Move products into the nests that read them, and choose how every product is computed."""
     readers = _readers(fusion)
     kept = {fusion.views[s].root for s in fusion.results if s in fusion.views}
-    joined: set[int] = set()
+    at = list(range(len(fusion.units)))  # where each unit runs
     for index, unit in enumerate(fusion.units):
         if not isinstance(unit, Product | Window):
             continue
@@ -28,22 +29,21 @@ def join(fusion: Fusion) -> None:
         tile = None
         if isinstance(nest, Nest) and _fits(fusion, unit, nest):
             tile = nest.tile = nest.tile or _tile(unit)
-            joined.add(index)
+            at[index] = places[0]
             nest.products.append(unit)
             if len(places) == 1 and slot not in kept:
                 nest.tiles[slot] = -1  # given a place when it is written
         if isinstance(unit, Product):
-            (n, k), m, batch = unit.a.shape[-2:], unit.b.shape[-1], size_of(unit.shape[:-2])
-            unit.choice = choose(unit.step.type.dtype.name, batch, n, k, m, None if tile is None else tile // m)
-    fusion.units = [unit for index, unit in enumerate(fusion.units) if index not in joined]
+            unit.choice = choose(unit, None if tile is None else tile // unit.shape[-1])
+    follow(fusion, readers, kept, at)
+    fusion.units = [unit for index, unit in enumerate(fusion.units) if at[index] == index]
 
 
 def _tile(unit: Product | Window) -> int:
-    """Elements in a tile: whole images or matrices of a batch, or a multiple of MIN_ROWS rows."""
-    least = unit.grain
-    if isinstance(unit, Product) and least == unit.shape[-1]:
-        least *= min(MIN_ROWS, unit.shape[-2])
-    return max(TILE // least, 1) * least
+    """Elements in a tile: whole images or matrices of a batch, or as many rows as suit who computes them."""
+    if isinstance(unit, Window):
+        return max(TILE // unit.grain, 1) * unit.grain
+    return tile_rows(unit) * unit.shape[-1]
 
 
 def _readers(fusion: Fusion) -> dict[int, list[int]]:

@@ -37,6 +37,11 @@ def product(name: str) -> int | None:
     return None if function is None else _address(function)
 
 
+def missing() -> str | None:
+    """Why OpenBLAS can't be used here; None if it can."""
+    return None if product("cblas_sgemm") else "scipy-openblas32 doesn't load here (pip install scipy-openblas32)"
+
+
 def mathematics(name: str) -> int:
     """The address of a function of the C library, such as `sinf`."""
     if "libm" not in _found:

@@ -131,7 +131,7 @@ def _data_field() -> int | None:
 
 
 _at = ctypes.c_void_p.from_address
-_field = _data_field() if sys.implementation.name == "cpython" else None
+DATA_FIELD = _data_field() if sys.implementation.name == "cpython" else None
 
 
 def _address_asked(array: Array) -> int:
@@ -141,10 +141,10 @@ def _address_asked(array: Array) -> int:
 
 def _address_read(array: Array) -> int:
     """The address of an array's first element, read from the array object: NumPy takes ten times as long to say it."""
-    return _at(id(array) + _field).value or 0  # type: ignore[operator]
+    return _at(id(array) + DATA_FIELD).value or 0  # type: ignore[operator]
 
 
-address = _address_asked if _field is None else _address_read
+address = _address_asked if DATA_FIELD is None else _address_read
 
 
 # Memory that comes back ------------------------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ def take(size: int) -> Array:
     block = _fitting(size)
     if block is None:
         block = Pages(whole_pages(max(size, 1 << 16))).array
-    _in_use(address_of(block), size)
+    _in_use(address(block), size)
     return block
 
 
@@ -189,9 +189,9 @@ def _fitting(size: int) -> Array | None:
 
 def give_back(block: Array) -> None:
     """Keep a block for another run."""
-    _not_in_use(address_of(block))
+    _not_in_use(address(block))
     _spare.append(block)
-    if len(_spare) > SPARE or sum([spare.nbytes for spare in list(_spare)]) > MOST_SPARE:
+    if len(_spare) > SPARE or sum([spare.nbytes for spare in _spare[:]]) > MOST_SPARE:
         blocks = []
         with contextlib.suppress(IndexError):
             while True:

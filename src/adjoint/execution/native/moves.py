@@ -12,6 +12,7 @@ from typing import Any
 from adjoint.execution.native.fuse import INDEXED, Move, View, contiguous
 from adjoint.execution.native.ir import ITEMSIZE, Emitter
 from adjoint.execution.native.tables import FAILURE, Table
+from adjoint.execution.pieces import fills_everything
 from adjoint.shapes import size_of
 
 
@@ -37,7 +38,9 @@ class MoveWriter:
         e, step, name = self.e, self.move.step, self.move.step.op.name
         out = self.pointer(step.output)
         if name in ("scatter_add", "embed"):
-            self.fill(out, step.type.size)
+            self.fill(out, step.type.size, 0)
+        if name == "pieces" and not fills_everything(step.attributes, step.type.size):
+            self.fill(out, step.type.size, step.attributes.number)
         if name in ("scatter", "update_slice"):
             self.copy(self.move.views[0], out, 0, contiguous(step.type.shape))
         if name == "gather":
@@ -57,6 +60,9 @@ class MoveWriter:
             for view in self.move.views:
                 self.copy(view, out, start, strides)
                 start += view.shape[step.attributes] * strides[step.attributes]
+        elif name == "pieces":
+            for view, place in zip(self.move.views, step.attributes.placements, strict=True):
+                self.copy(view, out, place.offset, place.strides, place.adds_zero)
         else:
             slices = step.attributes[1] if name == "embed" else step.attributes
             strides = contiguous(step.type.shape)
@@ -85,8 +91,8 @@ class MoveWriter:
             body(str(whole * e.lanes))
             e.mask = None
 
-    def fill(self, out: str, count: int) -> None:
-        self.stretch(count, lambda i: self.e.store(self.e.constant(0, self.dtype), out, i))
+    def fill(self, out: str, count: int, number: Any) -> None:
+        self.stretch(count, lambda i: self.e.store(self.e.constant(number, self.dtype), out, i))
 
     def run(self, source: str, start: str, out: str, place: str, add: bool) -> None:
         """Copy or add one row's elements, which lie side by side."""
@@ -99,8 +105,8 @@ class MoveWriter:
 
         self.stretch(self.tail, body)
 
-    def copy(self, view: View, out: str, start: int, strides: Sequence[int]) -> None:
-        """Copy a view's elements to an offset, at strides."""
+    def copy(self, view: View, out: str, start: int, strides: Sequence[int], adds_zero: bool = False) -> None:
+        """Copy a view's elements to an offset, at strides, or their sums with 0."""
         e, source = self.e, self.pointer(view.root)
         axes = [(n, s, t) for n, s, t in zip(view.shape, view.strides, strides, strict=True) if n != 1]
         merged: list[tuple[int, int, int]] = []
@@ -120,7 +126,8 @@ class MoveWriter:
             def body(i: str) -> None:
                 a = e.assign(f"add i64 {begin}, {e.assign(f'mul i64 {i}, {near}')}")
                 b = e.assign(f"add i64 {end}, {e.assign(f'mul i64 {i}, {far}')}")
-                e.store(e.load(source, a, self.dtype, near), out, b, far)
+                value = e.load(source, a, self.dtype, near)
+                e.store(e.add(value, 0) if adds_zero else value, out, b, far)
 
             self.stretch(count, body)
 

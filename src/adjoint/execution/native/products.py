@@ -1,41 +1,16 @@
-"""Matrix products: which library computes one, in which tiles, and the function that calls it for a range of tiles."""
+"""Matrix products by a library, as a function of a range of rows; and what all ways to write one have in common."""
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from adjoint.execution.native import onednn
-from adjoint.execution.native.fuse import Choice, Product, View
+from adjoint.execution.native.fuse import Product, View
 from adjoint.execution.native.ir import Emitter, literal
 from adjoint.execution.native.tables import Own, Table
 from adjoint.shapes import Shape, size_of
-
-# Below this many multiplications OpenBLAS's call costs less than oneDNN's.
-SMALL = 1 << 13
-# Multiplications in one tile at least: smaller ones repeat too much of the libraries' packing.
-TILE = 1 << 24
-# Rows of a tile: with fewer, what is packed anew for each of them costs a tenth and more.
-MIN_ROWS = 128
-# Rows from which packing the right matrix once is worth it, where several tiles read it.
-PACKED_FROM = 256
-
-
-def choose(dtype: str, batch: int, n: int, k: int, m: int, row_tile: int | None = None) -> Choice:
-    """For products of n×k by k×m matrices. The same everywhere that has the same libraries, whatever runs beside it.
-
-    `row_tile` asks for so many rows at a time, if the tiles aren't too small for the library.
-    """
-    work = n * k * m
-    better = dtype == "float32" and n > 1 and m > 1 and work >= SMALL and onednn.available()
-    if batch > 1:
-        return Choice(better, n, False)
-    rows = row_tile or n
-    if row_tile is None and work >= 2 * TILE:
-        tiles = max(min(work // TILE, n // MIN_ROWS, 16), 1)
-        rows = -(-n // tiles)
-        rows = -(-rows // 32) * 32
-    rows = min(rows, n)
-    return Choice(better, rows, better and n >= PACKED_FROM and rows < n)
 
 
 def leading(view: View) -> tuple[int, int]:
@@ -52,11 +27,12 @@ def matrix_strides(view: View) -> tuple[int, int]:
     return (step, 1) if mode == 111 else (1, step)
 
 
-class ProductWriter:
+class BatchWriter(ABC):
     """Writes a product as a function of a range of its rows, counted through the whole batch."""
 
-    def __init__(self, product: Product, name: str, unit: int, table: Table, own: Own) -> None:
+    def __init__(self, product: Product, name: str, unit: int, table: Table, own: Own, chunk: int) -> None:
         self.product = product
+        self.chunk = chunk  # rows in a range, of which the last may have fewer
         self.name = name
         self.unit = unit
         self.table = table
@@ -64,15 +40,23 @@ class ProductWriter:
         self.a, self.b = product.a, product.b
         self.dtype = product.step.type.dtype.name
         self.shape: Shape = product.shape
-        self.batch = self.shape[:-2]
+        self.batch = self.shape[:-2] if size_of(self.shape[:-2]) > 1 else ()
         (self.n, self.k), self.m = self.a.shape[-2:], self.b.shape[-1]
         assert product.choice is not None
         self.choice = product.choice
         self.e = Emitter(1, set(), {})
-        self.packed: onednn.Descriptor | None = None
         self.start: str | None = None
         self.finish: str | None = None
         self.row_elements = self.m
+        self.cached: Mapping[int, int] = {}  # where in a thread's own space what it reads is, if only a tile is kept
+
+    @abstractmethod
+    def one(self, a: str, b: str, result: str) -> None:
+        """A matrix of the batch."""
+
+    @abstractmethod
+    def some(self, a: str, b: str, result: str, rows: int) -> None:
+        """Some rows of a product without batch: `a` and `result` point to the first."""
 
     @property
     def rows(self) -> int:
@@ -83,6 +67,13 @@ class ProductWriter:
     def time(self) -> float:
         """A guess in nanoseconds, at 85 multiplications in each."""
         return self.rows * self.k * self.m * (1 if self.dtype == "float32" else 2) / 85
+
+    @contextmanager
+    def another(self) -> Iterator[Emitter]:
+        """Write another function meanwhile."""
+        before, self.e = self.e, Emitter(1, self.e.declarations, {})
+        yield self.e
+        self.e = before
 
     def pointer(self, key: object) -> str:
         at = self.e.assign(f"getelementptr ptr, ptr %table, i64 {self.table.at(key)}")
@@ -97,41 +88,50 @@ class ProductWriter:
     def write(self) -> str:
         """The function of (table, first row, row after the last, own table)."""
         e = self.e
-        a, b = self.pointer(self.a.root), self.pointer(self.b.root)
+        a, b = self.source(self.a), self.source(self.b)
         if self.product.tile is None:
             result = self.pointer(self.product.step.output)
         else:  # the tile holds the rows from %lo on
             scratch = e.assign("load ptr, ptr %own")
             tile = e.assign(f"getelementptr i8, ptr {scratch}, i64 {self.product.tile}")
             result = self.move(tile, e.assign(f"mul i64 %lo, {-self.m}"))
-        with ExitStack() as loops:
-            if self.batch:
-                first = e.assign(f"udiv i64 %lo, {self.n}")
-                beyond = e.assign(f"udiv i64 %hi, {self.n}")
-                index = loops.enter_context(e.loop(first, beyond, 1))
-                a = self.move(a, self.in_batch(self.a, index))
-                b = self.move(b, self.in_batch(self.b, index))
+        if self.batch:
+            first, beyond = e.assign(f"udiv i64 %lo, {self.n}"), e.assign(f"udiv i64 %hi, {self.n}")
+            with e.loop(first, beyond, 1) as index:
                 result = self.move(result, e.assign(f"mul i64 {index}, {self.n * self.m}"))
-                self.call(a, b, result, self.n)
-            else:
-                a, b = self.move(a, str(self.a.offset)), self.move(b, str(self.b.offset))
-                rows, rest = self.choice.rows, self.n % self.choice.rows
-                if rest == self.n % rows and rest:
-                    last = e.assign(f"icmp eq i64 %lo, {self.n - rest}")
-                    with e.when(last):
-                        self.tile(a, b, result, "%lo", rest)
-                    whole = e.assign(f"icmp ult i64 %lo, {self.n - rest}")
-                    loops.enter_context(e.when(whole))
-                    stop = e.assign(f"call i64 @llvm.umin.i64(i64 %hi, i64 {self.n - rest})")
-                    e.declarations.add("declare i64 @llvm.umin.i64(i64, i64)")
-                else:
-                    stop = "%hi"
-                row = loops.enter_context(e.loop("%lo", stop, rows))
-                self.tile(a, b, result, row, rows)
+                self.one(self.move(a, self.in_batch(self.a, index)), self.move(b, self.in_batch(self.b, index)), result)
+        else:
+            a, b = self.move(a, str(self.a.offset)), self.move(b, str(self.b.offset))
+            rows = self.chunk
+            rest = self.n % rows
+            if rest:
+                with e.when(e.assign(f"icmp eq i64 %lo, {self.n - rest}")):
+                    self.from_row(a, b, result, rest)
+            with e.when(e.assign(f"icmp ule i64 %lo, {self.n - rows}")):
+                self.from_row(a, b, result, rows)
+        return self.function(self.name, e, "ptr %table, i64 %lo, i64 %hi, ptr %own")
+
+    @staticmethod
+    def function(name: str, e: Emitter, arguments: str) -> str:
         return "\n".join(
-            [f"define internal void @{self.name}(ptr %table, i64 %lo, i64 %hi, ptr %own) #0 {{", "entry:",
-             *e.allocations, *e.lines, "  ret void", "}"]
-        )  # fmt: skip
+            [f"define internal void @{name}({arguments}) #0 {{", "entry:", *e.allocations, *e.lines, "  ret void", "}"]
+        )
+
+    def source(self, view: View) -> str:
+        """A pointer to an array that is read. A tile of it holds the matrices of the batch from the range's first on."""
+        if view.root not in self.cached:
+            return self.pointer(view.root)
+        e = self.e
+        first = e.assign(f"udiv i64 %lo, {self.n}")
+        scratch = e.assign("load ptr, ptr %own")
+        tile = e.assign(f"getelementptr i8, ptr {scratch}, i64 {self.cached[view.root]}")
+        return self.move(tile, e.assign(f"mul i64 {first}, {-size_of(view.shape[-2:])}"))
+
+    def from_row(self, a: str, b: str, result: str, rows: int) -> None:
+        """Some rows from %lo on."""
+        e = self.e
+        left = self.move(a, e.assign(f"mul i64 %lo, {self.a.strides[-2]}"))
+        self.some(left, b, self.move(result, e.assign(f"mul i64 %lo, {self.m}")), rows)
 
     def in_batch(self, view: View, index: str) -> str:
         """The offset of a matrix of the batch, given its number."""
@@ -145,16 +145,18 @@ class ProductWriter:
             following *= size
         return total
 
-    def tile(self, a: str, b: str, result: str, row: str, rows: int) -> None:
-        """Some rows of a single product."""
-        e = self.e
-        s = matrix_strides(self.a)[0]
-        self.call(self.move(a, e.assign(f"mul i64 {row}, {s}")), b,
-                  self.move(result, e.assign(f"mul i64 {row}, {self.m}")), rows)  # fmt: skip
 
-    def call(self, a: str, b: str, result: str, rows: int) -> None:
+class LibraryWriter(BatchWriter):
+    """Calls oneDNN or OpenBLAS."""
+
+    packed: onednn.Descriptor | None = None
+
+    def one(self, a: str, b: str, result: str) -> None:
+        self.some(a, b, result, self.n)
+
+    def some(self, a: str, b: str, result: str, rows: int) -> None:
         e, n, m, k = self.e, rows, self.m, self.k
-        if self.choice.onednn:
+        if self.choice.library == "oneDNN":
             right = self.right()
             primitive = onednn.product(
                 onednn.described((n, k), matrix_strides(self.a)), right, onednn.described((n, m), (m, 1))
@@ -179,8 +181,8 @@ class ProductWriter:
         if not self.choice.packed:
             return plain
         if self.packed is None:
-            tile = onednn.described((self.choice.rows, self.k), matrix_strides(self.a))
-            result = onednn.described((self.choice.rows, self.m), (self.m, 1))
+            tile = onednn.described((self.chunk, self.k), matrix_strides(self.a))
+            result = onednn.described((self.chunk, self.m), (self.m, 1))
             preferring = onednn.product(tile, onednn.described((self.k, self.m), onednn.ANY), result)
             self.packed = preferring.arguments[onednn.WEIGHTS]
             self.table.keep.append(preferring)
@@ -194,15 +196,11 @@ class ProductWriter:
         """The function of the table and the first thread's own that packs the right matrix, before any tile."""
         assert self.packed is not None
         self.table.share(self.unit, f"packed for {self.name}", self.packed.nbytes)
-        tiles, self.e = self.e, Emitter(1, set(), {})
-        source = self.move(self.pointer(self.b.root), str(self.b.offset))
-        primitive = onednn.reorder(plain, self.packed)
-        write_call(self.e, self.table, self.own, self.unit, primitive, [source, self.pack()])
-        self.start = "\n".join(
-            [f"define internal void @{self.name}.start(ptr %table, ptr %own) #0 {{", "entry:", *self.e.lines,
-             "  ret void", "}"]
-        )  # fmt: skip
-        self.e = tiles
+        with self.another() as e:
+            source = self.move(self.pointer(self.b.root), str(self.b.offset))
+            primitive = onednn.reorder(plain, self.packed)
+            write_call(e, self.table, self.own, self.unit, primitive, [source, self.pack()])
+            self.start = self.function(f"{self.name}.start", e, "ptr %table, ptr %own")
 
 
 def write_call(e: Emitter, table: Table, own: Own, unit: int, primitive: onednn.Primitive, pointers: list[str]) -> None:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import ctypes
 import threading
+from array import array
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from adjoint.execution.native import compiler, libraries, onednn, onednn_library
+from adjoint.execution.native import compiler, kernels, libraries, onednn, onednn_library
 from adjoint.execution.native.donation import is_lendable, overwritable
 from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, View, Window, contiguous
 from adjoint.execution.native.joining import join
 from adjoint.execution.native.memory import (
     ALIGNMENT,
+    DATA_FIELD,
+    LEASED_FROM,
     MOST_SPARE,
     Lifetime,
     Pages,
@@ -26,6 +29,7 @@ from adjoint.execution.native.memory import (
     whole_pages,
 )
 from adjoint.execution.native.pool import pool
+from adjoint.execution.native.recomputing import recompute
 from adjoint.execution.native.tables import FAILURE, Own, Table
 from adjoint.execution.native.tape import Tape, compile_tape
 from adjoint.execution.native.units import write_unit
@@ -47,9 +51,7 @@ def missing() -> str | None:
     """What native execution lacks on this machine, and the remedy; None if nothing."""
     if compiler.binding() is None:
         return "llvmlite doesn't load here (pip install llvmlite)"
-    if libraries.product("cblas_sgemm") is None:
-        return "scipy-openblas32 doesn't load here (pip install scipy-openblas32)"
-    return None
+    return None if kernels.available() else libraries.missing()  # somebody has to compute products
 
 
 def compile_plan(plan: Plan, for_good: bool = False) -> Native | Tape | None:
@@ -76,6 +78,7 @@ def compile_nests(plan: Plan) -> Native | None:
     fusion = Fusion(simplified(plan))
     if all(isinstance(unit, Host) for unit in fusion.units):
         return None
+    recompute(fusion)
     join(fusion)
     program = Native(fusion)
     plan.steps = []  # the program holds what it needs of them
@@ -105,9 +108,12 @@ class Native:
         self.pointers: list[int | None] = [None] * max(len(positions), 1)  # those that are the same in every run
         self.leaf_places = [(k, positions.get(k, -1)) for k in range(leaves) if k not in fusion.objects]
         self.keep: list[Any] = []
+        ours = kernels.addresses([key[1] for key in positions if type(key) is tuple and key[0] == "kernel"])
         for key, at in positions.items():
             if type(key) is tuple and key[0] == "libm":
                 self.pointers[at] = libraries.mathematics(key[1])
+            elif type(key) is tuple and key[0] == "kernel":
+                self.pointers[at] = ours[key[1]]
             elif type(key) is tuple and key[0] == "blas":
                 self.pointers[at] = libraries.product(key[1])
             elif type(key) is tuple and key[0] == "onednn" and key[1] != "status":
@@ -121,6 +127,7 @@ class Native:
                 self.keep.append(array)
                 self.pointers[at] = array.ctypes.data
         self.alone = all(step is None for _, step in self.pieces)
+        self.whole = self.whole_results()
         self.frames: list[Frame] = []
         # 0.0 is part of a plan's key, so only complex numbers can differ in the sign of a zero alone
         self.signed_zeros = any(t.dtype.kind == "c" for t in plan.number_types)
@@ -132,7 +139,8 @@ class Native:
         work = max(size_of(u.domain) for u in fusion.units if isinstance(u, Nest)) if any(
             isinstance(u, Nest) for u in fusion.units) else LONG  # fmt: skip
         long = self.plan.has_products or any(isinstance(u, Window) for u in fusion.units)
-        prototype = ctypes.CFUNCTYPE if work >= LONG or long else ctypes.PYFUNCTYPE
+        self.long = work >= LONG or long
+        prototype = ctypes.CFUNCTYPE if self.long else ctypes.PYFUNCTYPE
         signature = prototype(None, ctypes.c_void_p)
         self.calls: list[tuple[Callable[..., Any] | None, Step | None]] = [
             (signature(self.library.address(f"segment{k}")), None) if step is None else (None, step)
@@ -174,6 +182,8 @@ class Native:
             if self.apart:
                 close()
         close()
+        if len(pieces) == segments == 1 and DATA_FIELD is not None:
+            functions.append(self.entry(DATA_FIELD))
         text = "\n".join([*sorted(declarations), *functions, compiler.attributes(bits)])
         self.library = compiler.compile_text(text)
         return pieces
@@ -206,6 +216,33 @@ class Native:
             f"after{index}:",
         ]
 
+    def entry(self, field: int) -> str:
+        """A function that finds the leaves and results in array objects, leaves first, before it runs the one segment. A
+        place without an object is null; Python would take longer to read where an array's data is."""
+        lines = []
+        for k, at in self.entries():
+            lines += [f"  %o{k}.at = getelementptr ptr, ptr %objects, i64 {k}", f"  %o{k} = load ptr, ptr %o{k}.at",
+                      f"  %d{k}.at = getelementptr i8, ptr %o{k}, i64 {field}", f"  %d{k} = load ptr, ptr %d{k}.at",
+                      f"  %t{k}.at = getelementptr ptr, ptr %table, i64 {at}", f"  store ptr %d{k}, ptr %t{k}.at"]  # fmt: skip
+        return "\n".join(
+            [
+                "define void @entry(ptr %table, ptr %objects) #0 {",
+                *lines,
+                "  call void @segment0(ptr %table)",
+                "  ret void",
+                "}",
+            ]
+        )
+
+    def entries(self) -> list[tuple[int, int]]:
+        """The places among a caller's array objects that the program needs, and in the table."""
+        leaves, fusion, positions = len(self.plan.leaf_types), self.fusion, self.table.positions
+        found = [(k, positions[k]) for k in range(leaves) if k in positions]
+        roots = [fusion.views[s].root if s not in fusion.objects else -1 for s in fusion.results]
+        return found + [
+            (leaves + r, positions[root]) for r, root in enumerate(roots) if root >= leaves and root in positions
+        ]
+
     def segment(self, number: int, calls: list[str]) -> str:
         """A function that runs units in order, on one thread of oneDNN's OpenMP if they call it."""
         lines = ["  %owns = load ptr, ptr %table", "  %own = load ptr, ptr %owns"]
@@ -226,11 +263,10 @@ class Native:
         """The unit that makes each array, for those that native code makes."""
         produced: dict[int, int] = {}
         for index, unit in enumerate(self.fusion.units):
-            made = unit.products if isinstance(unit, Nest) else [unit]
+            made = unit.made if isinstance(unit, Nest) else [unit]
             produced.update({w.positions.output: index for w in made if isinstance(w, Window) and w.positions})
             if isinstance(unit, Nest):
-                produced.update(dict.fromkeys(unit.stored, index))
-                outputs = [p.step.output for p in unit.products]
+                outputs = [*unit.stored, *[p.step.output for p in unit.made]]
                 produced.update(dict.fromkeys([s for s in outputs if s not in unit.tiles], index))
             elif isinstance(unit, Product | Window | Move):
                 produced[unit.step.output] = index
@@ -248,7 +284,7 @@ class Native:
             for slot in read:
                 if slot in fusion.views:
                     last[fusion.views[slot].root] = index
-            made = unit.products if isinstance(unit, Nest) else [] if isinstance(unit, Host) else [unit]
+            made = unit.made if isinstance(unit, Nest) else [] if isinstance(unit, Host) else [unit]
             last.update({view.root: index for one in made for view in one.reads})
         fresh = set(self.fresh)
         lifetimes = [
@@ -275,9 +311,17 @@ class Native:
 
         `partners` are leaves by the results that would best take their memory.
         """
-        fusion = self.fusion
         if not self.alone or len(self.calls) != 1 or self.signed_zeros:
             return None
+        if self.whole is None or len(set(self.whole)) < len(self.whole):
+            return None
+        station = Station(self, self.whole, partners)
+        return station if station.frame.block_size <= MOST_SPARE else None
+
+    def whole_results(self) -> list[int] | None:
+        """The arrays that are the results as they come; None where a result is a view of one, or is made by no native
+        code."""
+        fusion = self.fusion
         roots = []
         for slot in fusion.results:
             if slot in fusion.objects:
@@ -287,10 +331,7 @@ class Native:
             if root not in self.produced or view != View(root, 0, fusion.shapes[root], contiguous(fusion.shapes[root])):
                 return None
             roots.append(root)
-        if len(set(roots)) < len(roots):
-            return None
-        station = Station(self, roots, partners)
-        return station if station.frame.block_size <= MOST_SPARE else None
+        return roots
 
     def run(self, leaves: list[Any], numbers: list[Any], masked: bool, donated: Collection[int] = ()) -> list[Any]:
         """The values of the outputs. The memory of the leaves at `donated` may become that of outputs: nobody may read
@@ -315,7 +356,7 @@ class Native:
             for block, members in frame.number_blocks:
                 block[:] = [numbers[k] for k in members]
             frame.numbers = numbers
-        free = set(donated)
+        free, empty = set(donated), np.empty
         for root, shape, dtype, nbytes, at, places in self.fresh_makers:
             x = None
             if free:
@@ -325,7 +366,7 @@ class Native:
                         x = leaves[leaf]
                         break
             if x is None:
-                x = new_array(shape, dtype, nbytes)
+                x = empty(shape, dtype) if nbytes < LEASED_FROM else new_array(shape, dtype, nbytes)
             env[root] = x
             pointers[at] = address(x)
         lent: Array | None = None
@@ -341,6 +382,8 @@ class Native:
                         self.fail(frame)
                 elif step is not None:
                     self.run_host(step, leaves, frame)
+            if self.whole is not None:
+                return [env[root] for root in self.whole]
             return [self.array(slot, leaves, frame) for slot in self.fusion.results]
         finally:
             frame.env = {}
@@ -413,12 +456,13 @@ class Native:
 
 
 class Station:
-    """A frame with memory of its own for a caller that fills in the pointers itself, in every call, under `lock`.
+    """A frame with memory of its own for a caller that names the arrays itself, in every call, under `lock`.
 
-    pointers     the table: a leaf's address at `leaves[k]` (-1 where it isn't read), a result's at `results[k]`
-    shares       for each result, whether it may take its partner's memory
-    function     runs the program, given `argument`; afterwards `failure[0]` or `status.value` isn't 0 if an index was out of
-                 bounds or a library failed
+    leaf, result  a line of Python that names the array of a leaf or result; empty for a leaf that isn't read
+    names         what these lines refer to
+    shares        for each result, whether it may take its partner's memory
+    function      runs the program, given `arguments`; afterwards `failure[0]` or `status.value` isn't 0 if an index was out
+                  of bounds or a library failed
     """
 
     def __init__(self, program: Native, roots: list[int], partners: Mapping[int, int]) -> None:
@@ -429,22 +473,42 @@ class Station:
         if frame.block_size:
             frame.use(self.block, program)
         self.lock = threading.Lock()
+        self.count = len(program.plan.leaf_types)
+        self.places = dict(program.entries())
+        # the addresses of array objects, or else of their data
+        self.objects = array("Q", [0] * (self.count + len(roots)))
         self.pointers = frame.pointers
-        positions = program.table.positions
-        self.leaves = [positions.get(k, -1) for k in range(len(program.plan.leaf_types))]
-        self.results = [positions[root] for root in roots]
+        self.names = {"objects": self.objects, "pointers": self.pointers, "address": address}
         self.shares = [partners.get(k) in program.shares.get(root, ()) for k, root in enumerate(roots)]
         self.blocks = frame.number_blocks
         ((function, _),) = program.calls
         assert function is not None
-        self.function, self.argument, self.status, self.failure = function, frame.argument, frame.status, frame.failure
+        self.arguments: tuple[int, ...] = (frame.argument,)
+        if DATA_FIELD is not None:
+            prototype = ctypes.CFUNCTYPE if program.long else ctypes.PYFUNCTYPE
+            function = prototype(None, ctypes.c_void_p, ctypes.c_void_p)(program.library.address("entry"))
+            self.arguments = (frame.argument, self.objects.buffer_info()[0])
+        self.function, self.status, self.failure = function, frame.status, frame.failure
+
+    def leaf(self, k: int, name: str) -> str:
+        return self.line(k, name)
+
+    def result(self, k: int, name: str) -> str:
+        return self.line(self.count + k, name)
+
+    def line(self, k: int, name: str) -> str:
+        if k not in self.places:
+            return ""
+        return f"pointers[{self.places[k]}] = address({name})" if DATA_FIELD is None else f"objects[{k}] = id({name})"
 
     def hold(self, constants: Sequence[tuple[int, Any]]) -> None:
-        """Point the program to leaves that are the same in every call."""
-        self.constants = [np.ascontiguousarray(array) for _, array in constants]
-        for (k, _), array in zip(constants, self.constants, strict=True):
-            if self.leaves[k] >= 0:
-                self.pointers[self.leaves[k]] = address(array)
+        """Name the arrays of leaves that are the same in every call."""
+        self.constants = [np.ascontiguousarray(value) for _, value in constants]
+        for (k, _), value in zip(constants, self.constants, strict=True):
+            if DATA_FIELD is not None:
+                self.objects[k] = id(value)
+            elif k in self.places:
+                self.pointers[self.places[k]] = address(value)
 
     @property
     def is_outdated(self) -> bool:

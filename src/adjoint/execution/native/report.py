@@ -12,6 +12,7 @@ from adjoint.execution.native.ir import ITEMSIZE
 from adjoint.execution.native.joining import join
 from adjoint.execution.native.lowering import LOWERED, REDUCTIONS
 from adjoint.execution.native.program import Native
+from adjoint.execution.native.recomputing import recompute
 from adjoint.execution.passes import simplified
 from adjoint.execution.plan import Plan
 from adjoint.shapes import size_of
@@ -37,6 +38,7 @@ def kernels(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Kernel] |
     fusion = Fusion(simplified(plan))
     if all(isinstance(unit, Host) for unit in fusion.units):
         return None
+    recompute(fusion)
     join(fusion)
     program = Native(fusion, apart=True)
     units = [unit for unit in fusion.units if not isinstance(unit, Nest) or unit.stored]
@@ -71,7 +73,7 @@ def kernels(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Kernel] |
 
 def _kernel(fusion: Fusion, unit: Unit, seconds: float) -> Kernel:
     if isinstance(unit, Nest):
-        products = unit.products
+        products = unit.made
         names = [f"{_named(p)} {_flat(p.step.type.shape)}" for p in products]
         names += [
             s.op.name for s in unit.steps if s.op.name in LOWERED or s.op.name in REDUCTIONS or s.op.name == "copy"
@@ -123,7 +125,7 @@ def _traffic(fusion: Fusion, unit: Unit) -> int:
         for step in unit.steps:
             roots |= {fusion.views[i].root for i in step.inputs if i in fusion.views and i not in unit.level}
         roots |= set(unit.stored)
-        for product in unit.products:
+        for product in unit.made:
             roots |= {*[view.root for view in product.reads], product.step.output}
         roots -= inner | tiles
     elif not isinstance(unit, Host):

@@ -5,21 +5,24 @@ Chunks are the same whatever runs them: how many there are follows from the shap
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from adjoint.execution.native.emit import NestWriter
 from adjoint.execution.native.fuse import Fusion, Move, Nest, Product, Window
 from adjoint.execution.native.ir import ITEMSIZE
 from adjoint.execution.native.moves import MoveWriter
-from adjoint.execution.native.products import ProductWriter
+from adjoint.execution.native.products import BatchWriter, LibraryWriter
 from adjoint.execution.native.tables import Own, Table
+from adjoint.execution.native.tiled import TiledWriter, TurnedWriter
 from adjoint.execution.native.windows import ConvolutionWriter, PoolWriter, writer_of
+from adjoint.shapes import size_of
 
 # Nanoseconds that a unit takes on one thread, by a rough guess, from which on others are woken for it: one that sleeps comes
 # after 10 to 70 µs.
 WORTH_SHARING = 150_000
 
-Writer = ProductWriter | ConvolutionWriter | PoolWriter
+Writer = BatchWriter | ConvolutionWriter | PoolWriter
 
 
 class Code(NamedTuple):
@@ -45,34 +48,56 @@ def write_unit(
     if isinstance(unit, Move):
         return Code([MoveWriter(unit, index, table, declarations, bits).write()], [], [], 1, False)
     if isinstance(unit, Product):
-        product = ProductWriter(unit, f"product{index}", index, table, own)
-        return _ranges(index, [product], None, product.choice.rows, product.rows, declarations)
+        assert unit.choice is not None
+        product = product_writer(unit, f"product{index}", index, table, own, unit.choice.rows)
+        return _ranges(index, [product], None, unit.choice.rows, product.rows, declarations)
     if isinstance(unit, Window):
         window = writer_of(unit, f"window{index}", index, table, own, bits)
         return _ranges(index, [window], None, window.tile, window.rows, declarations)
     nest = NestWriter(fusion, unit, index, table, own, declarations, bits)
-    if not unit.products:
+    if not unit.tile:
         return _ranges(index, [], nest, nest.step, nest.extent, declarations)
     step = max(unit.tile // nest.elements, 1)
     nest.set_chunks(step)
     elements = min(step, nest.extent) * nest.elements
+    for slot in unit.tiles:
+        unit.tiles[slot] = own.reserve(index, elements * ITEMSIZE[fusion.dtypes[slot]])
     writers: list[Writer] = []
     for k, made in enumerate(unit.products):
-        if made.step.output in unit.tiles:
-            made.tile = own.reserve(index, elements * ITEMSIZE[made.step.type.dtype.name])
-            unit.tiles[made.step.output] = made.tile
+        made.tile = unit.tiles.get(made.step.output)
         name = f"made{index}.{k}"
         if isinstance(made, Product):
-            writers.append(ProductWriter(made, name, index, table, own))
+            writers.append(product_writer(made, name, index, table, own, elements // made.shape[-1]))
         else:
             writers.append(writer_of(made, name, index, table, own, bits, elements // made.grain))
-    return _ranges(index, writers, nest, step, nest.extent, declarations)
+    followers: list[Writer] = []
+    for k, follower in enumerate(unit.followers):
+        writer = product_writer(follower, f"follower{index}.{k}", index, table, own, follower.shape[-2])
+        writer.cached = unit.tiles
+        writer.row_elements = size_of(unit.domain[-2:]) // follower.shape[-2]  # of the nest's, for each row
+        followers.append(writer)
+    return _ranges(index, writers, nest, step, nest.extent, declarations, followers)
+
+
+def product_writer(product: Product, name: str, index: int, table: Table, own: Own, chunk: int) -> BatchWriter:
+    """The writer of a product, in chunks of so many rows, by what was chosen for it."""
+    assert product.choice is not None
+    kind: type[BatchWriter] = LibraryWriter if product.choice.library else TiledWriter
+    if kind is TiledWriter and TurnedWriter.suits(product, chunk):
+        kind = TurnedWriter
+    return kind(product, name, index, table, own, chunk)
 
 
 def _ranges(
-    index: int, writers: list[Writer], nest: NestWriter | None, step: int, extent: int, declarations: set[str]
+    index: int,
+    writers: list[Writer],
+    nest: NestWriter | None,
+    step: int,
+    extent: int,
+    declarations: set[str],
+    followers: Sequence[Writer] = (),
 ) -> Code:
-    """`@unit<index>` over chunks of `step` rows, of the nest if there is one."""
+    """`@unit<index>` over chunks of `step` rows, of the nest if there is one, which runs between the two kinds of writers."""
     functions, first, last = [], [], []
     lines = [
         f"define internal void @unit{index}(ptr %table, i64 %first, i64 %last, ptr %own) #0 {{", "entry:",
@@ -80,9 +105,10 @@ def _ranges(
         f"  %lo = mul i64 %c, {step}", f"  %up = add i64 %lo, {step}",
         f"  %hi = call i64 @llvm.umin.i64(i64 %up, i64 {extent})",
     ]  # fmt: skip
-    for k, writer in enumerate(writers):
+
+    def call(k: int, writer: Writer) -> None:
         functions.append(writer.write())
-        declarations |= writer.e.declarations
+        declarations.update(writer.e.declarations)
         if writer.start is not None:
             functions.append(writer.start)
             first.append(f"  call void @{writer.name}.start(ptr %table, ptr %own)")
@@ -93,10 +119,13 @@ def _ranges(
         for end in ("lo", "hi"):
             bounds.append(f"%{end}")
             if nest is not None and nest.elements != writer.row_elements:  # rows of the nest in rows of the writer
-                lines += [f"  %{end}.e{k} = mul i64 %{end}, {nest.elements}",
-                          f"  %{end}.{k} = udiv i64 %{end}.e{k}, {writer.row_elements}"]  # fmt: skip
+                lines.extend([f"  %{end}.e{k} = mul i64 %{end}, {nest.elements}",
+                              f"  %{end}.{k} = udiv i64 %{end}.e{k}, {writer.row_elements}"])  # fmt: skip
                 bounds[-1] = f"%{end}.{k}"
         lines.append(f"  call void @{writer.name}(ptr %table, i64 {bounds[0]}, i64 {bounds[1]}, ptr %own)")
+
+    for k, writer in enumerate(writers):
+        call(k, writer)
     if nest is not None:
         functions.append(nest.write())
         lines.append(f"  call void @nest{index}(ptr %table, i64 %lo, i64 %hi, i64 %c, ptr %own)")
@@ -107,9 +136,12 @@ def _ranges(
         if finish is not None:
             functions.append(finish)
             last.append(f"  call void @finish{index}(ptr %table)")
+    for k, writer in enumerate(followers, len(writers)):
+        call(k, writer)
     lines += [
         "  %c1 = add i64 %c, 1", "  %again = icmp ult i64 %c1, %last", "  br i1 %again, label %next, label %done",
         "done:", "  ret void", "}",
     ]  # fmt: skip
-    chunks, time = -(-extent // step), sum([writer.time for writer in writers]) + (nest.time if nest is not None else 0)
+    chunks, time = -(-extent // step), sum([writer.time for writer in (*writers, *followers)])
+    time += nest.time if nest is not None else 0
     return Code([*functions, "\n".join(lines)], first, last, chunks, chunks > 1 and time >= WORTH_SHARING)

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from sys import _getframe
+
+from adjoint.composites import products
 from adjoint.tensors import Tensor
+from adjoint.tensors.located import MISTAKES, explained, give_site, recording_at_user
+
+from .recording import node_of, optional, tensor_of
 
 __all__ = ["linear"]
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """`x @ weight.T + bias`: x (..., in), weight (out, in), bias (out,), to (..., out)."""
-    product = x @ weight.T
-    return product if bias is None else product + bias
+    given = node_of(x), node_of(weight), optional(bias)
+    try:
+        with recording_at_user():
+            node = products.linear(*given)
+    except MISTAKES as error:
+        raise explained(error, "linear", *given) from None
+    give_site(node, _getframe(1))
+    return tensor_of(node)

@@ -231,6 +231,17 @@ def _by_class(
         return tensor_of(losses.by_class(found, target.node, axis, weight, skipped, reduction, smoothing))
 
 
+FEW = 256  # numbers that Python looks through faster than NumPy, which takes microseconds to start
+
+
+def _range_of(numbers: Any) -> tuple[int, int]:
+    """The smallest and the largest of some integers."""
+    if numbers.size <= FEW:
+        listed = numbers.ravel().tolist()
+        return min(listed), max(listed)
+    return int(numbers.min()), int(numbers.max())
+
+
 def _check_classes(name: str, target: Tensor, count: int, ignored: int) -> bool:
     """Whether any sample may have to be ignored. Raises IndexError for a class number out of range, if they are known."""
     labels = target.node.value
@@ -238,7 +249,8 @@ def _check_classes(name: str, target: Tensor, count: int, ignored: int) -> bool:
         return True
     if not labels.size:
         return False
-    if labels.min() >= 0 and labels.max() < count and not 0 <= ignored < count:
+    smallest, largest = _range_of(labels)
+    if smallest >= 0 and largest < count and not 0 <= ignored < count:
         return False
     skipped = labels == ignored
     check_range(name, "class number", asarray(np.where(skipped, 0, labels)), count, "classes")

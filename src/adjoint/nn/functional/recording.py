@@ -8,7 +8,7 @@ from typing import Any
 from adjoint.graph import Node
 from adjoint.tensors import Tensor
 from adjoint.tensors.conversion import as_node
-from adjoint.tensors.located import MISTAKES, enter_scope, explained, leave_scope, user_frame
+from adjoint.tensors.located import MISTAKES, enter_scope, explained, leave_scope
 from adjoint.tensors.named import wrap
 from adjoint.tensors.pending import count_pending
 
@@ -25,7 +25,7 @@ class scope:
         self.operands = operands
 
     def __enter__(self) -> None:
-        self.token = enter_scope(self.name, user_frame(2))
+        self.token = enter_scope(self.name, 2)
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
         leave_scope(self.token)

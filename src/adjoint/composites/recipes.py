@@ -1,0 +1,133 @@
+"""Composites that are worked out once for each kind of call, and recorded again from a list.
+
+What a composite such as softmax records follows from the types of its nodes and from its other arguments: shapes, axes
+and checks come out the same every time. So the first call leaves a recipe, the nodes that it recorded as a list, and later
+calls of that kind only make these nodes anew. They are new nodes all the same, as if the function had run.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from adjoint.dtypes import default_dtype
+from adjoint.graph import ArrayType, Node, Primitive, get_mode, topological
+from adjoint.primitives.core import DETACH, FULL, LEAF, leaf, stop_gradient
+from adjoint.unknown import Unknown
+
+__all__ = ["remembered"]
+
+MOST = 1 << 12  # recipes
+LARGEST_CONSTANT = 1 << 12  # elements of an array that a recipe may hold
+PLAIN = frozenset({bool, int, str, type(None)})  # arguments that are the same when they are equal and of one class
+
+_recipes: dict[Any, Recipe | None] = {}
+
+
+class Step(NamedTuple):
+    """One node: its inputs by the place of the one, or by what picks several, among the arguments and the nodes before it;
+    its value if it is data.
+
+    `shared` is a constant that isn't made anew; `inside` says whether the node belongs to where the call is recorded.
+    """
+
+    op: Primitive
+    inputs: int | Callable[[list[Node]], tuple[Node, ...]] | None
+    attributes: Any
+    type: ArrayType
+    tracked: bool
+    inside: bool
+    value: Any
+    shared: Node | None
+
+
+class Recipe(NamedTuple):
+    """What a call records, inputs first, and the place of its result."""
+
+    steps: list[Step]
+    result: int
+
+    def record(self, nodes: list[Node]) -> Node:
+        """The result for these nodes as arguments."""
+        mode = get_mode()
+        site, offset = mode.site, mode.offset
+        for op, inputs, attributes, kind, tracked, inside, value, shared in self.steps:
+            if isinstance(inputs, int):
+                x = nodes[inputs]
+                node = stop_gradient(x) if op is DETACH else Node(op, (x,), attributes, kind, site, offset, tracked)
+            elif inputs is not None:
+                node = Node(op, inputs(nodes), attributes, kind, site, offset, tracked)
+            elif shared is not None:
+                node = shared
+            else:
+                node = leaf(value, kind) if op is LEAF else Node(FULL, (), attributes, kind, None, 0, False)
+                if inside:
+                    node.site, node.offset = site, offset
+            nodes.append(node)
+        return nodes[self.result]
+
+
+def remembered(function: Callable[..., Node]) -> Callable[..., Node]:
+    """The same function of nodes, with recipes: for functions whose one result, and all that is recorded for it, follows from
+    the types of their nodes, whether these are tracked and have values, and from their other arguments."""
+
+    @functools.wraps(function)
+    def call(*args: Any) -> Node:
+        nodes: list[Node] = []
+        key: list[Any] = [function, get_mode().grad, default_dtype().name]
+        for x in args:
+            kind = type(x)
+            if kind is Node and x.op is not FULL:  # a constant's number may decide what is recorded
+                nodes.append(x)
+                key += (x.type, x.tracked, x.value is None)
+            elif kind in PLAIN:
+                key += (kind, x)
+            elif kind is float:
+                key.append(x.hex())  # which tells -0.0 from 0.0
+            elif kind is tuple and all([type(y) is int for y in x]):
+                key.append(x)
+            else:
+                return function(*args)
+        call_kind = tuple(key)
+        recipe = _recipes.get(call_kind)
+        if recipe is not None:
+            return recipe.record(nodes)
+        result = function(*args)
+        if call_kind not in _recipes and len(set(nodes)) == len(nodes):
+            if len(_recipes) >= MOST:
+                _recipes.clear()
+            _recipes[call_kind] = _recipe(result, nodes)
+        return result
+
+    return call
+
+
+def _recipe(result: Node, nodes: list[Node]) -> Recipe | None:
+    """How a result was made of nodes; None where it holds what can't be made anew."""
+    mode = get_mode()
+    place = {x: i for i, x in enumerate(nodes)}
+    steps = []
+    for node in topological([result], lambda x: x not in place):
+        if node in place:
+            continue
+        shared = None
+        if not isinstance(node.type, ArrayType) or type(node.attributes) is Unknown:
+            return None
+        if not node.inputs and node is node.type.zero:
+            shared = node
+        elif not node.inputs and not _is_constant(node):
+            return None
+        inside = node.site is mode.site and node.site is not None
+        places = [place[x] for x in node.inputs]
+        inputs = itemgetter(*places) if len(places) > 1 else places[0] if places else None
+        steps.append(Step(node.op, inputs, node.attributes, node.type, node.tracked, inside, node.value, shared))
+        place[node] = len(place)
+    return Recipe(steps, place[result])
+
+
+def _is_constant(node: Node) -> bool:
+    if node.op is FULL:
+        return node.value is None
+    return node.op is LEAF and node.attributes is None and node.type.size <= LARGEST_CONSTANT

@@ -1,0 +1,250 @@
+"""The inner loops of matrix products: a tile of C = AB that stays in registers, and packing of what it reads.
+
+A tile is a few rows of C by a few vectors. For each k, the vectors of B's row k are loaded once, and each of A's elements of
+column k is broadcast and multiplied into them: 24 sums that don't wait for each other keep both units busy (Goto and van de
+Geijn, "Anatomy of high-performance matrix multiplication", 2008). Kernels are compiled once for a process, when a plan
+first needs them, and called through the plan's table of pointers: many shapes share few kernels.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from adjoint.execution.native import compiler
+from adjoint.execution.native.ir import ELEMENT, ITEMSIZE, Emitter, Value
+
+UNROLL = 2
+DISTANCE = 8  # rows ahead that are fetched while others are gathered
+# Rows of a tile for its number of vectors, by how many vector registers there are: sums, one row of B, one element of A.
+ROWS = {32: {4: 6, 3: 8, 2: 10, 1: 10}, 16: {2: 6, 1: 10}}
+
+_lock = threading.Lock()
+_compiled: dict[tuple[Kernel, int], tuple[compiler.Library, int]] = {}
+
+
+class Kernel(NamedTuple):
+    """`name` is one of the functions below; `masked`: the last vector isn't full. What of A lies together, "steps" or
+    the "rows" of a gathered strip, is known to a tile when it is compiled: that saves it adding up addresses."""
+
+    name: str
+    dtype: str
+    rows: int = 1
+    vectors: int = 1
+    masked: bool = False
+    together: str = ""
+
+
+def available() -> bool:
+    """Whether the processor multiplies and adds in one instruction."""
+    return compiler.has_fma()
+
+
+def registers(bits: int) -> int:
+    """The vector registers of a processor with vectors of so many bits."""
+    return 32 if bits == 512 or compiler.triple().startswith(("aarch64", "arm64")) else 16
+
+
+def lanes_of(dtype: str, bits: int) -> int:
+    return bits // (8 * ITEMSIZE[dtype])
+
+
+def addresses(wanted: Iterable[Kernel]) -> dict[Kernel, int]:
+    """The addresses of kernels' machine code; those that are new are compiled together."""
+    bits, wanted = compiler.vector_bits(), list(dict.fromkeys(wanted))
+    with _lock:
+        new = [kernel for kernel in wanted if (kernel, bits) not in _compiled]
+        if new:
+            library = compiler.compile_text(text(new, bits))
+            for position, kernel in enumerate(new):
+                _compiled[kernel, bits] = library, library.address(f"{kernel.name}{position}")
+        return {kernel: _compiled[kernel, bits][1] for kernel in wanted}
+
+
+def text(kernels: Sequence[Kernel], bits: int) -> str:
+    """The LLVM IR of kernels."""
+    declarations: set[str] = set()
+    functions = []
+    for position, kernel in enumerate(kernels):
+        e = Emitter(lanes_of(kernel.dtype, bits), declarations, {})
+        arguments = WRITERS[kernel.name](e, kernel)
+        functions += [f"define void @{kernel.name}{position}({arguments}) #0 {{", "entry:", *e.allocations, *e.lines,
+                      "  ret void", "}"]  # fmt: skip
+    return "\n".join([*sorted(declarations), *functions, compiler.attributes(bits)])
+
+
+# Helpers ----------------------------------------------------------------------------------------------------------------
+
+
+class Pointer:
+    """A pointer on the stack that walks through an array."""
+
+    def __init__(self, e: Emitter, dtype: str, start: str) -> None:
+        self.e = e
+        self.element = ELEMENT[dtype]
+        self.slot = e.allocate("ptr")
+        self.set(start)
+
+    def get(self) -> str:
+        return self.e.assign(f"load ptr, ptr {self.slot}")
+
+    def set(self, pointer: str) -> None:
+        self.e.line(f"store ptr {pointer}, ptr {self.slot}")
+
+    def advance(self, by: str) -> None:
+        self.set(self.after(self.get(), by))
+
+    def after(self, pointer: str, by: str) -> str:
+        return self.e.assign(f"getelementptr {self.element}, ptr {pointer}, i64 {by}")
+
+
+def _mask(e: Emitter, count: str) -> str:
+    """The lanes below a count."""
+    kind = f"<{e.lanes} x i64>"
+    one = e.assign(f"insertelement {kind} poison, i64 {count}, i64 0")
+    limit = e.assign(f"shufflevector {kind} {one}, {kind} poison, <{e.lanes} x i32> zeroinitializer")
+    steps = ", ".join(f"i64 {k}" for k in range(e.lanes))
+    return e.assign(f"icmp ult {kind} <{steps}>, {limit}")
+
+
+# Kernels: each writes its body and gives its arguments. Steps and strides are in elements. ------------------------------
+
+
+def _tile(e: Emitter, kernel: Kernel) -> str:
+    """c = a b, or c + a b: rows of c by vectors. `columns` of the last vector count, if it is masked. What the
+    next tile reads of A is fetched into the cache meanwhile, one line for each k."""
+    dtype, rows, vectors = kernel.dtype, kernel.rows, kernel.vectors
+    mask = _mask(e, "%columns") if kernel.masked else None
+
+    def load(pointer: str, v: int) -> Value:
+        e.mask = mask if v == vectors - 1 else None
+        value = e.load(pointer, str(v * e.lanes), dtype, 1)
+        e.mask = None
+        return value
+
+    sums = [e.variable(e.constant(0, dtype)) for _ in range(rows * vectors)]
+    a_step = {"steps": "1", "rows": str(rows)}.get(kernel.together, "%a_step")
+    a_row = "1" if kernel.together == "rows" else "%a_row"
+    # One pointer for every three rows of A: what lies one and two rows further the processor adds for nothing.
+    group = rows if kernel.together == "rows" else 3
+    bases = [Pointer(e, dtype, "%a")]
+    for _ in range(group, rows, group):
+        bases.append(Pointer(e, dtype, bases[-1].after(bases[-1].get(), e.assign(f"mul i64 {a_row}, {group}"))))
+    offsets = ["0", *[e.assign(f"mul i64 {a_row}, {r}") for r in range(1, group)]]
+    b = Pointer(e, dtype, "%b")
+
+    def steps(count: int) -> None:
+        pointers, row = [base.get() for base in bases], b.get()
+        for _ in range(count):
+            right = [load(row, v) for v in range(vectors)]
+            for r in range(rows):
+                left = e.load_scalar(pointers[r // group], offsets[r % group], dtype)
+                for v in range(vectors):
+                    total = sums[r * vectors + v]
+                    e.set(total, e.fma(left, right[v], e.get(total, dtype)))
+            row = b.after(row, "%b_step")
+            pointers = [b.after(pointer, a_step) for pointer in pointers]
+        for base, pointer in zip([*bases, b], [*pointers, row], strict=True):
+            base.set(pointer)
+
+    rest = e.assign(f"and i64 %k, {UNROLL - 1}")
+    whole = e.assign(f"sub i64 %k, {rest}")
+    ahead = Pointer(e, dtype, "%ahead")
+    with e.when(e.assign(f"icmp ne i64 {whole}, 0")), e.loop("0", whole, UNROLL):
+        if kernel.together != "rows":  # these were gathered just now
+            line = ahead.get()
+            for _ in range(UNROLL):
+                e.prefetch(line)
+                line = ahead.after(line, str(rows) if kernel.together == "steps" else a_step)
+            ahead.set(line)
+        steps(UNROLL)
+    with e.when(e.assign(f"icmp ne i64 {rest}, 0")), e.loop("0", rest, 1):
+        steps(1)
+    with e.when("%again"):
+        c = Pointer(e, dtype, "%c")
+        for r in range(rows):
+            for v in range(vectors):
+                total = sums[r * vectors + v]
+                e.set(total, e.add(e.get(total, dtype), load(c.get(), v)))
+            c.advance("%c_row")
+    c = Pointer(e, dtype, "%c")
+    for r in range(rows):
+        for v in range(vectors):
+            e.mask = mask if v == vectors - 1 else None
+            e.store(e.get(sums[r * vectors + v], dtype), c.get(), str(v * e.lanes))
+        c.advance("%c_row")
+    return ("ptr noalias %a, i64 %a_row, i64 %a_step, ptr noalias %b, i64 %b_step, ptr noalias %c, i64 %c_row, i64 %k, "
+            "i64 %columns, i1 %again, ptr %ahead")  # fmt: skip
+
+
+def _gather(e: Emitter, kernel: Kernel) -> str:
+    """Of each of k rows of `source`, `strips` times `rows` neighbours. A strip has those of all k one after the other, each
+    in `width` elements; the next strip lies `apart` from it."""
+    dtype, rows = kernel.dtype, kernel.rows
+    row, into = Pointer(e, dtype, "%source"), Pointer(e, dtype, "%target")
+    widest = e.lanes
+    with e.loop("0", "%k", 1):
+        source, target = Pointer(e, dtype, row.get()), Pointer(e, dtype, into.get())
+        distant = source.after(source.get(), e.assign(f"mul i64 %step, {DISTANCE}"))
+        ahead = Pointer(e, dtype, distant)
+        with e.loop("0", "%strips", 1):
+            e.prefetch(ahead.get())
+            ahead.advance(str(rows))
+            offset = 0
+            while offset < rows:  # in vectors, and what is left in halves of one, quarters, ...
+                e.lanes = widest
+                while e.lanes > rows - offset:
+                    e.lanes //= 2
+                e.store(e.load(source.get(), str(offset), dtype, 1), target.get(), str(offset))
+                offset += e.lanes
+            source.advance(str(rows))
+            target.advance("%apart")
+        row.advance("%step")
+        into.advance("%width")
+    return "ptr noalias %source, i64 %step, ptr noalias %target, i64 %width, i64 %apart, i64 %k, i64 %strips"
+
+
+def _turn(e: Emitter, kernel: Kernel) -> str:
+    """A strip of one vector from a matrix that lies transposed: k elements of each of `columns` rows, `step` apart, every
+    `width` elements. The target has room for k rounded up to a whole vector."""
+    dtype = kernel.dtype
+    e.declarations.add("declare i64 @llvm.umin.i64(i64, i64)")
+    final = e.assign("sub i64 %columns, 1")
+    rows: list[str] = []
+    for k in range(e.lanes):  # beyond the last, the last again
+        row = e.assign(f"call i64 @llvm.umin.i64(i64 {final}, i64 {k})")
+        rows.append(e.address("%source", e.assign(f"mul i64 {row}, %step"), dtype))
+    target = Pointer(e, dtype, "%target")
+
+    with e.loop("0", "%k", e.lanes) as at:
+        e.mask = _mask(e, e.assign(f"sub i64 %k, {at}"))
+        values = [e.load(row, at, dtype, 1) for row in rows]
+        e.mask = None
+        for value in _transposed(e, values):
+            e.store(value, target.get(), "0")
+            target.advance("%width")
+    return "ptr noalias %source, i64 %step, ptr noalias %target, i64 %width, i64 %k, i64 %columns"
+
+
+def _transposed(e: Emitter, values: list[Value]) -> list[Value]:
+    """As many vectors as they have lanes, transposed: blocks of half the size change places, then halves of those."""
+    lanes, values = e.lanes, list(values)
+    kind = e.type(values[0].dtype)
+
+    def exchanged(a: Value, b: Value, order: list[int]) -> Value:
+        chosen = ", ".join(f"i32 {k}" for k in order)
+        return Value(e.assign(f"shufflevector {kind} {a.name}, {kind} {b.name}, <{lanes} x i32> <{chosen}>"), a.dtype)
+
+    size = lanes // 2
+    while size:
+        low = [lane + lanes - size if lane & size else lane for lane in range(lanes)]
+        high = [lane + lanes if lane & size else lane + size for lane in range(lanes)]
+        for k in [k for k in range(lanes) if not k & size]:
+            a, b = values[k], values[k + size]
+            values[k], values[k + size] = exchanged(a, b, low), exchanged(a, b, high)
+        size //= 2
+    return values
+
+
+WRITERS = {"tile": _tile, "gather": _gather, "turn": _turn}

@@ -1,0 +1,305 @@
+"""Matrix products by kernels of our own, as a function of a range of rows."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import NamedTuple
+
+from adjoint.execution.native import compiler
+from adjoint.execution.native.fuse import Product, transposed
+from adjoint.execution.native.ir import ITEMSIZE
+from adjoint.execution.native.kernels import ROWS, Kernel, lanes_of, registers
+from adjoint.execution.native.products import BatchWriter
+from adjoint.execution.native.tables import Own, Table
+
+# Sums of so many products are added up one after the other; longer ones in blocks of it, so that their rounding errors don't
+# grow with k, and what is packed of a block stays in the cache.
+BLOCK = 256
+# From this k on, what is packed is packed block by block, if A is, or if of B it were more elements than these.
+DEEP = 512
+MOST_PACKED = 1 << 17
+# Rows from which packing B costs less than reading it at its stride; in a batch each matrix comes from further away.
+PACKED_FROM, PACKED_FROM_IN_BATCH = 96, 24
+# Steps from which A is packed where its columns are what lies together: each of its rows would touch so many lines.
+GATHERED_FROM = 256
+# Rows that are gathered together.
+GATHERED = 96
+
+
+def is_deep(product: Product) -> bool:
+    """Whether a product is computed block by block of its sums."""
+    k, m = product.b.shape[-2:]
+    return k > DEEP and (gathers(product) or k * m > MOST_PACKED)
+
+
+def gathers(product: Product) -> bool:
+    """Whether A is packed."""
+    row, step = product.a.strides[-2:]
+    return row == 1 and step != 1 and product.a.shape[-1] >= GATHERED_FROM
+
+
+class Panel(NamedTuple):
+    """Neighbouring columns, `times` times `vectors` vectors of them, `column` the first."""
+
+    column: int
+    vectors: int
+    times: int
+    masked: bool
+
+
+def panels(m: int, lanes: int, widest: int) -> list[Panel]:
+    """m columns in as few panels as there must be, all about as wide. An incomplete vector is in one of its own kind."""
+    vectors = -(-m // lanes)
+    count = -(-vectors // widest)
+    base, more = divmod(vectors, count)
+    found, column = [], 0
+    for width, times in ((base + 1, more), (base, count - more)):
+        last = column + width * times * lanes
+        masked = last > m
+        if times > masked:
+            found.append(Panel(column, width, times - masked, False))
+        if masked:
+            found.append(Panel(last - width * lanes, width, 1, True))
+        column = last
+    return found
+
+
+class TiledWriter(BatchWriter):
+    """Writes a product by our kernels as a function of a range of its rows, counted through the whole batch."""
+
+    def __init__(self, product: Product, name: str, unit: int, table: Table, own: Own, chunk: int) -> None:
+        super().__init__(product, name, unit, table, own, chunk)
+        bits = compiler.vector_bits()
+        self.lanes = lanes_of(self.dtype, bits)
+        self.heights = ROWS[registers(bits)]
+        self.panels = panels(self.m, self.lanes, max(self.heights))
+        self.itemsize = ITEMSIZE[self.dtype]
+        self.turned = self.b.strides[-1] != 1 and self.m > 1
+        least = PACKED_FROM_IN_BATCH if self.batch else PACKED_FROM
+        self.packs = self.turned or self.n >= least
+        self.gathers = gathers(product)
+        self.deep = is_deep(product) and (self.packs or self.gathers)
+        block = min(self.k, BLOCK) if self.deep else self.k
+        self.depth = -(-block // self.lanes) * self.lanes  # of what is packed
+        size = self.depth * -(-self.m // self.lanes) * self.lanes * self.itemsize
+        self.right: str | None = None  # B packed once for all ranges
+        if self.packs and not self.batch and not self.deep:
+            self.right = f"packed for {name}"
+            table.share(unit, self.right, size)
+            self.write_packing()
+        elif self.packs:
+            self.place = own.reserve(unit, size)
+        if self.gathers:
+            rows = min(GATHERED, self.n) + self.height(self.panels[0])
+            self.gathered = own.reserve(unit, rows * block * self.itemsize)
+
+    def height(self, panel: Panel, rows: int | None = None) -> int:
+        """Rows of a tile. Where A is gathered, all panels share what was gathered."""
+        highest = self.heights[max(self.heights) if self.gathers else panel.vectors]
+        return highest if rows is None else min(highest, rows)
+
+    def kernel(self, name: str, rows: int = 1, vectors: int = 1, masked: bool = False, together: str = "") -> str:
+        return self.pointer(("kernel", Kernel(name, self.dtype, rows, vectors, masked, together)))
+
+    def scratch(self, offset: int) -> str:
+        e = self.e
+        return e.assign(f"getelementptr i8, ptr {e.assign('load ptr, ptr %own')}, i64 {offset}")
+
+    # B, packed
+
+    def write_packing(self) -> None:
+        """The function of the table and the first thread's own that packs B, before any tile."""
+        with self.another() as e:
+            b = self.move(self.pointer(self.b.root), str(self.b.offset))
+            self.pack(b, self.pointer((self.unit, self.right)), self.k)
+            self.start = self.function(f"{self.name}.start", e, "ptr %table, ptr %own")
+
+    def pack(self, b: str, target: str, k: int) -> None:
+        """k rows of each panel's columns, panel by panel."""
+        e, lanes = self.e, self.lanes
+        row, column = self.b.strides[-2:]
+        for panel in self.panels:
+            width = panel.vectors * lanes
+            if not self.turned:
+                into = self.move(target, str(panel.column * self.depth))
+                used = min(width, self.m - panel.column)
+                e.line(f"call void {self.kernel('gather', used)}(ptr {self.move(b, str(panel.column))}, i64 {row}, "
+                       f"ptr {into}, i64 {width}, i64 {width * self.depth}, i64 {k}, i64 {panel.times})")  # fmt: skip
+                continue
+            with ExitStack() as loops:
+                first: str | int = panel.column
+                if panel.times > 1:
+                    index = loops.enter_context(e.loop("0", str(panel.times), 1))
+                    first = e.assign(f"add i64 {e.assign(f'mul i64 {index}, {width}')}, {panel.column}")
+                for v in range(panel.vectors):
+                    at = e.assign(f"add i64 {first}, {v * lanes}")
+                    source = self.move(b, e.assign(f"mul i64 {at}, {column}"))
+                    into = self.move(target, e.assign(f"mul i64 {first}, {self.depth}"))
+                    into = self.move(into, str(v * lanes))
+                    columns = self.m % lanes if panel.masked and v == panel.vectors - 1 else lanes
+                    e.line(f"call void {self.kernel('turn')}(ptr {source}, i64 {column}, ptr {into}, i64 {width}, "
+                           f"i64 {k}, i64 {columns})")  # fmt: skip
+
+    # Tiles
+
+    def one(self, a: str, b: str, result: str) -> None:
+        self.some(a, b, result, self.n)
+
+    def some(self, a: str, b: str, result: str, rows: int) -> None:
+        e = self.e
+        if not self.deep:
+            self.block(a, b, result, rows, self.k, "false")
+            return
+        (_, left), (right, _) = self.a.strides[-2:], self.b.strides[-2:]
+
+        def block(at: str, k: int, again: str) -> None:
+            self.block(self.move(a, e.assign(f"mul i64 {at}, {left}")), self.move(b, e.assign(f"mul i64 {at}, {right}")),
+                       result, rows, k, again)  # fmt: skip
+
+        blocks, rest = divmod(self.k, BLOCK)
+        with e.loop("0", str(blocks * BLOCK), BLOCK) as at:
+            block(at, BLOCK, e.assign(f"icmp ne i64 {at}, 0"))
+        if rest:
+            block(str(blocks * BLOCK), rest, "true")
+
+    def block(self, a: str, b: str, result: str, rows: int, k: int, again: str) -> None:
+        """The sums over some k, or these added to the result."""
+        if self.right is not None:
+            b = self.pointer((self.unit, self.right))
+        elif self.packs:
+            place = self.scratch(self.place)
+            self.pack(b, place, k)
+            b = place
+        if not self.gathers:
+            self.tiles(a, b, result, rows, k, again, self.a.strides[-2:])
+            return
+        whole, rest = divmod(rows, GATHERED)
+        if whole:
+            with self.e.loop("0", str(whole * GATHERED), GATHERED) as row:
+                self.gather(a, b, result, row, GATHERED, k, again)
+        if rest:
+            self.gather(a, b, result, str(whole * GATHERED), rest, k, again)
+
+    def gather(self, a: str, b: str, result: str, row: str, rows: int, k: int, again: str) -> None:
+        """Some rows, A's gathered first: tile by tile, as the tiles read them."""
+        e = self.e
+        stride, step = self.a.strides[-2:]
+        target = self.scratch(self.gathered)
+        place = 0
+        highest = self.height(self.panels[0], rows)
+        for top, height, count in self.heights_of(rows, highest):
+            at = e.assign(f"mul i64 {e.assign(f'add i64 {row}, {top}')}, {stride}")
+            function, into = self.kernel("gather", height), self.move(target, str(place))
+            e.line(f"call void {function}(ptr {self.move(a, at)}, i64 {step}, ptr {into}, i64 {height}, "
+                   f"i64 {height * k}, i64 {k}, i64 {count})")  # fmt: skip
+            place += count * height * k
+        result = self.move(result, e.assign(f"mul i64 {row}, {self.m}"))
+        self.tiles(target, b, result, rows, k, again, None)
+
+    def heights_of(self, rows: int, highest: int) -> list[tuple[int, int, int]]:
+        """First row, height and number of tiles. Where nothing is added to the result, one that covers some rows of the one
+        before spares a kernel of another height; else heights differ by one."""
+        if rows <= highest:
+            return [(0, rows, 1)]
+        whole, rest = divmod(rows, highest)
+        if not rest:
+            return [(0, highest, whole)]
+        if not self.deep:
+            return [(0, highest, whole), (rows - highest, highest, 1)]
+        low, more = divmod(rows, whole + 1)
+        tall = [(0, low + 1, more)] if more else []
+        return [*tall, (more * (low + 1), low, whole + 1 - more)]
+
+    def tiles(
+        self, a: str, b: str, result: str, rows: int, k: int, again: str, strides: tuple[int, ...] | None
+    ) -> None:
+        """All tiles of some rows, of A as it lies or, without strides, as it was gathered."""
+        e, lanes = self.e, self.lanes
+        for panel in self.panels:
+            width = panel.vectors * lanes
+            with ExitStack() as loops:
+                column = str(panel.column)
+                if panel.times > 1:
+                    index = loops.enter_context(e.loop("0", str(panel.times), 1))
+                    column = e.assign(f"add i64 {e.assign(f'mul i64 {index}, {width}')}, {panel.column}")
+                right = self.move(b, e.assign(f"mul i64 {column}, {self.depth}") if self.packs else column)
+                place = 0
+                for top, height, count in self.heights_of(rows, self.height(panel, rows)):
+                    with ExitStack() as inner:
+                        number = inner.enter_context(e.loop("0", str(count), 1)) if count > 1 else "0"
+                        first = e.assign(f"add i64 {e.assign(f'mul i64 {number}, {height}')}, {top}")
+                        if strides is None:
+                            at = e.assign(f"add i64 {e.assign(f'mul i64 {number}, {height * k}')}, {place}")
+                        else:
+                            at = e.assign(f"mul i64 {first}, {strides[0]}")
+                        into = self.move(self.move(result, e.assign(f"mul i64 {first}, {self.m}")), column)
+                        self.tile(panel, height, self.move(a, at), right, into, k, again, strides or (1, height))
+                    place += count * height * k
+
+    def tile(
+        self, panel: Panel, height: int, a: str, b: str, c: str, k: int, again: str, strides: tuple[int, ...]
+    ) -> None:
+        """One tile, in blocks of its sums."""
+        e = self.e
+        together = "rows" if self.gathers else "steps" if strides[1] == 1 else ""
+        function = self.kernel("tile", height, panel.vectors, panel.masked, together)
+        step = panel.vectors * self.lanes if self.packs else self.b.strides[-2]
+        columns = self.m % self.lanes or self.lanes
+
+        def call(a: str, b: str, k: int, again: str) -> None:
+            ahead = self.move(a, str(strides[0] * height))  # the next tile's rows lie behind this one's, or beside them
+            e.line(f"call void {function}(ptr {a}, i64 {strides[0]}, i64 {strides[1]}, ptr {b}, i64 {step}, ptr {c}, "
+                   f"i64 {self.m}, i64 {k}, i64 {columns}, i1 {again}, ptr {ahead})")  # fmt: skip
+
+        def at(k: str) -> tuple[str, str]:
+            return self.move(a, e.assign(f"mul i64 {k}, {strides[1]}")), self.move(b, e.assign(f"mul i64 {k}, {step}"))
+
+        blocks, rest = divmod(k, BLOCK) if k > DEEP else (0, k)
+        call(a, b, BLOCK if blocks else rest, again)
+        if blocks > 1:
+            with e.loop(str(BLOCK), str(blocks * BLOCK), BLOCK) as k_:
+                call(*at(k_), BLOCK, "true")
+        if blocks and rest:
+            call(*at(str(blocks * BLOCK)), rest, "true")
+
+
+class TurnedWriter(BatchWriter):
+    """Writes a product as the transpose of BᵀAᵀ, so that of two matrices whose k lies together the smaller one is packed."""
+
+    def __init__(self, product: Product, name: str, unit: int, table: Table, own: Own, chunk: int) -> None:
+        super().__init__(product, name, unit, table, own, chunk)
+        turned = Product(product.step, transposed(product.b), transposed(product.a), (self.m, self.n))
+        turned.choice = product.choice
+        turned.tile = own.reserve(unit, self.n * self.m * ITEMSIZE[self.dtype])
+        self.other = TiledWriter(turned, f"{name}.turned", unit, table, own, self.m)
+        self.lanes = self.other.lanes
+        with self.another() as e:
+            e.line(f"call void @{self.other.name}.start(ptr %table, ptr %own)")
+            self.start = f"{self.other.start}\n{self.function(f'{name}.start', e, 'ptr %table, ptr %own')}"
+
+    @staticmethod
+    def suits(product: Product, chunk: int) -> bool:
+        """Whether a product, computed in one range, is better computed so."""
+        (n, k), m = product.a.shape[-2:], product.b.shape[-1]
+        lanes = lanes_of(product.step.type.dtype.name, compiler.vector_bits())
+        together = product.a.strides[-1] == 1 and product.b.strides[-2] == 1
+        whole = len(product.shape) == 2 and product.tile is None and chunk == n
+        return whole and together and n < m and n % lanes == m % lanes == 0 and k >= 2 * lanes
+
+    def one(self, a: str, b: str, result: str) -> None:
+        raise AssertionError("a batch is computed as it is")
+
+    def some(self, a: str, b: str, result: str, rows: int) -> None:
+        e, turned = self.e, self.other.product.tile
+        e.line(f"call void @{self.other.name}(ptr %table, i64 0, i64 {self.m}, ptr %own)")
+        source = e.assign(f"getelementptr i8, ptr {e.assign('load ptr, ptr %own')}, i64 {turned}")
+        function = self.pointer(("kernel", Kernel("turn", self.dtype)))
+        with e.loop("0", str(self.m), self.lanes) as column:
+            rows_of = self.move(source, e.assign(f"mul i64 {column}, {self.n}"))
+            e.line(f"call void {function}(ptr {rows_of}, i64 {self.n}, ptr {self.move(result, column)}, i64 {self.m}, "
+                   f"i64 {self.n}, i64 {self.lanes})")  # fmt: skip
+
+    def write(self) -> str:
+        text = f"{self.other.write()}\n{super().write()}"
+        self.e.declarations |= self.other.e.declarations
+        return text
