@@ -297,7 +297,9 @@ class Native:
             for root, index in self.produced.items()
             if root not in fresh
         ]
-        lifetimes += [Lifetime(key, size, key[0], key[0]) for key, size in self.table.shared.items()]
+        lifetimes += [
+            Lifetime(key, size, key[0], self.table.until.get(key, key[0])) for key, size in self.table.shared.items()
+        ]
         offsets, size = place(lifetimes)
         self.scratch_start = -(-size // ALIGNMENT) * ALIGNMENT
         self.scratch_size = -(-self.own.scratch // ALIGNMENT) * ALIGNMENT

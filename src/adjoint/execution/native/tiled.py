@@ -82,11 +82,16 @@ class TiledWriter(BatchWriter):
         block = min(self.k, BLOCK) if self.deep else self.k
         self.depth = -(-block // self.lanes) * self.lanes  # of what is packed
         size = self.depth * -(-self.m // self.lanes) * self.lanes * self.itemsize
-        self.right: str | None = None  # B packed once for all ranges
+        self.right: tuple[int, str] | None = (
+            None  # B packed once for all ranges, and for other products that read it so
+        )
         if self.packs and not self.batch and not self.deep:
-            self.right = f"packed for {name}"
-            table.share(unit, self.right, size)
-            self.write_packing()
+            self.right = table.packed.get(self.b)
+            if self.right is None:
+                self.right = table.packed[self.b] = unit, f"packed for {name}"
+                table.share(*self.right, size)
+                self.write_packing(self.right)
+            table.until[self.right] = unit
         elif self.packs:
             self.place = own.reserve(unit, size)
         if self.gathers:
@@ -107,11 +112,11 @@ class TiledWriter(BatchWriter):
 
     # B, packed
 
-    def write_packing(self) -> None:
+    def write_packing(self, place: tuple[int, str]) -> None:
         """The function of the table and the first thread's own that packs B, before any tile."""
         with self.another() as e:
             b = self.move(self.pointer(self.b.root), str(self.b.offset))
-            self.pack(b, self.pointer((self.unit, self.right)), self.k)
+            self.pack(b, self.pointer(place), self.k)
             self.start = self.function(f"{self.name}.start", e, "ptr %table, ptr %own")
 
     def pack(self, b: str, target: str, k: int) -> None:
@@ -165,7 +170,7 @@ class TiledWriter(BatchWriter):
     def block(self, a: str, b: str, result: str, rows: int, k: int, again: str) -> None:
         """The sums over some k, or these added to the result."""
         if self.right is not None:
-            b = self.pointer((self.unit, self.right))
+            b = self.pointer(self.right)
         elif self.packs:
             place = self.scratch(self.place)
             self.pack(b, place, k)
@@ -273,9 +278,10 @@ class TurnedWriter(BatchWriter):
         turned.tile = own.reserve(unit, self.n * self.m * ITEMSIZE[self.dtype])
         self.other = TiledWriter(turned, f"{name}.turned", unit, table, own, self.m)
         self.lanes = self.other.lanes
-        with self.another() as e:
-            e.line(f"call void @{self.other.name}.start(ptr %table, ptr %own)")
-            self.start = f"{self.other.start}\n{self.function(f'{name}.start', e, 'ptr %table, ptr %own')}"
+        if self.other.start is not None:
+            with self.another() as e:
+                e.line(f"call void @{self.other.name}.start(ptr %table, ptr %own)")
+                self.start = f"{self.other.start}\n{self.function(f'{name}.start', e, 'ptr %table, ptr %own')}"
 
     @staticmethod
     def suits(product: Product, chunk: int) -> bool:
