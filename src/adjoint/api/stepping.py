@@ -13,7 +13,6 @@ values are held meanwhile: a finalizer would be the first Python to run, and wha
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Sequence
 from sys import getrefcount
 from typing import TYPE_CHECKING, Any
@@ -22,6 +21,7 @@ import numpy as np
 
 from adjoint import execution, tracing
 from adjoint.dtypes import default_dtype, float64
+from adjoint.execution.memory import LEASED_FROM, new_array
 from adjoint.graph import Node, Variable, array_type, get_mode
 from adjoint.primitives.core import LEAF, leaf
 from adjoint.primitives.random import EXAMPLES
@@ -60,12 +60,11 @@ def write_step(
     station = compiled.replay.station(partners)
     if station is None:
         return None
-    memory = importlib.import_module("adjoint.execution.native.memory")  # loaded with native code
     w = Writer()
     w.objects.update(
         UNUSUAL=UNUSUAL, active=tracing.active, examples=EXAMPLES.get, tracing=tracing, get_mode=get_mode, Node=Node,
         default_dtype=default_dtype, Tensor=Tensor, ndarray=np.ndarray, new=object.__new__, LEAF=LEAF, leaf=leaf,
-        new_array=memory.new_array, run=station.function, columns=[(x,) for x in station.arguments], **station.names,
+        new_array=new_array, run=station.function, columns=[(x,) for x in station.arguments], **station.names,
         failure=station.failure, status=station.status, forget=station.forget_failure,
         lock=station.lock, locked=station.lock.locked, getrefcount=getrefcount,
         is_ours=execution.is_ours, dget=dict.__getitem__,
@@ -84,7 +83,7 @@ def write_step(
     body = Writer()
     body.objects, body._names = w.objects, w._names
     _point(body, compiled, station)
-    stores = _make_results(body, compiled, station, memory.LEASED_FROM)
+    stores = _make_results(body, compiled, station)
     looked = {id(variable) for variable, _, _ in compiled.looked}
     for k, (owner, _, _) in enumerate(compiled.gradients):
         if id(owner) not in looked:
@@ -217,7 +216,7 @@ def _point(w: Writer, compiled: Compiled, station: Any) -> None:
         w.add("    last[0] = numbers")
 
 
-def _make_results(w: Writer, compiled: Compiled, station: Any, least: int) -> list[str]:
+def _make_results(w: Writer, compiled: Compiled, station: Any) -> list[str]:
     """Find memory for the results and make all that will hold them; the lines that give names, gradients and numbers their
     new values, none of which is a call. A large result that was the last call's, and that nobody else holds any more, is
     written over."""
@@ -241,7 +240,7 @@ def _make_results(w: Writer, compiled: Compiled, station: Any, least: int) -> li
     for r, nbytes in enumerate(sizes):
         if r in shared:
             continue
-        if r not in rebound and least <= nbytes <= room:
+        if r not in rebound and LEASED_FROM <= nbytes <= room:
             room -= nbytes
             held = w.name([None])
             w.add(f"r{r} = {held}[0]", f"if getrefcount(r{r}) != {SOLE[2]}: r{r} = {held}[0] = {memory(r)}")

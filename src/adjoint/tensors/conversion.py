@@ -8,6 +8,7 @@ import numpy as np
 
 from adjoint import tracing
 from adjoint.dtypes import BY_NUMPY, DType, as_dtype, default_dtype, scalar_dtype
+from adjoint.execution.memory import copied
 from adjoint.graph import Node, Variable, array_type
 from adjoint.primitives.core import cast, is_scalar, leaf, ops, stop_gradient, typed, version
 from adjoint.tensors.located import at_user, explained
@@ -56,9 +57,9 @@ def array_node(x: Any, dtype: DType | None, copy: bool | None, variable: Variabl
         if chosen.kind != "c" and array.dtype.kind == "c":
             raise TypeError(f"cannot make a {chosen.name} tensor of complex data; take .real first{at_user()}")
         with np.errstate(all="ignore"):
-            array = array.astype(chosen.dtype)
+            array = copied(array, chosen.dtype)
     elif copy or (copy is None and _writable(array)):
-        array = array.copy()
+        array = copied(array, chosen.dtype)
     return leaf(array, array_type(array.shape, chosen), variable)
 
 

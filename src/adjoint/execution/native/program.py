@@ -10,11 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.execution.native import compiler, kernels, libraries, onednn, onednn_library
-from adjoint.execution.native.donation import is_lendable, overwritable
-from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, View, Window, contiguous
-from adjoint.execution.native.joining import join
-from adjoint.execution.native.memory import (
+from adjoint.execution.memory import (
     ALIGNMENT,
     DATA_FIELD,
     LEASED_FROM,
@@ -28,6 +24,10 @@ from adjoint.execution.native.memory import (
     take,
     whole_pages,
 )
+from adjoint.execution.native import compiler, kernels, libraries, onednn, onednn_library
+from adjoint.execution.native.donation import is_lendable, overwritable
+from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, View, Window, contiguous
+from adjoint.execution.native.joining import join
 from adjoint.execution.native.pool import pool
 from adjoint.execution.native.recomputing import recompute
 from adjoint.execution.native.tables import FAILURE, Own, Table

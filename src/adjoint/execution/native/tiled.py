@@ -18,8 +18,10 @@ BLOCK = 256
 # From this k on, what is packed is packed block by block, if A is, or if of B it were more elements than these.
 DEEP = 512
 MOST_PACKED = 1 << 17
-# Rows from which packing B costs less than reading it at its stride; in a batch each matrix comes from further away.
-PACKED_FROM, PACKED_FROM_IN_BATCH = 96, 24
+# Rows from which packing B costs less than reading it at its stride: more where a panel of it stays in the nearest cache, which
+# it does up to so many k; fewer in a batch, where each matrix comes from further away.
+PACKED_FROM, PACKED_FROM_IF_SHORT, PACKED_FROM_IN_BATCH = 96, 256, 24
+SHORT = 64
 # Steps from which A is packed where its columns are what lies together: each of its rows would touch so many lines.
 GATHERED_FROM = 256
 # Rows that are gathered together.
@@ -75,7 +77,8 @@ class TiledWriter(BatchWriter):
         self.panels = panels(self.m, self.lanes, max(self.heights))
         self.itemsize = ITEMSIZE[self.dtype]
         self.turned = self.b.strides[-1] != 1 and self.m > 1
-        least = PACKED_FROM_IN_BATCH if self.batch else PACKED_FROM
+        least = PACKED_FROM_IF_SHORT if self.k <= SHORT else PACKED_FROM
+        least = PACKED_FROM_IN_BATCH if self.batch else least
         self.packs = self.turned or self.n >= least
         self.gathers = gathers(product)
         self.deep = is_deep(product) and (self.packs or self.gathers)
