@@ -311,10 +311,10 @@ class NestWriter:
         self.step = step
         self.chunks = -(-self.extent // step)
         nest = self.nest
-        split_rows = nest.split == 0  # all of the domain is one row
+        one_row = not self.outer  # the leading axes, if there are some, have length one
         self.partial = [
             s for s in nest.stored if self.chunks > 1 and nest.level[s] == "total" and s not in nest.by_row
-        ] + [s for s in nest.level if self.chunks > 1 and split_rows and s in nest.by_row and s in self.reduced]
+        ] + [s for s in nest.level if self.chunks > 1 and one_row and s in nest.by_row and s in self.reduced]
 
     def wanted(self) -> list[int]:
         """What the passes store, keep or reduce."""
@@ -386,9 +386,8 @@ class NestWriter:
                 self.indices[d.axis] = loops.enter_context(e.loop(*bounds, 1))
             if self.jammed:
                 self.rows_together(self.outer[-1])
-                return self.function("nest", "ptr %table, i64 %lo, i64 %hi, i64 %chunk, ptr %own")
             for phase, actions in enumerate(self.actions):
-                if actions:
+                if actions and not self.jammed:
                     self.row_pass(phase, actions)
             if not self.row_partial():
                 self.store_rows()

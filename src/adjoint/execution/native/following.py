@@ -60,7 +60,7 @@ def _may_follow(fusion: Fusion, product: Product, view: View, place: int, made: 
 def _passes_over(fusion: Fusion, nest: Nest, product: Product, view: View) -> bool:
     """Whether a nest makes or reads the matrices that a product reads through a view, in the order of the batch."""
     domain = nest.domain
-    if nest.split == 0 or len(domain) < 3 or domain[-1] < 16 or size_of(domain) < FOLLOWED_FROM:
+    if nest.is_one_row or len(domain) < 3 or domain[-1] < 16 or size_of(domain) < FOLLOWED_FROM:
         return False
     matrix, steps = size_of(domain[-2:]), contiguous(domain)
     if matrix > LARGEST or nest.tile % matrix or not nest.stored:
