@@ -43,7 +43,7 @@ def test_a_nest_whose_rows_lie_across_a_products_matrices(dtype: str) -> None:
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_follower_with_other_rows_than_the_nests(dtype: str) -> None:
     """The nest makes the right matrices, whose elements aren't a multiple of the result's rows."""
-    a, b = ad.tensor(normal(24, 100, 48, dtype=dtype)), ad.tensor(normal(24, 48, 80, dtype=dtype, seed=1))
+    a, b = ad.tensor(normal(24, 1000, 48, dtype=dtype)), ad.tensor(normal(24, 48, 80, dtype=dtype, seed=1))
     fusion = agree(a @ ad.softmax(b, axis=-1), tolerance=TOLERANCE[dtype])
     assert any(nest.followers for nest in nests(fusion))
 
@@ -71,3 +71,12 @@ def test_what_is_made_again_of_a_value_that_is_passed_on() -> None:
     a, b = x * 0.5, x * 0.7
     total = (ad.sin(a) * ad.cos(b)).sum()
     agree(a * total + ad.exp(b) / total, ad.sin(a) * total, tolerance=1e-9)
+
+
+def test_what_is_computed_anew_for_a_checkpoint_is_not_computed_early() -> None:
+    x, w, v = [ad.variable(normal(4, 6, *shape, seed=k)) for k, shape in enumerate([(96, 32), (32, 96), (96, 32)])]
+    inner = ad.sin(x)
+    loss = (ad.checkpoint(lambda t: t @ w @ v)(inner) ** 2).sum()
+    fusion = agree(*ad.gradients(loss, [x, w, v]), tolerance=1e-7)
+    first = nests(fusion)[0]
+    assert first.steps[0].op.name == "sin" and len(first.followers) == 1

@@ -49,9 +49,11 @@ def follow(fusion: Fusion, readers: dict[int, list[int]], kept: set[int], at: li
 
 def _may_follow(fusion: Fusion, product: Product, view: View, place: int, made: dict[int, int]) -> bool:
     """Whether a product may run behind the nest at a place: it passes over the matrices of the view, and what else the
-    product reads is there by then."""
+    product reads is there by then, and what is computed anew for a checkpoint wouldn't be computed early."""
     nest = fusion.units[place]
     if not isinstance(nest, Nest) or not _passes_over(fusion, nest, product, view):
+        return False
+    if any(fusion.ready[i] > place + (fusion.views[i].root in nest.stored) for i in product.step.inputs):
         return False
     return all(made.get(v.root, -1) < place or (v.root in nest.stored and _passes_over(fusion, nest, product, v))
                for v in product.reads)  # fmt: skip
