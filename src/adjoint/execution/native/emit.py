@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
+from adjoint.execution.native import compiler
 from adjoint.execution.native.division import Divisor, divisor, quotient
 from adjoint.execution.native.fuse import Fusion, Nest, View, broadcast, contiguous, name_is_same
 from adjoint.execution.native.ir import ELEMENT, ITEMSIZE, Emitter, Value, literal
@@ -687,6 +688,8 @@ class NestWriter:
     def prepare_division(self, step: Step) -> None:
         """Of a division by what is the same all along a row, the reciprocal is computed before the loops."""
         if step.op.name not in ("divide", "safe_divide") or self.inner[-1].size < DIVIDED_FROM * self.e.lanes:
+            return
+        if not compiler.has_fma():  # a function call then
             return
         slot = step.inputs[1]
         if slot in self.divisors or not self.fusion.dtypes[slot].startswith("float"):
