@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
+from adjoint.execution.native import compiler
 from adjoint.execution.native.division import Divisor, divisor, quotient
 from adjoint.execution.native.fuse import Fusion, Nest, View, broadcast, contiguous, name_is_same
 from adjoint.execution.native.ir import ELEMENT, ITEMSIZE, Emitter, Value, literal
@@ -311,10 +312,10 @@ class NestWriter:
         self.step = step
         self.chunks = -(-self.extent // step)
         nest = self.nest
-        split_rows = nest.split == 0  # all of the domain is one row
+        one_row = not self.outer  # the leading axes, if there are some, have length one
         self.partial = [
             s for s in nest.stored if self.chunks > 1 and nest.level[s] == "total" and s not in nest.by_row
-        ] + [s for s in nest.level if self.chunks > 1 and split_rows and s in nest.by_row and s in self.reduced]
+        ] + [s for s in nest.level if self.chunks > 1 and one_row and s in nest.by_row and s in self.reduced]
 
     def wanted(self) -> list[int]:
         """What the passes store, keep or reduce."""
@@ -386,9 +387,8 @@ class NestWriter:
                 self.indices[d.axis] = loops.enter_context(e.loop(*bounds, 1))
             if self.jammed:
                 self.rows_together(self.outer[-1])
-                return self.function("nest", "ptr %table, i64 %lo, i64 %hi, i64 %chunk, ptr %own")
             for phase, actions in enumerate(self.actions):
-                if actions:
+                if actions and not self.jammed:
                     self.row_pass(phase, actions)
             if not self.row_partial():
                 self.store_rows()
@@ -688,6 +688,8 @@ class NestWriter:
     def prepare_division(self, step: Step) -> None:
         """Of a division by what is the same all along a row, the reciprocal is computed before the loops."""
         if step.op.name not in ("divide", "safe_divide") or self.inner[-1].size < DIVIDED_FROM * self.e.lanes:
+            return
+        if not compiler.has_fma():  # a function call then
             return
         slot = step.inputs[1]
         if slot in self.divisors or not self.fusion.dtypes[slot].startswith("float"):

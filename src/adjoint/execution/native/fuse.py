@@ -100,6 +100,11 @@ class Nest:
         """The products before and behind the loops."""
         return [*self.products, *self.followers]
 
+    @property
+    def is_one_row(self) -> bool:
+        """Whether a reduction makes one number of the whole domain."""
+        return self.split is not None and size_of(self.domain[: self.split]) == 1
+
     def row_shape(self, shape: Shape) -> bool:
         """Whether values of this shape, one for each row, broadcast to the domain along the rows."""
         if self.split is None:

@@ -73,7 +73,7 @@ def _fits(fusion: Fusion, unit: Product | Window, nest: Nest) -> bool:
         return False
     if size < JOINED_FROM or size_of(domain) != size or len(domain) < 2 or domain[-1] != m or m < 16 or size == m:
         return False
-    if nest.split == 0 or not nest.stored or unit.grain > 8 * TILE or nest.tile % unit.grain:
+    if nest.is_one_row or not nest.stored or unit.grain > 8 * TILE or nest.tile % unit.grain:
         return False
     produced = {step.output for step in nest.steps}
     for step in nest.steps:

@@ -61,9 +61,10 @@ def _parent(fusion: Fusion, nest: Nest, step: Step | None) -> int | None:
     inner = {i for i in step.inputs if i in nest.level}
     if len(inner) != 1:
         return None
-    (parent,) = inner
-    same = fusion.shapes[parent] == nest.domain and fusion.dtypes[parent] == fusion.dtypes[step.output]
-    return parent if nest.level[parent] == "element" and same else None
+    view = fusion.views[inner.pop()]  # of a value that a step passes on, the value itself
+    parent, whole = view.root, View(view.root, 0, nest.domain, contiguous(nest.domain))
+    same = view == whole and fusion.dtypes[parent] == fusion.dtypes[step.output]
+    return parent if nest.level.get(parent) == "element" and same else None
 
 
 def _read_by_like(fusion: Fusion, nest: Nest, readers: list[tuple[int, int]]) -> bool:
@@ -83,7 +84,7 @@ def _make_again(fusion: Fusion, index: int, step: Step) -> None:
     assert isinstance(nest, Nest)
     slot, again = step.output, fusion.new_slot
     fusion.new_slot += 1
-    fusion.shapes[again], fusion.dtypes[again] = fusion.shapes[slot], fusion.dtypes[slot]
+    fusion.root(again, fusion.shapes[slot], fusion.dtypes[slot], index + 1)
     fusion.home[again] = index
     nest.level[again] = "element"
     changed = [s._replace(inputs=tuple([again if i == slot else i for i in s.inputs])) for s in nest.steps]
