@@ -60,6 +60,19 @@ def test_guards_hold_in_the_written_step():
         assert f(X, s)[0].item() == (1 / s if s else 5)
 
 
+@pytest.mark.parametrize("length", [1, 80])  # the longer one runs on the tape
+def test_numbers_that_differ_in_the_sign_of_zero(length):
+    def f(x, s):
+        for _ in range(length):
+            x = x + 1.0
+        return x / s
+
+    jitted = ad.jit(f)
+    for s in (0.0, 0.0, -0.0, 0.0, -0.0, -0.0):
+        assert jitted(X[0], s).item() == math.copysign(math.inf, s)
+        assert jitted(x=X[0], s=s).item() == math.copysign(math.inf, s)
+
+
 @pytest.mark.parametrize("rate", [np.float64(0.5), np.float32(0.5), 1, True])
 def test_hyperparameters_of_other_types(rate):
     w = ad.variable(2.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 import adjoint as ad
 from adjoint.execution.canonical import canonicalize
+from adjoint.graph import PRIMITIVES
 from support import double, equal
 
 X, Y = np.array([-1.0, 0.5, 2.0]), np.array([0.0, -0.5, 3.0])
@@ -216,3 +218,83 @@ def test_graphs_that_share_nodes_are_numbered_in_turn() -> None:
             assert [n in d for n in d.order] == [True] * len(d.order) and shared.node in d
         np.testing.assert_allclose(first.numpy(), 2 * np.exp(X), 1e-6)
         np.testing.assert_allclose(second.numpy(), np.exp(X) + np.cos(np.exp(X)), 1e-6)
+
+
+def met(monkeypatch: pytest.MonkeyPatch, act: Callable[[], Any]) -> None:
+    """Act once in the middle of the next numbering of a graph with a slice in it, as a finalizer may."""
+    acts = [act]
+
+    def key(attributes: Any) -> Any:
+        if acts:
+            acts.pop()()
+        return attributes
+
+    monkeypatch.setattr(PRIMITIVES["slice"], "key", key)
+
+
+def test_a_leaf_that_a_finalizer_numbers_meanwhile_stays_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def formula(a: ad.Tensor, b: ad.Tensor, c: ad.Tensor) -> ad.Tensor:
+        return a * 3.25 + (b[1:] + 7.5) * (c - b * 0.125).sum()
+
+    x, y = ad.variable([1.0]), ad.variable([2.0, 4.0])
+    for _ in range(3):
+        aside = sum([ad.tensor(float(k)) * 1.5 for k in range(5)], ad.tensor(1.0)) * (x + 1)
+        with monkeypatch.context() as patch:
+            met(patch, aside.numpy)
+            assert formula(x, y, x).item() == 3.25 + 11.5 * 1.25
+    for _ in range(3):
+        assert formula(x, y, ad.variable([3.0])).item() == 3.25 + 11.5 * 5.25
+
+
+@pytest.mark.parametrize("function", ["reference_counts", "key_of"])
+def test_values_that_a_finalizer_computes_meanwhile_are_no_constants(
+    function: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluate = importlib.import_module("adjoint.execution.evaluate")
+    plain = getattr(evaluate, function)
+
+    def formula(a: ad.Tensor) -> tuple[ad.Tensor, ad.Tensor]:
+        inner = a * 2.75
+        return inner, ad.exp(inner + 1.5) - inner
+
+    for k in range(4):
+        inner, y = formula(ad.tensor(0.5))
+        acts = [inner.numpy] if k < 2 else []
+
+        def meanwhile(x: Any, acts: Any = acts) -> Any:
+            found = plain(x)
+            if acts:
+                acts.pop()()
+            return found
+
+        with monkeypatch.context() as patch:
+            patch.setattr(evaluate, function, meanwhile)
+            assert y.item() == pytest.approx(np.exp(2.875) - 1.375)
+    for k in range(4):
+        assert formula(ad.tensor(float(k)))[1].item() == pytest.approx(np.exp(2.75 * k + 1.5) - 2.75 * k)
+
+
+def test_of_two_evaluations_at_once_the_first_value_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluate = importlib.import_module("adjoint.execution.evaluate")
+    prepare = evaluate._prepare
+    for _ in range(3):  # interpreted, and by plan
+        x = ad.variable(X)
+        y = ad.exp(x) * ad.sin(x)
+        faster: list[Any] = []
+
+        def prepared(c: Any, y: ad.Tensor = y, faster: list[Any] = faster) -> Any:
+            work = prepare(c)
+
+            def compute() -> list[Any]:
+                if not faster:
+                    faster.append(None)
+                    faster[0] = y.numpy().base
+                found: list[Any] = work.compute()
+                return found
+
+            return work._replace(compute=compute)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(evaluate, "_prepare", prepared)
+            ad.evaluate(y)
+        assert y.node.value is faster[0]

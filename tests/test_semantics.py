@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import threading
 
 import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint import graph
 from derivative_checks import check_derivatives
 from support import double, equal
 
@@ -383,3 +385,19 @@ def test_a_name_and_a_kept_gradient_reach_what_was_recorded_before() -> None:
     z.backward()
     equal(y.grad, 3.0)
     equal(x.grad, 12.0)
+
+
+def test_an_interrupted_function_leaves_gradients_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    modes = importlib.import_module("adjoint.api.modes")
+
+    class Interrupted:
+        def set(self, mode: graph.Mode) -> None:
+            graph.MODE.set(mode)
+            if not mode.grad:
+                raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(modes, "MODE", Interrupted())
+        with pytest.raises(KeyboardInterrupt):
+            ad.no_grad()(lambda: None)()
+    assert ad.is_grad_enabled()

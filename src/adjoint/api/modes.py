@@ -36,11 +36,11 @@ class _GradMode:
         @functools.wraps(function)
         def wrapped(*args: Any, **keywords: Any) -> Any:
             outer = get_mode()
-            token = MODE.set(Mode(enabled, outer.site, outer.offset))
-            try:
+            try:  # from before the mode is set: Ctrl-C may come right after
+                MODE.set(Mode(enabled, outer.site, outer.offset))
                 return function(*args, **keywords)
             finally:
-                MODE.reset(token)
+                MODE.set(outer)
 
         return wrapped  # type: ignore[return-value]
 

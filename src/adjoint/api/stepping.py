@@ -209,7 +209,7 @@ def _point(w: Writer, compiled: Compiled, station: Any) -> None:
             w.add(line)
     if compiled.cells and station.blocks:
         w.objects["last"] = [None]
-        w.add("if numbers != last[0]:", "    last[0] = None")
+        w.add("if numbers != last[0] or 0 in numbers:", "    last[0] = None")  # 0 equals -0
         for block, members in station.blocks:
             values = ", ".join([f"numbers[{compiled.known + k}]" for k in members])
             w.add(f"    {w.name(block)}[:] = [{values}]")

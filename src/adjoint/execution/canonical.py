@@ -18,15 +18,18 @@ from adjoint.primitives.core import FULL, LEAF, SELECT, is_literal
 from adjoint.primitives.custom import HOST_CALL
 
 FLOAT_SLOT = "a number"
+_walks = [0]  # how many graphs were numbered
 
 
 class Canonical:
     """A numbered graph. `order[i]` is node i, the roots first; `leaves` are those whose values go in; `numbers` the free
     constants."""
 
-    __slots__ = ("edges", "entries", "leaves", "numbers", "order", "places", "pullbacks", "roots", "structural")
+    __slots__ = ("edges", "entries", "leaves", "numbers", "order", "places", "pullbacks", "roots", "structural", "walk")
 
     def __init__(self, roots: Sequence[Node], structural: bool) -> None:
+        _walks[0] += 1
+        self.walk = _walks[0]
         self.structural = structural
         self.order: list[Node] = list(dict.fromkeys(roots))
         self.roots = len(self.order)
@@ -43,6 +46,12 @@ class Canonical:
         if self.places is None:
             self.places = {x: i for i, x in enumerate(self.order)}
         return self.places
+
+    @property
+    def is_latest(self) -> bool:
+        """Whether no other graph was numbered since. Under the lock only a finalizer that evaluates does that, and its values
+        may make this graph another one."""
+        return self.walk == _walks[0]
 
     def __contains__(self, node: Node) -> bool:
         """Whether a node has a number here. To be asked before another graph is numbered."""
@@ -114,7 +123,7 @@ def canonicalize(roots: Sequence[Node], structural: bool = False, given: Collect
             else:
                 entry(FLOAT_SLOT)
                 c.numbers.append((value, node))
-    return c
+    return c if c.is_latest else canonicalize(roots, c.structural, given)
 
 
 class ValueNeededError(RuntimeError):

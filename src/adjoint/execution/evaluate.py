@@ -243,7 +243,12 @@ def _prepare(c: Canonical) -> Work:
                     _seen.clear()
                 _seen.add(mark)
                 return _prepare_once(c, wanted, keep)
-        plan = plan_of(c, wanted, keep, key)
+        with (
+            collector_paused()
+        ):  # from here on no finalizer runs; if one has given values, the key is no longer this graph's
+            if not c.is_latest:
+                return _prepare_once(c, wanted, keep)
+            plan = plan_of(c, wanted, keep, key)
         known = _cache.get(key)
         assert known is not None
         known.counts, known.plan = counts, plan
@@ -334,13 +339,16 @@ def _store(c: Canonical, targets: Sequence[Any], results: list[Any]) -> None:
         elif is_kept:
             if node.value is None:
                 node.value = Kept(array)
-        else:
+        elif (
+            node.value is None or type(node.value) is Kept
+        ):  # else another thread was faster, and a value never changes
             node.value = array
             if not node.tracked or node.op is VERSION:  # to every derivative a version is a leaf
                 node.inputs = ()
     for node, arrays in several.items():
-        node.value = tuple(arrays)
-        node.inputs = ()
+        if node.value is None:
+            node.value = tuple(arrays)
+            node.inputs = ()
     if c.pullbacks:  # the reverse pass has read what was kept for it
         for node in c.leaves:
             if type(node.value) is Kept:

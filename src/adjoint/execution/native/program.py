@@ -129,7 +129,7 @@ class Native:
         self.alone = all(step is None for _, step in self.pieces)
         self.whole = self.whole_results()
         self.frames: list[Frame] = []
-        # 0.0 is part of a plan's key, so only complex numbers can differ in the sign of a zero alone
+        # equal complex numbers may differ in the sign of one part that is zero
         self.signed_zeros = any(t.dtype.kind == "c" for t in plan.number_types)
         self.fresh_makers = []
         for root in self.fresh:
@@ -354,7 +354,7 @@ class Native:
             env[k] = x
             if at >= 0:
                 pointers[at] = address(x)
-        if numbers != frame.numbers or self.signed_zeros:  # equal ones need no writing
+        if numbers != frame.numbers or 0 in numbers or self.signed_zeros:  # others need no writing; 0 equals -0
             for block, members in frame.number_blocks:
                 block[:] = [numbers[k] for k in members]
             frame.numbers = numbers

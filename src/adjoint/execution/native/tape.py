@@ -233,7 +233,7 @@ class Tape:
         with self.lock:
             for k, place in self.leaves:
                 place[...] = leaves[k]
-            if numbers != self.written:
+            if numbers != self.written or 0 in numbers:  # 0 equals -0
                 for place, number in zip(self.numbers, numbers, strict=True):
                     place[...] = number
                 self.written = list(numbers)
