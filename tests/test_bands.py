@@ -194,3 +194,13 @@ def test_random_movements(steps: list[tuple[Any, ...]], shape: tuple[int, ...], 
         y = (ad.jacfwd if which == "columns" else ad.jacrev)(f)(x)
     found(y, monkeypatch, native=len(steps) <= 3)
     monkeypatch.undo()
+
+
+def test_a_plan_holds_no_large_constants() -> None:
+    matrix = ad.tensor(np.random.default_rng(0).normal(size=(3, 200)))
+    y = ad.jacrev(lambda x: matrix.T @ ad.tanh(matrix @ x))(ad.tensor(np.ones(200)))
+    plan, leaves, numbers = planned(y)
+    short = simplified(plan)
+    assert sum([array.nbytes for array in short.constants.values() if 0 not in array.strides]) < 1 << 17
+    (value,) = Streaming(short).run(leaves, numbers, True)
+    np.testing.assert_array_equal(value, Streaming(plan).run(leaves, numbers, True)[0])

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from adjoint.execution.passes import Simplifier
 
 SMALLEST = 16  # examples: with fewer there is little to save
-LARGEST_MADE = 1 << 20  # elements of a constant array
+LARGEST_MADE = 1 << 14  # elements of a constant array, which stays in memory as long as the plan
 SPARSE = 4  # at most one diagonal for so many examples
 SAME = frozenset({"marker", "stop_gradient", "version"})
 Box = tuple[tuple[int, int], ...]  # from where to where along each axis
@@ -39,7 +39,12 @@ class Diagonal(NamedTuple):
 
 
 class Band(NamedTuple):
-    """A batch of arrays of a shape that are the ground but for their diagonals, by `first`; all have the same strides."""
+    """A batch of arrays of a shape that are the ground but for their diagonals, by `first`; all have the same strides.
+
+    The derivative of `x[1:] - x[:-1]` by the 4 elements of x, one after another, is a batch of 4 arrays of shape (3,), on the
+    ground 0, with strides (1,) and two diagonals: 1 from `first` = 1 on, and -1 from 0 on. Place p has 1 in example p + 1 and
+    -1 in example p.
+    """
 
     batch: int
     shape: Shape
@@ -178,7 +183,7 @@ class Bands:
 
         return Band(batch, shape, on(None), strides, {first: Diagonal(on(first), box) for first, box in boxes.items()})
 
-    def number(self, step: Step, known: list[Any]) -> Any:
+    def everywhere(self, step: Step, known: list[Any]) -> Any:
         """The number that an elementwise step gives everywhere, from those among its inputs; None if it isn't one."""
         if all(x is not None for x in known):
             with np.errstate(all="ignore"):
@@ -213,7 +218,7 @@ class Bands:
     def computed(self, step: Step, slots: list[int], type: ArrayType) -> int:
         """The slot of an elementwise step without the batch."""
         s = self.s
-        number = self.number(step, [self.value(i) for i in slots])
+        number = self.everywhere(step, [self.value(i) for i in slots])
         if number is not None:
             return s.constant(number, type)
         if not any(i not in s.single and s.types[i].shape == type.shape for i in slots):
