@@ -281,7 +281,7 @@ class TurnedWriter(BatchWriter):
         turned.tile = own.reserve(unit, self.n * self.m * ITEMSIZE[self.dtype])
         self.other = TiledWriter(turned, f"{name}.turned", unit, table, own, self.m)
         self.lanes = self.other.lanes
-        if self.other.start is not None:  # else B is packed block by block, or was before
+        if self.other.start is not None:  # else B is packed already, or block by block
             with self.another() as e:
                 e.line(f"call void @{self.other.name}.start(ptr %table, ptr %own)")
                 self.start = f"{self.other.start}\n{self.function(f'{name}.start', e, 'ptr %table, ptr %own')}"
