@@ -16,8 +16,9 @@ PYTHON ?= $(firstword $(foreach name,python3 python3.13 python3.12 python3.11,\
 PYTEST := $(VENV)/bin/python -m pytest
 ORACLE_PYTEST := $(ORACLE_VENV)/bin/python -m pytest
 
-# The tests that train, or run a loop long enough to see what it leaks.
-QUICK_WITHOUT := acceptance commands examples memory resume train
+# The tests that train, compile much, or run a loop long enough to see what it leaks.
+QUICK_WITHOUT := acceptance bands checkpoint commands documents examples jit_interrupts memory native native_images native_math \
+  native_robustness native_units plot project reference resume threads train transformations_compose
 
 .DELETE_ON_ERROR:
 .PHONY: help demo test quick test-all test-oracle test-browser lint format docs docs-check bench wheel clean

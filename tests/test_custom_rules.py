@@ -157,3 +157,18 @@ def test_host_call_mistakes_are_errors() -> None:
         ad.host_call(lambda a: a[:1], x, shape=(2,), dtype="float32").numpy()
     with pytest.raises(ZeroDivisionError):
         ad.host_call(lambda a: 1 // 0, x, shape=(2,), dtype="float32").numpy()
+
+
+def test_rules_and_operations_that_are_written_wrong_say_how_it_is_meant() -> None:
+    f = ad.custom_vjp(lambda x: x * x)
+    f.def_vjp(lambda x: x * x, lambda residuals, g: (g,))
+    with pytest.raises(TypeError, match=r"the forward rule must return \(output, residuals\), it returned a Tensor"):
+        f(ad.tensor([1.0, 2.0]))
+
+    class Square(ad.Function):
+        @staticmethod
+        def forward(ctx: ad.Context, x: ad.Tensor) -> ad.Tensor:
+            return x * x
+
+    with pytest.raises(TypeError, match=r"Square: call Square\.apply\(\.\.\.\)"):
+        Square(ad.tensor(1.0))

@@ -105,6 +105,14 @@ MISTAKES: dict[str, tuple[Callable[[], Any], Any, list[str]]] = {
         lambda: ad.grad(lambda x: x.sum(), argnums=3)(VECTOR), (ValueError, IndexError, TypeError), ["argnums|3"]),
     "output that is no tensor": (lambda: ad.grad(lambda x: "a")(VECTOR), TypeError, ["str"]),
     "gradients by a number": (lambda: ad.gradients(VECTOR.sum(), [3.0]), TypeError, ["gradients", "float"]),
+    "gradients of a number": (lambda: ad.gradients(3.0, [VECTOR]), TypeError, ["gradients", "a float"]),
+    "gradient of a tensor": (lambda: ad.grad(VECTOR.sum()), TypeError, ["grad: expected a function", r"ad\.gradients"]),
+    "function that returns nothing": (lambda: ad.grad(lambda x: None)(VECTOR), ValueError, ["grad", "None"]),
+    "function without its aux": (
+        lambda: ad.value_and_grad(lambda x: x.sum(), has_aux=True)(VECTOR), TypeError, ["grad", r"\(value, aux\)"]),
+    "seed that is no int": (lambda: ad.random.seed(1.5), TypeError, ["seed", "float"]),
+    "linspace": (lambda: ad.linspace(0.0, 1.0, -1), ValueError, ["linspace", "-1"]),
+    "format of several numbers": (lambda: f"{VECTOR:.2f}", TypeError, [r"'\.2f'", r"\(3,\)"]),
     "another value of another shape": (
         lambda: ad.evaluate(MATRIX * 2, {MATRIX: np.ones((3, 3), "float32")}), ValueError, [r"\(3, 3\)", r"\(2, 3\)"]),
     "replacing what is no tensor": (lambda: ad.evaluate(MATRIX, {"x": 3.0}), TypeError, ["str"]),

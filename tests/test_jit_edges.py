@@ -365,3 +365,36 @@ def test_attributes_of_a_plain_object():
     assert scaler.apply(x).item() == 30
     with pytest.raises(RuntimeError, match=r"Scaler\.calls changes while the function is traced"):
         scaler.count(x)
+
+
+def test_an_array_that_the_function_changes_stays_the_callers():
+    @ad.jit
+    def f(x):
+        x += 1
+        x[0] = 5
+        return x, x * 2
+
+    for x in (np.zeros(2), np.zeros(2), np.ones(2)):
+        changed, doubled = f(x)
+        assert changed.tolist() == [5, x[1] + 1]
+        assert doubled.tolist() == [10, 2 * x[1] + 2]
+        assert x.tolist() in ([0, 0], [1, 1])
+    tensor = ad.zeros(2)
+    assert f(tensor)[0] is tensor
+    assert tensor.tolist() == [5, 1]
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_modules_made_inside_come_out(check):
+    model = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+    f = ad.jit(lambda x: (ad.grad(lambda m: (m(x) ** 2).sum())(model), model), check=check)
+    for k in range(3):
+        x = ad.tensor(X) + k
+        gradient, same = f(x)
+        wanted = ad.grad(lambda m, x=x: (m(x) ** 2).sum())(model)
+        assert same is model
+        assert type(gradient) is nn.Sequential and gradient is not model
+        assert [name for name, _ in gradient.named_parameters()] == [name for name, _ in model.named_parameters()]
+        for a, b in zip(gradient.parameters(), wanted.parameters(), strict=True):
+            np.testing.assert_allclose(a, b, 1e-5, 1e-6)
+    assert sum(map(len, f.traces.values())) == 1

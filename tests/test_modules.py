@@ -170,3 +170,19 @@ def test_summary_of_calls_that_repeat_and_of_several_inputs():
     with pytest.raises(ValueError, match="last axis must be 3 long"):
         nn.summary(Twice(), (2, 4), (2, 4))
     assert Twice()._hooks is None
+
+
+@pytest.mark.parametrize("name", ["forward", "training", "parameters"])
+def test_a_buffer_or_a_child_hides_nothing_that_modules_have(name):
+    linear = nn.Linear(1, 1)
+    with pytest.raises(KeyError, match=f"Linear has an attribute '{name}' already"):
+        linear.register_buffer(name, ad.ones(1))
+    if name != "training":
+        with pytest.raises(KeyError, match=f"Linear has an attribute '{name}' already"):
+            linear.add_module(name, nn.Tanh())
+    assert linear(ad.ones(1)).shape == (1,)
+
+
+def test_a_linear_layer_takes_lists():
+    linear = nn.Linear(2, 1)
+    assert linear([[1.0, 2.0]]).tolist() == linear(ad.tensor([[1.0, 2.0]])).tolist()

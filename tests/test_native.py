@@ -18,9 +18,9 @@ pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
 from adjoint.execution.canonical import canonicalize, value_array
+from adjoint.execution.memory import Lifetime, new_array, place
 from adjoint.execution.native import cache, compile_plan, compiler
 from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product
-from adjoint.execution.native.memory import Lifetime, new_array, place
 from adjoint.execution.native.program import compile_nests
 from adjoint.execution.native.tape import Tape, compile_tape
 from adjoint.execution.plan import Plan, build
@@ -409,6 +409,8 @@ def test_a_plan_is_explained_kernel_by_kernel() -> None:
     y.numpy()
     with pytest.raises(ValueError, match="has been computed"):
         ad.execution.explain(y)
+    with pytest.raises(TypeError, match="explain: expected tensors, got a float"):
+        ad.execution.explain(3.0)
 
 
 # ---- the tape machine ------------------------------------------------------------------------------------------------

@@ -217,6 +217,24 @@ def test_attention_is_computed_matrix_by_matrix(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_matrix_is_packed_once_for_all_products(dtype: str) -> None:
+    if not kernels.available():
+        pytest.skip("no multiplication and addition in one instruction")
+    x, v, w = [normal(*s, dtype=dtype, seed=k) for k, s in enumerate([(64, 200), (128, 200), (128, 200)])]
+    a = ad.tensor(x)
+    first = a @ ad.tensor(v).T
+    outputs = [first, ad.tanh(first).sum(0), a @ ad.tensor(w).T, ad.tensor(normal(300, 200, dtype=dtype)) @ a.T]
+    plan, leaves, numbers = planned(*outputs)
+    program = compile_plan(plan)
+    assert len(program.table.packed) < len(products(program.fusion)) == 3
+    found = program.run(leaves, numbers, False)
+    for y, z in zip(
+        found, [x @ v.T, np.tanh(x @ v.T).sum(0), x @ w.T, normal(300, 200, dtype=dtype) @ x.T], strict=True
+    ):
+        close(y, z, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_without_libraries_our_kernels_compute_everything(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(libraries, "missing", lambda: "switched off")
     monkeypatch.setitem(onednn.state, "missing", "switched off")

@@ -380,3 +380,15 @@ def test_ctrl_c_keeps_what_was_learnt(tmp_path):
     assert "stopped early after" in text
     assert error == ""
     assert set(ad.load(out / "weights.safetensors")) == set(train.mnist_network().state_dict())
+
+
+def test_places_that_can_not_be_written_are_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"no such folder: .*none'$"):
+        ad.save(tmp_path / "none" / "weights.safetensors", {"x": ad.ones(1)})
+    with pytest.raises(IsADirectoryError, match="this is a folder"):
+        ad.save(tmp_path, {"x": ad.ones(1)})
+
+
+def test_what_is_loaded_is_in_the_order_of_names(tmp_path):
+    ad.save(tmp_path / "many.safetensors", {name: ad.ones(1) for name in "qwertyuiopasdfgh"})
+    assert list(ad.load(tmp_path / "many.safetensors")) == sorted("qwertyuiopasdfgh")

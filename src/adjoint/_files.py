@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 from collections.abc import Iterator
@@ -20,6 +21,10 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     disk or an exception leaves the old file as it was. Raises OSError where the folder can't be written.
     """
     target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "this is a folder; name a file in it", str(target))
+    if not target.parent.exists():
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(target.parent))
     partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
     try:
         with open(partial, "xb") as file:

@@ -18,8 +18,10 @@ from adjoint.dtypes import as_dtype, default_dtype, float64, uint32, uint64
 from adjoint.graph import Node, array_type
 from adjoint.primitives.core import cast, data, ops
 from adjoint.shapes import Shape, as_shape, size_of
+from adjoint.tensors.conversion import a, array_node, as_node, dtype_of
 from adjoint.tensors.located import at_user, enter_scope, leave_scope
-from adjoint.tensors.tensor import Tensor, array_node, as_node, dtype_of, wrap
+from adjoint.tensors.named import wrap
+from adjoint.tensors.tensor import Tensor
 from adjoint.unknown import Unknown
 
 __all__ = ["Generator", "bernoulli", "default_generator", "integers", "normal", "permutation", "seed", "uniform"]
@@ -40,9 +42,11 @@ class Generator:
 
     def seed(self, seed: int) -> None:
         """Start again from a seed, a non-negative int."""
+        if not isinstance(seed, (int, np.integer)):
+            raise TypeError(f"seed: expected a non-negative int, got {a(seed)}{at_user()}")
         if seed < 0:
             raise ValueError(f"seed: expected a non-negative int, got {seed}{at_user()}")
-        tracing.changed(self, "the seed of a random generator")
+        tracing.refuse(self, "the seed of a random generator")
         self._seed: int | None = seed  # numpy.random is imported at the first draw: it takes longer than all of adjoint
         self._counter = 0
 
@@ -71,7 +75,7 @@ class Generator:
 
     @state.setter
     def state(self, value: Any) -> None:
-        tracing.changed(self, "the state of a random generator")
+        tracing.refuse(self, "the state of a random generator")
         key, counter = np.asarray(value).tolist()
         self._key, self._counter = int(key), int(counter)
 

@@ -1,11 +1,13 @@
 """What a function being traced for `ad.jit` shares with the layers below and above: who traces, and what changed.
 
-`epoch` grows whenever plain Python state of a module or an optimizer changes, so that a compiled function that was
-traced with the old state knows it. State that is tensors or numbers needs no epoch: a compiled function reads it anew.
+`epoch` moves whenever plain Python state of any module or optimizer changes. A compiled function that finds it moved looks
+whether what it has read itself is still what it was (`api.attributes`); one comparison of numbers is all while nothing
+moves. State that is tensors or numbers needs no epoch: a compiled function reads it anew.
 """
 
 from __future__ import annotations
 
+import itertools
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Protocol
@@ -33,18 +35,30 @@ class Tracer(Protocol):
 ACTIVE: ContextVar[Tracer | None] = ContextVar("adjoint_trace", default=None)
 active = ACTIVE.get
 
+_epochs = itertools.count(1)
 epoch = 0
 
 
-def changed(owner: object, what: str) -> None:
-    """Called before plain Python state changes, `what` as in `Linear.bias`. Raises RuntimeError while that is traced."""
+class Watched:
+    """Base of what a traced function reads by attributes. While one is traced it has a `__getattribute__` that notes them."""
+
+    __slots__ = ()
+
+
+class Versioned:
+    """Base of containers that say by a number when their contents are others, as far as that matters to a trace."""
+
+    version = 0
+
+
+def changed() -> None:
+    """Called after plain Python state of something watched has changed."""
     global epoch
-    refuse(owner, what)
-    epoch += 1
+    epoch = next(_epochs)
 
 
 def refuse(owner: object, what: str) -> None:
-    """Called before plain Python state changes that no compiled function reads. Raises RuntimeError while that is traced."""
+    """Called before plain Python state changes, `what` as in `Linear.bias`. Raises RuntimeError while that is traced."""
     tracer = active()
     if tracer is not None:
         tracer.refuse_change(owner, what)

@@ -98,10 +98,10 @@ def children(x: Any) -> list[Any] | None:
     return list(_container(type(x))[0](x)[0]) if is_container(x) else None
 
 
-def flatten(tree: Any, opaque: bool = False) -> tuple[list[Any], Structure]:
+def flatten(tree: Any, opaque: bool | Callable[[Any], bool] = False) -> tuple[list[Any], Structure]:
     """The leaves of a tree, in order, and its structure. Dictionaries keep their order of insertion.
 
-    With `opaque`, containers with state, such as modules, are leaves.
+    With `opaque`, containers with state, such as modules, are leaves; all of them, or those for which a function says so.
 
     >>> import adjoint as ad
     >>> leaves, structure = ad.tree.flatten({"a": 1, "b": (2, [3])})
@@ -111,11 +111,12 @@ def flatten(tree: Any, opaque: bool = False) -> tuple[list[Any], Structure]:
     {'a': 10, 'b': (20, [30])}
     """
     leaves: list[Any] = []
-    return leaves, _flatten(tree, leaves, tuple(_stateful) if opaque else ())
+    whole = opaque if callable(opaque) else (lambda x: True) if opaque else None
+    return leaves, _flatten(tree, leaves, whole)
 
 
-def _flatten(tree: Any, leaves: list[Any], whole: tuple[type, ...]) -> Structure:
-    if not is_container(tree) or isinstance(tree, whole):
+def _flatten(tree: Any, leaves: list[Any], whole: Callable[[Any], bool] | None) -> Structure:
+    if not is_container(tree) or (whole is not None and isinstance(tree, tuple(_stateful)) and whole(tree)):
         leaves.append(tree)
         return LEAF
     children, keys = _container(type(tree))[0](tree)

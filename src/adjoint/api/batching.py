@@ -14,7 +14,8 @@ from adjoint.primitives.core import ops, placeholder
 from adjoint.primitives.random import EXAMPLES
 from adjoint.shapes import drop_axes
 from adjoint.tensors.located import at_user, recording_at_user
-from adjoint.tensors.tensor import as_node, wrap
+from adjoint.tensors.conversion import as_node
+from adjoint.tensors.named import wrap
 
 __all__ = ["vmap"]
 

@@ -16,7 +16,8 @@ from adjoint.graph import array_type, get_mode
 from adjoint.primitives.core import LEAF, VERSION
 from adjoint.api.capture import Trace
 from adjoint.tensors.located import at_user
-from adjoint.tensors.tensor import Tensor, array_node
+from adjoint.tensors.conversion import array_node
+from adjoint.tensors.tensor import Tensor
 
 __all__ = ["Call", "Surroundings"]
 

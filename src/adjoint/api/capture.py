@@ -4,34 +4,38 @@ A tensor is a name for a node and a variable's `.grad` is a name for a gradient.
 watched: reading one that was there before gives a node without a value, the same for all readings, and what the
 function binds it to is noted and not done. So the graph that is recorded starts from names, whatever they hold now,
 and ends at names. The watching is done by exchanging `Tensor.node` and `Variable.grad` for the time of the trace: code
-that isn't traced pays nothing for it.
+that isn't traced pays nothing for it. The attributes of modules and optimizers are watched in the same way.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 from adjoint import tracing
+from adjoint.api.attributes import Attributes
 from adjoint.graph import Node, Variable
 from adjoint.primitives.core import LEAF, VERSION, WATCHED, placeholder
 from adjoint.tensors.located import at_user
-from adjoint.tensors.tensor import Tensor, wrap
+from adjoint.tensors.named import Named, wrap
+from adjoint.tensors.tensor import Tensor
 from adjoint.unknown import Ledger, Unknown
 
-NODE: Any = Tensor.__dict__["node"]
+NODE: Any = Named.__dict__["node"]
 GRAD: Any = Variable.__dict__["grad"]
+ATTRIBUTE: Any = object.__getattribute__
 
 
 class Name:
     """A tensor that the function reads or rebinds: the caller's `position`-th argument, or one that it found by itself."""
 
-    __slots__ = ("given", "node", "position", "tensor", "tracked", "type", "variable")
+    __slots__ = ("given", "is_array", "node", "position", "tensor", "tracked", "type", "variable")
 
-    def __init__(self, tensor: Tensor, position: int | None, given: Node, variable: Variable | None) -> None:
+    def __init__(
+        self, tensor: Tensor, position: int | None, given: Node, variable: Variable | None, is_array: bool = False
+    ) -> None:
         self.tensor = tensor
+        self.is_array = is_array  # an argument that the function gets as a tensor of its own, which it may well change
         self.position = position
         self.given = given
         self.node = given
@@ -103,10 +107,6 @@ class Cell:
             return dict.__getitem__(self.owner, self.name)
         return getattr(self.owner, self.name)
 
-    def write(self, value: Any) -> None:
-        """Give the object another number."""
-        _store(self.owner, self.name, value)
-
 
 def _store(owner: Any, name: Any, value: Any) -> None:
     if isinstance(owner, dict):
@@ -124,6 +124,7 @@ class Trace:
 
     def __init__(self, function: str) -> None:
         self.function = function
+        self.attributes = Attributes()
         self.ledger = Ledger()
         self.names: dict[int, Name] = {}
         self.gradients: dict[int, Gradient] = {}
@@ -140,7 +141,7 @@ class Trace:
         if tensor is None or not tensor.node.tracked or tensor.node.op not in (LEAF, VERSION):
             given = placeholder(type, label, tensor is not None and tensor.node.tracked)
             stand_in = wrap(given)
-            self.names[id(stand_in)] = Name(stand_in, position, given, None)
+            self.names[id(stand_in)] = Name(stand_in, position, given, None, tensor is None)
             return stand_in
         variable = tensor.node.attributes
         fresh = Variable(variable.name, variable.tracked)
@@ -253,19 +254,36 @@ class Trace:
 
     def made(self, owner: object) -> None:
         """See `tracing.Tracer`."""
+        self.attributes.forget(owner)
         self._own[id(owner)] = owner
+
+    def owns(self, owner: object) -> bool:
+        """Whether the function made an object."""
+        return id(owner) in self._own
 
     # The trace itself ---------------------------------------------------------------------------------------------------
 
     def run(self, function: Callable[[], Any]) -> Any:
         """Call the function, watched."""
+        global _watching
         watched_before = set(map(id, WATCHED))
-        token = tracing.ACTIVE.set(self)
+        around = tracing.active()
         try:
-            with _names_watched():
-                return function()
+            # No call stands between these lines, nor between those below: neither another thread nor a signal's handler
+            # comes between counting and exchanging.
+            _watching += 1
+            _tensors.node = WATCHED_NODE
+            _variables.grad = WATCHED_GRADIENT
+            _objects.__getattribute__ = _watched_attribute
+            tracing.ACTIVE.set(self)
+            return function()
         finally:
-            tracing.ACTIVE.reset(token)
+            _watching -= 1
+            if not _watching:
+                _tensors.node = NODE
+                _variables.grad = GRAD
+                del _objects.__getattribute__
+            tracing.ACTIVE.set(around)
             # what was cut from the traced graph never gets a value with it
             WATCHED[:] = [x for x in WATCHED if id(x) in watched_before]
 
@@ -315,26 +333,16 @@ class _WatchedGradient:
             GRAD.__set__(variable, value)
 
 
-_lock = threading.Lock()
-_watching = 0
+def _watched_attribute(owner: Any, name: str) -> Any:
+    """In place of `tracing.Watched.__getattribute__` while a function is traced."""
+    trace = tracing.active()
+    if isinstance(trace, Trace) and id(owner) not in trace._own:
+        trace.attributes.note(owner, name)
+    return ATTRIBUTE(owner, name)
 
 
-def _exchange(node: Any, grad: Any) -> None:
-    setattr(Tensor, "node", node)  # noqa: B010 - type checkers know the slots
-    setattr(Variable, "grad", grad)  # noqa: B010
-
-
-@contextmanager
-def _names_watched() -> Iterator[None]:
-    global _watching
-    with _lock:
-        _watching += 1
-        if _watching == 1:
-            _exchange(_WatchedNode(), _WatchedGradient())
-    try:
-        yield
-    finally:
-        with _lock:
-            _watching -= 1
-            if not _watching:
-                _exchange(NODE, GRAD)
+WATCHED_NODE, WATCHED_GRADIENT = _WatchedNode(), _WatchedGradient()
+_tensors: Any = Named
+_variables: Any = Variable
+_objects: Any = tracing.Watched
+_watching = 0  # how many functions are being traced, in all threads

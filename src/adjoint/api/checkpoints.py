@@ -12,7 +12,8 @@ from adjoint.graph import Node, Scope, get_mode
 from adjoint.graph.node import Located
 from adjoint.primitives.core import marker
 from adjoint.tensors.located import enter_scope, leave_scope, recording_at_user
-from adjoint.tensors.tensor import Tensor, wrap
+from adjoint.tensors.named import wrap
+from adjoint.tensors.tensor import Tensor
 
 __all__ = ["checkpoint"]
 

@@ -14,7 +14,9 @@ from adjoint.execution import evaluate
 from adjoint.primitives.core import leaf as leaf_node
 from adjoint.graph import array_type
 from adjoint.tensors.located import at_user
-from adjoint.tensors.tensor import Tensor, as_node, wrap
+from adjoint.tensors.conversion import as_node
+from adjoint.tensors.named import wrap
+from adjoint.tensors.tensor import Tensor
 
 __all__ = ["check_grads"]
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from itertools import chain, starmap
 from operator import is_
 from typing import Any
 
@@ -10,16 +13,20 @@ import numpy as np
 
 from adjoint import execution, tracing, tree
 from adjoint.api.calls import Call, Surroundings
-from adjoint.api.capture import NODE, Trace
+from adjoint.api.capture import GRAD, NODE, Trace
 from adjoint.api.stepping import Step, write_step
 from adjoint.graph import Node, Variable, get_mode, substitute, topological
 from adjoint.primitives.core import DETACH, FULL, LEAF, VERSION, WATCHED, full, leaf
 from adjoint.tensors.located import at_user
 from adjoint.tensors.pending import force
-from adjoint.tensors.tensor import Tensor, array_node, wrap
+from adjoint.tensors.conversion import array_node
+from adjoint.tensors.named import wrap
+from adjoint.tensors.tensor import Tensor
 from adjoint.unknown import Unknown
 
 __all__ = ["Compiled"]
+
+_exhaust: Callable[[Iterable[Any]], Any] = partial(deque, maxlen=0)  # takes all that an iterator gives, in C
 
 
 class Compiled:
@@ -29,7 +36,7 @@ class Compiled:
         self, trace: Trace, result: Any, surroundings: Surroundings, objects: Sequence[Any], plan: bool = True
     ) -> None:
         self.function = trace.function
-        self.epoch = tracing.epoch
+        self.attributes = trace.attributes
         self.around = surroundings()
         # (the attributes of a static argument, one that f mentions, what it is)
         self.states = [(vars(x), name, vars(x).get(name)) for x in objects for name in surroundings.attributes]
@@ -68,15 +75,16 @@ class Compiled:
 
     def _note_outputs(self, trace: Trace, result: Any) -> None:
         self.outputs: list[tuple[str, Any]] = []
-        leaves, self.structure = tree.flatten(result, opaque=True)
+        # a module that the function made, of gradients for instance, is made anew of its parameters in each call
+        leaves, self.structure = tree.flatten(result, opaque=lambda x: not trace.owns(x))
         self.tracked = False
         for x in leaves:
             if not isinstance(x, Tensor):
                 self.outputs.append(("number", self._want(x)) if type(x) is Unknown else ("constant", x))
                 continue
             name = trace.name_of(x)
-            if name is None:
-                node = NODE.__get__(x)
+            if name is None or (name.is_array and name.rebound):
+                node = NODE.__get__(x) if name is None else name.node
                 self.tracked = self.tracked or node.tracked
                 self.outputs.append(("value", self._root(node)))
             else:
@@ -86,7 +94,7 @@ class Compiled:
         # (tensor or None, position or None, variable, place among the results)
         self.rebound: list[tuple[Tensor, int | None, Variable | None, int]] = []
         for name in trace.names.values():
-            if name.rebound:
+            if name.rebound and not name.is_array:
                 name.check(self.function)
                 self.rebound.append((name.tensor, name.position, name.variable, self._root(name.node)))
         # (variable, position or None, place or None for no gradient), of the tensors that were there and of new ones
@@ -133,15 +141,15 @@ class Compiled:
     # Whether it fits ------------------------------------------------------------------------------------------------
 
     def is_stale(self) -> bool:
-        """Whether Python state changed since, so that it won't fit any call again."""
-        return self.epoch != tracing.epoch or not self._same_surroundings()
+        """Whether what it was traced with is gone, so that it won't fit any call again."""
+        return not (self._same_surroundings() and self.attributes.may_return())
 
     def _same_surroundings(self) -> bool:
         return all(map(is_, self.around, self.surroundings()))
 
     def ready(self, call: Call) -> list[Any] | None:
         """The numbers of a call; None if the trace doesn't fit it."""
-        if self.epoch != tracing.epoch or not self._same_surroundings():
+        if not (self._same_surroundings() and self.attributes.are_same()):
             return None
         for tensor, type_, tracked, variable in self.names:
             node = tensor.node
@@ -162,7 +170,10 @@ class Compiled:
             return None
         values = []
         for cell, is_argument in self.cells:
-            value = leaves[cell.name] if is_argument else cell.read()
+            try:
+                value = leaves[cell.name] if is_argument else cell.read()
+            except (AttributeError, LookupError):
+                return None
             if type(value) is not cell.kind:
                 return None
             values.append(value)
@@ -233,7 +244,8 @@ class Compiled:
         quiet = [(t, t.node) for t, _, _, _ in self.names if not any(t is r[0] for r in self.rebound)]
         out = f()
         found: list[tuple[str, Any, Any]] = []
-        flat, structure = tree.flatten(out, opaque=True)
+        known = {id(x) for kind, x in self.outputs if kind == "constant"}
+        flat, structure = tree.flatten(out, opaque=lambda x: id(x) in known)
         if structure != self.structure:
             self._differs("the structure of the result", structure, self.structure)
         for k, (x, (kind, place)) in enumerate(zip(flat, self.outputs, strict=True)):
@@ -267,7 +279,14 @@ class Compiled:
         )
 
     def commit(self, leaves: list[Any], results: list[Node], numbers: list[Any]) -> Any:
-        """Give names, gradients and numbers their new values; the function's result."""
+        """Give names, gradients and numbers their new values; the function's result.
+
+        All of them or, where a signal's handler raises, none: handlers run between lines of Python, and what changes
+        anything is one call of code in C. Old values are held until after it, for their finalizers are Python again, where
+        what a handler raises is lost.
+        """
+        nodes: list[tuple[Tensor, Node]] = []
+        watched = []
         for tensor, position, variable, place in self.rebound:
             if position is not None:
                 tensor = leaves[position]
@@ -276,15 +295,19 @@ class Compiled:
             if variable is not None:
                 node = leaf(node.value, node.type, variable)
             elif node.op is DETACH and node.inputs and node.inputs[0].tracked:
-                WATCHED.append(node)  # as when it is recorded
-            tensor.node = node
+                watched.append(node)  # as when it is recorded
+            nodes.append((tensor, node))
         for owner, position, place in self.changed:
-            (owner if position is None else leaves[position].node.attributes).grad.node = results[place]
-        for owner, position, new in self.gradients:
-            held = owner if position is None else leaves[position].node.attributes
-            held.grad = None if new is None else wrap(results[new])
-        for cell, k in self.written:
-            cell.write(numbers[k])
+            nodes.append(((owner if position is None else leaves[position].node.attributes).grad, results[place]))
+        gradients = [
+            (
+                owner if position is None else leaves[position].node.attributes,
+                None if new is None else wrap(results[new]),
+            )
+            for owner, position, new in self.gradients
+        ]
+        entries = [(c.owner, c.name, numbers[k]) for c, k in self.written if isinstance(c.owner, dict)]
+        attributes = [(c.owner, c.name, numbers[k]) for c, k in self.written if not isinstance(c.owner, dict)]
         made: list[Any] = []
         for kind, x in self.outputs:
             if kind == "value":
@@ -293,7 +316,18 @@ class Compiled:
                 made.append(leaves[x])
             else:
                 made.append(numbers[x] if kind == "number" else x)
-        return made[0] if self.structure.kind is None and made else self.structure.unflatten(made)
+        result = made[0] if self.structure.kind is None and made else self.structure.unflatten(made)
+        WATCHED.extend(watched)
+        _old = [NODE.__get__(tensor) for tensor, _ in nodes], [GRAD.__get__(variable) for variable, _ in gradients]
+        _exhaust(
+            chain(
+                starmap(NODE.__set__, nodes),
+                starmap(GRAD.__set__, gradients),
+                starmap(dict.__setitem__, entries),
+                starmap(setattr, attributes),
+            )
+        )
+        return result
 
 
 def _agree(x: Any, y: Any) -> bool:

@@ -16,7 +16,9 @@ from adjoint.primitives import custom as primitive
 from adjoint.primitives.core import cast, ops, placeholder, select
 from adjoint.shapes import as_shape
 from adjoint.tensors.located import at_user, user_frame
-from adjoint.tensors.tensor import Tensor, _recorded, as_node, wrap
+from adjoint.tensors.conversion import a, as_node
+from adjoint.tensors.named import recorded, wrap
+from adjoint.tensors.tensor import Tensor
 
 __all__ = ["Context", "Function", "custom_jvp", "custom_vjp", "host_call"]
 
@@ -62,6 +64,10 @@ class Function:
     >>> ad.grad(Cube.apply)(2.0)
     Tensor(12.)
     """
+
+    def __new__(cls, *args: Any, **keywords: Any) -> Any:
+        """Not for use: an operation has no instances. Raises TypeError."""
+        raise TypeError(f"{cls.__name__}: call {cls.__name__}.apply(...)")
 
     @staticmethod
     def forward(ctx: Context, *args: Any) -> Any:
@@ -126,7 +132,7 @@ def _record(
     made = primitive.custom(nodes, inputs, rule, name, not several, transposed)
     frame = user_frame(2)
     if frame is not None:
-        _recorded(made, frame)
+        recorded(made, frame)
     return [wrap(select(made, i)) for i in range(len(nodes))] if several else [wrap(made)]
 
 
@@ -254,7 +260,10 @@ class custom_vjp:
         if self.forward is None:
             out, residuals = self.function(*args, **keywords), None
         else:
-            out, residuals = self.forward(*args, **keywords)
+            both = self.forward(*args, **keywords)
+            if not isinstance(both, tuple) or len(both) != 2:
+                raise TypeError(f"{name}: the forward rule must return (output, residuals), it returned {a(both)}")
+            out, residuals = both
         out_leaves, out_structure = tree.flatten(out)
         leaves, structure = tree.flatten(args)
         inputs = [i for i, x in enumerate(leaves) if isinstance(x, Tensor)]
@@ -325,7 +334,7 @@ def host_call(
     made = primitive.host_call(primitive.HostFunction(f, vjp, vmap, _host_rule), nodes, type)
     frame = user_frame(1)
     if frame is not None:
-        _recorded(made, frame)
+        recorded(made, frame)
     return tuple(wrap(select(made, i)) for i in range(len(type))) if several else wrap(made)
 
 

@@ -14,7 +14,9 @@ from adjoint.graph import Node, substitute, topological
 from adjoint.primitives.core import LEAF, VERSION, cast, leaf, placeholder
 from adjoint.tensors.located import at_user
 from adjoint.tensors.pending import settle
-from adjoint.tensors.tensor import Tensor, as_node, variable_of, wrap
+from adjoint.tensors.conversion import as_node
+from adjoint.tensors.named import variable_of, wrap
+from adjoint.tensors.tensor import Tensor
 
 __all__ = ["evaluate", "function"]
 

@@ -19,7 +19,8 @@ from adjoint.derive import forward, one_cotangent, reverse
 from adjoint.graph import ArrayType, Node, array_type, mode, substitute
 from adjoint.primitives.core import data, full, ops, placeholder, stop_gradient
 from adjoint.tensors.located import at_user, recording_at_user
-from adjoint.tensors.tensor import check_differentiable, wrap
+from adjoint.tensors.gradients import check_differentiable
+from adjoint.tensors.named import wrap
 
 __all__ = ["hessian", "hvp", "jacfwd", "jacobian", "jacrev", "linearize"]
 

@@ -7,7 +7,6 @@ import functools
 import inspect
 import sys
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,11 +19,13 @@ from adjoint.api.stepping import UNUSUAL, Step
 from adjoint.graph import Node
 from adjoint.primitives.random import EXAMPLES
 from adjoint.tensors.located import at_user
-from adjoint.tensors.tensor import array_node, wrap
+from adjoint.tensors.conversion import array_node
+from adjoint.tensors.named import wrap
 
 __all__ = ["jit"]
 
 MAX_TRACES = 64  # of one jitted function, the least recently used forgotten first
+MOST_ALIKE = 8  # of these for calls of one kind, which differ in what the function found by itself
 LATER = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -42,8 +43,8 @@ def jit(f: Callable[..., Any] | None = None, *, static_argnums: int | Sequence[i
     Plain Python state must not change (`self.steps += 1` on an attribute that is no tensor: RuntimeError); what Python
     computes from other things than arguments, tensors and hyperparameters is computed once. Hyperparameters (`optimizer.lr
     *= 0.1`), replaced layers and `model.eval()` take effect in the next call, and so does rebinding a global name that f
-    itself uses, or an attribute of an argument (such as `self`) that its own code mentions. Dataclasses are containers: f
-    gets a copy of one.
+    itself uses, or an attribute of an argument (such as `self`) that its own code mentions. Of modules and optimizers what f
+    has read counts: other changes cost no new trace. Dataclasses are containers: f gets a copy of one.
 
     A function that changes no parameter and no gradient can be differentiated from outside, to any order: its graph is then
     part of the graph around it. One that does (a training step) gives untracked results. Inside vmap and other traced
@@ -90,7 +91,8 @@ class Jitted:
         self.f = f
         self.static = static
         self.check = check
-        self.traces: OrderedDict[Any, list[Compiled]] = OrderedDict()
+        # The least recently used first. No OrderedDict, which an interrupt inside of it can leave in pieces.
+        self.traces: dict[Any, list[Compiled]] = {}
         self.name = getattr(f, "__name__", type(f).__name__)
         self._surroundings = Surroundings(f)
         self._way: tuple[Step, int] | None = None  # the way of the last call, written out, and its number of arguments
@@ -117,23 +119,16 @@ class Jitted:
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         way = self._way
         if way is not None and len(args) == way[1] and not keywords:
-            try:
-                out = way[0](*args)
-            except (
-                ArithmeticError,
-                IndexError,
-                RuntimeError,
-            ):  # nothing has changed: the general way says where it comes from
-                out = UNUSUAL
-            if out is not UNUSUAL:
+            out = way[0](*args)
+            if out is not UNUSUAL:  # else nothing has changed
                 return out
         if tracing.active() is not None or EXAMPLES.get():
             return self._plainly(args, keywords)
         call = Call(self.static, args, keywords)
         with self._lock:
-            found = self.traces.get(call.key, [])
+            found = self.traces.pop(call.key, [])
             if found:
-                self.traces.move_to_end(call.key)
+                self.traces[call.key] = found
         for compiled in tuple(found):
             numbers = compiled.ready(call)
             if numbers is not None:
@@ -143,9 +138,10 @@ class Jitted:
         if numbers is None:  # an argument is also something that f finds by itself: which is meant, f knows
             return self._plainly(args, keywords)
         with self._lock:
-            self.traces[call.key] = [*[x for x in self.traces.get(call.key, ()) if not x.is_stale()], compiled]
+            others = [x for x in self.traces.pop(call.key, ()) if not x.is_stale()]
+            self.traces[call.key] = [*others[-MOST_ALIKE + 1 :], compiled]
             while sum(map(len, self.traces.values())) > MAX_TRACES:
-                self.traces.popitem(last=False)
+                del self.traces[next(iter(self.traces))]
         return self._run(compiled, call, numbers)
 
     def _trace(self, call: Call) -> Compiled:

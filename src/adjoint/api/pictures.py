@@ -19,7 +19,8 @@ from adjoint.picture.page import explorer_page
 from adjoint.picture.text import text_tree
 from adjoint.primitives.core import cast
 from adjoint.tensors.located import at_user, user_frame
-from adjoint.tensors.tensor import Tensor, _f_namespace, as_node
+from adjoint.tensors.conversion import as_node
+from adjoint.tensors.tensor import Tensor, _f_namespace
 
 __all__ = ["Drawing", "Exploration", "draw", "explore", "show_pictures"]
 

@@ -4,11 +4,15 @@ What a call has to do besides computing is known once its function is traced: ch
 are of the kinds that it was traced with, point the native program to their arrays, and give names their new values.
 Written out for the function at hand, with nothing to loop over or look up, that takes a few microseconds. Where anything
 isn't as usual the written function says so, having changed nothing, and `jit` takes the general way.
+
+A call happens as a whole or not at all, whatever a signal's handler raises (Ctrl-C, a time limit). CPython runs handlers
+after calls, at the start of functions and at jumps backwards. So all that is called comes before the native function, which
+itself is run by unpacking a `map`, no call of the bytecode; what follows it, up to the last new value, only assigns. Old
+values are held meanwhile: a finalizer would be the first Python to run, and what a handler raises in one is lost.
 """
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Sequence
 from sys import getrefcount
 from typing import TYPE_CHECKING, Any
@@ -17,6 +21,7 @@ import numpy as np
 
 from adjoint import execution, tracing
 from adjoint.dtypes import default_dtype, float64
+from adjoint.execution.memory import LEASED_FROM, new_array
 from adjoint.graph import Node, Variable, array_type, get_mode
 from adjoint.primitives.core import LEAF, leaf
 from adjoint.primitives.random import EXAMPLES
@@ -30,6 +35,8 @@ if TYPE_CHECKING:
 
 MOST_HELD = 1 << 22  # bytes of its last results that a function may hold, so as not to make arrays for them anew
 UNUSUAL = object()  # what a written function gives where the general way is to be taken
+
+UNREADABLE = (ArithmeticError, AttributeError, LookupError)  # what numbers that changed in kind, or are gone, raise
 
 Step = Callable[..., Any]
 
@@ -53,14 +60,14 @@ def write_step(
     station = compiled.replay.station(partners)
     if station is None:
         return None
-    memory = importlib.import_module("adjoint.execution.native.memory")  # loaded with native code
     w = Writer()
     w.objects.update(
         UNUSUAL=UNUSUAL, active=tracing.active, examples=EXAMPLES.get, tracing=tracing, get_mode=get_mode, Node=Node,
         default_dtype=default_dtype, Tensor=Tensor, ndarray=np.ndarray, new=object.__new__, LEAF=LEAF, leaf=leaf,
-        new_array=memory.new_array, run=station.run, **station.names,
+        new_array=new_array, run=station.function, columns=[(x,) for x in station.arguments], **station.names,
+        failure=station.failure, status=station.status, forget=station.forget_failure,
         lock=station.lock, locked=station.lock.locked, getrefcount=getrefcount,
-        is_ours=execution.is_ours, dget=dict.__getitem__, dset=dict.__setitem__,
+        is_ours=execution.is_ours, dget=dict.__getitem__,
     )  # fmt: skip
     _check_surroundings(w, compiled, grad)
     if station.launches:
@@ -76,14 +83,24 @@ def write_step(
     body = Writer()
     body.objects, body._names = w.objects, w._names
     _point(body, compiled, station)
-    _run(body, compiled, station, memory.LEASED_FROM)
+    stores = _make_results(body, compiled, station)
+    looked = {id(variable) for variable, _, _ in compiled.looked}
+    for k, (owner, _, _) in enumerate(compiled.gradients):
+        if id(owner) not in looked:
+            body.add(f"b{k} = {w.name(owner)}.grad")
+    body.add("_, = map(run, *columns)")
+    body.add("if failure[0] or status.value:", "    forget()", "    return UNUSUAL")
+    body.add(*stores)
     w.lines += ["    " + line for line in body.lines]
-    _commit(w, compiled, station)
+    _give(w, compiled)
     return w.function(parameters), station
 
 
 def _check_surroundings(w: Writer, compiled: Compiled, grad: bool) -> None:
-    w.unless(f"active() is None and not examples() and tracing.epoch == {compiled.epoch}")
+    attributes = w.name(compiled.attributes)
+    w.unless(
+        f"active() is None and not examples() and (tracing.epoch == {attributes}.epoch or {attributes}.are_same())"
+    )
     w.unless(f"get_mode().grad is {grad} and default_dtype() is {w.name(default_dtype())}")
     for (owner, how), value in zip(compiled.surroundings.places, compiled.around, strict=True):
         w.unless(f"{w.name(owner)}{how} is {w.name(value)}")
@@ -148,26 +165,30 @@ def _read_gradients(w: Writer, compiled: Compiled) -> None:
 
 
 def _read_numbers(w: Writer, compiled: Compiled, station: Any) -> None:
-    for k, (cell, is_argument) in enumerate(compiled.cells):
-        if is_argument:
-            w.add(f"c{k} = a{cell.name}")
-        elif not isinstance(cell.owner, dict):
-            w.add(f"c{k} = {w.name(cell.owner)}.{cell.name}")
-        elif type(cell.name) is tuple:
-            w.add(f"c{k} = dget({w.name(cell.owner)}, {cell.name[0]!r})[{cell.name[1]}]")
-        else:
-            w.add(f"c{k} = dget({w.name(cell.owner)}, {cell.name!r})")
-        w.unless(f"type(c{k}) is {w.name(cell.kind)}")
-    if compiled.cells:
-        w.add(f"numbers = compute([{', '.join([f'c{k}' for k in range(len(compiled.cells))])}])")
-        w.unless("numbers is not None")
-        w.objects["compute"] = compiled.numbers
-    else:
+    if not compiled.cells:
         numbers = compiled.numbers([])
         assert numbers is not None
         w.objects["numbers"] = numbers
         for block, members in station.blocks:
             block[:] = [numbers[compiled.known + k] for k in members]
+        return
+    w.objects["compute"] = compiled.numbers
+    w.add("try:")
+    for k, (cell, is_argument) in enumerate(compiled.cells):
+        if is_argument:
+            w.add(f"    c{k} = a{cell.name}")
+        elif not isinstance(cell.owner, dict):
+            w.add(f"    c{k} = {w.name(cell.owner)}.{cell.name}")
+        elif type(cell.name) is tuple:
+            w.add(f"    c{k} = dget({w.name(cell.owner)}, {cell.name[0]!r})[{cell.name[1]}]")
+        else:
+            w.add(f"    c{k} = dget({w.name(cell.owner)}, {cell.name!r})")
+        w.add(f"    if type(c{k}) is not {w.name(cell.kind)}: return UNUSUAL")
+    w.add(
+        f"    numbers = compute([{', '.join([f'c{k}' for k in range(len(compiled.cells))])}])",
+        f"except {w.name(UNREADABLE)}: return UNUSUAL",
+    )
+    w.unless("numbers is not None")
 
 
 def _point(w: Writer, compiled: Compiled, station: Any) -> None:
@@ -188,40 +209,17 @@ def _point(w: Writer, compiled: Compiled, station: Any) -> None:
             w.add(line)
     if compiled.cells and station.blocks:
         w.objects["last"] = [None]
-        w.add("if numbers != last[0] or 0 in numbers:")  # 0 equals -0
+        w.add("if numbers != last[0] or 0 in numbers:", "    last[0] = None")  # 0 equals -0
         for block, members in station.blocks:
             values = ", ".join([f"numbers[{compiled.known + k}]" for k in members])
             w.add(f"    {w.name(block)}[:] = [{values}]")
         w.add("    last[0] = numbers")
 
 
-def _run(w: Writer, compiled: Compiled, station: Any, least: int) -> None:
-    """Find memory for the results and run the program. A large result that was the last call's, and that nobody else holds
-    any more, is written over."""
-    names = {id(tensor): k for k, (tensor, _, _, _) in enumerate(compiled.names)}
-    owners = {place: names[id(tensor)] for tensor, _, _, place in compiled.rebound}
-    room = MOST_HELD
-    for r, type_ in enumerate(compiled.types):
-        dtype = type_.dtype.dtype
-        k = owners.get(r)
-        nbytes = size_of(type_.shape) * dtype.itemsize
-        fresh = f"new_array({type_.shape}, {w.name(dtype)}, {nbytes})"
-        if k is not None and station.shares[r]:
-            # nobody else holds the node or its value: that it becomes another one can't be seen
-            w.add(f"sole{r} = getrefcount(n{k}) == {SOLE[0]} and getrefcount(w{k}) == {SOLE[1]} and is_ours(w{k})")
-            w.add(f"r{r} = w{k} if sole{r} else {fresh}")
-        elif k is None and least <= nbytes <= room:
-            room -= nbytes
-            held = w.name([None])
-            w.add(f"r{r} = {held}[0]", f"if getrefcount(r{r}) != {SOLE[2]}: r{r} = {held}[0] = {fresh}")
-        else:
-            w.add(f"r{r} = {fresh}")
-        w.add(station.result(r, f"r{r}"))
-    w.add("run()")
-
-
-def _commit(w: Writer, compiled: Compiled, station: Any) -> None:
-    """Give names, gradients and numbers their new values; the result."""
+def _make_results(w: Writer, compiled: Compiled, station: Any) -> list[str]:
+    """Find memory for the results and make all that will hold them; the lines that give names, gradients and numbers their
+    new values, none of which is a call. A large result that was the last call's, and that nobody else holds any more, is
+    written over."""
 
     def node(r: int, variable: Variable | None) -> str:
         owner = (
@@ -229,23 +227,64 @@ def _commit(w: Writer, compiled: Compiled, station: Any) -> None:
         )
         return f"Node(LEAF, (), {owner.format(w.name(compiled.types[r]))}, r{r})"
 
-    for tensor, _, variable, r in compiled.rebound:
-        assignment = f"{w.name(tensor)}.node = {node(r, variable)}"
-        w.add(f"if not sole{r}: {assignment}" if station.shares[r] else assignment)
-    for owner, _, place in compiled.gradients:
-        if place is None:
-            w.add(f"{w.name(owner)}.grad = None")
+    sizes = [size_of(x.shape) * x.dtype.dtype.itemsize for x in compiled.types]
+
+    def memory(r: int) -> str:
+        type_ = compiled.types[r]
+        return f"new_array({type_.shape}, {w.name(type_.dtype.dtype)}, {sizes[r]})"
+
+    names = {id(tensor): k for k, (tensor, _, _, _) in enumerate(compiled.names)}
+    rebound = {r for _, _, _, r in compiled.rebound}
+    shared = {r: names[id(t)] for t, _, _, r in compiled.rebound if station.shares[r] and id(t) in names}
+    room = MOST_HELD
+    for r, nbytes in enumerate(sizes):
+        if r in shared:
+            continue
+        if r not in rebound and LEASED_FROM <= nbytes <= room:
+            room -= nbytes
+            held = w.name([None])
+            w.add(f"r{r} = {held}[0]", f"if getrefcount(r{r}) != {SOLE[2]}: r{r} = {held}[0] = {memory(r)}")
         else:
-            w.add("g = new(Tensor)", f"g.node = {node(place, None)}", f"{w.name(owner)}.grad = g")
+            w.add(f"r{r} = {memory(r)}")
+        w.add(station.result(r, f"r{r}"))
+    holders = [(f"g{k}", place) for k, (_, _, place) in enumerate(compiled.gradients) if place is not None]
+    holders += [(f"t{k}", x) for k, (kind, x) in enumerate(compiled.outputs) if kind == "value"]
+    holders.sort(key=lambda holder: holder[1] in shared)  # those of shared memory last: see below
+    own = sum(place not in shared for _, place in holders)
+    for holder, place in holders[:own]:
+        w.add(f"{holder} = new(Tensor)", f"{holder}.node = {node(place, None)}")
+    for r, k in shared.items():
+        # nobody else holds the node or its value: that it becomes another one can't be seen
+        w.add(f"sole{r} = getrefcount(n{k}) == {SOLE[0]} and getrefcount(w{k}) == {SOLE[1]} and is_ours(w{k})")
+        w.add(f"r{r} = w{k} if sole{r} else {memory(r)}", station.result(r, f"r{r}"))
+    for holder, place in holders[own:]:
+        w.add(f"{holder} = new(Tensor)", f"{holder}.node = {node(place, None)}")
+    stores = [
+        f"{w.name(owner)}.grad = {'None' if place is None else f'g{k}'}"
+        for k, (owner, _, place) in enumerate(compiled.gradients)
+    ]
+    for tensor, _, variable, r in compiled.rebound:
+        w.add(f"m{r} = None if sole{r} else {node(r, variable)}" if r in shared else f"m{r} = {node(r, variable)}")
+        stores.append(f"{f'if not sole{r}: ' if r in shared else ''}{w.name(tensor)}.node = m{r}")
+    entries: dict[str, list[str]] = {}
     for cell, k in compiled.written:
         if isinstance(cell.owner, dict):
-            w.add(f"dset({w.name(cell.owner)}, {cell.name!r}, numbers[{k}])")
+            entries.setdefault(w.name(cell.owner), []).append(f"{cell.name!r}: numbers[{k}]")
         else:
-            w.add(f"{w.name(cell.owner)}.{cell.name} = numbers[{k}]")
+            stores.append(f"{w.name(cell.owner)}.{cell.name} = numbers[{k}]")
+    for (
+        dictionary,
+        items,
+    ) in entries.items():  # `|=` is the dictionary's own, also where a subclass has its `__setitem__`
+        stores += [f"d = {dictionary}", f"d |= {{{', '.join(items)}}}"]
+    return stores
+
+
+def _give(w: Writer, compiled: Compiled) -> None:
+    """The function's result."""
     made = []
     for k, (kind, x) in enumerate(compiled.outputs):
         if kind == "value":
-            w.add(f"t{k} = new(Tensor)", f"t{k}.node = {node(x, None)}")
             made.append(f"t{k}")
         else:
             made.append(f"a{x}" if kind == "argument" else f"numbers[{x}]" if kind == "number" else w.name(x))

@@ -17,7 +17,10 @@ from adjoint.graph import Node, mode, substitute
 from adjoint.primitives import core
 from adjoint.primitives.core import cast, marker, ops
 from adjoint.tensors.located import at_user, recording_at_user
-from adjoint.tensors.tensor import Tensor, as_node, check_differentiable, wrap
+from adjoint.tensors.conversion import a, as_node
+from adjoint.tensors.gradients import check_differentiable
+from adjoint.tensors.named import wrap
+from adjoint.tensors.tensor import Tensor
 
 __all__ = ["grad", "gradients", "jvp", "stop_gradient", "value_and_grad", "vjp"]
 
@@ -167,6 +170,8 @@ def value_and_grad(
     (Tensor(9.), Tensor(6.))
     """
 
+    _require_function("grad", f)
+
     @functools.wraps(f, assigned=("__module__", "__name__", "__qualname__", "__doc__"), updated=())
     def transformed(*args: Any, **keywords: Any) -> Any:
         positions = _positions(argnums, len(args), "grad")
@@ -178,11 +183,15 @@ def value_and_grad(
             out = f(*call, **keywords)
         aux = None
         if has_aux:
+            if not isinstance(out, (tuple, list)) or len(out) != 2:
+                raise TypeError(
+                    f"grad: with has_aux the function returns (value, aux), it returned {a(out)}{at_user()}"
+                )
             out, aux = out
         nodes, structure = _output_nodes("grad", out)
         if structure.kind is not None or len(nodes) != 1 or nodes[0].type.size != 1:
-            shapes = ", ".join(str(n.shape) for n in nodes)
-            raise ValueError(f"grad: the function must return a scalar, it returned shape {shapes}{at_user()}")
+            shapes = "shape " + ", ".join(str(n.shape) for n in nodes) if nodes else a(out)
+            raise ValueError(f"grad: the function must return a scalar, it returned {shapes}{at_user()}")
         y = nodes[0]
         if holomorphic != (y.dtype.kind == "c"):
             hint = "pass holomorphic=True" if not holomorphic else "leave holomorphic out"
@@ -199,6 +208,12 @@ def value_and_grad(
         return (((wrap(y), aux) if has_aux else wrap(y)), gradient)
 
     return transformed
+
+
+def _require_function(operation: str, f: Any) -> None:
+    if not callable(f):
+        hint = "; of a computed tensor: ad.gradients(y, [x])" if isinstance(f, Tensor) else ""
+        raise TypeError(f"{operation}: expected a function, got {a(f)}{hint}{at_user()}")
 
 
 def grad(
@@ -298,6 +313,8 @@ def gradients(output: Tensor, inputs: Any, cotangent: Any = None) -> Any:
     >>> (dx, *ad.gradients(dx, [x]))
     (Tensor(40., grad_fn=Add), Tensor(36., grad_fn=Scale))
     """
+    if not isinstance(output, Tensor):
+        raise TypeError(f"gradients: the output is a tensor, got {a(output)}{at_user()}")
     leaves, structure = tree.flatten(inputs)
     wrt = []
     for leaf in leaves:

@@ -13,8 +13,10 @@ from adjoint.derive import CHECKPOINT, expand, one_cotangent, reverse
 from adjoint.execution import evaluate
 from adjoint.graph import Node, depends_on, mode, topological
 from adjoint.primitives.core import IDENTITY, SELECT, VERSION, ops
+from adjoint.tensors.gradients import check_differentiable
 from adjoint.tensors.located import at_user
-from adjoint.tensors.tensor import Tensor, check_differentiable, variable_of
+from adjoint.tensors.named import variable_of
+from adjoint.tensors.tensor import Tensor
 from adjoint.tensors.text import operation_name
 
 __all__ = ["Explanation", "Path", "explain"]

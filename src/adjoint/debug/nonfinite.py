@@ -12,7 +12,8 @@ from adjoint.debug.numbers import brief, number
 from adjoint.derive import expand, reverse
 from adjoint.graph import Kept, Node, mode, topological
 from adjoint.primitives.core import LEAF, VERSION, ops
-from adjoint.tensors.tensor import Tensor, variable_of
+from adjoint.tensors.named import variable_of
+from adjoint.tensors.tensor import Tensor
 from adjoint.tensors.text import operation_name
 
 __all__ = ["NanReport", "explain_nan"]

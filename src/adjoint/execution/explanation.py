@@ -14,6 +14,7 @@ from adjoint.execution.evaluate import evaluation_lock
 from adjoint.execution.plan import Plan, build
 from adjoint.execution.programs import Streaming
 from adjoint.execution.tiers import tiers
+from adjoint.graph import Node
 
 
 class Explanation:
@@ -81,9 +82,12 @@ def explain(*outputs: Any) -> Explanation:
     writes, its floating operations, and the time that it takes on the values at hand, the best of five runs.
 
     Fills in no value. Native kernels where native code would run, else the interpreter's steps. Raises ValueError for
-    tensors that all have their values.
+    tensors that all have their values, TypeError for what is no tensor.
     """
     nodes = [x.node if hasattr(x, "node") else x for x in outputs]
+    for x in nodes:
+        if not isinstance(x, Node):
+            raise TypeError(f"explain: expected tensors, got a {type(x).__name__}")
     pending = [x for x in nodes if x.value is None]
     if not pending:
         raise ValueError("explain: everything here has been computed; explain it before its value is asked for")

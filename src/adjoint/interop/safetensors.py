@@ -74,7 +74,8 @@ def load_with_metadata(path: str | os.PathLike[str]) -> tuple[dict[str, Tensor],
         raise ValueError(f"{path} is not a safetensors file, or is damaged or cut short: {error}") from error
     if metadata.get(CHECKSUM, _checksum(arrays)) != _checksum(arrays):
         raise ValueError(f"{path} is damaged: its tensors don't have the checksum that was saved with them")
-    return {name: asarray(array) for name, array in arrays.items()}, metadata
+    # by name: the library's reader gives them in an order that differs from one run to the next
+    return {name: asarray(array) for name, array in sorted(arrays.items())}, metadata
 
 
 def _checksum(arrays: Mapping[str, np.ndarray]) -> str:

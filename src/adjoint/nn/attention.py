@@ -12,7 +12,7 @@ from adjoint.primitives.core import ops
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import variable, zeros
 from adjoint.tensors.located import at_user
-from adjoint.tensors.tensor import wrap
+from adjoint.tensors.named import wrap
 
 from . import functional, init
 from .functional.attention import check_probability

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self, overload
 
+from adjoint import tracing
+
 from .module import CHILD, Module
 
 __all__ = ["ModuleDict", "ModuleList", "Sequential"]
@@ -22,6 +24,8 @@ class Ordered(Module):
         return len(list(self._own(CHILD)))
 
     def __iter__(self) -> Iterator[Module]:
+        if tracing.active() is not None:
+            return iter([module for _, module in self._own(CHILD)])  # each is noted as read; `__dict__` would be all
         state = self.__dict__
         return iter([state[name] for name, kind in self._kinds.items() if kind == CHILD and state[name] is not None])
 
@@ -32,7 +36,7 @@ class Ordered(Module):
     def __getitem__(self, index: int | slice) -> Module | Self:
         if isinstance(index, slice):
             return self._with(dict(list(self._own(CHILD))[index]))
-        module: Module = self.__dict__[self._name_at(index)]
+        module: Module = getattr(self, self._name_at(index))
         return module
 
     def __setitem__(self, index: int, module: Module) -> None:
@@ -126,7 +130,7 @@ class ModuleDict(Module):
     def __getitem__(self, name: str) -> Module:
         if self._kinds.get(name) != CHILD:
             raise KeyError(f"ModuleDict has no module {name!r}; there are {', '.join(self.keys()) or 'none'}")
-        module: Module = self.__dict__[name]
+        module: Module = getattr(self, name)
         return module
 
     def __setitem__(self, name: str, module: Module) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from adjoint import tracing
 
@@ -15,19 +15,29 @@ Registered = dict[int, tuple[Callable[..., Any], bool]]  # by number: the hook, 
 _numbers = itertools.count()
 
 
+class Hooked(Protocol):
+    """What has hooks: a module."""
+
+    _hooks: Hooks | None
+
+
 class HookHandle:
     """What takes a hook out again: by `remove()`, or at the end of a `with` block."""
 
-    def __init__(self, owner: object, registered: Registered, number: int) -> None:
+    def __init__(self, owner: Hooked, number: int) -> None:
         self.owner = owner
-        self.registered = registered
         self.number = number
 
     def remove(self) -> None:
         """Take the hook out; nothing happens the second time."""
-        if self.number in self.registered:
-            tracing.changed(self.owner, f"the hooks of {type(self.owner).__name__}")
-            del self.registered[self.number]
+        hooks = self.owner._hooks
+        if hooks is not None and (self.number in hooks.pre or self.number in hooks.post):
+            tracing.refuse(self.owner, f"the hooks of {type(self.owner).__name__}")
+            rest = hooks.without(self.number)
+            if rest.pre or rest.post:
+                self.owner._hooks = rest
+            else:
+                del self.owner._hooks  # as it was before there were any
 
     def __enter__(self) -> HookHandle:
         return self
@@ -37,23 +47,23 @@ class HookHandle:
 
 
 class Hooks:
-    """The hooks of one module, in the order of their calls."""
+    """The hooks of one module, in the order of their calls. A module with other hooks has another object of this class."""
 
-    def __init__(self) -> None:
-        self.pre: Registered = {}
-        self.post: Registered = {}
+    def __init__(self, pre: Registered | None = None, post: Registered | None = None) -> None:
+        self.pre = pre or {}
+        self.post = post or {}
 
-    def add(
-        self, owner: object, registered: Registered, hook: Callable[..., Any], prepend: bool, with_kwargs: bool
-    ) -> HookHandle:
-        """Register a hook of the owner, last or (`prepend`) first."""
+    def with_one(self, kind: str, hook: Callable[..., Any], prepend: bool, with_kwargs: bool) -> tuple[Hooks, int]:
+        """These and one more, a `pre` or a `post` hook, last or (`prepend`) first; and its number."""
         number = next(_numbers)
-        others = dict(registered) if prepend else {}
-        if prepend:
-            registered.clear()
-        registered[number] = (hook, with_kwargs)
-        registered.update(others)
-        return HookHandle(owner, registered, number)
+        one, own = {number: (hook, with_kwargs)}, self.pre if kind == "pre" else self.post
+        own = one | own if prepend else own | one
+        return Hooks(own, self.post) if kind == "pre" else Hooks(self.pre, own), number
+
+    def without(self, number: int) -> Hooks:
+        """These but the one of this number."""
+        kept = [{k: x for k, x in registered.items() if k != number} for registered in (self.pre, self.post)]
+        return Hooks(*kept)
 
     def before(
         self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]

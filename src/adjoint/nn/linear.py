@@ -7,7 +7,7 @@ from typing import Any
 
 from adjoint import random
 from adjoint.tensors import Tensor
-from adjoint.tensors.functions import variable
+from adjoint.tensors.functions import asarray, variable
 from adjoint.tensors.located import at_user
 
 from . import functional
@@ -32,8 +32,10 @@ class Linear(Module):
         self.weight = variable(random.uniform((out_features, in_features), -bound, bound, dtype=dtype))
         self.bias = variable(random.uniform((out_features,), -bound, bound, dtype=dtype)) if bias else None
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: Any) -> Tensor:
         """The output (..., out_features) for `x` (..., in_features)."""
+        if not isinstance(x, Tensor):
+            x = asarray(x)
         shape = x.shape
         if not shape or shape[-1] != self.in_features:
             raise ValueError(

@@ -40,7 +40,7 @@ def Parameter(value: Any, *, dtype: Any = None, name: str | None = None) -> Tens
     return variable(value, dtype=dtype, name=name)
 
 
-class Module:
+class Module(tracing.Watched):
     """A part of a network. Subclass it, assign parameters and modules to attributes, and define `forward`.
 
     >>> import adjoint as ad
@@ -73,11 +73,11 @@ class Module:
         """An empty module: no parameters yet, in training mode."""
         # Here and not in __init__, so that a subclass needn't call super().__init__() before it assigns anything.
         self = super().__new__(cls)
-        self.__dict__["_kinds"] = {}
-        self.__dict__["training"] = True
         tracer = tracing.active()
         if tracer is not None:
             tracer.made(self)
+        self.__dict__["_kinds"] = {}
+        self.__dict__["training"] = True
         return self
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -104,8 +104,7 @@ class Module:
         A result that is no tuple is the only argument. With `with_kwargs` it is `hook(module, args, kwargs)`, and gives None
         or both. `prepend` puts it before the hooks that there are. `remove()` of the handle takes it out again.
         """
-        hooks = self._hooked()
-        return hooks.add(self, hooks.pre, hook, prepend, with_kwargs)
+        return self._hook("pre", hook, prepend, with_kwargs)
 
     def register_forward_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
@@ -115,32 +114,30 @@ class Module:
         With `with_kwargs` it is `hook(module, args, kwargs, output)`. `prepend` puts it before the hooks that there are.
         `remove()` of the handle takes it out again.
         """
-        hooks = self._hooked()
-        return hooks.add(self, hooks.post, hook, prepend, with_kwargs)
+        return self._hook("post", hook, prepend, with_kwargs)
 
-    def _hooked(self) -> Hooks:
-        tracing.changed(self, f"the hooks of {type(self).__name__}")
-        if self._hooks is None:
-            self.__dict__["_hooks"] = Hooks()
-        hooks: Hooks = self.__dict__["_hooks"]
-        return hooks
+    def _hook(self, kind: str, hook: Callable[..., Any], prepend: bool, with_kwargs: bool) -> HookHandle:
+        tracing.refuse(self, f"the hooks of {type(self).__name__}")
+        self._hooks, number = (self._hooks or Hooks()).with_one(kind, hook, prepend, with_kwargs)
+        return HookHandle(self, number)
 
     # ---------------------------------------------------------------- attributes
 
     def __setattr__(self, name: str, value: Any) -> None:
-        state = self.__dict__
+        state = object.__getattribute__(self, "__dict__")  # `self.__dict__` would count as read by who is traced
         if name in state and state[name] is value:
             return  # `self.count += 1` on a tensor rebinds the tensor and assigns the same object again
-        tracing.changed(self, f"{type(self).__name__}.{name}")
+        tracing.refuse(self, f"{type(self).__name__}.{name}")
         if hasattr(type(getattr(type(self), name, None)), "__set__"):
             object.__setattr__(self, name, value)  # a property keeps its own books
-            return
-        kind = self._kind_of(name, value)
-        if kind is None:
-            self._kinds.pop(name, None)
         else:
-            self._kinds[name] = kind
-        state[name] = value
+            kind = self._kind_of(name, value)
+            if kind is None:
+                self._kinds.pop(name, None)
+            else:
+                self._kinds[name] = kind
+            state[name] = value
+        tracing.changed()
 
     def _kind_of(self, name: str, value: Any) -> str | None:
         """What this value makes of the attribute. Raises TypeError for what can only be a mistake."""
@@ -169,20 +166,22 @@ class Module:
         return None
 
     def __delattr__(self, name: str) -> None:
-        tracing.changed(self, f"{type(self).__name__}.{name}")
+        tracing.refuse(self, f"{type(self).__name__}.{name}")
         object.__delattr__(self, name)
         self._kinds.pop(name, None)
+        tracing.changed()
 
     def register_buffer(self, name: str, value: Any, persistent: bool = True) -> None:
         """Make `value` (a tensor, an array or None) the attribute `name`: state that is saved but not trained.
 
         With `persistent=False` it isn't saved either. Raises KeyError when the name is taken by something else.
         """
-        if name in self.__dict__ and name not in self._kinds:
+        if name not in self._kinds and hasattr(self, name):
             raise KeyError(f"{type(self).__name__} has an attribute {name!r} already")
-        tracing.changed(self, f"{type(self).__name__}.{name}")
-        self._kinds[name] = BUFFER if persistent else UNSAVED
+        tracing.refuse(self, f"{type(self).__name__}.{name}")
         self.__dict__[name] = None if value is None else asarray(value)
+        self._kinds[name] = BUFFER if persistent else UNSAVED
+        tracing.changed()
 
     def add_module(self, name: str, module: Module) -> None:
         """Make `module` the child called `name`, which may be any string without a dot, such as `"0"`."""
@@ -190,6 +189,8 @@ class Module:
             raise TypeError(f"{type(self).__name__}: {name!r} must be a Module, not {type(module).__name__}")
         if not name or "." in name:
             raise KeyError(f"{type(self).__name__}: a child can't be called {name!r}; dots separate names")
+        if name not in self._kinds and hasattr(type(self), name):
+            raise KeyError(f"{type(self).__name__} has an attribute {name!r} already")
         setattr(self, name, module)
 
     # ---------------------------------------------------------------- walks
@@ -197,8 +198,10 @@ class Module:
     def _own(self, *kinds: str) -> Iterator[tuple[str, Any]]:
         """The attributes of these kinds in the order of their first assignment, without those that are None."""
         for name, kind in self._kinds.items():
-            if kind in kinds and self.__dict__[name] is not None:
-                yield name, self.__dict__[name]
+            if kind in kinds:
+                value = getattr(self, name)
+                if value is not None:
+                    yield name, value
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """The modules that are attributes of this one, with their names, each once."""

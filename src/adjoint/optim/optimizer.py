@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from adjoint import tracing
 from adjoint.api.modes import no_grad
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray
+from adjoint.tensors.named import variable_of
 from adjoint.tensors.pending import evaluated_soon, settle
-from adjoint.tensors.tensor import variable_of
 from adjoint.tracing import active
 
 __all__ = ["Group", "Optimizer", "State"]
 
 
-class _Numbers(dict[str, Any]):
-    """A dictionary whose numbers a compiled function reads, and writes, anew in each call."""
+class _Numbers(tracing.Versioned, dict[str, Any]):
+    """A dictionary whose numbers, and tuples of numbers, a compiled function reads, and writes, anew in each call."""
 
     def __getitem__(self, name: str) -> Any:
         value = dict.__getitem__(self, name)
@@ -29,9 +31,20 @@ class _Numbers(dict[str, Any]):
         if tracer is not None and tracing.is_number(super().get(name)):
             tracer.set_number(self, name, value)
             return
-        if not (tracing.is_number(value) and tracing.is_number(super().get(name))):
-            tracing.changed(self, f"{type(self).__name__}[{name!r}]")
+        if tracer is None and _are_numbers(value, super().get(name)):
+            super().__setitem__(name, value)
+            return
+        tracing.refuse(self, f"{type(self).__name__}[{name!r}]")
         super().__setitem__(name, value)
+        self.version += 1
+        tracing.changed()
+
+
+def _are_numbers(new: Any, old: Any) -> bool:
+    """Whether both are numbers, or as many numbers in tuples: `tracing.Tracer.number` reads them anew."""
+    if isinstance(new, tuple) and isinstance(old, tuple):
+        return len(new) == len(old) and all(map(tracing.is_number, (*new, *old)))
+    return tracing.is_number(new) and tracing.is_number(old)
 
 
 class Group(_Numbers):
@@ -42,7 +55,7 @@ class State(_Numbers):
     """What an optimizer remembers of one parameter: tensors of its shape, and numbers."""
 
 
-class Optimizer:
+class Optimizer(tracing.Watched):
     """Base of the optimizers. A subclass gives its hyperparameters to `__init__` and defines `update`.
 
     `parameters` are variables, or dictionaries with variables under `"params"` and hyperparameters that differ from
@@ -56,7 +69,11 @@ class Optimizer:
         self.defaults = defaults
         self.param_groups: list[Group] = []
         self.state: list[State] = []  # one for each parameter, in the order of the groups
-        given: list[Any] = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+        source: Any = parameters
+        if not isinstance(source, Iterable):
+            hint = "; give it model.parameters()" if hasattr(source, "parameters") else ""
+            raise TypeError(f"{type(self).__name__} trains variables, not a {type(source).__name__}{hint}")
+        given: list[Any] = [source] if isinstance(source, Tensor) else list(source)
         if not given:
             raise ValueError(f"{type(self).__name__} got no parameters")
         for group in given if isinstance(given[0], dict) else [{"params": given}]:
@@ -82,13 +99,16 @@ class Optimizer:
             known.add(id(parameter))
         made = Group({**self.defaults, **group, "params": parameters})
         self.check(made)
-        tracing.changed(self, f"{name}.param_groups")
+        tracing.refuse(self, f"{name}.param_groups")
         self.param_groups.append(made)
         self.state += [State() for _ in parameters]
+        tracing.changed()
 
     def check(self, group: Group) -> None:
         """Raise ValueError for hyperparameters that can't be meant; subclasses add theirs."""
         for name in ("lr", "weight_decay", "eps"):
+            if not isinstance(group.get(name, 0), (int, float, np.integer, np.floating)):
+                raise TypeError(f"{type(self).__name__}: {name} must be a number; it is {group[name]!r}")
             if group.get(name, 0) < 0:
                 raise ValueError(f"{type(self).__name__}: {name} must not be negative; it is {group[name]}")
 
@@ -171,9 +191,11 @@ class Optimizer:
                 (key, self._restored(f"{key} of parameter {number}", key, value, parameters[int(number)]))
                 for key, value in values.items()
             )
+        tracing.refuse(self, f"{name}.state")
         for group, other in zip(self.param_groups, state["param_groups"], strict=True):
-            group.update({key: value for key, value in other.items() if key in self.defaults})
-        tracing.changed(self, f"{name}.state")
+            for key, value in other.items():
+                if key in self.defaults:
+                    group[key] = value
         self.state = entries
 
     def _restored(self, what: str, key: str, value: Any, parameter: Tensor) -> Any:
@@ -190,7 +212,7 @@ class Optimizer:
 
     def __getattr__(self, name: str) -> Any:
         # Reached only where no ordinary attribute has that name.
-        if name not in self.__dict__.get("defaults", ()):
+        if name not in object.__getattribute__(self, "__dict__").get("defaults", ()):
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
         values = [group[name] for group in self.param_groups]
         if any(value != values[0] for value in values[1:]):
@@ -198,12 +220,13 @@ class Optimizer:
         return values[0]
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in self.__dict__.get("defaults", ()):
+        if name in object.__getattribute__(self, "__dict__").get("defaults", ()):
             for group in self.param_groups:
                 group[name] = value
         else:
-            tracing.changed(self, f"{type(self).__name__}.{name}")
+            tracing.refuse(self, f"{type(self).__name__}.{name}")
             object.__setattr__(self, name, value)
+            tracing.changed()
 
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__}("]

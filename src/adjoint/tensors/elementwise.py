@@ -17,7 +17,9 @@ from adjoint.primitives import elementwise
 from adjoint.primitives.core import is_scalar
 from adjoint.tensors.located import MISTAKES, explained, give_site
 from adjoint.tensors.pending import count_pending
-from adjoint.tensors.tensor import Tensor, as_node, power as _power
+from adjoint.tensors.conversion import as_node
+from adjoint.tensors.operators import power as _power
+from adjoint.tensors.tensor import Tensor
 
 Operand = Tensor | np.ndarray[Any, Any] | complex | Any
 

@@ -20,12 +20,14 @@ from adjoint.graph import Node, Variable, array_type
 from adjoint.primitives import elementwise as _elementwise
 from adjoint.primitives.core import cast, full as _full, is_scalar, ops
 from adjoint.shapes import as_shape, broadcast_shapes, normalize_axis, resolve_reshape
-from adjoint.tensors import tensor as _tensor
 from adjoint.tensors.elementwise import *  # noqa: F403
 from adjoint.tensors.elementwise import Operand, _unary, add, multiply
 from adjoint.tensors.located import MISTAKES, at_user, enter_scope, explained, leave_scope
 from adjoint.tensors.pending import count_pending, force_array
-from adjoint.tensors.tensor import Tensor, array_node, as_node, check_differentiable, dtype_of, wrap
+from adjoint.tensors.conversion import array_node, as_node, dtype_of
+from adjoint.tensors.gradients import check_differentiable
+from adjoint.tensors.named import recorded, wrap
+from adjoint.tensors.tensor import Tensor
 
 Axis = int | tuple[int, ...] | None
 DTypeLike = Any
@@ -176,6 +178,8 @@ def linspace(start: Any, stop: Any, /, num: int, *, dtype: DTypeLike = None, end
     if isinstance(start, Tensor) or isinstance(stop, Tensor):
         steps = linspace(0.0, 1.0, num, dtype=dtype, endpoint=endpoint)
         return add(multiply(start, 1.0 - steps), multiply(stop, steps))
+    if num < 0:
+        raise ValueError(f"linspace: num is {num}, which is negative{at_user()}")
     chosen = default_dtype() if dtype is None else dtype_of(dtype)
     return wrap(array_node(np.linspace(start, stop, num, endpoint=endpoint).astype(chosen.dtype), None, False))
 
@@ -283,7 +287,7 @@ def _reduction(name: str, x: Any, axis: Any, keepdims: bool) -> Tensor:
             result = reductions.reduce(name, node, axis, keepdims)
     except MISTAKES as error:
         raise explained(error, name, node) from None
-    return _tensor._recorded(result, _getframe(2))
+    return recorded(result, _getframe(2))
 
 
 def sum(x: Operand, /, axis: Axis = None, *, keepdims: bool = False, dtype: DTypeLike = None) -> Tensor:
@@ -423,7 +427,7 @@ def _unary_shape(function: Callable[[Node], Node], x: Any) -> Tensor:
         node = function(as_node(x))
     except MISTAKES as error:
         raise explained(error, _getframe(1).f_code.co_name, x) from None
-    return _tensor._recorded(node, _getframe(2))
+    return recorded(node, _getframe(2))
 
 
 def permute_dims(x: Operand, /, axes: Sequence[int]) -> Tensor:

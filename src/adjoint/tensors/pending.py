@@ -16,7 +16,7 @@ from adjoint.primitives.core import is_traced
 from adjoint.tensors.located import at_user
 
 if TYPE_CHECKING:
-    from adjoint.tensors.tensor import Tensor
+    from adjoint.tensors.named import Named
 
 
 def force(nodes: Sequence[Node]) -> None:
@@ -35,10 +35,10 @@ def force_array(node: Node) -> Any:
 
 
 # Tensors updated in place and not read yet. Whatever evaluates for the sake of memory evaluates them too.
-_accumulators: dict[int, weakref.ref[Tensor]] = {}  # by id, since == on tensors is elementwise
+_accumulators: dict[int, weakref.ref[Named]] = {}  # by id, since == on tensors is elementwise
 
 
-def accumulating(tensor: Tensor) -> None:
+def accumulating(tensor: Named) -> None:
     """Remember a tensor that was updated in place."""
     if tracing.active() is not None:
         return

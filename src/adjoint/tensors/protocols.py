@@ -88,6 +88,18 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> 
     raise ValueError(f"norm: the matrix norm of order {ord!r} isn't here; 'fro', 1, -1, inf and -inf are")
 
 
+def _at_least(ndim: int) -> Any:
+    """NumPy's `atleast_1d` and `atleast_2d`, which SciPy's optimizers call on gradients and Hessians: axes in front."""
+
+    def handler(*arrays: Any) -> Any:
+        found = [
+            x if x.ndim >= ndim else f.reshape(x, (1,) * (ndim - x.ndim) + x.shape) for x in map(f.as_tensor, arrays)
+        ]
+        return found[0] if len(found) == 1 else tuple(found)
+
+    return handler
+
+
 def _with_axis(function: Any) -> Any:
     return lambda x, axis=None: function(x, axis=axis)
 
@@ -122,6 +134,6 @@ ARRAY_FUNCTIONS.update(
         np.zeros_like: lambda x, dtype=None: f.zeros_like(x, dtype=dtype),
         np.ones_like: lambda x, dtype=None: f.ones_like(x, dtype=dtype),
         np.full_like: lambda x, fill_value, dtype=None: f.full_like(x, fill_value, dtype=dtype),
-        np.linalg.norm: _norm,
+        np.linalg.norm: _norm, np.atleast_1d: _at_least(1), np.atleast_2d: _at_least(2),
     }
 )  # fmt: skip

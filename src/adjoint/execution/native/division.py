@@ -1,8 +1,10 @@
 """Division of a row by one number, without a division for each element.
 
-Multiplied by the reciprocal r, a quotient's last digit may be wrong; what is left, a - qb, is exact in one fused operation, and
+Multiplied by the reciprocal r, a quotient's last digit may be wrong; with what is left, a - qb, from one fused operation,
 q + r(a - qb) is the quotient rounded correctly (Markstein, "Computation of elementary functions on the IBM RISC System/6000
-processor", 1990), while neither it nor what is left falls out of the range of normal numbers. Elsewhere the processor divides.
+processor", 1990), while neither it nor what is left falls out of the range of normal numbers. Elsewhere the processor
+divides. Where q is more than one unit off, what is left is rounded as well; that changes no quotient for any two mantissas of
+up to 12 bits, nor in float32 for any that lies next to the middle of two numbers.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from adjoint.execution.memory import ALIGNMENT, address
 from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, Unit, View, Window, contiguous
-from adjoint.execution.native.memory import ALIGNMENT, address
 
 
 def overwritable(fusion: Fusion, results: list[int]) -> dict[int, tuple[int, ...]]:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
+from adjoint.execution.native import compiler
+from adjoint.execution.native.accumulation import Accumulator
 from adjoint.execution.native.division import Divisor, divisor, quotient
 from adjoint.execution.native.fuse import Fusion, Nest, View, broadcast, contiguous, name_is_same
 from adjoint.execution.native.ir import ELEMENT, ITEMSIZE, Emitter, Value, literal
@@ -33,69 +35,6 @@ class Dimension(NamedTuple):
 
     size: int
     axis: int
-
-
-class Accumulator:
-    """A reduction in progress: partial results in registers, and the total of the blocks before."""
-
-    def __init__(self, e: Emitter, step: Step, dtype: str, blocked: bool, copies: int) -> None:
-        self.step = step
-        self.dtype = dtype
-        initial, self.combine = REDUCTIONS[step.op.name]
-        self.identity = e.constant(initial(dtype), dtype)
-        self.partial = [e.variable(self.identity) for _ in range(copies)]
-        self.blocked = blocked and step.op.name == "sum" and dtype.startswith("float")
-        if self.blocked:
-            self.total = e.variable(e.constant(0.0, "float64"))
-            self.lost = e.variable(e.constant(0.0, "float64"))
-
-    def add(self, e: Emitter, value: Value, copy: int) -> None:
-        value = e.cast(value, self.dtype)
-        if e.mask is not None:
-            value = e.select(Value(e.mask, "bool"), value, self.identity)
-        slot = self.partial[copy]
-        e.set(slot, self.combine(e, e.get(slot, self.dtype), value))
-
-    def gathered(self, e: Emitter) -> Value:
-        values = [e.get(slot, self.dtype) for slot in self.partial]
-        while len(values) > 1:
-            half = len(values) // 2
-            values = [self.combine(e, a, b) for a, b in zip(values[:half], values[half:], strict=True)]
-        return values[0]
-
-    def flush(self, e: Emitter) -> None:
-        """Add the partial sums to the total, in float64; for float64 with what rounding loses kept beside it."""
-        if not self.blocked:
-            return
-        value = e.cast(self.gathered(e), "float64")
-        for slot in self.partial:
-            e.set(slot, self.identity)
-        total = e.get(self.total, "float64")
-        after = e.add(total, value)
-        e.set(self.total, after)
-        if self.dtype == "float64":  # Knuth's TwoSum
-            back = e.subtract(after, total)
-            error = e.add(e.subtract(total, e.subtract(after, back)), e.subtract(value, back))
-            e.set(self.lost, e.add(e.get(self.lost, "float64"), error))
-
-    def result(self, e: Emitter) -> Value:
-        """All lanes combined, in every lane."""
-        if self.blocked:
-            self.flush(e)
-            value = e.get(self.total, "float64")
-            if self.dtype == "float64":
-                full = e.add(value, e.get(self.lost, "float64"))
-                value = e.select(e.compare("uno", full, full), value, full)
-        else:
-            value = self.gathered(e)
-        width = e.lanes
-        while width > 1:  # halves combined until one is left
-            width //= 2
-            order = ", ".join(f"i32 {(k + width) % e.lanes}" for k in range(e.lanes))
-            kind = e.type(value.dtype)
-            turned = e.assign(f"shufflevector {kind} {value.name}, {kind} poison, <{e.lanes} x i32> <{order}>")
-            value = self.combine(e, value, Value(turned, value.dtype))
-        return e.cast(e.splat(e.first(value), value.dtype), self.dtype)
 
 
 class NestWriter:
@@ -311,10 +250,10 @@ class NestWriter:
         self.step = step
         self.chunks = -(-self.extent // step)
         nest = self.nest
-        split_rows = nest.split == 0  # all of the domain is one row
+        one_row = not self.outer  # the leading axes, if there are some, have length one
         self.partial = [
             s for s in nest.stored if self.chunks > 1 and nest.level[s] == "total" and s not in nest.by_row
-        ] + [s for s in nest.level if self.chunks > 1 and split_rows and s in nest.by_row and s in self.reduced]
+        ] + [s for s in nest.level if self.chunks > 1 and one_row and s in nest.by_row and s in self.reduced]
 
     def wanted(self) -> list[int]:
         """What the passes store, keep or reduce."""
@@ -386,9 +325,8 @@ class NestWriter:
                 self.indices[d.axis] = loops.enter_context(e.loop(*bounds, 1))
             if self.jammed:
                 self.rows_together(self.outer[-1])
-                return self.function("nest", "ptr %table, i64 %lo, i64 %hi, i64 %chunk, ptr %own")
             for phase, actions in enumerate(self.actions):
-                if actions:
+                if actions and not self.jammed:
                     self.row_pass(phase, actions)
             if not self.row_partial():
                 self.store_rows()
@@ -688,6 +626,8 @@ class NestWriter:
     def prepare_division(self, step: Step) -> None:
         """Of a division by what is the same all along a row, the reciprocal is computed before the loops."""
         if step.op.name not in ("divide", "safe_divide") or self.inner[-1].size < DIVIDED_FROM * self.e.lanes:
+            return
+        if not compiler.has_fma():  # a function call then
             return
         slot = step.inputs[1]
         if slot in self.divisors or not self.fusion.dtypes[slot].startswith("float"):

@@ -49,9 +49,11 @@ def follow(fusion: Fusion, readers: dict[int, list[int]], kept: set[int], at: li
 
 def _may_follow(fusion: Fusion, product: Product, view: View, place: int, made: dict[int, int]) -> bool:
     """Whether a product may run behind the nest at a place: it passes over the matrices of the view, and what else the
-    product reads is there by then."""
+    product reads is there by then, and what is computed anew for a checkpoint wouldn't be computed early."""
     nest = fusion.units[place]
     if not isinstance(nest, Nest) or not _passes_over(fusion, nest, product, view):
+        return False
+    if any(fusion.ready[i] > place + (fusion.views[i].root in nest.stored) for i in product.step.inputs):
         return False
     return all(made.get(v.root, -1) < place or (v.root in nest.stored and _passes_over(fusion, nest, product, v))
                for v in product.reads)  # fmt: skip
@@ -60,7 +62,7 @@ def _may_follow(fusion: Fusion, product: Product, view: View, place: int, made: 
 def _passes_over(fusion: Fusion, nest: Nest, product: Product, view: View) -> bool:
     """Whether a nest makes or reads the matrices that a product reads through a view, in the order of the batch."""
     domain = nest.domain
-    if nest.split == 0 or len(domain) < 3 or domain[-1] < 16 or size_of(domain) < FOLLOWED_FROM:
+    if nest.is_one_row or len(domain) < 3 or domain[-1] < 16 or size_of(domain) < FOLLOWED_FROM:
         return False
     matrix, steps = size_of(domain[-2:]), contiguous(domain)
     if matrix > LARGEST or nest.tile % matrix or not nest.stored:

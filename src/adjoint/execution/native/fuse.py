@@ -100,6 +100,11 @@ class Nest:
         """The products before and behind the loops."""
         return [*self.products, *self.followers]
 
+    @property
+    def is_one_row(self) -> bool:
+        """Whether a reduction makes one number of the whole domain."""
+        return self.split is not None and size_of(self.domain[: self.split]) == 1
+
     def row_shape(self, shape: Shape) -> bool:
         """Whether values of this shape, one for each row, broadcast to the domain along the rows."""
         if self.split is None:
@@ -470,19 +475,28 @@ class Fusion:
             return slot
         return self.copy(slot)
 
+    def reads(self, index: int) -> list[View]:
+        """What a unit reads from memory."""
+        unit = self.units[index]
+        if isinstance(unit, Product | Window | Move):
+            return list(unit.reads)
+        if isinstance(unit, Nest):
+            level, home = unit.level, self.home
+            slots = [i for s in unit.steps for i in s.inputs if not (home.get(i) == index and i in level)]
+        else:
+            slots = list(unit.step.inputs)
+        return [self.views[i] for i in slots if i in self.views]
+
+    def readers(self) -> dict[int, list[int]]:
+        """The units that read each array from memory, in order."""
+        readers: dict[int, list[int]] = {}
+        for index in range(len(self.units)):
+            for root in dict.fromkeys([view.root for view in self.reads(index)]):
+                readers.setdefault(root, []).append(index)
+        return readers
+
     def note_stores(self) -> None:
-        needed: set[int] = set()
-        for index, unit in enumerate(self.units):
-            if isinstance(unit, Nest):
-                for step in unit.steps:
-                    for slot in step.inputs:
-                        if not (self.home.get(slot) == index and slot in unit.level):
-                            needed.add(self.views[slot].root)
-            elif isinstance(unit, Product | Window | Move):
-                needed.update(view.root for view in unit.reads)
-            else:
-                needed.update(self.views[s].root for s in unit.step.inputs if s not in self.objects)
-        needed.update(self.views[s].root for s in self.results if s not in self.objects)
+        needed = {*self.readers(), *[self.views[s].root for s in self.results if s not in self.objects]}
         for unit in self.units:
             if isinstance(unit, Nest):
                 unit.stored = [s for s in unit.level if s in needed]

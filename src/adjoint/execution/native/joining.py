@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from adjoint.execution.native.choices import choose, tile_rows
 from adjoint.execution.native.following import follow
-from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, View, Window, contiguous
+from adjoint.execution.native.fuse import Fusion, Nest, Product, View, Window, contiguous
 from adjoint.shapes import size_of
 
 JOINED_FROM = 1 << 16  # elements of a product: smaller ones stay in the cache anyway
@@ -17,7 +17,7 @@ TILE = 1 << 15  # elements of a tile
 
 def join(fusion: Fusion) -> None:
     """Move products into the nests that read them, and choose how every product is computed."""
-    readers = _readers(fusion)
+    readers = fusion.readers()
     kept = {fusion.views[s].root for s in fusion.results if s in fusion.views}
     at = list(range(len(fusion.units)))  # where each unit runs
     for index, unit in enumerate(fusion.units):
@@ -46,26 +46,6 @@ def _tile(unit: Product | Window) -> int:
     return tile_rows(unit) * unit.shape[-1]
 
 
-def _readers(fusion: Fusion) -> dict[int, list[int]]:
-    """The units that read each array from memory, in order."""
-    readers: dict[int, list[int]] = {}
-    for index, unit in enumerate(fusion.units):
-        if isinstance(unit, Nest):
-            read = {
-                i for step in unit.steps for i in step.inputs if not (fusion.home.get(i) == index and i in unit.level)
-            }
-        elif isinstance(unit, Host):
-            read = set(unit.step.inputs)
-        else:
-            read = set()
-        roots = {fusion.views[i].root for i in read if i in fusion.views}
-        if isinstance(unit, Product | Window | Move):
-            roots = {view.root for view in unit.reads}
-        for root in roots:
-            readers.setdefault(root, []).append(index)
-    return readers
-
-
 def _fits(fusion: Fusion, unit: Product | Window, nest: Nest) -> bool:
     """Whether a nest can run on a product's rows as they come: it reads each element of them where it is."""
     size, m, slot, domain = size_of(unit.shape), unit.shape[-1], unit.step.output, nest.domain
@@ -73,7 +53,7 @@ def _fits(fusion: Fusion, unit: Product | Window, nest: Nest) -> bool:
         return False
     if size < JOINED_FROM or size_of(domain) != size or len(domain) < 2 or domain[-1] != m or m < 16 or size == m:
         return False
-    if nest.split == 0 or not nest.stored or unit.grain > 8 * TILE or nest.tile % unit.grain:
+    if nest.is_one_row or not nest.stored or unit.grain > 8 * TILE or nest.tile % unit.grain:
         return False
     produced = {step.output for step in nest.steps}
     for step in nest.steps:

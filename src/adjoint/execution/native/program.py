@@ -10,11 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.execution.native import compiler, kernels, libraries, onednn, onednn_library
-from adjoint.execution.native.donation import is_lendable, overwritable
-from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, View, Window, contiguous
-from adjoint.execution.native.joining import join
-from adjoint.execution.native.memory import (
+from adjoint.execution.memory import (
     ALIGNMENT,
     DATA_FIELD,
     LEASED_FROM,
@@ -28,6 +24,10 @@ from adjoint.execution.native.memory import (
     take,
     whole_pages,
 )
+from adjoint.execution.native import compiler, kernels, libraries, onednn, onednn_library
+from adjoint.execution.native.donation import is_lendable, overwritable
+from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, View, Window, contiguous
+from adjoint.execution.native.joining import join
 from adjoint.execution.native.pool import pool
 from adjoint.execution.native.recomputing import recompute
 from adjoint.execution.native.tables import FAILURE, Own, Table
@@ -297,7 +297,9 @@ class Native:
             for root, index in self.produced.items()
             if root not in fresh
         ]
-        lifetimes += [Lifetime(key, size, key[0], key[0]) for key, size in self.table.shared.items()]
+        lifetimes += [
+            Lifetime(key, size, key[0], self.table.until.get(key, key[0])) for key, size in self.table.shared.items()
+        ]
         offsets, size = place(lifetimes)
         self.scratch_start = -(-size // ALIGNMENT) * ALIGNMENT
         self.scratch_size = -(-self.own.scratch // ALIGNMENT) * ALIGNMENT
@@ -461,7 +463,8 @@ class Station:
     leaf, result  a line of Python that names the array of a leaf or result; empty for a leaf that isn't read
     names         what these lines refer to
     shares        for each result, whether it may take its partner's memory
-    run           runs the program; raises RuntimeError if a library failed, IndexError for an index out of bounds
+    function      runs the program, given `arguments`; afterwards `failure[0]` or `status.value` isn't 0 if an index was out
+                  of bounds or a library failed
     """
 
     def __init__(self, program: Native, roots: list[int], partners: Mapping[int, int]) -> None:
@@ -488,7 +491,6 @@ class Station:
             function = prototype(None, ctypes.c_void_p, ctypes.c_void_p)(program.library.address("entry"))
             self.arguments = (frame.argument, self.objects.buffer_info()[0])
         self.function, self.status, self.failure = function, frame.status, frame.failure
-        self.fail = program.fail
 
     def leaf(self, k: int, name: str) -> str:
         return self.line(k, name)
@@ -515,11 +517,9 @@ class Station:
         """Whether the number of threads is another one now, so that another station is needed."""
         return self.launches and pool.prepare() != self.threads
 
-    def run(self) -> None:
-        """Compute the results from what the pointers point to."""
-        self.function(*self.arguments)
-        if self.status.value or self.failure[0]:
-            self.fail(self.frame)
+    def forget_failure(self) -> None:
+        """Get ready for the next run after one that failed. `Native.run`, with the same leaves, says what was wrong."""
+        self.failure[0] = self.status.value = 0
 
 
 class Frame:

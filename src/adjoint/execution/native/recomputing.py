@@ -6,16 +6,14 @@ goes to memory instead of both, and the nest that reads them makes them again.
 
 from __future__ import annotations
 
-from adjoint.execution.native.fuse import MAX_STEPS, Fusion, Host, Nest, View, contiguous
+from adjoint.execution.native.fuse import MAX_STEPS, Fusion, Nest, View, contiguous
 from adjoint.execution.native.lowering import LIGHT
 from adjoint.execution.plan import Step
-
-Readers = dict[int, list[tuple[int, int]]]  # the units that read a root, and as which slot
 
 
 def recompute(fusion: Fusion) -> None:
     """Store what two cheap values come from, not these, where only nests over the same domain read them."""
-    readers = _readers(fusion)
+    readers = fusion.readers()
     kept = {fusion.views[s].root for s in fusion.results if s in fusion.views}
     for nest in fusion.units:
         if not isinstance(nest, Nest):
@@ -24,7 +22,7 @@ def recompute(fusion: Fusion) -> None:
         families: dict[int, list[int]] = {}
         for slot in nest.stored:
             parent = _parent(fusion, nest, producer.get(slot))
-            if parent is not None and slot not in kept and _read_by_like(fusion, nest, readers.get(slot, [])):
+            if parent is not None and slot not in kept and _read_by_like(fusion, nest, slot, readers.get(slot, [])):
                 families.setdefault(parent, []).append(slot)
         for parent, slots in families.items():
             if parent not in nest.stored and len(slots) < 2:
@@ -33,25 +31,8 @@ def recompute(fusion: Fusion) -> None:
                 nest.stored.append(parent)
             for slot in slots:
                 nest.stored.remove(slot)
-                for unit in dict.fromkeys([k for k, _ in readers[slot]]):
+                for unit in readers[slot]:
                     _make_again(fusion, unit, producer[slot])
-
-
-def _readers(fusion: Fusion) -> Readers:
-    readers: Readers = {}
-    for index, unit in enumerate(fusion.units):
-        if isinstance(unit, Nest):
-            slots = [i for s in unit.steps for i in s.inputs if not (fusion.home.get(i) == index and i in unit.level)]
-        elif isinstance(unit, Host):
-            slots = list(unit.step.inputs)
-        else:
-            slots = [-1]
-            for view in unit.reads:
-                readers.setdefault(view.root, []).append((index, -1))
-        for slot in slots:
-            if slot in fusion.views:
-                readers.setdefault(fusion.views[slot].root, []).append((index, slot))
-    return readers
 
 
 def _parent(fusion: Fusion, nest: Nest, step: Step | None) -> int | None:
@@ -61,18 +42,22 @@ def _parent(fusion: Fusion, nest: Nest, step: Step | None) -> int | None:
     inner = {i for i in step.inputs if i in nest.level}
     if len(inner) != 1:
         return None
-    (parent,) = inner
-    same = fusion.shapes[parent] == nest.domain and fusion.dtypes[parent] == fusion.dtypes[step.output]
-    return parent if nest.level[parent] == "element" and same else None
+    view = fusion.views[inner.pop()]  # of a value that a step passes on, the value itself
+    parent, whole = view.root, View(view.root, 0, nest.domain, contiguous(nest.domain))
+    same = view == whole and fusion.dtypes[parent] == fusion.dtypes[step.output]
+    return parent if nest.level.get(parent) == "element" and same else None
 
 
-def _read_by_like(fusion: Fusion, nest: Nest, readers: list[tuple[int, int]]) -> bool:
+def _read_by_like(fusion: Fusion, nest: Nest, slot: int, readers: list[int]) -> bool:
     """Whether all that read an array are nests over the same domain, which read each element where it is."""
-    for index, slot in readers:
+    if fusion.views[slot] != View(slot, 0, nest.domain, contiguous(nest.domain)):
+        return False
+    for index in readers:
         unit = fusion.units[index]
         if not isinstance(unit, Nest) or unit is nest or unit.domain != nest.domain or len(unit.steps) >= MAX_STEPS:
             return False
-        if fusion.views[slot] != View(slot, 0, nest.domain, contiguous(nest.domain)):
+        read = {i for step in unit.steps for i in step.inputs if i in fusion.views and fusion.views[i].root == slot}
+        if read != {slot}:
             return False
     return bool(readers)
 
@@ -83,7 +68,7 @@ def _make_again(fusion: Fusion, index: int, step: Step) -> None:
     assert isinstance(nest, Nest)
     slot, again = step.output, fusion.new_slot
     fusion.new_slot += 1
-    fusion.shapes[again], fusion.dtypes[again] = fusion.shapes[slot], fusion.dtypes[slot]
+    fusion.root(again, fusion.shapes[slot], fusion.dtypes[slot], index + 1)
     fusion.home[again] = index
     nest.level[again] = "element"
     changed = [s._replace(inputs=tuple([again if i == slot else i for i in s.inputs])) for s in nest.steps]

@@ -16,6 +16,8 @@ class Table:
     def __init__(self) -> None:
         self.positions: dict[Any, int] = {"own": 0}
         self.shared: dict[tuple[int, str], int] = {}  # bytes of scratch space that all threads see, by unit and purpose
+        self.until: dict[tuple[int, str], int] = {}  # the last unit that reads such space, if it isn't that one
+        self.packed: dict[Any, tuple[int, str]] = {}  # where matrices are packed, by their views
         self.primitives: list[onednn.Primitive] = []
         self.checks: list[tuple[int, int]] = []  # the axis that an index selects along, and its length
         self.keep: list[onednn.Primitive] = []  # that own descriptors in use

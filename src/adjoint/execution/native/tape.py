@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from adjoint.execution.memory import address
 from adjoint.execution.native import compiler, libraries
 from adjoint.execution.native.ir import ELEMENT, ITEMSIZE, Emitter, Value
 from adjoint.execution.native.lowering import LOWERED, is_lowered
-from adjoint.execution.native.memory import address
 from adjoint.execution.plan import Plan, Step
 
 Array = np.ndarray[Any, Any]

@@ -18,8 +18,10 @@ BLOCK = 256
 # From this k on, what is packed is packed block by block, if A is, or if of B it were more elements than these.
 DEEP = 512
 MOST_PACKED = 1 << 17
-# Rows from which packing B costs less than reading it at its stride; in a batch each matrix comes from further away.
-PACKED_FROM, PACKED_FROM_IN_BATCH = 96, 24
+# Rows from which packing B costs less than reading it at its stride: more where a panel of it stays in the nearest cache, which
+# it does up to so many k; fewer in a batch, where each matrix comes from further away.
+PACKED_FROM, PACKED_FROM_IF_SHORT, PACKED_FROM_IN_BATCH = 96, 256, 24
+SHORT = 64
 # Steps from which A is packed where its columns are what lies together: each of its rows would touch so many lines.
 GATHERED_FROM = 256
 # Rows that are gathered together.
@@ -75,18 +77,24 @@ class TiledWriter(BatchWriter):
         self.panels = panels(self.m, self.lanes, max(self.heights))
         self.itemsize = ITEMSIZE[self.dtype]
         self.turned = self.b.strides[-1] != 1 and self.m > 1
-        least = PACKED_FROM_IN_BATCH if self.batch else PACKED_FROM
+        least = PACKED_FROM_IF_SHORT if self.k <= SHORT else PACKED_FROM
+        least = PACKED_FROM_IN_BATCH if self.batch else least
         self.packs = self.turned or self.n >= least
         self.gathers = gathers(product)
         self.deep = is_deep(product) and (self.packs or self.gathers)
         block = min(self.k, BLOCK) if self.deep else self.k
         self.depth = -(-block // self.lanes) * self.lanes  # of what is packed
         size = self.depth * -(-self.m // self.lanes) * self.lanes * self.itemsize
-        self.right: str | None = None  # B packed once for all ranges
+        self.right: tuple[int, str] | None = (
+            None  # B packed once for all ranges, and for other products that read it so
+        )
         if self.packs and not self.batch and not self.deep:
-            self.right = f"packed for {name}"
-            table.share(unit, self.right, size)
-            self.write_packing()
+            self.right = table.packed.get(self.b)
+            if self.right is None:
+                self.right = table.packed[self.b] = unit, f"packed for {name}"
+                table.share(*self.right, size)
+                self.write_packing(self.right)
+            table.until[self.right] = unit
         elif self.packs:
             self.place = own.reserve(unit, size)
         if self.gathers:
@@ -107,11 +115,11 @@ class TiledWriter(BatchWriter):
 
     # B, packed
 
-    def write_packing(self) -> None:
+    def write_packing(self, place: tuple[int, str]) -> None:
         """The function of the table and the first thread's own that packs B, before any tile."""
         with self.another() as e:
             b = self.move(self.pointer(self.b.root), str(self.b.offset))
-            self.pack(b, self.pointer((self.unit, self.right)), self.k)
+            self.pack(b, self.pointer(place), self.k)
             self.start = self.function(f"{self.name}.start", e, "ptr %table, ptr %own")
 
     def pack(self, b: str, target: str, k: int) -> None:
@@ -165,7 +173,7 @@ class TiledWriter(BatchWriter):
     def block(self, a: str, b: str, result: str, rows: int, k: int, again: str) -> None:
         """The sums over some k, or these added to the result."""
         if self.right is not None:
-            b = self.pointer((self.unit, self.right))
+            b = self.pointer(self.right)
         elif self.packs:
             place = self.scratch(self.place)
             self.pack(b, place, k)
@@ -273,9 +281,10 @@ class TurnedWriter(BatchWriter):
         turned.tile = own.reserve(unit, self.n * self.m * ITEMSIZE[self.dtype])
         self.other = TiledWriter(turned, f"{name}.turned", unit, table, own, self.m)
         self.lanes = self.other.lanes
-        with self.another() as e:
-            e.line(f"call void @{self.other.name}.start(ptr %table, ptr %own)")
-            self.start = f"{self.other.start}\n{self.function(f'{name}.start', e, 'ptr %table, ptr %own')}"
+        if self.other.start is not None:  # else B is packed already, or block by block
+            with self.another() as e:
+                e.line(f"call void @{self.other.name}.start(ptr %table, ptr %own)")
+                self.start = f"{self.other.start}\n{self.function(f'{name}.start', e, 'ptr %table, ptr %own')}"
 
     @staticmethod
     def suits(product: Product, chunk: int) -> bool:

@@ -5,6 +5,7 @@ Chunks are the same whatever runs them: how many there are follows from the shap
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -57,7 +58,9 @@ def write_unit(
     nest = NestWriter(fusion, unit, index, table, own, declarations, bits)
     if not unit.tile:
         return _ranges(index, [], nest, nest.step, nest.extent, declarations)
-    step = max(unit.tile // nest.elements, 1)
+    # a chunk ends where matrices and images do, though these may lie across the nest's rows
+    whole = math.lcm(nest.elements, *[made.grain for made in unit.products]) // nest.elements
+    step = max(unit.tile // (nest.elements * whole), 1) * whole
     nest.set_chunks(step)
     elements = min(step, nest.extent) * nest.elements
     for slot in unit.tiles:
@@ -70,11 +73,10 @@ def write_unit(
             writers.append(product_writer(made, name, index, table, own, elements // made.shape[-1]))
         else:
             writers.append(writer_of(made, name, index, table, own, bits, elements // made.grain))
-    followers: list[Writer] = []
+    followers: list[BatchWriter] = []
     for k, follower in enumerate(unit.followers):
         writer = product_writer(follower, f"follower{index}.{k}", index, table, own, follower.shape[-2])
         writer.cached = unit.tiles
-        writer.row_elements = size_of(unit.domain[-2:]) // follower.shape[-2]  # of the nest's, for each row
         followers.append(writer)
     return _ranges(index, writers, nest, step, nest.extent, declarations, followers)
 
@@ -95,7 +97,7 @@ def _ranges(
     step: int,
     extent: int,
     declarations: set[str],
-    followers: Sequence[Writer] = (),
+    followers: Sequence[BatchWriter] = (),
 ) -> Code:
     """`@unit<index>` over chunks of `step` rows, of the nest if there is one, which runs between the two kinds of writers."""
     functions, first, last = [], [], []
@@ -106,7 +108,8 @@ def _ranges(
         f"  %hi = call i64 @llvm.umin.i64(i64 %up, i64 {extent})",
     ]  # fmt: skip
 
-    def call(k: int, writer: Writer) -> None:
+    def call(k: int, writer: Writer, rows: int, elements: int) -> None:
+        """Call a writer, whose `rows` are made for, or of, so many elements of the nest."""
         functions.append(writer.write())
         declarations.update(writer.e.declarations)
         if writer.start is not None:
@@ -118,14 +121,14 @@ def _ranges(
         bounds = []
         for end in ("lo", "hi"):
             bounds.append(f"%{end}")
-            if nest is not None and nest.elements != writer.row_elements:  # rows of the nest in rows of the writer
-                lines.extend([f"  %{end}.e{k} = mul i64 %{end}, {nest.elements}",
-                              f"  %{end}.{k} = udiv i64 %{end}.e{k}, {writer.row_elements}"])  # fmt: skip
+            if nest is not None and nest.elements * rows != elements:  # rows of the nest in rows of the writer
+                lines.extend([f"  %{end}.e{k} = mul i64 %{end}, {nest.elements * rows}",
+                              f"  %{end}.{k} = udiv i64 %{end}.e{k}, {elements}"])  # fmt: skip
                 bounds[-1] = f"%{end}.{k}"
         lines.append(f"  call void @{writer.name}(ptr %table, i64 {bounds[0]}, i64 {bounds[1]}, ptr %own)")
 
     for k, writer in enumerate(writers):
-        call(k, writer)
+        call(k, writer, 1, writer.row_elements)
     if nest is not None:
         functions.append(nest.write())
         lines.append(f"  call void @nest{index}(ptr %table, i64 %lo, i64 %hi, i64 %c, ptr %own)")
@@ -136,8 +139,9 @@ def _ranges(
         if finish is not None:
             functions.append(finish)
             last.append(f"  call void @finish{index}(ptr %table)")
-    for k, writer in enumerate(followers, len(writers)):
-        call(k, writer)
+    for k, follower in enumerate(followers, len(writers)):  # each matrix of the nest goes into one of the follower's
+        assert nest is not None
+        call(k, follower, follower.n, size_of(nest.nest.domain[-2:]))
     lines += [
         "  %c1 = add i64 %c, 1", "  %again = icmp ult i64 %c1, %last", "  br i1 %again, label %next, label %done",
         "done:", "  ret void", "}",

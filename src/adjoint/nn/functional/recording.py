@@ -7,9 +7,10 @@ from typing import Any
 
 from adjoint.graph import Node
 from adjoint.tensors import Tensor
+from adjoint.tensors.conversion import as_node
 from adjoint.tensors.located import MISTAKES, enter_scope, explained, leave_scope
+from adjoint.tensors.named import wrap
 from adjoint.tensors.pending import count_pending
-from adjoint.tensors.tensor import as_node, wrap
 
 __all__ = ["node_of", "optional", "recorded", "scope", "tensor_of"]
 

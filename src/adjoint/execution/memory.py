@@ -1,4 +1,5 @@
-"""Where arrays that live inside a plan lie: offsets into one block, reused once nothing reads an array any more."""
+"""Memory of large arrays: where those inside a plan lie, offsets into one block that are reused once nothing reads an array any
+more; and pages that come back when nobody sees a result any more, whose touching anew would cost more than most plans do."""
 
 from __future__ import annotations
 
@@ -239,7 +240,8 @@ class Lease:
         }
 
     def __del__(self, come_back: Callable[[Pages], None] = _come_back) -> None:
-        come_back(self.memory)
+        if hasattr(self, "memory"):  # it has none if an interrupt came while it was made
+            come_back(self.memory)
 
 
 def _taken(size: int) -> Pages | None:
@@ -257,3 +259,14 @@ def _taken(size: int) -> Pages | None:
 def new_array(shape: Shape, dtype: np.dtype[Any], nbytes: int) -> Array:
     """An array for a result, not initialized."""
     return np.empty(shape, dtype) if nbytes < LEASED_FROM else np.asarray(Lease(shape, dtype, nbytes))
+
+
+def copied(array: Array, dtype: np.dtype[Any]) -> Array:
+    """A row-major copy of another dtype or the same. A large one begins where a cache line does, which native code reads
+    faster."""
+    nbytes = array.size * dtype.itemsize
+    if nbytes < LEASED_FROM:
+        return array.astype(dtype, order="C")
+    result = new_array(array.shape, dtype, nbytes)
+    np.copyto(result, array, casting="unsafe")
+    return result

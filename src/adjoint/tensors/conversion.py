@@ -1,0 +1,132 @@
+"""Numbers, arrays, nested lists and tensors become nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adjoint import tracing
+from adjoint.dtypes import BY_NUMPY, DType, as_dtype, default_dtype, scalar_dtype
+from adjoint.execution.memory import copied
+from adjoint.graph import Node, Variable, array_type
+from adjoint.primitives.core import cast, is_scalar, leaf, ops, stop_gradient, typed, version
+from adjoint.tensors.located import at_user, explained
+from adjoint.tensors.named import Named
+from adjoint.tensors.pending import force_array
+from adjoint.unknown import Unknown
+
+__all__ = ["a", "array_node", "as_node", "dtype_of", "traced_leaf"]
+
+
+def as_node(x: Any, beside: DType | None = None) -> Node:
+    """The node of a tensor, or of data: an array keeps its dtype, Python numbers take the default ones."""
+    if isinstance(x, Named):
+        return x.node
+    if isinstance(x, Node):
+        return x
+    if is_scalar(x):
+        dtype = scalar_dtype(x, beside)
+        return ops.full(typed(x, dtype), array_type((), dtype))
+    return array_node(x, None, None)
+
+
+def array_node(x: Any, dtype: DType | None, copy: bool | None, variable: Variable | None = None) -> Node:
+    """A leaf from an array-like. Writable memory of others is copied unless `copy` is False."""
+    if isinstance(x, Named):
+        if tracing.active() is not None and x.node.value is None:
+            return traced_leaf(x.node, dtype or x.node.type.dtype, variable)
+        array = force_array(x.node)
+    elif isinstance(x, (np.ndarray, np.generic)):
+        array = np.asarray(x)
+    elif type(x) is Unknown and (dtype is None or dtype.kind == "f"):
+        return traced_leaf(
+            ops.full(x, array_type((), dtype or scalar_dtype(x, None))), dtype or scalar_dtype(x, None), variable
+        )
+    elif hasattr(x, "__array__") or hasattr(x, "__dlpack__"):
+        array = np.from_dlpack(x) if not hasattr(x, "__array__") else np.asarray(x)
+    else:
+        array = _from_python(x, dtype is None)
+        copy = False
+    if array.dtype not in BY_NUMPY and array.dtype.newbyteorder("=") in BY_NUMPY:
+        array = array.astype(array.dtype.newbyteorder("="))
+    if array.dtype not in BY_NUMPY:
+        dtype_of(array.dtype)  # raises, naming the dtype
+    chosen = dtype or BY_NUMPY[array.dtype]
+    if array.dtype != chosen.dtype:
+        if chosen.kind != "c" and array.dtype.kind == "c":
+            raise TypeError(f"cannot make a {chosen.name} tensor of complex data; take .real first{at_user()}")
+        with np.errstate(all="ignore"):
+            array = copied(array, chosen.dtype)
+    elif copy or (copy is None and _writable(array)):
+        array = copied(array, chosen.dtype)
+    return leaf(array, array_type(array.shape, chosen), variable)
+
+
+def traced_leaf(node: Node, dtype: DType, variable: Variable | None) -> Node:
+    """A leaf with the value that a node will have when the function that is being traced runs."""
+    source = cast(stop_gradient(node), dtype)
+    return source if variable is None else version(source, variable)
+
+
+def dtype_of(dtype: Any) -> DType:
+    """The DType that a user named. Raises TypeError with the user's line."""
+    try:
+        return as_dtype(dtype)
+    except TypeError as error:
+        raise explained(error, "dtype") from None
+
+
+def _writable(array: Any) -> bool:
+    while isinstance(array, np.ndarray):
+        if array.flags.writeable:
+            return True
+        array = array.base
+    return False
+
+
+def _from_python(x: Any, default: bool) -> Any:
+    if isinstance(x, (list, tuple)) and _holds_tensors(x):
+        x = _evaluated(x)
+    try:
+        array = np.asarray(x)
+    except ValueError:
+        raise ValueError(f"tensor: nested sequences of different lengths{at_user()}") from None
+    if array.dtype == object:
+        raise TypeError(f"tensor: cannot make an array of {a(_first_leaf(x))}{at_user()}")
+    if array.dtype.kind in "US":
+        raise TypeError(f"tensor: cannot make an array of text ({a(_first_leaf(x))}){at_user()}")
+    leaves_are_python = default and not (isinstance(x, (list, tuple)) and _holds_arrays(x))
+    with np.errstate(all="ignore"):
+        if leaves_are_python and array.dtype.kind == "f":
+            return array.astype(default_dtype().dtype)
+        if leaves_are_python and array.dtype.kind == "c" and default_dtype().bits == 32:
+            return array.astype(np.complex64)
+    return array
+
+
+def _first_leaf(x: Any) -> Any:
+    while isinstance(x, (list, tuple)) and len(x):
+        x = x[0]
+    return x
+
+
+def _holds_tensors(x: Any) -> bool:
+    return any(isinstance(y, Named) or (isinstance(y, (list, tuple)) and _holds_tensors(y)) for y in x)
+
+
+def _holds_arrays(x: Any) -> bool:
+    return any(
+        isinstance(y, (np.ndarray, np.generic)) or (isinstance(y, (list, tuple)) and _holds_arrays(y)) for y in x
+    )
+
+
+def _evaluated(x: Any) -> Any:
+    return [
+        force_array(y.node) if isinstance(y, Named) else _evaluated(y) if isinstance(y, (list, tuple)) else y for y in x
+    ]
+
+
+def a(x: Any) -> str:
+    """What something is, in a message."""
+    return "None" if x is None else f"a {type(x).__name__}"

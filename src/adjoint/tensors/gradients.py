@@ -1,0 +1,204 @@
+"""What a tensor has to do with derivatives: whether it is tracked, its `.grad`, and `backward()`."""
+
+from __future__ import annotations
+
+from sys import _getframe
+from typing import TYPE_CHECKING, Any, Self
+
+from adjoint import tracing
+from adjoint.derive import one_cotangent, pullback, reverse
+from adjoint.dtypes import DType
+from adjoint.graph import Node, Variable, mode
+from adjoint.primitives import elementwise
+from adjoint.primitives.core import FULL, IDENTITY, LEAF, PLACEHOLDER, VERSION, cast, leaf, marker, stop_gradient
+from adjoint.primitives.custom import CUSTOM, HOST_CALL
+from adjoint.tensors.conversion import as_node, traced_leaf
+from adjoint.tensors.located import at_user, recording_at_user
+from adjoint.tensors.named import Named, own, recorded, variable_of, wrap
+from adjoint.tensors.pending import force_array, settle
+
+if TYPE_CHECKING:
+    from adjoint.tensors.tensor import Tensor
+
+__all__ = ["Gradients", "check_differentiable"]
+
+
+class Gradients(Named):
+    """The part of a tensor that derivatives concern."""
+
+    __slots__ = ()
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether derivatives are tracked through this tensor."""
+        return self.node.tracked
+
+    @requires_grad.setter
+    def requires_grad(self, flag: bool) -> None:
+        self.requires_grad_(flag)
+
+    def requires_grad_(self, flag: bool = True) -> Self:
+        """Make a leaf a variable, or data again; returns the tensor. Raises TypeError for integers and bools."""
+        node = self.node
+        if flag == node.tracked:
+            return self
+        if not flag and not self.is_leaf:
+            raise RuntimeError(f"requires_grad_(False): only a leaf can stop being tracked; use detach(){at_user()}")
+        if flag:
+            check_differentiable(self.dtype, "requires_grad")
+        name = self.name
+        variable = Variable(name, flag) if flag or name else None
+        tracer = tracing.active()
+        if tracer is None:
+            self.node = leaf(force_array(node), node.type, variable)
+        else:
+            tracer.refuse_change(self, "requires_grad of a tensor")
+            self.node = traced_leaf(node, node.dtype, variable)
+        return self
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether no recorded operation made this tensor."""
+        return self.node.op in (LEAF, VERSION, FULL, PLACEHOLDER) or not self.node.tracked
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient that `backward()` added up here; None before."""
+        variable = variable_of(self.node)
+        return None if variable is None else variable.grad
+
+    @grad.setter
+    def grad(self, value: Any) -> None:
+        variable = variable_of(self.node)
+        if variable is None or not variable.tracked:
+            if value is None:
+                return
+            raise RuntimeError(
+                "grad: this tensor owns no gradient; make it a variable, or call retain_grad()" + at_user()
+            )
+        if value is not None:
+            value = wrap(cast(as_node(value), self.dtype))
+            if value.shape != self.shape:
+                raise ValueError(f"grad: shape {value.shape} given for a tensor of shape {self.shape}{at_user()}")
+        variable.grad = value
+
+    def zero_grad(self) -> None:
+        """Forget the gradient."""
+        self.grad = None
+
+    def retain_grad(self) -> None:
+        """Let `backward()` store the gradient of this inner tensor in its `.grad` too."""
+        if not self.requires_grad:
+            raise RuntimeError("retain_grad: this tensor is not tracked" + at_user())
+        variable = variable_of(self.node)
+        if variable is None:
+            own(self.node, Variable(None))
+        else:
+            variable.tracked = True
+
+    def detach(self) -> Tensor:
+        """The same value, untracked: a constant to every derivative."""
+        return recorded(stop_gradient(self.node), _getframe(1))
+
+    def clone(self) -> Tensor:
+        """The same value as a tensor of its own, differentiated through."""
+        return recorded(marker(self.node), _getframe(1))
+
+    def backward(self, gradient: Any = None, create_graph: bool = False) -> None:
+        """Add the derivative of this tensor to the `.grad` of every variable it depends on.
+
+        gradient: the cotangent, of this tensor's shape; needed unless the tensor has one element.
+        create_graph: whether the gradients are themselves differentiable.
+
+        Raises RuntimeError if nothing is tracked, ValueError if a cotangent is missing or its shape is wrong.
+
+        >>> import adjoint as ad
+        >>> x = ad.variable(3.0)
+        >>> (x**2).backward()
+        >>> x.grad
+        Tensor(6.)
+        """
+        backward(self.node, gradient, create_graph)
+
+
+def check_differentiable(dtype: DType, operation: str) -> None:
+    """Raise TypeError for a dtype without derivatives."""
+    if not dtype.inexact:
+        raise TypeError(
+            f"{operation}: only floating and complex tensors have derivatives, not {dtype.name}; give 2.0 instead of 2, or "
+            f"astype(ad.float32){at_user()}"
+        )
+
+
+# The reverse pass -----------------------------------------------------------------------------------------------------
+
+
+def backward(node: Node, gradient: Any, create_graph: bool) -> None:
+    """What `Tensor.backward` does."""
+    if not node.tracked:
+        raise RuntimeError(
+            "backward: this tensor depends on no variable; make the inputs to differentiate by with ad.variable(...) or "
+            f"ad.tensor(..., requires_grad=True){at_user()}"
+        )
+    if gradient is None:
+        if node.type.size != 1:
+            raise ValueError(
+                f"backward: a tensor of shape {node.shape} needs a cotangent of that shape: backward(gradient), or sum it "
+                f"first: t.sum().backward(){at_user()}"
+            )
+        u = one_cotangent(node)
+    else:
+        u = as_node(gradient, node.dtype)
+        if u.shape != node.shape:
+            raise ValueError(f"backward: cotangent of shape {u.shape} for a tensor of shape {node.shape}{at_user()}")
+        u = cast(u, node.dtype)
+    leaves, custom = _variables(node)
+    with recording_at_user():
+        if create_graph or custom:
+            with mode(grad=create_graph):
+                found = reverse([node], [u], leaves)
+            pairs = [(x, g) for x, g in zip(leaves, found, strict=True) if g is not None]
+        else:
+            pairs = list(zip(leaves, pullback(node, u, leaves), strict=True))
+        busy = [x.attributes.grad.node for x, _ in pairs if x.attributes.grad is not None]
+        if busy and not create_graph:
+            settle(busy)
+        for x, g in pairs:
+            variable = x.attributes
+            if variable.grad is None:
+                variable.grad = wrap(g)
+            else:
+                with mode(grad=create_graph):
+                    variable.grad = wrap(elementwise.add(variable.grad.node, g))
+
+
+def _variables(root: Node) -> tuple[list[Node], bool]:
+    """The leaves and markers below a node that own a gradient; whether a custom rule is on the way."""
+    leaves: list[Node] = []
+    seen = {root}
+    order = [root]
+    custom = False
+    for node in order:  # which grows on the way
+        op = node.op
+        if op in _LOOKED_AT:
+            if op is CUSTOM or op is HOST_CALL:
+                custom = True
+            elif op is PLACEHOLDER:
+                raise RuntimeError(
+                    f"backward: {node.attributes} was computed from variables outside of the traced function, where "
+                    f"their gradients can't be added up; use ad.grad, or compute it inside{at_user()}"
+                )
+            else:
+                variable = node.attributes
+                if variable is not None and variable.tracked:
+                    leaves.append(node)
+                if op is VERSION:
+                    continue
+        for x in node.inputs:
+            if x.tracked and x not in seen:
+                seen.add(x)
+                order.append(x)
+    return leaves, custom
+
+
+_LOOKED_AT = frozenset({LEAF, VERSION, IDENTITY, CUSTOM, HOST_CALL, PLACEHOLDER})

@@ -1,0 +1,110 @@
+"""What a tensor is at bottom: a name for a node."""
+
+from __future__ import annotations
+
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from adjoint.dtypes import DType
+from adjoint.execution import evaluation_lock
+from adjoint.graph import Node, Variable
+from adjoint.primitives.core import FULL, IDENTITY, LEAF, VERSION, marker
+from adjoint.tensors.located import give_site
+from adjoint.tensors.pending import count_pending
+
+if TYPE_CHECKING:
+    from adjoint.tensors.tensor import Tensor
+
+__all__ = ["Named", "Shape", "own", "recorded", "tensors_are", "variable_of", "wrap"]
+
+Shape = tuple[int, ...]
+
+new = object.__new__
+
+
+class Named:
+    """A name for a node, and what the node says of itself: the base of the parts that `Tensor` is made of."""
+
+    __slots__ = ("__weakref__", "node")
+
+    node: Node
+
+    @property
+    def shape(self) -> Shape:
+        """The sizes of the axes."""
+        return self.node.type.shape  # type: ignore[no-any-return]
+
+    @property
+    def dtype(self) -> DType:
+        """The element type."""
+        return self.node.type.dtype  # type: ignore[no-any-return]
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return self.node.type.ndim  # type: ignore[no-any-return]
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return self.node.type.size  # type: ignore[no-any-return]
+
+    @property
+    def device(self) -> str:
+        """Always "cpu"."""
+        return "cpu"
+
+    @property
+    def name(self) -> str | None:
+        """The name given with `name=` or by assignment."""
+        variable = variable_of(self.node)
+        return None if variable is None else variable.name
+
+    @name.setter
+    def name(self, name: str | None) -> None:
+        variable = variable_of(self.node)
+        if variable is not None:
+            variable.name = name
+        elif self.node.op is FULL:  # constants may be shared
+            self.node = marker(self.node, Variable(name, tracked=False))
+        else:
+            own(self.node, Variable(name, tracked=False))
+
+
+def variable_of(node: Node) -> Variable | None:
+    """The variable that a leaf or marker belongs to."""
+    return node.attributes if node.op in (LEAF, VERSION, IDENTITY) else None
+
+
+def own(node: Node, variable: Variable) -> None:
+    """Let a node belong to a variable: its name, and if tracked its gradient. All who refer to the node go on to do so, so
+    what it was becomes a node of its own, below it."""
+    with evaluation_lock():
+        if node.op is not FULL and not node.inputs:
+            node.op = LEAF
+        else:
+            inner = Node(
+                node.op, node.inputs, node.attributes, node.type, node.site, node.offset, node.tracked, node.value
+            )
+            node.op, node.inputs = IDENTITY, (inner,)
+        node.attributes = variable
+
+
+def wrap(node: Node) -> Tensor:
+    """A tensor that names a node."""
+    tensor = new(Tensor)
+    tensor.node = node
+    return tensor
+
+
+def recorded(node: Node, frame: FrameType) -> Tensor:
+    """A tensor for a node just recorded, with the line that asked for it."""
+    give_site(node, frame)
+    if not node.tracked and type(node.type) is not tuple:
+        count_pending(node)
+    return wrap(node)
+
+
+def tensors_are(kind: Any) -> None:
+    """Let `wrap` make objects of this class: called once, where `Tensor` is defined of parts that call `wrap`."""
+    globals()["Tensor"] = kind

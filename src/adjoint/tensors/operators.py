@@ -1,0 +1,111 @@
+"""The operators of tensors: `+`, `@`, `<`, `+=` and the others, each recorded with the line that it stands in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from sys import _getframe
+from typing import Any
+
+import numpy as np
+
+from adjoint.composites import products
+from adjoint.graph import Node, Scope
+from adjoint.primitives import elementwise
+from adjoint.primitives.core import is_scalar
+from adjoint.tensors.assignment import mapped
+from adjoint.tensors.conversion import a, as_node
+from adjoint.tensors.located import MISTAKES, at_user, explained, give_site
+from adjoint.tensors.named import new, recorded
+from adjoint.tensors.pending import count_pending
+from adjoint.tensors.tensor import Tensor
+from adjoint.unknown import Unknown
+
+__all__ = ["power"]
+
+
+def _binary_operator(name: str, function: Callable[[Any, Any], Node], reflected: bool) -> Any:
+    def method(self: Tensor, other: Any) -> Any:
+        if type(other) is Tensor:
+            b: Any = other.node
+        elif type(other) is float or type(other) is int or is_scalar(other):
+            b = other
+        elif isinstance(other, (Tensor, np.ndarray, np.generic)):
+            b = as_node(other)
+        elif other is None or isinstance(other, (str, bytes, list, tuple, dict, set)):
+            hint = "; make it a tensor first: ad.tensor([...])" if isinstance(other, (list, tuple)) else ""
+            raise TypeError(f"{name}: a Tensor and {a(other)} do not go together{hint}{at_user()}")
+        else:
+            return NotImplemented
+        try:
+            node = function(b, self.node) if reflected else function(self.node, b)
+        except MISTAKES as error:
+            raise explained(error, name, self.node, b) from None
+        site = node.site
+        if site is None:
+            frame = _getframe(1)
+            node.site = frame.f_code
+            node.offset = frame.f_lasti
+        elif type(site) is Scope:
+            give_site(node, _getframe(1))
+        if not node.tracked:
+            count_pending(node)
+        tensor = new(Tensor)
+        tensor.node = node
+        return tensor
+
+    return method
+
+
+def _in_place_operator(function: Callable[[Any, Any], Node], symbol: str) -> Any:
+    compute = _binary_operator(symbol, function, False)
+
+    def method(self: Tensor, other: Any) -> Any:
+        result = compute(self, other)
+        if result is NotImplemented:
+            return NotImplemented
+        self._assign(result.node, symbol)
+        return self
+
+    return method
+
+
+def _unary_operator(name: str, function: Callable[[Node], Node]) -> Any:
+    def method(self: Tensor) -> Tensor:
+        return recorded(mapped(name, function, self.node), _getframe(1))
+
+    return method
+
+
+def power(x: Any, y: Any) -> Node:
+    """x to the power y: a Python number as exponent has a rule of its own."""
+    if is_scalar(y) and isinstance(x, Node) and not isinstance(y, (complex, Unknown)):
+        return elementwise.power_constant(x, y if isinstance(y, float) and not float(y).is_integer() else int(y)
+                                          if not isinstance(y, float) or x.dtype.inexact else float(y))  # fmt: skip
+    return elementwise.power(x, y)
+
+
+def _matmul(a: Any, b: Any) -> Node:
+    if type(a) is not Node or type(b) is not Node:
+        raise ValueError("matmul: operands need at least one axis; use * for scalars")
+    return products.matmul(a, b)
+
+
+_BINARY = {
+    "add": elementwise.add, "sub": elementwise.subtract, "mul": elementwise.multiply, "truediv": elementwise.divide,
+    "floordiv": elementwise.floor_divide, "mod": elementwise.remainder, "pow": power, "matmul": _matmul,
+    "and": elementwise.bitwise_and, "or": elementwise.bitwise_or, "xor": elementwise.bitwise_xor,
+    "lshift": elementwise.bitwise_left_shift, "rshift": elementwise.bitwise_right_shift,
+}  # fmt: skip
+for _name, _function in _BINARY.items():
+    setattr(Tensor, f"__{_name}__", _binary_operator(_name, _function, False))
+    setattr(Tensor, f"__r{_name}__", _binary_operator(_name, _function, True))
+    setattr(Tensor, f"__i{_name}__", _in_place_operator(_function, f"in-place {_name}"))
+for _name, _function in {
+    "lt": elementwise.less, "le": elementwise.less_equal, "gt": elementwise.greater, "ge": elementwise.greater_equal,
+    "eq": elementwise.equal, "ne": elementwise.not_equal,
+}.items():  # fmt: skip
+    setattr(Tensor, f"__{_name}__", _binary_operator(_name, _function, False))
+for _name, _unary in {
+    "neg": elementwise.negative, "pos": lambda x: x, "abs": elementwise.absolute, "invert": elementwise.bitwise_invert,
+}.items():  # fmt: skip
+    setattr(Tensor, f"__{_name}__", _unary_operator(_name, _unary))

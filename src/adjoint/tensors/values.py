@@ -1,0 +1,125 @@
+"""What a tensor gives to who asks for its value: NumPy, Python and print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from sys import _getframe
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adjoint.composites import shaping
+from adjoint.primitives import elementwise
+from adjoint.tensors.located import at_user
+from adjoint.tensors.named import Named, recorded
+from adjoint.tensors.pending import force
+
+if TYPE_CHECKING:
+    from adjoint.tensors.tensor import Tensor
+
+__all__ = ["Values"]
+
+
+class Values(Named):
+    """The part of a tensor that its value concerns. What asks for it evaluates what is pending."""
+
+    __slots__ = ()
+
+    def _array(self) -> Any:
+        node = self.node
+        if type(node.value) is not np.ndarray:
+            force([node])
+        return node.value
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        """The value as a read-only NumPy array that shares the tensor's memory."""
+        view = self._array().view()
+        view.flags.writeable = False
+        return view  # type: ignore[no-any-return]
+
+    def item(self) -> Any:
+        """The value of a tensor with one element as a Python number. Raises ValueError for any other size."""
+        array = self._array()
+        if array.size != 1:
+            raise ValueError(f"item: only a tensor with one element has it, this one has shape {self.shape}{at_user()}")
+        return array.item()
+
+    def tolist(self) -> Any:
+        """The value as nested lists of Python numbers."""
+        return self._array().tolist()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        array = self.numpy()
+        if dtype is not None and array.dtype != dtype:
+            if copy is False:
+                raise ValueError(f"cannot give {array.dtype} as {dtype} without a copy")
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __dlpack__(self, **keywords: Any) -> Any:
+        # a copy: other libraries write into what they import, and a value never changes
+        return np.array(self._array()).__dlpack__(**keywords)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+    def __bool__(self) -> bool:
+        if self.size != 1:
+            raise ValueError(
+                f"the truth of a tensor with {self.size} elements (shape {self.shape}) is ambiguous; use t.any() or "
+                f"t.all(), or ad.where to choose element by element{at_user()}"
+            )
+        return bool(self._array().item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __round__(self, digits: int | None = None) -> Any:
+        """`round(t)`: to integers, halves to even; with digits, to that many decimals. The derivative is 0."""
+        if not digits:
+            return recorded(elementwise.rint(self.node), _getframe(1))
+        return recorded(
+            elementwise.divide(elementwise.rint(elementwise.multiply(self.node, 10.0**digits)), 10.0**digits),
+            _getframe(1),
+        )
+
+    def __divmod__(self, other: Any) -> tuple[Tensor, Tensor]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> tuple[Tensor, Tensor]:
+        return other // self, other % self
+
+    def __index__(self) -> int:
+        if self.dtype.kind not in "iu":
+            raise TypeError(f"only an integer tensor with one element can be an index, this one is {self.dtype.name}")
+        return int(self.item())
+
+    def __len__(self) -> int:
+        if not self.ndim:
+            raise TypeError("len() of a 0-d tensor")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if not self.ndim:
+            raise TypeError("iteration over a 0-d tensor")
+        frame = _getframe(1)
+        return iter([recorded(x, frame) for x in shaping.unstack(self.node, 0)])
+
+    def __contains__(self, value: Any) -> bool:
+        return bool((self == value).any())
+
+    def __format__(self, spec: str) -> str:
+        if not spec:
+            return str(self)
+        if self.size != 1:
+            raise TypeError(
+                f"format: {spec!r} is for one number, this tensor has shape {self.shape}; take an element, or "
+                f"t.tolist(){at_user()}"
+            )
+        return format(self.item(), spec)

@@ -1,0 +1,82 @@
+"""Loop nests and the products before and behind them, where rows, matrices and chunks lie across each other."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("llvmlite")
+pytest.importorskip("scipy_openblas32")
+
+import adjoint as ad
+from test_native import agree, nests, normal
+
+TOLERANCE = {"float32": 1e-4, "float64": 1e-11}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_sum_of_one_long_row_is_that_of_all_chunks(dtype: str) -> None:
+    x, y = ad.tensor(abs(normal(1, 700_000, dtype=dtype))), ad.tensor(abs(normal(1, 900, 800, dtype=dtype)))[:, :, 1:]
+    agree(
+        x.sum(1),
+        (x * x).sum(-1, keepdims=True),
+        (y * y).sum((1, 2)),
+        ad.max(y, axis=(1, 2)),
+        tolerance=TOLERANCE[dtype],
+    )
+    agree(ad.mean(x * 2, axis=-1) + 1, y / y.sum((1, 2), keepdims=True), tolerance=TOLERANCE[dtype])
+
+
+def test_rows_side_by_side_within_two_other_loops() -> None:
+    for left, right in (((2, 1, 65), (2, 3, 1100)), ((3, 1, 40), (3, 2, 5000))):
+        x, y = ad.tensor(normal(*left, 1)), ad.tensor(normal(*right, seed=1)).reshape((*right[:-1], 1, right[-1]))
+        agree(x * y + 1.0)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_nest_whose_rows_lie_across_a_products_matrices(dtype: str) -> None:
+    a, b = ad.tensor(normal(12, 100, 32, dtype=dtype)), ad.tensor(normal(12, 32, 64, dtype=dtype, seed=1))
+    c = ad.tensor(normal(8, 1, 64, dtype=dtype, seed=2))
+    fusion = agree(ad.tanh((a @ b).reshape((8, 150, 64)) + c), tolerance=TOLERANCE[dtype])
+    assert any(nest.products for nest in nests(fusion))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_follower_with_other_rows_than_the_nests(dtype: str) -> None:
+    """The nest makes the right matrices, whose elements aren't a multiple of the result's rows."""
+    a, b = ad.tensor(normal(24, 1000, 48, dtype=dtype)), ad.tensor(normal(24, 48, 80, dtype=dtype, seed=1))
+    fusion = agree(a @ ad.softmax(b, axis=-1), tolerance=TOLERANCE[dtype])
+    assert any(nest.followers for nest in nests(fusion))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("size", [(192, 1024, 256), (32, 4200, 48)], ids=str)
+def test_a_long_product_computed_as_its_transpose(size: tuple[int, int, int], dtype: str) -> None:
+    n, k, m = size
+    a, b = normal(n, k, dtype=dtype) / 8, normal(m, k, dtype=dtype, seed=1) / 8
+    agree(ad.tensor(a) @ ad.tensor(b).T, tolerance=TOLERANCE[dtype])
+
+
+def test_what_is_made_again_may_be_what_others_are_made_of() -> None:
+    x = ad.exp(ad.tensor(normal(300, 300) * 0.1))
+    a, b = x * 0.5, x * 0.7
+    total = ad.sin(x).sum()
+    c, d = a * total, a - total
+    other = (ad.sin(c) * d).sum()
+    fusion = agree(c * other + d / other + b * other, tolerance=1e-9)
+    assert len(nests(fusion)) >= 3
+
+
+def test_what_is_made_again_of_a_value_that_is_passed_on() -> None:
+    x = ad.stop_gradient(ad.exp(ad.tensor(normal(300, 300) * 0.1)))
+    a, b = x * 0.5, x * 0.7
+    total = (ad.sin(a) * ad.cos(b)).sum()
+    agree(a * total + ad.exp(b) / total, ad.sin(a) * total, tolerance=1e-9)
+
+
+def test_what_is_computed_anew_for_a_checkpoint_is_not_computed_early() -> None:
+    x, w, v = [ad.variable(normal(4, 6, *shape, seed=k)) for k, shape in enumerate([(96, 32), (32, 96), (96, 32)])]
+    inner = ad.sin(x)
+    loss = (ad.checkpoint(lambda t: t @ w @ v)(inner) ** 2).sum()
+    fusion = agree(*ad.gradients(loss, [x, w, v]), tolerance=1e-7)
+    first = nests(fusion)[0]
+    assert first.steps[0].op.name == "sin" and len(first.followers) == 1
