@@ -13,11 +13,8 @@ from adjoint import dtypes as _dtypes
 from adjoint import random, tree
 from adjoint.api.batching import vmap
 from adjoint.api.checkpoints import checkpoint
-from adjoint.api.checks import check_grads
 from adjoint.api.custom import Context, Function, custom_jvp, custom_vjp, host_call
 from adjoint.api.evaluation import evaluate, function
-from adjoint.api.jit import jit
-from adjoint.api.jacobians import hessian, hvp, jacfwd, jacobian, jacrev, linearize
 from adjoint.api.modes import enable_grad, is_deterministic, is_grad_enabled, no_grad, set_deterministic
 from adjoint.api.transforms import grad, gradients, jvp, stop_gradient, value_and_grad, vjp
 from adjoint.execution.threads import get_num_threads, set_num_threads
@@ -39,6 +36,9 @@ from adjoint.tensors.functions import (
 )  # fmt: skip
 
 if TYPE_CHECKING:
+    from adjoint.api.checks import check_grads
+    from adjoint.api.jacobians import hessian, hvp, jacfwd, jacobian, jacrev, linearize
+    from adjoint.api.jit import jit
     from adjoint.api.pictures import Drawing, Exploration, draw, explore, show_pictures
     from adjoint import cli, data, debug, interop, nn, optim, plot, train
     from adjoint.debug import explain, explain_nan, gradient_flow
@@ -56,6 +56,8 @@ pi, e, inf, nan, newaxis = 3.141592653589793, 2.718281828459045, float("inf"), f
 # Subpackages and names that are imported when first used, so that `import adjoint` stays fast.
 _LAZY_MODULES = frozenset({"cli", "data", "debug", "interop", "nn", "optim", "plot", "train"})
 _LAZY_NAMES = {
+    "jit": "adjoint.api.jit", "check_grads": "adjoint.api.checks",
+    **dict.fromkeys(("hessian", "hvp", "jacfwd", "jacobian", "jacrev", "linearize"), "adjoint.api.jacobians"),
     "save": "adjoint.interop", "load": "adjoint.interop",
     "explain": "adjoint.debug", "explain_nan": "adjoint.debug", "gradient_flow": "adjoint.debug",
     "draw": "adjoint.api.pictures", "explore": "adjoint.api.pictures", "show_pictures": "adjoint.api.pictures",
