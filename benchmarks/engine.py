@@ -274,6 +274,25 @@ def network_adjoint(ad: Any) -> Case:
     return training(step)
 
 
+def network_torch(torch: Any) -> Case:
+    parameters = [torch.tensor(value, dtype=torch.float64, requires_grad=True) for value in weights()]
+    optimizer = torch.optim.SGD(parameters, lr=RATE)
+
+    def step(_: int) -> tuple[float, list[float]]:
+        loss = margin_loss(
+            torch.relu,
+            parameters,
+            lambda value: torch.tensor(value, dtype=torch.float64),
+            lambda parameters, point: score(torch.relu, parameters, point),
+        )
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        return loss.item(), [parameter.item() for parameter in parameters]
+
+    return training(step)
+
+
 def network_replayed(ad: Any) -> Case:
     parameters = [ad.variable(value, dtype="float64") for value in weights()]
     loss = margin_loss(
@@ -349,13 +368,13 @@ WORKS = [
     Work("bytes per node", 200.0, {"adjoint": bytes_per_node}, "own", "B"),
     Work(
         "200 operations on 8 elements, from the second step",
-        0.6,
+        0.35,
         recorded_anew(small, numbers(8, np.float32), lambda _: SMALL),
         tolerance=1e-4,
     ),
     Work(
         "chain of 20,000 × 3 on 100 elements, from the second step",
-        0.7,
+        0.5,
         recorded_anew(mixed, numbers(100, np.float64), lambda _: CHAIN),
     ),
     Work(
@@ -364,8 +383,14 @@ WORKS = [
         1.5,
         recorded_anew(mixed, numbers(100, np.float64), lambda index: CHAIN - index),
     ),
-    Work("2-16-16-1 network of scalars", 0.5, {"adjoint": network_adjoint, "micrograd": network_micrograd}),
-    Work("2-16-16-1 network of scalars, replayed", 0.02, {"adjoint": network_replayed, "micrograd": network_micrograd}),
+    Work(
+        "2-16-16-1 network of scalars",
+        0.4,
+        {"adjoint": network_adjoint, "torch": network_torch, "micrograd": network_micrograd},
+    ),
+    Work(
+        "2-16-16-1 network of scalars, replayed", 0.005, {"adjoint": network_replayed, "micrograd": network_micrograd}
+    ),
     Work(
         "import adjoint, beyond import numpy",
         40.0,
