@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import importlib
 import itertools
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -316,3 +319,40 @@ def test_host_code_may_come_back_to_its_own_plan() -> None:
     thread.start()
     thread.join(20)
     assert found == [120, 120, 720]
+
+
+def test_a_finalizer_that_evaluates_the_same_structure_doesnt_wait_for_itself() -> None:
+    code = """
+import gc
+import adjoint as ad
+from adjoint.execution import programs
+
+def value(k):
+    y = ad.tensor([1.0, 2.0]) * k
+    for _ in range(20):
+        y = ad.sin(y) + k
+    return y.sum().item()
+
+class Loud:
+    def __init__(self):
+        self.me = self
+    def __del__(self):
+        print(value(0.25) == expected)
+
+def busy(self, *arguments):  # so that a collection falls due in the middle of a run
+    fill(self, *arguments)
+    lists = [[] for _ in range(3000)]
+
+expected = [value(0.25) for _ in range(20)][-1]
+fill, programs.Bound.fill = programs.Bound.fill, busy
+gc.disable()
+Loud()
+gc.enable()
+value(0.5)
+gc.collect()
+"""
+    environment = {**os.environ, "ADJOINT_BACKEND": "numpy"}
+    result = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (result.returncode, result.stdout.strip()) == (0, "True"), result.stderr

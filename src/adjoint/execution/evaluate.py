@@ -6,8 +6,8 @@ import math
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -145,7 +145,7 @@ def _run(plan: Plan, leaves: list[Any], numbers: list[Any], donated: Collection[
     if donated and program.masks:  # native: it runs once, and so may write over what it reads
         return program.run(leaves, numbers, True, donated)  # type: ignore[no-any-return]
     started = perf_counter() if plan.price < math.inf else 0.0
-    with plan.lock if isinstance(program, Bound) else nullcontext():
+    with _alone(plan) if isinstance(program, Bound) else nullcontext():
         results = _guarded(
             lambda masked: program.run(leaves, numbers, masked),
             plan.has_masked and not program.masks,
@@ -155,6 +155,13 @@ def _run(plan: Plan, leaves: list[Any], numbers: list[Any], donated: Collection[
     if started:
         plan.spent += perf_counter() - started
     return results
+
+
+@contextmanager
+def _alone(plan: Plan) -> Iterator[None]:
+    """One run at a time, and no cyclic collection: a finalizer that evaluates this very structure would wait for ever."""
+    with collector_paused(), plan.lock:
+        yield
 
 
 def _guarded(compute: Callable[[bool], list[Any]], masks: bool, always: bool, checked: Sequence[int]) -> list[Any]:

@@ -20,6 +20,7 @@ from adjoint.execution.native import compiler, libraries
 from adjoint.execution.native.ir import ELEMENT, ITEMSIZE, Emitter, Value
 from adjoint.execution.native.lowering import LOWERED, is_lowered
 from adjoint.execution.plan import Plan, Step
+from adjoint.graph.collector import collector_paused
 
 Array = np.ndarray[Any, Any]
 
@@ -230,7 +231,7 @@ class Tape:
 
     def run(self, leaves: list[Any], numbers: list[Any], masked: bool, donated: Collection[int] = ()) -> list[Any]:
         """The values of the outputs."""
-        with self.lock:
+        with collector_paused(), self.lock:  # a finalizer that evaluates this very structure would wait for ever
             for k, place in self.leaves:
                 place[...] = leaves[k]
             if numbers != self.written or 0 in numbers:  # 0 equals -0
