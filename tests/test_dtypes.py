@@ -161,3 +161,17 @@ def test_a_complex_output_has_no_gradient_of_its_own() -> None:
     with pytest.raises((TypeError, RuntimeError)):
         ad.grad(lambda z: z * z)(ad.tensor(np.complex128(1 + 1j)))
     equal(ad.grad(lambda z: z * z, holomorphic=True)(ad.tensor(np.complex128(1 + 1j))), 2 + 2j)
+
+
+def test_numpys_scalars_keep_their_dtype_alone_and_adapt_beside_an_array() -> None:
+    two = np.float64(2)
+    assert (
+        ad.sin(two).dtype
+        == ad.grad(lambda x: x * x)(two).dtype
+        == ad.jvp(ad.exp, (two,), (two,))[1].dtype
+        == ad.float64
+    )
+    assert ad.hessian(lambda x: x**3)(two).item() == 12
+    x = ad.ones(3)
+    for y in (x * two, two * x, ad.maximum(x, two), ad.where(x > 0, two, x), ad.clip(x, two, two), ad.hypot(two, x)):
+        assert y.dtype == ad.float32

@@ -20,12 +20,13 @@ __all__ = ["a", "array_node", "as_node", "dtype_of", "traced_leaf"]
 
 
 def as_node(x: Any, beside: DType | None = None) -> Node:
-    """The node of a tensor, or of data: an array keeps its dtype, Python numbers take the default ones."""
+    """The node of a tensor, or of data: an array keeps its dtype, Python numbers take the default ones. NumPy's scalars adapt to
+    a dtype `beside` them as Python's do; alone they keep their own."""
     if isinstance(x, Named):
         return x.node
     if isinstance(x, Node):
         return x
-    if is_scalar(x):
+    if is_scalar(x) and (beside is not None or not isinstance(x, np.generic)):
         dtype = scalar_dtype(x, beside)
         return ops.full(typed(x, dtype), array_type((), dtype))
     return array_node(x, None, None)
