@@ -161,3 +161,11 @@ def test_what_reads_only_what_is_given_waits_for_its_reader() -> None:
 
 def test_every_rule_has_its_case() -> None:
     assert len(RULES) == 12
+
+
+def test_parts_of_fewer_axes_are_repeated_before_they_are_added() -> None:
+    row, block = ad.tensor(np.array([1.0, -0.0])), ad.tensor(np.array([[3.0], [4.0], [-0.0]]))
+    left, right = ad.pad(row, ((0, 2),)), ad.pad(block, ((0, 0), (3, 0)))
+    assert "pieces" not in names(left + right) and "pieces" not in names(right + left)
+    wide = ad.pad(ad.tensor(np.ones((3, 2))), ((0, 0), (0, 2)))
+    assert "pieces" in names(wide + right)
