@@ -255,42 +255,28 @@ def training(step: Callable[[int], tuple[float, list[float]]]) -> Case:
     return Case(lambda index: step(index) and None, check=check)
 
 
-def network_adjoint(ad: Any) -> Case:
-    parameters = [ad.variable(value, dtype="float64") for value in weights()]
-    optimizer = ad.optim.SGD(parameters, lr=RATE)
+def network_of(library: Any, relu: Callable[[Any], Any], parameters: list[Any], scalar: Callable[[float], Any]) -> Case:
+    """The training step in a library with PyTorch's names."""
+    optimizer = library.optim.SGD(parameters, lr=RATE)
 
     def step(_: int) -> tuple[float, list[float]]:
-        loss = margin_loss(
-            ad.relu,
-            parameters,
-            lambda value: ad.tensor(value, dtype="float64"),
-            lambda parameters, point: score(ad.relu, parameters, point),
-        )
+        loss = margin_loss(relu, parameters, scalar, lambda parameters, point: score(relu, parameters, point))
         loss.backward()
         optimizer.step()
         optimizer.zero_grad()
         return loss.item(), [parameter.item() for parameter in parameters]
 
     return training(step)
+
+
+def network_adjoint(ad: Any) -> Case:
+    parameters = [ad.variable(value, dtype="float64") for value in weights()]
+    return network_of(ad, ad.relu, parameters, lambda value: ad.tensor(value, dtype="float64"))
 
 
 def network_torch(torch: Any) -> Case:
     parameters = [torch.tensor(value, dtype=torch.float64, requires_grad=True) for value in weights()]
-    optimizer = torch.optim.SGD(parameters, lr=RATE)
-
-    def step(_: int) -> tuple[float, list[float]]:
-        loss = margin_loss(
-            torch.relu,
-            parameters,
-            lambda value: torch.tensor(value, dtype=torch.float64),
-            lambda parameters, point: score(torch.relu, parameters, point),
-        )
-        loss.backward()
-        optimizer.step()
-        optimizer.zero_grad()
-        return loss.item(), [parameter.item() for parameter in parameters]
-
-    return training(step)
+    return network_of(torch, torch.relu, parameters, lambda value: torch.tensor(value, dtype=torch.float64))
 
 
 def network_replayed(ad: Any) -> Case:

@@ -19,7 +19,7 @@ pytest.importorskip("llvmlite")
 pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
-from adjoint.execution.native import choices, compile_plan, emit, joining, units
+from adjoint.execution.native import choices, compile_plan, joining, nest_plan, units
 from adjoint.execution.native.pool import pool
 from adjoint.execution.programs import Streaming
 from derivative_checks import tensors
@@ -41,9 +41,9 @@ def threads() -> Iterator[None]:
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything falls into chunks, however small."""
     monkeypatch.setattr(units, "WORTH_SHARING", 0)
-    monkeypatch.setattr(emit, "SHARED_FROM", 1)
-    monkeypatch.setattr(emit, "CHUNK", 8)
-    monkeypatch.setattr(emit, "BLOCK", 4)
+    monkeypatch.setattr(nest_plan, "SHARED_FROM", 1)
+    monkeypatch.setattr(nest_plan, "CHUNK", 8)
+    monkeypatch.setattr(nest_plan, "BLOCK", 4)
     for table, value in (("TILE", 64), ("RANGE", 64), ("MIN_ROWS", 2)):
         monkeypatch.setattr(choices, table, dict.fromkeys(getattr(choices, table), value))
     monkeypatch.setattr(choices, "MIN_DEEP", 2)

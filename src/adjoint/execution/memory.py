@@ -31,11 +31,6 @@ class Lifetime(NamedTuple):
     last: int
 
 
-def address_of(array: Array) -> int:
-    """Where an array's memory starts."""
-    return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
-
-
 def place(lifetimes: list[Lifetime]) -> tuple[dict[Hashable, int], int]:
     """An offset for each array, and the size of the block. Arrays that live at the same time don't overlap."""
     free: list[tuple[int, int]] = []  # (offset, size), by offset

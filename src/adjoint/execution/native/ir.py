@@ -288,6 +288,14 @@ class Emitter:
             a = self.cast(a, "uint8")
         self.line(f"store {ELEMENT[a.dtype]} {self.first(a)}, ptr {where}")
 
+    def below(self, count: str) -> str:
+        """The mask of the lanes whose number is below an i64."""
+        numbers = f"<{self.lanes} x i64>"
+        one = self.assign(f"insertelement {numbers} poison, i64 {count}, i64 0")
+        limit = self.assign(f"shufflevector {numbers} {one}, {numbers} poison, <{self.lanes} x i32> zeroinitializer")
+        steps = ", ".join(f"i64 {k}" for k in range(self.lanes))
+        return self.assign(f"icmp ult {numbers} <{steps}>, {limit}")
+
     def prefetch(self, pointer: str) -> None:
         """Bring a line of memory into the caches, if the address is one."""
         self.declarations.add("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")

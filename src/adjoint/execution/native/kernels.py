@@ -8,7 +8,6 @@ first needs them, and called through the plan's table of pointers: many shapes s
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -20,7 +19,6 @@ DISTANCE = 8  # rows ahead that are fetched while others are gathered
 # Rows of a tile for its number of vectors, by how many vector registers there are: sums, one row of B, one element of A.
 ROWS = {32: {4: 6, 3: 8, 2: 10, 1: 10}, 16: {2: 6, 1: 10}}
 
-_lock = threading.Lock()
 _compiled: dict[tuple[Kernel, int], tuple[compiler.Library, int]] = {}
 
 
@@ -53,13 +51,14 @@ def lanes_of(dtype: str, bits: int) -> int:
 def addresses(wanted: Iterable[Kernel]) -> dict[Kernel, int]:
     """The addresses of kernels' machine code; those that are new are compiled together."""
     bits, wanted = compiler.vector_bits(), list(dict.fromkeys(wanted))
-    with _lock:
-        new = [kernel for kernel in wanted if (kernel, bits) not in _compiled]
-        if new:
-            library = compiler.compile_text(text(new, bits))
-            for position, kernel in enumerate(new):
-                _compiled[kernel, bits] = library, library.address(f"{kernel.name}{position}")
-        return {kernel: _compiled[kernel, bits][1] for kernel in wanted}
+    new = [kernel for kernel in wanted if (kernel, bits) not in _compiled]
+    if new:
+        library = compiler.compile_text(text(new, bits))
+        for position, kernel in enumerate(
+            new
+        ):  # of two threads at once the first one's stay, for as long as the process
+            _compiled.setdefault((kernel, bits), (library, library.address(f"{kernel.name}{position}")))
+    return {kernel: _compiled[kernel, bits][1] for kernel in wanted}
 
 
 def text(kernels: Sequence[Kernel], bits: int) -> str:
@@ -99,15 +98,6 @@ class Pointer:
         return self.e.assign(f"getelementptr {self.element}, ptr {pointer}, i64 {by}")
 
 
-def _mask(e: Emitter, count: str) -> str:
-    """The lanes below a count."""
-    kind = f"<{e.lanes} x i64>"
-    one = e.assign(f"insertelement {kind} poison, i64 {count}, i64 0")
-    limit = e.assign(f"shufflevector {kind} {one}, {kind} poison, <{e.lanes} x i32> zeroinitializer")
-    steps = ", ".join(f"i64 {k}" for k in range(e.lanes))
-    return e.assign(f"icmp ult {kind} <{steps}>, {limit}")
-
-
 # Kernels: each writes its body and gives its arguments. Steps and strides are in elements. ------------------------------
 
 
@@ -115,7 +105,7 @@ def _tile(e: Emitter, kernel: Kernel) -> str:
     """c = a b, or c + a b: rows of c by vectors. `columns` of the last vector count, if it is masked. What the
     next tile reads of A is fetched into the cache meanwhile, one line for each k."""
     dtype, rows, vectors = kernel.dtype, kernel.rows, kernel.vectors
-    mask = _mask(e, "%columns") if kernel.masked else None
+    mask = e.below("%columns") if kernel.masked else None
 
     def load(pointer: str, v: int) -> Value:
         e.mask = mask if v == vectors - 1 else None
@@ -218,7 +208,7 @@ def _turn(e: Emitter, kernel: Kernel) -> str:
     target = Pointer(e, dtype, "%target")
 
     with e.loop("0", "%k", e.lanes) as at:
-        e.mask = _mask(e, e.assign(f"sub i64 %k, {at}"))
+        e.mask = e.below(e.assign(f"sub i64 %k, {at}"))
         values = [e.load(row, at, dtype, 1) for row in rows]
         e.mask = None
         for value in _transposed(e, values):

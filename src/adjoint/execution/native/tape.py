@@ -132,11 +132,7 @@ def _vectors(e: Emitter, body: Any) -> None:
     rest = e.assign(f"sub i64 %n, {whole}")
     e.line(f"br i1 {e.assign(f'icmp ne i64 {rest}, 0')}, label %{partial}, label %{done}")
     e.label(partial)
-    numbers = ", ".join(f"i32 {k}" for k in range(e.lanes))
-    vector = f"<{e.lanes} x i32>"
-    one = e.assign(f"insertelement {vector} poison, i32 {e.assign(f'trunc i64 {rest} to i32')}, i64 0")
-    limit = e.assign(f"shufflevector {vector} {one}, {vector} poison, {vector} zeroinitializer")
-    e.mask = e.assign(f"icmp ult {vector} <{numbers}>, {limit}")
+    e.mask = e.below(rest)
     body(whole)
     e.mask = None
     e.line(f"br label %{done}")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
 
 from adjoint.execution.native import compiler
@@ -85,9 +86,8 @@ class TiledWriter(BatchWriter):
         block = min(self.k, BLOCK) if self.deep else self.k
         self.depth = -(-block // self.lanes) * self.lanes  # of what is packed
         size = self.depth * -(-self.m // self.lanes) * self.lanes * self.itemsize
-        self.right: tuple[int, str] | None = (
-            None  # B packed once for all ranges, and for other products that read it so
-        )
+        # where B is packed once for all ranges, and for other products that read it so
+        self.right: tuple[int, str] | None = None
         if self.packs and not self.batch and not self.deep:
             self.right = table.packed.get(self.b)
             if self.right is None:
@@ -113,6 +113,16 @@ class TiledWriter(BatchWriter):
         e = self.e
         return e.assign(f"getelementptr i8, ptr {e.assign('load ptr, ptr %own')}, i64 {offset}")
 
+    @contextmanager
+    def each(self, panel: Panel) -> Iterator[str]:
+        """The first column of each of neighbouring panels, in a loop."""
+        if panel.times == 1:
+            yield str(panel.column)
+            return
+        e = self.e
+        with e.loop("0", str(panel.times), 1) as index:
+            yield e.assign(f"add i64 {e.assign(f'mul i64 {index}, {panel.vectors * self.lanes}')}, {panel.column}")
+
     # B, packed
 
     def write_packing(self, place: tuple[int, str]) -> None:
@@ -134,11 +144,7 @@ class TiledWriter(BatchWriter):
                 e.line(f"call void {self.kernel('gather', used)}(ptr {self.move(b, str(panel.column))}, i64 {row}, "
                        f"ptr {into}, i64 {width}, i64 {width * self.depth}, i64 {k}, i64 {panel.times})")  # fmt: skip
                 continue
-            with ExitStack() as loops:
-                first: str | int = panel.column
-                if panel.times > 1:
-                    index = loops.enter_context(e.loop("0", str(panel.times), 1))
-                    first = e.assign(f"add i64 {e.assign(f'mul i64 {index}, {width}')}, {panel.column}")
+            with self.each(panel) as first:
                 for v in range(panel.vectors):
                     at = e.assign(f"add i64 {first}, {v * lanes}")
                     source = self.move(b, e.assign(f"mul i64 {at}, {column}"))
@@ -222,14 +228,9 @@ class TiledWriter(BatchWriter):
         self, a: str, b: str, result: str, rows: int, k: int, again: str, strides: tuple[int, ...] | None
     ) -> None:
         """All tiles of some rows, of A as it lies or, without strides, as it was gathered."""
-        e, lanes = self.e, self.lanes
+        e = self.e
         for panel in self.panels:
-            width = panel.vectors * lanes
-            with ExitStack() as loops:
-                column = str(panel.column)
-                if panel.times > 1:
-                    index = loops.enter_context(e.loop("0", str(panel.times), 1))
-                    column = e.assign(f"add i64 {e.assign(f'mul i64 {index}, {width}')}, {panel.column}")
+            with self.each(panel) as column:
                 right = self.move(b, e.assign(f"mul i64 {column}, {self.depth}") if self.packs else column)
                 place = 0
                 for top, height, count in self.heights_of(rows, self.height(panel, rows)):
