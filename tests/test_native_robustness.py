@@ -228,3 +228,32 @@ def test_compiling_takes_time_in_proportion_to_the_plan() -> None:
 
     seconds(50)
     assert seconds(800) < 12 * seconds(200)  # 4 if it were exactly so; 16 if quadratic
+
+
+FORKS_WHILE_COMPILING = """
+import os, threading
+import numpy as np
+import adjoint as ad
+
+def compiled(n):
+    return ad.jit(lambda x: ad.relu(x @ x.T))(ad.tensor(np.ones((n, 7), "float32"))).sum().item()
+
+compiled(3)
+thread = threading.Thread(target=lambda: [compiled(n) for n in range(20, 60)])
+thread.start()
+for n in range(6):
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if compiled(5 + n) == 7.0 * (5 + n) ** 2 else 1)
+    assert os.waitpid(child, 0)[1] == 0
+thread.join()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_fork_while_another_thread_compiles() -> None:
+    """LLVM's locks, which that thread may hold, would stay held in the child."""
+    environment = {**os.environ, "ADJOINT_CACHE": ""}
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKS_WHILE_COMPILING]
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert result.returncode == 0, result.stderr

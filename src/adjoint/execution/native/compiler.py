@@ -13,17 +13,11 @@ from adjoint import _optional
 from adjoint.execution.interrupts import Uninterrupted
 from adjoint.execution.native import cache
 
-_lock = threading.Lock()
+_lock = threading.RLock()  # held for every call of LLVM
 _state: dict[str, Any] = {}
 
-
-def _renew_lock() -> None:
-    global _lock
-    _lock = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):  # a thread of the parent may hold it that the child doesn't have
-    os.register_at_fork(after_in_child=_renew_lock)
+if hasattr(os, "register_at_fork"):  # a fork waits until nobody compiles: LLVM's own locks would stay held in the child
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
 def binding() -> Any:
@@ -74,7 +68,8 @@ def has_fma() -> bool:
 
 def triple() -> str:
     """What machine code is made for, as LLVM names it."""
-    return str(binding().get_process_triple())
+    with _lock:
+        return str(binding().get_process_triple())
 
 
 def attributes(bits: int) -> str:
@@ -89,16 +84,16 @@ class Library:
         self.engine = engine
 
     def address(self, name: str) -> int:
-        return int(self.engine.get_function_address(name))
+        with _lock:
+            return int(self.engine.get_function_address(name))
 
 
 def compile_text(text: str) -> Library:
     """Compile a module. Raises RuntimeError where LLVM rejects it."""
-    llvm = binding()
-    key = cache.key_of(text, _state["features"], llvm.get_process_triple(), str(llvm.llvm_version_info))
-    code = cache.load(key)
     with _lock, Uninterrupted():
-        machine = _machine()
+        llvm = binding()
+        key = cache.key_of(text, _state["features"], llvm.get_process_triple(), str(llvm.llvm_version_info))
+        code, machine = cache.load(key), _machine()
         if code is None:
             code = _object_code(text, machine)
             cache.store(key, code)
