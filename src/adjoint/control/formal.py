@@ -44,3 +44,10 @@ def _vjp(t: Any, node: Node, wanted: Sequence[bool]) -> list[Node | None]:
 
 
 TRANSPOSE = Primitive("transpose_of", no_kernel, _vjp)
+
+
+def _unbatched(b: Any, node: Node, xs: list[Node], mapped: list[bool]) -> Any:
+    raise AssertionError("a transpose is gone when the forward pass that asked for it is recorded")
+
+
+TRANSPOSE.batch = _unbatched
