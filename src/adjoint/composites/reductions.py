@@ -41,12 +41,27 @@ def mean(x: Node, axis: Axis, keepdims: bool) -> Node:
 def var(x: Node, axis: Axis, correction: float, keepdims: bool) -> Node:
     x = inexact(x)
     axes = normalize_axes(axis, x.ndim, "var")
-    count = size_of(tuple(x.shape[a] for a in axes))
-    centered = ops.subtract(x, mean(x, axes, True))
-    squares = ops.multiply(centered, centered)
-    if x.dtype.kind == "c":
-        squares = ops.real(ops.multiply(centered, conjugate(centered)))
-    return ops.divide(reduce("sum", squares, axes, keepdims), max(float(count - correction), 0.0))
+    count = float(size_of(tuple(x.shape[a] for a in axes)))
+    # The variance is the same whatever is taken off. So the mean's rounding error, which may be large beside the deviations,
+    # doesn't count: what it leaves is taken off as the square of the deviations' own mean.
+    shifted = ops.subtract(x, stop_gradient(mean(x, axes, True)))
+    left = ops.subtract(_sum_of_squares(shifted, axes), ops.divide(_squared(ops.sum(shifted, axes)), count))
+    result = ops.divide(_not_below_zero(left), max(count - correction, 0.0))
+    return ops.reshape(result, keep_axes(x.shape, axes)) if keepdims else result
+
+
+def _squared(x: Node) -> Node:
+    """The square of the modulus."""
+    return ops.multiply(x, x) if x.dtype.kind == "f" else ops.real(ops.multiply(x, conjugate(x)))
+
+
+def _sum_of_squares(x: Node, axes: Shape) -> Node:
+    return ops.sum(_squared(x), axes)
+
+
+def _not_below_zero(x: Node) -> Node:
+    """x where rounding left it no less than 0, else 0, with x's derivative."""
+    return ops.where(ops.less(x, 0), ops.subtract(x, stop_gradient(x)), x)
 
 
 def root_of_squares(s: Node) -> Node:
@@ -155,8 +170,7 @@ def sort(x: Node, axis: int, descending: bool) -> Node:
 @remembered
 def gelu(x: Node) -> Node:
     x = inexact(x)
-    # x/2 erfc(-x/sqrt 2) keeps the digits of the negative tail, which 1 + erf(x/sqrt 2) loses
-    return ops.multiply(ops.multiply(x, 0.5), ops.erfc(ops.multiply(x, -math.sqrt(0.5))))
+    return ops.multiply(x, ops.normal_cdf(x))
 
 
 @remembered
