@@ -7,6 +7,7 @@ ones, every index against NumPy's, every reduction with every dtype.
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -346,3 +347,46 @@ def test_the_text_of_a_dtype_names_it(name: str) -> None:
         assert ad.zeros(2, dtype=text).dtype is dtype
         assert dtype == text
     assert dtype != "adjoint" and dtype != "adjoint.quad" and dtype != "torch.float32"
+
+
+# float64 data in a float32 network --------------------------------------------------------------------------------------
+
+WIDE = np.ones((2, 3))
+MIXED: dict[str, Callable[[], Any]] = {
+    "linear layer": lambda: ad.nn.Linear(3, 2)(ad.tensor(WIDE)),
+    "product": lambda: ad.tensor(WIDE) @ ad.variable(np.ones((3, 2), "float32")),
+    "sum": lambda: ad.variable([1.0, 2.0, 3.0]) + WIDE,
+    "loss": lambda: ad.nn.functional.mse_loss(ad.nn.Linear(3, 3)(ad.ones((2, 3))), ad.tensor(WIDE)),
+    "convolution": lambda: ad.nn.Conv2d(1, 1, 2)(ad.tensor(WIDE.reshape(1, 1, 2, 3))),
+    "concat": lambda: ad.concat([ad.variable([1.0]), np.ones(2)]),
+    "under grad": lambda: ad.grad(lambda w: (w * WIDE).sum())(ad.ones((2, 3))),
+    "second of two": lambda: (ad.ones(3) * np.ones(3), ad.variable([1.0, 2.0, 3.0]) * np.ones(3)),
+}
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_float64_data_in_a_float32_network_is_said_once_with_the_line(name: str) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(3):
+            MIXED[name]()
+    (warning,) = caught
+    assert warning.category is ad.PrecisionWarning
+    assert "float64 data meets a float32 tensor" in str(warning.message)
+    assert warning.filename == __file__ and warning.lineno == MIXED[name].__code__.co_firstlineno
+
+
+@pytest.mark.parametrize(
+    "harmless",
+    [
+        lambda: ad.variable(2.0) * WIDE,  # a number isn't a network
+        lambda: ad.variable([1.0, 2.0, 3.0]) * np.float64(2.0),
+        lambda: ad.variable([1.0, 2.0, 3.0]).astype("float64") * WIDE,
+        lambda: ad.ones((3,)) * WIDE,
+        lambda: ad.variable(np.ones(3)) * np.ones(3, "float32"),
+        lambda: ad.variable([1.0, 2.0, 3.0]) * np.ones(3, "int64"),
+        lambda: ad.check_grads(lambda x, a: x * a, (ad.tensor(np.ones(3)), 2.0)),
+    ],
+)
+def test_other_mixtures_are_nothing_to_speak_of(harmless: Callable[[], Any]) -> None:
+    harmless()
