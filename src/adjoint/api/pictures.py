@@ -188,7 +188,9 @@ def explore(
 
     The page is one file that asks the network for nothing: open it in any browser. It shows each operation's values,
     the local derivative, the product and what has added up so far, with the rule's formula and the line of your source;
-    click a leaf for the sum over paths that makes its gradient. Its keys are listed in the page.
+    click a leaf for the sum over paths that makes its gradient. Real leaves can be dragged, typed and pulled: the page
+    computes the graph that was recorded, forward and reverse, as far as it has no host code, complex numbers or large
+    arrays, and says where it can't. Its keys are listed in the page.
 
     path: where to write it. compare: put finite differences beside the gradients of the leaves. The other options are
     those of `ad.draw`; what `fold` names can be unfolded in the page. Raises TypeError for what isn't a tensor.
@@ -201,7 +203,7 @@ def explore(
     """
     picture = picture_of(
         t, "explore", wrt=wrt, cotangent=cotangent, gradients=gradients, names=names, plumbing=plumbing,
-        variables_only=variables_only, compare=compare,
+        variables_only=variables_only, compare=compare, live=True,
     )  # fmt: skip
     page = Exploration(explorer_page(picture, _chosen(picture, fold), _optional.try_load("pygraphviz")))
     if path is not None:

@@ -14,6 +14,7 @@ from adjoint.derive import PULLBACK, expand, one_cotangent, reverse
 from adjoint.graph import Located, Node, Scope, mode, topological
 from adjoint.graph.collector import collector_paused
 from adjoint.picture.flow import MAX_PROBES, Flow, compute, is_leaf, shown_inputs, slopes
+from adjoint.picture.program import Program, program_of
 from adjoint.primitives.core import FULL, IDENTITY, LEAF, PLACEHOLDER, SELECT, VERSION
 from adjoint.primitives.custom import CUSTOM, HOST_CALL
 from adjoint.primitives.elementwise import POWER_CONSTANT
@@ -38,12 +39,16 @@ def number_text(x: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """An array in a picture: its type, a short text, and the numbers themselves where they are few."""
+    """An array in a picture: its type, a short text, and the numbers themselves where they are few.
+
+    slot        where a page's program computes it; None where no page does
+    """
 
     shape: tuple[int, ...]
     dtype: str
     text: str
     numbers: Any = None
+    slot: int | None = field(default=None, compare=False)
 
     @property
     def is_number(self) -> bool:
@@ -125,7 +130,8 @@ class Edge:
     """A use of one box by another. `position` counts the inputs of the target.
 
     carried     the cotangents that flow back along it from the target to the source; several where edges were joined
-    local       the derivative of the target by the source along this edge, between single numbers
+    local       the derivative of the target by the source along this edge, between single numbers; `local_slot` is where
+                a page's program computes it
     """
 
     source: str
@@ -133,6 +139,7 @@ class Edge:
     position: int
     carried: tuple[Quantity, ...] = ()
     local: float | None = None
+    local_slot: int | None = field(default=None, compare=False)
 
     @property
     def amount(self) -> str:
@@ -186,6 +193,7 @@ class Picture:
     root: str
     notes: tuple[str, ...] = ()
     comparisons: tuple[Comparison, ...] = field(default=())
+    program: Program | None = field(default=None, compare=False)
 
     def inputs(self, key: str) -> list[Edge]:
         """The edges into a box, in the order of its inputs."""
@@ -225,16 +233,17 @@ def build(
     plumbing: bool = False,
     variables_only: bool = False,
     compare: bool = False,
+    live: bool = False,
 ) -> Picture:
     """The picture of everything that a node was computed from.
 
     wrt: differentiate by these alone (default: every variable). gradients: whether to show the reverse pass (default:
     if there is one to show). plumbing: show broadcasts, reshapes and casts that the user didn't ask for.
-    variables_only: leave out what has no name. compare: finite differences for each leaf. Nothing of the graph is
-    changed or kept.
+    variables_only: leave out what has no name. compare: finite differences for each leaf. live: with the
+    program that a page computes. Nothing of the graph is changed or kept.
     """
     with collector_paused():
-        return _build(root, wrt, dict(names or {}), cotangent, gradients, plumbing, variables_only, compare)
+        return _build(root, wrt, dict(names or {}), cotangent, gradients, plumbing, variables_only, compare, live)
 
 
 def _build(
@@ -246,6 +255,7 @@ def _build(
     plumbing: bool,
     variables_only: bool,
     compare: bool,
+    live: bool,
 ) -> Picture:
     notes: list[str] = []
     (expanded,) = expand([root])
@@ -262,9 +272,13 @@ def _build(
     if variables_only:
         _leave_out(flow, names)
     results: dict[Node, Quantity] = {}
+    program = None
     if not traced:
         asked = [*flow.order, *flow.cotangents.values(), *flow.carried.values(), *flow.local.values()]
         results = compute(asked, quantity)
+        if live:
+            program = program_of(flow, asked)
+            results = {node: replace(q, slot=program.slots.get(node)) for node, q in results.items()}
     keys = {node: f"n{i}" for i, node in enumerate(flow.order)}
     groups: dict[str, Group] = {}
     group_keys: dict[Scope, str] = {}
@@ -284,10 +298,10 @@ def _build(
         edges.append(
             Edge(
                 keys[source], keys[node], position, () if carried is None else (carried,),
-                slope.numbers if slope is not None else None,
+                slope.numbers if slope is not None else None, slope.slot if slope is not None else None,
             )
         )  # fmt: skip
-    picture = Picture(boxes, tuple(edges), groups, keys[root], tuple(notes))
+    picture = Picture(boxes, tuple(edges), groups, keys[root], tuple(notes), program=program)
     if compare and u is not None:
         picture = replace(picture, comparisons=tuple(_comparisons(flow, keys, u)))
     return picture

@@ -12,13 +12,16 @@ from typing import Any
 from adjoint.picture.folding import fold
 from adjoint.picture.formulas import formula
 from adjoint.picture.layout import layout
-from adjoint.picture.model import Box, Picture, Quantity
+from adjoint.picture.model import Box, Edge, Picture, Quantity
 from adjoint.picture.text import shortened
 
 __all__ = ["LIMIT", "explorer_page"]
 
 MAX_LINE = 34  # characters; the script shortens to as many
 LIMIT = 3_000  # boxes that a page holds; a bigger graph folds before
+# The scripts of a page, in the order in which they are read; they share one scope.
+ENGINE = ("arrays", "elementwise", "array_steps", "program")
+EXPLORER = (*ENGINE, "elements", "numbers", "view", "canvas", "moving", "compare", "panel", "acting", "opening")
 
 # Nothing may be fetched, sent or framed; the page's own style and script are all that there is.
 POLICY = (
@@ -28,22 +31,36 @@ POLICY = (
 
 def explorer_page(picture: Picture, folded: Collection[str], graphviz: ModuleType | None = None) -> str:
     """The page of a picture, at first with these scopes folded."""
+    return page(f"{shortened(picture.title, 80)}: how it was computed", EXPLORER, graph_data(picture, folded, graphviz))
+
+
+def page(title: str, scripts: Collection[str], data: Any) -> str:
+    """One HTML file of these scripts, which share a scope, and the data that they start from."""
+    return PAGE.format(
+        title=html.escape(shortened(title, 120)),
+        policy=POLICY,
+        style=_asset("explorer.css"),
+        script="".join(_asset(f"scripts/{name}.js") for name in scripts),
+        data=embedded(data),
+    )
+
+
+def _asset(name: str) -> str:
+    return resources.files("adjoint.picture").joinpath(name).read_text("utf-8")
+
+
+def graph_data(picture: Picture, folded: Collection[str], graphviz: ModuleType | None = None) -> dict[str, Any]:
+    """A picture as its page holds it."""
     picture = fold(picture, (), LIMIT)
     folded = [key for key in folded if key in picture.groups]
     sizes = {key: box_size(picture, box) for key, box in picture.boxes.items()}
     states = {"": ()} | {",".join(sorted(c)): c for c in (tuple(folded), tuple(_outermost(picture)))}
-    data = {
+    return {
         "title": shortened(picture.title, 80),
         "root": picture.root,
-        "notes": list(picture.notes),
+        "notes": _notes(picture),
         "boxes": [_box(picture, box, sizes[box.key]) for box in picture.boxes.values()],
-        "edges": [
-            {
-                "source": e.source, "target": e.target, "position": e.position, "local": _safe(e.local), "amount": e.amount,
-                "carried": [_quantity(q) for q in e.carried],
-            }
-            for e in picture.edges
-        ],
+        "edges": [_edge(e) for e in picture.edges],
         "groups": [
             {"key": g.key, "name": g.name, "parent": g.parent, "place": g.place} for g in picture.groups.values()
         ],
@@ -56,15 +73,23 @@ def explorer_page(picture: Picture, folded: Collection[str], graphviz: ModuleTyp
             }
             for c in picture.comparisons
         ],
+        "program": None if picture.program is None else picture.program.data,
+        "still": {} if picture.program is None else {str(slot): why for slot, why in picture.program.still.items()},
     }  # fmt: skip
-    files = resources.files("adjoint.picture")
-    return PAGE.format(
-        title=html.escape(shortened(f"{picture.title}: how it was computed", 120)),
-        policy=POLICY,
-        style=files.joinpath("explorer.css").read_text("utf-8"),
-        script=files.joinpath("explorer.js").read_text("utf-8"),
-        data=embedded(data),
-    )
+
+
+def _notes(picture: Picture) -> list[str]:
+    program = picture.program
+    if program is None or program.data is not None:
+        return list(picture.notes)
+    return [*picture.notes, f"nothing can be moved here: {program.reason}"]
+
+
+def _edge(e: Edge) -> Any:
+    return {
+        "source": e.source, "target": e.target, "position": e.position, "local": _safe(e.local), "amount": e.amount,
+        "localSlot": e.local_slot, "carried": [_quantity(q) for q in e.carried],
+    }  # fmt: skip
 
 
 def embedded(data: Any) -> str:
@@ -97,7 +122,9 @@ def _value_line(box: Box) -> str:
 
 
 def _quantity(q: Quantity | None) -> Any:
-    return None if q is None else {"text": q.text, "shape": q.shape, "dtype": q.dtype, "numbers": _safe(q.numbers)}
+    if q is None:
+        return None
+    return {"text": q.text, "shape": q.shape, "dtype": q.dtype, "numbers": _safe(q.numbers), "slot": q.slot}
 
 
 def _safe(numbers: Any) -> Any:
@@ -146,7 +173,10 @@ PAGE = """<!doctype html>
 <noscript>The explorer needs JavaScript.</noscript>
 <script type="application/json" id="graph">{data}</script>
 <script>
-{script}</script>
+"use strict";
+(() => {{
+{script}}})();
+</script>
 </body>
 </html>
 """

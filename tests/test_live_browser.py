@@ -1,0 +1,152 @@
+"""Live pages in headless Chromium: leaves are dragged, typed and pulled, and every number is Python's."""
+
+import numpy as np
+import pytest
+from selenium.webdriver.common.action_chains import ActionChains
+
+import adjoint as ad
+from adjoint.api.pictures import Exploration
+from adjoint.picture import build
+from adjoint.picture.page import explorer_page
+from live_pages import CASES, Asked, assert_same
+
+pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore::ResourceWarning")]
+
+MOVES = 20
+
+
+@pytest.mark.parametrize("name", sorted({name.split("-")[0] for name, _, _ in CASES}))
+def test_every_operation_moves_as_python_does(opened, name):
+    for case_name, operation, case in CASES:
+        if case_name.split("-")[0] != name:
+            continue
+        asked = Asked(operation, case, MOVES)
+        question = asked.question()
+        if not question["moves"]:
+            continue
+        page = opened(Exploration(explorer_page(build(asked.y.node, live=True), ())))
+        found = page.driver.execute_script(
+            "const decoded = x => typeof x === 'string' ? {inf: Infinity, '-inf': -Infinity, nan: NaN}[x] : x;"
+            "const told = x => Number.isFinite(x) ? x : x !== x ? 'nan' : x > 0 ? 'inf' : '-inf';"
+            "return arguments[0].map(({slot, numbers}) => { adjoint.set(slot, numbers.map(decoded));"
+            "  return arguments[1].map(i => adjoint.read(i).map(told)); });",
+            question["moves"],
+            question["read"],
+        )
+        for values, theirs in zip(found, asked.answers(), strict=True):
+            assert_same(values, theirs, case_name)
+
+
+def cube(x, z):
+    return 3 * x * x * x + 4 * x + 1 + x * z
+
+
+@pytest.fixture
+def cube_page(opened):
+    x, z = ad.variable(2.0), ad.variable(0.0)
+    y = cube(x, z)
+    return opened(ad.explore(y, names={"x": x, "z": z, "y": y}))
+
+
+def shown(page, name, line=2):
+    return float(page.box(name)[line].split(" = ")[-1])
+
+
+def assert_cube_at(page, **at):
+    """What the page shows of the cube, with x and z where they are, is Python's, to the five digits that it shows."""
+    leaves = [ad.variable(value) for value in at.values()]
+    y = cube(*leaves)
+    page.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+    top = page.driver.execute_script("return document.querySelector('.box.root .value').textContent")
+    assert float(top.split(" = ")[-1]) == pytest.approx(y.item(), rel=2e-5)
+    for name, gradient in zip(at, ad.gradients(y, leaves), strict=True):
+        assert shown(page, name) == pytest.approx(gradient.item(), rel=2e-5)
+
+
+def leaf_row(page, name):
+    return next(row for row in page.all("#leaves .leaf") if row.find_element("css selector", "label").text == name)
+
+
+def test_typing_a_number_moves_everything(cube_page):
+    field = leaf_row(cube_page, "x").find_element("css selector", "input[type=number]")
+    field.clear()
+    field.send_keys("3")
+    assert cube_page.text("#count") == "step 18 of 18"
+    assert_cube_at(cube_page, x=3.0, z=0.0)
+    cube_page.one("#put-back").click()
+    assert_cube_at(cube_page, x=2.0, z=0.0)
+    assert field.get_attribute("value") == "2"
+
+
+def test_dragging_a_box_sideways_moves_it(cube_page):
+    before = cube_page.one("#world").get_attribute("transform")
+    box = cube_page.one('.box[data-key="n1"]')
+    ActionChains(cube_page.driver).drag_and_drop_by_offset(box, 50, 0).perform()
+    assert cube_page.one("#world").get_attribute("transform") == before
+    x = float(cube_page.box("x")[0].split(" = ")[1])
+    assert 2.5 < x < 3.5
+    assert_cube_at(cube_page, x=x, z=0.0)
+
+
+def test_a_slider_moves_a_number(cube_page):
+    row = leaf_row(cube_page, "z")
+    pull = row.find_element("css selector", "input[type=range]")
+    ActionChains(cube_page.driver).click_and_hold(pull).move_by_offset(20, 0).release().perform()
+    z = float(cube_page.box("z")[0].split(" = ")[1])
+    assert z > 0.1
+    assert_cube_at(cube_page, x=2.0, z=z)
+    assert float(row.find_element("css selector", "input[type=number]").get_attribute("value")) == pytest.approx(
+        z, rel=1e-4
+    )
+
+
+def test_constants_move_and_sums_over_paths_follow(cube_page):
+    cube_page.click_box("n0")  # the 3 of 3·x³
+    field = cube_page.one("#control input[type=number]")
+    field.clear()
+    field.send_keys("5")
+    cube_page.click_box("n1")
+    assert cube_page.text("#path-sum") == "sum 64"
+    assert [row[2] for row in cube_page.rows("paths")] == ["+20", "+20", "+20", "+4", "+0"]
+
+
+def test_elements_of_an_array_and_the_whole_of_it(opened):
+    start = np.array([[1.0, 2.0], [3.0, 4.0]])
+    w = ad.variable(start, dtype="float64")
+    y = ad.sin(w).sum() * w.prod()
+    page = opened(ad.explore(y, names={"w": w, "y": y}))
+    page.click_box(page.one(".box.variable").get_attribute("data-key"))
+    cells = page.all("#control .cells input")
+    assert [float(cell.get_attribute("value")) for cell in cells] == [1, 2, 3, 4]
+    cells[2].clear()
+    cells[2].send_keys("0.5")
+    slot = page.driver.execute_script("return adjoint.leaves().find(leaf => leaf.name === 'w').slot")
+    now = np.array([[1.0, 2.0], [0.5, 4.0]])
+    assert page.driver.execute_script(f"return adjoint.read({slot})") == now.ravel().tolist()
+    pull = page.one("#control .leaf input[type=range]")
+    ActionChains(page.driver).click_and_hold(pull).move_by_offset(15, 0).release().perform()
+    moved = np.array(page.driver.execute_script(f"return adjoint.read({slot})")).reshape(2, 2)
+    again = ad.variable(now, dtype="float64")
+    (direction,) = ad.gradients(ad.sin(again).sum() * again.prod(), [again])
+    step = moved - now
+    unit = direction.numpy() / np.linalg.norm(direction.numpy())
+    assert np.linalg.norm(step) > 0.01
+    np.testing.assert_allclose(step, (step * unit).sum() * unit, atol=1e-12)
+
+
+def test_what_cannot_be_computed_says_so_and_stays_still(opened):
+    x, w = ad.variable(2.0), ad.variable(3.0)
+    y = ad.host_call(np.cbrt, x, shape=(), dtype="float32", vjp=lambda u, x: u / 3) * w + w * w
+    page = opened(ad.explore(y, names={"x": x, "w": w, "y": y}, compare=False))
+    page.press("\ue010")
+    x_key = page.driver.execute_script(
+        "return [...document.querySelectorAll('.box.variable')].find(b => b.textContent.startsWith('x')).dataset.key"
+    )
+    assert "movable" not in page.one(f'.box[data-key="{x_key}"]').get_attribute("class")
+    page.click_box(x_key)
+    assert "It stays still: cbrt is host code" in page.text("#details")
+    field = leaf_row(page, "w").find_element("css selector", "input[type=number]")
+    field.clear()
+    field.send_keys("1")
+    page.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+    assert shown(page, "w") == pytest.approx(2 ** (1 / 3) + 2, rel=1e-4)
