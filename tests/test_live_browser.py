@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from selenium.webdriver.common.action_chains import ActionChains
 
 import adjoint as ad
 from adjoint.api.pictures import Exploration
@@ -12,6 +11,7 @@ from live_pages import CASES, Asked, assert_same
 
 pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
+ActionChains = pytest.importorskip("selenium.webdriver.common.action_chains").ActionChains
 MOVES = 20
 
 
@@ -150,3 +150,65 @@ def test_what_cannot_be_computed_says_so_and_stays_still(opened):
     field.send_keys("1")
     page.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
     assert shown(page, "w") == pytest.approx(2 ** (1 / 3) + 2, rel=1e-4)
+
+
+def two_layers():
+    ad.random.seed(0)
+    net = ad.nn.Sequential(ad.nn.Linear(2, 8), ad.nn.Tanh(), ad.nn.Linear(8, 1))
+    points = ad.tensor(np.random.default_rng(0).normal(size=(12, 2)).astype("float32"))
+    loss = (net(points) ** 2).mean()
+    return net, loss
+
+
+def test_no_label_covers_another_or_a_box(opened):
+    inputs = [ad.variable(0.3 * i - 0.4, name=f"x{i}") for i in range(3)]
+    hidden = [ad.tanh(sum(x * (0.37 * (i + 2) - 0.5 * j) for j, x in enumerate(inputs))) for i in range(3)]
+    y = sum(h * (0.21 * i - 0.5) for i, h in enumerate(hidden))
+    page = opened(ad.explore(y, names={"y": y}, fold=False))
+    page.press("\ue010")
+    covered = page.driver.execute_script("""
+        const rects = selector => [...document.querySelectorAll(selector)].filter(e => e.textContent || e.tagName === 'rect')
+          .map(e => e.getBoundingClientRect());
+        const labels = rects('.edge text'), boxes = rects('.box > rect'), found = [];
+        const over = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+          && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
+        labels.forEach((a, i) => [...labels.slice(0, i), ...boxes].forEach(b => { if (over(a, b)) found.push([a, b]); }));
+        return [labels.length, found.length];""")
+    assert covered[0] > 30 and covered[1] == 0
+
+
+def test_arrays_are_shown_in_colours_and_their_gradient_on_hovering(opened):
+    net, loss = two_layers()
+    page = opened(ad.explore(loss, names={"net": net, "loss": loss}, fold=False, compare=False))
+    page.press("\ue010")
+    weight = page.driver.execute_script(
+        "return [...document.querySelectorAll('.box.variable')].find(b => b.textContent.includes('net.0.weight'))"
+    )
+
+    def colours():
+        return [
+            (-1 if cell.get_attribute("class") == "negative" else 1) * float(cell.get_attribute("fill-opacity"))
+            for cell in weight.find_elements("css selector", ".heat rect:not(.around)")
+        ]
+
+    def expected(array):
+        return (array / np.abs(array).max()).ravel()
+
+    w = net[0].weight
+    np.testing.assert_allclose(colours(), expected(w.numpy()), atol=0.006)
+    ActionChains(page.driver).move_to_element(weight.find_element("css selector", "rect")).perform()
+    (gradient,) = ad.gradients(loss, [w])
+    np.testing.assert_allclose(colours(), expected(gradient.numpy()), atol=0.006)
+
+
+def test_a_long_loop_is_one_box_and_opens(opened):
+    ws = [ad.variable(0.002 * i) for i in range(400)]
+    s = x = ad.variable(1.0)
+    for w in ws:
+        s = ad.tanh(s * w + x)
+    page = opened(ad.explore(s, names={"ws": ws, "x": x, "s": s}, compare=False))
+    assert len(page.all(".box")) == 2 and page.text("#count") == "step 0 of 4"
+    page.press("\ue010")
+    page.click_box(page.one(".box.group").get_attribute("data-key"))
+    page.press("\ue007")
+    assert len(page.all(".box.group")) == 400

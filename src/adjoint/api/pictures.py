@@ -16,6 +16,7 @@ from adjoint.picture import Picture, build
 from adjoint.picture.dot import dot_text
 from adjoint.picture.folding import LIMIT, auto_folded, fold
 from adjoint.picture.page import explorer_page
+from adjoint.picture.repeating import with_repetitions
 from adjoint.picture.text import text_tree
 from adjoint.primitives.core import cast
 from adjoint.tensors.located import at_user, user_frame
@@ -228,7 +229,7 @@ def picture_of(
             raise ValueError(f"{operation}: cotangent of shape {u.shape} for a tensor of shape {t.shape}{at_user()}")
     known = named_nodes(names) if names is not None else names_in(user_frame(2))
     wrt_nodes = None if chosen is None else [x.node for x in chosen]
-    return build(t.node, wrt=wrt_nodes, cotangent=u, names=known, **options)
+    return with_repetitions(build(t.node, wrt=wrt_nodes, cotangent=u, names=known, **options))
 
 
 def folded(picture: Picture, choice: bool | Collection[str] | None, limit: int | None) -> Picture:
@@ -270,20 +271,31 @@ def names_in(frame: FrameType | None) -> dict[Node, str]:
 def named_nodes(names: Mapping[str, Any]) -> dict[Node, str]:
     """Nodes by the names of tensors; of several names the first. A module's parameters have dotted ones."""
     found: dict[Node, str] = {}
-    modules = []
     for name, value in names.items():
         if isinstance(value, Tensor):
             found.setdefault(value.node, name)
-        elif isinstance(value, (list, tuple)) and len(value) <= 100:
-            for i, item in enumerate(value):
-                if isinstance(item, Tensor):
-                    found.setdefault(item.node, f"{name}[{i}]")
-        elif hasattr(type(value), "named_parameters"):  # a module; asking the object itself could run its code
-            modules.append((name, value))
-    for name, module in modules:
-        for path, parameter in module.named_parameters():
-            found.setdefault(parameter.node, f"{name}.{path}")
+    for name, value in names.items():
+        if hasattr(type(value), "named_parameters"):  # a module; asking the object itself could run its code
+            for path, parameter in value.named_parameters():
+                found.setdefault(parameter.node, f"{name}.{path}")
+    for name, value in names.items():
+        if isinstance(value, (list, tuple, dict)):
+            _name_items(found, name, value)
     return found
+
+
+MAX_ITEMS = 10_000  # of a list or dict whose tensors get names
+
+
+def _name_items(found: dict[Node, str], name: str, value: Any, depth: int = 0) -> None:
+    """Names such as `ws[17]` and `p['w'][0]` for the tensors in nested lists, tuples and dicts."""
+    if len(value) > MAX_ITEMS or depth > 3:
+        return
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        if isinstance(item, Tensor):
+            found.setdefault(item.node, f"{name}[{key!r}]")
+        elif isinstance(item, (list, tuple, dict)):
+            _name_items(found, f"{name}[{key!r}]", item, depth + 1)
 
 
 # Notebooks ------------------------------------------------------------------------------------------------------------

@@ -101,7 +101,7 @@ class Box:
     value       its value; None inside a traced function
     gradient    the cotangent that arrives here: the derivative of the root by it; None where none does
     groups      the scopes it lies in, outermost first
-    place       the user's file and line; `source` is the text of that line
+    place       the user's file and line, of a leaf where it is first used; `source` is the text of that line
     count       how many operations a folded group stands for
     """
 
@@ -163,13 +163,14 @@ def signed(x: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A composite function or a module: a box that folds."""
+    """A composite function, a module, or what repeats `turns` times: a box that folds."""
 
     key: str
     name: str
     parent: str | None
     place: str
     is_module: bool
+    turns: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,8 +217,10 @@ class Picture:
         return self.boxes[self.root].name or "y"
 
     def derivative_name(self, box: Box) -> str:
-        """`∂y/∂x`, or `gradient` for a box without a name."""
-        return f"∂{self.title}/∂{box.name}" if box.name else "gradient"
+        """`∂y/∂x`, or `gradient` for a box without a name; of a leaf it says where that is used."""
+        if box.name:
+            return f"∂{self.title}/∂{box.name}"
+        return f"gradient at {box.place}" if box.kind == "variable" and box.place else "gradient"
 
 
 # Building -------------------------------------------------------------------------------------------------------------
@@ -283,12 +286,13 @@ def _build(
     groups: dict[str, Group] = {}
     group_keys: dict[Scope, str] = {}
     places: dict[tuple[Any, int], tuple[str, str]] = {}
+    first_users = {x: node for (node, _), x in reversed(flow.sources.items()) if is_leaf(x)}
     boxes = {}
     for node, key in keys.items():
         inside = () if is_leaf(node) else _scopes(node, groups, group_keys)
-        boxes[key] = _box(
-            key, node, names.get(node), results.get(node), _lookup(results, flow.cotangents, node), inside, places
-        )
+        where = _where(first_users.get(node, node), places)
+        gradient = _lookup(results, flow.cotangents, node)
+        boxes[key] = _box(key, node, names.get(node), results.get(node), gradient, inside, where)
     if variables_only:
         boxes = {key: _without_operation(box) for key, box in boxes.items()}
     edges = []
@@ -400,7 +404,7 @@ def _box(
     value: Quantity | None,
     gradient: Quantity | None,
     inside: tuple[str, ...],
-    places: dict[tuple[Any, int], tuple[str, str]],
+    where: tuple[str, str],
 ) -> Box:
     op = node.op
     kind = "operation"
@@ -408,10 +412,9 @@ def _box(
         kind = "variable" if node.tracked else "constant" if op is FULL else "data"
         if op is PLACEHOLDER:
             name = name or str(node.attributes)
-    place, source = _where(node, places)
     type_text = repr(node.type) if not isinstance(node.type, tuple) else ", ".join(map(repr, node.type))
     symbol, detail = _symbol(node)
-    return Box(key, kind, name, symbol, op.name, detail, type_text, value, gradient, inside, place, source)
+    return Box(key, kind, name, symbol, op.name, detail, type_text, value, gradient, inside, *where)
 
 
 def _where(node: Node, places: dict[tuple[Any, int], tuple[str, str]]) -> tuple[str, str]:

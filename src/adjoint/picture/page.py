@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import math
 from collections.abc import Collection
 from importlib import resources
 from types import ModuleType
@@ -18,10 +19,11 @@ from adjoint.picture.text import shortened
 __all__ = ["LIMIT", "explorer_page"]
 
 MAX_LINE = 34  # characters; the script shortens to as many
+MIN_HEAT, MAX_HEAT = 5, (24, 8)  # elements from which an array is shown in colours; columns and rows of them
 LIMIT = 3_000  # boxes that a page holds; a bigger graph folds before
 # The scripts of a page, in the order in which they are read; they share one scope.
 ENGINE = ("arrays", "elementwise", "array_steps", "program")
-EXPLORER = (*ENGINE, "elements", "numbers", "view", "canvas", "moving", "compare", "panel", "acting", "opening")
+EXPLORER = (*ENGINE, "elements", "numbers", "view", "canvas", "heat", "moving", "compare", "panel", "acting", "opening")
 
 # Nothing may be fetched, sent or framed; the page's own style and script are all that there is.
 POLICY = (
@@ -51,7 +53,8 @@ def _asset(name: str) -> str:
 
 def graph_data(picture: Picture, folded: Collection[str], graphviz: ModuleType | None = None) -> dict[str, Any]:
     """A picture as its page holds it."""
-    picture = fold(picture, (), LIMIT)
+    repeated = [key for key, group in picture.groups.items() if group.turns]
+    picture = fold(picture, repeated if len(picture.boxes) > LIMIT else (), LIMIT)
     folded = [key for key in folded if key in picture.groups]
     sizes = {key: box_size(picture, box) for key, box in picture.boxes.items()}
     states = {"": ()} | {",".join(sorted(c)): c for c in (tuple(folded), tuple(_outermost(picture)))}
@@ -109,11 +112,22 @@ def box_size(picture: Picture, box: Box) -> tuple[float, float]:
     lines = [
         head,
         _value_line(box) if is_operation else "",
-        f"{picture.derivative_name(box)} = {box.gradient.text}" if box.gradient else "",
+        f"{picture.derivative_name(box) if box.name else 'gradient'} = {box.gradient.text}" if box.gradient else "",
     ]
     head_width = 8.4 * min(len(head), MAX_LINE)  # it is set larger
     width = max(head_width, *(7.1 * min(len(line), MAX_LINE) for line in lines))
-    return max(52.0, width + 22), 14.0 + 16.0 * sum(map(bool, lines))
+    across, down = heat_size(box)
+    return max(52.0, width + 22, across + 20), 14.0 + 16.0 * sum(map(bool, lines)) + (down + 6.0 if down else 0.0)
+
+
+def heat_size(box: Box) -> tuple[float, float]:
+    """Room for the colours of an array's elements, the last axis across; the script works it out likewise."""
+    shape = box.value.shape if box.value else ()
+    if math.prod(shape) < MIN_HEAT or not shape:
+        return 0.0, 0.0
+    columns, rows = min(shape[-1], MAX_HEAT[0]), min(math.prod(shape[:-1]), MAX_HEAT[1])
+    cell = max(3.0, min(10.0, 96.0 // columns))
+    return cell * columns, cell * rows
 
 
 def _value_line(box: Box) -> str:

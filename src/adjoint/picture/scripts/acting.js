@@ -57,7 +57,8 @@ function toggleFold(key) {
   if (folded.has(key)) folded.delete(key);
   else folded.add(key);
   rebuild();
-  fitIfLost();
+  if (view.at.has(key)) bringIntoView(key);
+  else fitIfLost();
 }
 function foldAll(all) {
   folded.clear();

@@ -44,8 +44,14 @@ function drawnBox(key, box) {
   const [x, y, w, h] = view.at.get(key);
   const made = drawn("g", { transform: `translate(${x},${y})`, role: "button", tabindex: "-1", "data-key": key });
   const symbol = drawn("text", { class: "symbol" }), value = drawn("text", { class: "value" }), gradient = drawn("text", { class: "gradient" });
-  made.append(drawn("rect", { x: -w / 2, y: -h / 2, width: w, height: h, rx: 9 }), symbol, value, gradient);
-  boxElements.set(key, { made, symbol, value, gradient, h, stamp: -1 });
+  const heat = box.value && heatOf(box.value.shape) ? drawnHeat(box, h) : null;
+  made.append(drawn("rect", { x: -w / 2, y: -h / 2, width: w, height: h, rx: 9 }), symbol, value, gradient, ...(heat ? [heat.made] : []));
+  boxElements.set(key, { made, symbol, value, gradient, heat, h, stamp: -1 });
+  if (heat) {
+    const turn = (on) => () => { heat.reversed = on; writeHeat(heat, box); };
+    made.addEventListener("pointerenter", turn(true));
+    made.addEventListener("pointerleave", turn(false));
+  }
   return made;
 }
 
@@ -192,9 +198,15 @@ function writeBox(key, box) {
   const gradient = gradientText(box, state);
   write(parts.symbol, shorten(top, 34));
   write(parts.value, shorten(isOperation ? named || value : "", 34));
-  write(parts.gradient, gradient ? shorten(`${box.derivative} = ${gradient}`, 40) : "");
+  write(parts.gradient, gradient ? shorten(`${box.name ? box.derivative : "gradient"} = ${gradient}`, 40) : "");
   const lines = [parts.symbol, parts.value, parts.gradient].filter((line) => line.textContent);
-  lines.forEach((line, i) => set(line, "y", String(5 + (i - (lines.length - 1) / 2) * 17)));
+  const raised = parts.heat ? parts.heat.height / 2 + 3 : 0;
+  lines.forEach((line, i) => set(line, "y", String(5 - raised + (i - (lines.length - 1) / 2) * 17)));
+  if (parts.heat) {
+    parts.heat.shown = value !== "";
+    parts.heat.arrived = gradient !== "";
+    writeHeat(parts.heat, box);
+  }
   set(parts.made, "aria-label", `${nameOf(box)}${value ? ", value " + value : ""}${gradient ? ", gradient " + gradient : ""}`);
 }
 
@@ -231,7 +243,7 @@ function home() {
 }
 function fitIfLost() {
   const [l, t, r, b] = extent();
-  if (panX + scale * r < 50 || panY + scale * b < 50 || panX + scale * l > canvas.clientWidth - 50 || panY + scale * t > canvas.clientHeight - 50) fit();
+  if (panX + scale * r < 50 || panY + scale * b < 50 || panX + scale * l > canvas.clientWidth - 50 || panY + scale * t > canvas.clientHeight - 50) home();
 }
 function zoom(by, x = canvas.clientWidth / 2, y = canvas.clientHeight / 2) {
   const next = Math.max(0.01, Math.min(6, scale * by));

@@ -63,7 +63,7 @@ function gradientLines() { // the largest first
   const size = (box) => (isNumber(box.gradient) ? Math.abs(box.gradient.numbers) : box.gradient.numbers ? Math.max(0, ...[box.gradient.numbers].flat(9).map((x) => Math.abs(Number(x)))) : Infinity);
   const boxes = [...view.boxes.values()].filter((b) => b.kind === "variable" && b.gradient).map((b) => [size(b), b]);
   boxes.sort((a, b) => b[0] - a[0]);
-  const lines = boxes.slice(0, MAX_LINES).map(([, b]) => p(`${b.name ? b.derivative : `${b.derivative} of ${nameOf(b)}`} = ${sumText(b)}`, "red"));
+  const lines = boxes.slice(0, MAX_LINES).map(([, b]) => p(`${b.derivative} = ${sumText(b)}`, "red"));
   const rest = boxes.slice(MAX_LINES), zeros = rest.filter(([s]) => s === 0).length;
   if (rest.length) lines.push(p(`${rest.length} more, none larger${zeros ? `; ${zeros} of them zero` : ""}`, "muted"));
   return lines;
@@ -101,20 +101,28 @@ function describe() {
   const kind = box.kind === "group" ? "folded scope" : box.kind;
   const parts = [element("h2", {}, `${box.name || box.symbol}`), p([kind, box.kind === "operation" ? box.operation : "", box.detail, box.type].filter(Boolean).join(" · "), "muted")];
   if (box.value) parts.push(p(`value ${box.value.text}`, "big"));
-  if (box.value) parts.push(elements(box.value, ""));
+  if (box.value) parts.push(elements(box.value, ""), heatFigure(box.value, "the values"));
   if (whyStill(box)) parts.push(p(`It stays still: ${whyStill(box)}.`, "muted"));
   if (box.formula) parts.push(element("div", { class: "formula" }, box.formula + (box.rules.length ? "\n" + box.rules.join("\n") : "")));
   parts.push(...where(box));
-  parts.push(foldButton(box));
+  parts.push(jacobianShapes(box), foldButton(box));
   if (box.gradient) {
     parts.push(p(`${box.derivative} = ${sumText(box)}`, "red big"));
-    parts.push(elements(box.gradient, " red"));
+    parts.push(elements(box.gradient, " red"), heatFigure(box.gradient, "the gradient"));
     const edges = view.uses.get(selected).filter((edge) => edge.carried.length);
     if (edges.length) parts.push(table("contributions", ["through", "amount"], edges.map((edge) => row([through(edge), shorten(amountOf(edge), 120)], (i) => i === 1))));
     if (byKey.has(selected) && isNumber(box.gradient)) sumOverPaths(parts, box);
     if (!comparable(box)) compare(parts);
   }
   details.replaceChildren(...parts.filter(Boolean));
+}
+
+function jacobianShapes(box) { // of an operation between arrays: the result's axes by the input's
+  if (box.kind !== "operation" || !box.value) return null;
+  const text = (shape) => (shape.length ? shape.join("·") : "1");
+  const lines = view.inputs.get(box.key).map((edge) => view.boxes.get(edge.source)).filter((input) => input.value && input.value.shape.length + box.value.shape.length)
+    .map((input) => `by ${nameOf(input)}: ${text(box.value.shape)} × ${text(input.value.shape)}`);
+  return lines.length ? p(`Jacobian ${[...new Set(lines)].join("; ")}`, "muted") : null;
 }
 
 function elements(q, kind) { // all of a small array, where its text leaves some out
