@@ -12,6 +12,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import adjoint as ad
+from adjoint.primitives import core
+from adjoint.tensors import located
 from browsing import chromium, opened
 
 __all__ = ["chromium", "opened"]
@@ -29,6 +31,7 @@ def fresh_state():
     """Undo what a test did to the engine's modes, and let none depend on the random numbers that another drew."""
     dtype = ad.get_default_dtype()
     ad.random.seed(0)
+    core.ON_WIDENING[:] = [located.warn_of_widening]
     yield
     ad.set_default_dtype(dtype)
     ad.set_deterministic(False)
