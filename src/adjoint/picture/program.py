@@ -27,7 +27,7 @@ __all__ = ["OPERATIONS", "Program", "program_of"]
 OPERATIONS = frozenset(
     "marker stop_gradient reshape after power_constant astype select_output custom checkpoint full "
     "negative abs sign signbit exp expm1 log log1p log2 log10 sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh "
-    "atanh sigmoid softplus relu erf erfc floor ceil trunc round logical_not isfinite isinf isnan "
+    "atanh sigmoid softplus relu erf erfc gaussian normal_cdf floor ceil trunc round logical_not isfinite isinf isnan "
     "add subtract multiply divide scale safe_divide remainder floor_divide power atan2 hypot logaddexp maximum minimum "
     "copysign equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor where clip "
     "permute_dims broadcast_to slice embed update_slice concat windows fold_windows gather scatter_add scatter "

@@ -49,16 +49,26 @@ const CODY = {
 };
 const polynomial = (coefficients, x) => coefficients.reduce((sum, c) => sum * x + c);
 
-function gaussian(x) { // exp(-x²), x split at a sixteenth so that the square is exact
+function gaussian(x, share = 1) { // exp(-share x²), x split at a sixteenth so that the square is exact
   const coarse = Math.trunc(x * 16) / 16;
-  return Math.exp(-coarse * coarse) * Math.exp(-(x - coarse) * (x + coarse));
+  return Math.exp(-share * coarse * coarse) * Math.exp(-share * (x - coarse) * (x + coarse));
 }
 
-function erfcOfLarge(x) { // x > 0.46875
-  if (x < 4) return gaussian(x) * (polynomial(CODY.middleP, x) / polynomial(CODY.middleQ, x));
+function erfcOfLarge(x, bell = gaussian(Math.min(x, 30))) { // x > 0.46875; bell: exp(-x²), where it is known better than x
+  if (x < 4) return bell * (polynomial(CODY.middleP, x) / polynomial(CODY.middleQ, x));
   const bounded = Math.min(x, 30), inverse = 1 / (bounded * bounded);
   const tail = 0.56418958354775628695 - (inverse * polynomial(CODY.largeP, inverse)) / polynomial(CODY.largeQ, inverse);
-  return (gaussian(bounded) * tail) / bounded;
+  return (bell * tail) / bounded;
+}
+
+const bellOf = (x) => gaussian(Math.max(-60, Math.min(60, x)), 0.5);
+
+function normalDistribution(x) {
+  if (x !== x) return NaN;
+  const scaled = x * Math.sqrt(0.5);
+  if (Math.abs(scaled) <= 0.46875) return 0.5 + 0.5 * erfOfSmall(scaled);
+  const tail = 0.5 * erfcOfLarge(Math.abs(scaled), bellOf(x));
+  return x < 0 ? tail : 1 - tail;
 }
 
 const erfOfSmall = (x) => (x * polynomial(CODY.smallP, x * x)) / polynomial(CODY.smallQ, x * x);
@@ -80,7 +90,8 @@ const UNARY = {
   negative: (x) => -x, abs: Math.abs, sign: Math.sign, signbit: isNegative, exp: Math.exp, expm1: Math.expm1, log: Math.log,
   log1p: Math.log1p, log2: Math.log2, log10: Math.log10, sqrt: Math.sqrt, sin: Math.sin, cos: Math.cos, tan: Math.tan,
   asin: Math.asin, acos: Math.acos, atan: Math.atan, sinh: Math.sinh, cosh: Math.cosh, tanh: Math.tanh, asinh: Math.asinh,
-  acosh: Math.acosh, atanh: Math.atanh, sigmoid, softplus: (x) => logaddexp(x, 0), relu: (x) => larger(x, 0), erf, erfc,
+  acosh: Math.acosh, atanh: Math.atanh, sigmoid, softplus: (x) => logaddexp(x, 0), relu: (x) => larger(x, 0), erf, erfc, gaussian: bellOf,
+  normal_cdf: normalDistribution,
   floor: Math.floor, ceil: Math.ceil, trunc: Math.trunc, round: roundedHalfEven, logical_not: (x) => x === 0,
   isfinite: Number.isFinite, isinf: (x) => x === Infinity || x === -Infinity, isnan: (x) => x !== x,
 };
