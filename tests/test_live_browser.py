@@ -212,3 +212,71 @@ def test_a_long_loop_is_one_box_and_opens(opened):
     page.click_box(page.one(".box.group").get_attribute("data-key"))
     page.press("\ue007")
     assert len(page.all(".box.group")) == 400
+
+
+# The playground -------------------------------------------------------------------------------------------------------
+
+
+def typed(page, text):
+    page.one("#formula").clear()
+    page.one("#formula").send_keys(text)
+
+
+def test_a_formula_is_drawn_while_one_types(opened):
+    page = opened(ad.playground())
+    assert len(page.all(".box")) == 13
+    typed(page, "w = 0.5\nx = 2\nb = -1\ny = tanh(w*x + b)")
+    assert len(page.all(".box")) == 6 and page.text("#formula-error") == ""
+    assert shown(page, "w") == 2 and shown(page, "x") == 0.5 and shown(page, "b") == 1
+    page.one("#formula").send_keys(" + sn(x)")
+    assert page.text("#formula-error").endswith("line 4, character 21: there is no function sn; there is sin")
+    assert page.text("#formula-error mark") == "sn" and len(page.all(".box")) == 8
+    assert page.one("#formula").get_attribute("aria-invalid") == "true"
+
+
+def test_dragging_writes_the_number_back_and_steps_go_through_both_passes(opened):
+    page = opened(ad.playground(formula="x = 2\nw = [1, 2]\ny = x*x*x + sum(w) # a cube"))
+    page.one("h1").click()
+    page.press("\ue014")
+    assert page.text("#count") == "step 1 of 10" and page.text("#now .big") == "2 × 2 = 4"
+    page.press("\ue010")
+    box = next(b for b in page.all(".box.variable") if b.text.startswith("x"))
+    ActionChains(page.driver).drag_and_drop_by_offset(box.find_element("css selector", "rect"), 40, 0).perform()
+    page.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+    first, second, third = page.one("#formula").get_property("value").split("\n")
+    x = float(first.removeprefix("x = "))
+    assert x > 2.2 and second == "w = [1, 2]" and third == "y = x*x*x + sum(w) # a cube"
+    assert shown(page, "x") == pytest.approx(3 * x * x, rel=1e-4)
+
+
+def test_every_starting_point_opens_with_its_questions(opened):
+    page = opened(ad.playground())
+    options = len(page.all("#gallery option"))
+    for i in range(options):
+        page.all("#gallery option")[i].click()
+        assert page.text("#formula-error") == "" and page.all("#questions details")
+        page.one("#last").click()
+        assert page.all(".edge.flowing") and not page.all(".question[open]")
+    page.all(".question summary")[0].click()
+    assert page.all(".question[open] p")[0].text
+
+
+@pytest.mark.parametrize("width", [390, 800, 1400])
+@pytest.mark.parametrize("name", ["explorer", "playground"])
+def test_nothing_is_wider_than_the_window(opened, name, width):
+    net, loss = two_layers()
+    page = opened(ad.playground() if name == "playground" else ad.explore(loss, names={"net": net, "loss": loss}))
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        page.press("\ue010")
+        page.driver.execute_script(
+            "document.querySelector('.box.variable').dispatchEvent(new MouseEvent('click', {bubbles: true}))"
+        )
+        wide = page.driver.execute_script("""
+            const width = document.documentElement.clientWidth;
+            return [...document.querySelectorAll('header *, #player *, aside *, #editor *')].filter(e => !e.closest('svg'))
+              .filter(e => e.getBoundingClientRect().right > width + 1).map(e => e.outerHTML.slice(0, 80));""")
+        assert wide == []
+    finally:
+        page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

@@ -15,7 +15,7 @@ from adjoint.graph import Node
 from adjoint.picture import Picture, build
 from adjoint.picture.dot import dot_text
 from adjoint.picture.folding import LIMIT, auto_folded, fold
-from adjoint.picture.page import explorer_page
+from adjoint.picture.page import explorer_page, playground_page
 from adjoint.picture.repeating import with_repetitions
 from adjoint.picture.text import text_tree
 from adjoint.primitives.core import cast
@@ -23,7 +23,7 @@ from adjoint.tensors.located import at_user, user_frame
 from adjoint.tensors.conversion import as_node
 from adjoint.tensors.tensor import Tensor, _f_namespace
 
-__all__ = ["Drawing", "Exploration", "draw", "explore", "show_pictures"]
+__all__ = ["Drawing", "Exploration", "draw", "explore", "playground", "show_pictures"]
 
 GRAPHVIZ = ("svg", "png", "pdf")
 FORMATS = (*GRAPHVIZ, "dot", "txt")
@@ -207,6 +207,26 @@ def explore(
         variables_only=variables_only, compare=compare, live=True,
     )  # fmt: skip
     page = Exploration(explorer_page(picture, _chosen(picture, fold), _optional.try_load("pygraphviz")))
+    if path is not None:
+        page.save(path)
+    return page
+
+
+def playground(path: str | os.PathLike[str] | None = None, *, formula: str | None = None) -> Exploration:
+    """Make a page in which one types a formula, drags its numbers, and steps through both passes, without Python.
+
+    The page reads lines of `name = expression` as they are typed, with arithmetic, arrays of numbers, `@`, `.T`, indices
+    and the usual functions; errors are shown at the character. A name without a value is a number to drag. Derivatives
+    come from this engine's own rules, which the page carries as data. It asks the network for nothing.
+
+    path: where to write it. formula: what it starts with; by default the first of its gallery.
+
+    >>> import adjoint as ad
+    >>> page = ad.playground(formula="y = tanh(w*x + b)")
+    >>> page.html.startswith("<!doctype html>")
+    True
+    """
+    page = Exploration(playground_page(formula))
     if path is not None:
         page.save(path)
     return page

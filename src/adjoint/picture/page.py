@@ -14,16 +14,19 @@ from adjoint.picture.folding import fold
 from adjoint.picture.formulas import formula
 from adjoint.picture.layout import layout
 from adjoint.picture.model import Box, Edge, Picture, Quantity
+from adjoint.picture.rules import rules_data
 from adjoint.picture.text import shortened
 
-__all__ = ["LIMIT", "explorer_page"]
+__all__ = ["LIMIT", "explorer_page", "playground_page"]
 
 MAX_LINE = 34  # characters; the script shortens to as many
 MIN_HEAT, MAX_HEAT = 5, (24, 8)  # elements from which an array is shown in colours; columns and rows of them
 LIMIT = 3_000  # boxes that a page holds; a bigger graph folds before
 # The scripts of a page, in the order in which they are read; they share one scope.
 ENGINE = ("arrays", "elementwise", "array_steps", "program")
-EXPLORER = (*ENGINE, "elements", "numbers", "view", "canvas", "heat", "moving", "compare", "panel", "acting", "opening")
+SHOWING = ("elements", "numbers", "view", "layout", "canvas", "heat", "moving", "compare", "panel", "acting")
+EXPLORER = (*ENGINE, *SHOWING, "opening")
+PLAYGROUND = (*ENGINE, *SHOWING, "recording", "parser", "reversing", "gallery", "playground")
 
 # Nothing may be fetched, sent or framed; the page's own style and script are all that there is.
 POLICY = (
@@ -34,6 +37,11 @@ POLICY = (
 def explorer_page(picture: Picture, folded: Collection[str], graphviz: ModuleType | None = None) -> str:
     """The page of a picture, at first with these scopes folded."""
     return page(f"{shortened(picture.title, 80)}: how it was computed", EXPLORER, graph_data(picture, folded, graphviz))
+
+
+def playground_page(formula: str | None = None) -> str:
+    """The page in which one types a formula of one's own, at first this one."""
+    return page("Playground: type a formula, drag its numbers", PLAYGROUND, {"rules": rules_data(), "formula": formula})
 
 
 def page(title: str, scripts: Collection[str], data: Any) -> str:

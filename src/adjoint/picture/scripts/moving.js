@@ -154,6 +154,7 @@ function indexText(i, shape) {
 
 // The leaves of the page, those with the largest gradients first.
 const MAX_LISTED = 8;
+const HINTS = ["Click an array on the graph, to move its elements or the whole of it.", "Or drag a number on the graph, sideways; click any leaf, array or constant to move it here."];
 const leaves = element("section", { id: "leaves" });
 function listLeaves() {
   const strength = (box) => (box.gradient && box.gradient.slot !== null ? Math.max(0, ...Array.from(running.slots[box.gradient.slot].data, Math.abs)) : -1);
@@ -164,7 +165,7 @@ function listLeaves() {
   leaves.replaceChildren(...[
     element("h2", {}, "Move a number"),
     ...sorted.slice(0, MAX_LISTED).map((box) => oneControl(nameOf(box), box.value.slot)),
-    p(sorted.length > MAX_LISTED ? `${sorted.length - MAX_LISTED} more: click one on the graph, or drag it there.` : "Or drag a number on the graph, sideways; click any leaf, array or constant to move it here.", "muted"),
+    p(sorted.length > MAX_LISTED ? `${sorted.length - MAX_LISTED} more: click one on the graph, or drag it there.` : HINTS[sorted.length ? 1 : 0], "muted"),
     button("put-back", "put everything back", "all leaves as they were", putBack),
   ]);
 }
