@@ -242,3 +242,10 @@ def test_every_public_operation_has_a_row() -> None:
     functions = {name for name in ad.__all__ if inspect.isroutine(getattr(ad, name))}
     assert sorted(functions - rows - set(others)) == []
     assert [name for name in operations + others if not callable(getattr(ad, name, None))] == []
+
+
+@pytest.mark.parametrize("namespace", ["linalg"])
+def test_every_function_of_a_namespace_has_a_row(namespace: str) -> None:
+    module, rows = getattr(ad, namespace), {operation.name for operation in OPERATIONS}
+    functions = {name for name in module.__all__ if inspect.isroutine(getattr(module, name))}
+    assert sorted(name for name in functions if f"{namespace}.{name}" not in rows) == []

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from adjoint.api.jacobians import hessian, hvp, jacfwd, jacobian, jacrev, linearize
     from adjoint.api.jit import jit
     from adjoint.api.pictures import Drawing, Exploration, draw, explore, show_pictures
-    from adjoint import cli, data, debug, interop, nn, optim, plot, train
+    from adjoint import cli, data, debug, interop, linalg, nn, optim, plot, train
     from adjoint.debug import explain, explain_nan, gradient_flow
     from adjoint.interop import load, save
 
@@ -54,7 +54,7 @@ complex64, complex128 = _dtypes.complex64, _dtypes.complex128
 pi, e, inf, nan, newaxis = 3.141592653589793, 2.718281828459045, float("inf"), float("nan"), None
 
 # Subpackages and names that are imported when first used, so that `import adjoint` stays fast.
-_LAZY_MODULES = frozenset({"cli", "data", "debug", "interop", "nn", "optim", "plot", "train"})
+_LAZY_MODULES = frozenset({"cli", "data", "debug", "interop", "linalg", "nn", "optim", "plot", "train"})
 _LAZY_NAMES = {
     "jit": "adjoint.api.jit", "check_grads": "adjoint.api.checks",
     **dict.fromkeys(("hessian", "hvp", "jacfwd", "jacobian", "jacrev", "linearize"), "adjoint.api.jacobians"),
@@ -93,9 +93,9 @@ __all__ = [
     "get_default_dtype", "get_num_threads", "grad", "gradient_flow", "gradients", "greater", "greater_equal", "hessian",
     "host_call", "hvp", "hypot", "imag", "inf", "int16", "int32", "int64", "int8", "interop", "is_deterministic",
     "is_grad_enabled", "isfinite", "isinf", "isnan", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "less", "less_equal",
-    "linearize",
-    "linspace", "load", "log", "log10", "log1p", "log2", "log_softmax", "logaddexp", "logical_and", "logical_not",
-    "logical_or", "logical_xor", "logsumexp", "matmul", "matrix_transpose", "max", "maximum", "mean", "meshgrid", "min",
+    "linalg", "linearize", "linspace", "load", "log", "log10", "log1p", "log2", "log_softmax", "logaddexp",
+    "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "matmul", "matrix_transpose", "max",
+    "maximum", "mean", "meshgrid", "min",
     "minimum", "moveaxis", "multiply", "nan", "negative", "newaxis", "nn", "no_grad", "nonzero", "norm", "not_equal",
     "one_hot", "ones", "ones_like", "optim", "outer", "pad", "permute_dims", "pi", "plot", "positive", "power", "prod",
     "random", "real", "reciprocal", "relu", "remainder", "repeat", "reshape", "result_type", "roll", "round", "save",

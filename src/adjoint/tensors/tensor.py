@@ -16,6 +16,7 @@ from adjoint.tensors.assignment import Assignment, rebind
 from adjoint.tensors.conversion import array_node, as_node
 from adjoint.tensors.gradients import Gradients
 from adjoint.tensors.located import at_user, recording_at_user
+from adjoint.tensors.namespaces import namespaced
 from adjoint.tensors.named import new, recorded, tensors_are, variable_of, wrap
 from adjoint.tensors.text import describe, made_by
 from adjoint.tensors.values import Values
@@ -126,7 +127,7 @@ class Tensor(Values, Gradients, Assignment):
             return handler(*inputs, **keywords)
 
     def __array_function__(self, function: Any, types: Any, args: Any, keywords: Any) -> Any:
-        handler = ARRAY_FUNCTIONS.get(function)
+        handler = ARRAY_FUNCTIONS.get(function) or namespaced(function)
         if handler is None:
             return NotImplemented
         with recording_at_user():
