@@ -16,7 +16,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import scipy.fft
 import scipy.linalg
+import scipy.signal
 import scipy.special
 
 import adjoint as ad
@@ -918,7 +920,67 @@ LINALG = [
     linear("linalg.vecdot", np.vecdot, case(array(2, 3), array(3))),
 ]
 
-OPERATIONS = [*ELEMENTWISE, *REDUCTIONS, *SHAPES, *INDEXING, *LINEAR, *PICTURES, *CONSTRUCTORS, *LINALG]
+# ---- transforms ------------------------------------------------------------------------------------------------------
+
+
+def transform(name: str, *cases: Case, dtypes: str = "fc", reference: Callable[..., Any] | None = None) -> Operation:
+    """A row of `ad.fft` beside SciPy's function of that name."""
+    return Operation(f"fft.{name}", reference or getattr(scipy.fft, name), cases, dtypes=dtypes)
+
+
+ALONG_ONE = (
+    *(case(array(5), norm=norm) for norm in (None, "ortho", "forward")),
+    *(case(array(2, 4), n=n, axis=axis) for n, axis in ((None, 0), (3, 1), (7, -1), (4, 0))),
+)
+ALONG_SOME = (
+    case(array(3, 4)),
+    case(array(2, 3, 4), axes=(0, 2), norm="ortho"),
+    case(array(3, 4), s=(4, 3), axes=(1, 0), norm="forward"),
+)
+# complex half spectra: what has no twin holds a real number, so that differences see the same as rules
+HALVES_OF = (case(array(4)), case(array(4), n=5), case(array(3, 4), n=7, axis=0, norm="ortho"), case(array(3), n=6))
+KINDS = [case(array(5), type=t, norm=norm) for t in (1, 2, 3, 4) for norm in (None, "ortho")]
+KINDS += [
+    case(array(2, 4), type=2, n=6, axis=0, norm="forward"),
+    case(array(4), type=3, n=3, orthogonalize=True),
+    case(array(3), type=1, norm="ortho", orthogonalize=False),
+]
+SOME_KINDS = [case(array(3, 4), type=t) for t in (1, 2, 3, 4)]
+SOME_KINDS += [case(array(2, 3, 4), type=2, s=(4, 2), axes=(2, 0), norm="ortho")]
+PAIRS_OF = [case(array(5), array(3), mode=mode) for mode in ("full", "same", "valid")]
+PAIRS_OF += [case(array(3), array(6), mode=mode) for mode in ("full", "same", "valid")]
+PAIRS_OF += [case(array(4, 5), array(3, 2), mode=mode) for mode in ("full", "same", "valid")]
+BY_FFT = [case(*x.arguments, method="fft", **x.keywords) for x in PAIRS_OF]
+
+TRANSFORMS = [
+    *(transform(name, *ALONG_ONE) for name in ("fft", "ifft")),
+    *(transform(name, *ALONG_ONE, dtypes="f") for name in ("rfft", "ihfft")),
+    *(transform(name, *HALVES_OF) for name in ("irfft", "hfft")),
+    *(transform(name, *ALONG_SOME) for name in ("fftn", "ifftn", "irfftn", "hfftn")),
+    *(transform(name, *ALONG_SOME, dtypes="f") for name in ("rfftn", "ihfftn")),
+    *(transform(name, ALONG_SOME[0]) for name in ("fft2", "ifft2", "irfft2", "hfft2")),
+    *(transform(name, ALONG_SOME[0], dtypes="f") for name in ("rfft2", "ihfft2")),
+    *(transform(name, *KINDS) for name in ("dct", "idct", "dst", "idst")),
+    *(transform(name, *SOME_KINDS) for name in ("dctn", "idctn", "dstn", "idstn")),
+    *(
+        transform(name, case(array(5)), case(array(3, 4)), case(array(3, 4), axes=0), dtypes="fci")
+        for name in ("fftshift", "ifftshift")
+    ),
+    transform("fftfreq", case(5, 0.3, dtype="float64"), reference=lambda n, d, dtype: np.fft.fftfreq(n, d)),
+    transform("rfftfreq", case(6, 2.0, dtype="float64"), reference=lambda n, d, dtype: np.fft.rfftfreq(n, d)),
+    transform("convolve", *PAIRS_OF, dtypes="fci", reference=scipy.signal.convolve),
+    transform("convolve", *BY_FFT, reference=scipy.signal.convolve),
+    transform("correlate", *PAIRS_OF, reference=scipy.signal.correlate),
+    transform("correlate", *BY_FFT[::3], reference=scipy.signal.correlate),
+    transform(
+        "fftconvolve",
+        *PAIRS_OF[:3],
+        case(array(2, 5), array(1, 3), mode="same", axes=1),
+        reference=scipy.signal.fftconvolve,
+    ),
+]
+
+OPERATIONS = [*ELEMENTWISE, *REDUCTIONS, *SHAPES, *INDEXING, *LINEAR, *PICTURES, *CONSTRUCTORS, *LINALG, *TRANSFORMS]
 
 # ---- corners: what the derivative is where the function has a kink, by decision --------------------------------------
 

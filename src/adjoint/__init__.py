@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from adjoint.api.jacobians import hessian, hvp, jacfwd, jacobian, jacrev, linearize
     from adjoint.api.jit import jit
     from adjoint.api.pictures import Drawing, Exploration, draw, explore, show_pictures
-    from adjoint import cli, data, debug, interop, linalg, nn, optim, plot, train
+    from adjoint import cli, data, debug, fft, interop, linalg, nn, optim, plot, train
     from adjoint.debug import explain, explain_nan, gradient_flow
     from adjoint.interop import load, save
 
@@ -54,7 +54,7 @@ complex64, complex128 = _dtypes.complex64, _dtypes.complex128
 pi, e, inf, nan, newaxis = 3.141592653589793, 2.718281828459045, float("inf"), float("nan"), None
 
 # Subpackages and names that are imported when first used, so that `import adjoint` stays fast.
-_LAZY_MODULES = frozenset({"cli", "data", "debug", "interop", "linalg", "nn", "optim", "plot", "train"})
+_LAZY_MODULES = frozenset({"cli", "data", "debug", "fft", "interop", "linalg", "nn", "optim", "plot", "train"})
 _LAZY_NAMES = {
     "jit": "adjoint.api.jit", "check_grads": "adjoint.api.checks",
     **dict.fromkeys(("hessian", "hvp", "jacfwd", "jacobian", "jacrev", "linearize"), "adjoint.api.jacobians"),
@@ -88,8 +88,8 @@ __all__ = [
     "broadcast_arrays", "broadcast_to", "ceil", "check_grads", "checkpoint", "cli", "clip", "complex128", "complex64",
     "concat", "conj", "copysign", "cos", "cosh", "count_nonzero", "cumulative_prod", "cumulative_sum", "custom_jvp",
     "custom_vjp", "data", "debug", "diff", "divide", "dot", "draw", "e", "einsum", "empty", "enable_grad", "equal",
-    "erf", "erfc", "evaluate", "exp", "expand_dims", "explain", "explain_nan", "explore", "expm1", "eye", "flatten",
-    "flip", "float32", "float64", "floor", "floor_divide", "fold", "full", "full_like", "function", "gelu",
+    "erf", "erfc", "evaluate", "exp", "expand_dims", "explain", "explain_nan", "explore", "expm1", "eye", "fft",
+    "flatten", "flip", "float32", "float64", "floor", "floor_divide", "fold", "full", "full_like", "function", "gelu",
     "get_default_dtype", "get_num_threads", "grad", "gradient_flow", "gradients", "greater", "greater_equal", "hessian",
     "host_call", "hvp", "hypot", "imag", "inf", "int16", "int32", "int64", "int8", "interop", "is_deterministic",
     "is_grad_enabled", "isfinite", "isinf", "isnan", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "less", "less_equal",

@@ -7,9 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 # NumPy's module, and the module of ours that has the table `FUNCTIONS` of what stands for its functions
-MODULES = {"numpy.linalg": "adjoint.linalg.numpys"}
+MODULES = {"numpy.linalg": "adjoint.linalg.numpys", "numpy.fft": "adjoint.fft.numpys"}
 # functions of NumPy's main namespace that belong to one of them
-NAMES = dict.fromkeys(("kron", "trace", "diagonal", "cross"), "adjoint.linalg.numpys")
+NAMES = {
+    **dict.fromkeys(("kron", "trace", "diagonal", "cross"), "adjoint.linalg.numpys"),
+    **dict.fromkeys(("convolve", "correlate"), "adjoint.fft.numpys"),
+}
 
 __all__ = ["namespaced"]
 
