@@ -980,7 +980,102 @@ TRANSFORMS = [
     ),
 ]
 
-OPERATIONS = [*ELEMENTWISE, *REDUCTIONS, *SHAPES, *INDEXING, *LINEAR, *PICTURES, *CONSTRUCTORS, *LINALG, *TRANSFORMS]
+# ---- special functions -----------------------------------------------------------------------------------------------
+
+FEW = (case(array(2, 3)), case(array()), case(array(0, 3)))
+FEW_PAIRS = (case(array(3), array(2, 3)), case(array(), array()), case(array(0, 3), array(3)))
+
+
+def special(name: str, *domains: tuple[float, float], cases: Sequence[Case] = (), reference: Any = None) -> Operation:
+    """A row of `ad.special` beside SciPy's function of that name, of as many arguments as there are domains."""
+    chosen = cases or (FEW if len(domains) == 1 else FEW_PAIRS)
+    function = reference or getattr(scipy.special, name)
+
+    def in_its_dtype(*arguments: Any, **keywords: Any) -> Any:  # beside numbers SciPy computes in float64
+        dtype = next(x.dtype for x in arguments if isinstance(x, np.ndarray))
+        return np.asarray(function(*arguments, **keywords), dtype)
+
+    return Operation(f"special.{name}", in_its_dtype if cases else function, tuple(chosen), domains)
+
+
+def fixed(*first: Any) -> list[Case]:
+    """Cases in which the parameter, by which there is no derivative, is a number."""
+    return [case(v, array(4)) for v in first]
+
+
+SPECIAL_FUNCTIONS = [
+    *(
+        special(name, (0.2, 4))
+        for name in ("gammaln", "digamma", "gamma", "i0", "i1", "i0e", "i1e", "expi", "spence", "entr")
+    ),
+    special("gammaln", (-2.8, -2.2)),
+    special("i1", (-0.9, 0.9)),
+    special("i1e", (-3, -0.1)),
+    special("spence", (0.9, 1.1)),
+    *(special(name, (-0.9, 0.9)) for name in ("erfinv",)),
+    *(special(name, (0.1, 0.9)) for name in ("ndtri", "logit")),
+    special("erfcinv", (0.1, 1.9)),
+    *(special(name, (-3, 3)) for name in ("ndtr", "log_ndtr", "erfcx", "exp2", "expit", "log_expit")),
+    special("erfcx", (6, 20)),
+    special("log_ndtr", (-40, -3)),
+    special("cbrt", (0.3, 3)),
+    special("sinc", (-0.6, 0.6), reference=np.sinc),
+    special("sinc", (1, 4), reference=np.sinc),
+    special(
+        "polygamma",
+        (0.5, 4),
+        cases=fixed(0, 1, 2),
+        reference=lambda n, x: scipy.special.polygamma(n, x).astype(x.dtype),
+    ),
+    special("expn", (0.5, 3), cases=fixed(0, 1, 4)),
+    special("zeta", (0.5, 3), cases=fixed(1.5, 4.0)),
+    *(special(name, (0.5, 4), (0.5, 4)) for name in ("beta", "betaln", "rel_entr", "xlogy", "xlog1py")),
+    special("owens_t", (-2, 2), (-2, 2)),
+    *(special(name, (0.2, 4), cases=fixed(0.5, 3.0)) for name in ("gammainc", "gammaincc")),
+    *(special(name, (0.3, 4), cases=fixed(0.0, 1.0, 2.5)) for name in ("iv", "kv", "jv", "yv")),
+    special("betainc", (0.1, 0.9), cases=[case(2.0, 0.5, array(4)), case(3.0, 2.0, array(2, 3))]),
+    special(
+        "multigammaln",
+        (2, 4),
+        cases=[case(array(3), 1), case(array(3), 3)],
+        reference=lambda x, d: scipy.special.multigammaln(x, d).astype(x.dtype),
+    ),
+    special("erf", (-2, 2)),
+    special("erfc", (-2, 2)),
+    special("softmax", (-2, 2), cases=[case(array(2, 3), axis=1)]),
+    special("log_softmax", (-2, 2), cases=[case(array(2, 3), axis=1)]),
+    special("logsumexp", (-2, 2), cases=REDUCE),
+    special(
+        "logsumexp",
+        (-2, 2),
+        (0.2, 2),
+        cases=[
+            case(array(2, 3), b=[0.5, 0.0, 2.0]),
+            case(array(3), b=2.0),
+            case(array(2, 3), axis=1, keepdims=True, b=[0.5, 1.0, 2.0]),
+        ],
+    ),
+    Operation(
+        "special.logsumexp",
+        lambda x, b: scipy.special.logsumexp(x, b=b, axis=-1),
+        (case(array(2, 3), array(3)),),
+        ((-2, 2), (0.2, 2)),
+        call=lambda x, b: ad.special.logsumexp(x, axis=-1, b=b),
+    ),
+]
+
+OPERATIONS = [
+    *ELEMENTWISE,
+    *REDUCTIONS,
+    *SHAPES,
+    *INDEXING,
+    *LINEAR,
+    *PICTURES,
+    *CONSTRUCTORS,
+    *LINALG,
+    *TRANSFORMS,
+    *SPECIAL_FUNCTIONS,
+]
 
 # ---- corners: what the derivative is where the function has a kink, by decision --------------------------------------
 

@@ -247,7 +247,7 @@ def test_every_public_operation_has_a_row() -> None:
     assert [name for name in operations + others if not callable(getattr(ad, name, None))] == []
 
 
-@pytest.mark.parametrize("namespace", ["linalg", "fft"])
+@pytest.mark.parametrize("namespace", ["linalg", "fft", "special"])
 def test_every_function_of_a_namespace_has_a_row(namespace: str) -> None:
     module, rows = getattr(ad, namespace), {operation.name for operation in OPERATIONS}
     functions = {name for name in module.__all__ if inspect.isroutine(getattr(module, name))}
