@@ -89,22 +89,6 @@ def _scanning(function: Any) -> Any:
     return handler
 
 
-def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    """NumPy's norm: of vectors, and of matrices where it is the Frobenius norm or a largest sum."""
-    axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    if ord is None or (ord == "fro" and len(axes) == 2):
-        return f.norm(x, 2, axis=axis, keepdims=keepdims)
-    if len(axes) != 2:
-        return f.norm(x, ord, axis=axis, keepdims=keepdims)
-    rows, columns = (a % x.ndim for a in axes)
-    if ord in (1, -1, np.inf, -np.inf):
-        summed, kept = (rows, columns) if abs(ord) == 1 else (columns, rows)
-        sums = f.sum(f.abs(x), axis=summed, keepdims=True)
-        extreme = (f.max if ord > 0 else f.min)(sums, axis=kept, keepdims=True)
-        return extreme if keepdims else f.squeeze(extreme, (rows, columns))
-    raise ValueError(f"norm: the matrix norm of order {ord!r} isn't here; 'fro', 1, -1, inf and -inf are")
-
-
 def _at_least(ndim: int) -> Any:
     """NumPy's `atleast_1d` and `atleast_2d`, which SciPy's optimizers call on gradients and Hessians: axes in front."""
 
@@ -150,6 +134,6 @@ ARRAY_FUNCTIONS.update(
         np.zeros_like: lambda x, dtype=None: f.zeros_like(x, dtype=dtype),
         np.ones_like: lambda x, dtype=None: f.ones_like(x, dtype=dtype),
         np.full_like: lambda x, fill_value, dtype=None: f.full_like(x, fill_value, dtype=dtype),
-        np.linalg.norm: _norm, np.atleast_1d: _at_least(1), np.atleast_2d: _at_least(2),
+        np.atleast_1d: _at_least(1), np.atleast_2d: _at_least(2),
     }
 )  # fmt: skip

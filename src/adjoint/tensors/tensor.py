@@ -18,6 +18,7 @@ from adjoint.tensors.assignment import Assignment, rebind
 from adjoint.tensors.conversion import array_node, as_node
 from adjoint.tensors.gradients import Gradients
 from adjoint.tensors.located import at_user, recording_at_user
+from adjoint.tensors.namespaces import namespaced, special_ufunc
 from adjoint.tensors.named import new, recorded, tensors_are, variable_of, wrap
 from adjoint.tensors.text import describe, made_by
 from adjoint.tensors.values import Values
@@ -121,7 +122,7 @@ class Tensor(Values, Gradients, Assignment):
     # NumPy's protocols ------------------------------------------------------------------------------------------------
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
-        handler = UFUNCS.get((ufunc, method))
+        handler = UFUNCS.get((ufunc, method)) or (special_ufunc(ufunc) if method == "__call__" else None)
         known = ("axis", "keepdims", "dtype") if method in ("reduce", "accumulate") else ("axis", "keepdims")
         if handler is None or any(k for k, v in keywords.items() if k not in known and v is not None):
             return NotImplemented
@@ -129,7 +130,7 @@ class Tensor(Values, Gradients, Assignment):
             return handler(*inputs, **keywords)
 
     def __array_function__(self, function: Any, types: Any, args: Any, keywords: Any) -> Any:
-        handler = ARRAY_FUNCTIONS.get(function)
+        handler = ARRAY_FUNCTIONS.get(function) or namespaced(function)
         if handler is None:
             return NotImplemented
         with recording_at_user():
