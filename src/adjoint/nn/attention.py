@@ -15,7 +15,7 @@ from adjoint.tensors.located import at_user
 from adjoint.tensors.named import wrap
 
 from . import functional, init
-from .functional.attention import check_probability
+from .functional.ranges import check_probability
 from .functional.recording import node_of, optional, scope, tensor_of
 from .linear import Linear
 from .module import Module
