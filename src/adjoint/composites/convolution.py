@@ -91,6 +91,8 @@ def transpose(
     reached = tuple([n + min(more, s - 1) for n, more, s in zip(extents, beyond, steps, strict=True)])
     geometry = Geometry(steps, tuple([(p, p) for p in around]), gaps, groups)
     given, kernel = same_type(name, [x, weight])
+    if given.dtype.kind != "f":
+        raise TypeError(f"{name}: not defined for {given.dtype.name}; it takes floating arrays")
 
     def spread(batch: Node) -> Node:
         if rank > 1:
@@ -125,9 +127,6 @@ def _check_weight(name: str, rank: int, weight: Node, channels: str) -> None:
 
 
 def _check_channels(name: str, x: Node, rank: int, weight: Node, channels: int, groups: int) -> None:
-    if x.dtype.kind != "f" or weight.dtype.kind != "f":
-        wrong = x.dtype.name if x.dtype.kind != "f" else weight.dtype.name
-        raise TypeError(f"{name}: not defined for {wrong}; it takes floating arrays")
     if x.shape[-rank - 1] != channels or not math.prod(weight.shape[:2]):
         raise ValueError(
             f"{name}: a weight of shape {weight.shape} in {groups} group{'s' * (groups > 1)} takes {channels} channels; "
@@ -138,3 +137,5 @@ def _check_channels(name: str, x: Node, rank: int, weight: Node, channels: int, 
 def _check_bias(name: str, bias: Node | None, count: int) -> None:
     if bias is not None and bias.shape != (count,):
         raise ValueError(f"{name}: the bias has shape {(count,)}, not {bias.shape}")
+    if bias is not None and bias.dtype.kind == "c":
+        raise TypeError(f"{name}: the bias is {bias.dtype.name}; convolutions are of real numbers, not complex ones")
