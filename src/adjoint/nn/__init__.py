@@ -31,7 +31,7 @@ from .activations import (
     Tanhshrink,
     Threshold,
 )
-from .attention import MultiheadAttention
+from .attention import KeyValueCache, MultiheadAttention
 from .containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from .convolution import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from .distance import Bilinear, CosineSimilarity, PairwiseDistance
@@ -110,6 +110,7 @@ from .pooling import (
     MaxUnpool2d,
     MaxUnpool3d,
 )
+from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
 from .regularization import AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout
 from .resampling import (
     ChannelShuffle,
@@ -123,6 +124,13 @@ from .resampling import (
 )
 from .shaping import Flatten, Identity, Unflatten
 from .summaries import Summary, summary
+from .transformer import (
+    Transformer,
+    TransformerDecoder,
+    TransformerDecoderLayer,
+    TransformerEncoder,
+    TransformerEncoderLayer,
+)
 
 __all__ = [
     # parts
@@ -138,7 +146,9 @@ __all__ = [
     "ChannelShuffle", "Fold", "PixelShuffle", "PixelUnshuffle", "Unfold", "Upsample", "UpsamplingBilinear2d",
     "UpsamplingNearest2d", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d",
     "InstanceNorm3d", "LayerNorm", "LocalResponseNorm", "RMSNorm", "AlphaDropout", "Dropout", "Dropout1d", "Dropout2d",
-    "Dropout3d", "FeatureAlphaDropout", "Embedding", "EmbeddingBag", "MultiheadAttention",
+    "Dropout3d", "FeatureAlphaDropout", "Embedding", "EmbeddingBag", "KeyValueCache", "MultiheadAttention",
+    "Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder", "TransformerEncoderLayer",
+    "GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNCell",
     # activations
     "CELU", "ELU", "GELU", "GLU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "LeakyReLU", "LogSigmoid",
     "LogSoftmax", "Mish", "PReLU", "RReLU", "ReLU", "ReLU6", "SELU", "SiLU", "Sigmoid", "Softmax", "Softmax2d", "Softmin",
