@@ -549,8 +549,29 @@ POOLS = (
     case(array(2, 2, 7, 6), Static((3, 2)), stride=2, padding=1),
     case(array(1, 1, 6, 6), Static((2, 4)), stride=(3, 1), padding=(0, 2)), case(array(0, 2, 4, 4), 2),
 )
+
+
+def along_axes(rank: int) -> Any:
+    """The reference of a signal or volume, by sums over the cells of windows: strides, padding and dilation as numbers."""
+
+    def of(x: np.ndarray, w: np.ndarray, bias: Any = None, stride: int = 1, padding: int = 0, dilation: int = 1) -> np.ndarray:
+        wide = np.pad(x, ((0, 0), (0, 0), *((padding, padding),) * rank))
+        counts = [(n - dilation * (k - 1) - 1) // stride + 1 for n, k in zip(wide.shape[2:], w.shape[2:], strict=True)]
+        y = np.zeros((len(x), len(w), *counts), x.dtype)
+        for cell in np.ndindex(*w.shape[2:]):
+            spans = [slice(c * dilation, c * dilation + (m - 1) * stride + 1, stride) for c, m in zip(cell, counts, strict=True)]
+            y += np.einsum("nc...,oc->no...", wide[(..., *spans)], w[(..., *cell)])
+        return y if bias is None else y + bias.reshape(-1, *(1,) * rank)
+
+    return of
+
+
 PICTURES = [
     row("conv2d", convolved, *CONVOLUTIONS, call=IMAGES.conv2d),
+    row("conv1d", along_axes(1), case(array(2, 3, 8), array(4, 3, 3), array(4)),
+        case(array(1, 2, 9), array(3, 2, 2), None, stride=2, padding=1, dilation=2), call=IMAGES.conv1d),
+    row("conv3d", along_axes(3), case(array(2, 2, 3, 4, 5), array(3, 2, 2, 2, 3), array(3)),
+        case(array(1, 2, 4, 4, 4), array(3, 2, 2, 1, 2), None, stride=2, padding=1), call=IMAGES.conv3d),
     row("max_pool2d", pooled(np.max, -np.inf), *POOLS, case(array(1, 2, 6, 7), 2, stride=1, dilation=(2, 3)),
         value(np.array([[[[np.nan, 1.0, 2.0, -np.inf], [0.0, 3.0, -np.inf, -np.inf]]]]), 2), call=IMAGES.max_pool2d),
     row("avg_pool2d", pooled(np.mean, 0.0), *POOLS, call=IMAGES.avg_pool2d),

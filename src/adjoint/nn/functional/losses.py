@@ -15,7 +15,7 @@ from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray
 from adjoint.tensors.located import at_user
 
-from .attention import check_range
+from .ranges import check_range
 from .recording import node_of, optional, recorded, scope, tensor_of
 
 __all__ = [
@@ -72,7 +72,7 @@ def kl_div(log_probabilities: Tensor, target: Any, reduction: str = "mean", log_
     name = "kl_div"
     if reduction != "batchmean":
         check_reduction(name, reduction, ", 'batchmean'")
-    target = _matching(name, log_probabilities, target)
+    target = matching(name, log_probabilities, target)
     with scope(name):
         found = losses.divergence(log_probabilities.node, cast(target.node, log_probabilities.dtype), log_target)
         if reduction != "batchmean":
@@ -95,7 +95,7 @@ def binary_cross_entropy_with_logits(
     """
     name = "binary_cross_entropy_with_logits"
     check_reduction(name, reduction)
-    target = _matching(name, logits, target)
+    target = matching(name, logits, target)
     for what, given in (("weight", weight), ("pos_weight", pos_weight)):
         if given is not None and not broadcasts_to(given.shape, logits.shape):
             raise ValueError(f"{name}: {what} of shape {given.shape} does not broadcast to {logits.shape}{at_user()}")
@@ -172,7 +172,7 @@ def check_reduction(name: str, reduction: str, others: str = "") -> None:
 
 def _of_difference(name: str, prediction: Tensor, target: Any, reduction: str, rule: Any) -> Tensor:
     check_reduction(name, reduction)
-    given = _matching(name, prediction, target)
+    given = matching(name, prediction, target)
 
     def loss(x: Node, y: Node) -> Node:
         return losses.reduced(rule(ops.subtract(x, y)), reduction)
@@ -180,7 +180,7 @@ def _of_difference(name: str, prediction: Tensor, target: Any, reduction: str, r
     return recorded(name, loss, node_of(prediction), given.node)
 
 
-def _matching(name: str, prediction: Tensor, target: Any) -> Tensor:
+def matching(name: str, prediction: Tensor, target: Any) -> Tensor:
     """The target as a tensor of the prediction's shape. Raises ValueError that says how to make it one."""
     given: Tensor = asarray(target)
     if given.shape == prediction.shape:
