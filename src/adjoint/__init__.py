@@ -20,6 +20,7 @@ from adjoint.api.transforms import grad, gradients, jvp, stop_gradient, value_an
 from adjoint.execution.threads import get_num_threads, set_num_threads
 from adjoint.dtypes import DType, get_default_dtype, set_default_dtype
 from adjoint.tensors import Tensor
+from adjoint.tensors.located import PrecisionWarning
 from adjoint.tensors.tensor import _f_namespace as _methods
 from adjoint.tensors.functions import (
     abs, acos, acosh, add, all, any, arange, argmax, argmin, argsort, asarray, asin, asinh, astype, atan, atan2, atanh,
@@ -82,7 +83,8 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "Context", "DType", "Drawing", "Exploration", "Function", "Tensor", "abs", "acos", "acosh", "add", "all", "any",
+    "Context", "DType", "Drawing", "Exploration", "Function", "PrecisionWarning",
+    "Tensor", "abs", "acos", "acosh", "add", "all", "any",
     "arange", "argmax", "argmin", "argsort", "asarray", "asin", "asinh", "astype", "atan", "atan2", "atanh",
     "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bool",
     "broadcast_arrays", "broadcast_to", "ceil", "check_grads", "checkpoint", "cli", "clip", "complex128", "complex64",

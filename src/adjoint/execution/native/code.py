@@ -1,8 +1,8 @@
 """Machine code by its contents: a function that was compiled before, by whichever program or process, is found again.
 
-Functions that are new are compiled together, as one module; its object code is one entry of the cache, and each function has an
-entry that says where it is. Both are found by hashes of everything that decides the code. Names in the object code are made of these
-hashes, so a function can't be taken for another, and object code holds no address.
+Functions that are new are compiled together, as one module; its object code is one entry of the cache, and each function has
+an entry that says where it is. Both are found by hashes of everything that decides the code. Names in the object code are made
+of these hashes, so a function can't be taken for another, and object code holds no address.
 """
 
 from __future__ import annotations

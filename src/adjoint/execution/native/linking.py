@@ -1,5 +1,5 @@
-"""From units to calls: the code of each unit is found, or compiled if no unit like it was met before, and gets a block that says where
-in the program's table its arrays are."""
+"""From units to calls: the code of each unit is found, or compiled if no unit like it was met before, and the unit gets a block
+that says where in the program's table its arrays are."""
 
 from __future__ import annotations
 
