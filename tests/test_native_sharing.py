@@ -19,7 +19,6 @@ from adjoint.execution.native.excerpts import exact
 from adjoint.execution.native.fuse import Host
 from adjoint.execution.native.program import Native, compile_nests
 from adjoint.execution.programs import Streaming
-
 from test_native import agree, normal, planned
 
 

@@ -189,14 +189,14 @@ def _moving(n: Numbering, move: Move) -> Moving:
     indexed: Indexed | None = None
 
     def place(offset: int) -> int:
-        return n.of(Start(out, offset) if offset else out)
+        return n.of(Start(out, offset))
 
     if name in ("scatter_add", "embed"):
         number = 0
     if name == "pieces" and not fills_everything(attributes, step.type.size):
         number = attributes.number
     if name in ("scatter", "update_slice"):
-        regions.append(Region(n.view(move.views[0]), place(0), steps))
+        regions.append(Region(n.view(move.views[0]), n.of(out), steps))
     if move.indices:
         moved = move.views[0] if name == "gather" else move.views[move.first_index - 1]
         indexed = Indexed(name == "gather", name == "scatter_add", n.view(moved).root,
@@ -216,7 +216,7 @@ def _moving(n: Numbering, move: Move) -> Moving:
         strides = tuple([s * by for (_, _, by), s in zip(slices, steps, strict=True)])
         regions.append(Region(n.view(move.views[-1]), place(start), strides))
     exactly = None if number is None else (exact(number), number)
-    return Moving(name, step.type.dtype.name, place(0), step.type.size, exactly, tuple(regions), indexed)
+    return Moving(name, step.type.dtype.name, n.of(out), step.type.size, exactly, tuple(regions), indexed)
 
 
 # Units made anew -------------------------------------------------------------------------------------------------------
