@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adjoint.execution.native import compiler, libraries
+from adjoint.execution.native import code, compiler, libraries
 from adjoint.execution.native.ir import Emitter
 from adjoint.execution.native.vector_math import FUNCTIONS
 
@@ -32,13 +32,12 @@ def compiled(name: str, dtype: str, arity: int, bits: int) -> Callable[..., np.n
     for k in e.libm.values():
         prologue += [f"  %at{k} = getelementptr ptr, ptr %libm, i64 {k}", f"  %libm{k} = load ptr, ptr %at{k}"]
     parameters = ", ".join([f"ptr %x{k}" for k in range(arity)] + ["ptr %y", "i64 %n", "ptr %libm"])
-    text = "\n".join(
-        [*sorted(declarations), f"define void @f({parameters}) #0 {{", "entry:", *e.allocations, *prologue, *e.lines,
-         "  ret void", "}", compiler.attributes(bits)])  # fmt: skip
-    library = compiler.compile_text(text)
+    head = f"define void @$f({parameters}) #0 {{"
+    text = "\n".join([head, "entry:", *e.allocations, *prologue, *e.lines, "  ret void", "}"])
+    (loaded,) = code.load([code.Source(text, frozenset(declarations), ("f",))])
     pointers = (ctypes.c_void_p * 8)(*[libraries.mathematics(x) for x in e.libm])
     function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (arity + 1), ctypes.c_int64, ctypes.c_void_p)(
-        library.address("f")
+        loaded.addresses["f"]
     )
 
     def call(*inputs: np.ndarray) -> np.ndarray:
@@ -46,7 +45,7 @@ def compiled(name: str, dtype: str, arity: int, bits: int) -> Callable[..., np.n
         padded = [np.concatenate([x, np.ones(-size % lanes, dtype)]).astype(dtype) for x in inputs]
         out = np.empty_like(padded[0])
         function(*[x.ctypes.data for x in padded], out.ctypes.data, out.size, ctypes.addressof(pointers))
-        assert library is not None
+        assert loaded is not None
         return out[:size]
 
     return call

@@ -9,11 +9,12 @@ from typing import Any
 from adjoint.execution.native import compiler
 from adjoint.execution.native.accumulation import Accumulator
 from adjoint.execution.native.division import Divisor, divisor, quotient
-from adjoint.execution.native.fuse import Fusion, Nest, View, contiguous, name_is_same
+from adjoint.execution.native.excerpts import Excerpt
+from adjoint.execution.native.fuse import Nest, View, contiguous, name_is_same
 from adjoint.execution.native.ir import ELEMENT, ITEMSIZE, Emitter, Value, literal
 from adjoint.execution.native.lowering import LOWERED, REDUCTIONS
 from adjoint.execution.native.nest_plan import JAMMED, Dimension, NestPlan, Strides
-from adjoint.execution.native.tables import Own, Table
+from adjoint.execution.native.tables import PARAMETERS, Arguments, Function, Key, Start
 from adjoint.execution.plan import Step
 from adjoint.shapes import size_of
 
@@ -26,13 +27,9 @@ class NestWriter(NestPlan):
     that is one long loop its elements, in multiples of `granule`, and what is left behind the last of them belongs to it.
     """
 
-    def __init__(
-        self, fusion: Fusion, nest: Nest, index: int, table: Table, own: Own, declarations: set[str], bits: int
-    ) -> None:
-        super().__init__(fusion, nest, bits)
-        self.index = index
-        self.table = table
-        self.own = own
+    def __init__(self, excerpt: Excerpt, nest: Nest, arguments: Arguments, declarations: set[str], bits: int) -> None:
+        super().__init__(excerpt, nest, bits)
+        self.arguments = arguments
         self.e = Emitter(self.lanes, declarations, {})
         self.pointers: dict[Any, str] = {}
         self.prologue: list[str] = []
@@ -49,33 +46,37 @@ class NestWriter(NestPlan):
         if name is None:
             name = self.pointers[key] = f"%base{len(self.pointers)}"
             if key in self.partial:
-                size = size_of(self.fusion.shapes[key]) * ITEMSIZE[self.fusion.dtypes[key]]
+                size = size_of(self.excerpt.shapes[key]) * ITEMSIZE[self.excerpt.dtypes[key]]
                 self.load_pointer(f"{name}.all", self.share_partial(key))
                 self.prologue += [
                     f"  {name}.by = mul i64 %chunk, {size}",
                     f"  {name} = getelementptr i8, ptr {name}.all, i64 {name}.by",
                 ]
             elif key in self.nest.tiles:  # a tile holds the rows from %lo on
-                dtype = self.fusion.dtypes[key]
+                dtype = self.excerpt.dtypes[key]
                 self.load_own(f"{name}.tile", self.nest.tiles[key])
                 self.prologue += [
                     f"  {name}.by = mul i64 %lo, {-self.elements}",
                     f"  {name} = getelementptr {ELEMENT[dtype]}, ptr {name}.tile, i64 {name}.by",
                 ]
             elif type(key) is tuple and key[0] == "scratch":
-                self.load_own(name, self.own.reserve(self.index, self.scratch[key]))
+                self.load_own(name, self.arguments.reserve(self.scratch[key]))
             else:
-                self.load_pointer(name, self.table.at(key))
+                self.load_pointer(name, Start(key, 0))
         return name
 
-    def load_pointer(self, name: str, position: int) -> None:
-        self.prologue.append(f"  {name}.at = getelementptr ptr, ptr %table, i64 {position}")
-        self.prologue.append(f"  {name} = load ptr, ptr {name}.at")
+    def load_pointer(self, name: str, key: Key) -> None:
+        self.prologue += [
+            f"  {name}.block = getelementptr i64, ptr %args, i64 {self.arguments.at(key)}",
+            f"  {name}.place = load i64, ptr {name}.block",
+            f"  {name}.at = getelementptr ptr, ptr %table, i64 {name}.place",
+            f"  {name} = load ptr, ptr {name}.at",
+        ]
 
-    def share_partial(self, slot: int) -> int:
-        """The position of the chunks' totals of a slot."""
-        size = size_of(self.fusion.shapes[slot]) * ITEMSIZE[self.fusion.dtypes[slot]]
-        return self.table.share(self.index, f"totals of {slot}", size * self.chunks)
+    def share_partial(self, slot: int) -> Key:
+        """Where the chunks' totals of a slot are."""
+        size = size_of(self.excerpt.shapes[slot]) * ITEMSIZE[self.excerpt.dtypes[slot]]
+        return self.arguments.share(f"totals of {slot}", size * self.chunks)
 
     def load_own(self, name: str, offset: int) -> None:
         """A pointer into the scratch space of the thread that runs."""
@@ -110,7 +111,7 @@ class NestWriter(NestPlan):
                 for slot in self.partial:
                     if slot in nest.by_row:
                         e.store_scalar(self.row_values[slot], self.pointer(slot), "0")
-        return self.function("nest", "ptr %table, i64 %lo, i64 %hi, i64 %chunk, ptr %own")
+        return self.function("internal", "nest", "ptr %table, i64 %lo, i64 %hi, i64 %chunk, ptr %own, ptr %args")
 
     def rows_together(self, d: Dimension) -> None:
         """The loop over rows, `JAMMED` at once, and what is left of them one by one."""
@@ -144,13 +145,13 @@ class NestWriter(NestPlan):
         self.vector_loop(actions, [], vector, *divmod(vector.size, self.e.lanes), 1)
         self.rows = []
 
-    def function(self, name: str, parameters: str) -> str:
+    def function(self, kind: str, name: str, parameters: str) -> str:
         e = self.e
         for libm, k in e.libm.items():
-            self.load_pointer(f"%libm{k}", self.table.at(("libm", libm)))
+            self.load_pointer(f"%libm{k}", Function("C", libm))
         return "\n".join(
             [
-                f"define internal void @{name}{self.index}({parameters}) #0 {{", "entry:",
+                f"define {kind} void @${name}({parameters}) #0 {{", "entry:",
                 *e.allocations, *self.prologue, *e.lines, "  ret void", "}",
             ]
         )  # fmt: skip
@@ -179,21 +180,21 @@ class NestWriter(NestPlan):
             return None
         e = self.restart(1)
         for slot in totals:
-            dtype = self.fusion.dtypes[slot]
+            dtype = self.excerpt.dtypes[slot]
             initial = REDUCTIONS[self.producer[slot].op.name][0](dtype)
-            name, count = f"%total{slot}", size_of(self.fusion.shapes[slot])
+            name, count = f"%total{slot}", size_of(self.excerpt.shapes[slot])
             if slot in self.partial:
                 self.load_pointer(name, self.share_partial(slot))
                 count *= self.chunks
             else:
-                self.load_pointer(name, self.table.at(slot))
+                self.load_pointer(name, Start(slot, 0))
             with e.loop("0", str(count), 1) as i:
                 where = e.address(name, i, dtype)
                 kind, number = (
                     ("i8", str(int(initial))) if dtype == "bool" else (ELEMENT[dtype], literal(initial, dtype))
                 )
                 e.line(f"store {kind} {number}, ptr {where}")
-        return self.function("start", "ptr %table")
+        return self.function("", "start", PARAMETERS)
 
     def write_finish(self) -> str | None:
         """A function that puts the chunks' totals together; None if there are none."""
@@ -202,7 +203,7 @@ class NestWriter(NestPlan):
         partial, nest = self.partial, self.nest
         e = self.restart(1)
         for slot in partial:
-            step, dtype, count = self.producer[slot], self.fusion.dtypes[slot], size_of(self.fusion.shapes[slot])
+            step, dtype, count = self.producer[slot], self.excerpt.dtypes[slot], size_of(self.excerpt.shapes[slot])
             name = f"%parts{slot}"
             self.load_pointer(name, self.share_partial(slot))
             whole = slot not in nest.by_row
@@ -215,7 +216,7 @@ class NestWriter(NestPlan):
                     total.flush(e)
                 value = total.result(e)
                 if whole:
-                    self.load_pointer(f"%whole{slot}", self.table.at(slot))
+                    self.load_pointer(f"%whole{slot}", Start(slot, 0))
                     e.store_scalar(value, f"%whole{slot}", i)
                 else:
                     self.row_values[slot] = value
@@ -223,7 +224,7 @@ class NestWriter(NestPlan):
             self.partial = []  # from here on a pointer is that of the whole
             self.store_rows()
             self.partial = partial
-        return self.function("finish", "ptr %table")
+        return self.function("", "finish", PARAMETERS)
 
     def row_pass(self, phase: int, actions: list[tuple[str, int]]) -> None:
         e = self.e
@@ -263,7 +264,7 @@ class NestWriter(NestPlan):
             self.row_values[a.step.output] = a.result(e)
 
     def accumulator(self, slot: int, blocked: bool, copies: int) -> Accumulator:
-        return Accumulator(self.e, self.producer[slot], self.fusion.dtypes[slot], blocked, copies)
+        return Accumulator(self.e, self.producer[slot], self.excerpt.dtypes[slot], blocked, copies)
 
     def vector_loop(
         self, actions: list[tuple[str, int]], accumulators: list[Accumulator], vector: Dimension, whole: int, rest: int,
@@ -362,7 +363,7 @@ class NestWriter(NestPlan):
 
     def add_to_memory(self, slot: int, value: Value) -> None:
         e = self.e
-        dtype, strides = self.fusion.dtypes[slot], self.result_strides(slot)
+        dtype, strides = self.excerpt.dtypes[slot], self.result_strides(slot)
         pointer, offset, stride = self.pointer(slot), self.offset(0, strides), strides[self.inner[-1].axis]
         before = e.load(pointer, offset, dtype, stride)
         combine = REDUCTIONS[self.producer[slot].op.name][1]
@@ -373,9 +374,9 @@ class NestWriter(NestPlan):
         nest = self.nest
         if slot in nest.stored:
             return slot, contiguous(nest.domain)
-        key = ("scratch", self.index, slot)
+        key = ("scratch", slot)
         split = nest.split or 0
-        self.scratch[key] = size_of(nest.domain[split:]) * ITEMSIZE[self.fusion.dtypes[slot]]
+        self.scratch[key] = size_of(nest.domain[split:]) * ITEMSIZE[self.excerpt.dtypes[slot]]
         return key, (0,) * split + contiguous(nest.domain[split:])
 
     # Values
@@ -392,7 +393,7 @@ class NestWriter(NestPlan):
             if not self.inside(slot):
                 view = self.spread(self.outside(slot))
                 if all(view.strides[d.axis] == 0 for d in self.inner if d.axis >= 0):
-                    self.uniform(view, self.fusion.dtypes[slot])
+                    self.uniform(view, self.excerpt.dtypes[slot])
             elif self.nest.level[slot] != "element":
                 self.row(slot)
             elif slot in slots or not self.is_kept(slot):
@@ -406,14 +407,14 @@ class NestWriter(NestPlan):
         if not compiler.has_fma():  # a function call then
             return
         slot = step.inputs[1]
-        if slot in self.divisors or not self.fusion.dtypes[slot].startswith("float"):
+        if slot in self.divisors or not self.excerpt.dtypes[slot].startswith("float"):
             return
         if self.inside(slot):
             by = self.row(slot) if self.nest.level[slot] != "element" else None
         else:
             view = self.spread(self.outside(slot))
             same = all(view.strides[d.axis] == 0 for d in self.inner if d.axis >= 0)
-            by = self.uniform(view, self.fusion.dtypes[slot]) if same else None
+            by = self.uniform(view, self.excerpt.dtypes[slot]) if same else None
         if by is not None:
             self.divisors[slot] = divisor(self.e, by)
 
@@ -428,7 +429,7 @@ class NestWriter(NestPlan):
 
     def scalar(self, root: int, dtype: str) -> Value | None:
         """A constant of the plan that is one number stands in the code itself."""
-        constant = self.fusion.plan.constants.get(root)
+        constant = self.excerpt.constants.get(root)
         if constant is None or constant.ndim:
             return None
         return self.e.constant(constant.item(), dtype)
@@ -448,7 +449,7 @@ class NestWriter(NestPlan):
                 else:
                     view = self.outside(i)
                     given.append(self.uniform(View(view.root, view.offset, (), self.row_strides(view, step.type.shape)),
-                                              self.fusion.dtypes[i]))  # fmt: skip
+                                              self.excerpt.dtypes[i]))  # fmt: skip
             found = self.row_values[slot] = self.apply(step, given)
         return found
 
@@ -457,12 +458,12 @@ class NestWriter(NestPlan):
         found = self.values.get(slot)
         if found is None:
             if not self.inside(slot):
-                found = self.loaded(self.spread(self.outside(slot)), self.fusion.dtypes[slot])
+                found = self.loaded(self.spread(self.outside(slot)), self.excerpt.dtypes[slot])
             elif self.nest.level[slot] != "element":
                 found = self.row(slot)
             elif self.is_kept(slot):
                 key, strides = self.place_of(slot)
-                found = self.e.load(self.pointer(key), self.offset(0, strides), self.fusion.dtypes[slot], 1)
+                found = self.e.load(self.pointer(key), self.offset(0, strides), self.excerpt.dtypes[slot], 1)
             else:
                 step = self.producer[slot]
                 inputs = step.inputs[:1] if name_is_same(step) else step.inputs

@@ -9,8 +9,10 @@ from contextlib import contextmanager
 from adjoint.execution.native import onednn
 from adjoint.execution.native.fuse import Product, View
 from adjoint.execution.native.ir import Emitter, literal
-from adjoint.execution.native.tables import Own, Table
+from adjoint.execution.native.tables import PARAMETERS, STATUS, Arguments, Calls, Function, Handle, Key, Shared, Start
 from adjoint.shapes import Shape, size_of
+
+RANGE = "ptr %table, i64 %lo, i64 %hi, ptr %own, ptr %args"
 
 
 def leading(view: View) -> tuple[int, int]:
@@ -30,13 +32,11 @@ def matrix_strides(view: View) -> tuple[int, int]:
 class BatchWriter(ABC):
     """Writes a product as a function of a range of its rows, counted through the whole batch."""
 
-    def __init__(self, product: Product, name: str, unit: int, table: Table, own: Own, chunk: int) -> None:
+    def __init__(self, product: Product, name: str, arguments: Arguments, chunk: int) -> None:
         self.product = product
         self.chunk = chunk  # rows in a range, of which the last may have fewer
         self.name = name
-        self.unit = unit
-        self.table = table
-        self.own = own
+        self.arguments = arguments
         self.a, self.b = product.a, product.b
         self.dtype = product.step.type.dtype.name
         self.shape: Shape = product.shape
@@ -46,6 +46,7 @@ class BatchWriter(ABC):
         self.choice = product.choice
         self.e = Emitter(1, set(), {})
         self.start: str | None = None
+        self.packs_for_all: str | None = None  # what `start` packs, where other units may read it, too
         self.finish: str | None = None
         self.row_elements = self.m
         self.cached: Mapping[int, int] = {}  # where in a thread's own space what it reads is, if only a tile is kept
@@ -75,9 +76,9 @@ class BatchWriter(ABC):
         yield self.e
         self.e = before
 
-    def pointer(self, key: object) -> str:
-        at = self.e.assign(f"getelementptr ptr, ptr %table, i64 {self.table.at(key)}")
-        return self.e.assign(f"load ptr, ptr {at}")
+    def pointer(self, key: Key | int) -> str:
+        """The pointer to a place or, with a key, to what it stands for."""
+        return self.arguments.pointer(self.e, Start(key, 0) if type(key) is int else key)  # type: ignore[arg-type]
 
     def move(self, pointer: str, offset: str) -> str:
         if offset == "0":
@@ -101,7 +102,6 @@ class BatchWriter(ABC):
                 result = self.move(result, e.assign(f"mul i64 {index}, {self.n * self.m}"))
                 self.one(self.move(a, self.in_batch(self.a, index)), self.move(b, self.in_batch(self.b, index)), result)
         else:
-            a, b = self.move(a, str(self.a.offset)), self.move(b, str(self.b.offset))
             rows = self.chunk
             rest = self.n % rows
             if rest:
@@ -109,12 +109,13 @@ class BatchWriter(ABC):
                     self.from_row(a, b, result, rest)
             with e.when(e.assign(f"icmp ule i64 %lo, {self.n - rows}")):
                 self.from_row(a, b, result, rows)
-        return self.function(self.name, e, "ptr %table, i64 %lo, i64 %hi, ptr %own")
+        return self.function(self.name, e, RANGE)
 
     @staticmethod
-    def function(name: str, e: Emitter, arguments: str) -> str:
+    def function(name: str, e: Emitter, parameters: str) -> str:
+        kind = "internal " if parameters == RANGE else ""
         return "\n".join(
-            [f"define internal void @{name}({arguments}) #0 {{", "entry:", *e.allocations, *e.lines, "  ret void", "}"]
+            [f"define {kind}void @${name}({parameters}) #0 {{", "entry:", *e.allocations, *e.lines, "  ret void", "}"]
         )
 
     def source(self, view: View) -> str:
@@ -136,7 +137,7 @@ class BatchWriter(ABC):
     def in_batch(self, view: View, index: str) -> str:
         """The offset of a matrix of the batch, given its number."""
         e = self.e
-        total, following = str(view.offset), 1
+        total, following = "0", 1
         for size, stride in zip(reversed(self.batch), reversed(view.strides[:-2]), strict=True):
             if stride and size > 1:
                 i = e.assign(f"udiv i64 {index}, {following}") if following > 1 else index
@@ -161,11 +162,11 @@ class LibraryWriter(BatchWriter):
             primitive = onednn.product(
                 onednn.described((n, k), matrix_strides(self.a)), right, onednn.described((n, m), (m, 1))
             )
-            write_call(e, self.table, self.own, self.unit, primitive, [a, self.pack() if self.packed else b, result])
+            write_call(e, self.arguments, primitive, [a, self.pack() if self.packed else b, result])
             return
         double = self.dtype == "float64"
         name, element = ("cblas_dgemm", "double") if double else ("cblas_sgemm", "float")
-        function = self.pointer(("blas", name))
+        function = self.pointer(Function("OpenBLAS", name))
         (ta, lda), (tb, ldb) = leading(self.a), leading(self.b)
         one, zero = literal(1.0, self.dtype), literal(0.0, self.dtype)
         e.line(
@@ -185,45 +186,42 @@ class LibraryWriter(BatchWriter):
             result = onednn.described((self.chunk, self.m), (self.m, 1))
             preferring = onednn.product(tile, onednn.described((self.k, self.m), onednn.ANY), result)
             self.packed = preferring.arguments[onednn.WEIGHTS]
-            self.table.keep.append(preferring)
+            self.arguments.keep.append(preferring)
             self.write_packing(plain)
         return self.packed
 
     def pack(self) -> str:
-        return self.pointer((self.unit, f"packed for {self.name}"))
+        return self.pointer(Shared(0, f"packed for {self.name}"))
 
     def write_packing(self, plain: onednn.Descriptor) -> None:
         """The function of the table and the first thread's own that packs the right matrix, before any tile."""
         assert self.packed is not None
-        self.table.share(self.unit, f"packed for {self.name}", self.packed.nbytes)
+        self.arguments.share(f"packed for {self.name}", self.packed.nbytes)
         with self.another() as e:
-            source = self.move(self.pointer(self.b.root), str(self.b.offset))
-            primitive = onednn.reorder(plain, self.packed)
-            write_call(e, self.table, self.own, self.unit, primitive, [source, self.pack()])
-            self.start = self.function(f"{self.name}.start", e, "ptr %table, ptr %own")
+            source = self.pointer(self.b.root)
+            write_call(e, self.arguments, onednn.reorder(plain, self.packed), [source, self.pack()])
+            self.start = self.function(f"{self.name}.start", e, PARAMETERS)
 
 
-def write_call(e: Emitter, table: Table, own: Own, unit: int, primitive: onednn.Primitive, pointers: list[str]) -> None:
+def write_call(e: Emitter, arguments: Arguments, primitive: onednn.Primitive, pointers: list[str]) -> None:
     """Set where a primitive's arguments are, and execute it. `pointers` are in the order of its arguments."""
-    first = own.call(primitive)
+    call = arguments.call(primitive)
+    first = arguments.number(e, Calls(call))
 
-    def loaded(key: object) -> str:
-        return e.assign(f"load ptr, ptr {e.assign(f'getelementptr ptr, ptr %table, i64 {table.at(key)}')}")
-
-    def owned(position: int) -> str:
+    def owned(position: str) -> str:
         return e.assign(f"load ptr, ptr {e.assign(f'getelementptr ptr, ptr %own, i64 {position}')}")
 
+    def function(name: str) -> str:
+        return arguments.pointer(e, Function("oneDNN", name))
+
     if primitive.scratch:
-        offset = own.reserve(unit, primitive.scratch)
-        pointers = [*pointers, e.assign(f"getelementptr i8, ptr {owned(0)}, i64 {offset}")]
-    setter, execute = loaded(("onednn", "dnnl_memory_set_data_handle")), loaded(("onednn", "dnnl_primitive_execute"))
+        offset = arguments.reserve(primitive.scratch)
+        pointers = [*pointers, e.assign(f"getelementptr i8, ptr {owned('0')}, i64 {offset}")]
+    setter, execute = function("dnnl_memory_set_data_handle"), function("dnnl_primitive_execute")
     for k, pointer in enumerate(pointers):
-        e.assign(f"call i32 {setter}(ptr {owned(first + 1 + k)}, ptr {pointer})")
-    handle = e.assign(f"getelementptr ptr, ptr %table, i64 {table.primitive(primitive)}")
-    handle = e.assign(f"load ptr, ptr {handle}")
-    status = e.assign(
-        f"call i32 {execute}(ptr {handle}, ptr {loaded(('onednn', 'stream'))}, i32 {len(pointers)}, ptr {owned(first)})"
-    )
-    bad = e.assign(f"icmp ne i32 {status}, 0")
-    with e.when(bad):
-        e.line(f"store i32 {status}, ptr {loaded(('onednn', 'status'))}")
+        e.assign(f"call i32 {setter}(ptr {owned(e.assign(f'add i64 {first}, {1 + k}'))}, ptr {pointer})")
+    handle, stream = arguments.pointer(e, Handle(call)), function("stream")
+    status = e.assign(f"call i32 {execute}(ptr {handle}, ptr {stream}, i32 {len(pointers)}, ptr {owned(first)})")
+    with e.when(e.assign(f"icmp ne i32 {status}, 0")):
+        noted = e.assign(f"load ptr, ptr {e.assign(f'getelementptr ptr, ptr %table, i64 {STATUS}')}")
+        e.line(f"store i32 {status}, ptr {noted}")

@@ -11,7 +11,7 @@ from adjoint.execution.native.fuse import Product, transposed
 from adjoint.execution.native.ir import ITEMSIZE
 from adjoint.execution.native.kernels import ROWS, Kernel, lanes_of, registers
 from adjoint.execution.native.products import BatchWriter
-from adjoint.execution.native.tables import Own, Table
+from adjoint.execution.native.tables import PARAMETERS, Arguments, Function, Shared
 
 # Sums of so many products are added up one after the other; longer ones in blocks of it, so that their rounding errors don't
 # grow with k, and what is packed of a block stays in the cache.
@@ -70,8 +70,8 @@ def panels(m: int, lanes: int, widest: int) -> list[Panel]:
 class TiledWriter(BatchWriter):
     """Writes a product by our kernels as a function of a range of its rows, counted through the whole batch."""
 
-    def __init__(self, product: Product, name: str, unit: int, table: Table, own: Own, chunk: int) -> None:
-        super().__init__(product, name, unit, table, own, chunk)
+    def __init__(self, product: Product, name: str, arguments: Arguments, chunk: int) -> None:
+        super().__init__(product, name, arguments, chunk)
         bits = compiler.vector_bits()
         self.lanes = lanes_of(self.dtype, bits)
         self.heights = ROWS[registers(bits)]
@@ -87,19 +87,18 @@ class TiledWriter(BatchWriter):
         self.depth = -(-block // self.lanes) * self.lanes  # of what is packed
         size = self.depth * -(-self.m // self.lanes) * self.lanes * self.itemsize
         # where B is packed once for all ranges, and for other products that read it so
-        self.right: tuple[int, str] | None = None
+        self.right: Shared | None = None
         if self.packs and not self.batch and not self.deep:
-            self.right = table.packed.get(self.b)
-            if self.right is None:
-                self.right = table.packed[self.b] = unit, f"packed for {name}"
-                table.share(*self.right, size)
-                self.write_packing(self.right)
-            table.until[self.right] = unit
+            purpose = arguments.packed.get(self.b)
+            if purpose is None:
+                purpose = self.packs_for_all = arguments.packed[self.b] = f"packed for {name}"
+                self.write_packing(arguments.share(purpose, size))
+            self.right = Shared(0, purpose)
         elif self.packs:
-            self.place = own.reserve(unit, size)
+            self.place = arguments.reserve(size)
         if self.gathers:
             rows = min(GATHERED, self.n) + self.height(self.panels[0])
-            self.gathered = own.reserve(unit, rows * block * self.itemsize)
+            self.gathered = arguments.reserve(rows * block * self.itemsize)
 
     def height(self, panel: Panel, rows: int | None = None) -> int:
         """Rows of a tile. Where A is gathered, all panels share what was gathered."""
@@ -107,7 +106,7 @@ class TiledWriter(BatchWriter):
         return highest if rows is None else min(highest, rows)
 
     def kernel(self, name: str, rows: int = 1, vectors: int = 1, masked: bool = False, together: str = "") -> str:
-        return self.pointer(("kernel", Kernel(name, self.dtype, rows, vectors, masked, together)))
+        return self.pointer(Function("tiles", Kernel(name, self.dtype, rows, vectors, masked, together)))
 
     def scratch(self, offset: int) -> str:
         e = self.e
@@ -125,12 +124,11 @@ class TiledWriter(BatchWriter):
 
     # B, packed
 
-    def write_packing(self, place: tuple[int, str]) -> None:
+    def write_packing(self, place: Shared) -> None:
         """The function of the table and the first thread's own that packs B, before any tile."""
         with self.another() as e:
-            b = self.move(self.pointer(self.b.root), str(self.b.offset))
-            self.pack(b, self.pointer(place), self.k)
-            self.start = self.function(f"{self.name}.start", e, "ptr %table, ptr %own")
+            self.pack(self.pointer(self.b.root), self.pointer(place), self.k)
+            self.start = self.function(f"{self.name}.start", e, PARAMETERS)
 
     def pack(self, b: str, target: str, k: int) -> None:
         """k rows of each panel's columns, panel by panel."""
@@ -275,17 +273,18 @@ class TiledWriter(BatchWriter):
 class TurnedWriter(BatchWriter):
     """Writes a product as the transpose of BᵀAᵀ, so that of two matrices whose k lies together the smaller one is packed."""
 
-    def __init__(self, product: Product, name: str, unit: int, table: Table, own: Own, chunk: int) -> None:
-        super().__init__(product, name, unit, table, own, chunk)
+    def __init__(self, product: Product, name: str, arguments: Arguments, chunk: int) -> None:
+        super().__init__(product, name, arguments, chunk)
         turned = Product(product.step, transposed(product.b), transposed(product.a), (self.m, self.n))
         turned.choice = product.choice
-        turned.tile = own.reserve(unit, self.n * self.m * ITEMSIZE[self.dtype])
-        self.other = TiledWriter(turned, f"{name}.turned", unit, table, own, self.m)
+        turned.tile = arguments.reserve(self.n * self.m * ITEMSIZE[self.dtype])
+        self.other = TiledWriter(turned, f"{name}.turned", arguments, self.m)
         self.lanes = self.other.lanes
         if self.other.start is not None:  # else B is packed already, or block by block
             with self.another() as e:
-                e.line(f"call void @{self.other.name}.start(ptr %table, ptr %own)")
-                self.start = f"{self.other.start}\n{self.function(f'{name}.start', e, 'ptr %table, ptr %own')}"
+                e.line(f"call void @${self.other.name}.start(ptr %table, i64 0, i64 1, ptr %own, ptr %args)")
+                self.start = f"{self.other.start}\n{self.function(f'{name}.start', e, PARAMETERS)}"
+                self.packs_for_all = self.other.packs_for_all
 
     @staticmethod
     def suits(product: Product, chunk: int) -> bool:
@@ -301,9 +300,9 @@ class TurnedWriter(BatchWriter):
 
     def some(self, a: str, b: str, result: str, rows: int) -> None:
         e, turned = self.e, self.other.product.tile
-        e.line(f"call void @{self.other.name}(ptr %table, i64 0, i64 {self.m}, ptr %own)")
+        e.line(f"call void @${self.other.name}(ptr %table, i64 0, i64 {self.m}, ptr %own, ptr %args)")
         source = e.assign(f"getelementptr i8, ptr {e.assign('load ptr, ptr %own')}, i64 {turned}")
-        function = self.pointer(("kernel", Kernel("turn", self.dtype)))
+        function = self.pointer(Function("tiles", Kernel("turn", self.dtype)))
         with e.loop("0", str(self.m), self.lanes) as column:
             rows_of = self.move(source, e.assign(f"mul i64 {column}, {self.n}"))
             e.line(f"call void {function}(ptr {rows_of}, i64 {self.n}, ptr {self.move(result, column)}, i64 {self.m}, "

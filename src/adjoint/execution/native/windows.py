@@ -9,8 +9,8 @@ from typing import Any
 from adjoint.execution.native import images, onednn
 from adjoint.execution.native.fuse import Window
 from adjoint.execution.native.ir import ELEMENT, ITEMSIZE, Emitter, Value
-from adjoint.execution.native.products import write_call
-from adjoint.execution.native.tables import Own, Table
+from adjoint.execution.native.products import RANGE, write_call
+from adjoint.execution.native.tables import PARAMETERS, Arguments, Key, Shared, Start
 from adjoint.shapes import size_of
 
 TILE = 1 << 25  # multiplications in a tile of images, at least
@@ -21,33 +21,31 @@ PARTS = 8  # of the gradient of weights, at most: each adds up some of the image
 class WindowWriter:
     """What writers of windows share: where arrays are, and the range of images."""
 
-    def __init__(self, window: Window, name: str, unit: int, table: Table, own: Own, bits: int) -> None:
+    def __init__(self, window: Window, name: str, arguments: Arguments, bits: int) -> None:
         self.window = window
         self.step = window.step
         self.name = name
-        self.unit = unit
-        self.table = table
-        self.own = own
+        self.arguments = arguments
         self.bits = bits
         self.e = Emitter(1, set(), {})
         self.start: str | None = None
+        self.packs_for_all: str | None = None  # see products.BatchWriter
         self.finish: str | None = None
         self.rows = (
             window.shape[0] if window.step.op.name != "convolution_weight_gradient" else window.reads[0].shape[0]
         )
         self.row_elements = size_of(window.shape[1:])
 
-    def pointer(self, key: object) -> str:
-        at = self.e.assign(f"getelementptr ptr, ptr %table, i64 {self.table.at(key)}")
-        return self.e.assign(f"load ptr, ptr {at}")
+    def pointer(self, key: Key | int) -> str:
+        """The pointer to a place or, with a key, to what it stands for."""
+        return self.arguments.pointer(self.e, Start(key, 0) if type(key) is int else key)  # type: ignore[arg-type]
 
     def move(self, pointer: str, offset: str, element: str = "float") -> str:
         return self.e.assign(f"getelementptr {element}, ptr {pointer}, i64 {offset}")
 
     def read(self, k: int) -> str:
         """An input's first element."""
-        view = self.window.reads[k]
-        return self.move(self.pointer(view.root), str(view.offset), _memory(self.window.dtypes[k]))
+        return self.pointer(self.window.reads[k].root)
 
     def result(self) -> str:
         """Where the result's first element is, or would be if a tile began with it."""
@@ -59,13 +57,10 @@ class WindowWriter:
         return self.move(tile, self.e.assign(f"mul i64 %lo, {-self.row_elements}"), element)
 
     def function(self, name: str, parameters: str) -> str:
-        e = self.e
+        e, kind = self.e, "internal " if parameters == RANGE else ""
         return "\n".join(
-            [f"define internal void @{name}({parameters}) #0 {{", "entry:", *e.allocations, *e.lines, "  ret void", "}"]
+            [f"define {kind}void @${name}({parameters}) #0 {{", "entry:", *e.allocations, *e.lines, "  ret void", "}"]
         )
-
-
-RANGE = "ptr %table, i64 %lo, i64 %hi, ptr %own"
 
 
 def tiles(e: Emitter, total: int, tile: int, write: Callable[[str, int], None]) -> None:
@@ -87,10 +82,8 @@ def tiles(e: Emitter, total: int, tile: int, write: Callable[[str, int], None]) 
 class ConvolutionWriter(WindowWriter):
     """A convolution or one of its gradients, by oneDNN."""
 
-    def __init__(
-        self, window: Window, name: str, unit: int, table: Table, own: Own, bits: int, tile: int | None
-    ) -> None:
-        super().__init__(window, name, unit, table, own, bits)
+    def __init__(self, window: Window, name: str, arguments: Arguments, bits: int, tile: int | None) -> None:
+        super().__init__(window, name, arguments, bits)
         self.kind = self.step.op.name
         inputs = [v.shape if not is_image else _first(v.shape)
                   for v, is_image in zip(window.reads, images.IMAGES[self.kind], strict=True)]  # fmt: skip
@@ -115,16 +108,16 @@ class ConvolutionWriter(WindowWriter):
     def write(self) -> str:
         e = self.e
         whole = self.primitive(self.tile)
-        self.table.keep.append(whole)
+        self.arguments.keep.append(whole)
         preferred = whole.arguments[
             onednn.WEIGHTS_GRADIENT if self.kind == "convolution_weight_gradient" else onednn.WEIGHTS
         ]
         plain = images.plain_weights(self.weights, self.geometry)
-        buffer = (self.unit, f"weights of {self.name}")
+        buffer = Shared(0, f"weights of {self.name}")
         from_image, to_image = size_of(self.image), size_of(self.becomes)
         if self.kind == "convolution_weight_gradient":
             size = preferred.nbytes
-            self.table.share(*buffer, size * self.parts)
+            self.arguments.share(buffer.purpose, size * self.parts)
             x, u, parts = self.read(0), self.read(1), self.pointer(buffer)
 
             def add_up(row: str, count: int) -> None:
@@ -149,13 +142,13 @@ class ConvolutionWriter(WindowWriter):
             self.call(count, preferred, places)
 
         if packed:
-            self.table.share(*buffer, preferred.nbytes)
+            self.arguments.share(buffer.purpose, preferred.nbytes)
         tiles(e, self.rows, self.tile, convolve)
         text = self.function(self.name, RANGE)
         if packed:
             self.e = Emitter(1, set(), {})
             self.reorder(plain, preferred, self.read(1), self.pointer(buffer))
-            self.start = self.function(f"{self.name}.start", "ptr %table, ptr %own")
+            self.start = self.function(f"{self.name}.start", PARAMETERS)
             self.e = e
         return text
 
@@ -167,12 +160,12 @@ class ConvolutionWriter(WindowWriter):
             primitive = images.convolution(
                 self.kind, count, self.image, self.becomes, self.weights, self.geometry, preferred
             )
-        write_call(self.e, self.table, self.own, self.unit, primitive, places)
+        write_call(self.e, self.arguments, primitive, places)
 
     def reorder(self, source: onednn.Descriptor, target: onednn.Descriptor, a: str, b: str) -> None:
-        write_call(self.e, self.table, self.own, self.unit, onednn.reorder(source, target), [a, b])
+        write_call(self.e, self.arguments, onednn.reorder(source, target), [a, b])
 
-    def write_sum(self, preferred: onednn.Descriptor, plain: onednn.Descriptor, buffer: tuple[int, str]) -> None:
+    def write_sum(self, preferred: onednn.Descriptor, plain: onednn.Descriptor, buffer: Shared) -> None:
         """The parts added up in order, and put into the graph's layout."""
         before, count = self.e, preferred.nbytes // 4
         lanes = self.bits // 32
@@ -187,7 +180,7 @@ class ConvolutionWriter(WindowWriter):
                     total = e.add(total, e.load(parts, e.assign(f"add i64 {i}, {part * count}"), "float32", 1))
                 e.store(total, parts, i)
         self.reorder(preferred, plain, parts, self.pointer(self.step.output))
-        self.finish = self.function(f"{self.name}.finish", "ptr %table, ptr %own")
+        self.finish = self.function(f"{self.name}.finish", PARAMETERS)
         before.declarations |= e.declarations
         self.e = before
 
@@ -205,10 +198,8 @@ def _memory(dtype: str) -> str:
 class PoolWriter(WindowWriter):
     """Pooling, in loops of our own: windows along the rows and columns, vectors along the channels."""
 
-    def __init__(
-        self, window: Window, name: str, unit: int, table: Table, own: Own, bits: int, tile: int | None
-    ) -> None:
-        super().__init__(window, name, unit, table, own, bits)
+    def __init__(self, window: Window, name: str, arguments: Arguments, bits: int, tile: int | None) -> None:
+        super().__init__(window, name, arguments, bits)
         self.kind, self.pool = self.step.op.name, self.step.attributes
         self.channels = window.shape[-1]
         self.dtype = window.dtypes[0]
@@ -334,8 +325,8 @@ class PoolWriter(WindowWriter):
 
 
 def writer_of(
-    window: Window, name: str, unit: int, table: Table, own: Own, bits: int, tile: int | None = None
+    window: Window, name: str, arguments: Arguments, bits: int, tile: int | None = None
 ) -> ConvolutionWriter | PoolWriter:
     """The writer of a window's function; `tile` is how many images it is asked for at a time."""
     kind = ConvolutionWriter if window.step.op.name in images.CONVOLUTIONS else PoolWriter
-    return kind(window, name, unit, table, own, bits, tile)
+    return kind(window, name, arguments, bits, tile)
