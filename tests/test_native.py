@@ -347,11 +347,11 @@ def test_a_cache_that_cannot_be_written_is_no_error(tmp_path: Path, monkeypatch:
 
 def test_the_cache_stays_within_its_limit(tmp_path: Path) -> None:
     for k in range(10):
-        path = tmp_path / str(k)
+        path = tmp_path / f"{k:064x}"
         path.write_bytes(bytes(100))
         os.utime(path, (k, k))
     cache.trim(tmp_path, 350)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["7", "8", "9"]
+    assert sorted(int(path.name, 16) for path in tmp_path.iterdir()) == [7, 8, 9]
 
 
 # ---- the surroundings ------------------------------------------------------------------------------------------------

@@ -1,0 +1,160 @@
+"""Compiled code on disk: only what this user alone can have written is executed, and the folder stays small."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("llvmlite")
+
+import adjoint as ad
+from adjoint.execution.native import cache, compiler
+
+unix = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="owners and modes are those of Unix")
+KEY, OTHER = "1" * 64, "2" * 64  # neither of them asks for a look at the folder's size
+
+RETURNS = """
+define i64 @answer() {{
+  ret i64 {}
+}}
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of compiled code, not there yet."""
+    monkeypatch.setattr(cache, "_told", set())
+    monkeypatch.setenv("ADJOINT_CACHE", str(tmp_path / "code"))
+    return tmp_path / "code"
+
+
+@unix
+def test_a_folder_that_is_made_is_the_users_alone(place: Path) -> None:
+    before = os.umask(0o002)
+    try:
+        cache.store(KEY, b"code")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(place.stat().st_mode) == 0o700
+    assert stat.S_IMODE((place / KEY).stat().st_mode) == 0o600
+    assert cache.load(KEY) == b"code"
+
+
+@unix
+@pytest.mark.parametrize("mode", [0o770, 0o777, 0o1777, 0o720, 0o702])
+def test_a_folder_that_others_may_write_to_is_not_used_and_that_is_said_once(place: Path, mode: int) -> None:
+    cache.store(KEY, b"code")
+    place.chmod(mode)
+    with pytest.warns(RuntimeWarning, match=r"others may write to it.*ADJOINT_CACHE") as told:
+        assert cache.load(KEY) is None
+        cache.store(OTHER, b"more")
+    assert len(told) == 1 and str(place) in str(told[0].message)
+    assert [path.name for path in place.iterdir()] == [KEY]
+
+
+@unix
+@pytest.mark.parametrize("mode", [0o660, 0o606, 0o622])
+def test_an_entry_that_others_may_write_to_is_not_used(place: Path, mode: int) -> None:
+    cache.store(KEY, b"code")
+    (place / KEY).chmod(mode)
+    assert cache.load(KEY) is None
+    cache.store(KEY, b"new")
+    assert cache.load(KEY) == b"new"
+
+
+@unix
+@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() != 0, reason="only root gives files away")
+def test_what_belongs_to_another_user_is_not_used(place: Path) -> None:
+    cache.store(KEY, b"code")
+    os.chown(place / KEY, 12345, -1)
+    assert cache.load(KEY) is None
+    os.chown(place / KEY, 0, -1)
+    assert cache.load(KEY) == b"code"
+    os.chown(place, 12345, -1)
+    with pytest.warns(RuntimeWarning, match="belongs to the user number 12345"):
+        assert cache.load(KEY) is None
+
+
+@unix
+def test_what_is_no_plain_file_is_not_used(place: Path) -> None:
+    cache.store(KEY, b"code")
+    os.symlink(place / KEY, place / OTHER)
+    assert cache.load(OTHER) is None
+    (place / OTHER).unlink()
+    os.mkfifo(place / OTHER)  # reading one would wait for a writer
+    assert cache.load(OTHER) is None
+    (place / OTHER).unlink()
+    (place / OTHER).mkdir()
+    assert cache.load(OTHER) is None
+
+
+def test_entries_that_changed_places_are_not_used(place: Path) -> None:
+    for key in (KEY, OTHER):
+        cache.store(key, key[:4].encode())
+    os.replace(place / KEY, place / "aside")
+    os.replace(place / OTHER, place / KEY)
+    os.replace(place / "aside", place / OTHER)
+    assert cache.load(KEY) is None and cache.load(OTHER) is None
+
+
+def test_swapped_and_planted_code_is_not_executed(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def keys() -> set[str]:
+        return {path.name for path in place.iterdir()} if place.exists() else set()
+
+    found = []
+    for number in (1, 2):
+        before = keys()
+        assert compiler.compile_text(RETURNS.format(number)).address("answer")
+        found += keys() - before
+    one, two = [place / name for name in found]
+    data = one.read_bytes(), two.read_bytes()
+    one.write_bytes(data[1])
+    two.write_bytes(data[0])
+    compiled: list[int] = []
+    original = compiler._object_code
+    monkeypatch.setattr(compiler, "_object_code", lambda *a: compiled.append(1) or original(*a))
+    for number in (1, 2):
+        compiler.compile_text(RETURNS.format(number))
+    assert len(compiled) == 2 and (one.read_bytes(), two.read_bytes()) == data
+    if hasattr(os, "geteuid"):
+        place.chmod(0o777)
+        with pytest.warns(RuntimeWarning, match="others may write"):
+            compiler.compile_text(RETURNS.format(1))
+        assert len(compiled) == 3
+
+
+def test_a_process_that_writes_little_trims_too(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "LIMIT", 20_000)
+    for k in range(1000):  # as a thousand processes with one entry each would: nothing is counted between two of them
+        cache.store(cache.key_of(str(k)), bytes(1000))
+    assert sum(path.stat().st_size for path in place.iterdir()) < 20_000 + 1032 * 8 * cache.TRIM_EVERY
+    assert len(list(place.iterdir())) < 550
+
+
+def test_only_entries_are_trimmed(place: Path) -> None:
+    cache.store(KEY, bytes(100))
+    (place / "new-abc").write_bytes(bytes(100))  # left by a process that was killed
+    (place / "thesis.txt").write_text("mine")
+    (place / "mnist").mkdir()
+    cache.trim(place, 0)
+    assert sorted(path.name for path in place.iterdir()) == ["mnist", "thesis.txt"]
+
+
+@unix
+def test_the_warning_comes_from_a_whole_program_and_its_results_are_right(place: Path) -> None:
+    place.mkdir()
+    place.chmod(0o777)
+    code = "import numpy as np, adjoint as ad\nprint(ad.sin(ad.tensor(np.ones(9)) * 2).numpy()[0])"
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True,
+        env={**os.environ, "ADJOINT_BACKEND": "native", "ADJOINT_CACHE": str(place)},
+    )  # fmt: skip
+    assert float(run.stdout) == pytest.approx(np.sin(2.0)) and "others may write to it" in run.stderr
+    assert not list(place.iterdir())
+    assert ad.is_grad_enabled()
