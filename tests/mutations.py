@@ -538,10 +538,10 @@ class Scaled(nn.Module):
     def __init__(self):
         self.scale = 2.0
         self.layer = nn.Linear(3, 3, bias=False)
-        self.layer.weight.data = ad.tensor(np.eye(3))
+        self.layer.weight.data = ad.tensor(np.eye(3, dtype="f"))
         self.blocks = {"a": [1.0]}
         self.extra = [ad.tensor(1.0)]
-        self.table = np.ones(3)
+        self.table = np.ones(3, "f")
 
     def forward(self, x):
         y = self.layer(x) * self.scale * self.factor * self.extra[0] * self.helper()
