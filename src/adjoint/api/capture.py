@@ -294,13 +294,13 @@ class Trace:
     def _refuse_changes(self) -> None:
         """Raise RuntimeError if the function has changed what it has read of plain state."""
         reach = self.reach
-        broken = reach.guards.first_broken(lambda guard: not guard.watched)
+        broken = None if reach.guards.hold() else reach.guards.first_broken(lambda guard: not guard.watched)
         if broken is not None:
             where = self.observer.changes.get(id(broken.objects[0]))
             kind = "contents" if broken.stored is None else "attribute" if "." in broken.about else "name"
             found = [
                 (code.co_filename, line)
-                for code in reach.executed
+                for code in reach.executed.values()
                 for line in lines_that_store(code, kind, broken.stored)
             ]
             found = found if where is None else [where]

@@ -65,12 +65,12 @@ class Observer:
         self.refused: RuntimeError | None = None  # raised at the user's line, and again at the end if that was caught
         self.opaque = False  # whether the user's code has called what may change its arguments without being heard
         self.changes: dict[int, tuple[str, int]] = {}  # by object: where a method of it was called that may change it
-        self._known: set[CodeType] = set()
+        self._known: dict[int, CodeType] = {}  # what need not be heard of any more, by address
 
     def watch(self, function: Callable[[], Any]) -> Any:
         """Call a function, watched."""
         before = sys.getprofile()
-        sys.setprofile(self._hear)
+        sys.setprofile(self._hearing())
         try:
             result = function()
         finally:
@@ -80,19 +80,24 @@ class Observer:
             raise self.refused
         return result
 
-    def _hear(self, frame: FrameType, event: str, argument: Any) -> None:
-        if event == "call":
-            code = frame.f_code
-            if code not in self._known:
-                self._enter(frame, code)
-        elif event == "c_call" and frame.f_code in self.reach.executed:
-            self._called(frame, argument)
+    def _hearing(self) -> Callable[[FrameType, str, Any], None]:
+        """The profile function: called some ten thousand times while a network's step is traced, so it looks up little."""
+        known, executed, enter, called = self._known, self.reach.executed, self._enter, self._called
+
+        def hear(frame: FrameType, event: str, argument: Any) -> None:
+            if event == "call":
+                if id(frame.f_code) not in known:
+                    enter(frame, frame.f_code)
+            elif event == "c_call" and id(frame.f_code) in executed:
+                called(frame, argument)
+
+        return hear
 
     def _enter(self, frame: FrameType, code: CodeType) -> None:
         reach = self.reach
         name = frame.f_globals.get("__name__", "")
         if reach.users.has_code(code) and not name.startswith("namedtuple_"):  # those are made by the standard library
-            self._known.add(code)
+            self._known[id(code)] = code
             if code.co_argcount:  # a method of an object that the walk hasn't met: its class has the rest
                 owner = frame.f_locals.get(code.co_varnames[0])
                 kind = owner if isinstance(owner, type) else type(owner)
@@ -100,17 +105,18 @@ class Observer:
                     self._safely(frame, lambda: reach.visit(kind, kind.__name__))
             self._safely(frame, lambda: reach.enter(code, frame.f_globals))
             return
-        if not self.opaque and frame.f_back is not None and frame.f_back.f_code in reach.executed:
-            self.opaque = not code.co_filename.startswith(PACKAGE)
+        users = frame.f_back is not None and id(frame.f_back.f_code) in reach.executed
+        if users and not code.co_filename.startswith(PACKAGE):
+            self.opaque = True
         if name in IMPURE_CODE:  # heard each time: whose call it is matters
             named = IMPURE_CODE[name]
             if (named is None or code.co_name in named) and self._is_users_call(frame):
                 self._refuse(frame, "os.environ" if code.co_name.startswith("__") else f"{name}.{code.co_name}")
             return
-        if name in READERS and frame.f_back is not None and frame.f_back.f_code in reach.executed:
+        if name in READERS and users:
             self._safely(frame, reach.read_everything)
             return
-        self._known.add(code)
+        self._known[id(code)] = code
 
     def _called(self, frame: FrameType, function: Any) -> None:
         owner = getattr(function, "__self__", None)

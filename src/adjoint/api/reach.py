@@ -75,7 +75,7 @@ class Reach:
         self.trace = trace
         self.guards = Guards()
         self.users = Users(code)
-        self.executed: set[CodeType] = set()
+        self.executed: dict[int, CodeType] = {}  # by address: equal code may run with other globals
         self.streams: list[
             tuple[str, Callable[[], Any], Any]
         ] = []  # random generators: how to read their state, and it
@@ -86,8 +86,8 @@ class Reach:
         self._doubtful: set[str] = set()
         self._everything = False
         self._bearers: list[_Bearer] = []
-        # functions by their code: with where a class holds them, or None
-        self._functions: dict[CodeType, list[tuple[FunctionType, tuple[type, str, Any] | None]]] = {}
+        # functions that haven't run by the address of their code, with it and with where a class holds them, or None
+        self._functions: dict[int, list[tuple[FunctionType, CodeType, tuple[type, str, Any] | None]]] = {}
         self._pending: deque[tuple[Any, str]] = deque()
         self._walking = False
 
@@ -95,7 +95,7 @@ class Reach:
 
     def enter(self, code: CodeType, names: dict[str, Any]) -> None:
         """A piece of the user's code is about to run for the first time, with these globals."""
-        self.executed.add(code)
+        self.executed[id(code)] = code
         found = mentions(code)
         for name in found.variables:
             if name in names:
@@ -106,7 +106,7 @@ class Reach:
                     f"{_quoted(name)} not in {{0}}", names, about=f"what the name {name!r} refers to", stored=name
                 )
                 self._pending.append((getattr(builtins, name, None), name))
-        for function, place in self._functions.pop(code, ()):
+        for function, _, place in self._functions.pop(id(code), ()):
             self._activate(function, place)
         new = (found.attributes - self._names) | (found.doubtful - self._doubtful)
         self._names |= found.attributes
@@ -189,7 +189,9 @@ class Reach:
         elif isinstance(value, types.ModuleType):
             self._bear(value, path, self._look_at_module)
         elif isinstance(value, types.MethodType):
-            if not (getattr(value.__func__, "__module__", None) or "").startswith("adjoint."):  # what those read of their objects is up to them
+            if not (getattr(value.__func__, "__module__", None) or "").startswith(
+                "adjoint."
+            ):  # what those read of their objects is up to them
                 self._pending.append((value.__self__, path))
             self._pending.append((value.__func__, path))
         elif isinstance(value, functools.partial):
@@ -308,10 +310,11 @@ class Reach:
         if not self.users.has_code(value.__code__):  # adjoint's around one of the user's: `ad.grad(f)`
             self._pending += [(x, path) for x in (value.__defaults__, value.__kwdefaults__, *_contents(value))]
             return
-        if value.__code__ in self.executed:
+        code = value.__code__
+        if id(code) in self.executed:
             self._activate(value, place)
         else:
-            self._functions.setdefault(value.__code__, []).append((value, place))
+            self._functions.setdefault(id(code), []).append((value, code, place))
         self._bear(value, path, self._look_at_object)
 
     def _activate(self, function: FunctionType, place: tuple[type, str, Any] | None) -> None:
@@ -354,7 +357,7 @@ class Reach:
             self._pending.append((base, base.__name__))
         for name, raw in list(vars(value).items()):
             for function in _functions_of(raw):
-                if function not in (f for f, _ in self._functions.get(function.__code__, ())):
+                if function not in [f for f, _, _ in self._functions.get(id(function.__code__), ())]:
                     self._function(function, f"{value.__name__}.{name}", (value, name, raw))
         if issubclass(value, Enum):
             self._pending += [(x, f"{path}.{name}") for name, x in value.__members__.items()]
