@@ -44,11 +44,14 @@ def jit(f: Callable[..., Any] | None = None, *, static_argnums: int | Sequence[i
     which are then compared by content.
 
     Inside, tensors have shapes and no values: where Python needs one (`if`, `.item()`, printing) that is a RuntimeError.
-    Plain Python state must not change (`self.steps += 1` on an attribute that is no tensor: RuntimeError); what Python
-    computes from other things than arguments, tensors and hyperparameters is computed once. Hyperparameters (`optimizer.lr
-    *= 0.1`), replaced layers and `model.eval()` take effect in the next call, and so does rebinding a global name that f
-    itself uses, or an attribute of an argument (such as `self`) that its own code mentions. Of modules and optimizers what f
-    has read counts: other changes cost no new trace. Dataclasses are containers: f gets a copy of one.
+    Whatever else f has seen, a change of it takes effect in the next call, mostly by another trace, or raises: names and helper
+    functions, hyperparameters (`optimizer.lr *= 0.1`), attributes, layers, `model.eval()`, what lists, dictionaries and small
+    arrays hold. Large NumPy arrays that f reads are read-only while it exists. A RuntimeError is what f changes itself of plain
+    state (`self.steps += 1` on an attribute that is no tensor, `history.append(loss)`), and what gives something else in each
+    call (clocks, files, `random`, iterators): that would happen once. Dataclasses are containers: f gets a copy of one.
+
+    `f.traces` lists how often f was traced, with the reason and the line of each; a RuntimeWarning says once that the same
+    reason came up for the fifth time.
 
     A function that changes no parameter and no gradient can be differentiated from outside, to any order: its graph is then
     part of the graph around it. One that does (a training step) gives untracked results. Inside vmap and other traced
