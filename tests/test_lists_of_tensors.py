@@ -43,8 +43,9 @@ OWN: dict[str, dict[str, Any]] = {
     "scaled_dot_product_attention": {"value": IMAGE[0]}, "dropout": {"training": False},
 }  # fmt: skip
 OF_INTEGERS = {name for name in ad.__all__ if name.startswith("bitwise")}
-# They take functions, graphs, files, modes or nothing; `evaluate` and `stop_gradient` give constants, as they say.
+# They take functions (and trees), graphs, files, modes or nothing; `evaluate` and `stop_gradient` give constants, as they say.
 NOT_OF_ARRAYS = {
+    "associative_scan", "cond", "fori_loop", "map", "scan", "switch", "while_loop",
     "check_grads", "checkpoint", "draw", "explain", "explain_nan", "explore", "function", "get_default_dtype",
     "get_num_threads", "grad", "gradient_flow", "gradients", "hessian", "host_call", "hvp", "is_deterministic",
     "is_grad_enabled", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "linearize", "load", "result_type", "save",
