@@ -299,3 +299,36 @@ def test_a_rule_that_differentiates(rule: Any) -> None:
     exp(x).backward()
     assert not x.grad.requires_grad and x.grad.is_leaf
     equal(x.grad, np.exp(0.7))
+
+
+class Scaled(ad.Function):
+    @staticmethod
+    def forward(ctx: Any, parts: Any, x: ad.Tensor) -> Any:
+        return parts[0] * x
+
+    @staticmethod
+    def backward(ctx: Any, gradient: ad.Tensor) -> Any:
+        return None, gradient * 2.0
+
+
+def test_a_tracked_tensor_that_no_rule_speaks_for() -> None:
+    w = ad.variable(2.0, dtype="float64")
+    ways = {
+        "recorded": exponential(lambda x: (ad.exp(x) * w, x), lambda x, g: (g * ad.exp(x) * 2.0,)),
+        "in NumPy": exponential(lambda x: (np.exp(x.numpy()) * w.numpy(), x), lambda x, g: (g * ad.exp(x) * 2.0,)),
+    }
+    function = ad.custom_jvp(lambda x: ad.exp(x) * w)
+    function.def_jvp(lambda primals, tangents: (function(*primals), tangents[0] * ad.exp(primals[0]) * 2.0))
+    for f in (*ways.values(), function):
+        for compute in (f, ad.grad(f), f if f is ways["in NumPy"] else ad.jit(f)):
+            with pytest.raises(RuntimeError, match=r"none of its arguments[\s\S]*test_custom_rules\.py"):
+                compute(double(0.7))
+        with ad.no_grad():
+            equal(f(double(0.7)), 2 * np.exp(0.7))
+    detached = exponential(lambda x: (ad.exp(x) * w.detach(), x), lambda x, g: (g * ad.exp(x) * 2.0,))
+    equal(ad.grad(ad.grad(detached))(double(0.7)), 2 * np.exp(0.7))
+    with pytest.raises(TypeError, match="a keyword holds a tracked tensor"):
+        detached(double(0.7), scale=w)
+    with pytest.raises(TypeError, match="an argument holds a tracked tensor"):
+        Scaled.apply([w], double(0.7))
+    equal(ad.grad(lambda x: Scaled.apply([double(2.0)], x))(double(0.7)), 2.0)

@@ -708,3 +708,29 @@ def test_another_type_may_answer() -> None:
     assert np.heaviside(ad.tensor(1.0), Quantity()) == "the quantity's own"
     with pytest.raises(TypeError, match=r"hstack[\s\S]*ad\.concat[\s\S]*test_leaving\.py"):
         np.hstack([ad.tensor([1.0])])
+
+
+def test_graphs_evaluated_with_other_values() -> None:
+    v, u = ad.variable(3.0), ad.variable(1.0)
+    y = v * v * u
+    again = ad.function([v], [y])
+    for f in (lambda x: ad.evaluate(y, {v: x}), lambda x: ad.evaluate(x * u, {u: 3.0}), lambda x: again(x)[0],
+              lambda x: ad.function([u], [x * u])(2.0)[0]):  # fmt: skip
+        with pytest.raises(RuntimeError, match="being differentiated"):
+            ad.grad(f)(2.0)
+    assert ad.grad(lambda x: x * ad.evaluate(y, {v: 4.0}) * again(4.0)[0])(2.0).item() == 256.0
+    assert ad.grad(lambda x: ad.evaluate(x * x))(2.0).item() == 4.0
+
+
+def test_a_state_that_is_loaded() -> None:
+    layer = ad.nn.Linear(1, 1, bias=False)
+    with pytest.raises(RuntimeError, match=r"load_state_dict\(\): the function is being differentiated"):
+        ad.grad(lambda x: layer.load_state_dict({"weight": ad.reshape(x, (1, 1))}) or layer(ad.ones((1, 1))).sum())(2.0)
+    layer.load_state_dict({"weight": ad.variable([[2.0]])})
+    assert layer.weight.item() == 2.0
+
+
+def test_masked_arrays() -> None:
+    with pytest.raises(TypeError, match=r"masked array[\s\S]*filled"):
+        ad.tensor([1.0, 2.0]) * np.ma.array([1.0, 2.0], mask=[False, True])
+    assert (ad.tensor([1.0, 2.0]) * np.ma.array([1.0, 2.0])).tolist() == [1.0, 4.0]

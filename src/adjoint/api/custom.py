@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from typing import Any
 
@@ -14,7 +14,7 @@ from adjoint.dtypes import as_dtype
 from adjoint.derive import reverse
 from adjoint.graph import Node, array_type, get_mode, mode, topological
 from adjoint.primitives import custom as primitive
-from adjoint.primitives.core import cast, ops, placeholder, select
+from adjoint.primitives.core import VERSION, cast, ops, placeholder, select
 from adjoint.shapes import as_shape
 from adjoint.tensors.leaving import custom_code
 from adjoint.tensors.located import at_user, user_frame
@@ -85,6 +85,12 @@ class Function:
     def apply(cls, *args: Any) -> Any:
         """Run the operation on tensors and whatever else `forward` takes."""
         inputs = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
+        _refuse_tracked(
+            f"{cls.__name__}.apply",
+            [x for x in args if not isinstance(x, Tensor)],
+            "an argument",
+            "an argument of its own",
+        )
         ctx = Context(tuple(isinstance(x, Tensor) and x.requires_grad for x in args))
         with custom_code() as forward:
             out = cls.forward(ctx, *args)
@@ -103,12 +109,50 @@ class Function:
             checked = [_checked(f"{cls.__name__}.backward", results[i], args[i].node) for i in inputs]
             return _closed(cls.__name__, checked, [*unknown, *backward.left])
 
-        made = _record(cls.__name__, outputs, [args[i].node for i in inputs], rule, several)
+        nodes = [args[i].node for i in inputs]
+        made = _record(cls.__name__, outputs, nodes, rule, several)
+        _check_closed(cls.__name__, made, nodes, forward.left)
         ctx._saved = tuple(_connected(x, outputs, made) for x in ctx._saved)
         for name, value in vars(ctx).items():
             setattr(ctx, name, _connected(value, outputs, made))
         unknown = forward.left if _computed_outside(vars(ctx), args, made) else ()
         return tuple(made) if several else made[0]
+
+
+def _refuse_tracked(name: str, values: Any, where: str, instead: str) -> None:
+    """Raise TypeError for a tracked tensor in a place that a rule gives no cotangent for."""
+    if get_mode().grad and any(isinstance(x, Tensor) and x.requires_grad for x in tree.flatten(values)[0]):
+        raise TypeError(
+            f"{name}: {where} holds a tracked tensor, which would have no derivative; give it as {instead}, or t.detach() where "
+            f"a constant is meant{at_user()}"
+        )
+
+
+def _check_closed(name: str, made: Sequence[Tensor], inputs: Sequence[Node], left: Iterable[Node]) -> None:
+    """Raise RuntimeError where the outputs were computed from a tracked tensor that is no argument: the rule, which replaces
+    their derivatives, has none for it."""
+    if not get_mode().grad:
+        return
+    seen = set(inputs)
+    stack = [*left, *dict.fromkeys(x for t in made for x in _below(t.node))]
+    while stack:
+        node = stack.pop()
+        if node in seen or not node.tracked:
+            continue
+        seen.add(node)
+        before = [x for x in node.inputs if x.tracked] if node.op is not VERSION else []
+        if not before:
+            raise RuntimeError(
+                f"{name}: it computes with a tracked tensor of shape {node.type.shape} that is none of its arguments, so that "
+                f"would have no derivative. Make it an argument, or t.detach() where a constant is meant{at_user()}"
+            )
+        stack += before
+
+
+def _below(made: Node) -> tuple[Node, ...]:
+    """The outputs as they were computed, below the node that has the rule."""
+    node = made if made.op is primitive.CUSTOM else made.inputs[0]
+    return node.inputs[: node.attributes[0]]
 
 
 def _as_computed(x: Any) -> Node:
@@ -248,11 +292,13 @@ class custom_jvp:
         """Call the function; its derivatives come from the rule."""
         name = getattr(self.function, "__name__", "custom_jvp")
         rule = self.rule or _missing_rule(name, "custom_jvp", "def_jvp(rule)")
-        with custom_code():
+        _refuse_tracked(name, keywords, "a keyword", "a positional argument")
+        with custom_code() as code:
             out_leaves, out_structure = tree.flatten(self.function(*args, **keywords))
         inputs = [x.node for x in tree.flatten(args)[0] if isinstance(x, Tensor)]
         backward = _transposed(name, args, rule, out_structure)
         made = _record(name, out_leaves, inputs, backward, out_structure.kind is not None, backward)
+        _check_closed(name, made, inputs, code.left)
         return out_structure.unflatten(made)
 
 
@@ -295,6 +341,7 @@ class custom_vjp:
             return self.function(*args, **keywords)
         name = getattr(self.function, "__name__", "custom_vjp")
         backward = self.backward or _missing_rule(name, "custom_vjp", "def_vjp(forward, backward)")
+        _refuse_tracked(name, keywords, "a keyword", "a positional argument")
         with custom_code() as forward:
             out, residuals = self._run(name, args, keywords)
         out_leaves, out_structure = tree.flatten(out)
@@ -317,6 +364,7 @@ class custom_vjp:
             transposed = _transposed(name, args, self.pushforward, out_structure)
         nodes = [leaves[i].node for i in inputs]
         made = _record(name, out_leaves, nodes, rule, out_structure.kind is not None, transposed)
+        _check_closed(name, made, nodes, forward.left)
         if any(x is y for x in tree.flatten(residuals)[0] for y in out_leaves):
             residuals = tree.map(lambda x: _connected(x, out_leaves, made), residuals)
         unknown = forward.left if _computed_outside(residuals, args, made) else ()

@@ -49,6 +49,10 @@ def array_node(x: Any, dtype: DType | None, copy: bool | None, variable: Variabl
             return _from_node(x.node, dtype, variable)
         array = force_array(x.node)
     elif isinstance(x, (np.ndarray, np.generic)):
+        if type(x) is not np.ndarray and np.any(getattr(x, "mask", False)):
+            raise TypeError(
+                f"tensor: a masked array has no value where it is masked; give array.filled(value){at_user()}"
+            )
         array = np.asarray(x)
     elif type(x) is Unknown and (dtype is None or dtype.kind == "f"):
         return traced_leaf(
