@@ -20,7 +20,7 @@ from adjoint.api.stepping import Step, write_step
 from adjoint.graph import Node, Variable, get_mode, substitute, topological
 from adjoint.primitives.core import DETACH, FULL, LEAF, VERSION, WATCHED, full, leaf
 from adjoint.tensors.located import at_user
-from adjoint.tensors.pending import force
+from adjoint.tensors.pending import force, force_array
 from adjoint.tensors.conversion import array_node
 from adjoint.tensors.named import wrap
 from adjoint.tensors.tensor import Tensor
@@ -346,7 +346,7 @@ def _named(tensor: Tensor) -> str:
 
 def _agree(x: Any, y: Any) -> bool:
     """Whether two values are the same up to rounding, which differs between one way of computing and another."""
-    a, b = np.asarray(x), np.asarray(y)
+    a, b = (force_array(v.node) if isinstance(v, Tensor) else np.asarray(v) for v in (x, y))
     if a.shape != b.shape or a.dtype.kind not in "fc":
         return bool(np.array_equal(a, b))
     with np.errstate(all="ignore"):
