@@ -20,6 +20,7 @@ from adjoint import nn
 F = nn.functional
 MATRIX = np.array([[0.3, 0.7], [0.5, 0.2]])
 IMAGE = np.linspace(0.1, 0.9, 16).reshape(1, 1, 4, 4)
+VOLUME = np.linspace(0.1, 0.9, 8).reshape(1, 1, 2, 2, 2)
 INDICES = np.array([[0, 1], [1, 0]])
 
 # Arguments for the parameters without a default, by their names; those of one function in its own entry.
@@ -41,6 +42,29 @@ OWN: dict[str, dict[str, Any]] = {
     "group_norm": {"x": IMAGE}, "batch_norm": {"training": True}, "cross_entropy": {"target": np.array([0, 1])},
     "nll_loss": {"target": np.array([0, 1])}, "embedding": {"indices": INDICES},
     "scaled_dot_product_attention": {"value": IMAGE[0]}, "dropout": {"training": False},
+    "adaptive_avg_pool3d": {"x": VOLUME}, "adaptive_max_pool2d": {"x": IMAGE}, "adaptive_max_pool3d": {"x": VOLUME},
+    "affine_grid": {"theta": MATRIX[None, :, [0, 1, 1]], "size": (1, 1, 2, 2)}, "avg_pool3d": {"x": VOLUME},
+    "bilinear": {"x1": MATRIX, "x2": MATRIX, "weight": IMAGE[0, :, :2, :2]}, "channel_shuffle": {"x": IMAGE[0, :, None], "groups": 1},
+    "binary_cross_entropy": {"probabilities": MATRIX}, "conv1d": {"x": IMAGE[0, :, :1], "weight": IMAGE[0, :, :1, :2].reshape(1, 1, 2)},
+    "conv3d": {"x": VOLUME, "weight": VOLUME[..., :1, :1, :1]}, "conv_transpose2d": {"x": IMAGE, "weight": IMAGE[..., :2, :2]},
+    "conv_transpose1d": {"x": IMAGE[0, :, :1], "weight": IMAGE[0, :, :1, :2]},
+    "conv_transpose3d": {"x": VOLUME, "weight": VOLUME[..., :1, :1, :1]}, "cosine_similarity": {"x1": MATRIX, "x2": MATRIX[::-1]},
+    "cosine_embedding_loss": {"x1": MATRIX, "x2": MATRIX[::-1], "target": np.array([1, -1])},
+    "ctc_loss": {"log_probs": np.log(MATRIX)[:, None], "targets": np.array([[1]]), "input_lengths": np.array([2]),
+                 "target_lengths": np.array([1])},
+    "dropout2d": {"x": IMAGE, "training": False}, "dropout3d": {"x": VOLUME, "training": False}, "gaussian_nll_loss": {"var": MATRIX},
+    "grid_sample": {"x": IMAGE, "grid": MATRIX[None, None]}, "instance_norm": {"x": IMAGE}, "interpolate": {"x": IMAGE, "size": 3},
+    "local_response_norm": {"x": IMAGE, "size": 1}, "lp_pool1d": {"x": IMAGE[0], "norm_type": 2}, "lp_pool2d": {"x": IMAGE, "norm_type": 2},
+    "lp_pool3d": {"x": VOLUME, "norm_type": 2}, "margin_ranking_loss": {"x1": MATRIX, "x2": MATRIX[::-1], "target": MATRIX * 0 + 1},
+    "max_pool3d": {"x": VOLUME}, "max_unpool1d": {"x": IMAGE[0, :, :1, :2], "indices": INDICES[None, :1]},
+    "max_unpool2d": {"x": IMAGE[..., :2, :2], "indices": INDICES[None, None] * 5},
+    "max_unpool3d": {"x": VOLUME[..., :1, :1, :1], "indices": INDICES[None, None, :1, :1, None]},
+    "multi_margin_loss": {"target": np.array([0, 1])}, "multilabel_margin_loss": {"target": np.array([[0, -1], [1, -1]])},
+    "pad": {"pad": (1, 1)}, "pairwise_distance": {"x1": MATRIX, "x2": MATRIX[::-1]}, "pixel_shuffle": {"x": IMAGE.reshape(1, 4, 2, 2), "upscale_factor": 2},
+    "pixel_unshuffle": {"x": IMAGE, "downscale_factor": 2}, "prelu": {"weight": MATRIX[0]},
+    "rotary": {"x": IMAGE, "positions": np.arange(4)}, "threshold": {"threshold": 0.4, "value": 0.1},
+    "triplet_margin_loss": {"anchor": MATRIX, "positive": MATRIX[::-1], "negative": MATRIX.T},
+    "triplet_margin_with_distance_loss": {"anchor": MATRIX, "positive": MATRIX[::-1], "negative": MATRIX.T},
 }  # fmt: skip
 OF_INTEGERS = {name for name in ad.__all__ if name.startswith("bitwise")}
 # They take functions (and trees), graphs, files, modes or nothing; `evaluate` and `stop_gradient` give constants, as they say.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import stat
 import subprocess
@@ -14,13 +15,13 @@ import pytest
 pytest.importorskip("llvmlite")
 
 import adjoint as ad
-from adjoint.execution.native import cache, compiler
+from adjoint.execution.native import cache, code, compiler
 
 unix = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="owners and modes are those of Unix")
 KEY, OTHER = "1" * 64, "2" * 64  # neither of them asks for a look at the folder's size
 
 RETURNS = """
-define i64 @answer() {{
+define i64 @$answer() {{
   ret i64 {}
 }}
 """
@@ -103,6 +104,12 @@ def test_entries_that_changed_places_are_not_used(place: Path) -> None:
     assert cache.load(KEY) is None and cache.load(OTHER) is None
 
 
+def compiled_answer(number: int) -> int:
+    """What compiled code gives that isn't kept in memory."""
+    (made,) = code.load([code.Source(RETURNS.format(number), frozenset(), ("answer",))])
+    return int(ctypes.CFUNCTYPE(ctypes.c_int64)(made.addresses["answer"])())
+
+
 def test_swapped_and_planted_code_is_not_executed(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def keys() -> set[str]:
         return {path.name for path in place.iterdir()} if place.exists() else set()
@@ -110,22 +117,22 @@ def test_swapped_and_planted_code_is_not_executed(place: Path, monkeypatch: pyte
     found = []
     for number in (1, 2):
         before = keys()
-        assert compiler.compile_text(RETURNS.format(number)).address("answer")
-        found += keys() - before
-    one, two = [place / name for name in found]
+        assert compiled_answer(number) == number
+        found.append(max([place / name for name in keys() - before], key=lambda path: path.stat().st_size))
+    one, two = found
     data = one.read_bytes(), two.read_bytes()
     one.write_bytes(data[1])
     two.write_bytes(data[0])
     compiled: list[int] = []
-    original = compiler._object_code
-    monkeypatch.setattr(compiler, "_object_code", lambda *a: compiled.append(1) or original(*a))
+    original = compiler.object_code
+    monkeypatch.setattr(compiler, "object_code", lambda text: compiled.append(1) or original(text))
     for number in (1, 2):
-        compiler.compile_text(RETURNS.format(number))
+        assert compiled_answer(number) == number
     assert len(compiled) == 2 and (one.read_bytes(), two.read_bytes()) == data
     if hasattr(os, "geteuid"):
         place.chmod(0o777)
         with pytest.warns(RuntimeWarning, match="others may write"):
-            compiler.compile_text(RETURNS.format(1))
+            assert compiled_answer(1) == 1
         assert len(compiled) == 3
 
 
