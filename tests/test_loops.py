@@ -29,7 +29,7 @@ def close(a, b, rtol=1e-11):
     leaves_b, other = ad.tree.flatten(b)
     assert one == other
     for x, y in zip(leaves_a, leaves_b, strict=True):
-        np.testing.assert_allclose(np.asarray(x), np.asarray(y), rtol=rtol, atol=1e-12)
+        np.testing.assert_allclose(x, y, rtol=rtol, atol=1e-12)
 
 
 def data(*shape, seed=0):
