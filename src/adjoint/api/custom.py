@@ -85,12 +85,9 @@ class Function:
     def apply(cls, *args: Any) -> Any:
         """Run the operation on tensors and whatever else `forward` takes."""
         inputs = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
-        _refuse_tracked(
-            f"{cls.__name__}.apply",
-            [x for x in args if not isinstance(x, Tensor)],
-            "an argument",
-            "an argument of its own",
-        )
+        if any(tree.is_container(x) for x in args if not isinstance(x, PLAIN)):
+            others = [x for x in args if not isinstance(x, Tensor)]
+            _refuse_tracked(f"{cls.__name__}.apply", others, "an argument", "an argument of its own")
         ctx = Context(tuple(isinstance(x, Tensor) and x.requires_grad for x in args))
         with custom_code() as forward:
             out = cls.forward(ctx, *args)
@@ -113,10 +110,14 @@ class Function:
         made = _record(cls.__name__, outputs, nodes, rule, several)
         _check_closed(cls.__name__, made, nodes, forward.left)
         ctx._saved = tuple(_connected(x, outputs, made) for x in ctx._saved)
-        for name, value in vars(ctx).items():
-            setattr(ctx, name, _connected(value, outputs, made))
-        unknown = forward.left if _computed_outside(vars(ctx), args, made) else ()
+        kept = vars(ctx)
+        if len(kept) > 2:  # the user's own attributes
+            kept.update({name: _connected(value, outputs, made) for name, value in kept.items()})
+        unknown = forward.left if forward.left and _computed_outside(vars(ctx), args, made) else ()
         return tuple(made) if several else made[0]
+
+
+PLAIN = (Tensor, int, float, str, np.ndarray)
 
 
 def _refuse_tracked(name: str, values: Any, where: str, instead: str) -> None:
@@ -131,10 +132,12 @@ def _refuse_tracked(name: str, values: Any, where: str, instead: str) -> None:
 def _check_closed(name: str, made: Sequence[Tensor], inputs: Sequence[Node], left: Iterable[Node]) -> None:
     """Raise RuntimeError where the outputs were computed from a tracked tensor that is no argument: the rule, which replaces
     their derivatives, has none for it."""
-    if not get_mode().grad:
+    if not made or not get_mode().grad:
         return
+    node = made[0].node
+    whole = node if node.op is primitive.CUSTOM else node.inputs[0]
     seen = set(inputs)
-    stack = [*left, *dict.fromkeys(x for t in made for x in _below(t.node))]
+    stack = [*left, *whole.inputs[: whole.attributes[0]]]
     while stack:
         node = stack.pop()
         if node in seen or not node.tracked:
@@ -147,12 +150,6 @@ def _check_closed(name: str, made: Sequence[Tensor], inputs: Sequence[Node], lef
                 f"would have no derivative. Make it an argument, or t.detach() where a constant is meant{at_user()}"
             )
         stack += before
-
-
-def _below(made: Node) -> tuple[Node, ...]:
-    """The outputs as they were computed, below the node that has the rule."""
-    node = made if made.op is primitive.CUSTOM else made.inputs[0]
-    return node.inputs[: node.attributes[0]]
 
 
 def _as_computed(x: Any) -> Node:
@@ -292,7 +289,8 @@ class custom_jvp:
         """Call the function; its derivatives come from the rule."""
         name = getattr(self.function, "__name__", "custom_jvp")
         rule = self.rule or _missing_rule(name, "custom_jvp", "def_jvp(rule)")
-        _refuse_tracked(name, keywords, "a keyword", "a positional argument")
+        if keywords:
+            _refuse_tracked(name, keywords, "a keyword", "a positional argument")
         with custom_code() as code:
             out_leaves, out_structure = tree.flatten(self.function(*args, **keywords))
         inputs = [x.node for x in tree.flatten(args)[0] if isinstance(x, Tensor)]
@@ -341,7 +339,8 @@ class custom_vjp:
             return self.function(*args, **keywords)
         name = getattr(self.function, "__name__", "custom_vjp")
         backward = self.backward or _missing_rule(name, "custom_vjp", "def_vjp(forward, backward)")
-        _refuse_tracked(name, keywords, "a keyword", "a positional argument")
+        if keywords:
+            _refuse_tracked(name, keywords, "a keyword", "a positional argument")
         with custom_code() as forward:
             out, residuals = self._run(name, args, keywords)
         out_leaves, out_structure = tree.flatten(out)
@@ -365,9 +364,11 @@ class custom_vjp:
         nodes = [leaves[i].node for i in inputs]
         made = _record(name, out_leaves, nodes, rule, out_structure.kind is not None, transposed)
         _check_closed(name, made, nodes, forward.left)
-        if any(x is y for x in tree.flatten(residuals)[0] for y in out_leaves):
+        if isinstance(residuals, PLAIN):
+            residuals = _connected(residuals, out_leaves, made)
+        elif residuals is not None and any(x is y for x in tree.flatten(residuals)[0] for y in out_leaves):
             residuals = tree.map(lambda x: _connected(x, out_leaves, made), residuals)
-        unknown = forward.left if _computed_outside(residuals, args, made) else ()
+        unknown = forward.left if forward.left and _computed_outside(residuals, args, made) else ()
         return out_structure.unflatten(made)
 
     def _run(self, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any]:
