@@ -15,7 +15,11 @@ function load(data) { // show another graph
   wide = null;
   origin = new Map();
   view = null;
-  if (!running) return;
+  if (running) connect();
+  prepareDirections();
+}
+
+function connect() { // let the picture read its numbers from the program
   const now = () => stamp;
   for (const box of graph.boxes) for (const q of [box.value, box.gradient]) if (q) attach(q, running, now);
   for (const edge of graph.edges) {
