@@ -53,10 +53,12 @@ def irfft(x: Array, axes: Axes, n: int, norm: str, twins: float, shape: Any, dty
     """The inverse of `rfft`: n real numbers along the last of the axes."""
     if not x.size:
         return np.zeros(shape, dtype)
-    if twins != 1.0:
-        x = _twins(np.array(x), axes[-1], n, twins)
+    library = scipy_fft() or np.fft
+    if twins != 1.0:  # the other axes first: their result is ours to change
+        first = np.array(x) if len(axes) == 1 else library.ifftn(x, axes=axes[:-1], norm=norm)
+        return np.asarray(library.irfft(_twins(first, axes[-1], n, twins), n, axis=axes[-1], norm=norm), dtype)
     sizes = [x.shape[a] for a in axes[:-1]] + [n]
-    return np.asarray((scipy_fft() or np.fft).irfftn(x, sizes, axes=axes, norm=norm), dtype)
+    return np.asarray(library.irfftn(x, sizes, axes=axes, norm=norm), dtype)
 
 
 def trigonometric(x: Array, kind: str, type: int, axes: Axes) -> Array:
