@@ -134,8 +134,9 @@ def _either(a: Node | None, b: Node | None) -> Node | None:
 
 def _cholesky_rule(u: Node, out: Node, a: Node) -> Node:
     inner = part(ops.matmul(adjoint(out), part(u, "lower")), "half")
-    right = adjoint(solve_triangular(out, adjoint(inner), True, True, False))
-    return hermitian(solve_triangular(out, right, True, True, False))
+    left = solve_triangular(out, inner, True, True, False)
+    # the conjugate transpose of L⁻ᴴ Φ L⁻¹, which has the same Hermitian part
+    return hermitian(solve_triangular(out, adjoint(left), True, True, False))
 
 
 CHOLESKY = Primitive("cholesky", _plain(kernels.cholesky), (_cholesky_rule,))
@@ -167,7 +168,10 @@ def _triangular_rule_b(u: Node, out: Node, a: Node, b: Node) -> Node:
 
 
 SOLVE_TRIANGULAR = Primitive(
-    "solve_triangular", _with_attributes(kernels.solve_triangular), (_triangular_rule_a, _triangular_rule_b)
+    "solve_triangular",
+    lambda attributes, type: lambda a, b, out=None: kernels.solve_triangular(a, b, *attributes, out=out),
+    (_triangular_rule_a, _triangular_rule_b),
+    takes_out=True,
 )
 SOLVE = Primitive(
     "solve",

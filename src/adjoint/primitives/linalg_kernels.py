@@ -81,11 +81,11 @@ def lu_solve(packed: Array, pivots: Array, b: Array, adjoint: bool) -> Array:
     return lapack.lu_solve(packed, pivots, b, adjoint)
 
 
-def solve_triangular(a: Array, b: Array, lower: bool, adjoint: bool, unit: bool) -> Array:
+def solve_triangular(a: Array, b: Array, lower: bool, adjoint: bool, unit: bool, out: Array | None = None) -> Array:
     """X with A X = B or Aᴴ X = B, of one triangle of A. Raises LinAlgError where its diagonal has a zero."""
     if not unit:
         require("solve_triangular", SINGULAR, (np.diagonal(a, axis1=-2, axis2=-1) == 0).any(-1))
-    return lapack.solve_triangular(a, b, lower, adjoint, unit)
+    return lapack.solve_triangular(a, b, lower, adjoint, unit, out)
 
 
 def slogdet(a: Array) -> tuple[Array, Array]:
