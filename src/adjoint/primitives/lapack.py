@@ -50,7 +50,7 @@ def stacked(a: Array) -> Array:
 
 def solve_triangular(a: Array, b: Array, lower: bool, adjoint: bool, unit: bool, out: Array | None = None) -> Array:
     """X with A X = B, or Aᴴ X = B, reading one triangle of A (..., n, n) alone; B (..., n, k). `out` is row-major."""
-    x = np.empty(b.shape, b.dtype) if out is None else out
+    x: Array = np.empty(b.shape, b.dtype) if out is None else out
     np.copyto(x, b)
     if b.size == 0:
         return x
@@ -60,7 +60,7 @@ def solve_triangular(a: Array, b: Array, lower: bool, adjoint: bool, unit: bool,
             a, lower = conjugate_transpose(a), not lower
         _substitute(a, x, lower, unit)
         return x
-    n, k = x.shape[-2:]
+    n, k = x.shape[-2], x.shape[-1]
     letter = LETTERS[a.dtype.name]
     unity = np.ones(1, a.dtype)
     one = SCALARS[letter](1.0) if letter in SCALARS else _pointer(unity)
