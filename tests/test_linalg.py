@@ -10,7 +10,7 @@ import pytest
 import scipy.linalg
 
 import adjoint as ad
-from adjoint.primitives import lapack
+from adjoint.primitives import lapack, linalg_kernels
 from derivative_checks import check_derivatives
 
 la = ad.linalg
@@ -180,6 +180,18 @@ def test_the_pseudoinverse_and_the_nuclear_norm_at_lower_rank() -> None:
 def test_systems_larger_than_a_block_to_second_order(dtype: str) -> None:
     a, b = normal(30, 30, dtype=dtype) + 8 * np.eye(30), normal(30, dtype=dtype)
     check_derivatives(lambda a, b: [la.solve(a, b)], [a, b])
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_the_blocked_reverse_pass_of_cholesky(dtype: str) -> None:
+    a, u = normal(2, 150, 150, dtype=dtype), normal(2, 150, 150, seed=1, dtype=dtype)
+    factor = np.linalg.cholesky(a @ np.conj(a.swapaxes(-1, -2)) + 150 * np.eye(150))
+    whole = linalg_kernels._cholesky_adjoint(factor, u)
+    np.testing.assert_allclose(
+        linalg_kernels.cholesky_adjoint(factor, u), whole, rtol=0, atol=1e-13 * np.abs(whole).max()
+    )
+    definite = lambda x: x @ ad.conj(x).mT + 70 * ad.eye(70, dtype="float64")  # noqa: E731 - beside its only use
+    check_derivatives(lambda x: [la.cholesky(definite(x))[60:, 60:]], [a[0, :70, :70]])
 
 
 @pytest.fixture(params=[False, True], ids=["NumPy alone", "with OpenBLAS"])

@@ -53,20 +53,14 @@ def _fft_rule(u: Node, out: Node, x: Node) -> Node:
     return cast(fft(u, axes, not inverse, OTHER[norm]), x.dtype)  # real x: the real part
 
 
-def _half_weights(u: Node, n: int, axis: int, inner: float) -> Node:
-    """The elements that have a conjugate twin in the other half weighed by `inner`."""
-    return ends_weighed(u, axis, (1.0,) if n % 2 else (1.0, 1.0), inner)
-
-
 def _rfft_rule(u: Node, out: Node, x: Node) -> Node:
-    axes, norm = out.attributes
-    n = x.shape[axes[-1]]
-    return irfft(_half_weights(u, n, axes[-1], 0.5), axes, n, OTHER[norm])
+    axes, norm, twins = out.attributes
+    return irfft(u, axes, x.shape[axes[-1]], OTHER[norm], twins / 2)
 
 
 def _irfft_rule(u: Node, out: Node, x: Node) -> Node:
-    axes, n, norm = out.attributes
-    return _half_weights(rfft(u, axes, OTHER[norm]), n, axes[-1], 2.0)
+    axes, _, norm, twins = out.attributes
+    return rfft(u, axes, OTHER[norm], twins * 2)
 
 
 def _with_type(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -91,16 +85,22 @@ def _resized(x: Node, axis: int, n: int) -> tuple[int, ...]:
 
 
 @register
-def rfft(x: Node, axes: Axes, norm: str) -> Node:
-    """The transform of real x: of the last of the axes the first n // 2 + 1 elements."""
+def rfft(x: Node, axes: Axes, norm: str, twins: float = 1.0) -> Node:
+    """The transform of real x: of the last of the axes the first n // 2 + 1 elements.
+
+    Those with a conjugate twin in the other half are multiplied by `twins`.
+    """
     shape = _resized(x, axes[-1], x.shape[axes[-1]] // 2 + 1)
-    return record(RFFT, (x,), (axes, norm), array_type(shape, complex_of(x.dtype)))
+    return record(RFFT, (x,), (axes, norm, twins), array_type(shape, complex_of(x.dtype)))
 
 
 @register
-def irfft(x: Node, axes: Axes, n: int, norm: str) -> Node:
-    """The inverse of `rfft`, n elements along the last of the axes; the imaginary parts of what has no twin are not read."""
-    return record(IRFFT, (x,), (axes, n, norm), array_type(_resized(x, axes[-1], n), real_of(x.dtype)))
+def irfft(x: Node, axes: Axes, n: int, norm: str, twins: float = 1.0) -> Node:
+    """The inverse of `rfft`, n elements along the last of the axes; the imaginary parts of what has no twin are not read.
+
+    What has a conjugate twin is multiplied by `twins` before.
+    """
+    return record(IRFFT, (x,), (axes, n, norm, twins), array_type(_resized(x, axes[-1], n), real_of(x.dtype)))
 
 
 # Cosine and sine transforms -------------------------------------------------------------------------------------------

@@ -32,19 +32,33 @@ def fft(x: Array, axes: Axes, inverse: bool, norm: str, shape: Any, dtype: Any) 
     return np.asarray((library.ifftn if inverse else library.fftn)(x, axes=axes, norm=norm), dtype)
 
 
-def rfft(x: Array, axes: Axes, norm: str, shape: Any, dtype: Any) -> Array:
+def _twins(x: Array, axis: int, n: int, factor: float) -> Array:
+    """A half spectrum, those of its elements multiplied in place that have a conjugate twin in the other half."""
+    if factor != 1.0:
+        inner = [slice(None)] * x.ndim
+        inner[axis] = slice(1, (n + 1) // 2)
+        x[tuple(inner)] *= factor
+    return x
+
+
+def rfft(x: Array, axes: Axes, norm: str, twins: float, shape: Any, dtype: Any) -> Array:
     """The transform of real x, whose other half is conjugate: of the last of the axes the first n // 2 + 1."""
     if not x.size:
         return np.zeros(shape, dtype)
-    return np.asarray((scipy_fft() or np.fft).rfftn(x, axes=axes, norm=norm), dtype)
+    spectrum = np.asarray((scipy_fft() or np.fft).rfftn(x, axes=axes, norm=norm), dtype)
+    return _twins(spectrum, axes[-1], x.shape[axes[-1]], twins)
 
 
-def irfft(x: Array, axes: Axes, n: int, norm: str, shape: Any, dtype: Any) -> Array:
+def irfft(x: Array, axes: Axes, n: int, norm: str, twins: float, shape: Any, dtype: Any) -> Array:
     """The inverse of `rfft`: n real numbers along the last of the axes."""
     if not x.size:
         return np.zeros(shape, dtype)
+    library = scipy_fft() or np.fft
+    if twins != 1.0:  # the other axes first: their result is ours to change
+        first = np.array(x) if len(axes) == 1 else library.ifftn(x, axes=axes[:-1], norm=norm)
+        return np.asarray(library.irfft(_twins(first, axes[-1], n, twins), n, axis=axes[-1], norm=norm), dtype)
     sizes = [x.shape[a] for a in axes[:-1]] + [n]
-    return np.asarray((scipy_fft() or np.fft).irfftn(x, sizes, axes=axes, norm=norm), dtype)
+    return np.asarray(library.irfftn(x, sizes, axes=axes, norm=norm), dtype)
 
 
 def trigonometric(x: Array, kind: str, type: int, axes: Axes) -> Array:

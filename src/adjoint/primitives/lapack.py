@@ -48,19 +48,19 @@ def stacked(a: Array) -> Array:
 # Triangular systems ---------------------------------------------------------------------------------------------------
 
 
-def solve_triangular(a: Array, b: Array, lower: bool, adjoint: bool, unit: bool) -> Array:
-    """X with A X = B, or Aᴴ X = B, reading one triangle of A (..., n, n) alone; B (..., n, k)."""
+def solve_triangular(a: Array, b: Array, lower: bool, adjoint: bool, unit: bool, out: Array | None = None) -> Array:
+    """X with A X = B, or Aᴴ X = B, reading one triangle of A (..., n, n) alone; B (..., n, k). `out` is row-major."""
+    x: Array = np.empty(b.shape, b.dtype) if out is None else out
+    np.copyto(x, b)
     if b.size == 0:
-        return np.zeros(b.shape, b.dtype)
+        return x
     function = _function("scipy_cblas_?trsm", a)
     if function is None:
         if adjoint:
             a, lower = conjugate_transpose(a), not lower
-        x = np.array(b)
         _substitute(a, x, lower, unit)
         return x
-    x = np.array(b, order="C")
-    n, k = x.shape[-2:]
+    n, k = x.shape[-2], x.shape[-1]
     letter = LETTERS[a.dtype.name]
     unity = np.ones(1, a.dtype)
     one = SCALARS[letter](1.0) if letter in SCALARS else _pointer(unity)

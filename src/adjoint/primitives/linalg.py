@@ -132,13 +132,37 @@ def _either(a: Node | None, b: Node | None) -> Node | None:
 # Cholesky -------------------------------------------------------------------------------------------------------------
 
 
-def _cholesky_rule(u: Node, out: Node, a: Node) -> Node:
-    inner = part(ops.matmul(adjoint(out), part(u, "lower")), "half")
-    right = adjoint(solve_triangular(out, adjoint(inner), True, True, False))
-    return hermitian(solve_triangular(out, right, True, True, False))
+def _phi(x: Node) -> Node:
+    """The lower triangle with half the diagonal: Murray's Φ."""
+    return part(x, "half")
 
 
-CHOLESKY = Primitive("cholesky", _plain(kernels.cholesky), (_cholesky_rule,))
+def _between(factor: Node, x: Node) -> Node:
+    """The lower triangle of L⁻¹ X L⁻ᴴ with half its diagonal, for Hermitian X."""
+    left = solve_triangular(factor, x, True, False, False)
+    return _phi(solve_triangular(factor, adjoint(left), True, False, False))
+
+
+def _adjoint_rule_factor(v: Node, out: Node, factor: Node, u: Node) -> Node:
+    # of G = herm(L⁻ᴴ Φ(Lᴴ u) L⁻¹): through Φ, and through both inverses
+    x = hermitian(v)
+    inner = ops.matmul(part(u, "lower"), adjoint(_between(factor, x)))
+    outer = ops.matmul(out, adjoint(solve_triangular(factor, x, True, False, False)))
+    return part(ops.subtract(inner, ops.multiply(outer, 2.0)), "lower")
+
+
+CHOLESKY = Primitive("cholesky", _plain(kernels.cholesky), (lambda u, out, a: cholesky_adjoint(out, u),))
+CHOLESKY_ADJOINT = Primitive(
+    "cholesky_adjoint",
+    _plain(kernels.cholesky_adjoint),
+    (_adjoint_rule_factor, lambda v, out, factor, u: part(ops.matmul(factor, _between(factor, hermitian(v))), "lower")),
+)
+
+
+@register
+def cholesky_adjoint(factor: Node, u: Node) -> Node:
+    """The Hermitian cotangent of A from its Cholesky factor and the cotangent of that."""
+    return record(CHOLESKY_ADJOINT, (factor, u), None, u.type)
 
 
 @register
@@ -167,7 +191,10 @@ def _triangular_rule_b(u: Node, out: Node, a: Node, b: Node) -> Node:
 
 
 SOLVE_TRIANGULAR = Primitive(
-    "solve_triangular", _with_attributes(kernels.solve_triangular), (_triangular_rule_a, _triangular_rule_b)
+    "solve_triangular",
+    lambda modes, type: lambda a, b, out=None: kernels.solve_triangular(a, b, modes[0], modes[1], modes[2], out),
+    (_triangular_rule_a, _triangular_rule_b),
+    takes_out=True,
 )
 SOLVE = Primitive(
     "solve",
@@ -682,6 +709,7 @@ def general_solve(a: Node, b: Node) -> Node:
 
 
 PRIMITIVES = [
-    CHOLESKY, SOLVE_TRIANGULAR, SOLVE, SOLVE_FACTORED, INV, LU, PERMUTE_ROWS, SLOGDET, DET, COFACTORS, QR, INVERSE_GAPS,
-    EIGH, EIGVALSH, EIG, EIGVALS, SVD, SVDVALS, POLAR, NUCLEAR_NORM, PINV, MATRIX_FUNCTION, MATRIX_FUNCTION_DERIVATIVE,
+    CHOLESKY, CHOLESKY_ADJOINT, SOLVE_TRIANGULAR, SOLVE, SOLVE_FACTORED, INV, LU, PERMUTE_ROWS, SLOGDET, DET, COFACTORS,
+    QR, INVERSE_GAPS, EIGH, EIGVALSH, EIG, EIGVALS, SVD, SVDVALS, POLAR, NUCLEAR_NORM, PINV, MATRIX_FUNCTION,
+    MATRIX_FUNCTION_DERIVATIVE,
 ]  # fmt: skip

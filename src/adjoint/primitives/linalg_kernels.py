@@ -13,6 +13,7 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from adjoint.primitives import lapack
+from adjoint.primitives.lapack import conjugate_transpose
 
 Array = np.ndarray[Any, Any]
 
@@ -55,6 +56,50 @@ def require(name: str, problem: str, wrong: Array) -> None:
         raise LinAlgError(f"{name}: {which(index, wrong.shape)} {problem}")
 
 
+# Cholesky's reverse pass ----------------------------------------------------------------------------------------------
+
+BLOCK = 64
+
+
+def cholesky_adjoint(factor: Array, u: Array) -> Array:
+    """The Hermitian cotangent of A = L Lᴴ from L and the cotangent of L, block by block from the end (Murray 2016, 4.2).
+
+    A third of the work of the formula on whole matrices, nearly all of it in products.
+    """
+    n = factor.shape[-1]
+    if n <= BLOCK:
+        return _cholesky_adjoint(factor, u)
+    g = np.tril(u)
+    for end in range(n, 0, -BLOCK):
+        start = max(0, end - BLOCK)
+        rows, below, before = slice(start, end), slice(end, n), slice(0, start)
+        diagonal, row = factor[..., rows, rows], factor[..., rows, before]
+        if end < n:
+            th = lapack.solve_triangular(diagonal, conjugate_transpose(g[..., below, rows]), True, True, False)
+            t = conjugate_transpose(th)
+            g[..., below, before] -= t @ row
+            g[..., rows, rows] -= th @ factor[..., below, rows]
+            g[..., rows, before] -= th @ factor[..., below, before]
+            g[..., below, rows] = 0.5 * t
+        h = _cholesky_adjoint(diagonal, g[..., rows, rows])
+        g[..., rows, before] -= 2 * h @ row
+        g[..., rows, rows] = h
+    below_diagonal = np.tril(g, -1)
+    diagonal = np.einsum("...ii->...i", g)
+    result = below_diagonal + conjugate_transpose(below_diagonal)
+    np.einsum("...ii->...i", result)[...] = diagonal
+    return result
+
+
+def _cholesky_adjoint(factor: Array, u: Array) -> Array:
+    """The Hermitian part of L⁻ᴴ Φ(Lᴴ u) L⁻¹, where Φ keeps the lower triangle and half the diagonal."""
+    phi = np.tril(conjugate_transpose(factor) @ np.tril(u))
+    np.einsum("...ii->...i", phi)[...] *= 0.5
+    left = lapack.solve_triangular(factor, phi, True, True, False)
+    found = lapack.solve_triangular(factor, conjugate_transpose(left), True, True, False)
+    return np.asarray(0.5 * (found + conjugate_transpose(found)))
+
+
 # Systems and factors --------------------------------------------------------------------------------------------------
 
 SINGULAR = "is singular"
@@ -81,11 +126,11 @@ def lu_solve(packed: Array, pivots: Array, b: Array, adjoint: bool) -> Array:
     return lapack.lu_solve(packed, pivots, b, adjoint)
 
 
-def solve_triangular(a: Array, b: Array, lower: bool, adjoint: bool, unit: bool) -> Array:
+def solve_triangular(a: Array, b: Array, lower: bool, adjoint: bool, unit: bool, out: Array | None = None) -> Array:
     """X with A X = B or Aᴴ X = B, of one triangle of A. Raises LinAlgError where its diagonal has a zero."""
     if not unit:
         require("solve_triangular", SINGULAR, (np.diagonal(a, axis1=-2, axis2=-1) == 0).any(-1))
-    return lapack.solve_triangular(a, b, lower, adjoint, unit)
+    return lapack.solve_triangular(a, b, lower, adjoint, unit, out)
 
 
 def slogdet(a: Array) -> tuple[Array, Array]:
