@@ -98,6 +98,13 @@ class Jitted:
         self._way: tuple[Step, int] | None = None  # the way of the last call, written out, and its number of arguments
         self._lock = threading.Lock()  # of `traces`
 
+    def __getattr__(self, name: str) -> Any:
+        """Of a compiled module what the module has: `parameters()`, `eval()`, `state_dict()`, its layers."""
+        f = self.__dict__.get("f")
+        if not isinstance(f, tracing.Watched) or name.startswith("__"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(f, name)
+
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
 

@@ -33,5 +33,6 @@ __all__ = [
     "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "AveragedModel", "ConstantLR", "CosineAnnealingLR",
     "CosineAnnealingWarmRestarts", "ExponentialLR", "Group", "LBFGS", "LRScheduler", "LambdaLR", "LinearLR", "Lion",
     "MultiStepLR", "Muon", "NAdam", "OneCycleLR", "Optimizer", "PolynomialLR", "RAdam", "RMSprop", "ReduceLROnPlateau", "SGD",
-    "SequentialLR", "SparseAdam", "StepLR", "get_ema_avg_fn", "get_ema_multi_avg_fn", "get_swa_avg_fn", "get_swa_multi_avg_fn", "update_bn",
+    "SequentialLR", "SparseAdam", "StepLR", "get_ema_avg_fn", "get_ema_multi_avg_fn", "get_swa_avg_fn",
+    "get_swa_multi_avg_fn", "update_bn",
 ]  # fmt: skip
