@@ -36,6 +36,7 @@ from .containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Se
 from .convolution import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from .distance import Bilinear, CosineSimilarity, PairwiseDistance
 from .embedding import Embedding, EmbeddingBag
+from .functional_calls import functional_call, stack_module_state
 from .linear import Linear
 from .losses import (
     BCELoss,
@@ -135,7 +136,8 @@ from .transformer import (
 __all__ = [
     # parts
     "Module", "Parameter", "KeyMismatch", "Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict",
-    "Flatten", "Unflatten", "Identity", "functional", "init", "utils", "summary", "Summary",
+    "Flatten", "Unflatten", "Identity", "functional", "functional_call", "stack_module_state", "init",
+    "utils", "summary", "Summary",
     # layers
     "Linear", "Bilinear", "CosineSimilarity", "PairwiseDistance", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d",
     "ConvTranspose2d", "ConvTranspose3d", "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d",
