@@ -17,8 +17,11 @@ import builtins
 import functools
 import io
 import keyword
+import operator
+import sys
 import threading
 import types
+import weakref
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
@@ -50,7 +53,7 @@ FEW = 4  # elements of a container whose comparisons are written out
 # what never changes, or is watched in another way
 LEAVES = (
     int, float, complex, bool, str, bytes, type(None), type(Ellipsis), type(NotImplemented), range, slice, CodeType,
-    np.generic, np.dtype, DType, Named, Node, Variable, Unknown, io.IOBase,
+    np.generic, np.dtype, DType, Named, Node, Variable, Unknown,
 )  # fmt: skip
 WHOLE = frozenset({"SimpleNamespace", "Namespace", "UserDict", "UserList", "UserString", "ChainMap", "_Environ"})
 WRITABLE = (str, int, bool, bytes, type(None))  # keys that are written out
@@ -82,6 +85,7 @@ class Reach:
         self.protected = self.guards.protected = Protected()
         self.seen: dict[int, Any] = {}
         self.late: list[tuple[dict[str, Any], str, str]] = []  # what may be computed and kept while it is traced
+        self._imported: list[str] = []
         self._names: set[str] = set()
         self._doubtful: set[str] = set()
         self._everything = False
@@ -106,6 +110,7 @@ class Reach:
                     f"{_quoted(name)} not in {{0}}", names, about=f"what the name {name!r} refers to", stored=name
                 )
                 self._pending.append((getattr(builtins, name, None), name))
+        self._import(found.modules, names)
         for function, _, place in self._functions.pop(id(code), ()):
             self._activate(function, place)
         new = (found.attributes - self._names) | (found.doubtful - self._doubtful)
@@ -118,12 +123,22 @@ class Reach:
                 bearer.look(bearer, new)
         self._walk()
 
+    def _import(self, modules: Iterable[str], names: dict[str, Any]) -> None:
+        """Walk on from modules that code imports when it runs; those that aren't there yet, at the end."""
+        package = names.get("__package__") or ""
+        for name in modules:
+            for whole in (name, f"{package}.{name}", *[name.rsplit(".", k)[0] for k in range(1, name.count(".") + 1)]):
+                if whole in sys.modules:
+                    self._pending.append((sys.modules[whole], whole))
+                else:
+                    self._imported.append(whole)
+
     def read_everything(self) -> None:
         """Something runs that may read any attribute of what it is given."""
         if not self._everything:
             self._everything = True
             for bearer in list(self._bearers):
-                bearer.look(bearer, ())
+                bearer.look(bearer, self._names)
             self._walk()
 
     def visit(self, value: Any, path: str) -> None:
@@ -133,6 +148,7 @@ class Reach:
 
     def finish(self) -> None:
         """Guard what has been computed and kept (`functools.cached_property`) while the function was traced."""
+        self._pending += [(sys.modules[name], name) for name in self._imported if name in sys.modules]
         for state, name, about in self.late:
             value = state.get(name, ABSENT)
             if value is ABSENT:
@@ -196,6 +212,20 @@ class Reach:
             self._pending.append((value.__func__, path))
         elif isinstance(value, functools.partial):
             self._pending += [(value.func, path), (value.args, path), (value.keywords, path)]
+        elif isinstance(value, VIEWS):
+            self._pending.append((value.mapping, path))
+        elif isinstance(value, types.MappingProxyType):
+            keys, values = list(value), list(value.values())
+            self.guards.add("same_entries({0}, {1}, {2})", value, keys, values, about=f"the dictionary {path}")
+            self._pending += [(x, f"{path}[{key!r}]") for key, x in zip(keys, values, strict=True)]
+        elif isinstance(value, weakref.ref):
+            self._value("{0}()", value, value(), f"what {path} refers to", None)
+            self._pending.append((value(), path))
+        elif isinstance(value, io.IOBase):
+            if value.readable() and value.seekable():
+                self.streams.append((path, value.tell, repr(value.tell())))
+        elif isinstance(value, operator.attrgetter | operator.methodcaller):
+            self.read_everything()
         elif isinstance(value, ContextVar):
             held = value.get(ABSENT)
             self.guards.add_value("{0}.get(ABSENT)", value, held, f"the context variable {value.name!r}", None)
@@ -353,7 +383,7 @@ class Reach:
     def _class(self, value: type, path: str) -> None:
         if not self.users.has_class(value):
             return
-        for base in value.__mro__[1:]:
+        for base in (*value.__mro__[1:], type(value)):
             self._pending.append((base, base.__name__))
         for name, raw in list(vars(value).items()):
             for function in _functions_of(raw):
@@ -379,6 +409,7 @@ class Reach:
         self._pending.append((_state(value).get("__wrapped__"), path))
         if self.users.has_class(kind):
             self._pending.append((kind, kind.__name__))
+            self.guards.add("{0}.__class__ is {1}", value, kind, about=f"the class of {path}", stored="__class__")
         elif module == "builtins" or "cython" in module:  # a bound method
             self._pending.append((getattr(value, "__self__", None), path))
         self._bear(value, path, self._look_at_object)
@@ -391,10 +422,13 @@ class Reach:
         for base in reversed(self.users_classes(kind)):
             inherited.update(vars(base))
         names = set(names)
+        if not self.users.has_class(kind) and not module_is_ours(kind):  # another library's: at least its arrays
+            names |= {name for name, x in state.items() if isinstance(x, np.ndarray)}
         data = self._everything or hasattr(kind, "__dataclass_fields__") or issubclass(kind, Enum)
         if kind.__name__ in WHOLE or (data and self.users.has_class(kind)):
             names |= {x for x in (*state, *inherited) if self._everything or not _is_special(x)}
-            if not isinstance(owner, FunctionType) and state:
+            if not isinstance(owner, FunctionType) and state and ALL not in bearer.done:
+                bearer.done.add(ALL)
                 self.guards.add("same_items([*{0}], {1})", state, list(state), about=f"the attributes of {bearer.path}")
         plainly: Any = object.__getattribute__
         direct = kind.__getattribute__ is plainly
@@ -473,14 +507,21 @@ class Reach:
         self.streams.append((path, read, repr(read())))
 
     def drawn_from(self) -> str | None:
-        """A random generator from outside that the function has drawn from."""
+        """A random generator or a file from outside that the function has drawn or read from."""
         for path, read, state in self.streams:
             if repr(read()) != state:
                 return path
         return None
 
 
+ALL = ""  # among the names that were looked at: which there are is guarded
+VIEWS: tuple[Any, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 BUILT_IN = frozenset({list, tuple, deque, dict, set, frozenset, bytearray, array.array, OrderedDict, defaultdict})
+
+
+def module_is_ours(kind: type) -> bool:
+    """Whether a class is adjoint's or the standard library's."""
+    return kind.__module__.startswith("adjoint.") or kind.__module__.partition(".")[0] in sys.stdlib_module_names
 
 
 def _is_special(name: str) -> bool:
