@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.control.lean import Trail, reversed_steps
+from adjoint.control.lean import Trail, reversed_parts
+from adjoint.execution.tiers import tiers
 
 DTYPE = "float64"
 
@@ -260,43 +263,38 @@ def test_newtons_method_has_the_derivative_of_the_root():
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 10, 31, 100, 257])
-@pytest.mark.parametrize("slots", [None, 1, 2, 3, 10, 1000])
+@pytest.mark.parametrize("slots", [None, 0, 1, 2, 3, 10, 1000])
 def test_the_schedule_visits_every_step_backwards_within_its_memory(count, slots):
-    remembered = 0
+    left = count
+    for low, high, state in reversed_parts(count, 0, slots, lambda state, low, high: state + high - low):
+        assert (state, high) == (low, left)
+        assert slots is None or high - low - 1 <= slots
+        left = low
+    assert left == 0
 
-    def advance(state, k):
-        assert state == k
-        return k + 1
 
-    found = []
-    for k, state in reversed_steps(0, count, 0, slots, advance):
-        assert state == k
-        found.append(k)
-    assert found == list(range(count))[::-1]
-    trail = Trail(slots)
-    for k in range(count):
-        trail.pass_by(k, k)
-        remembered = max(remembered, len(trail.states))
-    assert slots is None or remembered <= slots
-    assert [k for k, state in trail.back(count, advance) if state == k] == list(range(count))[::-1]
+@pytest.mark.parametrize("slots", [1, 2, 3, 4, 5, 10, 100])
+def test_a_trail_keeps_states_at_equal_distances(slots):
+    trail, step, kept = Trail(slots), 0, []
+    while step < 1000:
+        step += trail.keep(step)
+        assert trail.states == [k * trail.distance for k in range(len(trail.states))]
+        kept.append(len(trail.states))
+    assert max(kept) == slots
+    assert slots == 1 or min(kept[slots:]) >= slots // 2
 
 
 def test_ten_thousand_steps_with_a_hundred_carries_are_computed_few_times():
     computed = 0
 
-    def advance(state, k):
+    def advance(state, low, high):
         nonlocal computed
-        computed += 1
-        return state + 1
+        computed += high - low
+        return state + high - low
 
-    assert sum(1 for _ in reversed_steps(0, 10_000, 0, 100, advance)) == 10_000
-    assert computed <= 3 * 10_000
-    computed = 0
-    trail = Trail(100)
-    for k in range(10_000):
-        trail.pass_by(k, k)
-    assert sum(1 for _ in trail.back(10_000, advance)) == 10_000
-    assert computed <= 3 * 10_000
+    parts = list(reversed_parts(10_000, 0, 100, advance))
+    assert sum([high - low for low, high, _ in parts]) == 10_000
+    assert computed <= 2 * 10_000  # and each once more, when its part is gone through
 
 
 # cond, switch, and the others -------------------------------------------------------------------------------------------
@@ -448,3 +446,115 @@ def test_what_nobody_reads_is_not_stacked():
     finally:
         np.empty = original
     assert len(stacks) <= 2  # what the reverse pass will read, and not the ys
+
+
+# Native loops -----------------------------------------------------------------------------------------------------------
+
+
+def both_ways(monkeypatch, f):
+    """What f gives step by step, and as native code."""
+    found = []
+    for backend in ("numpy", "native"):
+        monkeypatch.setattr(tiers, "backend", backend)
+        found.append(ad.tree.map(lambda x: x.numpy(), f()))
+    return found
+
+
+def random_body(rng):
+    """A body of exact operations on three carries of different shapes, and a slice."""
+    binary = [ad.add, ad.subtract, ad.multiply, ad.maximum, ad.minimum, ad.divide]
+    unary = [ad.negative, ad.abs, ad.square, ad.relu, lambda x: ad.sqrt(ad.abs(x)), lambda x: ad.where(x > 0.3, x, 2.0)]
+    moves = [
+        lambda x: x[..., ::-1], lambda x: ad.concat([x[..., 1:], x[..., :1]], axis=-1), lambda x: ad.roll(x, 1, axis=-1),
+        lambda x: ad.broadcast_to(x[..., :1], x.shape), lambda x: x.max(axis=-1, keepdims=True) + ad.zeros_like(x),
+    ]  # fmt: skip
+    plan = [(int(rng.integers(3)), int(rng.integers(3)), int(rng.integers(4)), int(rng.integers(6)), int(rng.integers(5)))
+            for _ in range(int(rng.integers(3, 12)))]  # fmt: skip
+
+    def body(carry, x):
+        values = [*carry]
+        for target, other, kind, which, move in plan:
+            a, b = values[target], values[other]
+            if kind == 0:
+                made = unary[which](a)
+            elif kind == 1:
+                made = moves[move](a)
+            else:
+                made = binary[which](a, (b.sum() if b.shape != a.shape else b) if kind == 2 else x)
+            values[target] = made / (1 + ad.abs(made).max())  # neither explodes nor vanishes
+        return tuple(values), {"all": values[0] * x, "max": values[1].max()}
+
+    return body
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_native_loops_have_the_bits_of_the_interpreter(seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    body = random_body(rng)
+    dtype = ["float64", "float32"][seed % 2]
+    init = tuple(ad.tensor(rng.normal(size=s), dtype=dtype) for s in ((3,), (2, 4), (1,)))
+    xs = ad.tensor(rng.normal(size=(9,)), dtype=dtype)
+
+    def run(*args):
+        carry, ys = ad.scan(body, args[:3], args[3], reverse=bool(seed % 3))
+        return sum([c.sum() for c in carry]) + ys["all"].sum() + ys["max"].sum()
+
+    plain, native = both_ways(monkeypatch, lambda: ad.scan(body, init, xs, reverse=bool(seed % 3)))
+    for a, b in zip(ad.tree.flatten(plain)[0], ad.tree.flatten(native)[0], strict=True):
+        np.testing.assert_array_equal(a, b)
+    tolerance = 1e-10 if dtype == "float64" else 2e-4
+    plain, native = both_ways(monkeypatch, lambda: ad.grad(run, (0, 1, 2, 3))(*init, xs))
+    for a, b in zip(plain, native, strict=True):
+        np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance)
+
+
+def test_native_loops_take_integers_bools_and_functions(monkeypatch):
+    def body(carry, x):
+        n, flag, total = carry
+        total = total + ad.where(flag, ad.sin(x) * ad.exp(-x), ad.tanh(x))
+        return (n * 3 + 1, (n % 2 == 0) & (x > 0), total), (n, flag)
+
+    xs = data(40)
+    plain, native = both_ways(monkeypatch, lambda: ad.scan(body, (1, True, 0.0), xs))
+    for a, b in zip(ad.tree.flatten(plain)[0], ad.tree.flatten(native)[0], strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-13)
+
+
+def test_native_loops_stack_what_is_the_same_everywhere(monkeypatch):
+    def run():
+        return ad.scan(lambda c, x: (c, (ad.zeros(5), ad.full((2, 2), 3.5), c * 0 + 1, x)), ad.ones(3), ad.arange(4))
+
+    plain, native = both_ways(monkeypatch, run)
+    for a, b in zip(ad.tree.flatten(plain)[0], ad.tree.flatten(native)[0], strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_small_matrices_in_native_loops(monkeypatch):
+    a, xs = data(4, 4) * 0.4, data(30, 4, 2, seed=1)
+
+    def run(a):
+        return ad.scan(lambda p, x: (a @ p @ a.T + x @ x.T, p.sum()), ad.eye(4), xs)[1].sum()
+
+    plain, native = both_ways(monkeypatch, lambda: [run(a), ad.grad(run)(a), ad.hvp(run, a, a)])
+    for x, y in zip(plain, native, strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-11)
+
+
+def test_a_million_steps_compile_like_ten_and_differentiate():
+    f = lambda r, n: ad.scan(lambda x, _: (r * x * (1 - x), None), 0.5, length=n)[0]  # noqa: E731
+    short, long = (ad.jit(ad.grad(lambda r, n=n: f(r, n))) for n in (300, 1_000_000))
+    close(long(2.0), ad.tensor(0.25))  # the derivative of the fixed point 1 - 1/r
+    close(short(2.0), ad.tensor(0.25))
+
+
+def test_ctrl_c_ends_a_native_loop_that_would_not_end():
+    code = (
+        "import adjoint as ad, signal, os, threading, time\n"
+        "threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
+        "try:\n"
+        "    ad.while_loop(lambda x: x > -1.0, lambda x: x * 0.5, 1.0).item()\n"
+        "except KeyboardInterrupt:\n"
+        "    print('ended', ad.scan(lambda c, x: (c + x, None), 0.0, ad.ones(300))[0].item())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout.split() == ["ended", "300.0"], done.stderr

@@ -25,7 +25,7 @@ class Body:
     Equal bodies compute the same: they have equal keys. `derived` remembers what was derived from this one.
     """
 
-    __slots__ = ("derived", "hash", "inputs", "key", "outputs", "program")
+    __slots__ = ("derived", "hash", "inputs", "key", "outputs", "program", "steps")
 
     def __init__(self, inputs: Iterable[Node], outputs: Iterable[Node]) -> None:
         self.inputs = tuple(inputs)
@@ -38,6 +38,7 @@ class Body:
             self.key = (key_of(c), order, results, tuple([x.type.code for x in self.inputs]))
         self.hash = hash(self.key)
         self.program: Program | None = None
+        self.steps = 0  # that the interpreter has run
         self.derived: dict[Any, Any] = {}
 
     def __eq__(self, other: object) -> bool:
@@ -62,6 +63,9 @@ class Body:
     def applied(self, inputs: Nodes) -> list[Node]:
         """The outputs as part of the graph of these inputs."""
         return substitute(self.outputs, dict(zip(self.inputs, inputs, strict=True)))
+
+
+SMALL = 64  # elements of a constant that a body takes its parts of itself
 
 
 class Program:
@@ -94,8 +98,8 @@ def close(
     """The outputs with all that doesn't depend on `varying` taken out: computed once, outside, and read as inputs.
 
     Gives the outputs on these inputs, the inputs, and the nodes outside whose values they get. `known` are placeholders
-    that the outputs read, by the nodes outside that they stand for. Literals stay, and so do broadcasts: what is
-    broadcast is read instead.
+    that the outputs read, by the nodes outside that they stand for. Literals stay, and so do broadcasts and parts of small
+    arrays: what these are made of is read instead.
     """
     known = known or {}
     inner = set(varying)
@@ -121,7 +125,7 @@ def close(
                     inside = placeholder(scalar.type, "a number", False)
                     sources[inside] = scalar
                     replaced[x] = inside if x.shape == () else ops.widen(inside, x.type)
-            elif x.op is BROADCAST and x.value is None and x not in known:
+            elif x.value is None and x not in known and _is_part(x):
                 stack.append(x.inputs[0])
             else:
                 inside = stand_in(x, "a constant")
@@ -129,6 +133,11 @@ def close(
                 replaced[x] = inside
         outside = substitute(sources.values(), known) if known else list(sources.values())
         return substitute(outputs, replaced), list(sources), outside
+
+
+def _is_part(x: Node) -> bool:
+    """Whether a node is a broadcast, or a view of a small array."""
+    return x.op is BROADCAST or (x.op.view and x.op.cheap and x.inputs[0].type.size <= SMALL)
 
 
 def as_arrays(values: Iterable[Any], given: Sequence[Any]) -> tuple[Any, ...]:

@@ -12,7 +12,6 @@ The reverse of this reverse pass needs no rule of its own for steps: it is the r
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
 from math import comb
 from typing import Any, NamedTuple, Protocol
 
@@ -21,10 +20,11 @@ import numpy as np
 from adjoint import derive
 from adjoint.control.body import Body, close, stand_in
 from adjoint.control.formal import record_transpose
+from adjoint.control.running import run_loop
 from adjoint.graph import Node, Primitive, get_mode, mode, record, substitute
-from adjoint.primitives.core import conform, marker, select, zeros
+from adjoint.primitives.core import conform, marker, ops, select, zeros
 
-__all__ = ["LOOP_REVERSE", "Backward", "Reversal", "Trail", "active_carries", "record_loop_reverse", "reversed_steps"]
+__all__ = ["LOOP_REVERSE", "Backward", "Reversal", "Trail", "active_carries", "record_loop_reverse", "reversed_parts"]
 
 Nodes = Sequence[Node]
 Arrays = list[Any]
@@ -50,8 +50,12 @@ class Loop(Protocol):
 
 
 class Backward(NamedTuple):
-    """One step back: body(inputs of the step, cotangents of carries, cotangents of ys, numbers) -> (cotangents of carries,
-    of constants, of slices), for those that have some."""
+    """One step back, as the body of a loop: (constants, then numbers; cotangents of carries, then sums of those of constants;
+    the step's carries, its slices, cotangents of its ys) -> (the same carries; cotangents of slices).
+
+    carries, constants, slices   the numbers of those that cotangents are computed of
+    given                        the numbers of the results that come with cotangents, carries apart
+    """
 
     body: Body
     numbers: Arrays
@@ -66,21 +70,28 @@ def backward_of(loop: Loop, active: set[Node], carried: list[int], given: Sequen
     body, n, m = loop.body, loop.constants, loop.constants + loop.carries
     inputs, outputs = body.inputs, body.outputs
     cotangents: list[Node | None] = [None] * len(outputs)
-    for i in carried:
-        cotangents[i] = stand_in(outputs[i], "a carry's cotangent")
+    moving = [stand_in(outputs[i], "a carry's cotangent") for i in carried]
+    for i, u in zip(carried, moving, strict=True):
+        cotangents[i] = u
     ys = [j for j in range(loop.carries, len(outputs)) if given[j] and outputs[j].dtype.inexact]
-    for j in ys:
-        cotangents[j] = stand_in(outputs[j], "a result's cotangent")
+    coming = [stand_in(outputs[j], "a result's cotangent") for j in ys]
+    for j, u in zip(ys, coming, strict=True):
+        cotangents[j] = u
     for_constants = [i for i, x in enumerate(inputs[:n]) if x in active]
     for_slices = [i for i, x in enumerate(inputs[m:]) if x in active]
     wrt = [inputs[n + i] for i in carried] + [inputs[i] for i in for_constants] + [inputs[m + i] for i in for_slices]
+    sums = [stand_in(inputs[i], "a sum over the steps") for i in for_constants]
     with mode(grad=True):
         found = derive.reverse(outputs, cotangents, wrt, stop=True)
         results = [zeros(x.type) if g is None else conform(g, x.type) for x, g in zip(wrt, found, strict=True)]
-    varying = [*inputs, *[u for u in cotangents if u is not None]]
-    closed, inside, outside = close(varying, results)
+        first = len(carried)
+        for k, total in enumerate(sums, first):
+            results[k] = ops.add(total, results[k])
+    carries = [*moving, *sums]
+    closed, inside, outside = close([*inputs, *carries, *coming], results)
     numbers = [np.full(x.shape, x.attributes, x.dtype.dtype) if x.value is None else x.value for x in outside]
-    return Backward(Body((*varying, *inside), closed), numbers, carried, for_constants, for_slices, ys)
+    order = (*inputs[:n], *inside, *carries, *inputs[n:], *coming)
+    return Backward(Body(order, closed), numbers, carried, for_constants, for_slices, ys)
 
 
 def active_carries(loop: Loop, wanted: Sequence[bool]) -> tuple[set[Node], list[int]]:
@@ -101,67 +112,88 @@ class Reversal:
 
     def __init__(self, back: Backward, loop: Loop, arrays: Arrays, u: list[Any]) -> None:
         self.back = back
+        self.loop = loop
         self.first, self.behind = loop.constants, loop.constants + loop.carries
-        self.u = u
         self.arrays = arrays
-        inputs = loop.body.inputs
-        types = [inputs[self.first + i].type for i in back.carries]
-        self.carried = [
-            np.zeros(t.shape, t.dtype.dtype) if u[i] is None else u[i] for i, t in zip(back.carries, types, strict=True)
-        ]
-        self.sums: list[Any] = [np.zeros_like(arrays[i]) for i in back.constants]
+        self.u = [u[j] for j in back.given]
+        self.constants = [*arrays[: self.first], *back.numbers]
+        zero = [np.zeros_like(arrays[self.first + i]) for i in back.carries]
+        self.carried: Arrays = [z if u[i] is None else u[i] for i, z in zip(back.carries, zero, strict=True)]
+        self.carried += [np.zeros_like(arrays[i]) for i in back.constants]
         self.slices = [np.zeros_like(arrays[self.behind + i]) for i in back.slices]
 
-    def step(self, inputs: Arrays, t: int) -> None:
-        """One step back, of the slices numbered t."""
-        back = self.back
-        results = back.body([*inputs, *self.carried, *[self.u[j][t, ...] for j in back.given], *back.numbers])
-        a, b = len(back.carries), len(back.carries) + len(back.constants)
-        self.carried = results[:a]
-        self.sums = [s + g for s, g in zip(self.sums, results[a:b], strict=True)]
-        for stack, g in zip(self.slices, results[b:], strict=True):
-            stack[t, ...] = g
+    def forward(self, state: Arrays, steps: range, keep: bool) -> tuple[Arrays, Arrays]:
+        """The carries after these steps; with `keep`, those before each of them, stacked as the slices are."""
+        body, count = self.loop.body, self.loop.carries
+        before = body.inputs[self.first : self.behind] if keep else ()
+        key = ("carries alone", count, keep)
+        if key not in body.derived:
+            body.derived[key] = body.with_outputs((*body.outputs[:count], *before))
+        low, order = _relative(steps)
+        stacks = [np.empty((len(steps), *x.shape), x.dtype.dtype) for x in before]
+        slices = [x[low : low + len(steps)] for x in self.arrays[self.behind :]]
+        state, _ = run_loop(body.derived[key], self.arrays[: self.first], state, slices, stacks, order)
+        return state, stacks
+
+    def backward(self, states: Arrays, steps: range) -> None:
+        """Go back over these steps, given the carries before each of them."""
+        low, order = _relative(steps)
+        part = slice(low, low + len(steps))
+        slices = [*states, *[x[part] for x in self.arrays[self.behind :]], *[g[part] for g in self.u]]
+        stacks = [x[part] for x in self.slices]
+        self.carried, _ = run_loop(self.back.body, self.constants, self.carried, slices, stacks, order[::-1])
+
+    def go_back(self, state: Arrays, steps: range, free: int | None) -> None:
+        """Go back over these steps, given the carries before the first; `free` more may be remembered (None: all)."""
+
+        def advance(state: Arrays, low: int, high: int) -> Arrays:
+            return self.forward(state, steps[low:high], False)[0]
+
+        for low, high, at in reversed_parts(len(steps), state, free, advance):
+            _, states = self.forward(at, steps[low:high], True)
+            self.backward(states, steps[low:high])
 
     def found(self) -> Arrays:
         """The cotangents, by input; None where there is none."""
         results: Arrays = [None] * len(self.arrays)
-        for i, g in zip(self.back.carries, self.carried, strict=True):
+        back, n = self.back, len(self.back.carries)
+        for i, g in zip(back.carries, self.carried, strict=False):
             results[self.first + i] = g
-        for i, g in zip(self.back.constants, self.sums, strict=True):
+        for i, g in zip(back.constants, self.carried[n:], strict=True):
             results[i] = g
-        for i, g in zip(self.back.slices, self.slices, strict=True):
+        for i, g in zip(back.slices, self.slices, strict=True):
             results[self.behind + i] = g
         return results
+
+
+def _relative(steps: range) -> tuple[int, range]:
+    """The lowest of the numbers, and all of them counted from there."""
+    low = min(steps[0], steps[-1]) if steps else 0
+    return low, range(steps.start - low, steps.stop - low, steps.step)
 
 
 # The schedule ---------------------------------------------------------------------------------------------------------
 
 
-def reversed_steps(
-    first: int, last: int, state: Any, slots: int | None, advance: Callable[[Any, int], Any]
-) -> Iterator[tuple[int, Any]]:
-    """(number, state before it) of the steps from `first` up to `last`, last first. `state` is that before the first one;
-    at most `slots` others are remembered at a time (None: all). `advance(state, number)` computes a step."""
-    pieces = [(first, last, state)]  # the parts that aren't reversed yet, the next one last
+def reversed_parts(
+    count: int, state: Any, slots: int | None, advance: Callable[[Any, int, int], Any]
+) -> Iterator[tuple[int, int, Any]]:
+    """(first, last, state before it): parts of `count` steps, the last one first, short enough to remember a state before each
+    of their steps. `state` is that before the first step; at most `slots` others are remembered at a time (None: all).
+    `advance(state, first, last)` computes steps."""
+    pieces = [(0, count, state)]  # the parts that aren't reversed yet, the next one last
     while pieces:
         low, high, state = pieces.pop()
-        free = None if slots is None else slots - len(pieces)
-        if high - low <= 1:
+        free = None if slots is None else max(slots - len(pieces), 0)
+        if free is None or high - low - 1 <= free:
             if high > low:
-                yield low, state
-            continue
-        if free is not None and free <= 0:  # nothing can be remembered: from the start, for each
+                yield low, high, state
+        elif not free:  # nothing can be remembered: from the start, for each
             for k in range(high - 1, low - 1, -1):
-                at = state
-                for j in range(low, k):
-                    at = advance(at, j)
-                yield k, at
-            continue
-        middle = low + 1 if free is None or high - low - 1 <= free else low + _first_part(high - low, free)
-        at = state
-        for k in range(low, middle):
-            at = advance(at, k)
-        pieces += [(low, middle, state), (middle, high, at)]
+                yield k, k + 1, advance(state, low, k)
+        else:
+            middle = low + _first_part(high - low, free)
+            pieces += [(low, middle, state), (middle, high, advance(state, low, middle))]
 
 
 def _first_part(count: int, slots: int) -> int:
@@ -173,31 +205,22 @@ def _first_part(count: int, slots: int) -> int:
 
 
 class Trail:
-    """States at equal distances along a way whose length isn't known: at most `slots` of them (None: every one)."""
+    """States at equal distances along a way whose length isn't known: at most `slots` of them."""
 
-    def __init__(self, slots: int | None) -> None:
+    def __init__(self, slots: int) -> None:
         self.slots = slots
         self.distance = 1
         self.states: list[Any] = []
 
-    def pass_by(self, step: int, state: Any) -> None:
-        """The state before a step, told for each in order."""
-        if step % self.distance:
-            return
-        if self.slots is not None and len(self.states) >= max(self.slots, 1):
+    def keep(self, state: Any) -> int:
+        """Remember the state before step `len(states) * distance`; how many steps to go to the next one."""
+        if len(self.states) >= self.slots:
             del self.states[1::2]
             self.distance *= 2
-            if step % self.distance:
-                return
+            if len(self.states) * 2 > self.slots:  # an odd number: this state lies between two that stay
+                return self.distance // 2
         self.states.append(state)
-
-    def back(self, count: int, advance: Callable[[Any, int], Any]) -> Iterator[tuple[int, Any]]:
-        """(number, state before it) of all steps, last first."""
-        bounds = [*range(0, count, self.distance), count]
-        for low, high in reversed(list(pairwise(bounds))):
-            state = self.states.pop()
-            free = None if self.slots is None else self.slots - len(self.states) - 1
-            yield from reversed_steps(low, high, state, free, advance)
+        return self.distance
 
 
 # The primitive --------------------------------------------------------------------------------------------------------

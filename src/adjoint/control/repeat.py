@@ -17,6 +17,7 @@ from adjoint.batch import Batch
 from adjoint.control.body import Body, as_arrays, close, stand_in
 from adjoint.control.formal import record_transpose
 from adjoint.control.lean import Backward, Reversal, Trail, active_carries, record_loop_reverse
+from adjoint.control.running import UNKNOWN, run_loop
 from adjoint.control.scan import for_examples
 from adjoint.derive import forward
 from adjoint.dtypes import int64
@@ -26,6 +27,7 @@ from adjoint.primitives.core import conform, ops, placeholder, select, zeros
 __all__ = ["WHILE", "Repeat", "record_while"]
 
 Nodes = Sequence[Node]
+FIRST_PIECE = 64  # steps whose carries are stacked in one piece; each further piece has twice as many
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,26 +82,44 @@ class Repeat:
             results[i] = t
         return results
 
-    def run(self, arrays: Sequence[Any], trail: Trail | None = None) -> tuple[list[Any], int]:
-        """The final carries and how often."""
-        constants, state = list(arrays[: self.constants]), list(arrays[self.constants :])
-        count = 0
-        while self.condition([*constants, *state])[0]:
-            if trail is not None:
-                trail.pass_by(count, state)
-            state = self.body([*constants, *state])
-            count += 1
-        return state, count
+    def run(self, constants: Sequence[Any], state: list[Any], most: int = UNKNOWN) -> tuple[list[Any], int]:
+        """The carries after the last step, or after `most` steps; how many there were."""
+        return run_loop(self.body, constants, state, [], [], range(most), self.condition)
 
     def run_back(self, back: Backward, arrays: list[Any], u: list[Any]) -> list[Any]:
         """The cotangents of the inputs (None for those without), remembering at most `memory` carries."""
-        trail = Trail(self.memory)
-        _, count = self.run(arrays, trail)
-        constants = arrays[: self.constants]
+        constants, state = arrays[: self.constants], arrays[self.constants :]
         walk = Reversal(back, self, arrays, u)
-        for _, state in trail.back(count, lambda state, k: self.body([*constants, *state])):
-            walk.step([*constants, *state], 0)
+        if self.memory is None:
+            for states, count in reversed(self.traced(constants, state)):
+                walk.backward([x[:count] for x in states], range(count))
+            return walk.found()
+        trail, done, count = Trail(self.memory), 0, 1
+        while count:
+            distance = trail.keep(state)
+            state, count = self.run(constants, state, distance)
+            done += count
+            if count < distance:
+                break
+        for k in range(len(trail.states) - 1, -1, -1):
+            start = trail.states.pop()
+            walk.go_back(start, range(min(done, (k + 1) * trail.distance) - k * trail.distance), self.memory - k - 1)
         return walk.found()
+
+    def traced(self, constants: Sequence[Any], state: list[Any]) -> list[tuple[list[Any], int]]:
+        """The carries before every step, stacked in pieces, and how many there are in each piece."""
+        body = self.body
+        before = body.inputs[self.constants :]
+        if "traced" not in body.derived:
+            body.derived["traced"] = body.with_outputs((*body.outputs, *before))
+        pieces, size = [], FIRST_PIECE
+        while True:
+            stacks = [np.empty((size, *x.shape), x.dtype.dtype) for x in before]
+            state, count = run_loop(body.derived["traced"], constants, state, [], stacks, range(size), self.condition)
+            pieces.append((stacks, count))
+            if count < size:
+                return pieces
+            size *= 2
 
 
 def record_while(
@@ -120,7 +140,7 @@ def record_while(
 def _kernel(loop: Repeat, type: Any) -> Any:
     def kernel(*arrays: Any) -> tuple[Any, ...]:
         values = [np.asarray(x) for x in arrays]
-        state, count = loop.run(values)
+        state, count = loop.run(values[: loop.constants], values[loop.constants :])
         return (*as_arrays(state, values), np.array(count, np.int64))
 
     return kernel

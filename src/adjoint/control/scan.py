@@ -22,7 +22,8 @@ from adjoint import derive
 from adjoint.batch import Batch
 from adjoint.control.body import Body, as_arrays, close, stand_in
 from adjoint.control.formal import record_transpose
-from adjoint.control.lean import Backward, Reversal, active_carries, record_loop_reverse, reversed_steps
+from adjoint.control.lean import Backward, Reversal, active_carries, record_loop_reverse
+from adjoint.control.running import run_loop
 from adjoint.derive import forward, reverse
 from adjoint.execution.tiers import tiers
 from adjoint.graph import ArrayType, Node, Primitive, array_type, mode, record, substitute, topological
@@ -34,6 +35,12 @@ from adjoint.primitives.random import RANDOM_BITS
 __all__ = ["SCAN", "SCANNED", "Scan", "Template", "pushforward"]
 
 Nodes = Sequence[Node]
+# What costs less to compute again than to stack and read back, where arrays are this small.
+LIGHT = frozenset(
+    "add subtract multiply scale negative abs relu where equal not_equal less less_equal greater greater_equal "
+    "logical_and logical_or logical_xor logical_not concat sum maximum minimum".split()
+)
+SMALL = 64  # elements
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +90,8 @@ class Scan:
 
     def run_back(self, back: Backward, arrays: list[Any], u: list[Any]) -> list[Any]:
         """The cotangents of the inputs (None for those without), remembering at most `memory` carries."""
-        constants, carries, slices = self.split(arrays)
-        steps = self.steps()
-
-        def advance(state: list[Any], k: int) -> list[Any]:
-            return self.body([*constants, *state, *[x[steps[k], ...] for x in slices]])[: self.carries]
-
         walk = Reversal(back, self, arrays, u)
-        for k, state in reversed_steps(0, self.length, carries, self.memory, advance):
-            walk.step([*constants, *state, *[x[steps[k], ...] for x in slices]], steps[k])
+        walk.go_back(self.split(arrays)[1], self.steps(), self.memory)
         return walk.found()
 
     def steps(self) -> range:
@@ -338,7 +338,8 @@ def _reads(body: Body, found: Nodes, constants: set[Node]) -> list[Node]:
         if node in seen or node not in varying:
             continue
         seen.add(node)
-        if node.op.cheap and node not in inputs:
+        light = node.op.name in LIGHT and type(node.type) is not tuple and node.type.size <= SMALL
+        if (node.op.cheap or light) and node not in inputs:
             stack += node.inputs
         else:
             read[node] = None
@@ -497,14 +498,10 @@ def _scan_kernel(loop: Scan, type: Any) -> Any:
         body = _derived(body, ("narrowed", tuple(places)), lambda: body.with_outputs(outputs))
 
     def kernel(*arrays: Any) -> tuple[Any, ...]:
-        constants, carries, slices = loop.split([np.asarray(x) for x in arrays])
+        values = [np.asarray(x) for x in arrays]
         stacks = [np.empty(type[i].shape, type[i].dtype.dtype) for i in places]
-        for t in loop.steps():
-            results = body([*constants, *carries, *[x[t, ...] for x in slices]])
-            carries = results[:count]
-            for stack, y in zip(stacks, results[count:], strict=True):
-                stack[t, ...] = y
-        found: list[Any] = [*as_arrays(carries, arrays), *[None] * (len(type) - count)]
+        carries, _ = run_loop(body, *loop.split(values), stacks, loop.steps())
+        found: list[Any] = [*as_arrays(carries, values), *[None] * (len(type) - count)]
         for i, stack in zip(places, stacks, strict=True):
             found[i] = stack
         return tuple(found)
