@@ -17,7 +17,7 @@ import numpy as np
 
 from adjoint.api.writing import Writer
 
-__all__ = ["ABSENT", "Guard", "Guards", "Protected", "is_plain"]
+__all__ = ["ABSENT", "Guard", "Guards", "Protected", "is_plain", "quoted"]
 
 ABSENT = object()
 PLAIN = (int, bool, str, bytes, float, complex, type(None))  # compared by value
@@ -145,6 +145,11 @@ def _write(w: Writer, guards: Iterable[Guard], otherwise: str) -> None:
 def is_plain(value: Any) -> bool:
     """Whether a value is compared by value."""
     return type(value) in PLAIN
+
+
+def quoted(key: Any) -> str:
+    """A key as Python, in a condition."""
+    return repr(key).replace("{", "{{").replace("}", "}}")
 
 
 # What conditions call -------------------------------------------------------------------------------------------------
