@@ -287,7 +287,7 @@ class Trace:
             self.reach.finish()
             self._refuse_changes()
         except BaseException:
-            self.reach.protected.release()
+            self.reach.guards.release()
             raise
         return result
 

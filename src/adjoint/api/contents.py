@@ -147,7 +147,7 @@ def _array(reach: Reach, value: np.ndarray, path: str) -> None:
                 f"outside of the function{at_user()}"
             )
         for x in chain:
-            reach.protected.add(x)
+            reach.guards.protect(x)
     for x in chain:
         reach.guards.add("not {0}.flags.writeable", x, about=about)
 

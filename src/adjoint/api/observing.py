@@ -72,12 +72,14 @@ class Observer:
     def watch(self, function: Callable[[], Any]) -> Any:
         """Call a function, watched."""
         before = sys.getprofile()
-        sys.setprofile(self._hearing())
-        try:
+        hear = self._hearing()
+        try:  # around the exchange too: a signal's handler may raise right after it
+            sys.setprofile(hear)
             result = function()
         finally:
-            sys.setprofile(None)
-            _restore(before)
+            sys.setprofile(before if callable(before) else None)
+            if hasattr(before, "enable"):  # cProfile, which is written in C
+                before.enable()
         if self.refused is not None:
             raise self.refused
         return result
@@ -161,11 +163,3 @@ class Observer:
             f"Call it outside of the function and pass the result as an argument{where}"
         )
         raise self.refused
-
-
-def _restore(before: Any) -> None:
-    """Put back the profiler that was there."""
-    if callable(before):
-        sys.setprofile(before)
-    elif hasattr(before, "enable"):  # cProfile, which is written in C
-        before.enable()

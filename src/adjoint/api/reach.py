@@ -28,7 +28,7 @@ import numpy as np
 
 from adjoint import tracing
 from adjoint.api.contents import CONTENTS, follow_foreign_array, follow_stream
-from adjoint.api.guards import ABSENT, Guards, Protected, quoted
+from adjoint.api.guards import ABSENT, Guards, quoted
 from adjoint.api.mentions import Users, mentions
 from adjoint.dtypes import DType
 from adjoint.graph import Node, Variable
@@ -73,7 +73,6 @@ class Reach:
         self.executed: dict[int, CodeType] = {}  # by address: equal code may run with other globals
         # random generators and files: how to read their state, and what it was
         self.streams: list[tuple[str, Callable[[], Any], Any]] = []
-        self.protected = self.guards.protected = Protected()
         self.seen: dict[int, Any] = {}
         self.late: list[tuple[dict[str, Any], str, str]] = []  # what may be computed and kept while it is traced
         self._imported: list[str] = []
