@@ -71,7 +71,7 @@ class Observer:
 
     def watch(self, function: Callable[[], Any]) -> Any:
         """Call a function, watched."""
-        before = sys.getprofile()
+        before: Any = sys.getprofile()
         hear = self._hearing()
         try:  # around the exchange too: a signal's handler may raise right after it
             sys.setprofile(hear)
