@@ -152,6 +152,11 @@ class Reach:
             self._pending.append((value, about))
         self._walk()
 
+    def end(self) -> None:
+        """Let go of all but the guards: the trace has been looked at."""
+        for kept in (self.seen, self._functions, self._pending, self._bearers, self.executed, self.streams, self.late):
+            kept.clear()
+
     # The walk ---------------------------------------------------------------------------------------------------------
 
     def _walk(self) -> None:
