@@ -11,7 +11,9 @@ import array
 import dataclasses
 import enum
 import functools
+import itertools
 import random
+import sys
 import types
 from collections import Counter, OrderedDict, UserDict, defaultdict, deque, namedtuple
 from contextvars import ContextVar
@@ -798,6 +800,280 @@ CASES |= {
 }  # fmt: skip
 
 
+CASES |= {
+    "mappingproxy": globals_of(
+        "from types import MappingProxyType\nd={'a':1.0}\np=MappingProxyType(d)\ndef f(): return X*p['a']",
+        lambda n, k: put(n["d"], "a", 2.0 + k),
+    ),
+    "chainmap": globals_of(
+        "from collections import ChainMap\nd={'a':1.0}\np=ChainMap({},d)\ndef f(): return X*p['a']",
+        lambda n, k: put(n["d"], "a", 2.0 + k),
+    ),
+    "dict view": globals_of(
+        "d={'a':1.0}\np=d.values()\ndef f(): return X*sum(p)",
+        lambda n, k: put(n["d"], "a", 2.0 + k),
+    ),
+    "weakref": globals_of(
+        "import weakref\nclass C: a=1.0\nc=C()\nr=weakref.ref(c)\ndef f(): return X*r().a",
+        lambda n, k: setattr(n["c"], "a", 2.0 + k),
+    ),
+    "attrgetter": globals_of(
+        "from operator import attrgetter\nclass C: pass\nc=C()\nc.a=1.0\nh=attrgetter('a')\ndef f(): return X*h(c)",
+        lambda n, k: setattr(n["c"], "a", 2.0 + k),
+    ),
+    "itemgetter": globals_of(
+        "from operator import itemgetter\nc={'a':1.0}\nh=itemgetter('a')\ndef f(): return X*h(c)",
+        lambda n, k: put(n["c"], "a", 2.0 + k),
+    ),
+    "closure of helper": globals_of(
+        "def make():\n n=[1.0]\n def h(): return n[0]\n return h,n\nh,n=make()\ndef f(): return X*h()",
+        lambda n, k: put(n["n"], 0, 2.0 + k),
+    ),
+    "singledispatch": globals_of(
+        "from functools import singledispatch\n@singledispatch\ndef h(x): return 1.0\ndef f(): return X*h(3)",
+        lambda n, k: n["h"].register(int, lambda x: 5.0 + k),
+    ),
+    "descriptor": globals_of(
+        "class D:\n"
+        " def __init__(self): self.v={}\n"
+        " def __get__(self,o,t=None): return self.v.get(id(o),1.0)\n"
+        " def __set__(self,o,v): self.v[id(o)]=v\n"
+        "class C: a=D()\n"
+        "c=C()\n"
+        "def f(): return X*c.a",
+        lambda n, k: setattr(n["c"], "a", 2.0 + k),
+    ),
+    "mapping class": globals_of(
+        "from collections.abc import Mapping\n"
+        "class M(Mapping):\n"
+        " def __init__(self): self._d={'a':1.0}\n"
+        " def __getitem__(self,k): return self._d[k]\n"
+        " def __iter__(self): return iter(self._d)\n"
+        " def __len__(self): return len(self._d)\n"
+        "m=M()\n"
+        "def f(): return X*m['a']*len(m)",
+        lambda n, k: put(n["m"]._d, "a", 2.0 + k),
+    ),
+    "masked": globals_of(
+        "m=np.ma.array([1.0,2.0,3.0],mask=[0,0,0])\ndef f(): return X*float(m.sum())",
+        lambda n, k: put(n["m"], k, np.ma.masked),
+    ),
+    "matrix": globals_of(
+        "m=np.asmatrix(np.eye(3))\ndef f(): return X*float(m.sum())",
+        lambda n, k: put(n["m"], (0, 1), 5.0 + k),
+    ),
+    "recarray": globals_of(
+        "m=np.rec.array([(1.0,2),(3.0,4)],dtype=[('a','f8'),('b','i4')])\ndef f(): return X*float(m.a.sum())",
+        lambda n, k: put(n["m"].a, 0, 5.0 + k),
+    ),
+    "sparse": globals_of(
+        "import scipy.sparse as sp\nm=sp.csr_array(np.eye(3))\ndef f(): return X*float(m.sum())",
+        lambda n, k: put(n["m"].data, 0, 5.0 + k),
+    ),
+    "metaclass attr": globals_of(
+        "class M(type): a=1.0\nclass C(metaclass=M): pass\ndef f(): return X*C.a",
+        lambda n, k: setattr(n["M"], "a", 2.0 + k),
+    ),
+    "metaclass prop": globals_of(
+        "class M(type):\n b=1.0\n @property\n def a(c): return c.b\nclass C(metaclass=M): pass\ndef f(): return X*C.a",
+        lambda n, k: setattr(n["M"], "b", 2.0 + k),
+    ),
+    "module getattr": globals_of(
+        "import types\n"
+        "m=types.ModuleType('mm')\n"
+        "m.__file__=__file__ if '__file__' in globals() else '/home/x.py'\n"
+        "d={'a':1.0}\n"
+        "m.__getattr__=lambda n: d[n]\n"
+        "def f(): return X*m.a",
+        lambda n, k: put(n["d"], "a", 2.0 + k),
+    ),
+    "ctx manager": globals_of(
+        "from contextlib import contextmanager\n"
+        "s={'a':1.0}\n"
+        "@contextmanager\n"
+        "def over(v):\n"
+        " old=s['a']; s['a']=v\n"
+        " try: yield\n"
+        " finally: s['a']=old\n"
+        "def f():\n"
+        " with over(3.0): return X*s['a']",
+        lambda n, k: put(n["s"], "a", 2.0 + k),
+    ),
+    "ctx manager 2": globals_of(
+        "from contextlib import contextmanager\n"
+        "s={'a':1.0}\n"
+        "v=[3.0]\n"
+        "@contextmanager\n"
+        "def over(v):\n"
+        " old=s['a']; s['a']=v\n"
+        " try: yield\n"
+        " finally: s['a']=old\n"
+        "def f():\n"
+        " with over(v[0]): return X*s['a']",
+        lambda n, k: put(n["v"], 0, 2.0 + k),
+    ),
+    "type()": globals_of(
+        "class A: a=1.0\nclass B: a=5.0\nc=A()\ndef f(): return X*type(c).a",
+        lambda n, k: setattr(n["c"], "__class__", n["B"]),
+    ),
+    "isinstance": globals_of(
+        "class A: pass\nclass B: pass\nc=A()\ndef f(): return X if isinstance(c,n_B()) else X*2\ndef n_B(): return B",
+        lambda n, k: setattr(n["c"], "__class__", n["B"]),
+    ),
+    "dict of objs": globals_of(
+        "class A:\n"
+        " def __init__(s,v): s.v=v\n"
+        "d={'x':A(1.0),'y':A(2.0)}\n"
+        "def f(): return X*sum(o.v for o in d.values())",
+        lambda n, k: setattr(n["d"]["y"], "v", 3.0 + k),
+    ),
+    "linked list": globals_of(
+        "class N:\n"
+        " def __init__(s,v,n=None): s.v=v; s.n=n\n"
+        "h=N(1.0,N(2.0,N(3.0)))\n"
+        "def f():\n"
+        " t,p=0.0,h\n"
+        " while p is not None: t,p=t+p.v,p.n\n"
+        " return X*t",
+        lambda n, k: setattr(n["h"].n.n, "v", 5.0 + k),
+    ),
+    "cyclic": globals_of(
+        "class N: pass\na=N();b=N();a.o=b;b.o=a;b.v=1.0\ndef f(): return X*a.o.o.o.v",
+        lambda n, k: setattr(n["b"], "v", 5.0 + k),
+    ),
+    "frozen dataclass": globals_of(
+        "from dataclasses import dataclass\n"
+        "@dataclass(frozen=True)\n"
+        "class C:\n"
+        " a: list\n"
+        "c=C([1.0])\n"
+        "def f(): return X*c.a[0]",
+        lambda n, k: put(n["c"].a, 0, 3.0 + k),
+    ),
+    "object.__setattr__": globals_of(
+        "from dataclasses import dataclass\n"
+        "@dataclass(frozen=True)\n"
+        "class C:\n"
+        " a: float=1.0\n"
+        "c=C()\n"
+        "def f(): return X*c.a",
+        lambda n, k: object.__setattr__(n["c"], "a", 3.0 + k),
+    ),
+    "int enum flag": globals_of(
+        "import enum\nclass E(enum.IntFlag):\n A=1;B=2\ns=[E.A]\ndef f(): return X*(2 if E.B in s[0] else 1)",
+        lambda n, k: put(n["s"], 0, n["E"].A | n["E"].B if k % 2 == 0 else n["E"].A),
+    ),
+    "str.format attr": globals_of(
+        "class C: pass\nc=C()\nc.a=1.0\ndef f(): return X*float('{0.a}'.format(c))",
+        lambda n, k: setattr(n["c"], "a", 3.0 + k),
+    ),
+    "globals()": globals_of(
+        "a=1.0\ndef f(): return X*globals()['a']",
+        lambda n, k: put(n, "a", 3.0 + k),
+    ),
+    "len(d)": globals_of(
+        "d={i:i for i in range(3)}\ndef f(): return X*len(d)",
+        lambda n, k: n["d"].pop(k),
+    ),
+    "in": globals_of(
+        "d={1,2}\ndef f(): return X*(5 in d)",
+        lambda n, k: n["d"].add(5),
+    ),
+    "array of dtype view": globals_of(
+        "a=np.zeros(3,'i4')\nb=a.view('f4')\ndef f(): return X*float(b.sum())",
+        lambda n, k: put(n["a"], 0, 1065353216 + k * 1000000),
+    ),
+    "np scalar": globals_of(
+        "a=np.float64(2.0)\ndef f(): return X*a",
+        lambda n, k: put(n, "a", np.float64(3.0 + k)),
+    ),
+    "np 0-d": globals_of(
+        "a=np.array(2.0)\ndef f(): return X*a",
+        lambda n, k: put(n["a"], (), 3.0 + k),
+    ),
+    "reshaped in place": globals_of(
+        "a=np.arange(3.0)\ndef f(): return X*float(a.ndim)",
+        lambda n, k: setattr(n["a"], "shape", (3, 1) if k % 2 == 0 else (3,)),
+    ),
+    "class list attr": globals_of(
+        "class C: l=[1.0]\nc=C()\ndef f(): return X*c.l[0]",
+        lambda n, k: put(n["C"].l, 0, 3.0 + k),
+    ),
+    "func in list": globals_of(
+        "l=[lambda x: x]\ndef f(): return l[0](X)",
+        lambda n, k: put(n["l"], 0, lambda x: x * (2.0 + k)),
+    ),
+    "partial kw": globals_of(
+        "from functools import partial\np=partial(lambda x,s: x*s, s=2.0)\ndef f(): return p(X)",
+        lambda n, k: put(n["p"].keywords, "s", 3.0 + k),
+    ),
+    "vmap closure": globals_of(
+        "s=[2.0]\nh=ad.vmap(lambda x: x*s[0])\ndef f(): return h(X)",
+        lambda n, k: put(n["s"], 0, 3.0 + k),
+    ),
+    "custom_vjp": globals_of(
+        "s=[2.0]\n"
+        "@ad.custom_vjp\n"
+        "def h(x): return x*s[0]\n"
+        "h.def_vjp(lambda x:(x*s[0],None), lambda r,c:(c*s[0],))\n"
+        "def f(): return ad.grad(lambda x: h(x).sum())(X)",
+        lambda n, k: put(n["s"], 0, 3.0 + k),
+    ),
+    "Function": globals_of(
+        "s=[2.0]\n"
+        "class F(ad.Function):\n"
+        " @staticmethod\n"
+        " def forward(ctx,x): return x*s[0]\n"
+        " @staticmethod\n"
+        " def backward(ctx,g): return g*s[0]\n"
+        "def f(): return F.apply(X)",
+        lambda n, k: put(n["s"], 0, 3.0 + k),
+    ),
+    "scan body": globals_of(
+        "s=[2.0]\ndef f(): return ad.scan(lambda c,x:(c+x*s[0],c), ad.tensor(0.0), X)[1]",
+        lambda n, k: put(n["s"], 0, 3.0 + k),
+    ),
+    "cond": globals_of(
+        "s=[2.0]\ndef f(): return ad.cond(X[0]>0, lambda x: x*s[0], lambda x: x, X)",
+        lambda n, k: put(n["s"], 0, 3.0 + k),
+    ),
+    "checkpoint": globals_of(
+        "s=[2.0]\nh=ad.checkpoint(lambda x:x*s[0])\ndef f(): return h(X)",
+        lambda n, k: put(n["s"], 0, 3.0 + k),
+    ),
+    "tensor attr": globals_of(
+        "class C: pass\nc=C()\nc.w=ad.tensor(2.0)\ndef f(): return X*c.w",
+        lambda n, k: setattr(n["c"], "w", ad.tensor(3.0 + k)),
+    ),
+    "tensor in tuple in dict": globals_of(
+        "d={'p':(ad.tensor(2.0),)}\ndef f(): return X*d['p'][0]",
+        lambda n, k: put(n["d"], "p", (ad.tensor(3.0 + k),)),
+    ),
+    "tensor set": globals_of(
+        "w=ad.tensor([1.0,2.0,3.0])\ndef f(): return X*w",
+        lambda n, k: put(n["w"], 0, 5.0 + k),
+    ),
+}
+
+
+def importing(source):
+    """A case of a function that imports, when it runs, a module of the user's."""
+
+    def case(jit):
+        config = types.ModuleType(f"users_config_{next(NUMBERS)}")
+        config.__file__, config.a = __file__, 1.0
+        sys.modules[config.__name__] = config
+        names = {"X": X}
+        exec(f"def f():\n {source.format(config.__name__)}", names)
+        return jit(names["f"]), lambda k: setattr(config, "a", 5.0 + k)
+
+    return case
+
+
+NUMBERS = itertools.count()
+CASES["an import inside"] = importing("import {0}\n return X * {0}.a")
+CASES["an import of a name inside"] = importing("from {0} import a\n return X * a")
+
 # Changes by the function itself ---------------------------------------------------------------------------------------------
 
 INSIDE = {
@@ -852,6 +1128,12 @@ INSIDE = {
     "next of its own": ("", "return X * next(iter([2.0]))"),
     "lists of its own": ("", "a = []\n a.append(2.0)\n b = {'a': 1}\n b['a'] += 1\n return X * a[0] * b['a']"),
     "objects of its own": ("class C: n = 1", "c = C()\n c.n += 1\n c.items = [c.n]\n c.items[0] += 1\n return X * c.items[0]"),
+    "nonlocal": (
+        "def make():\n n = 0\n def h():\n  nonlocal n\n  n += 1\n  return n\n return h\nh = make()", "return X * h()"),
+    "a new global": ("", "global m\n m = 3\n return X * m"),
+    "a file": ("import io\nstate = io.StringIO('1234567890' * 3)", "return X * float(state.read(1))"),
+    "lines of a file": ("import io\nstate = io.StringIO('1\\n2\\n3\\n4\\n' * 30)", "for x in state: return X * float(x)"),
+    "the text of a file": ("import io\nstate = io.StringIO('1')", "return X * float(state.getvalue())"),
     "open": ("import os", "with open(os.devnull) as file: return X * len(file.read())"),
 }  # fmt: skip
 

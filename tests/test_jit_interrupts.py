@@ -6,6 +6,7 @@ import gc
 import inspect
 import random
 import signal
+import sys
 from contextlib import contextmanager
 
 import numpy as np
@@ -146,3 +147,4 @@ def test_an_interrupted_trace_leaves_nothing_exchanged():
             assert inspect.getattr_static(ad.Tensor, "node") is node
             assert (w * 2).item() == 2
             assert "__getattribute__" not in vars(tracing.Watched)
+            assert sys.getprofile() is None

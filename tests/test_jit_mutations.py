@@ -30,7 +30,7 @@ def played(case, jit):
                 change(changes)
                 changes += 1
             leaves, _ = ad.tree.flatten(f())
-            results.append([x.numpy() if isinstance(x, ad.Tensor) else np.array(x) for x in leaves])
+            results.append([x.numpy().copy() if isinstance(x, ad.Tensor) else np.array(x) for x in leaves])
     except Exception as error:
         return results, error
     return results, None

@@ -287,7 +287,7 @@ class Trace:
             self.reach.finish()
             self._refuse_changes()
         except BaseException:
-            self.reach.protected.release()
+            self.reach.guards.release()
             raise
         return result
 
@@ -310,8 +310,8 @@ class Trace:
         drawn = reach.drawn_from()
         if drawn is not None:
             raise RuntimeError(
-                f"{self.function}: random numbers are drawn from {drawn} while the function is traced; they would be the same "
-                f"in every call. Draw them from `ad.random`, or outside of the function{at_user()}"
+                f"{self.function}: {drawn} is drawn or read from while the function is traced; that would happen once and not in "
+                f"every call. Draw random numbers from `ad.random`, or do it outside of the function{at_user()}"
             )
 
     def _watched(self, function: Callable[[], Any]) -> Any:

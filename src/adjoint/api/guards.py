@@ -17,7 +17,7 @@ import numpy as np
 
 from adjoint.api.writing import Writer
 
-__all__ = ["ABSENT", "Guard", "Guards", "Protected", "is_plain"]
+__all__ = ["ABSENT", "Guard", "Guards", "is_plain", "quoted"]
 
 ABSENT = object()
 PLAIN = (int, bool, str, bytes, float, complex, type(None))  # compared by value
@@ -41,7 +41,8 @@ class Guard(NamedTuple):
 
 
 class Protected:
-    """Large arrays that are read-only as long as a trace has read them."""
+    """Large arrays that are read-only as long as a trace has read them. There is one only where there are such arrays: what a
+    signal's handler raises in a finalizer is lost."""
 
     def __init__(self) -> None:
         self._arrays: list[np.ndarray] = []
@@ -49,23 +50,22 @@ class Protected:
     def add(self, array: np.ndarray) -> None:
         """Make an array read-only, if it isn't."""
         if array.flags.writeable:
-            array.flags.writeable = False
             self._arrays.append(array)
+            array.flags.writeable = False
 
     def release(self) -> None:
         """Let the arrays be written to again, those that own their memory first. Another trace that has read them notices."""
         while self._arrays:
             self._arrays.pop().flags.writeable = True
 
-    def __del__(self) -> None:
-        self.release()
+    __del__ = release
 
 
 class Guards:
     """The guards of one trace, in the order in which they were found."""
 
     def __init__(self) -> None:
-        self.protected: Protected | None = None  # what lives as long as they do
+        self._protected: Protected | None = None
         self.all: dict[tuple[Any, ...], Guard] = {}
         self._function: Callable[[], bool] | None = None
         self._lasting: Callable[[], bool] | None = None
@@ -96,6 +96,17 @@ class Guards:
         """Forget what is about an object."""
         for key in [key for key, guard in self.all.items() if guard.objects[0] is owner]:
             del self.all[key]
+
+    def protect(self, array: np.ndarray) -> None:
+        """Make an array read-only as long as these guards exist."""
+        if self._protected is None:
+            self._protected = Protected()
+        self._protected.add(array)
+
+    def release(self) -> None:
+        """Let such arrays be written to again: the trace has failed."""
+        if self._protected is not None:
+            self._protected.release()
 
     def hold(self) -> bool:
         """Whether all hold. Asked for when the trace has ended."""
@@ -145,6 +156,11 @@ def _write(w: Writer, guards: Iterable[Guard], otherwise: str) -> None:
 def is_plain(value: Any) -> bool:
     """Whether a value is compared by value."""
     return type(value) in PLAIN
+
+
+def quoted(key: Any) -> str:
+    """A key as Python, in a condition."""
+    return repr(key).replace("{", "{{").replace("}", "}}")
 
 
 # What conditions call -------------------------------------------------------------------------------------------------

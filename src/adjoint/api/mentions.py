@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dis
 import os
+import re
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
@@ -37,12 +38,14 @@ class Mentions(NamedTuple):
     attributes  of attributes: those that the code names, and strings that may be meant as such
     doubtful    of attributes that the code can find missing and go on
     everything  whether it may read any attribute of what it gets hold of
+    modules     what it imports: names of modules, which may be relative
     """
 
     variables: tuple[str, ...]
     attributes: frozenset[str]
     doubtful: frozenset[str]
     everything: bool
+    modules: tuple[str, ...]
 
 
 @lru_cache(maxsize=4096)
@@ -50,8 +53,9 @@ def mentions(code: CodeType) -> Mentions:
     """What a code object mentions, without the functions inside it."""
     variables: dict[str, None] = {}
     attributes = set()
-    strings = {text for x in code.co_consts for text in _strings(x) if text.isidentifier()}
+    strings = {name for x in code.co_consts for text in _strings(x) for name in _names_in(text)}
     everything = False
+    modules: dict[str, None] = {}
     by_name = named = (
         False  # between the name of `getattr` and its call; whether a string as it is was its last argument
     )
@@ -65,7 +69,9 @@ def mentions(code: CodeType) -> Mentions:
         elif name in ATTRIBUTES:
             attributes.add(value)
             everything = everything or value in READ_ALL
-        if name == "CALL":
+        elif name == "IMPORT_NAME":
+            modules[value] = None
+        if name.startswith("CALL"):
             everything = everything or (by_name and not named)
             by_name = False
         elif not name.startswith(BESIDE):
@@ -75,7 +81,17 @@ def mentions(code: CodeType) -> Mentions:
     doubtful = attributes if "AttributeError" in variables else set()
     if any(name in variables for name in BY_NAME):
         doubtful = doubtful | strings
-    return Mentions(tuple(variables), frozenset(attributes | strings), frozenset(doubtful), everything)
+    if "globals" in variables:
+        variables |= dict.fromkeys(sorted(strings))
+    known = frozenset(attributes | strings), frozenset(doubtful)
+    return Mentions(tuple(variables), *known, everything, tuple(modules))
+
+
+def _names_in(text: str) -> list[str]:
+    """The names of attributes that a string may mean: itself, or those in a format such as `"{0.rate}"`."""
+    if text.isidentifier():
+        return [text]
+    return re.findall(r"[.\[]([^\W\d]\w*)", text) if "{" in text else []
 
 
 def _strings(constant: Any) -> Iterator[str]:

@@ -6,6 +6,7 @@ functions in C before they are called. It is there during the trace alone. A pro
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Callable
 from types import CodeType, FrameType, ModuleType
@@ -29,6 +30,7 @@ IMPURE: dict[str, frozenset[str]] = {  # functions in C, by their module
     "posix": FILES,
     "nt": FILES,
 }
+FILE_METHODS = frozenset("read readline readlines readinto readinto1 read1 getvalue getbuffer peek tell seek".split())
 CLASS_METHODS = frozenset({"now", "utcnow", "today"})  # of dates
 # functions in Python, by their module; None for all of it
 IMPURE_CODE: dict[str, frozenset[str] | None] = {
@@ -69,13 +71,15 @@ class Observer:
 
     def watch(self, function: Callable[[], Any]) -> Any:
         """Call a function, watched."""
-        before = sys.getprofile()
-        sys.setprofile(self._hearing())
-        try:
+        before: Any = sys.getprofile()
+        hear = self._hearing()
+        try:  # around the exchange too: a signal's handler may raise right after it
+            sys.setprofile(hear)
             result = function()
         finally:
-            sys.setprofile(None)
-            _restore(before)
+            sys.setprofile(before if callable(before) else None)
+            if hasattr(before, "enable"):  # cProfile, which is written in C
+                before.enable()
         if self.refused is not None:
             raise self.refused
         return result
@@ -123,6 +127,8 @@ class Observer:
         name = function.__name__
         if name in CHANGERS and id(owner) in self.reach.seen:
             self.changes.setdefault(id(owner), (frame.f_code.co_filename, frame.f_lineno))
+        elif name in FILE_METHODS and isinstance(owner, io.IOBase) and id(owner) in self.reach.seen:
+            self._refuse(frame, f"{type(owner).__name__}.{name}")
         elif name in IMPURE.get(getattr(function, "__module__", None) or "", ()):
             self._refuse(frame, f"{function.__module__}.{name}")
         elif isinstance(owner, ModuleType) and (owner.__name__ not in KNOWN or name in UNKNOWN):
@@ -157,11 +163,3 @@ class Observer:
             f"Call it outside of the function and pass the result as an argument{where}"
         )
         raise self.refused
-
-
-def _restore(before: Any) -> None:
-    """Put back the profiler that was there."""
-    if callable(before):
-        sys.setprofile(before)
-    elif hasattr(before, "enable"):  # cProfile, which is written in C
-        before.enable()

@@ -12,16 +12,14 @@ optimizers (`api.capture`, `api.attributes`).
 
 from __future__ import annotations
 
-import array
 import builtins
 import functools
-import io
 import keyword
+import sys
 import threading
 import types
-from collections import OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterable
-from contextvars import ContextVar
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
@@ -29,7 +27,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjoint import tracing
-from adjoint.api.guards import ABSENT, Guards, Protected, is_plain
+from adjoint.api.contents import CONTENTS, follow_foreign_array, follow_stream
+from adjoint.api.guards import ABSENT, Guards, quoted
 from adjoint.api.mentions import Users, mentions
 from adjoint.dtypes import DType
 from adjoint.graph import Node, Variable
@@ -42,18 +41,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Reach"]
 
-SMALL = 1 << 16  # bytes of an array that is compared by contents in each call; larger ones are made read-only
 MOST_GUARDS = 5000
-MOST = 100_000  # elements of a container that are compared in each call
-FEW = 4  # elements of a container whose comparisons are written out
 
 # what never changes, or is watched in another way
 LEAVES = (
     int, float, complex, bool, str, bytes, type(None), type(Ellipsis), type(NotImplemented), range, slice, CodeType,
-    np.generic, np.dtype, DType, Named, Node, Variable, Unknown, io.IOBase,
+    np.generic, np.dtype, DType, Named, Node, Variable, Unknown,
 )  # fmt: skip
 WHOLE = frozenset({"SimpleNamespace", "Namespace", "UserDict", "UserList", "UserString", "ChainMap", "_Environ"})
-WRITABLE = (str, int, bool, bytes, type(None))  # keys that are written out
 
 
 class _Bearer:
@@ -76,12 +71,11 @@ class Reach:
         self.guards = Guards()
         self.users = Users(code)
         self.executed: dict[int, CodeType] = {}  # by address: equal code may run with other globals
-        self.streams: list[
-            tuple[str, Callable[[], Any], Any]
-        ] = []  # random generators: how to read their state, and it
-        self.protected = self.guards.protected = Protected()
+        # random generators and files: how to read their state, and what it was
+        self.streams: list[tuple[str, Callable[[], Any], Any]] = []
         self.seen: dict[int, Any] = {}
         self.late: list[tuple[dict[str, Any], str, str]] = []  # what may be computed and kept while it is traced
+        self._imported: list[str] = []
         self._names: set[str] = set()
         self._doubtful: set[str] = set()
         self._everything = False
@@ -99,13 +93,12 @@ class Reach:
         found = mentions(code)
         for name in found.variables:
             if name in names:
-                self._value(f"{{0}}[{_quoted(name)}]", names, names[name], f"what the name {name!r} refers to", name)
+                self._value(f"{{0}}[{quoted(name)}]", names, names[name], f"what the name {name!r} refers to", name)
                 self._pending.append((names[name], name))
             else:  # a built-in, or nothing yet
-                self.guards.add(
-                    f"{_quoted(name)} not in {{0}}", names, about=f"what the name {name!r} refers to", stored=name
-                )
+                self._guard_absent(names, name, f"what the name {name!r} refers to")
                 self._pending.append((getattr(builtins, name, None), name))
+        self._import(found.modules, names)
         for function, _, place in self._functions.pop(id(code), ()):
             self._activate(function, place)
         new = (found.attributes - self._names) | (found.doubtful - self._doubtful)
@@ -118,12 +111,22 @@ class Reach:
                 bearer.look(bearer, new)
         self._walk()
 
+    def _import(self, modules: Iterable[str], names: dict[str, Any]) -> None:
+        """Walk on from modules that code imports when it runs; those that aren't there yet, at the end."""
+        package = names.get("__package__") or ""
+        for name in modules:
+            for whole in (name, f"{package}.{name}", *[name.rsplit(".", k)[0] for k in range(1, name.count(".") + 1)]):
+                if whole in sys.modules:
+                    self._pending.append((sys.modules[whole], whole))
+                else:
+                    self._imported.append(whole)
+
     def read_everything(self) -> None:
         """Something runs that may read any attribute of what it is given."""
         if not self._everything:
             self._everything = True
             for bearer in list(self._bearers):
-                bearer.look(bearer, ())
+                bearer.look(bearer, self._names)
             self._walk()
 
     def visit(self, value: Any, path: str) -> None:
@@ -133,10 +136,11 @@ class Reach:
 
     def finish(self) -> None:
         """Guard what has been computed and kept (`functools.cached_property`) while the function was traced."""
+        self._pending += [(sys.modules[name], name) for name in self._imported if name in sys.modules]
         for state, name, about in self.late:
             value = state.get(name, ABSENT)
             if value is ABSENT:
-                self.guards.add(f"{_quoted(name)} not in {{0}}", state, about=about, stored=name)
+                self._guard_absent(state, name, about)
                 continue
             if isinstance(value, Unknown) or (isinstance(value, Named) and value.node.value is None):
                 del state[name]
@@ -144,9 +148,14 @@ class Reach:
                     f"{self.trace.function}: {about} would keep what it computes while it is traced, which has no value. Read "
                     f"it once before{at_user()}"
                 )
-            self._value(f"{{0}}[{_quoted(name)}]", state, value, about, name)
+            self._value(f"{{0}}[{quoted(name)}]", state, value, about, name)
             self._pending.append((value, about))
         self._walk()
+
+    def end(self) -> None:
+        """Let go of all but the guards: the trace has been looked at."""
+        for kept in (self.seen, self._functions, self._pending, self._bearers, self.executed, self.streams, self.late):
+            kept.clear()
 
     # The walk ---------------------------------------------------------------------------------------------------------
 
@@ -172,36 +181,28 @@ class Reach:
         if isinstance(value, LEAVES) or id(value) in self.seen or self.trace.owns(value):
             return
         self.seen[id(value)] = value
+        for kinds, follow in CONTENTS:
+            if isinstance(value, kinds):
+                follow(self, value, path)
+                return
         kind = type(value)
         if isinstance(value, tracing.Watched):
-            self._pending.append((kind, kind.__name__))
-        elif isinstance(value, tracing.Versioned):
-            about = f"the contents of {path}"
-            self.guards.add("{0}.version == {1}", value, value.version, about=about, watched=True)
-        elif isinstance(value, np.ndarray):
-            self._array(value, path)
-        elif isinstance(value, list | tuple | deque | dict | set | frozenset | bytearray | array.array):
-            self._container(value, path)
+            self.go_on(kind, kind.__name__)
         elif kind is FunctionType:
             self._function(value, path, None)
         elif isinstance(value, type):
             self._class(value, path)
         elif isinstance(value, types.ModuleType):
             self._bear(value, path, self._look_at_module)
-        elif isinstance(value, types.MethodType):
-            if not (getattr(value.__func__, "__module__", None) or "").startswith(
-                "adjoint."
-            ):  # what those read of their objects is up to them
-                self._pending.append((value.__self__, path))
-            self._pending.append((value.__func__, path))
-        elif isinstance(value, functools.partial):
-            self._pending += [(value.func, path), (value.args, path), (value.keywords, path)]
-        elif isinstance(value, ContextVar):
-            held = value.get(ABSENT)
-            self.guards.add_value("{0}.get(ABSENT)", value, held, f"the context variable {value.name!r}", None)
-            self._pending.append((held, path))
         else:
-            self._object(value, path)
+            self.follow_object(value, path)
+
+    def go_on(self, value: Any, path: str) -> None:
+        """Something to walk on to."""
+        self._pending.append((value, path))
+
+    def _guard_absent(self, state: Mapping[str, Any], name: str, about: str) -> None:
+        self.guards.add(f"{quoted(name)} not in {{0}}", state, about=about, stored=name)
 
     def _value(self, place: str, owner: Any, value: Any, about: str, stored: str | None) -> None:
         self.guards.add_value(place, owner, value, about, stored)
@@ -210,99 +211,6 @@ class Reach:
         bearer = _Bearer(owner, path, look)
         self._bearers.append(bearer)
         look(bearer, self._names | self._doubtful)
-
-    # Containers -------------------------------------------------------------------------------------------------------
-
-    def _container(self, value: Any, path: str) -> None:
-        kind = type(value)
-        if len(value) > MOST and not isinstance(value, tuple | frozenset):
-            raise RuntimeError(
-                f"{self.trace.function}: {path} holds {len(value)} elements, too many to compare them in each call. Make it a "
-                f"tuple or a frozenset, which can't change, or pass what is needed as an argument{at_user()}"
-            )
-        if isinstance(value, dict):
-            self._dictionary(value, path)
-        elif isinstance(value, list | deque):
-            self._list(value, path)
-        elif isinstance(value, set):
-            members = {id(x): x for x in value}
-            self.guards.add("same_members({0}, {1})", value, members, about=f"the set {path}")
-            self._pending += [(x, path) for x in value]
-        elif isinstance(value, bytearray | array.array):
-            self.guards.add("bytes({0}) == {1}", value, bytes(value), about=f"the contents of {path}")
-        else:
-            self._pending += [(x, f"{path}[{k}]") for k, x in enumerate(value) if not is_plain(x)]
-        if kind not in BUILT_IN:  # a named tuple, a class of the user's: it has attributes too
-            self._object(value, path)
-
-    def _list(self, value: Any, path: str) -> None:
-        about = f"the list {path}"
-        items = list(value)
-        if type(value) is list and len(items) <= FEW:
-            self.guards.add("len({0}) == {1}", value, len(items), about=about)
-            for k, x in enumerate(items):
-                self._value(f"{{0}}[{k}]", value, x, about, None)
-        else:
-            whole = "list({0})" if isinstance(value, deque) else "{0}" if type(value) is list else "items_of({0})"
-            plain = all(map(is_plain, items))
-            self.guards.add(f"same_items({whole}, {{1}})", value, items, about=about, plain=plain)
-        self._pending += [(x, f"{path}[{k}]") for k, x in enumerate(items) if not is_plain(x)]
-
-    def _dictionary(self, value: Any, path: str) -> None:
-        about = f"the dictionary {path}"
-        entries = dict.copy(value)
-        keys = list(entries)
-        if type(value) is dict and len(keys) <= FEW and all([type(x) in WRITABLE for x in keys]):
-            self.guards.add("same_items([*{0}], {1})", value, keys, about=about)
-            for key, x in entries.items():
-                self._value(f"{{0}}[{_quoted(key)}]", value, x, f"{path}[{key!r}]", None)
-        else:
-            whole = "{0}" if type(value) in (dict, defaultdict, OrderedDict) else "entries_of({0})"
-            values = list(entries.values())
-            plain = all(map(is_plain, values))
-            self.guards.add(f"same_entries({whole}, {{1}}, {{2}})", value, keys, values, about=about, plain=plain)
-        self._pending += [(x, path) for x in keys if not is_plain(x)]
-        self._pending += [(x, f"{path}[{key!r}]") for key, x in entries.items() if not is_plain(x)]
-        if isinstance(value, defaultdict):
-            self._pending.append((value.default_factory, path))
-
-    def _array(self, value: np.ndarray, path: str) -> None:
-        if value.dtype == object:
-            self.guards.add(
-                "same_items({0}.ravel().tolist(), {1})", value, value.ravel().tolist(), about=f"the array {path}"
-            )
-            self._pending += [(x, path) for x in value.ravel().tolist()]
-            return
-        about = f"the array {path}"
-        chain = [value]
-        while isinstance(chain[-1].base, np.ndarray):
-            chain.append(chain[-1].base)
-        if any(x.flags.writeable for x in chain) or _is_open(chain[-1].base):
-            if value.nbytes <= SMALL:
-                known = (value.tobytes(), value.shape, value.dtype)
-                self.guards.add("same_bytes({0}, {1}, {2}, {3})", value, *known, about=about)
-                return
-            if _is_open(chain[-1].base):
-                raise RuntimeError(
-                    f"{self.trace.function}: the array {path} of {value.nbytes} bytes lies in memory that something other than "
-                    f"NumPy can write to, so that a change would not be seen. Pass it as an argument, or make a tensor of it "
-                    f"outside of the function{at_user()}"
-                )
-            for x in chain:
-                self.protected.add(x)
-        for x in chain:
-            self.guards.add("not {0}.flags.writeable", x, about=about)
-
-    def _foreign_array(self, value: Any, path: str) -> None:
-        """An array of another library."""
-        found = np.asarray(value)
-        if found.nbytes > SMALL or found.dtype == object:
-            raise RuntimeError(
-                f"{self.trace.function}: {path} is a {type(value).__name__}, whose changes can't be seen. Pass what is needed of "
-                f"it as an argument, or make a tensor of it outside of the function{at_user()}"
-            )
-        known = (found.tobytes(), found.shape, found.dtype)
-        self.guards.add("same_bytes(asarray({0}), {1}, {2}, {3})", value, *known, about=f"the contents of {path}")
 
     # Functions, classes, objects, modules -----------------------------------------------------------------------------
 
@@ -342,32 +250,35 @@ class Reach:
     def _method(self, kind: type, name: str, raw: Any) -> None:
         """Guard that a class has this under a name, and that no class between it and those that inherit it has another."""
         about = f"{kind.__name__}.{name}"
-        self._value(f"{{0}}[{_quoted(name)}]", kind.__dict__, raw, about, name)
+        self._value(f"{{0}}[{quoted(name)}]", kind.__dict__, raw, about, name)
         for other in [x for x in self.seen.values() if isinstance(x, type) and issubclass(x, kind) and x is not kind]:
             for between in other.__mro__[: other.__mro__.index(kind)]:
                 if name not in between.__dict__:
-                    self.guards.add(
-                        f"{_quoted(name)} not in {{0}}", between.__dict__, about=f"{between.__name__}.{name}"
-                    )
+                    self._guard_absent(between.__dict__, name, f"{between.__name__}.{name}")
 
     def _class(self, value: type, path: str) -> None:
         if not self.users.has_class(value):
             return
-        for base in value.__mro__[1:]:
+        for base in (*value.__mro__[1:], type(value)):
             self._pending.append((base, base.__name__))
         for name, raw in list(vars(value).items()):
             for function in _functions_of(raw):
                 if function not in [f for f, _, _ in self._functions.get(id(function.__code__), ())]:
                     self._function(function, f"{value.__name__}.{name}", (value, name, raw))
+        for base in self.users_classes(value)[1:]:  # what has run already of those that it inherits from
+            for name, raw in vars(base).items():
+                if name not in vars(value) and any([id(f.__code__) in self.executed for f in _functions_of(raw)]):
+                    self._guard_absent(vars(value), name, f"{value.__name__}.{name}")
         if issubclass(value, Enum):
             self._pending += [(x, f"{path}.{name}") for name, x in value.__members__.items()]
         self._bear(value, value.__name__, self._look_at_class)
 
-    def _object(self, value: Any, path: str) -> None:
+    def follow_object(self, value: Any, path: str) -> None:
+        """Guard the attributes of an object, those that some code mentions."""
         kind = type(value)
         module = kind.__module__
         if module.startswith("numpy.random") or (module == "random" and hasattr(value, "getstate")):
-            self._stream(value, path)
+            follow_stream(self, value, path)
             return
         if isinstance(getattr(kind, "__next__", None), types.WrapperDescriptorType):  # one that is written in C
             raise RuntimeError(
@@ -375,10 +286,11 @@ class Reach:
                 f"in every call. Take the next item outside of the function and pass it as an argument{at_user()}"
             )
         if hasattr(kind, "__array__"):
-            self._foreign_array(value, path)
+            follow_foreign_array(self, value, path)
         self._pending.append((_state(value).get("__wrapped__"), path))
         if self.users.has_class(kind):
             self._pending.append((kind, kind.__name__))
+            self.guards.add("{0}.__class__ is {1}", value, kind, about=f"the class of {path}", stored="__class__")
         elif module == "builtins" or "cython" in module:  # a bound method
             self._pending.append((getattr(value, "__self__", None), path))
         self._bear(value, path, self._look_at_object)
@@ -391,10 +303,13 @@ class Reach:
         for base in reversed(self.users_classes(kind)):
             inherited.update(vars(base))
         names = set(names)
+        if not self.users.has_class(kind) and not module_is_ours(kind):  # another library's: at least its arrays
+            names |= {name for name, x in state.items() if isinstance(x, np.ndarray)}
         data = self._everything or hasattr(kind, "__dataclass_fields__") or issubclass(kind, Enum)
         if kind.__name__ in WHOLE or (data and self.users.has_class(kind)):
             names |= {x for x in (*state, *inherited) if self._everything or not _is_special(x)}
-            if not isinstance(owner, FunctionType) and state:
+            if not isinstance(owner, FunctionType) and state and ALL not in bearer.done:
+                bearer.done.add(ALL)
                 self.guards.add("same_items([*{0}], {1})", state, list(state), about=f"the attributes of {bearer.path}")
         plainly: Any = object.__getattribute__
         direct = kind.__getattribute__ is plainly
@@ -413,7 +328,7 @@ class Reach:
                 if simple:
                     self._value(f"{{0}}.{name}", owner, state[name], about, name)
                 else:
-                    self._value(f"{{0}}[{_quoted(name)}]", state, state[name], about, name)
+                    self._value(f"{{0}}[{quoted(name)}]", state, state[name], about, name)
                 self._pending.append((state[name], about))
             elif isinstance(raw, functools.cached_property):
                 self.late.append((state, name, about))
@@ -423,7 +338,7 @@ class Reach:
                     self._value(f"getattr({{0}}, {name!r}, ABSENT)", owner, value, about, name)
                     self._pending.append((value, about))
             elif (raw is not ABSENT or name in self._doubtful) and hasattr(owner, "__dict__"):
-                self.guards.add(f"{_quoted(name)} not in {{0}}", state, about=about, stored=name)
+                self._guard_absent(state, name, about)
 
     def _look_at_class(self, bearer: _Bearer, names: Iterable[str]) -> None:
         kind = bearer.owner
@@ -434,9 +349,9 @@ class Reach:
             if raw is ABSENT:
                 if name in self._doubtful or any(name in vars(x) for x in kind.__mro__[1:-1]):
                     about = f"{kind.__name__}.{name}"
-                    self.guards.add(f"{_quoted(name)} not in {{0}}", kind.__dict__, about=about, stored=name)
+                    self._guard_absent(kind.__dict__, name, about)
             elif not _functions_of(raw):  # those are guarded when they run
-                self._value(f"{{0}}[{_quoted(name)}]", kind.__dict__, raw, f"{kind.__name__}.{name}", name)
+                self._value(f"{{0}}[{quoted(name)}]", kind.__dict__, raw, f"{kind.__name__}.{name}", name)
                 self._pending.append((raw, f"{kind.__name__}.{name}"))
 
     def _look_at_module(self, bearer: _Bearer, names: Iterable[str]) -> None:
@@ -446,41 +361,31 @@ class Reach:
             bearer.done.add(name)
             about = f"{module.__name__}.{name}"
             if name in state:
-                self._value(f"{{0}}[{_quoted(name)}]", state, state[name], about, name)
+                self._value(f"{{0}}[{quoted(name)}]", state, state[name], about, name)
                 value = state[name]
                 if users or isinstance(value, types.ModuleType) or type(value).__name__ in WHOLE or _is_bound(value):
                     self._pending.append((value, about))
             elif users and name in self._doubtful:
-                self.guards.add(f"{_quoted(name)} not in {{0}}", state, about=about, stored=name)
+                self._guard_absent(state, name, about)
 
     def users_classes(self, kind: type) -> list[type]:
         """The user's classes among those that a class is made of."""
         return [x for x in kind.__mro__ if self.users.has_class(x)]
 
-    # Random numbers ---------------------------------------------------------------------------------------------------
-
-    def _stream(self, value: Any, path: str) -> None:
-        if hasattr(value, "bit_generator"):
-            value = value.bit_generator
-        if hasattr(value, "getstate"):
-            read = value.getstate
-        elif hasattr(value, "get_state"):
-            read = value.get_state
-        elif hasattr(value, "state"):
-            read = functools.partial(getattr, value, "state")
-        else:
-            return
-        self.streams.append((path, read, repr(read())))
-
     def drawn_from(self) -> str | None:
-        """A random generator from outside that the function has drawn from."""
+        """A random generator or a file from outside that the function has drawn or read from."""
         for path, read, state in self.streams:
             if repr(read()) != state:
                 return path
         return None
 
 
-BUILT_IN = frozenset({list, tuple, deque, dict, set, frozenset, bytearray, array.array, OrderedDict, defaultdict})
+ALL = ""  # among the names that were looked at: which there are is guarded
+
+
+def module_is_ours(kind: type) -> bool:
+    """Whether a class is adjoint's or the standard library's."""
+    return kind.__module__.startswith("adjoint.") or kind.__module__.partition(".")[0] in sys.stdlib_module_names
 
 
 def _is_special(name: str) -> bool:
@@ -491,20 +396,6 @@ def _is_bound(value: Any) -> bool:
     """Whether it is a method of an object, such as those that `random` and `numpy.random` have for functions."""
     owner = getattr(value, "__self__", None)
     return owner is not None and not isinstance(owner, types.ModuleType | type)
-
-
-def _is_open(base: Any) -> bool:
-    """Whether memory below NumPy's arrays may be written to by others."""
-    if base is None or isinstance(base, bytes) or hasattr(base, "lent_once"):  # the last is a tensor's
-        return False
-    try:
-        return not memoryview(base).readonly
-    except TypeError:
-        return True
-
-
-def _quoted(key: Any) -> str:
-    return repr(key).replace("{", "{{").replace("}", "}}")
 
 
 def _state(owner: Any) -> dict[str, Any]:

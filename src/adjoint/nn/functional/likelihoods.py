@@ -92,7 +92,7 @@ def gaussian_nll_loss(
         variance = variance[..., None]
     if not broadcasts_to(variance.shape, x.shape):
         raise ValueError(f"{name}: var of shape {variance.shape} does not fit {x.shape}{at_user()}")
-    if isinstance(eps, Tensor):
+    if not isinstance(eps, float | int):
         raise TypeError(f"{name}: eps is a number, not a tensor; it has no derivative here{at_user()}")
     known = variance.node.value
     if type(known) is np.ndarray and (known < 0).any():
