@@ -230,8 +230,9 @@ class Emitter:
             return self.splat(self.assign(f"icmp ne i8 {byte}, 0"), dtype)
         return self.splat(self.assign(f"load {ELEMENT[dtype]}, ptr {where}"), dtype)
 
-    def load(self, pointer: str, offset: str, dtype: str, stride: int) -> Value:
-        """A vector of elements at a stride from an offset; under the mask, zeros where it is off."""
+    def load(self, pointer: str, offset: str, dtype: str, stride: int | str) -> Value:
+        """A vector of elements at a stride from an offset; under the mask, zeros where it is off. A stride may be a vector of
+        the elements' offsets, too."""
         where = self.address(pointer, offset, dtype)
         memory = "uint8" if dtype == "bool" else dtype
         vector, size = self.type(memory), ITEMSIZE[dtype]
@@ -249,8 +250,8 @@ class Emitter:
                     memory,
                 )
         else:
-            steps = ", ".join(f"i64 {k * stride}" for k in range(self.lanes))
-            pointers = self.assign(f"getelementptr {ELEMENT[memory]}, ptr {where}, <{self.lanes} x i64> <{steps}>")
+            steps = self._steps(stride)
+            pointers = self.assign(f"getelementptr {ELEMENT[memory]}, ptr {where}, <{self.lanes} x i64> {steps}")
             full = f"@llvm.masked.gather.v{self.lanes}{self._short(memory)}.v{self.lanes}p0"
             mask = f"<{self.lanes} x i1>"
             self.declarations.add(f"declare {vector} {full}(<{self.lanes} x ptr>, i32, {mask}, {vector})")
@@ -259,7 +260,12 @@ class Emitter:
             loaded = Value(self.assign(f"call {vector} {full}({given})"), memory)
         return self.compare("ne", loaded, 0) if dtype == "bool" else loaded
 
-    def store(self, a: Value, pointer: str, offset: str, stride: int = 1) -> None:
+    def _steps(self, stride: int | str) -> str:
+        if type(stride) is str:
+            return stride
+        return "<" + ", ".join([f"i64 {k * int(stride)}" for k in range(self.lanes)]) + ">"
+
+    def store(self, a: Value, pointer: str, offset: str, stride: int | str = 1) -> None:
         """The vector at a stride from an offset, lanes under the mask only."""
         where = self.address(pointer, offset, a.dtype)
         if a.dtype == "bool":
@@ -275,8 +281,7 @@ class Emitter:
             self.declarations.add(f"declare void {full}({vector}, ptr, i32, {mask})")
             self.line(f"call void {full}({vector} {a.name}, ptr {where}, i32 {size}, {mask} {chosen})")
             return
-        steps = ", ".join(f"i64 {k * stride}" for k in range(self.lanes))
-        pointers = self.assign(f"getelementptr {ELEMENT[a.dtype]}, ptr {where}, <{self.lanes} x i64> <{steps}>")
+        pointers = self.assign(f"getelementptr {ELEMENT[a.dtype]}, ptr {where}, <{self.lanes} x i64> {self._steps(stride)}")
         full = f"@llvm.masked.scatter.v{self.lanes}{self._short(a.dtype)}.v{self.lanes}p0"
         self.declarations.add(f"declare void {full}({vector}, <{self.lanes} x ptr>, i32, {mask})")
         self.line(f"call void {full}({vector} {a.name}, <{self.lanes} x ptr> {pointers}, i32 {size}, {mask} {chosen})")

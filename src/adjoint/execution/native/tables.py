@@ -60,7 +60,14 @@ class FirstCheck:
     """The number of the first check of indices in a unit. Not in the table."""
 
 
-Key = Start | Function | Shared | Handle | Calls | FirstCheck
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number that follows from the unit's extents, by its place among the kernel's. Not in the table."""
+
+    index: int
+
+
+Key = Start | Function | Shared | Handle | Calls | FirstCheck | Number
 
 
 class Arguments:
@@ -75,6 +82,18 @@ class Arguments:
         self.primitives: list[onednn.Primitive] = []
         self.keep: list[onednn.Primitive] = []  # that own descriptors in use
         self.checks: list[tuple[int, int]] = []  # the axis that an index selects along, and its length
+        self.numbers: list[int] = []
+        self.roles: dict[Any, Number] = {}
+
+    def given(self, value: int, role: Any = None) -> Number:
+        """The key of a number that the code isn't to depend on. Numbers of the same role are one."""
+        found = None if role is None else self.roles.get(role)
+        if found is None:
+            found = Number(len(self.numbers))
+            self.numbers.append(value)
+            if role is not None:
+                self.roles[role] = found
+        return found
 
     def at(self, key: Key) -> int:
         """The position of a key in the block."""

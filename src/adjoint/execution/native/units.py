@@ -115,11 +115,13 @@ class _Unit:
     ) -> int:
         """`@$unit` over chunks of `step` rows, of the nest if there is one, which runs between the two kinds of writers; the
         number of chunks."""
-        lines = [
-            f"define void @$unit({PARAMETERS}) #0 {{", "entry:",
+        lines = [f"define void @$unit({PARAMETERS}) #0 {{", "entry:"]
+        for name, value in (("step", step), ("extent", extent)):
+            lines += [f"  %{name}.at = getelementptr i64, ptr %args, i64 {self.arguments.at(self.arguments.given(value))}",
+                      f"  %{name} = load i64, ptr %{name}.at"]  # fmt: skip
+        lines += [
             "  br label %next", "next:", "  %c = phi i64 [%first, %entry], [%c1, %next]",
-            f"  %lo = mul i64 %c, {step}", f"  %up = add i64 %lo, {step}",
-            f"  %hi = call i64 @llvm.umin.i64(i64 %up, i64 {extent})",
+            "  %lo = mul i64 %c, %step", "  %up = add i64 %lo, %step", "  %hi = call i64 @llvm.umin.i64(i64 %up, i64 %extent)",
         ]  # fmt: skip
         for k, writer in enumerate(writers):
             lines += self.call(k, writer, nest, 1, writer.row_elements)
