@@ -14,12 +14,11 @@ from adjoint.execution.native.fuse import Nest, View, contiguous, name_is_same
 from adjoint.execution.native.ir import ELEMENT, ITEMSIZE, Emitter, Value, literal
 from adjoint.execution.native.lowering import LOWERED, REDUCTIONS
 from adjoint.execution.native.nest_plan import JAMMED, Dimension, NestPlan, Strides
-from adjoint.execution.native.tables import PARAMETERS, Arguments, Function, Key, Start
+from adjoint.execution.native.tables import LITERAL, PARAMETERS, Arguments, Function, Key, Start
 from adjoint.execution.plan import Step
 from adjoint.shapes import size_of
 
 UNROLL = 4
-LITERAL = 8  # extents and strides up to this stand in the code; larger ones are arguments, so that it serves all of them
 DIVIDED_FROM = 4  # vectors of a row that are divided by one number, from which its reciprocal is worth computing
 
 

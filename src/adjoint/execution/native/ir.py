@@ -301,6 +301,13 @@ class Emitter:
         steps = ", ".join(f"i64 {k}" for k in range(self.lanes))
         return self.assign(f"icmp ult {numbers} <{steps}>, {limit}")
 
+    def multiples(self, number: str) -> str:
+        """The first multiples of an i64, from 0."""
+        kind = f"<{self.lanes} x i64>"
+        one = self.assign(f"insertelement {kind} poison, i64 {number}, i64 0")
+        every = self.assign(f"shufflevector {kind} {one}, {kind} poison, <{self.lanes} x i32> zeroinitializer")
+        return self.assign(f"mul {kind} {every}, <{', '.join([f'i64 {k}' for k in range(self.lanes)])}>")
+
     def prefetch(self, pointer: str) -> None:
         """Bring a line of memory into the caches, if the address is one."""
         self.declarations.add("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")

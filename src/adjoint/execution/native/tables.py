@@ -7,6 +7,8 @@ a position in the run's table, or a number. A block is the same in every run.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,6 +16,7 @@ from adjoint.execution.native import onednn
 from adjoint.execution.native.ir import Emitter
 
 ALIGNMENT = 64
+LITERAL = 8  # extents and strides up to this stand in the code; larger ones are arguments, so that it serves all of them
 # The table's first positions: the threads' own tables; where it is noted that an index is out of bounds; that a library failed.
 OWNS, FAILURE, STATUS = range(3)
 HEADER = 3
@@ -127,6 +130,43 @@ class Arguments:
         """The number of a check of indices, among the kernel's."""
         self.checks.append((axis, n))
         return len(self.checks) - 1
+
+
+class Inputs:
+    """What one function reads from its block, at its beginning. Extents and strides up to `LITERAL` stand in the code."""
+
+    def __init__(self, e: Emitter, arguments: Arguments) -> None:
+        self.e = e
+        self.arguments = arguments
+        self.lines: list[str] = []
+        self.names: dict[Any, str] = {}
+
+    @contextmanager
+    def at_the_beginning(self) -> Iterator[None]:
+        """Write lines before all others."""
+        before, self.e.lines = self.e.lines, self.lines
+        yield
+        self.e.lines = before
+
+    def pointer(self, key: Key) -> str:
+        """The pointer in the run's table."""
+        found = self.names.get(key)
+        if found is None:
+            with self.at_the_beginning():
+                found = self.names[key] = self.arguments.pointer(self.e, key)
+        return found
+
+    def number(self, value: int, role: Any = None, extent: int | None = None) -> str:
+        """A number that follows from the unit's extents, which it reads as an argument if what it follows from is large. Numbers
+        of the same role are one."""
+        if (value if extent is None else extent) <= LITERAL:
+            return str(value)
+        found = None if role is None else self.names.get(role)
+        if found is None:
+            with self.at_the_beginning():
+                found = self.arguments.number(self.e, self.arguments.given(value, role))
+            self.names[object() if role is None else role] = found
+        return found
 
 
 class Table:
