@@ -281,7 +281,9 @@ class Emitter:
             self.declarations.add(f"declare void {full}({vector}, ptr, i32, {mask})")
             self.line(f"call void {full}({vector} {a.name}, ptr {where}, i32 {size}, {mask} {chosen})")
             return
-        pointers = self.assign(f"getelementptr {ELEMENT[a.dtype]}, ptr {where}, <{self.lanes} x i64> {self._steps(stride)}")
+        pointers = self.assign(
+            f"getelementptr {ELEMENT[a.dtype]}, ptr {where}, <{self.lanes} x i64> {self._steps(stride)}"
+        )
         full = f"@llvm.masked.scatter.v{self.lanes}{self._short(a.dtype)}.v{self.lanes}p0"
         self.declarations.add(f"declare void {full}({vector}, <{self.lanes} x ptr>, i32, {mask})")
         self.line(f"call void {full}({vector} {a.name}, <{self.lanes} x ptr> {pointers}, i32 {size}, {mask} {chosen})")

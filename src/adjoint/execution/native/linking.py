@@ -24,7 +24,18 @@ from adjoint.execution.native import (
 )
 from adjoint.execution.native.excerpts import Key, key_of
 from adjoint.execution.native.fuse import Fusion, Host, Nest
-from adjoint.execution.native.tables import Arguments, Calls, FirstCheck, Function, Handle, Number, Own, Shared, Start, Table
+from adjoint.execution.native.tables import (
+    Arguments,
+    Calls,
+    FirstCheck,
+    Function,
+    Handle,
+    Number,
+    Own,
+    Shared,
+    Start,
+    Table,
+)
 from adjoint.execution.plan import Step
 
 MOST_KERNELS = 1 << 13  # that are remembered; a program keeps those that it calls

@@ -40,7 +40,15 @@ class MoveWriter:
         if move.indexed is not None:
             self.rows(move.indexed)
         return "\n".join(
-            [f"define void @$unit({PARAMETERS}) #0 {{", "entry:", *e.allocations, *self.inputs.lines, *e.lines, "  ret void", "}"]
+            [
+                f"define void @$unit({PARAMETERS}) #0 {{",
+                "entry:",
+                *e.allocations,
+                *self.inputs.lines,
+                *e.lines,
+                "  ret void",
+                "}",
+            ]
         )
 
     def pointer(self, place: int) -> str:

@@ -16,7 +16,9 @@ from adjoint.execution.native import onednn
 from adjoint.execution.native.ir import Emitter
 
 ALIGNMENT = 64
-LITERAL = 8  # extents and strides up to this stand in the code; larger ones are arguments, so that it serves all of them
+LITERAL = (
+    8  # extents and strides up to this stand in the code; larger ones are arguments, so that it serves all of them
+)
 # The table's first positions: the threads' own tables; where it is noted that an index is out of bounds; that a library failed.
 OWNS, FAILURE, STATUS = range(3)
 HEADER = 3
