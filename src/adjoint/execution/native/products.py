@@ -138,9 +138,9 @@ class BatchWriter(ABC):
             rows = self.chunk
             rest = self.n % rows
             if rest:
-                with e.when(e.assign(f"icmp eq i64 %lo, {self.number(self.n - rest, 'last')}")):
-                    with self.within("last rows"):
-                        self.from_row(a, b, result, rest)
+                last = e.assign(f"icmp eq i64 %lo, {self.number(self.n - rest, 'last')}")
+                with e.when(last), self.within("last rows"):
+                    self.from_row(a, b, result, rest)
             with e.when(e.assign(f"icmp ule i64 %lo, {self.number(self.n - rows, 'last whole')}")):
                 self.from_row(a, b, result, rows)
         return self.function(self.name, RANGE)
@@ -148,17 +148,8 @@ class BatchWriter(ABC):
     def function(self, name: str, parameters: str) -> str:
         """The text of the function that is being written."""
         e, kind = self.e, "internal " if parameters == RANGE else ""
-        return "\n".join(
-            [
-                f"define {kind}void @${name}({parameters}) #0 {{",
-                "entry:",
-                *e.allocations,
-                *self.inputs.lines,
-                *e.lines,
-                "  ret void",
-                "}",
-            ]
-        )
+        head = f"define {kind}void @${name}({parameters}) #0 {{"
+        return "\n".join([head, "entry:", *e.allocations, *self.inputs.lines, *e.lines, "  ret void", "}"])
 
     def source(self, view: View) -> str:
         """A pointer to an array that is read. A tile of it holds the matrices of the batch from the range's first on."""
@@ -217,13 +208,13 @@ class LibraryWriter(BatchWriter):
         function = self.pointer(Function("OpenBLAS", name))
         (ta, lda), (tb, ldb) = leading(self.a), leading(self.b)
         one, zero = literal(1.0, self.dtype), literal(0.0, self.dtype)
-        n, m, k, right, left = [
+        n, m, k, b_step, a_step = [
             e.assign(f"trunc i64 {self.varying(value, role)} to i32") if value else "0"
             for value, role in ((rows, "rows"), (self.m, "m"), (self.k, "k"), (ldb, "ldb"), (lda, "lda"))
         ]
         e.line(
             f"call void {function}(i32 101, i32 {ta}, i32 {tb}, i32 {n}, i32 {m}, i32 {k}, {element} {one}, ptr {a}, "
-            f"i32 {left}, ptr {b}, i32 {right}, {element} {zero}, ptr {result}, i32 {m})"
+            f"i32 {a_step}, ptr {b}, i32 {b_step}, {element} {zero}, ptr {result}, i32 {m})"
         )
 
     # The right matrix, packed for all tiles

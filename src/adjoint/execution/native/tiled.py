@@ -128,7 +128,7 @@ class TiledWriter(BatchWriter):
 
     def write_packing(self, place: Shared) -> None:
         """The function of the table and the first thread's own that packs B, before any tile."""
-        with self.another() as e:
+        with self.another():
             self.pack(self.pointer(self.b.root), self.pointer(place), self.k)
             self.start = self.function(f"{self.name}.start", PARAMETERS)
 
