@@ -333,7 +333,7 @@ class Emitter:
     # Control
 
     @contextmanager
-    def loop(self, start: str, stop: str, step: int) -> Iterator[str]:
+    def loop(self, start: str, stop: str, step: int | str) -> Iterator[str]:
         """i = start, start + step, ... while below stop; at least once."""
         counter = self.allocate("i64")
         head, after = self.fresh("loop")[1:], self.fresh("after")[1:]
