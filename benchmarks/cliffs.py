@@ -209,19 +209,21 @@ for length in numpy.random.default_rng(0).integers(24, 56, 100):
 GROWING = """
 import numpy
 generator = numpy.random.default_rng(0)
-draw = lambda *shape: engine.tensor(generator.standard_normal(shape).astype("float32"))
-weights = [draw(64, 64) for _ in range(8)]
+def draw(*shape):
+    return engine.tensor((generator.standard_normal(shape) / 16).astype("float32"))
+layers = [(*[draw(128, 128) for _ in range(4)], draw(128, 512), draw(512, 128)) for _ in range(6)]
 for _ in range({times}):
-    keys = [draw(1, 64) for _ in range(2)]
-    values = [draw(1, 64) for _ in range(2)]
-    x = draw(1, 64)
+    keys, values = ([draw(1, 128) for _ in layers] for _ in range(2))
+    x = draw(1, 128)
     for _ in range(200):
-        for layer in range(2):
-            q, k, v, o = weights[4 * layer : 4 * layer + 4]
-            keys[layer] = engine.concat([keys[layer], x @ k])
-            values[layer] = engine.concat([values[layer], x @ v])
-            scores = engine.softmax((x @ q) @ keys[layer].mT / 8, -1)
-            x = engine.tanh(x + scores @ values[layer] @ o)
+        for k, (query, key, value, out, up, down) in enumerate(layers):
+            h = x / (x * x).mean() ** 0.5
+            keys[k] = engine.concat([keys[k], h @ key])
+            values[k] = engine.concat([values[k], h @ value])
+            scores = engine.softmax((h @ query) @ keys[k].mT / 11, -1)
+            x = x + scores @ values[k] @ out
+            h = x / (x * x).mean() ** 0.5
+            x = x + engine.nn.functional.gelu(h @ up) @ down
         x.tolist()
 """
 

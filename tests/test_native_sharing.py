@@ -14,7 +14,7 @@ pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
 from adjoint import nn
-from adjoint.execution.native import linking
+from adjoint.execution.native import code, linking
 from adjoint.execution.native.excerpts import exact
 from adjoint.execution.native.fuse import Host
 from adjoint.execution.native.program import Native, compile_nests
@@ -142,3 +142,50 @@ def test_kernels_that_nobody_uses_are_forgotten(monkeypatch: pytest.MonkeyPatch)
     for k in range(2, 8):
         agree(ad.sin(x) ** k)
     assert len(linking._kernels) <= 3
+
+
+# Extents ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def functions(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> list[str]:
+    """The text of all functions that are made to machine code from now on."""
+    monkeypatch.setenv("ADJOINT_CACHE", str(tmp_path))
+    found: list[str] = []
+    original = code._compiled
+    monkeypatch.setattr(code, "_compiled", lambda sources, ending: found.extend(sources) or original(sources, ending))
+    return found
+
+
+LENGTHS = [9, 10, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 70, 127, 1000, 1001]
+
+
+def shifted(x: ad.Tensor) -> ad.Tensor:
+    return ad.tanh(x[:, 1:] - x[:, :-1]) * 0.5
+
+
+STRUCTURES = {
+    "elementwise": (lambda n: ad.tensor(normal(3, n)), lambda x: ad.sin(x) * 2.0 + x),
+    "softmax": (lambda n: ad.tensor(normal(12, n, dtype="float32")), lambda x: ad.softmax(x, axis=1)),
+    "total": (lambda n: ad.tensor(normal(n, 12)), lambda x: (x * 1.5).sum(axis=0) + x.max(axis=0)),
+    "transposed": (lambda n: ad.tensor(normal(n, 20)), lambda x: x.mT * 1.5 + ad.sin(x).mT),
+    "slices": (lambda n: ad.tensor(normal(4, n)), shifted),
+    "rows": (lambda n: ad.tensor(normal(n, 40)), lambda x: x @ ad.tensor(normal(40, 24, seed=1))),
+    "columns": (lambda n: ad.tensor(normal(24, n)), lambda x: ad.tensor(normal(40, 24, seed=1)) @ x),
+    "sums": (lambda n: ad.tensor(normal(24, n)), lambda x: x @ ad.sin(x).mT),
+    "joined": (lambda n: ad.tensor(normal(n, 12)), lambda x: ad.concat([x, x * 2.0, x], axis=0)),
+    "gathered": (lambda n: ad.tensor(normal(n, 12)), lambda x: x[ad.tensor(np.array([3, -1, 0]))]),
+}
+
+
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_lengths_share_their_code(name: str, functions: list[str]) -> None:
+    make, f = STRUCTURES[name]
+    linking.forget()
+    for n in LENGTHS:
+        agree(f(make(n)), tolerance=2e-5 if name == "softmax" else 1e-11)
+    before = len(functions)
+    assert before <= 24, "variants by whether there are whole vectors, tails, blocks, by heights of tiles"
+    for n in (*range(9, 72, 4), 200, 777, 1005):
+        agree(f(make(n)), tolerance=2e-5 if name == "softmax" else 1e-11)
+    assert len(functions) <= before + 6

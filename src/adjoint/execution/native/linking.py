@@ -24,7 +24,18 @@ from adjoint.execution.native import (
 )
 from adjoint.execution.native.excerpts import Key, key_of
 from adjoint.execution.native.fuse import Fusion, Host, Nest
-from adjoint.execution.native.tables import Arguments, Calls, FirstCheck, Function, Handle, Own, Shared, Start, Table
+from adjoint.execution.native.tables import (
+    Arguments,
+    Calls,
+    FirstCheck,
+    Function,
+    Handle,
+    Number,
+    Own,
+    Shared,
+    Start,
+    Table,
+)
 from adjoint.execution.plan import Step
 
 MOST_KERNELS = 1 << 13  # that are remembered; a program keeps those that it calls
@@ -182,6 +193,8 @@ class Linker:
                 self.blocks.append(table.at(table.handle(arguments.primitives[key.number])))
             elif type(key) is Calls:
                 self.blocks.append(self.own.call(arguments.primitives[key.number]))
+            elif type(key) is Number:
+                self.blocks.append(arguments.numbers[key.index])
             elif type(key) is FirstCheck:
                 self.blocks.append(len(table.checks))
             else:

@@ -10,7 +10,7 @@ from typing import Any
 
 from adjoint.execution.native.excerpts import Indexed, Moving, Region
 from adjoint.execution.native.ir import ITEMSIZE, Emitter
-from adjoint.execution.native.tables import FAILURE, PARAMETERS, Arguments, FirstCheck, Start
+from adjoint.execution.native.tables import FAILURE, LITERAL, PARAMETERS, Arguments, FirstCheck, Inputs, Start
 from adjoint.shapes import contiguous, size_of
 
 
@@ -29,6 +29,7 @@ class MoveWriter:
         while lanes > 1 and lanes >= 2 * widest:
             lanes //= 2
         self.e = Emitter(lanes, declarations, {})
+        self.inputs = Inputs(self.e, arguments)
 
     def write(self) -> str:
         e, move = self.e, self.move
@@ -39,22 +40,36 @@ class MoveWriter:
         if move.indexed is not None:
             self.rows(move.indexed)
         return "\n".join(
-            [f"define void @$unit({PARAMETERS}) #0 {{", "entry:", *e.allocations, *e.lines, "  ret void", "}"]
+            [
+                f"define void @$unit({PARAMETERS}) #0 {{",
+                "entry:",
+                *e.allocations,
+                *self.inputs.lines,
+                *e.lines,
+                "  ret void",
+                "}",
+            ]
         )
 
     def pointer(self, place: int) -> str:
-        return self.arguments.pointer(self.e, Start(place, 0))
+        return self.inputs.pointer(Start(place, 0))
 
     def stretch(self, count: int, body: Any) -> None:
         """`body(offset)` for vectors that cover `count` elements, the last one under a mask."""
         e = self.e
         whole, rest = divmod(count, e.lanes)
+        stop = self.inputs.number(whole * e.lanes, extent=count)
         if whole:
-            with e.loop("0", str(whole * e.lanes), e.lanes) as i:
+            with e.loop("0", stop, e.lanes) as i:
                 body(i)
         if rest:
-            e.mask = "<" + ", ".join(f"i1 {int(k < rest)}" for k in range(e.lanes)) + ">"
-            body(str(whole * e.lanes))
+            if count <= LITERAL:
+                e.mask = "<" + ", ".join(f"i1 {int(k < rest)}" for k in range(e.lanes)) + ">"
+            else:
+                left = self.inputs.number(rest, extent=count)
+                with self.inputs.at_the_beginning():
+                    e.mask = e.below(left)
+            body(stop)
             e.mask = None
 
     def fill(self, out: str, count: int, number: Any) -> None:
@@ -72,28 +87,40 @@ class MoveWriter:
             else:
                 merged.append((n, s, t))
         *outer, (count, near, far) = merged or [(1, 1, 1)]
+        number = self.inputs.number
+        read, written = self.steps(near), self.steps(far)
         with ExitStack() as loops:
             begin = end = "0"
             for n, s, t in outer:
-                i = loops.enter_context(e.loop("0", str(n), 1))
-                begin = e.assign(f"add i64 {begin}, {e.assign(f'mul i64 {i}, {s}')}")
-                end = e.assign(f"add i64 {end}, {e.assign(f'mul i64 {i}, {t}')}")
+                i = loops.enter_context(e.loop("0", number(n), 1))
+                begin = e.assign(f"add i64 {begin}, {e.assign(f'mul i64 {i}, {number(s, extent=abs(s))}')}")
+                end = e.assign(f"add i64 {end}, {e.assign(f'mul i64 {i}, {number(t, extent=abs(t))}')}")
+            by, to = number(near, extent=abs(near)), number(far, extent=abs(far))
 
             def body(i: str) -> None:
-                a = e.assign(f"add i64 {begin}, {e.assign(f'mul i64 {i}, {near}')}")
-                b = e.assign(f"add i64 {end}, {e.assign(f'mul i64 {i}, {far}')}")
-                value = e.load(source, a, self.dtype, near)
-                e.store(e.add(value, 0) if region.adds_zero else value, out, b, far)
+                a = e.assign(f"add i64 {begin}, {e.assign(f'mul i64 {i}, {by}')}")
+                b = e.assign(f"add i64 {end}, {e.assign(f'mul i64 {i}, {to}')}")
+                value = e.load(source, a, self.dtype, read)
+                e.store(e.add(value, 0) if region.adds_zero else value, out, b, written)
 
             self.stretch(count, body)
+
+    def steps(self, stride: int) -> int | str:
+        """A stride for a vector: as it is, or a vector of multiples of an argument."""
+        if abs(stride) <= LITERAL:
+            return stride
+        number = self.inputs.number(stride, extent=abs(stride))
+        with self.inputs.at_the_beginning():
+            return self.e.multiples(number)
 
     def rows(self, indexed: Indexed) -> None:
         """Copy or add rows, whose elements lie side by side, from where indices say, or to there."""
         e = self.e
         source, out = self.pointer(indexed.rows), self.pointer(self.move.output)
         arrays = [self.pointer(place) for place in indexed.indices]
-        with e.loop("0", str(indexed.times), 1) as r:
-            start, place = e.assign(f"mul i64 {r}, {self.tail}"), self.selected(indexed, arrays, r)
+        tail = self.inputs.number(self.tail)
+        with e.loop("0", self.inputs.number(indexed.times), 1) as r:
+            start, place = e.assign(f"mul i64 {r}, {tail}"), self.selected(indexed, arrays, r)
             if indexed.reads:
                 start, place = place, start
 
@@ -118,11 +145,12 @@ class MoveWriter:
                 i = e.assign(f"{'sext' if dtype[0] == 'i' else 'zext'} {kind} {i} to i64")
             negative = e.assign(f"icmp slt i64 {i}, 0")
             given = i
-            i = e.assign(f"select i1 {negative}, i64 {e.assign(f'add i64 {i}, {n}')}, i64 {i}")
-            inside = e.assign(f"icmp ult i64 {i}, {n}")
+            extent, by = self.inputs.number(n), self.inputs.number(stride)
+            i = e.assign(f"select i1 {negative}, i64 {e.assign(f'add i64 {i}, {extent}')}, i64 {i}")
+            inside = e.assign(f"icmp ult i64 {i}, {extent}")
             i = e.assign(f"select i1 {inside}, i64 {i}, i64 0")
             self.note(inside, self.arguments.check(axis, n), given)
-            place = e.assign(f"add i64 {place}, {e.assign(f'mul i64 {i}, {stride}')}")
+            place = e.assign(f"add i64 {place}, {e.assign(f'mul i64 {i}, {by}')}")
         return place
 
     def note(self, inside: str, check: int, given: str) -> None:

@@ -327,10 +327,8 @@ def _written(
     prologue = []
     for k, name in enumerate([*pointers, *[f"%libm{k}" for k in e.libm.values()]]):
         prologue += [f"  {name}.at = getelementptr ptr, ptr %table, i64 {k}", f"  {name} = load ptr, ptr {name}.at"]
-    text = "\n".join([
-        "define i64 @$loop(ptr %table, i64 %first, i64 %step, i64 %count) #0 {", "entry:",
-        *e.allocations, *prologue, *e.lines, "}",
-    ])  # fmt: skip
+    head = "define i64 @$loop(ptr %table, i64 %first, i64 %step, i64 %count) #0 {"
+    text = "\n".join([head, "entry:", *e.allocations, *prologue, *e.lines, "}"])
     return ScalarLoop(code.Source(text, frozenset(declarations), ("loop",)), e.libm, len(pointers))
 
 

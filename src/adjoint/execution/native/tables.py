@@ -7,6 +7,8 @@ a position in the run's table, or a number. A block is the same in every run.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,6 +16,9 @@ from adjoint.execution.native import onednn
 from adjoint.execution.native.ir import Emitter
 
 ALIGNMENT = 64
+LITERAL = (
+    8  # extents and strides up to this stand in the code; larger ones are arguments, so that it serves all of them
+)
 # The table's first positions: the threads' own tables; where it is noted that an index is out of bounds; that a library failed.
 OWNS, FAILURE, STATUS = range(3)
 HEADER = 3
@@ -60,7 +65,14 @@ class FirstCheck:
     """The number of the first check of indices in a unit. Not in the table."""
 
 
-Key = Start | Function | Shared | Handle | Calls | FirstCheck
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number that follows from the unit's extents, by its place among the kernel's. Not in the table."""
+
+    index: int
+
+
+Key = Start | Function | Shared | Handle | Calls | FirstCheck | Number
 
 
 class Arguments:
@@ -75,6 +87,18 @@ class Arguments:
         self.primitives: list[onednn.Primitive] = []
         self.keep: list[onednn.Primitive] = []  # that own descriptors in use
         self.checks: list[tuple[int, int]] = []  # the axis that an index selects along, and its length
+        self.numbers: list[int] = []
+        self.roles: dict[Any, Number] = {}
+
+    def given(self, value: int, role: Any = None) -> Number:
+        """The key of a number that the code isn't to depend on. Numbers of the same role are one."""
+        found = None if role is None else self.roles.get(role)
+        if found is None:
+            found = Number(len(self.numbers))
+            self.numbers.append(value)
+            if role is not None:
+                self.roles[role] = found
+        return found
 
     def at(self, key: Key) -> int:
         """The position of a key in the block."""
@@ -108,6 +132,43 @@ class Arguments:
         """The number of a check of indices, among the kernel's."""
         self.checks.append((axis, n))
         return len(self.checks) - 1
+
+
+class Inputs:
+    """What one function reads from its block, at its beginning. Extents and strides up to `LITERAL` stand in the code."""
+
+    def __init__(self, e: Emitter, arguments: Arguments) -> None:
+        self.e = e
+        self.arguments = arguments
+        self.lines: list[str] = []
+        self.names: dict[Any, str] = {}
+
+    @contextmanager
+    def at_the_beginning(self) -> Iterator[None]:
+        """Write lines before all others."""
+        before, self.e.lines = self.e.lines, self.lines
+        yield
+        self.e.lines = before
+
+    def pointer(self, key: Key) -> str:
+        """The pointer in the run's table."""
+        found = self.names.get(key)
+        if found is None:
+            with self.at_the_beginning():
+                found = self.names[key] = self.arguments.pointer(self.e, key)
+        return found
+
+    def number(self, value: int, role: Any = None, extent: int | None = None) -> str:
+        """A number that follows from the unit's extents, which it reads as an argument if what it follows from is large. Numbers
+        of the same role are one."""
+        if (value if extent is None else extent) <= LITERAL:
+            return str(value)
+        found = None if role is None else self.names.get(role)
+        if found is None:
+            with self.at_the_beginning():
+                found = self.arguments.number(self.e, self.arguments.given(value, role))
+            self.names[object() if role is None else role] = found
+        return found
 
 
 class Table:

@@ -58,6 +58,17 @@ class _Unit:
         self.first: list[tuple[str, str | None]] = []
         self.last: list[str] = []
         self.time = 0.0
+        self.loads: list[str] = []  # of the numbers that the function of the unit itself reads
+
+    def number(self, value: int) -> str:
+        """A number that follows from the unit's extents, in the function of the unit itself."""
+        position = self.arguments.at(self.arguments.given(value))
+        name = f"%number{position}"
+        self.loads += [
+            f"  {name}.at = getelementptr i64, ptr %args, i64 {position}",
+            f"  {name} = load i64, ptr {name}.at",
+        ]
+        return name
 
     def write(self, key: Key) -> Written:
         kind, chunks = key[0], 1
@@ -115,11 +126,10 @@ class _Unit:
     ) -> int:
         """`@$unit` over chunks of `step` rows, of the nest if there is one, which runs between the two kinds of writers; the
         number of chunks."""
+        by, end = self.number(step), self.number(extent)
         lines = [
-            f"define void @$unit({PARAMETERS}) #0 {{", "entry:",
             "  br label %next", "next:", "  %c = phi i64 [%first, %entry], [%c1, %next]",
-            f"  %lo = mul i64 %c, {step}", f"  %up = add i64 %lo, {step}",
-            f"  %hi = call i64 @llvm.umin.i64(i64 %up, i64 {extent})",
+            f"  %lo = mul i64 %c, {by}", f"  %up = add i64 %lo, {by}", f"  %hi = call i64 @llvm.umin.i64(i64 %up, i64 {end})",
         ]  # fmt: skip
         for k, writer in enumerate(writers):
             lines += self.call(k, writer, nest, 1, writer.row_elements)
@@ -141,7 +151,7 @@ class _Unit:
             "  %c1 = add i64 %c, 1", "  %again = icmp ult i64 %c1, %last", "  br i1 %again, label %next, label %done",
             "done:", "  ret void", "}",
         ]  # fmt: skip
-        self.functions.append("\n".join(lines))
+        self.functions.append("\n".join([f"define void @$unit({PARAMETERS}) #0 {{", "entry:", *self.loads, *lines]))
         return -(-extent // step)
 
     def call(self, k: int, writer: Writer, nest: NestWriter | None, rows: int, elements: int) -> list[str]:
@@ -155,13 +165,12 @@ class _Unit:
         if writer.finish is not None:
             self.functions.append(writer.finish)
             self.last.append(f"{writer.name}.finish")
-        lines, bounds = [], []
-        for end in ("lo", "hi"):
-            bounds.append(f"%{end}")
-            if nest is not None and nest.elements * rows != elements:  # rows of the nest in rows of the writer
-                lines += [f"  %{end}.e{k} = mul i64 %{end}, {nest.elements * rows}",
-                          f"  %{end}.{k} = udiv i64 %{end}.e{k}, {elements}"]  # fmt: skip
-                bounds[-1] = f"%{end}.{k}"
+        lines, bounds = [], ["%lo", "%hi"]
+        if nest is not None and nest.elements * rows != elements:  # rows of the nest in rows of the writer
+            by, of = self.number(nest.elements * rows), self.number(elements)
+            for end in ("lo", "hi"):
+                lines += [f"  %{end}.e{k} = mul i64 %{end}, {by}", f"  %{end}.{k} = udiv i64 %{end}.e{k}, {of}"]
+            bounds = [f"%lo.{k}", f"%hi.{k}"]
         arguments = f"ptr %table, i64 {bounds[0]}, i64 {bounds[1]}, ptr %own, ptr %args"
         return [*lines, f"  call void @${writer.name}({arguments})"]
 
