@@ -23,6 +23,11 @@ from adjoint.unknown import Unknown
 __all__ = ["power"]
 
 
+OTHERS = frozenset(
+    {"cupy", "jax", "jaxlib", "mlx", "tensorflow", "torch"}
+)  # whose arrays have derivatives or places of their own
+
+
 def _binary_operator(name: str, function: Callable[[Any, Any], Node], reflected: bool) -> Any:
     def method(self: Tensor, other: Any) -> Any:
         if type(other) is Tensor:
@@ -34,6 +39,12 @@ def _binary_operator(name: str, function: Callable[[Any, Any], Node], reflected:
         elif other is None or isinstance(other, (str, bytes, list, tuple, dict, set)):
             hint = "; make it a tensor first: ad.tensor([...])" if isinstance(other, (list, tuple)) else ""
             raise TypeError(f"{name}: a Tensor and {a(other)} do not go together{hint}{at_user()}")
+        elif type(other).__module__.partition(".")[0] in OTHERS:
+            package = type(other).__module__.partition(".")[0]
+            raise TypeError(
+                f"{name}: a Tensor and an array of {package} do not go together; ad.tensor(a) copies it here as a constant, "
+                f"np.asarray(t) gives this one there{at_user()}"
+            )
         else:
             return NotImplemented
         try:

@@ -117,6 +117,12 @@ def _at_least(ndim: int) -> Any:
     return handler
 
 
+def _broadcast_arrays(*arrays: Any, subok: bool = False) -> Any:
+    """NumPy's `broadcast_arrays`, which takes what is no number too: Matplotlib's `bar` hands it a None."""
+    shape = np.broadcast_shapes(*[np.shape(x) for x in arrays])
+    return tuple([f.broadcast_to(x, shape) if isinstance(x, Tensor) else np.broadcast_to(x, shape) for x in arrays])
+
+
 def _with_axis(function: Any) -> Any:
     return lambda x, axis=None: function(x, axis=axis)
 
@@ -136,6 +142,7 @@ ARRAY_FUNCTIONS.update(
         np.moveaxis: f.moveaxis, np.swapaxes: f.swapaxes, np.squeeze: _with_axis(f.squeeze),
         np.expand_dims: lambda x, axis: f.expand_dims(x, axis=axis),
         np.broadcast_to: lambda x, shape: f.broadcast_to(x, shape),
+        np.broadcast_arrays: _broadcast_arrays,
         np.concatenate: lambda xs, axis=0: f.concat(list(xs), axis=axis),
         np.stack: lambda xs, axis=0: f.stack(list(xs), axis=axis),
         np.split: f.split, np.tile: f.tile, np.repeat: lambda x, repeats, axis=None: f.repeat(x, repeats, axis=axis),

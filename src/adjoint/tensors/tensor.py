@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from sys import _getframe
 from typing import TYPE_CHECKING, Any
@@ -134,6 +135,14 @@ class Tensor(Values, Gradients, Assignment):
             return NotImplemented
         with recording_at_user():
             return handler(*args, **keywords)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            # Reached only where no attribute has that name, or where a property raised.
+            if hasattr(type(self), name):
+                return object.__getattribute__(self, name)
+            raise importlib.import_module("adjoint.hints").attribute_error("Tensor", self, name)
 
     # What `operators` and `protocols` set, declared for type checkers ------------------------------------------------------
 
