@@ -142,8 +142,9 @@ def _refuse_placeholder(node: Node) -> None:
             f"Return it from that function (under jit or vmap) instead of keeping it elsewhere"
         )
     raise ValueNeededError(
-        f"a value is needed here, but {what} has none: inside a traced function (vmap, jit) shapes are known "
-        f"and numbers are not; use ad.where instead of `if`, or keep this input out of the tracing"
+        f"a value is needed here, but {what} has none: inside a traced function (vmap, jit, a loop's body) shapes are known "
+        f"and numbers are not; use ad.where or ad.cond instead of `if`, ad.while_loop instead of `while`, or keep this input "
+        "out of the tracing"
     )
 
 
