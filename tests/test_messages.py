@@ -50,7 +50,7 @@ def test_shapes_that_depend_on_values(name: str, transform: Any) -> None:
 
 
 def test_an_if_on_a_value_is_told_of_where() -> None:
-    says(lambda: ad.jit(lambda x: x if x.sum() > 0 else -x)(X), RuntimeError, "ad.where instead of `if`")
+    says(lambda: ad.jit(lambda x: x if x.sum() > 0 else -x)(X), RuntimeError, r"ad\.where .*instead of `if`")
 
 
 @pytest.mark.parametrize(

@@ -307,11 +307,7 @@ MODULE: dict[str, str] = {
     "Size": "x.shape  # a tuple",
     # JAX
     "Array": "ad.Tensor",
-    "lax": "# ordinary Python: loops and `if` on values are recorded as they run; ad.where chooses element by element",
-    "scan": "# a Python loop over rows is recorded as it runs; ad.jit compiles what it recorded",
-    "cond": "ad.where(x > 0, x, -x)  # or Python's if, outside ad.jit",
-    "while_loop": "# a Python loop is recorded as it runs",
-    "fori_loop": "# a Python loop is recorded as it runs",
+    "lax": "ad.scan(lambda carry, v: (carry + v, carry), 0.0, x[0])  # jax.lax's loops stand in ad itself",
     "numpy": "# NumPy's functions stand in ad itself: ad.sin(x)",
     "jnp": "# NumPy's functions stand in ad itself: ad.sin(x)",
     "tree_map": "ad.tree.map(lambda v: v * 2, {'w': x})",
