@@ -1,5 +1,7 @@
 """Networks: modules with PyTorch's names, arguments, initialisation and `state_dict` keys."""
 
+from adjoint.hints import hinted_module
+
 from . import functional, init, utils
 from .activations import (
     ELU,
@@ -38,6 +40,8 @@ from .normalization import BatchNorm1d, BatchNorm2d, GroupNorm, LayerNorm, RMSNo
 from .regularization import Dropout
 from .shaping import Flatten, Identity
 from .summaries import Summary, summary
+
+__getattr__ = hinted_module("adjoint.nn")
 
 __all__ = [
     # parts

@@ -1,5 +1,7 @@
 """Optimizers, learning rate schedules, averaged weights: PyTorch's names, arguments, formulas and state."""
 
+from adjoint.hints import hinted_module
+
 from .adam import Adam, AdamW
 from .averages import AveragedModel, get_ema_avg_fn, update_bn
 from .optimizer import Group, Optimizer
@@ -17,6 +19,8 @@ from .schedules import (
     StepLR,
 )
 from .sgd import SGD
+
+__getattr__ = hinted_module("adjoint.optim")
 
 __all__ = [
     "SGD", "Adam", "AdamW", "AveragedModel", "ConstantLR", "CosineAnnealingLR", "ExponentialLR", "Group", "LRScheduler",

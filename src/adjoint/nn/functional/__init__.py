@@ -1,5 +1,7 @@
 """The functions behind the modules of `adjoint.nn`, with PyTorch's names and arguments."""
 
+from adjoint.hints import hinted_module
+
 from .activations import (
     elu,
     gelu,
@@ -32,6 +34,8 @@ from .losses import (
     smooth_l1_loss,
 )
 from .normalization import batch_norm, group_norm, layer_norm, rms_norm
+
+__getattr__ = hinted_module("adjoint.nn.functional")
 
 __all__ = [
     "adaptive_avg_pool2d", "avg_pool2d", "batch_norm", "binary_cross_entropy_with_logits", "check_reduction", "conv2d",
