@@ -16,6 +16,7 @@ import pytest
 
 import adjoint as ad
 from adjoint import nn
+from adjoint.graph import array_type
 
 F = nn.functional
 MATRIX = np.array([[0.3, 0.7], [0.5, 0.2]])
@@ -88,7 +89,11 @@ NOT_OF_ARRAYS = {
 }  # fmt: skip
 
 
-signature = functools.cache(inspect.signature)
+@functools.cache
+def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """The parameters that take anything. Those annotated as taking nothing catch names from elsewhere."""
+    named = inspect.signature(function).parameters.values()
+    return {p.name: p for p in named if p.kind is not p.VAR_KEYWORD and p.annotation != "Never" and p.name != "method"}
 
 
 def public() -> dict[str, Callable[..., Any]]:
@@ -122,10 +127,10 @@ def arguments(name: str, function: Callable[..., Any]) -> tuple[list[Any], dict[
     own = OWN.get(name.rpartition(".")[2], {})
     positional: list[Any] = []
     keywords: dict[str, Any] = {}
-    parameters = signature(function).parameters
+    parameters = parameters_of(function)
     for parameter in parameters.values():
         if parameter.default is not inspect.Parameter.empty and parameter.name not in own:
-            if parameter.kind is not inspect.Parameter.KEYWORD_ONLY and parameter.name != "method":
+            if parameter.kind is not inspect.Parameter.KEYWORD_ONLY:
                 positional.append(parameter.default)
         elif parameter.kind is inspect.Parameter.VAR_POSITIONAL:
             positional += [MATRIX, MATRIX]
@@ -135,17 +140,17 @@ def arguments(name: str, function: Callable[..., Any]) -> tuple[list[Any], dict[
                 keywords[parameter.name] = value
             else:
                 positional.append(value)
-    return positional, keywords, [n for n in parameters if n != "method"]
+    return positional, keywords, list(parameters)
 
 
 def with_argument(name: str, parameter: str, value: Any) -> Any:
     function = PUBLIC[name]
     positional, keywords, _ = arguments(name, function)
-    named = signature(function).parameters[parameter]
+    named = parameters_of(function)[parameter]
     if named.kind is inspect.Parameter.KEYWORD_ONLY:
         keywords = {**keywords, parameter: value}
     else:
-        place = [p for p in signature(function).parameters if p != "method"].index(parameter)
+        place = list(parameters_of(function)).index(parameter)
         positional = [*positional[:place], value, *positional[place + 1 :]]
     ad.random.seed(3)
     return function(*positional, **keywords)
@@ -223,7 +228,7 @@ def test_right_or_raised(name: str) -> None:
     ad.random.seed(3)
     function(*positional, **keywords)  # works, so that what raises below does so for the argument
     at = 1.61 if name == "acosh" else 0.61
-    optional = {p.name for p in signature(function).parameters.values() if p.default is not p.empty}
+    optional = {p.name for p in parameters_of(function).values() if p.default is not p.empty}
     found = {
         (p, form): outcome(name, p, make, at)
         for p in parameters
@@ -231,7 +236,7 @@ def test_right_or_raised(name: str) -> None:
         if p not in optional or form in ("a tensor", "a list")
     }
     first = parameters[0] if parameters else ""
-    annotation = str(signature(function).parameters[first].annotation) if first else ""
+    annotation = str(parameters_of(function)[first].annotation) if first else ""
     if "Operand" in annotation and name not in {"F.one_hot", "one_hot", "unfold", "fold", "squeeze", "nonzero"}:
         assert "right" in (found[first, "nested lists"], found[first, "an image"], found[first, "a list"]), found
 
@@ -268,6 +273,12 @@ def test_dtypes_are_promoted_as_by_operators() -> None:
 def test_mistakes(mistake: Callable[[Any], Any]) -> None:
     with pytest.raises((TypeError, ValueError), match=r"test_lists_of_tensors\.py"):
         mistake(ad.variable(1.0))
+
+
+def test_no_shape_holds_a_tensor() -> None:
+    for size in (ad.tensor(2.0), ad.tensor(2), 2.0):
+        with pytest.raises(TypeError, match="a shape is made of integers"):
+            array_type((3, size), ad.float32)
 
 
 def test_a_new_variable_starts_a_new_history() -> None:

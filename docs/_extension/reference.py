@@ -204,7 +204,9 @@ def _signature(name: str, value: Any, *, method: bool = False) -> str:
         signature = inspect.signature(value)
     except ValueError:
         return name
-    parameters = [p.replace(annotation=p.empty, default=_default(p.default)) for p in signature.parameters.values()]
+    # what catches names from elsewhere takes none of its own
+    given = [p for p in signature.parameters.values() if p.name not in ("others", "more")]
+    parameters = [p.replace(annotation=p.empty, default=_default(p.default)) for p in given]
     return name + str(signature.replace(parameters=parameters[1 if method else 0 :], return_annotation=signature.empty))
 
 

@@ -7,6 +7,7 @@ mode, and run again with other values. `import adjoint as ad`.
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 from adjoint import dtypes as _dtypes
@@ -76,7 +77,7 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"adjoint.{name}")
     if name in _LAZY_NAMES:
         return getattr(importlib.import_module(_LAZY_NAMES[name]), name)
-    raise AttributeError(f"module 'adjoint' has no attribute {name!r}")
+    raise importlib.import_module("adjoint.hints").attribute_error("adjoint", sys.modules[__name__], name)
 
 
 # `t.draw()` loads the pictures as `ad.draw` does

@@ -6,10 +6,12 @@ Philox (see primitives.random). Draws are recorded like every operation, their k
 
 from __future__ import annotations
 
+import importlib
 import math
+import sys
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 
@@ -25,6 +27,10 @@ from adjoint.tensors.tensor import Tensor
 from adjoint.unknown import Unknown
 
 __all__ = ["Generator", "bernoulli", "default_generator", "integers", "normal", "permutation", "seed", "uniform"]
+
+
+def __getattr__(name: str) -> Any:
+    raise importlib.import_module("adjoint.hints").attribute_error("adjoint.random", sys.modules[__name__], name)
 
 
 class Generator:
@@ -101,9 +107,11 @@ class Generator:
         bits = ops.bitwise_right_shift(self._bits(shape, uint32), 8)
         return ops.multiply(cast(bits, dtype), 2.0**-24)
 
-    def uniform(self, shape: Any = (), low: Any = 0.0, high: Any = 1.0, *, dtype: Any = None) -> Tensor:
+    def uniform(
+        self, shape: Any = (), low: Any = 0.0, high: Any = 1.0, *, dtype: Any = None, **others: Never
+    ) -> Tensor:
         """Uniform numbers in [low, high), which may be tensors that broadcast to the shape."""
-        sizes, kind = _real("uniform", shape, dtype)
+        sizes, kind = _real("uniform", shape, dtype, others)
 
         def draw() -> Node:
             unit = self._unit(sizes, kind)
@@ -114,9 +122,9 @@ class Generator:
 
         return _drawn("uniform", draw)
 
-    def normal(self, shape: Any = (), mean: Any = 0.0, std: Any = 1.0, *, dtype: Any = None) -> Tensor:
+    def normal(self, shape: Any = (), mean: Any = 0.0, std: Any = 1.0, *, dtype: Any = None, **others: Never) -> Tensor:
         """Normal numbers, by the transform of G. Box and M. Muller (1958); mean and std may be tensors that broadcast."""
-        sizes, kind = _real("normal", shape, dtype)
+        sizes, kind = _real("normal", shape, dtype, others)
 
         def draw() -> Node:
             count = size_of(sizes)
@@ -131,13 +139,21 @@ class Generator:
 
         return _drawn("normal", draw)
 
-    def integers(self, low: int, high: int | None = None, shape: Any = (), *, dtype: Any = "int64") -> Tensor:
+    def integers(self, low: Any, high: Any = None, shape: Any = (), *, dtype: Any = "int64", **others: Never) -> Tensor:
         """Integers in [low, high), or in [0, low) without `high`. Raises ValueError for an empty range.
 
         The remainder of 64 bits: its bias is below (high - low) / 2**64.
         """
+        if others:
+            raise importlib.import_module("adjoint.hints").keyword_error("random.integers", others, at_user())
         if high is None:
             low, high = 0, low
+        wrong = [x for x in (low, high) if not isinstance(x, (int, np.integer, Unknown))]
+        if wrong:
+            raise TypeError(
+                f"integers: the bounds are ints, not {wrong[0]!r}; they come first and the shape last: "
+                f"ad.random.integers(low, high, shape){at_user()}"
+            )
         if low >= high:
             raise ValueError(f"integers: no integer in [{low}, {high}){at_user()}")
         sizes, kind, span = as_shape(shape, "integers"), dtype_of(dtype), high - low
@@ -180,11 +196,19 @@ def _is_number(x: Any, value: float) -> bool:
     return isinstance(x, (int, float)) and x == value
 
 
-def _real(name: str, shape: Any, dtype: Any) -> tuple[Shape, Any]:
+def _real(name: str, shape: Any, dtype: Any, others: dict[str, Any]) -> tuple[Shape, Any]:
+    if others:
+        raise importlib.import_module("adjoint.hints").keyword_error(f"random.{name}", others, at_user())
     kind = default_dtype() if dtype is None else dtype_of(dtype)
     if kind.kind != "f":
         raise TypeError(f"{name}: dtype is float32 or float64, got {kind.name}{at_user()}")
-    return as_shape(shape, name), kind
+    try:
+        return as_shape(shape, name), kind
+    except TypeError:
+        raise TypeError(
+            f"{name}: a shape is an int or a tuple of ints, not {shape!r}; it comes first: "
+            f"ad.random.{name}(shape, {'low, high' if name == 'uniform' else 'mean, std'}){at_user()}"
+        ) from None
 
 
 def _drawn(name: str, draw: Callable[[], Node]) -> Tensor:

@@ -1,5 +1,7 @@
 """Data sets, batches, and images changed at random."""
 
+from adjoint.hints import hinted_module
+
 from .augment import Augmentation
 from .collate import default_collate, default_convert
 from .datasets import (
@@ -30,6 +32,8 @@ from .samplers import (
 from .scans import digit_from_image, read_image
 from .synthetic import moons, spirals
 from .text import Characters, characters
+
+__getattr__ = hinted_module("adjoint.data")
 
 __all__ = [
     # batches

@@ -49,9 +49,6 @@ class NanReport(NamedTuple):
     masked: tuple[Masked, ...]
     text: str
 
-    def __str__(self) -> str:
-        return self.text
-
     def __repr__(self) -> str:
         return f"<NanReport: {self.operation or 'all finite'}>"
 
@@ -62,7 +59,7 @@ def explain_nan(y: Tensor) -> NanReport:
     Says the operation, its operands at the first bad element, the user's file and line, and where the convention that
     zero times infinity is zero in a chain rule kept one from appearing. Computes the graph anew, operation by
     operation; a y with several elements is pulled back with ones. An untracked y that has its value has forgotten its
-    graph. Returns the report that is printed.
+    graph. Returns what was printed as a report, its words in `report.text`.
 
     >>> import adjoint as ad
     >>> x = ad.variable([1.0, -1.0], name="x")

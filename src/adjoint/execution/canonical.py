@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from sys import getrefcount
+from sys import _getframe, getrefcount
+from types import FrameType
 from typing import Any
 
 from adjoint.derive import PULLBACK
@@ -135,11 +136,29 @@ def _refuse_placeholder(node: Node) -> None:
     if node.op is LEAF:  # a variable, read by a traced function
         name = None if node.attributes is None else node.attributes.name
         what = f"the variable {name!r}" if name else "a variable"
+    if not _is_tracing():
+        raise ValueNeededError(
+            f"this tensor has no value: it was made while a function was traced, where {what} stood for the value of each call. "
+            f"Return it from that function (under jit or vmap) instead of keeping it elsewhere"
+        )
     raise ValueNeededError(
         f"a value is needed here, but {what} has none: inside a traced function (vmap, jit, a loop's body) shapes are known "
         f"and numbers are not; use ad.where or ad.cond instead of `if`, ad.while_loop instead of `while`, or keep this input "
         "out of the tracing"
     )
+
+
+def _is_tracing() -> bool:
+    """Whether this is called from inside a traced function: below a frame of what traces."""
+    frame: FrameType | None = _getframe(1)
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").startswith("adjoint.api.") and frame.f_code.co_name not in (
+            "evaluate",
+            "run",
+        ):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def external_references(c: Canonical, references: Sequence[int]) -> list[int]:

@@ -15,6 +15,7 @@ from adjoint import _files, _optional
 from adjoint.nn import Module
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray
+from adjoint.tensors.located import at_user
 
 __all__ = ["load", "load_metadata", "save"]
 
@@ -30,6 +31,8 @@ def save(
     that name stays until the new one is complete. Raises OSError where it can't be written, TypeError for what is no
     tensor or has a dtype that the format lacks, ImportError without the package `safetensors`.
     """
+    if isinstance(tensors, str | os.PathLike):
+        raise TypeError(f"save: the path comes first: ad.save({os.fspath(tensors)!r}, tensors){at_user()}")
     library = _optional.load("safetensors.numpy", purpose="saving weights", extra="train")
     named = tensors.state_dict() if isinstance(tensors, Module) else tensors
     if not isinstance(named, Mapping):
@@ -52,7 +55,7 @@ def load(path: str | os.PathLike[str]) -> dict[str, Tensor]:
     """The tensors in a safetensors file, by name, to be given to `load_state_dict`.
 
     Raises OSError where it can't be read, ValueError when it is damaged, cut short or something else, ImportError
-    without the package `safetensors`.
+    without the package `safetensors`. Pickles, such as PyTorch's `.pt`, are never read: they may run any code.
     """
     return load_with_metadata(path)[0]
 
@@ -66,6 +69,7 @@ def load_with_metadata(path: str | os.PathLike[str]) -> tuple[dict[str, Tensor],
     """The tensors in a safetensors file, and the text that travels with them. Raises what `load` raises."""
     library = _optional.load("safetensors.numpy", purpose="loading weights", extra="train")
     data = Path(path).read_bytes()
+    _refuse_other_formats(path, data)
     try:
         arrays = library.load(data)
         # The library's reader of bytes passes over the metadata; a length of 8 bytes precedes the header, which is JSON.
@@ -76,6 +80,22 @@ def load_with_metadata(path: str | os.PathLike[str]) -> tuple[dict[str, Tensor],
         raise ValueError(f"{path} is damaged: its tensors don't have the checksum that was saved with them")
     # by name: the library's reader gives them in an order that differs from one run to the next
     return {name: asarray(array) for name, array in sorted(arrays.items())}, metadata
+
+
+def _refuse_other_formats(path: str | os.PathLike[str], data: bytes) -> None:
+    """Raise ValueError for what NumPy and PyTorch write, with the way to read it."""
+    name = os.fspath(path)
+    numpys = name.endswith((".npy", ".npz"))
+    if numpys or data.startswith(b"\x93NUMPY"):
+        raise ValueError(
+            f"{name} is a file of NumPy's, not of safetensors: ad.tensor(np.load({name!r})) reads an .npy, and "
+            f"{{k: ad.tensor(v) for k, v in np.load({name!r}).items()}} an .npz{at_user()}"
+        )
+    if data.startswith((b"PK\x03\x04", b"\x80")):
+        raise ValueError(
+            f"{name} is a pickle, as PyTorch writes them, which may run any code when it is read. Where PyTorch is, write it "
+            f"anew: safetensors.torch.save_file(torch.load({name!r}), 'model.safetensors'); ad.load reads that{at_user()}"
+        )
 
 
 def _checksum(arrays: Mapping[str, np.ndarray]) -> str:

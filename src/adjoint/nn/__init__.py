@@ -1,5 +1,7 @@
 """Networks: modules with PyTorch's names, arguments, initialisation and `state_dict` keys."""
 
+from adjoint.hints import hinted_module
+
 from . import functional, init, utils
 from .activations import (
     CELU,
@@ -132,6 +134,8 @@ from .transformer import (
     TransformerEncoder,
     TransformerEncoderLayer,
 )
+
+__getattr__ = hinted_module("adjoint.nn")
 
 __all__ = [
     # parts

@@ -11,7 +11,7 @@ from adjoint.tensors.functions import asarray, variable
 from adjoint.tensors.located import at_user
 
 from . import functional
-from .module import Module
+from .module import Module, whole
 
 __all__ = ["Linear"]
 
@@ -24,6 +24,7 @@ class Linear(Module):
     """
 
     def __init__(self, in_features: int, out_features: int, bias: bool = True, dtype: Any = None) -> None:
+        whole("Linear", in_features=in_features, out_features=out_features)
         if in_features < 1 or out_features < 0:
             raise ValueError(f"Linear: can't map {in_features} features to {out_features}")
         self.in_features = in_features

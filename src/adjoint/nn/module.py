@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
+import os
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -12,7 +14,7 @@ from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray, variable
 from adjoint.tensors.functions import tensor as make_tensor
 from adjoint.tensors.leaving import leave
-from adjoint.tensors.located import enter_scope, leave_scope
+from adjoint.tensors.located import at_user, enter_scope, leave_scope
 
 from .hooks import HookHandle, Hooks
 from .summaries import Summary, summary
@@ -125,6 +127,14 @@ class Module(tracing.Watched):
 
     # ---------------------------------------------------------------- attributes
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            # Reached only where no attribute has that name, or where a property raised.
+            if hasattr(type(self), name):
+                return object.__getattribute__(self, name)
+            raise importlib.import_module("adjoint.hints").attribute_error("Module", self, name)
+
     def __setattr__(self, name: str, value: Any) -> None:
         state = object.__getattribute__(self, "__dict__")  # `self.__dict__` would count as read by who is traced
         if name in state and state[name] is value:
@@ -160,12 +170,20 @@ class Module(tracing.Watched):
                 f"{type(self).__name__}.{name} is a {kind} and can't become a {type(value).__name__}; "
                 f"give it a new value by `module.{name}.data = ...`"
             )
-        if isinstance(value, list | tuple) and any(isinstance(item, Module) or is_variable(item) for item in value[:8]):
-            raise TypeError(
-                f"{type(self).__name__}.{name}: parameters inside a plain {type(value).__name__} would be overlooked; "
-                "put modules into nn.ModuleList, and variables into attributes of their own"
-            )
+        self._check_plain(name, value)
         return None
+
+    def _check_plain(self, name: str, value: Any) -> None:
+        """Raise TypeError for an ordinary container of parameters."""
+        if not isinstance(value, list | tuple | dict):
+            return
+        items = list(value.values())[:8] if isinstance(value, dict) else value[:8]
+        if any(isinstance(item, Module) or is_variable(item) for item in items):
+            raise TypeError(
+                f"{type(self).__name__}.{name}: parameters inside a plain {type(value).__name__} would be overlooked; put "
+                f"modules into nn.{'ModuleDict' if isinstance(value, dict) else 'ModuleList'}, and variables into attributes "
+                f"of their own{at_user()}"
+            )
 
     def __delattr__(self, name: str) -> None:
         tracing.refuse(self, f"{type(self).__name__}.{name}")
@@ -299,6 +317,9 @@ class Module(tracing.Watched):
         seen: set[int] = set()
         modules = self.named_modules(prefix, remove_duplicate) if recurse else [(prefix, self)]
         for path, module in modules:
+            for name, value in object.__getattribute__(module, "__dict__").items():
+                if name not in module._kinds:
+                    module._check_plain(name, value)  # what was put into a list after that was assigned
             for name, tensor in module._own(*kinds):
                 if remove_duplicate and id(tensor) in seen:
                     continue
@@ -328,13 +349,15 @@ class Module(tracing.Watched):
                 for name, tensor in module._own(kind):
                     yield _join(path, name), tensor
 
-    def load_state_dict(self, state: Mapping[str, Any], strict: bool = True) -> KeyMismatch:
+    def load_state_dict(self, state: Mapping[str, Any] | Any, strict: bool = True) -> KeyMismatch:
         """Give parameters and buffers the values of `state`: tensors or arrays by the keys of `state_dict`.
 
         Values are cast to the dtype that each parameter has. Raises ValueError that lists every missing key, unexpected
-        key and differing shape; nothing is changed then. `strict=False` passes over missing and unexpected keys, and
-        returns them.
+        key and differing shape, and TypeError for what is no mapping; nothing is changed then. `strict=False` passes over
+        missing and unexpected keys, and returns them.
         """
+        if not isinstance(state, Mapping):
+            raise TypeError(_no_state(state))
         own = dict(self._saved())
         missing = [key for key in own if key not in state]
         unexpected = [key for key in state if key not in own]
@@ -390,7 +413,7 @@ class Module(tracing.Watched):
             elif given is not None:
                 dtype = given
         if device is not None and str(device).partition(":")[0] != "cpu":
-            raise ValueError(f"{type(self).__name__}.to: the only device is 'cpu', not {device!r}")
+            raise ValueError(f"to: there is no device {device!r}: adjoint computes on the CPU; leave it out{at_user()}")
         return self if dtype is None else self._cast(dtype)
 
     def cpu(self) -> Self:
@@ -487,3 +510,17 @@ def _unflatten(skeleton: Any, leaves: list[Any]) -> Module:
 
 
 tree.register(Module, _flatten, _unflatten, stateful=True)
+
+
+def _no_state(given: Any) -> str:
+    """The message for what was given in place of a state."""
+    path = isinstance(given, str | os.PathLike)
+    way = f"; a file is read first: load_state_dict(ad.load({os.fspath(given)!r}))" if path else ""
+    return f"load_state_dict: expected tensors by name, got a {type(given).__name__}{way}{at_user()}"
+
+
+def whole(name: str, **sizes: Any) -> None:
+    """Raise TypeError, with the user's line, for a size of a layer that is no integer."""
+    for what, size in sizes.items():
+        if not hasattr(size, "__index__"):
+            raise TypeError(f"{name}: {what} is an int, not {size!r}{at_user()}")

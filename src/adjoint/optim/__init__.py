@@ -1,5 +1,7 @@
 """Optimizers, learning rate schedules, averaged weights: PyTorch's names, arguments, formulas and state."""
 
+from adjoint.hints import hinted_module
+
 from .adam import Adam, AdamW
 from .adaptive import Adadelta, Adafactor, Adagrad, Adamax, Lion, NAdam, RAdam, SparseAdam
 from .averages import (
@@ -28,6 +30,8 @@ from .schedules import (
     StepLR,
 )
 from .sgd import SGD
+
+__getattr__ = hinted_module("adjoint.optim")
 
 __all__ = [
     "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "AveragedModel", "ConstantLR", "CosineAnnealingLR",

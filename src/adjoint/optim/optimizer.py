@@ -9,6 +9,7 @@ import numpy as np
 
 from adjoint import tracing, tree
 from adjoint.api.modes import enable_grad, no_grad
+from adjoint.hints import attribute_error
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray
 from adjoint.tensors.named import variable_of
@@ -276,7 +277,7 @@ class Optimizer(tracing.Watched):
     def __getattr__(self, name: str) -> Any:
         # Reached only where no ordinary attribute has that name.
         if name not in object.__getattribute__(self, "__dict__").get("defaults", ()):
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+            raise attribute_error("Optimizer", self, name)
         values = [group[name] for group in self.param_groups]
         if any(value != values[0] for value in values[1:]):
             raise AttributeError(f"the groups of {type(self).__name__} differ in {name}: {values}")

@@ -14,7 +14,7 @@ from adjoint.primitives.core import LEAF, VERSION, cast, is_scalar, leaf, stop_g
 from adjoint.tensors.conversion import as_node
 from adjoint.tensors.located import MISTAKES, at_user, explained, give_site
 from adjoint.tensors.named import Named, recorded, variable_of
-from adjoint.tensors.pending import accumulating, force_array, settle
+from adjoint.tensors.pending import accumulating, force_selection, settle
 
 if TYPE_CHECKING:
     from adjoint.tensors.tensor import Tensor
@@ -55,12 +55,12 @@ class Assignment(Named):
                 accumulating(self)
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        changed = mapped("assignment", indexing.setitem, self.node, _index(index), _value(value), force_array)
+        changed = mapped("assignment", indexing.setitem, self.node, _index(index), _value(value), force_selection)
         give_site(changed, _getframe(1))
         self._assign(changed, "assignment")
 
     def __getitem__(self, index: Any) -> Tensor:
-        return recorded(mapped("index", indexing.getitem, self.node, _index(index), force_array), _getframe(1))
+        return recorded(mapped("index", indexing.getitem, self.node, _index(index), force_selection), _getframe(1))
 
 
 def rebind(tensor: Named, node: Node) -> None:

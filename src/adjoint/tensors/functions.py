@@ -8,11 +8,12 @@ the user's line.
 from __future__ import annotations
 
 import builtins
+import importlib
 import math
 import operator
 from collections.abc import Callable, Sequence
 from sys import _getframe
-from typing import Any
+from typing import Any, Never, NoReturn
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from adjoint.shapes import as_shape, broadcast_shapes, normalize_axis, resolve_r
 from adjoint.tensors.elementwise import *  # noqa: F403
 from adjoint.tensors.elementwise import Operand, _unary, add, multiply
 from adjoint.tensors.located import MISTAKES, at_user, enter_scope, explained, leave_scope
-from adjoint.tensors.pending import count_pending, force_array
+from adjoint.tensors.pending import count_pending, force_array, force_selection
 from adjoint.tensors.conversion import a, array_node, as_node, dtype_of
 from adjoint.tensors.gradients import check_differentiable
 from adjoint.tensors.named import recorded, wrap
@@ -61,6 +62,13 @@ def _scoped(name: str, function: Callable[..., Any], args: tuple[Any, ...]) -> A
     if isinstance(result, Node) and not result.tracked:
         count_pending(result)
     return result
+
+
+def _refuse(name: str, keywords: dict[str, Any], shape: Any = None, more: tuple[Any, ...] = ()) -> NoReturn:
+    """Raise the TypeError for arguments under names from elsewhere."""
+    if more:
+        raise TypeError(f"{name}: the shape is one int or one tuple: ad.{name}({(shape, *more)}){at_user()}")
+    raise importlib.import_module("adjoint.hints").keyword_error(name, keywords, at_user())
 
 
 # Constructors ---------------------------------------------------------------------------------------------------------
@@ -124,23 +132,31 @@ def _filled(name: str, shape: Any, value: complex, dtype: DTypeLike) -> Tensor:
     return wrap(_full(typed, array_type(as_shape(shape, name), chosen)))
 
 
-def zeros(shape: Any, *, dtype: DTypeLike = None) -> Tensor:
+def zeros(shape: Any, *more: Never, dtype: DTypeLike = None, **others: Never) -> Tensor:
     """Zeros of a shape, in the default floating dtype unless said."""
+    if more or others:
+        _refuse("zeros", others, shape, more)
     return _filled("zeros", shape, 0, dtype)
 
 
-def ones(shape: Any, *, dtype: DTypeLike = None) -> Tensor:
+def ones(shape: Any, *more: Never, dtype: DTypeLike = None, **others: Never) -> Tensor:
     """Ones of a shape, in the default floating dtype unless said."""
+    if more or others:
+        _refuse("ones", others, shape, more)
     return _filled("ones", shape, 1, dtype)
 
 
-def empty(shape: Any, *, dtype: DTypeLike = None) -> Tensor:
+def empty(shape: Any, *more: Never, dtype: DTypeLike = None, **others: Never) -> Tensor:
     """The same as zeros: a tensor is a value, so it has no undefined elements."""
+    if more or others:
+        _refuse("empty", others, shape, more)
     return _filled("empty", shape, 0, dtype)
 
 
-def full(shape: Any, fill_value: Any, *, dtype: DTypeLike = None) -> Tensor:
+def full(shape: Any, fill_value: Any, *, dtype: DTypeLike = None, **others: Never) -> Tensor:
     """One number repeated in a shape. Its dtype is that of the number (a tensor or a list is broadcast, with its gradient)."""
+    if others:
+        _refuse("full", others)
     if isinstance(fill_value, ARRAYS):
         filled = broadcast_to(fill_value, as_shape(shape, "full"))
         return filled if dtype is None else astype(filled, dtype)
@@ -148,31 +164,41 @@ def full(shape: Any, fill_value: Any, *, dtype: DTypeLike = None) -> Tensor:
     return _filled("full", shape, complex(fill_value) if node.dtype.kind == "c" else fill_value, dtype or node.dtype)
 
 
-def zeros_like(x: Operand, /, *, dtype: DTypeLike = None) -> Tensor:
+def zeros_like(x: Operand, /, *, dtype: DTypeLike = None, **others: Never) -> Tensor:
     """Zeros of x's shape and dtype."""
+    if others:
+        _refuse("zeros_like", others)
     node = as_node(x)
     return _filled("zeros_like", node.shape, 0, dtype or node.dtype)
 
 
-def ones_like(x: Operand, /, *, dtype: DTypeLike = None) -> Tensor:
+def ones_like(x: Operand, /, *, dtype: DTypeLike = None, **others: Never) -> Tensor:
     """Ones of x's shape and dtype."""
+    if others:
+        _refuse("ones_like", others)
     node = as_node(x)
     return _filled("ones_like", node.shape, 1, dtype or node.dtype)
 
 
-def full_like(x: Operand, /, fill_value: Any, *, dtype: DTypeLike = None) -> Tensor:
+def full_like(x: Operand, /, fill_value: Any, *, dtype: DTypeLike = None, **others: Never) -> Tensor:
     """One number repeated in x's shape and dtype (a tensor or a list is broadcast, with its gradient)."""
+    if others:
+        _refuse("full_like", others)
     node = as_node(x)
     if isinstance(fill_value, ARRAYS):
         return astype(broadcast_to(fill_value, node.shape), dtype or node.dtype)
     return _filled("full_like", node.shape, fill_value, dtype or node.dtype)
 
 
-def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype: DTypeLike = None) -> Tensor:
+def arange(
+    start: float, /, stop: float | None = None, step: float = 1, *, dtype: DTypeLike = None, **others: Never
+) -> Tensor:
     """start, start + step, ... below stop (0 to start when stop is left out): int64 for ints, else the default floating.
 
     Where start or step are tensors with one element, the result is differentiable in them.
     """
+    if others:
+        _refuse("arange", others)
     if stop is None:
         start, stop = 0, start
     given: list[Any] = [start, stop, step]
@@ -193,12 +219,16 @@ def _number(v: Any) -> Any:
     return force_array(v.node).item() if isinstance(v, Tensor) and v.size == 1 else v
 
 
-def linspace(start: Any, stop: Any, /, num: int, *, dtype: DTypeLike = None, endpoint: bool = True) -> Tensor:
+def linspace(
+    start: Any, stop: Any, /, num: int, *, dtype: DTypeLike = None, endpoint: bool = True, **others: Never
+) -> Tensor:
     """num evenly spaced numbers from start to stop, stop included unless `endpoint` is False. Differentiable in both.
 
     Bounds with axes give that many numbers along a new first axis. An array's dtype is the result's, Python numbers take the
     default; an integer `dtype` rounds down. Raises ValueError for a negative num.
     """
+    if others:
+        _refuse("linspace", others)
     if operator.index(num) < 0:
         raise ValueError(f"linspace: num is {num}, which is negative{at_user()}")
     chosen = None if dtype is None else dtype_of(dtype)
@@ -209,14 +239,18 @@ def linspace(start: Any, stop: Any, /, num: int, *, dtype: DTypeLike = None, end
     return wrap(array_node(np.linspace(start, stop, num, endpoint=endpoint, dtype=chosen.dtype), None, False))
 
 
-def eye(rows: int, columns: int | None = None, /, *, k: int = 0, dtype: DTypeLike = None) -> Tensor:
+def eye(rows: int, columns: int | None = None, /, *, k: int = 0, dtype: DTypeLike = None, **others: Never) -> Tensor:
     """Ones on the k-th diagonal of a matrix of zeros."""
+    if others:
+        _refuse("eye", others)
     chosen = default_dtype() if dtype is None else dtype_of(dtype)
     return wrap(array_node(np.eye(rows, columns, k, dtype=chosen.dtype), None, False))
 
 
-def meshgrid(*arrays: Operand, indexing: str = "xy") -> list[Tensor]:
+def meshgrid(*arrays: Operand, indexing: str = "xy", **others: Never) -> list[Tensor]:
     """Coordinate arrays from 1-d coordinates. indexing: "xy" (the second axis varies first) or "ij"."""
+    if others:
+        _refuse("meshgrid", others)
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: indexing is 'xy' or 'ij', got {indexing!r}{at_user()}")
     nodes = [as_node(x) for x in arrays]
@@ -232,13 +266,17 @@ def meshgrid(*arrays: Operand, indexing: str = "xy") -> list[Tensor]:
     return grids
 
 
-def tril(x: Operand, /, *, k: int = 0) -> Tensor:
+def tril(x: Operand, /, *, k: int = 0, **others: Never) -> Tensor:
     """The part on and below the k-th diagonal of the last two axes; zeros above."""
+    if others:
+        _refuse("tril", others)
     return _composite("tril", shaping.triangle, as_node(x), k, False)
 
 
-def triu(x: Operand, /, *, k: int = 0) -> Tensor:
+def triu(x: Operand, /, *, k: int = 0, **others: Never) -> Tensor:
     """The part on and above the k-th diagonal of the last two axes; zeros below."""
+    if others:
+        _refuse("triu", others)
     return _composite("triu", shaping.triangle, as_node(x), k, True)
 
 
@@ -267,8 +305,10 @@ def where(condition: Operand, x: Operand, y: Operand, /) -> Tensor:
     return _unary(lambda c: _elementwise.where(c, a, b), condition)
 
 
-def clip(x: Operand, /, min: Any = None, max: Any = None) -> Tensor:
+def clip(x: Operand, /, min: Any = None, max: Any = None, **others: Never) -> Tensor:
     """x limited to [min, max], either of which may be left out. The derivative is 1 at the bounds, 0 outside."""
+    if others:
+        _refuse("clip", others)
     low, high = (v if v is None or is_scalar(v) else as_node(v) for v in (min, max))
     return _unary(lambda node: reductions.bounded(node, low, high), x)
 
@@ -315,7 +355,9 @@ def _reduction(name: str, x: Any, axis: Any, keepdims: bool, dtype: DTypeLike = 
     return recorded(result, _getframe(2))
 
 
-def sum(x: Operand, /, axis: Axis = None, *, keepdims: bool = False, dtype: DTypeLike = None) -> Tensor:
+def sum(
+    x: Operand, /, axis: Axis = None, *, keepdims: bool = False, dtype: DTypeLike = None, **others: Never
+) -> Tensor:
     """The sum over axes (None: all). Bools and small integers add up as 64-bit integers, unless `dtype` says otherwise: then
     in that one, wrapping around as it does.
 
@@ -323,89 +365,127 @@ def sum(x: Operand, /, axis: Axis = None, *, keepdims: bool = False, dtype: DTyp
     >>> ad.sum(ad.ones((2, 3)), axis=0)
     Tensor([2., 2., 2.])
     """
+    if others:
+        _refuse("sum", others)
     return _reduction("sum", x, axis, keepdims, dtype)
 
 
-def prod(x: Operand, /, axis: Axis = None, *, keepdims: bool = False, dtype: DTypeLike = None) -> Tensor:
+def prod(
+    x: Operand, /, axis: Axis = None, *, keepdims: bool = False, dtype: DTypeLike = None, **others: Never
+) -> Tensor:
     """The product over axes (None: all). Its derivatives are right however many elements are zero. dtypes as in `sum`."""
+    if others:
+        _refuse("prod", others)
     return _reduction("prod", x, axis, keepdims, dtype)
 
 
-def max(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
+def max(x: Operand, /, axis: Axis = None, *, keepdims: bool = False, **others: Never) -> Tensor:
     """The largest element over axes (None: all); NaN where there is one. Ties share the gradient evenly.
 
     Raises ValueError for an empty range.
     """
+    if others:
+        _refuse("max", others)
     return _reduction("max", x, axis, keepdims)
 
 
-def min(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
+def min(x: Operand, /, axis: Axis = None, *, keepdims: bool = False, **others: Never) -> Tensor:
     """The smallest element over axes (None: all); NaN where there is one. Ties share the gradient evenly.
 
     Raises ValueError for an empty range.
     """
+    if others:
+        _refuse("min", others)
     return _reduction("min", x, axis, keepdims)
 
 
-def any(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
+def any(x: Operand, /, axis: Axis = None, *, keepdims: bool = False, **others: Never) -> Tensor:
     """Whether an element over axes (None: all) is nonzero, as bool."""
+    if others:
+        _refuse("any", others)
     return _reduction("any", x, axis, keepdims)
 
 
-def all(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
+def all(x: Operand, /, axis: Axis = None, *, keepdims: bool = False, **others: Never) -> Tensor:
     """Whether all elements over axes (None: all) are nonzero, as bool."""
+    if others:
+        _refuse("all", others)
     return _reduction("all", x, axis, keepdims)
 
 
-def mean(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
+def mean(x: Operand, /, axis: Axis = None, *, keepdims: bool = False, **others: Never) -> Tensor:
     """The mean over axes (None: all). Integers become the default floating dtype."""
+    if others:
+        _refuse("mean", others)
     return _composite("mean", reductions.mean, as_node(x), axis, keepdims)
 
 
-def var(x: Operand, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False) -> Tensor:
+def var(
+    x: Operand, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False, **others: Never
+) -> Tensor:
     """The variance over axes (None: all): squared deviations summed and divided by (count - correction)."""
+    if others:
+        _refuse("var", others)
     return _composite("var", reductions.var, as_node(x), axis, correction, keepdims)
 
 
-def std(x: Operand, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False) -> Tensor:
+def std(
+    x: Operand, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False, **others: Never
+) -> Tensor:
     """The square root of `var`; its derivative is 0 where it is 0."""
+    if others:
+        _refuse("std", others)
     return _composite("std", reductions.std, as_node(x), axis, correction, keepdims)
 
 
-def norm(x: Operand, /, ord: Any = 2, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
+def norm(x: Operand, /, ord: Any = 2, *, axis: Axis = None, keepdims: bool = False, **others: Never) -> Tensor:
     """The vector norm of order `ord` over axes (None: all); its derivative is 0 where it is 0."""
+    if others:
+        _refuse("norm", others)
     if isinstance(ord, ARRAYS):
         raise TypeError(f"norm: ord is a number, got {a(ord)}{at_user()}")
     return _composite("norm", reductions.norm, as_node(x), ord, axis, keepdims)
 
 
-def count_nonzero(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
+def count_nonzero(x: Operand, /, axis: Axis = None, *, keepdims: bool = False, **others: Never) -> Tensor:
     """How many elements over axes (None: all) are nonzero, as int64."""
+    if others:
+        _refuse("count_nonzero", others)
     return _composite("count_nonzero", reductions.count_nonzero, as_node(x), axis, keepdims)
 
 
-def argmax(x: Operand, /, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
+def argmax(x: Operand, /, axis: int | None = None, *, keepdims: bool = False, **others: Never) -> Tensor:
     """The index of the first largest element along an axis (None: of the flattened array), as int64."""
+    if others:
+        _refuse("argmax", others)
     return _composite("argmax", reductions.arg_extreme, "argmax", as_node(x), axis, keepdims)
 
 
-def argmin(x: Operand, /, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
+def argmin(x: Operand, /, axis: int | None = None, *, keepdims: bool = False, **others: Never) -> Tensor:
     """The index of the first smallest element along an axis (None: of the flattened array), as int64."""
+    if others:
+        _refuse("argmin", others)
     return _composite("argmin", reductions.arg_extreme, "argmin", as_node(x), axis, keepdims)
 
 
-def logsumexp(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
+def logsumexp(x: Operand, /, axis: Axis = None, *, keepdims: bool = False, **others: Never) -> Tensor:
     """log(sum(exp(x))) over axes (None: all) without overflow."""
+    if others:
+        _refuse("logsumexp", others)
     return _composite("logsumexp", reductions.logsumexp, as_node(x), axis, keepdims)
 
 
-def softmax(x: Operand, /, axis: int | tuple[int, ...] = -1) -> Tensor:
+def softmax(x: Operand, /, axis: int | tuple[int, ...] = -1, **others: Never) -> Tensor:
     """exp(x) divided by its sum over an axis, without overflow."""
+    if others:
+        _refuse("softmax", others)
     return _composite("softmax", reductions.softmax, as_node(x), axis)
 
 
-def log_softmax(x: Operand, /, axis: int | tuple[int, ...] = -1) -> Tensor:
+def log_softmax(x: Operand, /, axis: int | tuple[int, ...] = -1, **others: Never) -> Tensor:
     """log(softmax(x)) without overflow or cancellation."""
+    if others:
+        _refuse("log_softmax", others)
     return _composite("log_softmax", reductions.log_softmax, as_node(x), axis)
 
 
@@ -413,9 +493,11 @@ def log_softmax(x: Operand, /, axis: int | tuple[int, ...] = -1) -> Tensor:
 
 
 def cumulative_sum(
-    x: Operand, /, axis: int | None = None, *, dtype: DTypeLike = None, include_initial: bool = False
+    x: Operand, /, axis: int | None = None, *, dtype: DTypeLike = None, include_initial: bool = False, **others: Never
 ) -> Tensor:
     """Sums of the elements up to each one along an axis; with `include_initial`, a 0 before them. dtypes as in `sum`."""
+    if others:
+        _refuse("cumulative_sum", others)
     return _scan("cumulative_sum", x, axis, include_initial, dtype)
 
 
@@ -425,25 +507,33 @@ def _scan(name: str, x: Any, axis: int | None, include_initial: bool, dtype: DTy
 
 
 def cumulative_prod(
-    x: Operand, /, axis: int | None = None, *, dtype: DTypeLike = None, include_initial: bool = False
+    x: Operand, /, axis: int | None = None, *, dtype: DTypeLike = None, include_initial: bool = False, **others: Never
 ) -> Tensor:
     """Products of the elements up to each one along an axis; with `include_initial`, a 1 before them. dtypes as in `sum`."""
+    if others:
+        _refuse("cumulative_prod", others)
     return _scan("cumulative_prod", x, axis, include_initial, dtype)
 
 
-def sort(x: Operand, /, axis: int = -1, *, descending: bool = False) -> Tensor:
+def sort(x: Operand, /, axis: int = -1, *, descending: bool = False, **others: Never) -> Tensor:
     """The elements in order along an axis; equal ones keep theirs."""
+    if others:
+        _refuse("sort", others)
     return _composite("sort", reductions.sort, as_node(x), axis, descending)
 
 
-def argsort(x: Operand, /, axis: int = -1, *, descending: bool = False) -> Tensor:
+def argsort(x: Operand, /, axis: int = -1, *, descending: bool = False, **others: Never) -> Tensor:
     """The indices that sort along an axis, as int64; equal elements keep their order."""
+    if others:
+        _refuse("argsort", others)
     node = as_node(x)
     return _composite("argsort", lambda: ops.argsort(node, _axis(axis, node), descending))
 
 
-def diff(x: Operand, /, axis: int = -1, *, n: int = 1) -> Tensor:
+def diff(x: Operand, /, axis: int = -1, *, n: int = 1, **others: Never) -> Tensor:
     """Differences of neighbours along an axis, n times over."""
+    if others:
+        _refuse("diff", others)
     return _composite("diff", reductions.diff, as_node(x), axis, n)
 
 
@@ -487,18 +577,24 @@ def swapaxes(x: Operand, first: int, second: int, /) -> Tensor:
     return _unary_shape(lambda n: shaping.swapaxes(n, first, second), x)
 
 
-def expand_dims(x: Operand, /, axis: int | tuple[int, ...] = 0) -> Tensor:
+def expand_dims(x: Operand, /, axis: int | tuple[int, ...] = 0, **others: Never) -> Tensor:
     """New axes of size one at places of the result."""
+    if others:
+        _refuse("expand_dims", others)
     return _unary_shape(lambda n: shaping.expand_dims(n, axis), x)
 
 
-def squeeze(x: Operand, /, axis: Axis = None) -> Tensor:
+def squeeze(x: Operand, /, axis: Axis = None, **others: Never) -> Tensor:
     """Without axes of size one: those named, or all. Raises ValueError for one of another size."""
+    if others:
+        _refuse("squeeze", others)
     return _unary_shape(lambda n: shaping.squeeze(n, axis), x)
 
 
-def flatten(x: Operand, /, start: int = 0, end: int = -1) -> Tensor:
+def flatten(x: Operand, /, start: int = 0, end: int = -1, **others: Never) -> Tensor:
     """The axes from start to end, both included, merged into one."""
+    if others:
+        _refuse("flatten", others)
 
     def merged(n: Node) -> Node:
         first, last = (_axis(a, n) for a in (start, end)) if n.ndim else (0, -1)
@@ -520,49 +616,67 @@ def broadcast_arrays(*arrays: Operand) -> list[Tensor]:
     return [wrap(ops.broadcast_to(x, shape)) for x in nodes]
 
 
-def concat(arrays: Sequence[Operand], /, axis: int | None = 0) -> Tensor:
+def concat(arrays: Sequence[Operand], /, axis: int | None = 0, **others: Never) -> Tensor:
     """Arrays joined along an axis (None: flattened first)."""
+    if others:
+        _refuse("concat", others)
     return _composite("concat", shaping.concat, [as_node(x) for x in arrays], axis)
 
 
-def stack(arrays: Sequence[Operand], /, axis: int = 0) -> Tensor:
+def stack(arrays: Sequence[Operand], /, axis: int = 0, **others: Never) -> Tensor:
     """Arrays of one shape joined along a new axis."""
+    if others:
+        _refuse("stack", others)
     return _composite("stack", shaping.stack, [as_node(x) for x in arrays], axis)
 
 
-def split(x: Operand, /, sections: Any, axis: int = 0) -> list[Tensor]:
+def split(x: Operand, /, sections: Any, axis: int = 0, **others: Never) -> list[Tensor]:
     """Parts along an axis: a number of equal parts, or a list of the indices where parts begin."""
+    if others:
+        _refuse("split", others)
     return _composites("split", shaping.split, as_node(x), sections, axis)
 
 
-def unstack(x: Operand, /, axis: int = 0) -> list[Tensor]:
+def unstack(x: Operand, /, axis: int = 0, **others: Never) -> list[Tensor]:
     """The slices along an axis, that axis removed."""
+    if others:
+        _refuse("unstack", others)
     return _composites("unstack", shaping.unstack, as_node(x), axis)
 
 
-def tile(x: Operand, /, repetitions: Any) -> Tensor:
+def tile(x: Operand, /, repetitions: Any, **others: Never) -> Tensor:
     """x repeated as a whole along each axis."""
+    if others:
+        _refuse("tile", others)
     return _composite("tile", shaping.tile, as_node(x), repetitions)
 
 
-def repeat(x: Operand, /, repeats: Any, *, axis: int | None = None) -> Tensor:
+def repeat(x: Operand, /, repeats: Any, *, axis: int | None = None, **others: Never) -> Tensor:
     """Each element repeated along an axis (None: of the flattened array); repeats is an int or one for each."""
-    counts = repeats.numpy() if isinstance(repeats, Tensor) else repeats
+    if others:
+        _refuse("repeat", others)
+    counts = force_selection(repeats.node) if isinstance(repeats, Tensor) else repeats
     return _composite("repeat", shaping.repeat, as_node(x), counts, axis)
 
 
-def flip(x: Operand, /, axis: Axis = None) -> Tensor:
+def flip(x: Operand, /, axis: Axis = None, **others: Never) -> Tensor:
     """The elements in reverse order along axes (None: all)."""
+    if others:
+        _refuse("flip", others)
     return _composite("flip", shaping.flip, as_node(x), axis)
 
 
-def roll(x: Operand, /, shift: Any, *, axis: Axis = None) -> Tensor:
+def roll(x: Operand, /, shift: Any, *, axis: Axis = None, **others: Never) -> Tensor:
     """The elements moved along axes, those beyond the end coming back at the start (None: of the flattened array)."""
+    if others:
+        _refuse("roll", others)
     return _composite("roll", shaping.roll, as_node(x), shift, axis)
 
 
-def pad(x: Operand, /, widths: Any, *, value: Any = 0) -> Tensor:
+def pad(x: Operand, /, widths: Any, *, value: Any = 0, **others: Never) -> Tensor:
     """One number put around x, a tensor with its gradient. widths: (before, after) for each axis, or one for all."""
+    if others:
+        _refuse("pad", others)
     return _composite("pad", shaping.pad, as_node(x), widths, value if is_scalar(value) else as_node(value))
 
 
@@ -584,8 +698,10 @@ def fold(
 # Indexing -------------------------------------------------------------------------------------------------------------
 
 
-def take(x: Operand, indices: Operand, /, axis: int | None = None) -> Tensor:
+def take(x: Operand, indices: Operand, /, axis: int | None = None, **others: Never) -> Tensor:
     """Slices at integer positions along an axis (needed unless x is 1-d)."""
+    if others:
+        _refuse("take", others)
     node = as_node(x)
     if axis is None:
         if node.ndim != 1:
@@ -594,22 +710,28 @@ def take(x: Operand, indices: Operand, /, axis: int | None = None) -> Tensor:
     return _composite("take", indexing.take, node, as_node(indices), axis)
 
 
-def take_along_axis(x: Operand, indices: Operand, /, axis: int = -1) -> Tensor:
+def take_along_axis(x: Operand, indices: Operand, /, axis: int = -1, **others: Never) -> Tensor:
     """Elements at integer positions along an axis, the other axes matched one to one."""
+    if others:
+        _refuse("take_along_axis", others)
     return _composite("take_along_axis", indexing.take_along_axis, as_node(x), as_node(indices), axis)
 
 
-def scatter_add(x: Operand, indices: Operand, updates: Operand, /, axis: int = 0) -> Tensor:
+def scatter_add(x: Operand, indices: Operand, updates: Operand, /, axis: int = 0, **others: Never) -> Tensor:
     """x with updates added at integer positions along an axis; repeated positions add up.
 
     updates: x's shape with the axis replaced by the shape of the indices, or what broadcasts to it.
     """
+    if others:
+        _refuse("scatter_add", others)
     return _composite("scatter_add", indexing.scatter_add, as_node(x), as_node(indices), as_node(updates), axis)
 
 
-def nonzero(x: Operand, /) -> tuple[Tensor, ...]:
+def nonzero(x: Operand, /, **others: Never) -> tuple[Tensor, ...]:
     """The indices of the nonzero elements, an int64 tensor for each axis. Evaluates x: their number is its value."""
-    found = np.nonzero(force_array(as_node(x)))
+    if others:
+        _refuse("nonzero", others)
+    found = np.nonzero(force_selection(as_node(x)))
     return tuple(wrap(array_node(i, None, False)) for i in found)
 
 

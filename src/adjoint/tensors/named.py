@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from adjoint.dtypes import DType
 from adjoint.execution import evaluation_lock
 from adjoint.graph import Node, Variable
 from adjoint.primitives.core import FULL, IDENTITY, LEAF, VERSION, marker
-from adjoint.tensors.located import give_site
+from adjoint.tensors.located import at_user, give_site
 from adjoint.tensors.pending import count_pending
 
 if TYPE_CHECKING:
@@ -20,6 +20,16 @@ __all__ = ["Named", "Shape", "own", "recorded", "tensors_are", "variable_of", "w
 Shape = tuple[int, ...]
 
 new = object.__new__
+
+
+class Count(int):
+    """A number of elements. To call it, as PyTorch's `x.size(0)` does, is an error that says what to write."""
+
+    __slots__ = ()
+
+    def __call__(self, axis: int | None = None) -> NoReturn:
+        instead = "x.shape" if axis is None else f"x.shape[{axis}]"
+        raise TypeError(f"size is the number of elements, {int(self)}, not a method; here it is {instead}{at_user()}")
 
 
 class Named:
@@ -47,7 +57,7 @@ class Named:
     @property
     def size(self) -> int:
         """The number of elements."""
-        return self.node.type.size  # type: ignore[no-any-return]
+        return Count(self.node.type.size)
 
     @property
     def device(self) -> str:

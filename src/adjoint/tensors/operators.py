@@ -23,6 +23,11 @@ from adjoint.unknown import Unknown
 __all__ = ["power"]
 
 
+OTHERS = frozenset(
+    {"cupy", "jax", "jaxlib", "mlx", "tensorflow", "torch"}
+)  # whose arrays have derivatives or places of their own
+
+
 def _binary_operator(name: str, function: Callable[[Any, Any], Node], reflected: bool) -> Any:
     def method(self: Tensor, other: Any) -> Any:
         if type(other) is Tensor:
@@ -35,10 +40,14 @@ def _binary_operator(name: str, function: Callable[[Any, Any], Node], reflected:
             b = as_node(other, self.node.type.dtype)
         elif other is None or isinstance(other, (str, bytes, dict, set)):
             raise TypeError(f"{name}: a Tensor and {a(other)} do not go together{at_user()}")
+        elif type(other).__module__.partition(".")[0] in OTHERS:
+            package = type(other).__module__.partition(".")[0]
+            raise TypeError(
+                f"{name}: a Tensor and an array of {package} do not go together; ad.tensor(a) copies it here as a constant, "
+                f"t.numpy() gives this one there{at_user()}"
+            )
         elif getattr(other, "__array_ufunc__", False) is not None and hasattr(type(other), "__array__"):
-            b = as_node(
-                other
-            )  # a column of a table, a labelled array: what they would make of a tensor has no derivative
+            b = as_node(other)  # a column of a table, a labelled array: they would compute with bare values
         else:
             return NotImplemented
         try:

@@ -24,7 +24,19 @@ def force(nodes: Sequence[Node]) -> None:
     try:
         evaluate(nodes)
     except ValueNeededError as error:
-        raise RuntimeError(f"{error}{at_user()}") from None
+        raise ValueNeededError(f"{error}{at_user()}") from None
+
+
+def force_selection(node: Node) -> Any:
+    """The array that decides how many elements something has. Under a trace nobody knows it."""
+    try:
+        return force_array(node)
+    except ValueNeededError:
+        raise ValueNeededError(
+            "the shape of this depends on values, which a traced function (jit, vmap) doesn't know: how many elements a mask "
+            "selects, or are nonzero. ad.where(mask, x, 0) keeps the shape, and its sums are those of x[mask]; or select outside "
+            f"of the traced function{at_user()}"
+        ) from None
 
 
 def force_array(node: Node) -> Any:

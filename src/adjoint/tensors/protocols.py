@@ -9,7 +9,7 @@ import numpy as np
 from adjoint import tree
 from adjoint.tensors import functions as f
 from adjoint.tensors.pending import force_array
-from adjoint.tensors.tensor import ALTERNATIVES, ARRAY_FUNCTIONS, Tensor, UFUNCS, _f_namespace
+from adjoint.tensors.tensor import ARRAY_FUNCTIONS, Tensor, UFUNCS, _f_namespace
 
 METHODS = """
     sum prod max min mean var std any all argmax argmin logsumexp norm softmax log_softmax count_nonzero
@@ -103,6 +103,12 @@ def _at_least(ndim: int) -> Any:
     return handler
 
 
+def _broadcast_arrays(*arrays: Any, subok: bool = False) -> Any:
+    """NumPy's `broadcast_arrays`, which takes what is no number too: Matplotlib's `bar` hands it a None."""
+    shape = np.broadcast_shapes(*[np.shape(x) for x in arrays])
+    return tuple([f.broadcast_to(x, shape) if isinstance(x, Tensor) else np.broadcast_to(x, shape) for x in arrays])
+
+
 def _with_axis(function: Any) -> Any:
     return lambda x, axis=None: function(x, axis=axis)
 
@@ -141,6 +147,7 @@ ARRAY_FUNCTIONS.update(
         np.moveaxis: f.moveaxis, np.swapaxes: f.swapaxes, np.squeeze: _with_axis(f.squeeze),
         np.expand_dims: lambda x, axis: f.expand_dims(x, axis=axis),
         np.broadcast_to: lambda x, shape: f.broadcast_to(x, shape),
+        np.broadcast_arrays: _broadcast_arrays,
         np.concatenate: lambda xs, axis=0: f.concat(list(xs), axis=axis),
         np.stack: lambda xs, axis=0: f.stack(list(xs), axis=axis),
         np.split: f.split, np.tile: f.tile, np.repeat: lambda x, repeats, axis=None: f.repeat(x, repeats, axis=axis),
@@ -156,19 +163,5 @@ ARRAY_FUNCTIONS.update(
         np.ones_like: lambda x, dtype=None: f.ones_like(x, dtype=dtype),
         np.full_like: lambda x, fill_value, dtype=None: f.full_like(x, fill_value, dtype=dtype),
         np.atleast_1d: _at_least(1), np.atleast_2d: _at_least(2),
-    }
-)  # fmt: skip
-
-ALTERNATIVES.update(
-    {name: f"ad.{name}" for name in ("linspace", "meshgrid", "pad", "erf", "erfc", "softmax", "logsumexp")}
-)
-ALTERNATIVES.update(
-    {
-        "hstack": "ad.concat", "vstack": "ad.stack", "column_stack": "ad.stack", "dstack": "ad.stack", "block": "ad.concat",
-        "append": "ad.concat", "array_split": "ad.split", "flipud": "ad.flip", "fliplr": "ad.flip", "inner": "ad.dot",
-        "vdot": "ad.vecdot", "trace": "ad.einsum", "diagonal": "ad.einsum", "kron": "ad.outer", "expit": "ad.sigmoid",
-        "log_expit": "ad.nn.functional.logsigmoid", "fmod": "ad.remainder", "cbrt": "ad.power", "exp2": "ad.power",
-        "compress": "t[mask]", "extract": "t[mask]", "copyto": "ad.full_like, or write t[...] = x", "select": "ad.where",
-        "piecewise": "ad.where", "average": "ad.mean",
     }
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterable
 from sys import _getframe
 from typing import TYPE_CHECKING, Any
@@ -151,6 +152,14 @@ class Tensor(Values, Gradients, Assignment):
         with recording_at_user():
             return handler(*args, **keywords)
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            # Reached only where no attribute has that name, or where a property raised.
+            if hasattr(type(self), name):
+                return object.__getattribute__(self, name)
+            raise importlib.import_module("adjoint.hints").attribute_error("Tensor", self, name)
+
     # What `operators` and `protocols` set, declared for type checkers ------------------------------------------------------
 
     if TYPE_CHECKING:
@@ -223,7 +232,6 @@ tensors_are(Tensor)
 _f_namespace: dict[str, Callable[..., Any]] = {}  # the public functions, by name: filled by `functions`
 UFUNCS: dict[tuple[Any, str], Callable[..., Any]] = {}
 ARRAY_FUNCTIONS: dict[Any, Callable[..., Any]] = {}
-ALTERNATIVES: dict[str, str] = {}  # what to call in place of a function that isn't here, by its name
 
 
 LABELLED = ("pandas", "xarray")  # they would compute with a tensor's bare values
@@ -245,11 +253,12 @@ def _missing(name: str, keywords: list[str]) -> TypeError:
         if keywords
         else "NumPy's function doesn't take tensors"
     )
-    own = ALTERNATIVES.get(name.rpartition(".")[2])
-    instead = f"Call {own}" if own else "Write it with adjoint's own functions"
+    short = name.rpartition(".")[2]
+    listed = short in importlib.import_module("adjoint").__all__
+    here = f"; here it is ad.{short}" if listed else importlib.import_module("adjoint.hints").hint("adjoint", short)
     return TypeError(
-        f"{name}: {lacking}. {instead}, wrap it in ad.host_call, which can be given a derivative, or where a constant is meant "
-        f"call it on t.detach().numpy(){at_user()}"
+        f"{name}: {lacking}{here}. {'Else write' if here else 'Write'} it with adjoint's own functions, wrap it in ad.host_call, "
+        f"which can be given a derivative, or where a constant is meant call it on t.detach().numpy(){at_user()}"
     )
 
 

@@ -1,5 +1,7 @@
 """The functions behind the modules of `adjoint.nn`, with PyTorch's names and arguments."""
 
+from adjoint.hints import hinted_module
+
 from .activations import (
     celu,
     elu,
@@ -91,6 +93,8 @@ from .resampling import (
     pixel_unshuffle,
     unfold,
 )
+
+__getattr__ = hinted_module("adjoint.nn.functional")
 
 __all__ = [
     "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d", "adaptive_max_pool2d",

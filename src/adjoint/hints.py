@@ -1,0 +1,496 @@
+"""What to write here for a name that NumPy, PyTorch or JAX has: one table, read only where a name wasn't found.
+
+A row says what to write instead, as code that runs (`x`, `y` are arrays of shape (2, 3), `i` integers, `model` and
+`optimizer` what they are called), and after a `#` what else there is to know; a row that starts with `#` has no code. The
+tests run every row. `{}` in a row of keywords stands for the function that was called.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable
+from typing import Any, NoReturn
+
+__all__ = ["KEYWORDS", "NAMES", "attribute_error", "hint", "hinted_module", "keyword_error", "split_row"]
+
+CPU = "# adjoint computes on the CPU, so there is nothing to move: leave it out"
+VALUES = "# tensors are values: nothing that shares memory with them can be written to"
+
+TENSOR: dict[str, str] = {
+    # PyTorch: shapes
+    "view": "x.reshape(3, 2)",
+    "view_as": "x.reshape(y.shape)",
+    "reshape_as": "x.reshape(y.shape)",
+    "unsqueeze": "ad.expand_dims(x, axis=0)",
+    "permute": "x.permute_dims(1, 0)",
+    "t": "x.T",
+    "dim": "x.ndim",
+    "ndimension": "x.ndim",
+    "numel": "x.size",
+    "nelement": "x.size",
+    "expand": "x.broadcast_to((4, 2, 3))",
+    "expand_as": "x.broadcast_to(y.shape)",
+    "repeat_interleave": "x.repeat(2, axis=0)",
+    "chunk": "x.split(2)  # into as many equal parts",
+    "tensor_split": "x.split([1])",
+    "unbind": "x.unstack(axis=0)",
+    "contiguous": "x  # it always is",
+    "narrow": "x[:, 0:2]",
+    "select": "x[:, 0]",
+    "swapdims": "x.swapaxes(0, 1)",
+    "movedim": "x.moveaxis(0, 1)",
+    "H": "ad.conj(x).mT",
+    "adjoint": "ad.conj(x).mT",
+    "unflatten": "x.reshape(2, 3, 1)",
+    "is_contiguous": "True",
+    "stride": VALUES,
+    "storage": VALUES,
+    "data_ptr": VALUES,
+    "untyped_storage": VALUES,
+    # PyTorch: dtypes and devices
+    "float": 'x.astype("float32")',
+    "double": 'x.astype("float64")',
+    "long": 'x.astype("int64")',
+    "int": 'x.astype("int32")',
+    "bool": 'x.astype("bool")',
+    "half": "# float32 is the smallest floating type here",
+    "bfloat16": "# float32 is the smallest floating type here",
+    "to": 'x.astype("float64")  # there is one device, the CPU',
+    "type": 'x.astype("float64")',
+    "type_as": "x.astype(y.dtype)",
+    "cpu": "x  # it is there",
+    "cuda": CPU,
+    "is_cuda": "False",
+    "get_device": CPU,
+    "pin_memory": CPU,
+    "is_floating_point": 'x.dtype.kind == "f"',
+    "is_complex": 'x.dtype.kind == "c"',
+    "element_size": "x.dtype.itemsize",
+    "itemsize": "x.dtype.itemsize",
+    "nbytes": "x.size * x.dtype.itemsize",
+    # PyTorch: arithmetic
+    "add": "x + y",
+    "sub": "x - y",
+    "subtract": "x - y",
+    "mul": "x * y",
+    "multiply": "x * y",
+    "div": "x / y",
+    "divide": "x / y",
+    "true_divide": "x / y",
+    "pow": "x**2",
+    "neg": "-x",
+    "negative": "-x",
+    "mm": "x @ y.mT",
+    "bmm": "x @ y.mT",
+    "mv": "x @ y[0]",
+    "addmm": "1.0 + x @ y.mT",
+    "floor_divide": "x // y",
+    "remainder": "x % y",
+    "fmod": "ad.copysign(abs(x) % abs(y), x)",
+    "clamp": "x.clip(0.0, 1.0)",
+    "clamp_min": "x.clip(min=0.0)",
+    "clamp_max": "x.clip(max=1.0)",
+    "rsqrt": "1 / ad.sqrt(x)",
+    "lerp": "x + 0.5 * (y - x)",
+    "logical_not": "ad.logical_not(x)",
+    "logical_and": "ad.logical_and(x, y)",
+    "logical_or": "ad.logical_or(x, y)",
+    "absolute": "abs(x)",
+    "eq": "x == y",
+    "ne": "x != y",
+    "lt": "x < y",
+    "le": "x <= y",
+    "gt": "x > y",
+    "ge": "x >= y",
+    "equal": "bool((x == y).all())",
+    "allclose": "bool((abs(x - y) <= 1e-8 + 1e-5 * abs(y)).all())",
+    "isclose": "abs(x - y) <= 1e-8 + 1e-5 * abs(y)",
+    "arctan": "ad.atan(x)",
+    "arcsin": "ad.asin(x)",
+    "arccos": "ad.acos(x)",
+    "frac": "x - ad.trunc(x)",
+    "amax": "x.max(axis=1)",
+    "amin": "x.min(axis=1)",
+    "nansum": "ad.where(ad.isnan(x), 0.0, x).sum()",
+    "values": "x.max(axis=1)  # max, min and sort give the values alone",
+    "indices": "x.argmax(axis=1)  # max and sort give the values alone; argmax and argsort the indices",
+    "cumsum": "x.cumulative_sum(axis=0)",
+    "cumprod": "x.cumulative_prod(axis=0)",
+    "topk": "ad.sort(x, descending=True)[:, :2]  # ad.argsort(...) for the indices",
+    # PyTorch: indexing
+    "gather": "ad.take_along_axis(x, i, axis=1)",
+    "index_select": "ad.take(x, i[0], axis=1)",
+    "masked_fill": "ad.where(x > 0, 0.0, x)",
+    "masked_select": "x[x > 0]",
+    "scatter_add": "ad.scatter_add(x, i[0], y, axis=1)",
+    "index_add": "ad.scatter_add(x, i[0], y, axis=1)",
+    "scatter": "# x[rows, columns] = values writes at positions",
+    "argwhere": "ad.stack(x.nonzero(), axis=1)",
+    # PyTorch: making and gradients
+    "new_zeros": "ad.zeros((2, 3), dtype=x.dtype)",
+    "new_ones": "ad.ones((2, 3), dtype=x.dtype)",
+    "new_full": "ad.full((2, 3), 1.0, dtype=x.dtype)",
+    "new_tensor": "ad.tensor([1.0], dtype=x.dtype)",
+    "detach_": "x.detach()",
+    "grad_fn": "x.creator",
+    "register_hook": "# ad.custom_vjp gives a function a derivative of its own",
+    "share_memory_": VALUES,
+    "copy": "x.clone()  # tensors are values: a copy is needed only to write by index to one of two names",
+    # NumPy
+    "ravel": "x.flatten()",
+    "fill": "ad.full_like(x, 1.0)",
+    "argpartition": "x.argsort()",
+    "conjugate": "x.conj()",
+    "ptp": "x.max() - x.min()",
+    "strides": VALUES,
+    "flags": VALUES,
+    "base": VALUES,
+    "flat": "x.flatten()",
+    "tobytes": "x.numpy().tobytes()",
+    "tofile": 'ad.save("x.safetensors", {"x": x})',
+    "compress": "x[x > 0]",
+    "putmask": "ad.where(x > 0, 0.0, x)",
+    "resize": "x.reshape(3, 2)",
+    # JAX
+    "at": "# x[0] = v is allowed: it rebinds the name x, differentiates right, and changes no other tensor",
+    "block_until_ready": "x.item  # x.item() and x.numpy() evaluate; ad.evaluate(x) for its own sake",
+    "device_buffer": CPU,
+    "weak_type": "# Python numbers never widen an array",
+}
+
+MODULE: dict[str, str] = {
+    # NumPy
+    "array": "ad.tensor([1.0, 2.0])",
+    "ndarray": "ad.Tensor",
+    "asanyarray": "ad.asarray([1.0])",
+    "ascontiguousarray": "ad.asarray([1.0])",
+    "concatenate": "ad.concat([x, y])",
+    "vstack": "ad.concat([x, y], axis=0)",
+    "hstack": "ad.concat([x, y], axis=1)",
+    "dstack": "ad.stack([x, y], axis=-1)",
+    "column_stack": "ad.stack([x[0], y[0]], axis=1)",
+    "row_stack": "ad.concat([x, y], axis=0)",
+    "append": "ad.concat([x, y])",
+    "transpose": "ad.permute_dims(x, (1, 0))",
+    "ravel": "ad.flatten(x)",
+    "arcsin": "ad.asin(x)",
+    "arccos": "ad.acos(x)",
+    "arctan": "ad.atan(x)",
+    "arctan2": "ad.atan2(x, y)",
+    "arcsinh": "ad.asinh(x)",
+    "arccosh": "ad.acosh(x)",
+    "arctanh": "ad.atanh(x)",
+    "absolute": "ad.abs(x)",
+    "fabs": "ad.abs(x)",
+    "cumsum": "ad.cumulative_sum(x, axis=0)",
+    "cumprod": "ad.cumulative_prod(x, axis=0)",
+    "mod": "ad.remainder(x, y)",
+    "fmod": "ad.copysign(abs(x) % abs(y), x)",
+    "rint": "ad.round(x)",
+    "fix": "ad.trunc(x)",
+    "around": "ad.round(x)",
+    "true_divide": "ad.divide(x, y)",
+    "amax": "ad.max(x, axis=0)",
+    "amin": "ad.min(x, axis=0)",
+    "average": "ad.mean(x, axis=0)",
+    "identity": "ad.eye(3)",
+    "conjugate": "ad.conj(x)",
+    "invert": "ad.bitwise_invert(i)",
+    "bitwise_not": "ad.bitwise_invert(i)",
+    "left_shift": "ad.bitwise_left_shift(i, 1)",
+    "right_shift": "ad.bitwise_right_shift(i, 1)",
+    "float_power": "ad.power(x, 2.0)",
+    "deg2rad": "x * (ad.pi / 180)",
+    "rad2deg": "x * (180 / ad.pi)",
+    "radians": "x * (ad.pi / 180)",
+    "degrees": "x * (180 / ad.pi)",
+    "isclose": "abs(x - y) <= 1e-8 + 1e-5 * abs(y)",
+    "allclose": "bool((abs(x - y) <= 1e-8 + 1e-5 * abs(y)).all())",
+    "array_equal": "bool((x == y).all())",
+    "nan_to_num": "ad.where(ad.isnan(x), 0.0, x)",
+    "nansum": "ad.where(ad.isnan(x), 0.0, x).sum()",
+    "nanmean": "x[ad.logical_not(ad.isnan(x))].mean()",
+    "ptp": "x.max() - x.min()",
+    "exp2": "2.0**x",
+    "heaviside": "ad.where(x > 0, 1.0, 0.0)",
+    "logspace": "10.0 ** ad.linspace(0.0, 2.0, 5)",
+    "geomspace": "ad.exp(ad.linspace(0.0, 2.0, 5))",
+    "argwhere": "ad.stack(ad.nonzero(x), axis=1)",
+    "flatnonzero": "ad.nonzero(ad.flatten(x))[0]",
+    "rollaxis": "ad.moveaxis(x, 1, 0)",
+    "delete": "ad.concat([x[:, :1], x[:, 2:]], axis=1)",
+    "insert": "ad.concat([x[:, :1], y[:, :1], x[:, 1:]], axis=1)",
+    "fliplr": "ad.flip(x, axis=1)",
+    "flipud": "ad.flip(x, axis=0)",
+    "atleast_2d": "x[0][None, :]",
+    "copy": "x.clone()",
+    "shape": "x.shape",
+    "ndim": "x.ndim",
+    "size": "x.size",
+    "errstate": "# special values pass without warnings; ad.explain_nan(y) says where one was made",
+    # PyTorch
+    "cat": "ad.concat([x, y])",
+    "as_tensor": "ad.asarray([1.0])",
+    "from_numpy": "ad.tensor(np.ones(3))",
+    "from_dlpack": "ad.asarray(np.ones(3))",
+    "rand": "ad.random.uniform((2, 3))",
+    "randn": "ad.random.normal((2, 3))",
+    "randint": "ad.random.integers(0, 10, (2, 3))",
+    "randperm": "ad.random.permutation(5)",
+    "rand_like": "ad.random.uniform(x.shape)",
+    "randn_like": "ad.random.normal(x.shape)",
+    "manual_seed": "ad.random.seed(0)",
+    "seed": "ad.random.seed(0)",
+    "bernoulli": "ad.random.bernoulli(0.5, (2, 3))",
+    "normal": "ad.random.normal((2, 3))",
+    "Generator": "ad.random.Generator(0)",
+    "clamp": "ad.clip(x, 0.0, 1.0)",
+    "mul": "ad.multiply(x, y)",
+    "sub": "ad.subtract(x, y)",
+    "div": "ad.divide(x, y)",
+    "neg": "ad.negative(x)",
+    "pow": "ad.power(x, 2)",
+    "mm": "ad.matmul(x, y.mT)",
+    "bmm": "ad.matmul(x, y.mT)",
+    "mv": "ad.matmul(x, y[0])",
+    "addmm": "1.0 + x @ y.mT",
+    "unsqueeze": "ad.expand_dims(x, axis=0)",
+    "permute": "ad.permute_dims(x, (1, 0))",
+    "t": "x.T",
+    "numel": "x.size",
+    "chunk": "ad.split(x, 2)  # into as many equal parts",
+    "tensor_split": "ad.split(x, [1])",
+    "unbind": "ad.unstack(x, axis=0)",
+    "gather": "ad.take_along_axis(x, i, axis=1)",
+    "index_select": "ad.take(x, i[0], axis=1)",
+    "masked_fill": "ad.where(x > 0, 0.0, x)",
+    "masked_select": "x[x > 0]",
+    "repeat_interleave": "ad.repeat(x, 2, axis=0)",
+    "topk": "ad.sort(x, descending=True)[:, :2]  # ad.argsort(...) for the indices",
+    "eq": "ad.equal(x, y)",
+    "ne": "ad.not_equal(x, y)",
+    "lt": "ad.less(x, y)",
+    "le": "ad.less_equal(x, y)",
+    "gt": "ad.greater(x, y)",
+    "ge": "ad.greater_equal(x, y)",
+    "ger": "ad.outer(x[0], y[0])",
+    "rsqrt": "1 / ad.sqrt(x)",
+    "lerp": "x + 0.5 * (y - x)",
+    "addcmul": "x + 0.5 * x * y",
+    "addcdiv": "x + 0.5 * x / y",
+    "is_tensor": "isinstance(x, ad.Tensor)",
+    "set_grad_enabled": "ad.no_grad()  # or ad.enable_grad()",
+    "inference_mode": "ad.no_grad()",
+    "autograd": "ad.gradients(model(x).sum(), [*model.parameters()])  # autograd.Function is ad.Function",
+    "func": "ad.vmap(ad.grad(lambda v: (v**2).sum()))(x)  # ad.vjp, ad.jacrev and the others too",
+    "compile": "ad.jit(model)",
+    "device": CPU,
+    "cuda": CPU,
+    "get_device": CPU,
+    "float": "ad.float32",
+    "double": "ad.float64",
+    "long": "ad.int64",
+    "int": "ad.int32",
+    "half": "# float32 is the smallest floating type here",
+    "float16": "# float32 is the smallest floating type here",
+    "bfloat16": "# float32 is the smallest floating type here",
+    "FloatTensor": "ad.tensor([1.0])",
+    "LongTensor": "ad.tensor([1, 2])",
+    "DoubleTensor": 'ad.tensor([1.0], dtype="float64")',
+    "utils": "# DataLoader is in ad.data, clip_grad_norm_ in ad.nn.utils",
+    "distributions": "ad.random.normal((2, 3), mean=1.0, std=2.0)",
+    "dtype": "ad.DType",
+    "finfo": 'np.finfo("float32")',
+    "iinfo": 'np.iinfo("int64")',
+    "set_printoptions": "np.set_printoptions()",
+    "set_default_device": CPU,
+    "Size": "x.shape  # a tuple",
+    # JAX
+    "Array": "ad.Tensor",
+    "lax": "ad.scan(lambda carry, v: (carry + v, carry), 0.0, x[0])  # jax.lax's loops stand in ad itself",
+    "numpy": "# NumPy's functions stand in ad itself: ad.sin(x)",
+    "jnp": "# NumPy's functions stand in ad itself: ad.sin(x)",
+    "tree_map": "ad.tree.map(lambda v: v * 2, {'w': x})",
+    "tree_util": "ad.tree.map(lambda v: v * 2, {'w': x})",
+    "tree_flatten": "ad.tree.flatten({'w': x})",
+    "remat": "ad.checkpoint(ad.sin)(x)",
+    "device_put": CPU,
+    "device_get": "x.numpy()",
+    "devices": CPU,
+    "pmap": CPU + "; ad.vmap maps over an axis",
+    "block_until_ready": "ad.evaluate(x)",
+    "make_jaxpr": 'ad.draw(ad.sin(ad.variable(1.0)), format="txt")',
+    "disable_jit": "# leave ad.jit out",
+    "eval_shape": "ad.sin(x).shape  # known at once, nothing is computed",
+    "PRNGKey": "ad.random.Generator(0)",
+    "config": 'ad.set_default_dtype("float32")  # "float64" is what jax_enable_x64 is for',
+    "linear_transpose": "ad.vjp(lambda v: 2.0 * v, x)[1]",
+    "named_call": "# scopes are recorded by themselves",
+    "elementwise_grad": "ad.grad(lambda v: ad.sin(v).sum())(x)",
+    "multigrad": "ad.grad(lambda a, b: (a * b).sum(), argnums=(0, 1))(x, y)",
+    "value_and_gradient": "ad.value_and_grad(lambda v: v.sum())(x)",
+    "Variable": "ad.variable(2.0)",
+    "Parameter": "ad.nn.Parameter(x)",
+    "Module": "ad.nn.Module",
+    "constant": "ad.tensor(2.0)",
+    "GradientTape": "ad.grad(lambda v: (v**2).sum())(x)",
+}
+
+RANDOM: dict[str, str] = {
+    "randn": "ad.random.normal((2, 3))",
+    "rand": "ad.random.uniform((2, 3))",
+    "random": "ad.random.uniform((2, 3))",
+    "randint": "ad.random.integers(0, 10, (2, 3))",
+    "standard_normal": "ad.random.normal((2, 3))",
+    "manual_seed": "ad.random.seed(0)",
+    "shuffle": "ad.random.permutation(x)",
+    "default_rng": "ad.random.Generator(0)",
+    "PRNGKey": "ad.random.Generator(0)",
+    "key": "ad.random.Generator(0)",
+    "split": "[ad.random.Generator(s) for s in (1, 2)]  # a generator for each stream",
+    "choice": "x[ad.random.integers(0, 2, (5,))]",
+    "RandomState": "ad.random.Generator(0)",
+    "get_state": "ad.random.default_generator.state",
+    "get_rng_state": "ad.random.default_generator.state",
+}
+
+FUNCTIONAL: dict[str, str] = {
+    "pad": "ad.pad(x, ((0, 0), (1, 1)))  # widths for the axes in their order",
+    "normalize": "x / ad.norm(x, axis=1, keepdims=True).clip(min=1e-12)",
+    "binary_cross_entropy": "ad.nn.functional.binary_cross_entropy_with_logits(x, ad.sigmoid(y))  # on scores before the sigmoid",
+    "cosine_similarity": "ad.vecdot(x, y) / (ad.norm(x, axis=1) * ad.norm(y, axis=1))",
+    "unfold": "ad.unfold(x.reshape(1, 1, 2, 3), 2)",
+    "fold": "ad.fold(ad.ones((1, 4, 2)), (2, 3), 2)",
+}
+
+NN: dict[str, str] = {
+    "F": "ad.nn.functional.relu(x)",
+    "DataParallel": CPU,
+    "parameter": "ad.nn.Parameter(x)",
+    "SyncBatchNorm": CPU,
+}
+
+MODEL: dict[str, str] = {
+    "cuda": CPU,
+    "cpu": CPU,
+    "half": "# float32 is the smallest floating type here",
+    "fit": "# ad.train.fit(model, ...) trains; model.train() sets the mode",
+    "predict": "model(x)",
+    "trainable_weights": "list(model.parameters())",
+    "weights": "list(model.parameters())",
+    "compile": "ad.jit(model)",
+    "get_parameter": 'dict(model.named_parameters())["weight"]',
+    "save": 'ad.save("model.safetensors", model)',
+    "load": 'model.load_state_dict(ad.load("model.safetensors"))',
+    "numel": "sum(p.size for p in model.parameters())",
+    "share_memory": CPU,
+    "type": "model.float()",
+}
+
+OPTIM: dict[str, str] = {
+    "lr_scheduler": "ad.optim.StepLR(optimizer, 10)  # schedules stand in ad.optim itself",
+    "swa_utils": "ad.optim.AveragedModel(model)",
+}
+OPTIMIZER: dict[str, str] = {
+    "minimize": "optimizer.zero_grad(), model(x).sum().backward(), optimizer.step()",
+    "apply_gradients": "optimizer.step()  # after loss.backward()",
+    "init": "# an optimizer keeps its own state: ad.optim.Adam(model.parameters()), then optimizer.step()",
+}
+DATA: dict[str, str] = {"dataloader": "ad.data.DataLoader(x, 2)", "sampler": "ad.data.DataLoader(x, 2, shuffle=True)"}
+
+NAMES: dict[str, dict[str, str]] = {
+    "Tensor": TENSOR,
+    "adjoint": MODULE,
+    "adjoint.random": RANDOM,
+    "adjoint.nn": NN,
+    "adjoint.nn.functional": FUNCTIONAL,
+    "Module": MODEL,
+    "adjoint.optim": OPTIM,
+    "Optimizer": OPTIMIZER,
+    "adjoint.data": DATA,
+}
+
+KEYWORDS: dict[str, str] = {
+    "dim": "`axis`",
+    "dims": "`axes`",
+    "keepdim": "`keepdims`",
+    "input": "the first argument, without a name",
+    "tensors": "the first argument, without a name",
+    "other": "the second argument, without a name",
+    "a": "the first argument, without a name",
+    "arr": "the first argument, without a name",
+    "unbiased": "`correction`: 1 for N - 1, which is PyTorch's default, 0 for N, which is this one's",
+    "ddof": "`correction`",
+    "out": "the result: x = {}(...)",
+    "where": "a choice before: {}(ad.where(mask, x, 0))",
+    "initial": "one more element, or a maximum with it afterwards",
+    "requires_grad": "ad.variable(ad.{}(...))",
+    "device": "the CPU always: leave it out",
+    "layout": "nothing here: leave it out",
+    "pin_memory": "nothing here: leave it out",
+    "size": "`shape`",
+    "sizes": "`shape`",
+    "as_tuple": "always a tuple, one array for each axis",
+    "a_min": "`min`",
+    "a_max": "`max`",
+    "split_size_or_sections": "`sections`, how many or where they begin",
+    "start_dim": "`start`",
+    "end_dim": "`end`",
+    "order": "row-major always: leave it out",
+    "stable": "stable always: leave it out",
+    "kind": "stable always: leave it out",
+    "largest": "ad.sort(x, descending=True)",
+    "memory_format": "nothing here: leave it out",
+    "non_blocking": "nothing here: leave it out",
+    "copy": "ad.asarray(x, copy=True)",
+    "like": "nothing here: leave it out",
+}
+
+
+def split_row(row: str) -> tuple[str, str]:
+    """The code of a row, and the remark after it."""
+    code, _, remark = row.partition("#")
+    return code.strip(), remark.strip()
+
+
+def hint(place: str, name: str) -> str:
+    """What to write for a name that isn't there, as the end of a message; empty where nothing is known."""
+    row = NAMES.get(place, {}).get(name)
+    if row is not None:
+        code, remark = split_row(row)
+        return f"; here it is {code}" + (f" ({remark})" if remark else "") if code else f"; {remark}"
+    public = importlib.import_module("adjoint").__all__
+    if place == "Tensor" and name.endswith("_") and not name.startswith("_"):
+        plain = name.rstrip("_")
+        instead = split_row(TENSOR.get(plain, ""))[0] or (f"ad.{plain}(x)" if plain in public else "a new value")
+        return (
+            f"; nothing is changed in place by name: write x = {instead}, or x += ..., or w.data = ... for a parameter"
+        )
+    if place == "Tensor" and name in public:
+        return f"; here it is ad.{name}(x, ...)"
+    if place.startswith("adjoint.") and name in public:
+        return f"; here it is ad.{name}"
+    return ""
+
+
+def attribute_error(place: str, owner: Any, name: str) -> AttributeError:
+    """The error for a name that isn't there. `place`: the key of its table."""
+    subject = f"module {place!r}" if place.startswith("adjoint") else f"{type(owner).__name__!r}"
+    return AttributeError(f"{subject} has no attribute {name!r}{hint(place, name)}", name=name, obj=owner)
+
+
+def hinted_module(place: str) -> Callable[[str], NoReturn]:
+    """The `__getattr__` of a module whose missing names lead to the ones that are here."""
+
+    def missing(name: str) -> NoReturn:
+        raise attribute_error(place, importlib.import_module(place), name)
+
+    return missing
+
+
+def keyword_error(function: str, keywords: Iterable[str], where: str) -> TypeError:
+    """The error for keywords that a function hasn't. `where`: the user's line, as a message ends."""
+    name = next(iter(keywords))
+    known = KEYWORDS.get(name)
+    instead = f"; here it is {known.format(function)}" if known else ""
+    return TypeError(f"{function}: there is no argument {name!r}{instead}{where}")

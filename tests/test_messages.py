@@ -1,0 +1,260 @@
+"""What somebody meets in the first hour: each mistake gets a message that says what to do, with the line."""
+
+from __future__ import annotations
+
+import re
+import sys
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint import nn
+
+X = ad.tensor([1.0, -2.0, 3.0])
+HERE = Path(__file__).name
+
+
+def says(mistake: Callable[[], Any], error: type[Exception], *fragments: str, line: bool = True) -> str:
+    with pytest.raises(error) as caught:
+        mistake()
+    text = str(caught.value)
+    for fragment in fragments:
+        assert re.search(fragment, text), f"{fragment!r} is not in {text!r}"
+    assert not line or re.search(rf"{HERE}:\d+\)$", text), f"no line in {text!r}"
+    return text
+
+
+# ---- under jit -------------------------------------------------------------------------------------------------------
+
+SELECTIONS: dict[str, Callable[[ad.Tensor], Any]] = {
+    "mask": lambda x: x[x > 0].sum(), "mask of one axis": lambda x: ad.stack([x, x])[:, x > 0],
+    "nonzero": lambda x: ad.nonzero(x)[0], "counts": lambda x: ad.repeat(x, (x > 0).astype("int64")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("transform", [ad.jit, lambda f: lambda x: ad.vmap(f)(x[None])])
+@pytest.mark.parametrize("name", SELECTIONS)
+def test_shapes_that_depend_on_values(name: str, transform: Any) -> None:
+    text = says(
+        lambda: transform(SELECTIONS[name])(X),
+        RuntimeError,
+        "shape of this depends on values",
+        r"ad\.where\(mask, x, 0\)",
+    )
+    assert "if" not in text.split("outside")[0].replace("shift", "").split()
+
+
+def test_an_if_on_a_value_is_told_of_where() -> None:
+    says(lambda: ad.jit(lambda x: x if x.sum() > 0 else -x)(X), RuntimeError, r"ad\.where .*instead of `if`")
+
+
+@pytest.mark.parametrize(
+    "use", [lambda t: t.numpy(), lambda t: (t + 1).item(), lambda t: bool(t > 0), lambda t: ad.evaluate(t)]
+)
+def test_a_tensor_that_leaked_from_a_trace(use: Callable[[ad.Tensor], Any]) -> None:
+    kept = []
+
+    def step(x: ad.Tensor) -> ad.Tensor:
+        kept.append(x.sum())
+        return x * 2
+
+    ad.jit(step)(X)
+    says(
+        lambda: use(kept[0]),
+        RuntimeError,
+        "made while a function was traced",
+        "'argument 0 of step'",
+        "Return it from that function",
+        line=False,
+    )
+
+
+def test_a_tensor_that_leaked_from_vmap() -> None:
+    kept = []
+    ad.vmap(lambda x: kept.append(x) or x)(X)
+    says(lambda: kept[0].numpy(), RuntimeError, "made while a function was traced", "under vmap")
+
+
+# ---- random numbers --------------------------------------------------------------------------------------------------
+
+
+def test_the_order_of_arguments_of_random_numbers() -> None:
+    says(
+        lambda: ad.random.integers((2,), 0, 3),
+        TypeError,
+        r"ints, not \(2,\)",
+        r"ad\.random\.integers\(low, high, shape\)",
+    )
+    says(lambda: ad.random.integers(0, (2,)), TypeError, r"ints, not \(2,\)")
+    says(
+        lambda: ad.random.normal(0.0, 1.0, (2,)), TypeError, "it comes first", r"ad\.random\.normal\(shape, mean, std\)"
+    )
+    says(
+        lambda: ad.random.uniform(-1.0, 1.0, (2,)),
+        TypeError,
+        "it comes first",
+        r"ad\.random\.uniform\(shape, low, high\)",
+    )
+
+
+@pytest.mark.parametrize("name", ["normal", "uniform", "integers"])
+def test_size_of_random_numbers(name: str) -> None:
+    says(
+        lambda: getattr(ad.random, name)(3, size=(2,)),
+        TypeError,
+        rf"random\.{name}: there is no argument 'size'; here it is `shape`",
+    )
+
+
+# ---- modules ---------------------------------------------------------------------------------------------------------
+
+
+def test_sizes_of_a_layer_that_are_no_integers() -> None:
+    says(lambda: nn.Linear(4.0, 2), TypeError, "Linear: in_features is an int, not 4.0")
+    says(lambda: nn.Linear(4, "2"), TypeError, "Linear: out_features is an int, not '2'")
+    assert nn.Linear(np.int64(4), 2).weight.shape == (2, 4)
+
+
+def test_layers_in_a_plain_dict() -> None:
+    class Net(nn.Module):
+        def __init__(self) -> None:
+            self.parts = {"a": nn.Linear(2, 2)}
+
+    says(Net, TypeError, "Net.parts: parameters inside a plain dict would be overlooked", "nn.ModuleDict")
+
+
+class Later(nn.Module):
+    def __init__(self, kind: type) -> None:
+        self.parts: Any = kind()
+        for i in range(2):
+            layer = nn.Linear(2, 2)
+            self.parts.append(layer) if kind is list else self.parts.update({i: layer})
+
+
+@pytest.mark.parametrize("kind", [list, dict])
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda m: ad.optim.SGD(m.parameters(), lr=0.1),
+        lambda m: list(nn.Sequential(m).parameters()),
+        lambda m: dict(m.named_parameters()),
+    ],
+)
+def test_layers_put_into_a_list_later(kind: type, use: Callable[[nn.Module], Any]) -> None:
+    says(
+        lambda: use(Later(kind)),
+        TypeError,
+        rf"Later\.parts: parameters inside a plain {kind.__name__}",
+        "nn.Module(List|Dict)",
+    )
+
+
+def test_lists_of_other_things_stay_lists() -> None:
+    class Net(nn.Module):
+        def __init__(self) -> None:
+            self.sizes, self.names, self.weight = [1, 2], {"a": X}, ad.variable(1.0)
+
+    assert [name for name, _ in Net().named_parameters()] == ["weight"]
+
+
+# ---- files -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_path_where_a_state_is_expected() -> None:
+    says(
+        lambda: nn.Linear(2, 2).load_state_dict("a.safetensors"),
+        TypeError,
+        r"load_state_dict\(ad\.load\('a\.safetensors'\)\)",
+    )
+    says(lambda: nn.Linear(2, 2).load_state_dict([X]), TypeError, "expected tensors by name, got a list")
+
+
+def test_save_the_other_way_round() -> None:
+    says(
+        lambda: ad.save({"x": X}, "a.safetensors"),
+        TypeError,
+        r"the path comes first: ad\.save\('a\.safetensors', tensors\)",
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("a.pt", b"PK\x03\x04rest"), ("a.bin", b"\x80\x02}q"), ("a.ckpt", b"PK\x03\x04")]
+)
+def test_pickles_are_not_read(name: str, content: bytes, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+    says(
+        lambda: ad.load(tmp_path / name),
+        ValueError,
+        "is a pickle, as PyTorch writes them",
+        r"safetensors\.torch\.save_file",
+    )
+
+
+def test_files_of_numpy(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", x=np.ones(2))
+    np.save(tmp_path / "a.npy", np.ones(2))
+    says(lambda: ad.load(tmp_path / "a.npz"), ValueError, "a file of NumPy's", r"np\.load")
+    says(lambda: ad.load(tmp_path / "a.npy"), ValueError, "a file of NumPy's", r"np\.load")
+
+
+# ---- arrays of others ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def foreign() -> Any:
+    """An array of another framework, as far as an operator sees it."""
+    cls = types.new_class(
+        "Tensor", exec_body=lambda body: body.update(__module__="torch", __array__=lambda self: np.ones(3))
+    )
+    return cls()
+
+
+def test_arrays_of_other_frameworks(foreign: Any) -> None:
+    for mistake in (lambda: X + foreign, lambda: foreign * X, lambda: X @ foreign, lambda: foreign - X):
+        says(mistake, TypeError, "an array of torch do not go together", r"ad\.tensor\(a\)")
+    assert ad.tensor(foreign).shape == (3,)
+
+
+def test_bars_of_tensors() -> None:
+    pytest.importorskip("matplotlib")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots()
+    bars = axes.bar(ad.arange(3.0), ad.variable([1.0, 2.0, 3.0]), width=ad.tensor(0.5))
+    axes.barh(ad.arange(3.0), ad.tensor([1.0, 2.0, 3.0]))
+    assert [float(b.get_height()) for b in bars] == [1.0, 2.0, 3.0]
+    figure.canvas.draw()
+    plt.close(figure)
+
+
+# ---- reports and functions of one's own ------------------------------------------------------------------------------
+
+
+def test_explain_nan_is_printed_once(capsys: pytest.CaptureFixture[str]) -> None:
+    print(ad.explain_nan(ad.log(ad.variable([1.0, -1.0])).sum()))
+    assert capsys.readouterr().out.count("The first NaN") == 1
+
+
+def test_custom_jvp_with_python_floats() -> None:
+    @ad.custom_jvp
+    def double(x: Any) -> Any:
+        return x * 2.0
+
+    double.def_jvp(lambda primals, tangents: (primals[0] * 2.0, tangents[0] * 2.0))
+    assert double(3.0).item() == 6.0 and ad.grad(double)(3.0).item() == 2.0
+    assert [t.item() for t in ad.jvp(double, (3.0,), (1.0,))] == [6.0, 2.0]
+
+
+def test_an_error_of_a_host_function_names_its_call() -> None:
+    def host(a: np.ndarray) -> np.ndarray:
+        raise ValueError("no such thing")
+
+    here = sys._getframe().f_lineno + 1
+    y = ad.host_call(host, X, shape=(3,), dtype="float32")
+    text = says(lambda: (y * 2).numpy(), ValueError, "no such thing")
+    assert text.endswith(f"{HERE}:{here})")
