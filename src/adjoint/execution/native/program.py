@@ -41,6 +41,7 @@ FOR_GOOD = 1000  # steps that are worth compiling whatever they are, where a pla
 TAPE_FROM = 64  # steps on tiny arrays that are better interpreted by the tape machine than compiled
 LONGEST = 3000  # steps on single numbers: longer plans of them are for the interpreter, which groups them
 LONG = 1 << 16  # elements: from here on other Python threads may run meanwhile
+OWN_MEMORY = 1 << 14  # elements from which a host step writes into memory that comes back
 
 
 def missing() -> str | None:
@@ -307,8 +308,13 @@ class Native:
 
     def run_host(self, step: Step, leaves: list[Any], frame: Frame) -> None:
         env = frame.env
-        result = step.masked(*[self.array(i, leaves, frame) for i in step.inputs])
+        given = [self.array(i, leaves, frame) for i in step.inputs]
         slot = step.output
+        if step.op.takes_out and slot not in self.fusion.objects and step.type.size > OWN_MEMORY:
+            dtype = step.type.dtype.dtype  # memory that was touched before costs nothing to touch again
+            result = step.masked(*given, out=new_array(step.type.shape, dtype, step.type.size * dtype.itemsize))
+        else:
+            result = step.masked(*given)
         if step.op.view:  # what it shares memory with may be written over before it is read
             result = tuple([np.array(x) for x in result]) if type(result) is tuple else np.array(result)
         if slot in self.fusion.objects:
