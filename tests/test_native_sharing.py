@@ -189,3 +189,16 @@ def test_lengths_share_their_code(name: str, functions: list[str]) -> None:
     for n in (*range(9, 72, 4), 200, 777, 1005):
         agree(f(make(n)), tolerance=2e-5 if name == "softmax" else 1e-11)
     assert len(functions) <= before + 6
+
+
+def test_batches_of_images_share_their_code(functions: list[str]) -> None:
+    def pooled(n: int, c: int) -> ad.Tensor:
+        return nn.functional.max_pool2d(ad.tensor(normal(n, c, 12, 12, dtype="float32")) * 2.0, 3, 2, 1)
+
+    linking.forget()
+    for n, c in ((11, 16), (12, 48), (9, 20)):
+        agree(pooled(n, c), tolerance=1e-6)
+    before = len(functions)
+    for n, c in ((10, 16), (23, 32), (29, 20), (13, 52)):
+        agree(pooled(n, c), tolerance=1e-6)
+    assert len(functions) == before

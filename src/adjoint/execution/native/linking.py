@@ -38,13 +38,14 @@ from adjoint.execution.native.tables import (
 )
 from adjoint.execution.plan import Step
 
-MOST_KERNELS = 1 << 13  # that are remembered; a program keeps those that it calls
+MOST_KERNELS = 1 << 12  # that are remembered; a program keeps those that it calls
 # Modules whose constants decide how a unit is written.
 TUNED = (emit, kernels, nest_plan, tiled, units, windows)
 
 
 class Kernel(NamedTuple):
-    """The code of all units with one key: functions to call before, for its chunks, and behind."""
+    """The code of all units with one key: functions to call before, for its chunks, and behind. A unit's block begins as
+    `numbers`; at `places` it gets positions of its own."""
 
     code: code.Code
     arguments: Arguments
@@ -53,6 +54,8 @@ class Kernel(NamedTuple):
     last: list[int]
     chunks: int
     shared: bool
+    numbers: list[int]
+    places: list[tuple[int, Any]]
 
 
 _kernels: OrderedDict[Any, Kernel] = OrderedDict()
@@ -105,9 +108,10 @@ def _compiled(keys: Sequence[Key]) -> list[Kernel]:
     for unit, one in zip(written, loaded[len(tiles) :], strict=True):
         at = one.addresses
         first = [(at[name], packs) for name, packs in unit.first]
-        result.append(
-            Kernel(one, unit.arguments, first, at["unit"], [at[name] for name in unit.last], unit.chunks, unit.shared)
-        )
+        last, arguments = [at[name] for name in unit.last], unit.arguments
+        numbers = [arguments.numbers[key.index] if type(key) is Number else 0 for key in arguments.positions]
+        places = [(place, key) for key, place in arguments.positions.items() if type(key) is not Number]
+        result.append(Kernel(one, arguments, first, at["unit"], last, unit.chunks, unit.shared, numbers, places))
     return result
 
 
@@ -184,21 +188,21 @@ class Linker:
         for purpose, size in arguments.shared.items():
             table.shared.setdefault(packed.get(purpose) or Shared(index, purpose), size)
         block = len(self.blocks)
-        for key in arguments.positions:
+        self.blocks += kernel.numbers
+        for place, key in kernel.places:
             if type(key) is Start:
-                self.blocks.append(table.at(starts[key.root]))
+                found = table.at(starts[key.root])
             elif type(key) is Shared:
-                self.blocks.append(table.at(packed.get(key.purpose) or Shared(index, key.purpose)))
+                found = table.at(packed.get(key.purpose) or Shared(index, key.purpose))
             elif type(key) is Handle:
-                self.blocks.append(table.at(table.handle(arguments.primitives[key.number])))
+                found = table.at(table.handle(arguments.primitives[key.number]))
             elif type(key) is Calls:
-                self.blocks.append(self.own.call(arguments.primitives[key.number]))
-            elif type(key) is Number:
-                self.blocks.append(arguments.numbers[key.index])
+                found = self.own.call(arguments.primitives[key.number])
             elif type(key) is FirstCheck:
-                self.blocks.append(len(table.checks))
+                found = len(table.checks)
             else:
-                self.blocks.append(table.at(key))
+                found = table.at(key)
+            self.blocks[block + place] = found
         table.checks += arguments.checks
         self.own.scratch = max(self.own.scratch, arguments.scratch)
         self.launches = self.launches or kernel.shared
