@@ -11,6 +11,7 @@ from adjoint import tracing, tree
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray, variable
 from adjoint.tensors.functions import tensor as make_tensor
+from adjoint.tensors.leaving import leave
 from adjoint.tensors.located import enter_scope, leave_scope
 
 from .hooks import HookHandle, Hooks
@@ -350,7 +351,10 @@ class Module(tracing.Watched):
         if problems:
             raise ValueError(f"the state doesn't fit {type(self).__name__}:\n  " + "\n  ".join(problems))
         for key in shapes:
-            own[key].data = asarray(state[key], dtype=own[key].dtype)
+            value = asarray(state[key], dtype=own[key].dtype)
+            if value.requires_grad:
+                leave(value.node, "load_state_dict()")
+            own[key].data = value
         return KeyMismatch(missing, unexpected)
 
     def train(self, mode: bool = True) -> Self:

@@ -33,6 +33,7 @@ def binary_cross_entropy(
     """
     name = "binary_cross_entropy"
     check_reduction(name, reduction)
+    probabilities = asarray(probabilities)
     given = matching(name, probabilities, target).astype(probabilities.dtype)
     known = probabilities.node.value
     if type(known) is np.ndarray and known.size and (known.min() < 0 or known.max() > 1):
@@ -91,6 +92,8 @@ def gaussian_nll_loss(
         variance = variance[..., None]
     if not broadcasts_to(variance.shape, x.shape):
         raise ValueError(f"{name}: var of shape {variance.shape} does not fit {x.shape}{at_user()}")
+    if not isinstance(eps, float | int):
+        raise TypeError(f"{name}: eps is a number, not a tensor; it has no derivative here{at_user()}")
     known = variance.node.value
     if type(known) is np.ndarray and (known < 0).any():
         raise ValueError(f"{name}: var must not be negative; it is {known.min()} somewhere{at_user()}")
