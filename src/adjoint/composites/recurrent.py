@@ -119,7 +119,10 @@ def cell(kind: str, x: Node, state: State, weights: Weights) -> State:
 def layer(
     kind: str, x: Node, sizes: Sequence[int], initial: State, weights: Weights, backwards: bool
 ) -> tuple[Node, State]:
-    """A layer in one direction: rows x (sum of sizes, in), step after step, to outputs alike and the last states."""
+    """A layer in one direction: rows x (sum of sizes, in), step after step, to outputs alike and the last states.
+
+    For sequences of several lengths; those of one length are a scan of `step`.
+    """
     made = CELLS[kind]
     loop = _backwards if backwards else _forwards
     outputs, last = loop(made.step(weights), _rows(made.products(x, weights), sizes), sizes, initial)

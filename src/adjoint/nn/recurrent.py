@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from adjoint import random
+from adjoint.api.loops import scan
 from adjoint.composites import recurrent
 from adjoint.composites.recurrent import Weights
 from adjoint.graph import Node
@@ -13,6 +14,7 @@ from adjoint.primitives.core import ops
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray, concat, take, variable, zeros
 from adjoint.tensors.located import at_user
+from adjoint.tensors.named import wrap
 
 from . import functional
 from .functional.ranges import check_probability
@@ -21,6 +23,10 @@ from .module import Module
 from .utils.rnn import PackedSequence
 
 __all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNCell"]
+
+# Steps up to which a layer is recorded step by step, which native code computes as one program; longer ones are a scan, whose
+# graph doesn't grow with them.
+MOST_RECORDED = 32
 
 States = Tensor | tuple[Tensor, Tensor]
 
@@ -145,7 +151,9 @@ class _Recurrent(Module):
                     at = layer * self._directions + backwards
                     state = tuple([node_of(part[at]) for part in initial])
                     weights = self._weights(layer, backwards)
-                    y, ends = recurrent.layer(self.mode, node_of(x), sizes, state, weights, bool(backwards))
+                    recorded = len(sizes) <= MOST_RECORDED or len(set(sizes)) > 1
+                    run = recurrent.layer if recorded else _scanned
+                    y, ends = run(self.mode, node_of(x), sizes, state, weights, bool(backwards))
                     sides.append(y)
                     for parts, end in zip(last, ends, strict=True):
                         parts.append(tensor_of(end))
@@ -162,6 +170,23 @@ class _Recurrent(Module):
             if getattr(self, name) != default:
                 shown.append(f"{name}={getattr(self, name)}")
         return ", ".join(shown)
+
+
+def _scanned(
+    kind: str, x: Node, sizes: list[int], initial: recurrent.State, weights: Weights, backwards: bool
+) -> tuple[Node, recurrent.State]:
+    """A layer in one direction, over sequences of one length: a scan of the cell's step."""
+    cell = recurrent.CELLS[kind]
+    step, products = cell.step(weights), cell.products(x, weights)
+
+    def body(state: tuple[Tensor, ...], row: Tensor) -> tuple[tuple[Tensor, ...], Tensor]:
+        new = tuple([wrap(y) for y in step(tuple([y.node for y in state]), row.node)])
+        return new, new[0]
+
+    rows = wrap(ops.reshape(products, (len(sizes), sizes[0], products.shape[1])))
+    last, outputs = scan(body, tuple([wrap(y) for y in initial]), rows, reverse=backwards)
+    y = outputs.node
+    return ops.reshape(y, (x.shape[0], y.shape[2])), tuple([part.node for part in last])
 
 
 def _name(kind: str, layer: int, backwards: int) -> str:
