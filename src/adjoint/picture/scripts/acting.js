@@ -51,7 +51,7 @@ function stopPlaying() {
 function select(key, reveal = false) {
   selected = key;
   update();
-  if (key !== null && reveal) { bringIntoView(key); boxElements.get(key).made.focus({ preventScroll: true }); }
+  if (key !== null && reveal) { bringIntoView(key); writeSeen(); boxElements.get(key).made.focus({ preventScroll: true }); }
 }
 function toggleFold(key) {
   if (folded.has(key)) folded.delete(key);
@@ -158,7 +158,7 @@ document.addEventListener("keydown", (event) => {
   else return;
   event.preventDefault();
 });
-window.addEventListener("resize", fitIfLost);
+window.addEventListener("resize", () => { measure(); fitIfLost(); });
 
 function open(data) { // show a graph from its beginning
   load(data);
@@ -168,6 +168,7 @@ function open(data) { // show a graph from its beginning
   step = 0;
   selected = null;
   listLeaves();
+  measure();
   rebuild();
   home();
 }

@@ -11,7 +11,7 @@ for (const [id, color] of [["up", "var(--flow)"], ["down", "var(--gradient)"]]) 
 canvas.append(definitions, world);
 
 let boxElements = new Map(), edgeElements = new Map(), state = null;
-const ALL_IN_SIGHT = 400; // boxes up to which everything is written, in sight or not
+const ALL_IN_SIGHT = 150; // boxes up to which everything is written, in sight or not
 
 function rebuild() {
   stopPlaying();
@@ -36,7 +36,7 @@ function rebuild() {
 function drawnEdge(edge) {
   const curve = curveOf(edge), made = drawn("g", { class: "edge" }), label = drawn("text");
   made.append(drawn("path", { d: curve.path, "marker-end": "url(#up)" }), label);
-  edgeElements.set(edge.name, { made, label, curve, stamp: -1 });
+  edgeElements.set(edge.name, { made, label, curve, hidden: false, stamp: -1 });
   return made;
 }
 
@@ -46,7 +46,7 @@ function drawnBox(key, box) {
   const symbol = drawn("text", { class: "symbol" }), value = drawn("text", { class: "value" }), gradient = drawn("text", { class: "gradient" });
   const heat = box.value && heatOf(box.value.shape) ? drawnHeat(box, h) : null;
   made.append(drawn("rect", { x: -w / 2, y: -h / 2, width: w, height: h, rx: 9 }), symbol, value, gradient, ...(heat ? [heat.made] : []));
-  boxElements.set(key, { made, symbol, value, gradient, heat, h, stamp: -1 });
+  boxElements.set(key, { made, symbol, value, gradient, heat, h, hidden: false, stamp: -1 });
   if (heat) {
     const turn = (on) => () => { heat.reversed = on; writeHeat(heat, box); };
     made.addEventListener("pointerenter", turn(true));
@@ -111,6 +111,7 @@ function freePlace(edge, curve, taken) {
   return best;
 }
 
+const MAX_FRAMES = 100; // more of them hide what is inside; then the outermost ones are drawn alone
 function drawFrames(layer) {
   const bounds = new Map();
   for (const [key, box] of view.boxes) {
@@ -123,7 +124,9 @@ function drawFrames(layer) {
     });
   }
   for (const [key, [left, top, right, bottom]] of bounds) {
-    const made = drawn("g", { class: "frame", "data-group": key });
+    if (bounds.size > MAX_FRAMES && groups.get(key).parent !== null) continue;
+    const large = bottom - top + right - left > 6000; // so many dashes take long to draw
+    const made = drawn("g", { class: large ? "frame large" : "frame", "data-group": key });
     made.append(drawn("rect", { x: left, y: top, width: right - left, height: bottom - top, rx: 12 }));
     const label = drawn("text", { x: left + 10, y: top + 15 }, "▾ " + shorten(groups.get(key).name, 40));
     label.addEventListener("click", () => toggleFold(key));
@@ -165,29 +168,36 @@ function update() {
   refresh();
 }
 
-// The numbers in sight, and the panel. What is out of sight is written when it comes into it.
+// The numbers in sight, and the panel.
 function refresh() {
   if (seed !== null) shownTangents = tangentsFrom(seed);
-  const [left, top, right, bottom] = sight(), all = view.boxes.size <= ALL_IN_SIGHT, numbersSeen = all || scale >= 0.45;
-  if (all || scale >= 0.22) {
-    for (const [key, box] of view.boxes) {
-      const [x, y, w, h] = view.at.get(key);
-      if (all || (x + w / 2 > left && x - w / 2 < right && y + h / 2 > top && y - h / 2 < bottom)) writeBox(key, box);
-    }
-  }
-  if (numbersSeen) {
-    for (const edge of view.edges) {
-      const parts = edgeElements.get(edge.name);
-      if (parts.stamp === stamp) continue;
-      const x = Number(parts.label.getAttribute("x")), y = Number(parts.label.getAttribute("y"));
-      if (!all && !(x > left - 90 && x < right + 90 && y > top - 9 && y < bottom + 9)) continue;
-      parts.stamp = stamp;
-      const rising = seed === null ? null : tangentAlong(edge);
-      write(parts.label, parts.flows ? shorten(amountOf(edge), MAX_LABEL) : rising === null ? "" : signed(rising));
-    }
-  }
+  writeSeen();
   explain(view.steps[step], state);
   describe();
+}
+
+// What is out of sight in a large graph isn't drawn, and is written when it comes into sight.
+function writeSeen() {
+  const [left, top, right, bottom] = sight(), all = view.boxes.size <= ALL_IN_SIGHT;
+  const isSeen = (l, t, r, b) => all || scale < 0.22 || (r > left && l < right && b > top && t < bottom);
+  for (const [key, box] of view.boxes) {
+    const [x, y, w, h] = view.at.get(key), parts = boxElements.get(key);
+    if (drawnIf(parts, isSeen(x - w / 2, y - h / 2, x + w / 2, y + h / 2)) && (all || scale >= 0.22)) writeBox(key, box);
+  }
+  for (const edge of view.edges) {
+    const parts = edgeElements.get(edge.name), [x, y] = view.at.get(edge.source), [X, Y] = view.at.get(edge.target);
+    const seen = drawnIf(parts, isSeen(Math.min(x, X) - 90, Math.min(y, Y) - 90, Math.max(x, X) + 90, Math.max(y, Y) + 90));
+    if (!seen || parts.stamp === stamp || !(all || scale >= 0.45)) continue;
+    parts.stamp = stamp;
+    const rising = seed === null ? null : tangentAlong(edge);
+    write(parts.label, parts.flows ? shorten(amountOf(edge), MAX_LABEL) : rising === null ? "" : signed(rising));
+  }
+}
+
+function drawnIf(parts, seen) { // draw it, or leave it out
+  if (parts.hidden === seen) parts.made.style.display = seen ? "" : "none";
+  parts.hidden = !seen;
+  return seen;
 }
 
 function writeBox(key, box) {
@@ -221,9 +231,12 @@ let scale = 1, panX = 0, panY = 0;
 function transform() {
   set(world, "transform", `translate(${panX},${panY}) scale(${scale})`);
   set(world, "class", scale < 0.22 ? "far farther" : scale < 0.45 ? "far" : "");
-  if (view.boxes.size > ALL_IN_SIGHT) soon();
+  if (view.boxes.size > ALL_IN_SIGHT) soon(false);
 }
-const sight = () => [-panX / scale, -panY / scale, (canvas.clientWidth - panX) / scale, (canvas.clientHeight - panY) / scale];
+// The part of the world that is seen. The canvas is measured when the window changes alone: asking lays the page out anew.
+const measured = { width: 0, height: 0 };
+function measure() { measured.width = canvas.clientWidth; measured.height = canvas.clientHeight; }
+const sight = () => [-panX / scale, -panY / scale, (measured.width - panX) / scale, (measured.height - panY) / scale];
 function extent() {
   let l = Infinity, t = Infinity, r = -Infinity, b = -Infinity;
   for (const [x, y, w, h] of view.at.values()) { l = Math.min(l, x - w / 2); r = Math.max(r, x + w / 2); t = Math.min(t, y - h / 2); b = Math.max(b, y + h / 2); }

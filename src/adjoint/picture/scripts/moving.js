@@ -1,6 +1,6 @@
 // Leaves that move: dragged on the graph, typed, or pulled by a slider. The program computes what follows at once.
 
-let running = null, wide = null, stamp = 0, origin = new Map(), expected = false;
+let running = null, wide = null, stamp = 0, origin = new Map(), expected = false, moved = false;
 
 function load(data) { // show another graph
   graph = data;
@@ -53,10 +53,16 @@ window.addEventListener("message", ({ source, data }) => {
   if (numbers.some((x, i) => Math.fround(x) !== Math.fround(leaf.data[i]))) moveTo(slot, numbers);
 });
 
-function soon() { // once before the next frame
+function soon(numbers = true) { // once before the next frame: numbers that moved, or only what came into sight
+  moved = moved || numbers;
   if (expected) return;
   expected = true;
-  requestAnimationFrame(() => { expected = false; refresh(); });
+  requestAnimationFrame(() => {
+    const all = moved;
+    expected = moved = false;
+    if (all) refresh();
+    else writeSeen();
+  });
 }
 
 function putBack() {
