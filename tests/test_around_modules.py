@@ -47,7 +47,7 @@ def test_devices():
     assert model.to("cpu") is model.cpu() is model.to(device="cpu") is model
     assert model.to("cpu", dtype="float32")[0].weight.dtype == "float32"
     assert model.to("float64")[0].weight.dtype == "float64"
-    with pytest.raises(ValueError, match="the only device is 'cpu', not 'cuda:0'"):
+    with pytest.raises(ValueError, match="there is no device 'cuda:0'"):
         model.to("cuda:0")
 
 

@@ -232,7 +232,7 @@ def _columns(outputs: Sequence[Node], inputs: Sequence[Node]) -> Blocks:
 def _basis(type: ArrayType) -> Node:
     """The unit arrays of a type, one after another: ones on the diagonal of zeros; if there are many, as a graph, in which a
     plan sees the diagonal."""
-    n = type.size
+    n = int(type.size)
     if n < bands.SMALLEST:
         return data(np.eye(n, dtype=type.dtype.dtype).reshape((n, *type.shape)))
     ones = full(1.0 if type.dtype.kind == "f" else 1 + 0j, array_type((n,), type.dtype))
