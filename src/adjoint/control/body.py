@@ -83,7 +83,8 @@ class Program:
             self.picks = [position[c.number[y]] for y in body.outputs]
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
-        results = run(self.plan, [arrays[i] for i in self.order], [])
+        # NumPy gives single numbers as scalars of its own, which native code can't take for arrays.
+        results = [x if type(x) is np.ndarray else np.asarray(x) for x in run(self.plan, [arrays[i] for i in self.order], [])]
         return [results[k] for k in self.picks]
 
 
