@@ -109,7 +109,14 @@ def _still(order: Iterable[Node], leaves: Iterable[Node]) -> dict[Node, str | No
 
 def _known(node: Node) -> bool:
     types = node.type if isinstance(node.type, tuple) else (node.type,)
-    return node.op.name in OPERATIONS and all(t.dtype.kind != "c" for t in types)
+    return node.op.name in OPERATIONS and all(t.dtype.kind != "c" for t in types) and _is_flat(node)
+
+
+def _is_flat(node: Node) -> bool:
+    """Whether windows lie over two axes, as those that pages know; true of what has none."""
+    if node.op.name.startswith("convolution"):
+        return node.inputs[0].ndim == 4
+    return "pool" not in node.op.name or len(node.attributes.sizes) == 2
 
 
 def _is_real(node: Node) -> bool:
@@ -119,6 +126,8 @@ def _is_real(node: Node) -> bool:
 def _reason(node: Node) -> str:
     if node.op is HOST_CALL:
         return f"{node.attributes[0].name} is host code, which a page doesn't have"
+    if not _is_flat(node):
+        return f"pages know {node.op.name} over two axes alone"
     if node.op.name in OPERATIONS:
         return "pages compute with real numbers only"
     return f"pages don't know {node.op.name}"
