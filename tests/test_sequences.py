@@ -142,8 +142,8 @@ def test_dropout_lies_between_layers_and_a_step_is_compiled(way):
     assert (layer(x)[0].numpy() != layer(x)[0].numpy()).any()
     layer.eval()
     step = ad.jit(lambda x: layer(x)[0])
-    np.testing.assert_allclose(step(x).numpy(), layer(x)[0].numpy(), rtol=1e-5, atol=1e-6)
-    np.testing.assert_array_equal(step(x).numpy(), step(x).numpy())
+    for _ in range(3):  # without dropout all calls are the same, to the digits of what computes them
+        np.testing.assert_allclose(step(x).numpy(), layer(x)[0].numpy(), rtol=1e-5, atol=1e-6)
 
 
 def test_errors_of_sequences():
