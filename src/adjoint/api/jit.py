@@ -116,6 +116,13 @@ class Jitted:
         self._said = False  # whether it was said that it is traced too often
         self._lock = threading.Lock()  # of `compiled`
 
+    def __getattr__(self, name: str) -> Any:
+        """Of a compiled module what the module has: `parameters()`, `eval()`, `state_dict()`, its layers."""
+        f = self.__dict__.get("f")
+        if not isinstance(f, tracing.Watched) or name.startswith("__"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(f, name)
+
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
 

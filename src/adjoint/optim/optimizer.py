@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 
 from adjoint import tracing, tree
-from adjoint.api.modes import no_grad
+from adjoint.api.modes import enable_grad, no_grad
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray
 from adjoint.tensors.named import variable_of
@@ -166,9 +166,21 @@ class Optimizer(tracing.Watched):
         """The new value of a parameter. `state` is its own: what `prepare` gave at first, changed by `keep`."""
         raise NotImplementedError
 
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Update every parameter that has a `.grad`; all new values are evaluated together.
+
+        A `closure` is called first, with gradients on: it clears gradients, computes the loss, calls backward and returns the
+        loss, which `step` gives back; None without one.
+        """
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        self._descend()
+        return loss
+
     @no_grad()
-    def step(self) -> None:
-        """Update every parameter that has a `.grad`; all new values are evaluated together."""
+    def _descend(self) -> None:
         changed: list[Tensor] = []
         states = iter(self.state)
         with evaluated_soon():
@@ -248,10 +260,18 @@ class Optimizer(tracing.Watched):
         if isinstance(value, bool | int | float | None):
             return value
         tensor = asarray(value, dtype=parameter.dtype).detach()  # an object of its own: `keep` rebinds it
-        if tensor.shape != parameter.shape:
+        expected = self.shape_of(key, parameter)
+        if expected == () and tensor.shape == ():
+            return float(tensor.item())
+        if tensor.shape != expected:
             name = type(self).__name__
-            raise ValueError(f"{name}: {what} has shape {tensor.shape}, the parameter {parameter.shape}")
+            of = "the parameter" if expected == parameter.shape else "expected"
+            raise ValueError(f"{name}: {what} has shape {tensor.shape}, {of} {expected}")
         return tensor
+
+    def shape_of(self, key: str, parameter: Tensor) -> tuple[int, ...]:
+        """The shape of an entry of a parameter's state: () for numbers, which PyTorch holds in tensors. Here the parameter's."""
+        return parameter.shape
 
     def __getattr__(self, name: str) -> Any:
         # Reached only where no ordinary attribute has that name.
