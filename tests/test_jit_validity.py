@@ -8,6 +8,7 @@ import logging
 import sys
 import threading
 import time
+import types
 import warnings
 
 import numpy as np
@@ -460,3 +461,28 @@ def test_logging_and_printing_are_done_while_tracing(capsys):
     f = ad.jit(f)
     assert f(X).numpy()[0, 0] == f(X).numpy()[0, 0] == 2
     assert capsys.readouterr().out == "traced\n"
+
+
+def test_what_a_refused_function_has_changed_is_undone():
+    history, table, members, many = [], {"n": 0}, {1}, list(range(20))
+    holder = types.SimpleNamespace(n=0)
+    count = 0
+
+    def f(x):
+        nonlocal count
+        history.append(x * 2)
+        table["n"] += 1
+        table["last"] = x
+        members.add(x.shape)
+        many[3:5] = [x]
+        holder.n += 1
+        holder.new = x
+        count += 1
+        return x
+
+    jitted = ad.jit(f)
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="changes while the function is traced"):
+            jitted(X)
+    assert (history, table, members, many) == ([], {"n": 0}, {1}, list(range(20)))
+    assert vars(holder) == {"n": 0} and count == 0

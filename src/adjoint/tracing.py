@@ -9,12 +9,8 @@ from __future__ import annotations
 
 import functools
 import itertools
-from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Protocol
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Any, Protocol
 
 
 class Tracer(Protocol):
@@ -96,11 +92,17 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-@contextmanager
-def paused() -> Iterator[None]:
-    """Inside, what happens happens for good: nothing is traced."""
-    token = ACTIVE.set(None)
-    try:
-        yield
-    finally:
-        ACTIVE.reset(token)
+class paused:
+    """Inside, what happens happens for good: nothing is traced.
+
+    No generator: one that an interrupt leaves suspended would finish late, and start a trace again that has ended.
+    """
+
+    __slots__ = ("_around",)
+
+    def __enter__(self) -> None:
+        self._around = active()
+        ACTIVE.set(None)
+
+    def __exit__(self, *error: object) -> None:
+        ACTIVE.set(self._around)

@@ -16,6 +16,7 @@ from typing import Any
 
 from adjoint import tracing
 from adjoint.api.attributes import Attributes
+from adjoint.api.guards import Guard, restore
 from adjoint.api.mentions import lines_that_store
 from adjoint.api.observing import Observer
 from adjoint.api.reach import Reach
@@ -305,6 +306,7 @@ class Trace:
             ]
             found = found if where is None else [where]
             if found or self.observer.opaque or threading.active_count() == 1:
+                self._undo()
                 self.refuse_change(reach, broken.about, f" ({found[0][0]}:{found[0][1]})" if found else at_user())
             # else no code that ran can have changed it, but another thread: this trace fits no call
         drawn = reach.drawn_from()
@@ -313,6 +315,16 @@ class Trace:
                 f"{self.function}: {drawn} is drawn or read from while the function is traced; that would happen once and not in "
                 f"every call. Draw random numbers from `ad.random`, or do it outside of the function{at_user()}"
             )
+
+    def _undo(self) -> None:
+        """Undo what the function has changed: it may hold tensors without values."""
+        tried: dict[int, Guard] = {}
+        while True:
+            broken = self.reach.guards.first_broken(lambda guard: not guard.watched and id(guard) not in tried)
+            if broken is None:
+                return
+            restore(broken)
+            tried[id(broken)] = broken
 
     def _watched(self, function: Callable[[], Any]) -> Any:
         global _watching

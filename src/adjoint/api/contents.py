@@ -55,13 +55,14 @@ def _list(reach: Reach, value: Any, path: str) -> None:
     about = f"the list {path}"
     items = list(value)
     if type(value) is list and len(items) <= FEW:
-        reach.guards.add("len({0}) == {1}", value, len(items), about=about)
+        reach.guards.add("len({0}) == {1}", value, len(items), items, about=about, restore="{0}[:] = {2}")
         for k, x in enumerate(items):
             reach.guards.add_value(f"{{0}}[{k}]", value, x, about, None)
     else:
         whole = "list({0})" if isinstance(value, deque) else "{0}" if type(value) is list else "items_of({0})"
         plain = all(map(is_plain, items))
-        reach.guards.add(f"same_items({whole}, {{1}})", value, items, about=about, plain=plain)
+        undo = "{0}.clear(); {0}.extend({1})"
+        reach.guards.add(f"same_items({whole}, {{1}})", value, items, about=about, restore=undo, plain=plain)
     _elements(reach, items, path)
 
 
@@ -82,14 +83,17 @@ def _dictionary(reach: Reach, value: Any, path: str) -> None:
     entries = dict.copy(value)
     keys = list(entries)
     if type(value) is dict and len(keys) <= FEW and all([type(x) in WRITABLE for x in keys]):
-        reach.guards.add("same_items([*{0}], {1})", value, keys, about=about)
+        undo = "{0}.clear(); {0}.update({2})"
+        reach.guards.add("same_items([*{0}], {1})", value, keys, entries, about=about, restore=undo)
         for key, x in entries.items():
             reach.guards.add_value(f"{{0}}[{quoted(key)}]", value, x, f"{path}[{key!r}]", None)
     else:
         whole = "{0}" if type(value) in (dict, defaultdict, OrderedDict) else "entries_of({0})"
         values = list(entries.values())
         plain = all(map(is_plain, values))
-        reach.guards.add(f"same_entries({whole}, {{1}}, {{2}})", value, keys, values, about=about, plain=plain)
+        undo = "{0}.clear(); {0}.update(zip({1}, {2}))"
+        held = (value, keys, values)
+        reach.guards.add(f"same_entries({whole}, {{1}}, {{2}})", *held, about=about, restore=undo, plain=plain)
     _entries(reach, entries, path)
     if isinstance(value, defaultdict):
         reach.go_on(value.default_factory, path)
@@ -111,7 +115,8 @@ def _entries(reach: Reach, entries: dict[Any, Any], path: str) -> None:
 
 @_container
 def _set(reach: Reach, value: Any, path: str) -> None:
-    reach.guards.add("same_members({0}, {1})", value, {id(x): x for x in value}, about=f"the set {path}")
+    undo = "{0}.clear(); {0}.update({1}.values())"
+    reach.guards.add("same_members({0}, {1})", value, {id(x): x for x in value}, about=f"the set {path}", restore=undo)
     for x in value:
         reach.go_on(x, path)
 

@@ -10,6 +10,7 @@ The same conditions tell what the function itself has changed: those that don't 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from operator import is_
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ import numpy as np
 
 from adjoint.api.writing import Writer
 
-__all__ = ["ABSENT", "Guard", "Guards", "is_plain", "quoted"]
+__all__ = ["ABSENT", "Guard", "Guards", "is_plain", "quoted", "restore"]
 
 ABSENT = object()
 PLAIN = (int, bool, str, bytes, float, complex, type(None))  # compared by value
@@ -28,14 +29,15 @@ class Guard(NamedTuple):
     """A condition: Python with `{0}`, `{1}`, ... for objects; what it is about, for messages; how code changes it, as the
     name of what it stores to (None for contents).
 
-    `plain`: it fails when a plain value such as a number is another one, which may well be that again.
-    `watched`: changes of it by the function raise where they happen, so that others are another thread's.
+    `restore`: the statement that makes it hold again. `plain`: it fails when a plain value such as a number is another one, which
+    may well be that again. `watched`: changes of it by the function raise where they happen, so that others are another thread's.
     """
 
     condition: str
     objects: tuple[Any, ...]
     about: str
     stored: str | None
+    restore: str | None
     plain: bool
     watched: bool
 
@@ -76,13 +78,14 @@ class Guards:
         *objects: Any,
         about: str,
         stored: str | None = None,
+        restore: str | None = None,
         plain: bool = False,
         watched: bool = False,
     ) -> None:
         """One more condition."""
         key = (condition, *map(id, objects))
         if key not in self.all:
-            self.all[key] = Guard(condition, objects, about, stored, plain, watched)
+            self.all[key] = Guard(condition, objects, about, stored, restore, plain, watched)
 
     def add_value(
         self, place: str, owner: Any, value: Any, about: str, stored: str | None, watched: bool = False
@@ -90,7 +93,8 @@ class Guards:
         """That `place`, an expression of the owner `{0}`, gives this value: the very object, or an equal plain value."""
         plain = is_plain(value)
         condition = f"{place} is {{1}} or same({place}, {{1}})" if plain else f"{place} is {{1}}"
-        self.add(condition, owner, value, about=about, stored=stored, plain=plain, watched=watched)
+        restore = None if place.endswith(")") else f"{place} = {{1}}"
+        self.add(condition, owner, value, about=about, stored=stored, restore=restore, plain=plain, watched=watched)
 
     def discard(self, owner: Any) -> None:
         """Forget what is about an object."""
@@ -133,6 +137,13 @@ class Guards:
             half = left[: len(left) // 2]
             left = left[len(half) :] if _function(half)() else half
         return left[0]
+
+
+def restore(guard: Guard) -> None:
+    """Undo a change, as far as that can be done."""
+    if guard.restore is not None:
+        with suppress(Exception):  # what can't be assigned to
+            exec(guard.restore.format("a", "b", "c"), dict(zip("abc", guard.objects, strict=False)))
 
 
 def _function(guards: Sequence[Guard]) -> Callable[[], bool]:

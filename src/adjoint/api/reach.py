@@ -202,7 +202,8 @@ class Reach:
         self._pending.append((value, path))
 
     def _guard_absent(self, state: Mapping[str, Any], name: str, about: str) -> None:
-        self.guards.add(f"{quoted(name)} not in {{0}}", state, about=about, stored=name)
+        undo = f"del {{0}}[{quoted(name)}]"
+        self.guards.add(f"{quoted(name)} not in {{0}}", state, about=about, stored=name, restore=undo)
 
     def _value(self, place: str, owner: Any, value: Any, about: str, stored: str | None) -> None:
         self.guards.add_value(place, owner, value, about, stored)
@@ -310,7 +311,9 @@ class Reach:
             names |= {x for x in (*state, *inherited) if self._everything or not _is_special(x)}
             if not isinstance(owner, FunctionType) and state and ALL not in bearer.done:
                 bearer.done.add(ALL)
-                self.guards.add("same_items([*{0}], {1})", state, list(state), about=f"the attributes of {bearer.path}")
+                undo = "[{0}.pop(k) for k in [*{0}] if k not in {1}]"
+                about = f"the attributes of {bearer.path}"
+                self.guards.add("same_items([*{0}], {1})", state, list(state), about=about, restore=undo)
         plainly: Any = object.__getattribute__
         direct = kind.__getattribute__ is plainly
         for name in names - bearer.done:
