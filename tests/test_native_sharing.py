@@ -202,3 +202,11 @@ def test_batches_of_images_share_their_code(functions: list[str]) -> None:
     for n, c in ((10, 16), (23, 32), (29, 20), (13, 52)):
         agree(pooled(n, c), tolerance=1e-6)
     assert len(functions) == before
+
+
+def test_one_array_as_both_matrices_of_a_batch() -> None:
+    """The operands begin at the same place, and go through it in different ways."""
+    x = ad.tensor(normal(12, 10, 16))
+    agree(x[:, None] @ x[None].mT, tolerance=1e-11)
+    y = ad.tensor(normal(9, 11, 20, 20, seed=1))
+    agree(ad.permute_dims(y, (1, 0, 2, 3))[:9] @ y[:, :9].mT, tolerance=1e-11)

@@ -81,7 +81,7 @@ class NestWriter(NestPlan):
 
     def load_own(self, name: str, offset: int) -> None:
         """A pointer into the scratch space of the thread that runs."""
-        place = self.number(offset, ("own", name), LITERAL + 1)
+        place = self.number(offset, ("own", offset), LITERAL + 1)
         self.prologue.append(f"  {name}.own = load ptr, ptr %own")
         self.prologue.append(f"  {name} = getelementptr i8, ptr {name}.own, i64 {place}")
 
@@ -89,10 +89,11 @@ class NestWriter(NestPlan):
         """A number that follows from the nest's extents: as it stands, or as an argument if what it follows from is large."""
         if (value if extent is None else extent) <= LITERAL:
             return str(value)
-        found = self.numbers.get(role)
+        key = self.arguments.given(value, role)
+        found = self.numbers.get(key)
         if found is None:
-            found = self.numbers[role] = f"%number{len(self.numbers)}"
-            position = self.arguments.at(self.arguments.given(value, role))
+            found = self.numbers[key] = f"%number{len(self.numbers)}"
+            position = self.arguments.at(key)
             self.prologue += [
                 f"  {found}.at = getelementptr i64, ptr %args, i64 {position}",
                 f"  {found} = load i64, ptr {found}.at",

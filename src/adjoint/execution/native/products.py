@@ -158,9 +158,9 @@ class BatchWriter(ABC):
         e = self.e
         first = e.assign(f"udiv i64 %lo, {self.number(self.n, 'n')}")
         scratch = e.assign("load ptr, ptr %own")
-        place = self.number(self.cached[view.root], "cached", view.root)
+        place = self.number(self.cached[view.root], "cached", self.operand(view))
         tile = e.assign(f"getelementptr i8, ptr {scratch}, i64 {place}")
-        size = self.number(-size_of(view.shape[-2:]), "matrix", view.root)
+        size = self.number(-size_of(view.shape[-2:]), "matrix", self.operand(view))
         return self.move(tile, e.assign(f"mul i64 {first}, {size}"))
 
     def from_row(self, a: str, b: str, result: str, rows: int) -> None:
@@ -169,16 +169,20 @@ class BatchWriter(ABC):
         left = self.move(a, e.assign(f"mul i64 %lo, {self.number(self.a.strides[-2], 'a row')}"))
         self.some(left, b, self.move(result, e.assign(f"mul i64 %lo, {self.number(self.m, 'm')}")), rows)
 
+    def operand(self, view: View) -> str:
+        """Which of the matrices it is: both may begin at the same place."""
+        return "a" if view is self.a else "b"
+
     def in_batch(self, view: View, index: str) -> str:
         """The offset of a matrix of the batch, given its number."""
-        e = self.e
+        e, which = self.e, self.operand(view)
         total, following = "0", 1
         for axis, (size, stride) in enumerate(zip(reversed(self.batch), reversed(view.strides[:-2]), strict=True)):
             if stride and size > 1:
                 before = self.number(following, "matrices before", axis)
                 i = e.assign(f"udiv i64 {index}, {before}") if following > 1 else index
                 i = e.assign(f"urem i64 {i}, {self.number(size, 'matrices', axis)}")
-                by = self.number(stride, "matrix's stride", view.root, axis)
+                by = self.number(stride, "matrix's stride", which, axis)
                 total = e.assign(f"add i64 {total}, {e.assign(f'mul i64 {i}, {by}')}")
             following *= size
         return total

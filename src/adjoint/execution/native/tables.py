@@ -98,6 +98,8 @@ class Arguments:
             self.numbers.append(value)
             if role is not None:
                 self.roles[role] = found
+        elif self.numbers[found.index] != value:
+            raise AssertionError(f"two numbers in one role, {role}: {self.numbers[found.index]} and {value}")
         return found
 
     def at(self, key: Key) -> int:
@@ -163,11 +165,11 @@ class Inputs:
         of the same role are one."""
         if (value if extent is None else extent) <= LITERAL:
             return str(value)
-        found = None if role is None else self.names.get(role)
+        key = self.arguments.given(value, role)
+        found = self.names.get(key)
         if found is None:
             with self.at_the_beginning():
-                found = self.arguments.number(self.e, self.arguments.given(value, role))
-            self.names[object() if role is None else role] = found
+                found = self.names[key] = self.arguments.number(self.e, key)
         return found
 
 
