@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from sys import _getframe
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ import numpy as np
 
 from adjoint.composites import shaping
 from adjoint.graph import Node, Primitive, Variable
+from adjoint.hints import is_elsewhere
 from adjoint.primitives import elementwise
 from adjoint.primitives.core import FULL, LEAF, PLACEHOLDER, VERSION, cast, leaf, ops, stop_gradient
 from adjoint.primitives.custom import CUSTOM
@@ -136,13 +136,8 @@ class Tensor(Values, Gradients, Assignment):
         with recording_at_user():
             return handler(*args, **keywords)
 
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            # Reached only where no attribute has that name, or where a property raised.
-            if hasattr(type(self), name):
-                return object.__getattribute__(self, name)
-            raise importlib.import_module("adjoint.hints").attribute_error("Tensor", self, name)
+    def __dir__(self) -> list[str]:
+        return [name for name in object.__dir__(self) if not is_elsewhere(type(self), name)]
 
     # What `operators` and `protocols` set, declared for type checkers ------------------------------------------------------
 
