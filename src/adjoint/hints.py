@@ -454,8 +454,8 @@ KEYWORDS: dict[str, str] = {
 IN_PLACE = """
     abs_ add_ addcdiv_ addcmul_ addmm_ bernoulli_ ceil_ clamp_ clamp_max_ clamp_min_ clip_ copy_ cos_ cumsum_ div_ erf_ exp_
     fill_ floor_ index_add_ index_copy_ index_fill_ lerp_ log_ masked_fill_ masked_scatter_ mul_ neg_ normal_ pow_ put_ random_
-    reciprocal_ relu_ remainder_ resize_ round_ rsqrt_ scatter_ scatter_add_ set_ sigmoid_ sin_ sqrt_ square_ squeeze_ sub_ swapaxes_
-    t_ tanh_ transpose_ tril_ triu_ trunc_ uniform_ unsqueeze_ zero_
+    reciprocal_ relu_ remainder_ resize_ round_ rsqrt_ scatter_ scatter_add_ set_ sigmoid_ sin_ sqrt_ square_ squeeze_ sub_
+    swapaxes_ t_ tanh_ transpose_ tril_ triu_ trunc_ uniform_ unsqueeze_ zero_
 """.split()
 NO_METHODS = """
     atan2 bitwise_and bitwise_or bitwise_xor concat copysign diff einsum erfc hypot logaddexp logical_xor matrix_transpose
