@@ -13,12 +13,8 @@ from adjoint.hints import attribute_error
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray, variable
 from adjoint.tensors.functions import tensor as make_tensor
-<<<<<<< HEAD
-from adjoint.tensors.located import at_user, enter_scope, leave_scope
-=======
 from adjoint.tensors.leaving import leave
-from adjoint.tensors.located import enter_scope, leave_scope
->>>>>>> main
+from adjoint.tensors.located import at_user, enter_scope, leave_scope
 
 from .hooks import HookHandle, Hooks
 from .summaries import Summary, summary
@@ -407,17 +403,6 @@ class Module(tracing.Watched):
             parameter.requires_grad_(requires_grad)
         return self
 
-<<<<<<< HEAD
-    def to(self, dtype: Any) -> Self:
-        """Cast all floating parameters and buffers to this dtype, in place. Gives the module back.
-
-        The device "cpu" is where they are, so that `to("cpu")` does nothing. Raises ValueError for another device.
-        """
-        if dtype == "cpu":
-            return self
-        if isinstance(dtype, str) and dtype.partition(":")[0] in ("cuda", "mps", "gpu", "tpu", "xpu"):
-            raise ValueError(f"to: there is no device {dtype!r}: adjoint computes on the CPU; leave it out{at_user()}")
-=======
     def to(self, *where: Any, device: Any = None, dtype: Any = None) -> Self:
         """Cast all floating parameters and buffers to a dtype, in place. Gives the module back.
 
@@ -430,7 +415,9 @@ class Module(tracing.Watched):
             elif given is not None:
                 dtype = given
         if device is not None and str(device).partition(":")[0] != "cpu":
-            raise ValueError(f"{type(self).__name__}.to: the only device is 'cpu', not {device!r}")
+            raise ValueError(
+                f"{type(self).__name__}.to: the only device is 'cpu', not {device!r}: adjoint computes on the CPU{at_user()}"
+            )
         return self if dtype is None else self._cast(dtype)
 
     def cpu(self) -> Self:
@@ -438,7 +425,6 @@ class Module(tracing.Watched):
         return self
 
     def _cast(self, dtype: Any) -> Self:
->>>>>>> main
         for _, tensor in self._named((PARAMETER, BUFFER, UNSAVED), "", True, True):
             if tensor.dtype.kind == "f":
                 # The tensor stays the same object, which an optimizer may hold; what it names becomes another variable.

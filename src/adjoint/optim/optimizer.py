@@ -7,14 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 
-<<<<<<< HEAD
-from adjoint import tracing
-from adjoint.api.modes import no_grad
-from adjoint.hints import attribute_error
-=======
 from adjoint import tracing, tree
 from adjoint.api.modes import enable_grad, no_grad
->>>>>>> main
+from adjoint.hints import attribute_error
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray
 from adjoint.tensors.named import variable_of

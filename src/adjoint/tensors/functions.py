@@ -26,13 +26,8 @@ from adjoint.shapes import as_shape, broadcast_shapes, normalize_axis, resolve_r
 from adjoint.tensors.elementwise import *  # noqa: F403
 from adjoint.tensors.elementwise import Operand, _unary, add, multiply
 from adjoint.tensors.located import MISTAKES, at_user, enter_scope, explained, leave_scope
-<<<<<<< HEAD
-from adjoint.tensors.pending import count_pending, force_selection
-from adjoint.tensors.conversion import array_node, as_node, dtype_of
-=======
-from adjoint.tensors.pending import count_pending, force_array
+from adjoint.tensors.pending import count_pending, force_array, force_selection
 from adjoint.tensors.conversion import a, array_node, as_node, dtype_of
->>>>>>> main
 from adjoint.tensors.gradients import check_differentiable
 from adjoint.tensors.named import recorded, wrap
 from adjoint.tensors.tensor import Tensor
@@ -158,17 +153,11 @@ def empty(shape: Any, *more: Never, dtype: DTypeLike = None, **others: Never) ->
     return _filled("empty", shape, 0, dtype)
 
 
-<<<<<<< HEAD
 def full(shape: Any, fill_value: Any, *, dtype: DTypeLike = None, **others: Never) -> Tensor:
-    """One number repeated in a shape. Its dtype is that of the number (a tensor is broadcast, with its gradient)."""
+    """One number repeated in a shape. Its dtype is that of the number (a tensor or a list is broadcast, with its gradient)."""
     if others:
         _refuse("full", others)
-    if isinstance(fill_value, Tensor):
-=======
-def full(shape: Any, fill_value: Any, *, dtype: DTypeLike = None) -> Tensor:
-    """One number repeated in a shape. Its dtype is that of the number (a tensor or a list is broadcast, with its gradient)."""
     if isinstance(fill_value, ARRAYS):
->>>>>>> main
         filled = broadcast_to(fill_value, as_shape(shape, "full"))
         return filled if dtype is None else astype(filled, dtype)
     node = as_node(fill_value)
@@ -191,35 +180,25 @@ def ones_like(x: Operand, /, *, dtype: DTypeLike = None, **others: Never) -> Ten
     return _filled("ones_like", node.shape, 1, dtype or node.dtype)
 
 
-<<<<<<< HEAD
 def full_like(x: Operand, /, fill_value: Any, *, dtype: DTypeLike = None, **others: Never) -> Tensor:
-    """One number repeated in x's shape and dtype."""
+    """One number repeated in x's shape and dtype (a tensor or a list is broadcast, with its gradient)."""
     if others:
         _refuse("full_like", others)
-=======
-def full_like(x: Operand, /, fill_value: Any, *, dtype: DTypeLike = None) -> Tensor:
-    """One number repeated in x's shape and dtype (a tensor or a list is broadcast, with its gradient)."""
->>>>>>> main
     node = as_node(x)
     if isinstance(fill_value, ARRAYS):
         return astype(broadcast_to(fill_value, node.shape), dtype or node.dtype)
     return _filled("full_like", node.shape, fill_value, dtype or node.dtype)
 
 
-<<<<<<< HEAD
 def arange(
     start: float, /, stop: float | None = None, step: float = 1, *, dtype: DTypeLike = None, **others: Never
 ) -> Tensor:
-    """start, start + step, ... below stop (0 to start when stop is left out): int64 for ints, else the default floating."""
-    if others:
-        _refuse("arange", others)
-=======
-def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype: DTypeLike = None) -> Tensor:
     """start, start + step, ... below stop (0 to start when stop is left out): int64 for ints, else the default floating.
 
     Where start or step are tensors with one element, the result is differentiable in them.
     """
->>>>>>> main
+    if others:
+        _refuse("arange", others)
     if stop is None:
         start, stop = 0, start
     given: list[Any] = [start, stop, step]
@@ -235,18 +214,14 @@ def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype
     return wrap(array_node(np.arange(start, stop, step).astype(chosen.dtype), None, False))
 
 
-<<<<<<< HEAD
-def linspace(
-    start: Any, stop: Any, /, num: int, *, dtype: DTypeLike = None, endpoint: bool = True, **others: Never
-) -> Tensor:
-=======
 def _number(v: Any) -> Any:
     """The value of a tensor where its number decides a shape."""
     return force_array(v.node).item() if isinstance(v, Tensor) and v.size == 1 else v
 
 
-def linspace(start: Any, stop: Any, /, num: int, *, dtype: DTypeLike = None, endpoint: bool = True) -> Tensor:
->>>>>>> main
+def linspace(
+    start: Any, stop: Any, /, num: int, *, dtype: DTypeLike = None, endpoint: bool = True, **others: Never
+) -> Tensor:
     """num evenly spaced numbers from start to stop, stop included unless `endpoint` is False. Differentiable in both.
 
     Bounds with axes give that many numbers along a new first axis. An array's dtype is the result's, Python numbers take the
@@ -463,17 +438,12 @@ def std(
     return _composite("std", reductions.std, as_node(x), axis, correction, keepdims)
 
 
-<<<<<<< HEAD
-def norm(x: Operand, /, ord: float = 2, *, axis: Axis = None, keepdims: bool = False, **others: Never) -> Tensor:
+def norm(x: Operand, /, ord: Any = 2, *, axis: Axis = None, keepdims: bool = False, **others: Never) -> Tensor:
     """The vector norm of order `ord` over axes (None: all); its derivative is 0 where it is 0."""
     if others:
         _refuse("norm", others)
-=======
-def norm(x: Operand, /, ord: Any = 2, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """The vector norm of order `ord` over axes (None: all); its derivative is 0 where it is 0."""
     if isinstance(ord, ARRAYS):
         raise TypeError(f"norm: ord is a number, got {a(ord)}{at_user()}")
->>>>>>> main
     return _composite("norm", reductions.norm, as_node(x), ord, axis, keepdims)
 
 
@@ -703,17 +673,11 @@ def roll(x: Operand, /, shift: Any, *, axis: Axis = None, **others: Never) -> Te
     return _composite("roll", shaping.roll, as_node(x), shift, axis)
 
 
-<<<<<<< HEAD
-def pad(x: Operand, /, widths: Any, *, value: complex = 0, **others: Never) -> Tensor:
-    """A constant put around x. widths: (before, after) for each axis, or one pair or number for all."""
+def pad(x: Operand, /, widths: Any, *, value: Any = 0, **others: Never) -> Tensor:
+    """One number put around x, a tensor with its gradient. widths: (before, after) for each axis, or one for all."""
     if others:
         _refuse("pad", others)
-    return _composite("pad", shaping.pad, as_node(x), widths, value)
-=======
-def pad(x: Operand, /, widths: Any, *, value: Any = 0) -> Tensor:
-    """One number put around x, a tensor with its gradient. widths: (before, after) for each axis, or one for all."""
     return _composite("pad", shaping.pad, as_node(x), widths, value if is_scalar(value) else as_node(value))
->>>>>>> main
 
 
 def unfold(x: Operand, /, kernel_size: Any, *, stride: Any = 1, padding: Any = 0, dilation: Any = 1) -> Tensor:
