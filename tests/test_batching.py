@@ -153,7 +153,7 @@ def test_empty_batches(f):
         (lambda x: ad.vmap(lambda a: "text")(x), TypeError, "returned a str"),
         (lambda x: ad.vmap(lambda a: a if a.sum() > 0 else -a)(x), RuntimeError, "ad.where"),
         (lambda x: ad.vmap(lambda a: a.sum().item())(x), RuntimeError, "a value is needed"),
-        (lambda x: ad.vmap(lambda a: a[a > 0])(x), RuntimeError, "a value is needed"),
+        (lambda x: ad.vmap(lambda a: a[a > 0])(x), RuntimeError, "the shape of this depends on values"),
         (lambda x: ad.vmap(lambda a: ad.random.normal(()).item())(x), RuntimeError, "a random number"),
     ],
 )

@@ -41,8 +41,7 @@ def test_document(path):
     text = path.read_text()
     page = pages.Page(path)
     with pages.fresh_engine():
-        for match, source, line in pages.blocks(text):
-            page.run(source, line, match["language"])
+        pages.run_all(page, text)
 
 
 @pytest.mark.parametrize(
@@ -57,6 +56,30 @@ def test_document(path):
 def test_a_block_that_is_wrong_is_caught(language, source):
     with pages.fresh_engine(), pytest.raises(pages.BlockError, match=r"page\.md"):
         pages.Page(Path("page.md")).run(source, 4, language)
+
+
+TABLE = """
+```python
+x = 3
+```
+
+| there | here | gives |
+|---|---|---|
+| twice | `x * 2` | `6` |
+| a statement | `x = 4` | |
+| again | `x * 2` | `8` |
+"""
+
+
+def test_rows_of_a_table_run():
+    pages.run_all(pages.Page(Path("page.md")), TABLE)
+    assert [line for _, _, line in pages.rows(TABLE)] == [8, 9, 10]
+
+
+@pytest.mark.parametrize("change", [("`8`", "`9`"), ("`x * 2` | `6`", "`y * 2` | `6`"), ("`x = 4`", "x = 4")])
+def test_a_row_that_is_wrong_is_caught(change):
+    with pytest.raises(pages.BlockError, match="row"):
+        pages.run_all(pages.Page(Path("page.md")), TABLE.replace(*change))
 
 
 def test_what_a_block_shows():

@@ -60,24 +60,18 @@ def test_a_tensor_that_leaked_from_a_trace(use: Callable[[ad.Tensor], Any]) -> N
     kept = []
 
     def step(x: ad.Tensor) -> ad.Tensor:
-        kept.append(x.sum())
+        kept.append(x * 1)
         return x * 2
 
-    ad.jit(step)(X)
+    ad.vmap(step)(X)
     says(
         lambda: use(kept[0]),
         RuntimeError,
         "made while a function was traced",
-        "'argument 0 of step'",
-        "Return it from that function",
+        "under vmap",
+        "Return it from",
         line=False,
     )
-
-
-def test_a_tensor_that_leaked_from_vmap() -> None:
-    kept = []
-    ad.vmap(lambda x: kept.append(x) or x)(X)
-    says(lambda: kept[0].numpy(), RuntimeError, "made while a function was traced", "under vmap")
 
 
 # ---- random numbers --------------------------------------------------------------------------------------------------
@@ -225,7 +219,7 @@ def test_bars_of_tensors() -> None:
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots()
-    bars = axes.bar(ad.arange(3.0), ad.variable([1.0, 2.0, 3.0]), width=ad.tensor(0.5))
+    bars = axes.bar(ad.arange(3.0), ad.tensor([1.0, 2.0, 3.0]), width=ad.tensor(0.5))
     axes.barh(ad.arange(3.0), ad.tensor([1.0, 2.0, 3.0]))
     assert [float(b.get_height()) for b in bars] == [1.0, 2.0, 3.0]
     figure.canvas.draw()

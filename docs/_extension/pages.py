@@ -6,6 +6,9 @@ expression; a picture, a matplotlib figure or an explorer page there is a figure
 figure's caption. In a block of language ``console`` the lines ``$ adjoint ...`` are executed and compared with what stands
 under them. Warnings are errors. A block in another language is text.
 
+A table whose header is ``| ... | here | gives |`` has code in its second column, which the tests run in the page's namespace,
+between the blocks; what it gives, where the third column says it, is compared.
+
 The documentation's build shows the results (`executed.py`); the tests only want that all blocks run (`tests/test_documents.py`).
 """
 
@@ -34,6 +37,10 @@ BLOCK = re.compile(
     r"^```(?P<language>python|console)(?: +(?P<caption>[^\n]+))?\n(?P<source>.*?)^```$", re.MULTILINE | re.DOTALL
 )
 COMMAND = re.compile(r"^\$ adjoint (?P<arguments>.*)\n(?P<printed>(?:(?!\$ ).*\n)*)", re.MULTILINE)
+
+
+TABLE = re.compile(r"^\|[^\n]*\| here \| gives \|\n\|[-| ]+\|\n(?P<rows>(?:\|[^\n]*\|\n)+)", re.MULTILINE)
+ROW = re.compile(r"^\| (?:.* )?\| `(?P<code>[^`\n]+)` \| (?:`(?P<gives>[^`\n]+)` )?\|$", re.MULTILINE)
 
 
 class BlockError(Exception):
@@ -75,6 +82,21 @@ class Page:
                 return Result()
             return self._run_script(source, line)
 
+    def run_row(self, code: str, gives: str | None, line: int) -> None:
+        """Run the code of a table's row, and compare what it gives. Raises BlockError."""
+        try:
+            with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+                warnings.simplefilter("error")
+                try:
+                    found: Any = repr(eval(code, self.namespace))
+                except SyntaxError:  # a statement
+                    exec(code, self.namespace)
+                    found = None
+        except Exception as error:
+            raise BlockError(f"{self.path}, row at line {line}: {code}\n{traceback.format_exc()}") from error
+        if gives is not None and found != gives:
+            raise BlockError(f"{self.path}, row at line {line}: {code}\nexpected {gives}\ngot      {found}")
+
     def _run_script(self, source: str, line: int) -> Result:
         printed = io.StringIO()
         try:
@@ -110,6 +132,27 @@ def blocks(text: str) -> Iterator[tuple[re.Match[str], str, int]]:
     """The blocks of a document that run: where each stands, its source, and how many lines come before that."""
     for match in BLOCK.finditer(text):
         yield match, match["source"], text.count("\n", 0, match.start("source"))
+
+
+def rows(text: str) -> Iterator[tuple[str, str | None, int]]:
+    """The rows of tables that run: the code, what it gives if that is said, and the number of the line."""
+    for table in TABLE.finditer(text):
+        first = text.count("\n", 0, table.start("rows")) + 1
+        for number, row in enumerate(table["rows"].splitlines()):
+            match = ROW.match(row)
+            if match is None:
+                raise BlockError(f"line {first + number} is no row of code: {row}")
+            yield match["code"], match["gives"], first + number
+
+
+def run_all(page: Page, text: str) -> None:
+    """Run the blocks and rows of a page in their order."""
+    steps: list[tuple[int, Any]] = [
+        (line, (page.run, source, line, match["language"])) for match, source, line in blocks(text)
+    ]
+    steps += [(line, (page.run_row, code, gives, line)) for code, gives, line in rows(text)]
+    for _, (run, *arguments) in sorted(steps, key=lambda step: step[0]):
+        run(*arguments)
 
 
 def run_doctest(source: str, namespace: dict[str, Any], name: str, path: str | None, line: int) -> None:

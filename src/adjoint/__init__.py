@@ -20,6 +20,7 @@ from adjoint.api.modes import enable_grad, is_deterministic, is_grad_enabled, no
 from adjoint.api.transforms import grad, gradients, jvp, stop_gradient, value_and_grad, vjp
 from adjoint.execution.threads import get_num_threads, set_num_threads
 from adjoint.dtypes import DType, get_default_dtype, set_default_dtype
+from adjoint.hints import attribute_error as _attribute_error, install as _install_hints
 from adjoint.tensors import Tensor
 from adjoint.tensors.located import PrecisionWarning
 from adjoint.tensors.tensor import _f_namespace as _methods
@@ -77,8 +78,10 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"adjoint.{name}")
     if name in _LAZY_NAMES:
         return getattr(importlib.import_module(_LAZY_NAMES[name]), name)
-    raise importlib.import_module("adjoint.hints").attribute_error("adjoint", sys.modules[__name__], name)
+    raise _attribute_error("adjoint", sys.modules[__name__], name)
 
+
+_install_hints(Tensor)
 
 # `t.draw()` loads the pictures as `ad.draw` does
 _methods["draw"] = lambda *args, **options: __getattr__("draw")(*args, **options)

@@ -1,4 +1,7 @@
-"""What to write here for a name that NumPy, PyTorch or JAX has: one table, read only where a name wasn't found.
+"""What to write here for a name that NumPy, PyTorch or JAX has: one table, looked into only where a name wasn't found.
+
+Modules say it from their `__getattr__`. A tensor has an `Elsewhere` for each such name instead: with a `__getattr__` every
+protocol that NumPy asks a tensor for would cost microseconds.
 
 A row says what to write instead, as code that runs (`x`, `y` are arrays of shape (2, 3), `i` integers, `model` and
 `optimizer` what they are called), and after a `#` what else there is to know; a row that starts with `#` has no code. The
@@ -447,6 +450,43 @@ KEYWORDS: dict[str, str] = {
 }
 
 
+# Methods of PyTorch that change a tensor in place, and functions of `ad` that are no methods: what is said of them is a rule.
+IN_PLACE = """
+    abs_ add_ addcdiv_ addcmul_ addmm_ bernoulli_ ceil_ clamp_ clamp_max_ clamp_min_ clip_ copy_ cos_ cumsum_ div_ erf_ exp_
+    fill_ floor_ index_add_ index_copy_ index_fill_ lerp_ log_ masked_fill_ masked_scatter_ mul_ neg_ normal_ pow_ put_ random_
+    reciprocal_ relu_ remainder_ resize_ round_ rsqrt_ scatter_ scatter_add_ set_ sigmoid_ sin_ sqrt_ square_ squeeze_ sub_
+    swapaxes_ t_ tanh_ transpose_ tril_ triu_ trunc_ uniform_ unsqueeze_ zero_
+""".split()
+NO_METHODS = """
+    atan2 bitwise_and bitwise_or bitwise_xor concat copysign diff einsum erfc hypot logaddexp logical_xor matrix_transpose
+    not_equal one_hot pad power signbit stack tensordot vecdot where zeros_like ones_like full_like
+""".split()
+
+
+class Elsewhere:
+    """In place of an attribute that others have: to read it is the AttributeError that says what is here."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, owner: Any, kind: Any = None) -> NoReturn:
+        raise attribute_error("Tensor", owner, self.name)
+
+
+def install(kind: type) -> None:
+    """Give the class of tensors an `Elsewhere` for each name that it hasn't."""
+    for name in (*TENSOR, *IN_PLACE, *NO_METHODS):
+        if not hasattr(kind, name):
+            setattr(kind, name, Elsewhere(name))
+
+
+def is_elsewhere(kind: type, name: str) -> bool:
+    """Whether an attribute of a class only says what is here."""
+    return any(type(base.__dict__.get(name)) is Elsewhere for base in kind.__mro__)
+
+
 def split_row(row: str) -> tuple[str, str]:
     """The code of a row, and the remark after it."""
     code, _, remark = row.partition("#")
@@ -475,7 +515,9 @@ def hint(place: str, name: str) -> str:
 
 def attribute_error(place: str, owner: Any, name: str) -> AttributeError:
     """The error for a name that isn't there. `place`: the key of its table."""
-    subject = f"module {place!r}" if place.startswith("adjoint") else f"{type(owner).__name__!r}"
+    subject = (
+        f"module {place!r}" if place.startswith("adjoint") else repr(place if owner is None else type(owner).__name__)
+    )
     return AttributeError(f"{subject} has no attribute {name!r}{hint(place, name)}", name=name, obj=owner)
 
 

@@ -6,7 +6,6 @@ Philox (see primitives.random). Draws are recorded like every operation, their k
 
 from __future__ import annotations
 
-import importlib
 import math
 import sys
 import threading
@@ -18,6 +17,7 @@ import numpy as np
 from adjoint import tracing
 from adjoint.dtypes import as_dtype, default_dtype, float64, uint32, uint64
 from adjoint.graph import Node, array_type
+from adjoint.hints import attribute_error, keyword_error
 from adjoint.primitives.core import cast, data, ops
 from adjoint.shapes import Shape, as_shape, size_of
 from adjoint.tensors.conversion import a, array_node, as_node, dtype_of
@@ -30,7 +30,7 @@ __all__ = ["Generator", "bernoulli", "default_generator", "integers", "normal", 
 
 
 def __getattr__(name: str) -> Any:
-    raise importlib.import_module("adjoint.hints").attribute_error("adjoint.random", sys.modules[__name__], name)
+    raise attribute_error("adjoint.random", sys.modules[__name__], name)
 
 
 class Generator:
@@ -145,7 +145,7 @@ class Generator:
         The remainder of 64 bits: its bias is below (high - low) / 2**64.
         """
         if others:
-            raise importlib.import_module("adjoint.hints").keyword_error("random.integers", others, at_user())
+            raise keyword_error("random.integers", others, at_user())
         if high is None:
             low, high = 0, low
         wrong = [x for x in (low, high) if not isinstance(x, (int, np.integer, Unknown))]
@@ -198,7 +198,7 @@ def _is_number(x: Any, value: float) -> bool:
 
 def _real(name: str, shape: Any, dtype: Any, others: dict[str, Any]) -> tuple[Shape, Any]:
     if others:
-        raise importlib.import_module("adjoint.hints").keyword_error(f"random.{name}", others, at_user())
+        raise keyword_error(f"random.{name}", others, at_user())
     kind = default_dtype() if dtype is None else dtype_of(dtype)
     if kind.kind != "f":
         raise TypeError(f"{name}: dtype is float32 or float64, got {kind.name}{at_user()}")

@@ -84,7 +84,9 @@ class Program:
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
         # NumPy gives single numbers as scalars of its own, which native code can't take for arrays.
-        results = [x if type(x) is np.ndarray else np.asarray(x) for x in run(self.plan, [arrays[i] for i in self.order], [])]
+        results = [
+            x if type(x) is np.ndarray else np.asarray(x) for x in run(self.plan, [arrays[i] for i in self.order], [])
+        ]
         return [results[k] for k in self.picks]
 
 

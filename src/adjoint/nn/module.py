@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from adjoint import tracing, tree
+from adjoint.hints import attribute_error
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray, variable
 from adjoint.tensors.functions import tensor as make_tensor
@@ -131,9 +131,11 @@ class Module(tracing.Watched):
 
         def __getattr__(self, name: str) -> Any:
             # Reached only where no attribute has that name, or where a property raised.
+            if name.startswith("__"):  # a protocol that somebody asks for, as NumPy does
+                raise AttributeError(name)
             if hasattr(type(self), name):
                 return object.__getattribute__(self, name)
-            raise importlib.import_module("adjoint.hints").attribute_error("Module", self, name)
+            raise attribute_error("Module", self, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         state = object.__getattribute__(self, "__dict__")  # `self.__dict__` would count as read by who is traced

@@ -8,7 +8,6 @@ the user's line.
 from __future__ import annotations
 
 import builtins
-import importlib
 import math
 import operator
 from collections.abc import Callable, Sequence
@@ -20,6 +19,7 @@ import numpy as np
 from adjoint.composites import indexing, products, reductions, shaping
 from adjoint.dtypes import as_dtype, default_dtype, promote
 from adjoint.graph import Node, Variable, array_type
+from adjoint.hints import keyword_error
 from adjoint.primitives import elementwise as _elementwise
 from adjoint.primitives.core import cast, full as _full, is_scalar, ops
 from adjoint.shapes import as_shape, broadcast_shapes, normalize_axis, resolve_reshape
@@ -68,7 +68,7 @@ def _refuse(name: str, keywords: dict[str, Any], shape: Any = None, more: tuple[
     """Raise the TypeError for arguments under names from elsewhere."""
     if more:
         raise TypeError(f"{name}: the shape is one int or one tuple: ad.{name}({(shape, *more)}){at_user()}")
-    raise importlib.import_module("adjoint.hints").keyword_error(name, keywords, at_user())
+    raise keyword_error(name, keywords, at_user())
 
 
 # Constructors ---------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import numpy as np
 
 from adjoint.composites import shaping
 from adjoint.graph import Node, Primitive, Variable
+from adjoint.hints import hint, is_elsewhere
 from adjoint.primitives import elementwise
 from adjoint.primitives.core import FULL, LEAF, PLACEHOLDER, VERSION, cast, leaf, ops, stop_gradient
 from adjoint.primitives.custom import CUSTOM
@@ -152,13 +153,8 @@ class Tensor(Values, Gradients, Assignment):
         with recording_at_user():
             return handler(*args, **keywords)
 
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            # Reached only where no attribute has that name, or where a property raised.
-            if hasattr(type(self), name):
-                return object.__getattribute__(self, name)
-            raise importlib.import_module("adjoint.hints").attribute_error("Tensor", self, name)
+    def __dir__(self) -> list[str]:
+        return [name for name in object.__dir__(self) if not is_elsewhere(type(self), name)]
 
     # What `operators` and `protocols` set, declared for type checkers ------------------------------------------------------
 
@@ -255,7 +251,7 @@ def _missing(name: str, keywords: list[str]) -> TypeError:
     )
     short = name.rpartition(".")[2]
     listed = short in importlib.import_module("adjoint").__all__
-    here = f"; here it is ad.{short}" if listed else importlib.import_module("adjoint.hints").hint("adjoint", short)
+    here = f"; here it is ad.{short}" if listed else hint("adjoint", short)
     return TypeError(
         f"{name}: {lacking}{here}. {'Else write' if here else 'Write'} it with adjoint's own functions, wrap it in ad.host_call, "
         f"which can be given a derivative, or where a constant is meant call it on t.detach().numpy(){at_user()}"
