@@ -8,12 +8,10 @@ moves. State that is tensors or numbers needs no epoch: a compiled function read
 from __future__ import annotations
 
 import itertools
-from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from adjoint._setting import Setting
 
 
 class Tracer(Protocol):
@@ -69,11 +67,11 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-@contextmanager
-def paused() -> Iterator[None]:
+class paused(Setting[Tracer | None]):
     """Inside, what happens happens for good: nothing is traced."""
-    token = ACTIVE.set(None)
-    try:
-        yield
-    finally:
-        ACTIVE.reset(token)
+
+    def __init__(self) -> None:
+        super().__init__(ACTIVE)
+
+    def __enter__(self) -> None:
+        self.set(None)

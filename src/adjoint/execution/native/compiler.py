@@ -13,6 +13,8 @@ from adjoint import _optional
 from adjoint.execution.interrupts import Uninterrupted
 from adjoint.execution.native import cache
 
+ENGINE_BYTES = 60_000  # what an engine takes beside its code
+
 _lock = threading.RLock()  # held for every call of LLVM
 _state: dict[str, Any] = {}
 
@@ -79,8 +81,9 @@ def attributes(bits: int) -> str:
 class Library:
     """Compiled functions, alive as long as this object."""
 
-    def __init__(self, engine: Any) -> None:
+    def __init__(self, engine: Any, size: int) -> None:
         self.engine = engine
+        self.nbytes = ENGINE_BYTES + 2 * size  # about what it takes, with object code of that size
 
     def address(self, name: str) -> int:
         with _lock:
@@ -102,7 +105,7 @@ def compile_text(text: str) -> Library:
         engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())  # which the engine then owns
         engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         engine.finalize_object()
-    return Library(engine)
+    return Library(engine, len(code))
 
 
 def _machine() -> Any:

@@ -44,6 +44,7 @@ MAX_FRAMES = 4  # runs of one plan at the same time that leave their frames for 
 MAX_STEPS = 3000  # larger graphs stay with the interpreter
 FOR_GOOD = 1000  # steps that are worth compiling whatever they are, where a plan is to be run again and again
 TAPE_FROM = 64  # steps on tiny arrays that are better interpreted by the tape machine than compiled
+UNIT_BYTES = 3000  # of Python's objects that describe what a slot became, and of frames
 LONG = 1 << 16  # elements: from here on other Python threads may run meanwhile
 
 
@@ -63,7 +64,6 @@ def compile_plan(plan: Plan, for_good: bool = False) -> Native | Tape | None:
     if count >= TAPE_FROM and is_tiny(plan) and (count <= MAX_STEPS or not is_grouped(plan)):
         tape = compile_tape(plan)
         if tape is not None:
-            plan.steps = []
             return tape
     return compile_nests(plan)
 
@@ -80,9 +80,7 @@ def compile_nests(plan: Plan) -> Native | None:
         return None
     recompute(fusion)
     join(fusion)
-    program = Native(fusion)
-    plan.steps = []  # the program holds what it needs of them
-    return program
+    return Native(fusion)
 
 
 class Native:
@@ -146,6 +144,12 @@ class Native:
             (signature(self.library.address(f"segment{k}")), None) if step is None else (None, step)
             for k, step in self.pieces
         ]
+
+    @property
+    def nbytes(self) -> int:
+        """About the bytes that it takes: machine code, constants, and what describes its units."""
+        constants = sum([int(array.nbytes) for array in self.keep])
+        return self.library.nbytes + constants + UNIT_BYTES * len(self.plan.types)
 
     # Preparation
 
@@ -385,15 +389,17 @@ class Native:
                 elif step is not None:
                     self.run_host(step, leaves, frame)
             if self.whole is not None:
-                return [env[root] for root in self.whole]
-            return [self.array(slot, leaves, frame) for slot in self.fusion.results]
+                results = [env[root] for root in self.whole]
+            else:
+                results = [self.array(slot, leaves, frame) for slot in self.fusion.results]
         finally:
             frame.env = {}
             frame.block = None
             if lent is not None:
                 give_back(lent)
-            if len(self.frames) < MAX_FRAMES:
-                self.frames.append(frame)
+        if len(self.frames) < MAX_FRAMES:  # not after an interrupt, which may have come before a failure was dealt with
+            self.frames.append(frame)
+        return results
 
     def fail(self, frame: Frame) -> None:
         """Raise what a segment has noted."""
