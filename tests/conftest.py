@@ -12,6 +12,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import adjoint as ad
+from adjoint.primitives import core
+from adjoint.tensors import located
 
 # A run in CI must not fail by chance: it draws the same programs each time; `whole` looks for new ones.
 common = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
@@ -26,6 +28,7 @@ def fresh_state():
     """Undo what a test did to the engine's modes, and let none depend on the random numbers that another drew."""
     dtype = ad.get_default_dtype()
     ad.random.seed(0)
+    core.ON_WIDENING[:] = [located.warn_of_widening]
     yield
     ad.set_default_dtype(dtype)
     ad.set_deterministic(False)

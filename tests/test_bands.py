@@ -106,6 +106,7 @@ DENSE: dict[str, tuple[Function, Any]] = {
 }  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore::adjoint.PrecisionWarning")
 @pytest.mark.parametrize("case", SPARSE)
 def test_a_derivative_along_unit_arrays_is_computed_on_its_diagonals(
     case: str, monkeypatch: pytest.MonkeyPatch

@@ -244,7 +244,7 @@ def test_vectorized_philox_is_numpys():
     keys = np.array([0, 5, 2**63 + 11], np.uint64)
     counters = np.array([0, 77, 2**40], np.uint64)
     lanes = np.array([0, 1, 9], np.uint64)
-    found = philox(keys, counters, lanes, 11)
+    found = philox(keys, counters, lanes, 0, 11)
     for k in range(3):
         start = int(counters[k]) + (int(lanes[k]) << 64)
         np.testing.assert_array_equal(found[k], np.random.Philox(key=int(keys[k]), counter=start).random_raw(11))

@@ -89,6 +89,7 @@ def test_mixing_with_numpy_arrays() -> None:
     assert isinstance(np.float64(2) * x, ad.Tensor)
 
 
+@pytest.mark.filterwarnings("ignore::adjoint.PrecisionWarning")
 def test_casts_give_gradients_in_the_dtype_of_the_input() -> None:
     x = ad.variable([1.0, 2.0], dtype="float64")
     (x.astype("float32") * 3).sum().backward()

@@ -111,6 +111,30 @@ def test_a_leaf_that_is_nan():
     assert "a constant holds" in ad.explain_nan(w * ad.tensor(float("inf"))).text
 
 
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda w: w.data.__setitem__(0, -1.0),
+        lambda w: w.data.__setitem__(slice(1, None), -w.data[1:]),
+        lambda w: w.data.__setitem__(ad.tensor([0, 2]), ad.tensor([5.0, -2.0])),
+        lambda w: w.data.__isub__(1.5),
+        lambda w: [w.data.__isub__(3.0), w.data.__setitem__(1, 2.0)],
+    ],
+)
+def test_explain_nan_after_a_write_that_nobody_read(write, capsys):
+    w = ad.variable([1.0, 2.0, 3.0], name="w")
+    write(w)
+    report = ad.explain_nan(ad.log(w).sum())
+    assert (report.operation, report.kind, report.direction) == ("Log", "NaN", "forward")
+    assert capsys.readouterr().out == f"{report.text}\n"
+
+
+def test_a_nan_that_was_written(capsys):
+    w = ad.variable([1.0, 2.0, 3.0])
+    w.data[1] = float("nan")
+    assert "holds a NaN itself" in ad.explain_nan(w.sum()).text
+
+
 def test_explain_nan_after_the_loss_was_read():
     w = ad.variable(np.array([0.5, -0.5]))
     loss = ad.log(w).sum()

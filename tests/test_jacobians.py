@@ -27,6 +27,7 @@ def test_shapes(jacobian, shape):
     assert found.dtype == "float64" and not found.requires_grad
 
 
+@pytest.mark.filterwarnings("ignore::adjoint.PrecisionWarning")
 @pytest.mark.parametrize("jacobian", MODES)
 def test_containers_and_several_arguments(jacobian):
     p = {"w": double([[1.0, 2.0], [3.0, 4.0]]), "b": (double(5.0), ad.tensor([1, 0]))}

@@ -36,6 +36,7 @@ get_default_dtype explain explain_nan gradient_flow check_grads gradients grad v
 vmap jit get_num_threads set_num_threads
 jacfwd jacrev jacobian hessian hvp linearize checkpoint stop_gradient custom_jvp custom_vjp
 host_call result_type save load draw explore show_pictures
+scan while_loop fori_loop cond switch map associative_scan
 """
 
 EACH = [

@@ -65,6 +65,7 @@ def test_auxiliary_output() -> None:
     equal(auxiliary["double"], [2.0, 4.0])
 
 
+@pytest.mark.filterwarnings("ignore::adjoint.PrecisionWarning")
 def test_results_are_untracked_where_the_inputs_are() -> None:
     x = double([1.0, 2.0])
     out, pullback = ad.vjp(lambda x: x * 2, x)

@@ -20,6 +20,7 @@ from adjoint.api.transforms import grad, gradients, jvp, stop_gradient, value_an
 from adjoint.execution.threads import get_num_threads, set_num_threads
 from adjoint.dtypes import DType, get_default_dtype, set_default_dtype
 from adjoint.tensors import Tensor
+from adjoint.tensors.located import PrecisionWarning
 from adjoint.tensors.tensor import _f_namespace as _methods
 from adjoint.tensors.functions import (
     abs, acos, acosh, add, all, any, arange, argmax, argmin, argsort, asarray, asin, asinh, astype, atan, atan2, atanh,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from adjoint.api.checks import check_grads
     from adjoint.api.jacobians import hessian, hvp, jacfwd, jacobian, jacrev, linearize
     from adjoint.api.jit import jit
+    from adjoint.api.loops import associative_scan, cond, fori_loop, map, scan, switch, while_loop
     from adjoint.api.pictures import Drawing, Exploration, draw, explore, show_pictures
     from adjoint import cli, data, debug, interop, nn, optim, plot, train
     from adjoint.debug import explain, explain_nan, gradient_flow
@@ -56,6 +58,7 @@ pi, e, inf, nan, newaxis = 3.141592653589793, 2.718281828459045, float("inf"), f
 # Subpackages and names that are imported when first used, so that `import adjoint` stays fast.
 _LAZY_MODULES = frozenset({"cli", "data", "debug", "interop", "nn", "optim", "plot", "train"})
 _LAZY_NAMES = {
+    **dict.fromkeys(("associative_scan", "cond", "fori_loop", "map", "scan", "switch", "while_loop"), "adjoint.api.loops"),
     "jit": "adjoint.api.jit", "check_grads": "adjoint.api.checks",
     **dict.fromkeys(("hessian", "hvp", "jacfwd", "jacobian", "jacrev", "linearize"), "adjoint.api.jacobians"),
     "save": "adjoint.interop", "load": "adjoint.interop",
@@ -82,26 +85,27 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "Context", "DType", "Drawing", "Exploration", "Function", "Tensor", "abs", "acos", "acosh", "add", "all", "any",
-    "arange", "argmax", "argmin", "argsort", "asarray", "asin", "asinh", "astype", "atan", "atan2", "atanh",
-    "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bool",
-    "broadcast_arrays", "broadcast_to", "ceil", "check_grads", "checkpoint", "cli", "clip", "complex128", "complex64",
-    "concat", "conj", "copysign", "cos", "cosh", "count_nonzero", "cumulative_prod", "cumulative_sum", "custom_jvp",
-    "custom_vjp", "data", "debug", "diff", "divide", "dot", "draw", "e", "einsum", "empty", "enable_grad", "equal",
-    "erf", "erfc", "evaluate", "exp", "expand_dims", "explain", "explain_nan", "explore", "expm1", "eye", "flatten",
-    "flip", "float32", "float64", "floor", "floor_divide", "fold", "full", "full_like", "function", "gelu",
-    "get_default_dtype", "get_num_threads", "grad", "gradient_flow", "gradients", "greater", "greater_equal", "hessian",
-    "host_call", "hvp", "hypot", "imag", "inf", "int16", "int32", "int64", "int8", "interop", "is_deterministic",
-    "is_grad_enabled", "isfinite", "isinf", "isnan", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "less", "less_equal",
-    "linearize",
+    "Context", "DType", "Drawing", "Exploration", "Function", "PrecisionWarning", "Tensor", "abs", "acos", "acosh",
+    "add", "all", "any", "arange", "argmax", "argmin", "argsort", "asarray", "asin", "asinh", "associative_scan",
+    "astype", "atan", "atan2", "atanh", "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or",
+    "bitwise_right_shift", "bitwise_xor", "bool", "broadcast_arrays", "broadcast_to", "ceil", "check_grads",
+    "checkpoint", "cli", "clip", "complex128", "complex64", "concat", "cond", "conj", "copysign", "cos", "cosh",
+    "count_nonzero", "cumulative_prod", "cumulative_sum", "custom_jvp", "custom_vjp", "data", "debug", "diff", "divide",
+    "dot", "draw", "e", "einsum", "empty", "enable_grad", "equal", "erf", "erfc", "evaluate", "exp", "expand_dims",
+    "explain", "explain_nan", "explore", "expm1", "eye", "flatten", "flip", "float32", "float64", "floor",
+    "floor_divide", "fold", "fori_loop", "full", "full_like", "function", "gelu", "get_default_dtype",
+    "get_num_threads", "grad", "gradient_flow", "gradients", "greater", "greater_equal", "hessian", "host_call", "hvp",
+    "hypot", "imag", "inf", "int16", "int32", "int64", "int8", "interop", "is_deterministic", "is_grad_enabled",
+    "isfinite", "isinf", "isnan", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "less", "less_equal", "linearize",
     "linspace", "load", "log", "log10", "log1p", "log2", "log_softmax", "logaddexp", "logical_and", "logical_not",
-    "logical_or", "logical_xor", "logsumexp", "matmul", "matrix_transpose", "max", "maximum", "mean", "meshgrid", "min",
-    "minimum", "moveaxis", "multiply", "nan", "negative", "newaxis", "nn", "no_grad", "nonzero", "norm", "not_equal",
-    "one_hot", "ones", "ones_like", "optim", "outer", "pad", "permute_dims", "pi", "plot", "positive", "power", "prod",
-    "random", "real", "reciprocal", "relu", "remainder", "repeat", "reshape", "result_type", "roll", "round", "save",
-    "scatter_add", "set_default_dtype", "set_deterministic", "set_num_threads", "show_pictures", "sigmoid", "sign", "signbit",
-    "silu", "sin", "sinh", "softmax", "softplus", "sort", "split", "sqrt", "square", "squeeze", "stack", "std", "stop_gradient",
-    "subtract", "sum", "swapaxes", "take", "take_along_axis", "tan", "tanh", "tensor", "tensordot", "tile", "train",
-    "tree", "tril", "triu", "trunc", "uint16", "uint32", "uint64", "uint8", "unfold", "unstack", "value_and_grad",
-    "var", "variable", "vecdot", "vjp", "vmap", "where", "zeros", "zeros_like",
+    "logical_or", "logical_xor", "logsumexp", "map", "matmul", "matrix_transpose", "max", "maximum", "mean", "meshgrid",
+    "min", "minimum", "moveaxis", "multiply", "nan", "negative", "newaxis", "nn", "no_grad", "nonzero", "norm",
+    "not_equal", "one_hot", "ones", "ones_like", "optim", "outer", "pad", "permute_dims", "pi", "plot", "positive",
+    "power", "prod", "random", "real", "reciprocal", "relu", "remainder", "repeat", "reshape", "result_type", "roll",
+    "round", "save", "scan", "scatter_add", "set_default_dtype", "set_deterministic", "set_num_threads",
+    "show_pictures", "sigmoid", "sign", "signbit", "silu", "sin", "sinh", "softmax", "softplus", "sort", "split",
+    "sqrt", "square", "squeeze", "stack", "std", "stop_gradient", "subtract", "sum", "swapaxes", "switch", "take",
+    "take_along_axis", "tan", "tanh", "tensor", "tensordot", "tile", "train", "tree", "tril", "triu", "trunc", "uint16",
+    "uint32", "uint64", "uint8", "unfold", "unstack", "value_and_grad", "var", "variable", "vecdot", "vjp", "vmap",
+    "where", "while_loop", "zeros", "zeros_like",
 ]  # fmt: skip

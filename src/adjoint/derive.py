@@ -208,6 +208,16 @@ def _custom_linear(u: Any, node: Node, wanted: Sequence[bool]) -> list[Node | No
 _LINEAR: dict[Primitive, Any] = {CUSTOM: _custom_linear, CHECKPOINT: _straight_through}
 
 
+def transposes(op: Primitive, rule: Any) -> None:
+    """Let an operation have another rule, called like its `vjp`, in the graph that forward mode transposes."""
+    _LINEAR[op] = rule
+
+
+def differentiable(outputs: Nodes, sources: Iterable[Node]) -> set[Node]:
+    """The nodes below the outputs that depend on the sources by a differentiable path, the sources that they meet included."""
+    return _active(outputs, set(sources), True, set())[1]
+
+
 # The reverse pass as one lazy node ------------------------------------------------------------------------------------
 
 

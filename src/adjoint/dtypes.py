@@ -15,11 +15,13 @@ from adjoint.unknown import Unknown
 
 __all__ = ["DTYPES", "DType", "as_dtype", "default_dtype", "get_default_dtype", "promote", "set_default_dtype"]
 
+PREFIX = "adjoint."  # of the name in a repr, which names the dtype too
 KIND_ORDER = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
 
 
 class DType:
-    """One element type. Compares equal to its name and to its NumPy dtype; `np.dtype(t)` accepts it."""
+    """One element type. Compares equal to its name, with or without `adjoint.` before it, and to its NumPy dtype;
+    `np.dtype(t)` accepts it."""
 
     __slots__ = ("bits", "dtype", "inexact", "kind", "name", "types")
 
@@ -38,13 +40,13 @@ class DType:
         return self.dtype.itemsize
 
     def __repr__(self) -> str:
-        return f"adjoint.{self.name}"
+        return PREFIX + self.name
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, DType):
             return self is other
         if isinstance(other, str):
-            return self.name == other
+            return self.name == other.removeprefix(PREFIX)
         try:
             return bool(self.dtype == other)
         except TypeError:
@@ -118,7 +120,8 @@ def as_dtype(dtype: Any) -> DType:
     if dtype is complex:
         return complex_of(default_dtype())
     try:
-        return BY_NUMPY[np.dtype(dtype).newbyteorder("=")]
+        known_name = dtype.removeprefix(PREFIX) if isinstance(dtype, str) else dtype
+        return BY_NUMPY[np.dtype(known_name).newbyteorder("=")]
     except (KeyError, TypeError):
         known = ", ".join(NAMES)
         name = getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or dtype

@@ -74,6 +74,8 @@ def conv2d(x: Node, weight: Node, bias: Node | None, stride: Any, padding: Any, 
         )
     if bias is not None and bias.shape != weight.shape[:1]:
         raise ValueError(f"{name}: the bias has shape {weight.shape[:1]}, not {bias.shape}")
+    if bias is not None and bias.dtype.kind == "c":
+        raise TypeError(f"{name}: the bias is {bias.dtype.name}; convolutions are of real numbers, not complex ones")
 
     def convolved(images: Node) -> Node:
         y = ops.convolution(images, weight, geometry)

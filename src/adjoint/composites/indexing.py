@@ -45,7 +45,8 @@ def parse(shape: Shape, index: Any, force: Force) -> Index:
     if used > len(shape):
         raise IndexError(f"too many indices for an array of shape {shape}: {used} were given")
     at = places[0] if places else len(items)
-    items[at : at + 1] = [slice(None)] * (len(shape) - used)
+    # one that stands for no axis stays: as in NumPy it separates the arrays on its two sides
+    items[at : at + 1] = [slice(None)] * (len(shape) - used) or items[at : at + 1]
     slices: list[tuple[int, int, int]] = []
     out: list[int] = []
     arrays: list[Node] = []
@@ -56,6 +57,8 @@ def parse(shape: Shape, index: Any, force: Force) -> Index:
         axis = len(slices)
         if item is None:
             out.append(1)
+        elif item is Ellipsis:
+            continue
         elif isinstance(item, slice):
             try:
                 start, stop, step = item.indices(shape[axis])
@@ -74,7 +77,14 @@ def parse(shape: Shape, index: Any, force: Force) -> Index:
                 arrays.append(data(np.zeros((), np.int64)))
                 axes.append(len(out))
                 out.append(1)
+        elif isinstance(item, _Mask) and not item.shape:  # an axis of size one, taken once or not at all
+            stands.append(position)
+            arrays.append(data(np.zeros(int(item.mask), np.int64)))
+            axes.append(len(out))
+            out.append(1)
         else:
+            if isinstance(item, _Mask):
+                _check_mask(item.shape, shape[axis:])
             for array in item if isinstance(item, list) else [item]:
                 n = shape[len(slices)]
                 slices.append((0, n, 1))
@@ -103,6 +113,8 @@ def _normalized(item: Any, force: Force) -> Any:
     if isinstance(item, (list, tuple)):
         item = np.asarray(item) if len(item) else np.zeros(0, np.int64)
     kind = item.dtype.kind
+    if kind == "b" and item.shape == (0,):  # to NumPy an empty list of positions, like any empty list
+        item, kind = np.zeros(0, np.int64), "i"
     if kind == "b":
         mask = force(item) if isinstance(item, Node) else item
         return _Mask([data(i) for i in np.nonzero(mask)] if mask.ndim else [], mask.shape, mask)
@@ -127,7 +139,7 @@ class _Mask(list):  # type: ignore[type-arg]
 def _consumes(item: Any) -> int:
     if item is None or item is Ellipsis:
         return 0
-    return len(item) if isinstance(item, list) else 1
+    return len(item.shape) if isinstance(item, _Mask) else 1
 
 
 def _in_bounds(index: Node, axis: int, n: int) -> Node:
@@ -149,18 +161,9 @@ def never_from_the_end(numbers: Node, count: int) -> Node:
     return ops.where(ops.less(numbers, 0), ops.subtract(numbers, count), numbers)
 
 
-def _check_masks(shape: Shape, index: Any, force: Force) -> None:
-    axis = 0
-    items = index if isinstance(index, tuple) else (index,)
-    if any(item is Ellipsis for item in items):
-        return
-    for item in items:
-        if isinstance(item, (Node, np.ndarray)) and item.dtype.kind == "b" and len(item.shape):
-            if item.shape != shape[axis : axis + len(item.shape)]:
-                raise IndexError(f"mask of shape {item.shape} does not match the indexed shape {shape[axis:]}")
-            axis += len(item.shape)
-        elif item is not None:
-            axis += 1
+def _check_mask(mask: Shape, shape: Shape) -> None:
+    if mask != shape[: len(mask)]:
+        raise IndexError(f"mask of shape {mask} does not match the indexed shape {shape}")
 
 
 def _arranged(parsed: Index) -> tuple[list[Node], Shape, tuple[int, ...]]:
@@ -173,9 +176,6 @@ def _arranged(parsed: Index) -> tuple[list[Node], Shape, tuple[int, ...]]:
 
 def getitem(x: Node, index: Any, force: Force) -> Node:
     """x[index]."""
-    _check_masks(x.shape, index, force)
-    if _zero_dimensional_mask(index):
-        return _getitem_scalar_mask(x, index, force)
     parsed = parse(x.shape, index, force)
     part = ops.reshape(ops.slice_(x, parsed.slices), parsed.shape)
     if not parsed.arrays:
@@ -190,47 +190,12 @@ def getitem(x: Node, index: Any, force: Force) -> Node:
     return ops.permute_dims(found, moved)
 
 
-def _zero_dimensional_mask(index: Any) -> bool:
-    items = index if isinstance(index, tuple) else (index,)
-    return any(
-        isinstance(i, (bool, np.bool_)) or (isinstance(i, (Node, np.ndarray)) and i.dtype.kind == "b" and i.shape == ())
-        for i in items
-    )
-
-
-def _getitem_scalar_mask(x: Node, index: Any, force: Force) -> Node:
-    keep, rest = _scalar_masks(index, force)
-    part = getitem(x, rest, force)
-    return ops.gather(ops.reshape(part, (1, *part.shape)), [data(np.zeros(int(keep), np.int64))])
-
-
-def _scalar_masks(index: Any, force: Force) -> tuple[bool, tuple[Any, ...]]:
-    """Whether all 0-d masks of an index hold, and the rest of it."""
-    items = list(index) if isinstance(index, tuple) else [index]
-    keep, rest = True, []
-    for item in items:
-        if isinstance(item, (bool, np.bool_)):
-            keep = keep and bool(item)
-        elif isinstance(item, (Node, np.ndarray)) and item.dtype.kind == "b" and item.shape == ():
-            keep = keep and bool(force(item) if isinstance(item, Node) else item)
-        else:
-            rest.append(item)
-    return keep, tuple(rest)
-
-
 def setitem(x: Node, index: Any, value: Any, force: Force) -> Node:
     """x with x[index] replaced by a node or Python scalar, broadcast and cast as NumPy does."""
-    _check_masks(x.shape, index, force)
-    if _zero_dimensional_mask(index):
-        keep, rest = _scalar_masks(index, force)
-        if not keep:
-            return x
-        if isinstance(value, Node) and value.ndim and value.shape[0] == 1:
-            value = ops.reshape(value, value.shape[1:])  # the axis that the mask stands for
-        return setitem(x, rest, value, force)
     whole_mask = index[0] if isinstance(index, tuple) and len(index) == 1 else index
-    if isinstance(whole_mask, (Node, np.ndarray)) and whole_mask.dtype.kind == "b":
+    if isinstance(whole_mask, (Node, np.ndarray)) and whole_mask.dtype.kind == "b" and whole_mask.shape != (0,):
         mask = whole_mask if isinstance(whole_mask, Node) else data(whole_mask)
+        _check_mask(mask.shape, x.shape)
         if not isinstance(value, Node) or value.shape == ():
             wide = ops.reshape(mask, mask.shape + (1,) * (x.ndim - mask.ndim))
             return ops.where(ops.broadcast_to(wide, x.shape), _as_value(value, x, x.shape), x)

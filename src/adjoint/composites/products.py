@@ -8,7 +8,7 @@ from typing import Any
 from adjoint.composites.recipes import remembered
 from adjoint.graph import Node, array_type, get_mode
 from adjoint.primitives.contraction import MATMUL
-from adjoint.primitives.core import conjugate, ops, same_type
+from adjoint.primitives.core import cast, conjugate, ops, same_type
 from adjoint.shapes import Shape, broadcast_shapes, normalize_axis, size_of
 
 
@@ -59,11 +59,17 @@ def linear(x: Node, weight: Node, bias: Node | None) -> Node:
 
 
 def vecdot(a: Node, b: Node, axis: int) -> Node:
-    a, b = same_type("vecdot", [a, b])
+    a, b = [_axis_last(x, axis) for x in same_type("vecdot", [a, b])]
+    if a.shape[-1] != b.shape[-1]:
+        raise ValueError(f"vecdot: along axis {axis} the sizes are {a.shape[-1]} and {b.shape[-1]}; they must be equal")
     shape = broadcast_shapes("vecdot", a.shape, b.shape)
-    a, b = ops.broadcast_to(a, shape), ops.broadcast_to(b, shape)
-    axis = normalize_axis(axis, len(shape), "vecdot")
-    return ops.sum(ops.multiply(conjugate(a), b), (axis,))
+    products = ops.multiply(conjugate(ops.broadcast_to(a, shape)), ops.broadcast_to(b, shape))
+    return cast(ops.sum(products, (len(shape) - 1,)), a.dtype)
+
+
+def _axis_last(x: Node, axis: int) -> Node:
+    place = normalize_axis(axis, x.ndim, "vecdot")
+    return ops.permute_dims(x, (*(i for i in range(x.ndim) if i != place), place))
 
 
 def dot(a: Node, b: Node) -> Node:
@@ -86,6 +92,8 @@ def tensordot(a: Node, b: Node, axes: Any) -> Node:
         first, second = (list(x) if isinstance(x, Sequence) else [x] for x in axes)
     first = [normalize_axis(i, a.ndim, "tensordot") for i in first]
     second = [normalize_axis(i, b.ndim, "tensordot") for i in second]
+    if len(set(first)) < len(first) or len(set(second)) < len(second):
+        raise ValueError(f"tensordot: axes {axes} name an axis twice")
     if [a.shape[i] for i in first] != [b.shape[i] for i in second]:
         raise ValueError(f"tensordot: axes {first} of {a.shape} and {second} of {b.shape} differ in size")
     rest_a = [i for i in range(a.ndim) if i not in first]
@@ -178,7 +186,7 @@ def _check_sizes(subscripts: str, terms: list[tuple[Node, str]]) -> None:
 
 def _sum_out(x: Node, labels: str, needed: set[str]) -> tuple[Node, str]:
     axes = tuple(i for i, c in enumerate(labels) if c not in needed)
-    return (ops.sum(x, axes) if axes else x), "".join(c for c in labels if c in needed)
+    return (cast(ops.sum(x, axes), x.dtype) if axes else x), "".join(c for c in labels if c in needed)
 
 
 def _contract(a: Node, la: str, b: Node, lb: str, needed: set[str]) -> tuple[Node, str]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+import operator
+from typing import Any
 
 from adjoint.composites.recipes import remembered
+from adjoint.dtypes import DType
 from adjoint.graph import Node, array_type
-from adjoint.primitives.core import conjugate, inexact, ops, stop_gradient, zeros
+from adjoint.primitives.core import cast, conjugate, inexact, ops, stop_gradient, zeros
 from adjoint.shapes import Shape, drop_axes, keep_axes, normalize_axes, normalize_axis, size_of
 
 Axis = int | tuple[int, ...] | None
@@ -17,10 +20,12 @@ def reduced(x: Node, axes: Shape) -> Shape:
     return keep_axes(x.shape, axes)
 
 
-def reduce(name: str, x: Node, axis: Axis, keepdims: bool) -> Node:
-    """A reducing primitive over axes given as users give them."""
+def reduce(name: str, x: Node, axis: Axis, keepdims: bool, dtype: DType | None = None) -> Node:
+    """A reducing primitive over axes given as users give them. With a dtype, all is added up in it, and wraps as it does."""
     axes = normalize_axes(axis, x.ndim, name)
-    result = getattr(ops, name)(x, axes)
+    result = getattr(ops, name)(x if dtype is None else cast(x, dtype), axes)
+    if dtype is not None:
+        result = cast(result, dtype)  # small integers were added up as wide ones, and have the same last bits
     return ops.reshape(result, keep_axes(x.shape, axes)) if keepdims else result
 
 
@@ -36,12 +41,27 @@ def mean(x: Node, axis: Axis, keepdims: bool) -> Node:
 def var(x: Node, axis: Axis, correction: float, keepdims: bool) -> Node:
     x = inexact(x)
     axes = normalize_axes(axis, x.ndim, "var")
-    count = size_of(tuple(x.shape[a] for a in axes))
-    centered = ops.subtract(x, mean(x, axes, True))
-    squares = ops.multiply(centered, centered)
-    if x.dtype.kind == "c":
-        squares = ops.real(ops.multiply(centered, conjugate(centered)))
-    return ops.divide(reduce("sum", squares, axes, keepdims), max(float(count - correction), 0.0))
+    count = float(size_of(tuple(x.shape[a] for a in axes)))
+    # The variance is the same whatever is taken off. So the mean's rounding error, which may be large beside the deviations,
+    # doesn't count: what it leaves is taken off as the square of the deviations' own mean.
+    shifted = ops.subtract(x, stop_gradient(mean(x, axes, True)))
+    left = ops.subtract(_sum_of_squares(shifted, axes), ops.divide(_squared(ops.sum(shifted, axes)), count))
+    result = ops.divide(_not_below_zero(left), max(count - correction, 0.0))
+    return ops.reshape(result, keep_axes(x.shape, axes)) if keepdims else result
+
+
+def _squared(x: Node) -> Node:
+    """The square of the modulus."""
+    return ops.multiply(x, x) if x.dtype.kind == "f" else ops.real(ops.multiply(x, conjugate(x)))
+
+
+def _sum_of_squares(x: Node, axes: Shape) -> Node:
+    return ops.sum(_squared(x), axes)
+
+
+def _not_below_zero(x: Node) -> Node:
+    """x where rounding left it no less than 0, else 0, with x's derivative."""
+    return ops.where(ops.less(x, 0), ops.subtract(x, stop_gradient(x)), x)
 
 
 def root_of_squares(s: Node) -> Node:
@@ -123,17 +143,20 @@ def arg_extreme(name: str, x: Node, axis: int | None, keepdims: bool) -> Node:
     return ops.reshape(result, keep_axes(x.shape, (axis,))) if keepdims else result
 
 
-def scan(name: str, x: Node, axis: int | None, include_initial: bool) -> Node:
+def scan(name: str, x: Node, axis: int | None, include_initial: bool, dtype: DType | None) -> Node:
     if axis is None:
         if x.ndim > 1:
             raise ValueError(f"{name}: axis is needed for an array with {x.ndim} axes")
         axis = 0
         x = ops.reshape(x, (x.type.size,))
     axis = normalize_axis(axis, x.ndim, name)
-    result: Node = getattr(ops, name)(x, axis)
+    result: Node = getattr(ops, name)(x if dtype is None else cast(x, dtype), axis)
+    if dtype is not None:
+        result = cast(result, dtype)
     if include_initial:
         kind = result.dtype.kind
-        start = (0 if name.endswith("sum") else 1) * (1.0 if kind in "fc" else 1)
+        start: Any = 0 if name.endswith("sum") else 1
+        start = float(start) if kind in "fc" else bool(start) if kind == "b" else start
         first = ops.full(start, array_type((*x.shape[:axis], 1, *x.shape[axis + 1 :]), result.dtype))
         result = ops.concat([first, result], axis)
     return result
@@ -147,8 +170,7 @@ def sort(x: Node, axis: int, descending: bool) -> Node:
 @remembered
 def gelu(x: Node) -> Node:
     x = inexact(x)
-    # x/2 erfc(-x/sqrt 2) keeps the digits of the negative tail, which 1 + erf(x/sqrt 2) loses
-    return ops.multiply(ops.multiply(x, 0.5), ops.erfc(ops.multiply(x, -math.sqrt(0.5))))
+    return ops.multiply(x, ops.normal_cdf(x))
 
 
 @remembered
@@ -178,6 +200,8 @@ def bounded(x: Node, low: Node | float | None, high: Node | float | None) -> Nod
 
 def diff(x: Node, axis: int, n: int) -> Node:
     axis = normalize_axis(axis, x.ndim, "diff")
+    if operator.index(n) < 0:
+        raise ValueError(f"diff: n says how often to take differences; it is {n}, which is negative")
     for _ in range(n):
         size = max(x.shape[axis] - 1, 0)
         offset = min(1, x.shape[axis])

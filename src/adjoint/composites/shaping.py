@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.dtypes import bool_
+from adjoint.dtypes import bool_, real_of
 from adjoint.graph import Node, array_type
-from adjoint.primitives.core import constant, ops
+from adjoint.primitives.core import cast, constant, inexact, match, ops
 from adjoint.shapes import normalize_axes, normalize_axis, size_of
 
 
@@ -30,6 +30,8 @@ def moveaxis(x: Node, source: Any, destination: Any) -> Node:
     ]
     if len(sources) != len(targets):
         raise ValueError(f"moveaxis: {len(sources)} sources but {len(targets)} destinations")
+    if len(set(sources)) < len(sources) or len(set(targets)) < len(targets):
+        raise ValueError(f"moveaxis: {source} to {destination} names an axis twice")
     order = [a for a in range(x.ndim) if a not in sources]
     for target, a in sorted(zip(targets, sources, strict=True)):
         order.insert(target, a)
@@ -77,19 +79,25 @@ def roll(x: Node, shift: Any, axis: Any) -> Node:
     if axis is None:
         flat = ops.reshape(x, (x.type.size,))
         return ops.reshape(roll(flat, sum(shift) if isinstance(shift, Sequence) else shift, 0), x.shape)
-    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
-    shifts = shift if isinstance(shift, (tuple, list)) else (shift,) * len(axes)
-    for a, s in zip(axes, shifts, strict=True):
-        a = normalize_axis(a, x.ndim, "roll")
+    axes = [normalize_axis(a, x.ndim, "roll") for a in (axis if isinstance(axis, (tuple, list)) else (axis,))]
+    shifts = shift if isinstance(shift, (tuple, list)) else (shift,)
+    if len(axes) != len(shifts) and 1 not in (len(axes), len(shifts)):
+        raise ValueError(f"roll: {len(shifts)} shifts but {len(axes)} axes")
+    count = min(len(axes), len(shifts)) and max(len(axes), len(shifts))  # one of either goes with all of the other
+    for i in range(count):
+        a, s = axes[i % len(axes)], operator.index(shifts[i % len(shifts)])
         n = x.shape[a]
-        s = operator.index(s) % n if n else 0
+        s = s % n if n else 0
         if s:
             x = ops.concat([_span(x, a, n - s, s), _span(x, a, 0, n - s)], a)
     return x
 
 
 def pad(x: Node, widths: Any, value: complex) -> Node:
-    pairs = np.broadcast_to(np.asarray(widths), (x.ndim, 2)).tolist() if x.ndim else []
+    given = np.asarray(widths)
+    if given.dtype.kind not in "iu" and given.size:
+        raise TypeError(f"pad: widths are integers, got {widths!r}")
+    pairs = np.broadcast_to(given, (x.ndim, 2)).tolist() if x.ndim else []
     if any(w < 0 for pair in pairs for w in pair):
         raise ValueError(f"pad: negative width in {widths}")
     shape = tuple(n + a + b for n, (a, b) in zip(x.shape, pairs, strict=True))
@@ -140,6 +148,8 @@ def tile(x: Node, repetitions: Any) -> Node:
     counts = list(repetitions) if isinstance(repetitions, Sequence) else [repetitions]
     rank = max(len(counts), x.ndim)
     counts = [1] * (rank - len(counts)) + [operator.index(c) for c in counts]
+    if min(counts, default=0) < 0:
+        raise ValueError(f"tile: negative number of repetitions in {repetitions}")
     shape = (1,) * (rank - x.ndim) + x.shape
     paired = [m for n, c in zip(shape, counts, strict=True) for m in (c, n)]
     ready = ops.reshape(x, tuple(m for n in shape for m in (1, n)))
@@ -153,6 +163,8 @@ def repeat(x: Node, repeats: Any, axis: int | None) -> Node:
     axis = normalize_axis(axis, x.ndim, "repeat")
     if not np.ndim(repeats):
         count = operator.index(repeats)
+        if count < 0:
+            raise ValueError(f"repeat: the number of repetitions is {count}, which is negative")
         spread = ops.broadcast_to(
             ops.reshape(x, (*x.shape[: axis + 1], 1, *x.shape[axis + 1 :])),
             (*x.shape[: axis + 1], count, *x.shape[axis + 1 :]),
@@ -176,6 +188,17 @@ def one_hot(x: Node, classes: int, dtype: Any) -> Node:
         raise TypeError(f"one_hot: expected an integer array, got {x.dtype.name}")
     cells = ops.astype(ops.iota(classes), x.dtype)
     return ops.astype(ops.equal(expand_dims(x, -1), cells), dtype)
+
+
+def linspace(start: Any, stop: Any, num: int, endpoint: bool, dtype: Any) -> Node:
+    """`num` numbers from start to stop, broadcast together, along a new first axis."""
+    start, stop = [inexact(x) for x in match("linspace", start, stop)]
+    shares = np.linspace(0.0, 1.0, num, endpoint=endpoint).reshape(num, *(1,) * start.ndim)
+    steps, rest = (ops.data(x, real_of(start.dtype)) for x in (shares, 1.0 - shares))  # exact at both ends
+    spaced = ops.add(ops.multiply(start, rest), ops.multiply(stop, steps))
+    if dtype is None:
+        return spaced
+    return cast(ops.floor(spaced) if dtype.kind in "iu" and spaced.dtype.kind == "f" else spaced, dtype)
 
 
 # im2col ---------------------------------------------------------------------------------------------------------------

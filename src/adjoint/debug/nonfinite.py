@@ -75,7 +75,7 @@ def explain_nan(y: Tensor) -> NanReport:
     with mode(grad=False):
         roots = expand([y.node])
         values: dict[Node, Any] = {}
-        order = topological(roots, lambda n: n.op is not VERSION)
+        order = topological(roots, lambda n: n.op is not VERSION or n.value is None)
         masked: list[Masked] = []
         problem = _compute(order, values, masked)
         if problem is not None:

@@ -136,8 +136,9 @@ def _refuse_placeholder(node: Node) -> None:
         name = None if node.attributes is None else node.attributes.name
         what = f"the variable {name!r}" if name else "a variable"
     raise ValueNeededError(
-        f"a value is needed here, but {what} has none: inside a traced function (vmap, jit) shapes are known "
-        f"and numbers are not; use ad.where instead of `if`, or keep this input out of the tracing"
+        f"a value is needed here, but {what} has none: inside a traced function (vmap, jit, a loop's body) shapes are known "
+        f"and numbers are not; use ad.where or ad.cond instead of `if`, ad.while_loop instead of `while`, or keep this input "
+        "out of the tracing"
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.execution.canonical import value_array
-from adjoint.execution.plan import Target, must_mask
+from adjoint.execution.plan import Target, must_mask, narrowed_attributes
 from adjoint.graph import Node
 from adjoint.primitives.core import FULL, SELECT
 
@@ -28,6 +28,7 @@ class Interpretation:
         self.held: dict[Node, Any] = {}
         self.uses: dict[Node, int] = {}
         self._walk()
+        self.attributes = narrowed_attributes([(n, n.op, n.attributes, inputs) for n, inputs in self.order])
         self.checked = [k for k, (_, _, x, _) in enumerate(targets) if x.type.inexact]
         self.has_masked = any(node.op.masked is not None for node, _ in self.order)
         self.always_masked = self.has_masked and must_mask([(n, n.op, inputs) for n, inputs in self.order])
@@ -52,7 +53,10 @@ class Interpretation:
                 done.add(node)
                 self.held[node] = value_array(node)
                 continue
-            inputs = (replaced[node],) if node.op is SELECT and node in replaced else node.inputs
+            op = node.op
+            inputs = (replaced[node],) if op is SELECT and node in replaced else node.inputs
+            if op.reads is not None:
+                inputs = inputs[: op.reads(node.type)]
             if node in entered:
                 done.add(node)
                 emit((node, inputs))
@@ -66,7 +70,7 @@ class Interpretation:
 
     def run(self, masked: bool) -> list[Any]:
         """The targets' values."""
-        replaced = self.replaced
+        replaced, own = self.replaced, self.attributes
         uses = dict(self.uses)
         values = dict(self.held)
         for node, inputs in self.order:
@@ -74,7 +78,8 @@ class Interpretation:
             if op is SELECT and node in replaced:
                 kernel: Any = _same
             else:
-                kernel = op.masked if masked and op.masked is not None else op.kernel(node.attributes, node.type)
+                attributes = own.get(node, node.attributes) if own else node.attributes
+                kernel = op.masked if masked and op.masked is not None else op.kernel(attributes, node.type)
             if len(inputs) == 2:
                 a, b = inputs
                 p, q = values.get(a), values.get(b)

@@ -135,6 +135,8 @@ class Builder:
                     if x.op is BROADCAST:
                         inputs = self.broadcasting(inputs, type)
                         break
+            elif op.reads is not None:
+                inputs = inputs[: op.reads(type)]
             count = len(inputs)
             slots: tuple[Any, ...]
             if count == 2:  # one or two inputs are by far the most common
@@ -243,6 +245,42 @@ def must_mask(steps: Iterable[tuple[Any, Primitive, Sequence[Any]]], after: set[
     return needed
 
 
+def narrowed_attributes(
+    steps: Sequence[tuple[Any, Primitive, Any, Sequence[Any]]], whole: Iterable[Any] = ()
+) -> dict[Any, Any]:
+    """Attributes for the steps (result, operation, attributes, inputs) of which only some outputs are read, by result. What is
+    in `whole` is read as it is."""
+    made = {result: (op.narrowed, attributes) for result, op, attributes, _ in steps if op.narrowed is not None}
+    if not made:
+        return {}
+    used: dict[Any, set[int] | None] = {result: set() for result in made}
+    used.update(dict.fromkeys([x for x in whole if x in made]))
+    for _, op, index, inputs in steps:
+        for x in inputs:
+            if x in made:
+                places = used[x]
+                if op is not SELECT:
+                    used[x] = None
+                elif places is not None:
+                    places.add(index)
+    return {
+        result: narrowed(attributes, frozenset(places))
+        for result, (narrowed, attributes) in made.items()
+        if (places := used[result]) is not None
+    }
+
+
+def _narrow(plan: Plan) -> None:
+    """Let steps with several outputs compute those that are read."""
+    steps = [(step.output, step.op, step.attributes, step.inputs) for step in plan.steps]
+    found = narrowed_attributes(steps, [slot for _, _, slot, _ in plan.outputs])
+    for k, step in enumerate(plan.steps if found else ()):
+        attributes = found.get(step.output)
+        if attributes is not None:
+            kernel = step.op.kernel(attributes, step.type)
+            plan.steps[k] = step._replace(attributes=attributes, kernel=kernel, masked=step.op.masked or kernel)
+
+
 def _note_masks(plan: Plan) -> None:
     after: set[int] = set()
     plan.always_masked = must_mask([(step.output, step.op, step.inputs) for step in plan.steps], after)
@@ -287,6 +325,7 @@ def build(c: Canonical, wanted: Sequence[int], keep: bool) -> Plan:
     builder.scalars.update(range(len(c.leaves), len(c.leaves) + len(c.numbers)))
     builder.place([x for _, _, x, _ in targets])
     plan.outputs = [(i, k, builder.whole(x), is_kept) for i, k, x, is_kept in targets]
+    _narrow(plan)
     _note_masks(plan)
     plan.forgotten = forgotten_leaves(c)
     return plan

@@ -105,12 +105,22 @@ def _chosen_program(plan: Plan, at_once: bool) -> Any:
 
 def _native(plan: Plan, for_good: bool) -> Any:
     """The plan compiled; None where native code can't serve it."""
+    native = native_backend()
+    if native is None:
+        return None
+    with Uninterrupted():
+        return native.compile_plan(plan, for_good)
+
+
+def native_backend() -> Any:
+    """What compiles; None where nothing shall be compiled, or can be, which is said once."""
+    if tiers.backend == "numpy":
+        return None
     with Uninterrupted():
         native = importlib.import_module("adjoint.execution.native")  # heavy: first when something is to be compiled
         lacking = native.missing()
     if lacking is None:
-        with Uninterrupted():
-            return native.compile_plan(plan, for_good)
+        return native
     tiers.backend = "numpy"
     if not tiers.noticed:
         tiers.noticed = True

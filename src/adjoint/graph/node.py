@@ -235,13 +235,17 @@ class Primitive:
     masked      the kernel that treats zero times infinity as zero (see primitives.elementwise.scale)
     key         what of the attributes matters to evaluation and so enters a plan's key (default: all)
     variadic    the number of inputs varies, so it enters a plan's key
+    reads       reads(type) -> how many of the inputs, the first ones, its value needs; the others are for its derivative
+                rule (None: it needs all)
+    narrowed    narrowed(attributes, used) -> attributes with which only the outputs numbered `used` are computed, None in
+                place of the others (None: it computes all)
     symbol      how a picture writes it
     batch       batching rule, rule(batch, node, inputs, mapped) -> node with the batch axis in front: see the module
                 `batch`, which fills it in; elementwise primitives share one
     """
 
     __slots__ = (
-        "batch", "cheap", "elementwise", "kernel", "key", "masked", "name", "swallows", "symbol",
+        "batch", "cheap", "elementwise", "kernel", "key", "masked", "name", "narrowed", "reads", "swallows", "symbol",
         "takes_out", "variadic", "view", "vjp",
     )  # fmt: skip
 
@@ -259,6 +263,8 @@ class Primitive:
         masked: Callable[..., Any] | None = None,
         key: Callable[[Any], Any] | None = None,
         symbol: str | None = None,
+        reads: Callable[[Any], int] | None = None,
+        narrowed: Callable[[Any, frozenset[int]], Any] | None = None,
     ) -> None:
         self.name = name
         self.kernel = kernel
@@ -270,6 +276,8 @@ class Primitive:
         self.swallows = swallows
         self.masked = masked
         self.key = key
+        self.reads = reads
+        self.narrowed = narrowed
         self.variadic = not isinstance(vjp, tuple)
         self.symbol = symbol or name
         self.batch: Callable[..., Any] | None = None

@@ -49,6 +49,8 @@ FORMULAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "relu": ("r = max(a, 0)", ("∂r/∂a = 1 where a > 0, else 0",)),
     "erf": ("r = erf a", ("∂r/∂a = 2/√π · exp(−a²)",)),
     "erfc": ("r = erfc a", ("∂r/∂a = −2/√π · exp(−a²)",)),
+    "gaussian": ("r = exp(−a²/2)", ("∂r/∂a = −a · r",)),
+    "normal_cdf": ("r = Φ(a)", ("∂r/∂a = exp(−a²/2) / √(2π)",)),
     "maximum": ("r = max(a, b)", ("1 where a is larger, ½ on a tie, else 0", "1 where b is larger, ½ on a tie, else 0")),
     "minimum": ("r = min(a, b)", ("1 where a is smaller, ½ on a tie, else 0", "1 where b is smaller, ½ on a tie, else 0")),
     "where": ("r = b where a, else c", ("none", "r̄ where a, else 0", "0 where a, else r̄")),

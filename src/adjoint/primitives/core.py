@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.dtypes import BY_NUMPY, DType, complex_of, default_dtype, promote, real_of, scalar_dtype
+from adjoint.dtypes import BY_NUMPY, DType, complex_of, default_dtype, float32, float64, promote, real_of, scalar_dtype
 from adjoint.dtypes import bool_ as BOOL
 from adjoint.graph import ArrayType, Node, Primitive, Variable, array_type, get_mode, record
 from adjoint.graph.node import Rule
@@ -262,8 +262,19 @@ def conform(x: Node, type: ArrayType) -> Node:
             value = x.attributes
             return full(float(value) if kind == "f" else complex(value) if kind == "c" else value, type)
     if x.type.dtype is not type.dtype:
-        x = cast(x, type.dtype)
+        x = promoted(x, type.dtype)
     return x if x.type.shape == type.shape else ops.widen(x, type)
+
+
+# What to call when an array of float32 that is differentiated becomes float64 because float64 met it: once, and then it is empty.
+ON_WIDENING: list[Callable[[], None]] = []
+
+
+def promoted(x: Node, dtype: DType) -> Node:
+    """x cast because of what stands beside it."""
+    if ON_WIDENING and x.tracked and x.type.ndim and x.type.dtype is float32 and dtype is float64:
+        ON_WIDENING.pop()()
+    return cast(x, dtype)
 
 
 def reduce_to(x: Node, shape: Shape) -> Node:
@@ -380,11 +391,11 @@ def same_type(name: str, nodes: Sequence[Node]) -> list[Node]:
     dtype = nodes[0].type.dtype
     for x in nodes[1:]:
         dtype = promote(dtype, x.type.dtype)
-    return [cast(x, dtype) for x in nodes]
+    return [x if x.type.dtype is dtype else promoted(x, dtype) for x in nodes]
 
 
 __all__ = [
-    "BOOL", "CAST", "DETACH", "FULL", "IDENTITY", "LEAF", "PLACEHOLDER", "SELECT", "VERSION", "WATCHED", "binary",
+    "BOOL", "CAST", "DETACH", "FULL", "IDENTITY", "LEAF", "ON_WIDENING", "PLACEHOLDER", "SELECT", "VERSION", "WATCHED", "binary",
     "bounded_int", "cast", "complex_of", "conform", "conjugate", "constant", "data", "full", "inexact", "is_literal",
     "is_scalar", "is_traced", "leaf", "marker", "match", "no_kernel", "ops", "placeholder", "reduce_to", "register",
     "same_type", "select", "stop_gradient", "typed", "unary", "version", "zeros",

@@ -67,8 +67,36 @@ def _power_kernel(exponent: float, type: Any) -> Any:
         return lambda x, out=None: np.multiply(np.multiply(x, x), x, out=out)
     if exponent == -1 and type.inexact:
         return np.reciprocal
+    if exponent == 0.5 and type.real_inexact:
+        return _root_power
     power = np.array(exponent, type.dtype.dtype)
     return lambda x, out=None: np.power(x, power, out=out)
+
+
+def _root_power(x: Any, out: Any = None) -> Any:
+    """x to the power 1/2: unlike the root, that of -inf is inf and that of -0 is 0 (C's pow, IEEE 754)."""
+    low = np.equal(x, -np.inf)
+    root = np.add(np.sqrt(x, out=out), 0, out=out)
+    if not np.any(low):
+        return root
+    if out is None:
+        return np.where(low, -x, root)
+    np.copyto(out, np.inf, where=low)
+    return out
+
+
+def _power_of_arrays(x: Any, y: Any, out: Any = None) -> Any:
+    """x to the power y. Where one y stands for many, NumPy takes 1/2 for the root."""
+    halves = np.equal(y, 0.5)
+    if not np.any(halves) or np.result_type(x, y).kind != "f":
+        return np.power(x, y, out=out)
+    corners = halves & ((x == 0) | (x == -np.inf))
+    known = np.abs(x)
+    result = np.power(x, y, out=out)
+    if out is None:
+        return np.where(corners, known, result)
+    np.copyto(out, known, where=corners)
+    return out
 
 
 def _power_constant_rule(u: Node, out: Node, x: Node) -> Node | None:
@@ -116,7 +144,7 @@ remainder = binary(
 floor_divide = binary("floor_divide", np.floor_divide, kinds="iuf", symbol="//")
 power = binary(
     "power",
-    np.power,
+    _power_of_arrays,
     lambda u, out, x, y: scale(scale(u, conjugate(y)), conjugate(power(x, subtract(y, 1)))),
     lambda u, out, x, y: scale(scale(u, conjugate(out)), conjugate(log(x))),
     kinds="iufc",
@@ -163,8 +191,8 @@ exp = unary("exp", np.exp, lambda u, out, x: scale(u, conjugate(out)))
 expm1 = unary("expm1", np.expm1, lambda u, out, x: scale(u, conjugate(exp(x))))
 log = unary("log", np.log, lambda u, out, x: safe_divide(u, conjugate(x)))
 log1p = unary("log1p", np.log1p, lambda u, out, x: safe_divide(u, conjugate(add(x, 1))))
-log2 = unary("log2", np.log2, lambda u, out, x: safe_divide(u, conjugate(multiply(x, LN2))))
-log10 = unary("log10", np.log10, lambda u, out, x: safe_divide(u, conjugate(multiply(x, LN10))))
+log2 = unary("log2", np.log2, lambda u, out, x: safe_divide(multiply(u, 1 / LN2), conjugate(x)))
+log10 = unary("log10", np.log10, lambda u, out, x: safe_divide(multiply(u, 1 / LN10), conjugate(x)))
 sqrt = unary("sqrt", np.sqrt, lambda u, out, x: safe_divide(multiply(u, 0.5), conjugate(out)), symbol="√")
 
 # Trigonometric and hyperbolic functions -------------------------------------------------------------------------------
@@ -178,13 +206,18 @@ atan = unary("atan", np.arctan, lambda u, out, x: safe_divide(u, conjugate(add(m
 sinh = unary("sinh", np.sinh, lambda u, out, x: scale(u, conjugate(cosh(x))))
 cosh = unary("cosh", np.cosh, lambda u, out, x: scale(u, conjugate(sinh(x))))
 tanh = unary("tanh", np.tanh, lambda u, out, x: scale(u, conjugate(subtract(1, multiply(out, out)))))
-asinh = unary("asinh", np.arcsinh, lambda u, out, x: safe_divide(u, conjugate(sqrt(add(multiply(x, x), 1)))))
+asinh = unary("asinh", np.arcsinh, lambda u, out, x: safe_divide(u, _root_of_square_plus_one(x)))
 acosh = unary(
     "acosh",
     np.arccosh,
     lambda u, out, x: safe_divide(u, conjugate(multiply(sqrt(subtract(x, 1)), sqrt(add(x, 1))))),
 )
 atanh = unary("atanh", np.arctanh, lambda u, out, x: safe_divide(u, conjugate(multiply(subtract(1, x), add(x, 1)))))
+
+
+def _root_of_square_plus_one(x: Node) -> Node:
+    # x² of a huge number would be infinite
+    return hypot(x, 1) if x.type.real_inexact else conjugate(sqrt(add(multiply(x, x), 1)))
 
 
 def _one_minus_square_root(x: Node) -> Node:
@@ -245,8 +278,25 @@ erfc = unary("erfc", special_kernels.erfc, _gaussian_rule(-1.0), kinds="f")
 logaddexp = binary(
     "logaddexp",
     np.logaddexp,
-    lambda u, out, a, b: scale(u, sigmoid(subtract(a, b))),
-    lambda u, out, a, b: scale(u, sigmoid(subtract(b, a))),
+    lambda u, out, a, b: scale(u, sigmoid(_difference(a, b))),
+    lambda u, out, a, b: scale(u, sigmoid(_difference(b, a))),
+    kinds="f",
+)
+
+
+def _difference(a: Node, b: Node) -> Node:
+    """a - b, and 0 where both are the same infinity: equals share."""
+    return where(logical_and(isinf(a), equal(a, b)), zeros(a.type), subtract(a, b))
+
+
+# The normal distribution, from x itself: rounding -x/√2 first would cost x² units in the last place of the negative tail.
+gaussian = unary(
+    "gaussian", special_kernels.gaussian, lambda u, out, x: negative(scale(u, multiply(x, out))), kinds="f"
+)
+normal_cdf = unary(
+    "normal_cdf",
+    special_kernels.normal_cdf,
+    lambda u, out, x: scale(multiply(u, 1 / math.sqrt(2 * math.pi)), gaussian(x)),
     kinds="f",
 )
 

@@ -2,7 +2,8 @@
 
 Philox 4x64-10 of J. Salmon, M. Moraes, R. Dror and D. Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC 2011), as
 NumPy implements it. A draw owns the block of counters [counter, counter + ceil(words / 4)). A draw for each example of
-a batch has a lane of its own instead, [(counter + 1) 2⁶⁴, (counter + 2) 2⁶⁴), so that it can be of any size.
+a batch has a lane of its own instead, [(counter + 1) 2⁶⁴, (counter + 2) 2⁶⁴), so that it can be of any size. A draw in a
+step of a loop adds (step + 1) 2¹²⁸.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from adjoint.graph import Node, Primitive, array_type, record
 from adjoint.primitives.core import register
 from adjoint.shapes import Shape
 
-# What is drawn while a function is traced for each example of a batch depends on these placeholders, one for each vmap
-# around it: so the draws are batched, and asking for their values too early is an error.
+# What is drawn while a function is traced for each example of a batch, or each step of a loop, depends on these placeholders,
+# one for each vmap and loop around it: so the draws are batched, or differ from step to step, and asking for their values too
+# early is an error.
 EXAMPLES: ContextVar[tuple[Node, ...]] = ContextVar("adjoint_examples", default=())
 
 MULTIPLIERS = (np.uint64(0xD2E7470EE14C6C93), np.uint64(0xCA5A826395121157))
@@ -33,12 +35,12 @@ def _wide_product(a: Any, b: Any) -> tuple[Any, Any]:
     return a_high * b_high + (middle >> HALF) + (other >> HALF), a * b
 
 
-def philox(keys: Any, counters: Any, lanes: Any, words: int) -> Any:
+def philox(keys: Any, counters: Any, lanes: Any, step: int, words: int) -> Any:
     """What np.random.Philox gives, for arrays of keys and counters at once: shape keys.shape + (words,)."""
     blocks = np.arange(1, -(-words // 4) + 1, dtype=np.uint64)
     first = counters[..., None] + blocks
     second = np.broadcast_to(lanes[..., None], first.shape)
-    third, fourth = np.zeros_like(first), np.zeros_like(first)
+    third, fourth = np.full_like(first, step), np.zeros_like(first)
     key, other = keys[..., None], np.zeros_like(keys)[..., None]
     for _ in range(10):
         high_a, low_a = _wide_product(MULTIPLIERS[0], first)
@@ -56,17 +58,25 @@ def _kernel(attributes: tuple[Any, ...], type: Any) -> Any:
         lead = np.broadcast_shapes(np.shape(key), np.shape(counter))
         if lead == ():
             words = -(-type.size * dtype.itemsize // 8)
-            start = (int(counter) + 1) << 64 if lane else int(counter)
+            start = ((int(counter) + 1) << 64 if lane else int(counter)) + (_step(examples) << 128)
             raw = np.random.Philox(key=int(key), counter=start).random_raw(words)
             return raw.view(dtype)[: type.size].reshape(shape)
         count = int(np.prod(shape[len(lead) :], dtype=np.int64))
         keys, counters = (np.broadcast_to(x, lead).astype(np.uint64) for x in (key, counter))
         zeros = np.zeros(lead, np.uint64)
         first, second = (zeros, counters + np.uint64(1)) if lane else (counters, zeros)
-        raw = philox(keys, first, second, -(-count * dtype.itemsize // 8))
+        raw = philox(keys, first, second, _step(examples), -(-count * dtype.itemsize // 8))
         return np.ascontiguousarray(raw).view(dtype)[..., :count].reshape(shape)
 
     return kernel
+
+
+def _step(numbers: Any) -> int:
+    """One word that tells the steps of the loops around a draw apart: 0 outside of loops."""
+    word = 0
+    for number in numbers:
+        word = word * 0x9E3779B97F4A7C15 + int(number) + 1
+    return word % (1 << 64)
 
 
 RANDOM_BITS = Primitive("random_bits", _kernel)
@@ -74,5 +84,6 @@ RANDOM_BITS = Primitive("random_bits", _kernel)
 
 @register
 def random_bits(key: Node, counter: Node, shape: Shape, dtype: Any) -> Node:
-    """Uniform bits as uint32 or uint64, from a 0-d uint64 key and counter; inside vmap, others for each example."""
+    """Uniform bits as uint32 or uint64, from a 0-d uint64 key and counter; inside vmap and loops, others for each example
+    and step."""
     return record(RANDOM_BITS, (key, counter, *EXAMPLES.get()), (shape, dtype.name), array_type(shape, dtype))

@@ -1,4 +1,4 @@
-"""NumPy kernels of functions that NumPy lacks: erf and erfc.
+"""NumPy kernels of functions that NumPy lacks: erf and erfc, the normal distribution and its function.
 
 Rational Chebyshev approximations of W. J. Cody, "Rational Chebyshev approximation for the error function",
 Mathematics of Computation 23 (1969), 631-637: three ranges, relative error below 1e-16 in exact arithmetic.
@@ -6,6 +6,7 @@ Mathematics of Computation 23 (1969), 631-637: three ranges, relative error belo
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -29,20 +30,20 @@ def _polynomial(coefficients: tuple[float, ...], x: Any) -> Any:
     return result
 
 
-def _gaussian(x: Any) -> Any:
-    # exp(-x²) with x split at 1/16, so that the square is exact and no digit of the exponent is lost
+def _gaussian(x: Any, share: float = 1.0) -> Any:
+    # exp(-share x²) with x split at 1/16, so that the square is exact and no digit of the exponent is lost
     coarse = np.trunc(x * 16) / 16
-    return np.exp(-coarse * coarse) * np.exp(-(x - coarse) * (x + coarse))
+    return np.exp(-share * coarse * coarse) * np.exp(-share * (x - coarse) * (x + coarse))
 
 
-def _erfc_positive(x: Any) -> Any:
-    """erfc for x > 0.46875."""
+def _erfc_positive(x: Any, gaussian: Any = None) -> Any:
+    """erfc for x > 0.46875. `gaussian`: exp(-x²), where it is known better than x."""
     middle = np.minimum(x, 4.0)
     large = np.clip(x, 4.0, 30.0)
     inverse = 1.0 / (large * large)
     tail = INVERSE_SQRT_PI - inverse * _polynomial(LARGE_P, inverse) / _polynomial(LARGE_Q, inverse)
     near = _polynomial(MIDDLE_P, middle) / _polynomial(MIDDLE_Q, middle)
-    return _gaussian(np.minimum(x, 30.0)) * np.where(x < 4.0, near, tail / large)
+    return (_gaussian(np.minimum(x, 30.0)) if gaussian is None else gaussian) * np.where(x < 4.0, near, tail / large)
 
 
 def _parts(x: Any) -> tuple[Any, Any, Any]:
@@ -72,3 +73,17 @@ def erfc(x: Any, out: Any = None) -> Any:
     wide, size, small = _parts(x)
     large = _erfc_positive(np.maximum(size, 0.46875))
     return _finish(np.where(size <= 0.46875, 1.0 - small, np.where(wide < 0, 2.0 - large, large)), x, out)
+
+
+def gaussian(x: Any, out: Any = None) -> Any:
+    """exp(-x²/2), elementwise."""
+    wide = np.asarray(x, np.float64)
+    return _finish(_gaussian(np.clip(wide, -60.0, 60.0), 0.5), x, out)
+
+
+def normal_cdf(x: Any, out: Any = None) -> Any:
+    """The normal distribution function, erfc(-x/√2)/2, to the last digits of its tail."""
+    wide, size, small = _parts(np.asarray(x, np.float64) * math.sqrt(0.5))
+    bell = _gaussian(np.clip(np.asarray(x, np.float64), -60.0, 60.0), 0.5)
+    tail = 0.5 * _erfc_positive(np.maximum(size, 0.46875), bell)
+    return _finish(np.where(size <= 0.46875, 0.5 + 0.5 * small, np.where(wide < 0, tail, 1.0 - tail)), x, out)

@@ -8,6 +8,7 @@ the user's line.
 from __future__ import annotations
 
 import builtins
+import operator
 from collections.abc import Callable, Sequence
 from sys import _getframe
 from typing import Any
@@ -15,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from adjoint.composites import indexing, products, reductions, shaping
-from adjoint.dtypes import default_dtype, promote
+from adjoint.dtypes import as_dtype, default_dtype, promote
 from adjoint.graph import Node, Variable, array_type
 from adjoint.primitives import elementwise as _elementwise
 from adjoint.primitives.core import cast, full as _full, is_scalar, ops
 from adjoint.shapes import as_shape, broadcast_shapes, normalize_axis, resolve_reshape
 from adjoint.tensors.elementwise import *  # noqa: F403
-from adjoint.tensors.elementwise import Operand, _unary, add, multiply
+from adjoint.tensors.elementwise import Operand, _unary
 from adjoint.tensors.located import MISTAKES, at_user, enter_scope, explained, leave_scope
 from adjoint.tensors.pending import count_pending, force_array
 from adjoint.tensors.conversion import array_node, as_node, dtype_of
@@ -174,14 +175,19 @@ def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype
 
 
 def linspace(start: Any, stop: Any, /, num: int, *, dtype: DTypeLike = None, endpoint: bool = True) -> Tensor:
-    """num evenly spaced numbers from start to stop, stop included unless `endpoint` is False. Differentiable in both."""
-    if isinstance(start, Tensor) or isinstance(stop, Tensor):
-        steps = linspace(0.0, 1.0, num, dtype=dtype, endpoint=endpoint)
-        return add(multiply(start, 1.0 - steps), multiply(stop, steps))
-    if num < 0:
+    """num evenly spaced numbers from start to stop, stop included unless `endpoint` is False. Differentiable in both.
+
+    Bounds with axes give that many numbers along a new first axis. An array's dtype is the result's, Python numbers take the
+    default; an integer `dtype` rounds down. Raises ValueError for a negative num.
+    """
+    if operator.index(num) < 0:
         raise ValueError(f"linspace: num is {num}, which is negative{at_user()}")
-    chosen = default_dtype() if dtype is None else dtype_of(dtype)
-    return wrap(array_node(np.linspace(start, stop, num, endpoint=endpoint).astype(chosen.dtype), None, False))
+    chosen = None if dtype is None else dtype_of(dtype)
+    if not (is_scalar(start) and is_scalar(stop)):
+        bounds = [x if is_scalar(x) else as_node(x) for x in (start, stop)]
+        return _composite("linspace", shaping.linspace, *bounds, num, endpoint, chosen)
+    chosen = chosen or as_dtype(builtins.complex if isinstance(start + stop, complex) else builtins.float)
+    return wrap(array_node(np.linspace(start, stop, num, endpoint=endpoint, dtype=chosen.dtype), None, False))
 
 
 def eye(rows: int, columns: int | None = None, /, *, k: int = 0, dtype: DTypeLike = None) -> Tensor:
@@ -278,31 +284,32 @@ def silu(x: Operand, /) -> Tensor:
 # Reductions -----------------------------------------------------------------------------------------------------------
 
 
-def _reduction(name: str, x: Any, axis: Any, keepdims: bool) -> Tensor:
+def _reduction(name: str, x: Any, axis: Any, keepdims: bool, dtype: DTypeLike = None) -> Tensor:
     node = as_node(x)
     try:
-        if axis is None and not keepdims:
+        if axis is None and not keepdims and dtype is None:
             result = getattr(ops, name)(node, tuple(range(node.type.ndim)))
         else:
-            result = reductions.reduce(name, node, axis, keepdims)
+            result = reductions.reduce(name, node, axis, keepdims, None if dtype is None else as_dtype(dtype))
     except MISTAKES as error:
         raise explained(error, name, node) from None
     return recorded(result, _getframe(2))
 
 
 def sum(x: Operand, /, axis: Axis = None, *, keepdims: bool = False, dtype: DTypeLike = None) -> Tensor:
-    """The sum over axes (None: all). Bools and small integers add up as 64-bit integers.
+    """The sum over axes (None: all). Bools and small integers add up as 64-bit integers, unless `dtype` says otherwise: then
+    in that one, wrapping around as it does.
 
     >>> import adjoint as ad
     >>> ad.sum(ad.ones((2, 3)), axis=0)
     Tensor([2., 2., 2.])
     """
-    return _reduction("sum", x if dtype is None else astype(x, dtype), axis, keepdims)
+    return _reduction("sum", x, axis, keepdims, dtype)
 
 
 def prod(x: Operand, /, axis: Axis = None, *, keepdims: bool = False, dtype: DTypeLike = None) -> Tensor:
-    """The product over axes (None: all). Its derivatives are right however many elements are zero."""
-    return _reduction("prod", x if dtype is None else astype(x, dtype), axis, keepdims)
+    """The product over axes (None: all). Its derivatives are right however many elements are zero. dtypes as in `sum`."""
+    return _reduction("prod", x, axis, keepdims, dtype)
 
 
 def max(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
@@ -384,14 +391,23 @@ def log_softmax(x: Operand, /, axis: int | tuple[int, ...] = -1) -> Tensor:
 # Scans and order ------------------------------------------------------------------------------------------------------
 
 
-def cumulative_sum(x: Operand, /, axis: int | None = None, *, include_initial: bool = False) -> Tensor:
-    """Sums of the elements up to each one along an axis; with `include_initial`, a 0 before them."""
-    return _composite("cumulative_sum", reductions.scan, "cumulative_sum", as_node(x), axis, include_initial)
+def cumulative_sum(
+    x: Operand, /, axis: int | None = None, *, dtype: DTypeLike = None, include_initial: bool = False
+) -> Tensor:
+    """Sums of the elements up to each one along an axis; with `include_initial`, a 0 before them. dtypes as in `sum`."""
+    return _scan("cumulative_sum", x, axis, include_initial, dtype)
 
 
-def cumulative_prod(x: Operand, /, axis: int | None = None, *, include_initial: bool = False) -> Tensor:
-    """Products of the elements up to each one along an axis; with `include_initial`, a 1 before them."""
-    return _composite("cumulative_prod", reductions.scan, "cumulative_prod", as_node(x), axis, include_initial)
+def _scan(name: str, x: Any, axis: int | None, include_initial: bool, dtype: DTypeLike) -> Tensor:
+    chosen = None if dtype is None else dtype_of(dtype)
+    return _composite(name, reductions.scan, name, as_node(x), axis, include_initial, chosen)
+
+
+def cumulative_prod(
+    x: Operand, /, axis: int | None = None, *, dtype: DTypeLike = None, include_initial: bool = False
+) -> Tensor:
+    """Products of the elements up to each one along an axis; with `include_initial`, a 1 before them. dtypes as in `sum`."""
+    return _scan("cumulative_prod", x, axis, include_initial, dtype)
 
 
 def sort(x: Operand, /, axis: int = -1, *, descending: bool = False) -> Tensor:
@@ -593,7 +609,7 @@ def dot(x: Operand, y: Operand, /) -> Tensor:
 
 
 def vecdot(x: Operand, y: Operand, /, axis: int = -1) -> Tensor:
-    """The sum of conj(x) * y over an axis, the others broadcast."""
+    """The sum of conj(x) * y over an axis of both, in their common dtype. Axes before it are broadcast, never this one."""
     return _composite("vecdot", products.vecdot, as_node(x), as_node(y), axis)
 
 

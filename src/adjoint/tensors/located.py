@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from sys import _getframe
 from types import FrameType
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from adjoint._setting import Setting
 from adjoint.graph import MODE, Mode, Node, Scope, get_mode
 from adjoint.graph.node import Located
+from adjoint.primitives.core import ON_WIDENING
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
@@ -56,6 +58,36 @@ def explained(error: Exception, operation: str, *operands: Any) -> Exception:
         where = f" ({frame.f_code.co_filename}:{frame.f_lineno})"
         text = text.replace(where, "") + where
     return type(error)(text)
+
+
+class PrecisionWarning(UserWarning):
+    """Float64 data met a float32 network, which then computes in float64, several times slower. Given once, with the line.
+
+    >>> import adjoint as ad
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", ad.PrecisionWarning)  # or "error", to see how the program came there
+    ...     (ad.variable([1.0, 2.0]) * ad.tensor([3.0, 4.0], dtype="float64")).dtype
+    adjoint.float64
+    """
+
+
+def warn_of_widening() -> None:
+    """Say that float64 data met float32 that is differentiated."""
+    frame = user_frame(2)
+    if frame is not None:
+        warnings.warn_explicit(
+            "float64 data meets a float32 tensor that is differentiated: from here on all is computed in float64, several times "
+            "slower. Make the data float32, with ad.tensor(data, dtype='float32') or data.astype('float32'); or everything "
+            "float64, with ad.set_default_dtype('float64') before the network is made. (This is said once.)",
+            PrecisionWarning,
+            frame.f_code.co_filename,
+            frame.f_lineno,
+            frame.f_globals.get("__name__", "__main__"),
+        )
+
+
+ON_WIDENING.append(warn_of_widening)
 
 
 class recording_at_user(Setting[Mode]):

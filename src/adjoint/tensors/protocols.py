@@ -48,8 +48,22 @@ def _reducing(function: Any, default: Any = None) -> Any:
             raise TypeError(
                 f"{function.__name__}: {', '.join(others)} of NumPy's function isn't here; axis, dtype and keepdims are"
             )
+        keepdims = bool(keepdims) and keepdims is not np._NoValue
+        if dtype is None:
+            return function(x, axis=axis, keepdims=keepdims)
+        if function in (f.sum, f.prod):
+            return function(x, axis=axis, keepdims=keepdims, dtype=dtype)
+        return f.astype(function(f.astype(x, dtype), axis=axis, keepdims=keepdims), dtype)
+
+    return handler
+
+
+def _spread(function: Any) -> Any:
+    """NumPy's `var` and `std`."""
+
+    def handler(x: Any, axis: Any = None, dtype: Any = None, ddof: float = 0, keepdims: bool = False) -> Any:
         source = x if dtype is None else f.astype(x, dtype)
-        return function(source, axis=axis, keepdims=bool(keepdims) and keepdims is not np._NoValue)
+        return function(source, axis=axis, correction=ddof, keepdims=keepdims)
 
     return handler
 
@@ -62,14 +76,17 @@ UFUNCS.update(
         (np.minimum, "reduce"): _reducing(f.min, 0),
         (np.logical_and, "reduce"): _reducing(f.all, 0),
         (np.logical_or, "reduce"): _reducing(f.any, 0),
-        (np.add, "accumulate"): lambda x, axis=0: f.cumulative_sum(x, axis=axis),
+        (np.add, "accumulate"): lambda x, axis=0, dtype=None: f.cumulative_sum(x, axis=axis, dtype=dtype),
         (np.multiply, "outer"): f.outer,
     }
 )
 
 
 def _scanning(function: Any) -> Any:
-    return lambda x, axis=None: function(f.flatten(x), axis=0) if axis is None else function(x, axis=axis)
+    def handler(x: Any, axis: Any = None, dtype: Any = None) -> Any:
+        return function(f.flatten(x), axis=0, dtype=dtype) if axis is None else function(x, axis=axis, dtype=dtype)
+
+    return handler
 
 
 def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
@@ -110,8 +127,7 @@ ARRAY_FUNCTIONS.update(
         np.amax: _reducing(f.max), np.amin: _reducing(f.min), np.mean: _reducing(f.mean),
         np.any: _reducing(f.any), np.all: _reducing(f.all), np.argmax: _reducing(f.argmax), np.argmin: _reducing(f.argmin),
         np.count_nonzero: _reducing(f.count_nonzero),
-        np.var: lambda x, axis=None, ddof=0, keepdims=False: f.var(x, axis=axis, correction=ddof, keepdims=keepdims),
-        np.std: lambda x, axis=None, ddof=0, keepdims=False: f.std(x, axis=axis, correction=ddof, keepdims=keepdims),
+        np.var: _spread(f.var), np.std: _spread(f.std),
         np.cumsum: _scanning(f.cumulative_sum),
         np.cumprod: _scanning(f.cumulative_prod),
         np.where: f.where, np.clip: lambda x, a_min=None, a_max=None: f.clip(x, a_min, a_max), np.round: f.round,

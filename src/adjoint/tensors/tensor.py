@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adjoint.composites import shaping
 from adjoint.graph import Node, Primitive, Variable
 from adjoint.primitives import elementwise
 from adjoint.primitives.core import FULL, LEAF, PLACEHOLDER, VERSION, cast, leaf, ops, stop_gradient
 from adjoint.primitives.custom import CUSTOM
+from adjoint.shapes import normalize_axis
 from adjoint.tensors.assignment import Assignment, rebind
 from adjoint.tensors.conversion import array_node, as_node
 from adjoint.tensors.gradients import Gradients
@@ -120,7 +122,8 @@ class Tensor(Values, Gradients, Assignment):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
         handler = UFUNCS.get((ufunc, method))
-        if handler is None or any(k for k, v in keywords.items() if k not in ("axis", "keepdims") and v is not None):
+        known = ("axis", "keepdims", "dtype") if method in ("reduce", "accumulate") else ("axis", "keepdims")
+        if handler is None or any(k for k, v in keywords.items() if k not in known and v is not None):
             return NotImplemented
         with recording_at_user():
             return handler(*inputs, **keywords)
@@ -183,8 +186,20 @@ class Tensor(Values, Gradients, Assignment):
         return _f_namespace["permute_dims"](self, chosen)  # type: ignore[no-any-return]
 
     def transpose(self, *axes: Any) -> Tensor:
-        """The axes in another order; without arguments, reversed."""
-        return self.permute_dims(*axes) if axes else self.permute_dims(tuple(range(self.ndim))[::-1])
+        """The axes in another order, given as ints or one tuple; without arguments, reversed; two ints exchange two axes.
+
+        Raises ValueError for two ints that name the axes of a matrix in their order: to NumPy that is the matrix as it is,
+        to PyTorch its transpose.
+        """
+        if len(axes) != 2:
+            return self.permute_dims(*axes) if axes else self.permute_dims(tuple(range(self.ndim))[::-1])
+        first, second = (normalize_axis(a, self.ndim, "transpose") for a in axes)
+        if first == second or (self.ndim == 2 and first < second):
+            reason = "names an axis twice" if first == second else (
+                "of a matrix is ambiguous: NumPy leaves it as it is, PyTorch transposes it; write x.mT for the transpose"
+            )  # fmt: skip
+            raise ValueError(f"transpose: {axes} {reason}; the shape is {self.shape}{at_user()}")
+        return recorded(shaping.swapaxes(self.node, first, second), _getframe(1))
 
 
 tensors_are(Tensor)

@@ -6,5 +6,6 @@ explicit vectors, with `lowering` and `vector_math` for the operations; `memory`
 """
 
 from adjoint.execution.native.program import compile_plan, missing
+from adjoint.execution.native.scalars import loop_of
 
-__all__ = ["compile_plan", "missing"]
+__all__ = ["compile_plan", "loop_of", "missing"]

@@ -1,7 +1,7 @@
 """Values that are computed again where they are read, because what they come from takes less memory than they do.
 
-GELU's derivative reads x/2, -x/√2 and erfc(-x/√2). The first two cost one multiplication each and come from the same x: so x
-goes to memory instead of both, and the nest that reads them makes them again.
+Where a derivative reads x/2 and -x/√2, which cost one multiplication each and come from the same x, x goes to memory instead of
+both, and the nest that reads them makes them again.
 """
 
 from __future__ import annotations

@@ -297,11 +297,18 @@ def _quotient(e: Emitter, x: Value, p: tuple[float, ...], q: tuple[float, ...]) 
     return e.divide(e.polynomial(x, p), e.polynomial(x, q))
 
 
-def _gaussian(e: Emitter, x: Value) -> Value:
-    """exp(-x²), put right for what rounding x² leaves out."""
+def _gaussian(e: Emitter, x: Value, share: float = 1.0) -> Value:
+    """exp(-share x²) for a power of two as share, put right for what rounding x² leaves out."""
     square = e.multiply(x, x)
-    result = exp(e, e.negative(square))
-    return e.fma(result, e.fma(e.negative(x), x, square), result)
+    result = exp(e, e.multiply(square, -share))
+    return e.fma(result, e.multiply(e.fma(e.negative(x), x, square), share), result)
+
+
+def gaussian(e: Emitter, x: Value) -> Value:
+    """exp(-x²/2)."""
+    size = e.absolute(x)
+    size = e.select(e.compare("gt", size, 60.0), 60.0, size)  # where it is 0 already, and the square finite
+    return _gaussian(e, size, 0.5)
 
 
 # For float32, erfc(x) exp(x²) (x + 1.5) as a polynomial in (x - 1.5) / (x + 1.5) for x from 0.45 to 10.2, within 7e-9 of
@@ -317,8 +324,8 @@ CENTRE = (
 )  # fmt: skip
 
 
-def _single_tail(e: Emitter, size: Value) -> Value:
-    """erfc(size) for float32, 0.45 <= size."""
+def _single_tail(e: Emitter, size: Value, bell: Value | None = None) -> Value:
+    """erfc(size) for float32, 0.45 <= size. `bell`: exp(-size²), where it is known better than size."""
     size = e.select(e.compare("gt", size, 10.2), 10.2, size)  # erfc(10.2) is 0 in float32
     # 1 / (size + 1.5) as if it had been rounded once: its error would pass to the result twice
     total = e.add(size, 1.5)
@@ -328,7 +335,7 @@ def _single_tail(e: Emitter, size: Value) -> Value:
     minus = e.negative(inverse)
     inverse = e.fma(inverse, e.fma(minus, rest, e.fma(minus, total, 1.0)), inverse)
     scaled = e.polynomial(e.multiply(e.subtract(size, 1.5), inverse), SCALED_TAIL)
-    return e.multiply(_gaussian(e, size), e.multiply(scaled, inverse))
+    return e.multiply(_gaussian(e, size) if bell is None else bell, e.multiply(scaled, inverse))
 
 
 def _single_erf(e: Emitter, x: Value) -> Value:
@@ -338,10 +345,10 @@ def _single_erf(e: Emitter, x: Value) -> Value:
     return e.select(e.compare("gt", size, 1.0), outer, centre)
 
 
-def _single_erfc(e: Emitter, x: Value) -> Value:
+def _single_erfc(e: Emitter, x: Value, bell: Value | None) -> Value:
     size = e.absolute(x)
     centre = e.subtract(1.0, e.multiply(x, e.polynomial(e.multiply(x, x), CENTRE)))
-    tail = _single_tail(e, size)
+    tail = _single_tail(e, size, bell)
     outer = e.select(e.compare("lt", x, 0.0), e.subtract(2.0, tail), tail)
     return e.select(e.compare("gt", size, 0.5), outer, centre)
 
@@ -362,10 +369,10 @@ def erf(e: Emitter, x: Value) -> Value:
     return e.select(e.compare("gt", size, 0.46875), e.copysign(large, x), small)
 
 
-def erfc(e: Emitter, x: Value) -> Value:
-    """By Cody's three ranges, for float32 by two polynomials: the tail keeps its relative accuracy."""
+def erfc(e: Emitter, x: Value, bell: Value | None = None) -> Value:
+    """By Cody's three ranges, for float32 by two polynomials: the tail keeps its relative accuracy. `bell`: exp(-x²)."""
     if x.dtype == "float32":
-        return _single_erfc(e, x)
+        return _single_erfc(e, x, bell)
     size = e.absolute(x)
     square = e.multiply(x, x)
     small = e.subtract(1.0, e.multiply(x, _quotient(e, square, cody.SMALL_P, cody.SMALL_Q)))
@@ -373,10 +380,15 @@ def erfc(e: Emitter, x: Value) -> Value:
     inverse = e.divide(1.0, square)
     tail = e.subtract(cody.INVERSE_SQRT_PI, e.multiply(inverse, _quotient(e, inverse, cody.LARGE_P, cody.LARGE_Q)))
     middle = e.select(e.compare("lt", size, 4.0), middle, e.divide(tail, size))
-    large = e.multiply(_gaussian(e, size), middle)
+    large = e.multiply(_gaussian(e, size) if bell is None else bell, middle)
     large = e.select(e.compare("gt", size, 28.0), 0.0, large)  # at infinity the quotients are NaN
     large = e.select(e.compare("lt", x, 0.0), e.subtract(2.0, large), large)
     return e.select(e.compare("gt", size, 0.46875), large, small)
+
+
+def normal_cdf(e: Emitter, x: Value) -> Value:
+    """erfc(-x/√2)/2, with exp(-x²/2) from x itself: -x/√2 rounded would cost x² ulp of the tail."""
+    return e.multiply(erfc(e, e.multiply(x, -math.sqrt(0.5)), gaussian(e, x)), 0.5)
 
 
 def power(e: Emitter, x: Value, y: Value) -> Value:
@@ -398,7 +410,7 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "exp": exp, "expm1": expm1, "log": log, "log1p": log1p, "sin": sin, "cos": cos, "tan": tan, "tanh": tanh,
     "sigmoid": sigmoid, "softplus": softplus, "logaddexp": logaddexp, "erf": erf, "power": power,
     "maximum": maximum, "minimum": minimum,
-    "erfc": erfc, "log2": _by_library("log2"), "log10": _by_library("log10"),
+    "erfc": erfc, "gaussian": gaussian, "normal_cdf": normal_cdf, "log2": _by_library("log2"), "log10": _by_library("log10"),
     "asin": _by_library("asin"), "acos": _by_library("acos"), "atan": _by_library("atan"), "sinh": _by_library("sinh"),
     "cosh": _by_library("cosh"), "asinh": _by_library("asinh"), "acosh": _by_library("acosh"),
     "atanh": _by_library("atanh"), "atan2": _by_library("atan2"), "hypot": _by_library("hypot"),

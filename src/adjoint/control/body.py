@@ -1,0 +1,148 @@
+"""The graph that a loop repeats or a branch computes, as a value: two bodies are equal when they compute the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from adjoint.execution.canonical import canonicalize
+from adjoint.execution.evaluate import evaluation_lock, key_of, plan_of, run
+from adjoint.graph import Node, array_type, mode, substitute, topological
+from adjoint.graph.collector import collector_paused
+from adjoint.primitives.core import FULL, full, is_literal, ops, placeholder
+from adjoint.primitives.structural import BROADCAST
+
+__all__ = ["Body", "close", "stand_in"]
+
+Nodes = Sequence[Node]
+
+
+class Body:
+    """A graph as a function of its inputs, which are placeholders. It holds no value and no free number: see `close`.
+
+    Equal bodies compute the same: they have equal keys. `derived` remembers what was derived from this one.
+    """
+
+    __slots__ = ("derived", "hash", "inputs", "key", "outputs", "program", "steps")
+
+    def __init__(self, inputs: Iterable[Node], outputs: Iterable[Node]) -> None:
+        self.inputs = tuple(inputs)
+        self.outputs = tuple(outputs)
+        with collector_paused(), evaluation_lock():
+            c = canonicalize(self.outputs, given=set(self.inputs))
+            place = {x: i for i, x in enumerate(self.inputs)}
+            order = tuple([place[x] for x in c.leaves])
+            results = tuple([c.number[y] for y in self.outputs])
+            self.key = (key_of(c), order, results, tuple([x.type.code for x in self.inputs]))
+        self.hash = hash(self.key)
+        self.program: Program | None = None
+        self.steps = 0  # that the interpreter has run
+        self.derived: dict[Any, Any] = {}
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Body) and self.hash == other.hash and self.key == other.key)
+
+    def __hash__(self) -> int:
+        return self.hash
+
+    def __repr__(self) -> str:
+        return f"<body of {len(self.inputs)} inputs, {len(self.outputs)} outputs>"
+
+    def __call__(self, arrays: Sequence[Any]) -> list[Any]:
+        """The outputs for arrays in place of the inputs. They may share memory with these."""
+        if self.program is None:
+            self.program = Program(self)
+        return self.program(arrays)
+
+    def with_outputs(self, outputs: Iterable[Node]) -> Body:
+        """The same graph with other results."""
+        return Body(self.inputs, outputs)
+
+    def applied(self, inputs: Nodes) -> list[Node]:
+        """The outputs as part of the graph of these inputs."""
+        return substitute(self.outputs, dict(zip(self.inputs, inputs, strict=True)))
+
+
+SMALL = 64  # elements of a constant that a body takes its parts of itself
+
+
+class Program:
+    """How a body runs: its plan, and which input goes where."""
+
+    def __init__(self, body: Body) -> None:
+        with collector_paused(), evaluation_lock():
+            given = set(body.inputs)
+            c = canonicalize(body.outputs, given=given)
+            wanted = list(dict.fromkeys([c.number[y] for y in body.outputs]))
+            self.plan = plan_of(c, wanted, False, ("body", key_of(c)))
+            place = {x: i for i, x in enumerate(body.inputs)}
+            self.order = [place[x] for x in c.leaves]
+            position = {number: k for k, (number, _, _, _) in enumerate(self.plan.outputs)}
+            self.picks = [position[c.number[y]] for y in body.outputs]
+
+    def __call__(self, arrays: Sequence[Any]) -> list[Any]:
+        results = run(self.plan, [arrays[i] for i in self.order], [])
+        return [results[k] for k in self.picks]
+
+
+def stand_in(x: Node, label: str) -> Node:
+    """A placeholder of a node's type, tracked if that can have a derivative."""
+    return placeholder(x.type, label, x.type.inexact)
+
+
+def close(
+    varying: Nodes, outputs: Nodes, known: Mapping[Node, Node] | None = None
+) -> tuple[list[Node], list[Node], list[Node]]:
+    """The outputs with all that doesn't depend on `varying` taken out: computed once, outside, and read as inputs.
+
+    Gives the outputs on these inputs, the inputs, and the nodes outside whose values they get. `known` are placeholders
+    that the outputs read, by the nodes outside that they stand for. Literals stay, and so do broadcasts and parts of small
+    arrays: what these are made of is read instead.
+    """
+    known = known or {}
+    inner = set(varying)
+    order = topological(outputs, lambda x: x not in inner and x.value is None)
+    for node in order:
+        if node not in inner and any([x in inner for x in node.inputs]) and node.value is None:
+            inner.add(node)
+    frontier = dict.fromkeys([x for node in order if node in inner for x in node.inputs if x not in inner])
+    frontier.update(dict.fromkeys([y for y in outputs if y not in inner]))
+    replaced: dict[Node, Node] = {}
+    sources: dict[Node, Node] = {}  # the nodes outside, by what stands for them
+    stack = list(frontier)
+    seen: set[Node] = set()
+    with mode(grad=True):
+        while stack:
+            x = stack.pop()
+            if x in seen:
+                continue
+            seen.add(x)
+            if x.op is FULL and x.value is None:
+                if not is_literal(x.attributes):
+                    scalar = full(x.attributes, array_type((), x.dtype))
+                    inside = placeholder(scalar.type, "a number", False)
+                    sources[inside] = scalar
+                    replaced[x] = inside if x.shape == () else ops.widen(inside, x.type)
+            elif x.value is None and x not in known and _is_part(x):
+                stack.append(x.inputs[0])
+            else:
+                inside = stand_in(x, "a constant")
+                sources[inside] = x
+                replaced[x] = inside
+        outside = substitute(sources.values(), known) if known else list(sources.values())
+        return substitute(outputs, replaced), list(sources), outside
+
+
+def _is_part(x: Node) -> bool:
+    """Whether a node is a broadcast, or a view of a small array."""
+    return x.op is BROADCAST or (x.op.view and x.op.cheap and x.inputs[0].type.size <= SMALL)
+
+
+def as_arrays(values: Iterable[Any], given: Sequence[Any]) -> tuple[Any, ...]:
+    """Arrays of their own: none is one of those given, or a view of one."""
+    theirs = set(map(id, given))
+    return tuple(
+        [x if type(x) is np.ndarray and x.base is None and id(x) not in theirs else np.array(x) for x in values]
+    )

@@ -1,0 +1,359 @@
+"""The reverse pass of a loop that remembers carries alone, all of them or only so many, and computes the rest again.
+
+A loop of n steps that may remember s carries is reversed by the schedule of A. Griewank and A. Walther, "Algorithm 799:
+revolve", ACM TOMS 26 (2000): with s carries and each step computed at most t + 1 times, C(s + t, s) steps can be reversed.
+Where n isn't known, carries are remembered at equal distances; when there are too many, every second one is let go and the
+distance doubles (after P. Stumm and A. Walther, SIAM J. Sci. Comput. 32, 2010); what lies between two is reversed by the
+schedule.
+
+The reverse of this reverse pass needs no rule of its own for steps: it is the reverse pass of the loop beside its tangents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from math import comb
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from adjoint import derive
+from adjoint.control.body import Body, close, stand_in
+from adjoint.control.formal import record_transpose
+from adjoint.control.running import run_loop
+from adjoint.graph import Node, Primitive, get_mode, mode, record, substitute
+from adjoint.primitives.core import conform, marker, ops, select, zeros
+
+__all__ = ["LOOP_REVERSE", "Backward", "Reversal", "Trail", "active_carries", "record_loop_reverse", "reversed_parts"]
+
+Nodes = Sequence[Node]
+Arrays = list[Any]
+
+
+class Loop(Protocol):
+    """What a loop knows of itself: `body`, its first inputs the constants, then the carries, then slices."""
+
+    @property
+    def body(self) -> Body: ...
+    @property
+    def constants(self) -> int: ...
+    @property
+    def carries(self) -> int: ...
+    @property
+    def memory(self) -> int | None: ...
+
+    def record(self, inputs: Nodes) -> list[Node]: ...
+    def pushforward(self, inputs: Nodes, tangents: Sequence[Node | None]) -> list[Node | None]: ...
+    def batched(self, b: Any, inputs: Nodes) -> list[Node]: ...
+    def active(self, wanted: Sequence[bool]) -> tuple[set[Node], list[int]]: ...
+    def run_back(self, back: Backward, arrays: Arrays, u: list[Any]) -> list[Any]: ...
+
+
+class Backward(NamedTuple):
+    """One step back, as the body of a loop: (constants, then numbers; cotangents of carries, then sums of those of constants;
+    the step's carries, its slices, cotangents of its ys) -> (the same carries; cotangents of slices).
+
+    carries, constants, slices   the numbers of those that cotangents are computed of
+    given                        the numbers of the results that come with cotangents, carries apart
+    """
+
+    body: Body
+    numbers: Arrays
+    carries: list[int]
+    constants: list[int]
+    slices: list[int]
+    given: list[int]
+
+
+def backward_of(loop: Loop, active: set[Node], carried: list[int], given: Sequence[bool]) -> Backward:
+    """The step back of a loop by the active inputs of its body."""
+    body, n, m = loop.body, loop.constants, loop.constants + loop.carries
+    inputs, outputs = body.inputs, body.outputs
+    cotangents: list[Node | None] = [None] * len(outputs)
+    moving = [stand_in(outputs[i], "a carry's cotangent") for i in carried]
+    for i, u in zip(carried, moving, strict=True):
+        cotangents[i] = u
+    ys = [j for j in range(loop.carries, len(outputs)) if given[j] and outputs[j].dtype.inexact]
+    coming = [stand_in(outputs[j], "a result's cotangent") for j in ys]
+    for j, u in zip(ys, coming, strict=True):
+        cotangents[j] = u
+    for_constants = [i for i, x in enumerate(inputs[:n]) if x in active]
+    for_slices = [i for i, x in enumerate(inputs[m:]) if x in active]
+    wrt = [inputs[n + i] for i in carried] + [inputs[i] for i in for_constants] + [inputs[m + i] for i in for_slices]
+    sums = [stand_in(inputs[i], "a sum over the steps") for i in for_constants]
+    with mode(grad=True):
+        found = derive.reverse(outputs, cotangents, wrt, stop=True)
+        results = [zeros(x.type) if g is None else conform(g, x.type) for x, g in zip(wrt, found, strict=True)]
+        first = len(carried)
+        for k, total in enumerate(sums, first):
+            results[k] = ops.add(total, results[k])
+    carries = [*moving, *sums]
+    closed, inside, outside = close([*inputs, *carries, *coming], results)
+    numbers = [np.full(x.shape, x.attributes, x.dtype.dtype) if x.value is None else x.value for x in outside]
+    order = (*inputs[:n], *inside, *carries, *inputs[n:], *coming)
+    return Backward(Body(order, closed), numbers, carried, for_constants, for_slices, ys)
+
+
+def active_carries(loop: Loop, wanted: Sequence[bool]) -> tuple[set[Node], list[int]]:
+    """The inputs of the body that depend on wanted ones, and the numbers of the carries among them."""
+    body = loop.body
+    carries = body.inputs[loop.constants : loop.constants + loop.carries]
+    active = {x for x, w in zip(body.inputs, wanted, strict=True) if w and x.dtype.inexact}
+    while True:
+        reached = derive.differentiable(body.outputs[: loop.carries], active)
+        more = {x for x, y in zip(carries, body.outputs, strict=False) if y in reached and x.dtype.inexact} - active
+        if not more:
+            return active, [i for i, x in enumerate(carries) if x in active]
+        active |= more
+
+
+class Reversal:
+    """The cotangents of a loop's inputs while its steps are gone through backwards."""
+
+    def __init__(self, back: Backward, loop: Loop, arrays: Arrays, u: list[Any]) -> None:
+        self.back = back
+        self.loop = loop
+        self.first, self.behind = loop.constants, loop.constants + loop.carries
+        self.arrays = arrays
+        self.u = [u[j] for j in back.given]
+        self.constants = [*arrays[: self.first], *back.numbers]
+        zero = [np.zeros_like(arrays[self.first + i]) for i in back.carries]
+        self.carried: Arrays = [z if u[i] is None else u[i] for i, z in zip(back.carries, zero, strict=True)]
+        self.carried += [np.zeros_like(arrays[i]) for i in back.constants]
+        self.slices = [np.zeros_like(arrays[self.behind + i]) for i in back.slices]
+
+    def forward(self, state: Arrays, steps: range, keep: bool) -> tuple[Arrays, Arrays]:
+        """The carries after these steps; with `keep`, those before each of them, stacked as the slices are."""
+        body, count = self.loop.body, self.loop.carries
+        before = body.inputs[self.first : self.behind] if keep else ()
+        key = ("carries alone", count, keep)
+        if key not in body.derived:
+            body.derived[key] = body.with_outputs((*body.outputs[:count], *before))
+        low, order = _relative(steps)
+        stacks = [np.empty((len(steps), *x.shape), x.dtype.dtype) for x in before]
+        slices = [x[low : low + len(steps)] for x in self.arrays[self.behind :]]
+        state, _ = run_loop(body.derived[key], self.arrays[: self.first], state, slices, stacks, order)
+        return state, stacks
+
+    def backward(self, states: Arrays, steps: range) -> None:
+        """Go back over these steps, given the carries before each of them."""
+        low, order = _relative(steps)
+        part = slice(low, low + len(steps))
+        slices = [*states, *[x[part] for x in self.arrays[self.behind :]], *[g[part] for g in self.u]]
+        stacks = [x[part] for x in self.slices]
+        self.carried, _ = run_loop(self.back.body, self.constants, self.carried, slices, stacks, order[::-1])
+
+    def go_back(self, state: Arrays, steps: range, free: int | None) -> None:
+        """Go back over these steps, given the carries before the first; `free` more may be remembered (None: all)."""
+
+        def advance(state: Arrays, low: int, high: int) -> Arrays:
+            return self.forward(state, steps[low:high], False)[0]
+
+        for low, high, at in reversed_parts(len(steps), state, free, advance):
+            _, states = self.forward(at, steps[low:high], True)
+            self.backward(states, steps[low:high])
+
+    def found(self) -> Arrays:
+        """The cotangents, by input; None where there is none."""
+        results: Arrays = [None] * len(self.arrays)
+        back, n = self.back, len(self.back.carries)
+        for i, g in zip(back.carries, self.carried, strict=False):
+            results[self.first + i] = g
+        for i, g in zip(back.constants, self.carried[n:], strict=True):
+            results[i] = g
+        for i, g in zip(back.slices, self.slices, strict=True):
+            results[self.behind + i] = g
+        return results
+
+
+def _relative(steps: range) -> tuple[int, range]:
+    """The lowest of the numbers, and all of them counted from there."""
+    low = min(steps[0], steps[-1]) if steps else 0
+    return low, range(steps.start - low, steps.stop - low, steps.step)
+
+
+# The schedule ---------------------------------------------------------------------------------------------------------
+
+
+def reversed_parts(
+    count: int, state: Any, slots: int | None, advance: Callable[[Any, int, int], Any]
+) -> Iterator[tuple[int, int, Any]]:
+    """(first, last, state before it): parts of `count` steps, the last one first, short enough to remember a state before each
+    of their steps. `state` is that before the first step; at most `slots` others are remembered at a time (None: all).
+    `advance(state, first, last)` computes steps."""
+    pieces = [(0, count, state)]  # the parts that aren't reversed yet, the next one last
+    while pieces:
+        low, high, state = pieces.pop()
+        free = None if slots is None else max(slots - len(pieces), 0)
+        if free is None or high - low - 1 <= free:
+            if high > low:
+                yield low, high, state
+        elif not free:  # nothing can be remembered: from the start, for each
+            for k in range(high - 1, low - 1, -1):
+                yield k, k + 1, advance(state, low, k)
+        else:
+            middle = low + _first_part(high - low, free)
+            pieces += [(low, middle, state), (middle, high, advance(state, low, middle))]
+
+
+def _first_part(count: int, slots: int) -> int:
+    """How many of so many steps to take before a state is remembered again."""
+    times = 1
+    while comb(slots + times, slots) < count:
+        times += 1
+    return max(1, min(comb(slots + times - 1, slots), count - 1))
+
+
+class Trail:
+    """States at equal distances along a way whose length isn't known: at most `slots` of them."""
+
+    def __init__(self, slots: int) -> None:
+        self.slots = slots
+        self.distance = 1
+        self.states: list[Any] = []
+
+    def keep(self, state: Any) -> int:
+        """Remember the state before step `len(states) * distance`; how many steps to go to the next one."""
+        if len(self.states) >= self.slots:
+            del self.states[1::2]
+            self.distance *= 2
+            if len(self.states) * 2 > self.slots:  # an odd number: this state lies between two that stay
+                return self.distance // 2
+        self.states.append(state)
+        return self.distance
+
+
+# The primitive --------------------------------------------------------------------------------------------------------
+
+
+def record_loop_reverse(
+    loop: Loop, inputs: Nodes, u: Sequence[Node | None], wanted: Sequence[bool]
+) -> list[Node | None]:
+    """The cotangents of a loop's wanted inputs."""
+    places = tuple([i for i, w in enumerate(wanted) if w and inputs[i].dtype.inexact])
+    given = tuple([j for j, g in enumerate(u) if g is not None])
+    types = tuple([inputs[i].type for i in places])
+    node = record(LOOP_REVERSE, (*inputs, *[g for g in u if g is not None]), (loop, places, given), types)
+    found: list[Node | None] = [None] * len(inputs)
+    for k, i in enumerate(places):
+        found[i] = select(node, k)
+    return found
+
+
+def _split(node: Node) -> tuple[Loop, tuple[int, ...], tuple[int, ...], list[Node], list[Node]]:
+    loop, places, given = node.attributes
+    count = len(node.inputs) - len(given)
+    return loop, places, given, list(node.inputs[:count]), list(node.inputs[count:])
+
+
+def _kernel(attributes: Any, type: Any) -> Any:
+    loop, places, given = attributes
+
+    def kernel(*arrays: Any) -> tuple[Any, ...]:
+        values = [np.asarray(x) for x in arrays]
+        count = len(values) - len(given)
+        wanted = [False] * count
+        for i in places:
+            wanted[i] = True
+        u: list[Any] = [None] * len(loop.body.outputs)
+        for j, g in zip(given, values[count:], strict=True):
+            u[j] = g
+        found = loop.run_back(_backward(loop, tuple(wanted), tuple([g is not None for g in u])), values[:count], u)
+        return tuple([np.array(found[i]) for i in places])
+
+    return kernel
+
+
+def _backward(loop: Loop, wanted: tuple[bool, ...], given: tuple[bool, ...]) -> Backward:
+    key = ("backward", loop.constants, loop.carries, wanted, given)
+    found = loop.body.derived.get(key)
+    if found is None:
+        found = loop.body.derived[key] = backward_of(loop, *loop.active(wanted), given)
+    return found
+
+
+def _vjp(w: Any, node: Node, wants: Sequence[bool]) -> list[Node | None]:
+    # With G(p, u) = J(p)ᵀu: ⟨w, G⟩ = ⟨J(p)w, u⟩, so its derivative by u is J(p)w, and that by p is a reverse pass of J(p)w.
+    loop, places, given, inputs, u = _split(node)
+    with _Marked(inputs) as marked:
+        dots = loop.pushforward(marked.nodes, _placed(w, places, len(inputs)))
+        outputs = [dots[j] for j in given]
+        found = marked.reverse(outputs, u) if any(wants[: len(inputs)]) else [None] * len(inputs)
+    return marked.freed([*found, *outputs])
+
+
+def _linear(w: Any, node: Node, wants: Sequence[bool]) -> list[Node | None]:
+    loop, places, given, inputs, _ = _split(node)
+
+    def push(nodes: Nodes, tangents: Sequence[Node | None]) -> list[Node | None]:
+        p, u = nodes[: len(inputs)], nodes[len(inputs) :]
+        with _Marked(p) as marked:
+            dots = loop.pushforward(marked.nodes, tangents[: len(inputs)])
+            results = loop.record(marked.nodes)
+            outputs = [*[dots[j] for j in given], *[results[j] for j in given]]
+            found = marked.reverse(outputs, [*u, *tangents[len(inputs) :]])
+        return marked.freed([found[i] for i in places])
+
+    return record_transpose(node.inputs, w, wants, push)
+
+
+class _Marked:
+    """Inputs as nodes to differentiate by, tracked in the block that they are used in; `freed` puts the inputs back."""
+
+    def __init__(self, inputs: Nodes) -> None:
+        self.inputs = inputs
+
+    def __enter__(self) -> _Marked:
+        self.grad = get_mode().grad
+        self.block = mode(grad=True)
+        self.block.__enter__()
+        self.nodes = [marker(x, tracked=True) if x.dtype.inexact else x for x in self.inputs]
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.block.__exit__(*error)
+
+    def reverse(self, outputs: Sequence[Node | None], u: Sequence[Node | None]) -> list[Node | None]:
+        """The cotangents of the inputs."""
+        pairs = [(y, g) for y, g in zip(outputs, u, strict=True) if y is not None and g is not None]
+        if not pairs:
+            return [None] * len(self.nodes)
+        by = [m for m, x in zip(self.nodes, self.inputs, strict=True) if m is not x]
+        found = iter(derive.reverse([y for y, _ in pairs], [g for _, g in pairs], by, stop=True))
+        return [None if m is x else next(found) for m, x in zip(self.nodes, self.inputs, strict=True)]
+
+    def freed(self, results: Sequence[Node | None]) -> list[Node | None]:
+        """The results on the inputs themselves, tracked as these are."""
+        replaced = {m: x for m, x in zip(self.nodes, self.inputs, strict=True) if m is not x}
+        found = substitute([r for r in results if r is not None], replaced)
+        if not self.grad:
+            for x in found:
+                x.tracked = False
+        remaining = iter(found)
+        return [None if r is None else next(remaining) for r in results]
+
+
+def _placed(values: Sequence[Any], places: Sequence[int], count: int) -> list[Any]:
+    found: list[Any] = [None] * count
+    for i, x in zip(places, values, strict=True):
+        found[i] = x
+    return found
+
+
+LOOP_REVERSE = Primitive("loop_reverse", _kernel, _vjp)
+derive.transposes(LOOP_REVERSE, _linear)
+
+
+def _batch(b: Any, node: Node, xs: list[Node], mapped: list[bool]) -> list[Node]:
+    """Every example has cotangents of its own, also of what all share: so everything is given for each."""
+    loop, places, given, inputs, _ = _split(node)
+    whole = b.all_mapped(xs, mapped)
+    count = len(inputs)
+    with _Marked(whole[:count]) as marked:
+        made = loop.batched(b, marked.nodes)
+        found = marked.reverse([made[j] for j in given], whole[count:])
+    results = marked.freed([found[i] for i in places])
+    return [zeros(whole[i].type) if g is None else g for i, g in zip(places, results, strict=True)]
+
+
+LOOP_REVERSE.batch = _batch

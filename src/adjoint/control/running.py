@@ -1,0 +1,101 @@
+"""How loops run: as native code where the body is small, else step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from adjoint.control.body import Body, as_arrays
+from adjoint.execution.canonical import canonicalize
+from adjoint.execution.evaluate import evaluation_lock
+from adjoint.execution.plan import build
+from adjoint.execution.tiers import native_backend, tiers
+from adjoint.graph.collector import collector_paused
+
+__all__ = ["run_loop"]
+
+LONG = 256  # steps of a loop from which on its body is compiled at once
+PATIENCE = 1024  # steps that a body runs on the interpreter, in several loops, before it is compiled
+STRETCH = 1 << 20  # steps of native code between two looks at signals
+UNKNOWN = 1 << 62  # steps of a loop that ends by itself
+
+
+def run_loop(
+    body: Body,
+    constants: Sequence[Any],
+    carries: Sequence[Any],
+    slices: Sequence[Any],
+    stacks: Sequence[Any],
+    steps: range,
+    condition: Body | None = None,
+) -> tuple[list[Any], int]:
+    """Repeat body(constants, carries, slices) -> (carries, ys), and write the ys into the stacks. `steps` are the numbers of
+    the slices, in order; with a condition, of the same inputs, the loop ends where that is false.
+
+    Gives the last carries, which may be those given, and how many steps were done.
+    """
+    carries = list(carries)
+    native = _native_loop(body, len(constants), len(carries), len(steps), condition) if steps else None
+    if native is None:
+        return _step_by_step(body, list(constants), carries, slices, stacks, steps, condition)
+    fixed = [np.ascontiguousarray(x) for x in constants]
+    moving = [np.ascontiguousarray(x) for x in slices]
+    done = 0
+    while done < len(steps):
+        part = steps[done : done + STRETCH]
+        finals = [np.empty(np.shape(x), np.asarray(x).dtype) for x in carries]
+        given = [np.ascontiguousarray(x) for x in carries]
+        count = native.run([*fixed, *given, *moving, *finals, *stacks], part.start, part.step, len(part))
+        carries = finals
+        done += count
+        if count < len(part):
+            break
+    return carries, done
+
+
+def _step_by_step(
+    body: Body, constants: list[Any], carries: list[Any], slices: Sequence[Any], stacks: Sequence[Any], steps: range,
+    condition: Body | None,
+) -> tuple[list[Any], int]:  # fmt: skip
+    done, count = 0, len(carries)
+    for t in steps:
+        inputs = [*constants, *carries, *[x[t, ...] for x in slices]]
+        if condition is not None and not condition(inputs)[0]:
+            break
+        results = body(inputs)
+        carries = results[:count]
+        for stack, y in zip(stacks, results[count:], strict=True):
+            stack[t, ...] = y
+        done += 1
+    return list(as_arrays(carries, inputs)) if done else carries, done
+
+
+def _native_loop(body: Body, constants: int, carries: int, steps: int, condition: Body | None) -> Any:
+    """The native loop of a body of small arrays (see `execution.native.scalars`); None where there is none, or where so few
+    steps aren't worth it."""
+    key = ("native loop", constants, carries, condition)
+    if key not in body.derived:
+        if tiers.backend != "native" and steps < LONG:
+            body.steps += steps
+            if tiers.deterministic or body.steps < PATIENCE:
+                return None
+        body.derived[key] = _compiled(body, constants, carries, condition)
+    return body.derived[key]
+
+
+def _compiled(body: Body, constants: int, carries: int, condition: Body | None) -> Any:
+    native = native_backend()
+    if native is None:
+        return None
+    outputs = (*body.outputs, *(() if condition is None else condition.applied(body.inputs)))
+    with collector_paused(), evaluation_lock():
+        c = canonicalize(outputs, given=set(body.inputs))
+        plan = build(c, list(dict.fromkeys([c.number[y] for y in outputs])), False)
+    place = {x: i for i, x in enumerate(body.inputs)}
+    position = {number: k for k, (number, _, _, _) in enumerate(plan.outputs)}
+    picks = [position[c.number[y]] for y in outputs]
+    asked = None if condition is None else picks.pop()
+    types = [x.type for x in body.inputs]
+    return native.loop_of(plan, [place[x] for x in c.leaves], types, constants, carries, picks, asked)
