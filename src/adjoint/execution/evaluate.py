@@ -89,6 +89,19 @@ def undisturbed(prepare: Callable[P, Prepared | None], *arguments: P.args, **key
         return without_collector(prepare, *arguments, **keywords)
 
 
+def planned(kind: str, roots: Sequence[Node], given: Collection[Node]) -> tuple[Canonical, Plan]:
+    """The graph of the roots, numbered, in which the nodes `given` will have values, and a plan of it for use of this kind."""
+    with _lock:
+        found = undisturbed(_planned, kind, roots, given)
+    assert found is not None
+    return found
+
+
+def _planned(kind: str, roots: Sequence[Node], given: Collection[Node]) -> tuple[Canonical, Plan]:
+    c = canonicalize(roots, given=given)
+    return c, plan_of(c, list(dict.fromkeys([c.number[x] for x in roots])), False, (kind, key_of(c)))
+
+
 def prepared(plan: Plan, at_once: bool = False) -> Any:
     """The program for a plan's next run, as `program_of` chooses it."""
     with np.errstate(all="ignore"):

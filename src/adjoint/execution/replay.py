@@ -7,18 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.execution.canonical import Canonical, canonicalize, value_array
+from adjoint.execution.canonical import canonicalize, value_array
 from adjoint.execution.donation import is_ours
-from adjoint.execution.evaluate import compact, evaluation_lock, key_of, located, plan_of, prepared, run, undisturbed
-from adjoint.execution.plan import Plan
+from adjoint.execution.evaluate import compact, evaluation_lock, located, planned, prepared, run
 from adjoint.graph import Node
-
-
-def _planned(roots: Sequence[Node], given: set[Node]) -> tuple[Canonical, Plan]:
-    c = canonicalize(roots, given=given)
-    wanted = list(dict.fromkeys(c.number[x] for x in roots))
-    # a plan of its own: what else is computed mustn't depend on whether this was compiled
-    return c, plan_of(c, wanted, False, ("replay", key_of(c)))
 
 
 class Replay:
@@ -29,10 +21,8 @@ class Replay:
 
     def __init__(self, roots: Sequence[Node], leaves: Sequence[Node]) -> None:
         given = set(leaves)
-        with evaluation_lock():
-            found = undisturbed(_planned, roots, given)
-        assert found is not None
-        c, self.plan = found
+        # a plan of its own: what else is computed mustn't depend on whether this was compiled
+        c, self.plan = planned("replay", roots, given)
         self.constants = [(k, value_array(x)) for k, x in enumerate(c.leaves) if x not in given]
         place = {x: i for i, x in enumerate(c.leaves)}
         self.count = len(c.leaves)
