@@ -262,3 +262,24 @@ def test_reading_goes_on_as_before_after_a_trace():
     warmed(lambda x: net(x), X)
     assert type(net).__getattribute__ is object.__getattribute__
     assert optim.SGD(net.parameters(), lr=0.1).lr == 0.1
+
+
+@pytest.mark.parametrize("one, other", [(1, True), (0, False), (1, 1.0), ((1, "a"), (True, "a")), (2, np.int64(2))])
+def test_keys_that_are_equal_and_differ_are_two_structures(one, other):
+    seen = []
+
+    @ad.jit
+    def f(d):
+        (key,) = d
+        while isinstance(key, tuple):
+            key = key[0]
+        seen.append(type(key))
+        return d[one] * {int: 1, bool: 2, float: 3, np.int64: 4}[type(key)]
+
+    for key in (one, other, other, one, one, other):
+        kind = key[0] if isinstance(key, tuple) else key
+        scale = {int: 1, bool: 2, float: 3, np.int64: 4}[type(kind)]
+        assert f({key: ad.tensor(2.0)}).item() == 2 * scale
+    assert len(seen) == 2
+    assert ad.tree.flatten({one: 0})[1] != ad.tree.flatten({other: 0})[1]
+    assert ad.tree.flatten({one: 0})[1] == ad.tree.flatten({one: 5})[1]

@@ -10,6 +10,7 @@ import numpy as np
 
 from adjoint.composites import shaping
 from adjoint.primitives import elementwise
+from adjoint.tensors.conversion import read_only
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import Named, recorded
 from adjoint.tensors.pending import force
@@ -32,10 +33,8 @@ class Values(Named):
         return node.value
 
     def numpy(self) -> np.ndarray[Any, Any]:
-        """The value as a read-only NumPy array that shares the tensor's memory."""
-        view = self._array().view()
-        view.flags.writeable = False
-        return view  # type: ignore[no-any-return]
+        """The value as a NumPy array that shares the tensor's memory. It is read-only, and can't be made writable."""
+        return read_only(self._array())  # type: ignore[no-any-return]
 
     def item(self) -> Any:
         """The value of a tensor with one element as a Python number. Raises ValueError for any other size."""
