@@ -14,6 +14,9 @@ from hypothesis import HealthCheck, settings
 import adjoint as ad
 from adjoint.primitives import core
 from adjoint.tensors import located
+from browsing import chromium, opened
+
+__all__ = ["chromium", "opened"]
 
 # A run in CI must not fail by chance: it draws the same programs each time; `whole` looks for new ones.
 common = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}

@@ -283,3 +283,58 @@ def test_keys_that_are_equal_and_differ_are_two_structures(one, other):
     assert len(seen) == 2
     assert ad.tree.flatten({one: 0})[1] != ad.tree.flatten({other: 0})[1]
     assert ad.tree.flatten({one: 0})[1] == ad.tree.flatten({one: 5})[1]
+
+
+def test_threads_that_call_compiled_functions_never_draw_the_same_numbers():
+    x = ad.tensor(np.zeros(4, "f"))
+    generator = ad.random.Generator(5)
+    total = ad.tensor(np.zeros(4, "f"))
+
+    @ad.jit
+    def draw(x):
+        return generator.uniform((4,)) + x
+
+    @ad.jit
+    def draw_more(x):
+        return generator.uniform((8,))[4:] + x
+
+    @ad.jit
+    def add_up(x):
+        nonlocal_draw = generator.uniform((4,)) + x
+        total.data = total + nonlocal_draw
+        return nonlocal_draw * 1
+
+    ways = [draw, draw_more, add_up, lambda x: generator.uniform((4,)) + x]
+    for way in (*ways, *ways):
+        way(x)
+    before, found, calls = generator._counter, [], 250
+
+    def work(first):
+        for k in range(calls):
+            found.append(ways[(first + k) % 4](x).numpy().tobytes())
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(found)) == len(found) == 4 * calls
+    assert generator._counter - before == 5 * calls  # eight numbers take two blocks
+
+
+def test_a_compiled_call_that_fails_draws_nothing():
+    generator = ad.random.Generator(5)
+
+    @ad.jit
+    def pick(x, index):
+        return x[index] + generator.uniform((2,))
+
+    x = ad.tensor(np.arange(3.0))
+    pick(x, ad.tensor([0, 1]))
+    before = generator._counter
+    for _ in range(2):
+        with pytest.raises(IndexError):
+            pick(x, ad.tensor([0, 9]))
+        assert generator._counter == before
+    pick(x, ad.tensor([0, 2]))
+    assert generator._counter == before + 1

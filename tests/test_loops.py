@@ -520,6 +520,15 @@ def test_native_loops_take_integers_bools_and_functions(monkeypatch):
         np.testing.assert_allclose(a, b, rtol=1e-13)
 
 
+def test_native_loops_stack_what_is_the_same_everywhere(monkeypatch):
+    def run():
+        return ad.scan(lambda c, x: (c, (ad.zeros(5), ad.full((2, 2), 3.5), c * 0 + 1, x)), ad.ones(3), ad.arange(4))
+
+    plain, native = both_ways(monkeypatch, run)
+    for a, b in zip(ad.tree.flatten(plain)[0], ad.tree.flatten(native)[0], strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
 def test_small_matrices_in_native_loops(monkeypatch):
     a, xs = data(4, 4) * 0.4, data(30, 4, 2, seed=1)
 

@@ -35,7 +35,7 @@ set_deterministic is_deterministic get_num_threads set_num_threads
 get_default_dtype explain explain_nan gradient_flow check_grads gradients grad value_and_grad vjp jvp
 vmap jit get_num_threads set_num_threads
 jacfwd jacrev jacobian hessian hvp linearize checkpoint stop_gradient custom_jvp custom_vjp
-host_call result_type save load draw explore show_pictures
+host_call result_type save load draw explore playground show_pictures
 scan while_loop fori_loop cond switch map associative_scan
 """
 

@@ -183,7 +183,7 @@ def test_a_repeated_input_has_two_edges():
 
 def test_shared_nodes_are_one_box_and_drawn_at_once():
     y, _, names = names_of(doublings)
-    drawing = ad.draw(y, names=names)
+    drawing = ad.draw(y, names=names, fold=False)
     assert len(drawing.model.boxes) == 21 and len(drawing.model.edges) == 40
     assert drawing.text.count("\n") < 60
 
@@ -329,8 +329,8 @@ def test_finite_differences_agree():
 
 def test_a_huge_graph_folds_by_itself_and_says_so():
     s = x = ad.variable(2.0)
-    for _ in range(3000):
-        s = ad.sin(s) * 1.01
+    for even in np.random.default_rng(0).random(3000) < 0.5:
+        s = ad.sin(s) * 1.01 if even else ad.tanh(s)
     drawing = ad.draw(s)
     assert len(drawing.model.boxes) < 40
     assert "nodes are folded into" in drawing.model.notes[-1] and drawing.model.notes[-1] in drawing.text
@@ -479,3 +479,57 @@ def test_odd_values_draw():
     w.data = w * 3  # a version whose value is pending
     assert gradient(ad.draw(w * w).model, "w") == 12
     assert build((w * w).node, compare=True).comparisons[0].difference.numbers == pytest.approx(12)
+
+
+# What repeats ---------------------------------------------------------------------------------------------------------
+
+
+def chain(turns):
+    ws = [ad.variable(0.01 * i + 0.5) for i in range(turns)]
+    s = x = ad.variable(1.0)
+    for w in ws:
+        s = ad.tanh(s * w + x)
+    return s, ws, x
+
+
+def test_equal_turns_are_one_box_that_opens():
+    y, _, x = chain(40)
+    drawing = ad.draw(y)
+    loop = drawing.model.boxes[drawing.model.root]
+    assert len(drawing.model.boxes) == 2 and loop.symbol == "40 × (× + tanh)" and loop.detail == "120 operations"
+    assert loop.value.numbers == y.item()
+    assert gradient(drawing.model, "x") == pytest.approx(ad.gradients(y, [x])[0].item(), rel=1e-6)
+    whole = ad.draw(y, fold=False).model
+    outer = next(group for group in whole.groups.values() if group.turns)
+    assert outer.turns == 40 and len([g for g in whole.groups.values() if g.parent == outer.key]) == 40
+    opened = fold(whole, [key for key, group in whole.groups.items() if not group.turns], None)
+    assert len(opened.boxes) == 41 and opened.boxes[opened.root].symbol == "turn 40 of 40"
+    assert_adds_up(opened)
+
+
+def test_a_weight_that_one_turn_uses_is_inside_it_and_has_its_name():
+    y, ws, _ = chain(10)
+    weight = ad.draw(y, fold=False).model.find("ws[7]")
+    assert len(weight.groups) == 2 and weight.value.numbers == ws[7].item()
+
+
+def test_composites_and_modules_inside_turns_and_around_them():
+    class Deep(ad.nn.Module):
+        def forward(self, x):
+            for _ in range(9):
+                x = ad.softmax(x) * 2.0
+            return x
+
+    y = Deep()(ad.variable([1.0, 2.0])).sum()
+    model = ad.draw(y, fold=False).model
+    parents = {group.name.split(" ")[0]: group.parent for group in model.groups.values()}
+    names = {key: group.name for key, group in model.groups.items()}
+    assert names[parents["softmax"]].startswith("turn") and names[parents["9"]] == "Deep"
+    assert_adds_up(ad.draw(y).model)
+
+
+def test_names_of_nested_containers():
+    layers = [{"w": ad.variable(1.0), "b": [ad.variable(2.0)]} for _ in range(2)]
+    y = layers[0]["w"] * layers[1]["b"][0]
+    model = ad.draw(y).model
+    assert model.find("layers[0]['w']").value.numbers == 1 and model.find("layers[1]['b'][0]").value.numbers == 2

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from test_browser import chromium  # noqa: F401
-
 pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
 SITE = Path(__file__).resolve().parent.parent / "build" / "docs"
@@ -30,7 +28,7 @@ def test_the_site_is_built():
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("page", PAGES)
-def test_page(chromium, page, width):  # noqa: F811
+def test_page(chromium, page, width):
     resize(chromium, width)
     try:
         chromium.get_log("browser"), chromium.get_log("performance")
@@ -51,7 +49,7 @@ def test_page(chromium, page, width):  # noqa: F811
         chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-def test_search_finds_a_name(chromium):  # noqa: F811
+def test_search_finds_a_name(chromium):
     chromium.get((SITE / "search.html").as_uri() + "?q=softplus")
     chromium.implicitly_wait(5)
     assert chromium.find_element("css selector", "ul.search li a").text

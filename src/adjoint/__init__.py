@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from adjoint.api.jacobians import hessian, hvp, jacfwd, jacobian, jacrev, linearize
     from adjoint.api.jit import jit
     from adjoint.api.loops import associative_scan, cond, fori_loop, map, scan, switch, while_loop
-    from adjoint.api.pictures import Drawing, Exploration, draw, explore, show_pictures
+    from adjoint.api.pictures import Drawing, Exploration, draw, explore, playground, show_pictures
     from adjoint import cli, data, debug, interop, nn, optim, plot, train
     from adjoint.debug import explain, explain_nan, gradient_flow
     from adjoint.interop import load, save
@@ -64,6 +64,7 @@ _LAZY_NAMES = {
     "save": "adjoint.interop", "load": "adjoint.interop",
     "explain": "adjoint.debug", "explain_nan": "adjoint.debug", "gradient_flow": "adjoint.debug",
     "draw": "adjoint.api.pictures", "explore": "adjoint.api.pictures", "show_pictures": "adjoint.api.pictures",
+    "playground": "adjoint.api.pictures",
     "Drawing": "adjoint.api.pictures", "Exploration": "adjoint.api.pictures",
 }  # fmt: skip
 
@@ -100,7 +101,7 @@ __all__ = [
     "linspace", "load", "log", "log10", "log1p", "log2", "log_softmax", "logaddexp", "logical_and", "logical_not",
     "logical_or", "logical_xor", "logsumexp", "map", "matmul", "matrix_transpose", "max", "maximum", "mean", "meshgrid",
     "min", "minimum", "moveaxis", "multiply", "nan", "negative", "newaxis", "nn", "no_grad", "nonzero", "norm",
-    "not_equal", "one_hot", "ones", "ones_like", "optim", "outer", "pad", "permute_dims", "pi", "plot", "positive",
+    "not_equal", "one_hot", "ones", "ones_like", "optim", "outer", "pad", "permute_dims", "pi", "playground", "plot", "positive",
     "power", "prod", "random", "real", "reciprocal", "relu", "remainder", "repeat", "reshape", "result_type", "roll",
     "round", "save", "scan", "scatter_add", "set_default_dtype", "set_deterministic", "set_num_threads",
     "show_pictures", "sigmoid", "sign", "signbit", "silu", "sin", "sinh", "softmax", "softplus", "sort", "split",

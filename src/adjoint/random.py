@@ -27,7 +27,7 @@ from adjoint.unknown import Unknown
 __all__ = ["Generator", "bernoulli", "default_generator", "integers", "normal", "permutation", "seed", "uniform"]
 
 
-class Generator:
+class Generator(tracing.Drawn):
     """A stream of random numbers: the same seed gives the same draws in the same order.
 
     `state` is a uint64 tensor [key, counter]; assigning it continues from there.

@@ -43,6 +43,11 @@ class Watched:
     __slots__ = ()
 
 
+class Drawn:
+    """Base of what holds a number that each reader has to himself, such as a random generator's counter: a compiled function
+    that changes one takes its share before it computes, so that two threads never have the same."""
+
+
 class Versioned:
     """Base of containers that say by a number when their contents are others, as far as that matters to a trace."""
 

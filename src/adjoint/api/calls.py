@@ -28,7 +28,7 @@ VALUES = (int, bool, str, bytes, type(None))  # static arguments that are compar
 class Call:
     """The arguments of one call: their leaves, and the key of the traces that fit them."""
 
-    __slots__ = ("args", "key", "keywords", "leaves", "objects", "structure", "tensors")
+    __slots__ = ("args", "key", "keywords", "leaves", "objects", "structure", "taken", "tensors")
 
     def __init__(self, static: set[int], args: tuple[Any, ...], keywords: dict[str, Any]) -> None:
         self.args = args
@@ -44,7 +44,15 @@ class Call:
         self.key = (self.structure, get_mode().grad, get_default_dtype(), *[_kind(x) for x in self.leaves])
         # static arguments with attributes, such as the `self` of a method
         self.objects = [] if self.structure is None else [x for x in map(unmarked, self.leaves) if _has_state(x)]
+        self.taken: list[tuple[Any, str, Any, Any]] = []  # numbers drawn for it: (owner, name, before, after)
         self.tensors = {id(x) for x in self.leaves if isinstance(x, Tensor)}
+
+    def give_back(self) -> None:
+        """Undo the draws of a call that didn't happen, unless somebody has drawn since."""
+        while self.taken:
+            owner, name, before, after = self.taken.pop()
+            if getattr(owner, name) is after:
+                setattr(owner, name, before)
 
     def stand_ins(self, trace: Trace) -> tuple[Sequence[Any], dict[str, Any]]:
         """The arguments to trace with."""

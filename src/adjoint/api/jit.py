@@ -125,6 +125,14 @@ class Jitted:
         if tracing.active() is not None or EXAMPLES.get():
             return self._plainly(args, keywords)
         call = Call(self.static, args, keywords)
+        try:
+            return self._called(call)
+        except BaseException:
+            call.give_back()
+            raise
+
+    def _called(self, call: Call) -> Any:
+        """What a call gives, in the general way."""
         with self._lock:
             found = self.traces.pop(call.key, [])
             if found:
@@ -136,7 +144,7 @@ class Jitted:
         compiled = self._trace(call)
         numbers = compiled.ready(call)
         if numbers is None:  # an argument is also something that f finds by itself: which is meant, f knows
-            return self._plainly(args, keywords)
+            return self._plainly(call.args, call.keywords)
         with self._lock:
             others = [x for x in self.traces.pop(call.key, ()) if not x.is_stale()]
             self.traces[call.key] = [*others[-MOST_ALIKE + 1 :], compiled]
@@ -179,7 +187,7 @@ class Jitted:
             results = compiled.results(call.leaves, numbers)
         except (IndexError, RuntimeError, ValueError) as error:
             raise self._located(call, error) from None
-        return compiled.commit(call.leaves, results, numbers)
+        return compiled.commit(call, results, numbers)
 
     def _located(self, call: Call, error: Exception) -> Exception:
         """The error with the line of f that recorded what failed."""

@@ -15,14 +15,15 @@ from adjoint.graph import Node
 from adjoint.picture import Picture, build
 from adjoint.picture.dot import dot_text
 from adjoint.picture.folding import LIMIT, auto_folded, fold
-from adjoint.picture.page import explorer_page
+from adjoint.picture.page import explorer_page, playground_page
+from adjoint.picture.repeating import with_repetitions
 from adjoint.picture.text import text_tree
 from adjoint.primitives.core import cast
 from adjoint.tensors.located import at_user, user_frame
 from adjoint.tensors.conversion import as_node
 from adjoint.tensors.tensor import Tensor, _f_namespace
 
-__all__ = ["Drawing", "Exploration", "draw", "explore", "show_pictures"]
+__all__ = ["Drawing", "Exploration", "draw", "explore", "playground", "show_pictures"]
 
 GRAPHVIZ = ("svg", "png", "pdf")
 FORMATS = (*GRAPHVIZ, "dot", "txt")
@@ -188,7 +189,9 @@ def explore(
 
     The page is one file that asks the network for nothing: open it in any browser. It shows each operation's values,
     the local derivative, the product and what has added up so far, with the rule's formula and the line of your source;
-    click a leaf for the sum over paths that makes its gradient. Its keys are listed in the page.
+    click a leaf for the sum over paths that makes its gradient. Real leaves can be dragged, typed and pulled: the page
+    computes the graph that was recorded, forward and reverse, as far as it has no host code, complex numbers or large
+    arrays, and says where it can't. Its keys are listed in the page.
 
     path: where to write it. compare: put finite differences beside the gradients of the leaves. The other options are
     those of `ad.draw`; what `fold` names can be unfolded in the page. Raises TypeError for what isn't a tensor.
@@ -201,9 +204,29 @@ def explore(
     """
     picture = picture_of(
         t, "explore", wrt=wrt, cotangent=cotangent, gradients=gradients, names=names, plumbing=plumbing,
-        variables_only=variables_only, compare=compare,
+        variables_only=variables_only, compare=compare, live=True,
     )  # fmt: skip
     page = Exploration(explorer_page(picture, _chosen(picture, fold), _optional.try_load("pygraphviz")))
+    if path is not None:
+        page.save(path)
+    return page
+
+
+def playground(path: str | os.PathLike[str] | None = None, *, formula: str | None = None) -> Exploration:
+    """Make a page in which one types a formula, drags its numbers, and steps through both passes, without Python.
+
+    The page reads lines of `name = expression` as they are typed, with arithmetic, arrays of numbers, `@`, `.T`, indices
+    and the usual functions; errors are shown at the character. A name without a value is a number to drag. Derivatives
+    come from this engine's own rules, which the page carries as data. It asks the network for nothing.
+
+    path: where to write it. formula: what it starts with; by default the first of its gallery.
+
+    >>> import adjoint as ad
+    >>> page = ad.playground(formula="y = tanh(w*x + b)")
+    >>> page.html.startswith("<!doctype html>")
+    True
+    """
+    page = Exploration(playground_page(formula))
     if path is not None:
         page.save(path)
     return page
@@ -226,7 +249,7 @@ def picture_of(
             raise ValueError(f"{operation}: cotangent of shape {u.shape} for a tensor of shape {t.shape}{at_user()}")
     known = named_nodes(names) if names is not None else names_in(user_frame(2))
     wrt_nodes = None if chosen is None else [x.node for x in chosen]
-    return build(t.node, wrt=wrt_nodes, cotangent=u, names=known, **options)
+    return with_repetitions(build(t.node, wrt=wrt_nodes, cotangent=u, names=known, **options))
 
 
 def folded(picture: Picture, choice: bool | Collection[str] | None, limit: int | None) -> Picture:
@@ -268,20 +291,31 @@ def names_in(frame: FrameType | None) -> dict[Node, str]:
 def named_nodes(names: Mapping[str, Any]) -> dict[Node, str]:
     """Nodes by the names of tensors; of several names the first. A module's parameters have dotted ones."""
     found: dict[Node, str] = {}
-    modules = []
     for name, value in names.items():
         if isinstance(value, Tensor):
             found.setdefault(value.node, name)
-        elif isinstance(value, (list, tuple)) and len(value) <= 100:
-            for i, item in enumerate(value):
-                if isinstance(item, Tensor):
-                    found.setdefault(item.node, f"{name}[{i}]")
-        elif hasattr(type(value), "named_parameters"):  # a module; asking the object itself could run its code
-            modules.append((name, value))
-    for name, module in modules:
-        for path, parameter in module.named_parameters():
-            found.setdefault(parameter.node, f"{name}.{path}")
+    for name, value in names.items():
+        if hasattr(type(value), "named_parameters"):  # a module; asking the object itself could run its code
+            for path, parameter in value.named_parameters():
+                found.setdefault(parameter.node, f"{name}.{path}")
+    for name, value in names.items():
+        if isinstance(value, (list, tuple, dict)):
+            _name_items(found, name, value)
     return found
+
+
+MAX_ITEMS = 10_000  # of a list or dict whose tensors get names
+
+
+def _name_items(found: dict[Node, str], name: str, value: Any, depth: int = 0) -> None:
+    """Names such as `ws[17]` and `p['w'][0]` for the tensors in nested lists, tuples and dicts."""
+    if len(value) > MAX_ITEMS or depth > 3:
+        return
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        if isinstance(item, Tensor):
+            found.setdefault(item.node, f"{name}[{key!r}]")
+        elif isinstance(item, (list, tuple, dict)):
+            _name_items(found, f"{name}[{key!r}]", item, depth + 1)
 
 
 # Notebooks ------------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""`adjoint draw` and `adjoint explore`: an expression as a picture, or as a page to step through."""
+"""`adjoint draw`, `explore` and `playground`: an expression as a picture, as a page to step through, or typed in a page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["add"]
 
 
 def add(commands: Parsers[argparse.ArgumentParser]) -> None:
-    """Add the two commands."""
+    """Add the three commands."""
     for name, run, does, out in (
         ("draw", _draw, "draw an expression with its derivatives", "svg, png, pdf, dot or txt, by its suffix; default: a tree"),
         ("explore", _explore, "make a page to step through an expression and its derivatives", "the page, an HTML file"),
@@ -30,6 +30,18 @@ def add(commands: Parsers[argparse.ArgumentParser]) -> None:
         parser.add_argument("variables", nargs="*", metavar="NAME=VALUE", help="such as x=2 or w=[1,2]")
         parser.add_argument("--out", metavar="FILE", required=name == "explore", help=f"where to write it: {out}")
         parser.set_defaults(run=run)
+    parser = commands.add_parser(
+        "playground",
+        help="make a page to type formulas in",
+        description="Make a page in which one types a formula, drags its numbers, and steps through both passes. It needs "
+        "no Python and no network.",
+        epilog='Try: adjoint playground "y = tanh(w*x + b)"',
+    )
+    parser.add_argument("formula", nargs="?", metavar="FORMULA", help="what the page starts with")
+    parser.add_argument(
+        "--out", metavar="FILE", default="playground.html", help="where to write the page; default: playground.html"
+    )
+    parser.set_defaults(run=_playground)
 
 
 def _draw(options: argparse.Namespace) -> int:
@@ -45,5 +57,11 @@ def _draw(options: argparse.Namespace) -> int:
 def _explore(options: argparse.Namespace) -> int:
     y = compute(options.expression, assignments(options.variables))
     adjoint.explore(y, options.out, names={"y": y})
+    print(f"wrote {options.out}; open it in a browser")
+    return 0
+
+
+def _playground(options: argparse.Namespace) -> int:
+    adjoint.playground(options.out, formula=options.formula)
     print(f"wrote {options.out}; open it in a browser")
     return 0

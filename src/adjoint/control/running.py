@@ -104,4 +104,5 @@ def _compiled(body: Body, constants: int, carries: int, condition: Body | None) 
     picks = [position[c.number[y]] for y in outputs]
     asked = None if condition is None else picks.pop()
     types = [x.type for x in body.inputs]
-    return native.loop_of(plan, [place[x] for x in c.leaves], types, constants, carries, picks, asked)
+    results = [y.type for y in body.outputs]
+    return native.loop_of(plan, [place[x] for x in c.leaves], types, results, constants, carries, picks, asked)

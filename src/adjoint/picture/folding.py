@@ -103,8 +103,8 @@ def _joined(picture: Picture, place: dict[str, str], names: dict[str, str]) -> P
         edge_key = (source, target, None if joined else e.position)
         old = edges.get(edge_key)
         if old is None:
-            local = None if joined else e.local
-            edges[edge_key] = replace(e, source=source, target=target, local=local)
+            local, slot = (None, None) if joined else (e.local, e.local_slot)
+            edges[edge_key] = replace(e, source=source, target=target, local=local, local_slot=slot)
         else:
             edges[edge_key] = replace(old, carried=old.carried + e.carried)
     root = place.get(picture.root, picture.root)

@@ -14,6 +14,7 @@ from adjoint.derive import PULLBACK, expand, one_cotangent, reverse
 from adjoint.graph import Located, Node, Scope, mode, topological
 from adjoint.graph.collector import without_collector
 from adjoint.picture.flow import MAX_PROBES, Flow, compute, is_leaf, shown_inputs, slopes
+from adjoint.picture.program import Program, program_of
 from adjoint.primitives.core import FULL, IDENTITY, LEAF, PLACEHOLDER, SELECT, VERSION
 from adjoint.primitives.custom import CUSTOM, HOST_CALL
 from adjoint.primitives.elementwise import POWER_CONSTANT
@@ -38,12 +39,16 @@ def number_text(x: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """An array in a picture: its type, a short text, and the numbers themselves where they are few."""
+    """An array in a picture: its type, a short text, and the numbers themselves where they are few.
+
+    slot        where a page's program computes it; None where no page does
+    """
 
     shape: tuple[int, ...]
     dtype: str
     text: str
     numbers: Any = None
+    slot: int | None = field(default=None, compare=False)
 
     @property
     def is_number(self) -> bool:
@@ -96,7 +101,7 @@ class Box:
     value       its value; None inside a traced function
     gradient    the cotangent that arrives here: the derivative of the root by it; None where none does
     groups      the scopes it lies in, outermost first
-    place       the user's file and line; `source` is the text of that line
+    place       the user's file and line, of a leaf where it is first used; `source` is the text of that line
     count       how many operations a folded group stands for
     """
 
@@ -125,7 +130,8 @@ class Edge:
     """A use of one box by another. `position` counts the inputs of the target.
 
     carried     the cotangents that flow back along it from the target to the source; several where edges were joined
-    local       the derivative of the target by the source along this edge, between single numbers
+    local       the derivative of the target by the source along this edge, between single numbers; `local_slot` is where
+                a page's program computes it
     """
 
     source: str
@@ -133,6 +139,7 @@ class Edge:
     position: int
     carried: tuple[Quantity, ...] = ()
     local: float | None = None
+    local_slot: int | None = field(default=None, compare=False)
 
     @property
     def amount(self) -> str:
@@ -156,13 +163,14 @@ def signed(x: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A composite function or a module: a box that folds."""
+    """A composite function, a module, or what repeats `turns` times: a box that folds."""
 
     key: str
     name: str
     parent: str | None
     place: str
     is_module: bool
+    turns: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +194,7 @@ class Picture:
     root: str
     notes: tuple[str, ...] = ()
     comparisons: tuple[Comparison, ...] = field(default=())
+    program: Program | None = field(default=None, compare=False)
 
     def inputs(self, key: str) -> list[Edge]:
         """The edges into a box, in the order of its inputs."""
@@ -208,8 +217,10 @@ class Picture:
         return self.boxes[self.root].name or "y"
 
     def derivative_name(self, box: Box) -> str:
-        """`∂y/∂x`, or `gradient` for a box without a name."""
-        return f"∂{self.title}/∂{box.name}" if box.name else "gradient"
+        """`∂y/∂x`, or `gradient` for a box without a name; of a leaf it says where that is used."""
+        if box.name:
+            return f"∂{self.title}/∂{box.name}"
+        return f"gradient at {box.place}" if box.kind == "variable" and box.place else "gradient"
 
 
 # Building -------------------------------------------------------------------------------------------------------------
@@ -225,16 +236,17 @@ def build(
     plumbing: bool = False,
     variables_only: bool = False,
     compare: bool = False,
+    live: bool = False,
 ) -> Picture:
     """The picture of everything that a node was computed from.
 
     wrt: differentiate by these alone (default: every variable). gradients: whether to show the reverse pass (default:
     if there is one to show). plumbing: show broadcasts, reshapes and casts that the user didn't ask for.
-    variables_only: leave out what has no name. compare: finite differences for each leaf. Nothing of the graph is
-    changed or kept.
+    variables_only: leave out what has no name. compare: finite differences for each leaf. live: with the
+    program that a page computes. Nothing of the graph is changed or kept.
     """
     return without_collector(
-        _build, root, wrt, dict(names or {}), cotangent, gradients, plumbing, variables_only, compare
+        _build, root, wrt, dict(names or {}), cotangent, gradients, plumbing, variables_only, compare, live
     )
 
 
@@ -247,6 +259,7 @@ def _build(
     plumbing: bool,
     variables_only: bool,
     compare: bool,
+    live: bool,
 ) -> Picture:
     notes: list[str] = []
     (expanded,) = expand([root])
@@ -263,19 +276,24 @@ def _build(
     if variables_only:
         _leave_out(flow, names)
     results: dict[Node, Quantity] = {}
+    program = None
     if not traced:
         asked = [*flow.order, *flow.cotangents.values(), *flow.carried.values(), *flow.local.values()]
         results = compute(asked, quantity)
+        if live:
+            program = program_of(flow, asked)
+            results = {node: replace(q, slot=program.slots.get(node)) for node, q in results.items()}
     keys = {node: f"n{i}" for i, node in enumerate(flow.order)}
     groups: dict[str, Group] = {}
     group_keys: dict[Scope, str] = {}
     places: dict[tuple[Any, int], tuple[str, str]] = {}
+    first_users = {x: node for (node, _), x in reversed(flow.sources.items()) if is_leaf(x)}
     boxes = {}
     for node, key in keys.items():
         inside = () if is_leaf(node) else _scopes(node, groups, group_keys)
-        boxes[key] = _box(
-            key, node, names.get(node), results.get(node), _lookup(results, flow.cotangents, node), inside, places
-        )
+        where = _where(first_users.get(node, node), places)
+        gradient = _lookup(results, flow.cotangents, node)
+        boxes[key] = _box(key, node, names.get(node), results.get(node), gradient, inside, where)
     if variables_only:
         boxes = {key: _without_operation(box) for key, box in boxes.items()}
     edges = []
@@ -285,10 +303,10 @@ def _build(
         edges.append(
             Edge(
                 keys[source], keys[node], position, () if carried is None else (carried,),
-                slope.numbers if slope is not None else None,
+                slope.numbers if slope is not None else None, slope.slot if slope is not None else None,
             )
         )  # fmt: skip
-    picture = Picture(boxes, tuple(edges), groups, keys[root], tuple(notes))
+    picture = Picture(boxes, tuple(edges), groups, keys[root], tuple(notes), program=program)
     if compare and u is not None:
         picture = replace(picture, comparisons=tuple(_comparisons(flow, keys, u)))
     return picture
@@ -387,7 +405,7 @@ def _box(
     value: Quantity | None,
     gradient: Quantity | None,
     inside: tuple[str, ...],
-    places: dict[tuple[Any, int], tuple[str, str]],
+    where: tuple[str, str],
 ) -> Box:
     op = node.op
     kind = "operation"
@@ -395,10 +413,9 @@ def _box(
         kind = "variable" if node.tracked else "constant" if op is FULL else "data"
         if op is PLACEHOLDER:
             name = name or str(node.attributes)
-    place, source = _where(node, places)
     type_text = repr(node.type) if not isinstance(node.type, tuple) else ", ".join(map(repr, node.type))
     symbol, detail = _symbol(node)
-    return Box(key, kind, name, symbol, op.name, detail, type_text, value, gradient, inside, place, source)
+    return Box(key, kind, name, symbol, op.name, detail, type_text, value, gradient, inside, *where)
 
 
 def _where(node: Node, places: dict[tuple[Any, int], tuple[str, str]]) -> tuple[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import math
 from collections.abc import Collection
 from importlib import resources
 from types import ModuleType
@@ -12,13 +13,20 @@ from typing import Any
 from adjoint.picture.folding import fold
 from adjoint.picture.formulas import formula
 from adjoint.picture.layout import layout
-from adjoint.picture.model import Box, Picture, Quantity
+from adjoint.picture.model import Box, Edge, Picture, Quantity
+from adjoint.picture.rules import rules_data
 from adjoint.picture.text import shortened
 
-__all__ = ["LIMIT", "explorer_page"]
+__all__ = ["LIMIT", "explorer_page", "playground_page"]
 
 MAX_LINE = 34  # characters; the script shortens to as many
+MIN_HEAT, MAX_HEAT = 5, (24, 8)  # elements from which an array is shown in colours; columns and rows of them
 LIMIT = 3_000  # boxes that a page holds; a bigger graph folds before
+# The scripts of a page, in the order in which they are read; they share one scope.
+ENGINE = ("arrays", "elementwise", "array_steps", "program")
+SHOWING = ("elements", "numbers", "view", "layout", "canvas", "heat", "moving", "compare", "panel", "acting")
+EXPLORER = (*ENGINE, *SHOWING, "opening")
+PLAYGROUND = (*ENGINE, *SHOWING, "recording", "parser", "reversing", "gallery", "playground")
 
 # Nothing may be fetched, sent or framed; the page's own style and script are all that there is.
 POLICY = (
@@ -28,22 +36,42 @@ POLICY = (
 
 def explorer_page(picture: Picture, folded: Collection[str], graphviz: ModuleType | None = None) -> str:
     """The page of a picture, at first with these scopes folded."""
-    picture = fold(picture, (), LIMIT)
+    return page(f"{shortened(picture.title, 80)}: how it was computed", EXPLORER, graph_data(picture, folded, graphviz))
+
+
+def playground_page(formula: str | None = None) -> str:
+    """The page in which one types a formula of one's own, at first this one."""
+    return page("Playground: type a formula, drag its numbers", PLAYGROUND, {"rules": rules_data(), "formula": formula})
+
+
+def page(title: str, scripts: Collection[str], data: Any) -> str:
+    """One HTML file of these scripts, which share a scope, and the data that they start from."""
+    return PAGE.format(
+        title=html.escape(shortened(title, 120)),
+        policy=POLICY,
+        style=_asset("explorer.css"),
+        script="".join(_asset(f"scripts/{name}.js") for name in scripts),
+        data=embedded(data),
+    )
+
+
+def _asset(name: str) -> str:
+    return resources.files("adjoint.picture").joinpath(name).read_text("utf-8")
+
+
+def graph_data(picture: Picture, folded: Collection[str], graphviz: ModuleType | None = None) -> dict[str, Any]:
+    """A picture as its page holds it."""
+    repeated = [key for key, group in picture.groups.items() if group.turns]
+    picture = fold(picture, repeated if len(picture.boxes) > LIMIT else (), LIMIT)
     folded = [key for key in folded if key in picture.groups]
     sizes = {key: box_size(picture, box) for key, box in picture.boxes.items()}
     states = {"": ()} | {",".join(sorted(c)): c for c in (tuple(folded), tuple(_outermost(picture)))}
-    data = {
+    return {
         "title": shortened(picture.title, 80),
         "root": picture.root,
-        "notes": list(picture.notes),
+        "notes": _notes(picture),
         "boxes": [_box(picture, box, sizes[box.key]) for box in picture.boxes.values()],
-        "edges": [
-            {
-                "source": e.source, "target": e.target, "position": e.position, "local": _safe(e.local), "amount": e.amount,
-                "carried": [_quantity(q) for q in e.carried],
-            }
-            for e in picture.edges
-        ],
+        "edges": [_edge(e) for e in picture.edges],
         "groups": [
             {"key": g.key, "name": g.name, "parent": g.parent, "place": g.place} for g in picture.groups.values()
         ],
@@ -56,15 +84,23 @@ def explorer_page(picture: Picture, folded: Collection[str], graphviz: ModuleTyp
             }
             for c in picture.comparisons
         ],
+        "program": None if picture.program is None else picture.program.data,
+        "still": {} if picture.program is None else {str(slot): why for slot, why in picture.program.still.items()},
     }  # fmt: skip
-    files = resources.files("adjoint.picture")
-    return PAGE.format(
-        title=html.escape(shortened(f"{picture.title}: how it was computed", 120)),
-        policy=POLICY,
-        style=files.joinpath("explorer.css").read_text("utf-8"),
-        script=files.joinpath("explorer.js").read_text("utf-8"),
-        data=embedded(data),
-    )
+
+
+def _notes(picture: Picture) -> list[str]:
+    program = picture.program
+    if program is None or program.data is not None:
+        return list(picture.notes)
+    return [*picture.notes, f"nothing can be moved here: {program.reason}"]
+
+
+def _edge(e: Edge) -> Any:
+    return {
+        "source": e.source, "target": e.target, "position": e.position, "local": _safe(e.local), "amount": e.amount,
+        "localSlot": e.local_slot, "carried": [_quantity(q) for q in e.carried],
+    }  # fmt: skip
 
 
 def embedded(data: Any) -> str:
@@ -84,11 +120,22 @@ def box_size(picture: Picture, box: Box) -> tuple[float, float]:
     lines = [
         head,
         _value_line(box) if is_operation else "",
-        f"{picture.derivative_name(box)} = {box.gradient.text}" if box.gradient else "",
+        f"{picture.derivative_name(box) if box.name else 'gradient'} = {box.gradient.text}" if box.gradient else "",
     ]
     head_width = 8.4 * min(len(head), MAX_LINE)  # it is set larger
     width = max(head_width, *(7.1 * min(len(line), MAX_LINE) for line in lines))
-    return max(52.0, width + 22), 14.0 + 16.0 * sum(map(bool, lines))
+    across, down = heat_size(box)
+    return max(52.0, width + 22, across + 20), 14.0 + 16.0 * sum(map(bool, lines)) + (down + 6.0 if down else 0.0)
+
+
+def heat_size(box: Box) -> tuple[float, float]:
+    """Room for the colours of an array's elements, the last axis across; the script works it out likewise."""
+    shape = box.value.shape if box.value else ()
+    if math.prod(shape) < MIN_HEAT or not shape:
+        return 0.0, 0.0
+    columns, rows = min(shape[-1], MAX_HEAT[0]), min(math.prod(shape[:-1]), MAX_HEAT[1])
+    cell = max(3.0, min(10.0, 96.0 // columns))
+    return cell * columns, cell * rows
 
 
 def _value_line(box: Box) -> str:
@@ -97,7 +144,9 @@ def _value_line(box: Box) -> str:
 
 
 def _quantity(q: Quantity | None) -> Any:
-    return None if q is None else {"text": q.text, "shape": q.shape, "dtype": q.dtype, "numbers": _safe(q.numbers)}
+    if q is None:
+        return None
+    return {"text": q.text, "shape": q.shape, "dtype": q.dtype, "numbers": _safe(q.numbers), "slot": q.slot}
 
 
 def _safe(numbers: Any) -> Any:
@@ -146,7 +195,10 @@ PAGE = """<!doctype html>
 <noscript>The explorer needs JavaScript.</noscript>
 <script type="application/json" id="graph">{data}</script>
 <script>
-{script}</script>
+"use strict";
+(() => {{
+{script}}})();
+</script>
 </body>
 </html>
 """

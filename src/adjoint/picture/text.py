@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
+
+import numpy as np
 
 from adjoint.picture.model import Box, Edge, Picture
 
 __all__ = ["explanation", "text_tree"]
 
 MAX_NAME = 60
+MAX_SUMMARY = 24  # leaves whose gradients are listed
 RED, BOLD, DIM, PLAIN = "\033[31m", "\033[1m", "\033[2m", "\033[0m"
 
 
@@ -65,15 +69,30 @@ def text_tree(picture: Picture, *, color: bool = False) -> str:
         for i, e in reversed(list(enumerate(children))):
             last = i == len(children) - 1
             stack.append((e.source, below + ("└─ " if last else "├─ "), below + ("   " if last else "│  "), e.amount))
-    summary = [
-        f"  {shortened(picture.derivative_name(b))} = {explanation(picture, b)}"
-        for b in picture.boxes.values()
-        if b.kind == "variable" and b.gradient is not None
-    ]
+    summary = _summary(picture)
     if summary:
         lines += ["", paint("What flows back adds up:", BOLD), *(paint(s, RED) for s in summary)]
     lines += [paint(f"note: {note}", DIM) for note in picture.notes]
     return "\n".join(lines)
+
+
+def _summary(picture: Picture) -> list[str]:
+    """For each leaf how its gradient adds up; of very many the largest."""
+    leaves = [b for b in picture.boxes.values() if b.kind == "variable" and b.gradient is not None]
+    many = len(leaves) > MAX_SUMMARY
+    if many:
+        leaves.sort(key=_size, reverse=True)
+    lines = [f"  {shortened(picture.derivative_name(b))} = {explanation(picture, b)}" for b in leaves[:MAX_SUMMARY]]
+    return [*lines, f"  and {len(leaves) - MAX_SUMMARY:,} more, none larger"] if many else lines
+
+
+def _size(box: Box) -> float:
+    """The largest number of a gradient; that of a large array, whose numbers aren't kept, counts as infinite."""
+    numbers = box.gradient.numbers if box.gradient else None
+    if numbers is None:
+        return math.inf
+    largest = float(np.max(np.abs(numbers), initial=0.0))
+    return math.inf if math.isnan(largest) else largest
 
 
 def _head(box: Box) -> str:

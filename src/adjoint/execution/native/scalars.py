@@ -229,6 +229,7 @@ def loop_of(
     plan: Plan,
     order: Sequence[int],
     inputs: Sequence[Any],
+    results: Sequence[Any],
     constants: int,
     carries: int,
     picks: Sequence[int],
@@ -238,13 +239,14 @@ def loop_of(
 
     order      for each leaf of the plan the number of the body's input that it is
     inputs     the types of the inputs: constants, carries, slices
-    picks      for each output of the body its position among the plan's outputs: carries, then what is stacked
+    results    the types of the outputs: carries, then what is stacked
+    picks      for each output of the body its position among the plan's outputs
     condition  the position of the bool that is asked before each step, if there is one
 
     The arrays of `run` are the constants, the carries, the slices, the results of the carries, the stacks.
     """
     try:
-        return _written(plan, order, inputs, constants, carries, picks, condition)
+        return _written(plan, order, inputs, results, constants, carries, picks, condition)
     except NotScalar:
         return None
 
@@ -253,6 +255,7 @@ def _written(
     plan: Plan,
     order: Sequence[int],
     inputs: Sequence[Any],
+    results: Sequence[Any],
     constants: int,
     carries: int,
     picks: Sequence[int],
@@ -306,8 +309,7 @@ def _written(
         e.label("go")
     for k, place in enumerate(picks):
         found = outputs[place]
-        t = found if k >= carries else inputs[constants + k]
-        items = _whole(found, t.shape)
+        items = _whole(found, results[k].shape)
         if k < carries:
             for slot, x in zip(kept[constants + k], items, strict=True):
                 e.set(slot, writer.value(x, found.dtype))

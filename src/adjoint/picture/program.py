@@ -1,0 +1,201 @@
+"""A picture's graph as a program that its page computes: the reverse pass is in it, made by the engine's own rules.
+
+A page moves leaves. What depends on one is sent as operations, everything else as numbers. A leaf from which an operation
+is reached that pages don't know stays still, and the page says why.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from types import CodeType
+from typing import Any
+
+import numpy as np
+
+from adjoint.derive import AFTER
+from adjoint.graph import Node, topological
+from adjoint.picture.flow import Flow, compute, is_leaf
+from adjoint.primitives.core import FULL, IDENTITY
+from adjoint.primitives.custom import CUSTOM, HOST_CALL
+
+__all__ = ["OPERATIONS", "Program", "program_of"]
+
+# What the page's script computes: picture/scripts has a step for each.
+OPERATIONS = frozenset(
+    "marker stop_gradient reshape after power_constant astype select_output custom checkpoint full "
+    "negative abs sign signbit exp expm1 log log1p log2 log10 sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh "
+    "atanh sigmoid softplus relu erf erfc gaussian normal_cdf floor ceil trunc round logical_not isfinite isinf isnan "
+    "add subtract multiply divide scale safe_divide remainder floor_divide power atan2 hypot logaddexp maximum minimum "
+    "copysign equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor where clip "
+    "permute_dims broadcast_to slice embed update_slice concat windows fold_windows gather scatter_add scatter "
+    "sum prod max min any all argmax argmin cumulative_sum cumulative_prod linear_recurrence argsort matmul "
+    "convolution convolution_input_gradient convolution_weight_gradient "
+    "max_pool max_pool_positions pool_take pool_put pool_sum pool_spread".split()
+)
+MAX_SLOTS, MAX_ELEMENTS, MAX_WORK = 30_000, 400_000, 8_000_000
+LISTED = 12  # elements up to which an array is written as numbers rather than as bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What a page computes.
+
+    data: types and slots as JSON has them. slots: the number of each node's slot. still: why a leaf can't be moved, by
+    its slot, None for one that can. reason: why nothing can be moved, if so.
+    """
+
+    data: dict[str, Any] | None
+    slots: Mapping[Node, int]
+    still: Mapping[int, str | None]
+    reason: str = ""
+
+
+def program_of(flow: Flow, asked: Iterable[Node]) -> Program:
+    """The program that computes these nodes from the leaves of a flow."""
+    asked = list(asked)
+    order = topological(asked, lambda node: not is_leaf(node))
+    still = _still(order, _given(flow))
+    moving = _following(order, {leaf for leaf, why in still.items() if why is None})
+    if not moving:
+        return Program(None, {}, {}, next(filter(None, still.values()), "nothing here can be moved"))
+    if len(moving) > MAX_SLOTS:
+        return Program(None, {}, {}, f"pages don't compute graphs of {len(moving):,} operations")
+    used = {x for node in moving for x in node.inputs} | set(asked)
+    shown = [node for node in order if node in moving or node in used]
+    values = compute([node for node in shown if node not in moving and _is_real(node)])
+    if sum(map(_work, moving)) > MAX_WORK or sum(map(np.size, values.values())) > MAX_ELEMENTS:
+        return Program(None, {}, {}, "the arrays are too large for a page to compute")
+    data, slots = _written([node for node in shown if node in moving or node in values], moving, values)
+    return Program(data, slots, {slots[leaf]: why for leaf, why in still.items() if leaf in slots})
+
+
+def _given(flow: Flow) -> list[Node]:
+    """What a page may move: real leaves, and the numbers that the user wrote into a formula."""
+    users: dict[Node, list[Node]] = {}
+    for (node, _), source in flow.sources.items():
+        users.setdefault(source, []).append(node)
+    found = []
+    for node in flow.order:
+        if is_leaf(node) and type(node.type) is not tuple and node.type.real_inexact and node.type.size:
+            written = node is not node.type.zero and all(type(user.site) is CodeType for user in users.get(node, ()))
+            if node.op is not FULL or written:
+                found.append(node)
+    return found
+
+
+def _still(order: Iterable[Node], leaves: Iterable[Node]) -> dict[Node, str | None]:
+    """Why each leaf can't be moved: an operation that depends on it and that the page doesn't know; None if none does."""
+    why: dict[Node, str | None] = dict.fromkeys(leaves)
+    bit = {leaf: 1 << i for i, leaf in enumerate(why)}
+    reached: dict[Node, int] = {}  # the leaves that each node depends on, as bits
+    blocked: list[tuple[int, str]] = []
+    for node in order:
+        bits = bit.get(node, 0)
+        if not is_leaf(node):
+            for x in node.inputs:
+                bits |= reached[x]
+            if bits and not _known(node):
+                blocked.append((bits, _reason(node)))
+        reached[node] = bits
+    for bits, reason in blocked:
+        for leaf, mine in bit.items():
+            if bits & mine and why[leaf] is None:
+                why[leaf] = reason
+    return why
+
+
+def _known(node: Node) -> bool:
+    types = node.type if isinstance(node.type, tuple) else (node.type,)
+    return node.op.name in OPERATIONS and all(t.dtype.kind != "c" for t in types)
+
+
+def _is_real(node: Node) -> bool:
+    return type(node.type) is not tuple and node.type.dtype.kind != "c"
+
+
+def _reason(node: Node) -> str:
+    if node.op is HOST_CALL:
+        return f"{node.attributes[0].name} is host code, which a page doesn't have"
+    if node.op.name in OPERATIONS:
+        return "pages compute with real numbers only"
+    return f"pages don't know {node.op.name}"
+
+
+def _following(order: Iterable[Node], sources: set[Node]) -> set[Node]:
+    """The computed nodes of an order that depend on these leaves."""
+    found: set[Node] = set()
+    for node in order:
+        if not is_leaf(node) and any(x in found or x in sources for x in node.inputs):
+            found.add(node)
+    return found
+
+
+def _work(node: Node) -> int:
+    """About how many multiplications or copies a node takes."""
+    if type(node.type) is tuple:
+        return 0
+    size: int = node.type.size
+    if node.op.name == "matmul":
+        return size * node.inputs[0].shape[-1]
+    largest = max((x.type.size for x in node.inputs if type(x.type) is not tuple), default=1)
+    if node.op.name.startswith("convolution"):
+        return size * largest
+    return max(size, largest)
+
+
+def _written(
+    shown: Iterable[Node], moving: Collection[Node], values: Mapping[Node, Any]
+) -> tuple[dict[str, Any], dict[Node, int]]:
+    types: dict[tuple[str, tuple[int, ...]], int] = {}
+    slots: dict[Node, int] = {}
+    written: list[list[Any]] = []
+
+    def type_of(t: Any) -> Any:
+        if isinstance(t, tuple):
+            return [type_of(one) for one in t]
+        return types.setdefault((t.dtype.name, t.shape), len(types))
+
+    for node in shown:
+        slots[node] = len(slots)
+        if node in moving:
+            inputs = [slots[x] for x in node.inputs]
+            written.append([node.op.name, inputs, _attributes(node), type_of(node.type)])
+        elif node.op is FULL:
+            written.append(["full", [], plain(node.attributes), type_of(node.type)])
+        else:
+            written.append(["value", [], _payload(values[node]), type_of(node.type)])
+    return {"types": [[name, shape] for name, shape in types], "slots": written}, slots
+
+
+def _attributes(node: Node) -> Any:
+    if node.op is CUSTOM:
+        return node.attributes[0]  # how many outputs it has; the rule is written out in the reverse pass
+    return None if node.op is IDENTITY or node.op is AFTER else plain(node.attributes)
+
+
+def plain(value: Any) -> Any:
+    """Numbers as JSON knows them; what is not finite as text."""
+    if isinstance(value, (tuple, list)):
+        return [plain(x) for x in value]
+    if isinstance(value, (float, np.floating)):
+        return float(value) if math.isfinite(value) else str(float(value))
+    return int(value) if isinstance(value, np.integer) else value
+
+
+def _payload(value: Any) -> Any:
+    """An array's elements: one number if all are the same, a list if they are few, else their bytes."""
+    array = np.asarray(value)
+    if array.size and (
+        array.size == 1 or ((array == array.flat[0]).all() and (array.flat[0] or not np.signbit(array).any()))
+    ):
+        return plain(array.flat[0].item())
+    if array.size <= LISTED:
+        return plain(array.ravel().tolist())
+    if array.dtype.name in ("int64", "uint64"):
+        array = array.astype(np.float64)  # as the page holds them
+    return {
+        "bytes": base64.b64encode(np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<")).tobytes()).decode()
+    }

@@ -1,0 +1,277 @@
+// The engine's other operations: each makes, once, the step that computes its slot from those of its inputs.
+
+// Moving elements ---------------------------------------------------------------------------------------------------
+
+function copying(out, x, table) {
+  const to = out.data, from = x.data;
+  return () => { for (let i = 0; i < table.length; i++) to[i] = from[table[i]]; };
+}
+
+function adding(out, x, table) { // the adjoint of `copying`: what several places took comes back summed
+  const to = out.data, from = x.data;
+  return () => {
+    to.fill(0);
+    for (let i = 0; i < table.length; i++) to[table[i]] += from[i];
+  };
+}
+
+function sliceTable(shape, slices) {
+  const strides = stridesOf(shape);
+  const offset = slices.reduce((sum, [start, size], i) => sum + (size ? start * strides[i] : 0), 0);
+  return places(slices.map(([, size]) => size), slices.map(([, , step], i) => step * strides[i]), offset);
+}
+
+function windowTable(shape, [sizes, steps, dilations]) { // of a shape whose last axes windows slide over
+  const rank = sizes.length, lead = shape.length - rank, strides = stridesOf(shape), own = strides.slice(lead);
+  const counts = sizes.map((size, i) => Math.floor((shape[lead + i] - dilations[i] * (size - 1) - 1) / steps[i]) + 1);
+  return places(
+    [...shape.slice(0, lead), ...sizes, ...counts],
+    [...strides.slice(0, lead), ...own.map((s, i) => s * dilations[i]), ...own.map((s, i) => s * steps[i])],
+  );
+}
+
+function updating(out, x, value, table) {
+  const to = out.data;
+  return () => {
+    to.set(x.data);
+    for (let i = 0; i < table.length; i++) to[table[i]] = value.data[i];
+  };
+}
+
+function concatenating(out, inputs, axis) {
+  const [before, , after] = around(out.shape, axis), row = out.shape[axis] * after;
+  const pieces = [];
+  let start = 0;
+  for (const x of inputs) {
+    const width = x.shape[axis] * after;
+    for (let i = 0; i < before; i++) pieces.push([x, i * width, (i + 1) * width, i * row + start]);
+    start += width;
+  }
+  return () => { for (const [x, from, to, at] of pieces) out.data.set(x.data.subarray(from, to), at); };
+}
+
+// Integer positions -----------------------------------------------------------------------------------------------------
+
+function positionsIn(shape, indices) { // where each tuple of indices points, in blocks of the trailing axes
+  const extents = shape.slice(0, indices.length), strides = stridesOf(extents), count = indices[0].data.length;
+  return (j) => {
+    let at = 0;
+    for (let i = 0; i < indices.length; i++) {
+      const index = indices[i].data[j];
+      at += (index < 0 ? index + extents[i] : index) * strides[i];
+    }
+    return at;
+  };
+}
+
+function indexed(shape, indices, visit) { // visit(place in the array, place among what is read or written)
+  const block = countOf(shape.slice(indices.length)), at = positionsIn(shape, indices), count = indices[0].data.length;
+  return () => {
+    for (let j = 0; j < count; j++) {
+      const start = at(j) * block;
+      for (let t = 0; t < block; t++) visit(start + t, j * block + t);
+    }
+  };
+}
+
+function scattering(out, indices, start, visit) {
+  const write = indexed(out.shape, indices, visit);
+  return () => { start(); write(); };
+}
+
+// Reductions, scans, order -------------------------------------------------------------------------------------------------
+
+function reducing(out, x, axes, first, combine) {
+  const kept = x.shape.map((_, i) => !axes.includes(i)), strides = stridesOf(out.shape);
+  let next = 0;
+  const table = places(x.shape, kept.map((is) => (is ? strides[next++] : 0))), to = out.data, from = x.data;
+  return () => {
+    to.fill(first);
+    for (let i = 0; i < table.length; i++) to[table[i]] = combine(to[table[i]], from[i]);
+  };
+}
+
+function summing(out, x, axes) { // in 64 bits, by halves as NumPy does, so that rounding grows with the logarithm alone
+  if (axes.length === x.shape.length || out.data.length === 1) {
+    const from = x.data;
+    const part = (low, high) => {
+      if (high - low > 8) return part(low, (low + high) >> 1) + part((low + high) >> 1, high);
+      let sum = 0;
+      for (let i = low; i < high; i++) sum += from[i];
+      return sum;
+    };
+    return () => { out.data[0] = part(0, from.length); };
+  }
+  return reducing(out, x, axes, 0, (a, b) => a + b);
+}
+
+function alongAxis(shape, axis, visit) { // visit(first place, distance between places, which line)
+  const [before, n, after] = around(shape, axis);
+  return () => { for (let i = 0; i < before; i++) for (let k = 0; k < after; k++) visit(i * n * after + k, after, i * after + k); };
+}
+
+function firstExtreme(out, x, axis, better) {
+  const n = x.shape[axis], from = x.data;
+  return alongAxis(x.shape, axis, (start, step, line) => {
+    let best = 0;
+    for (let i = 0; i < n; i++) {
+      const a = from[start + i * step], b = from[start + best * step];
+      if (b !== b) break;
+      if (a !== a || better(a, b)) best = i;
+    }
+    out.data[line] = best;
+  });
+}
+
+function accumulating(out, x, axis, combine) {
+  const n = x.shape[axis], to = out.data;
+  return alongAxis(x.shape, axis, (start, step) => {
+    for (let i = 0; i < n; i++) {
+      const at = start + i * step;
+      to[at] = i ? combine(to[at - step], x.data[at]) : x.data[at];
+    }
+  });
+}
+
+function recurring(out, a, b, axis) {
+  const n = b.shape[axis], to = out.data;
+  return alongAxis(b.shape, axis, (start, step) => {
+    for (let i = 0; i < n; i++) {
+      const at = start + i * step;
+      to[at] = i ? a.data[at] * to[at - step] + b.data[at] : b.data[at];
+    }
+  });
+}
+
+function sorting(out, x, [axis, descending]) { // stable either way; NaN comes last, or first if descending
+  const n = x.shape[axis], sign = descending ? -1 : 1;
+  return alongAxis(x.shape, axis, (start, step) => {
+    const at = (i) => x.data[start + i * step];
+    const order = Array.from({ length: n }, (_, i) => i).sort((i, j) => {
+      const a = at(i), b = at(j);
+      if (a !== a || b !== b) return sign * ((a !== a) - (b !== b));
+      return sign * (a < b ? -1 : a > b ? 1 : 0);
+    });
+    order.forEach((i, place) => { out.data[start + place * step] = i; });
+  });
+}
+
+// Products ------------------------------------------------------------------------------------------------------------------
+
+function multiplying(out, a, b) {
+  const [n, k] = a.shape.slice(-2), m = b.shape[b.shape.length - 1], batches = countOf(a.shape.slice(0, -2)), to = out.data;
+  const left = a.data, right = b.data;
+  return () => {
+    for (let batch = 0; batch < batches; batch++) {
+      for (let i = 0; i < n; i++) {
+        for (let j = 0; j < m; j++) {
+          let sum = 0;
+          for (let l = 0, p = (batch * n + i) * k, q = batch * k * m + j; l < k; l++, p++, q += m) sum += left[p] * right[q];
+          to[(batch * n + i) * m + j] = sum;
+        }
+      }
+    }
+  };
+}
+
+// Every product of the trilinear form Σ u · w · x of a convolution, by its three places.
+function convolving([stride, padding, dilation, groups], xShape, wShape, uShape, visit) {
+  const [images, channels, height, width] = xShape, [outputs, depth, kh, kw] = wShape, [, , rows, columns] = uShape;
+  const share = outputs / groups;
+  return () => {
+    for (let n = 0; n < images; n++) for (let o = 0; o < outputs; o++) for (let c = 0; c < depth; c++) {
+      const plane = (n * channels + Math.floor(o / share) * depth + c) * height;
+      for (let i = 0; i < rows; i++) for (let a = 0; a < kh; a++) {
+        const y = i * stride[0] + a * dilation[0] - padding[0][0];
+        if (y < 0 || y >= height) continue;
+        for (let j = 0; j < columns; j++) for (let b = 0; b < kw; b++) {
+          const x = j * stride[1] + b * dilation[1] - padding[1][0];
+          if (x >= 0 && x < width) visit((plane + y) * width + x, ((o * depth + c) * kh + a) * kw + b, ((n * outputs + o) * rows + i) * columns + j);
+        }
+      }
+    }
+  };
+}
+
+function convolutionStep(op, attributes, out, [first, second]) {
+  const to = out.data, one = first.data, two = second.data;
+  const geometry = op === "convolution" ? attributes : attributes[0];
+  const walk = op === "convolution"
+    ? convolving(geometry, first.shape, second.shape, out.shape, (x, w, u) => { to[u] += one[x] * two[w]; })
+    : op === "convolution_input_gradient"
+      ? convolving(geometry, out.shape, second.shape, first.shape, (x, w, u) => { to[x] += one[u] * two[w]; })
+      : convolving(geometry, first.shape, out.shape, second.shape, (x, w, u) => { to[w] += one[x] * two[u]; });
+  return () => { to.fill(0); walk(); };
+}
+
+// Every cell of every pooling window that lies inside: visit(place in the image, place of the window, number of the cell).
+function pooling([sizes, stride, dilation, before, extents, counts], images, visit) {
+  return () => {
+    for (let n = 0; n < images; n++) for (let i = 0; i < counts[0]; i++) for (let j = 0; j < counts[1]; j++) {
+      const window = (n * counts[0] + i) * counts[1] + j;
+      for (let a = 0; a < sizes[0]; a++) for (let b = 0; b < sizes[1]; b++) {
+        const y = i * stride[0] + a * dilation[0] - before[0], x = j * stride[1] + b * dilation[1] - before[1];
+        if (y >= 0 && y < extents[0] && x >= 0 && x < extents[1]) visit((n * extents[0] + y) * extents[1] + x, window, a * sizes[1] + b);
+      }
+    }
+  };
+}
+
+function poolStep(op, pool, out, [x, positions]) {
+  const to = out.data, from = x.data, images = countOf(x.shape.slice(0, -2)), number = positions && positions.data;
+  const best = op === "max_pool_positions" ? new Float64Array(to.length) : null;
+  const [first, visit] = {
+    max_pool: [-Infinity, (pixel, window) => { to[window] = larger(from[pixel], to[window]); }],
+    max_pool_positions: [0, (pixel, window, cell) => {
+      const old = best[window], now = from[pixel];
+      if (now !== now || now > old) { best[window] = now; to[window] = cell; }
+    }],
+    pool_take: [0, (pixel, window, cell) => { if (number[window] === cell) to[window] = from[pixel]; }],
+    pool_put: [0, (pixel, window, cell) => { if (number[window] === cell) to[pixel] += from[window]; }],
+    pool_sum: [0, (pixel, window) => { to[window] += from[pixel]; }],
+    pool_spread: [0, (pixel, window) => { to[pixel] += from[window]; }],
+  }[op];
+  const walk = pooling(pool, images, visit);
+  return () => {
+    to.fill(first);
+    if (best) best.fill(-Infinity);
+    walk();
+  };
+}
+
+// The table ------------------------------------------------------------------------------------------------------------------
+
+const ARRAY_STEPS = {
+  permute_dims: (axes, out, [x]) => { const s = stridesOf(x.shape); return copying(out, x, places(out.shape, axes.map((a) => s[a]))); },
+  broadcast_to: (_, out, [x]) => copying(out, x, places(out.shape, broadcastStrides(x.shape, out.shape))),
+  slice: (slices, out, [x]) => copying(out, x, sliceTable(x.shape, slices)),
+  embed: ([, slices], out, [x]) => adding(out, x, sliceTable(out.shape, slices)),
+  update_slice: (slices, out, [x, value]) => updating(out, x, value, sliceTable(out.shape, slices)),
+  concat: (axis, out, inputs) => concatenating(out, inputs, axis),
+  windows: (attributes, out, [x]) => copying(out, x, windowTable(x.shape, attributes)),
+  fold_windows: (attributes, out, [x]) => adding(out, x, windowTable(out.shape, attributes)),
+  gather: (_, out, [x, ...indices]) => indexed(x.shape, indices, (at, i) => { out.data[i] = x.data[at]; }),
+  scatter_add: (_, out, [u, ...indices]) => scattering(out, indices, () => out.data.fill(0), (at, i) => { out.data[at] += u.data[i]; }),
+  scatter: (_, out, [x, value, ...indices]) => scattering(out, indices, () => out.data.set(x.data), (at, i) => { out.data[at] = value.data[i]; }),
+  sum: (axes, out, [x]) => summing(out, x, axes),
+  prod: (axes, out, [x]) => reducing(out, x, axes, 1, (a, b) => a * b),
+  max: (axes, out, [x]) => reducing(out, x, axes, -Infinity, larger),
+  min: (axes, out, [x]) => reducing(out, x, axes, Infinity, smaller),
+  any: (axes, out, [x]) => reducing(out, x, axes, 0, (a, b) => a || b !== 0),
+  all: (axes, out, [x]) => reducing(out, x, axes, 1, (a, b) => a && b !== 0),
+  argmax: (axis, out, [x]) => firstExtreme(out, x, axis, (a, b) => a > b),
+  argmin: (axis, out, [x]) => firstExtreme(out, x, axis, (a, b) => a < b),
+  cumulative_sum: (axis, out, [x]) => accumulating(out, x, axis, (a, b) => a + b),
+  cumulative_prod: (axis, out, [x]) => accumulating(out, x, axis, (a, b) => a * b),
+  linear_recurrence: (axis, out, [a, b]) => recurring(out, a, b, axis),
+  argsort: (attributes, out, [x]) => sorting(out, x, attributes),
+  matmul: (_, out, [a, b]) => multiplying(out, a, b),
+};
+for (const op of ["convolution", "convolution_input_gradient", "convolution_weight_gradient"]) ARRAY_STEPS[op] = (attributes, out, inputs) => convolutionStep(op, attributes, out, inputs);
+for (const op of ["max_pool", "max_pool_positions", "pool_take", "pool_put", "pool_sum", "pool_spread"]) ARRAY_STEPS[op] = (pool, out, inputs) => poolStep(op, pool, out, inputs);
+
+// Operations whose result is their first input's elements, in the same order.
+const SAME = new Set(["marker", "stop_gradient", "reshape", "after"]);
+
+const OPERATIONS = new Set([...Object.keys(UNARY), ...Object.keys(BINARY), ...Object.keys(TERNARY), ...Object.keys(ARRAY_STEPS),
+  ...SAME, "power_constant", "astype", "select_output", "custom", "checkpoint", "full"]);

@@ -1,0 +1,179 @@
+// Leaves that move: dragged on the graph, typed, or pulled by a slider. The program computes what follows at once.
+
+let running = null, wide = null, stamp = 0, origin = new Map(), expected = false;
+
+function load(data) { // show another graph
+  graph = data;
+  byKey = new Map(graph.boxes.map((box) => [box.key, box]));
+  groups = new Map(graph.groups.map((group) => [group.key, group]));
+  comparisons = new Map(graph.comparisons.map((c) => [c.key, c]));
+  folded = new Set(graph.folded);
+  offered = null;
+  comparing.slot = null;
+  comparing.section.replaceChildren();
+  running = graph.program ? new Program(graph.program) : null;
+  wide = null;
+  origin = new Map();
+  view = null;
+  if (!running) return;
+  const now = () => stamp;
+  for (const box of graph.boxes) for (const q of [box.value, box.gradient]) if (q) attach(q, running, now);
+  for (const edge of graph.edges) {
+    edge.carried.forEach((q) => attach(q, running, now));
+    if (edge.localSlot !== null) Object.defineProperty(edge, "local", { get() { return running.number(edge.localSlot); }, enumerable: true });
+  }
+  for (const slot of Object.keys(graph.still)) origin.set(Number(slot), running.slots[slot].data.slice());
+}
+
+const slotOfLeaf = (box) => (running && box.value && graph.still[box.value.slot] === null ? box.value.slot : null);
+const movable = (box) => slotOfLeaf(box) !== null;
+const whyStill = (box) => (running && box.value && graph.still[box.value.slot]) || null;
+const isOne = (slot) => running.slots[slot].data.length === 1 || running.data.slots[slot][0] === "full"; // one number moves it
+
+function moveTo(slot, numbers) {
+  const { data } = running.slots[slot];
+  running.set(slot, typeof numbers === "number" ? new Array(data.length).fill(numbers) : numbers);
+  wide = null;
+  stamp++;
+  if (step === 0) { step = view.steps.length - 1; update(); }
+  soon();
+  announce(slot);
+}
+
+function soon() { // once before the next frame
+  if (expected) return;
+  expected = true;
+  requestAnimationFrame(() => { expected = false; refresh(); });
+}
+
+function putBack() {
+  for (const [slot, numbers] of origin) running.slots[slot].data.set(numbers);
+  for (const s of running.steps) if (s) s();
+  wide = null;
+  stamp++;
+  update();
+  for (const slot of origin.keys()) announce(slot);
+}
+
+// Controls: they are made once for each leaf and follow its slot -----------------------------------------------------------
+
+const followers = new Set(); // functions to call with the slot that moved
+function announce(slot) { for (const follow of followers) follow(slot); }
+
+const reach = (x) => 2 * Math.max(1, Math.abs(x));
+const typed = (x) => String(Number(x.toPrecision(7)));
+
+// A number that is typed, or dragged sideways; `get` and `put` are its place.
+function numberField(label, get, put, span) {
+  const field = element("input", { type: "number", step: "any", "aria-label": label, value: typed(get()), class: "scrub" });
+  let from = null;
+  field.addEventListener("input", () => { if (field.value !== "" && Number.isFinite(field.valueAsNumber)) put(field.valueAsNumber); });
+  field.addEventListener("pointerdown", (event) => { if (document.activeElement !== field) from = { x: event.clientX, value: get(), moved: false }; });
+  field.addEventListener("pointermove", (event) => {
+    if (!from || !event.buttons) return;
+    const dx = event.clientX - from.x;
+    if (!from.moved && Math.abs(dx) > 3) { from.moved = true; field.setPointerCapture(event.pointerId); }
+    if (from.moved) { event.preventDefault(); put(from.value + ((event.shiftKey ? 0.1 : 1) * dx * span) / 200); }
+  });
+  field.addEventListener("pointerup", () => { if (from && from.moved) field.blur(); from = null; });
+  field.follow = () => { if (document.activeElement !== field) field.value = typed(get()); };
+  return field;
+}
+
+function rangeField(id, label, get, put, center) {
+  const span = reach(center);
+  const field = element("input", { type: "range", id, step: "any", min: String(center - span), max: String(center + span), "aria-label": label });
+  field.follow = () => {
+    const x = get();
+    if (x < Number(field.min)) field.min = String(x);
+    if (x > Number(field.max)) field.max = String(x);
+    field.value = String(x);
+    field.setAttribute("aria-valuetext", show(x));
+  };
+  field.addEventListener("input", () => put(field.valueAsNumber));
+  field.follow();
+  return field;
+}
+
+function following(slot, ...fields) { // lets fields follow a slot as long as they are in the page
+  const follow = (moved) => {
+    if (!fields[0].isConnected) followers.delete(follow);
+    else if (moved === slot) fields.forEach((field) => field.follow());
+  };
+  followers.add(follow);
+}
+
+function oneControl(name, slot) {
+  const get = () => running.slots[slot].data[0], put = (x) => moveTo(slot, x);
+  const field = numberField(name, get, put, reach(origin.get(slot)[0])), range = rangeField(null, `move ${name}`, get, put, origin.get(slot)[0]);
+  const made = element("div", { class: "leaf", "data-slot": slot }, element("label", { title: name }, shorten(name, 18)), field, range);
+  following(slot, field, range);
+  return made;
+}
+
+// A whole array: its elements, if they are few, and a slider along a direction.
+function arrayControl(name, box, slot) {
+  const { data, shape } = running.slots[slot], parts = [], fields = [];
+  if (data.length <= MAX_ELEMENTS) {
+    const columns = shape[shape.length - 1] || 1;
+    const cells = Array.from(data, (_, i) => {
+      const put = (x) => { const now = Array.from(data); now[i] = x; moveTo(slot, now); };
+      return numberField(`${name}[${indexText(i, shape)}]`, () => data[i], put, reach(origin.get(slot)[i]));
+    });
+    fields.push(...cells);
+    parts.push(element("div", { class: "cells", style: `grid-template-columns:repeat(${Math.min(columns, 8)},minmax(3.2rem,1fr))` }, ...cells));
+  }
+  parts.push(...directionControl(name, box, slot, fields));
+  following(slot, ...fields);
+  return element("div", { class: "array-leaf", "data-slot": slot }, ...parts);
+}
+
+function directionControl(name, box, slot, fields) {
+  const { data } = running.slots[slot];
+  const choices = { "all elements alike": () => new Array(data.length).fill(1), "outwards, by its own values": () => Array.from(data) };
+  if (box.gradient && box.gradient.slot !== null) choices["along its gradient"] = () => unit(Array.from(running.slots[box.gradient.slot].data));
+  let start = null, direction = null;
+  const restart = () => { start = Array.from(data); direction = choices[choice.value](); range.value = "0"; };
+  const choice = element("select", { "aria-label": `direction in which ${name} moves`, onchange: () => restart() }, ...Object.keys(choices).reverse().map((text) => element("option", {}, text)));
+  const range = element("input", { type: "range", min: "-2", max: "2", step: "any", value: "0", "aria-label": `move the whole of ${name}` });
+  range.addEventListener("pointerdown", restart);
+  range.addEventListener("input", () => {
+    if (!start) restart();
+    moveTo(slot, start.map((x, i) => x + range.valueAsNumber * direction[i]));
+  });
+  range.addEventListener("change", () => { start = null; range.value = "0"; });
+  range.follow = () => {};
+  fields.push(range);
+  return [element("div", { class: "leaf" }, element("label", {}, "whole"), choice, range)];
+}
+
+const unit = (vector) => { const length = Math.hypot(...vector) || 1; return vector.map((x) => x / length); };
+function indexText(i, shape) {
+  return stridesOf(shape).map((stride, axis) => Math.floor(i / stride) % shape[axis]).join(", ");
+}
+
+// The leaves of the page, those with the largest gradients first.
+const MAX_LISTED = 8;
+const HINTS = ["Click an array on the graph, to move its elements or the whole of it.", "Or drag a number on the graph, sideways; click any leaf, array or constant to move it here."];
+const leaves = element("section", { id: "leaves" });
+function listLeaves() {
+  const strength = (box) => (box.gradient && box.gradient.slot !== null ? Math.max(0, ...Array.from(running.slots[box.gradient.slot].data, Math.abs)) : -1);
+  const found = graph.boxes.filter((box) => movable(box) && box.kind !== "constant" && isOne(box.value.slot));
+  const sorted = found.map((box) => [strength(box), box]).sort((a, b) => b[0] - a[0]).map(([, box]) => box);
+  const still = graph.boxes.filter((box) => whyStill(box));
+  if (!graph.boxes.some(movable)) { leaves.replaceChildren(...(still.length ? [p(`Nothing here can be moved: ${whyStill(still[0])}.`, "muted")] : [])); return; }
+  leaves.replaceChildren(...[
+    element("h2", {}, "Move a number"),
+    ...sorted.slice(0, MAX_LISTED).map((box) => oneControl(nameOf(box), box.value.slot)),
+    p(sorted.length > MAX_LISTED ? `${sorted.length - MAX_LISTED} more: click one on the graph, or drag it there.` : HINTS[sorted.length ? 1 : 0], "muted"),
+    button("put-back", "put everything back", "all leaves as they were", putBack),
+  ]);
+}
+
+// What a program beside the page may ask: a notebook, a test.
+const api = {
+  leaves: () => graph.boxes.filter(movable).map((box) => ({ key: box.key, name: box.name, slot: box.value.slot, shape: box.value.shape })),
+  set: (slot, numbers) => { moveTo(slot, numbers); },
+  read: (slot) => Array.from(running.slots[slot].data),
+};
+Object.defineProperty(globalThis, "adjoint", { value: api });

@@ -1,0 +1,3 @@
+// The explorer's page: it shows the graph that it carries.
+
+open(JSON.parse(document.getElementById("graph").textContent));

@@ -1,0 +1,84 @@
+// The playground: a formula is typed, drawn while one types, dragged, and stepped through.
+
+const editor = element("textarea", { id: "formula", spellcheck: "false", autocapitalize: "off", autocomplete: "off", rows: "4", "aria-label": "the formula, one line for each name", "aria-describedby": "formula-error" });
+const errorLine = element("p", { id: "formula-error", role: "status" });
+const gallery = element("select", { id: "gallery", "aria-label": "starting points" }, ...GALLERY.map(({ name }, i) => element("option", { value: String(i) }, name)));
+const questions = element("section", { id: "questions" });
+const work = element("section", { id: "editor", "aria-label": "formula" }, editor, errorLine);
+let literals = new Map();
+
+function playground(data) {
+  RULES = data.rules;
+  document.body.classList.add("playground");
+  heading.after(gallery);
+  area.before(work);
+  now.before(questions);
+  editor.addEventListener("input", () => draw());
+  editor.addEventListener("keydown", (event) => event.stopPropagation());
+  gallery.addEventListener("change", () => start(Number(gallery.value)));
+  document.getElementById("theme").before(button("share", "link", "put the formula into the address", () => { location.hash = encodeURIComponent(editor.value); }));
+  followers.add(rewritten);
+  const shared = sharedFormula() ?? data.formula;
+  if (shared === null) start(0);
+  else { editor.value = shared; draw(true); }
+}
+
+function sharedFormula() {
+  try { return location.hash.length > 1 ? decodeURIComponent(location.hash.slice(1)).slice(0, 20000) : null; } catch { return null; }
+}
+
+function start(i) {
+  editor.value = GALLERY[i].text;
+  ask(GALLERY[i].questions);
+  draw(true);
+}
+
+// Each question first, its answer when it is asked for.
+function ask(list) {
+  questions.replaceChildren(...(list.length ? [element("h2", {}, "Predict, then look")] : []), ...list.map(([question, answer]) =>
+    element("details", { class: "question" }, element("summary", {}, question), p(answer))));
+}
+
+function draw(afresh = false) {
+  let parsed;
+  try { parsed = parse(editor.value); } catch (error) {
+    if (!(error instanceof FormulaError)) throw error;
+    tell(error);
+    return;
+  }
+  errorLine.replaceChildren();
+  editor.removeAttribute("aria-invalid");
+  literals = parsed.literals;
+  const atEnd = !afresh && view && step === view.steps.length - 1, chosen = selected && byKey.get(selected);
+  editor.rows = Math.min(12, Math.max(3, editor.value.split("\n").length));
+  open(pictured(parsed));
+  heading.textContent = "Playground";
+  const again = chosen && chosen.name && graph.boxes.find((box) => box.name === chosen.name);
+  if (again) selected = again.key;
+  go(atEnd || !afresh ? view.steps.length - 1 : 0);
+  update();
+}
+
+// The line with the error, a mark under the character, and what is wrong.
+function tell({ message, at, length }) {
+  const before = editor.value.slice(0, at), number = before.split("\n").length, start_ = before.lastIndexOf("\n") + 1;
+  const line = editor.value.slice(start_).split("\n")[0], column = at - start_;
+  editor.setAttribute("aria-invalid", "true");
+  errorLine.replaceChildren(element("code", {}, line.slice(0, column), element("mark", {}, line.slice(column, column + Math.max(1, length)) || " "), line.slice(column + Math.max(1, length))),
+    ` line ${number}, character ${column + 1}: ${message}`);
+}
+
+// A leaf that was dragged is written back into the formula, where its number stands.
+function rewritten(slot) {
+  for (const [name, literal] of literals) {
+    const box = graph.boxes.find((b) => b.name === name && b.kind === "variable");
+    if (!box || box.value.slot !== slot) continue;
+    const { data } = running.slots[slot], text = JSON.stringify(nestedList(Array.from(data, (x) => Number(x.toPrecision(5))), literal.shape)).replaceAll(",", ", ");
+    editor.value = editor.value.slice(0, literal.at) + text + editor.value.slice(literal.at + literal.length);
+    const grown = text.length - literal.length;
+    for (const other of literals.values()) if (other.at > literal.at) other.at += grown;
+    literal.length = text.length;
+  }
+}
+
+playground(JSON.parse(document.getElementById("graph").textContent));

@@ -1,0 +1,106 @@
+"""The engine of a page, in JavaScript, without a browser: its numbers are Python's for every operation. Needs node."""
+
+import json
+import shutil
+import subprocess
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint.picture import build
+from adjoint.picture.model import quantity
+from adjoint.picture.page import ENGINE
+from adjoint.picture.program import OPERATIONS as KNOWN
+from adjoint.picture.program import plain
+from live_pages import CASES, Asked, assert_same
+
+node = shutil.which("node")
+pytestmark = pytest.mark.skipif(node is None, reason="needs node")
+
+
+def answered(folder, programs=(), texts=()):
+    scripts = resources.files("adjoint.picture")
+    engine, asked = folder / "engine.js", folder / "questions.json"
+    engine.write_text("".join(scripts.joinpath(f"scripts/{name}.js").read_text() for name in (*ENGINE, "numbers")))
+    asked.write_text(json.dumps({"programs": programs, "texts": texts}, allow_nan=False))
+    done = subprocess.run(
+        [node, Path(__file__).with_name("page_engine.js"), engine, asked], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_every_operation_moves_as_python_does(tmp_path):
+    asked = {name: Asked(operation, case, 3) for name, operation, case in CASES}
+    live = {name: one for name, one in asked.items() if one.boxes()}
+    still = {name.split("-")[0] for name, one in asked.items() for why in one.data["still"].values() if why}
+    assert still == {"astype"}, "complex results alone are still"
+    found = answered(tmp_path, [one.question() for one in live.values()])
+    assert set(found["operations"]) == KNOWN
+    for (name, one), mine in zip(live.items(), found["answers"], strict=True):
+        expected = one.answers()
+        assert len(mine) == len(expected), name
+        for values, theirs in zip(mine, expected, strict=True):
+            assert_same(values, theirs, name)
+
+
+def test_numbers_are_written_as_python_writes_them(tmp_path):
+    generator = np.random.default_rng(0)
+    arrays = [
+        np.array(x)
+        for x in (0.0, -0.0, 1.0, 12345.678, 123456.7, 1e-5, 0.00012345678, 1e9, -2.5, np.inf, np.nan, 1e300)
+    ]
+    arrays += [generator.normal(size=()) * 10.0 ** generator.integers(-12, 12) for _ in range(200)]
+    arrays += [
+        generator.normal(size=shape) for shape in [(1,), (3,), (2, 2), (3, 3), (7,), (4, 5), (0,), (2, 0), (1, 9)]
+    ]
+    arrays += [np.array([1.0, 0.0, 1e-7]), np.array([[1e5, -3.0], [0.5, 2e10]]), np.arange(3), np.array([True, False])]
+    arrays = [np.asarray(array) for array in arrays]
+    asked = [(plain(array.ravel().tolist()), array.shape, array.dtype.name) for array in arrays]
+    assert answered(tmp_path, texts=asked)["texts"] == [quantity(array).text for array in arrays]
+
+
+def moving(y, **names):
+    """Which named leaves a page of y can move, and why the others can't."""
+    data = build(y.node, names={t.node: name for name, t in names.items()}, live=True)
+    assert data.program is not None
+    return {
+        data.find(name).name: data.program.still.get(data.find(name).value.slot, "not in the program") for name in names
+    }
+
+
+def test_host_code_and_what_leads_to_it_stay_still():
+    x, w = ad.variable(2.0), ad.variable(3.0)
+    y = ad.host_call(np.cbrt, x, shape=(), dtype="float32", vjp=lambda u, x: u) * w
+    assert moving(y, x=x, w=w) == {"x": "cbrt is host code, which a page doesn't have", "w": None}
+
+
+def test_random_draws_stay_as_they_were(tmp_path):
+    x = ad.variable(np.ones(5), dtype="float64")
+    y = (ad.random.normal((5,), dtype="float64") * x).sum()
+    drawn = ad.gradients(y, [x])[0].numpy()
+    data = build(y.node, names={x.node: "x"}, live=True)
+    slot, gradient = data.find("x").value.slot, data.find("x").gradient.slot
+    program = {"program": data.program.data, "moves": [{"slot": slot, "numbers": [3.0] * 5}], "read": [gradient]}
+    (((found,),),) = answered(tmp_path, [program])["answers"]
+    np.testing.assert_allclose(found, drawn, 1e-15)
+
+
+def test_large_arrays_and_long_graphs_say_so():
+    w = ad.variable(np.ones((2000, 300)))
+    picture = build((w * w).sum().node, live=True)
+    assert picture.program.data is None and "too large" in picture.program.reason
+    s = x = ad.variable(1.0)
+    for _ in range(20_000):
+        s = ad.sin(s) * x
+    assert "don't compute graphs of" in build(s.node, live=True).program.reason
+    z = ad.variable(np.array(1 + 2j))
+    assert build(ad.abs(z).node, live=True).program.reason == "nothing here can be moved"
+
+
+def test_the_page_holds_no_more_than_its_scripts_and_its_data():
+    x = ad.variable(2.0)
+    assert len(ad.explore(x * x).html) < 120_000

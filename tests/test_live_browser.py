@@ -1,0 +1,282 @@
+"""Live pages in headless Chromium: leaves are dragged, typed and pulled, and every number is Python's."""
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint.api.pictures import Exploration
+from adjoint.picture import build
+from adjoint.picture.page import explorer_page
+from live_pages import CASES, Asked, assert_same
+
+pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore::ResourceWarning")]
+
+ActionChains = pytest.importorskip("selenium.webdriver.common.action_chains").ActionChains
+MOVES = 20
+
+
+@pytest.mark.parametrize("name", sorted({name.split("-")[0] for name, _, _ in CASES}))
+def test_every_operation_moves_as_python_does(opened, name):
+    for case_name, operation, case in CASES:
+        if case_name.split("-")[0] != name:
+            continue
+        asked = Asked(operation, case, MOVES)
+        question = asked.question()
+        if not question["moves"]:
+            continue
+        page = opened(Exploration(explorer_page(build(asked.y.node, live=True), ())))
+        found = page.driver.execute_script(
+            "const decoded = x => typeof x === 'string' ? {inf: Infinity, '-inf': -Infinity, nan: NaN}[x] : x;"
+            "const told = x => Number.isFinite(x) ? x : x !== x ? 'nan' : x > 0 ? 'inf' : '-inf';"
+            "return arguments[0].map(({slot, numbers}) => { adjoint.set(slot, numbers.map(decoded));"
+            "  return arguments[1].map(i => adjoint.read(i).map(told)); });",
+            question["moves"],
+            question["read"],
+        )
+        for values, theirs in zip(found, asked.answers(), strict=True):
+            assert_same(values, theirs, case_name)
+
+
+def cube(x, z):
+    return 3 * x * x * x + 4 * x + 1 + x * z
+
+
+@pytest.fixture
+def cube_page(opened):
+    x, z = ad.variable(2.0), ad.variable(0.0)
+    y = cube(x, z)
+    return opened(ad.explore(y, names={"x": x, "z": z, "y": y}))
+
+
+def shown(page, name, line=2):
+    return float(page.box(name)[line].split(" = ")[-1])
+
+
+def assert_cube_at(page, **at):
+    """What the page shows of the cube, with x and z where they are, is Python's, to the five digits that it shows."""
+    leaves = [ad.variable(value) for value in at.values()]
+    y = cube(*leaves)
+    page.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+    top = page.driver.execute_script("return document.querySelector('.box.root .value').textContent")
+    assert float(top.split(" = ")[-1]) == pytest.approx(y.item(), rel=2e-5)
+    for name, gradient in zip(at, ad.gradients(y, leaves), strict=True):
+        assert shown(page, name) == pytest.approx(gradient.item(), rel=2e-5)
+
+
+def leaf_row(page, name):
+    return next(row for row in page.all("#leaves .leaf") if row.find_element("css selector", "label").text == name)
+
+
+def test_typing_a_number_moves_everything(cube_page):
+    field = leaf_row(cube_page, "x").find_element("css selector", "input[type=number]")
+    field.clear()
+    field.send_keys("3")
+    assert cube_page.text("#count") == "step 18 of 18"
+    assert_cube_at(cube_page, x=3.0, z=0.0)
+    cube_page.one("#put-back").click()
+    assert_cube_at(cube_page, x=2.0, z=0.0)
+    assert field.get_attribute("value") == "2"
+
+
+def test_dragging_a_box_sideways_moves_it(cube_page):
+    before = cube_page.one("#world").get_attribute("transform")
+    box = cube_page.one('.box[data-key="n1"]')
+    ActionChains(cube_page.driver).drag_and_drop_by_offset(box, 50, 0).perform()
+    assert cube_page.one("#world").get_attribute("transform") == before
+    x = float(cube_page.box("x")[0].split(" = ")[1])
+    assert 2.5 < x < 3.5
+    assert_cube_at(cube_page, x=x, z=0.0)
+
+
+def test_a_slider_moves_a_number(cube_page):
+    row = leaf_row(cube_page, "z")
+    pull = row.find_element("css selector", "input[type=range]")
+    ActionChains(cube_page.driver).click_and_hold(pull).move_by_offset(20, 0).release().perform()
+    z = float(cube_page.box("z")[0].split(" = ")[1])
+    assert z > 0.1
+    assert_cube_at(cube_page, x=2.0, z=z)
+    assert float(row.find_element("css selector", "input[type=number]").get_attribute("value")) == pytest.approx(
+        z, rel=1e-4
+    )
+
+
+def test_constants_move_and_sums_over_paths_follow(cube_page):
+    cube_page.click_box("n0")  # the 3 of 3·x³
+    field = cube_page.one("#control input[type=number]")
+    field.clear()
+    field.send_keys("5")
+    cube_page.click_box("n1")
+    assert cube_page.text("#path-sum") == "sum 64"
+    assert [row[2] for row in cube_page.rows("paths")] == ["+20", "+20", "+20", "+4", "+0"]
+
+
+def test_elements_of_an_array_and_the_whole_of_it(opened):
+    start = np.array([[1.0, 2.0], [3.0, 4.0]])
+    w = ad.variable(start, dtype="float64")
+    y = ad.sin(w).sum() * w.prod()
+    page = opened(ad.explore(y, names={"w": w, "y": y}))
+    page.click_box(page.one(".box.variable").get_attribute("data-key"))
+    cells = page.all("#control .cells input")
+    assert [float(cell.get_attribute("value")) for cell in cells] == [1, 2, 3, 4]
+    cells[2].clear()
+    cells[2].send_keys("0.5")
+    slot = page.driver.execute_script("return adjoint.leaves().find(leaf => leaf.name === 'w').slot")
+    now = np.array([[1.0, 2.0], [0.5, 4.0]])
+    assert page.driver.execute_script(f"return adjoint.read({slot})") == now.ravel().tolist()
+    pull = page.one("#control .leaf input[type=range]")
+    ActionChains(page.driver).click_and_hold(pull).move_by_offset(15, 0).release().perform()
+    moved = np.array(page.driver.execute_script(f"return adjoint.read({slot})")).reshape(2, 2)
+    again = ad.variable(now, dtype="float64")
+    (direction,) = ad.gradients(ad.sin(again).sum() * again.prod(), [again])
+    step = moved - now
+    unit = direction.numpy() / np.linalg.norm(direction.numpy())
+    assert np.linalg.norm(step) > 0.01
+    np.testing.assert_allclose(step, (step * unit).sum() * unit, atol=1e-12)
+
+
+def test_what_cannot_be_computed_says_so_and_stays_still(opened):
+    x, w = ad.variable(2.0), ad.variable(3.0)
+    y = ad.host_call(np.cbrt, x, shape=(), dtype="float32", vjp=lambda u, x: u / 3) * w + w * w
+    page = opened(ad.explore(y, names={"x": x, "w": w, "y": y}, compare=False))
+    page.press("\ue010")
+    x_key = page.driver.execute_script(
+        "return [...document.querySelectorAll('.box.variable')].find(b => b.textContent.startsWith('x')).dataset.key"
+    )
+    assert "movable" not in page.one(f'.box[data-key="{x_key}"]').get_attribute("class")
+    page.click_box(x_key)
+    assert "It stays still: cbrt is host code" in page.text("#details")
+    field = leaf_row(page, "w").find_element("css selector", "input[type=number]")
+    field.clear()
+    field.send_keys("1")
+    page.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+    assert shown(page, "w") == pytest.approx(2 ** (1 / 3) + 2, rel=1e-4)
+
+
+def two_layers():
+    ad.random.seed(0)
+    net = ad.nn.Sequential(ad.nn.Linear(2, 8), ad.nn.Tanh(), ad.nn.Linear(8, 1))
+    points = ad.tensor(np.random.default_rng(0).normal(size=(12, 2)).astype("float32"))
+    loss = (net(points) ** 2).mean()
+    return net, loss
+
+
+def test_no_label_covers_another_or_a_box(opened):
+    inputs = [ad.variable(0.3 * i - 0.4, name=f"x{i}") for i in range(3)]
+    hidden = [ad.tanh(sum(x * (0.37 * (i + 2) - 0.5 * j) for j, x in enumerate(inputs))) for i in range(3)]
+    y = sum(h * (0.21 * i - 0.5) for i, h in enumerate(hidden))
+    page = opened(ad.explore(y, names={"y": y}, fold=False))
+    page.press("\ue010")
+    covered = page.driver.execute_script("""
+        const rects = selector => [...document.querySelectorAll(selector)].filter(e => e.textContent || e.tagName === 'rect')
+          .map(e => e.getBoundingClientRect());
+        const labels = rects('.edge text'), boxes = rects('.box > rect'), found = [];
+        const over = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+          && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
+        labels.forEach((a, i) => [...labels.slice(0, i), ...boxes].forEach(b => { if (over(a, b)) found.push([a, b]); }));
+        return [labels.length, found.length];""")
+    assert covered[0] > 30 and covered[1] == 0
+
+
+def test_arrays_are_shown_in_colours_and_their_gradient_on_hovering(opened):
+    net, loss = two_layers()
+    page = opened(ad.explore(loss, names={"net": net, "loss": loss}, fold=False, compare=False))
+    page.press("\ue010")
+    weight = page.driver.execute_script(
+        "return [...document.querySelectorAll('.box.variable')].find(b => b.textContent.includes('net.0.weight'))"
+    )
+
+    def colours():
+        return [
+            (-1 if cell.get_attribute("class") == "negative" else 1) * float(cell.get_attribute("fill-opacity"))
+            for cell in weight.find_elements("css selector", ".heat rect:not(.around)")
+        ]
+
+    def expected(array):
+        return (array / np.abs(array).max()).ravel()
+
+    w = net[0].weight
+    np.testing.assert_allclose(colours(), expected(w.numpy()), atol=0.006)
+    ActionChains(page.driver).move_to_element(weight.find_element("css selector", "rect")).perform()
+    (gradient,) = ad.gradients(loss, [w])
+    np.testing.assert_allclose(colours(), expected(gradient.numpy()), atol=0.006)
+
+
+def test_a_long_loop_is_one_box_and_opens(opened):
+    ws = [ad.variable(0.002 * i) for i in range(400)]
+    s = x = ad.variable(1.0)
+    for w in ws:
+        s = ad.tanh(s * w + x)
+    page = opened(ad.explore(s, names={"ws": ws, "x": x, "s": s}, compare=False))
+    assert len(page.all(".box")) == 2 and page.text("#count") == "step 0 of 4"
+    page.press("\ue010")
+    page.click_box(page.one(".box.group").get_attribute("data-key"))
+    page.press("\ue007")
+    assert len(page.all(".box.group")) == 400
+
+
+# The playground -------------------------------------------------------------------------------------------------------
+
+
+def typed(page, text):
+    page.one("#formula").clear()
+    page.one("#formula").send_keys(text)
+
+
+def test_a_formula_is_drawn_while_one_types(opened):
+    page = opened(ad.playground())
+    assert len(page.all(".box")) == 13
+    typed(page, "w = 0.5\nx = 2\nb = -1\ny = tanh(w*x + b)")
+    assert len(page.all(".box")) == 6 and page.text("#formula-error") == ""
+    assert shown(page, "w") == 2 and shown(page, "x") == 0.5 and shown(page, "b") == 1
+    page.one("#formula").send_keys(" + sn(x)")
+    assert page.text("#formula-error").endswith("line 4, character 21: there is no function sn; there is sin")
+    assert page.text("#formula-error mark") == "sn" and len(page.all(".box")) == 8
+    assert page.one("#formula").get_attribute("aria-invalid") == "true"
+
+
+def test_dragging_writes_the_number_back_and_steps_go_through_both_passes(opened):
+    page = opened(ad.playground(formula="x = 2\nw = [1, 2]\ny = x*x*x + sum(w) # a cube"))
+    page.one("h1").click()
+    page.press("\ue014")
+    assert page.text("#count") == "step 1 of 10" and page.text("#now .big") == "2 × 2 = 4"
+    page.press("\ue010")
+    box = next(b for b in page.all(".box.variable") if b.text.startswith("x"))
+    ActionChains(page.driver).drag_and_drop_by_offset(box.find_element("css selector", "rect"), 40, 0).perform()
+    page.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+    first, second, third = page.one("#formula").get_property("value").split("\n")
+    x = float(first.removeprefix("x = "))
+    assert x > 2.2 and second == "w = [1, 2]" and third == "y = x*x*x + sum(w) # a cube"
+    assert shown(page, "x") == pytest.approx(3 * x * x, rel=1e-4)
+
+
+def test_every_starting_point_opens_with_its_questions(opened):
+    page = opened(ad.playground())
+    options = len(page.all("#gallery option"))
+    for i in range(options):
+        page.all("#gallery option")[i].click()
+        assert page.text("#formula-error") == "" and page.all("#questions details")
+        page.one("#last").click()
+        assert page.all(".edge.flowing") and not page.all(".question[open]")
+    page.all(".question summary")[0].click()
+    assert page.all(".question[open] p")[0].text
+
+
+@pytest.mark.parametrize("width", [390, 800, 1400])
+@pytest.mark.parametrize("name", ["explorer", "playground"])
+def test_nothing_is_wider_than_the_window(opened, name, width):
+    net, loss = two_layers()
+    page = opened(ad.playground() if name == "playground" else ad.explore(loss, names={"net": net, "loss": loss}))
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        page.press("\ue010")
+        page.driver.execute_script(
+            "document.querySelector('.box.variable').dispatchEvent(new MouseEvent('click', {bubbles: true}))"
+        )
+        wide = page.driver.execute_script("""
+            const width = document.documentElement.clientWidth;
+            return [...document.querySelectorAll('header *, #player *, aside *, #editor *')].filter(e => !e.closest('svg'))
+              .filter(e => e.getBoundingClientRect().right > width + 1).map(e => e.outerHTML.slice(0, 80));""")
+        assert wide == []
+    finally:
+        page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
