@@ -98,7 +98,8 @@ def interface(folder: Path) -> Source:
     array = np.zeros(9, "f")
 
     class Lender:
-        __array_interface__ = {**array.__array_interface__, "data": (array.ctypes.data, True)}
+        def __init__(self) -> None:
+            self.__array_interface__ = {**array.__array_interface__, "data": (array.ctypes.data, True)}
 
     return np.asarray(Lender()), written(array)
 

@@ -319,7 +319,7 @@ def test_threads_that_call_compiled_functions_never_draw_the_same_numbers():
     for thread in threads:
         thread.join()
     assert len(set(found)) == len(found) == 4 * calls
-    assert generator._counter - before == 5 * calls  # eight numbers take two blocks
+    assert generator._counter - before == 4 * calls
 
 
 def test_a_compiled_call_that_fails_draws_nothing():
