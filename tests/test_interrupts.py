@@ -16,6 +16,7 @@ import pytest
 
 import adjoint as ad
 from adjoint import optim, tracing
+from adjoint.execution import programs
 from adjoint.execution.blas import single_threaded
 from adjoint.execution.native import compiler
 from adjoint.execution.tiers import tiers
@@ -258,6 +259,14 @@ SCENARIOS: dict[str, tuple[str, Callable[[], Scenario]]] = {
 }
 
 
+@pytest.fixture(autouse=True)
+def interrupts_arrive() -> Iterator[None]:
+    """A shell has processes in the background ignore SIGINT."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture
 def backend() -> Iterator[Callable[[str], None]]:
     before = tiers.backend
@@ -334,6 +343,66 @@ def test_interrupts_here_and_there(name: str, backend: Callable[[str], None]) ->
     backend(chosen)
     sweep(scenario, True, 12)
     sweep(scenario, False, 5)
+
+
+@pytest.mark.parametrize("name", ["planned", "compiled", "interpreted"])
+def test_a_handler_that_evaluates_what_it_interrupts(name: str, backend: Callable[[str], None]) -> None:
+    """It gets its values, and so does what it has interrupted."""
+    chosen, scenario = SCENARIOS[name]
+    backend(chosen)
+    seen: list[int] = []
+
+    def handler(number: int, frame: Any) -> None:
+        tracer = sys.gettrace()
+        sys.settrace(None)
+        gradients_are_right(1)  # the very structure that is being evaluated
+        seen.append(number)
+        sys.settrace(tracer)
+
+    action, check = scenario()
+    never = Interrupter(sys.maxsize, True)
+    never(action)
+    signal.signal(signal.SIGINT, handler)
+    for at in range(0, never.count, max(1, never.count // 12)):
+        action, check = scenario()
+        interrupt = Interrupter(at, True)
+        interrupt(action)
+        assert not interrupt.raised
+        check()
+    assert len(seen) > 8
+
+
+@pytest.mark.parametrize("kind", [programs.Bound, programs.Grouped])
+def test_a_run_in_the_middle_of_a_run(kind: Any, backend: Callable[[str], None]) -> None:
+    """As when a signal's handler evaluates the structure that is just being run by plan."""
+    backend("numpy")
+    forget()
+
+    def total(scale: float) -> ad.Tensor:
+        if kind is programs.Bound:
+            return (ad.sin(ad.tensor(POINTS) * scale) * 2 + ad.exp(ad.tensor(POINTS) * scale)).sum()
+        xs = [ad.tensor(k * scale, dtype="float64") for k in range(1, 200)]
+        ys = [ad.sin(x) * x for x in xs]
+        while len(ys) > 1:
+            ys = [a + b for a, b in zip(ys[::2], ys[1::2], strict=False)] + ys[len(ys) // 2 * 2 :]
+        return ys[0]
+
+    expected = {scale: total(scale).item() for scale in (0.25, 0.5)}
+    assert total(0.25).item() == expected[0.25]
+    (plan,) = [p for graph in evaluation._cache.graphs.values() for p in graph.plans.values()]
+    assert type(plan.program) is kind
+    calls, found = plan.program.calls[0], []
+
+    def handler() -> None:
+        if len(found) == at:
+            found.append(None)  # in the run in the middle it has nothing to do
+            found[at] = total(0.5).item()
+
+    for at in range(len(calls) + 1):
+        calls.insert(at, (handler, ()))
+        assert total(0.25).item() == expected[0.25]
+        assert found[at] == expected[0.5]
+        del calls[at]
 
 
 @pytest.mark.slow
