@@ -13,8 +13,10 @@ from adjoint import _optional
 from adjoint.execution.interrupts import Uninterrupted
 from adjoint.execution.native import cache
 
+ROOM, ROOM_PER_CHARACTER = 1 << 25, 40  # bytes that LLVM takes for a module, at most about twice what was measured
 ENGINE_BYTES = 60_000  # what an engine takes beside its code
 
+resource: Any = _optional.try_load("resource")  # Windows has none
 _lock = threading.RLock()  # held for every call of LLVM
 _state: dict[str, Any] = {}
 
@@ -31,7 +33,10 @@ def binding() -> Any:
 
 
 def _load() -> Any:
-    llvm = _optional.try_load("llvmlite.binding")
+    try:
+        llvm = _optional.try_load("llvmlite.binding")
+    except OSError:  # there isn't enough memory to load the library
+        return None
     if llvm is None:
         return None
     try:
@@ -97,6 +102,7 @@ def compile_text(text: str) -> Library:
         key = cache.key_of(text, _state["features"], llvm.get_process_triple(), str(llvm.llvm_version_info))
         code = cache.load(key)
         if code is None:
+            _check_room(len(text))
             # One machine writes all code: what it knows of the processor takes 0.7 MB, and half the time for a small module.
             if "writer" not in _state:
                 _state["writer"] = _machine()
@@ -106,6 +112,26 @@ def compile_text(text: str) -> Library:
         engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         engine.finalize_object()
     return Library(engine, len(code))
+
+
+def _check_room(size: int) -> None:
+    """Raise MemoryError where the process's limits leave too little to compile so many characters: LLVM, when it gets no
+    memory, ends the process."""
+    if resource is None:
+        return
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            pages = [int(number) for number in file.read().split()]
+    except OSError:  # only Linux has it
+        return
+    needed = ROOM + ROOM_PER_CHARACTER * size
+    for kind, used in ((resource.RLIMIT_AS, pages[0]), (resource.RLIMIT_DATA, pages[5])):
+        limit, _ = resource.getrlimit(kind)
+        if limit != resource.RLIM_INFINITY and limit - used * resource.getpagesize() < needed:
+            raise MemoryError(
+                f"compiling may take {needed / 1e6:.0f} MB, and the process's limit (ulimit -v or -d) leaves less; raise it, "
+                "or set ADJOINT_BACKEND=numpy"
+            )
 
 
 def _machine() -> Any:

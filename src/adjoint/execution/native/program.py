@@ -404,7 +404,9 @@ class Native:
     def fail(self, frame: Frame) -> None:
         """Raise what a segment has noted."""
         if frame.status.value:
-            raise RuntimeError(f"oneDNN failed with status {frame.status.value}: out of memory?")
+            if frame.status.value == 1:  # dnnl_out_of_memory
+                raise MemoryError("oneDNN has no memory left")
+            raise RuntimeError(f"oneDNN failed with status {frame.status.value}")
         check, index = frame.failure
         frame.failure[0] = 0
         axis, n = self.table.checks[check - 1]
