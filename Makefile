@@ -13,7 +13,9 @@ ARGUMENTS ?=
 PYTHON ?= $(firstword $(foreach name,python3 python3.13 python3.12 python3.11,\
 	$(shell $(name) -c 'import sys; sys.version_info >= (3, 11) and print("$(name)")' 2>/dev/null)))
 
-PYTEST := $(VENV)/bin/python -m pytest
+# Tests run in so many processes, whole files each: ARGUMENTS=-n0 for one, as a debugger needs it.
+PROCESSES ?= 2
+PYTEST := $(VENV)/bin/python -m pytest -n $(PROCESSES) --dist loadfile
 ORACLE_PYTEST := $(ORACLE_VENV)/bin/python -m pytest
 
 # The tests that train, compile much, or run a loop long enough to see what it leaks.

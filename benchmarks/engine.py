@@ -164,7 +164,7 @@ def recorded_anew(
             w.grad = b.grad = None
             return asked
 
-        return Case(step=lambda index: values(index) and None, check=lambda: flat(values(0)))
+        return Case(step=lambda index: values(index) and None, check=lambda: flat([x.numpy() for x in values(0)]))
 
     def in_torch(torch: Any) -> Case:
         x, w, b = (torch.from_numpy(array.copy()) for array in data)

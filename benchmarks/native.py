@@ -169,7 +169,7 @@ def adam(count: int) -> Mapping[str, Build]:
             w.grad = g
             descend()
 
-        return Case(step, check=lambda: after(step, lambda: w))
+        return Case(step, check=lambda: after(step, w.detach))
 
     def torch(torch: Any) -> Case:
         w = torch.nn.Parameter(torch.from_numpy(start.copy()))

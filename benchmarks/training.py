@@ -37,7 +37,7 @@ def plain_loop(ad: Any) -> Case:
         parameter.data = draw(parameter.shape)
     start = model.state_dict()
     optimizer = ad.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
-    loader = ad.data.DataLoader((images, labels), BATCH)
+    loader = ad.data.DataLoader((images, labels), BATCH, shuffle=True)
 
     def descend(x: Any, y: Any) -> Any:
         loss = ad.nn.functional.cross_entropy(model(x), y)
@@ -63,7 +63,7 @@ def fitted(ad: Any) -> Case:
         parameter.data = draw(parameter.shape)
     start = model.state_dict()
     optimizer = ad.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
-    loader = ad.data.DataLoader((images, labels), BATCH)
+    loader = ad.data.DataLoader((images, labels), BATCH, shuffle=True)
     loss = ad.nn.functional.cross_entropy
 
     class Silent:  # no line of text for each sample

@@ -67,7 +67,7 @@ def main() -> None:
     model = Transformer(len(text.vocabulary), context, width, 4, layers)
     optimizer = ad.optim.AdamW(model.parameters(), lr=3e-3)
     schedule = ad.optim.OneCycleLR(optimizer, 1e-2, total_steps=steps, cycle_momentum=False)
-    loader = ad.data.DataLoader(text.contexts(context), batch_size=32, seed=0)
+    loader = ad.data.DataLoader(text.contexts(context), batch_size=32, shuffle=True, seed=0)
     batches = itertools.chain.from_iterable(itertools.repeat(loader))
     print(f"{len(text):,} characters, {len(text.vocabulary)} different ones")
 

@@ -53,7 +53,9 @@ def main() -> None:
     model = make_network()
     print(ad.nn.summary(model, (1, 1, 28, 28)))
     # Each image is moved by up to one pixel, another way in each epoch; a thread does it while the network computes.
-    batches = ad.data.DataLoader((images, labels), 64, augment=ad.data.Augmentation(pixels=1), prefetch=True)
+    batches = ad.data.DataLoader(
+        (images, labels), 64, shuffle=True, augment=ad.data.Augmentation(pixels=1), prefetch=True
+    )
     optimizer = ad.optim.Adam(model.parameters())
     history = ad.train.fit(
         model,

@@ -40,7 +40,7 @@ def main() -> None:
         nn.Linear(64, 10),
     )
     optimizer = ad.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
-    batches = ad.data.DataLoader((images, labels), batch_size=64, seed=0)
+    batches = ad.data.DataLoader((images, labels), batch_size=64, shuffle=True, seed=0)
     print(model)
 
     for epoch in range(epochs):

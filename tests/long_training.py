@@ -59,7 +59,7 @@ def run(folder, epochs=4, resume=True, pause=PAUSE, compiled=False):
     model = Noisy()
     optimizer = optim.AdamW(model.parameters(), lr=0.01, amsgrad=True)
     loader = ad.data.DataLoader(
-        (images, labels), 8, seed=3, augment=ad.data.Augmentation(pixels=1, degrees=20), prefetch=True
+        (images, labels), 8, shuffle=True, seed=3, augment=ad.data.Augmentation(pixels=1, degrees=20), prefetch=True
     )
     average = optim.AveragedModel(model, optim.get_ema_avg_fn(0.9))
     history = train.fit(

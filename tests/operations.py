@@ -8,6 +8,7 @@ and keywords pass through. Adding an operation is adding a row.
 
 from __future__ import annotations
 
+import functools
 import math
 import zlib
 from collections.abc import Callable, Sequence
@@ -15,6 +16,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import scipy.fft
+import scipy.linalg
+import scipy.signal
 import scipy.special
 
 import adjoint as ad
@@ -98,7 +102,7 @@ class Operation:
 
     @property
     def function(self) -> Callable[..., Any]:
-        return self.call or getattr(ad, self.name)
+        return self.call or functools.reduce(getattr, self.name.split("."), ad)
 
     @property
     def dtype_names(self) -> list[str]:
@@ -545,8 +549,29 @@ POOLS = (
     case(array(2, 2, 7, 6), Static((3, 2)), stride=2, padding=1),
     case(array(1, 1, 6, 6), Static((2, 4)), stride=(3, 1), padding=(0, 2)), case(array(0, 2, 4, 4), 2),
 )
+
+
+def along_axes(rank: int) -> Any:
+    """The reference of a signal or volume, by sums over the cells of windows: strides, padding and dilation as numbers."""
+
+    def of(x: np.ndarray, w: np.ndarray, bias: Any = None, stride: int = 1, padding: int = 0, dilation: int = 1) -> np.ndarray:
+        wide = np.pad(x, ((0, 0), (0, 0), *((padding, padding),) * rank))
+        counts = [(n - dilation * (k - 1) - 1) // stride + 1 for n, k in zip(wide.shape[2:], w.shape[2:], strict=True)]
+        y = np.zeros((len(x), len(w), *counts), x.dtype)
+        for cell in np.ndindex(*w.shape[2:]):
+            spans = [slice(c * dilation, c * dilation + (m - 1) * stride + 1, stride) for c, m in zip(cell, counts, strict=True)]
+            y += np.einsum("nc...,oc->no...", wide[(..., *spans)], w[(..., *cell)])
+        return y if bias is None else y + bias.reshape(-1, *(1,) * rank)
+
+    return of
+
+
 PICTURES = [
     row("conv2d", convolved, *CONVOLUTIONS, call=IMAGES.conv2d),
+    row("conv1d", along_axes(1), case(array(2, 3, 8), array(4, 3, 3), array(4)),
+        case(array(1, 2, 9), array(3, 2, 2), None, stride=2, padding=1, dilation=2), call=IMAGES.conv1d),
+    row("conv3d", along_axes(3), case(array(2, 2, 3, 4, 5), array(3, 2, 2, 2, 3), array(3)),
+        case(array(1, 2, 4, 4, 4), array(3, 2, 2, 1, 2), None, stride=2, padding=1), call=IMAGES.conv3d),
     row("max_pool2d", pooled(np.max, -np.inf), *POOLS, case(array(1, 2, 6, 7), 2, stride=1, dilation=(2, 3)),
         value(np.array([[[[np.nan, 1.0, 2.0, -np.inf], [0.0, 3.0, -np.inf, -np.inf]]]]), 2), call=IMAGES.max_pool2d),
     row("avg_pool2d", pooled(np.mean, 0.0), *POOLS, call=IMAGES.avg_pool2d),
@@ -583,9 +608,495 @@ CONSTRUCTORS = [
         case(0, 1, 0), case(0, 1, 3, dtype="float64")),
     row("eye", narrow(np.eye), case(3), case(2, 3), case(3, k=1), case(3, 2, k=-1), case(2, dtype="int64")),
 ]
-# fmt: on
 
-OPERATIONS = [*ELEMENTWISE, *REDUCTIONS, *SHAPES, *INDEXING, *LINEAR, *PICTURES, *CONSTRUCTORS]
+# fmt: on
+# ---- linear algebra: functions of NumPy's protocols, so that they prepare arrays and tensors alike ---------------------
+
+
+def unit(x: Any) -> np.ndarray:
+    return np.eye(x.shape[-1], dtype=np.dtype(x.dtype))
+
+
+def adjoint_of(x: Any) -> Any:
+    return np.conj(np.swapaxes(x, -1, -2))
+
+
+def definite(x: Any) -> Any:
+    return x @ adjoint_of(x) + unit(x)
+
+
+def symmetric(x: Any) -> Any:
+    return x + adjoint_of(x) + np.arange(x.shape[-1], dtype=np.dtype(x.dtype)) * unit(x)
+
+
+def regular(x: Any) -> Any:
+    return x + 5 * unit(x)
+
+
+def distinct(x: Any) -> Any:
+    return x + 4 * np.arange(x.shape[-1], dtype=np.dtype(x.dtype)) * unit(x)
+
+
+def triangular(x: Any) -> Any:
+    return x + 4 * unit(x)
+
+
+def same(x: Any) -> Any:
+    return x
+
+
+def scipys(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of matrices for stacks of them, in their dtype."""
+
+    def of(*arrays: np.ndarray, **keywords: Any) -> Any:
+        lead = arrays[0].shape[:-2]
+        wide = [x.astype(np.result_type(x.dtype, np.float64)) for x in arrays]
+        each = [outputs(function(*[x[i] for x in wide], **keywords)) for i in np.ndindex(lead)]
+        found = [np.stack(column).reshape((*lead, *np.shape(column[0]))) for column in zip(*each, strict=True)]
+        return [y.astype(arrays[0].dtype) for y in found] if len(found) > 1 else found[0].astype(arrays[0].dtype)
+
+    return of
+
+
+def linear(
+    name: str,
+    reference: Callable[..., Any],
+    *cases: Case,
+    prepare: Callable[[Any], Any] = same,
+    finish: Callable[..., Any] = same,
+    dtypes: str = "fc",
+    of: str = "",
+    **more: Any,
+) -> Operation:
+    """A row of `ad.linalg`: the first argument is prepared, and what is compared is what `finish` makes of the results."""
+
+    def call(x: Any, *rest: Any, **keywords: Any) -> Any:
+        return finish(functools.reduce(getattr, name.split("."), ad)(prepare(x), *rest, **keywords))
+
+    def numpy(x: Any, *rest: Any, **keywords: Any) -> Any:
+        return finish(reference(prepare(x), *rest, **keywords))
+
+    return Operation(name, numpy, cases, call=call, dtypes=dtypes, **more)
+
+
+def sizes(results: Any) -> list[Any]:
+    """What of eigenvectors or singular vectors doesn't depend on their phases."""
+    return [results[0], abs(results[1])] if len(results) == 2 else [abs(results[0]), results[1], abs(results[2])]
+
+
+def ordered_eigenvalues(values: Any) -> list[Any]:
+    return [np.sum(values, -1), np.sum(values * values * values, -1)]
+
+
+def solved(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.linalg.solve(a, b)
+
+
+def triangular_reference(
+    a: np.ndarray, b: np.ndarray, lower: bool = False, unit_diagonal: bool = False, trans: int = 0
+) -> Any:
+    a = np.tril(a) if lower else np.triu(a)
+    if unit_diagonal:
+        a = a - a * np.eye(len(a)) + np.eye(len(a))
+    return np.linalg.solve({0: a, 1: a.T, 2: a.conj().T}[trans], b).astype(b.dtype)
+
+
+SQUARE = (case(array(3, 3)), case(array(2, 4, 4)), case(array(1, 1)), value(array(0, 0)), value(array(0, 3, 3)))
+SYSTEMS = (
+    case(array(3, 3), array(3)),
+    case(array(2, 3, 3), array(3, 2)),
+    case(array(3, 3), array(2, 3, 2)),
+    case(array(2, 3, 3), array(3)),
+    value(array(0, 0), array(0)),
+    case(array(20, 20), array(20, 2)),
+)
+TALL = (case(array(4, 3)), case(array(2, 3, 3)), case(array(3, 4)))
+
+LINALG = [
+    linear("linalg.cholesky", np.linalg.cholesky, *SQUARE, prepare=definite),
+    linear(
+        "linalg.cholesky",
+        lambda x, upper: adjoint_of(np.linalg.cholesky(x)),
+        case(array(3, 3), upper=True),
+        prepare=definite,
+    ),
+    linear(
+        "linalg.cho_factor",
+        lambda x: adjoint_of(np.linalg.cholesky(x)),
+        case(array(3, 3)),
+        prepare=definite,
+        finish=lambda y: y[0] if isinstance(y, tuple) else y,
+    ),
+    row(
+        "linalg.cho_solve",
+        lambda x, b: np.linalg.solve(definite(x), b),
+        *SYSTEMS[:3],
+        dtypes="fc",
+        call=lambda x, b: ad.linalg.cho_solve((ad.linalg.cholesky(definite(x)), True), b),
+    ),
+    row(
+        "linalg.cho_solve",
+        lambda x, b: np.linalg.solve(definite(x), b),
+        SYSTEMS[0],
+        call=lambda x, b: ad.linalg.cho_solve(ad.linalg.cho_factor(definite(x)), b),
+    ),
+    linear("linalg.solve", solved, *SYSTEMS, prepare=regular),
+    linear(
+        "linalg.solve_triangular",
+        triangular_reference,
+        case(array(3, 3), array(3)),
+        case(array(3, 3), array(3, 2), lower=True, unit_diagonal=True),
+        case(array(4, 4), array(4, 2), trans=2),
+        case(array(4, 4), array(4, 1), lower=True, trans=1),
+        case(array(30, 30), array(30, 2), lower=True, trans=2),
+        prepare=triangular,
+        domains=((-0.5, 0.5),),
+    ),
+    linear("linalg.inv", np.linalg.inv, *SQUARE, prepare=regular),
+    linear("linalg.pinv", np.linalg.pinv, *TALL, value(array(0, 3))),
+    linear(
+        "linalg.lstsq",
+        lambda a, b: np.linalg.lstsq(a, b)[0],
+        case(array(4, 2), array(4)),
+        case(array(2, 4), array(2, 3)),
+        finish=lambda y: y if isinstance(y, np.ndarray) else y[0],
+    ),
+    linear("linalg.lu", scipys(scipy.linalg.lu), *SQUARE[:2], *TALL[::2], case(array(30, 30)), domains=((-1, 2),)),
+    linear("linalg.lu", scipys(scipy.linalg.lu), case(array(3, 3), permute_l=True)),
+    linear(
+        "linalg.lu_factor",
+        lambda x: scipy.linalg.lu_factor(x),
+        case(array(3, 3)),
+        case(array(26, 26)),
+        finish=lambda y: list(y),
+    ),
+    *(
+        row(
+            "linalg.lu_solve",
+            lambda a, b, trans=0: np.linalg.solve([a, np.swapaxes(a, -1, -2), adjoint_of(a)][trans], b),
+            *[case(*x.arguments, trans=trans) for x in SYSTEMS[:2]],
+            dtypes="fc",
+            call=lambda a, b, trans=0: ad.linalg.lu_solve(ad.linalg.lu_factor(a), b, trans=trans),
+        )
+        for trans in (0, 1, 2)
+    ),
+    linear("linalg.qr", np.linalg.qr, *TALL, SQUARE[0], finish=lambda y: list(y)),
+    linear("linalg.qr", np.linalg.qr, case(array(3, 3), mode="complete"), case(array(3, 4), mode="complete")),
+    linear("linalg.qr", np.linalg.qr, case(array(4, 3), mode="r")),
+    linear(
+        "linalg.qr",
+        np.linalg.qr,
+        case(array(4, 2), mode="complete"),
+        finish=lambda y: [y[0][..., 2:] @ adjoint_of(y[0][..., 2:]), y[1]],
+    ),
+    linear(
+        "linalg.svd",
+        np.linalg.svd,
+        *[case(*x.arguments, full_matrices=False) for x in TALL],
+        value(array(0, 0)),
+        finish=sizes,
+    ),
+    linear(
+        "linalg.svd",
+        lambda x: np.linalg.svd(x, True),
+        case(array(4, 2)),
+        case(array(2, 3)),
+        finish=lambda y: [
+            y[0][..., 2:] @ adjoint_of(y[0][..., 2:]),
+            y[1],
+            adjoint_of(y[2][..., 2:, :]) @ y[2][..., 2:, :],
+        ],
+    ),
+    linear("linalg.svdvals", lambda x: np.linalg.svd(x, compute_uv=False), *TALL, value(array(0, 3))),
+    linear("linalg.eigh", np.linalg.eigh, *SQUARE, prepare=symmetric, finish=sizes),
+    linear("linalg.eigh", np.linalg.eigh, case(array(3, 3), UPLO="U"), prepare=symmetric, finish=sizes),
+    linear("linalg.eigvalsh", np.linalg.eigvalsh, *SQUARE, prepare=symmetric),
+    linear(
+        "linalg.eig",
+        np.linalg.eig,
+        case(array(3, 3)),
+        case(array(2, 3, 3)),
+        prepare=distinct,
+        compare_dtype=False,
+        finish=sizes,
+    ),
+    linear(
+        "linalg.eigvals",
+        np.linalg.eigvals,
+        case(array(3, 3)),
+        case(array(2, 4, 4)),
+        finish=ordered_eigenvalues,
+        compare_dtype=False,
+    ),
+    linear("linalg.det", np.linalg.det, *SQUARE, case(array(2, 2)), case(array(3, 5, 5))),
+    linear("linalg.slogdet", np.linalg.slogdet, *SQUARE[1:], finish=lambda y: list(y)),
+    linear(
+        "linalg.trace",
+        np.linalg.trace,
+        case(array(2, 3, 4)),
+        case(array(3, 3), offset=-1),
+        case(array(3, 4), offset=9),
+        dtypes="fci",
+    ),
+    linear(
+        "linalg.diagonal",
+        np.linalg.diagonal,
+        case(array(2, 3, 4)),
+        case(array(3, 3), offset=-1),
+        case(array(3, 5), offset=2),
+        case(array(2, 3), offset=5),
+        dtypes="fci",
+    ),
+    linear("linalg.vector_norm", np.linalg.vector_norm, case(array(2, 3)), case(array(2, 3), axis=1, ord=1)),
+    linear(
+        "linalg.matrix_norm",
+        np.linalg.matrix_norm,
+        *[case(array(2, 3, 4), ord=order) for order in ("fro", "nuc", 2, -2, 1, -1)],
+        *[case(array(3, 2), ord=order, keepdims=True) for order in ("nuc", np.inf, -np.inf)],
+    ),
+    linear(
+        "linalg.norm",
+        np.linalg.norm,
+        case(array(2, 3)),
+        case(array(2, 3), 2),
+        case(array(3), 3),
+        case(array(2, 3, 2), axis=1),
+        case(array(2, 3, 2), "nuc", axis=(0, 2), keepdims=True),
+    ),
+    linear(
+        "linalg.cond",
+        np.linalg.cond,
+        case(array(3, 2)),
+        case(array(3, 3), -2),
+        case(array(2, 3, 3), "fro"),
+        case(array(3, 3), 1),
+    ),
+    linear(
+        "linalg.matrix_rank",
+        lambda x: np.asarray(np.linalg.matrix_rank(x)),
+        case(array(3, 2)),
+        value(np.ones((3, 3))),
+        value(array(0, 2)),
+    ),
+    linear(
+        "linalg.matrix_power",
+        np.linalg.matrix_power,
+        *[case(array(2, 3, 3), n) for n in (0, 1, 2, 5, -1, -2)],
+        prepare=regular,
+        domains=((-1, 1),),
+    ),
+    linear(
+        "linalg.cross",
+        lambda x, y, axis=-1: np.cross(x, y, axis=axis),
+        case(array(2, 3), array(3)),
+        case(array(3, 2), array(3, 2), axis=0),
+        dtypes="fci",
+    ),
+    linear(
+        "linalg.kron",
+        np.kron,
+        case(array(2, 3), array(3, 2)),
+        case(array(2), array(2, 2)),
+        case(array(2, 1, 2), array(3)),
+        dtypes="fci",
+    ),
+    linear(
+        "linalg.multi_dot",
+        np.linalg.multi_dot,
+        case([array(2, 3), array(3, 4), array(4, 2)]),
+        case([array(3), array(3, 4), array(4)]),
+        case([array(2, 3), array(3)]),
+    ),
+    row("linalg.block_diag", scipy.linalg.block_diag, case(array(2, 3), array(1, 1), array(2)), dtypes="fci"),
+    row(
+        "linalg.toeplitz",
+        scipy.linalg.toeplitz,
+        case(array(3)),
+        case(array(3), array(4)),
+        case(array(4), array(2)),
+        dtypes="fci",
+    ),
+    linear(
+        "linalg.householder_product",
+        lambda a, tau: scipy.linalg.lapack.get_lapack_funcs("orgqr" if a.dtype.kind == "f" else "ungqr", (a,))(a, tau)[
+            0
+        ],
+        case(array(4, 3), array(3)),
+        case(array(3, 3), array(2)),
+    ),
+    linear("linalg.tensorinv", np.linalg.tensorinv, case(array(2, 3, 6)), domains=((-1, 2),)),
+    linear(
+        "linalg.tensorsolve",
+        np.linalg.tensorsolve,
+        case(array(2, 3, 6), array(2, 3)),
+        case(array(2, 6, 3), array(2, 3), axes=(1,)),
+    ),
+    linear("linalg.expm", scipy.linalg.expm, *SQUARE[:3], case(4 * np.ones((2, 2)))),
+    linear("linalg.logm", scipys(scipy.linalg.logm), *SQUARE[:3], prepare=definite),
+    linear("linalg.sqrtm", scipys(scipy.linalg.sqrtm), *SQUARE[:3], prepare=definite),
+    linear("linalg.matmul", np.matmul, case(array(2, 3), array(3))),
+    linear("linalg.outer", np.outer, case(array(2), array(3))),
+    linear("linalg.matrix_transpose", np.linalg.matrix_transpose, case(array(2, 3, 4))),
+    linear("linalg.tensordot", np.tensordot, case(array(2, 3), array(2, 3), axes=2)),
+    linear("linalg.vecdot", np.vecdot, case(array(2, 3), array(3))),
+]
+
+# ---- transforms ------------------------------------------------------------------------------------------------------
+
+
+def transform(name: str, *cases: Case, dtypes: str = "fc", reference: Callable[..., Any] | None = None) -> Operation:
+    """A row of `ad.fft` beside SciPy's function of that name."""
+    return Operation(f"fft.{name}", reference or getattr(scipy.fft, name), cases, dtypes=dtypes)
+
+
+ALONG_ONE = (
+    *(case(array(5), norm=norm) for norm in (None, "ortho", "forward")),
+    *(case(array(2, 4), n=n, axis=axis) for n, axis in ((None, 0), (3, 1), (7, -1), (4, 0))),
+)
+ALONG_SOME = (
+    case(array(3, 4)),
+    case(array(2, 3, 4), axes=(0, 2), norm="ortho"),
+    case(array(3, 4), s=(4, 3), axes=(1, 0), norm="forward"),
+)
+# complex half spectra: what has no twin holds a real number, so that differences see the same as rules
+HALVES_OF = (case(array(4)), case(array(4), n=5), case(array(3, 4), n=7, axis=0, norm="ortho"), case(array(3), n=6))
+KINDS = [case(array(5), type=t, norm=norm) for t in (1, 2, 3, 4) for norm in (None, "ortho")]
+KINDS += [
+    case(array(2, 4), type=2, n=6, axis=0, norm="forward"),
+    case(array(4), type=3, n=3, orthogonalize=True),
+    case(array(3), type=1, norm="ortho", orthogonalize=False),
+]
+SOME_KINDS = [case(array(3, 4), type=t) for t in (1, 2, 3, 4)]
+SOME_KINDS += [case(array(2, 3, 4), type=2, s=(4, 2), axes=(2, 0), norm="ortho")]
+PAIRS_OF = [case(array(5), array(3), mode=mode) for mode in ("full", "same", "valid")]
+PAIRS_OF += [case(array(3), array(6), mode=mode) for mode in ("full", "same", "valid")]
+PAIRS_OF += [case(array(4, 5), array(3, 2), mode=mode) for mode in ("full", "same", "valid")]
+BY_FFT = [case(*x.arguments, method="fft", **x.keywords) for x in PAIRS_OF]
+
+TRANSFORMS = [
+    *(transform(name, *ALONG_ONE) for name in ("fft", "ifft")),
+    *(transform(name, *ALONG_ONE, dtypes="f") for name in ("rfft", "ihfft")),
+    *(transform(name, *HALVES_OF) for name in ("irfft", "hfft")),
+    *(transform(name, *ALONG_SOME) for name in ("fftn", "ifftn", "irfftn", "hfftn")),
+    *(transform(name, *ALONG_SOME, dtypes="f") for name in ("rfftn", "ihfftn")),
+    *(transform(name, ALONG_SOME[0]) for name in ("fft2", "ifft2", "irfft2", "hfft2")),
+    *(transform(name, ALONG_SOME[0], dtypes="f") for name in ("rfft2", "ihfft2")),
+    *(transform(name, *KINDS) for name in ("dct", "idct", "dst", "idst")),
+    *(transform(name, *SOME_KINDS) for name in ("dctn", "idctn", "dstn", "idstn")),
+    *(
+        transform(name, case(array(5)), case(array(3, 4)), case(array(3, 4), axes=0), dtypes="fci")
+        for name in ("fftshift", "ifftshift")
+    ),
+    transform("fftfreq", case(5, 0.3, dtype="float64"), reference=lambda n, d, dtype: np.fft.fftfreq(n, d)),
+    transform("rfftfreq", case(6, 2.0, dtype="float64"), reference=lambda n, d, dtype: np.fft.rfftfreq(n, d)),
+    transform("convolve", *PAIRS_OF, dtypes="fci", reference=scipy.signal.convolve),
+    transform("convolve", *BY_FFT, reference=scipy.signal.convolve),
+    transform("correlate", *PAIRS_OF, reference=scipy.signal.correlate),
+    transform("correlate", *BY_FFT[::3], reference=scipy.signal.correlate),
+    transform(
+        "fftconvolve",
+        *PAIRS_OF[:3],
+        case(array(2, 5), array(1, 3), mode="same", axes=1),
+        reference=scipy.signal.fftconvolve,
+    ),
+]
+
+# ---- special functions -----------------------------------------------------------------------------------------------
+
+FEW = (case(array(2, 3)), case(array()), case(array(0, 3)))
+FEW_PAIRS = (case(array(3), array(2, 3)), case(array(), array()), case(array(0, 3), array(3)))
+
+
+def special(name: str, *domains: tuple[float, float], cases: Sequence[Case] = (), reference: Any = None) -> Operation:
+    """A row of `ad.special` beside SciPy's function of that name, of as many arguments as there are domains."""
+    chosen = cases or (FEW if len(domains) == 1 else FEW_PAIRS)
+    function = reference or getattr(scipy.special, name)
+
+    def in_its_dtype(*arguments: Any, **keywords: Any) -> Any:  # beside numbers SciPy computes in float64
+        dtype = next(x.dtype for x in arguments if isinstance(x, np.ndarray))
+        return np.asarray(function(*arguments, **keywords), dtype)
+
+    return Operation(f"special.{name}", in_its_dtype if cases else function, tuple(chosen), domains)
+
+
+def fixed(*first: Any) -> list[Case]:
+    """Cases in which the parameter, by which there is no derivative, is a number."""
+    return [case(v, array(4)) for v in first]
+
+
+SPECIAL_FUNCTIONS = [
+    *(
+        special(name, (0.2, 4))
+        for name in ("gammaln", "digamma", "gamma", "i0", "i1", "i0e", "i1e", "expi", "spence", "entr")
+    ),
+    special("gammaln", (-2.8, -2.2)),
+    special("i1", (-0.9, 0.9)),
+    special("i1e", (-3, -0.1)),
+    special("spence", (0.9, 1.1)),
+    *(special(name, (-0.9, 0.9)) for name in ("erfinv",)),
+    *(special(name, (0.1, 0.9)) for name in ("ndtri", "logit")),
+    special("erfcinv", (0.1, 1.9)),
+    *(special(name, (-3, 3)) for name in ("ndtr", "log_ndtr", "erfcx", "exp2", "expit", "log_expit")),
+    special("erfcx", (6, 20)),
+    special("log_ndtr", (-40, -3)),
+    special("cbrt", (0.3, 3)),
+    special("sinc", (-0.6, 0.6), reference=np.sinc),
+    special("sinc", (1, 4), reference=np.sinc),
+    special(
+        "polygamma",
+        (0.5, 4),
+        cases=fixed(0, 1, 2),
+        reference=lambda n, x: scipy.special.polygamma(n, x).astype(x.dtype),
+    ),
+    special("expn", (0.5, 3), cases=fixed(0, 1, 4)),
+    special("zeta", (0.5, 3), cases=fixed(1.5, 4.0)),
+    *(special(name, (0.5, 4), (0.5, 4)) for name in ("beta", "betaln", "rel_entr", "xlogy", "xlog1py")),
+    special("owens_t", (-2, 2), (-2, 2)),
+    *(special(name, (0.2, 4), cases=fixed(0.5, 3.0)) for name in ("gammainc", "gammaincc")),
+    *(special(name, (0.3, 4), cases=fixed(0.0, 1.0, 2.5)) for name in ("iv", "kv", "jv", "yv")),
+    special("betainc", (0.1, 0.9), cases=[case(2.0, 0.5, array(4)), case(3.0, 2.0, array(2, 3))]),
+    special(
+        "multigammaln",
+        (2, 4),
+        cases=[case(array(3), 1), case(array(3), 3)],
+        reference=lambda x, d: scipy.special.multigammaln(x, d).astype(x.dtype),
+    ),
+    special("erf", (-2, 2)),
+    special("erfc", (-2, 2)),
+    special("softmax", (-2, 2), cases=[case(array(2, 3), axis=1)]),
+    special("log_softmax", (-2, 2), cases=[case(array(2, 3), axis=1)]),
+    special("logsumexp", (-2, 2), cases=REDUCE),
+    special(
+        "logsumexp",
+        (-2, 2),
+        (0.2, 2),
+        cases=[
+            case(array(2, 3), b=[0.5, 0.0, 2.0]),
+            case(array(3), b=2.0),
+            case(array(2, 3), axis=1, keepdims=True, b=[0.5, 1.0, 2.0]),
+        ],
+    ),
+    Operation(
+        "special.logsumexp",
+        lambda x, b: scipy.special.logsumexp(x, b=b, axis=-1),
+        (case(array(2, 3), array(3)),),
+        ((-2, 2), (0.2, 2)),
+        call=lambda x, b: ad.special.logsumexp(x, axis=-1, b=b),
+    ),
+]
+
+OPERATIONS = [
+    *ELEMENTWISE,
+    *REDUCTIONS,
+    *SHAPES,
+    *INDEXING,
+    *LINEAR,
+    *PICTURES,
+    *CONSTRUCTORS,
+    *LINALG,
+    *TRANSFORMS,
+    *SPECIAL_FUNCTIONS,
+]
 
 # ---- corners: what the derivative is where the function has a kink, by decision --------------------------------------
 

@@ -172,3 +172,163 @@ def test_rules_and_operations_that_are_written_wrong_say_how_it_is_meant() -> No
 
     with pytest.raises(TypeError, match=r"Square: call Square\.apply\(\.\.\.\)"):
         Square(ad.tensor(1.0))
+
+
+# ---- rules computed outside of the graph ---------------------------------------------------------------------------------
+
+
+def exponential(forward: Any, backward: Any) -> Any:
+    @ad.custom_vjp
+    def exp(x: ad.Tensor) -> ad.Tensor:
+        return ad.exp(x)
+
+    exp.def_vjp(forward, backward)
+    return exp
+
+
+class KeptAsAttribute(ad.Function):
+    @staticmethod
+    def forward(ctx: Any, x: ad.Tensor) -> Any:
+        ctx.y = np.exp(x.numpy())
+        return ctx.y
+
+    @staticmethod
+    def backward(ctx: Any, gradient: ad.Tensor) -> Any:
+        return gradient * ctx.y
+
+
+class KeptCopy(KeptAsAttribute):
+    @staticmethod
+    def forward(ctx: Any, x: ad.Tensor) -> Any:
+        ctx.y = np.exp(x.numpy())
+        return np.exp(x.numpy())
+
+
+def pushed(rule: Any) -> Any:
+    exp = ad.custom_jvp(lambda x: np.exp(x.numpy()))
+    exp.def_jvp(lambda primals, tangents: (exp(*primals), rule(primals[0], tangents[0])))
+    return exp
+
+
+def deferred(rule: Any) -> Any:
+    return lambda x: ad.host_call(np.exp, x, shape=x.shape, dtype="float64", vjp=lambda g, x: (rule(x, g),))
+
+
+def twice(y: Any) -> Any:
+    return y, y
+
+
+EXPONENTIALS = {
+    "the output as residual": exponential(lambda x: twice(np.exp(x.numpy())), lambda y, g: (g * y,)),
+    "the output in a tree": exponential(lambda x: (lambda y: (y, {"y": [y]}))(np.exp(x.numpy())), lambda r, g: (g * r["y"][0],)),
+    "a number as output": exponential(lambda x: twice(np.exp(x.item())), lambda y, g: (g * y,)),
+    "the input as residual": exponential(lambda x: (np.exp(x.numpy()), x), lambda x, g: (g * ad.exp(x),)),
+    "tensors alone": exponential(lambda x: twice(ad.exp(x)), lambda y, g: (g * y,)),
+    "an attribute that is the output": KeptAsAttribute.apply,
+    "a forward rule on tensors": pushed(lambda x, t: t * ad.exp(x)),
+    "a host call": deferred(lambda x, g: g * ad.exp(x)),
+}  # fmt: skip
+ONCE = {
+    "a copy of the output": exponential(lambda x: (np.exp(x.numpy()), np.exp(x.numpy())), lambda y, g: (g * y,)),
+    "a Python number": exponential(lambda x: (np.exp(x.numpy()), float(np.exp(x.item()))), lambda y, g: (g * y,)),
+    "a tensor of a copy": exponential(lambda x: (ad.exp(x), ad.tensor(np.exp(x.numpy()))), lambda y, g: (g * y,)),
+    "an object": exponential(lambda x: (ad.exp(x), Exception(np.exp(x.item()))), lambda e, g: (g * e.args[0],)),
+    "a rule in NumPy": exponential(lambda x: (ad.exp(x), x), lambda x, g: (g * np.exp(x.numpy()),)),
+    "an attribute": KeptCopy.apply,
+    "a forward rule in NumPy": pushed(lambda x, t: t * np.exp(x.numpy())),
+    "a host call's rule in NumPy": deferred(lambda x, g: g * np.exp(x.numpy())),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EXPONENTIALS)
+def test_every_order_of_a_rule_with_numpy_in_it(name: str) -> None:
+    derivative = EXPONENTIALS[name]
+    for _ in range(3):
+        derivative = ad.grad(derivative)
+        equal(derivative(double(0.7)), np.exp(0.7))
+    if "forward rule" not in name:
+        equal(ad.hessian(EXPONENTIALS[name])(double(0.7)), np.exp(0.7))
+
+
+@pytest.mark.parametrize("name", ONCE)
+def test_what_a_rule_read_as_numbers_is_not_differentiated_again(name: str) -> None:
+    exp = ONCE[name]
+    equal(ad.grad(exp)(double(0.7)), np.exp(0.7))
+    x = ad.variable(0.7, dtype="float64")
+    exp(x).backward()
+    equal(x.grad, np.exp(0.7))
+    w = ad.variable(2.0, dtype="float64")  # by something else, it is
+    equal(ad.grad(lambda w: ad.grad(lambda x: w**2 * exp(x))(double(0.7)))(w), 4 * np.exp(0.7))
+    for again in (ad.grad(ad.grad(exp)), ad.hessian(exp), lambda x: ad.hvp(exp, x, double(1.0))):
+        with pytest.raises(RuntimeError, match="computed from plain values"):
+            again(double(0.7))
+    (once,) = ad.gradients(exp(x), [x])
+    with pytest.raises(RuntimeError, match="computed from plain values"):
+        once.backward()
+
+
+def test_constants_of_a_rule_are_constants() -> None:
+    """What is an argument, a bool, an integer or a tracked tensor isn't taken for something computed from the input."""
+    scaled = exponential(
+        lambda x, scale: (scale * np.exp(x.numpy()), (x, scale, x.numpy() > 0, x.size, "text")),
+        lambda r, g: (g * r[1] * ad.exp(r[0]), None),
+    )
+    equal(ad.grad(ad.grad(lambda x: scaled(x, 2.5)))(double(0.7)), 2.5 * np.exp(0.7))
+
+
+def test_a_function_may_be_called_in_its_own_forward_rule() -> None:
+    exp = exponential(lambda x: twice(exp(x)), lambda y, g: (g * y,))
+    kept = exponential(lambda x: (kept(x), x), lambda x, g: (g * kept(x),))
+    for f in (exp, kept):
+        equal(f(double(0.7)), np.exp(0.7))
+        equal(ad.grad(ad.grad(ad.grad(f)))(double(0.7)), np.exp(0.7))
+        equal(ad.vmap(ad.grad(f))(double([0.7, 0.1])), np.exp([0.7, 0.1]))
+        equal(ad.jit(ad.grad(f))(double(0.7)), np.exp(0.7))
+
+
+@pytest.mark.parametrize("rule", [
+    lambda x, g: ad.vjp(ad.exp, x)[1](g), lambda x, g: (g * ad.grad(ad.exp)(x),),
+    lambda x, g: (ad.jvp(ad.exp, (x,), (g,))[1],), lambda x, g: (ad.linearize(ad.exp, x)[1](g),),
+    lambda x, g: (g * ad.jacobian(ad.exp)(x),),
+])  # fmt: skip
+def test_a_rule_that_differentiates(rule: Any) -> None:
+    exp = exponential(lambda x: (ad.exp(x), x), rule)
+    equal(ad.grad(ad.grad(exp))(double(0.7)), np.exp(0.7))
+    assert not ad.grad(exp)(double(0.7)).requires_grad
+    x = ad.variable(0.7, dtype="float64")
+    exp(x).backward()
+    assert not x.grad.requires_grad and x.grad.is_leaf
+    equal(x.grad, np.exp(0.7))
+
+
+class Scaled(ad.Function):
+    @staticmethod
+    def forward(ctx: Any, parts: Any, x: ad.Tensor) -> Any:
+        return parts[0] * x
+
+    @staticmethod
+    def backward(ctx: Any, gradient: ad.Tensor) -> Any:
+        return None, gradient * 2.0
+
+
+def test_a_tracked_tensor_that_no_rule_speaks_for() -> None:
+    w = ad.variable(2.0, dtype="float64")
+    ways = {
+        "recorded": exponential(lambda x: (ad.exp(x) * w, x), lambda x, g: (g * ad.exp(x) * 2.0,)),
+        "in NumPy": exponential(lambda x: (np.exp(x.numpy()) * w.numpy(), x), lambda x, g: (g * ad.exp(x) * 2.0,)),
+    }
+    function = ad.custom_jvp(lambda x: ad.exp(x) * w)
+    function.def_jvp(lambda primals, tangents: (function(*primals), tangents[0] * ad.exp(primals[0]) * 2.0))
+    for f in (*ways.values(), function):
+        for compute in (f, ad.grad(f), f if f is ways["in NumPy"] else ad.jit(f)):
+            with pytest.raises(RuntimeError, match=r"none of its arguments[\s\S]*test_custom_rules\.py"):
+                compute(double(0.7))
+        with ad.no_grad():
+            equal(f(double(0.7)), 2 * np.exp(0.7))
+    detached = exponential(lambda x: (ad.exp(x) * w.detach(), x), lambda x, g: (g * ad.exp(x) * 2.0,))
+    equal(ad.grad(ad.grad(detached))(double(0.7)), 2 * np.exp(0.7))
+    with pytest.raises(TypeError, match="a keyword holds a tracked tensor"):
+        detached(double(0.7), scale=w)
+    with pytest.raises(TypeError, match="an argument holds a tracked tensor"):
+        Scaled.apply([w], double(0.7))
+    equal(ad.grad(lambda x: Scaled.apply([double(2.0)], x))(double(0.7)), 2.0)

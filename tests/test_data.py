@@ -335,7 +335,7 @@ def rows(loader):
 
 def test_batches_cover_everything_once():
     x = np.arange(10, dtype=np.float32)
-    loader = DataLoader((x, 2 * x.astype(np.int64)), 4)
+    loader = DataLoader((x, 2 * x.astype(np.int64)), 4, shuffle=True)
     assert len(loader) == 3
     batches = list(loader)
     assert [len(a) for a, _ in [(a.numpy(), b) for a, b in batches]] == [4, 4, 2]
@@ -348,12 +348,12 @@ def test_batches_cover_everything_once():
 
 def test_order_depends_on_seed_and_epoch_alone():
     x = np.arange(20)
-    first, second = DataLoader(x, 5, seed=1), DataLoader(x, 5, seed=1)
+    first, second = DataLoader(x, 5, shuffle=True, seed=1), DataLoader(x, 5, shuffle=True, seed=1)
     epochs = [rows(first) for _ in range(3)]
     assert epochs == [rows(second) for _ in range(3)]
     assert epochs[0] != epochs[1] != epochs[2]
-    assert rows(DataLoader(x, 5, seed=2)) != epochs[0]
-    assert DataLoader(x, 20, seed=0).order(0).tolist()[:5] == ORDER_OF_SEED_0
+    assert rows(DataLoader(x, 5, shuffle=True, seed=2)) != epochs[0]
+    assert DataLoader(x, 20, shuffle=True, seed=0).order(0).tolist()[:5] == ORDER_OF_SEED_0
     assert rows(DataLoader(x, 8, shuffle=False)) == [list(range(8)), list(range(8, 16)), list(range(16, 20))]
 
 
@@ -390,10 +390,10 @@ def test_batches_do_not_alias_the_data():
 @pytest.mark.parametrize("stop", [0, 1, 2, 3])
 def test_resume_in_the_middle_of_an_epoch(stop):
     x = np.arange(11)
-    whole = DataLoader(x, 4, seed=3)
+    whole = DataLoader(x, 4, shuffle=True, seed=3)
     expected = [rows(whole) for _ in range(3)]
 
-    loader = DataLoader(x, 4, seed=3)
+    loader = DataLoader(x, 4, shuffle=True, seed=3)
     rows(loader)
     seen = []
     state = loader.state_dict()
@@ -402,15 +402,15 @@ def test_resume_in_the_middle_of_an_epoch(stop):
             break
         seen.append(batch.numpy().tolist())
         state = loader.state_dict()
-    resumed = DataLoader(x, 4, seed=99)
+    resumed = DataLoader(x, 4, shuffle=True, seed=99)
     resumed.load_state_dict(state)
     assert seen + rows(resumed) == expected[1]
     assert rows(resumed) == expected[2]
 
 
 def test_an_iteration_left_early_is_followed_by_a_new_epoch():
-    loader = DataLoader(np.arange(10), 4)
-    fresh = DataLoader(np.arange(10), 4)
+    loader = DataLoader(np.arange(10), 4, shuffle=True)
+    fresh = DataLoader(np.arange(10), 4, shuffle=True)
     next(iter(loader))
     rows(fresh)
     assert rows(loader) == rows(fresh)
@@ -421,7 +421,7 @@ def changed_at_random(images, generator):
 
 
 def augmented(x, **options):
-    return DataLoader((x, np.arange(len(x))), 4, augment=changed_at_random, seed=5, **options)
+    return DataLoader((x, np.arange(len(x))), 4, shuffle=True, augment=changed_at_random, seed=5, **options)
 
 
 @pytest.mark.parametrize("prefetch", [False, True])
@@ -451,8 +451,8 @@ def test_a_thread_prepares_the_same_batches():
             return x * 2
 
     x = np.arange(23)
-    with_thread = DataLoader(x, 5, transform=transform, prefetch=True)
-    without = DataLoader(x, 5, transform=lambda x: x * 2)
+    with_thread = DataLoader(x, 5, shuffle=True, transform=transform, prefetch=True)
+    without = DataLoader(x, 5, shuffle=True, transform=lambda x: x * 2)
     assert [rows(with_thread) for _ in range(2)] == [rows(without) for _ in range(2)]
     assert threading.main_thread() not in threads
     iteration = iter(with_thread)

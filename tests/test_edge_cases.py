@@ -135,12 +135,12 @@ def test_iteration_is_differentiable() -> None:
 
 
 def test_conversions_to_numpy() -> None:
-    x = ad.variable([1.0, 2.0])
+    x = ad.tensor([1.0, 2.0])
     array = np.asarray(x)
     assert type(array) is np.ndarray and array.dtype == np.float32
     assert np.asarray(x, dtype="float64").dtype == np.float64
     assert np.array(x).flags.writeable
-    np.testing.assert_array_equal(np.from_dlpack(x.detach()), [1.0, 2.0])
+    np.testing.assert_array_equal(np.from_dlpack(x), [1.0, 2.0])
     assert np.shares_memory(x.numpy(), x.numpy())
 
 

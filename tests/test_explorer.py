@@ -34,7 +34,8 @@ def test_the_page_holds_the_graph_and_asks_for_nothing(tmp_path):
     compared = {c["key"]: c for c in data["comparisons"]}[x["key"]]
     assert compared["difference"]["numbers"] == pytest.approx(40, abs=1e-6)
     assert "Content-Security-Policy" in page.html and "default-src 'none'" in page.html
-    assert 'sandbox="allow-scripts"' in page._repr_html_() and "<script>" not in page._repr_html_()
+    shown = page._repr_mimebundle_()["text/html"]
+    assert 'sandbox="allow-scripts"' in shown and "<script>" not in shown
 
 
 def test_hostile_text_stays_data():

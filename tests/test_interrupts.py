@@ -304,7 +304,7 @@ def tidy(mode: Any) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     single_threaded.inside = 0
     tracing.ACTIVE.set(None)
-    for lock in (evaluation.evaluation_lock(), compiler._lock):
+    for lock in (evaluation.evaluation_lock(), compiler.lock):
         while lock._is_owned():
             lock.release()
 

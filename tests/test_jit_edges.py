@@ -145,11 +145,8 @@ def test_generators_and_coroutines_are_refused():
 
 
 def test_static_arguments_are_compared_by_content():
-    calls = []
-
     @ad.jit(static_argnums=1)
     def f(x, s):
-        calls.append(s)
         return x * s[0]
 
     s = [2.0]
@@ -162,7 +159,7 @@ def test_static_arguments_are_compared_by_content():
     assert f(X, s).tolist() == [7, 14]
     for k in range(3):
         f(X, (2.0 + 0 * k,))
-    assert len(calls) == 5
+    assert len(f.traces) == 5
     for wrong in (-1, 5, "x", (1.0,)):
         with pytest.raises((TypeError, ValueError), match="static_argnums"):
             ad.jit(lambda x, s: x, static_argnums=wrong)
@@ -181,10 +178,8 @@ def test_containers_whose_contents_would_not_be_seen():
 
 def test_the_written_step_takes_containers_apart():
     Pair = namedtuple("Pair", "x y")
-    traced = []
 
     def f(p, batch):
-        traced.append(1)
         kind = batch["kind"]
         x = p[0] @ p[1]["w"] + batch["x"]
         return {
@@ -213,7 +208,7 @@ def test_the_written_step_takes_containers_apart():
         for one, other in zip(ad.tree.flatten(found)[0], ad.tree.flatten(wanted)[0], strict=True):
             np.testing.assert_allclose(np.asarray(one), np.asarray(other), 1e-12)
         assert found["both"][1][0] is args[0][1]["w"]
-    assert len(traced) == len(usual) + 2 * len(unusual) + 1 + len(unusual)
+    assert len(jitted.traces) == 1 + len(unusual)
     assert jitted._way is not None, "containers take the short way, too"
     assert ad.jit(lambda p: p.x * p.y)(Pair(ad.tensor(2.0), ad.tensor(3.0))).item() == 6
     with pytest.raises(IndexError):
@@ -311,7 +306,7 @@ def test_a_step_that_is_running_already_is_not_waited_for():
 
     step(X[0])
     step(ad.tensor(1.0))
-    compiled = [c for found in step.traces.values() for c in found if c.step is not None]
+    compiled = [c for found in step.compiled.values() for c in found if c.step is not None]
     for c in compiled:
         with c.step[1].lock:
             step(ad.tensor(1.0))
@@ -358,7 +353,7 @@ def test_attributes_of_a_plain_object():
     assert scaler.apply(x).item() == 6
     scaler.unused += 1
     assert scaler.apply(x).item() == 6
-    assert sum(map(len, Scaler.apply.traces.values())) == 1
+    assert len(Scaler.apply.traces) == 1
     scaler.scale = 5.0
     assert scaler.apply(x).item() == 15
     scaler.weight = ad.variable(2.0)
@@ -397,4 +392,4 @@ def test_modules_made_inside_come_out(check):
         assert [name for name, _ in gradient.named_parameters()] == [name for name, _ in model.named_parameters()]
         for a, b in zip(gradient.parameters(), wanted.parameters(), strict=True):
             np.testing.assert_allclose(a, b, 1e-5, 1e-6)
-    assert sum(map(len, f.traces.values())) == 1
+    assert len(f.traces) == 1

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import cProfile
+import gc
+import logging
+import sys
 import threading
+import time
+import warnings
 
 import numpy as np
 import pytest
@@ -49,18 +55,14 @@ class Counted:
     """A jitted function with the number of its traces."""
 
     def __init__(self, f):
-        self.count = 0
-
-        def counting(*args):
-            self.count += (
-                1  # an attribute of this object, which the function's own code doesn't mention as an argument's
-            )
-            return f(*args)
-
-        self.call = ad.jit(counting)
+        self.call = ad.jit(f)
 
     def __call__(self, *args):
         return self.call(*args)
+
+    @property
+    def count(self):
+        return len(self.call.traces)
 
 
 def warmed(f, *args):
@@ -172,14 +174,15 @@ def test_modes_are_traced_once_each():
 def test_replaced_layers_are_not_kept_alive_by_old_traces():
     net = Net()
     predict = warmed(lambda x: net(x), X)
-    for _ in range(20):
-        net.layer = nn.Linear(3, 2)
-        predict(X)
-    assert sum(map(len, predict.call.traces.values())) == 1
+    with pytest.warns(RuntimeWarning, match=r"5 times: Net\.layer has changed"):
+        for _ in range(20):
+            net.layer = nn.Linear(3, 2)
+            predict(X)
+    assert sum(map(len, predict.call.compiled.values())) == 1
     for k in range(20):
         net.scale = float(k)
         np.testing.assert_allclose(predict(X), net(ad.tensor(X)), 1e-6)
-    assert sum(map(len, predict.call.traces.values())) <= 8
+    assert sum(map(len, predict.call.compiled.values())) <= 8
 
 
 def test_optimizers():
@@ -266,21 +269,18 @@ def test_reading_goes_on_as_before_after_a_trace():
 
 @pytest.mark.parametrize("one, other", [(1, True), (0, False), (1, 1.0), ((1, "a"), (True, "a")), (2, np.int64(2))])
 def test_keys_that_are_equal_and_differ_are_two_structures(one, other):
-    seen = []
-
     @ad.jit
     def f(d):
         (key,) = d
         while isinstance(key, tuple):
             key = key[0]
-        seen.append(type(key))
         return d[one] * {int: 1, bool: 2, float: 3, np.int64: 4}[type(key)]
 
     for key in (one, other, other, one, one, other):
         kind = key[0] if isinstance(key, tuple) else key
         scale = {int: 1, bool: 2, float: 3, np.int64: 4}[type(kind)]
         assert f({key: ad.tensor(2.0)}).item() == 2 * scale
-    assert len(seen) == 2
+    assert len(f.traces) == 2
     assert ad.tree.flatten({one: 0})[1] != ad.tree.flatten({other: 0})[1]
     assert ad.tree.flatten({one: 0})[1] == ad.tree.flatten({one: 5})[1]
 
@@ -338,3 +338,198 @@ def test_a_compiled_call_that_fails_draws_nothing():
         assert generator._counter == before
     pick(x, ad.tensor([0, 2]))
     assert generator._counter == before + 1
+
+
+# How often it is traced, and why ------------------------------------------------------------------------------------------
+
+
+def test_traces_say_why_and_where():
+    scale = [2.0]
+    net = Net()
+    f = ad.jit(lambda x, n=1: net(x) * scale[0] * n)
+    f(X)
+    scale[0] = 3.0
+    f(X)
+    net.scale = 1.5
+    f(X)
+    f(np.ones((5, 3), "f"))
+    f(X, 2)
+    f(X)
+    assert [x.reason for x in f.traces] == [
+        "the first call",
+        "the list scale has changed",
+        "Net.scale has changed",
+        "argument 0 is an array float32[5, 3] and was an array float32[2, 3]",
+        "arguments in another structure",
+    ]
+    assert all("test_jit_validity.py:" in x.line for x in f.traces)
+
+
+def test_who_is_traced_again_and_again_is_told_once():
+    config = {"rate": 0.1}
+    f = ad.jit(lambda x: x * config["rate"])
+    with pytest.warns(RuntimeWarning) as found:
+        for k in range(12):
+            config["rate"] = 0.1 * k
+            assert f(X).numpy()[0, 0] == pytest.approx(0.1 * k)
+    (warning,) = found
+    assert "5 times: config['rate'] has changed" in str(warning.message)
+    assert warning.filename == __file__ and f"{__file__}:{warning.lineno}" in str(warning.message)
+    assert len(f.traces) == 12
+
+
+def test_one_tensor_for_several_arguments():
+    w = ad.variable(np.ones(3))
+
+    @ad.jit
+    def step(x, y, rest):
+        w.data = w + (x * y).sum() * 0.0
+        return x * 2.0 + y + rest["x"]
+
+    a, b = ad.tensor([1.0, 2.0, 3.0], dtype="float64"), ad.tensor([5.0, 5.0, 5.0], dtype="float64")
+    for _ in range(3):
+        for x, y, z in ((a, a, a), (a, b, a), (b, b, a), (a, b, b), (ad.tensor(a), a, b)):
+            np.testing.assert_array_equal(step(x, y, {"x": z}), x.numpy() * 2 + y.numpy() + z.numpy())
+    assert len(step.traces) == 5
+    assert any(x.reason.startswith("argument 1 is the same tensor as argument 0") for x in step.traces)
+
+    @ad.jit
+    def both(p, q):
+        p += 1.0
+        q *= 2.0
+        return p
+
+    for x, y in ((a, a), (a, b), (a, a)):
+        before, other = x.numpy().copy(), y.numpy().copy()
+        assert both(x, y) is x
+        np.testing.assert_array_equal(x, (before + 1) * 2 if x is y else before + 1)
+        np.testing.assert_array_equal(y, x if x is y else other * 2)
+    assert len(both.traces) == 2
+
+
+def test_a_tensor_that_is_captured_too_costs_no_new_trace():
+    w = ad.variable(3.0)
+    f = ad.jit(lambda v: (v * w).backward())
+    for _ in range(4):
+        w.grad = None
+        f(w)
+        assert w.grad.item() == 6
+    assert len(f.traces) == 1
+
+
+# Arrays, threads, profilers ---------------------------------------------------------------------------------------------------
+
+
+def test_large_arrays_are_read_only_as_long_as_somebody_has_read_them():
+    array = np.ones(100_000)
+    view = array[::2]
+    f = ad.jit(lambda x: x * view.mean())
+    assert f(X).numpy()[0, 0] == 1
+    for a in (array, view):
+        with pytest.raises(ValueError, match="read-only"):
+            a[0] = 2.0
+    del f
+    gc.collect()
+    array[0] = 2.0
+    view[1] = 3.0
+    failing = ad.jit(lambda: array.mean() + undefined_name)  # noqa: F821
+    with pytest.raises(NameError):
+        failing()
+    array[0] = 3.0
+    given = np.ones(100_000)
+    total = ad.jit(lambda x: x.sum())
+    total(given)
+    given[0] = 5.0
+    assert total(given).item() == 100_004
+
+
+def test_arrays_in_memory_of_others():
+    buffer = bytearray(8 * 100_000)
+    array = np.frombuffer(buffer)
+    f = ad.jit(lambda x: x * array.mean())
+    with pytest.raises(RuntimeError, match=r"the array array of 800000 bytes lies in memory.*test_jit_validity"):
+        f(X)
+    fixed = np.frombuffer(bytes(buffer))
+    assert ad.jit(lambda x: x * fixed.mean())(X).numpy()[0, 0] == 0
+
+
+def test_too_much_to_compare():
+    numbers = list(range(200_000))
+    with pytest.raises(RuntimeError, match=r"numbers holds 200000 elements.*tuple"):
+        ad.jit(lambda x: x * len(numbers))(X)
+    fixed = tuple(numbers)
+    assert ad.jit(lambda x: x * len(fixed))(X).numpy()[0, 0] == 200_000
+    arrays = [np.ones(1) for _ in range(6000)]
+    with pytest.raises(RuntimeError, match=r"reaches more than 5000 things that may change, arrays\[\d+\]"):
+        ad.jit(lambda x: x * len(arrays))(X)
+
+
+def test_threads_see_changes_that_were_made_before():
+    state = {"n": [0.0]}
+    f = ad.jit(lambda: X[0, 0] * state["n"][0] + ad.tensor(0.0))
+    wrong, stop = [], threading.Event()
+
+    def work():
+        while not stop.is_set():
+            before = state["n"][0]
+            found = f().item()
+            if not before <= found <= state["n"][0]:
+                wrong.append((before, found, state["n"][0]))
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        for thread in threads:
+            thread.start()
+        try:
+            for k in range(60):
+                state["n"][0] = float(k)
+                assert f().item() == k
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+    assert wrong == []
+
+
+def test_a_profiler_goes_on_after_a_trace():
+    heard = []
+
+    def listen(frame, event, argument):
+        heard.append(event)
+
+    sys.setprofile(listen)
+    try:
+        ad.jit(lambda x: x * 2)(X)
+        kept = sys.getprofile()
+    finally:
+        sys.setprofile(None)
+    assert kept is listen and heard
+    profiler = cProfile.Profile()
+    profiler.enable()
+    ad.jit(lambda x: x * 3)(X)
+    sorted([2, 1])
+    profiler.disable()
+    assert any("sorted" in str(entry.code) for entry in profiler.getstats())
+
+
+def test_what_is_refused_stays_refused_where_the_function_catches_it():
+    def f(x):
+        try:
+            return x * time.time()
+        except RuntimeError:
+            return x
+
+    with pytest.raises(RuntimeError, match=r"f: time\.time gives something else in each call.*test_jit_validity"):
+        ad.jit(f)(X)
+
+
+def test_logging_and_printing_are_done_while_tracing(capsys):
+    def f(x):
+        print("traced")
+        logging.getLogger("adjoint.test").info("traced")
+        return x * 2
+
+    f = ad.jit(f)
+    assert f(X).numpy()[0, 0] == f(X).numpy()[0, 0] == 2
+    assert capsys.readouterr().out == "traced\n"

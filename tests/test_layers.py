@@ -44,6 +44,38 @@ LAYERS = {
     "Softplus": (lambda: nn.Softplus(3.0), (3, 4), (3, 4)),
     "Hardtanh": (lambda: nn.Hardtanh(-0.5, 0.7), (3, 4), (3, 4)),
     "ReLU6": (nn.ReLU6, (3, 4), (3, 4)),
+    "Conv1d": (
+        lambda: nn.Conv1d(2, 4, 3, stride=2, padding=1, groups=2, padding_mode="circular"),
+        (2, 2, 6),
+        (2, 4, 3),
+    ),
+    "Conv3d": (
+        lambda: nn.Conv3d(1, 2, (2, 1, 3), stride=(1, 2, 1), padding=(1, 0, 1)),
+        (1, 1, 2, 3, 3),
+        (1, 2, 3, 2, 3),
+    ),
+    "ConvTranspose1d": (lambda: nn.ConvTranspose1d(2, 1, 3, 2, 1, 1), (2, 2, 3), (2, 1, 6)),
+    "ConvTranspose2d": (lambda: nn.ConvTranspose2d(2, 2, 2, stride=2, groups=2), (1, 2, 2, 3), (1, 2, 4, 6)),
+    "MaxPool1d": (lambda: nn.MaxPool1d(2, padding=1), (2, 2, 5), (2, 2, 3)),
+    "MaxPool3d": (lambda: nn.MaxPool3d((1, 2, 2), 1), (1, 2, 2, 3, 3), (1, 2, 2, 2, 2)),
+    "AvgPool3d": (lambda: nn.AvgPool3d(2, ceil_mode=True), (1, 1, 3, 2, 3), (1, 1, 2, 1, 2)),
+    "LPPool2d": (lambda: nn.LPPool2d(2, 2), (1, 2, 4, 4), (1, 2, 2, 2)),
+    "AdaptiveAvgPool3d": (lambda: nn.AdaptiveAvgPool3d((2, 1, 3)), (1, 1, 3, 2, 4), (1, 1, 2, 1, 3)),
+    "AdaptiveMaxPool2d": (lambda: nn.AdaptiveMaxPool2d((2, 3)), (1, 2, 3, 5), (1, 2, 2, 3)),
+    "Upsample bicubic": (lambda: nn.Upsample((3, 5), mode="bicubic"), (1, 1, 3, 3), (1, 1, 3, 5)),
+    "Upsample nearest": (lambda: nn.Upsample(scale_factor=2), (1, 1, 3, 3), (1, 1, 6, 6)),
+    "ReflectionPad1d": (lambda: nn.ReflectionPad1d((2, 1)), (2, 4), (2, 7)),
+    "PixelShuffle": (lambda: nn.PixelShuffle(2), (1, 4, 2, 3), (1, 1, 4, 6)),
+    "Unfold": (lambda: nn.Unfold(2, padding=1), (1, 2, 3, 2), (1, 8, 12)),
+    "InstanceNorm1d": (lambda: nn.InstanceNorm1d(2, affine=True), (2, 2, 4), (2, 2, 4)),
+    "LocalResponseNorm": (lambda: nn.LocalResponseNorm(3, alpha=0.5), (2, 4, 3), (2, 4, 3)),
+    "PReLU": (lambda: nn.PReLU(3), (4, 3), (4, 3)),
+    "GLU": (nn.GLU, (3, 4), (3, 2)),
+    "CELU": (lambda: nn.CELU(0.5), (3, 4), (3, 4)),
+    "Hardswish": (nn.Hardswish, (3, 4), (3, 4)),
+    "Softsign": (nn.Softsign, (3, 4), (3, 4)),
+    "Softshrink": (nn.Softshrink, (3, 4), (3, 4)),
+    "Unflatten": (lambda: nn.Unflatten(1, (2, -1)), (3, 4), (3, 2, 2)),
 }
 
 
@@ -87,14 +119,105 @@ def test_convolution_by_hand():
 
 
 def test_convolution_refuses_what_it_lacks():
-    with pytest.raises(ValueError, match="padding_mode is 'zeros', not 'reflect'"):
-        nn.Conv2d(1, 1, 3, padding_mode="reflect")
+    with pytest.raises(ValueError, match="padding_mode is one of zeros, reflect, replicate, circular; not 'mirror'"):
+        nn.Conv2d(1, 1, 3, padding_mode="mirror")
+    with pytest.raises(ValueError, match="padding_mode is one of zeros; not 'reflect'"):
+        nn.ConvTranspose2d(1, 1, 3, padding_mode="reflect")
+    with pytest.raises(ValueError, match=r"output_padding \(2,\) must be smaller than stride \(2,\) or dilation"):
+        F.conv_transpose1d(ad.ones((1, 1, 4)), ad.ones((1, 1, 2)), stride=2, output_padding=2)
+    with pytest.raises(ValueError, match="expected volumes of shape"):
+        nn.Conv3d(1, 1, 3)(ad.ones((1, 5, 5)))
     with pytest.raises(ValueError, match="3 to 4 channels don't divide into 2 groups"):
         nn.Conv2d(3, 4, 3, groups=2)
     with pytest.raises(ValueError, match="needs stride 1"):
         nn.Conv2d(1, 1, 3, stride=2, padding="same")
     with pytest.raises(ValueError, match=r"takes 2 channels.*has 3"):
         nn.Conv2d(2, 1, 3)(ad.ones((1, 3, 5, 5)))
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+@pytest.mark.parametrize("options", [{}, {"stride": 2, "padding": 1}, {"stride": 3, "dilation": 2, "groups": 2}])
+def test_transposed_convolution_is_the_adjoint(rank, options):
+    """⟨conv(x), u⟩ = ⟨x, convᵀ(u)⟩, where what no window reads gets nothing."""
+    x, w = drawn(2, 4, *(7, 8, 9)[:rank]), drawn(6, 4 // options.get("groups", 1), *(2, 3, 2)[:rank], seed=1)
+    y = getattr(F, f"conv{rank}d")(x, w, **options)
+    u = drawn(*y.shape, seed=2)
+    back = getattr(F, f"conv_transpose{rank}d")(u, w, **options)
+    rest = [n - m for n, m in zip(x.shape[2:], back.shape[2:], strict=True)]
+    beyond = getattr(F, f"conv_transpose{rank}d")(u, w, **options, output_padding=tuple(max(n, 0) for n in rest))
+    assert beyond.shape == x.shape
+    equal((y * u).sum(), (x * beyond).sum().numpy())
+
+
+def test_transposed_convolution_writes_windows():
+    kernel = double([[[1.0, 2.0, 3.0]]])
+    equal(F.conv_transpose1d(double([[[1.0, 10.0]]]), kernel, stride=2)[0, 0], [1.0, 2.0, 13.0, 20.0, 30.0])
+    # an output_padding above the stride is allowed up to the dilation: what no window reaches is the bias
+    found = F.conv_transpose1d(double([[[1.0]]]), kernel, double([5.0]), dilation=3, output_padding=2)
+    equal(found[0, 0], [6.0, 5.0, 5.0, 7.0, 5.0, 5.0, 8.0, 5.0, 5.0])
+
+
+def test_pixels_that_are_not_finite_stay_where_they_are():
+    x = np.ones((1, 1, 8, 8))
+    x[0, 0, 2, 3] = np.inf
+    for call in (
+        lambda x: F.interpolate(x, 16, mode="nearest"),
+        lambda x: F.adaptive_avg_pool2d(x, (3, 5)),
+        lambda x: F.interpolate(x, (5, 5), mode="bilinear", antialias=True),
+    ):
+        y = call(double(x)).numpy()
+        assert not np.isfinite(y).all()
+        assert np.isfinite(y[0, 0, -1]).all()
+        assert np.isfinite(y[0, 0, :, -1]).all()
+
+
+def test_interpolation_by_hand():
+    x = double([[[0.0, 2.0, 4.0]]])
+    equal(F.interpolate(x, 6)[0, 0], [0.0, 0.0, 2.0, 2.0, 4.0, 4.0])
+    equal(F.interpolate(x, 5, mode="linear", align_corners=True)[0, 0], [0.0, 1.0, 2.0, 3.0, 4.0])
+    equal(F.interpolate(x, 6, mode="linear")[0, 0], [0.0, 0.5, 1.5, 2.5, 3.5, 4.0])
+    equal(F.interpolate(double([[[0.0, 2.0, 4.0, 6.0]]]), 2, mode="area")[0, 0], [1.0, 5.0])
+    with pytest.raises(ValueError, match="either size or scale_factor"):
+        F.interpolate(x)
+    with pytest.raises(ValueError, match=r"mode 'bilinear' takes 2 axes.*test_layers.py"):
+        F.interpolate(x, 3, mode="bilinear")
+    with pytest.raises(ValueError, match="align_corners goes with"):
+        F.interpolate(x, 3, align_corners=True)
+
+
+def test_sampling_at_the_pixels_themselves():
+    x = drawn(2, 3, 4, 5)
+    theta = double(np.tile([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], (2, 1, 1)))
+    for corners in (False, True):
+        grid = F.affine_grid(theta, x.shape, corners)
+        for mode in ("bilinear", "nearest", "bicubic"):
+            equal(F.grid_sample(x, grid, mode, align_corners=corners), x.numpy())
+    flipped = F.affine_grid(theta * double([[-1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]), x.shape)
+    equal(F.grid_sample(x, flipped), x.numpy()[..., ::-1])
+    away = F.grid_sample(x, double(np.full((2, 1, 1, 2), np.nan)), align_corners=True)
+    assert away.shape == (2, 3, 1, 1)  # no index comes of a point that is no number
+    away.numpy()
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+def test_derivatives_of_sampling(mode, padding):
+    grid = double(np.random.default_rng(0).uniform(-1.3, 1.3, (1, 2, 3, 2)))
+    ad.check_grads(lambda x, g: F.grid_sample(x, g, mode, padding) ** 2, (drawn(1, 1, 3, 4), grid), order=2)
+
+
+def test_padding_by_hand():
+    x = double([[1.0, 2.0, 3.0, 4.0]])
+    equal(F.pad(x, (2, 1), "reflect"), [[3.0, 2.0, 1.0, 2.0, 3.0, 4.0, 3.0]])
+    equal(F.pad(x, (2, 1), "replicate"), [[1.0, 1.0, 1.0, 2.0, 3.0, 4.0, 4.0]])
+    equal(F.pad(x, (2, 1), "circular"), [[3.0, 4.0, 1.0, 2.0, 3.0, 4.0, 1.0]])
+    equal(F.pad(x, (-1, 1, 1, 0), value=9.0), [[9.0, 9.0, 9.0, 9.0], [2.0, 3.0, 4.0, 9.0]])
+    for widths, mode, message in [
+        ((4, 0), "reflect", "needs more than there are, 4"), ((5, 0), "circular", "as many as there are"),
+        ((1,), "constant", "no pairs"), ((-3, -2), "constant", "less than nothing"), ((1, 1), "mirror", "mode is one of"),
+    ]:  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            F.pad(x, widths, mode)
 
 
 # ---------------------------------------------------------------- normalization

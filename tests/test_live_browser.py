@@ -280,3 +280,113 @@ def test_nothing_is_wider_than_the_window(opened, name, width):
         assert wide == []
     finally:
         page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_forward_mode_carries_tangents_up_and_counts(opened):
+    page = opened(ad.playground(formula="x = 2\nz = 0.5\ny = x*x*x + x*z"))
+    assert "reverse mode 8 for all 2 leaves; forward mode 7 + 2 = 9" in page.text("#direction")
+    page.all("#mode option")[1].click()
+    page.one("h1").click()
+    page.press("\ue014")
+    assert page.text("#count") == "step 1 of 4" and page.rows("tangents") == [
+        ["x", "2", "1 × 2 = 2"],
+        ["x", "2", "1 × 2 = 2"],
+    ]
+    page.press("\ue010")
+    assert (
+        page.box("×")[2] == "tangent = 4"
+        and page.driver.execute_script("return document.querySelector('.box.root .tangent').textContent")
+        == "∂y/∂x = 12.5"
+    )
+    page.driver.execute_script("adjoint.set(adjoint.leaves().find(leaf => leaf.name === 'z').slot, [3])")
+    page.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+    assert page.driver.execute_script("return document.querySelector('.box.root .tangent').textContent") == "∂y/∂x = 15"
+
+
+# Training -------------------------------------------------------------------------------------------------------------
+
+
+def choose(page, selector, value, event="change"):
+    page.driver.execute_script(
+        "const field = document.querySelector(arguments[0]); field.value = arguments[1];"
+        "field.dispatchEvent(new Event('input')); field.dispatchEvent(new Event(arguments[2]));",
+        selector, value, event,
+    )  # fmt: skip
+
+
+def trained_in_python(start, steps, rate, momentum):
+    """The same descent on the same formulas, data and first weights, in 64 bits."""
+    names = {name: getattr(ad, name) for name in ("sin", "mean", "tanh", "relu", "sigmoid", "softplus")}
+    names |= {k: np.array(a["data"]).reshape(a["shape"]) for k, a in start["data"].items()}
+    weights = {k: np.array(w).reshape(start["shapes"][k]) for k, w in start["weights"].items()}
+    velocity = {k: np.zeros_like(w) for k, w in weights.items()}
+    losses = []
+    for _ in range(steps + 1):
+        variables = {k: ad.variable(w, dtype="float64") for k, w in weights.items()}
+        values = names | variables
+        for line in start["lines"]:
+            name, _, formula = line.partition(" = ")
+            values[name] = eval(formula, {"__builtins__": {}}, values)
+        losses.append(values["loss"].item())
+        for (k, w), g in zip(weights.items(), ad.gradients(values["loss"], list(variables.values())), strict=True):
+            velocity[k] = momentum * velocity[k] + g.numpy()
+            weights[k] = w - rate * velocity[k]
+    return losses[-1]
+
+
+@pytest.mark.parametrize(
+    ("task", "depth", "activation"),
+    [("weights", 2, "tanh"), ("line", 2, "tanh"), ("moons", 2, "tanh"), ("moons", 4, "relu"), ("moons", 8, "sigmoid")],
+)
+def test_training_in_the_page_is_pythons(opened, task, depth, activation):
+    ad.set_default_dtype("float64")
+    page = opened(ad.playground())
+    page.one("#train").click()
+    choose(page, "#task", task)
+    choose(page, "#depth", str(depth))
+    choose(page, "#activation", activation)
+    choose(page, "#rate", "-1.5")
+    choose(page, "#momentum", "0.5")
+    start = page.driver.execute_script("return adjoint.learner()")
+    for _ in range(6):
+        page.one("#learn-step").click()
+    now = page.driver.execute_script("return adjoint.learner()")
+    assert page.text("#loss-text").startswith("step 6, loss")
+    assert now["loss"] == pytest.approx(trained_in_python(start, 6, 10**-1.5, 0.5), rel=1e-10)
+    assert now["loss"] != start["loss"]
+
+
+SEEN = [
+    ("line", {"#rate": "0.5"}, 40, "It diverges"),
+    ("moons", {"#depth": "8", "#activation": "sigmoid"}, 1, "The gradient vanishes"),
+    ("moons", {"#activation": "relu", "#depth": "8", "#spread": "6"}, 1, "The gradient explodes"),
+    ("moons", {"#activation": "relu", "#rate": "1"}, 40, "A whole layer of relus is dead"),
+    ("moons", {}, 60, "It learns"),
+]
+
+
+@pytest.mark.parametrize(("task", "choices", "steps", "sentence"), SEEN, ids=lambda x: x if isinstance(x, str) else "")
+def test_what_goes_wrong_is_seen_and_said(opened, task, choices, steps, sentence):
+    page = opened(ad.playground())
+    page.one("#train").click()
+    choose(page, "#task", task)
+    for selector, value in choices.items():
+        choose(page, selector, value)
+    page.driver.execute_script(
+        "for (let i = 0; i < arguments[0]; i++) document.querySelector('#learn-step').click()", steps
+    )
+    assert page.text("#said").startswith(sentence)
+
+
+def test_training_plays_and_pauses(opened):
+    page = opened(ad.playground())
+    page.one("#train").click()
+    page.one("#learn").click()
+    page.driver.execute_async_script(
+        "let n = 0; const done = arguments[0]; const wait = () => ++n > 5 ? done() : requestAnimationFrame(wait); wait()"
+    )
+    page.one("#learn").click()
+    step = page.text("#loss-text").split(",")[0]
+    assert int(step.removeprefix("step ")) >= 4 and page.text("#learn") == "▶ play"
+    page.one("#train").click()
+    assert page.all(".box") and not page.one("#training").is_displayed()

@@ -24,12 +24,16 @@ def float64():
     ad.set_default_dtype(before)
 
 
+def plain(x):
+    return x.numpy() if isinstance(x, ad.Tensor) else np.asarray(x)
+
+
 def close(a, b, rtol=1e-11):
     leaves_a, one = ad.tree.flatten(a)
     leaves_b, other = ad.tree.flatten(b)
     assert one == other
     for x, y in zip(leaves_a, leaves_b, strict=True):
-        np.testing.assert_allclose(np.asarray(x), np.asarray(y), rtol=rtol, atol=1e-12)
+        np.testing.assert_allclose(plain(x), plain(y), rtol=rtol, atol=1e-12)
 
 
 def data(*shape, seed=0):

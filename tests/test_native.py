@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -19,7 +20,7 @@ pytest.importorskip("scipy_openblas32")
 import adjoint as ad
 from adjoint.execution.canonical import canonicalize, value_array
 from adjoint.execution.memory import Lifetime, new_array, place
-from adjoint.execution.native import cache, compile_plan, compiler
+from adjoint.execution.native import cache, compile_plan, compiler, linking
 from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product
 from adjoint.execution.native.program import compile_nests
 from adjoint.execution.native.tape import Tape, compile_tape
@@ -323,19 +324,28 @@ def test_object_code_is_read_back_and_damage_is_ignored(tmp_path: Path, monkeypa
         assert program is not None
         return program.run(leaves, numbers, False)[0]
 
+    def forget() -> None:
+        linking.forget()
+        gc.collect()
+
+    forget()
     expected = compute()
-    (entry,) = tmp_path.iterdir()
-    sound = entry.read_bytes()
+    index, module = sorted(tmp_path.iterdir(), key=lambda path: path.stat().st_size)
     calls: list[int] = []
-    original = compiler._object_code
-    monkeypatch.setattr(compiler, "_object_code", lambda *a: calls.append(1) or original(*a))
+    original = compiler.object_code
+    monkeypatch.setattr(compiler, "object_code", lambda *a: calls.append(1) or original(*a))
+    np.testing.assert_array_equal(compute(), expected)
+    forget()
     np.testing.assert_array_equal(compute(), expected)
     assert not calls
-    for damaged in (sound[:100], b"", sound[:-1] + bytes([sound[-1] ^ 1])):
-        entry.write_bytes(damaged)
-        np.testing.assert_array_equal(compute(), expected)
-        assert entry.read_bytes()[:32] == sound[:32]
-    assert len(calls) == 3
+    for entry in (index, module):
+        sound = entry.read_bytes()
+        for damaged in (sound[:20], b"", sound[:-1] + bytes([sound[-1] ^ 1])):
+            entry.write_bytes(damaged)
+            forget()
+            np.testing.assert_array_equal(compute(), expected)
+            assert entry.read_bytes()[:32] == sound[:32]
+    assert len(calls) == 6
 
 
 def test_a_cache_that_cannot_be_written_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("llvmlite")
 
 import adjoint as ad
-from adjoint.execution.native import nest_plan
+from adjoint.execution.native import excerpts
 from adjoint.execution.native.program import compile_nests
 from adjoint.execution.programs import Streaming
 from test_native import planned
@@ -62,7 +62,7 @@ def test_quotients(kind: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_rows_side_by_side_and_gradients(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nest_plan, "JAMMED_FROM", 1)
+    monkeypatch.setattr(excerpts, "JAMMED_FROM", 1)
     x, by = operands("special", dtype, 1, COLUMNS), operands("special", dtype, ROWS, 1)
     left, right = ad.tensor(x), ad.tensor(by)
     same_bits(left / right)

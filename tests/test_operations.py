@@ -39,6 +39,8 @@ host_call result_type save load draw explore playground show_pictures
 scan while_loop fori_loop cond switch map associative_scan
 """
 
+NUMBERS_ONLY = {"next_fast_len"}  # of the namespaces: they take and give no tensors
+
 EACH = [
     pytest.param(operation, case, id=f"{operation.name}-{number}")
     for operation in OPERATIONS
@@ -243,3 +245,11 @@ def test_every_public_operation_has_a_row() -> None:
     functions = {name for name in ad.__all__ if inspect.isroutine(getattr(ad, name))}
     assert sorted(functions - rows - set(others)) == []
     assert [name for name in operations + others if not callable(getattr(ad, name, None))] == []
+
+
+@pytest.mark.parametrize("namespace", ["linalg", "fft", "special"])
+def test_every_function_of_a_namespace_has_a_row(namespace: str) -> None:
+    module, rows = getattr(ad, namespace), {operation.name for operation in OPERATIONS}
+    functions = {name for name in module.__all__ if inspect.isroutine(getattr(module, name))}
+    missing = {name for name in functions if f"{namespace}.{name}" not in rows}
+    assert missing == NUMBERS_ONLY & functions

@@ -280,3 +280,114 @@ def test_a_step_is_one_evaluation_however_much_it_records(monkeypatch: pytest.Mo
     for p in parameters:
         np.testing.assert_allclose(p.numpy(), 0.5, 1e-4)
     assert pending._recorded_since[0] < pending.LOOK_AFTER
+
+
+MORE = {
+    "Adagrad": {"lr": 0.1, "lr_decay": 0.1}, "Adadelta": {}, "Adamax": {"lr": 0.1}, "NAdam": {"lr": 0.1}, "Lion": {"lr": 0.05},
+    "RAdam": {"lr": 0.1, "betas": (0.9, 0.9)}, "SparseAdam": {"lr": 0.1}, "Adafactor": {"lr": 0.5}, "Muon": {"lr": 0.1},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_compiled_steps_and_restored_states_are_the_same(name):
+    start = np.random.default_rng(0).normal(size=(4, 3))
+
+    def trained(compiled, restored):
+        w = ad.variable(start)
+        optimizer = getattr(optim, name)([w], **MORE[name])
+
+        def step():
+            optimizer.zero_grad()
+            loss = ((w - 1.0) ** 2).sum()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        run = ad.jit(step) if compiled else step
+        losses = [run().item() for _ in range(6)]
+        if restored:
+            state, other = optimizer.state_dict(), getattr(optim, name)([w], **MORE[name])
+            other.load_state_dict(state)
+            optimizer = other
+            run = step
+        losses += [run().item() for _ in range(6)]
+        return losses
+
+    plain = trained(False, False)
+    assert plain[-1] < plain[0]
+    np.testing.assert_allclose(trained(True, False), plain, rtol=1e-9)
+    np.testing.assert_allclose(trained(False, True), plain, rtol=1e-12)
+
+
+def test_lion_by_hand():
+    w, m = START.copy(), 0.0
+    for _ in range(5):
+        g = w**3
+        w = w * (1 - 0.01 * 0.2) - 0.01 * np.sign(0.9 * m + 0.1 * g)
+        m = 0.99 * m + 0.01 * g
+    np.testing.assert_allclose(run(lambda p: optim.Lion(p, lr=0.01, weight_decay=0.2)), w, rtol=1e-12)
+
+
+def test_muon_makes_steps_orthogonal():
+    w = ad.variable(np.zeros((3, 5)))
+    w.grad = ad.tensor(np.random.default_rng(0).normal(size=(3, 5)))
+    optim.Muon([w], lr=1.0, weight_decay=0.0).step()
+    values = np.linalg.svd(w.numpy(), compute_uv=False)
+    assert (values > 0.6).all()
+    assert (values < 1.3).all()
+    with pytest.raises(ValueError, match="Muon trains matrices"):
+        optim.Muon([ad.variable([1.0])])
+
+
+def test_sparse_adam_leaves_unused_rows():
+    table = ad.variable(np.ones((4, 2)))
+    optimizer = optim.SparseAdam([table], lr=0.1)
+    for rows in ([0, 2], [2]):
+        optimizer.zero_grad()
+        (nn.functional.embedding(ad.tensor(rows), table) ** 2).sum().backward()
+        optimizer.step()
+    np.testing.assert_array_equal(table.numpy()[[1, 3]], 1.0)
+    moments = optimizer.state[0]["exp_avg"].numpy()
+    np.testing.assert_allclose(moments[0], 0.2, rtol=1e-12)  # which one step without gradient would have made smaller
+
+
+def test_a_closure_computes_the_loss():
+    w = ad.variable(START)
+    optimizer = optim.SGD([w], lr=0.1)
+
+    def closure():
+        optimizer.zero_grad()
+        loss = (w**2).sum()
+        loss.backward()
+        return loss
+
+    with ad.no_grad():  # a closure has gradients all the same
+        assert optimizer.step(closure).item() == 14.0
+    assert optimizer.step() is None
+    np.testing.assert_allclose(w.numpy(), START * 0.8 - 0.2 * START * 1.0)
+
+
+def test_lbfgs_finds_the_minimum_of_rosenbrock_and_goes_on_from_its_state():
+    x = ad.variable(np.full(5, -1.0))
+    optimizer = optim.LBFGS([x], line_search_fn="strong_wolfe", max_iter=25)
+
+    @ad.jit
+    def compute():
+        loss = ((1 - x[:-1]) ** 2 + 100 * (x[1:] - x[:-1] ** 2) ** 2).sum()
+        loss.backward()
+        return loss
+
+    def closure():
+        optimizer.zero_grad()
+        return compute()
+
+    optimizer.step(closure)
+    other = optim.LBFGS([x], line_search_fn="strong_wolfe", max_iter=50)
+    other.load_state_dict(optimizer.state_dict())
+    optimizer = other
+    optimizer.step(closure)
+    np.testing.assert_allclose(x.numpy(), 1.0, atol=1e-5)
+    with pytest.raises(TypeError, match="step takes a function"):
+        optimizer.step()
+    with pytest.raises(ValueError, match="one group of parameters"):
+        optim.LBFGS([{"params": [ad.variable(1.0)]}, {"params": [ad.variable(1.0)]}])

@@ -287,7 +287,7 @@ def fit(tmp_path, model=None, **options):
     x = np.ones((8, 1), np.float32)
     model = model or nn.Linear(1, 1)
     optimizer = options.pop("optimizer", None) or optim.SGD(model.parameters(), 0.01)
-    loader = options.pop("data", None) or ad.data.DataLoader((x, x), 4)
+    loader = options.pop("data", None) or ad.data.DataLoader((x, x), 4, shuffle=True)
     return train.fit(model, nn.functional.mse_loss, optimizer, loader, progress=False, **options)
 
 

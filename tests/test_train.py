@@ -30,7 +30,7 @@ def line_data(seed=0):
 def fit_line(**options):
     ad.random.seed(0)
     model = nn.Linear(1, 1)
-    loader = ad.data.DataLoader(line_data(), 16)
+    loader = ad.data.DataLoader(line_data(), 16, shuffle=True)
     optimizer = optim.SGD(model.parameters(), lr=options.pop("lr", 0.1))
     return model, train.fit(model, nn.functional.mse_loss, optimizer, loader, progress=False, **options)
 
@@ -60,7 +60,7 @@ def test_fit_equals_the_plain_loop():
     ad.random.seed(0)
     plain = nn.Linear(1, 1)
     optimizer = optim.SGD(plain.parameters(), lr=0.1)
-    loader, losses = ad.data.DataLoader(line_data(), 16), []
+    loader, losses = ad.data.DataLoader(line_data(), 16, shuffle=True), []
     for _ in range(2):
         for x, y in loader:
             loss = nn.functional.mse_loss(plain(x), y)
@@ -82,7 +82,7 @@ def test_schedule_scales_the_rates_and_gives_them_back():
         rates.append([group["lr"] for group in optimizer.param_groups])
         return nn.functional.mse_loss(prediction, target)
 
-    loader = ad.data.DataLoader(line_data(), 32)
+    loader = ad.data.DataLoader(line_data(), 32, shuffle=True)
     train.fit(model, loss, optimizer, loader, epochs=2, schedule=lambda done: 1 - done, progress=False)
     np.testing.assert_allclose(rates, np.outer([1, 0.75, 0.5, 0.25], [1e-2, 1e-3]))
     assert [group["lr"] for group in optimizer.param_groups] == [1e-2, 1e-3]
@@ -148,7 +148,7 @@ def test_an_interrupt_ends_training_after_the_step():
 
     model = nn.Linear(1, 1)
     before = signal.getsignal(signal.SIGINT)
-    loader = ad.data.DataLoader(line_data(), 16)
+    loader = ad.data.DataLoader(line_data(), 16, shuffle=True)
     history = train.fit(model, loss, optim.SGD(model.parameters(), 0.1), loader, epochs=5, progress=False)
     assert history.interrupted
     assert len(steps) == len(history.losses) == 6

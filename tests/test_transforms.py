@@ -227,3 +227,63 @@ def test_evaluation_from_several_threads() -> None:
     assert len(answers) == len(gradients) == 8 and len(set(answers)) == 1
     for gradient in gradients[1:]:
         np.testing.assert_array_equal(gradient, gradients[0])
+
+
+# ---- gradients switched off ------------------------------------------------------------------------------------------
+
+W = ad.variable(3.0, dtype="float64")
+
+
+def cubed(x: Any) -> Any:
+    return W * x**3
+
+
+UNTRACKED = {
+    "grad": lambda w: ad.grad(cubed)(w), "by a number": lambda w: ad.grad(cubed)(3.0),
+    "value_and_grad": lambda w: ad.value_and_grad(cubed)(w), "aux": lambda w: ad.value_and_grad(
+        lambda x: (cubed(x), {"inner": [W * x, W * 2.0]}), has_aux=True)(w),
+    "vjp": lambda w: (lambda out, pullback: (out, pullback(1.0)))(*ad.vjp(cubed, w)),
+    "jvp": lambda w: ad.jvp(cubed, (w,), (W,)),
+    "linearize": lambda w: (lambda out, push: (out, push(W)))(*ad.linearize(cubed, w)),
+    "jacobian": lambda w: ad.jacobian(lambda x: ad.stack([cubed(x), W]))(w), "jacfwd": lambda w: ad.jacfwd(cubed)(w),
+    "hessian": lambda w: ad.hessian(cubed)(w), "hvp": lambda w: ad.hvp(cubed, w, W),
+    "a constant": lambda w: ad.value_and_grad(lambda x: W * 2)(w), "jit": lambda w: ad.jit(ad.grad(cubed))(w),
+    "vmap": lambda w: ad.vmap(ad.grad(cubed))(ad.stack([w, w])),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNTRACKED)
+def test_no_grad_reaches_every_transform(name: str) -> None:
+    compute = UNTRACKED[name]
+    tracked = ad.tree.flatten(compute(W))[0]
+    with ad.no_grad():
+        found = ad.tree.flatten(compute(W))[0]
+    assert not any(x.requires_grad for x in found)
+    for x, y in zip(found, tracked, strict=True):
+        equal(x, y.detach())
+
+
+def test_a_gradient_is_counted_once() -> None:
+    w = ad.variable(3.0)
+    with ad.no_grad():
+        slope = ad.grad(lambda w: w**3)(w)
+        (_, aux), _ = ad.value_and_grad(lambda x: (x * w, w), has_aux=True)(2.0)
+    assert aux is w
+    (w * slope).backward()
+    equal(w.grad, 27.0)
+
+
+def test_a_pullback_made_without_gradients_follows_its_cotangent() -> None:
+    with ad.no_grad():
+        _, pullback = ad.vjp(cubed, W)
+        _, pushforward = ad.linearize(cubed, W)
+    c = ad.variable(2.0, dtype="float64")
+    for apply in (lambda c: pullback(c)[0], pushforward):
+        c.grad = W.grad = None
+        result = apply(c)
+        equal(result.detach(), 162.0)
+        result.backward()
+        equal(c.grad, 81.0)
+        assert W.grad is None
+        with ad.no_grad():
+            assert not apply(c).requires_grad

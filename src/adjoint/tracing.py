@@ -7,6 +7,7 @@ moves. State that is tensors or numbers needs no epoch: a compiled function read
 
 from __future__ import annotations
 
+import functools
 import itertools
 from contextvars import ContextVar
 from typing import Any, Protocol
@@ -52,6 +53,32 @@ class Versioned:
     """Base of containers that say by a number when their contents are others, as far as that matters to a trace."""
 
     version = 0
+
+
+class VersionedList(Versioned, list[Any]):
+    """A list that counts its changes. They are errors while it is traced."""
+
+
+def _counted(name: str) -> Any:
+    plain = getattr(list, name)
+
+    @functools.wraps(plain)
+    def method(self: VersionedList, *args: Any, **keywords: Any) -> Any:
+        refuse(self, "a list of an optimizer")
+        try:
+            return plain(self, *args, **keywords)
+        finally:
+            self.version += 1
+            changed()
+
+    return method
+
+
+for _name in (
+    "append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse",
+    "__setitem__", "__delitem__", "__iadd__", "__imul__",
+):  # fmt: skip
+    setattr(VersionedList, _name, _counted(_name))
 
 
 def changed() -> None:

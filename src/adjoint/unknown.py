@@ -46,6 +46,20 @@ class Ledger:
         self.constants.append(value)
         return f"k[{len(self.constants) - 1}]"
 
+    def broken(self, values: list[Any], labels: list[str]) -> str:
+        """The first condition that doesn't hold for these inputs, in words."""
+        known: dict[str, Any] = {"k": self.constants, "c": values}
+        try:
+            for expression, name in self.lines.items():
+                exec(f"{name} = {expression}", known)
+            for condition in self.conditions:
+                if not eval(condition, known):
+                    named = [k for k in range(self.inputs) if f"c[{k}]" in condition] or range(self.inputs)
+                    return " and ".join([labels[k] for k in named])
+        except ArithmeticError:
+            pass
+        return "a number"
+
     def function(self, wanted: list[Any]) -> Callable[[list[Any]], list[Any] | None]:
         """A function from the inputs to the wanted numbers, unknown or not; None where a condition doesn't hold."""
         results = [x.name if type(x) is Unknown else self.literal(x) for x in wanted]
@@ -63,7 +77,6 @@ class Unknown:
     """A number that the compiled function reads anew in each call. `value` is what it is in this trace."""
 
     __slots__ = ("ledger", "name", "value")
-    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, ledger: Ledger, value: Any, name: str) -> None:
         self.ledger = ledger
@@ -156,11 +169,16 @@ class Unknown:
     def __abs__(self) -> Unknown:
         return self.ledger.result(abs(self.value), f"abs({self.name})")
 
+    # Text and tables are made of the value: another one gives another text.
+
+    def __hash__(self) -> int:
+        return hash(self.known())
+
     def __format__(self, spec: str) -> str:
-        return format(self.value, spec)
+        return format(self.known(), spec)
 
     def __repr__(self) -> str:
-        return repr(self.value)
+        return repr(self.known())
 
 
 def _binary(symbol: str, compute: Callable[[Any, Any], Any], reflected: bool) -> Any:

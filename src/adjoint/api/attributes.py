@@ -1,79 +1,117 @@
-"""What a traced function has read of the attributes of modules and optimizers, and whether that is still so."""
+"""What a traced function reads of modules and optimizers: exactly that, for reading an attribute of them is noted.
+
+What an object's own dictionary holds under a name becomes a guard (`api.guards`), and the walk goes on from there
+(`api.reach`). What it doesn't hold (methods, defaults of a class, hooks) it must go on not holding, and containers that count
+their changes must have the same count: these are compared only where `tracing.epoch` has moved, that is, where any module or
+optimizer has changed.
+"""
 
 from __future__ import annotations
 
+from functools import cached_property
+from sys import _getframe
+from types import MemberDescriptorType
 from typing import Any
 
 from adjoint import tracing
+from adjoint.api.guards import ABSENT
+from adjoint.api.reach import LEAVES, Reach
 
 __all__ = ["Attributes"]
 
-ABSENT = object()
-PLAIN = (int, bool, str, bytes, float, type(None))  # compared by value
-LONGEST = 1000  # longer containers are compared as objects, and not by what is in them
+CACHING = cached_property.__get__.__code__  # it writes to the dictionary of an object
+OWN = frozenset({"_kinds", "_hooks"})  # entries of modules that only their own methods change
 
 
 class Attributes:
-    """Attributes as they were when they were first read.
+    """Attributes as they were when they were first read."""
 
-    An attribute is what the object's own dictionary holds, which may be nothing (methods, defaults of the class: it must go
-    on holding nothing), or what a property with a setter, or another such descriptor, gives. Values are compared by
-    identity, plain ones by value, and containers by their elements. `__dict__` is an attribute too: who reads it reads all.
-    """
-
-    def __init__(self) -> None:
+    def __init__(self, reach: Reach) -> None:
         self.epoch = tracing.epoch  # what is read from now on holds while this stands still
-        self.found: dict[int, _Read] = {}
+        self._reach = reach
+        self._read: dict[int, tuple[Any, dict[str, Any]]] = {}  # by object: it, and what was found under each name
+        self._versions: dict[int, tuple[tracing.Versioned, int]] = {}
 
     def note(self, owner: Any, name: str) -> None:
         """The traced function reads an attribute."""
-        read = self.found.get(id(owner))
+        read = self._read.get(id(owner))
         if read is None:
-            read = self.found[id(owner)] = _Read(owner)
-        if name in read.held or name in read.given:
+            read = self._read[id(owner)] = (owner, {})
+            self._reach.visit(type(owner), type(owner).__name__)
+        if name in read[1]:
             return
-        if not _is_given(type(owner), name):
-            read.held[name] = _mark(_state(owner).get(name, ABSENT))
+        state = _state(owner)
+        value = read[1][name] = _mark(state.get(name, ABSENT)) if name in OWN else state.get(name, ABSENT)
+        if name in OWN or (name == "__dict__" and _getframe(2).f_code is CACHING):
             return
-        with tracing.paused():
-            read.given[name] = _mark(_given(owner, name))
+        about = f"{type(owner).__name__}.{name}"
+        guards = self._reach.guards
+        if name == "__dict__":  # who reads it reads all
+            self._reach.visit(state, f"vars({type(owner).__name__})")
+        elif value is not ABSENT:
+            guards.add_value(f"{{0}}[{name!r}]", state, value, about, name, watched=True)
+            self._follow(value, about)
+        else:
+            self._inherited(owner, name, state, about)
+
+    def _inherited(self, owner: Any, name: str, state: dict[str, Any], about: str) -> None:
+        """An attribute that the object gets from its class. What that holds is the walk's to guard."""
+        raw = next((vars(base)[name] for base in type(owner).__mro__ if name in vars(base)), ABSENT)
+        guards = self._reach.guards
+        if isinstance(raw, MemberDescriptorType):
+            with tracing.paused():
+                value = getattr(owner, name, ABSENT)
+            guards.add_value(f"getattr({{0}}, {name!r}, ABSENT)", owner, value, about, name, watched=True)
+            self._follow(value, about)
+        elif isinstance(raw, cached_property):
+            self._reach.late.append((state, name, about))
+            self._read[id(owner)][1][name] = None
+        elif raw is not ABSENT and any(name in vars(base) for base in self._reach.users_classes(type(owner))):
+            guards.add(f"{name!r} not in {{0}}", state, about=about, stored=name, watched=True)
+
+    def _follow(self, value: Any, path: str) -> None:
+        """Go on from what was found: to what is in it, where it counts its changes itself."""
+        if isinstance(value, LEAVES):
+            return
+        if not isinstance(value, tracing.Versioned):
+            self._reach.visit(value, path)
+        elif id(value) not in self._versions:
+            self._versions[id(value)] = (value, value.version)
+            items: Any = dict.values(value) if isinstance(value, dict) else value
+            for item in items:
+                self._follow(item, path)
 
     def forget(self, owner: Any) -> None:
         """The object belongs to the traced function itself."""
-        self.found.pop(id(owner), None)
+        if self._read.pop(id(owner), None) is not None:
+            self._reach.guards.discard(_state(owner))
 
     def are_same(self) -> bool:
-        """Whether all that was read is as it was. Quick while no epoch has passed."""
+        """Whether all is as it was that is compared here. Quick while no epoch has passed."""
         now = tracing.epoch
         if self.epoch != now:
-            if not all([read.is_same() for read in self.found.values()]):
+            if not self.hold():
                 return False
             self.epoch = now
         return True
 
-    def may_return(self) -> bool:
-        """Whether all that was read is as it was, or differs in plain values alone, such as `training`."""
-        return all([read.is_same(PLAIN) for read in self.found.values()])
+    def hold(self) -> bool:
+        """Whether what wasn't there still isn't, and what counts its changes hasn't changed."""
+        return self.first_changed() is None
 
-
-class _Read:
-    """What was read of one object: what its own dictionary holds, and what descriptors give."""
-
-    __slots__ = ("given", "held", "owner")
-
-    def __init__(self, owner: Any) -> None:
-        self.owner = owner
-        self.held: dict[str, Any] = {}
-        self.given: dict[str, Any] = {}
-
-    def is_same(self, passed_over: tuple[type, ...] = ()) -> bool:
-        """Whether it is as it was; what was of the types `passed_over` may be anything."""
-        state = _state(self.owner)
-        for name, mark in self.held.items():
-            value = state.get(name, ABSENT)
-            if value is not mark and not _is_same(mark, value) and type(mark) not in passed_over:
-                return False
-        return all([_is_same(mark, _given(self.owner, name)) for name, mark in self.given.items()])
+    def first_changed(self) -> str | None:
+        """What isn't as it was, in words; None where all is."""
+        for owner, found in self._read.values():
+            state = _state(owner)
+            for name, mark in found.items():
+                if mark is ABSENT and name in state:
+                    return f"{type(owner).__name__}.{name}"
+                if name in OWN and _mark(state.get(name, ABSENT)) != mark:
+                    return f"the parts or hooks of {type(owner).__name__}"
+        for container, version in self._versions.values():
+            if container.version != version:
+                return f"the contents of {type(container).__name__}"
+        return None
 
 
 def _state(owner: Any) -> dict[str, Any]:
@@ -81,86 +119,6 @@ def _state(owner: Any) -> dict[str, Any]:
     return state
 
 
-def _is_given(kind: type, name: str) -> bool:
-    """Whether an attribute is given by a descriptor that can be set.
-
-    What a property without a setter gives changes with what it reads itself, which is noted as well.
-    """
-    for base in kind.__mro__:
-        if name in vars(base):
-            found = vars(base)[name]
-            return hasattr(type(found), "__set__") and not (isinstance(found, property) and found.fset is None)
-    return False
-
-
-def _given(owner: Any, name: str) -> Any:
-    try:
-        return getattr(owner, name)
-    except Exception:
-        return object()  # the same as nothing else
-
-
-class _Sequence:
-    """A list or a tuple, as it was."""
-
-    __slots__ = ("kind", "marks")
-
-    def __init__(self, value: Any, depth: int) -> None:
-        self.kind = type(value)
-        self.marks = [_mark(x, depth) for x in value]
-
-    def is_same(self, value: Any) -> bool:
-        """Whether a value has the same elements."""
-        return type(value) is self.kind and len(value) == len(self.marks) and all(map(_is_same, self.marks, value))
-
-
-class _Dictionary:
-    """A dictionary, as it was."""
-
-    __slots__ = ("marks",)
-
-    def __init__(self, value: dict[Any, Any], depth: int) -> None:
-        self.marks = {key: _mark(x, depth) for key, x in value.items()}
-
-    def is_same(self, value: Any) -> bool:
-        """Whether a value has the same entries in the same order."""
-        return (
-            type(value) is dict
-            and list(value) == list(self.marks)
-            and all(map(_is_same, self.marks.values(), value.values()))
-        )
-
-
-class _Version:
-    """A container that counts its changes itself."""
-
-    __slots__ = ("value", "version")
-
-    def __init__(self, value: tracing.Versioned) -> None:
-        self.value = value
-        self.version = value.version
-
-    def is_same(self, value: Any) -> bool:
-        """Whether a value is the same container, unchanged."""
-        return value is self.value and self.value.version == self.version
-
-
-def _mark(value: Any, depth: int = 3) -> Any:
-    kind = type(value)
-    if isinstance(value, tracing.Versioned):
-        return _Version(value)
-    if kind in (list, tuple, dict) and depth and len(value) <= LONGEST:
-        return _Dictionary(value, depth - 1) if kind is dict else _Sequence(value, depth - 1)
-    return value
-
-
-def _is_same(mark: Any, value: Any) -> bool:
-    if mark is value:
-        return True
-    kind = type(mark)
-    if kind in (_Sequence, _Dictionary, _Version):
-        same: bool = mark.is_same(value)
-        return same
-    if kind is not type(value) or kind not in PLAIN:
-        return False
-    return str(mark) == str(value) if kind is float else bool(mark == value)  # 0.0 is not -0.0, and NaN is NaN
+def _mark(value: Any) -> Any:
+    """What an entry of a module's own is compared by: which names it has, and of what kind, or itself."""
+    return list(value.items()) if isinstance(value, dict) else value

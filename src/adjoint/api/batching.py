@@ -81,7 +81,7 @@ def vmap(f: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Callab
             out = f(*structure.unflatten(call), **keywords)
         finally:
             EXAMPLES.reset(token)
-        nodes, out_structure = _output_nodes("vmap", out)
+        nodes, out_structure = _output_nodes("vmap", out, derivative=False)
         with recording_at_user():
             stand_ins[example] = ops.iota(size)
             batch = Batch(size, stand_ins)

@@ -1,11 +1,8 @@
-"""The calls of a jitted function: what of their arguments, and of what its code refers to, decides which trace fits."""
+"""The calls of a jitted function: what of their arguments decides which trace fits."""
 
 from __future__ import annotations
 
-import builtins
-import dis
-from collections.abc import Callable, Sequence
-from types import CodeType, ModuleType
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +16,7 @@ from adjoint.tensors.located import at_user
 from adjoint.tensors.conversion import array_node
 from adjoint.tensors.tensor import Tensor
 
-__all__ = ["Call", "Surroundings"]
+__all__ = ["Call", "difference"]
 
 PLAIN = (Tensor, np.ndarray, float)  # arguments that need no looking into
 VALUES = (int, bool, str, bytes, type(None))  # static arguments that are compared by value
@@ -28,7 +25,7 @@ VALUES = (int, bool, str, bytes, type(None))  # static arguments that are compar
 class Call:
     """The arguments of one call: their leaves, and the key of the traces that fit them."""
 
-    __slots__ = ("args", "key", "keywords", "leaves", "objects", "structure", "taken", "tensors")
+    __slots__ = ("args", "first", "key", "keywords", "leaves", "structure", "taken", "tensors")
 
     def __init__(self, static: set[int], args: tuple[Any, ...], keywords: dict[str, Any]) -> None:
         self.args = args
@@ -41,11 +38,19 @@ class Call:
         for k, x in enumerate(self.leaves):
             if is_array(x):
                 self.leaves[k] = array_node(x, None, False).value  # raises, naming the dtype, for what has none
-        self.key = (self.structure, get_mode().grad, get_default_dtype(), *[_kind(x) for x in self.leaves])
-        # static arguments with attributes, such as the `self` of a method
-        self.objects = [] if self.structure is None else [x for x in map(unmarked, self.leaves) if _has_state(x)]
         self.taken: list[tuple[Any, str, Any, Any]] = []  # numbers drawn for it: (owner, name, before, after)
-        self.tensors = {id(x) for x in self.leaves if isinstance(x, Tensor)}
+        kinds = [_kind(x) for x in self.leaves]
+        self.tensors: dict[int, int] = {}  # by id: the position where it comes first
+        self.first: dict[int, int] = {}  # of a tensor that has come before: where
+        for k, x in enumerate(self.leaves):
+            if isinstance(x, Tensor) and self.tensors.setdefault(id(x), k) != k:
+                self.first[k] = kinds[k] = self.tensors[id(x)]
+        self.key = (self.structure, get_mode().grad, get_default_dtype(), *kinds)
+
+    @property
+    def objects(self) -> list[Any]:
+        """The static arguments that are compared as objects, such as the `self` of a method."""
+        return [x for x in self.leaves if type(x) is not Static and type(_kind(x)) is _Identity]
 
     def give_back(self) -> None:
         """Undo the draws of a call that didn't happen, unless somebody has drawn since."""
@@ -58,7 +63,9 @@ class Call:
         """The arguments to trace with."""
         made: list[Any] = []
         for k, x in enumerate(self.leaves):
-            if isinstance(x, Tensor):
+            if k in self.first:
+                made.append(made[self.first[k]])
+            elif isinstance(x, Tensor):
                 made.append(trace.argument(x, x.node.type, k))
             elif isinstance(x, np.ndarray):
                 made.append(trace.argument(None, array_type(x.shape, BY_NUMPY[x.dtype]), k))
@@ -83,10 +90,6 @@ class Static:
 
 def unmarked(x: Any) -> Any:
     return x.value if type(x) is Static else x
-
-
-def _has_state(x: Any) -> bool:
-    return hasattr(x, "__dict__") and not isinstance(x, type | ModuleType) and not callable(getattr(x, "__get__", None))
 
 
 def is_array(x: Any) -> bool:
@@ -134,47 +137,34 @@ class _Identity:
     def __hash__(self) -> int:
         return id(self.value)
 
-
-# What the code refers to ----------------------------------------------------------------------------------------------
-
-
-class Surroundings:
-    """What a function's own code refers to from outside: its closure and the globals that it names.
-
-    places      (owner, how to get it from the owner), as Python
-    labels      their names, in the order of the places
-    attributes  the names of attributes that the code mentions
-    empty       whether a name in the closure has no value yet
-    """
-
-    def __init__(self, f: Callable[..., Any]) -> None:
-        code, names = getattr(f, "__code__", None), getattr(f, "__globals__", {})
-        self.names = names
-        used = () if code is None else _named(code, "LOAD_GLOBAL", "STORE_GLOBAL")
-        self.used = [x for x in used if x in names or not hasattr(builtins, x)]
-        self.attributes = () if code is None else tuple(_named(code, "LOAD_ATTR", "LOAD_METHOD"))
-        self.cells = getattr(f, "__closure__", None) or ()
-        self.labels = [*self.used, *(() if code is None else code.co_freevars)]
-        self.places: list[tuple[Any, str]] = [(names, f".get({name!r})") for name in self.used]
-        self.places += [(cell, ".cell_contents") for cell in self.cells]
-        self.empty = False
-
-    def __call__(self) -> list[Any]:
-        """What they hold now."""
-        found = [self.names.get(name) for name in self.used]
-        for cell in self.cells:
-            try:
-                found.append(cell.cell_contents)
-            except ValueError:
-                self.empty = True
-                found.append(None)
-        return found
+    def __repr__(self) -> str:
+        return f"this {type(self.value).__name__}"
 
 
-def _named(code: CodeType, *operations: str) -> dict[str, None]:
-    """The names that these bytecodes have in code, functions and comprehensions inside it included."""
-    found = {x.argval: None for x in dis.get_instructions(code) if x.opname in operations}
-    for inner in code.co_consts:
-        if isinstance(inner, CodeType):
-            found |= _named(inner, *operations)
-    return found
+def difference(key: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[str, bool]:
+    """How the key of a call differs from that of another, in words; and whether it does in a value."""
+    if key[0] != other[0] or len(key) != len(other):
+        return "arguments in another structure", False
+    if key[1:3] != other[1:3]:
+        return "another gradient mode or default dtype", False
+    for k, (now, then) in enumerate(zip(key[3:], other[3:], strict=True)):
+        if now != then:
+            values = (
+                isinstance(now, tuple) and isinstance(then, tuple) and now[0] is then[0] and now[0] in (*VALUES, Static)
+            )
+            return f"argument {k} is {_described(now)} and was {_described(then)}", values
+    return "the first call after traces were forgotten", False
+
+
+def _described(kind: Any) -> str:
+    if isinstance(kind, int):
+        return f"the same tensor as argument {kind}"
+    if isinstance(kind, tuple) and kind[0] in VALUES:
+        return repr(kind[1])
+    if isinstance(kind, tuple) and kind[0] == "array":
+        return f"an array {kind[1].name}{list(kind[2])}"
+    if isinstance(kind, tuple) and kind[0] is Static:
+        return "another static value"
+    if isinstance(kind, tuple):
+        return f"{kind[0]!r} with a gradient"
+    return "a float" if kind is float else repr(kind)

@@ -9,11 +9,16 @@ that isn't traced pays nothing for it. The attributes of modules and optimizers 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Sequence
+from types import CodeType
 from typing import Any
 
 from adjoint import tracing
 from adjoint.api.attributes import Attributes
+from adjoint.api.mentions import lines_that_store
+from adjoint.api.observing import Observer
+from adjoint.api.reach import Reach
 from adjoint.graph import Node, Variable
 from adjoint.primitives.core import LEAF, VERSION, WATCHED, placeholder
 from adjoint.tensors.located import at_user
@@ -98,6 +103,11 @@ class Cell:
         self.current: Any = unknown
         self.changed = False
 
+    def __str__(self) -> str:
+        if isinstance(self.owner, Arguments):
+            return f"argument {self.name}"
+        return f"{type(self.owner).__name__}{[self.name]}"
+
     def read(self) -> Any:
         """The number now."""
         if isinstance(self.owner, dict):
@@ -115,21 +125,23 @@ def _store(owner: Any, name: Any, value: Any) -> None:
         setattr(owner, name, value)
 
 
-class _Arguments:
+class Arguments:
     """Stands for the call as the owner of the numbers that are arguments."""
 
 
 class Trace:
     """One call of a function with stand-ins for everything that it reads."""
 
-    def __init__(self, function: str) -> None:
+    def __init__(self, function: str, code: CodeType | None) -> None:
         self.function = function
-        self.attributes = Attributes()
+        self.reach = Reach(self, code)
+        self.attributes = Attributes(self.reach)
+        self.observer = Observer(self.reach, function)
         self.ledger = Ledger()
         self.names: dict[int, Name] = {}
         self.gradients: dict[int, Gradient] = {}
         self.cells: dict[tuple[int, Any], Cell] = {}
-        self.arguments = _Arguments()
+        self.arguments = Arguments()
         self.argument_variables: dict[int, tuple[int, Variable]] = {}
         self._own: dict[int, Any] = {}  # what the function makes, held so that no address comes twice
 
@@ -243,13 +255,13 @@ class Trace:
             found = self.cells[id(owner), name] = Cell(owner, name, value, self.ledger.new_input(value))
         return found
 
-    def refuse_change(self, owner: object, what: str) -> None:
-        """See `tracing.Tracer`."""
+    def refuse_change(self, owner: object, what: str, where: str | None = None) -> None:
+        """See `tracing.Tracer`. `where` is the user's line, if it isn't the one that runs."""
         if id(owner) not in self._own:
             raise RuntimeError(
                 f"{self.function}: {what} changes while the function is traced; that would happen once and not in every "
                 f"call. Keep what changes in a tensor (`m.register_buffer('steps', 0)`, then `m.steps += 1`), or change it "
-                f"outside of the function{at_user()}"
+                f"outside of the function{at_user() if where is None else where}"
             )
 
     def made(self, owner: object) -> None:
@@ -263,8 +275,46 @@ class Trace:
 
     # The trace itself ---------------------------------------------------------------------------------------------------
 
-    def run(self, function: Callable[[], Any]) -> Any:
-        """Call the function, watched."""
+    def run(self, function: Callable[[], Any], roots: Sequence[Any]) -> Any:
+        """Call the function, watched. Raises RuntimeError where it has changed what it would find changed in the next call.
+
+        `roots` are the function and what it is given besides tensors and numbers.
+        """
+        try:
+            for root in roots:
+                self.reach.visit(root, getattr(root, "__name__", type(root).__name__))
+            result = self._watched(lambda: self.observer.watch(function))
+            self.reach.finish()
+            self._refuse_changes()
+        except BaseException:
+            self.reach.guards.release()
+            raise
+        return result
+
+    def _refuse_changes(self) -> None:
+        """Raise RuntimeError if the function has changed what it has read of plain state."""
+        reach = self.reach
+        broken = None if reach.guards.hold() else reach.guards.first_broken(lambda guard: not guard.watched)
+        if broken is not None:
+            where = self.observer.changes.get(id(broken.objects[0]))
+            kind = "contents" if broken.stored is None else "attribute" if "." in broken.about else "name"
+            found = [
+                (code.co_filename, line)
+                for code in reach.executed.values()
+                for line in lines_that_store(code, kind, broken.stored)
+            ]
+            found = found if where is None else [where]
+            if found or self.observer.opaque or threading.active_count() == 1:
+                self.refuse_change(reach, broken.about, f" ({found[0][0]}:{found[0][1]})" if found else at_user())
+            # else no code that ran can have changed it, but another thread: this trace fits no call
+        drawn = reach.drawn_from()
+        if drawn is not None:
+            raise RuntimeError(
+                f"{self.function}: {drawn} is drawn or read from while the function is traced; that would happen once and not in "
+                f"every call. Draw random numbers from `ad.random`, or do it outside of the function{at_user()}"
+            )
+
+    def _watched(self, function: Callable[[], Any]) -> Any:
         global _watching
         watched_before = set(map(id, WATCHED))
         around = tracing.active()

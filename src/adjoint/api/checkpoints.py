@@ -47,7 +47,7 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
             out = f(*own_args, **own_keywords)
         finally:
             leave_scope(token)
-        nodes, out_structure = _output_nodes("checkpoint", out)
+        nodes, out_structure = _output_nodes("checkpoint", out, derivative=False)
         tracked = [y for y in nodes if y.tracked and y.dtype.inexact]
         if not tracked:
             return out

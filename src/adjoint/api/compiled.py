@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from copy import copy
 from functools import partial
 from itertools import chain, starmap
-from operator import is_
 from typing import Any
 
 import numpy as np
 
 from adjoint import execution, tracing, tree
-from adjoint.api.calls import Call, Surroundings
+from adjoint.api.calls import Call
 from adjoint.api.capture import GRAD, NODE, Cell, Trace
 from adjoint.api.stepping import Step, write_step
 from adjoint.graph import Node, Variable, get_mode, substitute, topological
 from adjoint.primitives.core import DETACH, FULL, LEAF, VERSION, WATCHED, full, leaf
 from adjoint.tensors.located import at_user
-from adjoint.tensors.pending import force
+from adjoint.tensors.pending import force, force_array
 from adjoint.tensors.conversion import array_node
 from adjoint.tensors.named import wrap
 from adjoint.tensors.tensor import Tensor
@@ -26,21 +28,23 @@ from adjoint.unknown import Unknown
 
 __all__ = ["Compiled"]
 
+# A function that reads and rebinds more names than these is written out at a later call, in proportion: Python takes 0.2 ms to
+# compile the lines for one name, which save 10 µs in each call.
+NAMES_A_CALL = 400
+MUTABLE = (np.ndarray, set, bytearray, deque, array)  # what a function makes of these, each call gives anew
+CLASH = "an argument is also something that the function finds by itself"
+
 _exhaust: Callable[[Iterable[Any]], Any] = partial(deque, maxlen=0)  # takes all that an iterator gives, in C
 
 
 class Compiled:
     """A finished trace: where the inputs of its graph come from, and where its results go."""
 
-    def __init__(
-        self, trace: Trace, result: Any, surroundings: Surroundings, objects: Sequence[Any], plan: bool = True
-    ) -> None:
+    def __init__(self, trace: Trace, result: Any, plan: bool = True) -> None:
         self.function = trace.function
         self.attributes = trace.attributes
-        self.around = surroundings()
-        # (the attributes of a static argument, one that f mentions, what it is)
-        self.states = [(vars(x), name, vars(x).get(name)) for x in objects for name in surroundings.attributes]
-        self.surroundings = surroundings
+        self.guards = trace.reach.guards
+        self.ledger = trace.ledger
         self.cells = [(cell, cell.owner is trace.arguments) for cell in trace.cells.values()]
         self.roots: dict[Node, int] = {}
         self.wanted: list[Any] = []
@@ -61,8 +65,10 @@ class Compiled:
         self.known = len(self.wanted)
         self.numbers = trace.ledger.function([*self.wanted, *unknown])
         del self.roots, self.wanted
+        trace.reach.end()
         self.step: tuple[Step, Any] | None = None  # see `stepping`
         self.asked = False  # whether it was written, if it can be
+        self.calls = 0  # that asked for it
 
     # What is noted --------------------------------------------------------------------------------------------------
 
@@ -80,10 +86,12 @@ class Compiled:
         self.tracked = False
         for x in leaves:
             if not isinstance(x, Tensor):
-                self.outputs.append(("number", self._want(x)) if type(x) is Unknown else ("constant", x))
+                own = isinstance(x, MUTABLE) and id(x) not in trace.reach.seen
+                kind = "number" if type(x) is Unknown else "copy" if own else "constant"
+                self.outputs.append((kind, self._want(x) if type(x) is Unknown else copy(x) if own else x))
                 continue
             name = trace.name_of(x)
-            if name is None or (name.is_array and name.rebound):
+            if name is None or name.is_array:
                 node = NODE.__get__(x) if name is None else name.node
                 self.tracked = self.tracked or node.tracked
                 self.outputs.append(("value", self._root(node)))
@@ -148,61 +156,58 @@ class Compiled:
 
     def is_stale(self) -> bool:
         """Whether what it was traced with is gone, so that it won't fit any call again."""
-        return not (self._same_surroundings() and self.attributes.may_return())
+        return not (self.guards.may_return() and self.attributes.hold())
 
-    def _same_surroundings(self) -> bool:
-        return all(map(is_, self.around, self.surroundings()))
-
-    def ready(self, call: Call) -> list[Any] | None:
-        """The numbers of a call; None if the trace doesn't fit it."""
-        if not (self._same_surroundings() and self.attributes.are_same()):
-            return None
+    def ready(self, call: Call) -> list[Any] | str:
+        """The numbers of a call or, if the trace doesn't fit it, why: in words, or `CLASH`."""
+        if not self.guards.hold():
+            broken = self.guards.first_broken()
+            return "what changes in another thread" if broken is None else broken.about
+        if not self.attributes.are_same():
+            return self.attributes.first_changed() or "what changes in another thread"
         for tensor, type_, tracked, variable in self.names:
             node = tensor.node
             if node.type is not type_ or node.tracked is not tracked:
-                return None
+                return f"the type of {_named(tensor)}: {node.type!r}, it was {type_!r}, or whether it has a gradient"
             if variable is not None and node.attributes is not variable:
-                return None
-        for state, attribute, value in self.states:
-            if state.get(attribute) is not value:
-                return None
+                return f"which variable {_named(tensor)} is"
         leaves = call.leaves
         for owner, position, expected in self.looked:
             variable = owner if position is None else leaves[position].node.attributes
             found = variable.grad
             if (found is None) is not (expected is None) or (found is not None and found.node.type is not expected):
-                return None
+                return f"whether {variable.name or 'a variable'} has a gradient"
         if self.changing and call.tensors and not self._distinct(call):
-            return None
+            return CLASH
         values = []
         for cell, is_argument in self.cells:
             try:
                 value = leaves[cell.name] if is_argument else cell.read()
             except (AttributeError, LookupError):
-                return None
+                return f"{cell} is gone"
             if type(value) is not cell.kind:
-                return None
+                return f"the type of {cell}"
             values.append(value)
-        try:
+        numbers: list[Any] | None = None
+        with suppress(ArithmeticError, TypeError):  # raised again, at the user's line, when the function is traced anew
             numbers = self.numbers(values)
-        except (ArithmeticError, TypeError):  # raised again, at the user's line, when the function is traced anew
-            return None
-        if numbers is not None:
-            for cell, k, position in self.drawn:
-                owner, before = cell.owner, values[position]
-                share = (owner, cell.name, before, numbers[k])
-                call.taken.append(share)
-                # No call stands between looking and storing: neither another thread nor a signal's handler comes there.
-                if owner.__dict__[cell.name] is not before:
-                    call.taken.remove(share)
-                    call.give_back()
-                    return self.ready(call)
-                owner.__dict__[cell.name] = share[3]
+        if numbers is None:
+            return f"what Python has read of {self.ledger.broken(values, [str(cell) for cell, _ in self.cells])}"
+        for cell, k, position in self.drawn:
+            owner, before = cell.owner, values[position]
+            share = (owner, cell.name, before, numbers[k])
+            call.taken.append(share)
+            # No call stands between looking and storing: neither another thread nor a signal's handler comes there.
+            if owner.__dict__[cell.name] is not before:
+                call.taken.remove(share)
+                call.give_back()
+                return self.ready(call)
+            owner.__dict__[cell.name] = share[3]
         return numbers
 
     def _distinct(self, call: Call) -> bool:
-        tensors = [x for x in call.leaves if isinstance(x, Tensor)]
-        if len(call.tensors) < len(tensors) or not self.captured.isdisjoint(call.tensors):
+        tensors = [call.leaves[k] for k in call.tensors.values()]
+        if not self.captured.isdisjoint(call.tensors):
             return False
         variables = [id(x.node.attributes) for x in tensors if x.node.tracked and x.node.op in (LEAF, VERSION)]
         return len(set(variables)) == len(variables) and self.variables.isdisjoint(variables)
@@ -211,8 +216,12 @@ class Compiled:
 
     def written_for(self, call: Call) -> Step | None:
         """The function written out for calls like this one."""
+        self.calls += 1
+        if self.calls * NAMES_A_CALL < len(self.names) + len(self.rebound):
+            return None
         if not self.asked or (self.step is not None and self.step[1].is_outdated):
-            self.step, self.asked = write_step(self, call.leaves, call.structure, get_mode().grad), True
+            self.step = write_step(self, call.leaves, call.first, call.structure, get_mode().grad)
+            self.asked = True
         return None if self.step is None else self.step[0]
 
     def held(self, leaves: list[Any]) -> list[Any]:
@@ -335,7 +344,7 @@ class Compiled:
             elif kind == "argument":
                 made.append(leaves[x])
             else:
-                made.append(numbers[x] if kind == "number" else x)
+                made.append(numbers[x] if kind == "number" else copy(x) if kind == "copy" else x)
         result = made[0] if self.structure.kind is None and made else self.structure.unflatten(made)
         WATCHED.extend(watched)
         _old = [NODE.__get__(tensor) for tensor, _ in nodes], [GRAD.__get__(variable) for variable, _ in gradients]
@@ -351,9 +360,13 @@ class Compiled:
         return result
 
 
+def _named(tensor: Tensor) -> str:
+    return f"the tensor {tensor.name!r}" if tensor.name else f"a tensor of shape {tensor.shape}"
+
+
 def _agree(x: Any, y: Any) -> bool:
     """Whether two values are the same up to rounding, which differs between one way of computing and another."""
-    a, b = np.asarray(x), np.asarray(y)
+    a, b = (force_array(v.node) if isinstance(v, Tensor) else np.asarray(v) for v in (x, y))
     if a.shape != b.shape or a.dtype.kind not in "fc":
         return bool(np.array_equal(a, b))
     with np.errstate(all="ignore"):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,11 @@ import numpy as np
 from adjoint import tree
 from adjoint.dtypes import as_dtype
 from adjoint.derive import reverse
-from adjoint.graph import Node, array_type, mode, topological
+from adjoint.graph import Node, array_type, get_mode, mode, topological
 from adjoint.primitives import custom as primitive
-from adjoint.primitives.core import cast, ops, placeholder, select
+from adjoint.primitives.core import VERSION, cast, ops, placeholder, select
 from adjoint.shapes import as_shape
+from adjoint.tensors.leaving import custom_code
 from adjoint.tensors.located import at_user, user_frame
 from adjoint.tensors.conversion import a, as_node
 from adjoint.tensors.named import recorded, wrap
@@ -83,24 +85,71 @@ class Function:
     def apply(cls, *args: Any) -> Any:
         """Run the operation on tensors and whatever else `forward` takes."""
         inputs = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
+        if any(tree.is_container(x) for x in args if not isinstance(x, PLAIN)):
+            others = [x for x in args if not isinstance(x, Tensor)]
+            _refuse_tracked(f"{cls.__name__}.apply", others, "an argument", "an argument of its own")
         ctx = Context(tuple(isinstance(x, Tensor) and x.requires_grad for x in args))
-        out = cls.forward(ctx, *args)
+        with custom_code() as forward:
+            out = cls.forward(ctx, *args)
         several = isinstance(out, (tuple, list))
         outputs = list(out) if several else [out]
 
         def rule(cotangents: list[Node | None], node: Node) -> list[Node | None]:
             given = _filled(cotangents, node)
-            result = cls.backward(ctx, *given)
+            with custom_code() as backward:
+                result = cls.backward(ctx, *given)
             results = list(result) if isinstance(result, (tuple, list)) else [result]
             if len(results) != len(args):
                 raise ValueError(
                     f"{cls.__name__}.backward: {len(results)} gradients returned for {len(args)} arguments of forward"
                 )
-            return [_checked(f"{cls.__name__}.backward", results[i], args[i].node) for i in inputs]
+            checked = [_checked(f"{cls.__name__}.backward", results[i], args[i].node) for i in inputs]
+            return _closed(cls.__name__, checked, [*unknown, *backward.left])
 
-        made = _record(cls.__name__, outputs, [args[i].node for i in inputs], rule, several)
+        nodes = [args[i].node for i in inputs]
+        made = _record(cls.__name__, outputs, nodes, rule, several)
+        _check_closed(cls.__name__, made, nodes, forward.left)
         ctx._saved = tuple(_connected(x, outputs, made) for x in ctx._saved)
+        kept = vars(ctx)
+        if len(kept) > 2:  # the user's own attributes
+            kept.update({name: _connected(value, outputs, made) for name, value in kept.items()})
+        unknown = forward.left if forward.left and _computed_outside(vars(ctx), args, made) else ()
         return tuple(made) if several else made[0]
+
+
+PLAIN = (Tensor, int, float, str, np.ndarray)
+
+
+def _refuse_tracked(name: str, values: Any, where: str, instead: str) -> None:
+    """Raise TypeError for a tracked tensor in a place that a rule gives no cotangent for."""
+    if get_mode().grad and any(isinstance(x, Tensor) and x.requires_grad for x in tree.flatten(values)[0]):
+        raise TypeError(
+            f"{name}: {where} holds a tracked tensor, which would have no derivative; give it as {instead}, or t.detach() where "
+            f"a constant is meant{at_user()}"
+        )
+
+
+def _check_closed(name: str, made: Sequence[Tensor], inputs: Sequence[Node], left: Iterable[Node]) -> None:
+    """Raise RuntimeError where the outputs were computed from a tracked tensor that is no argument: the rule, which replaces
+    their derivatives, has none for it."""
+    if not made or not get_mode().grad:
+        return
+    node = made[0].node
+    whole = node if node.op is primitive.CUSTOM else node.inputs[0]
+    seen = set(inputs)
+    stack = [*left, *whole.inputs[: whole.attributes[0]]]
+    while stack:
+        node = stack.pop()
+        if node in seen or not node.tracked:
+            continue
+        seen.add(node)
+        before = [x for x in node.inputs if x.tracked] if node.op is not VERSION else []
+        if not before:
+            raise RuntimeError(
+                f"{name}: it computes with a tracked tensor of shape {node.type.shape} that is none of its arguments, so that "
+                f"would have no derivative. Make it an argument, or t.detach() where a constant is meant{at_user()}"
+            )
+        stack += before
 
 
 def _as_computed(x: Any) -> Node:
@@ -139,9 +188,35 @@ def _record(
 def _connected(saved: Any, outputs: list[Any], made: list[Tensor]) -> Any:
     """A saved output is the operation's output: its own derivative goes through the custom rule."""
     for out, tensor in zip(outputs, made, strict=True):
-        if saved is out and not isinstance(out, (int, float)):
+        if saved is out and type(out) not in (bool, int, float, complex):  # two equal numbers may be one object
             return tensor
     return saved
+
+
+def _computed_outside(saved: Any, args: Any, made: Sequence[Tensor]) -> bool:
+    """Whether anything saved for the backward rule holds numbers that are no argument, no output and no graph: a forward rule
+    that has read its arguments' values may have computed them from those."""
+    known = {id(x) for x in (*tree.flatten(args)[0], *made)}
+    return any(id(x) not in known and not _is_constant(x) for x in tree.flatten(saved)[0])
+
+
+def _is_constant(x: Any) -> bool:
+    if isinstance(x, (Tensor, np.ndarray, np.generic)):
+        return x.dtype.kind not in "fcO" or (isinstance(x, Tensor) and x.requires_grad)
+    return isinstance(x, (bool, int, str, bytes)) or callable(x)
+
+
+def _closed(name: str, found: list[Node | None], sources: Sequence[Node]) -> list[Node | None]:
+    """The cotangents that a rule has given, once more differentiable by everything but what it has read as plain values."""
+    wanted = list(dict.fromkeys(x for x in sources if x.tracked))
+    if not wanted or not get_mode().grad:
+        return found
+    message = (
+        f"{name}: its derivative rule was computed from plain values (NumPy's arrays or Python's numbers), so it can't be "
+        "differentiated again by what these came from. Write the rule on tensors, and leave to it the inputs and outputs "
+        "themselves, or what is computed from them as tensors"
+    )
+    return [None if x is None else primitive.closed(x, wanted, message) for x in found]
 
 
 def _transposed(name: str, args: tuple[Any, ...], rule: Callable[..., Any], out_structure: tree.Structure) -> Any:
@@ -160,7 +235,7 @@ def _transposed(name: str, args: tuple[Any, ...], rule: Callable[..., Any], out_
         for leaf in leaves:
             t = next(remaining) if isinstance(leaf, Tensor) else None
             tangents.append(None if t is None else wrap(t))
-        with mode(grad=True):
+        with custom_code() as code, mode(grad=True):
             result = rule(args, structure.unflatten(tangents))
         if not isinstance(result, (tuple, list)) or len(result) != 2:
             raise ValueError(f"{name}: the forward rule must return a pair (output, tangent of the output)")
@@ -180,7 +255,7 @@ def _transposed(name: str, args: tuple[Any, ...], rule: Callable[..., Any], out_
         known = set(real)
         if any(x in known for x in topological([g for g in results if g is not None])):
             raise RuntimeError(f"{name}: the tangent that its forward rule returns is not linear in the given tangents")
-        return results
+        return _closed(name, results, list(code.left))
 
     return transposed
 
@@ -214,10 +289,14 @@ class custom_jvp:
         """Call the function; its derivatives come from the rule."""
         name = getattr(self.function, "__name__", "custom_jvp")
         rule = self.rule or _missing_rule(name, "custom_jvp", "def_jvp(rule)")
-        out_leaves, out_structure = tree.flatten(self.function(*args, **keywords))
+        if keywords:
+            _refuse_tracked(name, keywords, "a keyword", "a positional argument")
+        with custom_code() as code:
+            out_leaves, out_structure = tree.flatten(self.function(*args, **keywords))
         inputs = [x.node for x in tree.flatten(args)[0] if isinstance(x, Tensor)]
         backward = _transposed(name, args, rule, out_structure)
         made = _record(name, out_leaves, inputs, backward, out_structure.kind is not None, backward)
+        _check_closed(name, made, inputs, code.left)
         return out_structure.unflatten(made)
 
 
@@ -254,35 +333,59 @@ class custom_vjp:
         self.pushforward = rule
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        """Run the function, with its own rule in place of the derivatives of what it does."""
+        """Run the function, with its own rule in place of the derivatives of what it does. Its forward rule may call it, as the
+        plain function that it is there."""
+        if self in _in_forward.get():
+            return self.function(*args, **keywords)
         name = getattr(self.function, "__name__", "custom_vjp")
         backward = self.backward or _missing_rule(name, "custom_vjp", "def_vjp(forward, backward)")
-        if self.forward is None:
-            out, residuals = self.function(*args, **keywords), None
-        else:
-            both = self.forward(*args, **keywords)
-            if not isinstance(both, tuple) or len(both) != 2:
-                raise TypeError(f"{name}: the forward rule must return (output, residuals), it returned {a(both)}")
-            out, residuals = both
+        if keywords:
+            _refuse_tracked(name, keywords, "a keyword", "a positional argument")
+        with custom_code() as forward:
+            out, residuals = self._run(name, args, keywords)
         out_leaves, out_structure = tree.flatten(out)
         leaves, structure = tree.flatten(args)
         inputs = [i for i, x in enumerate(leaves) if isinstance(x, Tensor)]
 
         def rule(cotangents: list[Node | None], node: Node) -> list[Node | None]:
-            result = backward(residuals, out_structure.unflatten(_filled(cotangents, node)))
+            with custom_code() as code:
+                result = backward(residuals, out_structure.unflatten(_filled(cotangents, node)))
             if not isinstance(result, (tuple, list)) or len(result) != len(args):
                 raise ValueError(f"{name}: the backward rule must return a tuple with one entry for each argument")
             flat: list[Any] = []
             for part, child in zip(result, structure.children, strict=True):
                 flat += [None] * child.count if part is None else _leaves_of(name, part, child)
-            return [_checked(name, flat[i], leaves[i].node) for i in inputs]
+            checked = [_checked(name, flat[i], leaves[i].node) for i in inputs]
+            return _closed(name, checked, [*unknown, *code.left])
 
         transposed = None
         if self.pushforward is not None:
             transposed = _transposed(name, args, self.pushforward, out_structure)
         nodes = [leaves[i].node for i in inputs]
         made = _record(name, out_leaves, nodes, rule, out_structure.kind is not None, transposed)
+        _check_closed(name, made, nodes, forward.left)
+        if isinstance(residuals, PLAIN):
+            residuals = _connected(residuals, out_leaves, made)
+        elif residuals is not None and any(x is y for x in tree.flatten(residuals)[0] for y in out_leaves):
+            residuals = tree.map(lambda x: _connected(x, out_leaves, made), residuals)
+        unknown = forward.left if forward.left and _computed_outside(residuals, args, made) else ()
         return out_structure.unflatten(made)
+
+    def _run(self, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any]:
+        """The output and the residuals."""
+        if self.forward is None:
+            return self.function(*args, **keywords), None
+        token = _in_forward.set((*_in_forward.get(), self))
+        try:
+            both = self.forward(*args, **keywords)
+        finally:
+            _in_forward.reset(token)
+        if not isinstance(both, tuple) or len(both) != 2:
+            raise TypeError(f"{name}: the forward rule must return (output, residuals), it returned {a(both)}")
+        return both
+
+
+_in_forward: ContextVar[tuple[custom_vjp, ...]] = ContextVar("adjoint_in_forward", default=())
 
 
 def _missing_rule(name: str, kind: str, remedy: str) -> Callable[..., Any]:
@@ -340,10 +443,12 @@ def host_call(
 
 def _host_rule(rule: Callable[..., Any], u: Any, node: Node) -> list[Node | None]:
     cotangents = _filled(u if isinstance(u, list) else [u], node)
-    result = rule(tuple(cotangents) if isinstance(u, list) else cotangents[0], *(wrap(x) for x in node.inputs))
+    with custom_code() as code:
+        result = rule(tuple(cotangents) if isinstance(u, list) else cotangents[0], *(wrap(x) for x in node.inputs))
     results = list(result) if isinstance(result, (tuple, list)) else [result]
     if len(results) != len(node.inputs):
         raise ValueError(
             f"host_call: vjp returned {len(results)} cotangents for {len(node.inputs)} arguments{at_user()}"
         )
-    return [_checked("host_call", g, x) for g, x in zip(results, node.inputs, strict=True)]
+    checked = [_checked("host_call", g, x) for g, x in zip(results, node.inputs, strict=True)]
+    return _closed("host_call", checked, list(code.left))

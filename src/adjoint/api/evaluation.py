@@ -12,6 +12,7 @@ from adjoint import execution, tree
 from adjoint.derive import expand
 from adjoint.graph import Node, substitute, topological
 from adjoint.primitives.core import LEAF, VERSION, cast, leaf, placeholder
+from adjoint.tensors.leaving import leave
 from adjoint.tensors.located import at_user
 from adjoint.tensors.pending import settle
 from adjoint.tensors.conversion import as_node
@@ -46,9 +47,17 @@ def evaluate(*tensors: Any) -> Any:
         settle([t.node for t in found])
         return result
     roots = _rebound([t.node for t in found], bindings)
+    _leave(roots, "evaluate()")
     execution.evaluate(roots)
     values = iter([_value(root) for root in roots])
     return structure.unflatten([next(values) if isinstance(t, Tensor) else t for t in leaves])
+
+
+def _leave(nodes: Sequence[Node], how: str) -> None:
+    """What is computed with other values has no graph."""
+    for node in nodes:
+        if node.tracked:
+            leave(node, how)
 
 
 def _value(root: Node) -> Tensor:
@@ -115,13 +124,15 @@ def function(inputs: Any, outputs: Any) -> Callable[..., Any]:
     replacements: dict[Node, Node] = {}
     for t, stand_in in zip(given, stand_ins, strict=True):
         replacements.update(dict.fromkeys(_found(t, order, "function"), stand_in))
-    replay = execution.Replay(substitute(roots, replacements), stand_ins)
+    rebound = substitute(roots, replacements)
+    replay = execution.Replay(rebound, stand_ins)
     result_types = [t.node.type for t in leaves]
 
     @functools.wraps(function, assigned=(), updated=())
     def call(*values: Any) -> Any:
         if len(values) != len(types):
             raise TypeError(f"function: expected {len(types)} values, got {len(values)}{at_user()}")
+        _leave([*rebound, *[v.node for v in values if isinstance(v, Tensor)]], "a recorded function")
         arrays = [_array_for(v, t) for v, t in zip(values, types, strict=True)]
         results = execution.own(replay.run(arrays, replay.unknowns), arrays)
         return structure.unflatten([wrap(leaf(a, t)) for a, t in zip(results, result_types, strict=True)])

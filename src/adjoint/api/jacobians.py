@@ -20,6 +20,7 @@ from adjoint.graph import ArrayType, Node, array_type, mode, substitute
 from adjoint.primitives.core import data, full, ops, placeholder, stop_gradient
 from adjoint.tensors.located import at_user, recording_at_user
 from adjoint.tensors.gradients import check_differentiable
+from adjoint.tensors.leaving import differentiating
 from adjoint.tensors.named import wrap
 
 __all__ = ["hessian", "hvp", "jacfwd", "jacobian", "jacrev", "linearize"]
@@ -115,7 +116,7 @@ def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., 
     (Tensor(8.), Tensor(12.), Tensor(120.))
     """
     inputs = Inputs("linearize", primals)
-    with mode(grad=True):
+    with differentiating(inputs.markers):
         out = f(*inputs.arguments())
     nodes, structure = _output_nodes("linearize", out)
     stand_ins = [placeholder(m.type, "a tangent") for m in inputs.markers]
@@ -137,11 +138,12 @@ def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., 
             results = [next(there) if t is not None else None for t in found]
             results = [ops.zeros(y.type) if t is None and y.dtype.inexact else t
                        for y, t in zip(nodes, results, strict=True)]  # fmt: skip
-        freed = inputs.freed(results)
+        freed = inputs.given_out(inputs.freed(results), given)
         return structure.unflatten([None if t is None else wrap(t) for t in freed])
 
     ours = set(inputs.tracked_for_us(nodes))
-    return structure.unflatten([wrap(stop_gradient(n) if n in ours else n) for n in nodes]), pushforward
+    outputs = inputs.given_out([stop_gradient(n) if n in ours else n for n in nodes])
+    return structure.unflatten([wrap(n) for n in outputs]), pushforward
 
 
 # How ------------------------------------------------------------------------------------------------------------------
@@ -155,7 +157,7 @@ def _transformed(operation: str, f: Callable[..., Any], argnums: Argnums, holomo
         call = list(args)
         for i, value in zip(positions, inputs.arguments(), strict=True):
             call[i] = value
-        with mode(grad=True):
+        with differentiating(inputs.markers):
             out = f(*call, **keywords)
         nodes, structure = _output_nodes(operation, out)
         _check(operation, nodes, inputs.markers, holomorphic)
@@ -164,7 +166,7 @@ def _transformed(operation: str, f: Callable[..., Any], argnums: Argnums, holomo
         inputs.release([block for row in blocks for block in row])
         rows = []
         for row in blocks:
-            packed = inputs.pack(row)
+            packed = inputs.pack(inputs.given_out(row))
             rows.append(packed[0] if isinstance(argnums, int) else tuple(packed))
         return structure.unflatten(rows)
 

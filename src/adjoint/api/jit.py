@@ -7,14 +7,15 @@ import functools
 import inspect
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
-
+from types import CodeType
+from typing import Any, NamedTuple
 
 from adjoint import execution, tracing, tree
-from adjoint.api.calls import Call, Static, Surroundings, is_array, unmarked
+from adjoint.api.calls import Call, Static, difference, is_array, unmarked
 from adjoint.api.capture import Trace
-from adjoint.api.compiled import Compiled
+from adjoint.api.compiled import CLASH, Compiled
 from adjoint.api.stepping import UNUSUAL, Step
 from adjoint.graph import Node
 from adjoint.primitives.random import EXAMPLES
@@ -26,6 +27,9 @@ __all__ = ["jit"]
 
 MAX_TRACES = 64  # of one jitted function, the least recently used forgotten first
 MOST_ALIKE = 8  # of these for calls of one kind, which differ in what the function found by itself
+OFTEN = 5  # times that it is traced for reasons of one kind before that is said
+OFTEN_IN_KIND = 16  # the same for arguments of other shapes or dtypes
+MOST_RECORDS = 1000
 LATER = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -40,11 +44,14 @@ def jit(f: Callable[..., Any] | None = None, *, static_argnums: int | Sequence[i
     which are then compared by content.
 
     Inside, tensors have shapes and no values: where Python needs one (`if`, `.item()`, printing) that is a RuntimeError.
-    Plain Python state must not change (`self.steps += 1` on an attribute that is no tensor: RuntimeError); what Python
-    computes from other things than arguments, tensors and hyperparameters is computed once. Hyperparameters (`optimizer.lr
-    *= 0.1`), replaced layers and `model.eval()` take effect in the next call, and so does rebinding a global name that f
-    itself uses, or an attribute of an argument (such as `self`) that its own code mentions. Of modules and optimizers what f
-    has read counts: other changes cost no new trace. Dataclasses are containers: f gets a copy of one.
+    Whatever else f has seen, a change of it takes effect in the next call, mostly by another trace, or raises: names and helper
+    functions, hyperparameters (`optimizer.lr *= 0.1`), attributes, layers, `model.eval()`, what lists, dictionaries and small
+    arrays hold. Large NumPy arrays that f reads are read-only while it exists. A RuntimeError is what f changes itself of plain
+    state (`self.steps += 1` on an attribute that is no tensor, `history.append(loss)`), and what gives something else in each
+    call (clocks, files, `random`, iterators): that would happen once. Dataclasses are containers: f gets a copy of one.
+
+    `f.traces` lists how often f was traced, with the reason and the line of each; a RuntimeWarning says once that the same
+    reason came up for the fifth time.
 
     A function that changes no parameter and no gradient can be differentiated from outside, to any order: its graph is then
     part of the graph around it. One that does (a training step) gives untracked results. Inside vmap and other traced
@@ -84,19 +91,37 @@ def jit(f: Callable[..., Any] | None = None, *, static_argnums: int | Sequence[i
     return functools.wraps(f, updated=())(Jitted(f, static, check))
 
 
+class Traced(NamedTuple):
+    """Why a jitted function was traced, and the line of the call that it was traced for."""
+
+    reason: str
+    line: str
+
+
 class Jitted:
-    """A function with its traces."""
+    """A function with its traces.
+
+    traces   how often it was traced and why, a record for each time (of the last 1000)
+    """
 
     def __init__(self, f: Callable[..., Any], static: set[int], check: bool) -> None:
         self.f = f
         self.static = static
         self.check = check
         # The least recently used first. No OrderedDict, which an interrupt inside of it can leave in pieces.
-        self.traces: dict[Any, list[Compiled]] = {}
+        self.compiled: dict[Any, list[Compiled]] = {}
+        self.traces: list[Traced] = []
         self.name = getattr(f, "__name__", type(f).__name__)
-        self._surroundings = Surroundings(f)
         self._way: tuple[Step, int] | None = None  # the way of the last call, written out, and its number of arguments
-        self._lock = threading.Lock()  # of `traces`
+        self._said = False  # whether it was said that it is traced too often
+        self._lock = threading.Lock()  # of `compiled`
+
+    def __getattr__(self, name: str) -> Any:
+        """Of a compiled module what the module has: `parameters()`, `eval()`, `state_dict()`, its layers."""
+        f = self.__dict__.get("f")
+        if not isinstance(f, tracing.Watched) or name.startswith("__"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(f, name)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
@@ -134,38 +159,68 @@ class Jitted:
     def _called(self, call: Call) -> Any:
         """What a call gives, in the general way."""
         with self._lock:
-            found = self.traces.pop(call.key, [])
+            found = self.compiled.pop(call.key, [])
             if found:
-                self.traces[call.key] = found
+                self.compiled[call.key] = found
+        obstacle: str | None = None
         for compiled in tuple(found):
             numbers = compiled.ready(call)
-            if numbers is not None:
+            if isinstance(numbers, list):
                 return self._run(compiled, call, numbers)
+            if numbers is CLASH:  # which is meant, f knows
+                return self._plainly(call.args, call.keywords)
+            obstacle = numbers
+        reason, often = self._reason(call, obstacle)
         compiled = self._trace(call)
         numbers = compiled.ready(call)
-        if numbers is None:  # an argument is also something that f finds by itself: which is meant, f knows
-            return self._plainly(call.args, call.keywords)
+        if isinstance(numbers, list) or numbers is CLASH:
+            self._keep(call, compiled)
+        self._note(reason, often)
+        return (
+            self._run(compiled, call, numbers) if isinstance(numbers, list) else self._plainly(call.args, call.keywords)
+        )
+
+    def _keep(self, call: Call, compiled: Compiled) -> None:
         with self._lock:
-            others = [x for x in self.traces.pop(call.key, ()) if not x.is_stale()]
-            self.traces[call.key] = [*others[-MOST_ALIKE + 1 :], compiled]
-            while sum(map(len, self.traces.values())) > MAX_TRACES:
-                del self.traces[next(iter(self.traces))]
-        return self._run(compiled, call, numbers)
+            others = [x for x in self.compiled.pop(call.key, ()) if not x.is_stale()]
+            self.compiled[call.key] = [*others[-MOST_ALIKE + 1 :], compiled]
+            while sum(map(len, self.compiled.values())) > MAX_TRACES:
+                del self.compiled[next(iter(self.compiled))]
 
     def _trace(self, call: Call) -> Compiled:
-        trace = Trace(self.name)
+        trace = Trace(self.name, code_of(self.f))
         args, keywords = call.stand_ins(trace)
-        before = self._surroundings()
-        states = [(x, dict(vars(x))) for x in call.objects]
-        result = trace.run(lambda: self.f(*args, **keywords))
-        for x, state in states:
-            for name in state.keys() | vars(x).keys():
-                if state.get(name, UNUSUAL) is not vars(x).get(name, UNUSUAL):
-                    trace.refuse_change(x, f"{type(x).__name__}.{name}")
-        for name, was, now in zip(self._surroundings.labels, before, self._surroundings(), strict=True):
-            if was is not now:
-                trace.refuse_change(self, f"what the name {name!r} refers to")
-        return Compiled(trace, result, self._surroundings, call.objects)
+        return Compiled(trace, trace.run(lambda: self.f(*args, **keywords), (self.f, *call.objects)))
+
+    # Why it is traced -------------------------------------------------------------------------------------------------
+
+    def _reason(self, call: Call, obstacle: str | None) -> tuple[str, int]:
+        """Why it is traced for a call, and how often that may be before it is said."""
+        if obstacle is not None:
+            return f"{obstacle} has changed", OFTEN
+        with self._lock:
+            keys = list(self.compiled)
+        if not keys:
+            return "the first call", MAX_TRACES
+        described, is_value = difference(call.key, keys[-1])
+        return described, OFTEN if is_value else OFTEN_IN_KIND
+
+    def _note(self, reason: str, often: int) -> None:
+        """Note that it was traced, and say once if that happens often for reasons of one kind."""
+        line = at_user().strip(" ()")
+        self.traces.append(Traced(reason, line))
+        del self.traces[:-MOST_RECORDS]
+        kind = reason.split(" is ", 1)[0]
+        alike = sum(1 for x in self.traces if x.reason.split(" is ", 1)[0] == kind)
+        if alike == often and not self._said:
+            self._said = True
+            warnings.warn(
+                f"{self.name} is traced anew again and again ({alike} times: {reason}), which takes far longer than a call. "
+                f"Numbers that change are best passed as floats, or kept in tensors; {self.name}.traces tells when and why "
+                f"({line})",
+                RuntimeWarning,
+                stacklevel=4,
+            )
 
     def _plainly(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """What f gives, called with tensors in place of arrays, as when it is traced."""
@@ -191,8 +246,19 @@ class Jitted:
 
     def _located(self, call: Call, error: Exception) -> Exception:
         """The error with the line of f that recorded what failed."""
-        trace = Trace(self.name)
+        trace = Trace(self.name, code_of(self.f))
         args, keywords = call.stand_ins(trace)
-        compiled = Compiled(trace, trace.run(lambda: self.f(*args, **keywords)), self._surroundings, (), False)
+        result = trace.run(lambda: self.f(*args, **keywords), (self.f, *call.objects))
+        compiled = Compiled(trace, result, False)
         held = [x.value if type(x) is Node else x for x in compiled.held(call.leaves)]
         return execution.located_anew(error, compiled.graph, dict(zip(compiled.given, held, strict=True)))
+
+
+def code_of(f: Any) -> CodeType | None:
+    """The code of a function, also of a method or of what is wrapped."""
+    for _ in range(10):
+        code = getattr(f, "__code__", None)
+        if isinstance(code, CodeType):
+            return code
+        f = getattr(f, "__wrapped__", None) or getattr(f, "__func__", None) or getattr(f, "func", None)
+    return None

@@ -11,6 +11,7 @@ from types import FrameType
 from typing import Any
 
 from adjoint import _files, _optional
+from adjoint.api.notebooks import make_widget
 from adjoint.graph import Node
 from adjoint.picture import Picture, build
 from adjoint.picture.dot import dot_text
@@ -151,25 +152,36 @@ def draw(
 
 
 class Exploration:
-    """An explorer page. A notebook shows it; `save` writes it.
+    """An explorer page. A notebook shows it; `save` writes it; `widget` lets Python follow its leaves.
 
     html: the whole page, which needs nothing beside itself.
     """
 
-    def __init__(self, html: str) -> None:
+    def __init__(self, html: str, leaves: Mapping[str, tuple[int, Tensor]] | None = None) -> None:
         self.html = html
+        self._leaves = dict(leaves or {})
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page, whole or not at all."""
         with _files.replacing(path) as file:
             file.write(self.html.encode())
 
+    def widget(self) -> Any:
+        """The page as a widget of Jupyter or marimo, with leaves that go both ways.
+
+        A named variable that is moved in the page is set in Python, as by `x.data = ...`; `w["x"] = 3.0` sets it and moves
+        the page. What was computed from it before keeps its value: compute it anew. Raises ImportError without anywidget
+        (the extra `notebook`).
+        """
+        return make_widget(self.html, self._leaves)
+
     def __repr__(self) -> str:
         return f"<explorer page of {len(self.html):,} characters>"
 
-    def _repr_html_(self) -> str:
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         framed = html.escape(self.html, quote=True)
-        return f'<iframe srcdoc="{framed}" sandbox="allow-scripts" style="width:100%;height:640px;border:0"></iframe>'
+        frame = f'<iframe srcdoc="{framed}" sandbox="allow-scripts" style="width:100%;height:640px;border:0"></iframe>'
+        return {"text/plain": repr(self), "text/html": frame}
 
 
 def explore(
@@ -202,14 +214,27 @@ def explore(
     >>> page.html.startswith("<!doctype html>")
     True
     """
+    known = named_tensors(names) if names is not None else tensors_in(user_frame(1))
     picture = picture_of(
-        t, "explore", wrt=wrt, cotangent=cotangent, gradients=gradients, names=names, plumbing=plumbing,
+        t, "explore", wrt=wrt, cotangent=cotangent, gradients=gradients, known=_by_node(known), plumbing=plumbing,
         variables_only=variables_only, compare=compare, live=True,
     )  # fmt: skip
-    page = Exploration(explorer_page(picture, _chosen(picture, fold), _optional.try_load("pygraphviz")))
+    written = explorer_page(picture, _chosen(picture, fold), _optional.try_load("pygraphviz"))
+    page = Exploration(written, _movable(picture, known))
     if path is not None:
         page.save(path)
     return page
+
+
+def _movable(picture: Picture, known: Mapping[str, Tensor]) -> dict[str, tuple[int, Tensor]]:
+    """The named variables that the page can move, each with its place in the page's program."""
+    program = picture.program
+    if program is None:
+        return {}
+    slots = {name: (program.slots.get(x.node), x) for name, x in known.items()}
+    return {
+        name: (slot, x) for name, (slot, x) in slots.items() if slot is not None and program.still.get(slot, "") is None
+    }
 
 
 def playground(path: str | os.PathLike[str] | None = None, *, formula: str | None = None) -> Exploration:
@@ -233,9 +258,16 @@ def playground(path: str | os.PathLike[str] | None = None, *, formula: str | Non
 
 
 def picture_of(
-    t: Tensor, operation: str, *, wrt: Any = None, cotangent: Any = None, names: Any = None, **options: Any
+    t: Tensor,
+    operation: str,
+    *,
+    wrt: Any = None,
+    cotangent: Any = None,
+    names: Any = None,
+    known: Mapping[Node, str] | None = None,
+    **options: Any,
 ) -> Picture:
-    """The model of a tensor's picture, with the names that the user's frame knows."""
+    """The model of a tensor's picture, with the names that are known, or given, or else those of the user's frame."""
     if not isinstance(t, Tensor):
         raise TypeError(f"{operation}: expected a tensor, got a {type(t).__name__}{at_user()}")
     chosen = [wrt] if isinstance(wrt, Tensor) else wrt
@@ -247,7 +279,8 @@ def picture_of(
         u = cast(as_node(cotangent, t.dtype), t.dtype)
         if u.shape != t.shape:
             raise ValueError(f"{operation}: cotangent of shape {u.shape} for a tensor of shape {t.shape}{at_user()}")
-    known = named_nodes(names) if names is not None else names_in(user_frame(2))
+    if known is None:
+        known = _by_node(named_tensors(names) if names is not None else tensors_in(user_frame(2)))
     wrt_nodes = None if chosen is None else [x.node for x in chosen]
     return with_repetitions(build(t.node, wrt=wrt_nodes, cotangent=u, names=known, **options))
 
@@ -277,7 +310,7 @@ def _chosen(picture: Picture, choice: bool | Collection[str] | None, limit: int 
 # Names ----------------------------------------------------------------------------------------------------------------
 
 
-def names_in(frame: FrameType | None) -> dict[Node, str]:
+def tensors_in(frame: FrameType | None) -> dict[str, Tensor]:
     """The tensors that the local variables of a frame name, and the parameters of its modules."""
     if frame is None:
         return {}
@@ -285,35 +318,39 @@ def names_in(frame: FrameType | None) -> dict[Node, str]:
     if frame.f_code.co_name != "<module>":  # a function's own names come first, then the global ones that it uses
         used = frame.f_code.co_names
         variables |= {k: frame.f_globals[k] for k in used if k in frame.f_globals and k not in variables}
-    return named_nodes({k: v for k, v in variables.items() if not k.startswith("_") and k.isidentifier()})
+    return named_tensors({k: v for k, v in variables.items() if not k.startswith("_") and k.isidentifier()})
 
 
-def named_nodes(names: Mapping[str, Any]) -> dict[Node, str]:
-    """Nodes by the names of tensors; of several names the first. A module's parameters have dotted ones."""
-    found: dict[Node, str] = {}
-    for name, value in names.items():
-        if isinstance(value, Tensor):
-            found.setdefault(value.node, name)
+def named_tensors(names: Mapping[str, Any]) -> dict[str, Tensor]:
+    """Tensors by name: first those named themselves, then parameters of modules (dotted), then items of containers."""
+    found = {name: value for name, value in names.items() if isinstance(value, Tensor)}
     for name, value in names.items():
         if hasattr(type(value), "named_parameters"):  # a module; asking the object itself could run its code
-            for path, parameter in value.named_parameters():
-                found.setdefault(parameter.node, f"{name}.{path}")
+            found |= {f"{name}.{path}": parameter for path, parameter in value.named_parameters()}
     for name, value in names.items():
         if isinstance(value, (list, tuple, dict)):
             _name_items(found, name, value)
     return found
 
 
+def _by_node(tensors: Mapping[str, Tensor]) -> dict[Node, str]:
+    """The name of each node; of several the first."""
+    found: dict[Node, str] = {}
+    for name, x in tensors.items():
+        found.setdefault(x.node, name)
+    return found
+
+
 MAX_ITEMS = 10_000  # of a list or dict whose tensors get names
 
 
-def _name_items(found: dict[Node, str], name: str, value: Any, depth: int = 0) -> None:
+def _name_items(found: dict[str, Tensor], name: str, value: Any, depth: int = 0) -> None:
     """Names such as `ws[17]` and `p['w'][0]` for the tensors in nested lists, tuples and dicts."""
     if len(value) > MAX_ITEMS or depth > 3:
         return
     for key, item in value.items() if isinstance(value, dict) else enumerate(value):
         if isinstance(item, Tensor):
-            found.setdefault(item.node, f"{name}[{key!r}]")
+            found[f"{name}[{key!r}]"] = item
         elif isinstance(item, (list, tuple, dict)):
             _name_items(found, f"{name}[{key!r}]", item, depth + 1)
 

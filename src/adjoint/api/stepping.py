@@ -13,7 +13,8 @@ values are held meanwhile: a finalizer would be the first Python to run, and wha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
@@ -42,10 +43,11 @@ Step = Callable[..., Any]
 
 
 def write_step(
-    compiled: Compiled, arguments: Sequence[Any], structure: Structure | None, grad: bool
+    compiled: Compiled, arguments: Sequence[Any], first: Mapping[int, int], structure: Structure | None, grad: bool
 ) -> tuple[Step, Any] | None:
     """The function for calls like this one, with positional arguments, and the native program's station that it uses; None
-    where the general way is needed. `arguments` are the leaves, of containers if there is a `structure`."""
+    where the general way is needed. `arguments` are the leaves, of containers if there is a `structure`; `first` says which
+    are tensors that have come before, and where."""
     if compiled.replay is None or compiled.changed or any(p is not None for _, p, _, _ in compiled.rebound):
         return None
     if any(p is not None for _, p, _ in compiled.gradients) or any(p is not None for _, p, _ in compiled.looked):
@@ -55,7 +57,7 @@ def write_step(
         for k, (source, position) in enumerate(compiled.sources):
             if source is tensor and position is None:
                 partners[place] = k
-    if compiled.surroundings.empty or len({place for _, _, _, place in compiled.rebound}) < len(compiled.rebound):
+    if len({place for _, _, _, place in compiled.rebound}) < len(compiled.rebound):
         return None
     station = compiled.replay.station(partners)
     if station is None:
@@ -67,13 +69,13 @@ def write_step(
         new_array=new_array, run=station.function, columns=[(x,) for x in station.arguments], **station.names,
         failure=station.failure, status=station.status, forget=station.forget_failure,
         lock=station.lock, locked=station.lock.locked, getrefcount=getrefcount,
-        is_ours=execution.is_ours, dget=dict.__getitem__,
+        is_ours=execution.is_ours, dget=dict.__getitem__, put=dict.__setitem__,
     )  # fmt: skip
     _check_surroundings(w, compiled, grad)
     if station.launches:
         w.unless(f"not {w.name(station)}.is_outdated")
     parameters = [f"a{k}" for k in range(len(arguments))] if structure is None else open_containers(w, structure)
-    if parameters is None or not _read_arguments(w, compiled, arguments):
+    if parameters is None or not _read_arguments(w, compiled, arguments, first):
         return None
     _read_names(w, compiled)
     _read_gradients(w, compiled)
@@ -108,14 +110,15 @@ def _check_surroundings(w: Writer, compiled: Compiled, grad: bool) -> None:
         f"active() is None and not examples() and (tracing.epoch == {attributes}.epoch or {attributes}.are_same())"
     )
     w.unless(f"get_mode().grad is {grad} and default_dtype() is {w.name(default_dtype())}")
-    for (owner, how), value in zip(compiled.surroundings.places, compiled.around, strict=True):
-        w.unless(f"{w.name(owner)}{how} is {w.name(value)}")
+    compiled.guards.write(w, "UNUSUAL")
 
 
-def _read_arguments(w: Writer, compiled: Compiled, arguments: Sequence[Any]) -> bool:
+def _read_arguments(w: Writer, compiled: Compiled, arguments: Sequence[Any], first: Mapping[int, int]) -> bool:
     """Check the leaves a0, a1, ... and name their arrays v0, v1, ...; False where one is of a kind that needs more."""
     for k, x in enumerate(arguments):
-        if isinstance(x, float):
+        if k in first:
+            w.unless(f"a{k} is a{first[k]}")
+        elif isinstance(x, float):
             w.unless(f"type(a{k}) is float")
         elif isinstance(x, Tensor):
             if x.node.tracked:
@@ -289,17 +292,18 @@ def _make_results(w: Writer, compiled: Compiled, station: Any) -> list[str]:
     for tensor, _, variable, r in compiled.rebound:
         w.add(f"m{r} = None if sole{r} else {node(r, variable)}" if r in shared else f"m{r} = {node(r, variable)}")
         stores.append(f"{f'if not sole{r}: ' if r in shared else ''}{w.name(tensor)}.node = m{r}")
-    entries: dict[str, list[str]] = {}
-    for cell, k in compiled.written:
-        if isinstance(cell.owner, dict):
-            entries.setdefault(w.name(cell.owner), []).append(f"{cell.name!r}: numbers[{k}]")
-        else:
-            stores.append(f"{w.name(cell.owner)}.{cell.name} = numbers[{k}]")
-    for (
-        dictionary,
-        items,
-    ) in entries.items():  # `|=` is the dictionary's own, also where a subclass has its `__setitem__`
-        stores += [f"d = {dictionary}", f"d |= {{{', '.join(items)}}}"]
+    entries = [(cell, k) for cell, k in compiled.written if isinstance(cell.owner, dict)]
+    stores += [
+        f"{w.name(cell.owner)}.{cell.name} = numbers[{k}]"
+        for cell, k in compiled.written
+        if not isinstance(cell.owner, dict)
+    ]
+    if entries:
+        # the dictionary's own, also where a subclass has another; taking a `map` apart is no call of the bytecode
+        owners, keys = tuple([cell.owner for cell, _ in entries]), tuple([cell.name for cell, _ in entries])
+        new = "".join([f"numbers[{k}], " for _, k in entries])
+        w.add(f"changes = map(put, {w.name(owners)}, {w.name(keys)}, ({new}))")
+        stores.append(f"{'_, ' * len(entries)}= changes")
     return stores
 
 
@@ -310,8 +314,14 @@ def _give(w: Writer, compiled: Compiled) -> None:
         if kind == "value":
             made.append(f"t{k}")
         else:
-            made.append(f"a{x}" if kind == "argument" else f"numbers[{x}]" if kind == "number" else w.name(x))
+            made.append(_given_back(w, kind, x))
     w.add(f"return {closed(w, compiled.structure, iter(made))}")
+
+
+def _given_back(w: Writer, kind: str, x: Any) -> str:
+    if kind == "copy":
+        return f"{w.name(copy)}({w.name(x)})"
+    return f"a{x}" if kind == "argument" else f"numbers[{x}]" if kind == "number" else w.name(x)
 
 
 def _counts_when_sole() -> tuple[int, int, int]:

@@ -9,21 +9,25 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from adjoint import tree
 from adjoint.derive import forward, one_cotangent, reverse
-from adjoint.graph import Node, mode, substitute
+from adjoint.graph import Node, depends_on, get_mode, mode, substitute, topological
 from adjoint.primitives import core
 from adjoint.primitives.core import cast, marker, ops
 from adjoint.tensors.located import at_user, recording_at_user
 from adjoint.tensors.conversion import a, as_node
 from adjoint.tensors.gradients import check_differentiable
+from adjoint.tensors.leaving import differentiating
 from adjoint.tensors.named import wrap
 from adjoint.tensors.tensor import Tensor
+from adjoint.unknown import Unknown
 
 __all__ = ["grad", "gradients", "jvp", "stop_gradient", "value_and_grad", "vjp"]
 
+
+N = TypeVar("N", Node, Node | None)
 
 # Trees of tensors to nodes and back -----------------------------------------------------------------------------------
 
@@ -31,7 +35,8 @@ __all__ = ["grad", "gradients", "jvp", "stop_gradient", "value_and_grad", "vjp"]
 class Inputs:
     """The arguments of a transformed function with their floating leaves wrapped in markers.
 
-    `markers` are in order; integer and bool leaves inside containers pass through unchanged.
+    `markers` are in order; integer and bool leaves inside containers pass through unchanged. Under `no_grad` the derivative is
+    computed all the same, but for who asks it is a constant: `recording` says which it is.
     """
 
     def __init__(self, operation: str, args: Sequence[Any], keep: bool = True) -> None:
@@ -39,6 +44,7 @@ class Inputs:
         self.plain: list[list[Any]] = []  # the leaves of each argument, markers put in
         self.markers: list[Node] = []
         self.slots: list[list[int | None]] = []  # for each leaf its marker's place, None where it isn't differentiated
+        self.recording = get_mode().grad
         with mode(grad=True):
             for arg in args:
                 leaves, structure = tree.flatten(arg)
@@ -56,6 +62,8 @@ class Inputs:
                         slots.append(None)
                         wrapped.append(leaf)
                         continue
+                    if node.tracked and not self.recording:
+                        node = core.stop_gradient(node)
                     slots.append(len(self.markers))
                     self.markers.append(marker(node, tracked=True))
                     wrapped.append(wrap(self.markers[-1]))
@@ -120,6 +128,38 @@ class Inputs:
         for node in self.tracked_for_us(results):
             node.tracked = False
 
+    def given_out(self, results: Sequence[N], through: Sequence[Node | None] = ()) -> list[N]:
+        """The results as who asks for them gets them: under `no_grad`, as constants but for what they owe to `through`."""
+        if self.recording and get_mode().grad:
+            return list(results)
+        kept = {x for x in through if x is not None and x.tracked} if get_mode().grad else set()
+        constants: dict[Node, Node] = {}
+        wanted = [r for r in results if r is not None]
+        order = topological(wanted, lambda x: x.tracked)
+        dependent = depends_on(order, kept) if kept else set()
+        for node in order:
+            if node in dependent and node not in kept:
+                for x in node.inputs:
+                    if x.tracked and x not in dependent and x not in constants:
+                        constants[x] = core.stop_gradient(x)
+        for r in wanted:
+            if r.tracked and r not in dependent and r not in constants:
+                constants[r] = core.stop_gradient(r)
+        found = iter(substitute(wanted, constants, same_values=True))
+        return [None if r is None else next(found) for r in results]
+
+    def aux_given_out(self, aux: Any) -> Any:
+        """What a function returned beside its value, likewise. Leaves of graphs stay what they are."""
+        if self.recording:
+            return aux
+        leaves, structure = tree.flatten(aux, opaque=True)
+        return structure.unflatten(
+            [
+                wrap(core.stop_gradient(x.node)) if isinstance(x, Tensor) and x.node.tracked and x.node.inputs else x
+                for x in leaves
+            ]
+        )
+
     def freed(self, results: Sequence[Node | None]) -> list[Node | None]:
         """The results on the inputs themselves in place of the markers, if no input is tracked: untracked copies, where
         the markers are still needed for another call."""
@@ -135,12 +175,27 @@ def _is_array(leaf: Any) -> bool:
     return isinstance(leaf, (Tensor, bool, int, float, complex)) or hasattr(leaf, "__array__")
 
 
-def _output_nodes(operation: str, out: Any) -> tuple[list[Node], tree.Structure]:
+def _output_nodes(operation: str, out: Any, derivative: bool = True) -> tuple[list[Node], tree.Structure]:
+    """The nodes of what a function returned. Where a `derivative` is taken, what holds numbers and no graph is a mistake;
+    Python's numbers are the constants that they look like."""
     leaves, structure = tree.flatten(out)
     for leaf in leaves:
         if not _is_array(leaf):
             raise TypeError(f"{operation}: the function returned a {type(leaf).__name__}, not a tensor{at_user()}")
+        if derivative and not _has_graph(leaf) and type(leaf) not in NUMBERS:
+            library = type(leaf).__module__.partition(".")[0]
+            raise TypeError(
+                f"{operation}: the function returned {a(leaf)} of {library}, which doesn't depend on any graph: its derivative "
+                f"is lost. Compute it with tensors; where a constant is meant, return ad.tensor(...) of it{at_user()}"
+            )
     return [as_node(leaf) for leaf in leaves], structure
+
+
+NUMBERS = (bool, int, float, complex)
+
+
+def _has_graph(leaf: Any) -> bool:
+    return isinstance(leaf, Tensor) or type(leaf) is Unknown or isinstance(getattr(leaf, "data", None), Tensor)
 
 
 def _positions(argnums: int | Sequence[int], count: int, operation: str) -> tuple[int, ...]:
@@ -179,7 +234,7 @@ def value_and_grad(
         call = list(args)
         for i, value in zip(positions, inputs.arguments(), strict=True):
             call[i] = value
-        with mode(grad=True):
+        with differentiating(inputs.markers):
             out = f(*call, **keywords)
         aux = None
         if has_aux:
@@ -203,6 +258,8 @@ def value_and_grad(
                 found = [None if g is None else ops.conj(g) for g in found]
         extra = [leaf.node for leaf in tree.flatten(aux)[0] if isinstance(leaf, Tensor)]
         inputs.release([y, *found, *extra])
+        (y,), found = inputs.given_out([y]), inputs.given_out(found)
+        aux = inputs.aux_given_out(aux)
         packed = inputs.pack(found)
         gradient = packed[0] if isinstance(argnums, int) else tuple(packed)
         return (((wrap(y), aux) if has_aux else wrap(y)), gradient)
@@ -250,7 +307,7 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
     (Tensor(3.), Tensor(2.))
     """
     inputs = Inputs("vjp", primals)
-    with mode(grad=True):
+    with differentiating(inputs.markers):
         out = f(*inputs.arguments())
     nodes, structure = _output_nodes("vjp", out)
 
@@ -258,10 +315,11 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
         given = _like("vjp", cotangent, nodes, structure)
         with recording_at_user(), mode(grad=True):
             found = reverse(nodes, given, inputs.markers, stop=True)
-        return tuple(inputs.pack(inputs.freed(found)))
+        return tuple(inputs.pack(inputs.given_out(inputs.freed(found), given)))
 
     ours = set(inputs.tracked_for_us(nodes))
-    return structure.unflatten([wrap(core.stop_gradient(n) if n in ours else n) for n in nodes]), pullback
+    outputs = inputs.given_out([core.stop_gradient(n) if n in ours else n for n in nodes])
+    return structure.unflatten([wrap(n) for n in outputs]), pullback
 
 
 def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -279,7 +337,7 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     if len(primals) != len(tangents):
         raise ValueError(f"jvp: {len(primals)} primals but {len(tangents)} tangents{at_user()}")
     inputs = Inputs("jvp", primals)
-    with mode(grad=True):
+    with differentiating(inputs.markers):
         out = f(*inputs.arguments())
     nodes, structure = _output_nodes("jvp", out)
     given: list[Node | None] = [None] * len(inputs.markers)
@@ -294,6 +352,7 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
             ops.zeros(y.type) if t is None and y.dtype.inexact else t for y, t in zip(nodes, found, strict=True)
         ]
     inputs.release([*nodes, *tangent_nodes])
+    nodes, tangent_nodes = inputs.given_out(nodes), inputs.given_out(tangent_nodes)
     return (
         structure.unflatten([wrap(n) for n in nodes]),
         structure.unflatten([None if t is None else wrap(t) for t in tangent_nodes]),

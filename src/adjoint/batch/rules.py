@@ -283,6 +283,10 @@ def _after(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> Node:
     return b.record(node, xs, None)
 
 
+def _closed(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> Node:
+    return b.record(node, xs, node.attributes)
+
+
 def own_batch(b: Batch, node: Node, inputs: Sequence[Node]) -> Batch:
     """What a custom rule needs to be batched later: it holds the node's inputs, not the node, which will hold the rule."""
     return Batch(b.size, {**b.given, **dict(zip(node.inputs, inputs, strict=True))})
@@ -368,7 +372,7 @@ def _host_call(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> Node
 _RULES: dict[Any, Rule] = {
     core.LEAF: _no_inputs, core.PLACEHOLDER: _no_inputs, core.FULL: _no_inputs, core.VERSION: _version,
     core.IDENTITY: _marker, core.DETACH: _detach, SELECT: _select, PULLBACK: _pullback,
-    CHECKPOINT: _checkpoint, AFTER: _after,
+    CHECKPOINT: _checkpoint, AFTER: _after, custom.CLOSED: _closed,
     structural.RESHAPE: _reshape, structural.PERMUTE: _permute, structural.BROADCAST: _broadcast,
     structural.SLICE: _slice, structural.EMBED: _embed, structural.UPDATE: _update_slice,
     structural.CONCAT: _shifted_axis, structural.WINDOWS: _windows, structural.FOLD: _windows,

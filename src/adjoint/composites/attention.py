@@ -62,6 +62,27 @@ def attention_weights(query: Node, key: Node, mask: Node | None, is_causal: bool
     return ops.divide(powers, total)
 
 
+def grouped(q: Node, k: Node, v: Node, mask: Node | None, is_causal: bool) -> tuple[Node, Node | None, bool]:
+    """Queries of several heads that share a head of keys, as more queries of that head; their mask; whether it is causal.
+
+    Raises ValueError unless the heads divide.
+    """
+    heads, shared = (x.shape[-3] if x.ndim > 2 else 0 for x in (q, k))
+    if not heads or not shared or heads % shared or v.shape[-3] != shared:
+        raise ValueError(
+            f"attention: enable_gqa takes (..., H, L, E) and keys and values of G heads, H a multiple of G; got {q.shape}, "
+            f"{k.shape} and {v.shape}"
+        )
+    group, (length, width), keys = heads // shared, q.shape[-2:], k.shape[-2]
+    if is_causal:
+        mask = joined_masks(mask, causal(length, keys))
+    if mask is not None:
+        lead = mask.shape[:-3] if mask.ndim > 3 else ()
+        whole = ops.broadcast_to(mask, (*lead, heads, length, keys))
+        mask = ops.reshape(whole, (*lead, shared, group * length, keys))
+    return ops.reshape(q, (*q.shape[:-3], shared, group * length, width)), mask, False
+
+
 def product(a: Node, b: Node) -> Node:
     """A matrix product whose leading axes broadcast."""
     a, b = same_type("attention", [a, b])

@@ -76,6 +76,32 @@ def _of_channels(p: Node | None, x: Node) -> Node | None:
     return None if p is None else ops.reshape(p, (x.shape[1], *(1,) * (x.ndim - 2)))
 
 
+def instance_norm(x: Node, weight: Node | None, bias: Node | None, epsilon: float) -> tuple[Node, Node, Node]:
+    """x (N, C, ...) normalized for each channel of each example, and these means and variances (N, C)."""
+    n, channels = x.shape[:2]
+    _check_features("instance_norm", (channels,), weight, bias)
+    if x.type.size <= n * channels:
+        raise ValueError(f"instance_norm: a channel needs more than one value; the input's shape is {x.shape}")
+    mean, centered, variance = moments(x, tuple(range(2, x.ndim)))
+    y = ops.divide(centered, ops.sqrt(ops.add(variance, epsilon)))
+    y = affine(y, *(_of_channels(p, x) for p in (weight, bias)))
+    return y, ops.reshape(mean, (n, channels)), ops.reshape(variance, (n, channels))
+
+
+def local_response_norm(x: Node, size: int, alpha: float, beta: float, k: float) -> Node:
+    """x divided by a power of the mean square over neighbouring channels."""
+    channels, squares, total = x.shape[1], ops.multiply(x, x), None
+    for shift in range(-(size // 2), (size - 1) // 2 + 1):
+        start, stop = max(shift, 0), channels + min(shift, 0)
+        if start >= stop:
+            continue
+        spans = [(0, n, 1) for n in x.shape]
+        taken, put = [(*spans[:1], (at, stop - start, 1), *spans[2:]) for at in (start, start - shift)]
+        part = ops.embed(ops.slice_(squares, taken), x.shape, put)
+        total = part if total is None else ops.add(total, part)
+    return ops.divide(x, ops.power(ops.add(ops.multiply(total, alpha / size), k), beta))
+
+
 # Over a batch ---------------------------------------------------------------------------------------------------------
 
 

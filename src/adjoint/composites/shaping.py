@@ -93,7 +93,7 @@ def roll(x: Node, shift: Any, axis: Any) -> Node:
     return x
 
 
-def pad(x: Node, widths: Any, value: complex) -> Node:
+def pad(x: Node, widths: Any, value: Any) -> Node:
     given = np.asarray(widths)
     if given.dtype.kind not in "iu" and given.size:
         raise TypeError(f"pad: widths are integers, got {widths!r}")
@@ -102,9 +102,12 @@ def pad(x: Node, widths: Any, value: complex) -> Node:
         raise ValueError(f"pad: negative width in {widths}")
     shape = tuple(n + a + b for n, (a, b) in zip(x.shape, pairs, strict=True))
     slices = tuple((a, n, 1) for n, (a, _) in zip(x.shape, pairs, strict=True))
-    if value == 0:
+    if isinstance(value, Node):
+        filled = ops.broadcast_to(value, shape)
+    elif value == 0:
         return ops.embed(x, shape, slices)
-    filled = constant(value, array_type(shape, x.dtype))
+    else:
+        filled = constant(value, array_type(shape, x.dtype))
     return ops.update_slice(ops.astype(filled, x.dtype), x, slices)
 
 

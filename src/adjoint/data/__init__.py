@@ -1,15 +1,45 @@
 """Data sets, batches, and images changed at random."""
 
 from .augment import Augmentation
+from .collate import default_collate, default_convert
+from .datasets import (
+    ChainDataset,
+    ConcatDataset,
+    Dataset,
+    ImageFolder,
+    IterableDataset,
+    Subset,
+    TensorDataset,
+    random_split,
+    read_csv,
+    read_parquet,
+)
 from .digits import digits
 from .idx import read_idx
 from .loader import DataLoader
 from .mnist import FASHION_CLASSES, fashion_mnist, mnist
+from .samplers import (
+    BatchSampler,
+    DistributedSampler,
+    RandomSampler,
+    Sampler,
+    SequentialSampler,
+    SubsetRandomSampler,
+    WeightedRandomSampler,
+)
 from .scans import digit_from_image, read_image
 from .synthetic import moons, spirals
 from .text import Characters, characters
 
 __all__ = [
-    "FASHION_CLASSES", "Augmentation", "Characters", "DataLoader", "characters", "digit_from_image", "digits",
-    "fashion_mnist", "mnist", "moons", "read_idx", "read_image", "spirals",
+    # batches
+    "DataLoader", "default_collate", "default_convert", "Augmentation",
+    # data sets of one's own
+    "Dataset", "IterableDataset", "TensorDataset", "Subset", "ConcatDataset", "ChainDataset", "random_split", "ImageFolder",
+    "read_csv", "read_parquet", "read_idx", "read_image",
+    # orders
+    "Sampler", "SequentialSampler", "RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler", "DistributedSampler",
+    "BatchSampler",
+    # data
+    "FASHION_CLASSES", "Characters", "characters", "digit_from_image", "digits", "fashion_mnist", "mnist", "moons", "spirals",
 ]  # fmt: skip

@@ -1,9 +1,10 @@
-"""Batches from arrays, in an order that a seed decides and a run can be resumed in."""
+"""Batches of samples, in an order that a seed decides and a run can be resumed in."""
 
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Callable, Iterator, Mapping
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -12,70 +13,188 @@ import numpy as np
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray
 
+from .collate import converted, default_convert
+from .datasets import TensorDataset
+from .samplers import Sampler, permutation
+from .workers import by_workers
+
 __all__ = ["DataLoader"]
 
+Array = np.ndarray
 
-class DataLoader:
-    """Batches of an array, or of several arrays of one length that belong together.
 
-    `arrays` is an array (or tensor), or a tuple of them; a batch is a tensor, or a tuple of tensors, of up to
-    `batch_size` rows each. Every `iter` starts a new epoch. With `shuffle` each epoch has an order of its own that
-    depends on `seed` and the epoch's number alone, on every machine. `drop_last` leaves out a smaller last batch.
-    `transform(*arrays)` gets each batch as NumPy arrays and returns the array or the tuple of arrays to hand out.
-    `augment(array, generator)`, such as a `data.Augmentation`, first changes the first array of each batch at random.
-    With `tensors=False` the batches stay NumPy arrays.
+class _Columns:
+    """Arrays of one length, of which whole batches are taken at once: one, a tuple, or a dictionary of them."""
 
-    With `prefetch` a thread prepares the next batch while the caller works on one. It pays where preparing takes
-    longer than the 0.05 ms that handing over costs (augmentation, large batches), and a core is idle.
-    The batches are the same either way: `augment` draws from a generator of each batch's own, which seed, epoch and the
-    batch's number decide.
-
-    `state_dict()` says where in the epoch it is, and a loader that loads it goes on there with the next `iter`, with
-    the same batches as if it had never stopped.
-
-    Raises ValueError when there are no rows, when lengths differ, or for a batch size below 1.
-    """
-
-    def __init__(
-        self,
-        arrays: Any,
-        batch_size: int,
-        shuffle: bool = True,
-        seed: int = 0,
-        drop_last: bool = False,
-        *,
-        transform: Callable[..., Any] | None = None,
-        augment: Callable[[np.ndarray, np.random.Generator], np.ndarray] | None = None,
-        prefetch: bool = False,
-        tensors: bool = True,
-    ) -> None:
-        self.single = not isinstance(arrays, tuple | list)
-        self.arrays = tuple(np.asarray(array) for array in ((arrays,) if self.single else arrays))
+    def __init__(self, given: Any) -> None:
+        self.names = list(given) if isinstance(given, Mapping) else None
+        self.single = self.names is None and not isinstance(given, tuple)
+        items = given.values() if isinstance(given, Mapping) else (given,) if self.single else given
+        self.arrays = [array.numpy() if isinstance(array, Tensor) else np.asarray(array) for array in items]
         lengths = [array.shape[0] if array.ndim else 0 for array in self.arrays]
         if not lengths or min(lengths) == 0:
             raise ValueError(f"DataLoader: there are no rows to make batches of; the arrays have {lengths}")
         if len(set(lengths)) > 1:
             raise ValueError(f"DataLoader: arrays that belong together must be of one length; they have {lengths} rows")
-        if batch_size < 1:
-            raise ValueError(f"DataLoader: the batch size must be at least 1, not {batch_size}")
-        if drop_last and batch_size > lengths[0]:
-            raise ValueError(f"DataLoader: with drop_last, {lengths[0]} rows make no batch of {batch_size}")
         self.length = lengths[0]
+
+    def rows(self, index: Any) -> list[Array]:
+        """The rows of each array."""
+        return [array[index] for array in self.arrays]
+
+    def together(self, arrays: list[Array]) -> Any:
+        """Arrays in the form in which they were given."""
+        if self.names is not None:
+            return dict(zip(self.names, arrays, strict=True))
+        return arrays[0] if self.single else tuple(arrays)
+
+
+def _is_array(x: Any) -> bool:
+    return isinstance(x, Tensor | np.ndarray)
+
+
+def _columns(dataset: Any, collate_fn: Any) -> _Columns | None:
+    """The data as arrays, unless it is samples, or a function of one's own takes these."""
+    if isinstance(dataset, TensorDataset):
+        return None if collate_fn is not None else _Columns(dataset.columns)
+    several = isinstance(dataset, Mapping) or (isinstance(dataset, tuple) and all(map(_is_array, dataset)))
+    if several or _is_array(dataset) or np.isscalar(dataset):
+        if collate_fn is None:
+            return _Columns(dataset)
+        if isinstance(dataset, Mapping):
+            raise TypeError("DataLoader: a collate_fn takes samples; a dictionary of arrays has none")
+    return None
+
+
+class DataLoader:
+    """Batches of a data set, with PyTorch's name, arguments and defaults: one sample a batch, in the data's own order.
+
+    `dataset` is one of
+
+    - an array or tensor, a tuple of them that belong together, or a dictionary of them (whole batches are taken at once; arrays
+      may be memory-mapped);
+    - anything with `__getitem__` and `__len__`: a `Dataset`, a list of samples, a Hugging Face data set;
+    - anything that can be iterated: an `IterableDataset`, a generator.
+
+    A batch has up to `batch_size` samples (None: single samples, not put together). `collate_fn(samples)` puts samples together,
+    unless given `default_collate`, which knows arrays, tensors, numbers, texts and containers of these. With `shuffle` each
+    epoch has an order of its own that depends on `seed` and the epoch's number alone, on every machine. A `sampler` says the
+    order instead (a `Sampler`, or anything iterable that gives numbers), a `batch_sampler` the batches' numbers. `drop_last`
+    leaves out a smaller last batch. Every `iter` starts a new epoch.
+
+    `transform(*arrays)`, for arrays, gets each batch as NumPy arrays and returns the array or the tuple of arrays to hand out.
+    `augment(array, generator)`, such as a `data.Augmentation`, first changes the first array of each batch at random. With
+    `tensors=False` batches stay NumPy arrays.
+
+    `num_workers` processes prepare batches, forked anew for each epoch and handing over in shared memory (not on Windows);
+    `worker_init_fn(number)` is called in each first, `timeout` is how many seconds to wait for a batch (0: for ever). With
+    `prefetch` a thread prepares the next batch instead, which pays where preparing takes longer than the 0.05 ms that handing
+    over costs and a core is idle. The batches are the same in all cases: `augment` draws from a generator of each batch's
+    own, which seed, epoch and the batch's number decide. `pin_memory` and `persistent_workers` are taken for PyTorch's sake
+    and change nothing.
+
+    `state_dict()` says where in the epoch it is, and a loader that loads it goes on there with the next `iter`, with
+    the same batches as if it had never stopped. (What is iterated goes on there by being iterated anew up to that batch,
+    unless it can't start anew.)
+
+    Raises ValueError when there are no samples, when lengths differ, for a batch size below 1, and for options that exclude each
+    other.
+
+    >>> import adjoint as ad
+    >>> samples = [({"x": [float(i), 1.0]}, i % 2) for i in range(5)]
+    >>> for inputs, label in ad.data.DataLoader(samples, batch_size=2):
+    ...     print(label.tolist())
+    [0, 1]
+    [0, 1]
+    [0]
+    """
+
+    def __init__(
+        self,
+        dataset: Any,
+        batch_size: int | None = 1,
+        shuffle: bool = False,
+        sampler: Iterable[int] | None = None,
+        batch_sampler: Iterable[Any] | None = None,
+        num_workers: int = 0,
+        collate_fn: Callable[[list[Any]], Any] | None = None,
+        pin_memory: bool = False,
+        drop_last: bool = False,
+        timeout: float = 0,
+        worker_init_fn: Callable[[int], Any] | None = None,
+        *,
+        seed: int = 0,
+        transform: Callable[..., Any] | None = None,
+        augment: Callable[[Array, np.random.Generator], Array] | None = None,
+        prefetch: bool = False,
+        tensors: bool = True,
+        persistent_workers: bool = False,
+    ) -> None:
+        self.dataset = dataset
         self.batch_size = batch_size
-        self.shuffle = shuffle
-        self.seed = seed
+        self.shuffle = bool(shuffle)
+        self.sampler = sampler
+        self.batch_sampler = batch_sampler
+        self.num_workers = num_workers
+        self.collate_fn = collate_fn
         self.drop_last = drop_last
+        self.timeout = timeout
+        self.worker_init_fn = worker_init_fn
+        self.seed = seed
         self.transform = transform
         self.augment = augment
         self.prefetch = prefetch
         self.tensors = tensors
+        self._columns = _columns(dataset, collate_fn)
+        self._streams = self._columns is None and not (hasattr(dataset, "__getitem__") and hasattr(dataset, "__len__"))
+        if self._columns is None and isinstance(dataset, tuple) and all(map(_is_array, dataset)):
+            self.dataset = TensorDataset(*dataset)
+        self._check()
         self.epoch = 0
         self._batch = 0  # batches handed out of this epoch
         self._resumed = False
 
+    def _check(self) -> None:
+        name = "DataLoader"
+        if self._streams and not hasattr(self.dataset, "__iter__"):
+            raise TypeError(f"{name}: a {type(self.dataset).__name__} has neither samples by number nor an iterator")
+        if self.batch_size is not None and self.batch_size < 1:
+            raise ValueError(f"{name}: the batch size must be at least 1, not {self.batch_size}")
+        if self.batch_sampler is not None and (self.batch_size != 1 or self.shuffle or self.sampler or self.drop_last):
+            raise ValueError(f"{name}: a batch_sampler excludes batch_size, shuffle, sampler and drop_last")
+        if self.sampler is not None and self.shuffle:
+            raise ValueError(f"{name}: a sampler says the order; it excludes shuffle")
+        ordered = self.shuffle or self.sampler is not None or self.batch_sampler is not None
+        if self._streams and (ordered or self.num_workers):
+            raise ValueError(f"{name}: what is iterated has an order of its own: no shuffle, sampler or workers")
+        if self._columns is None and (self.transform is not None or self.augment is not None):
+            raise ValueError(
+                f"{name}: transform and augment take arrays; of samples, the data set or collate_fn does that"
+            )
+        if self.num_workers < 0 or (self.num_workers and self.prefetch):
+            raise ValueError(f"{name}: num_workers is 0 or more, and excludes prefetch; it is {self.num_workers}")
+        if not self._streams and not len(self.dataset if self._columns is None else self._columns.arrays[0]):
+            raise ValueError(f"{name}: there are no samples to make batches of")
+        if not self._streams and self.batch_sampler is None and self.drop_last and not len(self):
+            raise ValueError(f"{name}: with drop_last, {self._count()} rows make no batch of {self.batch_size}")
+
+    def _count(self) -> int:
+        """How many samples an epoch has."""
+        if self.sampler is not None:
+            return len(self.sampler)  # type: ignore[arg-type]
+        return self._columns.length if self._columns is not None else len(self.dataset)
+
+    @property
+    def length(self) -> int:
+        """How many samples the data set has."""
+        return self._columns.length if self._columns is not None else len(self.dataset)
+
     def __len__(self) -> int:
-        """How many batches an epoch has."""
-        return self.length // self.batch_size if self.drop_last else -(-self.length // self.batch_size)
+        """How many batches an epoch has. Raises TypeError for what is iterated and has no length."""
+        if self.batch_sampler is not None:
+            return len(self.batch_sampler)  # type: ignore[arg-type]
+        count, size = len(self.dataset) if self._streams else self._count(), self.batch_size or 1
+        return count // size if self.drop_last else -(-count // size)
 
     def __iter__(self) -> Iterator[Any]:
         if not self._resumed and self._batch:  # the last iteration was left before its end
@@ -84,32 +203,77 @@ class DataLoader:
         return self._batches(self.epoch, self._batch)
 
     def _batches(self, epoch: int, first: int) -> Iterator[Any]:
-        order = self.order(epoch) if self.shuffle else None
-        count = len(self)
-
-        def make(number: int) -> Any:
-            return self._make(epoch, number, order)
-
-        made: Iterator[Any] = _ahead(make, first, count) if self.prefetch else map(make, range(first, count))
-        for number, batch in zip(range(first, count), made, strict=True):
+        made = self._streamed(first) if self._streams else self._made(epoch, first)
+        for number, batch in enumerate(made, first):
             # Counted before it is handed out: whoever saves the state while working on a batch has got this batch.
             self.epoch, self._batch = epoch, number + 1
             yield batch
         self.epoch, self._batch = epoch + 1, 0
 
-    def _make(self, epoch: int, number: int, order: np.ndarray | None) -> Any:
-        rows = slice(number * self.batch_size, (number + 1) * self.batch_size)
-        batch = [array[rows if order is None else order[rows]] for array in self.arrays]
+    def _made(self, epoch: int, first: int) -> Iterator[Any]:
+        """The batches of an epoch from some number on."""
+        if self.batch_sampler is not None:
+            parts: Any = [np.asarray(part) for part in _numbers(self.batch_sampler, epoch)]
+            count = len(parts)
+        else:
+            order = self.order(epoch) if self.shuffle or self.sampler is not None else None
+            size, length = self.batch_size or 1, self.length if order is None else len(order)
+            count = length // size if self.drop_last else -(-length // size)
+
+        def make(number: int) -> Any:
+            if self.batch_sampler is not None:
+                return self._make(epoch, number, parts[number])
+            rows = slice(number * size, min((number + 1) * size, length))
+            return self._make(epoch, number, rows if order is None else order[rows])
+
+        if self.num_workers and first < count:
+            found = by_workers(make, first, count, self.num_workers, self.timeout, self.worker_init_fn)
+            return map(self._finished, found)
+        made = _ahead(make, first, count) if self.prefetch else map(make, range(first, count))
+        return map(self._finished, made) if self._columns is not None else made
+
+    def _make(self, epoch: int, number: int, rows: Any) -> Any:
+        """A batch: of arrays as NumPy's, of samples as `collate_fn` makes it."""
+        if self._columns is None:
+            numbers = range(rows.start, rows.stop) if isinstance(rows, slice) else rows.tolist()
+            return self._collated(_fetched(self.dataset, numbers))
+        batch = self._columns.rows(rows if self.batch_size is not None or not isinstance(rows, slice) else rows.start)
         if self.augment is not None:
             batch[0] = self.augment(batch[0], self._generator(epoch, number))
-        made: Any = batch[0] if self.single else tuple(batch)
-        if self.transform is not None:
-            made = self.transform(*batch)
+        return self._columns.together(batch) if self.transform is None else self.transform(*batch)
+
+    def _collated(self, samples: list[Any]) -> Any:
+        if self.batch_size is None and self.batch_sampler is None:
+            return default_convert(samples[0], self.tensors) if self.collate_fn is None else self.collate_fn(samples[0])
+        if self.collate_fn is not None:
+            return self.collate_fn(samples)
+        return converted(samples, self.tensors and not self.num_workers)
+
+    def _streamed(self, first: int) -> Iterator[Any]:
+        """The batches of what is iterated, from some number on."""
+        samples = iter(self.dataset)
+        anew = samples is not self.dataset  # else it goes on where it was left
+        size = self.batch_size or 1
+        if anew:
+            samples = itertools.islice(samples, first * size, None)
+        while True:
+            batch = list(itertools.islice(samples, size))
+            if not batch or (self.drop_last and len(batch) < size):
+                return
+            yield self._collated(batch)
+
+    def _finished(self, made: Any) -> Any:
+        """A batch of arrays in the form to hand out."""
         if not self.tensors:
             return made
-        if isinstance(made, tuple):
-            return tuple(self._tensor(array) for array in made)
-        return self._tensor(made)
+        if isinstance(made, dict):
+            return {name: self._finished(array) for name, array in made.items()}
+        if isinstance(made, tuple | list):
+            fields = [self._finished(array) for array in made]
+            return type(made)(*fields) if hasattr(made, "_fields") else type(made)(fields)
+        if isinstance(made, np.ndarray | np.generic):
+            return self._tensor(made) if made.dtype.kind in "biufc" else made
+        return made if self._columns is None else asarray(made)
 
     def _generator(self, epoch: int, number: int) -> np.random.Generator:
         """The random numbers of one batch: a part of Philox's sequence that no other batch, and no order, draws from."""
@@ -119,16 +283,14 @@ class DataLoader:
 
     def _tensor(self, array: Any) -> Tensor:
         # A shuffled batch is a fresh array that nobody else holds; an unshuffled one is a view of the caller's.
-        fresh = self.shuffle and isinstance(array, np.ndarray) and array.base is None
+        fresh = (self.shuffle or self.num_workers) and isinstance(array, np.ndarray) and array.base is None
         return asarray(array, copy=False if fresh else None)
 
-    def order(self, epoch: int) -> np.ndarray:
-        """The rows in the order of this epoch, a permutation of 0 to length - 1.
-
-        It sorts the raw output of Philox, which NumPy never changes, unlike the permutations of its generators.
-        """
-        keys = np.random.Philox(key=[self.seed % 2**64, epoch]).random_raw(self.length)
-        return np.argsort(keys, kind="stable")
+    def order(self, epoch: int) -> Array:
+        """The samples' numbers in the order of this epoch: a permutation of 0 to length - 1, or what the sampler says."""
+        if self.sampler is not None:
+            return np.asarray(_numbers(self.sampler, epoch))
+        return permutation(self.length, self.seed, epoch)
 
     def state_dict(self) -> dict[str, int]:
         """Where it is: the epoch, how many of its batches were handed out, and the seed."""
@@ -137,10 +299,27 @@ class DataLoader:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on at `state` with the next `iter`. Raises ValueError when the epoch has no such batch."""
         epoch, batch, seed = (int(state[name]) for name in ("epoch", "batch", "seed"))
-        if epoch < 0 or not 0 <= batch <= len(self):
+        if epoch < 0 or batch < 0 or (hasattr(self.dataset, "__len__") and batch > len(self)):
             raise ValueError(f"DataLoader: an epoch has {len(self)} batches; the state is at {batch} of epoch {epoch}")
         self.epoch, self._batch, self.seed = epoch, batch, seed
         self._resumed = True
+
+
+def _numbers(sampler: Any, epoch: int) -> list[Any]:
+    """What a sampler gives in an epoch."""
+    if isinstance(sampler, Sampler):
+        return list(sampler.order(epoch))
+    for one in (sampler, getattr(sampler, "sampler", None)):  # that of a BatchSampler
+        start = getattr(one, "set_epoch", None)
+        if start is not None:
+            start(epoch)
+    return list(sampler)
+
+
+def _fetched(dataset: Any, numbers: Iterable[int]) -> list[Any]:
+    """The samples of these numbers, at once where the data set can."""
+    several = getattr(dataset, "__getitems__", None)
+    return list(several(list(numbers))) if several is not None else [dataset[number] for number in numbers]
 
 
 def _ahead(make: Callable[[int], Any], first: int, count: int) -> Iterator[Any]:

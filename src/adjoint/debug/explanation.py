@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -77,6 +78,22 @@ class Explanation:
 
     def __repr__(self) -> str:
         return f"<Explanation of d{self.output}/d{self.name}: {self.paths} paths>"
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        rows = []
+        for term in self.terms:
+            texts = [text for text, _ in reversed(term.steps)]
+            way = " → ".join(texts if len(texts) <= LONG else [*texts[: LONG // 2], "…", *texts[-LONG // 2 :]])
+            if term.paths > 1:
+                way = f"… {term.paths} paths … {way}"
+            cells = [f"{self.name} → {way}", brief(term.contribution), term.place]
+            rows.append("<tr>" + "".join(f"<td style='text-align:left'>{html.escape(c)}</td>" for c in cells) + "</tr>")
+        head = html.escape(f"∂{self.output}/∂{self.name} = {brief(self.total)}, the sum over {self.paths} paths")
+        columns = "<tr><th>way to the result</th><th>amount</th><th>line</th></tr>"
+        return {
+            "text/plain": str(self),
+            "text/html": f"<table><caption>{head}</caption>{columns}{''.join(rows)}</table>",
+        }
 
 
 def explain(y: Tensor, x: Tensor, *, most: int = 20) -> Explanation:

@@ -3,8 +3,10 @@ more; and pages that come back when nobody sees a result any more, whose touchin
 
 from __future__ import annotations
 
+import bisect
 import contextlib
 import ctypes
+import heapq
 import mmap
 import sys
 import tracemalloc
@@ -32,39 +34,58 @@ class Lifetime(NamedTuple):
 
 
 def place(lifetimes: list[Lifetime]) -> tuple[dict[Hashable, int], int]:
-    """An offset for each array, and the size of the block. Arrays that live at the same time don't overlap."""
-    free: list[tuple[int, int]] = []  # (offset, size), by offset
+    """An offset for each array, and the size of the block. Arrays that live at the same time don't overlap. Each takes the
+    smallest free place that is large enough."""
+    free = _Free()
     offsets: dict[Hashable, int] = {}
     total = 0
-    alive: list[tuple[int, int, int]] = []  # (last, offset, size)
+    alive: list[tuple[int, int, int]] = []  # (last, offset, size), a heap
     for item in sorted(lifetimes, key=lambda item: item.first):
-        for entry in [a for a in alive if a[0] < item.first]:
-            alive.remove(entry)
-            free.append(entry[1:])
-        free = _merged(free)
+        while alive and alive[0][0] < item.first:
+            free.give(*heapq.heappop(alive)[1:])
         size = -(-item.size // ALIGNMENT) * ALIGNMENT + SLACK
-        best = min((block for block in free if block[1] >= size), key=lambda block: block[1], default=None)
-        if best is None:
+        offset = free.take(size)
+        if offset is None:
             offset = total
             total += size
-        else:
-            offset = best[0]
-            free.remove(best)
-            if best[1] > size:
-                free.append((offset + size, best[1] - size))
         offsets[item.key] = offset
-        alive.append((item.last, offset, size))
+        heapq.heappush(alive, (item.last, offset, size))
     return offsets, total
 
 
-def _merged(blocks: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    merged: list[tuple[int, int]] = []
-    for offset, size in sorted(blocks):
-        if merged and merged[-1][0] + merged[-1][1] == offset:
-            merged[-1] = (merged[-1][0], merged[-1][1] + size)
-        else:
-            merged.append((offset, size))
-    return merged
+class _Free:
+    """Free places; those side by side are one."""
+
+    def __init__(self) -> None:
+        self.by_size: list[tuple[int, int]] = []  # (size, offset), in order
+        self.sizes: dict[int, int] = {}  # by where a place starts
+        self.starts: dict[int, int] = {}  # by where it ends
+
+    def give(self, offset: int, size: int) -> None:
+        before, behind = self.starts.get(offset), self.sizes.get(offset + size)
+        if behind is not None:
+            self.remove(behind, offset + size)
+            size += behind
+        if before is not None:
+            self.remove(offset - before, before)
+            offset, size = before, size + offset - before
+        bisect.insort(self.by_size, (size, offset))
+        self.sizes[offset], self.starts[offset + size] = size, offset
+
+    def remove(self, size: int, offset: int) -> None:
+        del self.by_size[bisect.bisect_left(self.by_size, (size, offset))]
+        del self.sizes[offset], self.starts[offset + size]
+
+    def take(self, size: int) -> int | None:
+        """Where the smallest place of at least this size starts; what it has more stays free."""
+        k = bisect.bisect_left(self.by_size, (size, 0))
+        if k == len(self.by_size):
+            return None
+        whole, offset = self.by_size[k]
+        self.remove(whole, offset)
+        if whole > size:
+            self.give(offset + size, whole - size)
+        return offset
 
 
 def _tracer() -> tuple[Callable[..., int], Callable[..., int]] | None:

@@ -6,16 +6,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from adjoint.tensors import Tensor
+from adjoint.tensors.functions import full, variable
+from adjoint.tensors.located import at_user
 
 from . import functional
 from .module import Module
 
 __all__ = [
-    "ELU", "GELU", "Hardtanh", "LeakyReLU", "LogSigmoid", "LogSoftmax", "Mish", "ReLU", "ReLU6", "SELU", "SiLU", "Sigmoid",
-    "Softmax", "Softplus", "Tanh",
+    "CELU", "ELU", "GELU", "GLU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "LeakyReLU", "LogSigmoid",
+    "LogSoftmax", "Mish", "PReLU", "RReLU", "ReLU", "ReLU6", "SELU", "SiLU", "Sigmoid", "Softmax", "Softmax2d", "Softmin",
+    "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink", "Threshold",
 ]  # fmt: skip
 
 
@@ -194,3 +197,161 @@ class LogSoftmax(Softmax):
     def forward(self, x: Tensor) -> Tensor:
         """The logarithms of the probabilities, of the input's shape."""
         return functional.log_softmax(x, self.dim)
+
+
+class Softmin(Softmax):
+    """Softmax of -x along the axis `dim`."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The probabilities, of the input's shape."""
+        return functional.softmin(x, self.dim)
+
+
+class Softmax2d(Module):
+    """Softmax over the channels of each pixel: (N, C, H, W) or (C, H, W)."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The probabilities, of the input's shape. Raises ValueError for other shapes."""
+        if x.ndim not in (3, 4):
+            raise ValueError(f"Softmax2d: expected (N, C, H, W) or (C, H, W), got {x.shape}{at_user()}")
+        return functional.softmax(x, -3)
+
+
+class Hardsigmoid(InPlace):
+    """`x / 6 + 1/2` limited to [0, 1]."""
+
+    function = staticmethod(functional.hardsigmoid)
+
+    def extra_repr(self) -> str:
+        """Nothing, as PyTorch."""
+        return ""
+
+
+class Hardswish(Hardsigmoid):
+    """`x * hardsigmoid(x)`."""
+
+    function = staticmethod(functional.hardswish)
+
+
+class Softsign(Elementwise):
+    """`x / (1 + |x|)`."""
+
+    function = staticmethod(functional.softsign)
+
+
+class Tanhshrink(Elementwise):
+    """`x - tanh(x)`."""
+
+    function = staticmethod(functional.tanhshrink)
+
+
+class Softshrink(Module):
+    """x moved by `lambd` towards 0, and 0 where it is nearer."""
+
+    def __init__(self, lambd: float = 0.5) -> None:
+        self.lambd = lambd
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The function of x, elementwise."""
+        return functional.softshrink(x, self.lambd)
+
+    def extra_repr(self) -> str:
+        """Its bound."""
+        return str(self.lambd)
+
+
+class Hardshrink(Module):
+    """x, and 0 where it lies within ±`lambd`."""
+
+    def __init__(self, lambd: float = 0.5) -> None:
+        self.lambd = lambd
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The function of x, elementwise."""
+        return functional.hardshrink(x, self.lambd)
+
+    def extra_repr(self) -> str:
+        """Its bound."""
+        return str(self.lambd)
+
+
+class CELU(Module):
+    """x where it is positive, else `alpha * (exp(x / alpha) - 1)`."""
+
+    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        self.alpha = alpha
+        self.inplace = inplace
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The function of x, elementwise."""
+        return functional.celu(x, self.alpha)
+
+    def extra_repr(self) -> str:
+        """Its factor."""
+        return f"alpha={self.alpha}" + (", inplace=True" if self.inplace else "")
+
+
+class Threshold(Module):
+    """x where it is above the threshold, else `value`."""
+
+    def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
+        self.threshold = threshold
+        self.value = value
+        self.inplace = inplace
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The function of x, elementwise."""
+        return functional.threshold(x, self.threshold, self.value)
+
+    def extra_repr(self) -> str:
+        """Its options."""
+        return f"threshold={self.threshold}, value={self.value}" + (", inplace=True" if self.inplace else "")
+
+
+class GLU(Module):
+    """The first half of x along the axis `dim` times the sigmoid of the second."""
+
+    def __init__(self, dim: int = -1) -> None:
+        self.dim = dim
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The output, half as long along the axis."""
+        return functional.glu(x, self.dim)
+
+    def extra_repr(self) -> str:
+        """Its axis."""
+        return f"dim={self.dim}"
+
+
+class PReLU(Module):
+    """x where it is positive, else `weight * x`, with one slope learned, or one for each of `num_parameters` channels."""
+
+    def __init__(self, num_parameters: int = 1, init: float = 0.25, dtype: Any = None) -> None:
+        self.num_parameters = num_parameters
+        self.init = init
+        self.weight = variable(full(num_parameters, float(init), dtype=dtype))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The function of x, elementwise."""
+        return functional.prelu(x, self.weight)
+
+    def extra_repr(self) -> str:
+        """How many slopes."""
+        return f"num_parameters={self.num_parameters}"
+
+
+class RReLU(Module):
+    """x where it is positive, else x times a slope, random in training; see `functional.rrelu`."""
+
+    def __init__(self, lower: float = 1 / 8, upper: float = 1 / 3, inplace: bool = False) -> None:
+        self.lower = lower
+        self.upper = upper
+        self.inplace = inplace
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The function of x, elementwise."""
+        return functional.rrelu(x, self.lower, self.upper, self.training)
+
+    def extra_repr(self) -> str:
+        """Its bounds."""
+        return f"lower={self.lower}, upper={self.upper}" + (", inplace=True" if self.inplace else "")

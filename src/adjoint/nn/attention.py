@@ -7,20 +7,20 @@ from typing import Any
 
 from adjoint.composites import attention
 from adjoint.dtypes import default_dtype
-from adjoint.graph import Node
+from adjoint.graph import Node, array_type
 from adjoint.primitives.core import ops
 from adjoint.tensors import Tensor
-from adjoint.tensors.functions import variable, zeros
+from adjoint.tensors.functions import arange, clip, take, variable, where, zeros
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import wrap
 
 from . import functional, init
-from .functional.attention import check_probability
+from .functional.ranges import check_probability
 from .functional.recording import node_of, optional, scope, tensor_of
 from .linear import Linear
 from .module import Module
 
-__all__ = ["MultiheadAttention"]
+__all__ = ["KeyValueCache", "MultiheadAttention"]
 
 
 class MultiheadAttention(Module):
@@ -30,8 +30,9 @@ class MultiheadAttention(Module):
     Queries are (L, N, embed_dim), keys (S, N, kdim), values (S, N, vdim); with `batch_first` N comes first, and without
     a batch there is none. `kdim` and `vdim` are `embed_dim` unless given. `in_proj_weight` (3 embed_dim, embed_dim), the
     projections of queries, keys and values one below the other (or three matrices, where their inputs differ in size),
-    starts as Xavier's uniform, `out_proj` as Linear, the biases 0. `dropout` acts on the weights in training. (A. Vaswani et
-    al., "Attention is all you need", 2017.)
+    starts as Xavier's uniform, `out_proj` as Linear, the biases 0. `dropout` acts on the weights in training. All queries see
+    one learned key and value more with `add_bias_kv`, zeros with `add_zero_attn`. (A. Vaswani et al., "Attention is all you
+    need", 2017.)
     """
 
     def __init__(
@@ -40,6 +41,8 @@ class MultiheadAttention(Module):
         num_heads: int,
         dropout: float = 0.0,
         bias: bool = True,
+        add_bias_kv: bool = False,
+        add_zero_attn: bool = False,
         kdim: int | None = None,
         vdim: int | None = None,
         batch_first: bool = False,
@@ -65,6 +68,8 @@ class MultiheadAttention(Module):
         self.v_proj_weight = None if alike else weight(embed_dim, self.vdim)
         self.in_proj_weight = weight(3 * embed_dim, embed_dim) if alike else None
         self.in_proj_bias = variable(zeros(3 * embed_dim, dtype=kind)) if bias else None
+        self.bias_k, self.bias_v = [_beside(embed_dim, kind) if add_bias_kv else None for _ in range(2)]
+        self.add_zero_attn = add_zero_attn
         self.out_proj = Linear(embed_dim, embed_dim, bias, dtype)
         if self.out_proj.bias is not None:
             init.zeros_(self.out_proj.bias)
@@ -93,7 +98,8 @@ class MultiheadAttention(Module):
             q, k, v = self._batches(q, k, v)
             mask = self._mask(q, k, optional(key_padding_mask), optional(attn_mask))
             alike = query is key and key is value
-            heads = [attention.split_heads(p, self.num_heads) for p in self._projected(q, k, v, alike)]
+            projected, mask, is_causal = self._with_more(self._projected(q, k, v, alike), mask, is_causal)
+            heads = [attention.split_heads(p, self.num_heads) for p in projected]
             scale = 1 / math.sqrt(self.embed_dim // self.num_heads)
             weights = attention.attention_weights(heads[0], heads[1], mask, is_causal, scale)
             kept = weights
@@ -150,6 +156,31 @@ class MultiheadAttention(Module):
         biases = [None if bias is None else ops.slice_(bias, ((i * size, size, 1),)) for i in range(3)]
         return [_linear(x, w, b) for x, w, b in zip((q, k, v), weights, biases, strict=True)]
 
+    def _with_more(
+        self, projected: list[Node], mask: Node | None, is_causal: bool
+    ) -> tuple[list[Node], Node | None, bool]:
+        """The keys and values with those that all queries see, and a mask that lets them."""
+        q, k, v = projected
+        more = [[optional(self.bias_k), optional(self.bias_v)]] if self.bias_k is not None else []
+        if self.add_zero_attn:
+            more.append([None, None])
+        if not more:
+            return projected, mask, is_causal
+        if is_causal:
+            mask = attention.joined_masks(mask, attention.causal(q.shape[1], k.shape[1]))
+        one = (k.shape[0], 1, k.shape[2])
+        for pair in more:
+            ends = [
+                ops.zeros(array_type(one, k.dtype)) if end is None else ops.broadcast_to(ops.astype(end, k.dtype), one)
+                for end in pair
+            ]
+            k, v = ops.concat([k, ends[0]], 1), ops.concat([v, ends[1]], 1)
+        if mask is not None:
+            seen = True if mask.dtype.kind == "b" else 0.0
+            shape = (*mask.shape[:-1], len(more))
+            mask = ops.concat([mask, ops.full(seen, array_type(shape, mask.dtype))], mask.ndim - 1)
+        return [q, k, v], mask, False
+
     def _mask(self, q: Node, k: Node, padding: Node | None, given: Node | None) -> Node | None:
         """All masks as one, broadcast to (N, num_heads, L, S); bool ones are True where a key may be seen."""
         (n, queries), keys = q.shape[:2], k.shape[1]
@@ -173,6 +204,11 @@ class MultiheadAttention(Module):
         return mask
 
 
+def _beside(features: int, dtype: Any) -> Tensor:
+    """A learned key or value, first normal as Xavier's."""
+    return init.xavier_normal_(variable(zeros((1, 1, features), dtype=dtype)))
+
+
 def _seen(mask: Node) -> Node:
     if mask.dtype.kind in "iu":
         raise TypeError(f"attention: a mask is bool or floating, not {mask.dtype.name}")
@@ -185,3 +221,79 @@ def _linear(x: Node, weight: Node, bias: Node | None) -> Node:
     if bias is not None:
         product = ops.add(product, bias)
     return ops.reshape(product, (n, length, weight.shape[0]))
+
+
+class KeyValueCache(Module):
+    """The keys and values of the positions that a generating network has seen, for attention of the next ones.
+
+    `keys` and `values` are buffers (batch, heads, length, features) that start as zeros, `position` counts the positions that
+    are filled. All is of one shape from the first position to the last, so a step compiled by `ad.jit` is compiled once.
+
+    >>> import adjoint as ad
+    >>> cache = ad.nn.KeyValueCache(1, 2, 8, 4)
+    >>> q, k, v = (ad.random.normal((1, 2, 1, 4)) for _ in range(3))
+    >>> cache.attend(q, k, v).shape, cache.position.item()
+    ((1, 2, 1, 4), 1)
+    """
+
+    keys: Tensor
+    values: Tensor
+    position: Tensor
+
+    def __init__(self, batch: int, heads: int, length: int, features: int, dtype: Any = None) -> None:
+        if min(batch, heads, length, features) < 1:
+            sizes = (batch, heads, length, features)
+            raise ValueError(f"KeyValueCache: sizes must be positive, not {sizes}{at_user()}")
+        self.register_buffer("keys", zeros((batch, heads, length, features), dtype=dtype))
+        self.register_buffer("values", zeros((batch, heads, length, features), dtype=dtype))
+        self.register_buffer("position", zeros((), dtype="int64"))
+
+    def reset(self) -> None:
+        """Forget all positions."""
+        self.position.data = zeros((), dtype="int64")
+
+    def update(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Write keys and values (batch, heads, L, features) of the next L positions.
+
+        Gives all keys and values (batch, heads, length, features) and a mask (L, length): which of them each new position
+        sees, itself and those before. Gradients don't flow through the cache. Raises ValueError when shapes don't fit, IndexError
+        when there is no room, which a compiled step finds as it runs.
+        """
+        shape, length, new = self.keys.shape, self.keys.shape[2], key.shape[2] if key.ndim == 4 else 0
+        expected = (*shape[:2], new, shape[3])
+        if not new or key.shape != expected or value.shape != expected:
+            raise ValueError(
+                f"KeyValueCache: expected keys and values {(*shape[:2], 'L', shape[3])}, got {key.shape} and "
+                f"{value.shape}{at_user()}"
+            )
+        with scope("cache"):
+            cells = arange(length)
+            last = take(cells, self.position + (new - 1), axis=0)  # an IndexError beyond the end
+            start = last - (new - 1)
+            inside = ((cells >= start) & (cells <= last))[:, None]
+            self.keys.data, self.values.data = [
+                where(inside, _spread(given.detach(), cells - start, new), old)
+                for given, old in (
+                    (key.astype(self.keys.dtype), self.keys),
+                    (value.astype(self.values.dtype), self.values),
+                )
+            ]
+            self.position.data = last + 1
+            return self.keys, self.values, cells <= start + arange(new)[:, None]
+
+    def attend(
+        self, query: Tensor, key: Tensor, value: Tensor, scale: float | None = None, enable_gqa: bool = False
+    ) -> Tensor:
+        """Write keys and values as `update`, and the attention of queries (batch, H, L, features) to all positions so far."""
+        keys, values, mask = self.update(key, value)
+        return functional.scaled_dot_product_attention(query, keys, values, mask, scale=scale, enable_gqa=enable_gqa)
+
+    def extra_repr(self) -> str:
+        """Its sizes."""
+        batch, heads, length, features = self.keys.shape
+        return f"batch={batch}, heads={heads}, length={length}, features={features}"
+
+
+def _spread(new: Tensor, places: Tensor, count: int) -> Tensor:
+    """New rows (batch, heads, count, features) by their places in the cache; what lies outside is any of them."""
+    return new if count == 1 else take(new, clip(places, 0, count - 1), axis=2)

@@ -1,4 +1,4 @@
-"""Modules that hold modules in order."""
+"""Modules that hold modules, or parameters, in order."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self, overload
 
 from adjoint import tracing
+from adjoint.tensors import Tensor
+from adjoint.tensors.functions import variable
 
-from .module import CHILD, Module
+from .module import CHILD, PARAMETER, Module, is_variable
 
-__all__ = ["ModuleDict", "ModuleList", "Sequential"]
+__all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
 
 
 class Ordered(Module):
@@ -150,3 +152,121 @@ class ModuleDict(Module):
 
     def __len__(self) -> int:
         return len(self.keys())
+
+
+def _parameter(value: Any) -> Tensor:
+    """A variable: the value itself if it is one, or one of its value."""
+    return value if isinstance(value, Tensor) and is_variable(value) else variable(value)
+
+
+class ParameterList(Module):
+    """A list whose parameters are found by the module that holds it; they are called "0", "1" and so on.
+
+    What is no variable becomes one of its value.
+    """
+
+    def __init__(self, values: Iterable[Any] = ()) -> None:
+        self.extend(values)
+
+    def append(self, value: Any) -> Self:
+        """Add a parameter at the end; gives the list back."""
+        setattr(self, str(len(self)), _parameter(value))
+        return self
+
+    def extend(self, values: Iterable[Any]) -> Self:
+        """Add parameters at the end; gives the list back."""
+        for value in values:
+            self.append(value)
+        return self
+
+    def __len__(self) -> int:
+        return len(list(self._own(PARAMETER)))
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return iter([parameter for _, parameter in self._own(PARAMETER)])
+
+    @overload
+    def __getitem__(self, index: int) -> Tensor: ...
+    @overload
+    def __getitem__(self, index: slice) -> ParameterList: ...
+    def __getitem__(self, index: int | slice) -> Tensor | ParameterList:
+        if isinstance(index, slice):
+            return ParameterList(list(self)[index])
+        parameter: Tensor = getattr(self, self._name_at(index))
+        return parameter
+
+    def __setitem__(self, index: int, value: Any) -> None:
+        setattr(self, self._name_at(index), _parameter(value))
+
+    def _name_at(self, index: int) -> str:
+        count = len(self)
+        if not -count <= index < count:
+            raise IndexError(f"ParameterList has {count} parameters; there is none at {index}")
+        return str(index % count)
+
+    def extra_repr(self) -> str:
+        """The shapes of its parameters."""
+        return ", ".join(str(parameter.shape) for parameter in self)
+
+
+class ParameterDict(Module):
+    """A dictionary whose parameters are found by the module that holds it, under their keys, in the order of insertion.
+
+    What is no variable becomes one of its value.
+    """
+
+    def __init__(self, values: Mapping[str, Any] | Iterable[tuple[str, Any]] = ()) -> None:
+        self.update(values)
+
+    def update(self, values: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
+        """Add parameters by name, from a dictionary or from pairs."""
+        for name, value in values.items() if isinstance(values, Mapping) else values:
+            self[name] = value
+
+    def keys(self) -> list[str]:
+        """The names."""
+        return [name for name, _ in self._own(PARAMETER)]
+
+    def values(self) -> list[Tensor]:
+        """The parameters."""
+        return [parameter for _, parameter in self._own(PARAMETER)]
+
+    def items(self) -> list[tuple[str, Tensor]]:
+        """The names and parameters."""
+        return list(self._own(PARAMETER))
+
+    def pop(self, name: str) -> Tensor:
+        """Take a parameter out, and give it back. Raises KeyError when there is none of this name."""
+        parameter = self[name]
+        del self[name]
+        return parameter
+
+    def __getitem__(self, name: str) -> Tensor:
+        if self._kinds.get(name) != PARAMETER:
+            raise KeyError(f"ParameterDict has no parameter {name!r}; there are {', '.join(self.keys()) or 'none'}")
+        parameter: Tensor = getattr(self, name)
+        return parameter
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if hasattr(type(self), name) or (name in self.__dict__ and name not in self._kinds):
+            raise KeyError(f"ParameterDict: {name!r} is an attribute of every ParameterDict, and can't be a key")
+        if not name or "." in name:
+            raise KeyError(f"ParameterDict: a parameter can't be called {name!r}; dots separate names")
+        setattr(self, name, _parameter(value))
+
+    def __delitem__(self, name: str) -> None:
+        self[name]
+        delattr(self, name)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self._kinds.get(name) == PARAMETER
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def __len__(self) -> int:
+        return len(self.keys())
+
+    def extra_repr(self) -> str:
+        """The names and shapes of its parameters."""
+        return ", ".join(f"{name}: {parameter.shape}" for name, parameter in self.items())

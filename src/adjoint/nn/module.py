@@ -11,6 +11,7 @@ from adjoint import tracing, tree
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray, variable
 from adjoint.tensors.functions import tensor as make_tensor
+from adjoint.tensors.leaving import leave
 from adjoint.tensors.located import enter_scope, leave_scope
 
 from .hooks import HookHandle, Hooks
@@ -22,6 +23,7 @@ PARAMETER = "parameter"
 BUFFER = "buffer"
 UNSAVED = "unsaved buffer"
 CHILD = "module"
+DEVICES = ("cpu", "cuda", "mps", "xpu", "meta")  # names that PyTorch gives to devices
 
 
 class KeyMismatch(NamedTuple):
@@ -183,6 +185,23 @@ class Module(tracing.Watched):
         self._kinds[name] = BUFFER if persistent else UNSAVED
         tracing.changed()
 
+    def register_parameter(self, name: str, param: Tensor | None) -> None:
+        """Make `param`, a variable or None, the parameter `name`.
+
+        Raises TypeError for what is neither, KeyError for a name that is taken.
+        """
+        if not name or "." in name:
+            raise KeyError(f"{type(self).__name__}: a parameter can't be called {name!r}; dots separate names")
+        if name not in self._kinds and hasattr(self, name):
+            raise KeyError(f"{type(self).__name__} has an attribute {name!r} already")
+        if param is not None and not is_variable(param):
+            raise TypeError(f"{type(self).__name__}.{name} must be a variable or None, not {param!r}")
+        setattr(self, name, param)
+
+    def register_module(self, name: str, module: Module) -> None:
+        """The same as `add_module`."""
+        self.add_module(name, module)
+
     def add_module(self, name: str, module: Module) -> None:
         """Make `module` the child called `name`, which may be any string without a dot, such as `"0"`."""
         if not isinstance(module, Module):
@@ -192,6 +211,33 @@ class Module(tracing.Watched):
         if name not in self._kinds and hasattr(type(self), name):
             raise KeyError(f"{type(self).__name__} has an attribute {name!r} already")
         setattr(self, name, module)
+
+    def get_submodule(self, target: str) -> Module:
+        """The module of this dotted name, such as `"encoder.layers.0"`; this one for `""`. Raises AttributeError without one."""
+        found: Module = self
+        for name in target.split(".") if target else ():
+            if found._kinds.get(name) != CHILD:
+                raise AttributeError(
+                    f"{type(self).__name__} has no module {target!r}: {type(found).__name__} has no {name!r}"
+                )
+            found = getattr(found, name)
+        return found
+
+    def get_parameter(self, target: str) -> Tensor:
+        """The parameter of this dotted name, such as `"encoder.layers.0.weight"`. Raises AttributeError without one."""
+        return self._found(target, PARAMETER)
+
+    def get_buffer(self, target: str) -> Tensor:
+        """The buffer of this dotted name, such as `"norm.running_mean"`. Raises AttributeError without one."""
+        return self._found(target, BUFFER, UNSAVED)
+
+    def _found(self, target: str, *kinds: str) -> Tensor:
+        path, _, name = target.rpartition(".")
+        owner = self.get_submodule(path)
+        if owner._kinds.get(name) not in kinds:
+            raise AttributeError(f"{type(owner).__name__} has no {kinds[0]} {name!r}")
+        tensor: Tensor = getattr(owner, name)
+        return tensor
 
     # ---------------------------------------------------------------- walks
 
@@ -305,7 +351,10 @@ class Module(tracing.Watched):
         if problems:
             raise ValueError(f"the state doesn't fit {type(self).__name__}:\n  " + "\n  ".join(problems))
         for key in shapes:
-            own[key].data = asarray(state[key], dtype=own[key].dtype)
+            value = asarray(state[key], dtype=own[key].dtype)
+            if value.requires_grad:
+                leave(value.node, "load_state_dict()")
+            own[key].data = value
         return KeyMismatch(missing, unexpected)
 
     def train(self, mode: bool = True) -> Self:
@@ -318,8 +367,8 @@ class Module(tracing.Watched):
         """The same as `train(False)`."""
         return self.train(False)
 
-    def zero_grad(self) -> None:
-        """Set the `.grad` of every parameter to None."""
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Set the `.grad` of every parameter to None; `set_to_none` is taken for PyTorch's sake."""
         for parameter in self.parameters():
             parameter.grad = None
 
@@ -329,8 +378,26 @@ class Module(tracing.Watched):
             parameter.requires_grad_(requires_grad)
         return self
 
-    def to(self, dtype: Any) -> Self:
-        """Cast all floating parameters and buffers to this dtype, in place. Gives the module back."""
+    def to(self, *where: Any, device: Any = None, dtype: Any = None) -> Self:
+        """Cast all floating parameters and buffers to a dtype, in place. Gives the module back.
+
+        `to("float64")` and `to(dtype=...)` cast; `to("cpu")` and `to(device="cpu")` change nothing, for here all is. Raises
+        ValueError for another device.
+        """
+        for given in where:
+            if isinstance(given, str) and (given.partition(":")[0] in DEVICES):
+                device = given
+            elif given is not None:
+                dtype = given
+        if device is not None and str(device).partition(":")[0] != "cpu":
+            raise ValueError(f"{type(self).__name__}.to: the only device is 'cpu', not {device!r}")
+        return self if dtype is None else self._cast(dtype)
+
+    def cpu(self) -> Self:
+        """The module itself: here all is on the processor."""
+        return self
+
+    def _cast(self, dtype: Any) -> Self:
         for _, tensor in self._named((PARAMETER, BUFFER, UNSAVED), "", True, True):
             if tensor.dtype.kind == "f":
                 # The tensor stays the same object, which an optimizer may hold; what it names becomes another variable.
@@ -340,11 +407,11 @@ class Module(tracing.Watched):
 
     def float(self) -> Self:
         """Cast all floating parameters and buffers to float32."""
-        return self.to("float32")
+        return self._cast("float32")
 
     def double(self) -> Self:
         """Cast all floating parameters and buffers to float64."""
-        return self.to("float64")
+        return self._cast("float64")
 
     # ---------------------------------------------------------------- text
 

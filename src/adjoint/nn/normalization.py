@@ -14,7 +14,10 @@ from adjoint.tensors.located import at_user
 from . import functional
 from .module import Module
 
-__all__ = ["BatchNorm1d", "BatchNorm2d", "GroupNorm", "LayerNorm", "RMSNorm"]
+__all__ = [
+    "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d", "LayerNorm",
+    "LocalResponseNorm", "RMSNorm",
+]  # fmt: skip
 
 
 class _BatchNorm(Module):
@@ -96,6 +99,84 @@ class BatchNorm2d(_BatchNorm):
 
     ranks = (4,)
     expected = "(N, C, H, W)"
+
+
+class BatchNorm3d(_BatchNorm):
+    """Each channel of volumes (N, C, D, H, W) normalized over the batch and its voxels; see `BatchNorm1d`."""
+
+    ranks = (5,)
+    expected = "(N, C, D, H, W)"
+
+
+class _InstanceNorm(_BatchNorm):
+    """What they share: each example by itself; they differ in the shapes that they take."""
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float = 0.1,
+        affine: bool = False,
+        track_running_stats: bool = False,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, dtype, bias=bias)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The normalized input, of its shape; one example without N will do. Raises ValueError for other shapes."""
+        if x.ndim not in (self.ranks[0] - 1, self.ranks[0]) or x.shape[-self.ranks[0] + 1] != self.num_features:
+            raise ValueError(f"{self!r}: expected shape {self.expected}, got {x.shape}{at_user()}")
+        by_itself = self.training or self.running_mean is None
+        whole = x if x.ndim == self.ranks[0] else x[None]
+        step = 0.0 if self.momentum is None else self.momentum
+        y = functional.instance_norm(
+            whole, self.running_mean, self.running_var, self.weight, self.bias, by_itself, step, self.eps
+        )
+        return y if whole is x else y[0]
+
+
+class InstanceNorm1d(_InstanceNorm):
+    """Each channel of each signal (N, C, L) normalized by itself; see `functional.instance_norm`.
+
+    Without `affine` there is no weight or bias; with `track_running_stats` evaluation mode takes running means and variances.
+    """
+
+    ranks = (3,)
+    expected = "(N, C, L) or (C, L)"
+
+
+class InstanceNorm2d(_InstanceNorm):
+    """Each channel of each image (N, C, H, W) normalized by itself; see `InstanceNorm1d`."""
+
+    ranks = (4,)
+    expected = "(N, C, H, W) or (C, H, W)"
+
+
+class InstanceNorm3d(_InstanceNorm):
+    """Each channel of each volume (N, C, D, H, W) normalized by itself; see `InstanceNorm1d`."""
+
+    ranks = (5,)
+    expected = "(N, C, D, H, W) or (C, D, H, W)"
+
+
+class LocalResponseNorm(Module):
+    """Each channel of (N, C, ...) divided by a power of its neighbours' mean square; see `functional.local_response_norm`."""
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
+        self.size = size
+        self.alpha = alpha
+        self.beta = beta
+        self.k = k
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The normalized input, of its shape."""
+        return functional.local_response_norm(x, self.size, self.alpha, self.beta, self.k)
+
+    def extra_repr(self) -> str:
+        """Its options."""
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
 
 
 class LayerNorm(Module):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from adjoint.tensors import Tensor
@@ -10,7 +11,7 @@ from adjoint.tensors.located import at_user
 
 from .module import Module
 
-__all__ = ["Flatten", "Identity"]
+__all__ = ["Flatten", "Identity", "Unflatten"]
 
 
 class Flatten(Module):
@@ -33,6 +34,29 @@ class Flatten(Module):
     def extra_repr(self) -> str:
         """Its axes."""
         return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
+
+
+class Unflatten(Module):
+    """Split the axis `dim` into axes of the sizes `unflattened_size`, one of which may be -1: (N, 784) to (N, 28, 28)."""
+
+    def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
+        self.dim = dim
+        self.unflattened_size = tuple(unflattened_size)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The input with that axis split. Raises IndexError where there is no such axis, ValueError where sizes don't fit."""
+        axis = self.dim + x.ndim if self.dim < 0 else self.dim
+        if not 0 <= axis < x.ndim:
+            raise IndexError(f"{self!r}: the input's shape {x.shape} has no axis {self.dim}{at_user()}")
+        known = 1
+        for size in self.unflattened_size:
+            known *= size if size != -1 else 1
+        sizes = [x.shape[axis] // max(known, 1) if size == -1 else size for size in self.unflattened_size]
+        return reshape(x, (*x.shape[:axis], *sizes, *x.shape[axis + 1 :]))
+
+    def extra_repr(self) -> str:
+        """Its axis and the sizes."""
+        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
 
 
 class Identity(Module):

@@ -13,9 +13,12 @@ from adjoint.api.modes import no_grad
 from adjoint.nn import Module
 from adjoint.tensors import Tensor
 
-__all__ = ["AveragedModel", "get_ema_avg_fn", "update_bn"]
+__all__ = [
+    "AveragedModel", "get_ema_avg_fn", "get_ema_multi_avg_fn", "get_swa_avg_fn", "get_swa_multi_avg_fn", "update_bn",
+]  # fmt: skip
 
 Average = Callable[[Tensor, Tensor, int], Tensor]
+Averages = Callable[[list[Tensor], list[Tensor], int], Any]
 
 
 def equal_average(average: Tensor, value: Tensor, count: int) -> Tensor:
@@ -36,13 +39,58 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
     return average
 
 
+def get_swa_avg_fn() -> Average:
+    """The equal average, which `AveragedModel` takes unless another is given.
+
+    >>> import adjoint as ad
+    >>> ad.optim.get_swa_avg_fn()(ad.tensor(1.0), ad.tensor(4.0), 2)
+    Tensor(2.)
+    """
+    return equal_average
+
+
+def _of_each(one: Average) -> Averages:
+    """An average of all parameters at once: the tensors of the first list get new values."""
+
+    def average(averages: list[Tensor], values: list[Tensor], count: int) -> None:
+        for mean, value in zip(averages, values, strict=True):
+            mean.data = one(mean.detach(), value, count)
+
+    return average
+
+
+def get_ema_multi_avg_fn(decay: float = 0.999) -> Averages:
+    """`get_ema_avg_fn` for all parameters at once, for `AveragedModel(multi_avg_fn=)`: it changes a list of averages.
+
+    >>> import adjoint as ad
+    >>> average = ad.tensor(1.0)
+    >>> ad.optim.get_ema_multi_avg_fn(0.5)([average], [ad.tensor(4.0)], 2)
+    >>> average
+    Tensor(2.5)
+    """
+    return _of_each(get_ema_avg_fn(decay))
+
+
+def get_swa_multi_avg_fn() -> Averages:
+    """The equal average of all parameters at once, for `AveragedModel(multi_avg_fn=)`: it changes a list of averages.
+
+    >>> import adjoint as ad
+    >>> average = ad.tensor(1.0)
+    >>> ad.optim.get_swa_multi_avg_fn()([average], [ad.tensor(4.0)], 2)
+    >>> average
+    Tensor(2.)
+    """
+    return _of_each(equal_average)
+
+
 class AveragedModel(Module):
     """A copy of `model` for averaged weights; `update_parameters(model)` after an optimizer's step takes it in.
 
     The first update copies; each further one is `avg_fn(average, value, count)`: the equal average of stochastic weight
     averaging (P. Izmailov and others, 2018, https://arxiv.org/abs/1803.05407) unless another is given, such as
     `get_ema_avg_fn(0.999)`. Buffers are copied, or averaged too with `use_buffers`. Calling it calls the copy, its
-    attribute `module`. PyTorch's class of that name has the same `state_dict`.
+    attribute `module`. `multi_avg_fn(averages, values, count)` gets all of them at once, in lists, and gives the averages new
+    values in place. PyTorch's class of that name has the same `state_dict`. Raises ValueError when both functions are given.
 
     >>> import adjoint as ad
     >>> model = ad.nn.Linear(1, 1)
@@ -56,10 +104,18 @@ class AveragedModel(Module):
 
     n_averaged: Tensor
 
-    def __init__(self, model: Module, avg_fn: Average | None = None, use_buffers: bool = False) -> None:
+    def __init__(
+        self,
+        model: Module,
+        avg_fn: Average | None = None,
+        use_buffers: bool = False,
+        multi_avg_fn: Averages | None = None,
+    ) -> None:
+        if avg_fn is not None and multi_avg_fn is not None:
+            raise ValueError("AveragedModel takes avg_fn or multi_avg_fn, not both")
         self.module = copy.deepcopy(model)
         self.register_buffer("n_averaged", np.array(0))
-        self.avg_fn = avg_fn if avg_fn is not None else equal_average
+        self.multi_avg_fn = multi_avg_fn or _of_each(avg_fn or equal_average)
         self.use_buffers = use_buffers
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -73,10 +129,13 @@ class AveragedModel(Module):
         pairs = list(zip(self.module.parameters(), model.parameters(), strict=True))
         buffers = list(zip(self.module.buffers(), model.buffers(), strict=True))
         averaged = [*pairs, *buffers] if self.use_buffers else pairs
+        # Counters such as that of batch norm's batches are integers and have no average.
+        mixed = [(average, value.detach()) for average, value in averaged if count and value.dtype.kind == "f"]
+        if mixed:
+            self.multi_avg_fn([average for average, _ in mixed], [value for _, value in mixed], count)
         for average, value in averaged:
-            # Counters such as that of batch norm's batches are integers and have no average.
-            mixed = count > 0 and value.dtype.kind == "f"
-            average.data = self.avg_fn(average.detach(), value.detach(), count) if mixed else value.detach()
+            if not count or value.dtype.kind != "f":
+                average.data = value.detach()
         if not self.use_buffers:
             for average, value in buffers:
                 average.data = value.detach()

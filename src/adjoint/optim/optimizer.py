@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Self
 
 import numpy as np
 
-from adjoint import tracing
-from adjoint.api.modes import no_grad
+from adjoint import tracing, tree
+from adjoint.api.modes import enable_grad, no_grad
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray
 from adjoint.tensors.named import variable_of
@@ -34,10 +34,56 @@ class _Numbers(tracing.Versioned, dict[str, Any]):
         if tracer is None and _are_numbers(value, super().get(name)):
             super().__setitem__(name, value)
             return
-        tracing.refuse(self, f"{type(self).__name__}[{name!r}]")
+        self._refuse(name)
         super().__setitem__(name, value)
+        self._changed()
+
+    def _refuse(self, name: str) -> None:
+        tracing.refuse(self, f"{type(self).__name__}[{name!r}]")
+
+    def _changed(self) -> None:
         self.version += 1
         tracing.changed()
+
+    def __delitem__(self, name: str) -> None:
+        self._refuse(name)
+        super().__delitem__(name)
+        self._changed()
+
+    def update(self, *others: Any, **entries: Any) -> None:
+        """Set entries, each as by `self[name] = value`."""
+        for name, value in dict(*others, **entries).items():
+            self[name] = value
+
+    def __ior__(self, other: Any) -> Self:  # type: ignore[override,misc]
+        self.update(other)
+        return self
+
+    def setdefault(self, name: str, default: Any = None) -> Any:
+        """The entry of a name, set if there was none."""
+        if name not in self:
+            self[name] = default
+        return self[name]
+
+    def pop(self, name: str, *default: Any) -> Any:
+        """Take an entry out, and give it."""
+        self._refuse(name)
+        found = super().pop(name, *default)
+        self._changed()
+        return found
+
+    def popitem(self) -> tuple[str, Any]:
+        """Take the last entry out, and give it with its name."""
+        self._refuse("...")
+        found = super().popitem()
+        self._changed()
+        return found
+
+    def clear(self) -> None:
+        """Take all entries out."""
+        self._refuse("...")
+        super().clear()
+        self._changed()
 
 
 def _are_numbers(new: Any, old: Any) -> bool:
@@ -67,8 +113,8 @@ class Optimizer(tracing.Watched):
 
     def __init__(self, parameters: Iterable[Tensor] | Iterable[dict[str, Any]], **defaults: Any) -> None:
         self.defaults = defaults
-        self.param_groups: list[Group] = []
-        self.state: list[State] = []  # one for each parameter, in the order of the groups
+        self.param_groups: list[Group] = tracing.VersionedList()
+        self.state: list[State] = tracing.VersionedList()  # one for each parameter, in the order of the groups
         source: Any = parameters
         if not isinstance(source, Iterable):
             hint = "; give it model.parameters()" if hasattr(source, "parameters") else ""
@@ -97,7 +143,7 @@ class Optimizer(tracing.Watched):
             if id(parameter) in known:
                 raise ValueError(f"{name} got a parameter of shape {parameter.shape} twice")
             known.add(id(parameter))
-        made = Group({**self.defaults, **group, "params": parameters})
+        made = Group({**self.defaults, **group, "params": tracing.VersionedList(parameters)})
         self.check(made)
         tracing.refuse(self, f"{name}.param_groups")
         self.param_groups.append(made)
@@ -120,9 +166,21 @@ class Optimizer(tracing.Watched):
         """The new value of a parameter. `state` is its own: what `prepare` gave at first, changed by `keep`."""
         raise NotImplementedError
 
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Update every parameter that has a `.grad`; all new values are evaluated together.
+
+        A `closure` is called first, with gradients on: it clears gradients, computes the loss, calls backward and returns the
+        loss, which `step` gives back; None without one.
+        """
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        self._descend()
+        return loss
+
     @no_grad()
-    def step(self) -> None:
-        """Update every parameter that has a `.grad`; all new values are evaluated together."""
+    def _descend(self) -> None:
         changed: list[Tensor] = []
         states = iter(self.state)
         with evaluated_soon():
@@ -141,11 +199,8 @@ class Optimizer(tracing.Watched):
 
     def _begin(self, parameter: Tensor, state: State, group: Group) -> None:
         """Fill the state of a parameter. It is there from then on, also where this step is only traced."""
-        if active() is None:
-            state.update(self.prepare(parameter, group))
-        else:
-            with tracing.paused():
-                state.update(self.prepare(parameter, group))
+        with tracing.paused():
+            dict.update(state, self.prepare(parameter, group))  # not counted as a change, which it is not to who traces
 
     def zero_grad(self) -> None:
         """Set the `.grad` of every parameter to None."""
@@ -196,7 +251,7 @@ class Optimizer(tracing.Watched):
             for key, value in other.items():
                 if key in self.defaults:
                     group[key] = value
-        self.state = entries
+        self.state = tracing.VersionedList(entries)
 
     def _restored(self, what: str, key: str, value: Any, parameter: Tensor) -> Any:
         """An entry of a loaded state in the form that `update` works with."""
@@ -205,10 +260,18 @@ class Optimizer(tracing.Watched):
         if isinstance(value, bool | int | float | None):
             return value
         tensor = asarray(value, dtype=parameter.dtype).detach()  # an object of its own: `keep` rebinds it
-        if tensor.shape != parameter.shape:
+        expected = self.shape_of(key, parameter)
+        if expected == () and tensor.shape == ():
+            return float(tensor.item())
+        if tensor.shape != expected:
             name = type(self).__name__
-            raise ValueError(f"{name}: {what} has shape {tensor.shape}, the parameter {parameter.shape}")
+            of = "the parameter" if expected == parameter.shape else "expected"
+            raise ValueError(f"{name}: {what} has shape {tensor.shape}, {of} {expected}")
         return tensor
+
+    def shape_of(self, key: str, parameter: Tensor) -> tuple[int, ...]:
+        """The shape of an entry of a parameter's state: () for numbers, which PyTorch holds in tensors. Here the parameter's."""
+        return parameter.shape
 
     def __getattr__(self, name: str) -> Any:
         # Reached only where no ordinary attribute has that name.
@@ -250,3 +313,6 @@ def betas_in_range(name: str, betas: Sequence[float]) -> None:
     """Raise ValueError unless both are at least 0 and below 1."""
     if len(betas) != 2 or not all(0 <= beta < 1 for beta in betas):
         raise ValueError(f"{name}: betas must be two numbers from 0 up to 1; they are {betas}")
+
+
+tree.register(tracing.VersionedList, lambda x: (x, None), lambda keys, children: list(children))

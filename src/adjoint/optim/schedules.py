@@ -18,6 +18,7 @@ from .optimizer import Optimizer
 __all__ = [
     "ConstantLR",
     "CosineAnnealingLR",
+    "CosineAnnealingWarmRestarts",
     "ExponentialLR",
     "LRScheduler",
     "LambdaLR",
@@ -193,6 +194,29 @@ class CosineAnnealingLR(LRScheduler):
     def rate(self, step: int, base: float) -> float:
         """`eta_min + (base - eta_min) * (1 + cos(π * step / T_max)) / 2`."""
         return self.eta_min + (base - self.eta_min) * (1 + math.cos(math.pi * step / self.T_max)) / 2
+
+
+class CosineAnnealingWarmRestarts(LRScheduler):
+    """From the rate down to `eta_min` along half a cosine in `T_0` steps, then anew, each time `T_mult` times as long.
+
+    (I. Loshchilov and F. Hutter, 2017, https://arxiv.org/abs/1608.03983.)
+    """
+
+    def __init__(self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0) -> None:
+        self.T_0 = at_least_one("CosineAnnealingWarmRestarts", "T_0", T_0)
+        self.T_mult = at_least_one("CosineAnnealingWarmRestarts", "T_mult", T_mult)
+        self.eta_min = eta_min
+        super().__init__(optimizer)
+
+    def rate(self, step: int, base: float) -> float:
+        """`eta_min + (base - eta_min) * (1 + cos(π * s / T)) / 2`, s steps into a stretch of T."""
+        length = self.T_0
+        if self.T_mult == 1:
+            step %= length
+        while step >= length:
+            step -= length
+            length *= self.T_mult
+        return self.eta_min + (base - self.eta_min) * (1 + math.cos(math.pi * step / length)) / 2
 
 
 class LambdaLR(LRScheduler):

@@ -24,9 +24,21 @@ MIN_HEAT, MAX_HEAT = 5, (24, 8)  # elements from which an array is shown in colo
 LIMIT = 3_000  # boxes that a page holds; a bigger graph folds before
 # The scripts of a page, in the order in which they are read; they share one scope.
 ENGINE = ("arrays", "elementwise", "array_steps", "program")
-SHOWING = ("elements", "numbers", "view", "layout", "canvas", "heat", "moving", "compare", "panel", "acting")
+SHOWING = (
+    "elements",
+    "numbers",
+    "view",
+    "layout",
+    "canvas",
+    "heat",
+    "moving",
+    "compare",
+    "tangents",
+    "panel",
+    "acting",
+)
 EXPLORER = (*ENGINE, *SHOWING, "opening")
-PLAYGROUND = (*ENGINE, *SHOWING, "recording", "parser", "reversing", "gallery", "playground")
+PLAYGROUND = (*ENGINE, *SHOWING, "recording", "parser", "reversing", "gallery", "playground", "learning", "training")
 
 # Nothing may be fetched, sent or framed; the page's own style and script are all that there is.
 POLICY = (

@@ -182,7 +182,8 @@ def stop_gradient(x: Node) -> Node:
 
 def select(x: Node, index: int) -> Node:
     """One output of a node with several."""
-    return Node(SELECT, (x,), index, x.type[index], x.site, x.offset, x.tracked)
+    type = x.type[index]
+    return Node(SELECT, (x,), index, type, x.site, x.offset, x.tracked and type.inexact)
 
 
 def cast(x: Node, dtype: DType) -> Node:

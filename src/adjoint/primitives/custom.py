@@ -78,6 +78,23 @@ class _Named:
         return self.rule(cotangents, node)
 
 
+def _closed_vjp(u: Any, out: Node, wanted: Sequence[bool]) -> list[Node | None]:
+    if any(wanted[1:]):
+        raise RuntimeError(out.attributes)
+    return [u, *[None] * (len(out.inputs) - 1)]
+
+
+# The first input. The others are what its value was computed from by means that no derivative is known of.
+CLOSED = Primitive(
+    "closed", lambda message, type: lambda x, *others: x, _closed_vjp, view=True, key=lambda message: None
+)  # fmt: skip
+
+
+def closed(x: Node, sources: Sequence[Node], message: str) -> Node:
+    """x, whose derivative by what the sources depend on raises RuntimeError(message)."""
+    return record(CLOSED, (x, *sources), message, x.type)
+
+
 # Host calls -----------------------------------------------------------------------------------------------------------
 
 

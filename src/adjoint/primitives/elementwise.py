@@ -20,7 +20,18 @@ from adjoint.primitives.core import BOOL, binary, cast, conform, conjugate, cons
 # The two products of the chain rule -----------------------------------------------------------------------------------
 
 
+def _complex_masked(ufunc: Any, a: Any, b: Any, out: Any, dead: Any) -> Any:
+    """A product or quotient of complex numbers: where it is finite a zero has made it zero, so only the rest is looked at."""
+    out = ufunc(a, b, out=out)
+    if not np.isfinite(out).all():
+        out = np.asarray(out)
+        np.copyto(out, 0, where=np.broadcast_to(dead(), out.shape) & ~np.isfinite(out))
+    return out
+
+
 def _masked_multiply(a: Any, b: Any, out: Any = None) -> Any:
+    if np.asarray(a).dtype.kind == "c":
+        return _complex_masked(np.multiply, a, b, out, lambda: (np.asarray(a) == 0) | (np.asarray(b) == 0))
     dead = (np.asarray(a) == 0) | (np.asarray(b) == 0)
     if out is None:
         out = np.empty(dead.shape, np.result_type(a, b))
@@ -30,6 +41,8 @@ def _masked_multiply(a: Any, b: Any, out: Any = None) -> Any:
 
 
 def _masked_divide(u: Any, b: Any, out: Any = None) -> Any:
+    if np.asarray(u).dtype.kind == "c":
+        return _complex_masked(np.divide, u, b, out, lambda: np.asarray(u) == 0)
     dead = np.broadcast_to(np.asarray(u) == 0, np.broadcast_shapes(np.shape(u), np.shape(b)))
     if out is None:
         out = np.empty(dead.shape, np.result_type(u, b))

@@ -1,4 +1,4 @@
-"""Pooling over the last two axes; any axes may lie in front, so that a batch of images is one more of them.
+"""Pooling over the last axes, as many as a `Pool` has; any axes may lie in front, so that a batch of images is one more of them.
 
 `max_pool` gives values. Its derivative moves cotangents by `max_pool_positions`, the number of each window's largest cell:
 `pool_put` and `pool_take` at given positions are linear, and each other's adjoints. So are `pool_sum`, from which averages
@@ -13,22 +13,30 @@ from adjoint.dtypes import int32, uint8
 from adjoint.graph import Node, Primitive, array_type, record
 from adjoint.primitives import pooling_kernels as kernels
 from adjoint.primitives.core import register
-
-Pair = tuple[int, int]
+from adjoint.shapes import Shape, size_of
 
 
 class Pool(NamedTuple):
-    """How windows lie in an image: rows first, then columns. `before` counts the cells outside before the first pixel.
+    """How windows lie in an image, axis by axis: rows, then columns. `before` counts the cells outside before the first pixel.
 
     `counts` are the windows along each axis: the last may reach outside. Cells outside are -inf to a maximum, 0 to a sum.
     """
 
-    sizes: Pair
-    stride: Pair
-    dilation: Pair
-    before: Pair
-    extents: Pair
-    counts: Pair
+    sizes: Shape
+    stride: Shape
+    dilation: Shape
+    before: Shape
+    extents: Shape
+    counts: Shape
+
+    @property
+    def rank(self) -> int:
+        """Over how many axes."""
+        return len(self.sizes)
+
+    def over(self, shape: Shape, extents: Shape) -> Shape:
+        """A shape whose last axes become these."""
+        return (*shape[: len(shape) - len(extents)], *extents)
 
 
 MAX_POOL = Primitive(
@@ -64,14 +72,14 @@ POOL_SPREAD = Primitive(
 @register
 def max_pool(x: Node, pool: Pool) -> Node:
     """The largest of each window, NaN where there is one: (..., *extents) to (..., *counts)."""
-    return record(MAX_POOL, (x,), pool, array_type((*x.shape[:-2], *pool.counts), x.dtype))
+    return record(MAX_POOL, (x,), pool, array_type(pool.over(x.shape, pool.counts), x.dtype))
 
 
 @register
 def max_pool_positions(x: Node, pool: Pool) -> Node:
-    """Which cell of each window holds its largest number, the first of equals: row * sizes[1] + column, or a NaN's."""
-    dtype = uint8 if pool.sizes[0] * pool.sizes[1] <= 256 else int32
-    return record(MAX_POOL_POSITIONS, (x,), pool, array_type((*x.shape[:-2], *pool.counts), dtype))
+    """Which cell of each window holds its largest number, the first of equals, counted row by row, or a NaN's."""
+    dtype = uint8 if size_of(pool.sizes) <= 256 else int32
+    return record(MAX_POOL_POSITIONS, (x,), pool, array_type(pool.over(x.shape, pool.counts), dtype))
 
 
 @register
@@ -83,16 +91,16 @@ def pool_take(x: Node, positions: Node, pool: Pool) -> Node:
 @register
 def pool_put(u: Node, positions: Node, pool: Pool) -> Node:
     """The adjoint of `pool_take`: zeros (..., *extents) to which each u is added in its window's cell."""
-    return record(POOL_PUT, (u, positions), pool, array_type((*u.shape[:-2], *pool.extents), u.dtype))
+    return record(POOL_PUT, (u, positions), pool, array_type(pool.over(u.shape, pool.extents), u.dtype))
 
 
 @register
 def pool_sum(x: Node, pool: Pool) -> Node:
     """The sum of each window: (..., *extents) to (..., *counts)."""
-    return record(POOL_SUM, (x,), pool, array_type((*x.shape[:-2], *pool.counts), x.dtype))
+    return record(POOL_SUM, (x,), pool, array_type(pool.over(x.shape, pool.counts), x.dtype))
 
 
 @register
 def pool_spread(u: Node, pool: Pool) -> Node:
     """The adjoint of `pool_sum`: zeros (..., *extents) to which each u is added all over its window."""
-    return record(POOL_SPREAD, (u,), pool, array_type((*u.shape[:-2], *pool.extents), u.dtype))
+    return record(POOL_SPREAD, (u,), pool, array_type(pool.over(u.shape, pool.extents), u.dtype))

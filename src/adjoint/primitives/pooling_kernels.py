@@ -1,7 +1,7 @@
 """NumPy's pooling: cell by cell of the window, for all windows at once.
 
 A maximum or a sum over a window is one over its rows and then over its columns, so it takes as many passes as a window has
-rows and columns, not cells. Cells outside the image take part in nothing.
+rows and columns together, not cells. Cells outside the image take part in nothing.
 """
 
 from __future__ import annotations
@@ -31,10 +31,9 @@ def _stretches(pool: Pool, axis: int) -> list[tuple[slice, slice]]:
 
 def _cells(pool: Pool) -> Iterator[tuple[int, Any, Any]]:
     """For each cell of a window: its number, the windows that have it inside, and the pixels, as indices."""
-    for number, ((rows, top), (columns, left)) in enumerate(
-        itertools.product(_stretches(pool, 0), _stretches(pool, 1))
-    ):
-        yield number, (..., rows, columns), (..., top, left)
+    along = [_stretches(pool, axis) for axis in range(pool.rank)]
+    for number, places in enumerate(itertools.product(*along)):
+        yield number, (..., *[windows for windows, _ in places]), (..., *[pixels for _, pixels in places])
 
 
 def _overlap(pool: Pool) -> bool:
@@ -47,8 +46,8 @@ def _covers(stretches: list[tuple[slice, slice]], count: int) -> bool:
 
 
 def _reduced(x: Any, pool: Pool, axis: int, ufunc: Any, start: float) -> Any:
-    """A ufunc over the windows' cells along an axis, counted from the end: -2 rows, -1 columns."""
-    stretches, count = _stretches(pool, axis + 2), pool.counts[axis + 2]
+    """A ufunc over the windows' cells along an axis, counted from the end: -1 columns."""
+    stretches, count = _stretches(pool, axis + pool.rank), pool.counts[axis]
     tail: Any = (slice(None),) * (-1 - axis)
     parts = [x[(..., pixels, *tail)] for _, pixels in stretches]
     if _covers(stretches, count):
@@ -68,7 +67,9 @@ def _reduced(x: Any, pool: Pool, axis: int, ufunc: Any, start: float) -> Any:
 
 def _along(x: Any, pool: Pool, ufunc: Any, start: float) -> Any:
     """A ufunc over the windows' rows, then over their columns."""
-    result = _reduced(_reduced(x, pool, -2, ufunc, start), pool, -1, ufunc, start)
+    result = x
+    for axis in range(-pool.rank, 0):
+        result = _reduced(result, pool, axis, ufunc, start)
     return np.array(result) if np.may_share_memory(result, x) else result
 
 
@@ -84,13 +85,14 @@ def total(x: Any, pool: Pool) -> Any:
 
 def spread(u: Any, pool: Pool) -> Any:
     """The adjoint of `total`: columns first, then rows."""
-    lead = u.shape[:-2]
-    columns = np.zeros((*lead, pool.counts[0], pool.extents[1]), u.dtype)
-    for windows, pixels in _stretches(pool, 1):
-        columns[..., pixels] += u[..., windows]
-    result = np.zeros((*lead, *pool.extents), u.dtype)
-    for windows, pixels in _stretches(pool, 0):
-        result[..., pixels, :] += columns[..., windows, :]
+    result = u
+    for axis in range(-1, -pool.rank - 1, -1):
+        tail: Any = (slice(None),) * (-1 - axis)
+        extent = pool.extents[axis]
+        wide = np.zeros((*result.shape[:axis], extent, *result.shape[result.ndim + axis + 1 :]), u.dtype)
+        for windows, pixels in _stretches(pool, axis + pool.rank):
+            wide[(..., pixels, *tail)] += result[(..., windows, *tail)]
+        result = wide
     return result
 
 
@@ -128,7 +130,7 @@ def take(x: Any, positions: Any, pool: Pool) -> Any:
 
 def put(u: Any, positions: Any, pool: Pool) -> Any:
     """The adjoint of `take`."""
-    result = np.zeros((*u.shape[:-2], *pool.extents), u.dtype)
+    result = np.zeros(pool.over(u.shape, pool.extents), u.dtype)
     given, target = _bits(u), _bits(result)
     overlap = _overlap(pool)
     for number, windows, pixels in _cells(pool):

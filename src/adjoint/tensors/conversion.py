@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
 from adjoint import tracing
-from adjoint.dtypes import BY_NUMPY, DType, as_dtype, default_dtype, scalar_dtype
+from adjoint.composites.shaping import stack
+from adjoint.dtypes import BY_NUMPY, DType, as_dtype, default_dtype, promote, scalar_dtype
 from adjoint.execution.memory import copied
 from adjoint.graph import Node, Variable, array_type
-from adjoint.primitives.core import cast, is_scalar, leaf, ops, stop_gradient, typed, version
+from adjoint.primitives.core import cast, is_scalar, leaf, marker, ops, stop_gradient, typed, version
+from adjoint.tensors.leaving import leave
 from adjoint.tensors.located import at_user, explained
 from adjoint.tensors.named import Named
 from adjoint.tensors.pending import force_array
 from adjoint.unknown import Unknown
 
-__all__ = ["a", "array_node", "as_node", "dtype_of", "read_only", "traced_leaf"]
+__all__ = ["a", "array_node", "as_node", "dtype_of", "read_only", "stacked", "traced_leaf"]
 
 
 def as_node(x: Any, beside: DType | None = None) -> Node:
     """The node of a tensor, or of data: an array keeps its dtype, Python numbers take the default ones. NumPy's scalars adapt to
-    a dtype `beside` them as Python's do; alone they keep their own."""
+    a dtype `beside` them as Python's do; alone they keep their own. Lists that hold tensors become a stack of them."""
     if isinstance(x, Named):
         return x.node
     if isinstance(x, Node):
@@ -29,39 +32,124 @@ def as_node(x: Any, beside: DType | None = None) -> Node:
     if is_scalar(x) and (beside is not None or not isinstance(x, np.generic)):
         dtype = scalar_dtype(x, beside)
         return ops.full(typed(x, dtype), array_type((), dtype))
+    if beside is not None and isinstance(x, (list, tuple)):
+        return stacked(x, beside=beside)
     return array_node(x, None, None)
 
 
 def array_node(x: Any, dtype: DType | None, copy: bool | None, variable: Variable | None = None) -> Node:
-    """A leaf from an array-like. Writable memory of others is copied unless `copy` is False."""
+    """A leaf from an array-like. Writable memory of others is copied unless `copy` is False. What holds tensors keeps their
+    derivatives, unless a tracked variable starts here."""
+    if type(x) is np.ndarray and x.dtype == object:
+        x = x.tolist()
+    if isinstance(x, (list, tuple)) and _holds_tensors(x):
+        return _from_node(stacked(x, dtype), dtype, variable)
     if isinstance(x, Named):
-        if tracing.active() is not None and x.node.value is None:
-            return traced_leaf(x.node, dtype or x.node.type.dtype, variable)
+        if x.node.tracked or (tracing.active() is not None and x.node.value is None):
+            return _from_node(x.node, dtype, variable)
         array = force_array(x.node)
     elif isinstance(x, (np.ndarray, np.generic)):
+        if type(x) is not np.ndarray and np.any(getattr(x, "mask", False)):
+            raise TypeError(
+                f"tensor: a masked array has no value where it is masked; give array.filled(value){at_user()}"
+            )
         array = np.asarray(x)
     elif type(x) is Unknown and (dtype is None or dtype.kind == "f"):
         return traced_leaf(
             ops.full(x, array_type((), dtype or scalar_dtype(x, None))), dtype or scalar_dtype(x, None), variable
         )
+    elif isinstance(getattr(x, "data", None), Named):  # a labelled array around a tensor
+        return array_node(x.data, dtype, copy, variable)
     elif hasattr(x, "__array__") or hasattr(x, "__dlpack__"):
         array = np.from_dlpack(x) if not hasattr(x, "__array__") else np.asarray(x)
     else:
         array = _from_python(x, dtype is None)
         copy = False
+    if array.dtype == object and type(x) is not np.ndarray:
+        return array_node(array, dtype, copy, variable)
     if array.dtype not in BY_NUMPY and array.dtype.newbyteorder("=") in BY_NUMPY:
         array = array.astype(array.dtype.newbyteorder("="))
     if array.dtype not in BY_NUMPY:
         dtype_of(array.dtype)  # raises, naming the dtype
     chosen = dtype or BY_NUMPY[array.dtype]
     if array.dtype != chosen.dtype:
-        if chosen.kind != "c" and array.dtype.kind == "c":
-            raise TypeError(f"cannot make a {chosen.name} tensor of complex data; take .real first{at_user()}")
+        _check_real(array.dtype.kind, chosen)
         with np.errstate(all="ignore"):
             array = copied(array, chosen.dtype)
     elif copy or (copy is None and _may_change(array)):
         array = copied(array, chosen.dtype)
     return leaf(array, array_type(array.shape, chosen), variable)
+
+
+def _check_real(kind: str, chosen: DType) -> None:
+    if chosen.kind != "c" and kind == "c":
+        raise TypeError(f"cannot make a {chosen.name} tensor of complex data; take .real first{at_user()}")
+
+
+def _from_node(node: Node, dtype: DType | None, variable: Variable | None) -> Node:
+    """What a node becomes as a tensor's data: itself under a new name, or where a tracked variable starts, its value."""
+    chosen = dtype or node.type.dtype
+    _check_real(node.type.dtype.kind, chosen)
+    if variable is None or not variable.tracked:
+        return marker(cast(node, chosen), variable)
+    if tracing.active() is not None and node.value is None:
+        return traced_leaf(node, chosen, variable)
+    if node.tracked:
+        leave(node, "a new variable")
+    return array_node(force_array(node), chosen, None, variable)
+
+
+# Lists that hold tensors ----------------------------------------------------------------------------------------------
+
+
+def stacked(x: Any, dtype: DType | None = None, beside: DType | None = None) -> Node:
+    """Nested lists of tensors, arrays and numbers as one node, a stack at every level. Dtypes are promoted as operators do;
+    numbers alone adapt to a dtype `beside` them.
+
+    Raises ValueError for sequences of different lengths, TypeError for what isn't numbers.
+    """
+    arrays: list[DType] = []
+    numbers: list[Any] = []
+    _survey(x, arrays, numbers)
+    common = dtype
+    if common is None:
+        common = functools.reduce(promote, arrays) if arrays else None
+        for number in numbers:
+            own = scalar_dtype(number, common or beside)
+            common = own if common is None else promote(common, own)
+    return _stack(x, common or default_dtype())
+
+
+def _survey(x: Any, arrays: list[DType], numbers: list[Any]) -> None:
+    """Note the dtypes of the tensors and arrays in nested lists, and a number of each kind."""
+    kinds = set()
+    for y in x:
+        if isinstance(y, Named):
+            arrays.append(y.node.type.dtype)
+        elif isinstance(y, (list, tuple)):
+            _survey(y, arrays, numbers)
+        elif is_scalar(y):
+            if type(y) not in kinds:
+                kinds.add(type(y))
+                numbers.append(y)
+        else:
+            arrays.append(array_node(y, None, None).type.dtype)
+
+
+def _stack(x: Any, dtype: DType) -> Node:
+    if isinstance(x, Named):
+        _check_real(x.node.type.dtype.kind, dtype)
+        return cast(x.node, dtype)
+    if is_scalar(x):
+        _check_real("c" if isinstance(x, complex) else "f", dtype)
+        return ops.full(typed(x, dtype), array_type((), dtype))
+    if not isinstance(x, (list, tuple)) or not _holds_tensors(x):
+        return array_node(x, dtype, None)
+    parts = [_stack(y, dtype) for y in x]
+    if any(y.type.shape != parts[0].type.shape for y in parts):
+        shapes = ", ".join(dict.fromkeys(str(y.type.shape) for y in parts))
+        raise ValueError(f"tensor: nested sequences of different lengths: parts of shapes {shapes}{at_user()}")
+    return stack(parts, 0)
 
 
 def traced_leaf(node: Node, dtype: DType, variable: Variable | None) -> Node:
@@ -101,8 +189,6 @@ def _may_change(array: Any) -> bool:
 
 
 def _from_python(x: Any, default: bool) -> Any:
-    if isinstance(x, (list, tuple)) and _holds_tensors(x):
-        x = _evaluated(x)
     try:
         array = np.asarray(x)
     except ValueError:
@@ -127,19 +213,20 @@ def _first_leaf(x: Any) -> Any:
 
 
 def _holds_tensors(x: Any) -> bool:
-    return any(isinstance(y, Named) or (isinstance(y, (list, tuple)) and _holds_tensors(y)) for y in x)
+    """Whether nested lists hold a tensor, or a number that only a compiled function's call knows."""
+    for y in x:
+        kind = type(y)
+        if kind is float or kind is int:
+            continue
+        if isinstance(y, Named) or kind is Unknown or (isinstance(y, (list, tuple)) and _holds_tensors(y)):
+            return True
+    return False
 
 
 def _holds_arrays(x: Any) -> bool:
     return any(
         isinstance(y, (np.ndarray, np.generic)) or (isinstance(y, (list, tuple)) and _holds_arrays(y)) for y in x
     )
-
-
-def _evaluated(x: Any) -> Any:
-    return [
-        force_array(y.node) if isinstance(y, Named) else _evaluated(y) if isinstance(y, (list, tuple)) else y for y in x
-    ]
 
 
 def a(x: Any) -> str:

@@ -8,6 +8,7 @@ the user's line.
 from __future__ import annotations
 
 import builtins
+import math
 import operator
 from collections.abc import Callable, Sequence
 from sys import _getframe
@@ -22,10 +23,10 @@ from adjoint.primitives import elementwise as _elementwise
 from adjoint.primitives.core import cast, full as _full, is_scalar, ops
 from adjoint.shapes import as_shape, broadcast_shapes, normalize_axis, resolve_reshape
 from adjoint.tensors.elementwise import *  # noqa: F403
-from adjoint.tensors.elementwise import Operand, _unary
+from adjoint.tensors.elementwise import Operand, _unary, add, multiply
 from adjoint.tensors.located import MISTAKES, at_user, enter_scope, explained, leave_scope
 from adjoint.tensors.pending import count_pending, force_array
-from adjoint.tensors.conversion import array_node, as_node, dtype_of
+from adjoint.tensors.conversion import a, array_node, as_node, dtype_of
 from adjoint.tensors.gradients import check_differentiable
 from adjoint.tensors.named import recorded, wrap
 from adjoint.tensors.tensor import Tensor
@@ -33,6 +34,8 @@ from adjoint.tensors.tensor import Tensor
 Axis = int | tuple[int, ...] | None
 DTypeLike = Any
 Array = np.ndarray[Any, Any]
+
+ARRAYS = (Tensor, np.ndarray, list, tuple)  # what has elements, where a number will do too
 
 _operator: Callable[[Tensor, Any], Tensor]
 
@@ -137,8 +140,8 @@ def empty(shape: Any, *, dtype: DTypeLike = None) -> Tensor:
 
 
 def full(shape: Any, fill_value: Any, *, dtype: DTypeLike = None) -> Tensor:
-    """One number repeated in a shape. Its dtype is that of the number (a tensor is broadcast, with its gradient)."""
-    if isinstance(fill_value, Tensor):
+    """One number repeated in a shape. Its dtype is that of the number (a tensor or a list is broadcast, with its gradient)."""
+    if isinstance(fill_value, ARRAYS):
         filled = broadcast_to(fill_value, as_shape(shape, "full"))
         return filled if dtype is None else astype(filled, dtype)
     node = as_node(fill_value)
@@ -158,20 +161,36 @@ def ones_like(x: Operand, /, *, dtype: DTypeLike = None) -> Tensor:
 
 
 def full_like(x: Operand, /, fill_value: Any, *, dtype: DTypeLike = None) -> Tensor:
-    """One number repeated in x's shape and dtype."""
+    """One number repeated in x's shape and dtype (a tensor or a list is broadcast, with its gradient)."""
     node = as_node(x)
+    if isinstance(fill_value, ARRAYS):
+        return astype(broadcast_to(fill_value, node.shape), dtype or node.dtype)
     return _filled("full_like", node.shape, fill_value, dtype or node.dtype)
 
 
 def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype: DTypeLike = None) -> Tensor:
-    """start, start + step, ... below stop (0 to start when stop is left out): int64 for ints, else the default floating."""
+    """start, start + step, ... below stop (0 to start when stop is left out): int64 for ints, else the default floating.
+
+    Where start or step are tensors with one element, the result is differentiable in them.
+    """
     if stop is None:
         start, stop = 0, start
+    given: list[Any] = [start, stop, step]
+    start, stop, step = (_number(v) for v in given)
     if step == 0:
         raise ValueError(f"arange: step is zero{at_user()}")
     integral = builtins.all(isinstance(v, int) for v in (start, stop, step))
+    if builtins.any(isinstance(v, Tensor) and v.requires_grad for v in given):
+        places = arange(builtins.max(math.ceil((stop - start) / step), 0))
+        spaced = add(given[0], multiply(given[2], places))
+        return spaced if dtype is None else astype(spaced, dtype)
     chosen = dtype_of(dtype) if dtype is not None else dtype_of("int64") if integral else default_dtype()
     return wrap(array_node(np.arange(start, stop, step).astype(chosen.dtype), None, False))
+
+
+def _number(v: Any) -> Any:
+    """The value of a tensor where its number decides a shape."""
+    return force_array(v.node).item() if isinstance(v, Tensor) and v.size == 1 else v
 
 
 def linspace(start: Any, stop: Any, /, num: int, *, dtype: DTypeLike = None, endpoint: bool = True) -> Tensor:
@@ -353,8 +372,10 @@ def std(x: Operand, /, axis: Axis = None, *, correction: float = 0.0, keepdims: 
     return _composite("std", reductions.std, as_node(x), axis, correction, keepdims)
 
 
-def norm(x: Operand, /, ord: float = 2, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
+def norm(x: Operand, /, ord: Any = 2, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """The vector norm of order `ord` over axes (None: all); its derivative is 0 where it is 0."""
+    if isinstance(ord, ARRAYS):
+        raise TypeError(f"norm: ord is a number, got {a(ord)}{at_user()}")
     return _composite("norm", reductions.norm, as_node(x), ord, axis, keepdims)
 
 
@@ -540,9 +561,9 @@ def roll(x: Operand, /, shift: Any, *, axis: Axis = None) -> Tensor:
     return _composite("roll", shaping.roll, as_node(x), shift, axis)
 
 
-def pad(x: Operand, /, widths: Any, *, value: complex = 0) -> Tensor:
-    """A constant put around x. widths: (before, after) for each axis, or one pair or number for all."""
-    return _composite("pad", shaping.pad, as_node(x), widths, value)
+def pad(x: Operand, /, widths: Any, *, value: Any = 0) -> Tensor:
+    """One number put around x, a tensor with its gradient. widths: (before, after) for each axis, or one for all."""
+    return _composite("pad", shaping.pad, as_node(x), widths, value if is_scalar(value) else as_node(value))
 
 
 def unfold(x: Operand, /, kernel_size: Any, *, stride: Any = 1, padding: Any = 0, dilation: Any = 1) -> Tensor:

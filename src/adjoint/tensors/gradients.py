@@ -11,7 +11,7 @@ from adjoint.dtypes import DType
 from adjoint.graph import Node, Variable, mode
 from adjoint.primitives import elementwise
 from adjoint.primitives.core import FULL, IDENTITY, LEAF, PLACEHOLDER, VERSION, cast, leaf, marker, stop_gradient
-from adjoint.primitives.custom import CUSTOM, HOST_CALL
+from adjoint.primitives.custom import CLOSED, CUSTOM, HOST_CALL
 from adjoint.tensors.conversion import as_node, traced_leaf
 from adjoint.tensors.located import at_user, recording_at_user
 from adjoint.tensors.named import Named, own, recorded, variable_of, wrap
@@ -181,7 +181,7 @@ def _variables(root: Node) -> tuple[list[Node], bool]:
     for node in order:  # which grows on the way
         op = node.op
         if op in _LOOKED_AT:
-            if op is CUSTOM or op is HOST_CALL:
+            if op is CUSTOM or op is HOST_CALL or op is CLOSED:
                 custom = True
             elif op is PLACEHOLDER:
                 raise RuntimeError(
@@ -201,4 +201,4 @@ def _variables(root: Node) -> tuple[list[Node], bool]:
     return leaves, custom
 
 
-_LOOKED_AT = frozenset({LEAF, VERSION, IDENTITY, CUSTOM, HOST_CALL, PLACEHOLDER})
+_LOOKED_AT = frozenset({LEAF, VERSION, IDENTITY, CUSTOM, HOST_CALL, CLOSED, PLACEHOLDER})

@@ -31,9 +31,14 @@ def _binary_operator(name: str, function: Callable[[Any, Any], Node], reflected:
             b = other
         elif isinstance(other, (Tensor, np.ndarray, np.generic)):
             b = as_node(other)
-        elif other is None or isinstance(other, (str, bytes, list, tuple, dict, set)):
-            hint = "; make it a tensor first: ad.tensor([...])" if isinstance(other, (list, tuple)) else ""
-            raise TypeError(f"{name}: a Tensor and {a(other)} do not go together{hint}{at_user()}")
+        elif isinstance(other, (list, tuple)):
+            b = as_node(other, self.node.type.dtype)
+        elif other is None or isinstance(other, (str, bytes, dict, set)):
+            raise TypeError(f"{name}: a Tensor and {a(other)} do not go together{at_user()}")
+        elif getattr(other, "__array_ufunc__", False) is not None and hasattr(type(other), "__array__"):
+            b = as_node(
+                other
+            )  # a column of a table, a labelled array: what they would make of a tensor has no derivative
         else:
             return NotImplemented
         try:

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from adjoint import tree
 from adjoint.tensors import functions as f
-from adjoint.tensors.tensor import ARRAY_FUNCTIONS, Tensor, UFUNCS, _f_namespace
+from adjoint.tensors.pending import force_array
+from adjoint.tensors.tensor import ALTERNATIVES, ARRAY_FUNCTIONS, Tensor, UFUNCS, _f_namespace
 
 METHODS = """
     sum prod max min mean var std any all argmax argmin logsumexp norm softmax log_softmax count_nonzero
@@ -89,22 +91,6 @@ def _scanning(function: Any) -> Any:
     return handler
 
 
-def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    """NumPy's norm: of vectors, and of matrices where it is the Frobenius norm or a largest sum."""
-    axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    if ord is None or (ord == "fro" and len(axes) == 2):
-        return f.norm(x, 2, axis=axis, keepdims=keepdims)
-    if len(axes) != 2:
-        return f.norm(x, ord, axis=axis, keepdims=keepdims)
-    rows, columns = (a % x.ndim for a in axes)
-    if ord in (1, -1, np.inf, -np.inf):
-        summed, kept = (rows, columns) if abs(ord) == 1 else (columns, rows)
-        sums = f.sum(f.abs(x), axis=summed, keepdims=True)
-        extreme = (f.max if ord > 0 else f.min)(sums, axis=kept, keepdims=True)
-        return extreme if keepdims else f.squeeze(extreme, (rows, columns))
-    raise ValueError(f"norm: the matrix norm of order {ord!r} isn't here; 'fro', 1, -1, inf and -inf are")
-
-
 def _at_least(ndim: int) -> Any:
     """NumPy's `atleast_1d` and `atleast_2d`, which SciPy's optimizers call on gradients and Hessians: axes in front."""
 
@@ -121,8 +107,27 @@ def _with_axis(function: Any) -> Any:
     return lambda x, axis=None: function(x, axis=axis)
 
 
+def _reading(function: Any) -> Any:
+    """A function of NumPy's that compares or prints: it gets bare values, and no derivative depends on what it gives."""
+    return lambda *args, **keywords: function(*tree.map(_value, args), **tree.map(_value, keywords))
+
+
+def _value(x: Any) -> Any:
+    return force_array(x.node) if isinstance(x, Tensor) else x
+
+
 ARRAY_FUNCTIONS.update(
     {
+        function: _reading(function)
+        for function in (
+            np.allclose, np.isclose, np.array_equal, np.array_equiv, np.array2string, np.array_repr, np.array_str, np.save,
+            np.savetxt, np.savez, np.savez_compressed, np.iscomplexobj, np.isrealobj, np.shares_memory, np.may_share_memory,
+        )
+    }
+)  # fmt: skip
+ARRAY_FUNCTIONS.update(
+    {
+        np.copy: f.positive,
         np.sum: _reducing(f.sum), np.prod: _reducing(f.prod), np.max: _reducing(f.max), np.min: _reducing(f.min),
         np.amax: _reducing(f.max), np.amin: _reducing(f.min), np.mean: _reducing(f.mean),
         np.any: _reducing(f.any), np.all: _reducing(f.all), np.argmax: _reducing(f.argmax), np.argmin: _reducing(f.argmin),
@@ -150,6 +155,20 @@ ARRAY_FUNCTIONS.update(
         np.zeros_like: lambda x, dtype=None: f.zeros_like(x, dtype=dtype),
         np.ones_like: lambda x, dtype=None: f.ones_like(x, dtype=dtype),
         np.full_like: lambda x, fill_value, dtype=None: f.full_like(x, fill_value, dtype=dtype),
-        np.linalg.norm: _norm, np.atleast_1d: _at_least(1), np.atleast_2d: _at_least(2),
+        np.atleast_1d: _at_least(1), np.atleast_2d: _at_least(2),
+    }
+)  # fmt: skip
+
+ALTERNATIVES.update(
+    {name: f"ad.{name}" for name in ("linspace", "meshgrid", "pad", "erf", "erfc", "softmax", "logsumexp")}
+)
+ALTERNATIVES.update(
+    {
+        "hstack": "ad.concat", "vstack": "ad.stack", "column_stack": "ad.stack", "dstack": "ad.stack", "block": "ad.concat",
+        "append": "ad.concat", "array_split": "ad.split", "flipud": "ad.flip", "fliplr": "ad.flip", "inner": "ad.dot",
+        "vdot": "ad.vecdot", "trace": "ad.einsum", "diagonal": "ad.einsum", "kron": "ad.outer", "expit": "ad.sigmoid",
+        "log_expit": "ad.nn.functional.logsigmoid", "fmod": "ad.remainder", "cbrt": "ad.power", "exp2": "ad.power",
+        "compress": "t[mask]", "extract": "t[mask]", "copyto": "ad.full_like, or write t[...] = x", "select": "ad.where",
+        "piecewise": "ad.where", "average": "ad.mean",
     }
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from sys import _getframe
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,9 @@ from adjoint.shapes import normalize_axis
 from adjoint.tensors.assignment import Assignment, rebind
 from adjoint.tensors.conversion import array_node, as_node
 from adjoint.tensors.gradients import Gradients
+from adjoint.tensors.leaving import leave
 from adjoint.tensors.located import at_user, recording_at_user
+from adjoint.tensors.namespaces import namespaced, special_ufunc
 from adjoint.tensors.named import new, recorded, tensors_are, variable_of, wrap
 from adjoint.tensors.text import describe, made_by
 from adjoint.tensors.values import Values
@@ -35,7 +37,9 @@ class Tensor(Values, Gradients, Assignment):
 
     __slots__ = ()
 
-    __array_priority__ = 1000.0
+    # above those of data frames and labelled arrays: what is computed with a tensor is a tensor
+    __array_priority__ = 10_000.0
+    __pandas_priority__ = 10_000
 
     def __init__(self) -> None:
         raise TypeError("make tensors with ad.tensor(data), ad.variable(value) or ad.zeros(shape), ...")
@@ -83,12 +87,19 @@ class Tensor(Values, Gradients, Assignment):
     def __repr__(self) -> str:
         return describe(self)
 
+    def __copy__(self) -> Tensor:
+        return self.__deepcopy__({}) if self.is_leaf else wrap(self.node)
+
     def __deepcopy__(self, memo: Any) -> Tensor:
+        if self.node.tracked:
+            leave(self.node, "deepcopy()")
         variable = variable_of(self.node)
         fresh = None if variable is None else Variable(variable.name, variable.tracked)
         return wrap(leaf(self._array(), self.node.type, fresh))
 
     def __reduce__(self) -> Any:
+        if self.node.tracked:
+            leave(self.node, "pickling")
         return _rebuild, (np.array(self._array()), self.is_leaf and self.requires_grad, self.name)
 
     def draw(self, path: Any = None, **options: Any) -> Any:
@@ -121,17 +132,22 @@ class Tensor(Values, Gradients, Assignment):
     # NumPy's protocols ------------------------------------------------------------------------------------------------
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
-        handler = UFUNCS.get((ufunc, method))
+        handler = UFUNCS.get((ufunc, method)) or (special_ufunc(ufunc) if method == "__call__" else None)
         known = ("axis", "keepdims", "dtype") if method in ("reduce", "accumulate") else ("axis", "keepdims")
-        if handler is None or any(k for k, v in keywords.items() if k not in known and v is not None):
-            return NotImplemented
+        refused = [k for k, v in keywords.items() if k not in known and v is not None]
+        if handler is None or refused:
+            if _another_answers([type(x) for x in inputs], "__array_ufunc__"):
+                return NotImplemented
+            raise _missing(ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}", refused)
         with recording_at_user():
             return handler(*inputs, **keywords)
 
     def __array_function__(self, function: Any, types: Any, args: Any, keywords: Any) -> Any:
-        handler = ARRAY_FUNCTIONS.get(function)
+        handler = ARRAY_FUNCTIONS.get(function) or namespaced(function)
         if handler is None:
-            return NotImplemented
+            if _another_answers(types, "__array_function__"):
+                return NotImplemented
+            raise _missing(f"{function.__module__}.{function.__name__}", [])
         with recording_at_user():
             return handler(*args, **keywords)
 
@@ -207,6 +223,34 @@ tensors_are(Tensor)
 _f_namespace: dict[str, Callable[..., Any]] = {}  # the public functions, by name: filled by `functions`
 UFUNCS: dict[tuple[Any, str], Callable[..., Any]] = {}
 ARRAY_FUNCTIONS: dict[Any, Callable[..., Any]] = {}
+ALTERNATIVES: dict[str, str] = {}  # what to call in place of a function that isn't here, by its name
+
+
+LABELLED = ("pandas", "xarray")  # they would compute with a tensor's bare values
+
+
+def _another_answers(types: Iterable[type], protocol: str) -> bool:
+    """Whether an operand of a foreign type may know what to do with a tensor."""
+    return any(
+        hasattr(t, protocol)
+        and not issubclass(t, (Tensor, np.ndarray, np.generic))
+        and t.__module__.partition(".")[0] not in LABELLED
+        for t in types
+    )
+
+
+def _missing(name: str, keywords: list[str]) -> TypeError:
+    lacking = (
+        f"{', '.join(keywords)}= of NumPy's function isn't here"
+        if keywords
+        else "NumPy's function doesn't take tensors"
+    )
+    own = ALTERNATIVES.get(name.rpartition(".")[2])
+    instead = f"Call {own}" if own else "Write it with adjoint's own functions"
+    return TypeError(
+        f"{name}: {lacking}. {instead}, wrap it in ad.host_call, which can be given a derivative, or where a constant is meant "
+        f"call it on t.detach().numpy(){at_user()}"
+    )
 
 
 class DataAlias(Tensor):

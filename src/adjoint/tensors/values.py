@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from sys import _getframe
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import numpy as np
 from adjoint.composites import shaping
 from adjoint.primitives import elementwise
 from adjoint.tensors.conversion import read_only
+from adjoint.tensors.leaving import leave, leave_unasked
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import Named, recorded
 from adjoint.tensors.pending import force
@@ -33,22 +35,44 @@ class Values(Named):
         return node.value
 
     def numpy(self) -> np.ndarray[Any, Any]:
-        """The value as a NumPy array that shares the tensor's memory. It is read-only, and can't be made writable."""
-        return read_only(self._array())  # type: ignore[no-any-return]
+        """The value as a NumPy array that shares the tensor's memory. It is read-only, and can't be made writable.
+
+        Raises RuntimeError in a function that is being differentiated by what the tensor depends on.
+        """
+        array = self._array()
+        if self.node.tracked:
+            leave(self.node, "numpy()")
+        return read_only(array)  # type: ignore[no-any-return]
 
     def item(self) -> Any:
-        """The value of a tensor with one element as a Python number. Raises ValueError for any other size."""
+        """The value of a tensor with one element as a Python number.
+
+        Raises ValueError for any other size, RuntimeError in a function that is being differentiated by what it depends on.
+        """
+        node = self.node
+        if type(node.value) is not np.ndarray or node.value.size != 1:
+            self._number()
+        if node.tracked:
+            leave(node, "item()")
+        return node.value.item()
+
+    def _number(self) -> Any:
         array = self._array()
         if array.size != 1:
             raise ValueError(f"item: only a tensor with one element has it, this one has shape {self.shape}{at_user()}")
         return array.item()
 
     def tolist(self) -> Any:
-        """The value as nested lists of Python numbers."""
-        return self._array().tolist()
+        """The value as nested lists of Python numbers. Raises RuntimeError as `numpy` does."""
+        nested = self._array().tolist()
+        if self.node.tracked:
+            leave(self.node, "tolist()")
+        return nested
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        array = self.numpy()
+        array: np.ndarray[Any, Any] = read_only(self._array())
+        if self.node.tracked:
+            leave_unasked(self.node, "np.asarray()", _getframe(1))
         if dtype is not None and array.dtype != dtype:
             if copy is False:
                 raise ValueError(f"cannot give {array.dtype} as {dtype} without a copy")
@@ -57,7 +81,10 @@ class Values(Named):
 
     def __dlpack__(self, **keywords: Any) -> Any:
         # a copy: other libraries write into what they import, and a value never changes
-        return np.array(self._array()).__dlpack__(**keywords)
+        array = np.array(self._array())
+        if self.node.tracked:
+            leave_unasked(self.node, "__dlpack__", _getframe(1))
+        return array.__dlpack__(**keywords)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)
@@ -71,13 +98,22 @@ class Values(Named):
         return bool(self._array().item())
 
     def __int__(self) -> int:
-        return int(self.item())
+        number = self._number()
+        if self.node.tracked:
+            leave_unasked(self.node, "int()", _getframe(1))
+        return int(number)
 
     def __float__(self) -> float:
-        return float(self.item())
+        number = self._number()
+        if self.node.tracked:
+            leave_unasked(self.node, "float()", _getframe(1))
+        return float(number)
 
     def __complex__(self) -> complex:
-        return complex(self.item())
+        number = self._number()
+        if self.node.tracked:
+            leave_unasked(self.node, "complex()", _getframe(1))
+        return complex(number)
 
     def __round__(self, digits: int | None = None) -> Any:
         """`round(t)`: to integers, halves to even; with digits, to that many decimals. The derivative is 0."""
@@ -88,6 +124,20 @@ class Values(Named):
             _getframe(1),
         )
 
+    # Python's integers lose no derivative: that of a step function is 0
+
+    def __floor__(self) -> int:
+        number: float = self._number()
+        return math.floor(number)
+
+    def __ceil__(self) -> int:
+        number: float = self._number()
+        return math.ceil(number)
+
+    def __trunc__(self) -> int:
+        number: float = self._number()
+        return math.trunc(number)
+
     def __divmod__(self, other: Any) -> tuple[Tensor, Tensor]:
         return self // other, self % other
 
@@ -97,7 +147,7 @@ class Values(Named):
     def __index__(self) -> int:
         if self.dtype.kind not in "iu":
             raise TypeError(f"only an integer tensor with one element can be an index, this one is {self.dtype.name}")
-        return int(self.item())
+        return int(self._number())
 
     def __len__(self) -> int:
         if not self.ndim:
@@ -121,4 +171,4 @@ class Values(Named):
                 f"format: {spec!r} is for one number, this tensor has shape {self.shape}; take an element, or "
                 f"t.tolist(){at_user()}"
             )
-        return format(self.item(), spec)
+        return format(self._number(), spec)

@@ -78,7 +78,7 @@ def train_chargpt(
     whole = read_text(text) if text is not None else own_source()
     chars = data.characters(text=whole[:limit])
     learnt, held_out = chars.split(0.1)
-    loader = data.DataLoader(learnt.contexts(context, stride=context), batch_size, seed=seed)
+    loader = data.DataLoader(learnt.contexts(context, stride=context), batch_size, shuffle=True, seed=seed)
     inputs, targets = _test_pieces(held_out, context)
     random.seed(seed)
     options = {

@@ -161,7 +161,12 @@ def train_classifier(
     model = recipe.network()
     optimizer = recipe.optimizer(model.parameters(), lr)
     loader = data.DataLoader(
-        (inputs, labels), batch_size, seed=seed, augment=recipe.augment, prefetch=recipe.augment is not None
+        (inputs, labels),
+        batch_size,
+        shuffle=True,
+        seed=seed,
+        augment=recipe.augment,
+        prefetch=recipe.augment is not None,
     )
     print(f"training on {len(inputs):,} {recipe.items}, testing on {len(test_images):,}", flush=True)
     measured: dict[str, Any] = {}

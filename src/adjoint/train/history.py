@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import html
 import math
 from typing import Any
 
@@ -41,6 +42,11 @@ class History:
         """How long the epochs took together."""
         return sum(epoch.seconds for epoch in self.epochs)
 
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        lines = [describe(epoch, len(self.epochs)) for epoch in self.epochs]
+        text = "\n".join([f"{len(self.losses):,} steps in {self.seconds:.1f} s", *lines])
+        return {"text/plain": text, "text/html": f"<pre>{html.escape(text)}</pre>{_curve(self.losses)}"}
+
     def state_dict(self) -> dict[str, Any]:
         """What a resumed run goes on from."""
         return {
@@ -55,6 +61,30 @@ class History:
         self.losses, self.rates = state["losses"].tolist(), state["rates"].tolist()
         self.epochs = [Epoch(**epoch) for epoch in state["epochs"]]
         self.stopped_early = state["stopped_early"]
+
+
+def _curve(losses: list[float], width: int = 420, height: int = 150) -> str:
+    """The losses as a small SVG, on a logarithmic axis where all are positive."""
+    finite = [x for x in losses if math.isfinite(x)]
+    if len(finite) < 2:
+        return ""
+    scale = math.log10 if min(finite) > 0 else float
+    low, high = scale(min(finite)), scale(max(finite))
+    every = max(1, len(losses) // 400)
+    points = [
+        f"{44 + (width - 52) * i / (len(losses) - 1):.1f},{8 + (height - 30) * (high - scale(x)) / ((high - low) or 1):.1f}"
+        for i, x in enumerate(losses)
+        if i % every == 0 and math.isfinite(x)
+    ]
+    texts = [
+        (2, 14, short(max(finite))),
+        (2, height - 22, short(min(finite))),
+        (44, height - 4, f"{len(losses):,} steps"),
+    ]
+    labels = "".join(f'<text x="{x}" y="{y}" font-size="10" fill="currentColor">{t}</text>' for x, y, t in texts)
+    line = f'<polyline points="{" ".join(points)}" fill="none" stroke="#2563a8" stroke-width="1.5"/>'
+    size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="the losses of all steps">{labels}{line}</svg>'
 
 
 def describe(epoch: Epoch, epochs: int) -> str:

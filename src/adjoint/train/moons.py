@@ -52,7 +52,7 @@ def train_moons(
     random.seed(seed)
     model = moons_network()
     optimizer = optim.Adam(model.parameters(), lr=lr)
-    loader = data.DataLoader((x, y), batch_size, seed=seed)
+    loader = data.DataLoader((x, y), batch_size, shuffle=True, seed=seed)
     print(f"training on {points:,} points", flush=True)
     settings: dict[str, Any] = {
         "recipe": "moons", "epochs": epochs, "batch size": batch_size, "lr": lr, "seed": seed, "points": points,

@@ -11,22 +11,21 @@ from typing import Any
 
 from adjoint import _optional
 from adjoint.execution.interrupts import Uninterrupted
-from adjoint.execution.native import cache
 
 ROOM, ROOM_PER_CHARACTER = 1 << 25, 40  # bytes that LLVM takes for a module, at most about twice what was measured
 ENGINE_BYTES = 60_000  # what an engine takes beside its code
 
 resource: Any = _optional.try_load("resource")  # Windows has none
-_lock = threading.RLock()  # held for every call of LLVM
+lock = threading.RLock()  # held for every call of LLVM
 _state: dict[str, Any] = {}
 
 if hasattr(os, "register_at_fork"):  # a fork waits until nobody compiles: LLVM's own locks would stay held in the child
-    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
+    os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
 
 
 def binding() -> Any:
     """llvmlite's binding, initialized once; None where llvmlite is missing or has no target for this machine."""
-    with _lock:
+    with lock:
         if "binding" not in _state:
             _state["binding"] = _load()
         return _state["binding"]
@@ -74,7 +73,7 @@ def has_fma() -> bool:
 
 def triple() -> str:
     """What machine code is made for, as LLVM names it."""
-    with _lock:
+    with lock:
         return str(binding().get_process_triple())
 
 
@@ -91,27 +90,24 @@ class Library:
         self.nbytes = ENGINE_BYTES + 2 * size  # about what it takes, with object code of that size
 
     def address(self, name: str) -> int:
-        with _lock:
+        with lock:
             return int(self.engine.get_function_address(name))
 
 
-def compile_text(text: str) -> Library:
-    """Compile a module. Raises RuntimeError where LLVM rejects it."""
-    with _lock, Uninterrupted():
+def machine_key() -> tuple[str, str, str]:
+    """What machine code depends on besides its source: the processor's features, what it is made for, LLVM's version."""
+    llvm = binding()
+    return _state["features"], llvm.get_process_triple(), str(llvm.llvm_version_info)
+
+
+def link(contents: bytes) -> Library:
+    """Object code in memory."""
+    with lock, Uninterrupted():
         llvm = binding()
-        key = cache.key_of(text, _state["features"], llvm.get_process_triple(), str(llvm.llvm_version_info))
-        code = cache.load(key)
-        if code is None:
-            _check_room(len(text))
-            # One machine writes all code: what it knows of the processor takes 0.7 MB, and half the time for a small module.
-            if "writer" not in _state:
-                _state["writer"] = _machine()
-            code = _object_code(text, _state["writer"])
-            cache.store(key, code)
         engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())  # which the engine then owns
-        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        engine.add_object_file(llvm.ObjectFileRef.from_data(contents))
         engine.finalize_object()
-    return Library(engine, len(code))
+    return Library(engine, len(contents))
 
 
 def _check_room(size: int) -> None:
@@ -140,13 +136,20 @@ def _machine() -> Any:
     )
 
 
-def _object_code(text: str, machine: Any) -> bytes:
-    llvm = _state["binding"]
-    module = llvm.parse_assembly(text)
-    module.triple = llvm.get_process_triple()
-    module.data_layout = str(machine.target_data)
-    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=0))
-    passes = llvm.create_new_module_pass_manager()
-    passes.add_sroa_pass()
-    passes.run(module, builder)
-    return bytes(machine.emit_object(module))
+def object_code(text: str) -> bytes:
+    """A module's object code. Raises RuntimeError where LLVM rejects the module."""
+    with lock, Uninterrupted():
+        llvm = binding()
+        _check_room(len(text))
+        # One machine writes all code: what it knows of the processor takes 0.7 MB, and half the time for a small module.
+        if "writer" not in _state:
+            _state["writer"] = _machine()
+        machine = _state["writer"]
+        module = llvm.parse_assembly(text)
+        module.triple = llvm.get_process_triple()
+        module.data_layout = str(machine.target_data)
+        builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=0))
+        passes = llvm.create_new_module_pass_manager()
+        passes.add_sroa_pass()
+        passes.run(module, builder)
+        return bytes(machine.emit_object(module))

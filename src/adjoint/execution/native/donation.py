@@ -18,30 +18,25 @@ def overwritable(fusion: Fusion, results: list[int]) -> dict[int, tuple[int, ...
     leaves = len(fusion.plan.leaf_types)
     failing = [k for k, u in enumerate(fusion.units) if isinstance(u, Host) or (isinstance(u, Move) and u.indices)]
     last_failing = max(failing, default=-1)
-    last_reader: dict[int, int] = {}
-    for index, unit in enumerate(fusion.units):
-        for root in _roots(fusion, unit):
-            last_reader[root] = index
+    roots = [_roots(fusion, unit) for unit in fusion.units]
+    last_reader = {root: index for index, read in enumerate(roots) for root in read}
     kept = {fusion.views[s].root for s in fusion.results if s not in fusion.objects}
+    wanted = set(results)
     found: dict[int, tuple[int, ...]] = {}
     for index, unit in enumerate(fusion.units):
         # after host code and checks of indices, which may fail: a run that failed must find its leaves as they were
         if not isinstance(unit, Nest) or unit.by_row or index <= last_failing:
             continue
-        for result in results:
-            if result not in unit.stored or unit.level[result] != "element":
-                continue
-            found[result] = tuple(
-                [
-                    leaf
-                    for leaf in range(leaves)
-                    if leaf not in kept
-                    and last_reader.get(leaf) == index
-                    and fusion.shapes.get(leaf) == fusion.shapes[result]
-                    and fusion.dtypes[leaf] == fusion.dtypes[result]
-                    and _only_at_its_element(fusion, unit, leaf)
-                ]
-            )
+        made = [s for s in unit.stored if s in wanted and unit.level[s] == "element"]
+        if not made:
+            continue
+        free = [
+            leaf for leaf in sorted(roots[index])
+            if leaf < leaves and leaf not in kept and last_reader[leaf] == index and _only_at_its_element(fusion, unit, leaf)
+        ]  # fmt: skip
+        for result in made:
+            shape, dtype = fusion.shapes[result], fusion.dtypes[result]
+            found[result] = tuple([x for x in free if fusion.shapes.get(x) == shape and fusion.dtypes[x] == dtype])
     return found
 
 

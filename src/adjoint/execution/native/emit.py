@@ -9,11 +9,12 @@ from typing import Any
 from adjoint.execution.native import compiler
 from adjoint.execution.native.accumulation import Accumulator
 from adjoint.execution.native.division import Divisor, divisor, quotient
-from adjoint.execution.native.fuse import Fusion, Nest, View, contiguous, name_is_same
+from adjoint.execution.native.excerpts import Excerpt
+from adjoint.execution.native.fuse import Nest, View, contiguous, name_is_same
 from adjoint.execution.native.ir import ELEMENT, ITEMSIZE, Emitter, Value, literal
 from adjoint.execution.native.lowering import LOWERED, REDUCTIONS
 from adjoint.execution.native.nest_plan import JAMMED, Dimension, NestPlan, Strides
-from adjoint.execution.native.tables import Own, Table
+from adjoint.execution.native.tables import LITERAL, PARAMETERS, Arguments, Function, Key, Start
 from adjoint.execution.plan import Step
 from adjoint.shapes import size_of
 
@@ -26,16 +27,13 @@ class NestWriter(NestPlan):
     that is one long loop its elements, in multiples of `granule`, and what is left behind the last of them belongs to it.
     """
 
-    def __init__(
-        self, fusion: Fusion, nest: Nest, index: int, table: Table, own: Own, declarations: set[str], bits: int
-    ) -> None:
-        super().__init__(fusion, nest, bits)
-        self.index = index
-        self.table = table
-        self.own = own
+    def __init__(self, excerpt: Excerpt, nest: Nest, arguments: Arguments, declarations: set[str], bits: int) -> None:
+        super().__init__(excerpt, nest, bits)
+        self.arguments = arguments
         self.e = Emitter(self.lanes, declarations, {})
         self.pointers: dict[Any, str] = {}
         self.prologue: list[str] = []
+        self.numbers: dict[Any, str] = {}  # extents and strides in this function, by role
         self.scratch: dict[Any, int] = {}  # bytes of a row, by key
         self.indices: dict[int, str] = {}  # of the loops around, by axis
         self.row_values: dict[Any, Value] = {}
@@ -49,38 +47,78 @@ class NestWriter(NestPlan):
         if name is None:
             name = self.pointers[key] = f"%base{len(self.pointers)}"
             if key in self.partial:
-                size = size_of(self.fusion.shapes[key]) * ITEMSIZE[self.fusion.dtypes[key]]
+                size = size_of(self.excerpt.shapes[key]) * ITEMSIZE[self.excerpt.dtypes[key]]
                 self.load_pointer(f"{name}.all", self.share_partial(key))
                 self.prologue += [
-                    f"  {name}.by = mul i64 %chunk, {size}",
+                    f"  {name}.by = mul i64 %chunk, {self.number(size, ('totals', key), size)}",
                     f"  {name} = getelementptr i8, ptr {name}.all, i64 {name}.by",
                 ]
             elif key in self.nest.tiles:  # a tile holds the rows from %lo on
-                dtype = self.fusion.dtypes[key]
+                dtype = self.excerpt.dtypes[key]
                 self.load_own(f"{name}.tile", self.nest.tiles[key])
                 self.prologue += [
-                    f"  {name}.by = mul i64 %lo, {-self.elements}",
+                    f"  {name}.by = mul i64 %lo, {self.number(-self.elements, 'tile', self.elements)}",
                     f"  {name} = getelementptr {ELEMENT[dtype]}, ptr {name}.tile, i64 {name}.by",
                 ]
             elif type(key) is tuple and key[0] == "scratch":
-                self.load_own(name, self.own.reserve(self.index, self.scratch[key]))
+                self.load_own(name, self.arguments.reserve(self.scratch[key]))
             else:
-                self.load_pointer(name, self.table.at(key))
+                self.load_pointer(name, Start(key, 0))
         return name
 
-    def load_pointer(self, name: str, position: int) -> None:
-        self.prologue.append(f"  {name}.at = getelementptr ptr, ptr %table, i64 {position}")
-        self.prologue.append(f"  {name} = load ptr, ptr {name}.at")
+    def load_pointer(self, name: str, key: Key) -> None:
+        self.prologue += [
+            f"  {name}.block = getelementptr i64, ptr %args, i64 {self.arguments.at(key)}",
+            f"  {name}.place = load i64, ptr {name}.block",
+            f"  {name}.at = getelementptr ptr, ptr %table, i64 {name}.place",
+            f"  {name} = load ptr, ptr {name}.at",
+        ]
 
-    def share_partial(self, slot: int) -> int:
-        """The position of the chunks' totals of a slot."""
-        size = size_of(self.fusion.shapes[slot]) * ITEMSIZE[self.fusion.dtypes[slot]]
-        return self.table.share(self.index, f"totals of {slot}", size * self.chunks)
+    def share_partial(self, slot: int) -> Key:
+        """Where the chunks' totals of a slot are."""
+        size = size_of(self.excerpt.shapes[slot]) * ITEMSIZE[self.excerpt.dtypes[slot]]
+        return self.arguments.share(f"totals of {slot}", size * self.chunks)
 
     def load_own(self, name: str, offset: int) -> None:
         """A pointer into the scratch space of the thread that runs."""
+        place = self.number(offset, ("own", name), LITERAL + 1)
         self.prologue.append(f"  {name}.own = load ptr, ptr %own")
-        self.prologue.append(f"  {name} = getelementptr i8, ptr {name}.own, i64 {offset}")
+        self.prologue.append(f"  {name} = getelementptr i8, ptr {name}.own, i64 {place}")
+
+    def number(self, value: int, role: Any, extent: int | None = None) -> str:
+        """A number that follows from the nest's extents: as it stands, or as an argument if what it follows from is large."""
+        if (value if extent is None else extent) <= LITERAL:
+            return str(value)
+        found = self.numbers.get(role)
+        if found is None:
+            found = self.numbers[role] = f"%number{len(self.numbers)}"
+            position = self.arguments.at(self.arguments.given(value, role))
+            self.prologue += [
+                f"  {found}.at = getelementptr i64, ptr %args, i64 {position}",
+                f"  {found} = load i64, ptr {found}.at",
+            ]
+        return found
+
+    def extent_of(self, d: Dimension) -> str:
+        return self.number(d.size, ("extent", d.axis))
+
+    def stride(self, strides: Strides, axis: int) -> int | str:
+        """The stride along an axis, for a vector: 0 and 1 as they are, else a vector of multiples."""
+        stride = strides[axis] if axis >= 0 else 1
+        if -LITERAL <= stride <= LITERAL:
+            return stride
+        role, e = ("steps", strides, axis), self.e
+        found = self.numbers.get(role)
+        if found is None:
+            number = self.number(stride, ("stride", strides, axis), LITERAL + 1)
+            found = self.numbers[role] = f"%steps{len(self.numbers)}"
+            kind, lanes = f"<{e.lanes} x i64>", ", ".join([f"i64 {k}" for k in range(e.lanes)])
+            self.prologue += [
+                f"  {found}.one = insertelement {kind} poison, i64 {number}, i64 0",
+                f"  {found}.all = shufflevector {kind} {found}.one, {kind} poison, <{e.lanes} x i32> zeroinitializer",
+                f"  {found} = mul {kind} {found}.all, <{lanes}>",
+            ]
+        return found
 
     def offset(self, start: int, strides: Strides) -> str:
         """The element of an access at the loops' indices."""
@@ -89,7 +127,8 @@ class NestWriter(NestPlan):
         for axis, i in self.indices.items():
             stride = strides[axis]
             if stride:
-                term = i if stride == 1 else e.assign(f"mul nsw i64 {i}, {stride}")
+                by = self.number(stride, ("stride", strides, axis), abs(stride))
+                term = i if stride == 1 else e.assign(f"mul nsw i64 {i}, {by}")
                 total = term if total == "0" else e.assign(f"add nsw i64 {total}, {term}")
         return total
 
@@ -97,7 +136,7 @@ class NestWriter(NestPlan):
         e, nest = self.e, self.nest
         with ExitStack() as loops:
             for k, d in enumerate(self.outer[:-1] if self.jammed else self.outer):
-                bounds = ("%lo", "%hi") if k == 0 else ("0", str(d.size))
+                bounds = ("%lo", "%hi") if k == 0 else ("0", self.extent_of(d))
                 self.indices[d.axis] = loops.enter_context(e.loop(*bounds, 1))
             if self.jammed:
                 self.rows_together(self.outer[-1])
@@ -110,16 +149,16 @@ class NestWriter(NestPlan):
                 for slot in self.partial:
                     if slot in nest.by_row:
                         e.store_scalar(self.row_values[slot], self.pointer(slot), "0")
-        return self.function("nest", "ptr %table, i64 %lo, i64 %hi, i64 %chunk, ptr %own")
+        return self.function("internal", "nest", "ptr %table, i64 %lo, i64 %hi, i64 %chunk, ptr %own, ptr %args")
 
     def rows_together(self, d: Dimension) -> None:
         """The loop over rows, `JAMMED` at once, and what is left of them one by one."""
         e = self.e
         if len(self.outer) > 1:
-            together = d.size // JAMMED * JAMMED
-            ranges = [("0", str(together), JAMMED)]
-            if together < d.size:
-                ranges.append((str(together), str(d.size), 1))
+            together = self.number(d.size // JAMMED * JAMMED, "together", d.size)
+            ranges = [("0", together, JAMMED)]
+            if d.size % JAMMED:
+                ranges.append((together, self.extent_of(d), 1))
             for low, high, count in ranges:
                 with e.loop(low, high, count) as i:
                     self.jam(d, i, count)
@@ -144,13 +183,13 @@ class NestWriter(NestPlan):
         self.vector_loop(actions, [], vector, *divmod(vector.size, self.e.lanes), 1)
         self.rows = []
 
-    def function(self, name: str, parameters: str) -> str:
+    def function(self, kind: str, name: str, parameters: str) -> str:
         e = self.e
         for libm, k in e.libm.items():
-            self.load_pointer(f"%libm{k}", self.table.at(("libm", libm)))
+            self.load_pointer(f"%libm{k}", Function("C", libm))
         return "\n".join(
             [
-                f"define internal void @{name}{self.index}({parameters}) #0 {{", "entry:",
+                f"define {kind} void @${name}({parameters}) #0 {{", "entry:",
                 *e.allocations, *self.prologue, *e.lines, "  ret void", "}",
             ]
         )  # fmt: skip
@@ -168,7 +207,7 @@ class NestWriter(NestPlan):
     def restart(self, lanes: int) -> Emitter:
         """Begin another function."""
         self.e = Emitter(lanes, self.e.declarations, {})
-        self.pointers, self.prologue = {}, []
+        self.pointers, self.prologue, self.numbers = {}, [], {}
         self.indices, self.row_values, self.values, self.divisors = {}, {}, {}, {}
         return self.e
 
@@ -179,21 +218,21 @@ class NestWriter(NestPlan):
             return None
         e = self.restart(1)
         for slot in totals:
-            dtype = self.fusion.dtypes[slot]
+            dtype = self.excerpt.dtypes[slot]
             initial = REDUCTIONS[self.producer[slot].op.name][0](dtype)
-            name, count = f"%total{slot}", size_of(self.fusion.shapes[slot])
+            name, count = f"%total{slot}", size_of(self.excerpt.shapes[slot])
             if slot in self.partial:
                 self.load_pointer(name, self.share_partial(slot))
                 count *= self.chunks
             else:
-                self.load_pointer(name, self.table.at(slot))
-            with e.loop("0", str(count), 1) as i:
+                self.load_pointer(name, Start(slot, 0))
+            with e.loop("0", self.number(count, ("filled", slot), LITERAL + 1), 1) as i:
                 where = e.address(name, i, dtype)
                 kind, number = (
                     ("i8", str(int(initial))) if dtype == "bool" else (ELEMENT[dtype], literal(initial, dtype))
                 )
                 e.line(f"store {kind} {number}, ptr {where}")
-        return self.function("start", "ptr %table")
+        return self.function("", "start", PARAMETERS)
 
     def write_finish(self) -> str | None:
         """A function that puts the chunks' totals together; None if there are none."""
@@ -202,20 +241,21 @@ class NestWriter(NestPlan):
         partial, nest = self.partial, self.nest
         e = self.restart(1)
         for slot in partial:
-            step, dtype, count = self.producer[slot], self.fusion.dtypes[slot], size_of(self.fusion.shapes[slot])
+            step, dtype, count = self.producer[slot], self.excerpt.dtypes[slot], size_of(self.excerpt.shapes[slot])
             name = f"%parts{slot}"
             self.load_pointer(name, self.share_partial(slot))
             whole = slot not in nest.by_row
             with ExitStack() as loops:
-                i = loops.enter_context(e.loop("0", str(count), 1)) if whole else "0"
+                each = self.number(count, ("total", slot), LITERAL + 1 if whole else 1)
+                i = loops.enter_context(e.loop("0", each, 1)) if whole else "0"
                 total = Accumulator(e, step, dtype, True, 1)
-                with e.loop("0", str(self.chunks), 1) as c:
-                    at = e.assign(f"add i64 {i}, {e.assign(f'mul i64 {c}, {count}')}")
+                with e.loop("0", self.number(self.chunks, "chunks", LITERAL + 1), 1) as c:
+                    at = e.assign(f"add i64 {i}, {e.assign(f'mul i64 {c}, {each}')}")
                     total.add(e, e.load_scalar(name, at, dtype), 0)
                     total.flush(e)
                 value = total.result(e)
                 if whole:
-                    self.load_pointer(f"%whole{slot}", self.table.at(slot))
+                    self.load_pointer(f"%whole{slot}", Start(slot, 0))
                     e.store_scalar(value, f"%whole{slot}", i)
                 else:
                     self.row_values[slot] = value
@@ -223,7 +263,7 @@ class NestWriter(NestPlan):
             self.partial = []  # from here on a pointer is that of the whole
             self.store_rows()
             self.partial = partial
-        return self.function("finish", "ptr %table")
+        return self.function("", "finish", PARAMETERS)
 
     def row_pass(self, phase: int, actions: list[tuple[str, int]]) -> None:
         e = self.e
@@ -242,7 +282,7 @@ class NestWriter(NestPlan):
         with ExitStack() as loops:
             for k, d in enumerate(self.inner[:-1]):
                 ranged = k == 0 and not self.outer and self.extent == d.size and not any(self.actions[1:])
-                bounds = ("%lo", "%hi") if ranged else ("0", str(d.size))
+                bounds = ("%lo", "%hi") if ranged else ("0", self.extent_of(d))
                 self.indices[d.axis] = loops.enter_context(e.loop(*bounds, 1))
             # totals along the innermost loop go to memory after it; the others at every point
             along = [
@@ -263,7 +303,7 @@ class NestWriter(NestPlan):
             self.row_values[a.step.output] = a.result(e)
 
     def accumulator(self, slot: int, blocked: bool, copies: int) -> Accumulator:
-        return Accumulator(self.e, self.producer[slot], self.fusion.dtypes[slot], blocked, copies)
+        return Accumulator(self.e, self.producer[slot], self.excerpt.dtypes[slot], blocked, copies)
 
     def vector_loop(
         self, actions: list[tuple[str, int]], accumulators: list[Accumulator], vector: Dimension, whole: int, rest: int,
@@ -292,35 +332,52 @@ class NestWriter(NestPlan):
                 for k in range(unrolled):
                     body(i if k == 0 else e.assign(f"add nuw nsw i64 {i}, {k * lanes}"), k)
 
+        def some(name: str, start: int, stop: int, go: Callable[[str, str], None]) -> None:
+            """From one vector to another, if there are any between them."""
+            low = self.number(start * lanes, (name, "low", self.current), vector.size)
+            high = self.number(stop * lanes, (name, "high", self.current), vector.size)
+            if vector.size <= LITERAL:
+                if start < stop:
+                    go(low, high)
+                return
+            with e.when(e.assign(f"icmp slt i64 {low}, {high}")):
+                go(low, high)
+
         def stretch(start: int, count: int) -> None:
             """Vectors from `start` on, `count` of them."""
-            groups = count // copies
-            if blocked and groups * copies > 2 * self.block:
-                blocks = groups * copies // self.block
+            if blocked:
                 size = self.block * lanes
-                with e.loop(str(start * lanes), str(start * lanes + blocks * size), size) as i:
-                    run(i, e.assign(f"add nuw nsw i64 {i}, {size}"), copies)
-                    for a in accumulators:
-                        a.flush(e)
+                blocks = count // copies * copies // self.block if count // copies * copies > 2 * self.block else 0
+
+                def in_blocks(low: str, high: str) -> None:
+                    with e.loop(low, high, size) as i:
+                        run(i, e.assign(f"add nuw nsw i64 {i}, {size}"), copies)
+                        for a in accumulators:
+                            a.flush(e)
+
+                some("blocks", start, start + blocks * self.block, in_blocks)
                 start += blocks * self.block
                 count -= blocks * self.block
-                groups = count // copies
-            if groups:
-                run(str(start * lanes), str((start + groups * copies) * lanes), copies)
-            if count > groups * copies:
-                run(str((start + groups * copies) * lanes), str((start + count) * lanes), 1)
+            together = count // copies * copies
+            if copies > 1 or blocked:
+                some("groups", start, start + together, lambda low, high: run(low, high, copies))
+                if copies > 1:
+                    some("singles", start + together, start + count, lambda low, high: run(low, high, 1))
+            elif count:
+                low = self.number(start * lanes, ("low", self.current), vector.size) if start else "0"
+                run(low, self.number((start + count) * lanes, ("high", self.current), vector.size), 1)
 
         def remainder() -> None:
             if rest:
-                e.mask = "<" + ", ".join(f"i1 {int(k < rest)}" for k in range(lanes)) + ">"
-                body(str(whole * lanes), 0)
+                e.mask = self.mask_of(rest, vector)
+                body(self.number(whole * lanes, "whole", vector.size), 0)
                 e.mask = None
 
         if self.flat:
             self.range_of(run, accumulators, copies)
             done = self.extent // lanes
             if rest or whole > done:
-                with e.when(e.assign(f"icmp eq i64 %hi, {self.extent}")):
+                with e.when(e.assign(f"icmp eq i64 %hi, {self.number(self.extent, 'extent', vector.size)}")):
                     if whole > done:
                         stretch(done, whole - done)
                     remainder()
@@ -332,6 +389,18 @@ class NestWriter(NestPlan):
             for a in accumulators:
                 a.flush(e)
         self.indices.pop(vector.axis, None)
+
+    def mask_of(self, rest: int, vector: Dimension) -> str:
+        """The mask of the last vector, of which so many lanes count."""
+        if vector.size <= LITERAL:
+            return "<" + ", ".join(f"i1 {int(k < rest)}" for k in range(self.e.lanes)) + ">"
+        found = self.numbers.get("mask")
+        if found is None:
+            count = self.number(rest, "rest", LITERAL + 1)
+            before, self.e.lines = self.e.lines, self.prologue
+            found = self.numbers["mask"] = self.e.below(count)
+            self.e.lines = before
+        return found
 
     def range_of(self, run: Callable[[str, str, int], None], accumulators: list[Accumulator], copies: int) -> None:
         """Whole vectors from %lo to %hi."""
@@ -362,8 +431,8 @@ class NestWriter(NestPlan):
 
     def add_to_memory(self, slot: int, value: Value) -> None:
         e = self.e
-        dtype, strides = self.fusion.dtypes[slot], self.result_strides(slot)
-        pointer, offset, stride = self.pointer(slot), self.offset(0, strides), strides[self.inner[-1].axis]
+        dtype, strides = self.excerpt.dtypes[slot], self.result_strides(slot)
+        pointer, offset, stride = self.pointer(slot), self.offset(0, strides), self.stride(strides, self.inner[-1].axis)
         before = e.load(pointer, offset, dtype, stride)
         combine = REDUCTIONS[self.producer[slot].op.name][1]
         e.store(combine(e, before, e.cast(value, dtype)), pointer, offset, stride)
@@ -373,9 +442,9 @@ class NestWriter(NestPlan):
         nest = self.nest
         if slot in nest.stored:
             return slot, contiguous(nest.domain)
-        key = ("scratch", self.index, slot)
+        key = ("scratch", slot)
         split = nest.split or 0
-        self.scratch[key] = size_of(nest.domain[split:]) * ITEMSIZE[self.fusion.dtypes[slot]]
+        self.scratch[key] = size_of(nest.domain[split:]) * ITEMSIZE[self.excerpt.dtypes[slot]]
         return key, (0,) * split + contiguous(nest.domain[split:])
 
     # Values
@@ -392,7 +461,7 @@ class NestWriter(NestPlan):
             if not self.inside(slot):
                 view = self.spread(self.outside(slot))
                 if all(view.strides[d.axis] == 0 for d in self.inner if d.axis >= 0):
-                    self.uniform(view, self.fusion.dtypes[slot])
+                    self.uniform(view, self.excerpt.dtypes[slot])
             elif self.nest.level[slot] != "element":
                 self.row(slot)
             elif slot in slots or not self.is_kept(slot):
@@ -406,14 +475,14 @@ class NestWriter(NestPlan):
         if not compiler.has_fma():  # a function call then
             return
         slot = step.inputs[1]
-        if slot in self.divisors or not self.fusion.dtypes[slot].startswith("float"):
+        if slot in self.divisors or not self.excerpt.dtypes[slot].startswith("float"):
             return
         if self.inside(slot):
             by = self.row(slot) if self.nest.level[slot] != "element" else None
         else:
             view = self.spread(self.outside(slot))
             same = all(view.strides[d.axis] == 0 for d in self.inner if d.axis >= 0)
-            by = self.uniform(view, self.fusion.dtypes[slot]) if same else None
+            by = self.uniform(view, self.excerpt.dtypes[slot]) if same else None
         if by is not None:
             self.divisors[slot] = divisor(self.e, by)
 
@@ -428,7 +497,7 @@ class NestWriter(NestPlan):
 
     def scalar(self, root: int, dtype: str) -> Value | None:
         """A constant of the plan that is one number stands in the code itself."""
-        constant = self.fusion.plan.constants.get(root)
+        constant = self.excerpt.constants.get(root)
         if constant is None or constant.ndim:
             return None
         return self.e.constant(constant.item(), dtype)
@@ -448,7 +517,7 @@ class NestWriter(NestPlan):
                 else:
                     view = self.outside(i)
                     given.append(self.uniform(View(view.root, view.offset, (), self.row_strides(view, step.type.shape)),
-                                              self.fusion.dtypes[i]))  # fmt: skip
+                                              self.excerpt.dtypes[i]))  # fmt: skip
             found = self.row_values[slot] = self.apply(step, given)
         return found
 
@@ -457,12 +526,12 @@ class NestWriter(NestPlan):
         found = self.values.get(slot)
         if found is None:
             if not self.inside(slot):
-                found = self.loaded(self.spread(self.outside(slot)), self.fusion.dtypes[slot])
+                found = self.loaded(self.spread(self.outside(slot)), self.excerpt.dtypes[slot])
             elif self.nest.level[slot] != "element":
                 found = self.row(slot)
             elif self.is_kept(slot):
                 key, strides = self.place_of(slot)
-                found = self.e.load(self.pointer(key), self.offset(0, strides), self.fusion.dtypes[slot], 1)
+                found = self.e.load(self.pointer(key), self.offset(0, strides), self.excerpt.dtypes[slot], 1)
             else:
                 step = self.producer[slot]
                 inputs = step.inputs[:1] if name_is_same(step) else step.inputs
@@ -475,8 +544,7 @@ class NestWriter(NestPlan):
     def loaded(self, view: View, dtype: str) -> Value:
         found = self.row_values.get(view) or self.values.get(view)
         if found is None:
-            axis = self.inner[-1].axis
-            stride = view.strides[axis] if axis >= 0 else 1
+            stride = self.stride(view.strides, self.inner[-1].axis)
             offset = self.offset(view.offset, view.strides)
             if stride == 0:
                 found = self.e.load_scalar(self.pointer(view.root), offset, dtype)

@@ -7,6 +7,7 @@ from typing import Any
 from adjoint.execution.native import onednn
 from adjoint.execution.plan import Step
 from adjoint.primitives.convolution import Geometry
+from adjoint.shapes import size_of
 
 # Which inputs are images, by the primitive's name.
 IMAGES = {
@@ -36,8 +37,8 @@ def serves(step: Step, types: list[Any]) -> bool:
         return False
     dtype = types[step.inputs[0]].dtype.name
     if step.op.name not in CONVOLUTIONS:
-        rows, columns = step.attributes.sizes
-        return dtype in ("float32", "float64") and rows * columns <= MOST_CELLS
+        cells = step.attributes.sizes
+        return dtype in ("float32", "float64") and len(cells) == 2 and size_of(cells) <= MOST_CELLS
     if dtype != "float32" or not onednn.available():
         return False
     try:

@@ -230,8 +230,9 @@ class Emitter:
             return self.splat(self.assign(f"icmp ne i8 {byte}, 0"), dtype)
         return self.splat(self.assign(f"load {ELEMENT[dtype]}, ptr {where}"), dtype)
 
-    def load(self, pointer: str, offset: str, dtype: str, stride: int) -> Value:
-        """A vector of elements at a stride from an offset; under the mask, zeros where it is off."""
+    def load(self, pointer: str, offset: str, dtype: str, stride: int | str) -> Value:
+        """A vector of elements at a stride from an offset; under the mask, zeros where it is off. A stride may be a vector of
+        the elements' offsets, too."""
         where = self.address(pointer, offset, dtype)
         memory = "uint8" if dtype == "bool" else dtype
         vector, size = self.type(memory), ITEMSIZE[dtype]
@@ -249,8 +250,8 @@ class Emitter:
                     memory,
                 )
         else:
-            steps = ", ".join(f"i64 {k * stride}" for k in range(self.lanes))
-            pointers = self.assign(f"getelementptr {ELEMENT[memory]}, ptr {where}, <{self.lanes} x i64> <{steps}>")
+            steps = self._steps(stride)
+            pointers = self.assign(f"getelementptr {ELEMENT[memory]}, ptr {where}, <{self.lanes} x i64> {steps}")
             full = f"@llvm.masked.gather.v{self.lanes}{self._short(memory)}.v{self.lanes}p0"
             mask = f"<{self.lanes} x i1>"
             self.declarations.add(f"declare {vector} {full}(<{self.lanes} x ptr>, i32, {mask}, {vector})")
@@ -259,7 +260,12 @@ class Emitter:
             loaded = Value(self.assign(f"call {vector} {full}({given})"), memory)
         return self.compare("ne", loaded, 0) if dtype == "bool" else loaded
 
-    def store(self, a: Value, pointer: str, offset: str, stride: int = 1) -> None:
+    def _steps(self, stride: int | str) -> str:
+        if type(stride) is str:
+            return stride
+        return "<" + ", ".join([f"i64 {k * int(stride)}" for k in range(self.lanes)]) + ">"
+
+    def store(self, a: Value, pointer: str, offset: str, stride: int | str = 1) -> None:
         """The vector at a stride from an offset, lanes under the mask only."""
         where = self.address(pointer, offset, a.dtype)
         if a.dtype == "bool":
@@ -275,8 +281,9 @@ class Emitter:
             self.declarations.add(f"declare void {full}({vector}, ptr, i32, {mask})")
             self.line(f"call void {full}({vector} {a.name}, ptr {where}, i32 {size}, {mask} {chosen})")
             return
-        steps = ", ".join(f"i64 {k * stride}" for k in range(self.lanes))
-        pointers = self.assign(f"getelementptr {ELEMENT[a.dtype]}, ptr {where}, <{self.lanes} x i64> <{steps}>")
+        pointers = self.assign(
+            f"getelementptr {ELEMENT[a.dtype]}, ptr {where}, <{self.lanes} x i64> {self._steps(stride)}"
+        )
         full = f"@llvm.masked.scatter.v{self.lanes}{self._short(a.dtype)}.v{self.lanes}p0"
         self.declarations.add(f"declare void {full}({vector}, <{self.lanes} x ptr>, i32, {mask})")
         self.line(f"call void {full}({vector} {a.name}, <{self.lanes} x ptr> {pointers}, i32 {size}, {mask} {chosen})")
@@ -295,6 +302,13 @@ class Emitter:
         limit = self.assign(f"shufflevector {numbers} {one}, {numbers} poison, <{self.lanes} x i32> zeroinitializer")
         steps = ", ".join(f"i64 {k}" for k in range(self.lanes))
         return self.assign(f"icmp ult {numbers} <{steps}>, {limit}")
+
+    def multiples(self, number: str) -> str:
+        """The first multiples of an i64, from 0."""
+        kind = f"<{self.lanes} x i64>"
+        one = self.assign(f"insertelement {kind} poison, i64 {number}, i64 0")
+        every = self.assign(f"shufflevector {kind} {one}, {kind} poison, <{self.lanes} x i32> zeroinitializer")
+        return self.assign(f"mul {kind} {every}, <{', '.join([f'i64 {k}' for k in range(self.lanes)])}>")
 
     def prefetch(self, pointer: str) -> None:
         """Bring a line of memory into the caches, if the address is one."""
@@ -319,7 +333,7 @@ class Emitter:
     # Control
 
     @contextmanager
-    def loop(self, start: str, stop: str, step: int) -> Iterator[str]:
+    def loop(self, start: str, stop: str, step: int | str) -> Iterator[str]:
         """i = start, start + step, ... while below stop; at least once."""
         counter = self.allocate("i64")
         head, after = self.fresh("loop")[1:], self.fresh("after")[1:]

@@ -2,24 +2,22 @@
 
 A tile is a few rows of C by a few vectors. For each k, the vectors of B's row k are loaded once, and each of A's elements of
 column k is broadcast and multiplied into them: 24 sums that don't wait for each other keep both units busy (Goto and van de
-Geijn, "Anatomy of high-performance matrix multiplication", 2008). Kernels are compiled once for a process, when a plan
-first needs them, and called through the plan's table of pointers: many shapes share few kernels.
+Geijn, "Anatomy of high-performance matrix multiplication", 2008). Kernels are compiled when a plan first needs them, and called
+through the plan's table of pointers: many shapes share few kernels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from adjoint.execution.native import compiler
+from adjoint.execution.native.code import Source
 from adjoint.execution.native.ir import ELEMENT, ITEMSIZE, Emitter, Value
 
 UNROLL = 2
 DISTANCE = 8  # rows ahead that are fetched while others are gathered
 # Rows of a tile for its number of vectors, by how many vector registers there are: sums, one row of B, one element of A.
 ROWS = {32: {4: 6, 3: 8, 2: 10, 1: 10}, 16: {2: 6, 1: 10}}
-
-_compiled: dict[tuple[Kernel, int], tuple[compiler.Library, int]] = {}
 
 
 class Kernel(NamedTuple):
@@ -48,29 +46,13 @@ def lanes_of(dtype: str, bits: int) -> int:
     return bits // (8 * ITEMSIZE[dtype])
 
 
-def addresses(wanted: Iterable[Kernel]) -> dict[Kernel, int]:
-    """The addresses of kernels' machine code; those that are new are compiled together."""
-    bits, wanted = compiler.vector_bits(), list(dict.fromkeys(wanted))
-    new = [kernel for kernel in wanted if (kernel, bits) not in _compiled]
-    if new:
-        library = compiler.compile_text(text(new, bits))
-        for position, kernel in enumerate(
-            new
-        ):  # of two threads at once the first one's stay, for as long as the process
-            _compiled.setdefault((kernel, bits), (library, library.address(f"{kernel.name}{position}")))
-    return {kernel: _compiled[kernel, bits][1] for kernel in wanted}
-
-
-def text(kernels: Sequence[Kernel], bits: int) -> str:
-    """The LLVM IR of kernels."""
+def source(kernel: Kernel) -> Source:
+    """The LLVM IR of a kernel."""
     declarations: set[str] = set()
-    functions = []
-    for position, kernel in enumerate(kernels):
-        e = Emitter(lanes_of(kernel.dtype, bits), declarations, {})
-        arguments = WRITERS[kernel.name](e, kernel)
-        functions += [f"define void @{kernel.name}{position}({arguments}) #0 {{", "entry:", *e.allocations, *e.lines,
-                      "  ret void", "}"]  # fmt: skip
-    return "\n".join([*sorted(declarations), *functions, compiler.attributes(bits)])
+    e = Emitter(lanes_of(kernel.dtype, compiler.vector_bits()), declarations, {})
+    arguments = WRITERS[kernel.name](e, kernel)
+    text = "\n".join([f"define void @$tile({arguments}) #0 {{", "entry:", *e.allocations, *e.lines, "  ret void", "}"])
+    return Source(text, frozenset(declarations), ("tile",))
 
 
 # Helpers ----------------------------------------------------------------------------------------------------------------

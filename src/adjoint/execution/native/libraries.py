@@ -6,22 +6,9 @@ import ctypes
 import ctypes.util
 from typing import Any
 
-from adjoint import _optional
+from adjoint import _openblas
 
 _found: dict[str, Any] = {}
-
-
-def _openblas() -> Any:
-    """The OpenBLAS of the wheel scipy-openblas32, set to one thread; None where it is missing."""
-    package = _optional.try_load("scipy_openblas32")
-    if package is None:
-        return None
-    try:
-        library = ctypes.CDLL(f"{package.get_lib_dir()}/{package.get_library(fullname=True)}")
-        library.scipy_openblas_set_num_threads(1)
-        return library
-    except (AttributeError, OSError):
-        return None
 
 
 def _address(function: Any) -> int:
@@ -30,9 +17,7 @@ def _address(function: Any) -> int:
 
 def product(name: str) -> int | None:
     """The address of cblas_sgemm or cblas_dgemm; None where there is no library."""
-    if "blas" not in _found:
-        _found["blas"] = _openblas()
-    library = _found["blas"]
+    library = _openblas.library()
     function = None if library is None else getattr(library, f"scipy_{name}", None)
     return None if function is None else _address(function)
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from adjoint.execution.native import vector_math
+from adjoint.execution.native import special_math, vector_math
 from adjoint.execution.native.ir import ITEMSIZE, Emitter, Value
 
 Formula = Callable[..., Value]
@@ -156,7 +156,7 @@ LOWERED: dict[str, Formula] = {
     "isinf": _isinf,
     "isnan": _isnan,
     "astype": lambda e, attributes, dtype, x: e.cast(x, dtype),
-    **{name: _simple(function) for name, function in vector_math.FUNCTIONS.items()},
+    **{name: _simple(function) for name, function in {**vector_math.FUNCTIONS, **special_math.FUNCTIONS}.items()},
 }
 
 # Those that cost next to nothing: computed again rather than stored and read back.

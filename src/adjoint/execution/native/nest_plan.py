@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from adjoint.execution.native.fuse import Fusion, Nest, View, broadcast, contiguous
+from adjoint.execution.native.excerpts import Excerpt
+from adjoint.execution.native.fuse import Nest, View, broadcast, contiguous
 from adjoint.execution.native.ir import ITEMSIZE
 from adjoint.execution.native.lowering import LIGHT, LOWERED, REDUCTIONS
 from adjoint.shapes import Shape, size_of
@@ -15,7 +16,6 @@ CHUNK = 1 << 17  # work in a chunk, about 10 µs
 MOST_CHUNKS = 512
 JAMMED = 8  # rows written side by side: so many pages at once a processor fetches ahead of the stores
 MOST_JAMMED = 96  # steps written out in all
-JAMMED_FROM = 1 << 21  # bytes written by a nest: less stays in the cache nearest to it
 JAMMED_ROW = 1 << 10  # bytes of a row: with shorter ones the rows would share their pages
 RECOMPUTE = 4  # cost up to which a value is computed again in a later pass over the row
 Strides = tuple[int, ...]
@@ -32,15 +32,15 @@ class NestPlan:
     """What is known of a nest before it is written: which pass stores, keeps or reduces what, and how its domain falls into
     loops and chunks."""
 
-    def __init__(self, fusion: Fusion, nest: Nest, bits: int) -> None:
-        self.fusion = fusion
+    def __init__(self, excerpt: Excerpt, nest: Nest, bits: int) -> None:
+        self.excerpt = excerpt
         self.nest = nest
         self.block = BLOCK
         self.producer = {step.output: step for step in nest.steps}
         self.plan_passes()
         self.dimensions(nest.split)
         count = self.inner[-1].size
-        single = any(fusion.dtypes[s] == "float32" for step in nest.steps for s in (*step.inputs, step.output))
+        single = any(excerpt.dtypes[s] == "float32" for step in nest.steps for s in (*step.inputs, step.output))
         self.lanes = bits // 32 if single else bits // 64
         while self.lanes > 1 and self.lanes >= 2 * count:
             self.lanes //= 2
@@ -130,7 +130,7 @@ class NestPlan:
         return found
 
     def outside(self, slot: int) -> View:
-        return self.fusion.views[slot]
+        return self.excerpt.views[slot]
 
     def spread(self, view: View) -> View:
         return broadcast(view, self.nest.domain)
@@ -206,13 +206,8 @@ class NestPlan:
         (actions, *others) = self.actions
         if others or any(kind != "store" for kind, _ in actions) or len(nest.steps) * JAMMED > MOST_JAMMED:
             return False
-        sizes = [ITEMSIZE[self.fusion.dtypes[slot]] for slot in nest.stored]
-        if not sizes or self.inner[-1].size * min(sizes) < JAMMED_ROW:
-            return False
-        roots = {self.outside(i).root for step in nest.steps for i in step.inputs if not self.inside(i)}
-        read = sum([size_of(self.fusion.shapes[r]) * ITEMSIZE[self.fusion.dtypes[r]] for r in roots])
-        written = size_of(nest.domain) * sum(sizes)
-        return written >= max(JAMMED_FROM, 4 * read)
+        sizes = [ITEMSIZE[self.excerpt.dtypes[slot]] for slot in nest.stored]
+        return bool(sizes) and self.inner[-1].size * min(sizes) >= JAMMED_ROW and self.excerpt.writes_much
 
     @property
     def time(self) -> float:

@@ -22,7 +22,7 @@ import numpy as np
 
 from adjoint.execution import threads
 from adjoint.execution.interrupts import Uninterrupted
-from adjoint.execution.native import compiler, pool_code
+from adjoint.execution.native import code, compiler, pool_code
 from adjoint.execution.native.pool_code import CONDITION, JOB, MUTEX, OPEN, OPENMP, QUIT, SIZE, STATE
 
 PTHREAD = ("pthread_mutex_lock", "pthread_mutex_unlock", "pthread_cond_wait", "pthread_cond_broadcast", "sched_yield")
@@ -36,41 +36,47 @@ class Pool:
         self.memory = np.zeros(SIZE + 64, np.uint8)
         self.address = self.memory.ctypes.data + -self.memory.ctypes.data % 64
         self.functions = (ctypes.c_void_p * len(PTHREAD))()
-        self.library: Any = None
+        self.code: code.Code | None = None
         self.libc: Any = None
         self.workers: list[tuple[ctypes.c_ulong, Any]] = []
 
     def prepare(self) -> int:
         """Start what threads are missing; how many take part, the caller's included."""
         count = threads.get_num_threads()
-        if len(self.workers) >= count - 1 and self.library is not None:
+        if len(self.workers) >= count - 1 and self.code is not None:
             return count
         with Uninterrupted(), self.lock:  # a thread that isn't noted would never be waited for
-            if self.library is None:
+            if self.code is None:
                 self.load()
             for k in range(len(self.workers) + 1, count):
                 argument = (ctypes.c_void_p * 3)(self.address, k, ctypes.addressof(self.functions))
                 handle = ctypes.c_ulong()
-                worker = ctypes.c_void_p(self.library.address("worker"))
+                worker = ctypes.c_void_p(self.address_of("worker"))
                 if self.libc.pthread_create(ctypes.byref(handle), None, worker, ctypes.byref(argument)):
                     break  # the system gives no more threads: those that there are do the work
                 self.workers.append((handle, argument))
         return count
+
+    def address_of(self, name: str) -> int:
+        """Where a function of the pool's code is."""
+        assert self.code is not None
+        return self.code.addresses[name]
 
     def load(self) -> None:
         """Compile the pool's code."""
         names = {name: value for name, value in vars(pool_code).items() if type(value) is int}
         x86 = "x86" in compiler.triple()
         pause = "@llvm.x86.sse2.pause()" if x86 else "@llvm.aarch64.hint(i32 1)"  # a loop that waits says so
-        text = pool_code.CODE.format(**names, PAUSE=pause, DECLARED=pause.replace("i32 1", "i32"), CLOSED=~OPEN)
-        library = compiler.compile_text(text + compiler.attributes(compiler.vector_bits()))
+        declared = frozenset({"declare void " + pause.replace("i32 1", "i32")})
+        text = pool_code.CODE.format(**names, PAUSE=pause, CLOSED=~OPEN)
+        (loaded,) = code.load([code.Source(text, declared, ("worker", "launch", "open"))])
         if os.name == "posix":
             self.libc = ctypes.CDLL(None)
             for k, name in enumerate(PTHREAD):
                 self.functions[k] = ctypes.cast(getattr(self.libc, name), ctypes.c_void_p).value
             self.libc.pthread_mutex_init(ctypes.c_void_p(self.address + MUTEX), None)
             self.libc.pthread_cond_init(ctypes.c_void_p(self.address + CONDITION), None)
-        self.library = library
+        self.code = loaded
 
     def single(self, setter: int) -> None:
         """A function that sets OpenMP's number of threads for the thread that calls it: jobs start with it."""
@@ -83,7 +89,7 @@ class Pool:
         """What the function `launch` is and takes first: (memory, functions, unit, table, chunks, threads)."""
         self.prepare()
         if name == "launch":
-            return int(self.library.address("launch"))
+            return self.address_of("launch")
         return self.address if name == "memory" else ctypes.addressof(self.functions)
 
     def stop(self) -> None:
@@ -92,7 +98,7 @@ class Pool:
             if not self.workers:
                 return
             self._job(QUIT).value = 1
-            opener = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(self.library.address("open"))
+            opener = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(self.address_of("open"))
             opener(self.address, ctypes.addressof(self.functions))
             for handle, _ in self.workers:
                 self.libc.pthread_join(handle, None)

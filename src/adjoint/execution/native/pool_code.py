@@ -7,12 +7,10 @@ SPINS = 1000  # looks at the state before an idle thread sleeps: some 50 µs
 # The pool's memory, each on cache lines of its own: the state (in the high half the number of the job, in the low half
 # whether it is open, and how many threads work on it), the next chunk, the job, and what sleeping needs.
 STATE, NEXT, JOB, TAKEN, SLEEPERS, MUTEX, CONDITION, SIZE = 0, 64, 128, 192, 256, 320, 448, 640
-FUNCTION, TABLE, COUNT, LIMIT, OPENMP, QUIT = 0, 8, 16, 24, 32, 40  # within the job
+FUNCTION, TABLE, COUNT, LIMIT, OPENMP, QUIT, BLOCK = 0, 8, 16, 24, 32, 40, 48  # within the job
 
 CODE = """
-declare void {DECLARED}
-
-define internal void @chunks(ptr %pool, ptr %function, ptr %table, i64 %count, i64 %thread) #0 {{
+define internal void @$chunks(ptr %pool, ptr %function, ptr %table, i64 %count, i64 %thread, ptr %block) #0 {{
 entry:
   %next = getelementptr i8, ptr %pool, i64 {NEXT}
   %owns = load ptr, ptr %table
@@ -25,13 +23,13 @@ claim:
   br i1 %more, label %work, label %done
 work:
   %c1 = add i64 %c, 1
-  call void %function(ptr %table, i64 %c, i64 %c1, ptr %own)
+  call void %function(ptr %table, i64 %c, i64 %c1, ptr %own, ptr %block)
   br label %claim
 done:
   ret void
 }}
 
-define ptr @worker(ptr %argument) #0 {{
+define ptr @$worker(ptr %argument) #0 {{
 entry:
   %pool = load ptr, ptr %argument
   %thread.at = getelementptr i64, ptr %argument, i64 1
@@ -139,7 +137,9 @@ begin:
   %table = load ptr, ptr %table.at
   %count.at = getelementptr i8, ptr %job, i64 {COUNT}
   %count = load i64, ptr %count.at
-  call void @chunks(ptr %pool, ptr %function, ptr %table, i64 %count, i64 %thread)
+  %block.at = getelementptr i8, ptr %job, i64 {BLOCK}
+  %block = load ptr, ptr %block.at
+  call void @$chunks(ptr %pool, ptr %function, ptr %table, i64 %count, i64 %thread, ptr %block)
   br label %leave
 leave:
   atomicrmw sub ptr %pool, i64 1 acq_rel
@@ -150,7 +150,7 @@ exit:
 }}
 
 ; Runs all chunks of a function, with the pool's threads if nobody else has them; %limit threads at most.
-define void @launch(ptr %pool, ptr %functions, ptr %function, ptr %table, i64 %count, i64 %limit) #0 {{
+define void @$launch(ptr %pool, ptr %functions, ptr %function, ptr %table, i64 %count, i64 %limit, ptr %block) #0 {{
 entry:
   %job = getelementptr i8, ptr %pool, i64 {JOB}
   %taken = getelementptr i8, ptr %pool, i64 {TAKEN}
@@ -163,7 +163,7 @@ ask:
 alone:
   %owns = load ptr, ptr %table
   %own = load ptr, ptr %owns
-  call void %function(ptr %table, i64 0, i64 %count, ptr %own)
+  call void %function(ptr %table, i64 0, i64 %count, ptr %own, ptr %block)
   ret void
 together:
   %function.at = getelementptr i8, ptr %job, i64 {FUNCTION}
@@ -174,10 +174,12 @@ together:
   store i64 %count, ptr %count.at
   %limit.at = getelementptr i8, ptr %job, i64 {LIMIT}
   store i64 %limit, ptr %limit.at
+  %block.at = getelementptr i8, ptr %job, i64 {BLOCK}
+  store ptr %block, ptr %block.at
   %next = getelementptr i8, ptr %pool, i64 {NEXT}
   store atomic i64 0, ptr %next release, align 8
-  call void @open(ptr %pool, ptr %functions)
-  call void @chunks(ptr %pool, ptr %function, ptr %table, i64 %count, i64 0)
+  call void @$open(ptr %pool, ptr %functions)
+  call void @$chunks(ptr %pool, ptr %function, ptr %table, i64 %count, i64 0, ptr %block)
   %closing = atomicrmw and ptr %pool, i64 {CLOSED} acq_rel
   %yield.at = getelementptr ptr, ptr %functions, i64 4
   %yield = load ptr, ptr %yield.at
@@ -204,7 +206,7 @@ done:
 }}
 
 ; A new number for the job, open to all; wakes who sleeps.
-define void @open(ptr %pool, ptr %functions) #0 {{
+define void @$open(ptr %pool, ptr %functions) #0 {{
 entry:
   %state = load atomic i64, ptr %pool monotonic, align 8
   %number = lshr i64 %state, 32

@@ -5,12 +5,27 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from adjoint.execution.native import onednn
 from adjoint.execution.native.fuse import Product, View
 from adjoint.execution.native.ir import Emitter, literal
-from adjoint.execution.native.tables import Own, Table
+from adjoint.execution.native.tables import (
+    LITERAL,
+    PARAMETERS,
+    STATUS,
+    Arguments,
+    Calls,
+    Function,
+    Handle,
+    Inputs,
+    Key,
+    Shared,
+    Start,
+)
 from adjoint.shapes import Shape, size_of
+
+RANGE = "ptr %table, i64 %lo, i64 %hi, ptr %own, ptr %args"
 
 
 def leading(view: View) -> tuple[int, int]:
@@ -30,13 +45,11 @@ def matrix_strides(view: View) -> tuple[int, int]:
 class BatchWriter(ABC):
     """Writes a product as a function of a range of its rows, counted through the whole batch."""
 
-    def __init__(self, product: Product, name: str, unit: int, table: Table, own: Own, chunk: int) -> None:
+    def __init__(self, product: Product, name: str, arguments: Arguments, chunk: int) -> None:
         self.product = product
         self.chunk = chunk  # rows in a range, of which the last may have fewer
         self.name = name
-        self.unit = unit
-        self.table = table
-        self.own = own
+        self.arguments = arguments
         self.a, self.b = product.a, product.b
         self.dtype = product.step.type.dtype.name
         self.shape: Shape = product.shape
@@ -45,9 +58,12 @@ class BatchWriter(ABC):
         assert product.choice is not None
         self.choice = product.choice
         self.e = Emitter(1, set(), {})
+        self.inputs = Inputs(self.e, arguments)
         self.start: str | None = None
+        self.packs_for_all: str | None = None  # what `start` packs, where other units may read it, too
         self.finish: str | None = None
         self.row_elements = self.m
+        self.where: tuple[str, ...] = ()
         self.cached: Mapping[int, int] = {}  # where in a thread's own space what it reads is, if only a tile is kept
 
     @abstractmethod
@@ -71,13 +87,30 @@ class BatchWriter(ABC):
     @contextmanager
     def another(self) -> Iterator[Emitter]:
         """Write another function meanwhile."""
-        before, self.e = self.e, Emitter(1, self.e.declarations, {})
+        before = self.e, self.inputs
+        self.e = Emitter(1, self.e.declarations, {})
+        self.inputs = Inputs(self.e, self.arguments)
         yield self.e
-        self.e = before
+        self.e, self.inputs = before
 
-    def pointer(self, key: object) -> str:
-        at = self.e.assign(f"getelementptr ptr, ptr %table, i64 {self.table.at(key)}")
-        return self.e.assign(f"load ptr, ptr {at}")
+    def number(self, value: int, *role: Any) -> str:
+        """A number that follows from the product's extents, by what it is."""
+        return self.inputs.number(value, (self.name, *role), LITERAL + 1 if value else 0)
+
+    def varying(self, value: int, *role: Any) -> str:
+        """A number that follows from the rows and sums at hand, too: from where in the function they are."""
+        return self.number(value, *role, *self.where)
+
+    @contextmanager
+    def within(self, part: str) -> Iterator[None]:
+        """Write a part of the function: some of the rows or sums."""
+        self.where = (*self.where, part)
+        yield
+        self.where = self.where[:-1]
+
+    def pointer(self, key: Key | int) -> str:
+        """The pointer to a place or, with a key, to what it stands for."""
+        return self.inputs.pointer(Start(key, 0) if type(key) is int else key)  # type: ignore[arg-type]
 
     def move(self, pointer: str, offset: str) -> str:
         if offset == "0":
@@ -93,55 +126,60 @@ class BatchWriter(ABC):
             result = self.pointer(self.product.step.output)
         else:  # the tile holds the rows from %lo on
             scratch = e.assign("load ptr, ptr %own")
-            tile = e.assign(f"getelementptr i8, ptr {scratch}, i64 {self.product.tile}")
-            result = self.move(tile, e.assign(f"mul i64 %lo, {-self.m}"))
+            tile = e.assign(f"getelementptr i8, ptr {scratch}, i64 {self.number(self.product.tile, 'tile')}")
+            result = self.move(tile, e.assign(f"mul i64 %lo, {self.number(-self.m, '-m')}"))
         if self.batch:
-            first, beyond = e.assign(f"udiv i64 %lo, {self.n}"), e.assign(f"udiv i64 %hi, {self.n}")
+            n = self.number(self.n, "n")
+            first, beyond = e.assign(f"udiv i64 %lo, {n}"), e.assign(f"udiv i64 %hi, {n}")
             with e.loop(first, beyond, 1) as index:
-                result = self.move(result, e.assign(f"mul i64 {index}, {self.n * self.m}"))
+                result = self.move(result, e.assign(f"mul i64 {index}, {self.number(self.n * self.m, 'n m')}"))
                 self.one(self.move(a, self.in_batch(self.a, index)), self.move(b, self.in_batch(self.b, index)), result)
         else:
-            a, b = self.move(a, str(self.a.offset)), self.move(b, str(self.b.offset))
             rows = self.chunk
             rest = self.n % rows
             if rest:
-                with e.when(e.assign(f"icmp eq i64 %lo, {self.n - rest}")):
+                last = e.assign(f"icmp eq i64 %lo, {self.number(self.n - rest, 'last')}")
+                with e.when(last), self.within("last rows"):
                     self.from_row(a, b, result, rest)
-            with e.when(e.assign(f"icmp ule i64 %lo, {self.n - rows}")):
+            with e.when(e.assign(f"icmp ule i64 %lo, {self.number(self.n - rows, 'last whole')}")):
                 self.from_row(a, b, result, rows)
-        return self.function(self.name, e, "ptr %table, i64 %lo, i64 %hi, ptr %own")
+        return self.function(self.name, RANGE)
 
-    @staticmethod
-    def function(name: str, e: Emitter, arguments: str) -> str:
-        return "\n".join(
-            [f"define internal void @{name}({arguments}) #0 {{", "entry:", *e.allocations, *e.lines, "  ret void", "}"]
-        )
+    def function(self, name: str, parameters: str) -> str:
+        """The text of the function that is being written."""
+        e, kind = self.e, "internal " if parameters == RANGE else ""
+        head = f"define {kind}void @${name}({parameters}) #0 {{"
+        return "\n".join([head, "entry:", *e.allocations, *self.inputs.lines, *e.lines, "  ret void", "}"])
 
     def source(self, view: View) -> str:
         """A pointer to an array that is read. A tile of it holds the matrices of the batch from the range's first on."""
         if view.root not in self.cached:
             return self.pointer(view.root)
         e = self.e
-        first = e.assign(f"udiv i64 %lo, {self.n}")
+        first = e.assign(f"udiv i64 %lo, {self.number(self.n, 'n')}")
         scratch = e.assign("load ptr, ptr %own")
-        tile = e.assign(f"getelementptr i8, ptr {scratch}, i64 {self.cached[view.root]}")
-        return self.move(tile, e.assign(f"mul i64 {first}, {-size_of(view.shape[-2:])}"))
+        place = self.number(self.cached[view.root], "cached", view.root)
+        tile = e.assign(f"getelementptr i8, ptr {scratch}, i64 {place}")
+        size = self.number(-size_of(view.shape[-2:]), "matrix", view.root)
+        return self.move(tile, e.assign(f"mul i64 {first}, {size}"))
 
     def from_row(self, a: str, b: str, result: str, rows: int) -> None:
         """Some rows from %lo on."""
         e = self.e
-        left = self.move(a, e.assign(f"mul i64 %lo, {self.a.strides[-2]}"))
-        self.some(left, b, self.move(result, e.assign(f"mul i64 %lo, {self.m}")), rows)
+        left = self.move(a, e.assign(f"mul i64 %lo, {self.number(self.a.strides[-2], 'a row')}"))
+        self.some(left, b, self.move(result, e.assign(f"mul i64 %lo, {self.number(self.m, 'm')}")), rows)
 
     def in_batch(self, view: View, index: str) -> str:
         """The offset of a matrix of the batch, given its number."""
         e = self.e
-        total, following = str(view.offset), 1
-        for size, stride in zip(reversed(self.batch), reversed(view.strides[:-2]), strict=True):
+        total, following = "0", 1
+        for axis, (size, stride) in enumerate(zip(reversed(self.batch), reversed(view.strides[:-2]), strict=True)):
             if stride and size > 1:
-                i = e.assign(f"udiv i64 {index}, {following}") if following > 1 else index
-                i = e.assign(f"urem i64 {i}, {size}")
-                total = e.assign(f"add i64 {total}, {e.assign(f'mul i64 {i}, {stride}')}")
+                before = self.number(following, "matrices before", axis)
+                i = e.assign(f"udiv i64 {index}, {before}") if following > 1 else index
+                i = e.assign(f"urem i64 {i}, {self.number(size, 'matrices', axis)}")
+                by = self.number(stride, "matrix's stride", view.root, axis)
+                total = e.assign(f"add i64 {total}, {e.assign(f'mul i64 {i}, {by}')}")
             following *= size
         return total
 
@@ -155,22 +193,28 @@ class LibraryWriter(BatchWriter):
         self.some(a, b, result, self.n)
 
     def some(self, a: str, b: str, result: str, rows: int) -> None:
-        e, n, m, k = self.e, rows, self.m, self.k
+        e = self.e
         if self.choice.library == "oneDNN":
             right = self.right()
             primitive = onednn.product(
-                onednn.described((n, k), matrix_strides(self.a)), right, onednn.described((n, m), (m, 1))
+                onednn.described((rows, self.k), matrix_strides(self.a)),
+                right,
+                onednn.described((rows, self.m), (self.m, 1)),
             )
-            write_call(e, self.table, self.own, self.unit, primitive, [a, self.pack() if self.packed else b, result])
+            write_call(e, self.arguments, primitive, [a, self.pack() if self.packed else b, result])
             return
         double = self.dtype == "float64"
         name, element = ("cblas_dgemm", "double") if double else ("cblas_sgemm", "float")
-        function = self.pointer(("blas", name))
+        function = self.pointer(Function("OpenBLAS", name))
         (ta, lda), (tb, ldb) = leading(self.a), leading(self.b)
         one, zero = literal(1.0, self.dtype), literal(0.0, self.dtype)
+        n, m, k, b_step, a_step = [
+            e.assign(f"trunc i64 {self.varying(value, role)} to i32") if value else "0"
+            for value, role in ((rows, "rows"), (self.m, "m"), (self.k, "k"), (ldb, "ldb"), (lda, "lda"))
+        ]
         e.line(
             f"call void {function}(i32 101, i32 {ta}, i32 {tb}, i32 {n}, i32 {m}, i32 {k}, {element} {one}, ptr {a}, "
-            f"i32 {lda}, ptr {b}, i32 {ldb}, {element} {zero}, ptr {result}, i32 {m})"
+            f"i32 {a_step}, ptr {b}, i32 {b_step}, {element} {zero}, ptr {result}, i32 {m})"
         )
 
     # The right matrix, packed for all tiles
@@ -185,45 +229,42 @@ class LibraryWriter(BatchWriter):
             result = onednn.described((self.chunk, self.m), (self.m, 1))
             preferring = onednn.product(tile, onednn.described((self.k, self.m), onednn.ANY), result)
             self.packed = preferring.arguments[onednn.WEIGHTS]
-            self.table.keep.append(preferring)
+            self.arguments.keep.append(preferring)
             self.write_packing(plain)
         return self.packed
 
     def pack(self) -> str:
-        return self.pointer((self.unit, f"packed for {self.name}"))
+        return self.pointer(Shared(0, f"packed for {self.name}"))
 
     def write_packing(self, plain: onednn.Descriptor) -> None:
         """The function of the table and the first thread's own that packs the right matrix, before any tile."""
         assert self.packed is not None
-        self.table.share(self.unit, f"packed for {self.name}", self.packed.nbytes)
+        self.arguments.share(f"packed for {self.name}", self.packed.nbytes)
         with self.another() as e:
-            source = self.move(self.pointer(self.b.root), str(self.b.offset))
-            primitive = onednn.reorder(plain, self.packed)
-            write_call(e, self.table, self.own, self.unit, primitive, [source, self.pack()])
-            self.start = self.function(f"{self.name}.start", e, "ptr %table, ptr %own")
+            source = self.pointer(self.b.root)
+            write_call(e, self.arguments, onednn.reorder(plain, self.packed), [source, self.pack()])
+            self.start = self.function(f"{self.name}.start", PARAMETERS)
 
 
-def write_call(e: Emitter, table: Table, own: Own, unit: int, primitive: onednn.Primitive, pointers: list[str]) -> None:
+def write_call(e: Emitter, arguments: Arguments, primitive: onednn.Primitive, pointers: list[str]) -> None:
     """Set where a primitive's arguments are, and execute it. `pointers` are in the order of its arguments."""
-    first = own.call(primitive)
+    call = arguments.call(primitive)
+    first = arguments.number(e, Calls(call))
 
-    def loaded(key: object) -> str:
-        return e.assign(f"load ptr, ptr {e.assign(f'getelementptr ptr, ptr %table, i64 {table.at(key)}')}")
-
-    def owned(position: int) -> str:
+    def owned(position: str) -> str:
         return e.assign(f"load ptr, ptr {e.assign(f'getelementptr ptr, ptr %own, i64 {position}')}")
 
+    def function(name: str) -> str:
+        return arguments.pointer(e, Function("oneDNN", name))
+
     if primitive.scratch:
-        offset = own.reserve(unit, primitive.scratch)
-        pointers = [*pointers, e.assign(f"getelementptr i8, ptr {owned(0)}, i64 {offset}")]
-    setter, execute = loaded(("onednn", "dnnl_memory_set_data_handle")), loaded(("onednn", "dnnl_primitive_execute"))
+        offset = arguments.number(e, arguments.given(arguments.reserve(primitive.scratch)))
+        pointers = [*pointers, e.assign(f"getelementptr i8, ptr {owned('0')}, i64 {offset}")]
+    setter, execute = function("dnnl_memory_set_data_handle"), function("dnnl_primitive_execute")
     for k, pointer in enumerate(pointers):
-        e.assign(f"call i32 {setter}(ptr {owned(first + 1 + k)}, ptr {pointer})")
-    handle = e.assign(f"getelementptr ptr, ptr %table, i64 {table.primitive(primitive)}")
-    handle = e.assign(f"load ptr, ptr {handle}")
-    status = e.assign(
-        f"call i32 {execute}(ptr {handle}, ptr {loaded(('onednn', 'stream'))}, i32 {len(pointers)}, ptr {owned(first)})"
-    )
-    bad = e.assign(f"icmp ne i32 {status}, 0")
-    with e.when(bad):
-        e.line(f"store i32 {status}, ptr {loaded(('onednn', 'status'))}")
+        e.assign(f"call i32 {setter}(ptr {owned(e.assign(f'add i64 {first}, {1 + k}'))}, ptr {pointer})")
+    handle, stream = arguments.pointer(e, Handle(call)), function("stream")
+    status = e.assign(f"call i32 {execute}(ptr {handle}, ptr {stream}, i32 {len(pointers)}, ptr {owned(first)})")
+    with e.when(e.assign(f"icmp ne i32 {status}, 0")):
+        noted = e.assign(f"load ptr, ptr {e.assign(f'getelementptr ptr, ptr %table, i64 {STATUS}')}")
+        e.line(f"store i32 {status}, ptr {noted}")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.execution.memory import address
-from adjoint.execution.native import compiler, libraries
+from adjoint.execution.native import code, compiler, libraries
 from adjoint.execution.native.ir import ITEMSIZE, Emitter, Value
 from adjoint.execution.native.lowering import LOWERED, REDUCTIONS, is_lowered, reduces
 from adjoint.execution.plan import Plan, Step
@@ -210,12 +210,12 @@ def _folded(name: str, inputs: Sequence[tuple[Element, str]]) -> Element | None:
 class ScalarLoop:
     """A compiled loop. `run` takes arrays in C order, of the types of the body's inputs and outputs."""
 
-    def __init__(self, text: str, libm: dict[str, int], places: int) -> None:
-        self.library = compiler.compile_text(text)
+    def __init__(self, source: code.Source, libm: dict[str, int], places: int) -> None:
+        (self.code,) = code.load([source])
         signature = ctypes.CFUNCTYPE(
             ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64
         )  # without the interpreter's lock: a loop may take long
-        self.function = signature(self.library.address("loop"))
+        self.function = signature(self.code.addresses["loop"])
         self.fixed = [libraries.mathematics(name) for name in libm]
         self.places = places
 
@@ -327,12 +327,9 @@ def _written(
     prologue = []
     for k, name in enumerate([*pointers, *[f"%libm{k}" for k in e.libm.values()]]):
         prologue += [f"  {name}.at = getelementptr ptr, ptr %table, i64 {k}", f"  {name} = load ptr, ptr {name}.at"]
-    bits = compiler.vector_bits()
-    text = "\n".join([
-        *sorted(declarations), "define i64 @loop(ptr %table, i64 %first, i64 %step, i64 %count) #0 {", "entry:",
-        *e.allocations, *prologue, *e.lines, "}", compiler.attributes(bits),
-    ])  # fmt: skip
-    return ScalarLoop(text, e.libm, len(pointers))
+    head = "define i64 @$loop(ptr %table, i64 %first, i64 %step, i64 %count) #0 {"
+    text = "\n".join([head, "entry:", *e.allocations, *prologue, *e.lines, "}"])
+    return ScalarLoop(code.Source(text, frozenset(declarations), ("loop",)), e.libm, len(pointers))
 
 
 def _whole(x: Elements, shape: tuple[int, ...]) -> list[Element]:

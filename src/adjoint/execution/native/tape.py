@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adjoint.execution.memory import address
-from adjoint.execution.native import compiler, libraries
+from adjoint.execution.native import code, compiler, libraries
 from adjoint.execution.native.ir import ELEMENT, ITEMSIZE, Emitter, Value
 from adjoint.execution.native.lowering import LOWERED, is_lowered
 from adjoint.execution.plan import Plan, Step
@@ -47,7 +47,7 @@ class Machine:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.cases: dict[Case, int] = {}
-        self.libraries: list[Any] = []
+        self.codes: list[code.Code] = []
         self.table: list[int] = []  # addresses of functions of the C library
         self.positions: dict[str, int] = {}
         self.run: Any = None
@@ -56,18 +56,17 @@ class Machine:
         """Compile the cases that are new."""
         with self.lock:
             missing = [case for case in dict.fromkeys(cases) if case not in self.cases]
-            if self.run is None:
-                library = compiler.compile_text(LOOP + compiler.attributes(compiler.vector_bits()))
-                self.libraries.append(library)
+            loops = [] if self.run is not None else [code.Source(LOOP, frozenset(), ("tape",))]
+            found = code.load([*loops, *[self.source(case) for case in missing]])
+            self.codes += found
+            if loops:
                 signature = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
-                self.run = signature(library.address("tape"))
-            for case in missing:  # each a module of its own, so that its code on disk serves every tape
-                library = compiler.compile_text(self.text(case))
-                self.libraries.append(library)
-                self.cases[case] = library.address("case")
+                self.run = signature(found[0].addresses["tape"])
+            for case, one in zip(missing, found[len(loops) :], strict=True):
+                self.cases[case] = one.addresses["case"]
             self.pointers = (ctypes.c_void_p * max(len(self.table), 1))(*self.table)
 
-    def text(self, case: Case) -> str:
+    def source(self, case: Case) -> code.Source:
         declarations: set[str] = set()
         e = Emitter(case.lanes, declarations, {})
         write_sum(e, case) if case.name == "sum" else write_elementwise(e, case)
@@ -78,15 +77,16 @@ class Machine:
                 self.positions[name] = len(self.table) - 1  # after it is there: an interrupt may come before
             prologue += [f"  %libm{k}.at = getelementptr ptr, ptr %libm, i64 {self.positions[name]}",
                          f"  %libm{k} = load ptr, ptr %libm{k}.at"]  # fmt: skip
-        return "\n".join(
+        text = "\n".join(
             [
-                *sorted(declarations), "define void @case(ptr %out, ptr %in0, ptr %in1, ptr %in2, i64 %n, ptr %libm) #0 {",
-                "entry:", *e.allocations, *prologue, *e.lines, "  ret void", "}", compiler.attributes(compiler.vector_bits()),
+                "define void @$case(ptr %out, ptr %in0, ptr %in1, ptr %in2, i64 %n, ptr %libm) #0 {", "entry:",
+                *e.allocations, *prologue, *e.lines, "  ret void", "}",
             ]
         )  # fmt: skip
+        return code.Source(text, frozenset(declarations), ("case",))
 
 
-LOOP = """define void @tape(ptr %first, ptr %last, ptr %libm) #0 {
+LOOP = """define void @$tape(ptr %first, ptr %last, ptr %libm) #0 {
 entry:
   br label %next
 next:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from typing import NamedTuple
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 from adjoint.execution.native import compiler
 from adjoint.execution.native.fuse import Product, transposed
 from adjoint.execution.native.ir import ITEMSIZE
 from adjoint.execution.native.kernels import ROWS, Kernel, lanes_of, registers
 from adjoint.execution.native.products import BatchWriter
-from adjoint.execution.native.tables import Own, Table
+from adjoint.execution.native.tables import PARAMETERS, Arguments, Function, Shared
 
 # Sums of so many products are added up one after the other; longer ones in blocks of it, so that their rounding errors don't
 # grow with k, and what is packed of a block stays in the cache.
@@ -70,8 +70,8 @@ def panels(m: int, lanes: int, widest: int) -> list[Panel]:
 class TiledWriter(BatchWriter):
     """Writes a product by our kernels as a function of a range of its rows, counted through the whole batch."""
 
-    def __init__(self, product: Product, name: str, unit: int, table: Table, own: Own, chunk: int) -> None:
-        super().__init__(product, name, unit, table, own, chunk)
+    def __init__(self, product: Product, name: str, arguments: Arguments, chunk: int) -> None:
+        super().__init__(product, name, arguments, chunk)
         bits = compiler.vector_bits()
         self.lanes = lanes_of(self.dtype, bits)
         self.heights = ROWS[registers(bits)]
@@ -87,19 +87,18 @@ class TiledWriter(BatchWriter):
         self.depth = -(-block // self.lanes) * self.lanes  # of what is packed
         size = self.depth * -(-self.m // self.lanes) * self.lanes * self.itemsize
         # where B is packed once for all ranges, and for other products that read it so
-        self.right: tuple[int, str] | None = None
+        self.right: Shared | None = None
         if self.packs and not self.batch and not self.deep:
-            self.right = table.packed.get(self.b)
-            if self.right is None:
-                self.right = table.packed[self.b] = unit, f"packed for {name}"
-                table.share(*self.right, size)
-                self.write_packing(self.right)
-            table.until[self.right] = unit
+            purpose = arguments.packed.get(self.b)
+            if purpose is None:
+                purpose = self.packs_for_all = arguments.packed[self.b] = f"packed for {name}"
+                self.write_packing(arguments.share(purpose, size))
+            self.right = Shared(0, purpose)
         elif self.packs:
-            self.place = own.reserve(unit, size)
+            self.place = arguments.reserve(size)
         if self.gathers:
             rows = min(GATHERED, self.n) + self.height(self.panels[0])
-            self.gathered = own.reserve(unit, rows * block * self.itemsize)
+            self.gathered = arguments.reserve(rows * block * self.itemsize)
 
     def height(self, panel: Panel, rows: int | None = None) -> int:
         """Rows of a tile. Where A is gathered, all panels share what was gathered."""
@@ -107,52 +106,57 @@ class TiledWriter(BatchWriter):
         return highest if rows is None else min(highest, rows)
 
     def kernel(self, name: str, rows: int = 1, vectors: int = 1, masked: bool = False, together: str = "") -> str:
-        return self.pointer(("kernel", Kernel(name, self.dtype, rows, vectors, masked, together)))
+        return self.pointer(Function("tiles", Kernel(name, self.dtype, rows, vectors, masked, together)))
 
-    def scratch(self, offset: int) -> str:
+    def scratch(self, offset: str) -> str:
         e = self.e
         return e.assign(f"getelementptr i8, ptr {e.assign('load ptr, ptr %own')}, i64 {offset}")
 
     @contextmanager
     def each(self, panel: Panel) -> Iterator[str]:
         """The first column of each of neighbouring panels, in a loop."""
-        if panel.times == 1:
-            yield str(panel.column)
-            return
-        e = self.e
-        with e.loop("0", str(panel.times), 1) as index:
-            yield e.assign(f"add i64 {e.assign(f'mul i64 {index}, {panel.vectors * self.lanes}')}, {panel.column}")
+        e, which = self.e, self.panels.index(panel)
+        with e.loop("0", self.number(panel.times, "panels", which), 1) as index:
+            first = e.assign(f"mul i64 {index}, {self.width_of(panel)}")
+            yield e.assign(f"add i64 {first}, {self.number(panel.column, 'column', which)}")
+
+    def width_of(self, panel: Panel) -> str:
+        """Columns of a panel."""
+        return self.number(panel.vectors * self.lanes, "width", self.panels.index(panel))
 
     # B, packed
 
-    def write_packing(self, place: tuple[int, str]) -> None:
+    def write_packing(self, place: Shared) -> None:
         """The function of the table and the first thread's own that packs B, before any tile."""
-        with self.another() as e:
-            b = self.move(self.pointer(self.b.root), str(self.b.offset))
-            self.pack(b, self.pointer(place), self.k)
-            self.start = self.function(f"{self.name}.start", e, "ptr %table, ptr %own")
+        with self.another():
+            self.pack(self.pointer(self.b.root), self.pointer(place), self.k)
+            self.start = self.function(f"{self.name}.start", PARAMETERS)
 
     def pack(self, b: str, target: str, k: int) -> None:
         """k rows of each panel's columns, panel by panel."""
-        e, lanes = self.e, self.lanes
-        row, column = self.b.strides[-2:]
-        for panel in self.panels:
-            width = panel.vectors * lanes
+        e, lanes, number = self.e, self.lanes, self.number
+        row, column = number(self.b.strides[-2], "b row"), number(self.b.strides[-1], "b column")
+        steps, depth = self.varying(k, "k"), number(self.depth, "depth")
+        for which, panel in enumerate(self.panels):
+            width = self.width_of(panel)
             if not self.turned:
-                into = self.move(target, str(panel.column * self.depth))
-                used = min(width, self.m - panel.column)
-                e.line(f"call void {self.kernel('gather', used)}(ptr {self.move(b, str(panel.column))}, i64 {row}, "
-                       f"ptr {into}, i64 {width}, i64 {width * self.depth}, i64 {k}, i64 {panel.times})")  # fmt: skip
+                into = self.move(target, number(panel.column * self.depth, "packed", which))
+                function = self.kernel("gather", min(panel.vectors * lanes, self.m - panel.column))
+                apart = number(panel.vectors * lanes * self.depth, "apart", which)
+                e.line(f"call void {function}(ptr {self.move(b, number(panel.column, 'column', which))}, i64 {row}, "
+                       f"ptr {into}, i64 {width}, i64 {apart}, i64 {steps}, "
+                       f"i64 {number(panel.times, 'panels', which)})")  # fmt: skip
                 continue
             with self.each(panel) as first:
                 for v in range(panel.vectors):
                     at = e.assign(f"add i64 {first}, {v * lanes}")
                     source = self.move(b, e.assign(f"mul i64 {at}, {column}"))
-                    into = self.move(target, e.assign(f"mul i64 {first}, {self.depth}"))
+                    into = self.move(target, e.assign(f"mul i64 {first}, {depth}"))
                     into = self.move(into, str(v * lanes))
-                    columns = self.m % lanes if panel.masked and v == panel.vectors - 1 else lanes
+                    last = panel.masked and v == panel.vectors - 1
+                    columns = number(self.m % lanes, "last columns") if last else str(lanes)
                     e.line(f"call void {self.kernel('turn')}(ptr {source}, i64 {column}, ptr {into}, i64 {width}, "
-                           f"i64 {k}, i64 {columns})")  # fmt: skip
+                           f"i64 {steps}, i64 {columns})")  # fmt: skip
 
     # Tiles
 
@@ -164,50 +168,57 @@ class TiledWriter(BatchWriter):
         if not self.deep:
             self.block(a, b, result, rows, self.k, "false")
             return
-        (_, left), (right, _) = self.a.strides[-2:], self.b.strides[-2:]
+        left, right = self.number(self.a.strides[-1], "a step"), self.number(self.b.strides[-2], "b row")
 
         def block(at: str, k: int, again: str) -> None:
             self.block(self.move(a, e.assign(f"mul i64 {at}, {left}")), self.move(b, e.assign(f"mul i64 {at}, {right}")),
                        result, rows, k, again)  # fmt: skip
 
         blocks, rest = divmod(self.k, BLOCK)
-        with e.loop("0", str(blocks * BLOCK), BLOCK) as at:
+        whole = self.number(blocks * BLOCK, "whole blocks")
+        with e.loop("0", whole, BLOCK) as at, self.within("block"):
             block(at, BLOCK, e.assign(f"icmp ne i64 {at}, 0"))
         if rest:
-            block(str(blocks * BLOCK), rest, "true")
+            with self.within("last sums"):
+                block(whole, rest, "true")
 
     def block(self, a: str, b: str, result: str, rows: int, k: int, again: str) -> None:
         """The sums over some k, or these added to the result."""
         if self.right is not None:
             b = self.pointer(self.right)
         elif self.packs:
-            place = self.scratch(self.place)
+            place = self.scratch(self.number(self.place, "place of B"))
             self.pack(b, place, k)
             b = place
         if not self.gathers:
             self.tiles(a, b, result, rows, k, again, self.a.strides[-2:])
             return
         whole, rest = divmod(rows, GATHERED)
+        stop = self.varying(whole * GATHERED, "gathered")
         if whole:
-            with self.e.loop("0", str(whole * GATHERED), GATHERED) as row:
+            with self.e.loop("0", stop, GATHERED) as row, self.within("gathered"):
                 self.gather(a, b, result, row, GATHERED, k, again)
         if rest:
-            self.gather(a, b, result, str(whole * GATHERED), rest, k, again)
+            with self.within("last gathered"):
+                self.gather(a, b, result, stop, rest, k, again)
 
     def gather(self, a: str, b: str, result: str, row: str, rows: int, k: int, again: str) -> None:
         """Some rows, A's gathered first: tile by tile, as the tiles read them."""
-        e = self.e
-        stride, step = self.a.strides[-2:]
-        target = self.scratch(self.gathered)
+        e, number = self.e, self.number
+        stride, step = number(self.a.strides[-2], "a row"), number(self.a.strides[-1], "a step")
+        target = self.scratch(number(self.gathered, "place of A's rows"))
         place = 0
         highest = self.height(self.panels[0], rows)
-        for top, height, count in self.heights_of(rows, highest):
-            at = e.assign(f"mul i64 {e.assign(f'add i64 {row}, {top}')}, {stride}")
-            function, into = self.kernel("gather", height), self.move(target, str(place))
-            e.line(f"call void {function}(ptr {self.move(a, at)}, i64 {step}, ptr {into}, i64 {height}, "
-                   f"i64 {height * k}, i64 {k}, i64 {count})")  # fmt: skip
+        varying = self.varying
+        for which, (top, height, count) in enumerate(self.heights_of(rows, highest)):
+            first = e.assign(f"add i64 {row}, {varying(top, 'strip row', which)}")
+            at = e.assign(f"mul i64 {first}, {stride}")
+            function, into = self.kernel("gather", height), self.move(target, varying(place, "strip place", which))
+            e.line(f"call void {function}(ptr {self.move(a, at)}, i64 {step}, ptr {into}, "
+                   f"i64 {varying(height, 'strip rows', which)}, i64 {varying(height * k, 'strip', which)}, "
+                   f"i64 {varying(k, 'k')}, i64 {varying(count, 'strips', which)})")  # fmt: skip
             place += count * height * k
-        result = self.move(result, e.assign(f"mul i64 {row}, {self.m}"))
+        result = self.move(result, e.assign(f"mul i64 {row}, {number(self.m, 'm')}"))
         self.tiles(target, b, result, rows, k, again, None)
 
     def heights_of(self, rows: int, highest: int) -> list[tuple[int, int, int]]:
@@ -228,64 +239,85 @@ class TiledWriter(BatchWriter):
         self, a: str, b: str, result: str, rows: int, k: int, again: str, strides: tuple[int, ...] | None
     ) -> None:
         """All tiles of some rows, of A as it lies or, without strides, as it was gathered."""
-        e = self.e
+        e, number, varying = self.e, self.number, self.varying
         for panel in self.panels:
             with self.each(panel) as column:
-                right = self.move(b, e.assign(f"mul i64 {column}, {self.depth}") if self.packs else column)
+                right = self.move(
+                    b, e.assign(f"mul i64 {column}, {number(self.depth, 'depth')}") if self.packs else column
+                )
                 place = 0
-                for top, height, count in self.heights_of(rows, self.height(panel, rows)):
-                    with ExitStack() as inner:
-                        number = inner.enter_context(e.loop("0", str(count), 1)) if count > 1 else "0"
-                        first = e.assign(f"add i64 {e.assign(f'mul i64 {number}, {height}')}, {top}")
+                for which, (top, height, count) in enumerate(self.heights_of(rows, self.height(panel, rows))):
+                    role = (self.panels.index(panel), which)
+                    with e.loop("0", varying(count, "tiles", *role), 1) as index:
+                        first = e.assign(f"mul i64 {index}, {varying(height, 'rows of a tile', *role)}")
+                        first = e.assign(f"add i64 {first}, {varying(top, 'first row', *role)}")
                         if strides is None:
-                            at = e.assign(f"add i64 {e.assign(f'mul i64 {number}, {height * k}')}, {place}")
+                            at = e.assign(f"mul i64 {index}, {varying(height * k, 'tile of A', *role)}")
+                            at = e.assign(f"add i64 {at}, {varying(place, 'place of A', *role)}")
                         else:
-                            at = e.assign(f"mul i64 {first}, {strides[0]}")
-                        into = self.move(self.move(result, e.assign(f"mul i64 {first}, {self.m}")), column)
-                        self.tile(panel, height, self.move(a, at), right, into, k, again, strides or (1, height))
+                            at = e.assign(f"mul i64 {first}, {number(strides[0], 'a row')}")
+                        into = self.move(result, e.assign(f"mul i64 {first}, {number(self.m, 'm')}"))
+                        tile = Tile(panel, height, role, strides)
+                        self.tile(tile, self.move(a, at), right, self.move(into, column), k, again)
                     place += count * height * k
 
-    def tile(
-        self, panel: Panel, height: int, a: str, b: str, c: str, k: int, again: str, strides: tuple[int, ...]
-    ) -> None:
+    def tile(self, tile: Tile, a: str, b: str, c: str, k: int, again: str) -> None:
         """One tile, in blocks of its sums."""
-        e = self.e
-        together = "rows" if self.gathers else "steps" if strides[1] == 1 else ""
+        e, number, (panel, height, role, strides) = self.e, self.number, tile
+        together = "rows" if self.gathers else "steps" if self.a.strides[-1] == 1 else ""
         function = self.kernel("tile", height, panel.vectors, panel.masked, together)
-        step = panel.vectors * self.lanes if self.packs else self.b.strides[-2]
-        columns = self.m % self.lanes or self.lanes
+        step = self.width_of(panel) if self.packs else number(self.b.strides[-2], "b row")
+        columns, m = number(self.m % self.lanes or self.lanes, "last columns"), number(self.m, "m")
+        if strides is None:  # gathered: a strip of as many rows as the tile has
+            a_row, a_step = "1", self.varying(height, "rows of a tile", *role)
+            ahead_by = a_step
+        else:
+            a_row, a_step = number(strides[0], "a row"), number(strides[1], "a step")
+            ahead_by = self.varying(strides[0] * height, "ahead", *role)
 
         def call(a: str, b: str, k: int, again: str) -> None:
-            ahead = self.move(a, str(strides[0] * height))  # the next tile's rows lie behind this one's, or beside them
-            e.line(f"call void {function}(ptr {a}, i64 {strides[0]}, i64 {strides[1]}, ptr {b}, i64 {step}, ptr {c}, "
-                   f"i64 {self.m}, i64 {k}, i64 {columns}, i1 {again}, ptr {ahead})")  # fmt: skip
+            ahead = self.move(a, ahead_by)  # the next tile's rows lie behind this one's, or beside them
+            steps = str(BLOCK) if k == BLOCK else self.varying(k, "last k" if blocks else "k")
+            e.line(f"call void {function}(ptr {a}, i64 {a_row}, i64 {a_step}, ptr {b}, i64 {step}, ptr {c}, "
+                   f"i64 {m}, i64 {steps}, i64 {columns}, i1 {again}, ptr {ahead})")  # fmt: skip
 
         def at(k: str) -> tuple[str, str]:
-            return self.move(a, e.assign(f"mul i64 {k}, {strides[1]}")), self.move(b, e.assign(f"mul i64 {k}, {step}"))
+            return self.move(a, e.assign(f"mul i64 {k}, {a_step}")), self.move(b, e.assign(f"mul i64 {k}, {step}"))
 
         blocks, rest = divmod(k, BLOCK) if k > DEEP else (0, k)
         call(a, b, BLOCK if blocks else rest, again)
+        whole = self.varying(blocks * BLOCK, "whole blocks")
         if blocks > 1:
-            with e.loop(str(BLOCK), str(blocks * BLOCK), BLOCK) as k_:
+            with e.loop(str(BLOCK), whole, BLOCK) as k_:
                 call(*at(k_), BLOCK, "true")
         if blocks and rest:
-            call(*at(str(blocks * BLOCK)), rest, "true")
+            call(*at(whole), rest, "true")
+
+
+class Tile(NamedTuple):
+    """A tile's panel, its height, what tells it from others, and the strides of A, if A isn't gathered."""
+
+    panel: Panel
+    height: int
+    role: tuple[Any, ...]
+    strides: tuple[int, ...] | None
 
 
 class TurnedWriter(BatchWriter):
     """Writes a product as the transpose of BᵀAᵀ, so that of two matrices whose k lies together the smaller one is packed."""
 
-    def __init__(self, product: Product, name: str, unit: int, table: Table, own: Own, chunk: int) -> None:
-        super().__init__(product, name, unit, table, own, chunk)
+    def __init__(self, product: Product, name: str, arguments: Arguments, chunk: int) -> None:
+        super().__init__(product, name, arguments, chunk)
         turned = Product(product.step, transposed(product.b), transposed(product.a), (self.m, self.n))
         turned.choice = product.choice
-        turned.tile = own.reserve(unit, self.n * self.m * ITEMSIZE[self.dtype])
-        self.other = TiledWriter(turned, f"{name}.turned", unit, table, own, self.m)
+        turned.tile = arguments.reserve(self.n * self.m * ITEMSIZE[self.dtype])
+        self.other = TiledWriter(turned, f"{name}.turned", arguments, self.m)
         self.lanes = self.other.lanes
         if self.other.start is not None:  # else B is packed already, or block by block
             with self.another() as e:
-                e.line(f"call void @{self.other.name}.start(ptr %table, ptr %own)")
-                self.start = f"{self.other.start}\n{self.function(f'{name}.start', e, 'ptr %table, ptr %own')}"
+                e.line(f"call void @${self.other.name}.start(ptr %table, i64 0, i64 1, ptr %own, ptr %args)")
+                self.start = f"{self.other.start}\n{self.function(f'{name}.start', PARAMETERS)}"
+                self.packs_for_all = self.other.packs_for_all
 
     @staticmethod
     def suits(product: Product, chunk: int) -> bool:
@@ -301,13 +333,16 @@ class TurnedWriter(BatchWriter):
 
     def some(self, a: str, b: str, result: str, rows: int) -> None:
         e, turned = self.e, self.other.product.tile
-        e.line(f"call void @{self.other.name}(ptr %table, i64 0, i64 {self.m}, ptr %own)")
-        source = e.assign(f"getelementptr i8, ptr {e.assign('load ptr, ptr %own')}, i64 {turned}")
-        function = self.pointer(("kernel", Kernel("turn", self.dtype)))
-        with e.loop("0", str(self.m), self.lanes) as column:
-            rows_of = self.move(source, e.assign(f"mul i64 {column}, {self.n}"))
-            e.line(f"call void {function}(ptr {rows_of}, i64 {self.n}, ptr {self.move(result, column)}, i64 {self.m}, "
-                   f"i64 {self.n}, i64 {self.lanes})")  # fmt: skip
+        assert turned is not None
+        n, m = self.number(self.n, "n"), self.number(self.m, "m")
+        e.line(f"call void @${self.other.name}(ptr %table, i64 0, i64 {m}, ptr %own, ptr %args)")
+        place = self.number(turned, "turned")
+        source = e.assign(f"getelementptr i8, ptr {e.assign('load ptr, ptr %own')}, i64 {place}")
+        function = self.pointer(Function("tiles", Kernel("turn", self.dtype)))
+        with e.loop("0", m, self.lanes) as column:
+            rows_of = self.move(source, e.assign(f"mul i64 {column}, {n}"))
+            e.line(f"call void {function}(ptr {rows_of}, i64 {n}, ptr {self.move(result, column)}, i64 {m}, "
+                   f"i64 {n}, i64 {self.lanes})")  # fmt: skip
 
     def write(self) -> str:
         text = f"{self.other.write()}\n{super().write()}"

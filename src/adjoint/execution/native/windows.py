@@ -9,8 +9,8 @@ from typing import Any
 from adjoint.execution.native import images, onednn
 from adjoint.execution.native.fuse import Window
 from adjoint.execution.native.ir import ELEMENT, ITEMSIZE, Emitter, Value
-from adjoint.execution.native.products import write_call
-from adjoint.execution.native.tables import Own, Table
+from adjoint.execution.native.products import RANGE, write_call
+from adjoint.execution.native.tables import LITERAL, PARAMETERS, Arguments, Inputs, Key, Shared, Start
 from adjoint.shapes import size_of
 
 TILE = 1 << 25  # multiplications in a tile of images, at least
@@ -21,33 +21,40 @@ PARTS = 8  # of the gradient of weights, at most: each adds up some of the image
 class WindowWriter:
     """What writers of windows share: where arrays are, and the range of images."""
 
-    def __init__(self, window: Window, name: str, unit: int, table: Table, own: Own, bits: int) -> None:
+    def __init__(self, window: Window, name: str, arguments: Arguments, bits: int) -> None:
         self.window = window
         self.step = window.step
         self.name = name
-        self.unit = unit
-        self.table = table
-        self.own = own
+        self.arguments = arguments
         self.bits = bits
-        self.e = Emitter(1, set(), {})
+        self.begin(1)
         self.start: str | None = None
+        self.packs_for_all: str | None = None  # see products.BatchWriter
         self.finish: str | None = None
         self.rows = (
             window.shape[0] if window.step.op.name != "convolution_weight_gradient" else window.reads[0].shape[0]
         )
         self.row_elements = size_of(window.shape[1:])
 
-    def pointer(self, key: object) -> str:
-        at = self.e.assign(f"getelementptr ptr, ptr %table, i64 {self.table.at(key)}")
-        return self.e.assign(f"load ptr, ptr {at}")
+    def pointer(self, key: Key | int) -> str:
+        """The pointer to a place or, with a key, to what it stands for."""
+        return self.inputs.pointer(Start(key, 0) if type(key) is int else key)  # type: ignore[arg-type]
+
+    def begin(self, lanes: int) -> None:
+        """Begin a function."""
+        self.e = Emitter(lanes, set(), {})
+        self.inputs = Inputs(self.e, self.arguments)
+
+    def number(self, value: int, *role: Any) -> str:
+        """A number that follows from the window's extents, by what it is."""
+        return self.inputs.number(value, (self.name, *role), abs(value))
 
     def move(self, pointer: str, offset: str, element: str = "float") -> str:
         return self.e.assign(f"getelementptr {element}, ptr {pointer}, i64 {offset}")
 
     def read(self, k: int) -> str:
         """An input's first element."""
-        view = self.window.reads[k]
-        return self.move(self.pointer(view.root), str(view.offset), _memory(self.window.dtypes[k]))
+        return self.pointer(self.window.reads[k].root)
 
     def result(self) -> str:
         """Where the result's first element is, or would be if a tile began with it."""
@@ -55,42 +62,45 @@ class WindowWriter:
         if self.window.tile is None:
             return self.pointer(self.step.output)
         scratch = self.e.assign("load ptr, ptr %own")
-        tile = self.move(scratch, str(self.window.tile), "i8")
-        return self.move(tile, self.e.assign(f"mul i64 %lo, {-self.row_elements}"), element)
+        tile = self.move(scratch, self.number(self.window.tile, "tile"), "i8")
+        return self.move(tile, self.e.assign(f"mul i64 %lo, {self.number(-self.row_elements, '-row')}"), element)
+
+    def tiles(self, tile: int, write: Callable[[str, int], None]) -> None:
+        """Call `write` with the first of each tile from %lo to %hi, and how many images there are in it."""
+        e, total, rest = self.e, self.rows, self.rows % tile
+        with ExitStack() as conditions:
+            stop = "%hi"
+            if rest:
+                whole = self.number(total - rest, "whole")
+                with e.when(e.assign(f"icmp eq i64 %hi, {self.number(total, 'images')}")):
+                    write(whole, rest)
+                conditions.enter_context(e.when(e.assign(f"icmp ult i64 %lo, {whole}")))
+                e.declarations.add("declare i64 @llvm.umin.i64(i64, i64)")
+                stop = e.assign(f"call i64 @llvm.umin.i64(i64 %hi, i64 {whole})")
+            if total > rest:
+                row = conditions.enter_context(e.loop("%lo", stop, self.number(tile, "images of a tile")))
+                write(row, tile)
 
     def function(self, name: str, parameters: str) -> str:
-        e = self.e
+        e, kind = self.e, "internal " if parameters == RANGE else ""
         return "\n".join(
-            [f"define internal void @{name}({parameters}) #0 {{", "entry:", *e.allocations, *e.lines, "  ret void", "}"]
+            [
+                f"define {kind}void @${name}({parameters}) #0 {{",
+                "entry:",
+                *e.allocations,
+                *self.inputs.lines,
+                *e.lines,
+                "  ret void",
+                "}",
+            ]
         )
-
-
-RANGE = "ptr %table, i64 %lo, i64 %hi, ptr %own"
-
-
-def tiles(e: Emitter, total: int, tile: int, write: Callable[[str, int], None]) -> None:
-    """Call `write` with the first of each tile from %lo to %hi, and how many there are in it."""
-    rest = total % tile
-    with ExitStack() as conditions:
-        stop = "%hi"
-        if rest:
-            with e.when(e.assign(f"icmp eq i64 %hi, {total}")):
-                write(str(total - rest), rest)
-            conditions.enter_context(e.when(e.assign(f"icmp ult i64 %lo, {total - rest}")))
-            e.declarations.add("declare i64 @llvm.umin.i64(i64, i64)")
-            stop = e.assign(f"call i64 @llvm.umin.i64(i64 %hi, i64 {total - rest})")
-        if total > rest:
-            row = conditions.enter_context(e.loop("%lo", stop, tile))
-            write(row, tile)
 
 
 class ConvolutionWriter(WindowWriter):
     """A convolution or one of its gradients, by oneDNN."""
 
-    def __init__(
-        self, window: Window, name: str, unit: int, table: Table, own: Own, bits: int, tile: int | None
-    ) -> None:
-        super().__init__(window, name, unit, table, own, bits)
+    def __init__(self, window: Window, name: str, arguments: Arguments, bits: int, tile: int | None) -> None:
+        super().__init__(window, name, arguments, bits)
         self.kind = self.step.op.name
         inputs = [v.shape if not is_image else _first(v.shape)
                   for v, is_image in zip(window.reads, images.IMAGES[self.kind], strict=True)]  # fmt: skip
@@ -115,26 +125,26 @@ class ConvolutionWriter(WindowWriter):
     def write(self) -> str:
         e = self.e
         whole = self.primitive(self.tile)
-        self.table.keep.append(whole)
+        self.arguments.keep.append(whole)
         preferred = whole.arguments[
             onednn.WEIGHTS_GRADIENT if self.kind == "convolution_weight_gradient" else onednn.WEIGHTS
         ]
         plain = images.plain_weights(self.weights, self.geometry)
-        buffer = (self.unit, f"weights of {self.name}")
-        from_image, to_image = size_of(self.image), size_of(self.becomes)
+        buffer = Shared(0, f"weights of {self.name}")
+        from_image, to_image = self.number(size_of(self.image), "image"), self.number(size_of(self.becomes), "becomes")
         if self.kind == "convolution_weight_gradient":
             size = preferred.nbytes
-            self.table.share(*buffer, size * self.parts)
+            self.arguments.share(buffer.purpose, size * self.parts)
             x, u, parts = self.read(0), self.read(1), self.pointer(buffer)
 
             def add_up(row: str, count: int) -> None:
-                part = e.assign(f"udiv i64 {row}, {self.tile}")
+                part = e.assign(f"udiv i64 {row}, {self.number(self.tile, 'images of a tile')}")
                 places = [self.move(x, e.assign(f"mul i64 {row}, {from_image}")),
                           self.move(u, e.assign(f"mul i64 {row}, {to_image}")),
-                          self.move(parts, e.assign(f"mul i64 {part}, {size}"), "i8")]  # fmt: skip
+                          self.move(parts, e.assign(f"mul i64 {part}, {self.number(size, 'part')}"), "i8")]  # fmt: skip
                 self.call(count, preferred, places)
 
-            tiles(e, self.rows, self.tile, add_up)
+            self.tiles(self.tile, add_up)
             text = self.function(self.name, RANGE)
             self.write_sum(preferred, plain, buffer)
             return text
@@ -149,14 +159,15 @@ class ConvolutionWriter(WindowWriter):
             self.call(count, preferred, places)
 
         if packed:
-            self.table.share(*buffer, preferred.nbytes)
-        tiles(e, self.rows, self.tile, convolve)
+            self.arguments.share(buffer.purpose, preferred.nbytes)
+        self.tiles(self.tile, convolve)
         text = self.function(self.name, RANGE)
         if packed:
-            self.e = Emitter(1, set(), {})
+            before = self.e, self.inputs
+            self.begin(1)
             self.reorder(plain, preferred, self.read(1), self.pointer(buffer))
-            self.start = self.function(f"{self.name}.start", "ptr %table, ptr %own")
-            self.e = e
+            self.start = self.function(f"{self.name}.start", PARAMETERS)
+            self.e, self.inputs = before
         return text
 
     def call(self, count: int, preferred: onednn.Descriptor, places: list[str]) -> None:
@@ -167,29 +178,30 @@ class ConvolutionWriter(WindowWriter):
             primitive = images.convolution(
                 self.kind, count, self.image, self.becomes, self.weights, self.geometry, preferred
             )
-        write_call(self.e, self.table, self.own, self.unit, primitive, places)
+        write_call(self.e, self.arguments, primitive, places)
 
     def reorder(self, source: onednn.Descriptor, target: onednn.Descriptor, a: str, b: str) -> None:
-        write_call(self.e, self.table, self.own, self.unit, onednn.reorder(source, target), [a, b])
+        write_call(self.e, self.arguments, onednn.reorder(source, target), [a, b])
 
-    def write_sum(self, preferred: onednn.Descriptor, plain: onednn.Descriptor, buffer: tuple[int, str]) -> None:
+    def write_sum(self, preferred: onednn.Descriptor, plain: onednn.Descriptor, buffer: Shared) -> None:
         """The parts added up in order, and put into the graph's layout."""
-        before, count = self.e, preferred.nbytes // 4
+        before, count = (self.e, self.inputs), preferred.nbytes // 4
         lanes = self.bits // 32
         while count % lanes:
             lanes //= 2
-        e = self.e = Emitter(lanes, set(), {})
-        parts = self.pointer(buffer)
+        self.begin(lanes)
+        e, parts = self.e, self.pointer(buffer)
         if self.parts > 1:
-            with e.loop("0", str(count), lanes) as i:
+            with e.loop("0", self.number(count, "weights"), lanes) as i:
                 total = e.load(parts, i, "float32", 1)
                 for part in range(1, self.parts):
-                    total = e.add(total, e.load(parts, e.assign(f"add i64 {i}, {part * count}"), "float32", 1))
+                    at = e.assign(f"add i64 {i}, {self.number(part * count, 'weights before', part)}")
+                    total = e.add(total, e.load(parts, at, "float32", 1))
                 e.store(total, parts, i)
         self.reorder(preferred, plain, parts, self.pointer(self.step.output))
-        self.finish = self.function(f"{self.name}.finish", "ptr %table, ptr %own")
-        before.declarations |= e.declarations
-        self.e = before
+        self.finish = self.function(f"{self.name}.finish", PARAMETERS)
+        before[0].declarations |= e.declarations
+        self.e, self.inputs = before
 
 
 def _first(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -205,17 +217,15 @@ def _memory(dtype: str) -> str:
 class PoolWriter(WindowWriter):
     """Pooling, in loops of our own: windows along the rows and columns, vectors along the channels."""
 
-    def __init__(
-        self, window: Window, name: str, unit: int, table: Table, own: Own, bits: int, tile: int | None
-    ) -> None:
-        super().__init__(window, name, unit, table, own, bits)
+    def __init__(self, window: Window, name: str, arguments: Arguments, bits: int, tile: int | None) -> None:
+        super().__init__(window, name, arguments, bits)
         self.kind, self.pool = self.step.op.name, self.step.attributes
         self.channels = window.shape[-1]
         self.dtype = window.dtypes[0]
         lanes = bits // (8 * ITEMSIZE[self.dtype])
         while lanes > 1 and lanes >= 2 * self.channels:
             lanes //= 2
-        self.e = Emitter(lanes, set(), {})
+        self.begin(lanes)
         self.tile = tile or max(min(TILE_OF_POOL // size_of(window.reads[0].shape[1:]), self.rows), 1)
         pool = self.pool
         reach = [
@@ -230,25 +240,27 @@ class PoolWriter(WindowWriter):
         )  # fmt: skip
 
     def write(self) -> str:
-        e, pool, c = self.e, self.pool, self.channels
+        e, pool, c = self.e, self.pool, self.number(self.channels, "channels")
         places = [self.read(k) for k in range(len(self.window.reads))]
         result = self.result()
         spreads = self.kind in ("pool_put", "pool_spread")
         if spreads and not self.tiled:
-            size = self.row_elements
+            size = self.number(self.row_elements, "row")
             start, stop = e.assign(f"mul i64 %lo, {size}"), e.assign(f"mul i64 %hi, {size}")
             with e.loop(start, stop, 1) as i:
                 e.line(f"store {ELEMENT[self.dtype]} 0.0, ptr {e.address(result, i, self.dtype)}")
         self.beside = self.pointer(self.window.positions.output) if self.window.positions else None
-        whole, rest = divmod(c, e.lanes)
-        (rows, columns), (height, width) = pool.counts, pool.extents
-        with e.loop("%lo", "%hi", 1) as n, e.loop("0", str(rows), 1) as i, e.loop("0", str(columns), 1) as j:
+        whole, rest = divmod(self.channels, e.lanes)
+        rows, columns = self.number(pool.counts[0], "rows"), self.number(pool.counts[1], "columns")
+        height, width = self.number(pool.extents[0], "height"), self.number(pool.extents[1], "width")
+        size_of_image = self.number(pool.extents[0] * pool.extents[1] * self.channels, "image")
+        with e.loop("%lo", "%hi", 1) as n, e.loop("0", rows, 1) as i, e.loop("0", columns, 1) as j:
             window = e.assign(f"add i64 {e.assign(f'mul i64 {n}, {rows}')}, {i}")
             window = e.assign(f"add i64 {e.assign(f'mul i64 {window}, {columns}')}, {j}")
             window = e.assign(f"mul i64 {window}, {c}")
             top = e.assign(f"sub i64 {e.assign(f'mul i64 {i}, {pool.stride[0]}')}, {pool.before[0]}")
             left = e.assign(f"sub i64 {e.assign(f'mul i64 {j}, {pool.stride[1]}')}, {pool.before[1]}")
-            image = e.assign(f"mul i64 {n}, {height * width * c}")
+            image = e.assign(f"mul i64 {n}, {size_of_image}")
             cells = []
             for a in range(pool.sizes[0]):
                 for b in range(pool.sizes[1]):
@@ -267,14 +279,23 @@ class PoolWriter(WindowWriter):
                 shifted = [(e.assign(f"add i64 {cell}, {channel}"), inside) for cell, inside in cells]
                 self.window_of(places, result, at, shifted)
 
+            stop = self.inputs.number(whole * e.lanes, (self.name, "whole channels"), self.channels)
             if whole:
-                with e.loop("0", str(whole * e.lanes), e.lanes) as channel:
+                with e.loop("0", stop, e.lanes) as channel:
                     body(channel)
             if rest:
-                e.mask = "<" + ", ".join(f"i1 {int(k < rest)}" for k in range(e.lanes)) + ">"
-                body(str(whole * e.lanes))
+                e.mask = self.mask_of(rest)
+                body(stop)
                 e.mask = None
         return self.function(self.name, RANGE)
+
+    def mask_of(self, rest: int) -> str:
+        """The mask of the last vector of channels, of which so many count."""
+        if self.channels <= LITERAL:
+            return "<" + ", ".join([f"i1 {int(k < rest)}" for k in range(self.e.lanes)]) + ">"
+        count = self.inputs.number(rest, (self.name, "last channels"), self.channels)
+        with self.inputs.at_the_beginning():
+            return self.e.below(count)
 
     @property
     def time(self) -> float:
@@ -334,8 +355,8 @@ class PoolWriter(WindowWriter):
 
 
 def writer_of(
-    window: Window, name: str, unit: int, table: Table, own: Own, bits: int, tile: int | None = None
+    window: Window, name: str, arguments: Arguments, bits: int, tile: int | None = None
 ) -> ConvolutionWriter | PoolWriter:
     """The writer of a window's function; `tile` is how many images it is asked for at a time."""
     kind = ConvolutionWriter if window.step.op.name in images.CONVOLUTIONS else PoolWriter
-    return kind(window, name, unit, table, own, bits, tile)
+    return kind(window, name, arguments, bits, tile)

@@ -1,4 +1,4 @@
-"""Dropout, embedding, one-hot vectors and attention under PyTorch's names."""
+"""One-hot vectors and attention under PyTorch's names."""
 
 from __future__ import annotations
 
@@ -7,69 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from adjoint import random
 from adjoint.composites import attention
+from adjoint.primitives.core import ops
 from adjoint.tensors import Tensor, functions
 from adjoint.tensors.functions import asarray
 from adjoint.tensors.located import at_user
 
-from .recording import node_of, optional, recorded, scope, tensor_of
+from .ranges import check_range
+from .recording import node_of, optional, scope, tensor_of
+from .regularization import dropout
 
-__all__ = ["check_probability", "dropout", "embedding", "one_hot", "scaled_dot_product_attention"]
-
-
-def check_probability(name: str, p: float) -> None:
-    """Raise ValueError unless p is between 0 and 1."""
-    if not 0 <= p <= 1:
-        raise ValueError(f"{name}: p is a probability, from 0 to 1, not {p!r}{at_user()}")
-
-
-def dropout(x: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
-    """In training, each element becomes 0 with probability p, or else x / (1 - p); otherwise x itself.
-
-    Drawn from the default generator (`ad.random.seed`). Raises ValueError for p outside [0, 1]. (N. Srivastava et al.,
-    "Dropout", 2014.)
-    """
-    check_probability("dropout", p)
-    if not training or p == 0:
-        return x
-    if p == 1:
-        return functions.where(False, x, 0.0)
-    with scope("dropout"):
-        keep = random.bernoulli(1 - p, x.shape)
-        return tensor_of(attention.dropout(node_of(x), keep.node, p))
-
-
-def embedding(indices: Any, weight: Tensor, padding_idx: int | None = None) -> Tensor:
-    """Rows of a table: indices (...) into weight (rows, width), to (..., width).
-
-    The row `padding_idx` gets no gradient from here. Raises TypeError for indices that aren't integers, IndexError for one
-    that is out of range; negative ones are.
-    """
-    name = "embedding"
-    numbers: Tensor = asarray(indices)
-    if numbers.dtype.kind not in "iu":
-        raise TypeError(f"{name}: the indices must be integers, not {numbers.dtype}{at_user()}")
-    if weight.ndim != 2:
-        raise ValueError(f"{name}: the weight has shape (rows, width); its shape is {weight.shape}{at_user()}")
-    check_range(name, "index", numbers, weight.shape[0], "rows")
-    if padding_idx is not None:
-        if not -weight.shape[0] <= padding_idx < weight.shape[0]:
-            raise ValueError(f"{name}: padding_idx {padding_idx} is no row of {weight.shape[0]}{at_user()}")
-        padding_idx %= weight.shape[0]
-    return recorded(name, attention.embedding, node_of(weight), numbers.node, padding_idx)
-
-
-def check_range(name: str, what: str, numbers: Tensor, count: int, of: str) -> None:
-    """Raise IndexError for numbers out of range, if they are known yet; else indexing will, when evaluated."""
-    known = numbers.node.value
-    if type(known) is not np.ndarray or not known.size:
-        return
-    low, high = int(known.min()), int(known.max())
-    if low < 0 or high >= count:
-        wrong = low if low < 0 else high
-        where = tuple(int(i) for i in np.argwhere(known == wrong)[0])
-        raise IndexError(f"{name}: {what} {wrong} at {list(where)} is out of range for {count} {of}{at_user()}")
+__all__ = ["one_hot", "rotary", "scaled_dot_product_attention"]
 
 
 def one_hot(x: Any, num_classes: int = -1) -> Tensor:
@@ -95,13 +43,15 @@ def scaled_dot_product_attention(
     dropout_p: float = 0.0,
     is_causal: bool = False,
     scale: float | None = None,
+    enable_gqa: bool = False,
 ) -> Tensor:
     """`softmax(scale * query @ keyᵀ + mask) @ value`: (..., L, E), (..., S, E), (..., S, V) to (..., L, V).
 
     The leading axes broadcast. `scale` is 1/√E unless given. A bool `attn_mask`, broadcast to (..., L, S), says which
     keys a query sees, a floating one is added to the scores; with `is_causal`, query i sees keys up to i. Where a
-    query sees none, the result is 0. Weights are dropped with probability `dropout_p`, always. Raises ValueError when
-    shapes don't fit. (A. Vaswani et al., "Attention is all you need", 2017.)
+    query sees none, the result is 0. Weights are dropped with probability `dropout_p`, always. With `enable_gqa`, queries
+    (..., H, L, E) have more heads than keys and values, a multiple: each of these serves as many queries in a row (J. Ainslie et
+    al., 2023). Raises ValueError when shapes don't fit. (A. Vaswani et al., "Attention is all you need", 2017.)
     """
     name = "scaled_dot_product_attention"
     q, k, v = node_of(query), node_of(key), node_of(value)
@@ -113,7 +63,35 @@ def scaled_dot_product_attention(
     mask = optional(attn_mask)
     with scope(name, q, k, v):
         factor = 1 / math.sqrt(max(q.shape[-1], 1)) if scale is None else scale
+        shape = q.shape
+        if enable_gqa:
+            q, mask, is_causal = attention.grouped(q, k, v, mask, is_causal)
         weights = attention.attention_weights(q, k, mask, is_causal, factor)
         if dropout_p:
             weights = dropout(tensor_of(weights), dropout_p).node
-        return tensor_of(attention.product(weights, v))
+        y = attention.product(weights, v)
+        return tensor_of(ops.reshape(y, (*shape[:-1], v.shape[-1])) if enable_gqa else y)
+
+
+def rotary(x: Tensor, positions: Any, base: float = 10000.0, interleaved: bool = False) -> Tensor:
+    """Queries or keys x (..., L, E) turned by their positions (L,): what their products see is the difference of positions.
+
+    Features i and i + E/2 (with `interleaved`, 2i and 2i + 1) are a point in the plane, turned by the angle
+    `position * base**(-2i/E)`. (J. Su et al., "RoFormer", 2021.) Positions are ints or a tensor (L,), or broadcast to (..., L).
+    Raises ValueError when E is odd.
+    """
+    if x.ndim < 2 or x.shape[-1] % 2:
+        raise ValueError(f"rotary: expected (..., L, E) with an even E, got {x.shape}{at_user()}")
+    with scope("rotary"):
+        half = x.shape[-1] // 2
+        rates = asarray(base ** (-np.arange(half) / half), dtype="float64")
+        angles = (asarray(positions).astype("float64")[..., None] * rates).astype(x.dtype)
+        cosine, sine = functions.cos(angles), functions.sin(angles)
+        if interleaved:
+            first, second = x[..., ::2], x[..., 1::2]
+        else:
+            first, second = x[..., :half], x[..., half:]
+        turned = [first * cosine - second * sine, second * cosine + first * sine]
+        if not interleaved:
+            return functions.concat(turned, axis=-1)
+        return functions.stack(turned, axis=-1).reshape(x.shape)

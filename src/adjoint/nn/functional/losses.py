@@ -15,8 +15,8 @@ from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray
 from adjoint.tensors.located import at_user
 
-from .attention import check_range
-from .recording import node_of, optional, recorded, scope, tensor_of
+from .ranges import check_range
+from .recording import optional, recorded, scope, tensor_of
 
 __all__ = [
     "binary_cross_entropy_with_logits", "check_reduction", "cross_entropy", "huber_loss", "kl_div", "l1_loss", "mse_loss",
@@ -72,7 +72,8 @@ def kl_div(log_probabilities: Tensor, target: Any, reduction: str = "mean", log_
     name = "kl_div"
     if reduction != "batchmean":
         check_reduction(name, reduction, ", 'batchmean'")
-    target = _matching(name, log_probabilities, target)
+    log_probabilities = asarray(log_probabilities)
+    target = matching(name, log_probabilities, target)
     with scope(name):
         found = losses.divergence(log_probabilities.node, cast(target.node, log_probabilities.dtype), log_target)
         if reduction != "batchmean":
@@ -95,7 +96,8 @@ def binary_cross_entropy_with_logits(
     """
     name = "binary_cross_entropy_with_logits"
     check_reduction(name, reduction)
-    target = _matching(name, logits, target)
+    logits = asarray(logits)
+    target = matching(name, logits, target)
     for what, given in (("weight", weight), ("pos_weight", pos_weight)):
         if given is not None and not broadcasts_to(given.shape, logits.shape):
             raise ValueError(f"{name}: {what} of shape {given.shape} does not broadcast to {logits.shape}{at_user()}")
@@ -127,6 +129,7 @@ def cross_entropy(
     check_reduction(name, reduction)
     if not 0 <= label_smoothing <= 1:
         raise ValueError(f"{name}: label_smoothing is a share, from 0 to 1, not {label_smoothing}{at_user()}")
+    logits = asarray(logits)
     given: Tensor = asarray(target)
     axis = _class_axis(name, logits)
     weights = _class_weights(name, logits.shape[axis], weight)
@@ -160,6 +163,7 @@ def nll_loss(
     """
     name = "nll_loss"
     check_reduction(name, reduction)
+    log_probabilities = asarray(log_probabilities)
     weights = _class_weights(name, log_probabilities.shape[_class_axis(name, log_probabilities)], weight)
     return _by_class(name, log_probabilities, asarray(target), weights, ignore_index, reduction, 0.0, normalize=False)
 
@@ -172,15 +176,16 @@ def check_reduction(name: str, reduction: str, others: str = "") -> None:
 
 def _of_difference(name: str, prediction: Tensor, target: Any, reduction: str, rule: Any) -> Tensor:
     check_reduction(name, reduction)
-    given = _matching(name, prediction, target)
+    prediction = asarray(prediction)
+    given = matching(name, prediction, target)
 
     def loss(x: Node, y: Node) -> Node:
         return losses.reduced(rule(ops.subtract(x, y)), reduction)
 
-    return recorded(name, loss, node_of(prediction), given.node)
+    return recorded(name, loss, prediction.node, given.node)
 
 
-def _matching(name: str, prediction: Tensor, target: Any) -> Tensor:
+def matching(name: str, prediction: Tensor, target: Any) -> Tensor:
     """The target as a tensor of the prediction's shape. Raises ValueError that says how to make it one."""
     given: Tensor = asarray(target)
     if given.shape == prediction.shape:

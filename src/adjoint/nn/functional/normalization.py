@@ -14,7 +14,7 @@ from adjoint.tensors.located import at_user
 
 from .recording import node_of, optional, recorded, scope, tensor_of
 
-__all__ = ["batch_norm", "group_norm", "layer_norm", "rms_norm"]
+__all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "rms_norm"]
 
 
 def layer_norm(
@@ -92,6 +92,52 @@ def batch_norm(
                     old = running.node
                     running.data = tensor_of(ops.add(old, ops.multiply(ops.subtract(new, old), step)))
         return tensor_of(y)
+
+
+def instance_norm(
+    x: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """`(x - mean) / √(variance + eps) * weight + bias` for each channel of each example of x (N, C, ...); of x's shape.
+
+    Mean and variance are the channel's own, and running ones (C,), if given, move towards their means over the batch by
+    `momentum`, the variance with the correction n / (n - 1). Without `use_input_stats` the running ones are taken. (D. Ulyanov
+    et al., "Instance normalization", 2016.) Raises ValueError when shapes don't fit.
+    """
+    name = "instance_norm"
+    if not use_input_stats:
+        return batch_norm(x, running_mean, running_var, weight, bias, False, momentum, eps)
+    node, given = node_of(x), [optional(t) for t in (running_mean, running_var, weight, bias)]
+    if node.ndim < 3:
+        raise ValueError(f"{name}: expected shape (N, C, ...), got {x.shape}{at_user()}")
+    with scope(name, node, *[g for g in given if g is not None]):
+        y, mean, variance = normalization.instance_norm(node, given[2], given[3], eps)
+        count = node.type.size / max(node.shape[0] * node.shape[1], 1)
+        for running, new in ((running_mean, mean), (running_var, ops.multiply(variance, count / max(count - 1, 1)))):
+            if running is not None:
+                _refuse_examples(new)
+                average = ops.divide(ops.sum(new, (0,)), float(node.shape[0]))
+                old = running.node
+                running.data = tensor_of(ops.add(old, ops.multiply(ops.subtract(average, old), momentum)))
+        return tensor_of(y)
+
+
+def local_response_norm(x: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
+    """`x / (k + alpha * s)^beta`, s the mean square over `size` channels around each, of x (N, C, ...); of x's shape.
+
+    Channels outside count as zeros. (A. Krizhevsky et al., 2012.)
+    """
+    if x.ndim < 3 or size < 1:
+        raise ValueError(
+            f"local_response_norm: expected shape (N, C, ...) and a positive size; got {x.shape} and {size}{at_user()}"
+        )
+    return recorded("local_response_norm", normalization.local_response_norm, node_of(x), size, alpha, beta, k)
 
 
 def _refuse_examples(mean: Node) -> None:

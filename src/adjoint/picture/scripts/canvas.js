@@ -135,6 +135,7 @@ function drawFrames(layer) {
 // Everything after a step, a selection or a search; numbers that moved alone are written by `refresh`.
 function update() {
   state = knowledge();
+  shownTangents = seed === null ? null : tangentsFrom(seed);
   const current = view.steps[step];
   const touched = new Set();
   if (current.key) {
@@ -153,7 +154,7 @@ function update() {
     const parts = edgeElements.get(edge.name), path = parts.made.firstChild;
     parts.flows = flowing.has(edge.name);
     const fresh = current.key === edge.target && (current.phase === "forward" || (current.phase === "backward" && parts.flows));
-    set(parts.made, "class", `edge${parts.flows ? " flowing" : ""}${fresh ? " now" : ""}${query ? " dim" : ""}`);
+    set(parts.made, "class", `edge${parts.flows ? " flowing" : ""}${seed !== null && tangentAlong(edge) !== null ? " rising" : ""}${fresh ? " now" : ""}${query ? " dim" : ""}`);
     path.removeAttribute(parts.flows ? "marker-end" : "marker-start");
     set(path, parts.flows ? "marker-start" : "marker-end", parts.flows ? "url(#down)" : "url(#up)");
   }
@@ -166,6 +167,7 @@ function update() {
 
 // The numbers in sight, and the panel. What is out of sight is written when it comes into it.
 function refresh() {
+  if (seed !== null) shownTangents = tangentsFrom(seed);
   const [left, top, right, bottom] = sight(), all = view.boxes.size <= ALL_IN_SIGHT, numbersSeen = all || scale >= 0.45;
   if (all || scale >= 0.22) {
     for (const [key, box] of view.boxes) {
@@ -180,7 +182,8 @@ function refresh() {
       const x = Number(parts.label.getAttribute("x")), y = Number(parts.label.getAttribute("y"));
       if (!all && !(x > left - 90 && x < right + 90 && y > top - 9 && y < bottom + 9)) continue;
       parts.stamp = stamp;
-      write(parts.label, parts.flows ? shorten(amountOf(edge), MAX_LABEL) : "");
+      const rising = seed === null ? null : tangentAlong(edge);
+      write(parts.label, parts.flows ? shorten(amountOf(edge), MAX_LABEL) : rising === null ? "" : signed(rising));
     }
   }
   explain(view.steps[step], state);
@@ -198,7 +201,9 @@ function writeBox(key, box) {
   const gradient = gradientText(box, state);
   write(parts.symbol, shorten(top, 34));
   write(parts.value, shorten(isOperation ? named || value : "", 34));
-  write(parts.gradient, gradient ? shorten(`${box.name ? box.derivative : "gradient"} = ${gradient}`, 40) : "");
+  const tangent = seed === null ? "" : tangentText(box);
+  write(parts.gradient, tangent || (gradient ? shorten(`${box.name ? box.derivative : "gradient"} = ${gradient}`, 40) : ""));
+  set(parts.gradient, "class", tangent ? "tangent" : "gradient");
   const lines = [parts.symbol, parts.value, parts.gradient].filter((line) => line.textContent);
   const raised = parts.heat ? parts.heat.height / 2 + 3 : 0;
   lines.forEach((line, i) => set(line, "y", String(5 - raised + (i - (lines.length - 1) / 2) * 17)));

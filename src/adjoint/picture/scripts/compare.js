@@ -90,7 +90,7 @@ function becauseOf(exponent) {
 
 // Small figures ---------------------------------------------------------------------------------------------------------
 
-const FIGURE = { width: 320, height: 150, left: 40, bottom: 22, top: 8, right: 8 };
+const FIGURE = { width: 320, height: 150, left: 52, bottom: 22, top: 8, right: 8 };
 
 // A frame with axes for x and y between these bounds: [svg, x → place, y → place].
 function framed(label, [x0, x1], [y0, y1], xText, yText) {

@@ -15,7 +15,11 @@ function load(data) { // show another graph
   wide = null;
   origin = new Map();
   view = null;
-  if (!running) return;
+  if (running) connect();
+  prepareDirections();
+}
+
+function connect() { // let the picture read its numbers from the program
   const now = () => stamp;
   for (const box of graph.boxes) for (const q of [box.value, box.gradient]) if (q) attach(q, running, now);
   for (const edge of graph.edges) {
@@ -38,7 +42,16 @@ function moveTo(slot, numbers) {
   if (step === 0) { step = view.steps.length - 1; update(); }
   soon();
   announce(slot);
+  if (parent !== window) parent.postMessage({ adjoint: { slot, numbers: Array.from(data) } }, "*");
 }
+
+// A page that shows this one in a frame, such as a notebook, hears of every move and may move leaves itself.
+window.addEventListener("message", ({ source, data }) => {
+  if (source !== parent || parent === window || !data || !data.adjoint || !running) return;
+  const { slot, numbers } = data.adjoint, leaf = graph.still[slot] === null ? running.slots[slot] : null;
+  if (!leaf || !Array.isArray(numbers) || numbers.length !== leaf.data.length || numbers.some((x) => typeof x !== "number")) return;
+  if (numbers.some((x, i) => Math.fround(x) !== Math.fround(leaf.data[i]))) moveTo(slot, numbers);
+});
 
 function soon() { // once before the next frame
   if (expected) return;

@@ -5,7 +5,7 @@ const now = element("section", { id: "now", "aria-live": "polite" });
 const details = element("section", { id: "details" });
 const control = element("section", { id: "control" });
 const help = element("section", { id: "help" });
-side.append(now, control, details, comparing.section, leaves, help);
+side.append(now, control, details, comparing.section, leaves, direction, help);
 
 function where(box) {
   return [box.source ? element("div", { class: "source" }, box.source) : null, box.place ? p(box.place, "muted") : null];
@@ -25,10 +25,12 @@ function explain({ phase, key }, known) {
   const box = key ? view.boxes.get(key) : null;
   const title = { given: "What is given", forward: "Forward: a value", seed: "Backward: the start", backward: "Backward: one rule", done: "Done" }[phase];
   const parts = [element("h2", {}, title)];
-  if (phase === "given") parts.push(p("The variables and numbers that the computation starts from. Step on (→) to see each value computed, and then the gradient flow back."));
+  if (phase === "given" && seed !== null) parts.push(p(`Forward mode asks how everything moves with ${nameOf(byKey.get(seed))}: its own tangent is 1, and each step computes a value and its tangent together.`));
+  else if (phase === "given") parts.push(p("The variables and numbers that the computation starts from. Step on (→) to see each value computed, and then the gradient flow back."));
   if (phase === "forward") {
     parts.push(p(written(box), "big"));
-    if (box.formula) parts.push(element("div", { class: "formula" }, box.formula));
+    if (box.formula) parts.push(element("div", { class: "formula" }, seed === null ? box.formula : [box.formula, ...box.rules].join("\n")));
+    if (seed !== null) parts.push(...tangentProducts(box));
     parts.push(...where(box));
   }
   if (phase === "seed") parts.push(p(`${box.derivative} = ${box.gradient ? box.gradient.text : 1}`, "big red"),

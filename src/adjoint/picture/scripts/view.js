@@ -105,6 +105,7 @@ function stepsOf(result) {
   const operations = [...result.boxes.values()].filter((box) => result.inputs.get(box.key).length);
   const steps = [{ phase: "given" }];
   for (const box of operations) steps.push({ phase: "forward", key: box.key });
+  if (seed !== null) return steps;
   if (result.edges.some((edge) => edge.carried.length)) {
     steps.push({ phase: "seed", key: result.root });
     for (const box of operations.slice().reverse()) {

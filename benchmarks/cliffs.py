@@ -1,0 +1,247 @@
+"""Programs that are long or varied: deep networks, recurrences in Python loops, batches of every length, growing caches.
+
+A short fixed program may run well and a longer one of its kind fall off a cliff. So each of these comes at several depths or
+lengths; what a step costs should follow from its work alone.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from benchmarks.harness import Case, Work
+
+VOCABULARY, WIDTH, HEADS, LENGTH, BATCH = 65, 64, 4, 64, 8
+
+
+def gpt(engine: Any, layers: int) -> Any:
+    """A small transformer of the usual kind; names and arguments are the same in both libraries."""
+    nn = engine.nn
+    permute = engine.permute_dims if hasattr(engine, "permute_dims") else engine.permute
+
+    class Block(nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.before, self.between = nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)
+            self.qkv, self.out = nn.Linear(WIDTH, 3 * WIDTH), nn.Linear(WIDTH, WIDTH)
+            self.up, self.down = nn.Linear(WIDTH, 4 * WIDTH), nn.Linear(4 * WIDTH, WIDTH)
+
+        def forward(self, x: Any) -> Any:
+            batch, length, _ = x.shape
+            parts = self.qkv(self.before(x)).reshape((batch, length, 3, HEADS, WIDTH // HEADS))
+            q, k, v = [permute(parts[:, :, i], (0, 2, 1, 3)) for i in range(3)]
+            mixed = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+            x = x + self.out(permute(mixed, (0, 2, 1, 3)).reshape((batch, length, WIDTH)))
+            return x + self.down(nn.functional.gelu(self.up(self.between(x))))
+
+    class Network(nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.tokens, self.places = nn.Embedding(VOCABULARY, WIDTH), nn.Embedding(LENGTH, WIDTH)
+            self.blocks = nn.ModuleList([Block() for _ in range(layers)])
+            self.norm, self.head = nn.LayerNorm(WIDTH), nn.Linear(WIDTH, VOCABULARY)
+
+        def forward(self, tokens: Any, places: Any) -> Any:
+            x = self.tokens(tokens) + self.places(places)
+            for block in self.blocks:
+                x = block(x)
+            return self.head(self.norm(x))
+
+    return Network()
+
+
+def resnet(engine: Any, blocks: int) -> Any:
+    """Four stages of residual blocks on small images."""
+    nn = engine.nn
+
+    class Block(nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self, channels: int, out: int, stride: int) -> None:
+            super().__init__()
+            self.first, self.norm = nn.Conv2d(channels, out, 3, stride, 1, bias=False), nn.BatchNorm2d(out)
+            self.second, self.last = nn.Conv2d(out, out, 3, 1, 1, bias=False), nn.BatchNorm2d(out)
+            self.beside = nn.Conv2d(channels, out, 1, stride, bias=False) if stride > 1 or channels != out else None
+
+        def forward(self, x: Any) -> Any:
+            y = self.last(self.second(nn.functional.relu(self.norm(self.first(x)))))
+            return nn.functional.relu(y + (x if self.beside is None else self.beside(x)))
+
+    layers: list[Any] = [nn.Conv2d(3, 8, 3, 1, 1, bias=False), nn.BatchNorm2d(8), nn.ReLU()]
+    channels = 8
+    for stage in range(4):
+        for k in range(blocks):
+            out = 8 << stage
+            layers.append(Block(channels, out, 2 if stage and k == 0 else 1))
+            channels = out
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(channels, 10))
+
+
+def recurrent(engine: Any, _: int) -> Any:
+    """An LSTM's cell, called in a Python loop over the time steps."""
+    nn = engine.nn
+
+    class Network(nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.gates, self.head = nn.Linear(WIDTH + 128, 4 * 128), nn.Linear(128, 10)
+
+        def forward(self, x: Any) -> Any:
+            h = c = engine.zeros((x.shape[0], 128))
+            for t in range(x.shape[1]):
+                gates = self.gates(engine.concat([x[:, t], h], 1))
+                i, f, g, o = [gates[:, 128 * k : 128 * (k + 1)] for k in range(4)]
+                c = engine.sigmoid(f) * c + engine.sigmoid(i) * engine.tanh(g)
+                h = engine.sigmoid(o) * engine.tanh(c)
+            return self.head(h)
+
+    return Network()
+
+
+def tokens(length: int = LENGTH) -> tuple[Any, ...]:
+    generator = np.random.default_rng(0)
+    drawn = generator.integers(0, VOCABULARY, (2, BATCH, length))
+    return drawn[0], np.arange(length), drawn[1].reshape(-1)
+
+
+def images() -> tuple[Any, ...]:
+    generator = np.random.default_rng(0)
+    return generator.standard_normal((32, 3, 32, 32)).astype(np.float32), generator.integers(0, 10, 32)
+
+
+def sequences(length: int) -> tuple[Any, ...]:
+    generator = np.random.default_rng(0)
+    return generator.standard_normal((32, length, WIDTH)).astype(np.float32), generator.integers(0, 10, 32)
+
+
+def filled(engine: Any, model: Any) -> Any:
+    """The model with weights that are the same in every library: small ones, and biases of zero."""
+    generator = np.random.default_rng(1)
+    for name, parameter in model.named_parameters():
+        if len(parameter.shape) > 1:
+            drawn = generator.normal(0, 0.5 / parameter.shape[1] ** 0.5, tuple(parameter.shape)).astype(np.float32)
+            parameter.data = engine.tensor(drawn)
+        elif name.endswith("bias"):
+            parameter.data = engine.zeros(tuple(parameter.shape))
+    return model
+
+
+def step_of(engine: Any, network: Callable[[Any, int], Any], depth: int) -> Callable[..., Any]:
+    """A training step with AdamW, as a function of the inputs and, last, the labels."""
+    model = filled(engine, network(engine, depth))
+    optimizer = engine.optim.AdamW(model.parameters(), lr=1e-3)
+
+    def step(*given: Any) -> Any:
+        scores = model(*given[:-1])
+        loss = engine.nn.functional.cross_entropy(scores.reshape((-1, scores.shape[-1])), given[-1])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return step
+
+
+def side(network: Callable[[Any, int], Any], depth: int, data: Callable[[], tuple[Any, ...]], jit: bool) -> Any:
+    """One library's side of a training step."""
+
+    def build(engine: Any) -> Case:
+        step = step_of(engine, network, depth)
+        if jit and hasattr(engine, "jit") and not hasattr(engine, "compile"):
+            step = engine.jit(step)
+        given = [engine.tensor(x) for x in data()]
+        return Case(lambda _: step(*given).item(), check=lambda: [step(*given).item() for _ in range(2)])
+
+    return build
+
+
+def training(
+    name: str,
+    bar: float,
+    network: Callable[[Any, int], Any],
+    depth: int,
+    data: Callable[[], tuple[Any, ...]],
+    jit: bool = True,
+) -> Work:
+    sides = {engine: side(network, depth, data, jit) for engine in ("adjoint", "torch")}
+    return Work(name, bar, sides, tolerance=1e-3)
+
+
+# From an empty cache ---------------------------------------------------------------------------------------------------
+
+
+def fresh(body: str) -> Callable[[Any], Case]:
+    """A process of its own, and an empty cache, for each step; what it prints is the time, as the step's sample."""
+
+    def build(engine: Any) -> Case:
+        name = engine.__name__
+        code = f"import {name} as engine, time\nfrom benchmarks import cliffs\n{body}"
+
+        def step(_: int) -> float:
+            with tempfile.TemporaryDirectory() as folder:
+                environment = {**os.environ, "ADJOINT_CACHE": folder}
+                started = time.perf_counter()
+                subprocess.run([sys.executable, "-c", code], check=True, env=environment, capture_output=True)
+                return time.perf_counter() - started
+
+        return Case(step)
+
+    return build
+
+
+FIRST = """
+step = cliffs.step_of(engine, cliffs.gpt, {layers})
+step = engine.jit(step) if hasattr(engine, "jit") and not hasattr(engine, "compile") else step
+step(*[engine.tensor(x) for x in cliffs.tokens()]).item()
+"""
+LENGTHS = """
+import numpy
+step = cliffs.step_of(engine, cliffs.gpt, 2)
+step = engine.jit(step) if hasattr(engine, "jit") and not hasattr(engine, "compile") else step
+for length in numpy.random.default_rng(0).integers(24, 56, 100):
+    step(*[engine.tensor(x) for x in cliffs.tokens(int(length))]).item()
+"""
+GROWING = """
+import numpy
+generator = numpy.random.default_rng(0)
+def draw(*shape):
+    return engine.tensor((generator.standard_normal(shape) / 16).astype("float32"))
+layers = [(*[draw(128, 128) for _ in range(4)], draw(128, 512), draw(512, 128)) for _ in range(6)]
+for _ in range({times}):
+    keys, values = ([draw(1, 128) for _ in layers] for _ in range(2))
+    x = draw(1, 128)
+    for _ in range(200):
+        for k, (query, key, value, out, up, down) in enumerate(layers):
+            h = x / (x * x).mean() ** 0.5
+            keys[k] = engine.concat([keys[k], h @ key])
+            values[k] = engine.concat([values[k], h @ value])
+            scores = engine.softmax((h @ query) @ keys[k].mT / 11, -1)
+            x = x + scores @ values[k] @ out
+            h = x / (x * x).mean() ** 0.5
+            x = x + engine.nn.functional.gelu(h @ up) @ down
+        x.tolist()
+"""
+
+
+def started(name: str, bar: float, body: str) -> Work:
+    return Work(name, bar, {"adjoint": fresh(body), "torch": fresh(body)})
+
+
+WORKS = [
+    *[training(f"GPT of {n} layers under jit", 0.65, gpt, n, tokens) for n in (6, 12, 24, 48)],
+    *[training(f"GPT of {n} layers, recorded anew", 0.8, gpt, n, tokens, False) for n in (6, 24)],
+    *[training(f"ResNet of {n} blocks a stage under jit", 0.65, resnet, n, images) for n in (2, 4, 7)],
+    *[
+        training(f"LSTM of {n} time steps in a Python loop", 0.65, recurrent, 1, lambda n=n: sequences(n))  # type: ignore[misc]
+        for n in (40, 64)
+    ],
+    *[started(f"process with one step of a GPT of {n} layers", 0.8, FIRST.format(layers=n)) for n in (6, 48)],
+    started("process with 100 batches of 24 to 55 tokens", 0.8, LENGTHS),
+    started("process with 200 tokens and a growing cache", 1.0, GROWING.format(times=1)),
+    started("the same, twice", 1.0, GROWING.format(times=2)),
+]

@@ -1,0 +1,178 @@
+"""What one run at a time may use: a table of pointers, a block for inner arrays, the free numbers; and such a frame for a caller
+that does the rest of a run itself."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import threading
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adjoint.execution.memory import DATA_FIELD, Pages, address, whole_pages
+from adjoint.execution.native import calls, code, onednn, onednn_library
+from adjoint.execution.native.calls import FIELDS, PLACE
+from adjoint.execution.native.pool import pool
+from adjoint.execution.native.tables import FAILURE, OWNS, STATUS
+
+if TYPE_CHECKING:
+    from adjoint.execution.native.program import Native
+
+Array = np.ndarray[Any, Any]
+named: Callable[[Any], int] = address if DATA_FIELD is None else id  # what the loop is given for an array
+
+
+@functools.cache
+def _loop() -> code.Code:
+    (found,) = code.load([code.Source(calls.LOOP, frozenset(), ("run",))])
+    return found
+
+
+def loop_address() -> int:
+    """The loop that runs programs: a function of a record."""
+    return _loop().addresses["run"]
+
+
+class Frame:
+    """What one run at a time may use. `records` are the loop's, one for each stretch of calls; None for a host step."""
+
+    def __init__(self, program: Native, threads: int) -> None:
+        plan, linked = program.plan, program.linked
+        self.table = program.pointers.copy()
+        self.status = ctypes.c_int(0)
+        # the number of the check of an index that failed, from 1, and the index
+        self.failure = (ctypes.c_int64 * 2)(0, 0)
+        self.threads = threads
+        self.block_size = program.scratch_start + threads * program.scratch_size
+        self.arguments: list[onednn.Arguments] = []
+        self.owns: list[Any] = []  # the table of each thread
+        for _ in range(threads):
+            addresses: list[int | None] = [None]
+            for primitive in linked.own.calls:
+                call = onednn.Arguments(primitive)
+                self.arguments.append(call)
+                addresses += [call.address, *[memory.value for memory in call.memories]]
+            self.owns.append((ctypes.c_void_p * len(addresses))(*addresses))
+        self.tables = (ctypes.c_void_p * threads)(*[ctypes.addressof(own) for own in self.owns])
+        self.table[OWNS] = ctypes.addressof(self.tables)
+        self.table[FAILURE] = ctypes.addressof(self.failure)
+        self.table[STATUS] = ctypes.addressof(self.status)
+        # the caller's array objects, leaves first (or the addresses of their data)
+        self.objects = array("Q", [0] * (len(plan.leaf_types) + len(program.fresh)))
+        self.block: Array | None = None
+        self.base = 0
+        self.number_blocks: list[tuple[Array, list[int]]] = []
+        self.number_arrays: dict[int, Array] = {}
+        self.env: dict[int, Any] = {}
+        self.numbers: list[Any] = []
+        self.make_numbers(program)
+        self.write_records(program)
+
+    def make_numbers(self, program: Native) -> None:
+        """Room for the free numbers, those of a dtype together."""
+        base = len(program.plan.leaf_types)
+        by_dtype: dict[Any, list[int]] = {}
+        for k, t in enumerate(program.plan.number_types):
+            by_dtype.setdefault(t.dtype.dtype, []).append(k)
+        for dtype, members in by_dtype.items():
+            block = np.zeros(len(members), dtype)
+            self.number_blocks.append((block, members))
+            for position, k in enumerate(members):
+                self.number_arrays[base + k] = block[position : position + 1].reshape(())
+                start = block.ctypes.data + position * block.itemsize
+                program.point(self.table, program.places.get(base + k, []), start)
+
+    def write_records(self, program: Native) -> None:
+        linked, moves = program.linked, program.moves
+        record = dict.fromkeys(FIELDS, 0)
+        record.update(TABLE=self.table.ctypes.data, OBJECTS=self.objects.buffer_info()[0], LIMIT=self.threads)
+        record.update(FIELD=-1 if DATA_FIELD is None else DATA_FIELD)
+        if linked.launches:
+            record.update(
+                LAUNCH=pool.pointer("launch"), POOL=pool.pointer("memory"), FUNCTIONS=pool.pointer("functions")
+            )
+        if linked.own.calls:
+            record.update(THREADS=onednn_library.address("omp_get_max_threads"),
+                          SET_THREADS=onednn_library.address("omp_set_num_threads"))  # fmt: skip
+        given = (moves.ctypes.data, moves.ctypes.data + moves.nbytes)
+        self.records: list[int | None] = []
+        self.all_records = np.zeros((len(linked.stretches), len(PLACE)), np.int64)
+        for k, (rows, _) in enumerate(linked.stretches):
+            if rows is None:
+                self.records.append(None)
+                continue
+            start, width = linked.calls.ctypes.data, linked.calls.strides[0]
+            record.update(CALLS=start + rows.start * width, CALLS_END=start + rows.stop * width)
+            record.update(MOVES=given[0], MOVES_END=given[1])
+            given = (0, 0)  # the first stretch moves everything
+            self.all_records[k] = [record[name] for name in FIELDS]
+            self.records.append(self.all_records.ctypes.data + k * self.all_records.strides[0])
+
+    def use(self, block: Array, program: Native) -> None:
+        """Lay the inner arrays into a block."""
+        self.block = block
+        base = address(block)
+        if base != self.base:
+            self.base = base
+            for k, own in enumerate(self.owns):
+                own[0] = base + program.scratch_start + k * program.scratch_size
+            self.table[program.inner[:, 0]] = program.inner[:, 1] + base
+
+
+class Station:
+    """A frame with memory of its own for a caller that names the arrays itself, in every call, under `lock`.
+
+    leaf, result  a line of Python that names the array of a leaf or result; empty for a leaf that isn't read
+    names         what these lines refer to
+    shares        for each result, whether it may take its partner's memory
+    function      runs the program, given `arguments`; afterwards `failure[0]` or `status.value` isn't 0 if an index was out
+                  of bounds or a library failed
+    """
+
+    def __init__(self, program: Native, roots: list[int], partners: Mapping[int, int]) -> None:
+        self.launches = bool(program.launches)
+        self.threads = pool.prepare() if self.launches else 1
+        self.frame = frame = Frame(program, self.threads)
+        self.block = Pages(whole_pages(max(frame.block_size, 1))).array
+        if frame.block_size:
+            frame.use(self.block, program)
+        self.lock = threading.Lock()
+        self.count = len(program.plan.leaf_types)
+        self.read = set(program.moves[:, 0].tolist())
+        self.objects = frame.objects
+        self.names = {"objects": self.objects, "address": address}
+        self.shares = [partners.get(k) in program.shares.get(root, ()) for k, root in enumerate(roots)]
+        self.blocks = frame.number_blocks
+        ((function, _),), (record,) = program.calls, frame.records
+        assert function is not None and record is not None
+        self.arguments = (record,)
+        self.function, self.status, self.failure = function, frame.status, frame.failure
+
+    def leaf(self, k: int, name: str) -> str:
+        return self.line(k, name)
+
+    def result(self, k: int, name: str) -> str:
+        return self.line(self.count + k, name)
+
+    def line(self, k: int, name: str) -> str:
+        if k not in self.read:
+            return ""
+        return f"objects[{k}] = {'address' if DATA_FIELD is None else 'id'}({name})"
+
+    def hold(self, constants: Sequence[tuple[int, Any]]) -> None:
+        """Name the arrays of leaves that are the same in every call."""
+        self.constants = [np.ascontiguousarray(value) for _, value in constants]
+        for (k, _), value in zip(constants, self.constants, strict=True):
+            self.objects[k] = named(value)
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether the number of threads is another one now, so that another station is needed."""
+        return self.launches and pool.prepare() != self.threads
+
+    def forget_failure(self) -> None:
+        """Get ready for the next run after one that failed. `Native.run`, with the same leaves, says what was wrong."""
+        self.failure[0] = self.status.value = 0

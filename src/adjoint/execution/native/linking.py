@@ -1,0 +1,209 @@
+"""From units to calls: the code of each unit is found, or compiled if no unit like it was met before, and the unit gets a block
+that says where in the program's table its arrays are."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from adjoint.execution.native import (
+    calls,
+    code,
+    compiler,
+    emit,
+    kernels,
+    libraries,
+    nest_plan,
+    onednn_library,
+    tiled,
+    units,
+    windows,
+)
+from adjoint.execution.native.excerpts import Key, key_of
+from adjoint.execution.native.fuse import Fusion, Host, Nest
+from adjoint.execution.native.tables import (
+    Arguments,
+    Calls,
+    FirstCheck,
+    Function,
+    Handle,
+    Number,
+    Own,
+    Shared,
+    Start,
+    Table,
+)
+from adjoint.execution.plan import Step
+
+MOST_KERNELS = 1 << 13  # that are remembered; a program keeps those that it calls
+# Modules whose constants decide how a unit is written.
+TUNED = (emit, kernels, nest_plan, tiled, units, windows)
+
+
+class Kernel(NamedTuple):
+    """The code of all units with one key: functions to call before, for its chunks, and behind."""
+
+    code: code.Code
+    arguments: Arguments
+    first: list[tuple[int, str | None]]  # addresses, and what they pack where other units may read it, too
+    unit: int
+    last: list[int]
+    chunks: int
+    shared: bool
+
+
+_kernels: OrderedDict[Any, Kernel] = OrderedDict()
+_tiles: dict[Any, code.Code] = {}  # of matrix products: there are few
+
+
+def _settings() -> tuple[Any, ...]:
+    """What decides how units are written besides their keys."""
+    constants = [
+        x for module in TUNED for name, x in vars(module).items() if name.isupper() and type(x) in (int, float)
+    ]
+    return (compiler.vector_bits(), kernels.available(), *constants)
+
+
+def forget() -> None:
+    """Let go of all kernels that no program calls."""
+    with compiler.lock:
+        _kernels.clear()
+        _tiles.clear()
+
+
+def find(keys: Iterable[Key]) -> dict[Key, Kernel]:
+    """The kernel of each key. Those that are new are compiled together."""
+    settings = _settings()
+    with compiler.lock:
+        found, missing = {}, []
+        for key in dict.fromkeys(keys):
+            kernel = _kernels.get((key, settings))
+            if kernel is None:
+                missing.append(key)
+            else:
+                _kernels.move_to_end((key, settings))
+                found[key] = kernel
+        for key, kernel in zip(missing, _compiled(missing), strict=True):
+            found[key] = _kernels[key, settings] = kernel
+        while len(_kernels) > MOST_KERNELS:
+            _kernels.popitem(last=False)
+        return found
+
+
+def _compiled(keys: Sequence[Key]) -> list[Kernel]:
+    written = [units.write_unit(key) for key in keys]
+    wanted = [tile for unit in written for tile in _tiles_of(unit.arguments.positions)]
+    bits = compiler.vector_bits()
+    tiles = [tile for tile in dict.fromkeys(wanted) if (tile, bits) not in _tiles]
+    loaded = code.load([*[kernels.source(tile) for tile in tiles], *[unit.source for unit in written]])
+    for tile, one in zip(tiles, loaded, strict=False):
+        _tiles[tile, bits] = one
+    result = []
+    for unit, one in zip(written, loaded[len(tiles) :], strict=True):
+        at = one.addresses
+        first = [(at[name], packs) for name, packs in unit.first]
+        result.append(
+            Kernel(one, unit.arguments, first, at["unit"], [at[name] for name in unit.last], unit.chunks, unit.shared)
+        )
+    return result
+
+
+def _tiles_of(keys: Iterable[Any]) -> list[kernels.Kernel]:
+    """The kernels of matrix products among the keys of a table."""
+    return [key.name for key in keys if type(key) is Function and key.library == "tiles"]
+
+
+def function_address(function: Function) -> int | None:
+    """The address of a function outside of kernels."""
+    library, name = function
+    if library == "tiles":
+        return _tiles[name, compiler.vector_bits()].addresses["tile"]
+    if library == "C":
+        return libraries.mathematics(name)
+    if library == "OpenBLAS":
+        return libraries.product(name)
+    return onednn_library.stream() if name == "stream" else onednn_library.address(name)
+
+
+class Linker:
+    """The calls of a program. `stretches` are those between two host steps, and these steps: `rows` of the list of calls."""
+
+    def __init__(self, fusion: Fusion, apart: bool) -> None:
+        self.table = Table()
+        self.own = Own()
+        self.keep: list[Any] = []  # what machine code and its arguments need to stay alive
+        self.launches = False
+        self.stretches: list[tuple[range | None, Step | None]] = []
+        self.rows: list[tuple[int, int, int, int]] = []
+        self.blocks: list[int] = []
+        self.begin = 0
+        keyed: dict[int, tuple[Key, list[Start]]] = {}
+        for index, unit in enumerate(fusion.units):
+            if not isinstance(unit, Host) and not (isinstance(unit, Nest) and not unit.stored):
+                keyed[index] = key_of(fusion, unit)
+        found = find([key for key, _ in keyed.values()])
+        for index, unit in enumerate(fusion.units):
+            if isinstance(unit, Host):
+                self.close()
+                self.stretches.append((None, unit.step))
+            elif index in keyed:
+                key, starts = keyed[index]
+                self.add(index, found[key], starts)
+                if apart:
+                    self.close()
+        self.close()
+        self.keep += list({id(kernel): kernel for kernel in found.values()}.values())
+        self.keep += [_tiles[tile, compiler.vector_bits()] for tile in _tiles_of(self.table.positions)]
+        self.nbytes = sum({id(k.code.library): k.code.library.nbytes for k in found.values()}.values())
+        self.arguments = np.array(self.blocks or [0], np.int64)
+        self.calls = np.array(self.rows, np.int64).reshape(-1, calls.CALL)
+        self.calls[:, 1] = self.calls[:, 1] * 8 + self.arguments.ctypes.data
+
+    def close(self) -> None:
+        """End a stretch."""
+        if len(self.rows) > self.begin:
+            self.stretches.append((range(self.begin, len(self.rows)), None))
+            self.begin = len(self.rows)
+
+    def add(self, index: int, kernel: Kernel, starts: list[Start]) -> None:
+        """The calls of a unit, which is the program's `index`-th."""
+        arguments, table = kernel.arguments, self.table
+        packed: dict[str, Shared] = {}
+        first = kernel.first
+        for view, purpose in arguments.packed.items():
+            view = view._replace(root=starts[view.root].root, offset=starts[view.root].offset)
+            before = table.packed.get(view)
+            if before is None:
+                packed[purpose] = table.packed[view] = Shared(index, purpose)
+            else:
+                packed[purpose] = before
+                first = [(address, packs) for address, packs in first if packs != purpose]
+            table.until[packed[purpose]] = index
+        for purpose, size in arguments.shared.items():
+            table.shared.setdefault(packed.get(purpose) or Shared(index, purpose), size)
+        block = len(self.blocks)
+        for key in arguments.positions:
+            if type(key) is Start:
+                self.blocks.append(table.at(starts[key.root]))
+            elif type(key) is Shared:
+                self.blocks.append(table.at(packed.get(key.purpose) or Shared(index, key.purpose)))
+            elif type(key) is Handle:
+                self.blocks.append(table.at(table.handle(arguments.primitives[key.number])))
+            elif type(key) is Calls:
+                self.blocks.append(self.own.call(arguments.primitives[key.number]))
+            elif type(key) is Number:
+                self.blocks.append(arguments.numbers[key.index])
+            elif type(key) is FirstCheck:
+                self.blocks.append(len(table.checks))
+            else:
+                self.blocks.append(table.at(key))
+        table.checks += arguments.checks
+        self.own.scratch = max(self.own.scratch, arguments.scratch)
+        self.launches = self.launches or kernel.shared
+        flags = (calls.SHARED if kernel.shared else 0) | (calls.CHECKED if arguments.checks else 0)
+        self.rows += [(address, block, 1, 0) for address, _ in first]
+        self.rows.append((kernel.unit, block, kernel.chunks, flags))
+        self.rows += [(address, block, 1, 0) for address in kernel.last]

@@ -1,0 +1,33 @@
+"""The functions of `numpy.fft` with NumPy's own arguments, and NumPy's `convolve` and `correlate`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adjoint import fft
+from adjoint.tensors.functions import as_tensor, conj, flip
+
+__all__ = ["FUNCTIONS"]
+
+
+def _convolve(a: Any, v: Any, mode: str = "full") -> Any:
+    # NumPy's "same" is as large as the longer operand
+    a, v = as_tensor(a), as_tensor(v)
+    return fft.convolve(v, a, mode) if v.size > a.size else fft.convolve(a, v, mode)
+
+
+def _correlate(a: Any, v: Any, mode: str = "valid") -> Any:
+    return _convolve(a, conj(flip(as_tensor(v))), mode)
+
+
+FUNCTIONS: dict[Any, Any] = {
+    **{
+        getattr(np.fft, name): getattr(fft, name)
+        for name in fft.__all__
+        if hasattr(np.fft, name) and "freq" not in name
+    },
+    np.convolve: _convolve,
+    np.correlate: _correlate,
+}

@@ -1,0 +1,70 @@
+"""The functions of `numpy.linalg` with NumPy's own arguments, for tensors handed to them.
+
+`hermitian=True` only chooses an algorithm in NumPy: the answer is the same without.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adjoint.composites.shaping import moveaxis
+from adjoint.linalg import factorizations, measures, products, systems
+from adjoint.tensors.conversion import as_node
+from adjoint.tensors.named import wrap
+
+__all__ = ["FUNCTIONS"]
+
+
+def _last_two(x: Any, axis1: int, axis2: int) -> Any:
+    return wrap(moveaxis(as_node(x), (axis1, axis2), (-2, -1)))
+
+
+def _trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Any:
+    return measures.trace(_last_two(a, axis1, axis2), offset=offset, dtype=dtype)
+
+
+def _diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    return measures.diagonal(_last_two(a, axis1, axis2), offset=offset)
+
+
+def _cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    first, second = (wrap(moveaxis(as_node(x), n, -1)) for x, n in ((a, axisa), (b, axisb)))
+    return wrap(moveaxis(products.cross(first, second).node, -1, axisc))
+
+
+def _svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
+    return factorizations.svd(a, full_matrices=full_matrices, compute_uv=compute_uv)
+
+
+def _qr(a: Any, mode: str = "reduced") -> Any:
+    return factorizations.qr(a, mode=mode)
+
+
+def _pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
+    return systems.pinv(a, rtol=rcond if rtol is None else rtol)
+
+
+def _matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
+    return measures.matrix_rank(A, rtol=rtol, tol=tol)
+
+
+FUNCTIONS: dict[Any, Any] = {
+    np.kron: products.kron, np.trace: _trace, np.diagonal: _diagonal, np.cross: _cross,
+    np.linalg.svd: _svd, np.linalg.qr: _qr, np.linalg.pinv: _pinv, np.linalg.matrix_rank: _matrix_rank,
+    np.linalg.trace: measures.trace, np.linalg.diagonal: measures.diagonal, np.linalg.cross: products.cross,
+    np.linalg.multi_dot: lambda arrays: products.multi_dot(list(arrays)), np.linalg.norm: measures.norm,
+    **{
+        getattr(np.linalg, f.__name__): f
+        for f in (
+            factorizations.cholesky, factorizations.eig, factorizations.eigh, factorizations.eigvals,
+            factorizations.eigvalsh, factorizations.svdvals, measures.cond, measures.det, measures.matrix_norm,
+            measures.slogdet, measures.vector_norm, products.matmul, products.matrix_power, products.matrix_transpose,
+            products.outer, products.tensordot, products.vecdot, systems.inv, systems.lstsq, systems.solve,
+            systems.tensorinv, systems.tensorsolve,
+        )
+    },
+}  # fmt: skip

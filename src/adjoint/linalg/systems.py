@@ -1,0 +1,137 @@
+"""Systems of equations, inverses and least squares."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from adjoint.composites import linalg
+from adjoint.tensors.conversion import as_node
+from adjoint.tensors.elementwise import Operand
+from adjoint.tensors.functions import _composite, _composites
+from adjoint.tensors.tensor import Tensor
+
+
+class LstsqResult(NamedTuple):
+    """What `lstsq` gives.
+
+    >>> import adjoint as ad
+    >>> ad.linalg.lstsq(ad.tensor([[1.0], [1.0]]), ad.tensor([1.0, 3.0])).residuals
+    Tensor([2.])
+    """
+
+    x: Tensor
+    residuals: Tensor
+    rank: Tensor
+    singular_values: Tensor
+
+
+def solve(a: Operand, b: Operand, /) -> Tensor:
+    """x with a x = b: a (..., n, n), b (n,) or (..., n, k); leading axes broadcast.
+
+    Larger matrices (n > 16) are factored once, for the derivatives too. Raises LinAlgError for a singular matrix, ValueError
+    where shapes don't fit.
+
+    >>> import adjoint as ad
+    >>> ad.linalg.solve(ad.tensor([[2.0, 0.0], [1.0, 1.0]]), ad.tensor([2.0, 3.0]))
+    Tensor([1., 2.])
+    """
+    return _composite("solve", linalg.solve, as_node(a), as_node(b))
+
+
+def solve_triangular(
+    a: Operand, b: Operand, /, *, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False
+) -> Tensor:
+    """x with a x = b, where one triangle of a (..., n, n) is read: the upper one, or with `lower` the lower; b (n,) or
+    (..., n, k).
+
+    trans: 0 or "N" for a, 1 or "T" for its transpose, 2 or "C" for its conjugate transpose. With `unit_diagonal` the diagonal
+    counts as ones. Raises LinAlgError for a zero on the diagonal.
+
+    >>> import adjoint as ad
+    >>> ad.linalg.solve_triangular(ad.tensor([[2.0, 0.0], [1.0, 1.0]]), ad.tensor([2.0, 3.0]), lower=True)
+    Tensor([1., 2.])
+    """
+    return _composite("solve_triangular", linalg.solve_triangular, as_node(a), as_node(b), trans, lower, unit_diagonal)
+
+
+def cho_solve(factor: tuple[Operand, bool], b: Operand, /) -> Tensor:
+    """x with a x = b, from a's Cholesky factor: a pair of the factor (..., n, n) and whether it is the lower one, as
+    `cho_factor` gives it; b (n,) or (..., n, k).
+
+    >>> import adjoint as ad
+    >>> lower = ad.linalg.cholesky(ad.tensor([[4.0, 2.0], [2.0, 5.0]]))
+    >>> ad.linalg.cho_solve((lower, True), ad.tensor([8.0, 12.0]))
+    Tensor([1., 2.])
+    """
+    c, lower = factor
+    return _composite("cho_solve", linalg.cho_solve, as_node(c), bool(lower), as_node(b))
+
+
+def lu_solve(factors: tuple[Operand, Operand], b: Operand, /, *, trans: Any = 0) -> Tensor:
+    """x with a x = b, from what `lu_factor` gave for a; trans as in `solve_triangular`; b (n,) or (..., n, k).
+
+    >>> import adjoint as ad
+    >>> factors = ad.linalg.lu_factor(ad.tensor([[2.0, 1.0], [0.0, 1.0]]))
+    >>> ad.linalg.lu_solve(factors, ad.tensor([2.0, 3.0]), trans=1)
+    Tensor([1., 2.])
+    """
+    packed, pivots = factors
+    return _composite("lu_solve", linalg.lu_solve, as_node(packed), as_node(pivots), as_node(b), trans)
+
+
+def inv(x: Operand, /) -> Tensor:
+    """The inverse of (..., n, n). Raises LinAlgError for a singular matrix.
+
+    >>> import adjoint as ad
+    >>> ad.linalg.inv(ad.tensor([[2.0, 0.0], [0.0, 4.0]]))
+    Tensor([[0.5 , 0.  ],
+            [0.  , 0.25]])
+    """
+    return _composite("inv", linalg.inv, as_node(x))
+
+
+def pinv(x: Operand, /, *, rtol: float | None = None) -> Tensor:
+    """The pseudoinverse (..., n, m) of (..., m, n); singular values up to rtol times the largest count as 0 (default:
+    max(m, n) times the precision).
+
+    Its derivative is that for changes that keep the rank (Golub & Pereyra 1973).
+
+    >>> import adjoint as ad
+    >>> ad.linalg.pinv(ad.tensor([[2.0], [0.0]]))
+    Tensor([[0.5, 0. ]])
+    """
+    return _composite("pinv", linalg.pinv, as_node(x), rtol)
+
+
+def lstsq(a: Operand, b: Operand, /, rcond: float | None = None) -> LstsqResult:
+    """x of least norm among those that make |a x - b| least: a (..., m, n), b (m,) or (..., m, k), leading axes broadcast.
+
+    Gives x, sums of squared residuals (..., k) (empty where m <= n), the rank of a and its singular values. rcond as in
+    `pinv`, by which x is computed; derivatives are those for changes that keep the rank.
+
+    >>> import adjoint as ad
+    >>> points = ad.tensor([[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]])
+    >>> ad.linalg.lstsq(points, ad.tensor([1.0, 3.0, 5.0])).x.numpy().round(5)
+    array([2., 1.], dtype=float32)
+    """
+    return LstsqResult(*_composites("lstsq", linalg.lstsq, as_node(a), as_node(b), rcond))
+
+
+def tensorinv(a: Operand, /, ind: int = 2) -> Tensor:
+    """The inverse of `tensordot` with a over its last axes: the first `ind` axes of a hold as many elements as the others.
+
+    >>> import adjoint as ad
+    >>> ad.linalg.tensorinv(2.0 * ad.reshape(ad.eye(4), (2, 2, 4))).shape
+    (4, 2, 2)
+    """
+    return _composite("tensorinv", linalg.tensorinv, as_node(a), ind)
+
+
+def tensorsolve(a: Operand, b: Operand, /, axes: Any = None) -> Tensor:
+    """x with tensordot(a, x, x.ndim) = b; `axes` of a are moved to its end first.
+
+    >>> import adjoint as ad
+    >>> ad.linalg.tensorsolve(2.0 * ad.reshape(ad.eye(4), (2, 2, 4)), ad.ones((2, 2)))
+    Tensor([0.5, 0.5, 0.5, 0.5])
+    """
+    return _composite("tensorsolve", linalg.tensorsolve, as_node(a), as_node(b), axes)

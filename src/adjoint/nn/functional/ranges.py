@@ -1,0 +1,28 @@
+"""Checks of arguments that several functions share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adjoint.tensors import Tensor
+from adjoint.tensors.located import at_user
+
+__all__ = ["check_probability", "check_range"]
+
+
+def check_probability(name: str, p: float) -> None:
+    """Raise ValueError unless p is between 0 and 1."""
+    if not 0 <= p <= 1:
+        raise ValueError(f"{name}: p is a probability, from 0 to 1, not {p!r}{at_user()}")
+
+
+def check_range(name: str, what: str, numbers: Tensor, count: int, of: str) -> None:
+    """Raise IndexError for numbers out of range, if they are known yet; else indexing will, when evaluated."""
+    known = numbers.node.value
+    if type(known) is not np.ndarray or not known.size:
+        return
+    low, high = int(known.min()), int(known.max())
+    if low < 0 or high >= count:
+        wrong = low if low < 0 else high
+        where = tuple(int(i) for i in np.argwhere(known == wrong)[0])
+        raise IndexError(f"{name}: {what} {wrong} at {list(where)} is out of range for {count} {of}{at_user()}")

@@ -1,0 +1,115 @@
+"""Modules as functions of their state, and ensembles of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from adjoint.tensors import Tensor
+from adjoint.tensors.functions import asarray, stack, variable
+from adjoint.tensors.located import at_user
+
+from .module import Module
+
+__all__ = ["functional_call", "stack_module_state"]
+
+State = Mapping[str, Any]
+
+
+def functional_call(
+    module: Module,
+    parameter_and_buffer_dicts: State | Sequence[State],
+    args: Any = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    tie_weights: bool = True,
+    strict: bool = False,
+) -> Any:
+    """What a module gives with these tensors, by dotted name, in place of its parameters and buffers.
+
+    The module itself stays as it is: the call runs on a copy of its structure, so it can be differentiated by the tensors and
+    mapped by `vmap`. `args` is a tuple, or the only argument. A tensor that stands under several names is replaced under all of
+    them, unless `tie_weights` is False. With `strict`, all parameters and buffers must be given. Raises ValueError for names that
+    aren't there.
+
+    >>> import adjoint as ad
+    >>> layer = ad.nn.Linear(2, 1)
+    >>> state = {"weight": ad.tensor([[1.0, 2.0]]), "bias": ad.tensor([0.5])}
+    >>> ad.nn.functional_call(layer, state, ad.tensor([1.0, 1.0]))
+    Tensor([3.5])
+    """
+    dicts = (
+        [parameter_and_buffer_dicts] if isinstance(parameter_and_buffer_dicts, Mapping) else parameter_and_buffer_dicts
+    )
+    given: dict[str, Any] = {}
+    for state in dicts:
+        twice = sorted(set(given) & set(state))
+        if twice:
+            raise ValueError(f"functional_call: {', '.join(twice)} given twice{at_user()}")
+        given |= state
+    own = _named(module)
+    unknown = [name for name in given if name not in own]
+    missing = [name for name in own if name not in given] if strict else []
+    if unknown or missing:
+        problem = f"no {', '.join(unknown)} in it" if unknown else f"{', '.join(missing)} not given"
+        raise ValueError(f"functional_call of {type(module).__name__}: {problem}{at_user()}")
+    by_object = {id(own[name]): name for name in given} if tie_weights else {}
+    chosen = {
+        name: given[name] if name in given else given[by_object[id(tensor)]]
+        for name, tensor in own.items()
+        if name in given or id(tensor) in by_object
+    }
+    copy = _with_state(module, chosen)
+    return copy(*(args if isinstance(args, tuple) else (args,)), **(kwargs or {}))
+
+
+def _named(module: Module) -> dict[str, Tensor]:
+    """All parameters and buffers under all of their names."""
+    return {
+        **dict(module.named_parameters(remove_duplicate=False)),
+        **dict(module.named_buffers(remove_duplicate=False)),
+    }
+
+
+def _with_state(module: Module, state: Mapping[str, Any]) -> Module:
+    """A copy of a module's structure with these tensors; what isn't named is the module's own."""
+    copies: dict[int, Module] = {}
+    for original in module.modules():
+        copied = type(original).__new__(type(original))
+        copied.__dict__.update(original.__dict__)
+        copied.__dict__["_kinds"] = dict(original._kinds)
+        copies[id(original)] = copied
+    for original in module.modules():
+        for name, child in original.named_children():
+            copies[id(original)].__dict__[name] = copies[id(child)]
+    for name, tensor in state.items():
+        path, _, last = name.rpartition(".")
+        owner = copies[id(module)].get_submodule(path)
+        owner.__dict__[last] = asarray(tensor)
+    return copies[id(module)]
+
+
+def stack_module_state(models: Sequence[Module]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """The parameters and the buffers of models of one structure, stacked along a new first axis: by name, two dictionaries.
+
+    With `functional_call` under `vmap` they are an ensemble, computed at once. The stacked parameters are variables. Raises
+    ValueError for no models, and when their names or shapes differ.
+
+    >>> import adjoint as ad
+    >>> models = [ad.nn.Linear(2, 1) for _ in range(3)]
+    >>> parameters, buffers = ad.nn.stack_module_state(models)
+    >>> predict = ad.vmap(lambda p, x: ad.nn.functional_call(models[0], p, x), in_axes=(0, None))
+    >>> predict(parameters, ad.ones((5, 2))).shape
+    (3, 5, 1)
+    """
+    given = list(models)
+    if not given:
+        raise ValueError(f"stack_module_state: there are no models{at_user()}")
+    found = []
+    for kind in ("named_parameters", "named_buffers"):
+        each = [dict(getattr(model, kind)()) for model in given]
+        shapes = [{name: tensor.shape for name, tensor in named.items()} for named in each]
+        if any(other != shapes[0] for other in shapes):
+            raise ValueError(f"stack_module_state: the models' names or shapes differ{at_user()}")
+        found.append({name: stack([named[name].detach() for named in each]) for name in each[0]})
+    return {name: variable(tensor) for name, tensor in found[0].items()}, found[1]

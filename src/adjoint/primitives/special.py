@@ -1,0 +1,432 @@
+"""Special functions: elementwise primitives whose kernels are SciPy's, or NumPy's where these are short.
+
+The formulas of derivatives are those of the NIST Digital Library of Mathematical Functions (https://dlmf.nist.gov): 5.2, 5.12
+(gamma, beta), 6.2 (exponential integrals), 7.2, 7.10 (error functions), 8.8, 8.17 (incomplete gamma and beta), 10.6, 10.29
+(Bessel functions), 25.11 (zeta). Where one divides by what becomes 0, a Taylor series stands in for it nearby.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from adjoint import _optional
+from adjoint.graph import Node, Primitive, record
+from adjoint.primitives import special_kernels
+from adjoint.primitives.core import binary, inexact, match, ops, register, unary, zeros
+
+# Kernels --------------------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def scipy_function(name: str) -> Any:
+    """A function of scipy.special. Raises ImportError that names the extra."""
+    return getattr(_optional.load("scipy.special", purpose=f"special.{name}", extra="science"), name)
+
+
+def kernel_of(function: Callable[[], Callable[..., Any]], count: int = 1) -> Callable[..., Any]:
+    """A kernel of one, two or three arrays, and `out` behind them, that looks its function up when called."""
+    if count == 1:
+        return lambda x, out=None: function()(x, out=out)
+    if count == 2:
+        return lambda x, y, out=None: function()(x, y, out=out)
+    return lambda x, y, z, out=None: function()(x, y, z, out=out)
+
+
+def by_scipy(name: str, count: int = 1) -> Callable[..., Any]:
+    """A kernel that is SciPy's function of that name."""
+    return kernel_of(lambda: scipy_function(name), count)
+
+
+def either(name: str, own: Callable[..., Any]) -> Callable[..., Any]:
+    """SciPy's function of one array where SciPy is installed, else ours."""
+
+    @functools.cache
+    def chosen() -> Callable[..., Any]:
+        module = _optional.try_load("scipy.special")
+        return own if module is None else getattr(module, name)
+
+    return kernel_of(chosen)
+
+
+def finished(function: Callable[..., Any], count: int = 1) -> Callable[..., Any]:
+    """A kernel from a function of arrays: its result in the dtype of its input, and in `out` if given."""
+
+    def computed(*arrays: Any, out: Any = None) -> Any:
+        with np.errstate(all="ignore"):
+            result = np.asarray(function(*arrays), np.asarray(arrays[0]).dtype)
+        if out is None:
+            return result
+        np.copyto(out, result)
+        return out
+
+    return kernel_of(lambda: computed, count)
+
+
+# Pieces of rules ------------------------------------------------------------------------------------------------------
+
+
+def unknown_derivative(name: str, argument: str) -> Callable[..., Node]:
+    """The rule for an argument by which no closed form is known: it raises RuntimeError."""
+
+    def rule(u: Node, out: Node, *inputs: Node) -> Node:
+        raise RuntimeError(f"special.{name}: there is no derivative by {argument} in closed form; make it a constant with "
+                           "ad.stop_gradient")  # fmt: skip
+
+    return rule
+
+
+def polynomial(x: Node, coefficients: tuple[float, ...]) -> Node:
+    """c₀ + c₁ x + c₂ x² + … by Horner's rule."""
+    total = ops.full(coefficients[-1], x.type)
+    for c in reversed(coefficients[:-1]):
+        total = ops.add(ops.multiply(total, x), c)
+    return total
+
+
+def near(x: Node, bound: float, series: Callable[[Node], Node], formula: Callable[[Node], Node]) -> Node:
+    """`series(x)` where |x| < bound, `formula(x)` elsewhere; neither sees the other's arguments."""
+    small = ops.less(ops.abs(x), bound)
+    inside = series(ops.where(small, x, zeros(x.type)))
+    return ops.where(small, inside, formula(ops.where(small, ops.full(1.0, x.type), x)))
+
+
+def _times(u: Node, *factors: Any) -> Node:
+    for f in factors:
+        u = ops.scale(u, f) if type(f) is Node else ops.multiply(u, f)
+    return u
+
+
+def _exp(x: Node) -> Node:
+    return ops.exp(x)
+
+
+# Gamma and beta functions ---------------------------------------------------------------------------------------------
+
+gammaln = unary("gammaln", by_scipy("gammaln"), lambda u, out, x: _times(u, digamma(x)), kinds="f")
+digamma = unary("digamma", by_scipy("digamma"), lambda u, out, x: _times(u, polygamma(x, 1)), kinds="f")
+gamma = unary("gamma", by_scipy("gamma"), lambda u, out, x: _times(u, out, digamma(x)), kinds="f")
+
+
+def _polygamma_kernel(n: int, type: Any) -> Any:
+    zeta_of = scipy_function("zeta")
+    factor = (-1.0) ** (n + 1) * math.factorial(n)
+    return finished(lambda x: factor * zeta_of(n + 1, np.asarray(x, np.float64)))
+
+
+POLYGAMMA = Primitive(
+    "polygamma",
+    _polygamma_kernel,
+    (lambda u, out, x: _times(u, polygamma(x, out.attributes + 1)),),
+    elementwise=True,
+)
+
+
+@register
+def polygamma(x: Node, n: int) -> Node:
+    """The n-th derivative of digamma."""
+    if x.dtype.kind == "c":
+        raise TypeError("polygamma: not defined for complex numbers")
+    return digamma(x) if n == 0 else record(POLYGAMMA, (inexact(x),), n, inexact(x).type)
+
+
+beta = binary(
+    "beta",
+    by_scipy("beta", 2),
+    lambda u, out, a, b: _times(u, out, ops.subtract(digamma(a), digamma(ops.add(a, b)))),
+    lambda u, out, a, b: _times(u, out, ops.subtract(digamma(b), digamma(ops.add(a, b)))),
+    kinds="f",
+)
+betaln = binary(
+    "betaln",
+    by_scipy("betaln", 2),
+    lambda u, out, a, b: _times(u, ops.subtract(digamma(a), digamma(ops.add(a, b)))),
+    lambda u, out, a, b: _times(u, ops.subtract(digamma(b), digamma(ops.add(a, b)))),
+    kinds="f",
+)
+
+
+def _gamma_density(a: Node, x: Node) -> Node:
+    return _exp(ops.subtract(ops.subtract(xlogy(ops.subtract(a, 1), x), x), gammaln(a)))
+
+
+gammainc = binary(
+    "gammainc",
+    by_scipy("gammainc", 2),
+    unknown_derivative("gammainc", "a"),
+    lambda u, out, a, x: _times(u, _gamma_density(a, x)),
+    kinds="f",
+)
+gammaincc = binary(
+    "gammaincc",
+    by_scipy("gammaincc", 2),
+    unknown_derivative("gammaincc", "a"),
+    lambda u, out, a, x: ops.negative(_times(u, _gamma_density(a, x))),
+    kinds="f",
+)
+
+
+def _beta_density(a: Node, b: Node, x: Node) -> Node:
+    powers = ops.add(xlogy(ops.subtract(a, 1), x), xlog1py(ops.subtract(b, 1), ops.negative(x)))
+    return _exp(ops.subtract(powers, betaln(a, b)))
+
+
+BETAINC = Primitive(
+    "betainc",
+    lambda attributes, type: by_scipy("betainc", 3),
+    (
+        unknown_derivative("betainc", "a"),
+        unknown_derivative("betainc", "b"),
+        lambda u, out, a, b, x: _times(u, _beta_density(a, b, x)),
+    ),
+    elementwise=True,
+)
+
+
+@register
+def betainc(a: Any, b: Any, x: Any) -> Node:
+    """The regularized incomplete beta function."""
+    nodes = match("betainc", a, b, x)
+    if nodes[0].dtype.kind == "c":
+        raise TypeError("betainc: not defined for complex numbers")
+    a, b, x = (inexact(n) for n in nodes)
+    return record(BETAINC, (a, b, x), None, x.type)
+
+
+zeta = binary(
+    "zeta",
+    by_scipy("zeta", 2),
+    unknown_derivative("zeta", "x"),
+    lambda u, out, x, q: ops.negative(_times(u, x, zeta(ops.add(x, 1), q))),
+    kinds="f",
+)
+
+# Error functions and the normal distribution --------------------------------------------------------------------------
+
+HALF_ROOT_PI = math.sqrt(math.pi) / 2
+erfinv = unary(
+    "erfinv", by_scipy("erfinv"), lambda u, out, x: _times(u, HALF_ROOT_PI, _exp(ops.multiply(out, out))), kinds="f"
+)
+erfcinv = unary(
+    "erfcinv", by_scipy("erfcinv"), lambda u, out, x: _times(u, -HALF_ROOT_PI, _exp(ops.multiply(out, out))), kinds="f"
+)
+
+# g(x) = 1 - sqrt(pi) x erfcx(x) for large x: the sum of (-1)^(k+1) (2k-1)!! / (2x²)^k (DLMF 7.12.1)
+TAIL = (0.0, *((-1.0) ** (k + 1) * math.prod(range(1, 2 * k, 2)) for k in range(1, 20)))
+
+
+def _erfcx_slope(x: Node) -> Node:
+    """2 x erfcx(x) - 2/sqrt(pi), which cancels for large x: there by its asymptotic series."""
+    far = ops.greater(x, 8.0)
+    large = ops.where(far, x, ops.full(8.0, x.type))
+    series = polynomial(ops.divide(0.5, ops.multiply(large, large)), TAIL)
+    close = ops.where(far, zeros(x.type), x)
+    direct = ops.subtract(ops.multiply(ops.multiply(close, erfcx(close)), 2.0), 1 / HALF_ROOT_PI)
+    return ops.where(far, ops.multiply(series, -1 / HALF_ROOT_PI), direct)
+
+
+erfcx = unary("erfcx", either("erfcx", special_kernels.erfcx), lambda u, out, x: _times(u, _erfcx_slope(x)), kinds="f")
+ndtr = unary(
+    "ndtr",
+    either("ndtr", finished(lambda x: 0.5 * special_kernels.erfc(-np.asarray(x, np.float64) * math.sqrt(0.5)))),
+    lambda u, out, x: _times(u, 1 / math.sqrt(2 * math.pi), _exp(ops.multiply(ops.multiply(x, x), -0.5))),
+    kinds="f",
+)
+ndtri = unary(
+    "ndtri",
+    either("ndtri", special_kernels.ndtri),
+    lambda u, out, x: _times(u, math.sqrt(2 * math.pi), _exp(ops.multiply(ops.multiply(out, out), 0.5))),
+    kinds="f",
+)
+log_ndtr = unary(
+    "log_ndtr",
+    either("log_ndtr", special_kernels.log_ndtr),
+    lambda u, out, x: ops.safe_divide(ops.multiply(u, math.sqrt(2 / math.pi)), erfcx(ops.multiply(x, -math.sqrt(0.5)))),
+    kinds="f",
+)
+owens_t = binary(
+    "owens_t",
+    by_scipy("owens_t", 2),
+    lambda u, out, h, a: _times(
+        u,
+        -0.5 / math.sqrt(2 * math.pi),
+        _exp(ops.multiply(ops.multiply(h, h), -0.5)),
+        ops.erf(ops.multiply(ops.multiply(a, h), math.sqrt(0.5))),
+    ),
+    lambda u, out, h, a: ops.safe_divide(
+        _times(u, 0.5 / math.pi, _exp(ops.multiply(ops.multiply(ops.multiply(h, h), _one_more(a)), -0.5))), _one_more(a)
+    ),
+    kinds="f",
+)
+
+
+def _one_more(a: Node) -> Node:
+    return ops.add(ops.multiply(a, a), 1)
+
+
+# Logarithms of products -----------------------------------------------------------------------------------------------
+
+
+def _by_log(x: Any, y: Any, log: Any) -> Any:
+    return np.where((x == 0) & ~np.isnan(y), 0.0, x * log(y))
+
+
+xlogy = binary(
+    "xlogy",
+    finished(lambda x, y: _by_log(x, y, np.log), 2),
+    lambda u, out, x, y: _times(u, ops.log(y)),
+    lambda u, out, x, y: ops.safe_divide(_times(u, x), y),
+    kinds="f",
+    swallows=True,
+)
+xlog1py = binary(
+    "xlog1py",
+    finished(lambda x, y: _by_log(x, y, np.log1p), 2),
+    lambda u, out, x, y: _times(u, ops.log1p(y)),
+    lambda u, out, x, y: ops.safe_divide(_times(u, x), ops.add(y, 1)),
+    kinds="f",
+    swallows=True,
+)
+entr = unary(
+    "entr",
+    finished(
+        lambda x: np.where(
+            x > 0, -x * np.log(np.where(x > 0, x, 1)), np.where(x == 0, 0.0, np.where(x < 0, -np.inf, x))
+        )
+    ),
+    lambda u, out, x: ops.negative(_times(u, ops.add(ops.log(x), 1))),
+    kinds="f",
+    swallows=True,
+)
+
+
+def _relative_entropy(x: Any, y: Any) -> Any:
+    inside = (x > 0) & (y > 0)
+    value = np.where(inside, x * np.log(np.where(inside, x, 1) / np.where(inside, y, 1)), np.inf)
+    value = np.where((x == 0) & (y >= 0), 0.0, value)
+    return np.where(np.isnan(x) | np.isnan(y), np.nan, value)
+
+
+rel_entr = binary(
+    "rel_entr",
+    finished(_relative_entropy, 2),
+    lambda u, out, x, y: _times(u, ops.add(ops.log(ops.divide(x, y)), 1)),
+    lambda u, out, x, y: ops.negative(ops.safe_divide(_times(u, x), y)),
+    kinds="f",
+    swallows=True,
+)
+
+# Elementary ones ------------------------------------------------------------------------------------------------------
+
+SINC = tuple((-1.0) ** k * math.pi ** (2 * k) * 2 * k / math.factorial(2 * k + 1) for k in range(1, 12))
+
+
+def _sinc_slope(x: Node) -> Node:
+    def series(t: Node) -> Node:
+        return ops.multiply(t, polynomial(ops.multiply(t, t), SINC))
+
+    def formula(t: Node) -> Node:
+        return ops.divide(ops.subtract(ops.cos(ops.multiply(t, math.pi)), sinc(t)), t)
+
+    return near(x, 0.25, series, formula)
+
+
+sinc = unary("sinc", finished(np.sinc), lambda u, out, x: _times(u, _sinc_slope(x)), kinds="f")
+cbrt = unary(
+    "cbrt", np.cbrt, lambda u, out, x: ops.safe_divide(u, ops.multiply(ops.multiply(out, out), 3.0)), kinds="f"
+)
+exp2 = unary("exp2", np.exp2, lambda u, out, x: _times(u, math.log(2), out), kinds="f")
+
+# Bessel functions -----------------------------------------------------------------------------------------------------
+
+# I₁(x)/x = ½ Σ (x²/4)^k / (k! (k+1)!)
+I1_SERIES = tuple(0.5 * 0.25**k / (math.factorial(k) * math.factorial(k + 1)) for k in range(12))
+
+
+def _i1_quotient(x: Node) -> Node:
+    return near(x, 1.0, lambda t: polynomial(ops.multiply(t, t), I1_SERIES), lambda t: ops.divide(i1(t), t))
+
+
+def _i1e_quotient(x: Node) -> Node:
+    def series(t: Node) -> Node:
+        return ops.multiply(polynomial(ops.multiply(t, t), I1_SERIES), _exp(ops.negative(ops.abs(t))))
+
+    return near(x, 1.0, series, lambda t: ops.divide(i1e(t), t))
+
+
+i0 = unary("i0", by_scipy("i0"), lambda u, out, x: _times(u, i1(x)), kinds="f")
+i1 = unary("i1", by_scipy("i1"), lambda u, out, x: _times(u, ops.subtract(i0(x), _i1_quotient(x))), kinds="f")
+i0e = unary(
+    "i0e", by_scipy("i0e"), lambda u, out, x: _times(u, ops.subtract(i1e(x), ops.multiply(ops.sign(x), out))), kinds="f"
+)
+i1e = unary(
+    "i1e",
+    by_scipy("i1e"),
+    lambda u, out, x: _times(u, ops.subtract(ops.subtract(i0e(x), _i1e_quotient(x)), ops.multiply(ops.sign(x), out))),
+    kinds="f",
+)
+
+
+def _neighbours(function: str, first: float, second: float) -> Callable[..., Node]:
+    """The rule for x: the functions of the orders below and above, by these factors."""
+
+    def rule(u: Node, out: Node, v: Node, x: Node) -> Node:
+        below, above = getattr(ops, function)(ops.subtract(v, 1), x), getattr(ops, function)(ops.add(v, 1), x)
+        return _times(u, ops.add(ops.multiply(below, first), ops.multiply(above, second)))
+
+    return rule
+
+
+for _name, _first, _second in (("iv", 0.5, 0.5), ("kv", -0.5, -0.5), ("jv", 0.5, -0.5), ("yv", 0.5, -0.5)):
+    binary(
+        _name,
+        by_scipy(_name, 2),
+        unknown_derivative(_name, "the order v"),
+        _neighbours(_name, _first, _second),
+        kinds="f",
+    )
+
+# Integrals ------------------------------------------------------------------------------------------------------------
+
+expi = unary("expi", by_scipy("expi"), lambda u, out, x: ops.safe_divide(_times(u, _exp(x)), x), kinds="f")
+
+
+def _expn_rule(u: Node, out: Node, x: Node) -> Node:
+    n = out.attributes
+    if n == 0:  # exp(-x)/x, whose derivative is written out
+        return ops.negative(_times(u, out, ops.add(ops.divide(1, x), 1)))
+    return ops.negative(_times(u, expn(x, n - 1)))
+
+
+EXPN = Primitive(
+    "expn",
+    lambda n, type: finished(functools.partial(scipy_function("expn"), n)),
+    (_expn_rule,),
+    elementwise=True,
+)
+
+
+@register
+def expn(x: Node, n: int) -> Node:
+    """The exponential integral of order n."""
+    if x.dtype.kind == "c":
+        raise TypeError("expn: not defined for complex numbers")
+    x = inexact(x)
+    return record(EXPN, (x,), n, x.type)
+
+
+LOG_QUOTIENT = tuple((-1.0) ** k / (k + 1) for k in range(22))
+
+
+def _spence_slope(x: Node) -> Node:
+    """log(x) / (1 - x), which is -1 at 1."""
+    w = ops.subtract(x, 1)
+    quotient = near(w, 0.2, lambda t: polynomial(t, LOG_QUOTIENT), lambda t: ops.divide(ops.log(ops.add(t, 1)), t))
+    return ops.negative(quotient)
+
+
+spence = unary("spence", by_scipy("spence"), lambda u, out, x: _times(u, _spence_slope(x)), kinds="f")

@@ -1,0 +1,131 @@
+"""Transforms beyond the table: with NumPy alone, arguments that don't fit, NumPy's names, compiled code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.fft
+
+import adjoint as ad
+from adjoint.primitives import fourier_kernels
+from derivative_checks import check_derivatives
+
+
+def normal(*shape: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng([seed, *shape]).normal(size=shape)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 7, 16])
+def test_cosine_and_sine_transforms_with_numpy_alone(n: int, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fourier_kernels, "scipy_fft", lambda: None)
+    x = (normal(3, n) + 1j * normal(3, n, seed=1) if dtype.startswith("c") else normal(3, n)).astype(dtype)
+    for kind, function in (("c", scipy.fft.dct), ("s", scipy.fft.dst)):
+        for number in (1, 2, 3, 4):
+            if (kind, number, n) == ("c", 1, 1):
+                continue
+            found = fourier_kernels.trigonometric(x, kind, number, (-1,))
+            assert found.dtype == x.dtype
+            np.testing.assert_allclose(found, function(x, number), atol=20 * n * np.finfo(dtype).eps)
+    np.testing.assert_allclose(
+        ad.fft.dctn(ad.tensor(x.real)).numpy(), scipy.fft.dctn(x.real), atol=50 * n * np.finfo(dtype).eps
+    )
+
+
+def test_fourier_transforms_with_numpy_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = normal(3, 4)
+    with_scipy = [f(ad.tensor(x)).numpy() for f in (ad.fft.fftn, ad.fft.ifftn, ad.fft.rfftn, ad.fft.irfftn)]
+    monkeypatch.setattr(fourier_kernels, "scipy_fft", lambda: None)
+    alone = [f(ad.tensor(x + 0.0)).numpy() for f in (ad.fft.fftn, ad.fft.ifftn, ad.fft.rfftn, ad.fft.irfftn)]
+    for one, other in zip(with_scipy, alone, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "text"),
+    [
+        (lambda: ad.fft.fft(ad.ones((2, 0))), ValueError, "at least one element along axis -1"),
+        (lambda: ad.fft.fft(ad.ones(3), n=0), ValueError, "at least one element"),
+        (lambda: ad.fft.fft(ad.ones(3), norm="orthogonal"), ValueError, "norm is 'backward', 'ortho' or 'forward'"),
+        (lambda: ad.fft.fft(ad.ones(3), axis=1), IndexError, "axis 1 is out of bounds"),
+        (lambda: ad.fft.fftn(ad.ones((3, 3)), axes=(0, -2)), ValueError, "name an axis twice"),
+        (lambda: ad.fft.fftn(ad.ones((3, 3)), s=(2,), axes=(0, 1)), ValueError, "1 lengths for 2 axes"),
+        (lambda: ad.fft.rfft(ad.tensor([1j])), TypeError, "expected real numbers, got complex"),
+        (lambda: ad.fft.irfft(ad.tensor([1j])), ValueError, "give its length"),
+        (lambda: ad.fft.dct(ad.ones(3), 5), ValueError, "type is 1, 2, 3 or 4"),
+        (lambda: ad.fft.dct(ad.ones(1), 1), ValueError, "at least two elements"),
+        (lambda: ad.fft.convolve(ad.ones(3), ad.ones((3, 1))), ValueError, "equally many axes"),
+        (
+            lambda: ad.fft.convolve(ad.ones((3, 1)), ad.ones((1, 3)), "valid"),
+            ValueError,
+            "at least the other along every axis",
+        ),
+        (lambda: ad.fft.convolve(ad.ones(3), ad.ones(0)), ValueError, "no elements"),
+        (lambda: ad.fft.convolve(ad.ones(3), ad.ones(3), "circular"), ValueError, "mode is"),
+        (lambda: ad.fft.fftfreq(0), ValueError, "at least one element"),
+    ],
+)
+def test_wrong_arguments(call: Any, kind: type[Exception], text: str) -> None:
+    with pytest.raises(kind, match=text):
+        call()
+
+
+def test_a_batch_without_elements_has_a_transform() -> None:
+    assert ad.fft.fft(ad.ones((0, 4))).numpy().shape == (0, 4)
+    assert ad.fft.rfft(ad.ones((0, 5))).numpy().shape == (0, 3)
+    assert ad.fft.irfft(ad.ones((0, 5))).numpy().shape == (0, 8)
+    assert ad.fft.dct(ad.ones((0, 5))).numpy().shape == (0, 5)
+
+
+@pytest.mark.parametrize("target", [1, 2, 7, 13, 121, 1000, 1021, 4099])
+def test_fast_lengths_are_scipys(target: int) -> None:
+    assert ad.fft.next_fast_len(target) == scipy.fft.next_fast_len(target)
+    assert ad.fft.next_fast_len(target, real=True) == scipy.fft.next_fast_len(target, real=True)
+
+
+def test_numpys_names_record() -> None:
+    x, v = ad.variable(normal(6)), ad.tensor(normal(3, seed=1))
+    for function in (np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.hfft, np.fft.fftshift):
+        found = function(x)
+        assert isinstance(found, ad.Tensor) and found.requires_grad
+        np.testing.assert_allclose(found.numpy(), function(x.numpy()), atol=1e-14)
+    np.testing.assert_allclose(np.fft.irfft(np.fft.rfft(x), n=6).numpy(), x.numpy(), atol=1e-14)
+    for function in (np.convolve, np.correlate):
+        for mode in ("full", "same", "valid"):
+            for one, other in ((x, v), (v, x)):
+                found = function(one, other, mode)
+                assert isinstance(found, ad.Tensor)
+                np.testing.assert_allclose(found.numpy(), function(one.numpy(), other.numpy(), mode), atol=1e-14)
+
+
+def poisson(right: ad.Tensor) -> ad.Tensor:
+    """The periodic solution of Δu = right on a square of length 2π, without its mean."""
+    n = right.shape[0]
+    across, along = ad.fft.fftfreq(n, 1 / n, dtype="float64"), ad.fft.rfftfreq(n, 1 / n, dtype="float64")
+    squares = across[:, None] ** 2 + along**2
+    inverse = ad.where(squares == 0, 0.0, 1 / ad.where(squares == 0, 1.0, squares))
+    return ad.fft.irfftn(-ad.fft.rfftn(right) * inverse, s=right.shape)
+
+
+def test_a_spectral_poisson_solver_interpreted_and_compiled() -> None:
+    grid = np.arange(16) * 2 * np.pi / 16
+    wave = np.sin(3 * grid)[:, None] * np.cos(2 * grid)
+    np.testing.assert_allclose(poisson(ad.tensor(-13 * wave)).numpy(), wave, atol=1e-14)
+    energy = lambda f: (poisson(f) ** 2).sum()  # noqa: E731 - used three times
+    right = ad.tensor(normal(16, 16))
+    one = ad.grad(energy)(right).numpy()
+    compiled = ad.jit(ad.grad(energy))
+    for other in (ad.grad(energy)(right), ad.grad(energy)(right), compiled(right), compiled(right)):
+        np.testing.assert_allclose(other.numpy(), one, atol=1e-14)
+    check_derivatives(lambda f: [energy(f)], [normal(4, 4)])
+
+
+def test_a_long_transform_in_both_precisions() -> None:
+    x = normal(2**16 + 1)
+    exact = np.fft.rfft(x)
+    np.testing.assert_allclose(ad.fft.rfft(ad.tensor(x)).numpy(), exact, atol=1e-10)
+    found = ad.fft.rfft(ad.tensor(x.astype("float32")))
+    assert found.dtype == ad.complex64
+    np.testing.assert_allclose(found.numpy(), exact, atol=2e-3)

@@ -1,0 +1,290 @@
+"""Lists that hold tensors, and tensors where a number was expected, given to every public function by its signature.
+
+Whatever a function does with such an argument, it gives the derivative that central differences give, or it raises. A
+derivative of 0 for an argument that it read as plain numbers would be neither.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint import nn
+
+F = nn.functional
+MATRIX = np.array([[0.3, 0.7], [0.5, 0.2]])
+IMAGE = np.linspace(0.1, 0.9, 16).reshape(1, 1, 4, 4)
+VOLUME = np.linspace(0.1, 0.9, 8).reshape(1, 1, 2, 2, 2)
+INDICES = np.array([[0, 1], [1, 0]])
+
+# Arguments for the parameters without a default, by their names; those of one function in its own entry.
+SAMPLES: dict[str, Any] = {
+    "x": MATRIX, "y": MATRIX[::-1] + 0.1, "data": MATRIX, "value": MATRIX, "arrays": [MATRIX, MATRIX], "shape": (2, 2),
+    "fill_value": 0.5, "start": 0.5, "stop": 3.0, "num": 3, "rows": 2, "condition": MATRIX > 0.4, "dtype": "float64",
+    "axes": (1, 0), "indices": INDICES, "updates": MATRIX, "widths": 1, "sections": 2, "repetitions": 2, "repeats": 2,
+    "shift": 1, "first": 0, "second": 1, "source": 0, "destination": 1, "num_classes": 3, "kernel_size": 2,
+    "output_size": 2, "weight": MATRIX, "prediction": MATRIX, "target": MATRIX[::-1], "logits": MATRIX,
+    "log_probabilities": np.log(MATRIX), "num_groups": 1, "normalized_shape": (2,), "query": IMAGE[0], "key": IMAGE[0],
+    "running_mean": None, "running_var": None,
+}  # fmt: skip
+OWN: dict[str, dict[str, Any]] = {
+    "acosh": {"x": MATRIX + 1}, "scatter_add": {"indices": np.array([0, 1])},
+    "take": {"indices": np.array([0, 1]), "axis": 0},
+    "unfold": {"x": IMAGE}, "fold": {"x": IMAGE.reshape(1, 4, 4), "output_size": 4, "kernel_size": 2, "stride": 2},
+    "cumulative_sum": {"axis": 0}, "cumulative_prod": {"axis": 0}, "one_hot": {"x": INDICES}, "squeeze": {"x": MATRIX[:1]},
+    "conv2d": {"x": IMAGE, "weight": IMAGE[:, :, :2, :2]},
+    "adaptive_avg_pool2d": {"x": IMAGE}, "avg_pool2d": {"x": IMAGE}, "max_pool2d": {"x": IMAGE},
+    "group_norm": {"x": IMAGE}, "batch_norm": {"training": True}, "cross_entropy": {"target": np.array([0, 1])},
+    "nll_loss": {"target": np.array([0, 1])}, "embedding": {"indices": INDICES},
+    "scaled_dot_product_attention": {"value": IMAGE[0]}, "dropout": {"training": False},
+    "adaptive_avg_pool3d": {"x": VOLUME}, "adaptive_max_pool2d": {"x": IMAGE}, "adaptive_max_pool3d": {"x": VOLUME},
+    "affine_grid": {"theta": MATRIX[None, :, [0, 1, 1]], "size": (1, 1, 2, 2)}, "avg_pool3d": {"x": VOLUME},
+    "bilinear": {"x1": MATRIX, "x2": MATRIX, "weight": IMAGE[0, :, :2, :2]},
+    "channel_shuffle": {"x": IMAGE[0, :, None], "groups": 1},
+    "binary_cross_entropy": {"probabilities": MATRIX},
+    "conv1d": {"x": IMAGE[0, :, :1], "weight": IMAGE[0, :, :1, :2].reshape(1, 1, 2)},
+    "conv3d": {"x": VOLUME, "weight": VOLUME[..., :1, :1, :1]},
+    "conv_transpose2d": {"x": IMAGE, "weight": IMAGE[..., :2, :2]},
+    "conv_transpose1d": {"x": IMAGE[0, :, :1], "weight": IMAGE[0, :, :1, :2]},
+    "conv_transpose3d": {"x": VOLUME, "weight": VOLUME[..., :1, :1, :1]},
+    "cosine_similarity": {"x1": MATRIX, "x2": MATRIX[::-1]},
+    "cosine_embedding_loss": {"x1": MATRIX, "x2": MATRIX[::-1], "target": np.array([1, -1])},
+    "ctc_loss": {"log_probs": np.log(MATRIX)[:, None], "targets": np.array([[1]]), "input_lengths": np.array([2]),
+                 "target_lengths": np.array([1])},
+    "dropout2d": {"x": IMAGE, "training": False}, "dropout3d": {"x": VOLUME, "training": False},
+    "gaussian_nll_loss": {"var": MATRIX},
+    "grid_sample": {"x": IMAGE, "grid": MATRIX[None, None]}, "instance_norm": {"x": IMAGE},
+    "interpolate": {"x": IMAGE, "size": 3},
+    "local_response_norm": {"x": IMAGE, "size": 1}, "lp_pool1d": {"x": IMAGE[0], "norm_type": 2},
+    "lp_pool2d": {"x": IMAGE, "norm_type": 2},
+    "lp_pool3d": {"x": VOLUME, "norm_type": 2},
+    "margin_ranking_loss": {"x1": MATRIX, "x2": MATRIX[::-1], "target": MATRIX * 0 + 1},
+    "max_pool3d": {"x": VOLUME}, "max_unpool1d": {"x": IMAGE[0, :, :1, :2], "indices": INDICES[None, :1]},
+    "max_unpool2d": {"x": IMAGE[..., :2, :2], "indices": INDICES[None, None] * 5},
+    "max_unpool3d": {"x": VOLUME[..., :1, :1, :1], "indices": INDICES[None, None, :1, :1, None]},
+    "multi_margin_loss": {"target": np.array([0, 1])}, "multilabel_margin_loss": {"target": np.array([[0, -1], [1, -1]])},
+    "pad": {"pad": (1, 1)}, "pairwise_distance": {"x1": MATRIX, "x2": MATRIX[::-1]},
+    "pixel_shuffle": {"x": IMAGE.reshape(1, 4, 2, 2), "upscale_factor": 2},
+    "pixel_unshuffle": {"x": IMAGE, "downscale_factor": 2}, "prelu": {"weight": MATRIX[0]},
+    "rotary": {"x": IMAGE, "positions": np.arange(4)}, "threshold": {"threshold": 0.4, "value": 0.1},
+    "triplet_margin_loss": {"anchor": MATRIX, "positive": MATRIX[::-1], "negative": MATRIX.T},
+    "triplet_margin_with_distance_loss": {"anchor": MATRIX, "positive": MATRIX[::-1], "negative": MATRIX.T},
+}  # fmt: skip
+OF_INTEGERS = {name for name in ad.__all__ if name.startswith("bitwise")}
+# They take functions (and trees), graphs, files, modes or nothing; `evaluate` and `stop_gradient` give constants, as they say.
+NOT_OF_ARRAYS = {
+    "associative_scan", "cond", "fori_loop", "map", "scan", "switch", "while_loop",
+    "check_grads", "checkpoint", "draw", "explain", "explain_nan", "explore", "function", "get_default_dtype",
+    "get_num_threads", "grad", "gradient_flow", "gradients", "hessian", "host_call", "hvp", "is_deterministic",
+    "is_grad_enabled", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "linearize", "load", "result_type", "save",
+    "set_default_dtype", "set_deterministic", "set_num_threads", "show_pictures", "value_and_grad", "vjp", "vmap",
+    "evaluate", "stop_gradient", "einsum", "check_reduction", "adjoint", "deterministically",
+}  # fmt: skip
+
+
+signature = functools.cache(inspect.signature)
+
+
+def public() -> dict[str, Callable[..., Any]]:
+    found = {}
+    for prefix, space, names in (("", ad, ad.__all__), ("F.", F, F.__all__), ("random.", ad.random, ad.random.__all__)):
+        for name in names:
+            function = getattr(space, name)
+            if callable(function) and not inspect.isclass(function) and name not in NOT_OF_ARRAYS | OF_INTEGERS:
+                found[prefix + name] = function
+    found["einsum"] = lambda x, y: ad.einsum("ij,jk->ik", x, y)
+    for symbol in ("add", "sub", "mul", "truediv", "pow", "matmul", "mod", "lt", "radd", "rmatmul"):
+        method = getattr(ad.Tensor, f"__{symbol}__")
+        found[f"x.__{symbol}__"] = lambda x, y, method=method: method(ad.asarray(x), y)
+    found["x[:] = y"] = assigned
+    for name in ("default_generator", "seed", "integers", "permutation"):
+        found.pop(f"random.{name}", None)
+    return found
+
+
+def assigned(x: Any, y: Any) -> ad.Tensor:
+    filled = ad.asarray(x) * 1.0
+    filled[:] = y
+    return filled
+
+
+PUBLIC = public()
+
+
+def arguments(name: str, function: Callable[..., Any]) -> tuple[list[Any], dict[str, Any], list[str]]:
+    """A call that works, and the names of all parameters."""
+    own = OWN.get(name.rpartition(".")[2], {})
+    positional: list[Any] = []
+    keywords: dict[str, Any] = {}
+    parameters = signature(function).parameters
+    for parameter in parameters.values():
+        if parameter.default is not inspect.Parameter.empty and parameter.name not in own:
+            if parameter.kind is not inspect.Parameter.KEYWORD_ONLY and parameter.name != "method":
+                positional.append(parameter.default)
+        elif parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            positional += [MATRIX, MATRIX]
+        else:
+            value = own.get(parameter.name, SAMPLES.get(parameter.name))
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
+                keywords[parameter.name] = value
+            else:
+                positional.append(value)
+    return positional, keywords, [n for n in parameters if n != "method"]
+
+
+def with_argument(name: str, parameter: str, value: Any) -> Any:
+    function = PUBLIC[name]
+    positional, keywords, _ = arguments(name, function)
+    named = signature(function).parameters[parameter]
+    if named.kind is inspect.Parameter.KEYWORD_ONLY:
+        keywords = {**keywords, parameter: value}
+    else:
+        place = [p for p in signature(function).parameters if p != "method"].index(parameter)
+        positional = [*positional[:place], value, *positional[place + 1 :]]
+    ad.random.seed(3)
+    return function(*positional, **keywords)
+
+
+# What an argument may be made of a tensor t.
+FORMS: dict[str, Callable[[Any], Any]] = {
+    "a tensor": lambda t: t,
+    "a list": lambda t: [t, t * t],
+    "nested lists": lambda t: [[t, 0.5], [t * t, t]],
+    "a tuple with arrays and tensors in it": lambda t: ((t, 0.25), np.array([0.2, 0.3])),
+    "a list of vectors": lambda t: [ad.stack([t, t + 0.1]), [0.5, t]],
+    "an image": lambda t: [[[[t * (0.3 + 0.1 * i * j) for i in range(4)] for j in range(4)]]],
+    "an array of tensors": lambda t: objects([t, t * t]),
+}  # fmt: skip
+
+
+def objects(items: list[Any]) -> np.ndarray:
+    array = np.empty(len(items), object)
+    for i, item in enumerate(items):
+        array[i] = item
+    return array
+
+
+def total(out: Any) -> Any:
+    """One number of all floating results."""
+    leaves, _ = ad.tree.flatten(out)
+    result = ad.tensor(0.0)
+    for leaf in leaves:
+        if isinstance(leaf, ad.Tensor) and leaf.dtype.kind == "f" and leaf.size:
+            weights = np.cos(1.0 + np.arange(leaf.size)).reshape(leaf.shape)
+            result = result + ad.sum(leaf * weights)
+    return result
+
+
+MISTAKES = (TypeError, ValueError, IndexError, RuntimeError, OverflowError, AttributeError, NotImplementedError)
+
+
+def outcome(name: str, parameter: str, form: Callable[[Any], Any], at: float) -> str | None:
+    """What came of the call: "raises", "right", or None where there is no derivative to compare with."""
+
+    def loss(t: Any) -> ad.Tensor:
+        return total(with_argument(name, parameter, form(t)))
+
+    def plain(t: float) -> float:
+        with ad.no_grad():
+            return float(loss(ad.tensor(t)).item())
+
+    try:
+        gradient = ad.grad(loss)(at).item()
+    except MISTAKES as error:
+        assert str(error), f"{name}({parameter}=...) raised {error!r} without a message"
+        return "raises"
+    try:
+        narrow, wide = ((plain(at + h) - plain(at - h)) / (2 * h) for h in (1e-5, 1e-4))
+    except MISTAKES:
+        return None
+    if not np.isfinite(wide) or abs(wide - narrow) > 1e-4 * (1 + abs(wide)):
+        return None  # a kink
+    assert gradient == pytest.approx(narrow, rel=1e-5, abs=1e-7), f"{name}({parameter}=...)"
+    return "right"
+
+
+@pytest.fixture(autouse=True)
+def double() -> Iterator[None]:
+    ad.set_default_dtype("float64")
+    yield
+    ad.set_default_dtype("float32")
+
+
+@pytest.mark.parametrize("name", sorted(PUBLIC))
+def test_right_or_raised(name: str) -> None:
+    function = PUBLIC[name]
+    positional, keywords, parameters = arguments(name, function)
+    ad.random.seed(3)
+    function(*positional, **keywords)  # works, so that what raises below does so for the argument
+    at = 1.61 if name == "acosh" else 0.61
+    optional = {p.name for p in signature(function).parameters.values() if p.default is not p.empty}
+    found = {
+        (p, form): outcome(name, p, make, at)
+        for p in parameters
+        for form, make in FORMS.items()
+        if p not in optional or form in ("a tensor", "a list")
+    }
+    first = parameters[0] if parameters else ""
+    annotation = str(signature(function).parameters[first].annotation) if first else ""
+    if "Operand" in annotation and name not in {"F.one_hot", "one_hot", "unfold", "fold", "squeeze", "nonzero"}:
+        assert "right" in (found[first, "nested lists"], found[first, "an image"], found[first, "a list"]), found
+
+
+@pytest.mark.parametrize("form", sorted(FORMS))
+def test_stacks(form: str) -> None:
+    value = FORMS[form](ad.tensor(0.6))
+    made = {"tensor": ad.tensor(value), "asarray": ad.asarray(value), "copy": ad.asarray(value, copy=True)}
+    for name, stack in made.items():
+        assert isinstance(stack, ad.Tensor) and stack.dtype is ad.float64, name
+    gradient = ad.grad(lambda t: total(ad.tensor(FORMS[form](t))))(0.6)
+    assert gradient.item() != 0
+    assert ad.tensor(value, requires_grad=True).requires_grad
+
+
+def test_dtypes_are_promoted_as_by_operators() -> None:
+    ad.set_default_dtype("float32")
+    one, two = ad.tensor(1.0), ad.tensor(2.0, dtype="float64")
+    assert ad.tensor([one, 2.0]).dtype is ad.float32
+    assert ad.tensor([one, two]).dtype is ad.float64
+    assert ad.tensor([two, 0.1])[1].item() == 0.1
+    assert ad.tensor([ad.tensor(1), 2]).dtype is ad.int64
+    assert ad.tensor([ad.tensor(1), 2.5]).dtype is ad.float32
+    assert ad.tensor([ad.tensor(1), np.array(2.5)]).dtype is ad.float64
+    assert ad.tensor([one, 1j]).dtype is ad.complex64
+    assert ad.tensor([one, 2.0], dtype="int64").dtype is ad.int64
+    assert (two * [0.1, 0.2]).tolist() == [0.2, 0.4]
+
+
+@pytest.mark.parametrize("mistake", [
+    lambda x: ad.tensor([x, [x]]), lambda x: ad.tensor([x, "a"]), lambda x: ad.tensor([x, None]),
+    lambda x: ad.tensor([[x, x], [x]]), lambda x: ad.tensor([x, 1j], dtype="float32"), lambda x: ad.sum([x, {}]),
+])  # fmt: skip
+def test_mistakes(mistake: Callable[[Any], Any]) -> None:
+    with pytest.raises((TypeError, ValueError), match=r"test_lists_of_tensors\.py"):
+        mistake(ad.variable(1.0))
+
+
+def test_a_new_variable_starts_a_new_history() -> None:
+    x = ad.variable(2.0)
+    copy = ad.variable([x, x * x])
+    assert copy.is_leaf and copy.tolist() == [2.0, 4.0]
+    with pytest.raises(RuntimeError, match="a new variable"):
+        ad.grad(lambda x: ad.variable([x, x]).sum())(2.0)
+
+
+def test_under_jit_and_vmap() -> None:
+    def f(x: Any) -> Any:
+        return ad.sum(ad.tensor([[x * x, 1.0], [x, 3 * x]]) @ [x, 2.0])
+
+    wanted = ad.grad(f)(2.0).item()
+    assert wanted == pytest.approx((f(2.0 + 1e-6).item() - f(2.0 - 1e-6).item()) / 2e-6, 1e-6)
+    assert ad.jit(ad.grad(f))(2.0).item() == pytest.approx(wanted)
+    assert ad.vmap(ad.grad(f))(ad.tensor([2.0, 3.0]))[0].item() == pytest.approx(wanted)
+    scaled = ad.jit(lambda rate: ad.tensor([rate, rate * rate]))
+    assert scaled(3.0).tolist() == [3.0, 9.0] and scaled(4.0).tolist() == [4.0, 16.0]

@@ -1,0 +1,252 @@
+"""Batches of samples: what a data set may be, collating, samplers, workers, resuming, files."""
+
+from __future__ import annotations
+
+import itertools
+import multiprocessing
+import os
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint import data
+from adjoint.data import DataLoader
+
+
+class Squares(data.Dataset):
+    def __len__(self):
+        return 11
+
+    def __getitem__(self, number):
+        return np.full(3, float(number)), number**2
+
+
+class Count(data.IterableDataset):
+    def __iter__(self):
+        return iter(range(7))
+
+
+def taken(loader):
+    """The batches as nested lists."""
+    return [
+        ad.tree.map(lambda x: x.tolist() if isinstance(x, ad.Tensor | np.ndarray) else x, batch) for batch in loader
+    ]
+
+
+def test_defaults_are_those_of_pytorch():
+    loader = DataLoader(Squares())
+    assert len(loader) == 11
+    assert taken(loader)[:2] == [([[0.0] * 3], [0]), ([[1.0] * 3], [1])]
+    x, y = next(iter(DataLoader(Squares(), 4)))
+    assert (x.shape, x.dtype, y.tolist()) == ((4, 3), "float64", [0, 1, 4, 9])
+
+
+@pytest.mark.parametrize(
+    "dataset",
+    [
+        [(float(i), i) for i in range(6)], (np.arange(6.0), np.arange(6)), (ad.arange(6.0), ad.arange(6)),
+        data.TensorDataset(np.arange(6.0), np.arange(6)), zip(np.arange(6.0), np.arange(6), strict=True),
+    ],
+)  # fmt: skip
+def test_one_set_in_many_forms(dataset):
+    assert taken(DataLoader(dataset, 4)) == [([0.0, 1.0, 2.0, 3.0], [0, 1, 2, 3]), ([4.0, 5.0], [4, 5])]
+
+
+def test_dictionaries_and_memory_maps(tmp_path):
+    columns = {"x": np.arange(12.0).reshape(6, 2), "name": np.array(list("abcdef"))}
+    batch = next(iter(DataLoader(columns, 4, shuffle=True)))
+    assert batch["x"].shape == (4, 2)
+    assert batch["name"].shape == (4,)
+    assert all(
+        columns["name"][int(x[0] // 2)] == name for x, name in zip(batch["x"].numpy(), batch["name"], strict=True)
+    )
+    samples = [{"x": np.ones(2), "text": "one", "n": 1}, {"x": np.zeros(2), "text": "none", "n": 0}]
+    assert taken(DataLoader(samples, 2)) == [{"x": [[1.0, 1.0], [0.0, 0.0]], "text": ["one", "none"], "n": [1, 0]}]
+    np.save(tmp_path / "x.npy", np.arange(10.0))
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    assert taken(DataLoader(mapped, 5)) == [[0.0, 1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0, 9.0]]
+
+
+def test_collate():
+    point = __import__("collections").namedtuple("Point", "x y")
+    made = data.default_collate([point(1.0, [1, 2]), point(2.0, [3, 4])])
+    assert type(made) is point
+    assert made.x.dtype == "float32"
+    assert [t.tolist() for t in made.y] == [[1, 3], [2, 4]]
+    w = ad.variable([1.0, 2.0])
+    ad.sum(data.default_collate([w, w * 2.0])).backward()
+    assert w.grad.tolist() == [3.0, 3.0]
+    for batch, error, message in [
+        ([np.ones(2), np.ones(3)], ValueError, r"shapes \(2,\), \(3,\); give a collate_fn"),
+        ([(1, 2), (1,)], ValueError, "fields"),
+        ([object()], TypeError, "not object"),
+    ]:
+        with pytest.raises(error, match=message):
+            data.default_collate(batch)
+    longest = DataLoader([np.ones(2), np.ones(3)], 2, collate_fn=lambda xs: max(map(len, xs)))
+    assert list(longest) == [3]
+    assert [x.shape for x in DataLoader([np.ones(2), np.ones(3)], None)] == [(2,), (3,)]
+
+
+def test_streams():
+    assert taken(DataLoader(Count(), 3)) == [[0, 1, 2], [3, 4, 5], [6]]
+    assert taken(DataLoader(Count(), 3, drop_last=True)) == [[0, 1, 2], [3, 4, 5]]
+    assert taken(DataLoader((i * i for i in range(4)), 3)) == [[0, 1, 4], [9]]
+    with pytest.raises(TypeError):
+        len(DataLoader(Count(), 3))
+    loader = DataLoader(Count(), 3)
+    next(iter(loader))
+    other = DataLoader(Count(), 3)
+    other.load_state_dict(loader.state_dict())
+    assert taken(other) == [[3, 4, 5], [6]]
+    assert taken(other) == [[0, 1, 2], [3, 4, 5], [6]]
+
+
+@pytest.mark.parametrize(
+    "options", [{"shuffle": True}, {"shuffle": True, "num_workers": 2}, {"num_workers": 3}], ids=str
+)
+@pytest.mark.parametrize("stop", [0, 1, 3])
+def test_resuming_in_the_middle_of_an_epoch(options, stop):
+    whole = DataLoader(Squares(), 3, seed=5, **options)
+    expected = [taken(whole) for _ in range(3)]
+    if "shuffle" in options:
+        assert expected[0] != expected[1]
+    loader = DataLoader(Squares(), 3, seed=5, **options)
+    list(loader)
+    seen = taken(itertools.islice(loader, stop)) if stop else []
+    other = DataLoader(Squares(), 3, **options)
+    other.load_state_dict(loader.state_dict())
+    assert seen + taken(other) == expected[1]
+    assert taken(other) == expected[2]
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_workers_make_the_same_batches(workers):
+    large = [np.full((50, 60), float(i)) for i in range(9)]  # through shared memory
+    before = taken(DataLoader(large, 2, shuffle=True))
+    assert taken(DataLoader(large, 2, shuffle=True, num_workers=workers)) == before
+    images, labels = np.zeros((40, 8, 8), np.float32), np.arange(40)
+    options = {"augment": lambda x, generator: x + generator.random(x.shape, np.float32), "shuffle": True}
+    plain, worked = (DataLoader((images, labels), 8, num_workers=n, **options) for n in (0, workers))
+    assert taken(plain) == taken(worked)
+    assert taken(plain) == taken(worked)
+    batch = next(iter(worked))
+    assert isinstance(batch[0], ad.Tensor)
+    assert not multiprocessing.active_children()
+
+
+def test_workers_that_fail():
+    class Failing(Squares):
+        def __getitem__(self, number):
+            if number == 7:
+                raise KeyError("seven")
+            return super().__getitem__(number)
+
+    iteration = iter(DataLoader(Failing(), 2, num_workers=2))
+    assert [next(iteration)[1].tolist() for _ in range(3)] == [[0, 1], [4, 9], [16, 25]]
+    with pytest.raises(KeyError, match="seven"):
+        next(iteration)
+
+    class Dying(Squares):
+        def __getitem__(self, number):
+            os._exit(3)
+
+    with pytest.raises(RuntimeError, match="worker that should make batch 0 has died"):
+        list(DataLoader(Dying(), 2, num_workers=1))
+
+    class Slow(Squares):
+        def __getitem__(self, number):
+            __import__("time").sleep(30)
+
+    with pytest.raises(RuntimeError, match="didn't come within"):
+        list(DataLoader(Slow(), 2, num_workers=1, timeout=0.1))
+    started = DataLoader([np.zeros(1)] * 4, 1, num_workers=2, worker_init_fn=lambda n: np.random.seed(n))
+    assert len(list(started)) == 4
+    assert not multiprocessing.active_children()
+
+
+def test_samplers():
+    x = np.arange(10)
+    assert taken(DataLoader(x, 4, sampler=[3, 1, 2])) == [[3, 1, 2]]
+    assert taken(DataLoader(x, batch_sampler=[[1, 2], [0]])) == [[1, 2], [0]]
+    assert sorted(itertools.chain(*taken(DataLoader(x, 4, sampler=data.RandomSampler(x))))) == list(range(10))
+    loader = DataLoader(x, 4, sampler=data.RandomSampler(x, seed=3))
+    assert taken(loader) != taken(loader)
+    other = DataLoader(x, batch_sampler=data.BatchSampler(data.RandomSampler(x, seed=3), 4, drop_last=True))
+    again = DataLoader(x, 4, sampler=data.RandomSampler(x, seed=3))
+    assert taken(other) == taken(again)[:2]
+    assert len(list(data.RandomSampler(x, num_samples=25))) == 25
+    assert len(set(data.RandomSampler(x, replacement=True, num_samples=100))) <= 10
+    assert sorted(data.SubsetRandomSampler([4, 2])) == [2, 4]
+    parts = [list(data.DistributedSampler(x, 3, rank)) for rank in range(3)]
+    assert [len(part) for part in parts] == [4, 4, 4]
+    assert set(itertools.chain(*parts)) == set(range(10))
+    assert [len(list(data.DistributedSampler(x, 3, rank, drop_last=True))) for rank in range(3)] == [3, 3, 3]
+
+
+def test_weighted_sampling():
+    sampler = data.WeightedRandomSampler([1.0, 0.0, 3.0], 40_000)
+    shares = np.bincount(list(sampler), minlength=3) / 40_000
+    np.testing.assert_allclose(shares, [0.25, 0, 0.75], atol=0.01)
+    firsts = np.array([data.WeightedRandomSampler([1.0, 0.0, 3.0], 2, False, seed=s).order(0) for s in range(4000)])
+    assert (np.sort(firsts, 1) == [0, 2]).all()
+    assert (firsts[:, 0] == 2).mean() == pytest.approx(0.75, abs=0.03)
+    for weights, count, replacement in (([-1.0, 2.0], 1, True), ([0.0], 1, True), ([1.0, 0.0], 2, False)):
+        with pytest.raises(ValueError, match="WeightedRandomSampler"):
+            data.WeightedRandomSampler(weights, count, replacement)
+
+
+def test_parts_and_joins():
+    joined = Squares().__add__([(np.zeros(3), -1)])
+    assert len(joined) == 12
+    assert joined[-1][1] == -1
+    assert joined[3][1] == 9
+    parts = data.random_split(joined, [5, 7], seed=1)
+    assert sorted(label for part in parts for _, label in part) == sorted([i * i for i in range(11)] + [-1])
+    assert [len(p) for p in data.random_split(range(10), [1 / 3, 1 / 3, 1 / 3])] == [4, 3, 3]
+    with pytest.raises(ValueError, match="don't sum to"):
+        data.random_split(range(10), [5, 6])
+    assert list(Count().__add__([9])) == [*range(7), 9]
+
+
+def test_files(tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    for name, size, mode in (("b/2.png", (4, 3), "RGB"), ("a/x/1.png", (4, 3), "RGB"), ("b/1.PNG", (4, 3), "L")):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        image.new(mode, size, 7 if mode == "L" else (1, 2, 3)).save(tmp_path / name)
+    (tmp_path / "b" / "notes.txt").write_text("no image")
+    folder = data.ImageFolder(tmp_path, transform=lambda x: np.broadcast_to(x, (3, 4, 3)))
+    assert folder.classes == ["a", "b"]
+    images, labels = next(iter(DataLoader(folder, 3)))
+    assert (images.shape, images.dtype, labels.tolist()) == ((3, 3, 4, 3), "uint8", [0, 1, 1])
+    assert images.numpy()[:, 0, 0].tolist() == [[1, 2, 3], [7, 7, 7], [1, 2, 3]]
+    (tmp_path / "t.csv").write_text("x, label,n\n1.5,cat,1\n,dog,2\n")
+    table = data.read_csv(tmp_path / "t.csv")
+    assert [column.dtype.kind for column in table.values()] == ["f", "U", "i"]
+    assert np.isnan(table["x"][1])
+    (tmp_path / "bad.csv").write_text("a,b\n1\n")
+    with pytest.raises(ValueError, match="row 2 of"):
+        data.read_csv(tmp_path / "bad.csv")
+
+
+def test_parquet(tmp_path):
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(arrow.table({"x": [1.0, 2.0], "n": [1, 2]}), tmp_path / "t.parquet")
+    columns = data.read_parquet(tmp_path / "t.parquet")
+    assert taken(DataLoader(columns, 2)) == [{"x": [1.0, 2.0], "n": [1, 2]}]
+
+
+def test_options_that_exclude_each_other():
+    x = np.arange(4)
+    for make in (
+        lambda: DataLoader(x, shuffle=True, sampler=[1]), lambda: DataLoader(x, 2, batch_sampler=[[1]]),
+        lambda: DataLoader(Count(), shuffle=True), lambda: DataLoader(Count(), num_workers=1),
+        lambda: DataLoader([1, 2], augment=lambda x, g: x), lambda: DataLoader(x, num_workers=1, prefetch=True),
+        lambda: DataLoader([]), lambda: DataLoader(x, num_workers=-1),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match="DataLoader"):
+            make()
+    with pytest.raises(TypeError, match="neither samples by number nor an iterator"):
+        DataLoader(object())

@@ -1,0 +1,245 @@
+"""Recurrent layers, packed sequences, transformers and caches by their formulas, derivatives, states and errors.
+
+PyTorch's numbers are compared with in tests/oracle.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint import nn
+from adjoint.nn import functional as F
+from adjoint.nn.utils import rnn
+from support import double, equal
+
+
+def drawn(*shape, seed=0):
+    return double(np.random.default_rng(seed).normal(size=shape))
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def test_lstm_by_its_formula():
+    layer = nn.LSTM(3, 2).double()
+    wx, wh, bx, bh = (p.numpy() for p in layer.parameters())
+    x = np.random.default_rng(0).normal(size=(4, 1, 3))
+    y, (h, c) = layer(double(x))
+    state, cell = np.zeros(2), np.zeros(2)
+    for t in range(4):
+        i, f, g, o = np.split(wx @ x[t, 0] + bx + wh @ state + bh, 4)
+        cell = sigmoid(f) * cell + sigmoid(i) * np.tanh(g)
+        state = sigmoid(o) * np.tanh(cell)
+        equal(y[t, 0], state)
+    equal(h[0, 0], state)
+    equal(c[0, 0], cell)
+
+
+def test_gru_by_its_formula():
+    layer = nn.GRU(3, 2).double()
+    wx, wh, bx, bh = (p.numpy() for p in layer.parameters())
+    x = np.random.default_rng(0).normal(size=(4, 1, 3))
+    y, _ = layer(double(x))
+    state = np.zeros(2)
+    for t in range(4):
+        (rx, zx, nx), (rh, zh, nh) = np.split(wx @ x[t, 0] + bx, 3), np.split(wh @ state + bh, 3)
+        n = np.tanh(nx + sigmoid(rx + rh) * nh)
+        z = sigmoid(zx + zh)
+        state = (1 - z) * n + z * state
+        equal(y[t, 0], state)
+
+
+@pytest.mark.parametrize("name", ["RNN", "LSTM", "GRU"])
+def test_derivatives_of_both_orders(name):
+    layer = getattr(nn, name)(2, 2, 2, bidirectional=True).double()
+    names = [key for key, _ in layer.named_parameters()]
+
+    def f(x, *parameters):
+        for key, value in zip(names, parameters, strict=True):
+            layer.__dict__[key] = value
+        return (layer(x)[0] ** 2).sum()
+
+    ad.check_grads(f, (drawn(3, 1, 2), *[p.detach() for p in layer.parameters()]), order=2)
+
+
+@pytest.mark.parametrize("name", ["RNN", "LSTM", "GRU"])
+def test_the_input_products_are_one_and_a_batch_is_a_loop(name):
+    layer = getattr(nn, name)(3, 4).double()
+    y, _ = layer(drawn(6, 2, 3))
+    products = [n for n in ad.graph.topological([y.node]) if n.op.name == "matmul"]
+    assert len(products) == 1 + 6
+    xs = drawn(3, 5, 2, 3)
+    equal(ad.vmap(lambda x: layer(x)[0])(xs), np.stack([layer(x)[0].numpy() for x in xs]))
+
+
+def test_backwards_is_forwards_from_the_other_end():
+    layer = nn.GRU(3, 4, bidirectional=True).double()
+    one = nn.GRU(3, 4).double()
+    state = {
+        key.removesuffix("_reverse"): value for key, value in layer.state_dict().items() if key.endswith("_reverse")
+    }
+    one.load_state_dict(state)
+    x = drawn(5, 2, 3)
+    equal(layer(x)[0][:, :, 4:], one(ad.flip(x, axis=0))[0].numpy()[::-1])
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_a_packed_sequence_is_each_sequence_alone(bidirectional):
+    layer = nn.LSTM(3, 4, num_layers=2, bidirectional=bidirectional).double()
+    sequences = [drawn(n, 3, seed=n) for n in (2, 5, 1, 5, 3)]
+    y, (h, c) = layer(rnn.pack_sequence(sequences, enforce_sorted=False))
+    outputs = rnn.unpack_sequence(y)
+    for i, x in enumerate(sequences):
+        alone, (last, cell) = layer(x)
+        equal(outputs[i], alone.numpy())
+        equal(h[:, i], last.numpy())
+        equal(c[:, i], cell.numpy())
+
+
+def test_cells_are_steps_of_layers():
+    for name in ("RNN", "LSTM", "GRU"):
+        layer, cell = getattr(nn, name)(3, 4).double(), getattr(nn, f"{name}Cell")(3, 4).double()
+        cell.load_state_dict({key.removesuffix("_l0"): value for key, value in layer.state_dict().items()})
+        x, state = drawn(5, 2, 3), None
+        expected, _ = layer(x)
+        for t in range(5):
+            state = cell(x[t], state)
+            equal(state[0] if name == "LSTM" else state, expected[t].numpy())
+
+
+def test_dropout_lies_between_layers_and_a_step_is_compiled():
+    ad.random.seed(0)
+    layer = nn.GRU(3, 8, 2, dropout=0.5)
+    x = ad.random.normal((4, 2, 3))
+    assert (layer(x)[0].numpy() != layer(x)[0].numpy()).any()
+    layer.eval()
+    step = ad.jit(lambda x: layer(x)[0])
+    np.testing.assert_allclose(step(x).numpy(), layer(x)[0].numpy(), rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(step(x).numpy(), step(x).numpy())
+
+
+def test_errors_of_sequences():
+    layer = nn.LSTM(3, 4)
+    for call, message in [
+        (lambda: layer(ad.ones((5, 2, 4))), r"expected \(L, N, 3\).*test_sequences.py"),
+        (lambda: layer(ad.ones((5, 2, 3)), ad.ones((1, 2, 4))), "first states must have shape"),
+        (lambda: layer(ad.ones((0, 2, 3))), "none empty"),
+        (lambda: nn.LSTM(3, 4, proj_size=4), "proj_size 4 must be below"),
+        (lambda: nn.RNN(3, 4, nonlinearity="gelu"), "nonlinearity is 'tanh' or 'relu'"),
+        (lambda: nn.GRUCell(3, 4)(ad.ones((2, 3)), ad.ones((2, 3))), "as state"),
+        (lambda: rnn.pack_padded_sequence(ad.ones((3, 2)), [1, 3]), "must not rise"),
+        (lambda: rnn.pack_padded_sequence(ad.ones((3, 2)), [4, 1]), "don't fit"),
+        (lambda: rnn.pack_padded_sequence(ad.ones((3, 2)), [3, 0]), "positive integers"),
+    ]:
+        with pytest.raises(ValueError, match=f"(?s){message}"):
+            call()
+
+
+# ---------------------------------------------------------------- attention
+
+
+def test_rotary_positions_see_differences():
+    q, k = drawn(1, 6), drawn(1, 6, seed=1)
+    for interleaved in (False, True):
+        scores = [
+            (F.rotary(q, [i], interleaved=interleaved) * F.rotary(k, [i + 3], interleaved=interleaved)).sum().item()
+            for i in (0, 5, 40)
+        ]
+        np.testing.assert_allclose(scores, scores[0], rtol=1e-12)
+        equal(F.rotary(q, [0], interleaved=interleaved), q.numpy())
+    turned = F.rotary(double([[1.0, 0.0]]), [2]).numpy()
+    np.testing.assert_allclose(turned, [[np.cos(2), np.sin(2)]], rtol=1e-12)
+    # one pair of features after the other is the same rotation
+    mixed = F.rotary(q[:, [0, 2, 4, 1, 3, 5]], [7])
+    equal(F.rotary(q, [7], interleaved=True)[:, [0, 2, 4, 1, 3, 5]], mixed.numpy())
+
+
+@pytest.mark.parametrize("heads", [2, 4])
+def test_a_cache_gives_what_causal_attention_gives(heads):
+    q, k, v = drawn(2, heads, 6, 4), drawn(2, 2, 6, 4, seed=1), drawn(2, 2, 6, 4, seed=2)
+    whole = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True).numpy()
+    cache = nn.KeyValueCache(2, 2, 7, 4).double()
+    for start, stop in ((0, 3), (3, 4), (4, 6)):
+        part = slice(start, stop)
+        found = cache.attend(q[:, :, part], k[:, :, part], v[:, :, part], enable_gqa=True)
+        np.testing.assert_allclose(found.numpy(), whole[:, :, part], rtol=1e-10)
+    assert cache.position.item() == 6
+    cache.reset()
+    equal(cache.attend(q[:, :, :1], k[:, :, :1], v[:, :, :1], enable_gqa=True), whole[:, :, :1])
+
+
+def test_a_step_with_a_cache_is_compiled_once():
+    cache = nn.KeyValueCache(1, 2, 5, 4)
+
+    @ad.jit
+    def step(q, k, v):
+        return cache.attend(q, k, v)
+
+    q, k, v = (ad.random.normal((1, 2, 5, 4)) for _ in range(3))
+    whole = F.scaled_dot_product_attention(q, k, v, is_causal=True).numpy()
+    for t in range(5):
+        part = slice(t, t + 1)
+        np.testing.assert_allclose(
+            step(q[:, :, part], k[:, :, part], v[:, :, part]).numpy(), whole[:, :, part], rtol=1e-4, atol=1e-5
+        )
+    assert len(step.traces) == 1
+    with pytest.raises(IndexError):
+        step(q[:, :, :1], k[:, :, :1], v[:, :, :1]).numpy()
+
+
+def test_transformers_are_their_parts():
+    ad.random.seed(0)
+    layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True, norm_first=True).double()
+    x = drawn(2, 5, 8)
+    y = layer.norm1(x)
+    expected = x + layer.self_attn(y, y, y, is_causal=True, need_weights=False)[0]
+    expected = expected + layer.linear2(F.relu(layer.linear1(layer.norm2(expected))))
+    equal(layer(x, is_causal=True), expected.numpy())
+    stack = nn.TransformerEncoder(layer, 2)
+    assert len(list(stack.parameters())) == 2 * len(list(layer.parameters()))
+    equal(stack(x, is_causal=True), layer(layer(x, is_causal=True), is_causal=True).numpy())
+    model = nn.Transformer(8, 2, 1, 1, 16, dropout=0.0)
+    assert model(ad.ones((3, 2, 8)), ad.ones((4, 2, 8))).shape == (4, 2, 8)
+    with pytest.raises(ValueError, match="must have 8 features"):
+        model(ad.ones((3, 2, 7)), ad.ones((4, 2, 8)))
+
+
+def test_generation_with_a_cache_is_the_whole_pass():
+    """A decoder with rotary positions and grouped queries, token by token in a compiled step and all at once."""
+    ad.random.seed(0)
+
+    class Block(nn.Module):
+        def __init__(self):
+            self.q, self.kv, self.out = nn.Linear(16, 16), nn.Linear(16, 16), nn.Linear(16, 16)
+            self.cache = nn.KeyValueCache(1, 2, 8, 4)
+
+        def forward(self, x, cached):
+            n, length, _ = x.shape
+            positions = ad.arange(length) + (self.cache.position if cached else 0)
+            q = F.rotary(self.q(x).reshape(n, length, 4, 4).swapaxes(1, 2), positions)
+            k, v = (part.reshape(n, length, 2, 4).swapaxes(1, 2) for part in ad.split(self.kv(x), 2, axis=-1))
+            k = F.rotary(k, positions)
+            if cached:
+                y = self.cache.attend(q, k, v, enable_gqa=True)
+            else:
+                y = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
+            return x + self.out(y.swapaxes(1, 2).reshape(n, length, 16))
+
+    blocks = nn.ModuleList([Block(), Block()])
+
+    @ad.jit
+    def step(x):
+        for block in blocks:
+            x = block(x, True)
+        return x
+
+    x = ad.random.normal((1, 8, 16))
+    whole = x
+    for block in blocks:
+        whole = block(whole, False)
+    with ad.no_grad():
+        parts = [step(x[:, t : t + 1]).numpy() for t in range(8)]
+    np.testing.assert_allclose(np.concatenate(parts, 1), whole.numpy(), rtol=1e-4, atol=1e-5)

@@ -1,0 +1,179 @@
+"""Special functions beyond the table: their whole domains, edges, high orders where forms cancel, SciPy's names, NumPy alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.special
+
+import adjoint as ad
+from adjoint import _optional
+from adjoint.primitives import special as primitives
+from adjoint.primitives import special_kernels
+from derivative_checks import check_derivatives
+
+mpmath = pytest.importorskip("mpmath")
+
+EDGES = np.array(
+    [0.0, -0.0, 1.0, -1.0, 2.0, 0.5, -0.5, 1e-300, 1e300, -1e300, np.inf, -np.inf, np.nan, -2.5, 40.0, -40.0]
+)
+ONE = """gammaln digamma gamma erfinv erfcinv erfcx ndtr ndtri log_ndtr entr cbrt exp2 i0 i0e i1 i1e expi spence expit logit
+log_expit erf erfc""".split()
+TWO = "beta betaln gammainc gammaincc owens_t xlogy xlog1py rel_entr iv kv jv yv".split()
+
+
+@pytest.mark.parametrize("name", ONE)
+def test_the_whole_line_is_scipys(name: str) -> None:
+    size = np.logspace(-12, 3, 60)
+    x = np.concatenate([EDGES, size, -size, np.linspace(-3, 3, 61)])
+    with np.errstate(all="ignore"):
+        expected = getattr(scipy.special, name)(x)
+    found = getattr(ad.special, name)(ad.tensor(x)).numpy()
+    np.testing.assert_allclose(found, expected, rtol=2e-13, atol=1e-300)
+
+
+@pytest.mark.parametrize("name", TWO)
+def test_pairs_of_edges_are_scipys(name: str) -> None:
+    values = np.array([0.0, 0.5, 1.0, 2.0, 7.5, 1e3, np.inf, np.nan])
+    with np.errstate(all="ignore"):
+        expected = getattr(scipy.special, name)(values[:, None], values)
+    found = getattr(ad.special, name)(ad.tensor(values)[:, None], ad.tensor(values)).numpy()
+    np.testing.assert_allclose(found, expected, rtol=1e-13)
+
+
+POINTS = {
+    "sinc": [0.0, 1e-9, 0.1, 0.2499, 0.2501, 1.0, 7.3],
+    "erfcx": [-3.0, 0.0, 1.0, 7.9, 8.1, 50.0, 1e4],
+    "spence": [0.01, 0.79, 0.81, 1.0, 1.0 + 1e-9, 1.19, 1.21, 30.0],
+    "log_ndtr": [-1e4, -30.0, -1.0, 0.0, 5.0],
+    "i1": [0.0, 1e-9, 0.999, 1.001, 10.0],
+    "i1e": [1e-9, 0.999, 1.001, 600.0],
+    "digamma": [0.01, 1.4616321449683623, 3.0, -0.5, 1e6],
+    "gammaln": [0.01, 1.0, 2.0, 30.0, -1.5],
+    "ndtr": [-20.0, 0.0, 3.0],
+}
+EXACT = {
+    "sinc": lambda x: mpmath.sincpi(x),
+    "erfcx": lambda x: mpmath.exp(x * x) * mpmath.erfc(x),
+    "spence": lambda x: mpmath.polylog(2, 1 - x),
+    "log_ndtr": lambda x: mpmath.log(mpmath.ncdf(x)),
+    "i1": lambda x: mpmath.besseli(1, x),
+    "i1e": lambda x: mpmath.exp(-abs(x)) * mpmath.besseli(1, x),
+    "digamma": mpmath.digamma,
+    "gammaln": lambda x: mpmath.log(abs(mpmath.gamma(x))),
+    "ndtr": mpmath.ncdf,
+}
+
+
+@pytest.mark.parametrize("name", POINTS)
+def test_three_derivatives_where_closed_forms_cancel(name: str) -> None:
+    functions = [getattr(ad.special, name)]
+    for _ in range(3):
+        functions.append(ad.grad(functions[-1]))
+    with mpmath.workdps(60):
+        for x in POINTS[name]:
+            for order, function in enumerate(functions):
+                exact = float(mpmath.diff(EXACT[name], mpmath.mpf(x), order, h=mpmath.mpf(10) ** -16))
+                found = function(ad.tensor(x, dtype="float64")).item()
+                assert abs(found - exact) <= 1e-9 * abs(exact) + 1e-13, (name, x, order, found, exact)
+
+
+@pytest.mark.parametrize("name", ["erfcx", "log_ndtr", "ndtri"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_with_numpy_alone(name: str, dtype: str) -> None:
+    x = np.concatenate([np.linspace(-20, 20, 401), [0.0, np.inf, -np.inf, np.nan]])
+    if name == "ndtri":
+        x = np.concatenate([np.linspace(0, 1, 201), np.logspace(-30, -1, 40), [np.nan, -1, 2]])
+    x = x.astype(dtype)
+    with np.errstate(all="ignore"):
+        found, expected = getattr(special_kernels, name)(x), getattr(scipy.special, name)(x.astype("float64"))
+        expected = expected.astype(dtype)
+    assert found.dtype == dtype
+    np.testing.assert_allclose(found, expected, rtol=1e-13 if dtype == "float64" else 3e-7, atol=1e-45)
+
+
+def test_a_missing_scipy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> Any:
+        raise ModuleNotFoundError(name=name.partition(".")[0])
+
+    monkeypatch.setattr(_optional.importlib, "import_module", missing)
+    primitives.scipy_function.cache_clear()
+    with pytest.raises(ImportError, match=r"special.gammaln needs the package scipy.*pip install 'adjoint\[science\]'"):
+        ad.special.gammaln(ad.tensor(3.0)).numpy()
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "which"),
+    [("gammainc", (2.0, 1.0), 0), ("iv", (0.5, 1.0), 0), ("betainc", (2.0, 3.0, 0.5), 1), ("zeta", (2.0, 1.0), 0)],
+)
+def test_a_derivative_that_has_no_closed_form_is_an_error(name: str, arguments: tuple[float, ...], which: int) -> None:
+    with pytest.raises(RuntimeError, match=f"special.{name}: there is no derivative by .*stop_gradient"):
+        ad.grad(getattr(ad.special, name), which)(*arguments)
+    last = len(arguments) - 1
+    ad.grad(getattr(ad.special, name), last)(*arguments).numpy()
+
+
+def test_wrong_arguments() -> None:
+    with pytest.raises(TypeError, match="gammaln: not defined for complex64"):
+        ad.special.gammaln(ad.tensor([1j]))
+    with pytest.raises(TypeError, match=r"n is a Python integer, got 1\.5"):
+        ad.special.polygamma(1.5, 1.0)
+    with pytest.raises(ValueError, match="n is at least 0, got -1"):
+        ad.special.expn(-1, 1.0)
+
+
+def test_chain_rules_pass_through_zeros() -> None:
+    """0 log 0 is 0, and its cotangent by y is 0 where x is."""
+    x, y = ad.tensor([0.0, 2.0]), ad.tensor([0.0, 3.0])
+    np.testing.assert_allclose(ad.grad(lambda y: ad.special.xlogy(x, y).sum())(y).numpy(), [0, 2 / 3], rtol=1e-6)
+    weights = ad.tensor([1.0, 0.0])
+    values = ad.tensor([0.5, np.inf])
+    assert ad.special.logsumexp(values, b=weights).item() == 0.5
+    np.testing.assert_allclose(ad.grad(lambda v: ad.special.logsumexp(v, b=weights))(values).numpy(), [1, 0])
+
+
+def test_scipys_and_numpys_names_record() -> None:
+    x = ad.variable(np.array([0.3, 0.6]))
+    for name in (
+        "gammaln",
+        "psi",
+        "erf",
+        "erfinv",
+        "ndtr",
+        "log_ndtr",
+        "i0e",
+        "expit",
+        "logit",
+        "spence",
+        "log1p",
+        "exp1",
+    ):
+        found = getattr(scipy.special, name)(x)
+        assert isinstance(found, ad.Tensor) and found.requires_grad
+        np.testing.assert_allclose(found.numpy(), getattr(scipy.special, name)(x.numpy()), rtol=1e-13)
+    np.testing.assert_allclose(scipy.special.xlogy(x, 2.0).numpy(), scipy.special.xlogy(x.numpy(), 2.0))
+    for function in (np.sinc, np.exp2, np.cbrt, np.i0):
+        found = function(x)
+        assert isinstance(found, ad.Tensor) and found.requires_grad
+        np.testing.assert_allclose(found.numpy(), function(x.numpy()), rtol=1e-13)
+
+
+def poisson_loss(w: ad.Tensor, x: ad.Tensor, y: ad.Tensor) -> ad.Tensor:
+    rate = x @ w
+    return (ad.exp(rate) - y * rate + ad.special.gammaln(y + 1)).mean()
+
+
+def test_a_poisson_regression_interpreted_and_compiled() -> None:
+    generator = np.random.default_rng(0)
+    x, y = generator.normal(size=(200, 3)), generator.poisson(2.0, 200).astype("float64")
+    w = np.array([0.1, -0.2, 0.3])
+    check_derivatives(lambda w: [poisson_loss(w, ad.tensor(x), ad.tensor(y))], [w])
+    rate = x @ w
+    expected = (np.exp(rate) - y * rate + scipy.special.gammaln(y + 1)).mean()
+    compiled = ad.jit(ad.value_and_grad(poisson_loss))
+    for _ in range(2):
+        value, gradient = compiled(ad.tensor(w), ad.tensor(x), ad.tensor(y))
+        np.testing.assert_allclose(value.item(), expected, rtol=1e-13)
+        np.testing.assert_allclose(gradient.numpy(), (x * (np.exp(rate) - y)[:, None]).mean(0), rtol=1e-10)
