@@ -268,6 +268,79 @@ def test_reading_goes_on_as_before_after_a_trace():
     assert optim.SGD(net.parameters(), lr=0.1).lr == 0.1
 
 
+@pytest.mark.parametrize("one, other", [(1, True), (0, False), (1, 1.0), ((1, "a"), (True, "a")), (2, np.int64(2))])
+def test_keys_that_are_equal_and_differ_are_two_structures(one, other):
+    @ad.jit
+    def f(d):
+        (key,) = d
+        while isinstance(key, tuple):
+            key = key[0]
+        return d[one] * {int: 1, bool: 2, float: 3, np.int64: 4}[type(key)]
+
+    for key in (one, other, other, one, one, other):
+        kind = key[0] if isinstance(key, tuple) else key
+        scale = {int: 1, bool: 2, float: 3, np.int64: 4}[type(kind)]
+        assert f({key: ad.tensor(2.0)}).item() == 2 * scale
+    assert len(f.traces) == 2
+    assert ad.tree.flatten({one: 0})[1] != ad.tree.flatten({other: 0})[1]
+    assert ad.tree.flatten({one: 0})[1] == ad.tree.flatten({one: 5})[1]
+
+
+def test_threads_that_call_compiled_functions_never_draw_the_same_numbers():
+    x = ad.tensor(np.zeros(4, "f"))
+    generator = ad.random.Generator(5)
+    total = ad.tensor(np.zeros(4, "f"))
+
+    @ad.jit
+    def draw(x):
+        return generator.uniform((4,)) + x
+
+    @ad.jit
+    def draw_more(x):
+        return generator.uniform((8,))[4:] + x
+
+    @ad.jit
+    def add_up(x):
+        nonlocal_draw = generator.uniform((4,)) + x
+        total.data = total + nonlocal_draw
+        return nonlocal_draw * 1
+
+    ways = [draw, draw_more, add_up, lambda x: generator.uniform((4,)) + x]
+    for way in (*ways, *ways):
+        way(x)
+    before, found, calls = generator._counter, [], 250
+
+    def work(first):
+        for k in range(calls):
+            found.append(ways[(first + k) % 4](x).numpy().tobytes())
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(found)) == len(found) == 4 * calls
+    assert generator._counter - before == 4 * calls
+
+
+def test_a_compiled_call_that_fails_draws_nothing():
+    generator = ad.random.Generator(5)
+
+    @ad.jit
+    def pick(x, index):
+        return x[index] + generator.uniform((2,))
+
+    x = ad.tensor(np.arange(3.0))
+    pick(x, ad.tensor([0, 1]))
+    before = generator._counter
+    for _ in range(2):
+        with pytest.raises(IndexError):
+            pick(x, ad.tensor([0, 9]))
+        assert generator._counter == before
+    pick(x, ad.tensor([0, 2]))
+    assert generator._counter == before + 1
+
+
 # How often it is traced, and why ------------------------------------------------------------------------------------------
 
 

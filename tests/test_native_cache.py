@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import stat
 import subprocess
@@ -110,28 +111,31 @@ def test_entries_that_changed_places_are_not_used(place: Path) -> None:
 
 
 def test_swapped_and_planted_code_is_not_executed(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def keys() -> set[str]:
-        return {path.name for path in place.iterdir()} if place.exists() else set()
+    def answer(number: int) -> int:
+        (found,) = code.load([code.Source(RETURNS.format(number), frozenset(), ("answer",))])
+        return ctypes.CFUNCTYPE(ctypes.c_int64)(found.addresses["answer"])()
 
-    found = []
+    def entries() -> set[Path]:
+        return set(place.iterdir()) if place.exists() else set()
+
+    made = []
     for number in (1, 2):
-        before = keys()
-        assert compile_answer(number)
-        found.append(max(keys() - before, key=lambda name: (place / name).stat().st_size))  # the other says where it is
-    one, two = [place / name for name in found]
-    data = one.read_bytes(), two.read_bytes()
-    one.write_bytes(data[1])
-    two.write_bytes(data[0])
+        before = entries()
+        assert answer(number) == number
+        made.append(sorted(entries() - before, key=lambda path: path.stat().st_size))
+    for one, two in zip(*made, strict=True):
+        data = one.read_bytes(), two.read_bytes()
+        one.write_bytes(data[1])
+        two.write_bytes(data[0])
     compiled: list[int] = []
     original = compiler.object_code
-    monkeypatch.setattr(compiler, "object_code", lambda *a: compiled.append(1) or original(*a))
-    for number in (1, 2):
-        compile_answer(number)
-    assert len(compiled) == 2 and (one.read_bytes(), two.read_bytes()) == data
+    monkeypatch.setattr(compiler, "object_code", lambda text: compiled.append(1) or original(text))
+    assert [answer(1), answer(2)] == [1, 2] and len(compiled) == 2
+    assert [answer(1), answer(2)] == [1, 2] and len(compiled) == 2
     if hasattr(os, "geteuid"):
         place.chmod(0o777)
         with pytest.warns(RuntimeWarning, match="others may write"):
-            compile_answer(1)
+            assert answer(1) == 1
         assert len(compiled) == 3
 
 
@@ -156,9 +160,9 @@ def test_only_entries_are_trimmed(place: Path) -> None:
 def test_the_warning_comes_from_a_whole_program_and_its_results_are_right(place: Path) -> None:
     place.mkdir()
     place.chmod(0o777)
-    code = "import numpy as np, adjoint as ad\nprint(ad.sin(ad.tensor(np.ones(9)) * 2).numpy()[0])"
+    program = "import numpy as np, adjoint as ad\nprint(ad.sin(ad.tensor(np.ones(9)) * 2).numpy()[0])"
     run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True,
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True,
         env={**os.environ, "ADJOINT_BACKEND": "native", "ADJOINT_CACHE": str(place)},
     )  # fmt: skip
     assert float(run.stdout) == pytest.approx(np.sin(2.0)) and "others may write to it" in run.stderr

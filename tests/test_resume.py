@@ -256,15 +256,19 @@ def test_a_disk_that_fills_up_during_training(whole, tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="other permissions")
 def test_a_folder_without_permission(tmp_path):
     train.save_checkpoint(tmp_path / "run.safetensors", step=1)
+    other = tmp_path / "other"
+    other.mkdir()
     tmp_path.chmod(0o555)
     code = (
-        "import os, sys, safetensors.numpy; from adjoint import train\n"
+        "import os, sys; from adjoint import train\n"
+        "train.save_checkpoint(sys.argv[2], step=0)  # what is loaded first then can't be read any more, maybe\n"
         "if os.geteuid() == 0: os.seteuid(65534)  # root may write anywhere\n"
         "train.save_checkpoint(sys.argv[1], step=2)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path / "run.safetensors")], capture_output=True, text=True, timeout=60
-    )
+        [sys.executable, "-c", code, str(tmp_path / "run.safetensors"), str(other / "run.safetensors")],
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
     tmp_path.chmod(0o755)
     assert "PermissionError: can't write the checkpoint" in done.stderr
     assert train.load_checkpoint(tmp_path / "run.safetensors") == {"step": 1}

@@ -391,6 +391,8 @@ def test_an_interrupted_function_leaves_gradients_on(monkeypatch: pytest.MonkeyP
     modes = importlib.import_module("adjoint.api.modes")
 
     class Interrupted:
+        get, reset = graph.MODE.get, graph.MODE.reset
+
         def set(self, mode: graph.Mode) -> None:
             graph.MODE.set(mode)
             if not mode.grad:

@@ -5,12 +5,18 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import secrets
+import stat
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["cache_folder", "replacing", "sync_folder"]
+__all__ = ["cache_folder", "is_stream", "remove_leftovers", "replacing", "sync_folder"]
+
+DESCRIPTOR = re.compile(r"/dev/(stdin|stdout|stderr)|/(?:dev|proc/self)/fd/(\d+)")
+LEFTOVER = re.compile(r"\..+\.[0-9a-f]{8}\.(partial|new|link)")
 
 
 @contextlib.contextmanager
@@ -18,8 +24,13 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a new file that takes the place of `path` once the block has ended well.
 
     The bytes go to a temporary file in the same folder, reach the disk, and then the name is switched: a crash, a full
-    disk or an exception leaves the old file as it was. Raises OSError where the folder can't be written.
+    disk or an exception leaves the old file as it was. What is no regular file (a device, a pipe, `/dev/stdout`) is written
+    directly. Raises OSError where the folder can't be written.
     """
+    if is_stream(path):
+        with _stream(path) as file:
+            yield file
+        return
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, "this is a folder; name a file in it", str(target))
@@ -36,6 +47,39 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         partial.unlink(missing_ok=True)
         raise
     sync_folder(target.parent)
+
+
+def is_stream(path: str | os.PathLike[str]) -> bool:
+    """Whether a path stands for something that isn't replaced but written to: a device, a pipe, an open file's number."""
+    if DESCRIPTOR.fullmatch(os.fspath(path)):
+        return True
+    try:
+        kind = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(kind) or stat.S_ISDIR(kind))
+
+
+def _stream(path: str | os.PathLike[str]) -> BinaryIO:
+    found = DESCRIPTOR.fullmatch(os.fspath(path))
+    if found is None:
+        return open(path, "wb")
+    number = {"stdin": 0, "stdout": 1, "stderr": 2}.get(found[1]) if found[1] else int(found[2])
+    assert number is not None
+    for file in (sys.stdout, sys.stderr):  # what was printed before comes before
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            file.flush()
+    # A copy: opened anew, a file that the shell has opened would be written from its start.
+    return open(os.dup(number), "wb")
+
+
+def remove_leftovers(folder: Path, name: str = "") -> None:
+    """Delete the unfinished files, of this name or all, of a process that was killed while it wrote into a folder."""
+    with contextlib.suppress(OSError):
+        for path in list(folder.iterdir()):
+            if LEFTOVER.fullmatch(path.name) and path.name.lstrip(".").startswith(name):
+                with contextlib.suppress(OSError):
+                    path.unlink()
 
 
 def sync_folder(folder: Path) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from adjoint.graph import MODE, Kept, Mode, Node, Primitive, array_type, get_mode, mode, record, substitute, topological
-from adjoint.graph.collector import collector_paused
+from adjoint.graph.collector import without_collector
 from adjoint.primitives.core import SELECT, no_kernel, ops, placeholder, select, zeros
 from adjoint.primitives.custom import CUSTOM, HOST_CALL, first_inputs
 
@@ -39,9 +39,9 @@ def _reverse(
 
     `passive` are nodes known not to depend on `wrt`; it is added to.
     """
-    with collector_paused():
-        order, active = _active(outputs, set(wrt), stop, passive)
-        found = _accumulate(outputs, cotangents, order, active, linear)
+    wanted = set(wrt)
+    order, active = without_collector(_active, outputs, wanted, stop, passive)
+    found = without_collector(_accumulate, outputs, cotangents, order, active, linear)
     return [found.get(x) for x in wrt], order, active | passive
 
 

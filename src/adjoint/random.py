@@ -33,7 +33,7 @@ def __getattr__(name: str) -> Any:
     raise attribute_error("adjoint.random", sys.modules[__name__], name)
 
 
-class Generator:
+class Generator(tracing.Drawn):
     """A stream of random numbers: the same seed gives the same draws in the same order.
 
     `state` is a uint64 tensor [key, counter]; assigning it continues from there.

@@ -12,6 +12,8 @@ import itertools
 from contextvars import ContextVar
 from typing import Any, Protocol
 
+from adjoint._setting import Setting
+
 
 class Tracer(Protocol):
     """What the objects that a traced function uses ask of its trace."""
@@ -40,6 +42,11 @@ class Watched:
     """Base of what a traced function reads by attributes. While one is traced it has a `__getattribute__` that notes them."""
 
     __slots__ = ()
+
+
+class Drawn:
+    """Base of what holds a number that each reader has to himself, such as a random generator's counter: a compiled function
+    that changes one takes its share before it computes, so that two threads never have the same."""
 
 
 class Versioned:
@@ -92,17 +99,11 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-class paused:
-    """Inside, what happens happens for good: nothing is traced.
+class paused(Setting[Tracer | None]):
+    """Inside, what happens happens for good: nothing is traced."""
 
-    No generator: one that an interrupt leaves suspended would finish late, and start a trace again that has ended.
-    """
-
-    __slots__ = ("_around",)
+    def __init__(self) -> None:
+        super().__init__(ACTIVE)
 
     def __enter__(self) -> None:
-        self._around = active()
-        ACTIVE.set(None)
-
-    def __exit__(self, *error: object) -> None:
-        ACTIVE.set(self._around)
+        self.set(None)

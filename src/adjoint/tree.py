@@ -147,12 +147,36 @@ def map(function: Callable[..., Any], tree: Any, *rest: Any) -> Any:
     return structure.unflatten([function(*items) for items in zip(leaves, *others, strict=True)])
 
 
+class _Keys(tuple[Any, ...]):
+    """Keys of a dictionary, of which 1, 1.0 and True are three: Python takes them for one, a function may not."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return tuple.__eq__(self, other) is True and _kinds(self) == _kinds(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = tuple.__hash__
+
+
+def _kinds(key: Any) -> Any:
+    """The types in a key, at every depth."""
+    return [_kinds(x) for x in key] if isinstance(key, tuple) else type(key)
+
+
+def _keys(x: dict[Any, Any]) -> tuple[Any, ...]:
+    keys = tuple(x)
+    return keys if all([type(key) is str for key in keys]) else _Keys(keys)
+
+
 register(list, lambda x: (x, None), lambda keys, children: children)
 register(tuple, lambda x: (x, None), lambda keys, children: tuple(children))
-register(dict, lambda x: (x.values(), tuple(x)), lambda keys, children: dict(zip(keys, children, strict=True)))  # type: ignore[call-overload]
+register(dict, lambda x: (x.values(), _keys(x)), lambda keys, children: dict(zip(keys, children, strict=True)))  # type: ignore[call-overload]
 register(
     OrderedDict,
-    lambda x: (x.values(), tuple(x)),
+    lambda x: (x.values(), _keys(x)),
     lambda keys, children: OrderedDict(zip(keys, children, strict=True)),  # type: ignore[call-overload]
 )
 register(type(None), lambda x: ((), None), lambda keys, children: None)

@@ -25,7 +25,7 @@ VALUES = (int, bool, str, bytes, type(None))  # static arguments that are compar
 class Call:
     """The arguments of one call: their leaves, and the key of the traces that fit them."""
 
-    __slots__ = ("args", "first", "key", "keywords", "leaves", "structure", "tensors")
+    __slots__ = ("args", "first", "key", "keywords", "leaves", "structure", "taken", "tensors")
 
     def __init__(self, static: set[int], args: tuple[Any, ...], keywords: dict[str, Any]) -> None:
         self.args = args
@@ -38,6 +38,7 @@ class Call:
         for k, x in enumerate(self.leaves):
             if is_array(x):
                 self.leaves[k] = array_node(x, None, False).value  # raises, naming the dtype, for what has none
+        self.taken: list[tuple[Any, str, Any, Any]] = []  # numbers drawn for it: (owner, name, before, after)
         kinds = [_kind(x) for x in self.leaves]
         self.tensors: dict[int, int] = {}  # by id: the position where it comes first
         self.first: dict[int, int] = {}  # of a tensor that has come before: where
@@ -50,6 +51,13 @@ class Call:
     def objects(self) -> list[Any]:
         """The static arguments that are compared as objects, such as the `self` of a method."""
         return [x for x in self.leaves if type(x) is not Static and type(_kind(x)) is _Identity]
+
+    def give_back(self) -> None:
+        """Undo the draws of a call that didn't happen, unless somebody has drawn since."""
+        while self.taken:
+            owner, name, before, after = self.taken.pop()
+            if getattr(owner, name) is after:
+                setattr(owner, name, before)
 
     def stand_ins(self, trace: Trace) -> tuple[Sequence[Any], dict[str, Any]]:
         """The arguments to trace with."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from adjoint import execution, tracing, tree
 from adjoint.api.calls import Call
-from adjoint.api.capture import GRAD, NODE, Trace
+from adjoint.api.capture import GRAD, NODE, Cell, Trace
 from adjoint.api.stepping import Step, write_step
 from adjoint.graph import Node, Variable, get_mode, substitute, topological
 from adjoint.primitives.core import DETACH, FULL, LEAF, VERSION, WATCHED, full, leaf
@@ -114,7 +114,13 @@ class Compiled:
             if g.replaced:
                 place = None if g.current is None else self._root(NODE.__get__(g.current))
                 self.gradients.append((g.variable, g.position, place))
-        self.written = [(cell, self._want(cell.current)) for cell in trace.cells.values() if cell.changed]
+        self.written: list[tuple[Cell, int]] = []
+        self.drawn: list[tuple[Cell, int, int]] = []  # which the call has before it computes; also where each was read
+        for position, cell in enumerate(trace.cells.values()):
+            if cell.changed and isinstance(cell.owner, tracing.Drawn):
+                self.drawn.append((cell, self._want(cell.current), position))
+            elif cell.changed:
+                self.written.append((cell, self._want(cell.current)))
         differentiates = bool(self.changed) or any(g.assigned for g in trace.gradients.values())
         changes_variables = differentiates or any(v is not None and v.tracked for _, _, v, _ in self.rebound)
         self.inlined = self.tracked and not changes_variables
@@ -187,6 +193,16 @@ class Compiled:
             numbers = self.numbers(values)
         if numbers is None:
             return f"what Python has read of {self.ledger.broken(values, [str(cell) for cell, _ in self.cells])}"
+        for cell, k, position in self.drawn:
+            owner, before = cell.owner, values[position]
+            share = (owner, cell.name, before, numbers[k])
+            call.taken.append(share)
+            # No call stands between looking and storing: neither another thread nor a signal's handler comes there.
+            if owner.__dict__[cell.name] is not before:
+                call.taken.remove(share)
+                call.give_back()
+                return self.ready(call)
+            owner.__dict__[cell.name] = share[3]
         return numbers
 
     def _distinct(self, call: Call) -> bool:
@@ -248,6 +264,7 @@ class Compiled:
 
     def checked(self, call: Call, numbers: list[Any], f: Callable[[], Any]) -> Any:
         """Compute without consequences, let f do what it does, and compare."""
+        call.give_back()
         leaves = call.leaves
         results = [wrap(x) for x in self.results(leaves, numbers)]
         with tracing.paused():
@@ -273,7 +290,7 @@ class Compiled:
                 self._differs(f"whether {variable.name or 'a variable'} has a gradient", variable.grad, place)
             if place is not None:
                 found.append((f"the gradient of {variable.name or 'a variable'}", variable.grad, expected[place]))
-        for cell, k in self.written:
+        for cell, k in [*self.written, *[(cell, k) for cell, k, _ in self.drawn]]:
             found.append((f"{type(cell.owner).__name__}[{cell.name!r}]", cell.read(), numbers[k]))
         for tensor, node in quiet:
             if tensor.node is not node:
@@ -289,13 +306,14 @@ class Compiled:
             f"depends on something that was computed in Python when the function was traced{at_user()}"
         )
 
-    def commit(self, leaves: list[Any], results: list[Node], numbers: list[Any]) -> Any:
+    def commit(self, call: Call, results: list[Node], numbers: list[Any]) -> Any:
         """Give names, gradients and numbers their new values; the function's result.
 
         All of them or, where a signal's handler raises, none: handlers run between lines of Python, and what changes
         anything is one call of code in C. Old values are held until after it, for their finalizers are Python again, where
         what a handler raises is lost.
         """
+        leaves = call.leaves
         nodes: list[tuple[Tensor, Node]] = []
         watched = []
         for tensor, position, variable, place in self.rebound:
@@ -336,6 +354,7 @@ class Compiled:
                 starmap(GRAD.__set__, gradients),
                 starmap(dict.__setitem__, entries),
                 starmap(setattr, attributes),
+                starmap(list.clear, [(call.taken,)]),  # it has happened: nothing is given back
             )
         )
         return result

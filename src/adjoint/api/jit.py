@@ -150,6 +150,14 @@ class Jitted:
         if tracing.active() is not None or EXAMPLES.get():
             return self._plainly(args, keywords)
         call = Call(self.static, args, keywords)
+        try:
+            return self._called(call)
+        except BaseException:
+            call.give_back()
+            raise
+
+    def _called(self, call: Call) -> Any:
+        """What a call gives, in the general way."""
         with self._lock:
             found = self.compiled.pop(call.key, [])
             if found:
@@ -160,7 +168,7 @@ class Jitted:
             if isinstance(numbers, list):
                 return self._run(compiled, call, numbers)
             if numbers is CLASH:  # which is meant, f knows
-                return self._plainly(args, keywords)
+                return self._plainly(call.args, call.keywords)
             obstacle = numbers
         reason, often = self._reason(call, obstacle)
         compiled = self._trace(call)
@@ -168,7 +176,9 @@ class Jitted:
         if isinstance(numbers, list) or numbers is CLASH:
             self._keep(call, compiled)
         self._note(reason, often)
-        return self._run(compiled, call, numbers) if isinstance(numbers, list) else self._plainly(args, keywords)
+        return (
+            self._run(compiled, call, numbers) if isinstance(numbers, list) else self._plainly(call.args, call.keywords)
+        )
 
     def _keep(self, call: Call, compiled: Compiled) -> None:
         with self._lock:
@@ -209,7 +219,7 @@ class Jitted:
                 f"Numbers that change are best passed as floats, or kept in tensors; {self.name}.traces tells when and why "
                 f"({line})",
                 RuntimeWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _plainly(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -232,7 +242,7 @@ class Jitted:
             results = compiled.results(call.leaves, numbers)
         except (IndexError, RuntimeError, ValueError) as error:
             raise self._located(call, error) from None
-        return compiled.commit(call.leaves, results, numbers)
+        return compiled.commit(call, results, numbers)
 
     def _located(self, call: Call, error: Exception) -> Exception:
         """The error with the line of f that recorded what failed."""

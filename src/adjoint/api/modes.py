@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from adjoint._setting import Setting
 from adjoint.execution.tiers import tiers
 from adjoint.graph import MODE, Mode, get_mode
 
@@ -15,20 +16,17 @@ __all__ = ["deterministically", "enable_grad", "is_deterministic", "is_grad_enab
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class _GradMode:
+class _GradMode(Setting[Mode]):
     """A context manager, and a decorator, that sets whether operations are tracked in this thread or task."""
 
     enabled: bool
 
     def __init__(self) -> None:
-        self.tokens: list[Any] = []
+        super().__init__(MODE)
 
     def __enter__(self) -> None:
         outer = get_mode()
-        self.tokens.append(MODE.set(Mode(self.enabled, outer.site, outer.offset)))
-
-    def __exit__(self, *error: object) -> None:
-        MODE.reset(self.tokens.pop())
+        self.set(Mode(self.enabled, outer.site, outer.offset))
 
     def __call__(self, function: F) -> F:
         enabled = self.enabled

@@ -91,9 +91,15 @@ def write_step(
         if id(owner) not in looked:
             body.add(f"b{k} = {w.name(owner)}.grad")
     body.add("_, = map(run, *columns)")
-    body.add("if failure[0] or status.value:", "    forget()", "    return UNUSUAL")
+    body.add("if failure[0] or status.value:", "    forget()", *["    " + line for line in _undrawn(w, compiled)])
+    body.add("    return UNUSUAL")
     body.add(*stores)
-    w.lines += ["    " + line for line in body.lines]
+    lines = body.lines
+    if compiled.drawn:
+        draw, undo = _drawn(w, compiled), _undrawn(w, compiled)
+        lines = [*draw, "    try:", *["    " + line for line in lines], "    except BaseException:"]
+        lines += [*["        " + line for line in undo], "        raise"]
+    w.lines += ["    " + line for line in lines]
     _give(w, compiled)
     return w.function(parameters), station
 
@@ -192,6 +198,23 @@ def _read_numbers(w: Writer, compiled: Compiled, station: Any) -> None:
         f"except {w.name(UNREADABLE)}: return UNUSUAL",
     )
     w.unless("numbers is not None")
+
+
+def _drawn(w: Writer, compiled: Compiled) -> list[str]:
+    """Lines that take the call's share of what is drawn, unless another thread has drawn since the numbers were read. No
+    call stands among them."""
+    looks = [f"{w.name(cell.owner)}.{cell.name} is not c{at}" for cell, _, at in compiled.drawn]
+    lines = [f"    if {' or '.join(looks)}: return UNUSUAL"]
+    return lines + [f"    {w.name(cell.owner)}.{cell.name} = numbers[{k}]" for cell, k, _ in compiled.drawn]
+
+
+def _undrawn(w: Writer, compiled: Compiled) -> list[str]:
+    """Lines that give it back where the call doesn't happen and nobody has drawn since."""
+    found = []
+    for cell, k, at in compiled.drawn:
+        name = f"{w.name(cell.owner)}.{cell.name}"
+        found.append(f"if {name} is numbers[{k}]: {name} = c{at}")
+    return found
 
 
 def _point(w: Writer, compiled: Compiled, station: Any) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 import adjoint
+from adjoint import _files
 
-__all__ = ["Parsers", "add_threads", "count", "rate", "use_threads", "whole"]
+__all__ = ["Parsers", "add_threads", "count", "rate", "use_threads", "whole", "wrote"]
 
 Parsers = argparse._SubParsersAction  # argparse gives what `add_subparsers` returns no other name
 
@@ -56,3 +58,8 @@ def use_threads(options: argparse.Namespace) -> None:
     """Do what `--threads` asks for. Raises ValueError for more than there can be."""
     if hasattr(options, "threads"):
         adjoint.set_num_threads(options.threads)
+
+
+def wrote(path: str, more: str = "") -> None:
+    """Say what was written: not among it, where that is standard output."""
+    print(f"wrote {path}{more}", file=sys.stderr if _files.is_stream(path) else sys.stdout)

@@ -32,8 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Whoever read the output has gone, as `| head` does; the interpreter would complain once more when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except (OSError, ImportError, ValueError, ArithmeticError) as error:
-        print(f"adjoint: error: {error}", file=sys.stderr)
+    except (OSError, ImportError, ValueError, ArithmeticError, MemoryError) as error:
+        print(f"adjoint: error: {error or 'out of memory'}", file=sys.stderr)
         return 1
     return code
 

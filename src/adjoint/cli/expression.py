@@ -15,7 +15,7 @@ import adjoint as ad
 
 __all__ = ["FUNCTIONS", "assignments", "compute"]
 
-MAX_LENGTH, MAX_DEPTH, MAX_NUMBER = 100_000, 200, 10.0**300
+MAX_LENGTH, MAX_DEPTH, MAX_NUMBER, MAX_SIZE = 100_000, 200, 10.0**300, 1 << 20
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     name: getattr(ad, name)
@@ -99,6 +99,8 @@ def compute(text: str, variables: Mapping[str, Any]) -> ad.Tensor:
         raise ValueError("a number is too large") from None
     except (TypeError, IndexError, ZeroDivisionError) as error:
         raise ValueError(str(error)) from None
+    if isinstance(result, ad.Tensor) and result.size > MAX_SIZE:
+        raise ValueError(f"the result has {result.size:,} elements; more than {MAX_SIZE:,} are not drawn")
     if unused:
         raise ValueError(f"{', '.join(sorted(unused))}: given a value, but not in {text.strip()[:80]!r}")
     if not isinstance(result, ad.Tensor):
@@ -111,7 +113,12 @@ def _value(node: ast.expr, variables: Mapping[str, Any], unused: set[str], depth
         raise ValueError(f"the expression is nested more than {MAX_DEPTH} deep")
 
     def value(inner: ast.expr) -> Any:
-        return _value(inner, variables, unused, depth + 1)
+        found = _value(inner, variables, unused, depth + 1)
+        if isinstance(found, ad.Tensor) and found.size > MAX_SIZE:
+            raise ValueError(
+                f"{ast.unparse(inner)[:60]!r} has {found.size:,} elements; more than {MAX_SIZE:,} are not drawn"
+            )
+        return found
 
     if isinstance(node, ast.Constant):
         return _number(node)

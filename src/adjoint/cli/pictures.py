@@ -6,7 +6,7 @@ import argparse
 
 import adjoint
 
-from .arguments import Parsers
+from .arguments import Parsers, wrote
 from .expression import assignments, compute
 
 __all__ = ["add"]
@@ -50,18 +50,18 @@ def _draw(options: argparse.Namespace) -> int:
     if options.out is None:
         print(drawing)
     else:
-        print(f"wrote {options.out}")
+        wrote(options.out)
     return 0
 
 
 def _explore(options: argparse.Namespace) -> int:
     y = compute(options.expression, assignments(options.variables))
     adjoint.explore(y, options.out, names={"y": y})
-    print(f"wrote {options.out}; open it in a browser")
+    wrote(options.out, "; open it in a browser")
     return 0
 
 
 def _playground(options: argparse.Namespace) -> int:
     adjoint.playground(options.out, formula=options.formula)
-    print(f"wrote {options.out}; open it in a browser")
+    wrote(options.out, "; open it in a browser")
     return 0

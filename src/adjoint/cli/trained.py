@@ -13,7 +13,7 @@ import numpy as np
 
 import adjoint
 
-from .arguments import Parsers, add_threads, use_threads, whole
+from .arguments import Parsers, add_threads, use_threads, whole, wrote
 
 __all__ = ["add"]
 
@@ -93,7 +93,7 @@ def _predict(options: argparse.Namespace) -> int:
         adjoint.plot.predictions(
             digit[None], [first], path=options.out, confidence=[shares[first]], title="What it saw"
         )
-        print(f"wrote {options.out}")
+        wrote(options.out)
     print(f"{name}, {time.perf_counter() - started:.1f} s")
     return 0
 
@@ -134,7 +134,7 @@ def _eval_classes(model: adjoint.nn.Module, name: str, options: argparse.Namespa
     print(_table(table, classes))
     if options.out is not None:
         adjoint.plot.confusion_matrix(scores.argmax(axis=1), labels, options.out, names=classes)
-        print(f"wrote {options.out}")
+        wrote(options.out)
 
 
 def _table(table: np.ndarray, classes: tuple[str, ...] | None) -> str:

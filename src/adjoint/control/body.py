@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from adjoint.execution.canonical import canonicalize
-from adjoint.execution.evaluate import evaluation_lock, key_of, plan_of, run
+from adjoint.execution.evaluate import evaluation_lock, key_of, planned, run
 from adjoint.graph import Node, array_type, mode, substitute, topological
-from adjoint.graph.collector import collector_paused
+from adjoint.graph.collector import without_collector
 from adjoint.primitives.core import FULL, full, is_literal, ops, placeholder
 from adjoint.primitives.structural import BROADCAST
 
@@ -30,12 +30,12 @@ class Body:
     def __init__(self, inputs: Iterable[Node], outputs: Iterable[Node]) -> None:
         self.inputs = tuple(inputs)
         self.outputs = tuple(outputs)
-        with collector_paused(), evaluation_lock():
-            c = canonicalize(self.outputs, given=set(self.inputs))
-            place = {x: i for i, x in enumerate(self.inputs)}
-            order = tuple([place[x] for x in c.leaves])
-            results = tuple([c.number[y] for y in self.outputs])
-            self.key = (key_of(c), order, results, tuple([x.type.code for x in self.inputs]))
+        with evaluation_lock():
+            c = without_collector(canonicalize, self.outputs, given=set(self.inputs))
+        place = {x: i for i, x in enumerate(self.inputs)}
+        order = tuple([place[x] for x in c.leaves])
+        results = tuple([c.number[y] for y in self.outputs])
+        self.key = (key_of(c), order, results, tuple([x.type.code for x in self.inputs]))
         self.hash = hash(self.key)
         self.program: Program | None = None
         self.steps = 0  # that the interpreter has run
@@ -72,15 +72,11 @@ class Program:
     """How a body runs: its plan, and which input goes where."""
 
     def __init__(self, body: Body) -> None:
-        with collector_paused(), evaluation_lock():
-            given = set(body.inputs)
-            c = canonicalize(body.outputs, given=given)
-            wanted = list(dict.fromkeys([c.number[y] for y in body.outputs]))
-            self.plan = plan_of(c, wanted, False, ("body", key_of(c)))
-            place = {x: i for i, x in enumerate(body.inputs)}
-            self.order = [place[x] for x in c.leaves]
-            position = {number: k for k, (number, _, _, _) in enumerate(self.plan.outputs)}
-            self.picks = [position[c.number[y]] for y in body.outputs]
+        c, self.plan = planned("body", body.outputs, set(body.inputs))
+        place = {x: i for i, x in enumerate(body.inputs)}
+        self.order = [place[x] for x in c.leaves]
+        position = {number: k for k, (number, _, _, _) in enumerate(self.plan.outputs)}
+        self.picks = [position[c.number[y]] for y in body.outputs]
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
         # NumPy gives single numbers as scalars of its own, which native code can't take for arrays.

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from adjoint.control.body import Body, as_arrays
-from adjoint.execution.canonical import canonicalize
+from adjoint.execution.canonical import Canonical, canonicalize
 from adjoint.execution.evaluate import evaluation_lock
-from adjoint.execution.plan import build
+from adjoint.execution.plan import Plan, build
 from adjoint.execution.tiers import native_backend, tiers
-from adjoint.graph.collector import collector_paused
+from adjoint.graph import Node
+from adjoint.graph.collector import without_collector
 
 __all__ = ["run_loop"]
 
@@ -85,14 +86,19 @@ def _native_loop(body: Body, constants: int, carries: int, steps: int, condition
     return body.derived[key]
 
 
+def _planned(outputs: Sequence[Node], given: set[Node]) -> tuple[Canonical, Plan]:
+    """The graph of a body, and a plan that isn't remembered."""
+    c = canonicalize(outputs, given=given)
+    return c, build(c, list(dict.fromkeys([c.number[y] for y in outputs])), False)
+
+
 def _compiled(body: Body, constants: int, carries: int, condition: Body | None) -> Any:
     native = native_backend()
     if native is None:
         return None
     outputs = (*body.outputs, *(() if condition is None else condition.applied(body.inputs)))
-    with collector_paused(), evaluation_lock():
-        c = canonicalize(outputs, given=set(body.inputs))
-        plan = build(c, list(dict.fromkeys([c.number[y] for y in outputs])), False)
+    with evaluation_lock():
+        c, plan = without_collector(_planned, outputs, set(body.inputs))
     place = {x: i for i, x in enumerate(body.inputs)}
     position = {number: k for k, (number, _, _, _) in enumerate(plan.outputs)}
     picks = [position[c.number[y]] for y in outputs]

@@ -7,6 +7,7 @@ big-endian, the last axis fastest (http://yann.lecun.com/exdb/mnist/).
 from __future__ import annotations
 
 import gzip
+import io
 import math
 import os
 import zlib
@@ -16,6 +17,8 @@ import numpy as np
 
 __all__ = ["parse_idx", "read_idx"]
 
+HEADER = 4 + 4 * 255  # bytes, at most
+LARGEST = 1 << 31  # bytes that are unpacked from a gzip file
 DTYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 
 
@@ -31,11 +34,28 @@ def read_idx(path: str | os.PathLike[str]) -> np.ndarray:
 
 
 def unzip(data: bytes, name: str | os.PathLike[str]) -> bytes:
-    """The contents of a gzip file. Raises ValueError when it is damaged or cut short; `name` is for the message."""
+    """The contents of a gzipped IDX file. Raises ValueError when it is damaged or cut short; `name` is for the message.
+
+    No more is unpacked than its header promises, and one byte to tell that there is more.
+    """
     try:
-        return gzip.decompress(data)
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+            start = file.read(HEADER)
+            rest = max(0, _promised(start) + 1 - len(start))
+            if rest > LARGEST:
+                raise ValueError(f"{name} promises {rest:,} bytes; more than {LARGEST:,} are not unpacked")
+            return start + file.read(rest)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise ValueError(f"{name} is damaged or cut short, or isn't a gzip file: {error}") from error
+
+
+def _promised(start: bytes) -> int:
+    """How many bytes a file has that starts like this; 0 if it isn't an IDX file."""
+    if len(start) < 4 or start[:2] != b"\0\0" or start[2] not in DTYPES:
+        return 0
+    axes = start[3]
+    lengths: list[int] = np.frombuffer(start, ">u4", min(axes, (len(start) - 4) // 4), 4).tolist()
+    return 4 + 4 * axes + int(math.prod(lengths)) * int(np.dtype(DTYPES[start[2]]).itemsize)
 
 
 def parse_idx(data: bytes, name: str | os.PathLike[str]) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from adjoint import _optional
 
 __all__ = ["digit_from_image", "read_image"]
 
+MOST_PIXELS = 1 << 26  # that a picture may have: they take up to 16 bytes each
 LARGEST = 256  # pixels: a larger picture is made smaller before anything is looked for in it
 BOX, SIDE = 20, 28  # MNIST's digits fit a box of 20 pixels, and have their centre of mass in the middle of 28
 WEAKEST = 0.08  # the least contrast, as a share of black against white, that is taken for ink
@@ -26,6 +28,7 @@ def read_image(path: str | os.PathLike[str]) -> np.ndarray:
     reader = _optional.load("matplotlib.image", purpose="reading pictures", extra="train")
     if not Path(path).is_file():
         raise FileNotFoundError(f"there is no picture {path}")
+    _check_size(path)
     try:
         array = np.asarray(reader.imread(os.fspath(path)))
     except Exception as error:  # Pillow and matplotlib raise various kinds for what they can't read
@@ -43,6 +46,24 @@ def read_image(path: str | os.PathLike[str]) -> np.ndarray:
         opacity = levels[..., -1]
         grey = grey * opacity + (1 - opacity)
     return grey
+
+
+def _check_size(path: str | os.PathLike[str]) -> None:
+    """Raise ValueError for a picture of too many pixels: a small file may unpack to gigabytes."""
+    pillow = _optional.load("PIL.Image", purpose="reading pictures", extra="train")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of Pillow's own limit, which is larger
+            with pillow.open(path) as picture:
+                width, height = picture.size
+    except pillow.DecompressionBombError as error:
+        raise ValueError(f"{path} has too many pixels: {error}") from error
+    except Exception:  # the reader says what is wrong with it
+        return
+    if width * height > MOST_PIXELS:
+        raise ValueError(
+            f"{path} has {width} × {height} pixels; more than {MOST_PIXELS:,} are not read: make the picture smaller"
+        )
 
 
 def digit_from_image(grey: np.ndarray) -> np.ndarray:

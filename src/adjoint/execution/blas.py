@@ -10,12 +10,16 @@ import ctypes
 import itertools
 import os
 import threading
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 PREFIXES = ("scipy_openblas", "openblas")
 SUFFIXES = ("64_", "")
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def _find() -> tuple[Any, Any] | None:
@@ -38,7 +42,7 @@ def _find() -> tuple[Any, Any] | None:
 
 
 class SingleThreaded:
-    """A context in which NumPy's products use one thread; may be entered from several threads at once."""
+    """Calls functions while NumPy's products use one thread; several threads of Python may do so at once."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -47,22 +51,29 @@ class SingleThreaded:
         self.functions: tuple[Any, Any] | None = None
         self.looked = False
 
-    def __enter__(self) -> None:
-        with self.lock:
-            if not self.looked:
-                self.functions, self.looked = _find(), True
-            self.inside += 1
-            if self.functions is not None and self.inside == 1:
-                getter, setter = self.functions
-                self.before = getter()
-                if self.before != 1:
-                    setter(1)
-
-    def __exit__(self, *error: object) -> None:
-        with self.lock:
-            self.inside -= 1
-            if self.functions is not None and self.inside == 0 and self.before != 1:
-                self.functions[1](self.before)
+    def __call__(self, function: Callable[P, T], *arguments: P.args, **keywords: P.kwargs) -> T:
+        """What a function gives. No context manager: an interrupt could come as its code for leaving is entered."""
+        if not self.looked:
+            self.functions, self.looked = _find(), True
+        if self.functions is None:
+            return function(*arguments, **keywords)
+        getter, setter = self.functions
+        entered = False
+        try:
+            with self.lock:
+                self.inside += 1
+                entered = True
+                if self.inside == 1:
+                    self.before = getter()
+                    if self.before != 1:
+                        setter(1)
+            return function(*arguments, **keywords)
+        finally:
+            if entered:
+                with self.lock:
+                    self.inside -= 1
+                    if self.inside == 0 and self.before != 1:
+                        setter(self.before)
 
 
 single_threaded = SingleThreaded()

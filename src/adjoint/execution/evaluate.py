@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import AbstractContextManager
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -27,55 +26,18 @@ from adjoint.execution.donation import donated_leaves
 from adjoint.execution.interpreter import Interpretation
 from adjoint.execution.interrupts import Uninterrupted
 from adjoint.execution.plan import Plan, build, find_targets, is_differentiated, is_worth_keeping
-from adjoint.execution.programs import Bound
+from adjoint.execution.remembered import LIMIT, PlanCache
 from adjoint.execution.tiers import program_of, tiers
 from adjoint.graph import Kept, Node, Origin, topological
-from adjoint.graph.collector import collector_paused
+from adjoint.graph.collector import without_collector
 from adjoint.primitives.core import FULL, SELECT, VERSION, WATCHED
 
 __all__ = ["compact", "evaluate", "located", "plan_of", "run"]
 
-CACHE_WEIGHT = 1_000_000  # steps and leaves remembered in all
+P = ParamSpec("P")
+Prepared = TypeVar("Prepared", bound=tuple[Canonical, Any])
 
-
-class Remembered:
-    """The plans of one graph by what they compute of it: (numbers of nodes, whether also what a reverse pass will read).
-
-    `counts` are the reference counts that the last evaluation found and `plan` the plan it took: the graph and its counts
-    say who holds what of it, and so decide what to compute.
-    """
-
-    __slots__ = ("counts", "plan", "plans")
-
-    def __init__(self) -> None:
-        self.plans: dict[Any, Plan] = {}
-        self.counts: list[int] | None = None
-        self.plan: Plan | None = None
-
-
-class PlanCache:
-    """What is remembered of graphs by their keys, the least recently met forgotten first."""
-
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
-        self.graphs: OrderedDict[Any, Remembered] = OrderedDict()
-        self.weight = 0
-
-    def get(self, key: Any) -> Remembered | None:
-        found = self.graphs.get(key)
-        if found is not None:
-            self.graphs.move_to_end(key)
-        return found
-
-    def put(self, key: Any, computed: Any, plan: Plan) -> None:
-        self.graphs.setdefault(key, Remembered()).plans[computed] = plan
-        self.weight += plan.weight
-        while self.weight > self.limit and len(self.graphs) > 1:
-            _, old = self.graphs.popitem(last=False)
-            self.weight -= sum([plan.weight for plan in old.plans.values()])
-
-
-_cache = PlanCache(CACHE_WEIGHT)
+_cache = PlanCache(LIMIT)
 _seen: set[int] = set()  # hashes of the keys of structures met once
 MAX_SEEN = 1 << 16
 # Graphs are read and values assigned under this lock; the numbers themselves are computed outside it.
@@ -102,15 +64,51 @@ def key_of(c: Canonical) -> Any:
 
 
 def plan_of(c: Canonical, wanted: Sequence[int], keep: bool, key: Any) -> Plan:
-    """The plan for the wanted nodes of a graph, remembered or built."""
+    """The plan for the wanted nodes of a graph, remembered or built. It isn't remembered if something was evaluated
+    meanwhile: see `undisturbed`."""
     known = _cache.get(key)
     computed = (tuple(wanted), keep)
     plan = None if known is None else known.plans.get(computed)
     if plan is None:
-        with collector_paused():
-            plan = build(c, wanted, keep)
+        plan = without_collector(build, c, wanted, keep)
+        if c.is_latest:
             _cache.put(key, computed, plan)
     return plan
+
+
+def undisturbed(prepare: Callable[P, Prepared | None], *arguments: P.args, **keywords: P.kwargs) -> Prepared | None:
+    """What is prepared of a graph just numbered, under the evaluation lock. A finalizer or a signal's handler may evaluate
+    meanwhile, in this very thread, and give the graph values: then it is another one, and all is done anew, without them."""
+    try:
+        found = prepare(*arguments, **keywords)
+        if found is None or found[0].is_latest:
+            return found
+    except Exception:  # maybe because the graph changed: else it comes again
+        pass
+    with Uninterrupted():
+        return without_collector(prepare, *arguments, **keywords)
+
+
+def planned(kind: str, roots: Sequence[Node], given: Collection[Node]) -> tuple[Canonical, Plan]:
+    """The graph of the roots, numbered, in which the nodes `given` will have values, and a plan of it for use of this kind."""
+    with _lock:
+        found = undisturbed(_planned, kind, roots, given)
+    assert found is not None
+    return found
+
+
+def _planned(kind: str, roots: Sequence[Node], given: Collection[Node]) -> tuple[Canonical, Plan]:
+    c = canonicalize(roots, given=given)
+    return c, plan_of(c, list(dict.fromkeys([c.number[x] for x in roots])), False, (kind, key_of(c)))
+
+
+def prepared(plan: Plan, at_once: bool = False) -> Any:
+    """The program for a plan's next run, as `program_of` chooses it."""
+    with np.errstate(all="ignore"):
+        program = program_of(plan, at_once)
+    with _lock:
+        _cache.weigh(plan)
+    return program
 
 
 class _Alarm:
@@ -132,36 +130,26 @@ def run(plan: Plan, leaves: list[Any], numbers: list[Any], donated: Collection[i
     if program is not None and program.alone:  # native: it runs once, and so may write over what it reads
         return program.run(leaves, numbers, True, donated)  # type: ignore[no-any-return]
     if plan.has_products:
-        with single_threaded:
-            return _run(plan, leaves, numbers, donated)
+        return single_threaded(_run, plan, leaves, numbers, donated)
     return _run(plan, leaves, numbers, donated)
 
 
 def _run(plan: Plan, leaves: list[Any], numbers: list[Any], donated: Collection[int]) -> list[Any]:
     program = plan.program
     if program is None or plan.spent >= plan.price:
-        with np.errstate(all="ignore"):
-            program = program_of(plan)
+        program = prepared(plan)
     if donated and program.masks:  # native: it runs once, and so may write over what it reads
         return program.run(leaves, numbers, True, donated)  # type: ignore[no-any-return]
     started = perf_counter() if plan.price < math.inf else 0.0
-    with _alone(plan) if isinstance(program, Bound) else nullcontext():
-        results = _guarded(
-            lambda masked: program.run(leaves, numbers, masked),
-            plan.has_masked and not program.masks,
-            plan.always_masked,
-            plan.checked,
-        )
+    results = _guarded(
+        lambda masked: program.run(leaves, numbers, masked),
+        plan.has_masked and not program.masks,
+        plan.always_masked,
+        plan.checked,
+    )
     if started:
         plan.spent += perf_counter() - started
     return results
-
-
-@contextmanager
-def _alone(plan: Plan) -> Iterator[None]:
-    """One run at a time, and no cyclic collection: a finalizer that evaluates this very structure would wait for ever."""
-    with collector_paused(), plan.lock:
-        yield
 
 
 def _guarded(compute: Callable[[bool], list[Any]], masks: bool, always: bool, checked: Sequence[int]) -> list[Any]:
@@ -182,26 +170,34 @@ def evaluate(nodes: Iterable[Node], remember: bool = True) -> None:
     Without `remember`, the structure is taken for one that won't come back.
     """
     with _lock:
-        roots = []
-        for node in nodes:
-            value = node.value
-            if value is None:
-                roots.append(node)
-            elif type(value) is Kept:
-                node.value = value.array
-        if not roots:
+        found = undisturbed(_numbered, list(nodes), remember)
+        if found is None:
             return
-        c = canonicalize(roots)
-        if WATCHED:
-            cut = _cut_from(c)
-            if cut:
-                c = canonicalize(roots + cut)
-        work = _prepare(c) if remember else _prepare_once(c, *_computed(c, reference_counts(c.order)))
+        c, work = found
         if work.donated:  # no other thread may read these leaves while they are written over, nor find them later
             with Uninterrupted():
                 _finish(c, work)
             return
     _finish(c, work)
+
+
+def _numbered(nodes: list[Node], remember: bool) -> tuple[Canonical, Work] | None:
+    """The graph of the nodes without a value, numbered, and what is to be computed; None where all have one."""
+    roots = []
+    for node in nodes:
+        value = node.value
+        if value is None:
+            roots.append(node)
+        elif type(value) is Kept:
+            node.value = value.array
+    if not roots:
+        return None
+    c = canonicalize(roots)
+    if WATCHED:
+        cut = _cut_from(c)
+        if cut:
+            c = canonicalize(roots + cut)
+    return c, _prepare(c) if remember else _prepare_once(c, *_computed(c, reference_counts(c.order)))
 
 
 def _computed(c: Canonical, counts: Sequence[int]) -> tuple[list[int], bool]:
@@ -237,10 +233,8 @@ def _prepare(c: Canonical) -> Work:
     key = key_of(c)
     counts = reference_counts(c.order)
     known = _cache.get(key)
-    if known is not None and known.counts == counts:
-        plan = known.plan
-        assert plan is not None
-    else:
+    before, plan = (None, None) if known is None else known.last
+    if plan is None or before != counts:
         wanted, keep = _computed(c, counts)
         met = known is not None and (tuple(wanted), keep) in known.plans
         if not met and not tiers.at_first_sight(c.order):
@@ -250,15 +244,10 @@ def _prepare(c: Canonical) -> Work:
                     _seen.clear()
                 _seen.add(mark)
                 return _prepare_once(c, wanted, keep)
-        with (
-            collector_paused()
-        ):  # from here on no finalizer runs; if one has given values, the key is no longer this graph's
-            if not c.is_latest:
-                return _prepare_once(c, wanted, keep)
-            plan = plan_of(c, wanted, keep, key)
+        plan = plan_of(c, wanted, keep, key)
         known = _cache.get(key)
-        assert known is not None
-        known.counts, known.plan = counts, plan
+        if known is not None and c.is_latest:
+            known.last = counts, plan
     leaves = [x.value.array if type(x.value) is Kept else x.value for x in c.leaves]
     numbers = [v for v, _ in c.numbers]
     donated = donated_leaves(c, plan.forgotten, leaves) if plan.forgotten else ()
@@ -266,15 +255,17 @@ def _prepare(c: Canonical) -> Work:
 
 
 def _prepare_once(c: Canonical, wanted: list[int], keep: bool) -> Work:
-    with collector_paused():
-        steps = Interpretation(*find_targets(c, wanted, keep and is_worth_keeping(c)))
+    steps = without_collector(_steps, c, wanted, keep)
     return Work(steps.targets, lambda: interpret(steps))
+
+
+def _steps(c: Canonical, wanted: list[int], keep: bool) -> Interpretation:
+    return Interpretation(*find_targets(c, wanted, keep and is_worth_keeping(c)))
 
 
 def interpret(steps: Interpretation) -> list[Any]:
     """The values of a structure seen for the first time."""
-    with collector_paused(), single_threaded:
-        return _guarded(steps.run, steps.has_masked, steps.always_masked, steps.checked)
+    return without_collector(single_threaded, _guarded, steps.run, steps.has_masked, steps.always_masked, steps.checked)
 
 
 def _cut_from(c: Canonical) -> list[Node]:

@@ -1,31 +1,75 @@
-"""Ctrl-C, put off while something must not be left half done."""
+"""Ctrl-C and other signals, put off while something must not be left half done."""
 
 from __future__ import annotations
 
+import importlib
 import signal
 import threading
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
+Handler = Callable[[int, FrameType | None], Any]
+
+# What the module `signal` wraps. The wrappers look for names of numbers, which takes ten times as long.
+_signals: Any = importlib.import_module("_signal")
+
+NUMBERS = tuple(
+    [
+        getattr(signal, name)
+        for name in "SIGINT SIGTERM SIGALRM SIGVTALRM SIGPROF SIGHUP SIGQUIT SIGUSR1 SIGUSR2 SIGBREAK".split()
+        if hasattr(signal, name)
+    ]
+)
+
 
 class Uninterrupted:
-    """Puts Ctrl-C off until the end.
+    """Puts the handlers of signals off until the end.
 
     Between writing over a leaf and storing the result nothing may intervene; nor inside llvmlite, whose objects pass from
     owner to owner: interrupted between the two, both would free them.
     """
 
     def __enter__(self) -> None:
-        self.before: Any = None
-        self.received: list[tuple[int, FrameType | None]] = []
-        if threading.current_thread() is threading.main_thread():
-            handler = signal.getsignal(signal.SIGINT)
-            if callable(handler):
-                self.before = handler
-                signal.signal(signal.SIGINT, lambda number, frame: self.received.append((number, frame)))
+        self.over = False
+        self.before: dict[int, Handler] = {}
+        self.received: dict[int, FrameType | None] = {}
+        if threading.current_thread() is not threading.main_thread():
+            return  # handlers run in the main thread
+        try:
+            for number in NUMBERS:
+                handler = _signals.getsignal(number)
+                if callable(handler):
+                    self.before[number] = handler
+                    _signals.signal(number, self.receive)
+        except BaseException:  # of a signal not yet put off
+            self.end()
+            raise
 
     def __exit__(self, *error: object) -> None:
-        if self.before is not None:
-            signal.signal(signal.SIGINT, self.before)
-            for number, frame in self.received[:1]:
-                self.before(number, frame)
+        self.end()
+
+    def end(self) -> None:
+        """Give the handlers back, and call those whose signals have come."""
+        self.over = True  # from here on a handler that couldn't be given back is called all the same
+        try:
+            for number, handler in self.before.items():
+                _signals.signal(number, handler)
+        finally:
+            self.deliver()
+
+    def deliver(self) -> None:
+        """Call the handlers whose signals have come, the others too where one raises."""
+        if self.received:
+            number, frame = self.received.popitem()
+            try:
+                self.before[number](number, frame)
+            finally:
+                self.deliver()
+
+    def receive(self, number: int, frame: FrameType | None) -> None:
+        """Stands in for the handlers."""
+        if self.over:
+            self.before[number](number, frame)
+        else:
+            self.received[number] = frame

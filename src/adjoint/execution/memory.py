@@ -126,7 +126,10 @@ class Pages:
     __slots__ = ("address", "array", "nbytes")
 
     def __init__(self, size: int) -> None:
-        memory = mmap.mmap(-1, size, **PRIVATE)
+        try:
+            memory = mmap.mmap(-1, size, **PRIVATE)
+        except (OSError, OverflowError) as error:
+            raise MemoryError(f"the system has no {size:,} bytes left") from error
         if size >= 1 << 22 and hasattr(mmap, "MADV_HUGEPAGE"):
             with contextlib.suppress(OSError):
                 memory.madvise(mmap.MADV_HUGEPAGE)

@@ -25,6 +25,7 @@ from adjoint.primitives.elementwise import WHERE
 from adjoint.primitives.random import RANDOM_BITS
 from adjoint.primitives.structural import BROADCAST
 
+SLOT_BYTES = 500  # of Python's objects that a slot needs: a type, a step, a part of the key
 NEVER_MERGED = frozenset({HOST_CALL, RANDOM_BITS})
 PRODUCTS = frozenset({MATMUL, CONVOLUTION, CONVOLUTION_INPUT_GRADIENT, CONVOLUTION_WEIGHT_GRADIENT})  # through BLAS
 
@@ -50,6 +51,7 @@ class Plan:
     """
 
     def __init__(self, leaf_types: list[Any], number_types: list[ArrayType]) -> None:
+        self.remembered: int | None = None  # the bytes that the cache of plans has counted for it, if it is there
         self.leaf_types = leaf_types
         self.number_types = number_types
         self.constants: dict[int, Any] = {}
@@ -64,12 +66,14 @@ class Plan:
         self.spent = 0.0  # seconds in the interpreter, up to the price of compiling: see `tiers`
         self.price = math.inf
         self.forgotten: tuple[tuple[int, int], ...] = ()  # leaves that may be written over: see `donation`
-        self.lock = threading.Lock()
+        # of `program`; of this thread too, which may be here already, interrupted by a finalizer or a signal's handler
+        self.lock = threading.RLock()
 
     @property
-    def weight(self) -> int:
-        """What it costs to remember, in slots."""
-        return len(self.types) + 16
+    def nbytes(self) -> int:
+        """About the bytes that remembering it takes, its program's included."""
+        constants: int = sum([array.nbytes for array in self.constants.values() if isinstance(array, np.ndarray)])
+        return SLOT_BYTES * (len(self.types) + 16) + constants + (0 if self.program is None else self.program.nbytes)
 
 
 class Builder:

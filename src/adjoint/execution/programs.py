@@ -7,6 +7,7 @@ numbers that share an operation and a level of the graph as one array operation:
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -15,6 +16,7 @@ import numpy as np
 
 from adjoint.execution.plan import Plan, Step
 from adjoint.primitives.custom import HOST_CALL
+from adjoint.shapes import Shape
 
 Array = np.ndarray[Any, Any]
 Call = tuple[Callable[..., Any], tuple[Any, ...]]
@@ -23,6 +25,7 @@ SMALL_ARRAY = 1 << 15  # bytes: above this, copying leaves into buffers costs mo
 SMALL_PLAN = 1 << 25  # bytes of buffers that one remembered plan may own
 REUSE_FROM = 1 << 12  # elements: below this a fresh array is as fast as an old one
 TINY = 256  # elements
+CALL_BYTES = 400  # of Python's objects for a step
 GROUP_FROM = 256  # steps: smaller graphs gain nothing from grouping
 
 
@@ -59,6 +62,11 @@ class Streaming:
                 (s.masked, c[1] if s.masked is s.kernel else s.inputs, c[2], c[3])
                 for s, c in zip(plan.steps, calls, strict=True)
             ]
+
+    @property
+    def nbytes(self) -> int:
+        """About the bytes that it takes."""
+        return CALL_BYTES * len(self.calls[0])
 
     def _reusable(self) -> set[int]:
         """Slots of large arrays that a later step may write over: made here, and never seen through a view."""
@@ -99,25 +107,38 @@ def is_small(plan: Plan) -> bool:
 
 
 class Bound:
-    """Steps with every argument in place. Not reentrant: the plan's lock guards it."""
+    """Steps with every argument in place, in memory of their own: one run at a time."""
 
     masks = False
     alone = False
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
+        self.lock = threading.RLock()
+        self.running = False
+        self.owned: list[Array] = []  # all that a run writes into
         self.arrays: list[Any] = [None] * len(plan.types)
         self.calls: list[list[Call]] = [[], []]
         self.pools: dict[Any, list[Array]] = {}
-        self.bytes = 0
         self.bind_inputs()
         self.bind_steps()
         self.results = [self.arrays[slot] for _, _, slot, _ in plan.outputs]
 
+    def new(self, shape: Shape, dtype: Any) -> Array:
+        """Memory that runs write into."""
+        array: Array = np.empty(shape, dtype)
+        self.owned.append(array)
+        return array
+
+    @property
+    def nbytes(self) -> int:
+        """About the bytes that it takes."""
+        return sum([x.nbytes for x in self.owned]) + CALL_BYTES * len(self.calls[0])
+
     def bind_inputs(self) -> None:
         plan, arrays = self.plan, self.arrays
         for i, t in enumerate(plan.leaf_types):
-            arrays[i] = np.empty(t.shape, t.dtype.dtype)
+            arrays[i] = self.new(t.shape, t.dtype.dtype)
         self.leaf_buffers = arrays[: len(plan.leaf_types)]
         self.number_blocks: list[tuple[Array, list[int]]] = []
         by_dtype: dict[Any, list[int]] = {}
@@ -125,7 +146,7 @@ class Bound:
             by_dtype.setdefault(t.dtype.dtype, []).append(k)
         base = len(plan.leaf_types)
         for dtype, members in by_dtype.items():
-            block = np.empty(len(members), dtype)
+            block = self.new((len(members),), dtype)
             self.number_blocks.append((block, members))
             for k, member in enumerate(members):
                 arrays[base + member] = block[k : k + 1].reshape(())
@@ -162,8 +183,7 @@ class Bound:
             if pool and not step.op.view:
                 buffer = pool.pop()
             else:
-                buffer = np.empty(step.type.shape, step.type.dtype.dtype)
-                self.bytes += buffer.nbytes
+                buffer = self.new(step.type.shape, step.type.dtype.dtype)
             arrays[step.output] = buffer
             self.emit(step, inputs, buffer)
             for slot in dying[k]:
@@ -186,10 +206,29 @@ class Bound:
             block[:] = [numbers[k] for k in members]
 
     def run(self, leaves: list[Any], numbers: list[Any], masked: bool) -> list[Any]:
+        with self.lock:
+            if self.running:
+                return self.run_between(leaves, numbers, masked)
+            try:
+                self.running = True
+                return self.compute(leaves, numbers, masked)
+            finally:
+                self.running = False
+
+    def compute(self, leaves: list[Any], numbers: list[Any], masked: bool) -> list[Any]:
         self.fill(leaves, numbers)
         for function, arguments in self.calls[masked]:
             function(*arguments)
         return [x.copy() for x in self.results]
+
+    def run_between(self, leaves: list[Any], numbers: list[Any], masked: bool) -> list[Any]:
+        """Run in the middle of a run of this thread, which a finalizer or a signal's handler has interrupted."""
+        before = [x.copy() for x in self.owned]
+        try:
+            return self.compute(leaves, numbers, masked)
+        finally:
+            for array, contents in zip(self.owned, before, strict=True):
+                array[...] = contents
 
 
 def _copy_result(buffer: Array, kernel: Callable[..., Any], inputs: tuple[Any, ...]) -> None:
@@ -229,7 +268,7 @@ class Grouped(Bound):
                 dtype = plan.types[slot].dtype.dtype
                 self.position[slot] = sizes.get(dtype, 0)
                 sizes[dtype] = self.position[slot] + 1
-        self.arenas = {dtype: np.empty(n, dtype) for dtype, n in sizes.items()}
+        self.arenas = {dtype: self.new((n,), dtype) for dtype, n in sizes.items()}
         self.scattered: list[tuple[Array, list[int]]] = []
         by_dtype: dict[Any, list[int]] = {}
         for slot, at in self.position.items():
@@ -262,7 +301,7 @@ class Grouped(Bound):
             return arena[first : first + 1]
         buffer = scratch.get((arena.dtype, column))
         if buffer is None or len(buffer) < count:
-            buffer = scratch[arena.dtype, column] = np.empty(max(count, 1024), arena.dtype)
+            buffer = scratch[arena.dtype, column] = self.new((max(count, 1024),), arena.dtype)
         target = buffer[:count]
         index = np.array(positions)
         for calls in self.calls:
@@ -280,8 +319,7 @@ class Grouped(Bound):
                 if np.may_share_memory(view, inputs[0]):
                     self.arrays[step.output] = view
                     return
-            buffer = np.empty(step.type.shape, step.type.dtype.dtype)
-            self.bytes += buffer.nbytes
+            buffer = self.new(step.type.shape, step.type.dtype.dtype)
             self.arrays[step.output] = buffer
         self.emit(step, inputs, buffer)
 
@@ -324,13 +362,12 @@ def is_grouped(plan: Plan) -> bool:
 
 
 def choose(plan: Plan) -> Streaming | Bound:
-    """The program for a plan. A bound one holds all it needs, so the steps are let go."""
+    """The program for a plan. It holds all that it needs of the plan's steps."""
     if not is_small(plan) or any(
         step.op is HOST_CALL for step in plan.steps
     ):  # host code may come back to this very plan
         return Streaming(plan)
     program = Grouped(plan) if is_grouped(plan) else Bound(plan)
-    if program.bytes > SMALL_PLAN:
+    if program.nbytes > SMALL_PLAN:
         return Streaming(plan)
-    plan.steps = []
     return program

@@ -9,10 +9,8 @@ import numpy as np
 
 from adjoint.execution.canonical import canonicalize, value_array
 from adjoint.execution.donation import is_ours
-from adjoint.execution.evaluate import compact, evaluation_lock, key_of, located, plan_of, run
-from adjoint.execution.tiers import program_of
+from adjoint.execution.evaluate import compact, evaluation_lock, located, planned, prepared, run
 from adjoint.graph import Node
-from adjoint.graph.collector import collector_paused
 
 
 class Replay:
@@ -22,12 +20,9 @@ class Replay:
     """
 
     def __init__(self, roots: Sequence[Node], leaves: Sequence[Node]) -> None:
-        with collector_paused(), evaluation_lock():
-            given = set(leaves)
-            c = canonicalize(roots, given=given)
-            wanted = list(dict.fromkeys(c.number[x] for x in roots))
-            # a plan of its own: what else is computed mustn't depend on whether this was compiled
-            self.plan = plan_of(c, wanted, False, ("replay", key_of(c)))
+        given = set(leaves)
+        # a plan of its own: what else is computed mustn't depend on whether this was compiled
+        c, self.plan = planned("replay", roots, given)
         self.constants = [(k, value_array(x)) for k, x in enumerate(c.leaves) if x not in given]
         place = {x: i for i, x in enumerate(c.leaves)}
         self.count = len(c.leaves)
@@ -37,7 +32,7 @@ class Replay:
         self.picks = [order[c.number[x]] for x in roots]
         if self.picks == list(range(len(self.plan.outputs))):
             self.picks = []  # the results are in order as they come
-        self.program = program_of(self.plan, at_once=True)
+        self.program = prepared(self.plan, at_once=True)
 
     def station(self, partners: dict[int, int]) -> Any:
         """The native program's own frame for the caller (see `native.program.Station`), where that will do; else None.

@@ -7,6 +7,7 @@ interpreter alone. A structure that native code can't serve runs on the interpre
 
 from __future__ import annotations
 
+import copy
 import importlib
 import math
 import os
@@ -18,7 +19,7 @@ from adjoint.execution.interrupts import Uninterrupted
 from adjoint.execution.plan import Plan
 from adjoint.execution.programs import choose, is_tiny
 from adjoint.graph import Node
-from adjoint.graph.collector import collector_paused
+from adjoint.graph.collector import without_collector
 
 BACKENDS = ("numpy", "auto", "native")
 LARGE = 1 << 18  # elements computed in all: from here on a structure that came back is compiled at once
@@ -79,20 +80,27 @@ tiers = Tiers()
 
 def program_of(plan: Plan, at_once: bool = False) -> Any:
     """The program for a plan's next run; with `at_once`, the best there is, without waiting for it to come back."""
-    with plan.lock, collector_paused():
-        if plan.program is None:
-            plan.price = 0.0 if at_once and tiers.backend != "numpy" else tiers.price(plan)
-        if plan.spent >= plan.price:
-            plan.price = math.inf
-            plan.program = _native(plan, at_once) or plan.program
-            if plan.program is not None:
-                plan.steps = []
-        if plan.program is None:
-            steps = plan.steps
-            plan.program = choose(plan)
-            if plan.price < math.inf:
-                plan.steps = steps
-        return plan.program
+    with plan.lock:
+        return without_collector(_chosen_program, plan, at_once)
+
+
+def _chosen_program(plan: Plan, at_once: bool) -> Any:
+    # An interrupt may come anywhere, and what it interrupts with may evaluate this very structure. So programs are made of a
+    # copy of the plan, and put into the plan by one assignment when all of them is there; the steps go after that.
+    whole = copy.copy(plan)
+    if plan.program is None:
+        plan.price = 0.0 if at_once and tiers.backend != "numpy" else tiers.price(whole)
+    if plan.spent >= plan.price:
+        native = _native(whole, at_once) if whole.steps else None
+        if native is not None:
+            plan.program = native
+        plan.price = math.inf
+    if plan.program is None:
+        plan.program = choose(whole)
+    whole.steps = []
+    if plan.price == math.inf:
+        plan.steps = []
+    return plan.program
 
 
 def _native(plan: Plan, for_good: bool) -> Any:

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
-@contextmanager
-def collector_paused() -> Iterator[None]:
-    """No cyclic collection inside: it would look through the new objects again and again, and find nothing to free."""
+def without_collector(function: Callable[P, T], *arguments: P.args, **keywords: P.kwargs) -> T:
+    """What a function gives, without a cyclic collection on the way: it would look through the new objects again and again,
+    and find nothing to free.
+
+    No context manager: an interrupt (Ctrl-C) may come as its code for leaving is entered, and would leave the collector off.
+    CPython lets none come between the start of `finally` and the call there.
+    """
     enabled = gc.isenabled()
-    gc.disable()
     try:
-        yield
+        gc.disable()
+        return function(*arguments, **keywords)
     finally:
         if enabled:
             gc.enable()

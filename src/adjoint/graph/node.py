@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from contextlib import contextmanager
 from contextvars import ContextVar
 from numbers import Integral
 from types import CodeType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from adjoint._setting import Setting
 from adjoint.dtypes import DType
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 Shape = tuple[int, ...]
 
@@ -312,15 +309,18 @@ def record(op: Primitive, inputs: tuple[Node, ...], attributes: Any, type: Any) 
     return Node(op, inputs, attributes, type, mode.site, mode.offset, tracked)
 
 
-@contextmanager
-def mode(grad: bool | None = None, site: Site = None, offset: int = 0) -> Iterator[Mode]:
+class mode(Setting[Mode]):
     """Record under another mode: gradients on or off (None: as they are), and a site for the nodes made inside."""
-    outer = get_mode()
-    inner = Mode(
-        outer.grad if grad is None else grad, *((outer.site, outer.offset) if site is None else (site, offset))
-    )
-    token = MODE.set(inner)
-    try:
-        yield inner
-    finally:
-        MODE.reset(token)
+
+    def __init__(self, grad: bool | None = None, site: Site = None, offset: int = 0) -> None:
+        super().__init__(MODE)
+        self.given = grad, site, offset
+
+    def __enter__(self) -> Mode:
+        outer = get_mode()
+        grad, site, offset = self.given
+        if grad is None:
+            grad = outer.grad
+        inner = Mode(grad, outer.site, outer.offset) if site is None else Mode(grad, site, offset)
+        self.set(inner)
+        return inner

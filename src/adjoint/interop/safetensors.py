@@ -19,6 +19,7 @@ from adjoint.tensors.located import at_user
 
 __all__ = ["load", "load_metadata", "save"]
 
+METADATA = "__metadata__"  # where the format keeps text
 CHECKSUM = "crc32"  # the metadata that tells a flipped bit, which the format itself doesn't
 
 
@@ -37,6 +38,8 @@ def save(
     named = tensors.state_dict() if isinstance(tensors, Module) else tensors
     if not isinstance(named, Mapping):
         raise TypeError(f"save: expected a module or a dictionary of tensors, got {type(named).__name__}")
+    if METADATA in named:
+        raise ValueError(f"save: no tensor can have the name {METADATA!r}, under which the format keeps its text")
     arrays = {}
     for name, value in named.items():
         if not isinstance(value, Tensor | np.ndarray | np.generic | int | float):
@@ -48,7 +51,20 @@ def save(
     except Exception as error:  # the library raises various kinds for dtypes that the format lacks
         raise TypeError(f"save: these tensors can't be written to a safetensors file: {error}") from error
     with _files.replacing(path) as file:
-        file.write(data)
+        header, rest = _ordered(data)
+        file.write(header)
+        file.write(rest)
+
+
+def _ordered(data: bytes) -> tuple[bytes, memoryview]:
+    """A file's header, its text in the order of the names, and the rest: the library's writer orders it by chance."""
+    end = 8 + int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:end])
+    text = header.pop(METADATA, {})
+    entries = sorted(header.items(), key=lambda item: (item[1]["data_offsets"], item[0]))
+    written = json.dumps({METADATA: dict(sorted(text.items())), **dict(entries)}, separators=(",", ":")).encode()
+    written += b" " * (-len(written) % 8)  # the format asks for data that begin at a multiple of 8
+    return len(written).to_bytes(8, "little") + written, memoryview(data)[end:]
 
 
 def load(path: str | os.PathLike[str]) -> dict[str, Tensor]:
@@ -73,7 +89,9 @@ def load_with_metadata(path: str | os.PathLike[str]) -> tuple[dict[str, Tensor],
     try:
         arrays = library.load(data)
         # The library's reader of bytes passes over the metadata; a length of 8 bytes precedes the header, which is JSON.
-        metadata = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")]).get("__metadata__", {})
+        metadata = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")]).get(METADATA) or {}
+        if any(type(text) is not str for text in metadata.values()):
+            raise ValueError("its metadata isn't text")
     except Exception as error:  # the library's own class, and others from NumPy for dtypes that it lacks
         raise ValueError(f"{path} is not a safetensors file, or is damaged or cut short: {error}") from error
     if metadata.get(CHECKSUM, _checksum(arrays)) != _checksum(arrays):

@@ -12,7 +12,7 @@ import numpy as np
 
 from adjoint.derive import PULLBACK, expand, one_cotangent, reverse
 from adjoint.graph import Located, Node, Scope, mode, topological
-from adjoint.graph.collector import collector_paused
+from adjoint.graph.collector import without_collector
 from adjoint.picture.flow import MAX_PROBES, Flow, compute, is_leaf, shown_inputs, slopes
 from adjoint.picture.program import Program, program_of
 from adjoint.primitives.core import FULL, IDENTITY, LEAF, PLACEHOLDER, SELECT, VERSION
@@ -245,8 +245,9 @@ def build(
     variables_only: leave out what has no name. compare: finite differences for each leaf. live: with the
     program that a page computes. Nothing of the graph is changed or kept.
     """
-    with collector_paused():
-        return _build(root, wrt, dict(names or {}), cotangent, gradients, plumbing, variables_only, compare, live)
+    return without_collector(
+        _build, root, wrt, dict(names or {}), cotangent, gradients, plumbing, variables_only, compare, live
+    )
 
 
 def _build(

@@ -75,7 +75,7 @@ def graph_data(picture: Picture, folded: Collection[str], graphviz: ModuleType |
     """A picture as its page holds it."""
     repeated = [key for key, group in picture.groups.items() if group.turns]
     picture = fold(picture, repeated if len(picture.boxes) > LIMIT else (), LIMIT)
-    folded = [key for key in folded if key in picture.groups]
+    folded = [key for key in picture.groups if key in folded]
     sizes = {key: box_size(picture, box) for key, box in picture.boxes.items()}
     states = {"": ()} | {",".join(sorted(c)): c for c in (tuple(folded), tuple(_outermost(picture)))}
     return {

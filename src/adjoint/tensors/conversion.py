@@ -19,7 +19,7 @@ from adjoint.tensors.named import Named
 from adjoint.tensors.pending import force_array
 from adjoint.unknown import Unknown
 
-__all__ = ["a", "array_node", "as_node", "dtype_of", "stacked", "traced_leaf"]
+__all__ = ["a", "array_node", "as_node", "dtype_of", "read_only", "stacked", "traced_leaf"]
 
 
 def as_node(x: Any, beside: DType | None = None) -> Node:
@@ -76,7 +76,7 @@ def array_node(x: Any, dtype: DType | None, copy: bool | None, variable: Variabl
         _check_real(array.dtype.kind, chosen)
         with np.errstate(all="ignore"):
             array = copied(array, chosen.dtype)
-    elif copy or (copy is None and _writable(array)):
+    elif copy or (copy is None and _may_change(array)):
         array = copied(array, chosen.dtype)
     return leaf(array, array_type(array.shape, chosen), variable)
 
@@ -166,12 +166,26 @@ def dtype_of(dtype: Any) -> DType:
         raise explained(error, "dtype") from None
 
 
-def _writable(array: Any) -> bool:
-    while isinstance(array, np.ndarray):
+class Value(np.ndarray[Any, Any]):
+    """A tensor's array, as what its read-only views are made from: it tells them from views of others' memory."""
+
+    __slots__ = ()
+
+
+def read_only(array: Any) -> Any:
+    """A view that can't be made writable: it is one of a read-only buffer."""
+    return np.asarray(memoryview(array.view(Value)).toreadonly())
+
+
+def _may_change(array: Any) -> bool:
+    """Whether somebody may write into an array, now or later: unless it is known to lie in what never changes, which are
+    `bytes` and the values of tensors. An array that is read-only may be a view, and may be made writable again."""
+    while isinstance(array, np.ndarray) and type(array) is not Value:
         if array.flags.writeable:
             return True
         array = array.base
-    return False
+    owner = array.obj if isinstance(array, memoryview) and array.readonly else array
+    return type(owner) not in (bytes, Value)
 
 
 def _from_python(x: Any, default: bool) -> Any:

@@ -8,6 +8,7 @@ from sys import _getframe
 from types import FrameType
 from typing import Any
 
+from adjoint._setting import Setting
 from adjoint.graph import MODE, Mode, Node, Scope, get_mode
 from adjoint.graph.node import Located
 from adjoint.primitives.core import ON_WIDENING
@@ -89,19 +90,16 @@ def warn_of_widening() -> None:
 ON_WIDENING.append(warn_of_widening)
 
 
-class recording_at_user:
+class recording_at_user(Setting[Mode]):
     """Give what is recorded inside the user's line as its site."""
+
+    def __init__(self) -> None:
+        super().__init__(MODE)
 
     def __enter__(self) -> None:
         outer = get_mode()
-        self.token = None
         frame = user_frame(2) if outer.site is None else None
-        if frame is not None:
-            self.token = MODE.set(Mode(outer.grad, frame.f_code, frame.f_lasti))
-
-    def __exit__(self, *error: Any) -> None:
-        if self.token is not None:
-            MODE.reset(self.token)
+        self.set(outer if frame is None else Mode(outer.grad, frame.f_code, frame.f_lasti))
 
 
 def enter_scope(name: str, frame: FrameType | int, user: bool = False) -> Any:
@@ -117,7 +115,11 @@ def enter_scope(name: str, frame: FrameType | int, user: bool = False) -> Any:
         found = user_frame(frame + 1) if isinstance(frame, int) else frame
         if found is not None:
             code, offset = found.f_code, found.f_lasti
-    return MODE.set(Mode(outer.grad, Scope(name, code, offset, parent, user), 0))
+    try:
+        return MODE.set(Mode(outer.grad, Scope(name, code, offset, parent, user), 0))
+    except BaseException:  # of a signal's handler, right after
+        MODE.set(outer)
+        raise
 
 
 leave_scope = MODE.reset

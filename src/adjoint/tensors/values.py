@@ -11,6 +11,7 @@ import numpy as np
 
 from adjoint.composites import shaping
 from adjoint.primitives import elementwise
+from adjoint.tensors.conversion import read_only
 from adjoint.tensors.leaving import leave, leave_unasked
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import Named, recorded
@@ -34,20 +35,14 @@ class Values(Named):
         return node.value
 
     def numpy(self) -> np.ndarray[Any, Any]:
-        """The value as a read-only NumPy array that shares the tensor's memory.
+        """The value as a NumPy array that shares the tensor's memory. It is read-only, and can't be made writable.
 
         Raises RuntimeError in a function that is being differentiated by what the tensor depends on.
         """
         array = self._array()
         if self.node.tracked:
             leave(self.node, "numpy()")
-        return self._view(array)
-
-    @staticmethod
-    def _view(array: Any) -> np.ndarray[Any, Any]:
-        view = array.view()
-        view.flags.writeable = False
-        return view  # type: ignore[no-any-return]
+        return read_only(array)  # type: ignore[no-any-return]
 
     def item(self) -> Any:
         """The value of a tensor with one element as a Python number.
@@ -75,7 +70,7 @@ class Values(Named):
         return nested
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        array = self._view(self._array())
+        array: np.ndarray[Any, Any] = read_only(self._array())
         if self.node.tracked:
             leave_unasked(self.node, "np.asarray()", _getframe(1))
         if dtype is not None and array.dtype != dtype:

@@ -7,7 +7,6 @@ metadata, with the names of the tensors in their places.
 from __future__ import annotations
 
 import contextlib
-import glob
 import json
 import os
 import secrets
@@ -20,7 +19,7 @@ import numpy as np
 from adjoint import _files, interop, random
 from adjoint.tensors import Tensor
 
-__all__ = ["DamagedCheckpoint", "load_checkpoint", "previous", "remove_leftovers", "save_checkpoint"]
+__all__ = ["DamagedCheckpoint", "load_checkpoint", "previous", "save_checkpoint"]
 
 STATE = "adjoint checkpoint"  # the metadata that holds the JSON
 RANDOM = "random generator"
@@ -54,6 +53,10 @@ def save_checkpoint(path: str | os.PathLike[str], **parts: Any) -> None:
         name: _pack(_state(part), name, tensors) for name, part in {**parts, RANDOM: random.default_generator}.items()
     }
     target = Path(path)
+    if _files.is_stream(target):
+        raise OSError(
+            f"can't write the checkpoint {target}: it is no file (a device or a pipe), and could not be read again"
+        )
     try:
         fresh = target.with_name(f".{target.name}.{secrets.token_hex(4)}.new")
         try:
@@ -86,7 +89,10 @@ def load_checkpoint(
         raise DamagedCheckpoint(str(error)) from error
     if STATE not in metadata:
         raise ValueError(f"{path} holds weights only, not a checkpoint; ad.load(path) reads them")
-    states = {name: _unpack(value, tensors) for name, value in json.loads(metadata[STATE]).items()}
+    try:
+        states = {name: _unpack(value, tensors) for name, value in json.loads(metadata[STATE]).items()}
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        raise DamagedCheckpoint(f"{path} is damaged: what it says of its tensors can't be read ({error!r})") from error
     wanted = {**parts, RANDOM: random.default_generator}
     missing = sorted(set(wanted) - set(states))
     if missing:
@@ -114,15 +120,6 @@ def load_checkpoint(
 def previous(path: str | os.PathLike[str]) -> Path:
     """Where the checkpoint before the last is kept."""
     return Path(path).with_name(f"{Path(path).stem}.previous{Path(path).suffix}")
-
-
-def remove_leftovers(path: str | os.PathLike[str]) -> None:
-    """Delete the unfinished files of a run that was killed while it saved."""
-    target = Path(path)
-    for leftover in target.parent.glob(f".*{glob.escape(target.name)}.*"):
-        if leftover.suffix in (".new", ".link", ".partial"):
-            with contextlib.suppress(OSError):
-                leftover.unlink()
 
 
 def _keep(target: Path) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from adjoint import _optional, interop, nn
+from adjoint import _files, _optional, interop, nn
 
 from .networks import build
 
@@ -30,6 +30,7 @@ def prepare(out: str | os.PathLike[str]) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
+        _files.remove_leftovers(folder)
     except OSError as error:
         raise OSError(f"can't write into the folder {folder}: {error.strerror or error}") from error
     return folder
@@ -57,10 +58,10 @@ def load_network(path: str | os.PathLike[str]) -> tuple[nn.Module, str, Mapping[
     tensors, metadata = interop.load_with_metadata(path)
     if NETWORK not in metadata:
         raise ValueError(f"{path} doesn't say which network its weights are of; `adjoint train` writes files that do")
-    name, options = metadata[NETWORK], json.loads(metadata[OPTIONS])
-    model = build(name, **{key: value for key, value in options.items() if key != "characters"})
     try:
+        name, options = metadata[NETWORK], json.loads(metadata[OPTIONS])
+        model = build(name, **{key: value for key, value in options.items() if key != "characters"})
         model.load_state_dict(tensors)
-    except ValueError as error:
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         raise ValueError(f"{path}: {error}") from error
     return model.eval(), name, options

@@ -23,6 +23,7 @@ class JsonLines:
 
     def __init__(self, path: str | os.PathLike[str], after: int | None = None) -> None:
         kept = [] if after is None else _lines(Path(path), after)
+        _files.remove_leftovers(Path(path).parent, Path(path).name)
         with _files.replacing(path) as file:
             file.write("".join(kept).encode())
         self._file = open(path, "a", encoding="utf-8")  # noqa: SIM115  (held open until `close`)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint import _files
 from adjoint.api.jit import jit
 from adjoint.api.modes import deterministically, no_grad
 from adjoint.nn import Module
@@ -21,7 +22,7 @@ from adjoint.nn.utils import clip_grad_norm_
 from adjoint.optim import AveragedModel, LRScheduler, Optimizer
 from adjoint.tensors import Tensor
 
-from .checkpoints import DamagedCheckpoint, load_checkpoint, previous, remove_leftovers, save_checkpoint
+from .checkpoints import DamagedCheckpoint, load_checkpoint, previous, save_checkpoint
 from .history import Epoch, History, describe
 from .interrupt import StopOnInterrupt
 from .log import JsonLines
@@ -213,7 +214,7 @@ class Run:
         """Go on from the checkpoint, or from the one before it where that is damaged; without one, from the start."""
         assert self.checkpoint is not None
         path = Path(self.checkpoint)
-        remove_leftovers(path)
+        _files.remove_leftovers(path.parent, path.name)
         if not path.exists() and not previous(path).exists():
             self.shown.line(f"no checkpoint {path} yet: training from the start")
             return

@@ -12,6 +12,10 @@ from typing import Any
 from adjoint import _optional
 from adjoint.execution.interrupts import Uninterrupted
 
+ROOM, ROOM_PER_CHARACTER = 1 << 25, 40  # bytes that LLVM takes for a module, at most about twice what was measured
+ENGINE_BYTES = 60_000  # what an engine takes beside its code
+
+resource: Any = _optional.try_load("resource")  # Windows has none
 lock = threading.RLock()  # held for every call of LLVM
 _state: dict[str, Any] = {}
 
@@ -28,7 +32,10 @@ def binding() -> Any:
 
 
 def _load() -> Any:
-    llvm = _optional.try_load("llvmlite.binding")
+    try:
+        llvm = _optional.try_load("llvmlite.binding")
+    except OSError:  # there isn't enough memory to load the library
+        return None
     if llvm is None:
         return None
     try:
@@ -78,8 +85,9 @@ def attributes(bits: int) -> str:
 class Library:
     """Compiled functions, alive as long as this object."""
 
-    def __init__(self, engine: Any) -> None:
+    def __init__(self, engine: Any, size: int) -> None:
         self.engine = engine
+        self.nbytes = ENGINE_BYTES + 2 * size  # about what it takes, with object code of that size
 
     def address(self, name: str) -> int:
         with lock:
@@ -99,7 +107,27 @@ def link(contents: bytes) -> Library:
         engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())  # which the engine then owns
         engine.add_object_file(llvm.ObjectFileRef.from_data(contents))
         engine.finalize_object()
-    return Library(engine)
+    return Library(engine, len(contents))
+
+
+def _check_room(size: int) -> None:
+    """Raise MemoryError where the process's limits leave too little to compile so many characters: LLVM, when it gets no
+    memory, ends the process."""
+    if resource is None:
+        return
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            pages = [int(number) for number in file.read().split()]
+    except OSError:  # only Linux has it
+        return
+    needed = ROOM + ROOM_PER_CHARACTER * size
+    for kind, used in ((resource.RLIMIT_AS, pages[0]), (resource.RLIMIT_DATA, pages[5])):
+        limit, _ = resource.getrlimit(kind)
+        if limit != resource.RLIM_INFINITY and limit - used * resource.getpagesize() < needed:
+            raise MemoryError(
+                f"compiling may take {needed / 1e6:.0f} MB, and the process's limit (ulimit -v or -d) leaves less; raise it, "
+                "or set ADJOINT_BACKEND=numpy"
+            )
 
 
 def _machine() -> Any:
@@ -112,6 +140,7 @@ def object_code(text: str) -> bytes:
     """A module's object code. Raises RuntimeError where LLVM rejects the module."""
     with lock, Uninterrupted():
         llvm = binding()
+        _check_room(len(text))
         # One machine writes all code: what it knows of the processor takes 0.7 MB, and half the time for a small module.
         if "writer" not in _state:
             _state["writer"] = _machine()

@@ -161,6 +161,7 @@ class Linker:
         self.close()
         self.keep += list({id(kernel): kernel for kernel in found.values()}.values())
         self.keep += [_tiles[tile, compiler.vector_bits()] for tile in _tiles_of(self.table.positions)]
+        self.nbytes = sum({id(k.code.library): k.code.library.nbytes for k in found.values()}.values())
         self.arguments = np.array(self.blocks or [0], np.int64)
         self.calls = np.array(self.rows, np.int64).reshape(-1, calls.CALL)
         self.calls[:, 1] = self.calls[:, 1] * 8 + self.arguments.ctypes.data

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.execution import threads
+from adjoint.execution.interrupts import Uninterrupted
 from adjoint.execution.native import code, compiler, pool_code
 from adjoint.execution.native.pool_code import CONDITION, JOB, MUTEX, OPEN, OPENMP, QUIT, SIZE, STATE
 
@@ -44,7 +45,7 @@ class Pool:
         count = threads.get_num_threads()
         if len(self.workers) >= count - 1 and self.code is not None:
             return count
-        with self.lock:
+        with Uninterrupted(), self.lock:  # a thread that isn't noted would never be waited for
             if self.code is None:
                 self.load()
             for k in range(len(self.workers) + 1, count):

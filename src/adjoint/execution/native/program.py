@@ -39,6 +39,7 @@ Array = np.ndarray[Any, Any]
 MAX_FRAMES = 4  # runs of one plan at the same time that leave their frames for later ones
 FOR_GOOD = 1000  # steps that are worth compiling whatever they are, where a plan is to be run again and again
 TAPE_FROM = 64  # steps on tiny arrays that are better interpreted by the tape machine than compiled
+UNIT_BYTES = 3000  # of Python's objects that describe what a slot became, and of frames
 LONGEST = 3000  # steps on single numbers: longer plans of them are for the interpreter, which groups them
 LONG = 1 << 16  # elements: from here on other Python threads may run meanwhile
 OWN_MEMORY = 1 << 14  # elements from which a host step writes into memory that comes back
@@ -62,7 +63,6 @@ def compile_plan(plan: Plan, for_good: bool = False) -> Native | Tape | None:
             return None
         tape = compile_tape(plan)
         if tape is not None:
-            plan.steps = []
             return tape
     return compile_nests(plan)
 
@@ -79,9 +79,7 @@ def compile_nests(plan: Plan) -> Native | None:
         return None
     recompute(fusion)
     join(fusion)
-    program = Native(fusion)
-    plan.steps = []  # the program holds what it needs of them
-    return program
+    return Native(fusion)
 
 
 class Native:
@@ -136,6 +134,12 @@ class Native:
         self.calls: list[tuple[Callable[..., Any] | None, Step | None]] = [
             (run, None) if step is None else (None, step) for _, step in linked.stretches
         ]
+
+    @property
+    def nbytes(self) -> int:
+        """About the bytes that it takes: machine code, which others may share, constants, and what describes its units."""
+        constants = sum([int(array.nbytes) for array in self.keep])
+        return self.linked.nbytes + constants + UNIT_BYTES * len(self.plan.types)
 
     # Preparation
 
@@ -287,20 +291,24 @@ class Native:
                 elif step is not None:
                     self.run_host(step, leaves, frame)
             if self.whole is not None:
-                return [env[root] for root in self.whole]
-            return [self.array(slot, leaves, frame) for slot in self.fusion.results]
+                results = [env[root] for root in self.whole]
+            else:
+                results = [self.array(slot, leaves, frame) for slot in self.fusion.results]
         finally:
             frame.env = {}
             frame.block = None
             if lent is not None:
                 give_back(lent)
-            if len(self.frames) < MAX_FRAMES:
-                self.frames.append(frame)
+        if len(self.frames) < MAX_FRAMES:  # not after an interrupt, which may have come before a failure was dealt with
+            self.frames.append(frame)
+        return results
 
     def fail(self, frame: Frame) -> None:
         """Raise what a segment has noted."""
         if frame.status.value:
-            raise RuntimeError(f"oneDNN failed with status {frame.status.value}: out of memory?")
+            if frame.status.value == 1:  # dnnl_out_of_memory
+                raise MemoryError("oneDNN has no memory left")
+            raise RuntimeError(f"oneDNN failed with status {frame.status.value}")
         check, index = frame.failure
         frame.failure[0] = 0
         axis, n = self.table.checks[check - 1]

@@ -20,7 +20,6 @@ from adjoint.execution.native import code, compiler, libraries
 from adjoint.execution.native.ir import ELEMENT, ITEMSIZE, Emitter, Value
 from adjoint.execution.native.lowering import LOWERED, is_lowered
 from adjoint.execution.plan import Plan, Step
-from adjoint.graph.collector import collector_paused
 
 Array = np.ndarray[Any, Any]
 
@@ -46,7 +45,7 @@ class Machine:
     """The functions compiled so far in this process, and the loop that calls them."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self.cases: dict[Case, int] = {}
         self.codes: list[code.Code] = []
         self.table: list[int] = []  # addresses of functions of the C library
@@ -74,8 +73,8 @@ class Machine:
         prologue = []
         for name, k in e.libm.items():
             if name not in self.positions:
-                self.positions[name] = len(self.table)
                 self.table.append(libraries.mathematics(name))
+                self.positions[name] = len(self.table) - 1  # after it is there: an interrupt may come before
             prologue += [f"  %libm{k}.at = getelementptr ptr, ptr %libm, i64 {self.positions[name]}",
                          f"  %libm{k} = load ptr, ptr %libm{k}.at"]  # fmt: skip
         text = "\n".join(
@@ -186,7 +185,8 @@ class Tape:
     alone = True
 
     def __init__(self, plan: Plan, cases: list[Case], slots: list[tuple[int, ...]], layout: Layout) -> None:
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
+        self.running = False
         self.arena = np.zeros(layout.size + ALIGNMENT, np.uint8)
         self.arena = self.arena[-address(self.arena) % ALIGNMENT :][: layout.size]
         base = address(self.arena)
@@ -222,20 +222,45 @@ class Tape:
             self.results.append(np.broadcast_to(array, plan.types[slot].shape))
         self.written: list[Any] = []
 
+    @property
+    def nbytes(self) -> int:
+        """About the bytes that it takes."""
+        return int(self.arena.nbytes + self.program.nbytes) + 500 * (len(self.leaves) + len(self.numbers))
+
     def station(self, partners: dict[int, int]) -> None:
         """A tape has no frame for one caller alone."""
 
     def run(self, leaves: list[Any], numbers: list[Any], masked: bool, donated: Collection[int] = ()) -> list[Any]:
         """The values of the outputs."""
-        with collector_paused(), self.lock:  # a finalizer that evaluates this very structure would wait for ever
-            for k, place in self.leaves:
-                place[...] = leaves[k]
-            if numbers != self.written or 0 in numbers:  # 0 equals -0
-                for place, number in zip(self.numbers, numbers, strict=True):
-                    place[...] = number
-                self.written = list(numbers)
-            machine.run(self.first, self.last, machine.pointers)
-            return [x.copy() for x in self.results]
+        with self.lock:
+            if self.running:
+                return self.run_between(leaves, numbers)
+            try:
+                self.running = True
+                return self.compute(leaves, numbers)
+            finally:
+                self.running = False
+
+    def compute(self, leaves: list[Any], numbers: list[Any]) -> list[Any]:
+        for k, place in self.leaves:
+            place[...] = leaves[k]
+        if numbers != self.written or 0 in numbers:  # 0 equals -0
+            self.written = []  # an interrupt may come before all of them are written
+            for place, number in zip(self.numbers, numbers, strict=True):
+                place[...] = number
+            self.written = list(numbers)
+        machine.run(self.first, self.last, machine.pointers)
+        return [x.copy() for x in self.results]
+
+    def run_between(self, leaves: list[Any], numbers: list[Any]) -> list[Any]:
+        """Run in the middle of a run of this thread, which a finalizer or a signal's handler has interrupted."""
+        before, written = self.arena.copy(), self.written
+        try:
+            self.written = []
+            return self.compute(leaves, numbers)
+        finally:
+            self.arena[...] = before
+            self.written = written
 
 
 class Layout:
