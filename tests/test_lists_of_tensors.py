@@ -16,6 +16,7 @@ import pytest
 
 import adjoint as ad
 from adjoint import nn
+from adjoint.graph import array_type
 
 F = nn.functional
 MATRIX = np.array([[0.3, 0.7], [0.5, 0.2]])
@@ -268,6 +269,12 @@ def test_dtypes_are_promoted_as_by_operators() -> None:
 def test_mistakes(mistake: Callable[[Any], Any]) -> None:
     with pytest.raises((TypeError, ValueError), match=r"test_lists_of_tensors\.py"):
         mistake(ad.variable(1.0))
+
+
+def test_no_shape_holds_a_tensor() -> None:
+    for size in (ad.tensor(2.0), ad.tensor(2), 2.0):
+        with pytest.raises(TypeError, match="a shape is made of integers"):
+            array_type((3, size), ad.float32)
 
 
 def test_a_new_variable_starts_a_new_history() -> None:

@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Callable
 from contextlib import contextmanager
 from contextvars import ContextVar
+from numbers import Integral
 from types import CodeType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -36,9 +37,13 @@ class ArrayType:
         self.ndim = len(shape)
         self.inexact = dtype.inexact
         self.real_inexact = dtype.kind == "f"
-        size = 1
+        size: Any = 1
         for n in shape:
             size *= n
+        if type(size) is not int and not isinstance(size, Integral):
+            raise TypeError(
+                f"a shape is made of integers, got {shape}"
+            )  # a tensor among them would be in every sum of sizes
         self.size = size
         self.code = next(_codes)
         self.zero: Node | None = None  # the constant 0 of this type, made when first asked for
