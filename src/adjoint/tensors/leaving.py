@@ -169,7 +169,7 @@ READERS = (
     "numpy.testing", "matplotlib", "mpl_toolkits", "logging", "adjoint.plot", "adjoint.picture", "adjoint.debug",
     "adjoint.interop", "adjoint.train", "adjoint.cli",
 )  # fmt: skip
-_PASSED = ("numpy", "contextlib", "functools")
+_PASSED = ("numpy", "contextlib", "functools", "adjoint.tensors")
 _CONVERSIONS = frozenset({"float", "int", "complex"})
 _READING = frozenset(
     {"print", "str", "repr", "format", "isnan", "isfinite", "isinf", "isclose", "debug", "info", "warning", "error"}
