@@ -37,11 +37,9 @@ class ArrayType:
         size: Any = 1
         for n in shape:
             size *= n
-        if type(size) is not int and not isinstance(size, Integral):
-            raise TypeError(
-                f"a shape is made of integers, got {shape}"
-            )  # a tensor among them would be in every sum of sizes
-        self.size = size
+        if not isinstance(size, Integral):  # a tensor among the sizes would be in every later sum of sizes
+            raise TypeError(f"a shape is made of integers, got {shape}")
+        self.size = int(size)
         self.code = next(_codes)
         self.zero: Node | None = None  # the constant 0 of this type, made when first asked for
 
