@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import ContextDecorator
+from functools import partial
 from typing import Any, TypeVar
 
-from adjoint._setting import Setting
+from adjoint._setting import Base, Setting
 from adjoint.execution.tiers import tiers
 from adjoint.graph import MODE, Mode, get_mode
 
@@ -84,12 +85,21 @@ def is_deterministic() -> bool:
     return tiers.deterministic
 
 
-@contextmanager
-def deterministically() -> Iterator[None]:
-    """Inside, `set_deterministic` is on; also a decorator. Afterwards it is as it was."""
-    before = tiers.deterministic
-    tiers.deterministic = True
-    try:
-        yield
-    finally:
-        tiers.deterministic = before
+class deterministically(ContextDecorator, Base):  # type: ignore[misc]
+    """Inside, `set_deterministic` is on; also a decorator. Afterwards it is as it was, whatever interrupts: see `Setting`."""
+
+    closed = True
+
+    def __init__(self) -> None:
+        self.befores: list[bool] = []
+        restore = partial(setattr, tiers, "deterministic")
+        self.close = partial(next, map(restore, iter(self.befores.pop, None)))
+
+    def __enter__(self) -> None:
+        before = tiers.deterministic
+        try:
+            self.befores.append(before)
+            tiers.deterministic = True
+        except BaseException:  # of a signal's handler
+            tiers.deterministic = before
+            raise

@@ -275,7 +275,8 @@ def _backward(loop: Loop, wanted: tuple[bool, ...], given: tuple[bool, ...]) -> 
 def _vjp(w: Any, node: Node, wants: Sequence[bool]) -> list[Node | None]:
     # With G(p, u) = J(p)ᵀu: ⟨w, G⟩ = ⟨J(p)w, u⟩, so its derivative by u is J(p)w, and that by p is a reverse pass of J(p)w.
     loop, places, given, inputs, u = _split(node)
-    with _Marked(inputs) as marked:
+    marked = _Marked(inputs)
+    with mode(grad=True):
         dots = loop.pushforward(marked.nodes, _placed(w, places, len(inputs)))
         outputs = [dots[j] for j in given]
         found = marked.reverse(outputs, u) if any(wants[: len(inputs)]) else [None] * len(inputs)
@@ -287,7 +288,8 @@ def _linear(w: Any, node: Node, wants: Sequence[bool]) -> list[Node | None]:
 
     def push(nodes: Nodes, tangents: Sequence[Node | None]) -> list[Node | None]:
         p, u = nodes[: len(inputs)], nodes[len(inputs) :]
-        with _Marked(p) as marked:
+        marked = _Marked(p)
+        with mode(grad=True):
             dots = loop.pushforward(marked.nodes, tangents[: len(inputs)])
             results = loop.record(marked.nodes)
             outputs = [*[dots[j] for j in given], *[results[j] for j in given]]
@@ -298,20 +300,12 @@ def _linear(w: Any, node: Node, wants: Sequence[bool]) -> list[Node | None]:
 
 
 class _Marked:
-    """Inputs as nodes to differentiate by, tracked in the block that they are used in; `freed` puts the inputs back."""
+    """Inputs as nodes to differentiate by, where gradients are on. `freed` puts the inputs back."""
 
     def __init__(self, inputs: Nodes) -> None:
         self.inputs = inputs
-
-    def __enter__(self) -> _Marked:
         self.grad = get_mode().grad
-        self.block = mode(grad=True)
-        self.block.__enter__()
-        self.nodes = [marker(x, tracked=True) if x.dtype.inexact else x for x in self.inputs]
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self.block.__exit__(*error)
+        self.nodes = [marker(x, tracked=True) if x.dtype.inexact else x for x in inputs]
 
     def reverse(self, outputs: Sequence[Node | None], u: Sequence[Node | None]) -> list[Node | None]:
         """The cotangents of the inputs."""
@@ -349,7 +343,8 @@ def _batch(b: Any, node: Node, xs: list[Node], mapped: list[bool]) -> list[Node]
     loop, places, given, inputs, _ = _split(node)
     whole = b.all_mapped(xs, mapped)
     count = len(inputs)
-    with _Marked(whole[:count]) as marked:
+    marked = _Marked(whole[:count])
+    with mode(grad=True):
         made = loop.batched(b, marked.nodes)
         found = marked.reverse([made[j] for j in given], whole[count:])
     results = marked.freed([found[i] for i in places])

@@ -184,7 +184,7 @@ class Optimizer(tracing.Watched):
     def _descend(self) -> None:
         changed: list[Tensor] = []
         states = iter(self.state)
-        with evaluated_soon():
+        with evaluated_soon() as soon:
             for group in self.param_groups:
                 for parameter, state in zip(group["params"], states, strict=False):
                     gradient = parameter.grad
@@ -196,7 +196,7 @@ class Optimizer(tracing.Watched):
                     changed.append(parameter)
                     if state:
                         changed += [value for value in state.values() if isinstance(value, Tensor)]
-        settle([tensor.node for tensor in changed])
+        settle([tensor.node for tensor in changed], soon.weight)
 
     def _begin(self, parameter: Tensor, state: State, group: Group) -> None:
         """Fill the state of a parameter. It is there from then on, also where this step is only traced."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adjoint import tracing
+from adjoint._setting import Setting
 from adjoint.execution import ValueNeededError
 from adjoint.execution.evaluate import evaluate
 from adjoint.graph import Node, topological
@@ -60,8 +62,11 @@ def accumulating(tensor: Named) -> None:
     _accumulators[id(tensor)] = weakref.ref(tensor)
 
 
-def settle(nodes: Sequence[Node]) -> None:
-    """Evaluate nodes together with what is being accumulated, so that a loop of updates never piles up."""
+def settle(nodes: Sequence[Node], weight: int | None = None) -> None:
+    """Evaluate nodes together with what is being accumulated, so that a loop of updates never piles up. `weight` is that of
+    what else was recorded since the last look, where what belongs to the nodes isn't to count."""
+    if weight is not None:
+        _recorded_since[0] = weight
     if tracing.active() is not None:
         return  # nothing has a value there, and nothing piles up
     pending = []
@@ -88,19 +93,20 @@ LOOK_AFTER = 1 << 22  # elements, each operation counting as 1024 more
 LONG_PENDING = 2048  # nodes
 LARGE_PENDING = 1024  # nodes, of more than LOOK_AFTER elements together
 _recorded_since = [0, 0]  # the weight of what was recorded since the last look; how many looks there were
-_settling = [0]  # how many optimizers are recording steps that they will evaluate
+# Whether an optimizer is recording a step that it will evaluate.
+SETTLING: ContextVar[bool] = ContextVar("adjoint_settling", default=False)
 
 
-class evaluated_soon:
-    """Inside, what is recorded isn't counted: the caller evaluates it, and always the same structure."""
+class evaluated_soon(Setting[bool]):
+    """Inside, nothing is evaluated because much is pending: the caller gives it, and the `weight` from before, to `settle`."""
 
-    def __enter__(self) -> None:
+    def __init__(self) -> None:
+        super().__init__(SETTLING)
+
+    def __enter__(self) -> evaluated_soon:
         self.weight = _recorded_since[0]
-        _settling[0] += 1
-
-    def __exit__(self, *error: object) -> None:
-        _settling[0] -= 1
-        _recorded_since[0] = self.weight
+        self.set(True)
+        return self
 
 
 def count_pending(node: Node) -> None:
@@ -110,7 +116,7 @@ def count_pending(node: Node) -> None:
     """
     state = _recorded_since
     state[0] += node.type.size + 1024
-    if state[0] >= LOOK_AFTER and not _settling[0] and tracing.active() is None:
+    if state[0] >= LOOK_AFTER and not SETTLING.get() and tracing.active() is None:
         state[1] += 1
         state[0] = -1031 * (state[1] % 13)  # not in step with a loop: every operation of it gets its turn
         pending = elements = 0

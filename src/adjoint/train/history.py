@@ -14,12 +14,13 @@ __all__ = ["Epoch", "History", "describe", "percent", "short"]
 
 @dataclasses.dataclass
 class Epoch:
-    """What came out of an epoch: its number from 1, its mean loss, what `validate` measured, its seconds."""
+    """What came out of an epoch: its number from 1, its mean loss, what `validate` measured, and the seconds that it took in
+    this run (0 where a run before it did the epoch)."""
 
     number: int
     loss: float
     metrics: dict[str, float]
-    seconds: float
+    seconds: float = 0.0
 
 
 @dataclasses.dataclass
@@ -39,7 +40,7 @@ class History:
 
     @property
     def seconds(self) -> float:
-        """How long the epochs took together."""
+        """How long the epochs of this run took together."""
         return sum(epoch.seconds for epoch in self.epochs)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
@@ -48,11 +49,12 @@ class History:
         return {"text/plain": text, "text/html": f"<pre>{html.escape(text)}</pre>{_curve(self.losses)}"}
 
     def state_dict(self) -> dict[str, Any]:
-        """What a resumed run goes on from."""
+        """What a resumed run goes on from. No times are in it, so that equal runs leave equal bytes."""
+        epochs = [{"number": x.number, "loss": x.loss, "metrics": x.metrics} for x in self.epochs]
         return {
             "losses": np.asarray(self.losses, np.float64),
             "rates": np.asarray(self.rates, np.float64),
-            "epochs": [dataclasses.asdict(epoch) for epoch in self.epochs],
+            "epochs": epochs,
             "stopped_early": self.stopped_early,
         }
 

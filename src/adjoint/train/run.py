@@ -55,7 +55,6 @@ class Run:
     compiled: bool
     history: History = dataclasses.field(default_factory=History)
     first: int = 0  # how many steps were done when the epoch at hand began
-    spent: float = 0.0  # seconds that the epoch at hand took before the run was resumed
 
     def __post_init__(self) -> None:
         self.rates = [group["lr"] for group in self.optimizer.param_groups]
@@ -86,7 +85,7 @@ class Run:
 
     def _epoch(self, stop: StopOnInterrupt, log: JsonLines | None) -> None:
         number = len(self.history.epochs) + 1
-        started = time.perf_counter() - self.spent
+        started = time.perf_counter()
         self.model.train()
         self.shown.start(number, self.epochs, self.steps)
         for batch in self._batches():
@@ -98,13 +97,11 @@ class Run:
             if stop.requested:
                 break
             if self.every is not None and self.step % self.every == 0:
-                self.spent = time.perf_counter() - started
                 self.save()
         if self.step == self.first:
             raise ValueError("fit: the data has no batches (an iterator serves for one epoch only)")
         if stop.requested:  # before the epoch is closed: who resumes goes on in the middle of it
             self.history.interrupted = True
-            self.spent = time.perf_counter() - started
             self.save()
         self._close(number, started, log)
 
@@ -168,7 +165,7 @@ class Run:
             history.stopped_early = self.stopping.update(number, {"loss": mean, **metrics}, self._measured())
         if isinstance(self.schedule, LRScheduler) and self.schedule_each == "epoch":
             self.schedule.step()
-        self.first, self.spent = self.step, 0.0
+        self.first = self.step
         self.save()
 
     def _measured(self) -> Module:
@@ -207,8 +204,7 @@ class Run:
     def save(self) -> None:
         """Write the checkpoint, if there is to be one."""
         if self.checkpoint is not None:
-            place = {"first": self.first, "spent": self.spent}
-            save_checkpoint(self.checkpoint, place=place, settings=self.settings, **self._parts())
+            save_checkpoint(self.checkpoint, place={"first": self.first}, settings=self.settings, **self._parts())
 
     def restore(self) -> None:
         """Go on from the checkpoint, or from the one before it where that is damaged; without one, from the start."""
@@ -227,7 +223,7 @@ class Run:
             found = self._load(previous(path))
             if path.exists():  # else the next save would keep the damaged one, and give up the good one
                 path.replace(path.with_name(f"{path.stem}.damaged{path.suffix}"))
-        self.first, self.spent = found["place"]["first"], found["place"]["spent"]
+        self.first = found["place"]["first"]
         self.history.resumed_at = self.step
         if len(self.history.epochs) < self.epochs:
             self.shown.line(f"resumed at step {self.step}, in epoch {len(self.history.epochs) + 1}")
