@@ -1,0 +1,126 @@
+"""Loops that are said: `scan` and `while_loop` with their gradients, beside JAX's and CasADi's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from benchmarks.arrays import jitted, sums
+from benchmarks.harness import Case, Work
+
+STEPS = 1000
+RATES = np.array([1.5, 1.0, 1.0, 3.0])  # of Lotka and Volterra's equations
+LENGTH, START = 0.01, (1.0, 1.0)
+
+
+def runge_kutta(field: Callable[[Any, Any], Any], p: Any, y: Any) -> Any:
+    """One step of the classical method of fourth order."""
+    a = field(p, y)
+    b = field(p, y + LENGTH / 2 * a)
+    c = field(p, y + LENGTH / 2 * b)
+    d = field(p, y + LENGTH * c)
+    return y + LENGTH / 6 * (a + 2 * b + 2 * c + d)
+
+
+def lotka_volterra(stack: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+    return lambda p, y: stack([p[0] * y[0] - p[1] * y[0] * y[1], p[2] * y[0] * y[1] - p[3] * y[1]])
+
+
+def orbit_ours(ad: Any) -> Case:
+    field = lotka_volterra(ad.stack)
+
+    def end(p: Any) -> Any:
+        start = ad.tensor(START, dtype="float64")
+        return ad.scan(lambda y, _: (runge_kutta(field, p, y), None), start, length=STEPS)[0].sum()
+
+    return jitted(ad, end, RATES)
+
+
+def orbit_jax(jax: Any) -> Case:
+    field = lotka_volterra(jax.numpy.stack)
+
+    def end(p: Any) -> Any:
+        start = jax.numpy.asarray(START, float)
+        return jax.lax.scan(lambda y, _: (runge_kutta(field, p, y), None), start, None, length=STEPS)[0].sum()
+
+    return jitted(jax, end, RATES)
+
+
+def orbit_casadi(ca: Any) -> Case:
+    """Its interpreter of scalar graphs, the whole loop written out; called with buffers of its own."""
+    p = ca.SX.sym("p", 4)
+    y = ca.DM(START)
+    field = lotka_volterra(lambda parts: ca.vertcat(*parts))
+    for _ in range(STEPS):
+        y = runge_kutta(field, p, y)
+    end = ca.sum1(y)
+    function = ca.Function("orbit", [p], [end, ca.gradient(end, p)])
+    buffer, trigger = function.buffer()
+    value, gradient, given = np.zeros(1), np.zeros(4), RATES.copy()
+    buffer.set_arg(0, given.data)
+    buffer.set_res(0, value.data)
+    buffer.set_res(1, gradient.data)
+
+    def run(_: Any) -> Any:
+        assert buffer is not None and given is not None  # CasADi holds their addresses: they stay alive with this
+        trigger()
+        return value, gradient
+
+    return Case(run, check=lambda: sums(run(0)))
+
+
+LONG = 10_000
+
+
+def swing(module: Any, a: Any, carry: Any) -> Any:
+    x, v, k = carry
+    return x + 1e-3 * v, v - 1e-3 * (a[0] * module.sin(x) + a[1] * v), k + 1
+
+
+def pendulum_ours(memory: int | None) -> Callable[[Any], Case]:
+    def build(ad: Any) -> Case:
+        def angle(a: Any) -> Any:
+            return ad.while_loop(
+                lambda c: c[2] < LONG, lambda c: swing(ad, a, c), (1.0 + 0 * a[0], 0 * a[0], 0), memory=memory
+            )[0]
+
+        return jitted(ad, angle, np.array([9.81, 0.1]))
+
+    return build
+
+
+def pendulum_jax(jax: Any) -> Case:
+    """JAX's while_loop has no reverse mode: a scan of as many steps."""
+
+    def angle(a: Any) -> Any:
+        start = (1.0 + 0 * a[0], 0 * a[0], 0)
+        return jax.lax.scan(lambda c, _: (swing(jax.numpy, a, c), None), start, None, length=LONG)[0][0]
+
+    return jitted(jax, angle, np.array([9.81, 0.1]))
+
+
+WORKS = [
+    Work(
+        "1,000 steps of Runge-Kutta by scan, gradient",
+        0.5,
+        {"adjoint": orbit_ours, "jax": orbit_jax, "casadi": orbit_casadi},
+        unit="µs",
+        tolerance=1e-7,
+    ),
+    Work(
+        "while_loop of 10,000 steps, gradient",
+        1.0,
+        {"adjoint": pendulum_ours(None), "jax": pendulum_jax},
+        unit="µs",
+        tolerance=1e-7,
+    ),
+    Work(
+        "while_loop of 10,000 steps within 100 carries, gradient",
+        1.0,
+        {"adjoint": pendulum_ours(100), "jax": pendulum_jax},
+        unit="µs",
+        tolerance=1e-7,
+    ),
+]
