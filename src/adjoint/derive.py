@@ -56,9 +56,10 @@ def _accumulate(
     for y, u in zip(outputs, cotangents, strict=True):
         if u is not None and y in active:
             cotangent[y] = add(cotangent[y], u) if y in cotangent else u
-    inner = Mode(get_mode().grad)
-    token = MODE.set(inner)
-    try:
+    outer = get_mode()
+    inner = Mode(outer.grad)
+    try:  # from before the mode is set: a signal's handler may come right after
+        MODE.set(inner)
         for node in reversed(order):
             u = get(node)
             if u is None and node not in several:
@@ -88,7 +89,7 @@ def _accumulate(
                         old = get(x)
                         cotangent[x] = v if old is None else add(old, v)
     finally:
-        MODE.reset(token)
+        MODE.set(outer)
     return cotangent
 
 

@@ -76,11 +76,12 @@ def vmap(f: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Callab
                     f"vmap: no argument is batched; in_axes={in_axes!r} leaves nothing to map over{at_user()}"
                 )
         example = placeholder(array_type((), ops.iota(1).dtype), f"a random number of {name} under vmap", False)
-        token = EXAMPLES.set((*EXAMPLES.get(), example))
-        try:
+        around = EXAMPLES.get()
+        try:  # from before it is set: a signal's handler may come right after
+            EXAMPLES.set((*around, example))
             out = f(*structure.unflatten(call), **keywords)
         finally:
-            EXAMPLES.reset(token)
+            EXAMPLES.set(around)
         nodes, out_structure = _output_nodes("vmap", out, derivative=False)
         with recording_at_user():
             stand_ins[example] = ops.iota(size)

@@ -116,7 +116,7 @@ def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., 
     (Tensor(8.), Tensor(12.), Tensor(120.))
     """
     inputs = Inputs("linearize", primals)
-    with differentiating(inputs.markers):
+    with mode(grad=True), differentiating(inputs.markers):
         out = f(*inputs.arguments())
     nodes, structure = _output_nodes("linearize", out)
     stand_ins = [placeholder(m.type, "a tangent") for m in inputs.markers]
@@ -157,7 +157,7 @@ def _transformed(operation: str, f: Callable[..., Any], argnums: Argnums, holomo
         call = list(args)
         for i, value in zip(positions, inputs.arguments(), strict=True):
             call[i] = value
-        with differentiating(inputs.markers):
+        with mode(grad=True), differentiating(inputs.markers):
             out = f(*call, **keywords)
         nodes, structure = _output_nodes(operation, out)
         _check(operation, nodes, inputs.markers, holomorphic)

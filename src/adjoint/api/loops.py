@@ -52,13 +52,14 @@ class _Traced:
     def __init__(self, name: str, f: Callable[..., Any], args: Sequence[Any], step: Node | None = None) -> None:
         token = enter_scope(name, 3, user=True)
         self.scope = get_mode().site
-        examples = EXAMPLES.set((*EXAMPLES.get(), step)) if step is not None else None
-        try:
+        around = EXAMPLES.get()
+        try:  # from before it is set: a signal's handler may come right after
+            if step is not None:
+                EXAMPLES.set((*around, step))
             with mode(grad=True):
                 self.result = f(*args)
         finally:
-            if examples is not None:
-                EXAMPLES.reset(examples)
+            EXAMPLES.set(around)
             leave_scope(token)
 
     def inside(self, node: Node) -> bool:

@@ -234,7 +234,7 @@ def value_and_grad(
         call = list(args)
         for i, value in zip(positions, inputs.arguments(), strict=True):
             call[i] = value
-        with differentiating(inputs.markers):
+        with mode(grad=True), differentiating(inputs.markers):
             out = f(*call, **keywords)
         aux = None
         if has_aux:
@@ -307,7 +307,7 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
     (Tensor(3.), Tensor(2.))
     """
     inputs = Inputs("vjp", primals)
-    with differentiating(inputs.markers):
+    with mode(grad=True), differentiating(inputs.markers):
         out = f(*inputs.arguments())
     nodes, structure = _output_nodes("vjp", out)
 
@@ -337,7 +337,7 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     if len(primals) != len(tangents):
         raise ValueError(f"jvp: {len(primals)} primals but {len(tangents)} tangents{at_user()}")
     inputs = Inputs("jvp", primals)
-    with differentiating(inputs.markers):
+    with mode(grad=True), differentiating(inputs.markers):
         out = f(*inputs.arguments())
     nodes, structure = _output_nodes("jvp", out)
     given: list[Node | None] = [None] * len(inputs.markers)

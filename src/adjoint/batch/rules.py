@@ -43,8 +43,8 @@ class Batch:
         wanted = [y for y in outputs if y is not None]
         outer = get_mode()
         inner = Mode(outer.grad)
-        token = MODE.set(inner)
-        try:
+        try:  # from before the mode is set: a signal's handler may come right after
+            MODE.set(inner)
             # what has a value depends on no example
             for node in topological(wanted, lambda x: x.value is None and x not in batched and x not in shared):
                 if node in batched or node in shared:
@@ -64,7 +64,7 @@ class Batch:
                 else:
                     batched[node] = rule_of(node.op)(self, node, inputs, mapped)
         finally:
-            MODE.reset(token)
+            MODE.set(outer)
         return [None if y is None else batched.get(y) for y in outputs]
 
     def with_axis(self, type: ArrayType) -> ArrayType:

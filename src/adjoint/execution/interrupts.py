@@ -53,10 +53,17 @@ class Uninterrupted:
         """Give the handlers back, and call those whose signals have come."""
         self.over = True  # from here on a handler that couldn't be given back is called all the same
         try:
-            for number, handler in self.before.items():
-                _signals.signal(number, handler)
+            self.give_back()
+        except BaseException:  # of a handler that was called meanwhile
+            self.give_back()
+            raise
         finally:
             self.deliver()
+
+    def give_back(self) -> None:
+        """Put the handlers where they were."""
+        for number, handler in self.before.items():
+            _signals.signal(number, handler)
 
     def deliver(self) -> None:
         """Call the handlers whose signals have come, the others too where one raises."""

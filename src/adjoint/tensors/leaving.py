@@ -17,7 +17,8 @@ from sys import _getframe
 from types import CodeType, FrameType
 from typing import Any, Self
 
-from adjoint.graph import MODE, Mode, Node, get_mode
+from adjoint._setting import Setting
+from adjoint.graph import Node, get_mode
 from adjoint.primitives.core import VERSION
 from adjoint.tensors.located import PACKAGE, user_frame
 
@@ -52,36 +53,30 @@ class _Custom:
 _running: ContextVar[_Differentiated | _Custom | None] = ContextVar("adjoint_leaving", default=None)
 
 
-class differentiating:
-    """Inside runs a function that is being differentiated by the markers: gradients are on, and what depends on the markers
-    doesn't leave."""
+class differentiating(Setting["_Differentiated | _Custom | None"]):
+    """Inside runs a function that is being differentiated by the markers: what depends on them doesn't leave."""
 
     def __init__(self, markers: Collection[Node]) -> None:
+        super().__init__(_running)
         self.markers = markers
 
     def __enter__(self) -> None:
-        outer = get_mode()
-        self.running = _running.set(_Differentiated(self.markers, _running.get()))
-        self.mode = MODE.set(Mode(True, outer.site, outer.offset))
-
-    def __exit__(self, *error: object) -> None:
-        MODE.reset(self.mode)
-        _running.reset(self.running)
+        self.set(_Differentiated(self.markers, _running.get()))
 
 
-class custom_code:
+class custom_code(Setting["_Differentiated | _Custom | None"]):
     """Inside runs a custom operation's own code: values leave freely, and `left` notes the nodes that they belong to."""
 
     left: dict[Node, None]
 
+    def __init__(self) -> None:
+        super().__init__(_running)
+
     def __enter__(self) -> Self:
         inner = _Custom(_running.get())
         self.left = inner.left
-        self.token = _running.set(inner)
+        self.set(inner)
         return self
-
-    def __exit__(self, *error: object) -> None:
-        _running.reset(self.token)
 
 
 def leave(node: Node, how: str) -> None:
