@@ -319,10 +319,12 @@ class _Marked:
     def freed(self, results: Sequence[Node | None]) -> list[Node | None]:
         """The results on the inputs themselves, tracked as these are."""
         replaced = {m: x for m, x in zip(self.nodes, self.inputs, strict=True) if m is not x}
-        found = substitute([r for r in results if r is not None], replaced)
+        given = [r for r in results if r is not None]
+        found = substitute(given, replaced)
         if not self.grad:
-            for x in found:
-                x.tracked = False
+            for old, new in zip(given, found, strict=True):
+                if new is not old:  # else it may be anybody's: a cotangent that passes through
+                    new.tracked = False
         remaining = iter(found)
         return [None if r is None else next(remaining) for r in results]
 
