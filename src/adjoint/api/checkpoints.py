@@ -8,10 +8,9 @@ from typing import Any
 
 from adjoint import derive, tree
 from adjoint.api.transforms import _output_nodes
-from adjoint.graph import Node, Scope, get_mode
-from adjoint.graph.node import Located
+from adjoint.graph import Node, get_mode
 from adjoint.primitives.core import marker
-from adjoint.tensors.located import enter_scope, leave_scope, recording_at_user
+from adjoint.tensors.located import enter_scope, leave_scope, recorded_inside, recording_at_user
 from adjoint.tensors.named import wrap
 from adjoint.tensors.tensor import Tensor
 
@@ -70,18 +69,8 @@ def _boundary(outputs: Sequence[Node], given: set[Node], scope: Any) -> list[Nod
         if node in seen:
             continue
         seen.add(node)
-        if node in given or not _inside(node, scope):
+        if node in given or not recorded_inside(node, scope):
             found[node] = None
         else:
             stack += [x for x in node.inputs if x.tracked]
     return list(found)
-
-
-def _inside(node: Node, scope: Any) -> bool:
-    site = node.site
-    at = site.scope if isinstance(site, Located) else site if isinstance(site, Scope) else None
-    while at is not None:
-        if at is scope:
-            return True
-        at = at.parent
-    return False

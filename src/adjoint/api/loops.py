@@ -13,12 +13,11 @@ from adjoint.control.branch import record_switch
 from adjoint.control.repeat import record_while
 from adjoint.control.scan import Template
 from adjoint.dtypes import int64
-from adjoint.graph import ArrayType, Node, Scope, array_type, get_mode, mode
-from adjoint.graph.node import Located
+from adjoint.graph import ArrayType, Node, array_type, get_mode, mode
 from adjoint.primitives.core import cast, is_scalar, ops, placeholder
 from adjoint.primitives.random import EXAMPLES
 from adjoint.tensors.conversion import a, as_node
-from adjoint.tensors.located import at_user, enter_scope, leave_scope, recording_at_user
+from adjoint.tensors.located import at_user, enter_scope, leave_scope, recorded_inside, recording_at_user
 from adjoint.tensors.named import wrap
 from adjoint.tensors.tensor import Tensor
 
@@ -64,13 +63,7 @@ class _Traced:
 
     def inside(self, node: Node) -> bool:
         """Whether a node was recorded by the function."""
-        site = node.site
-        at = site.scope if isinstance(site, Located) else site if isinstance(site, Scope) else None
-        while at is not None:
-            if at is self.scope:
-                return True
-            at = at.parent
-        return False
+        return recorded_inside(node, self.scope)
 
 
 def _carry_on(operation: str, given: _Tree, result: Any, promoted: bool) -> tuple[list[Node], list[Node] | None]:

@@ -26,7 +26,7 @@ from adjoint.control.lean import Backward, Reversal, active_carries, record_loop
 from adjoint.control.running import run_loop
 from adjoint.derive import forward, reverse
 from adjoint.execution.tiers import tiers
-from adjoint.graph import ArrayType, Node, Primitive, array_type, mode, record, substitute, topological
+from adjoint.graph import ArrayType, Node, Primitive, array_type, get_mode, mode, record, substitute, topological
 from adjoint.primitives.contraction import MATMUL
 from adjoint.primitives.core import conform, ops, placeholder, select, zeros
 from adjoint.primitives.custom import first_inputs
@@ -210,8 +210,7 @@ def _products_first(carries: Nodes, slices: Nodes, outputs: list[Node]) -> list[
 
 def record_scan(loop: Scan, inputs: tuple[Node, ...]) -> list[Node]:
     """The results of a scan. Where they are tracked, what the reverse pass will read is stacked beside them."""
-    with mode() as current:
-        tracked = current.grad and any([x.tracked for x in inputs])
+    tracked = get_mode().grad and any([x.tracked for x in inputs])
     if not tracked or loop.memory is not None:
         node = record(SCAN, inputs, loop, loop.types())
         return [select(node, i) for i in range(loop.public)]

@@ -123,3 +123,14 @@ def enter_scope(name: str, frame: FrameType | int, user: bool = False) -> Any:
 
 
 leave_scope = MODE.reset
+
+
+def recorded_inside(node: Node, scope: Any) -> bool:
+    """Whether a node was recorded inside a scope, or in one that is inside it."""
+    site = node.site
+    at = site.scope if isinstance(site, Located) else site if isinstance(site, Scope) else None
+    while at is not None:
+        if at is scope:
+            return True
+        at = at.parent
+    return False

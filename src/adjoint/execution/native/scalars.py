@@ -27,7 +27,7 @@ MOST_OPERATIONS = 6000  # in a body: more take seconds to compile
 FEW = 24  # constants that are loaded before the loop
 MOVES = frozenset({
     "reshape", "permute_dims", "broadcast_to", "slice", "marker", "stop_gradient", "version", "after", "concat", "embed",
-    "update_slice", "sliding_windows",
+    "update_slice",
 })  # fmt: skip
 
 Element = Value | float | int | bool  # in a register, or known while writing
