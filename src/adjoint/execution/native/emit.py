@@ -333,17 +333,6 @@ class NestWriter(NestPlan):
                 for k in range(unrolled):
                     body(i if k == 0 else e.assign(f"add nuw nsw i64 {i}, {k * lanes}"), k)
 
-        def some(name: str, start: int, stop: int, go: Callable[[str, str], None]) -> None:
-            """From one vector to another, if there are any between them."""
-            low = self.number(start * lanes, (name, "low", self.current), vector.size)
-            high = self.number(stop * lanes, (name, "high", self.current), vector.size)
-            if vector.size <= LITERAL:
-                if start < stop:
-                    go(low, high)
-                return
-            with e.when(e.assign(f"icmp slt i64 {low}, {high}")):
-                go(low, high)
-
         def stretch(start: int, count: int) -> None:
             """Vectors from `start` on, `count` of them."""
             if blocked:
@@ -356,14 +345,16 @@ class NestWriter(NestPlan):
                         for a in accumulators:
                             a.flush(e)
 
-                some("blocks", start, start + blocks * self.block, in_blocks)
+                self.between("blocks", start, start + blocks * self.block, vector, in_blocks)
                 start += blocks * self.block
                 count -= blocks * self.block
             together = count // copies * copies
             if copies > 1 or blocked:
-                some("groups", start, start + together, lambda low, high: run(low, high, copies))
+                self.between("groups", start, start + together, vector, lambda low, high: run(low, high, copies))
                 if copies > 1:
-                    some("singles", start + together, start + count, lambda low, high: run(low, high, 1))
+                    self.between(
+                        "singles", start + together, start + count, vector, lambda low, high: run(low, high, 1)
+                    )
             elif count:
                 low = self.number(start * lanes, ("low", self.current), vector.size) if start else "0"
                 run(low, self.number((start + count) * lanes, ("high", self.current), vector.size), 1)
@@ -390,6 +381,18 @@ class NestWriter(NestPlan):
             for a in accumulators:
                 a.flush(e)
         self.indices.pop(vector.axis, None)
+
+    def between(self, name: str, start: int, stop: int, vector: Dimension, go: Callable[[str, str], None]) -> None:
+        """`go(low, high)` from one vector to another, if there are any between them."""
+        e, lanes = self.e, self.e.lanes
+        low = self.number(start * lanes, (name, "low", self.current), vector.size)
+        high = self.number(stop * lanes, (name, "high", self.current), vector.size)
+        if vector.size <= LITERAL:
+            if start < stop:
+                go(low, high)
+            return
+        with e.when(e.assign(f"icmp slt i64 {low}, {high}")):
+            go(low, high)
 
     def mask_of(self, rest: int, vector: Dimension) -> str:
         """The mask of the last vector, of which so many lanes count."""
