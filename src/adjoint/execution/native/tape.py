@@ -187,6 +187,7 @@ class Tape:
     def __init__(self, plan: Plan, cases: list[Case], slots: list[tuple[int, ...]], layout: Layout) -> None:
         self.lock = threading.RLock()
         self.running = False
+        self.cases = tuple(dict.fromkeys(cases))
         self.arena = np.zeros(layout.size + ALIGNMENT, np.uint8)
         self.arena = self.arena[-address(self.arena) % ALIGNMENT :][: layout.size]
         base = address(self.arena)
