@@ -391,3 +391,38 @@ def test_lbfgs_finds_the_minimum_of_rosenbrock_and_goes_on_from_its_state():
         optimizer.step()
     with pytest.raises(ValueError, match="one group of parameters"):
         optim.LBFGS([{"params": [ad.variable(1.0)]}, {"params": [ad.variable(1.0)]}])
+
+
+def test_maximize_goes_up_and_other_keywords_change_nothing():
+    w, v = ad.variable([1.0, 2.0]), ad.variable([1.0, 2.0])
+    up = optim.AdamW([w], lr=0.1, maximize=True, foreach=True, capturable=True, fused=None)
+    down = optim.AdamW([v], lr=0.1)
+
+    @ad.jit
+    def step():
+        up.zero_grad()
+        down.zero_grad()
+        (w**3).sum().backward()
+        (-(v**3)).sum().backward()
+        up.step()
+        down.step()
+
+    for _ in range(3):
+        step()
+    np.testing.assert_array_equal(w.numpy(), v.numpy())
+    assert w.numpy()[0] > 1.2
+    up.param_groups[0]["maximize"] = False
+    step()
+    assert w.numpy()[0] < v.numpy()[0]
+    assert "maximize" not in repr(down)
+    assert "foreach=True" in repr(up)
+
+
+def test_keywords_that_an_optimizer_has_not():
+    w = ad.variable(1.0)
+    with pytest.raises(TypeError, match=r"SGD has no capturable=; it has lr, .*maximize, foreach"):
+        optim.SGD([w], capturable=True)
+    with pytest.raises(ValueError, match="a step is no operation of the graph"):
+        optim.Adam([w], differentiable=True)
+    with pytest.raises(TypeError, match=r"Adam has no speed=; it has lr, betas"):
+        optim.Adam([w], speed=2)

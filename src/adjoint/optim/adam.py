@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Unpack
 
 from adjoint.tensors import Tensor
 from adjoint.tensors.elementwise import maximum
 from adjoint.tensors.functions import sqrt, square, zeros_like
 
-from .optimizer import Group, Optimizer, State, betas_in_range, keep
+from .optimizer import Group, Optimizer, Options, State, betas_in_range, keep
 
 __all__ = ["Adam", "AdamW"]
 
@@ -23,10 +23,12 @@ class Adam(Optimizer):
         parameter = parameter - lr / (1 - beta1^t) * average / (√square / √(1 - beta2^t) + eps)
 
     With `amsgrad` the largest `square` so far takes its place in the last line (S. Reddi, S. Kale and S. Kumar, 2018,
-    https://arxiv.org/abs/1904.09237).
+    https://arxiv.org/abs/1904.09237). `decoupled_weight_decay` is AdamW's.
 
     Raises ValueError for negative hyperparameters and for betas outside of [0, 1).
     """
+
+    options = ("maximize", "foreach", "capturable", "differentiable", "fused")
 
     def __init__(
         self,
@@ -36,8 +38,14 @@ class Adam(Optimizer):
         eps: float = 1e-8,
         weight_decay: float = 0.0,
         amsgrad: bool = False,
+        *,
+        decoupled_weight_decay: bool = False,
+        **options: Unpack[Options],
     ) -> None:
-        super().__init__(parameters, lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, amsgrad=amsgrad)
+        super().__init__(
+            parameters, options, lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, amsgrad=amsgrad,
+            decoupled_weight_decay=decoupled_weight_decay,
+        )  # fmt: skip
 
     def check(self, group: Group) -> None:
         """Raise ValueError for hyperparameters that can't be meant."""
@@ -51,12 +59,10 @@ class Adam(Optimizer):
 
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
         """The new value of a parameter."""
-        if group["weight_decay"]:
+        if group["decoupled_weight_decay"]:
+            parameter = parameter * (1 - group["lr"] * group["weight_decay"])
+        elif group["weight_decay"]:
             gradient = gradient + group["weight_decay"] * parameter
-        return self.descend(parameter, gradient, state, group)
-
-    def descend(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
-        """The new value of a parameter, weight decay apart."""
         beta1, beta2 = group["betas"]
         state["step"] += 1
         average = state["exp_avg"] + (1 - beta1) * (gradient - state["exp_avg"])
@@ -87,9 +93,8 @@ class AdamW(Adam):
         eps: float = 1e-8,
         weight_decay: float = 1e-2,
         amsgrad: bool = False,
+        **options: Unpack[Options],
     ) -> None:
-        super().__init__(parameters, lr, betas, eps, weight_decay, amsgrad)
-
-    def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
-        """The new value of a parameter."""
-        return self.descend(parameter * (1 - group["lr"] * group["weight_decay"]), gradient, state, group)
+        super().__init__(
+            parameters, lr, betas, eps, weight_decay, amsgrad, decoupled_weight_decay=True, **options
+        )  # fmt: skip

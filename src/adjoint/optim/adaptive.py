@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from adjoint.tensors import Tensor
 from adjoint.tensors.elementwise import maximum
 from adjoint.tensors.functions import abs, any, full_like, mean, norm, sign, sqrt, square, where, zeros, zeros_like
 
-from .optimizer import Group, Optimizer, State, betas_in_range, keep
+from .optimizer import Group, Optimizer, Options, State, betas_in_range, keep
 
 __all__ = ["Adadelta", "Adafactor", "Adagrad", "Adamax", "Lion", "NAdam", "RAdam", "SparseAdam"]
 
@@ -36,6 +36,8 @@ class Adagrad(Optimizer):
     The sum starts as `initial_accumulator_value`. Raises ValueError for negative hyperparameters.
     """
 
+    options = ("maximize", "foreach", "differentiable", "fused")
+
     def __init__(
         self,
         parameters: Parameters,
@@ -44,9 +46,10 @@ class Adagrad(Optimizer):
         weight_decay: float = 0.0,
         initial_accumulator_value: float = 0.0,
         eps: float = 1e-10,
+        **options: Unpack[Options],
     ) -> None:
         super().__init__(
-            parameters, lr=lr, lr_decay=lr_decay, weight_decay=weight_decay,
+            parameters, options, lr=lr, lr_decay=lr_decay, weight_decay=weight_decay,
             initial_accumulator_value=initial_accumulator_value, eps=eps,
         )  # fmt: skip
 
@@ -83,10 +86,18 @@ class Adadelta(Optimizer):
     Raises ValueError for negative hyperparameters and for rho outside of [0, 1].
     """
 
+    options = ("maximize", "foreach", "capturable", "differentiable")
+
     def __init__(
-        self, parameters: Parameters, lr: float = 1.0, rho: float = 0.9, eps: float = 1e-6, weight_decay: float = 0.0
+        self,
+        parameters: Parameters,
+        lr: float = 1.0,
+        rho: float = 0.9,
+        eps: float = 1e-6,
+        weight_decay: float = 0.0,
+        **options: Unpack[Options],
     ) -> None:
-        super().__init__(parameters, lr=lr, rho=rho, eps=eps, weight_decay=weight_decay)
+        super().__init__(parameters, options, lr=lr, rho=rho, eps=eps, weight_decay=weight_decay)
 
     def check(self, group: Group) -> None:
         """Raise ValueError for hyperparameters that can't be meant."""
@@ -121,6 +132,8 @@ class Adamax(Optimizer):
     Raises ValueError for negative hyperparameters and for betas outside of [0, 1).
     """
 
+    options = ("maximize", "foreach", "capturable", "differentiable")
+
     def __init__(
         self,
         parameters: Parameters,
@@ -128,8 +141,9 @@ class Adamax(Optimizer):
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0.0,
+        **options: Unpack[Options],
     ) -> None:
-        super().__init__(parameters, lr=lr, betas=betas, eps=eps, weight_decay=weight_decay)
+        super().__init__(parameters, options, lr=lr, betas=betas, eps=eps, weight_decay=weight_decay)
 
     def check(self, group: Group) -> None:
         """Raise ValueError for hyperparameters that can't be meant."""
@@ -153,6 +167,8 @@ class Adamax(Optimizer):
 
 class _Averaged(Optimizer):
     """What NAdam and RAdam share: Adam's two averages, and weight decay of either kind."""
+
+    options = ("maximize", "foreach", "capturable", "differentiable")
 
     def check(self, group: Group) -> None:
         """Raise ValueError for hyperparameters that can't be meant."""
@@ -200,9 +216,10 @@ class NAdam(_Averaged):
         weight_decay: float = 0.0,
         momentum_decay: float = 4e-3,
         decoupled_weight_decay: bool = False,
+        **options: Unpack[Options],
     ) -> None:
         super().__init__(
-            parameters, lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, momentum_decay=momentum_decay,
+            parameters, options, lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, momentum_decay=momentum_decay,
             decoupled_weight_decay=decoupled_weight_decay,
         )  # fmt: skip
 
@@ -246,9 +263,10 @@ class RAdam(_Averaged):
         eps: float = 1e-8,
         weight_decay: float = 0.0,
         decoupled_weight_decay: bool = False,
+        **options: Unpack[Options],
     ) -> None:
         super().__init__(
-            parameters, lr=lr, betas=betas, eps=eps, weight_decay=weight_decay,
+            parameters, options, lr=lr, betas=betas, eps=eps, weight_decay=weight_decay,
             decoupled_weight_decay=decoupled_weight_decay,
         )  # fmt: skip
 
@@ -280,14 +298,17 @@ class Lion(Optimizer):
     Raises ValueError for negative hyperparameters and for betas outside of [0, 1).
     """
 
+    options = ("maximize",)
+
     def __init__(
         self,
         parameters: Parameters,
         lr: float = 1e-4,
         betas: tuple[float, float] = (0.9, 0.99),
         weight_decay: float = 0.0,
+        **options: Unpack[Options],
     ) -> None:
-        super().__init__(parameters, lr=lr, betas=betas, weight_decay=weight_decay)
+        super().__init__(parameters, options, lr=lr, betas=betas, weight_decay=weight_decay)
 
     def check(self, group: Group) -> None:
         """Raise ValueError for hyperparameters that can't be meant."""
@@ -314,10 +335,17 @@ class SparseAdam(Optimizer):
     Raises ValueError for negative hyperparameters and for betas outside of [0, 1).
     """
 
+    options = ("maximize",)
+
     def __init__(
-        self, parameters: Parameters, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8
+        self,
+        parameters: Parameters,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        **options: Unpack[Options],
     ) -> None:
-        super().__init__(parameters, lr=lr, betas=betas, eps=eps)
+        super().__init__(parameters, options, lr=lr, betas=betas, eps=eps)
 
     def check(self, group: Group) -> None:
         """Raise ValueError for hyperparameters that can't be meant."""
@@ -355,6 +383,8 @@ class Adafactor(Optimizer):
     hyperparameters.
     """
 
+    options = ("maximize", "foreach")
+
     def __init__(
         self,
         parameters: Parameters,
@@ -363,8 +393,9 @@ class Adafactor(Optimizer):
         eps: tuple[float | None, float] = (None, 1e-3),
         d: float = 1.0,
         weight_decay: float = 0.0,
+        **options: Unpack[Options],
     ) -> None:
-        super().__init__(parameters, lr=lr, beta2_decay=beta2_decay, eps=eps, d=d, weight_decay=weight_decay)
+        super().__init__(parameters, options, lr=lr, beta2_decay=beta2_decay, eps=eps, d=d, weight_decay=weight_decay)
 
     def check(self, group: Group) -> None:
         """Raise ValueError for hyperparameters that can't be meant."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self, TypedDict
 
 import numpy as np
 
@@ -12,11 +12,29 @@ from adjoint.api.modes import enable_grad, no_grad
 from adjoint.hints import attribute_error
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray
+from adjoint.tensors.located import at_user
 from adjoint.tensors.named import variable_of
 from adjoint.tensors.pending import evaluated_soon, settle
 from adjoint.tracing import active
 
-__all__ = ["Group", "Optimizer", "State"]
+__all__ = ["Group", "Optimizer", "Options", "State"]
+
+
+class Options(TypedDict, total=False):
+    """Keywords of PyTorch's optimizers that say how a step is done.
+
+    With `maximize` the step goes up the gradient. The others choose among PyTorch's ways to compute the same numbers: they
+    are taken and kept, so that states travel, and change nothing. `differentiable=True` is an error.
+    """
+
+    maximize: bool
+    foreach: bool | None
+    capturable: bool
+    differentiable: bool
+    fused: bool | None
+
+
+OPTIONS = Options(maximize=False, foreach=None, capturable=False, differentiable=False, fused=None)
 
 
 class _Numbers(tracing.Versioned, dict[str, Any]):
@@ -112,18 +130,31 @@ class Optimizer(tracing.Watched):
     Raises ValueError when there are no parameters, or when one comes twice; TypeError for what is no variable.
     """
 
-    def __init__(self, parameters: Iterable[Tensor] | Iterable[dict[str, Any]], **defaults: Any) -> None:
-        self.defaults = defaults
+    options: ClassVar[tuple[str, ...]] = ()  # which of `Options` a subclass takes: those that PyTorch's has
+
+    def __init__(
+        self,
+        parameters: Iterable[Tensor] | Iterable[dict[str, Any]],
+        options: Options | None = None,
+        /,
+        **defaults: Any,
+    ) -> None:
+        given = options or {}
+        unknown = [key for key in given if key not in self.options]
+        if unknown:
+            known = ", ".join([*defaults, *self.options])
+            raise TypeError(f"{type(self).__name__} has no {', '.join(unknown)}=; it has {known}{at_user()}")
+        self.defaults = {**defaults, **{key: given.get(key, OPTIONS[key]) for key in self.options}}  # type: ignore[literal-required]
         self.param_groups: list[Group] = tracing.VersionedList()
         self.state: list[State] = tracing.VersionedList()  # one for each parameter, in the order of the groups
         source: Any = parameters
         if not isinstance(source, Iterable):
             hint = "; give it model.parameters()" if hasattr(source, "parameters") else ""
             raise TypeError(f"{type(self).__name__} trains variables, not a {type(source).__name__}{hint}")
-        given: list[Any] = [source] if isinstance(source, Tensor) else list(source)
-        if not given:
+        entries: list[Any] = [source] if isinstance(source, Tensor) else list(source)
+        if not entries:
             raise ValueError(f"{type(self).__name__} got no parameters")
-        for group in given if isinstance(given[0], dict) else [{"params": given}]:
+        for group in entries if isinstance(entries[0], dict) else [{"params": entries}]:
             self.add_param_group(group)
 
     def add_param_group(self, group: Mapping[str, Any]) -> None:
@@ -158,6 +189,11 @@ class Optimizer(tracing.Watched):
                 raise TypeError(f"{type(self).__name__}: {name} must be a number; it is {group[name]!r}")
             if group.get(name, 0) < 0:
                 raise ValueError(f"{type(self).__name__}: {name} must not be negative; it is {group[name]}")
+        if group.get("differentiable"):
+            raise ValueError(
+                f"{type(self).__name__}: a step is no operation of the graph. To differentiate through training, write the "
+                "update as a function of the parameters, with ad.grad and nn.functional_call inside"
+            )
 
     def prepare(self, parameter: Tensor, group: Group) -> dict[str, Any]:
         """The state of a parameter before its first step: zeros of its shape, a count of 0. Here there is none."""
@@ -186,10 +222,13 @@ class Optimizer(tracing.Watched):
         states = iter(self.state)
         with evaluated_soon() as soon:
             for group in self.param_groups:
+                upwards = group.get("maximize")
                 for parameter, state in zip(group["params"], states, strict=False):
                     gradient = parameter.grad
                     if gradient is None:
                         continue
+                    if upwards:
+                        gradient = -gradient
                     if not state:
                         self._begin(parameter, state, group)
                     parameter.data = self.update(parameter, gradient, state, group)
@@ -295,7 +334,8 @@ class Optimizer(tracing.Watched):
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__}("]
         for number, group in enumerate(self.param_groups):
-            settings = ", ".join(f"{name}={group[name]}" for name in self.defaults)
+            shown = [name for name in self.defaults if name not in OPTIONS or group[name] != OPTIONS[name]]  # type: ignore[literal-required]
+            settings = ", ".join(f"{name}={group[name]}" for name in shown)
             lines.append(f"  group {number}: {len(group['params'])} parameters, {settings}")
         return "\n".join([*lines, ")"])
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Unpack
 
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import sqrt, square, zeros_like
 
-from .optimizer import Group, Optimizer, State, keep
+from .optimizer import Group, Optimizer, Options, State, keep
 
 __all__ = ["RMSprop"]
 
@@ -27,6 +27,8 @@ class RMSprop(Optimizer):
     Raises ValueError for negative hyperparameters.
     """
 
+    options = ("maximize", "foreach", "capturable", "differentiable")
+
     def __init__(
         self,
         parameters: Iterable[Tensor] | Iterable[dict[str, Any]],
@@ -36,9 +38,17 @@ class RMSprop(Optimizer):
         weight_decay: float = 0.0,
         momentum: float = 0.0,
         centered: bool = False,
+        **options: Unpack[Options],
     ) -> None:
         super().__init__(
-            parameters, lr=lr, alpha=alpha, eps=eps, weight_decay=weight_decay, momentum=momentum, centered=centered
+            parameters,
+            options,
+            lr=lr,
+            alpha=alpha,
+            eps=eps,
+            weight_decay=weight_decay,
+            momentum=momentum,
+            centered=centered,
         )
 
     def check(self, group: Group) -> None:
@@ -51,11 +61,13 @@ class RMSprop(Optimizer):
     def prepare(self, parameter: Tensor, group: Group) -> dict[str, Any]:
         """The averages at 0, before the first step."""
         wanted = {"square_avg": True, "grad_avg": group["centered"], "momentum_buffer": group["momentum"]}
-        return {name: zeros_like(parameter) for name, needed in wanted.items() if needed}
+        return {"step": 0, **{name: zeros_like(parameter) for name, needed in wanted.items() if needed}}
 
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
         """The new value of a parameter."""
         alpha = group["alpha"]
+        if "step" in state:
+            state["step"] += 1  # no formula reads it, but PyTorch, who keeps one, asks for it
         if group["weight_decay"]:
             gradient = gradient + group["weight_decay"] * parameter
         squares = keep(state, "square_avg", alpha * state["square_avg"] + (1 - alpha) * square(gradient))

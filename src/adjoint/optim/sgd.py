@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Unpack
 
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import zeros_like
 
-from .optimizer import Group, Optimizer, State, keep
+from .optimizer import Group, Optimizer, Options, State, keep
 
 __all__ = ["SGD"]
 
@@ -24,6 +24,8 @@ class SGD(Optimizer):
     Raises ValueError for negative hyperparameters, and for `nesterov` without momentum or with dampening.
     """
 
+    options = ("maximize", "foreach", "differentiable", "fused")
+
     def __init__(
         self,
         parameters: Iterable[Tensor] | Iterable[dict[str, Any]],
@@ -32,9 +34,16 @@ class SGD(Optimizer):
         dampening: float = 0.0,
         weight_decay: float = 0.0,
         nesterov: bool = False,
+        **options: Unpack[Options],
     ) -> None:
         super().__init__(
-            parameters, lr=lr, momentum=momentum, dampening=dampening, weight_decay=weight_decay, nesterov=nesterov
+            parameters,
+            options,
+            lr=lr,
+            momentum=momentum,
+            dampening=dampening,
+            weight_decay=weight_decay,
+            nesterov=nesterov,
         )
 
     def check(self, group: Group) -> None:
