@@ -5,6 +5,7 @@
 #   make docs     the documentation, build/docs/index.html
 #   make test-browser  the explorer and the documentation in headless Chromium, which must be installed
 #   make bench    the benchmarks                  make test-oracle  compare with PyTorch, in its own environment
+#   make test-array-api  the Array API standard's public suite: a clone of it, or ARRAY_API_TESTS=a checkout
 # Set VENV to use another environment, PYTHON to make it with another Python, ARGUMENTS to pass more to pytest or to the demo.
 
 VENV ?= .venv
@@ -22,8 +23,12 @@ ORACLE_PYTEST := $(ORACLE_VENV)/bin/python -m pytest
 QUICK_WITHOUT := acceptance bands checkpoint commands documents examples jit_interrupts memory native native_images native_math \
   native_robustness native_units plot project reference resume threads train transformations_compose
 
+# data-apis/array-api-tests at this commit. ARRAY_API_TESTS may name a checkout that is there already, its submodule included.
+ARRAY_API_TESTS ?= build/array-api-tests
+ARRAY_API_COMMIT := 55fcc60179efa2680ddd6cd926ddf17b83530e2b
+
 .DELETE_ON_ERROR:
-.PHONY: help demo test quick test-all test-oracle test-browser lint format docs docs-check bench wheel clean
+.PHONY: help demo test quick test-all test-oracle test-array-api test-browser lint format docs docs-check bench wheel clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -46,6 +51,15 @@ test-all: $(VENV)/.installed-test
 
 test-oracle: $(ORACLE_VENV)/.installed-oracle
 	$(ORACLE_PYTEST) -m oracle $(ARGUMENTS)
+
+test-array-api: $(VENV)/.installed-standard $(ARRAY_API_TESTS)/array_api_tests
+	cd $(ARRAY_API_TESTS) && ARRAY_API_TESTS_MODULE=adjoint $(abspath $(VENV))/bin/python -m pytest -q --max-examples 20 \
+		-p no:cacheprovider --skips-file $(CURDIR)/tests/array_api_skips.txt array_api_tests $(ARGUMENTS)
+
+$(ARRAY_API_TESTS)/array_api_tests:
+	git clone --quiet https://github.com/data-apis/array-api-tests $(ARRAY_API_TESTS)
+	git -C $(ARRAY_API_TESTS) checkout --quiet $(ARRAY_API_COMMIT)
+	git -C $(ARRAY_API_TESTS) submodule --quiet update --init
 
 test-browser: $(VENV)/.installed-browser build/docs/index.html
 	$(PYTEST) -m browser $(ARGUMENTS)

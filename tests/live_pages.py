@@ -10,7 +10,8 @@ import adjoint as ad
 from adjoint.picture import build
 from adjoint.picture.page import graph_data
 from adjoint.picture.program import plain
-from operations import OPERATIONS, inexact_arrays
+from operation_rows import inexact_arrays
+from operations import OPERATIONS
 
 CASES = [
     (f"{operation.name}-{row}-{number}", operation, case)

@@ -13,7 +13,8 @@ import adjoint as ad
 from adjoint.graph import topological
 from adjoint.primitives.core import ops
 from derivative_checks import check_derivatives, tensors, values
-from operations import CORNERS, OPERATIONS, Case, Corner, Operation, inexact_arrays, map_leaves, outputs
+from operation_rows import Case, Operation, inexact_arrays, map_leaves, outputs
+from operations import CORNERS, OPERATIONS, Corner
 
 # What the package promises as operations on tensors; each must have a row.
 PUBLIC = """
@@ -37,6 +38,7 @@ vmap jit get_num_threads set_num_threads
 jacfwd jacrev jacobian hessian hvp linearize checkpoint stop_gradient custom_jvp custom_vjp
 host_call result_type save load draw explore playground show_pictures
 scan while_loop fori_loop cond switch map associative_scan
+empty_like from_dlpack finfo iinfo isdtype can_cast broadcast_shapes __array_namespace_info__
 """
 
 NUMBERS_ONLY = {"next_fast_len"}  # of the namespaces: they take and give no tensors

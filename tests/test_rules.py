@@ -11,7 +11,8 @@ import pytest
 import adjoint as ad
 from adjoint.graph import PRIMITIVES, Node, topological
 from derivative_checks import tensors
-from operations import OPERATIONS, Operation, inexact_arrays
+from operation_rows import Operation, inexact_arrays
+from operations import OPERATIONS
 
 ROWS = [pytest.param(operation, id=f"{operation.name}-{number}") for number, operation in enumerate(OPERATIONS)]
 

@@ -23,7 +23,8 @@ from adjoint.execution.native import choices, compile_plan, joining, nest_plan, 
 from adjoint.execution.native.pool import pool
 from adjoint.execution.programs import Streaming
 from derivative_checks import tensors
-from operations import OPERATIONS, inexact_arrays
+from operation_rows import inexact_arrays
+from operations import OPERATIONS
 from test_native import normal, planned
 from test_random_programs import Program, programs
 

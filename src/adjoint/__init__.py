@@ -28,18 +28,26 @@ from adjoint.tensors.functions import (
     abs, acos, acosh, add, all, any, arange, argmax, argmin, argsort, asarray, asin, asinh, astype, atan, atan2, atanh,
     bitwise_and, bitwise_invert, bitwise_left_shift, bitwise_or, bitwise_right_shift, bitwise_xor, broadcast_arrays,
     broadcast_to, ceil, clip, concat, conj, copysign, cos, cosh, count_nonzero, cumulative_prod, cumulative_sum, diff,
-    divide, dot, einsum, empty, equal, erf, erfc, exp, expand_dims, expm1, eye, flatten, flip, floor, floor_divide, fold,
+    divide, dot, einsum, empty, empty_like, equal, erf, erfc, exp, expand_dims, expm1, eye, flatten, flip, floor,
+    floor_divide, fold, from_dlpack,
     full, full_like, gelu, greater, greater_equal, hypot, imag, isfinite, isinf, isnan, less, less_equal, linspace, log,
     log10, log1p, log2, log_softmax, logaddexp, logical_and, logical_not, logical_or, logical_xor, logsumexp, matmul,
-    matrix_transpose, max, maximum, mean, meshgrid, min, minimum, moveaxis, multiply, negative, nonzero, norm, not_equal,
-    one_hot, ones, ones_like, outer, pad, permute_dims, positive, power, prod, real, reciprocal, relu, remainder, repeat,
-    reshape, result_type, roll, round, scatter_add, sigmoid, sign, signbit, silu, sin, sinh, softmax, softplus, sort,
+    matrix_transpose, max, maximum, mean, meshgrid, min, minimum, moveaxis, multiply, negative, nextafter, nonzero, norm,
+    not_equal, one_hot, ones, ones_like, outer, pad, permute_dims, positive, pow, power, prod, real, reciprocal, relu, remainder,
+    repeat, reshape, result_type, roll, round, scatter_add, sigmoid, sign, signbit, silu, sin, sinh, softmax, softplus, sort,
     split, sqrt, square, squeeze, stack, std, subtract, sum, swapaxes, take, take_along_axis, tan, tanh, tensor, tensordot,
     tile, tril, triu, trunc, unfold, unstack, var, variable, vecdot, where, zeros, zeros_like,
 )  # fmt: skip
 
 if TYPE_CHECKING:
     from adjoint.api.checks import check_grads
+    from adjoint.arrays.sets import (
+        UniqueAllResult, UniqueCountsResult, UniqueInverseResult, isin, searchsorted, unique_all, unique_counts,
+        unique_inverse, unique_values,
+    )  # fmt: skip
+    from adjoint.arrays.standard import (
+        FloatInfo, IntegerInfo, NamespaceInfo, __array_namespace_info__, broadcast_shapes, can_cast, finfo, iinfo, isdtype,
+    )  # fmt: skip
     from adjoint.api.jacobians import hessian, hvp, jacfwd, jacobian, jacrev, linearize
     from adjoint.api.jit import jit
     from adjoint.api.loops import associative_scan, cond, fori_loop, map, scan, switch, while_loop
@@ -54,6 +62,7 @@ if TYPE_CHECKING:
     from adjoint.interop import load, save
 
 __version__ = "0.1.0"
+__array_api_version__ = "2025.12"
 
 bool = _dtypes.bool_
 int8, int16, int32, int64 = _dtypes.int8, _dtypes.int16, _dtypes.int32, _dtypes.int64
@@ -76,6 +85,12 @@ _LAZY_NAMES = {
     "explain": "adjoint.debug", "explain_nan": "adjoint.debug", "gradient_flow": "adjoint.debug",
     "draw": "adjoint.api.pictures", "explore": "adjoint.api.pictures", "show_pictures": "adjoint.api.pictures",
     "playground": "adjoint.api.pictures",
+    **dict.fromkeys(
+        ("FloatInfo", "IntegerInfo", "NamespaceInfo", "__array_namespace_info__", "broadcast_shapes", "can_cast", "finfo",
+         "iinfo", "isdtype"), "adjoint.arrays.standard"),
+    **dict.fromkeys(
+        ("UniqueAllResult", "UniqueCountsResult", "UniqueInverseResult", "isin", "searchsorted", "unique_all",
+         "unique_counts", "unique_inverse", "unique_values"), "adjoint.arrays.sets"),
     "Drawing": "adjoint.api.pictures", "Exploration": "adjoint.api.pictures",
 }  # fmt: skip
 
@@ -99,28 +114,31 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "Context", "DType", "Drawing", "Exploration", "Function", "PrecisionWarning", "Tensor", "abs", "acos", "acosh",
-    "add", "all", "any", "arange", "argmax", "argmin", "argsort", "asarray", "asin", "asinh", "associative_scan",
-    "astype", "atan", "atan2", "atanh", "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or",
-    "bitwise_right_shift", "bitwise_xor", "bool", "broadcast_arrays", "broadcast_to", "ceil", "check_grads",
-    "checkpoint", "cli", "clip", "complex128", "complex64", "concat", "cond", "conj", "copysign", "cos", "cosh",
-    "count_nonzero", "cumulative_prod", "cumulative_sum", "custom_jvp", "custom_vjp", "data", "debug", "diff", "divide",
-    "dot", "draw", "e", "einsum", "empty", "enable_grad", "equal", "erf", "erfc", "evaluate", "exp", "expand_dims",
-    "explain", "explain_nan", "explore", "expm1", "eye", "fft", "fixed_point", "flatten", "flip", "float32", "float64",
-    "floor", "floor_divide", "fold", "fori_loop", "full", "full_like", "function", "gelu", "get_default_dtype",
-    "get_num_threads", "grad", "gradient_flow", "gradients", "greater", "greater_equal", "hessian", "host_call", "hvp",
-    "hypot", "imag", "implicit", "inf", "int16", "int32", "int64", "int8", "interop", "is_deterministic",
-    "is_grad_enabled", "isfinite", "isinf", "isnan", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "less", "less_equal",
-    "linalg", "linearize", "linspace", "load", "log", "log10", "log1p", "log2", "log_softmax", "logaddexp",
-    "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "map", "matmul", "matrix_transpose", "max",
-    "maximum", "mean", "meshgrid", "min", "minimize", "minimum", "moveaxis", "multiply", "nan", "negative", "newaxis",
-    "nn", "no_grad", "nonzero", "norm", "not_equal", "odeint", "one_hot", "ones", "ones_like", "optim", "outer", "pad",
-    "permute_dims", "pi", "playground", "plot", "positive", "power", "prod", "random", "ravel_tree", "real",
-    "reciprocal", "relu", "remainder", "repeat", "reshape", "result_type", "roll", "root", "round", "save", "scan",
-    "scatter_add", "set_default_dtype", "set_deterministic", "set_num_threads", "show_pictures", "sigmoid", "sign",
-    "signbit", "silu", "sin", "sinh", "softmax", "softplus", "sort", "special", "split", "sqrt", "square", "squeeze",
-    "stack", "std", "stop_gradient", "subtract", "sum", "swapaxes", "switch", "take", "take_along_axis", "tan", "tanh",
-    "tensor", "tensordot", "tile", "train", "tree", "tril", "triu", "trunc", "uint16", "uint32", "uint64", "uint8",
-    "unfold", "unstack", "value_and_grad", "var", "variable", "vecdot", "vjp", "vmap", "where", "while_loop", "zeros",
-    "zeros_like",
+    "Context", "DType", "Drawing", "Exploration", "FloatInfo", "Function", "IntegerInfo", "NamespaceInfo",
+    "PrecisionWarning", "Tensor", "UniqueAllResult", "UniqueCountsResult", "UniqueInverseResult",
+    "__array_api_version__", "__array_namespace_info__", "abs", "acos", "acosh", "add", "all", "any", "arange",
+    "argmax", "argmin", "argsort", "asarray", "asin", "asinh", "associative_scan", "astype", "atan", "atan2", "atanh",
+    "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bool",
+    "broadcast_arrays", "broadcast_shapes", "broadcast_to", "can_cast", "ceil", "check_grads", "checkpoint", "cli",
+    "clip", "complex128", "complex64", "concat", "cond", "conj", "copysign", "cos", "cosh", "count_nonzero",
+    "cumulative_prod", "cumulative_sum", "custom_jvp", "custom_vjp", "data", "debug", "diff", "divide", "dot", "draw",
+    "e", "einsum", "empty", "empty_like", "enable_grad", "equal", "erf", "erfc", "evaluate", "exp", "expand_dims",
+    "explain", "explain_nan", "explore", "expm1", "eye", "fft", "finfo", "fixed_point", "flatten", "flip", "float32",
+    "float64", "floor", "floor_divide", "fold", "fori_loop", "from_dlpack", "full", "full_like", "function", "gelu",
+    "get_default_dtype", "get_num_threads", "grad", "gradient_flow", "gradients", "greater", "greater_equal", "hessian",
+    "host_call", "hvp", "hypot", "iinfo", "imag", "implicit", "inf", "int16", "int32", "int64", "int8", "interop",
+    "is_deterministic", "is_grad_enabled", "isdtype", "isfinite", "isin", "isinf", "isnan", "jacfwd", "jacobian",
+    "jacrev", "jit", "jvp", "less", "less_equal", "linalg", "linearize", "linspace", "load", "log", "log10", "log1p",
+    "log2", "log_softmax", "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "map",
+    "matmul", "matrix_transpose", "max", "maximum", "mean", "meshgrid", "min", "minimize", "minimum", "moveaxis",
+    "multiply", "nan", "negative", "newaxis", "nextafter", "nn", "no_grad", "nonzero", "norm", "not_equal", "odeint",
+    "one_hot", "ones", "ones_like", "optim", "outer", "pad", "permute_dims", "pi", "playground", "plot", "positive",
+    "pow", "power", "prod", "random", "ravel_tree", "real", "reciprocal", "relu", "remainder", "repeat", "reshape",
+    "result_type", "roll", "root", "round", "save", "scan", "scatter_add", "searchsorted", "set_default_dtype",
+    "set_deterministic", "set_num_threads", "show_pictures", "sigmoid", "sign", "signbit", "silu", "sin", "sinh",
+    "softmax", "softplus", "sort", "special", "split", "sqrt", "square", "squeeze", "stack", "std", "stop_gradient",
+    "subtract", "sum", "swapaxes", "switch", "take", "take_along_axis", "tan", "tanh", "tensor", "tensordot", "tile",
+    "train", "tree", "tril", "triu", "trunc", "uint16", "uint32", "uint64", "uint8", "unfold", "unique_all",
+    "unique_counts", "unique_inverse", "unique_values", "unstack", "value_and_grad", "var", "variable", "vecdot", "vjp",
+    "vmap", "where", "while_loop", "zeros", "zeros_like",
 ]  # fmt: skip

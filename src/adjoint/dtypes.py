@@ -47,6 +47,8 @@ class DType:
             return self is other
         if isinstance(other, str):
             return self.name == other.removeprefix(PREFIX)
+        if other is None:  # which to NumPy means float64
+            return False
         try:
             return bool(self.dtype == other)
         except TypeError:

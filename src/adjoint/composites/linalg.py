@@ -320,6 +320,11 @@ def default_rtol(x: Node) -> float:
     return max(x.shape[-2:]) * float(np.finfo(x.dtype.dtype).eps)
 
 
+def _as_real(rtol: Any, s: Node) -> Any:
+    """A relative bound as a number, or one for each matrix of a batch beside the values that it is relative to."""
+    return float(rtol) if not np.ndim(rtol) else ops.data(np.asarray(rtol, s.dtype.dtype))
+
+
 def matrix_rank(x: Node, rtol: Any, tol: Any = None) -> Node:
     x = matrices("matrix_rank", x)
     s = ops.svdvals(x)
@@ -328,19 +333,24 @@ def matrix_rank(x: Node, rtol: Any, tol: Any = None) -> Node:
     if tol is not None:
         bound: Node = ops.data(np.asarray(tol, s.dtype.dtype))
     else:
-        bound = ops.multiply(_extreme(s, True, s.ndim - 1), default_rtol(x) if rtol is None else float(rtol))
+        bound = ops.multiply(_extreme(s, True, s.ndim - 1), default_rtol(x) if rtol is None else _as_real(rtol, s))
     wide = ops.reshape(bound, (*bound.shape, 1))
     return ops.sum(ops.greater(s, wide), (s.ndim - 1,))
 
 
-def pinv(a: Node, rtol: float | None) -> Node:
+def pinv(a: Node, rtol: Any) -> Node:
     a = matrices("pinv", a)
     if not a.type.size:
         return ops.zeros(array_type((*a.shape[:-2], a.shape[-1], a.shape[-2]), a.dtype))
-    return ops.pinv(a, default_rtol(a) if rtol is None else float(rtol))
+    return ops.pinv(a, default_rtol(a) if rtol is None else _nested(np.asarray(rtol, np.float64).tolist()))
 
 
-def lstsq(a: Node, b: Node, rtol: float | None) -> list[Node]:
+def _nested(rows: Any) -> Any:
+    """Nested lists as tuples, which can be part of a key."""
+    return tuple([_nested(row) for row in rows]) if isinstance(rows, list) else rows
+
+
+def lstsq(a: Node, b: Node, rtol: Any) -> list[Node]:
     """Solution of least norm, sums of squared residuals, rank, singular values."""
     a, b = same_type("lstsq", [matrices("lstsq", a), inexact(b)])
     vector = b.ndim == 1

@@ -198,8 +198,12 @@ def bounded(x: Node, low: Node | float | None, high: Node | float | None) -> Nod
     return ops.clip(x, smallest if low is None else low, largest if high is None else high)
 
 
-def diff(x: Node, axis: int, n: int) -> Node:
+def diff(x: Node, axis: int, n: int, before: Node | None = None, after: Node | None = None) -> Node:
     axis = normalize_axis(axis, x.ndim, "diff")
+    end = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
+    ends = [e if e is None or e.ndim else ops.broadcast_to(e, end) for e in (before, after)]
+    if before is not None or after is not None:
+        x = ops.concat([e for e in (ends[0], x, ends[1]) if e is not None], axis)
     if operator.index(n) < 0:
         raise ValueError(f"diff: n says how often to take differences; it is {n}, which is negative")
     for _ in range(n):

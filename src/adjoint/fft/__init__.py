@@ -14,7 +14,7 @@ from adjoint.composites import fourier
 from adjoint.dtypes import default_dtype
 from adjoint.tensors.conversion import array_node, as_node, dtype_of
 from adjoint.tensors.elementwise import Operand
-from adjoint.tensors.composing import composite
+from adjoint.tensors.composing import composite, on_cpu
 from adjoint.tensors.named import wrap
 from adjoint.tensors.tensor import Tensor
 
@@ -369,13 +369,14 @@ def ifftshift(x: Operand, /, axes: Any = None) -> Tensor:
     return composite("ifftshift", fourier.shift, "ifftshift", as_node(x), axes, True)
 
 
-def fftfreq(n: int, /, d: float = 1.0, *, dtype: Any = None) -> Tensor:
+def fftfreq(n: int, /, d: float = 1.0, *, dtype: Any = None, device: Any = None) -> Tensor:
     """The frequencies of `fft` for n samples d apart, in the default floating dtype unless said. ValueError for n < 1.
 
     >>> import adjoint as ad
     >>> ad.fft.fftfreq(4, 0.5)
     Tensor([ 0. ,  0.5, -1. , -0.5])
     """
+    on_cpu("fftfreq", device)
     return wrap(
         array_node(
             fourier.frequencies(n, d, False, "fftfreq"), default_dtype() if dtype is None else dtype_of(dtype), None
@@ -383,13 +384,14 @@ def fftfreq(n: int, /, d: float = 1.0, *, dtype: Any = None) -> Tensor:
     )
 
 
-def rfftfreq(n: int, /, d: float = 1.0, *, dtype: Any = None) -> Tensor:
+def rfftfreq(n: int, /, d: float = 1.0, *, dtype: Any = None, device: Any = None) -> Tensor:
     """The frequencies of `rfft` for n samples d apart, in the default floating dtype unless said. ValueError for n < 1.
 
     >>> import adjoint as ad
     >>> ad.fft.rfftfreq(4, 0.5)
     Tensor([0. , 0.5, 1. ])
     """
+    on_cpu("rfftfreq", device)
     return wrap(
         array_node(
             fourier.frequencies(n, d, True, "rfftfreq"), default_dtype() if dtype is None else dtype_of(dtype), None

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from adjoint.composites import linalg, reductions
 from adjoint.tensors.conversion import as_node, dtype_of
 from adjoint.tensors.elementwise import Operand
-from adjoint.tensors.composing import composite, composites
+from adjoint.tensors.composing import composite, composites, value_of
 from adjoint.tensors.tensor import Tensor
 
 
@@ -114,12 +114,12 @@ def cond(x: Operand, /, p: Any = None) -> Tensor:
     return composite("cond", linalg.cond, as_node(x), p)
 
 
-def matrix_rank(x: Operand, /, *, rtol: float | None = None, tol: Any = None) -> Tensor:
+def matrix_rank(x: Operand, /, *, rtol: Any = None, tol: Any = None) -> Tensor:
     """How many singular values of (..., m, n) are above `tol`, or above rtol times the largest (default: max(m, n) times the
-    precision), as int64. Without derivative.
+    precision), as int64. Both may be arrays, a number for each matrix. Without derivative.
 
     >>> import adjoint as ad
     >>> ad.linalg.matrix_rank(ad.tensor([[1.0, 2.0], [2.0, 4.0]]))
     Tensor(1)
     """
-    return composite("matrix_rank", linalg.matrix_rank, as_node(x), rtol, tol)
+    return composite("matrix_rank", linalg.matrix_rank, as_node(x), value_of(rtol), value_of(tol))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from adjoint.composites import linalg
 from adjoint.tensors.conversion import as_node
 from adjoint.tensors.elementwise import Operand
-from adjoint.tensors.composing import composite, composites
+from adjoint.tensors.composing import composite, composites, value_of
 from adjoint.tensors.tensor import Tensor
 
 
@@ -90,9 +90,9 @@ def inv(x: Operand, /) -> Tensor:
     return composite("inv", linalg.inv, as_node(x))
 
 
-def pinv(x: Operand, /, *, rtol: float | None = None) -> Tensor:
+def pinv(x: Operand, /, *, rtol: Any = None) -> Tensor:
     """The pseudoinverse (..., n, m) of (..., m, n); singular values up to rtol times the largest count as 0 (default:
-    max(m, n) times the precision).
+    max(m, n) times the precision). rtol may be an array, a number for each matrix; no derivative goes through it.
 
     Its derivative is that for changes that keep the rank (Golub & Pereyra 1973).
 
@@ -100,7 +100,7 @@ def pinv(x: Operand, /, *, rtol: float | None = None) -> Tensor:
     >>> ad.linalg.pinv(ad.tensor([[2.0], [0.0]]))
     Tensor([[0.5, 0. ]])
     """
-    return composite("pinv", linalg.pinv, as_node(x), rtol)
+    return composite("pinv", linalg.pinv, as_node(x), value_of(rtol))
 
 
 def lstsq(a: Operand, b: Operand, /, rcond: float | None = None) -> LstsqResult:

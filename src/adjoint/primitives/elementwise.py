@@ -422,6 +422,8 @@ def _copysign_rule(u: Node, out: Node, a: Node, b: Node) -> Node:
 
 copysign = binary("copysign", np.copysign, _copysign_rule, kinds="f", swallows=True)
 
+nextafter = binary("nextafter", np.nextafter, lambda u, out, a, b: u, kinds="f")
+
 # Comparisons, logic, bits ---------------------------------------------------------------------------------------------
 
 BITS: dict[str, Any] = {"kinds": "biu", "cheap": True}

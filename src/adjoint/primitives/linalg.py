@@ -641,8 +641,8 @@ PINV = Primitive("pinv", _with_attributes(kernels.pinv), (_pinv_rule,))
 
 
 @register
-def pinv(a: Node, rtol: float) -> Node:
-    """The pseudoinverse (..., n, m) of (..., m, n)."""
+def pinv(a: Node, rtol: Any) -> Node:
+    """The pseudoinverse (..., n, m) of (..., m, n). rtol: a number, or nested tuples of them for a batch."""
     *lead, m, n = a.shape
     return record(PINV, (a,), (rtol,), array_type((*lead, n, m), a.dtype))
 

@@ -160,9 +160,9 @@ def qr(a: Array, complete: bool) -> tuple[Array, Array]:
     return q, r
 
 
-def pinv(a: Array, rtol: float) -> Array:
+def pinv(a: Array, rtol: Any) -> Array:
     """The pseudoinverse; singular values up to rtol times the largest count as zero."""
-    function = lambda x: np.linalg.pinv(x, rtol)  # noqa: E731 - NumPy's with one argument
+    function = lambda x: np.linalg.pinv(x, np.asarray(rtol))  # noqa: E731 - NumPy's with one argument
     return np.asarray(attempt("pinv", "has no singular value decomposition", function, a))
 
 

@@ -14,12 +14,12 @@ from adjoint.shapes import normalize_axis
 from adjoint.tensors.conversion import as_node
 from adjoint.tensors.located import MISTAKES, at_user, enter_scope, explained, leave_scope
 from adjoint.tensors.named import recorded, wrap
-from adjoint.tensors.pending import count_pending
+from adjoint.tensors.pending import count_pending, force_array
 from adjoint.tensors.tensor import Tensor
 
 __all__ = [
-    "ARRAYS", "Array", "Axis", "DTypeLike", "Operand", "as_tensor", "axis_of", "composite", "composites", "rearranged",
-    "refuse",
+    "ARRAYS", "Array", "Axis", "DTypeLike", "Operand", "as_tensor", "axis_of", "composite", "composites", "on_cpu", "rearranged",
+    "refuse", "value_of",
 ]  # fmt: skip
 
 Operand = Tensor | np.ndarray[Any, Any] | complex | Any
@@ -60,6 +60,14 @@ def refuse(name: str, keywords: dict[str, Any], shape: Any = None, more: tuple[A
     raise keyword_error(name, keywords, at_user())
 
 
+def on_cpu(name: str, device: Any) -> None:
+    """Check a device that a user named: there is one. Raises ValueError for another."""
+    if device is not None and str(device) != "cpu":
+        raise ValueError(
+            f"{name}: tensors lie in main memory and are computed on the CPU: device is 'cpu' or None, not {device!r}{at_user()}"
+        )
+
+
 def as_tensor(x: Operand) -> Tensor:
     """x as a tensor: the same one if it is one."""
     return x if isinstance(x, Tensor) else wrap(as_node(x))
@@ -72,6 +80,11 @@ def rearranged(function: Callable[[Node], Node], x: Any) -> Tensor:
     except MISTAKES as error:
         raise explained(error, _getframe(1).f_code.co_name, x) from None
     return recorded(node, _getframe(2))
+
+
+def value_of(x: Any) -> Any:
+    """The value of a tensor that is an option of a function, as an array; anything else as it is."""
+    return force_array(x.node) if isinstance(x, Tensor) else x
 
 
 def axis_of(axis: int, node: Node) -> int:

@@ -18,8 +18,8 @@ from adjoint.dtypes import as_dtype, default_dtype
 from adjoint.graph import Variable, array_type
 from adjoint.primitives.core import cast, full as _full, is_scalar, ops
 from adjoint.shapes import as_shape
-from adjoint.tensors.composing import ARRAYS, DTypeLike, Operand, composite, refuse
-from adjoint.tensors.conversion import array_node, as_node, dtype_of
+from adjoint.tensors.composing import ARRAYS, DTypeLike, Operand, composite, on_cpu, refuse
+from adjoint.tensors.conversion import a, array_node, as_node, dtype_of
 from adjoint.tensors.data_types import astype
 from adjoint.tensors.elementwise import add, multiply
 from adjoint.tensors.gradients import check_differentiable
@@ -33,6 +33,8 @@ __all__ = [
     "arange",
     "asarray",
     "empty",
+    "empty_like",
+    "from_dlpack",
     "eye",
     "full",
     "full_like",
@@ -86,18 +88,38 @@ def variable(value: Any, *, dtype: DTypeLike = None, name: str | None = None) ->
     return wrap(node)
 
 
-def asarray(data: Any, *, dtype: DTypeLike = None, copy: bool | None = None) -> Tensor:
+def asarray(data: Any, /, *, dtype: DTypeLike = None, device: Any = None, copy: bool | None = None) -> Tensor:
     """A tensor from array-like data (Array API). A tensor comes back as it is, cast where `dtype` asks for it.
 
     copy: None copies writable memory only, False never copies (then changing that memory changes the tensor), True always.
     Raises ValueError if `copy=False` but the dtype must change.
     """
+    on_cpu("asarray", device)
     chosen = None if dtype is None else dtype_of(dtype)
     if isinstance(data, Tensor) and not copy:
         return data if chosen is None or chosen is data.dtype else wrap(cast(data.node, chosen))
     if copy is False and chosen is not None and getattr(data, "dtype", chosen.dtype) != chosen.dtype:
         raise ValueError(f"asarray: {data.dtype} cannot become {chosen.name} without a copy{at_user()}")
     return wrap(array_node(data, chosen, copy))
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Tensor:
+    """A tensor from an array of another library, through the DLPack protocol, which shares its memory: nothing is copied.
+
+    So a change of that memory changes the tensor; `copy=True` takes a copy. Raises TypeError for what has no `__dlpack__`,
+    BufferError for what lies on another device.
+
+    >>> import adjoint as ad
+    >>> import numpy as np
+    >>> ad.from_dlpack(np.ones(2))
+    Tensor([1., 1.], dtype=float64)
+    """
+    on_cpu("from_dlpack", device)
+    if isinstance(x, Tensor):
+        return asarray(x, copy=copy)
+    if not hasattr(x, "__dlpack__"):
+        raise TypeError(f"from_dlpack: {a(x)} has no __dlpack__; ad.asarray takes anything that is an array{at_user()}")
+    return wrap(array_node(np.from_dlpack(x, copy=copy), None, False))
 
 
 def _filled(name: str, shape: Any, value: complex, dtype: DTypeLike) -> Tensor:
@@ -108,31 +130,35 @@ def _filled(name: str, shape: Any, value: complex, dtype: DTypeLike) -> Tensor:
     return wrap(_full(typed, array_type(as_shape(shape, name), chosen)))
 
 
-def zeros(shape: Any, *more: Never, dtype: DTypeLike = None, **others: Never) -> Tensor:
+def zeros(shape: Any, *more: Never, dtype: DTypeLike = None, device: Any = None, **others: Never) -> Tensor:
     """Zeros of a shape, in the default floating dtype unless said."""
     if more or others:
         refuse("zeros", others, shape, more)
+    on_cpu("zeros", device)
     return _filled("zeros", shape, 0, dtype)
 
 
-def ones(shape: Any, *more: Never, dtype: DTypeLike = None, **others: Never) -> Tensor:
+def ones(shape: Any, *more: Never, dtype: DTypeLike = None, device: Any = None, **others: Never) -> Tensor:
     """Ones of a shape, in the default floating dtype unless said."""
     if more or others:
         refuse("ones", others, shape, more)
+    on_cpu("ones", device)
     return _filled("ones", shape, 1, dtype)
 
 
-def empty(shape: Any, *more: Never, dtype: DTypeLike = None, **others: Never) -> Tensor:
+def empty(shape: Any, *more: Never, dtype: DTypeLike = None, device: Any = None, **others: Never) -> Tensor:
     """The same as zeros: a tensor is a value, so it has no undefined elements."""
     if more or others:
         refuse("empty", others, shape, more)
+    on_cpu("empty", device)
     return _filled("empty", shape, 0, dtype)
 
 
-def full(shape: Any, fill_value: Any, *, dtype: DTypeLike = None, **others: Never) -> Tensor:
+def full(shape: Any, fill_value: Any, *, dtype: DTypeLike = None, device: Any = None, **others: Never) -> Tensor:
     """One number repeated in a shape. Its dtype is that of the number (a tensor or a list is broadcast, with its gradient)."""
     if others:
         refuse("full", others)
+    on_cpu("full", device)
     if isinstance(fill_value, ARRAYS):
         filled = broadcast_to(fill_value, as_shape(shape, "full"))
         return filled if dtype is None else astype(filled, dtype)
@@ -140,26 +166,40 @@ def full(shape: Any, fill_value: Any, *, dtype: DTypeLike = None, **others: Neve
     return _filled("full", shape, complex(fill_value) if node.dtype.kind == "c" else fill_value, dtype or node.dtype)
 
 
-def zeros_like(x: Operand, /, *, dtype: DTypeLike = None, **others: Never) -> Tensor:
+def empty_like(x: Operand, /, *, dtype: DTypeLike = None, device: Any = None, **others: Never) -> Tensor:
+    """The same as zeros_like: a tensor is a value, so it has no undefined elements."""
+    if others:
+        refuse("empty_like", others)
+    on_cpu("empty_like", device)
+    node = as_node(x)
+    return _filled("empty_like", node.shape, 0, dtype or node.dtype)
+
+
+def zeros_like(x: Operand, /, *, dtype: DTypeLike = None, device: Any = None, **others: Never) -> Tensor:
     """Zeros of x's shape and dtype."""
     if others:
         refuse("zeros_like", others)
+    on_cpu("zeros_like", device)
     node = as_node(x)
     return _filled("zeros_like", node.shape, 0, dtype or node.dtype)
 
 
-def ones_like(x: Operand, /, *, dtype: DTypeLike = None, **others: Never) -> Tensor:
+def ones_like(x: Operand, /, *, dtype: DTypeLike = None, device: Any = None, **others: Never) -> Tensor:
     """Ones of x's shape and dtype."""
     if others:
         refuse("ones_like", others)
+    on_cpu("ones_like", device)
     node = as_node(x)
     return _filled("ones_like", node.shape, 1, dtype or node.dtype)
 
 
-def full_like(x: Operand, /, fill_value: Any, *, dtype: DTypeLike = None, **others: Never) -> Tensor:
+def full_like(
+    x: Operand, /, fill_value: Any, *, dtype: DTypeLike = None, device: Any = None, **others: Never
+) -> Tensor:
     """One number repeated in x's shape and dtype (a tensor or a list is broadcast, with its gradient)."""
     if others:
         refuse("full_like", others)
+    on_cpu("full_like", device)
     node = as_node(x)
     if isinstance(fill_value, ARRAYS):
         return astype(broadcast_to(fill_value, node.shape), dtype or node.dtype)
@@ -167,7 +207,14 @@ def full_like(x: Operand, /, fill_value: Any, *, dtype: DTypeLike = None, **othe
 
 
 def arange(
-    start: float, /, stop: float | None = None, step: float = 1, *, dtype: DTypeLike = None, **others: Never
+    start: float,
+    /,
+    stop: float | None = None,
+    step: float = 1,
+    *,
+    dtype: DTypeLike = None,
+    device: Any = None,
+    **others: Never,
 ) -> Tensor:
     """start, start + step, ... below stop (0 to start when stop is left out): int64 for ints, else the default floating.
 
@@ -175,6 +222,7 @@ def arange(
     """
     if others:
         refuse("arange", others)
+    on_cpu("arange", device)
     if stop is None:
         start, stop = 0, start
     given: list[Any] = [start, stop, step]
@@ -196,7 +244,15 @@ def _number(v: Any) -> Any:
 
 
 def linspace(
-    start: Any, stop: Any, /, num: int, *, dtype: DTypeLike = None, endpoint: bool = True, **others: Never
+    start: Any,
+    stop: Any,
+    /,
+    num: int,
+    *,
+    dtype: DTypeLike = None,
+    device: Any = None,
+    endpoint: bool = True,
+    **others: Never,
 ) -> Tensor:
     """num evenly spaced numbers from start to stop, stop included unless `endpoint` is False. Differentiable in both.
 
@@ -205,6 +261,7 @@ def linspace(
     """
     if others:
         refuse("linspace", others)
+    on_cpu("linspace", device)
     if operator.index(num) < 0:
         raise ValueError(f"linspace: num is {num}, which is negative{at_user()}")
     chosen = None if dtype is None else dtype_of(dtype)
@@ -215,15 +272,25 @@ def linspace(
     return wrap(array_node(np.linspace(start, stop, num, endpoint=endpoint, dtype=chosen.dtype), None, False))
 
 
-def eye(rows: int, columns: int | None = None, /, *, k: int = 0, dtype: DTypeLike = None, **others: Never) -> Tensor:
+def eye(
+    rows: int,
+    columns: int | None = None,
+    /,
+    *,
+    k: int = 0,
+    dtype: DTypeLike = None,
+    device: Any = None,
+    **others: Never,
+) -> Tensor:
     """Ones on the k-th diagonal of a matrix of zeros."""
     if others:
         refuse("eye", others)
+    on_cpu("eye", device)
     chosen = default_dtype() if dtype is None else dtype_of(dtype)
     return wrap(array_node(np.eye(rows, columns, k, dtype=chosen.dtype), None, False))
 
 
-def meshgrid(*arrays: Operand, indexing: str = "xy", **others: Never) -> list[Tensor]:
+def meshgrid(*arrays: Operand, indexing: str = "xy", **others: Never) -> tuple[Tensor, ...]:
     """Coordinate arrays from 1-d coordinates. indexing: "xy" (the second axis varies first) or "ij"."""
     if others:
         refuse("meshgrid", others)
@@ -239,7 +306,7 @@ def meshgrid(*arrays: Operand, indexing: str = "xy", **others: Never) -> list[Te
         place = order.index(i)
         spread = ops.reshape(x, tuple(x.type.size if j == place else 1 for j in range(len(order))))
         grids.append(wrap(ops.broadcast_to(spread, shape)))
-    return grids
+    return tuple(grids)
 
 
 def tril(x: Operand, /, *, k: int = 0, **others: Never) -> Tensor:

@@ -74,8 +74,10 @@ __all__ = [
     "minimum",
     "multiply",
     "negative",
+    "nextafter",
     "not_equal",
     "positive",
+    "pow",
     "power",
     "real",
     "reciprocal",
@@ -158,6 +160,14 @@ def power(x: Operand, y: Operand, /) -> Tensor:
     Raises TypeError or OverflowError as the operators do.
     """
     return _binary(_power, x, y)
+
+
+pow = power  # the standard's name
+
+
+def nextafter(x: Operand, y: Operand, /) -> Tensor:
+    """The number next to x towards y in their dtype, elementwise with broadcasting. Its derivative is x's. Real x and y."""
+    return _binary(elementwise.nextafter, x, y)
 
 
 def conj(x: Operand, /) -> Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from adjoint.dtypes import DType
 from adjoint.execution import evaluation_lock
@@ -64,6 +64,12 @@ class Named:
     def device(self) -> str:
         """Always "cpu"."""
         return "cpu"
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Self:
+        """The tensor itself: "cpu" is the one device. Raises ValueError for another, or for a stream."""
+        if str(device) != "cpu" or stream is not None:
+            raise ValueError(f"to_device: tensors lie in main memory: the device is 'cpu', without a stream{at_user()}")
+        return self
 
     @property
     def name(self) -> str | None:

@@ -36,23 +36,26 @@ def cumulative_prod(
     return _scan("cumulative_prod", x, axis, include_initial, dtype)
 
 
-def sort(x: Operand, /, axis: int = -1, *, descending: bool = False, **others: Never) -> Tensor:
-    """The elements in order along an axis; equal ones keep theirs."""
+def sort(x: Operand, /, axis: int = -1, *, descending: bool = False, stable: bool = True, **others: Never) -> Tensor:
+    """The elements in order along an axis; equal ones keep theirs, whatever `stable` says."""
     if others:
         refuse("sort", others)
     return composite("sort", reductions.sort, as_node(x), axis, descending)
 
 
-def argsort(x: Operand, /, axis: int = -1, *, descending: bool = False, **others: Never) -> Tensor:
-    """The indices that sort along an axis, as int64; equal elements keep their order."""
+def argsort(x: Operand, /, axis: int = -1, *, descending: bool = False, stable: bool = True, **others: Never) -> Tensor:
+    """The indices that sort along an axis, as int64; equal elements keep their order, whatever `stable` says."""
     if others:
         refuse("argsort", others)
     node = as_node(x)
     return composite("argsort", lambda: ops.argsort(node, axis_of(axis, node), descending))
 
 
-def diff(x: Operand, /, axis: int = -1, *, n: int = 1, **others: Never) -> Tensor:
-    """Differences of neighbours along an axis, n times over."""
+def diff(
+    x: Operand, /, axis: int = -1, *, n: int = 1, prepend: Any = None, append: Any = None, **others: Never
+) -> Tensor:
+    """Differences of neighbours along an axis, n times over, with what is put before and after the elements first."""
     if others:
         refuse("diff", others)
-    return composite("diff", reductions.diff, as_node(x), axis, n)
+    ends = [None if e is None else as_node(e, as_node(x).dtype) for e in (prepend, append)]
+    return composite("diff", reductions.diff, as_node(x), axis, n, *ends)

@@ -8,8 +8,7 @@ import numpy as np
 
 from adjoint import tree
 from adjoint.tensors import functions as f
-from adjoint.tensors.composing import as_tensor
-from adjoint.tensors.pending import force_array
+from adjoint.tensors.composing import as_tensor, value_of
 from adjoint.tensors.tensor import ARRAY_FUNCTIONS, Tensor, UFUNCS, _f_namespace
 
 METHODS = """
@@ -34,7 +33,7 @@ _ELEMENTWISE: dict[Any, Any] = {
     np.tanh: f.tanh, np.arcsinh: f.asinh, np.arccosh: f.acosh, np.arctanh: f.atanh, np.floor: f.floor, np.ceil: f.ceil,
     np.rint: f.round, np.trunc: f.trunc, np.maximum: f.maximum, np.minimum: f.minimum, np.remainder: f.remainder,
     np.floor_divide: f.floor_divide, np.arctan2: f.atan2, np.hypot: f.hypot, np.logaddexp: f.logaddexp,
-    np.copysign: f.copysign, np.equal: f.equal, np.not_equal: f.not_equal, np.less: f.less,
+    np.copysign: f.copysign, np.nextafter: f.nextafter, np.equal: f.equal, np.not_equal: f.not_equal, np.less: f.less,
     np.less_equal: f.less_equal, np.greater: f.greater, np.greater_equal: f.greater_equal,
     np.logical_and: f.logical_and, np.logical_or: f.logical_or, np.logical_xor: f.logical_xor,
     np.logical_not: f.logical_not, np.bitwise_and: f.bitwise_and, np.bitwise_or: f.bitwise_or,
@@ -116,11 +115,7 @@ def _with_axis(function: Any) -> Any:
 
 def _reading(function: Any) -> Any:
     """A function of NumPy's that compares or prints: it gets bare values, and no derivative depends on what it gives."""
-    return lambda *args, **keywords: function(*tree.map(_value, args), **tree.map(_value, keywords))
-
-
-def _value(x: Any) -> Any:
-    return force_array(x.node) if isinstance(x, Tensor) else x
+    return lambda *args, **keywords: function(*tree.map(value_of, args), **tree.map(value_of, keywords))
 
 
 ARRAY_FUNCTIONS.update(

@@ -40,8 +40,9 @@ __all__ = [
 ]
 
 
-def reshape(x: Operand, /, shape: Any) -> Tensor:
-    """The same elements, in row-major order, in another shape; one -1 is filled in."""
+def reshape(x: Operand, /, shape: Any, *, copy: bool | None = None) -> Tensor:
+    """The same elements, in row-major order, in another shape; one -1 is filled in. A tensor is a value, so `copy` is for the
+    standard's sake: nobody can tell a copy from a view."""
     return rearranged(lambda n: ops.reshape(n, resolve_reshape(shape, n.type.size)), x)
 
 
@@ -97,11 +98,11 @@ def broadcast_to(x: Operand, /, shape: Any) -> Tensor:
     return rearranged(lambda n: ops.broadcast_to(n, as_shape(shape, "broadcast_to")), x)
 
 
-def broadcast_arrays(*arrays: Operand) -> list[Tensor]:
+def broadcast_arrays(*arrays: Operand) -> tuple[Tensor, ...]:
     """The arrays broadcast to their common shape."""
     nodes = [as_node(x) for x in arrays]
     shape = broadcast_shapes("broadcast_arrays", *(x.shape for x in nodes))
-    return [wrap(ops.broadcast_to(x, shape)) for x in nodes]
+    return tuple([wrap(ops.broadcast_to(x, shape)) for x in nodes])
 
 
 def concat(arrays: Sequence[Operand], /, axis: int | None = 0, **others: Never) -> Tensor:
@@ -125,11 +126,11 @@ def split(x: Operand, /, sections: Any, axis: int = 0, **others: Never) -> list[
     return composites("split", shaping.split, as_node(x), sections, axis)
 
 
-def unstack(x: Operand, /, axis: int = 0, **others: Never) -> list[Tensor]:
+def unstack(x: Operand, /, axis: int = 0, **others: Never) -> tuple[Tensor, ...]:
     """The slices along an axis, that axis removed."""
     if others:
         refuse("unstack", others)
-    return composites("unstack", shaping.unstack, as_node(x), axis)
+    return tuple(composites("unstack", shaping.unstack, as_node(x), axis))
 
 
 def tile(x: Operand, /, repetitions: Any, **others: Never) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator
 from sys import _getframe
 from typing import TYPE_CHECKING, Any
@@ -79,15 +80,34 @@ class Values(Named):
             return array.astype(dtype)
         return array.copy() if copy else array
 
-    def __dlpack__(self, **keywords: Any) -> Any:
-        # a copy: other libraries write into what they import, and a value never changes
-        array = np.array(self._array())
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: Any = None,
+        copy: bool | None = None,
+    ) -> Any:
+        array = self._array()
         if self.node.tracked:
             leave_unasked(self.node, "__dlpack__", _getframe(1))
-        return array.__dlpack__(**keywords)
+        # A value never changes: who understands read-only memory shares it, others write into what they import, unless they
+        # say that they don't.
+        versioned = max_version is not None and max_version[0] >= 1
+        if copy or (copy is None and not versioned):
+            array = np.array(array)
+        elif versioned:
+            array = read_only(array)
+        return array.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)
+
+    def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
+        """The module that has the functions of the Array API standard. Raises ValueError for a version unknown to it."""
+        if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12", "2025.12"):
+            raise ValueError(f"__array_namespace__: versions up to 2025.12 are known, not {api_version!r}{at_user()}")
+        return sys.modules["adjoint"]
 
     def __bool__(self) -> bool:
         if self.size != 1:
