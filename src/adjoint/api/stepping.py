@@ -132,7 +132,7 @@ def _read_arguments(w: Writer, compiled: Compiled, arguments: Sequence[Any], fir
             w.unless(f"type(v{k}) is ndarray")
             _in_order(w, f"v{k}")
         elif isinstance(x, np.ndarray):
-            w.unless(f"type(a{k}) is ndarray and a{k}.dtype is {w.name(x.dtype)} and a{k}.shape == {x.shape}")
+            w.unless(f"type(a{k}) is ndarray and a{k}.dtype is {w.name(x.dtype)} and a{k}.shape == {w.name(x.shape)}")
             w.add(f"v{k} = a{k}")
             _in_order(w, f"v{k}")
         elif type(x) in (int, bool, str):
@@ -257,7 +257,7 @@ def _make_results(w: Writer, compiled: Compiled, station: Any) -> list[str]:
 
     def memory(r: int) -> str:
         type_ = compiled.types[r]
-        return f"new_array({type_.shape}, {w.name(type_.dtype.dtype)}, {sizes[r]})"
+        return f"new_array({w.name(type_.shape)}, {w.name(type_.dtype.dtype)}, {w.name(sizes[r])})"
 
     names = {id(tensor): k for k, (tensor, _, _, _) in enumerate(compiled.names)}
     rebound = {r for _, _, _, r in compiled.rebound}
