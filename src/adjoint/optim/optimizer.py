@@ -9,6 +9,7 @@ import numpy as np
 
 from adjoint import tracing, tree
 from adjoint.api.modes import enable_grad, no_grad
+from adjoint.api.observing import unobserved
 from adjoint.hints import attribute_error
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray
@@ -17,6 +18,8 @@ from adjoint.tensors.pending import evaluated_soon, settle
 from adjoint.tracing import active
 
 __all__ = ["Group", "Optimizer", "State"]
+
+OWN = __name__.removesuffix("optimizer")  # how the names of modules with optimizers of ours begin
 
 
 class _Numbers(tracing.Versioned, dict[str, Any]):
@@ -184,6 +187,7 @@ class Optimizer(tracing.Watched):
     def _descend(self) -> None:
         changed: list[Tensor] = []
         states = iter(self.state)
+        update = self._unobserved_update if type(self).__module__.startswith(OWN) else self.update
         with evaluated_soon() as soon:
             for group in self.param_groups:
                 for parameter, state in zip(group["params"], states, strict=False):
@@ -192,11 +196,15 @@ class Optimizer(tracing.Watched):
                         continue
                     if not state:
                         self._begin(parameter, state, group)
-                    parameter.data = self.update(parameter, gradient, state, group)
+                    parameter.data = update(parameter, gradient, state, group)
                     changed.append(parameter)
                     if state:
                         changed += [value for value in state.values() if isinstance(value, Tensor)]
         settle([tensor.node for tensor in changed], soon.weight)
+
+    def _unobserved_update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
+        with unobserved():
+            return self.update(parameter, gradient, state, group)
 
     def _begin(self, parameter: Tensor, state: State, group: Group) -> None:
         """Fill the state of a parameter. It is there from then on, also where this step is only traced."""
