@@ -217,7 +217,11 @@ def indexed(p: Program, x: ad.Tensor) -> Made:
     if kind < 0.5:
         return ad.take(x, index, axis=axis)
     if kind < 0.8:
-        return x[index] if p.random.random() < 0.5 and axis == 0 else x[..., ad.tensor(p.random.integers(0, x.shape[-1], count))]
+        return (
+            x[index]
+            if p.random.random() < 0.5 and axis == 0
+            else x[..., ad.tensor(p.random.integers(0, x.shape[-1], count))]
+        )
     start = int(p.random.integers(x.shape[0]))
     z = x * 1.0
     z[start:] = p.random.normal() if p.random.random() < 0.5 else ad.sin(x[start:])

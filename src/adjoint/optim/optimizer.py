@@ -17,6 +17,8 @@ from adjoint.tensors.named import variable_of
 from adjoint.tensors.pending import evaluated_soon, settle
 from adjoint.tracing import active
 
+from .rows import update_rows
+
 __all__ = ["Group", "Optimizer", "State"]
 
 OWN = __name__.removesuffix("optimizer")  # how the names of modules with optimizers of ours begin
@@ -112,6 +114,10 @@ class Optimizer(tracing.Watched):
     the others'. `param_groups` holds them; `optimizer.lr = 0.01` sets a hyperparameter of all groups, and
     `optimizer.param_groups[0]["lr"] = 0.01` one group's; both take effect at the next step.
 
+    Of a table whose gradient stays rows (`nn.Embedding(sparse=True)`), an optimizer that `is_rowwise` updates the rows that
+    have a gradient. Rows whose gradient is zero stay as they are, and so does what is remembered of them: no average of theirs
+    decays, no weight. For SGD and Adagrad without weight decay that is the same; for Adam it is what `SparseAdam` does.
+
     Raises ValueError when there are no parameters, or when one comes twice; TypeError for what is no variable.
     """
 
@@ -162,6 +168,11 @@ class Optimizer(tracing.Watched):
             if group.get(name, 0) < 0:
                 raise ValueError(f"{type(self).__name__}: {name} must not be negative; it is {group[name]}")
 
+    def is_rowwise(self, group: Group) -> bool:
+        """Whether `update`, which then goes element by element, may be given some rows of a table, and leave the others as they
+        are."""
+        return False
+
     def prepare(self, parameter: Tensor, group: Group) -> dict[str, Any]:
         """The state of a parameter before its first step: zeros of its shape, a count of 0. Here there is none."""
         return {}
@@ -196,7 +207,11 @@ class Optimizer(tracing.Watched):
                         continue
                     if not state:
                         self._begin(parameter, state, group)
-                    parameter.data = update(parameter, gradient, state, group)
+                    variable = variable_of(parameter.node)
+                    if variable is not None and variable.sparse and self.is_rowwise(group):
+                        parameter.data = update_rows(update, parameter, gradient, state, group)
+                    else:
+                        parameter.data = update(parameter, gradient, state, group)
                     changed.append(parameter)
                     if state:
                         changed += [value for value in state.values() if isinstance(value, Tensor)]
