@@ -379,6 +379,8 @@ class Module(tracing.Watched):
         """
         if not isinstance(state, Mapping):
             raise TypeError(_no_state(state))
+        for path, module in list(self.named_modules()):
+            module._prepare_to_load(state, _join(path, ""))
         own = dict(self._saved())
         missing = [key for key in own if key not in state]
         unexpected = [key for key in state if key not in own]
@@ -400,6 +402,9 @@ class Module(tracing.Watched):
                 leave(value.node, "load_state_dict()")
             own[key].data = value
         return KeyMismatch(missing, unexpected)
+
+    def _prepare_to_load(self, state: Mapping[str, Any], prefix: str) -> None:
+        """Called before a state is compared, whose entries for this module begin with the prefix: for what learns its sizes."""
 
     def train(self, mode: bool = True) -> Self:
         """Set `training` here and below; layers such as dropout behave by it. Gives the module back."""
