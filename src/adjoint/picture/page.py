@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from importlib import resources
 from types import ModuleType
 from typing import Any
@@ -17,7 +17,7 @@ from adjoint.picture.model import Box, Edge, Picture, Quantity
 from adjoint.picture.rules import rules_data
 from adjoint.picture.text import shortened
 
-__all__ = ["LIMIT", "explorer_page", "playground_page"]
+__all__ = ["LIMIT", "TASKS", "explorer_page", "playground_page"]
 
 MAX_LINE = 34  # characters; the script shortens to as many
 MIN_HEAT, MAX_HEAT = 5, (24, 8)  # elements from which an array is shown in colours; columns and rows of them
@@ -34,11 +34,14 @@ SHOWING = (
     "moving",
     "compare",
     "tangents",
+    "questions",
     "panel",
     "acting",
 )
 EXPLORER = (*ENGINE, *SHOWING, "opening")
 PLAYGROUND = (*ENGINE, *SHOWING, "recording", "parser", "reversing", "gallery", "playground", "learning", "training")
+
+TASKS = ("weights", "line", "moons")  # that the playground trains: scripts/learning.js
 
 # Nothing may be fetched, sent or framed; the page's own style and script are all that there is.
 POLICY = (
@@ -46,14 +49,24 @@ POLICY = (
 )
 
 
-def explorer_page(picture: Picture, folded: Collection[str], graphviz: ModuleType | None = None) -> str:
-    """The page of a picture, at first with these scopes folded."""
-    return page(f"{shortened(picture.title, 80)}: how it was computed", EXPLORER, graph_data(picture, folded, graphviz))
+def explorer_page(
+    picture: Picture,
+    folded: Collection[str],
+    graphviz: ModuleType | None = None,
+    questions: Sequence[Sequence[Any]] = (),
+) -> str:
+    """The page of a picture, at first with these scopes folded, asking these questions."""
+    data = graph_data(picture, folded, graphviz) | {"questions": questions}
+    return page(f"{shortened(picture.title, 80)}: how it was computed", EXPLORER, data)
 
 
-def playground_page(formula: str | None = None) -> str:
-    """The page in which one types a formula of one's own, at first this one."""
-    return page("Playground: type a formula, drag its numbers", PLAYGROUND, {"rules": rules_data(), "formula": formula})
+def playground_page(
+    formula: str | None = None, training: str | None = None, questions: Sequence[Sequence[Any]] = ()
+) -> str:
+    """The page in which one types a formula of one's own, at first this one, with these questions; or at first training
+    this model."""
+    data = {"rules": rules_data(), "formula": formula, "training": training, "questions": questions}
+    return page("Playground: type a formula, drag its numbers", PLAYGROUND, data)
 
 
 def page(title: str, scripts: Collection[str], data: Any) -> str:

@@ -194,5 +194,12 @@ const api = {
   leaves: () => graph.boxes.filter(movable).map((box) => ({ key: box.key, name: box.name, slot: box.value.slot, shape: box.value.shape })),
   set: (slot, numbers) => { moveTo(slot, numbers); },
   read: (slot) => Array.from(running.slots[slot].data),
+  boxes: () => [...view.boxes.values()].map((box) => ({ key: box.key, kind: box.kind, name: box.name })),
+  placeOf: (name) => { // its key, and the middle of its box in the window
+    const { key } = [...view.boxes.values()].find((box) => box.name === name), [x, y] = view.at.get(key), bounds = canvas.getBoundingClientRect();
+    return [key, bounds.left + panX + scale * x, bounds.top + panY + scale * y];
+  },
+  work: () => ({ ...work_ }),
+  look: (factor) => { scale = factor; bringIntoView(view.root); },
 };
 Object.defineProperty(globalThis, "adjoint", { value: api });

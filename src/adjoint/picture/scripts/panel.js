@@ -5,7 +5,7 @@ const now = element("section", { id: "now", "aria-live": "polite" });
 const details = element("section", { id: "details" });
 const control = element("section", { id: "control" });
 const help = element("section", { id: "help" });
-side.append(now, control, details, comparing.section, leaves, direction, help);
+side.append(questions, now, control, details, comparing.section, leaves, direction, help);
 
 function where(box) {
   return [box.source ? element("div", { class: "source" }, box.source) : null, box.place ? p(box.place, "muted") : null];
