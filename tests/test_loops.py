@@ -562,3 +562,24 @@ def test_ctrl_c_ends_a_native_loop_that_would_not_end():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout.split() == ["ended", "300.0"], done.stderr
+
+
+def test_a_loop_in_a_loop_that_comes_back_differentiates_again():
+    """The second time its plan saves what the reverse pass reads: outputs of the inner loop, not the loop itself."""
+    ad.set_default_dtype("float64")
+
+    def both(w, xs, unroll):
+        def inner(c, x):
+            return ad.scan(lambda v, i: (ad.tanh(v * w + x * i), None), c, ad.arange(3.0), unroll=unroll)[0], c * w
+
+        c, ys = ad.scan(inner, 0.1, xs, unroll=unroll)
+        return c + ys.sum()
+
+    for _ in range(4):
+        w, xs = ad.variable(0.5), ad.variable([1.0, -2.0])
+        y = both(w, xs, 1)
+        value, (w_bar, xs_bar) = y.item(), ad.gradients(y, [w, xs])
+        again = both(w, xs, True)
+        assert value == pytest.approx(again.item(), rel=1e-14)
+        for mine, theirs in zip((w_bar, xs_bar), ad.gradients(again, [w, xs]), strict=True):
+            np.testing.assert_allclose(mine.numpy(), theirs.numpy(), rtol=1e-12)

@@ -28,7 +28,7 @@ from adjoint.derive import forward, reverse
 from adjoint.execution.tiers import tiers
 from adjoint.graph import ArrayType, Node, Primitive, array_type, get_mode, mode, record, substitute, topological
 from adjoint.primitives.contraction import MATMUL
-from adjoint.primitives.core import conform, ops, placeholder, select, zeros
+from adjoint.primitives.core import SELECT, conform, ops, placeholder, select, zeros
 from adjoint.primitives.custom import first_inputs
 from adjoint.primitives.random import RANDOM_BITS
 
@@ -330,7 +330,11 @@ def _reads(body: Body, found: Nodes, constants: set[Node]) -> list[Node]:
         if any([x in varying for x in node.inputs]):
             varying.add(node)
     read: dict[Node, None] = {}
-    stack = [x for x in topological(found, lambda x: x not in own) if x in own]
+    below = topological(found, lambda x: x not in own)
+    # An output of a loop inside that only the reverse pass reads is read by itself, not its loop with all outputs.
+    parts = [x for x in below if x not in own and x.op is SELECT and x.inputs[0] in varying]
+    read.update(dict.fromkeys(parts))
+    stack = [x for x in topological(found, lambda x: x not in own and x not in read) if x in own]
     seen: set[Node] = set()
     while stack:
         node = stack.pop()
