@@ -107,4 +107,5 @@ def test_large_arrays_and_long_graphs_say_so():
 
 def test_the_page_holds_no_more_than_its_scripts_and_its_data():
     x = ad.variable(2.0)
-    assert len(ad.explore(x * x).html) < 120_000
+    assert len(ad.explore(x * x).html) < 160_000
+    assert len(ad.playground().html) < 250_000

@@ -6,12 +6,15 @@ import html
 import os
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from adjoint import _files, _optional
 from adjoint.api.notebooks import make_widget
+from adjoint.control.turns import write_out
+from adjoint.derive import expand
 from adjoint.graph import Node
 from adjoint.picture import Picture, build
 from adjoint.picture.dot import dot_text
@@ -316,8 +319,14 @@ def picture_of(
             raise ValueError(f"{operation}: cotangent of shape {u.shape} for a tensor of shape {t.shape}{at_user()}")
     if known is None:
         known = _by_node(named_tensors(names) if names is not None else tensors_in(user_frame(2)))
-    wrt_nodes = None if chosen is None else [x.node for x in chosen]
-    return with_repetitions(build(t.node, wrt=wrt_nodes, cotangent=u, names=known, **options))
+    (root,) = expand([t.node])
+    loops = write_out(root)
+    known = {loops.new.get(root if node is t.node else node, node): name for node, name in known.items()}
+    wrt_nodes = None if chosen is None else [loops.new.get(x.node, x.node) for x in chosen]
+    picture = build(
+        loops.root, wrt=wrt_nodes, cotangent=u, names=known, turns=loops.turns, decisions=loops.decisions, **options
+    )
+    return with_repetitions(replace(picture, notes=(*picture.notes, *loops.notes)))
 
 
 def folded(picture: Picture, choice: bool | Collection[str] | None, limit: int | None) -> Picture:

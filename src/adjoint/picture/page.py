@@ -98,7 +98,8 @@ def graph_data(picture: Picture, folded: Collection[str], graphviz: ModuleType |
         "boxes": [_box(picture, box, sizes[box.key]) for box in picture.boxes.values()],
         "edges": [_edge(e) for e in picture.edges],
         "groups": [
-            {"key": g.key, "name": g.name, "parent": g.parent, "place": g.place} for g in picture.groups.values()
+            {"key": g.key, "name": g.name, "parent": g.parent, "place": g.place, "turns": g.turns}
+            for g in picture.groups.values()
         ],
         "folded": folded,
         "layouts": {name: _layout(picture, c, graphviz) for name, c in states.items()},

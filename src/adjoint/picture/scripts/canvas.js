@@ -11,7 +11,7 @@ for (const [id, color] of [["up", "var(--flow)"], ["down", "var(--gradient)"]]) 
 canvas.append(definitions, world);
 
 let boxElements = new Map(), edgeElements = new Map(), state = null;
-let layer = null; // frames, overview, edges and boxes of the view
+let layer = null; // frames, overview, edges, their labels, and boxes of the view
 let marking = 0; // counts the updates, each of which may change how a box or an edge is marked
 const ALL_IN_SIGHT = 150; // boxes up to which everything is drawn, in sight or not
 const FAR = 0.45, FARTHER = 0.22; // scales below which no numbers, and no boxes of their own, are drawn
@@ -26,7 +26,7 @@ function rebuild() {
   const at = before ? view.steps.findIndex(same) : -1;
   step = at >= 0 ? at : Math.min(step, view.steps.length - 1);
   slider.max = String(view.steps.length - 1);
-  layer = Object.fromEntries(["frames", "overview", "edges", "boxes"].map((name) => [name, drawn("g", { class: name })]));
+  layer = Object.fromEntries(["frames", "overview", "edges", "labels", "boxes"].map((name) => [name, drawn("g", { class: name })]));
   layer.overview.marking = -1;
   boxElements = new Map();
   edgeElements = new Map();
@@ -38,11 +38,12 @@ function rebuild() {
 }
 
 function drawnEdge(edge) {
-  const curve = curveOf(edge), made = drawn("g", { class: "edge" }), label = drawn("text");
+  const curve = curveOf(edge), made = drawn("g"), tag = drawn("g"), label = drawn("text");
   const place = edge.place || { at: curve.at(0.5), anchor: "middle" };
   for (const [name, value] of [["x", place.at[0]], ["y", place.at[1] + 4], ["text-anchor", place.anchor]]) label.setAttribute(name, value);
-  made.append(drawn("path", { d: curve.path, "marker-end": "url(#up)" }), label);
-  return { made, label, hidden: true, stamp: -1, marking: -1 };
+  made.append(drawn("path", { d: curve.path, "marker-end": "url(#up)" }));
+  tag.append(label);
+  return { made, tag, label, hidden: true, stamp: -1, marking: -1 };
 }
 
 function drawnBox(key, box) {
@@ -166,7 +167,7 @@ function markEdge(edge, parts) {
   const current = view.steps[step], path = parts.made.firstChild;
   parts.flows = flowing.has(edge);
   const fresh = current.key === edge.target && (current.phase === "forward" || (current.phase === "backward" && parts.flows));
-  set(parts.made, "class", `edge${parts.flows ? " flowing" : ""}${seed !== null && tangentAlong(edge) !== null ? " rising" : ""}${fresh ? " now" : ""}${query ? " dim" : ""}`);
+  for (const part of [parts.made, parts.tag]) set(part, "class", `edge${parts.flows ? " flowing" : ""}${seed !== null && tangentAlong(edge) !== null ? " rising" : ""}${fresh ? " now" : ""}${query ? " dim" : ""}`);
   path.removeAttribute(parts.flows ? "marker-end" : "marker-start");
   set(path, parts.flows ? "marker-start" : "marker-end", parts.flows ? "url(#down)" : "url(#up)");
 }
@@ -177,6 +178,7 @@ function refresh() {
   writeSeen();
   explain(view.steps[step], state);
   describe();
+  writeAstray();
 }
 
 // Of a large graph only what is in sight has elements, made when it first comes into sight; seen from far it is a few
@@ -217,6 +219,10 @@ function shownOr(known, key, seen, into, make) {
   if (parts && parts.hidden === seen) {
     if (seen) into.append(parts.made);
     else parts.made.remove();
+    if (parts.tag) {
+      if (seen) layer.labels.append(parts.tag);
+      else parts.tag.remove();
+    }
     parts.hidden = !seen;
   }
   return parts;

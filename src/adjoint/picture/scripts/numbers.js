@@ -55,7 +55,7 @@ function attach(quantity, running, stamp) {
 
 function total(quantities) {
   if (quantities.length === 1) return quantities[0];
-  if (!quantities.length || quantities.some((q) => q.numbers === null)) return null;
+  if (!quantities.length || quantities.some((q) => q.numbers === null || q.shape.join() !== quantities[0].shape.join())) return null;
   const numbers = quantities.map((q) => q.numbers).reduce(plus);
   const text = Array.isArray(numbers) ? shorten(nested(numbers), 60) : show(numbers);
   return { text, numbers, shape: quantities[0].shape, dtype: quantities[0].dtype };

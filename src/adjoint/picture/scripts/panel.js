@@ -5,7 +5,7 @@ const now = element("section", { id: "now", "aria-live": "polite" });
 const details = element("section", { id: "details" });
 const control = element("section", { id: "control" });
 const help = element("section", { id: "help" });
-side.append(questions, now, control, details, comparing.section, leaves, direction, help);
+side.append(astray, questions, now, control, details, comparing.section, leaves, direction, help);
 
 function where(box) {
   return [box.source ? element("div", { class: "source" }, box.source) : null, box.place ? p(box.place, "muted") : null];
@@ -107,7 +107,7 @@ function describe() {
   if (whyStill(box)) parts.push(p(`It stays still: ${whyStill(box)}.`, "muted"));
   if (box.formula) parts.push(element("div", { class: "formula" }, box.formula + (box.rules.length ? "\n" + box.rules.join("\n") : "")));
   parts.push(...where(box));
-  parts.push(jacobianShapes(box), foldButton(box));
+  parts.push(jacobianShapes(box), foldButton(box), turnsTable(box));
   if (box.gradient) {
     parts.push(p(`${box.derivative} = ${sumText(box)}`, "red big"));
     parts.push(elements(box.gradient, " red"), heatFigure(box.gradient, "the gradient"));
@@ -117,6 +117,21 @@ function describe() {
     if (!comparable(box)) compare(parts);
   }
   details.replaceChildren(...parts.filter(Boolean));
+}
+
+const MAX_TURNS = 40;
+function turnsTable(box) { // of a folded loop: what each turn gives on, and what comes back to it
+  if (!groups.has(box.key) || !groups.get(box.key).turns) return null;
+  const turns = graph.groups.filter((group) => group.parent === box.key), number = new Map(turns.map((group, i) => [group.key, i]));
+  const turnOf = (b) => number.get(b.groups[b.groups.indexOf(box.key) + 1]), used = turns.map(() => new Set());
+  for (const edge of graph.edges) {
+    const from = byKey.get(edge.source), i = from.groups.includes(box.key) ? turnOf(from) : undefined;
+    if (i !== undefined && turnOf(byKey.get(edge.target)) !== i) used[i].add(from);
+  }
+  for (const b of box.members) if (b.key === graph.root && turnOf(b) !== undefined) used[turnOf(b)].add(b);
+  const texts = (boxes, of) => [...boxes].map((b) => (of(b) ? shorten(of(b).text, 40) : "")).join(", ");
+  const rows = used.slice(0, MAX_TURNS).map((boxes, i) => row([String(i + 1), texts(boxes, (b) => b.value), texts(boxes, (b) => b.gradient)], (k) => k === 2));
+  return element("div", {}, table("turns", ["turn", "values", "gradients"], rows), turns.length > MAX_TURNS ? p(`the first ${MAX_TURNS} of ${turns.length} turns`, "muted") : null);
 }
 
 function jacobianShapes(box) { // of an operation between arrays: the result's axes by the input's
