@@ -215,6 +215,67 @@ def test_a_long_loop_is_one_box_and_opens(opened):
     assert sum(box["kind"] == "group" for box in shown_now) == 400
 
 
+def select(page, text):
+    page.driver.execute_script(
+        "[...document.querySelectorAll('g.box')].find(b => b.textContent.includes(arguments[0]))"
+        ".dispatchEvent(new MouseEvent('click', {bubbles: true}))",
+        text,
+    )
+
+
+def test_a_loop_opens_into_its_turns_with_their_values(opened):
+    ad.set_default_dtype("float64")
+    w, xs = ad.variable(0.5, name="w"), ad.tensor([1.0, 2.0, 3.0])
+    y = ad.scan(lambda c, x: (ad.tanh(c * w + x), None), 0.1, xs)[0]
+    page = opened(ad.explore(y, names={"w": w, "y": y}))
+    page.press("\ue010")
+    select(page, "scan: 3 ×")
+    values, c = [], 0.1
+    for x in (1.0, 2.0, 3.0):
+        c = np.tanh(c * 0.5 + x)
+        values.append(c)
+    rows = page.rows("turns")
+    assert [row[0] for row in rows] == ["1", "2", "3"]
+    assert [float(row[1]) for row in rows] == pytest.approx(values, rel=1e-4)
+    assert float(rows[2][2]) == 1
+    page.press("\ue007")
+    assert [b["kind"] for b in page.driver.execute_script("return adjoint.boxes()")].count("group") == 3
+    page.driver.execute_script("adjoint.set(adjoint.leaves().find(leaf => leaf.name === 'w').slot, [0.8])")
+    page.settle()
+    again = ad.variable(0.8)
+    (g,) = ad.gradients(ad.scan(lambda c, x: (ad.tanh(c * again + x), None), 0.1, xs)[0], [again])
+    assert shown(page, "w") == pytest.approx(g.item(), rel=1e-4) and page.text("#astray") == ""
+
+
+def test_a_while_loop_that_would_turn_otherwise_says_so(opened):
+    x = ad.variable(20.0, name="x")
+    y = ad.while_loop(lambda v: v > 1, lambda v: v / 2, x)
+    page = opened(ad.explore(y, names={"x": x, "y": y}))
+    for value, says in ((24.0, False), (40.0, True), (20.0, False)):
+        page.driver.execute_script(
+            "adjoint.set(adjoint.leaves().find(l => l.name === 'x').slot, [arguments[0]])", value
+        )
+        page.settle()
+        assert page.text("#astray").startswith("while_loop took 5 turns when it was recorded.") == says
+
+
+def test_a_box_tells_its_line_its_step_its_loop_and_its_machine_code(opened):
+    x = ad.variable(np.linspace(0, 1, 40), name="x")
+    y = (ad.tanh(x) * x).sum()
+    page = opened(ad.explore(y, names={"y": y}))
+    select(page, "tanh")
+    for summary in page.all(".stage:not([open]) summary"):
+        summary.click()
+    texts = {s.text: s.find_element("xpath", "../pre").text for s in page.all(".stage summary")}
+    assert "y = (ad.tanh(x) * x).sum()" in texts["your line"]
+    assert "tanh(" in texts["the step of the plan"] and "float64[40]" in texts["the step of the plan"]
+    if ad.execution.explain(ad.tanh(x)).backend == "native":
+        assert "tanh" in texts["the unit: steps in one loop"] and "for " in texts["loops"]
+        assert "define " in texts["LLVM"] and "$nest" in texts["machine code"]
+    page.press("\ue00c")
+    assert not page.all(".stage")
+
+
 # The playground -------------------------------------------------------------------------------------------------------
 
 

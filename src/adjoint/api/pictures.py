@@ -15,6 +15,7 @@ from adjoint import _files, _optional
 from adjoint.api.notebooks import make_widget
 from adjoint.control.turns import write_out
 from adjoint.derive import expand
+from adjoint.execution.stages import Formula
 from adjoint.graph import Node
 from adjoint.picture import Picture, build
 from adjoint.picture.dot import dot_text
@@ -200,6 +201,7 @@ def explore(
     plumbing: bool = False,
     compare: bool = True,
     questions: Iterable[Any] = (),
+    code: bool = True,
 ) -> Exploration:
     """Make a page in which one steps through the evaluation of a tensor and then through its reverse pass.
 
@@ -224,7 +226,7 @@ def explore(
     known = named_tensors(names) if names is not None else tensors_in(user_frame(1))
     picture = picture_of(
         t, "explore", wrt=wrt, cotangent=cotangent, gradients=gradients, known=_by_node(known), plumbing=plumbing,
-        variables_only=variables_only, compare=compare, live=True,
+        variables_only=variables_only, compare=compare, live=True, texts_of=_texts_of if code else None,
     )  # fmt: skip
     asked = _checked(questions, "explore")
     written = explorer_page(picture, _chosen(picture, fold), _optional.try_load("pygraphviz"), asked)
@@ -252,6 +254,10 @@ def _checked(questions: Iterable[Any], operation: str) -> list[list[Any]]:
             )
         found.append(parts)
     return found
+
+
+def _texts_of(outputs: Sequence[Node]) -> Any:
+    return Formula(outputs).of
 
 
 def _movable(picture: Picture, known: Mapping[str, Tensor]) -> dict[str, tuple[int, Tensor]]:
@@ -321,6 +327,8 @@ def picture_of(
         known = _by_node(named_tensors(names) if names is not None else tensors_in(user_frame(2)))
     (root,) = expand([t.node])
     loops = write_out(root)
+    if loops.turns:  # what runs is the loop, not its turns
+        options["texts_of"] = None
     known = {loops.new.get(root if node is t.node else node, node): name for node, name in known.items()}
     wrt_nodes = None if chosen is None else [loops.new.get(x.node, x.node) for x in chosen]
     picture = build(

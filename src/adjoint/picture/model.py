@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import linecache
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -23,6 +23,7 @@ __all__ = [
     "Box", "Comparison", "Decision", "Edge", "Group", "Picture", "Quantity", "Turn", "build", "number_text",
 ]  # fmt: skip
 
+MAX_WITH_TEXTS = 300  # operations of a graph whose way to machine code is told
 MAX_ELEMENTS = 64  # of a value that is kept with the picture
 
 
@@ -80,7 +81,8 @@ def _array_text(array: Any) -> str:
         return _nested(array)
     if array.dtype.kind == "c":
         return f"|·| up to {number_text(np.abs(array).max())}"
-    return f"{number_text(array.min())} … {number_text(array.max())}"
+    low, high = array.min(), array.max()
+    return f"all {number_text(low)}" if low == high else f"{number_text(low)} … {number_text(high)}"
 
 
 def _nested(array: Any) -> str:
@@ -214,9 +216,32 @@ class Comparison:
     how: str
 
 
+class MachineTexts(Protocol):
+    """What becomes of a box: its step in the plan; its unit, loops, LLVM's text and machine code, and the unit's number."""
+
+    @property
+    def step(self) -> str: ...
+    @property
+    def unit(self) -> str: ...
+    @property
+    def loops(self) -> str: ...
+    @property
+    def llvm(self) -> str: ...
+    @property
+    def assembly(self) -> str: ...
+    @property
+    def place(self) -> int | None: ...
+
+
+TextsOf = Callable[[Sequence[Node]], Callable[[Node], MachineTexts | None]]
+
+
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A graph as it is shown: boxes by key, inputs before what uses them."""
+    """A graph as it is shown: boxes by key, inputs before what uses them.
+
+    texts    what becomes of a box on its way to machine code, where that was asked for
+    """
 
     boxes: dict[str, Box]
     edges: tuple[Edge, ...]
@@ -225,6 +250,7 @@ class Picture:
     notes: tuple[str, ...] = ()
     comparisons: tuple[Comparison, ...] = field(default=())
     program: Program | None = field(default=None, compare=False)
+    texts: Mapping[str, MachineTexts] = field(default_factory=dict, compare=False)
 
     def inputs(self, key: str) -> list[Edge]:
         """The edges into a box, in the order of its inputs."""
@@ -269,16 +295,17 @@ def build(
     live: bool = False,
     turns: Mapping[Node, tuple[Turn, ...]] | None = None,
     decisions: Sequence[Decision] = (),
+    texts_of: TextsOf | None = None,
 ) -> Picture:
     """The picture of everything that a node was computed from.
 
     wrt: differentiate by these alone (default: every variable). gradients: whether to show the reverse pass (default:
     if there is one to show). plumbing: show broadcasts, reshapes and casts that the user didn't ask for.
     variables_only: leave out what has no name. compare: finite differences for each leaf. live: with the
-    program that a page computes. turns, decisions: of the loops that are written out in this graph. Nothing of the graph
-    is changed or kept.
+    program that a page computes. turns, decisions: of the loops that are written out in this graph. texts_of: what gives the
+    texts of nodes, for the outputs that are computed together. Nothing of the graph is changed or kept.
     """
-    asked = _Asked(wrt, cotangent, gradients, plumbing, variables_only, compare, live, turns or {}, decisions)
+    asked = _Asked(wrt, cotangent, gradients, plumbing, variables_only, compare, live, turns or {}, decisions, texts_of)
     return without_collector(_build, root, dict(names or {}), asked)
 
 
@@ -295,6 +322,7 @@ class _Asked:
     live: bool
     turns: Mapping[Node, tuple[Turn, ...]]
     decisions: Sequence[Decision]
+    texts_of: TextsOf | None
 
 
 def _build(root: Node, names: dict[Node, str], how: _Asked) -> Picture:
@@ -343,10 +371,22 @@ def _build(root: Node, names: dict[Node, str], how: _Asked) -> Picture:
                 slope.numbers if slope is not None else None, slope.slot if slope is not None else None,
             )
         )  # fmt: skip
-    picture = Picture(boxes, tuple(edges), groups, keys[root], tuple(notes), program=program)
+    texts = {} if traced or how.texts_of is None else _texts(flow, keys, how.texts_of)
+    picture = Picture(boxes, tuple(edges), groups, keys[root], tuple(notes), program=program, texts=texts)
     if how.compare and u is not None:
         picture = replace(picture, comparisons=tuple(_comparisons(flow, keys, u)))
     return picture
+
+
+def _texts(flow: Flow, keys: Mapping[Node, str], texts_of: TextsOf) -> dict[str, MachineTexts]:
+    """The texts of the operations, when the root and the gradients of its leaves are computed together."""
+    operations = [node for node in flow.order if not is_leaf(node)]
+    if not 0 < len(operations) <= MAX_WITH_TEXTS:
+        return {}
+    gradients = [u for node, u in flow.cotangents.items() if is_leaf(node)]
+    of = texts_of([flow.root, *gradients])
+    found = {keys[node]: of(node) for node in operations}
+    return {key: texts for key, texts in found.items() if texts is not None}
 
 
 def _lookup(results: Mapping[Node, Quantity], table: Mapping[Any, Node], key: Any) -> Quantity | None:

@@ -110,9 +110,32 @@ def graph_data(picture: Picture, folded: Collection[str], graphviz: ModuleType |
             }
             for c in picture.comparisons
         ],
+        "code": _code(picture),
         "program": None if picture.program is None else picture.program.data,
         "still": {} if picture.program is None else {str(slot): why for slot, why in picture.program.still.items()},
     }  # fmt: skip
+
+
+MAX_CODE, MAX_UNIT = 240_000, 30_000  # characters of code in a page, and of one unit's text at one stage
+
+
+def _code(picture: Picture) -> Any:
+    """What becomes of the boxes: of each the step in the plan and its unit's number, and the units' texts."""
+    units: dict[str, list[str]] = {}
+    boxes: dict[str, list[Any]] = {}
+    room = MAX_CODE
+    for key, texts in picture.texts.items():
+        place = None if texts.place is None else str(texts.place)
+        boxes[key] = [texts.step, place]
+        if place is not None and place not in units:
+            stages = [_beginning(text) for text in (texts.unit, texts.loops, texts.llvm, texts.assembly)]
+            room -= sum(map(len, stages))
+            units[place] = stages if room >= 0 else [*stages[:2], "", ""]
+    return {"boxes": boxes, "units": units} if boxes else None
+
+
+def _beginning(text: str) -> str:
+    return text if len(text) <= MAX_UNIT else f"{text[:MAX_UNIT]}\n… {len(text) - MAX_UNIT:,} more characters"
 
 
 def _notes(picture: Picture) -> list[str]:

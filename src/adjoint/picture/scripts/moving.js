@@ -10,6 +10,8 @@ function load(data) { // show another graph
   folded = new Set(graph.folded);
   offered = null;
   comparing.slot = null;
+  coded = null;
+  code.replaceChildren();
   comparing.section.replaceChildren();
   running = graph.program ? new Program(graph.program) : null;
   wide = null;
