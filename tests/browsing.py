@@ -50,10 +50,14 @@ class Page:
         for key in keys:
             self.driver.switch_to.active_element.send_keys(key)
 
+    def settle(self):
+        """Wait until what moved has been drawn."""
+        self.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+
     def box(self, name):
         """The texts of the box whose first line starts with this name."""
         return self.driver.execute_script(
-            "return [...document.querySelectorAll('.box')].map(b => [...b.querySelectorAll('text')].map(t => t.textContent))"
+            "return [...document.querySelectorAll('g.box')].map(b => [...b.querySelectorAll('text')].map(t => t.textContent))"
             ".find(lines => lines[0] === arguments[0] || lines[0].startsWith(arguments[0] + ' = '))",
             name,
         )

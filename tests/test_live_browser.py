@@ -56,7 +56,7 @@ def assert_cube_at(page, **at):
     """What the page shows of the cube, with x and z where they are, is Python's, to the five digits that it shows."""
     leaves = [ad.variable(value) for value in at.values()]
     y = cube(*leaves)
-    page.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+    page.settle()
     top = page.driver.execute_script("return document.querySelector('.box.root .value').textContent")
     assert float(top.split(" = ")[-1]) == pytest.approx(y.item(), rel=2e-5)
     for name, gradient in zip(at, ad.gradients(y, leaves), strict=True):
@@ -148,7 +148,7 @@ def test_what_cannot_be_computed_says_so_and_stays_still(opened):
     field = leaf_row(page, "w").find_element("css selector", "input[type=number]")
     field.clear()
     field.send_keys("1")
-    page.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+    page.settle()
     assert shown(page, "w") == pytest.approx(2 ** (1 / 3) + 2, rel=1e-4)
 
 
@@ -211,7 +211,69 @@ def test_a_long_loop_is_one_box_and_opens(opened):
     page.press("\ue010")
     page.click_box(page.one(".box.group").get_attribute("data-key"))
     page.press("\ue007")
-    assert len(page.all(".box.group")) == 400
+    shown_now = page.driver.execute_script("return adjoint.boxes()")
+    assert sum(box["kind"] == "group" for box in shown_now) == 400
+
+
+def select(page, text):
+    page.driver.execute_script(
+        "[...document.querySelectorAll('g.box')].find(b => b.textContent.includes(arguments[0]))"
+        ".dispatchEvent(new MouseEvent('click', {bubbles: true}))",
+        text,
+    )
+
+
+def test_a_loop_opens_into_its_turns_with_their_values(opened):
+    ad.set_default_dtype("float64")
+    w, xs = ad.variable(0.5, name="w"), ad.tensor([1.0, 2.0, 3.0])
+    y = ad.scan(lambda c, x: (ad.tanh(c * w + x), None), 0.1, xs)[0]
+    page = opened(ad.explore(y, names={"w": w, "y": y}))
+    page.press("\ue010")
+    select(page, "scan: 3 ×")
+    values, c = [], 0.1
+    for x in (1.0, 2.0, 3.0):
+        c = np.tanh(c * 0.5 + x)
+        values.append(c)
+    rows = page.rows("turns")
+    assert [row[0] for row in rows] == ["1", "2", "3"]
+    assert [float(row[1]) for row in rows] == pytest.approx(values, rel=1e-4)
+    assert float(rows[2][2]) == 1
+    page.press("\ue007")
+    assert [b["kind"] for b in page.driver.execute_script("return adjoint.boxes()")].count("group") == 3
+    page.driver.execute_script("adjoint.set(adjoint.leaves().find(leaf => leaf.name === 'w').slot, [0.8])")
+    page.settle()
+    again = ad.variable(0.8)
+    (g,) = ad.gradients(ad.scan(lambda c, x: (ad.tanh(c * again + x), None), 0.1, xs)[0], [again])
+    assert shown(page, "w") == pytest.approx(g.item(), rel=1e-4) and page.text("#astray") == ""
+
+
+def test_a_while_loop_that_would_turn_otherwise_says_so(opened):
+    x = ad.variable(20.0, name="x")
+    y = ad.while_loop(lambda v: v > 1, lambda v: v / 2, x)
+    page = opened(ad.explore(y, names={"x": x, "y": y}))
+    for value, says in ((24.0, False), (40.0, True), (20.0, False)):
+        page.driver.execute_script(
+            "adjoint.set(adjoint.leaves().find(l => l.name === 'x').slot, [arguments[0]])", value
+        )
+        page.settle()
+        assert page.text("#astray").startswith("while_loop took 5 turns when it was recorded.") == says
+
+
+def test_a_box_tells_its_line_its_step_its_loop_and_its_machine_code(opened):
+    x = ad.variable(np.linspace(0, 1, 40), name="x")
+    y = (ad.tanh(x) * x).sum()
+    page = opened(ad.explore(y, names={"y": y}))
+    select(page, "tanh")
+    for summary in page.all(".stage:not([open]) summary"):
+        summary.click()
+    texts = {s.text: s.find_element("xpath", "../pre").text for s in page.all(".stage summary")}
+    assert "y = (ad.tanh(x) * x).sum()" in texts["your line"]
+    assert "tanh(" in texts["the step of the plan"] and "float64[40]" in texts["the step of the plan"]
+    if ad.execution.explain(ad.tanh(x)).backend == "native":
+        assert "tanh" in texts["the unit: steps in one loop"] and "for " in texts["loops"]
+        assert "define " in texts["LLVM"] and "$nest" in texts["machine code"]
+    page.press("\ue00c")
+    assert not page.all(".stage")
 
 
 # The playground -------------------------------------------------------------------------------------------------------
@@ -242,7 +304,7 @@ def test_dragging_writes_the_number_back_and_steps_go_through_both_passes(opened
     page.press("\ue010")
     box = next(b for b in page.all(".box.variable") if b.text.startswith("x"))
     ActionChains(page.driver).drag_and_drop_by_offset(box.find_element("css selector", "rect"), 40, 0).perform()
-    page.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+    page.settle()
     first, second, third = page.one("#formula").get_property("value").split("\n")
     x = float(first.removeprefix("x = "))
     assert x > 2.2 and second == "w = [1, 2]" and third == "y = x*x*x + sum(w) # a cube"
@@ -254,11 +316,81 @@ def test_every_starting_point_opens_with_its_questions(opened):
     options = len(page.all("#gallery option"))
     for i in range(options):
         page.all("#gallery option")[i].click()
-        assert page.text("#formula-error") == "" and page.all("#questions details")
-        page.one("#last").click()
-        assert page.all(".edge.flowing") and not page.all(".question[open]")
-    page.all(".question summary")[0].click()
-    assert page.all(".question[open] p")[0].text
+        assert page.text("#formula-error") == ""
+        (first,) = [form for form in page.all("#questions form") if form.is_displayed()]
+        assert not first.find_element("css selector", ".answer").is_displayed() and not page.all(".edge.flowing")
+        first.find_element("css selector", ".reveal").click()
+        assert first.find_element("css selector", ".answer").text and page.all(".edge.flowing")
+
+
+def predict(page, i, guess):
+    """Type or choose what one thinks is the answer of a question; what the page says to it, and the answer if it is told."""
+    form = page.all("#questions form")[i]
+    number = form.find_elements("css selector", "input[type=number]")
+    if number:
+        number[0].clear()
+        number[0].send_keys(str(guess))
+    else:
+        next(c for c in form.find_elements("css selector", ".choice") if c.text.strip().startswith(guess)).click()
+    form.find_element("css selector", "button[type=submit]").click()
+    return form.find_element("css selector", ".verdict").text, form.find_element("css selector", ".answer").text
+
+
+def test_the_page_asks_why_x_gets_40_until_one_can_say(opened):
+    page = opened(ad.playground())
+    assert [form.is_displayed() for form in page.all("#questions form")] == [True] + [False] * 5
+    assert predict(page, 0, 4) == ("Not 4. Try again, step through the figure, or let it be shown.", "")
+    assert page.text("#count").startswith("step 0 of")
+    verdict, answer = predict(page, 0, 5)
+    assert (
+        verdict == "Right." and answer.startswith("Five: one for each use.") and page.text("#count") == "step 18 of 18"
+    )
+    assert predict(page, 1, 0.4)[0] == predict(page, 2, 12)[0] == predict(page, 3, 40)[0] == "Right."
+    assert predict(page, 4, "40 is the largest")[0].startswith("Not that.")
+    assert predict(page, 4, "each use of x sends")[0] == "Right."
+    page.driver.execute_script("adjoint.set(adjoint.leaves().find(leaf => leaf.name === 'z').slot, [3])")
+    assert predict(page, 5, page.box("x")[2].split(" = ")[1]) == (
+        "Right.",
+        "43: the arrow through x·z carries the value of z. Drag z on the graph sideways, or with its slider, and see.",
+    )
+    assert page.text("#tally") == "6 of 6 answered, 6 by you"
+
+
+def test_every_answer_that_is_a_number_is_the_engines(opened):
+    """The gallery's predictions hold for the numbers that its formulas start with, where they ask for a gradient."""
+    page = opened(ad.playground())
+    gradients = {
+        "two neurons (relu)": [("w2 = -0.25", "w2 = -0.6", "w2", 0.0)],
+        "Newton's method for √a": [("", "", "a", 0.35355), ("", "", "x0", 0.0)],
+    }
+    for i, option in enumerate(page.all("#gallery option")):
+        for old, new, name, expected in gradients.get(option.text, []):
+            page.all("#gallery option")[i].click()
+            typed(
+                page,
+                page.one("#formula").get_property("value").replace(old, new)
+                if old
+                else page.one("#formula").get_property("value"),
+            )
+            page.one("#last").click()
+            assert shown(page, name) == pytest.approx(expected, abs=5e-3)
+
+
+def test_an_explorer_asks_its_makers_questions(opened):
+    x = ad.variable(2.0)
+    y = x * x * x
+    asked = [
+        ("How many arrows reach x?", "Three.", 3),
+        ("Why?", "One for each factor."),
+        ("Which?", "All.", ["all", "one"]),
+    ]
+    page = opened(ad.explore(y, names={"x": x, "y": y}, questions=asked))
+    assert predict(page, 0, 3) == ("Right.", "Three.")
+    page.all("#questions .reveal")[1].click()
+    assert predict(page, 2, "all") == ("Right.", "All.") and page.text("#tally") == "3 of 3 answered, 2 by you"
+    for wrong in (["no answer"], [("q", "a", True)], [("q", "a", ["only one"])], [("q", 3)], ["text"]):
+        with pytest.raises(TypeError, match=r"explore: a question is \(question, answer\)"):
+            ad.explore(y, questions=wrong)
 
 
 @pytest.mark.parametrize("width", [390, 800, 1400])
@@ -299,7 +431,7 @@ def test_forward_mode_carries_tangents_up_and_counts(opened):
         == "∂y/∂x = 12.5"
     )
     page.driver.execute_script("adjoint.set(adjoint.leaves().find(leaf => leaf.name === 'z').slot, [3])")
-    page.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+    page.settle()
     assert page.driver.execute_script("return document.querySelector('.box.root .tangent').textContent") == "∂y/∂x = 15"
 
 

@@ -589,3 +589,24 @@ def test_a_second_derivative_of_a_loop_inside_a_scan():
 def test_a_loop_that_starts_from_numbers_is_compiled():
     halved = ad.jit(lambda x: x + ad.while_loop(lambda v: v * v > 2, lambda v: v / 2, 3.0))
     assert halved(1.0).item() == 1.75
+
+
+def test_a_loop_in_a_loop_that_comes_back_differentiates_again():
+    """The second time its plan saves what the reverse pass reads: outputs of the inner loop, not the loop itself."""
+    ad.set_default_dtype("float64")
+
+    def both(w, xs, unroll):
+        def inner(c, x):
+            return ad.scan(lambda v, i: (ad.tanh(v * w + x * i), None), c, ad.arange(3.0), unroll=unroll)[0], c * w
+
+        c, ys = ad.scan(inner, 0.1, xs, unroll=unroll)
+        return c + ys.sum()
+
+    for _ in range(4):
+        w, xs = ad.variable(0.5), ad.variable([1.0, -2.0])
+        y = both(w, xs, 1)
+        value, (w_bar, xs_bar) = y.item(), ad.gradients(y, [w, xs])
+        again = both(w, xs, True)
+        assert value == pytest.approx(again.item(), rel=1e-14)
+        for mine, theirs in zip((w_bar, xs_bar), ad.gradients(again, [w, xs]), strict=True):
+            np.testing.assert_allclose(mine.numpy(), theirs.numpy(), rtol=1e-12)

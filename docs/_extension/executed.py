@@ -66,7 +66,8 @@ def _figures(app: Sphinx, docname: str, figures: list[pages.Figure], caption: st
         url = "../" * docname.count("/") + f"{FIGURES}/{name}"
         if figure.suffix == "html":
             shown.append(
-                f'<iframe src="{url}" title="{alternative}"></iframe>\n<a href="{url}">Open it in a window of its own</a>'
+                f'<iframe src="{url}" title="{alternative}" loading="lazy"></iframe>\n'
+                f'<a href="{url}">Open it in a window of its own</a>'
             )
         else:
             shown.append(f'<a href="{url}"><img src="{url}" alt="{alternative}"></a>')

@@ -5,18 +5,22 @@ from __future__ import annotations
 import html
 import os
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from adjoint import _files, _optional
 from adjoint.api.notebooks import make_widget
+from adjoint.control.turns import write_out
+from adjoint.derive import expand
+from adjoint.execution.stages import Formula
 from adjoint.graph import Node
 from adjoint.picture import Picture, build
 from adjoint.picture.dot import dot_text
 from adjoint.picture.folding import LIMIT, auto_folded, fold
-from adjoint.picture.page import explorer_page, playground_page
+from adjoint.picture.page import TASKS, explorer_page, playground_page
 from adjoint.picture.repeating import with_repetitions
 from adjoint.picture.text import text_tree
 from adjoint.primitives.core import cast
@@ -196,6 +200,8 @@ def explore(
     variables_only: bool = False,
     plumbing: bool = False,
     compare: bool = True,
+    questions: Iterable[Any] = (),
+    code: bool = True,
 ) -> Exploration:
     """Make a page in which one steps through the evaluation of a tensor and then through its reverse pass.
 
@@ -206,7 +212,10 @@ def explore(
     arrays, and says where it can't. Its keys are listed in the page.
 
     path: where to write it. compare: put finite differences beside the gradients of the leaves. The other options are
-    those of `ad.draw`; what `fold` names can be unfolded in the page. Raises TypeError for what isn't a tensor.
+    those of `ad.draw`; what `fold` names can be unfolded in the page.
+    questions: what the reader is asked to predict before the page tells it, each `(question, answer)` or `(question,
+    answer, right)`; `right` is a number, or a list of choices with the right one first, and a guess is compared with it.
+    Raises TypeError for what isn't a tensor, or no such question.
 
     >>> import adjoint as ad
     >>> x = ad.variable(2.0)
@@ -217,13 +226,38 @@ def explore(
     known = named_tensors(names) if names is not None else tensors_in(user_frame(1))
     picture = picture_of(
         t, "explore", wrt=wrt, cotangent=cotangent, gradients=gradients, known=_by_node(known), plumbing=plumbing,
-        variables_only=variables_only, compare=compare, live=True,
+        variables_only=variables_only, compare=compare, live=True, texts_of=_texts_of if code else None,
     )  # fmt: skip
-    written = explorer_page(picture, _chosen(picture, fold), _optional.try_load("pygraphviz"))
+    asked = _checked(questions, "explore")
+    written = explorer_page(picture, _chosen(picture, fold), _optional.try_load("pygraphviz"), asked)
     page = Exploration(written, _movable(picture, known))
     if path is not None:
         page.save(path)
     return page
+
+
+def _checked(questions: Iterable[Any], operation: str) -> list[list[Any]]:
+    """Questions as a page asks them: [question, answer], and what is right, a number or choices with the right one first.
+
+    Raises TypeError for anything else.
+    """
+    found: list[list[Any]] = []
+    for one in questions:
+        parts = list(one) if isinstance(one, (tuple, list)) else []
+        right = parts[2] if len(parts) == 3 else 0
+        choices = isinstance(right, (tuple, list)) and len(right) > 1 and all(isinstance(c, str) for c in right)
+        number = isinstance(right, (int, float)) and not isinstance(right, bool)
+        if len(parts) not in (2, 3) or not all(isinstance(x, str) for x in parts[:2]) or not (choices or number):
+            raise TypeError(
+                f"{operation}: a question is (question, answer) or (question, answer, right), two texts and a number or a list "
+                f"of choices with the right one first; got {one!r}{at_user()}"
+            )
+        found.append(parts)
+    return found
+
+
+def _texts_of(outputs: Sequence[Node]) -> Any:
+    return Formula(outputs).of
 
 
 def _movable(picture: Picture, known: Mapping[str, Tensor]) -> dict[str, tuple[int, Tensor]]:
@@ -237,21 +271,31 @@ def _movable(picture: Picture, known: Mapping[str, Tensor]) -> dict[str, tuple[i
     }
 
 
-def playground(path: str | os.PathLike[str] | None = None, *, formula: str | None = None) -> Exploration:
+def playground(
+    path: str | os.PathLike[str] | None = None,
+    *,
+    formula: str | None = None,
+    training: str | None = None,
+    questions: Iterable[Any] = (),
+) -> Exploration:
     """Make a page in which one types a formula, drags its numbers, and steps through both passes, without Python.
 
     The page reads lines of `name = expression` as they are typed, with arithmetic, arrays of numbers, `@`, `.T`, indices
     and the usual functions; errors are shown at the character. A name without a value is a number to drag. Derivatives
     come from this engine's own rules, which the page carries as data. It asks the network for nothing.
 
-    path: where to write it. formula: what it starts with; by default the first of its gallery.
+    path: where to write it. formula: what it starts with; by default the first of its gallery. training: start with the
+    room in which the page trains "weights" (three of them), a "line" or a network on two "moons". questions: what it asks
+    about that formula, as in `ad.explore`. Raises ValueError for another model, TypeError for what is no question.
 
     >>> import adjoint as ad
     >>> page = ad.playground(formula="y = tanh(w*x + b)")
     >>> page.html.startswith("<!doctype html>")
     True
     """
-    page = Exploration(playground_page(formula))
+    if training is not None and training not in TASKS:
+        raise ValueError(f"playground: training is {', '.join(map(repr, TASKS))}, not {training!r}{at_user()}")
+    page = Exploration(playground_page(formula, training, _checked(questions, "playground")))
     if path is not None:
         page.save(path)
     return page
@@ -281,8 +325,16 @@ def picture_of(
             raise ValueError(f"{operation}: cotangent of shape {u.shape} for a tensor of shape {t.shape}{at_user()}")
     if known is None:
         known = _by_node(named_tensors(names) if names is not None else tensors_in(user_frame(2)))
-    wrt_nodes = None if chosen is None else [x.node for x in chosen]
-    return with_repetitions(build(t.node, wrt=wrt_nodes, cotangent=u, names=known, **options))
+    (root,) = expand([t.node])
+    loops = write_out(root)
+    if loops.turns:  # what runs is the loop, not its turns
+        options["texts_of"] = None
+    known = {loops.new.get(root if node is t.node else node, node): name for node, name in known.items()}
+    wrt_nodes = None if chosen is None else [loops.new.get(x.node, x.node) for x in chosen]
+    picture = build(
+        loops.root, wrt=wrt_nodes, cotangent=u, names=known, turns=loops.turns, decisions=loops.decisions, **options
+    )
+    return with_repetitions(replace(picture, notes=(*picture.notes, *loops.notes)))
 
 
 def folded(picture: Picture, choice: bool | Collection[str] | None, limit: int | None) -> Picture:

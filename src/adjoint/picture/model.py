@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import linecache
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -19,8 +19,11 @@ from adjoint.primitives.core import FULL, IDENTITY, LEAF, PLACEHOLDER, SELECT, V
 from adjoint.primitives.custom import CUSTOM, HOST_CALL
 from adjoint.primitives.elementwise import POWER_CONSTANT
 
-__all__ = ["Box", "Comparison", "Edge", "Group", "Picture", "Quantity", "build", "number_text"]
+__all__ = [
+    "Box", "Comparison", "Decision", "Edge", "Group", "Picture", "Quantity", "Turn", "build", "number_text",
+]  # fmt: skip
 
+MAX_WITH_TEXTS = 300  # operations of a graph whose way to machine code is told
 MAX_ELEMENTS = 64  # of a value that is kept with the picture
 
 
@@ -78,7 +81,8 @@ def _array_text(array: Any) -> str:
         return _nested(array)
     if array.dtype.kind == "c":
         return f"|·| up to {number_text(np.abs(array).max())}"
-    return f"{number_text(array.min())} … {number_text(array.max())}"
+    low, high = array.min(), array.max()
+    return f"all {number_text(low)}" if low == high else f"{number_text(low)} … {number_text(high)}"
 
 
 def _nested(array: Any) -> str:
@@ -174,6 +178,34 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """One turn of a loop that is written out, or one branch: which loop, which of how many.
+
+    depth   how many scopes are around the loop itself
+    """
+
+    loop: int
+    number: int
+    count: int
+    depth: int
+    what: str = "turn"
+
+    @property
+    def name(self) -> str:
+        """What its scope is called."""
+        return f"{self.what} {self.number + 1} of {self.count}"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A condition that decided what was written out, and how."""
+
+    node: Node
+    outcome: bool
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """A leaf's gradient by the reverse pass and by finite differences."""
 
@@ -184,9 +216,32 @@ class Comparison:
     how: str
 
 
+class MachineTexts(Protocol):
+    """What becomes of a box: its step in the plan; its unit, loops, LLVM's text and machine code, and the unit's number."""
+
+    @property
+    def step(self) -> str: ...
+    @property
+    def unit(self) -> str: ...
+    @property
+    def loops(self) -> str: ...
+    @property
+    def llvm(self) -> str: ...
+    @property
+    def assembly(self) -> str: ...
+    @property
+    def place(self) -> int | None: ...
+
+
+TextsOf = Callable[[Sequence[Node]], Callable[[Node], MachineTexts | None]]
+
+
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A graph as it is shown: boxes by key, inputs before what uses them."""
+    """A graph as it is shown: boxes by key, inputs before what uses them.
+
+    texts    what becomes of a box on its way to machine code, where that was asked for
+    """
 
     boxes: dict[str, Box]
     edges: tuple[Edge, ...]
@@ -195,6 +250,7 @@ class Picture:
     notes: tuple[str, ...] = ()
     comparisons: tuple[Comparison, ...] = field(default=())
     program: Program | None = field(default=None, compare=False)
+    texts: Mapping[str, MachineTexts] = field(default_factory=dict, compare=False)
 
     def inputs(self, key: str) -> list[Edge]:
         """The edges into a box, in the order of its inputs."""
@@ -237,30 +293,39 @@ def build(
     variables_only: bool = False,
     compare: bool = False,
     live: bool = False,
+    turns: Mapping[Node, tuple[Turn, ...]] | None = None,
+    decisions: Sequence[Decision] = (),
+    texts_of: TextsOf | None = None,
 ) -> Picture:
     """The picture of everything that a node was computed from.
 
     wrt: differentiate by these alone (default: every variable). gradients: whether to show the reverse pass (default:
     if there is one to show). plumbing: show broadcasts, reshapes and casts that the user didn't ask for.
     variables_only: leave out what has no name. compare: finite differences for each leaf. live: with the
-    program that a page computes. Nothing of the graph is changed or kept.
+    program that a page computes. turns, decisions: of the loops that are written out in this graph. texts_of: what gives the
+    texts of nodes, for the outputs that are computed together. Nothing of the graph is changed or kept.
     """
-    return without_collector(
-        _build, root, wrt, dict(names or {}), cotangent, gradients, plumbing, variables_only, compare, live
-    )
+    asked = _Asked(wrt, cotangent, gradients, plumbing, variables_only, compare, live, turns or {}, decisions, texts_of)
+    return without_collector(_build, root, dict(names or {}), asked)
 
 
-def _build(
-    root: Node,
-    wrt: Sequence[Node] | None,
-    names: dict[Node, str],
-    cotangent: Node | None,
-    gradients: bool | None,
-    plumbing: bool,
-    variables_only: bool,
-    compare: bool,
-    live: bool,
-) -> Picture:
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What `build` was asked for."""
+
+    wrt: Sequence[Node] | None
+    cotangent: Node | None
+    gradients: bool | None
+    plumbing: bool
+    variables_only: bool
+    compare: bool
+    live: bool
+    turns: Mapping[Node, tuple[Turn, ...]]
+    decisions: Sequence[Decision]
+    texts_of: TextsOf | None
+
+
+def _build(root: Node, names: dict[Node, str], how: _Asked) -> Picture:
     notes: list[str] = []
     (expanded,) = expand([root])
     if expanded is not root:
@@ -269,32 +334,32 @@ def _build(
     traced = any(node.op is PLACEHOLDER and node.value is None for node in topological([root]))
     if traced:
         notes.append("inside a traced function nothing has a value yet")
-        gradients = False
-    u = _cotangent(root, cotangent, gradients, notes)
-    flow = Flow(root, u, wrt, plumbing=plumbing)
+    u = _cotangent(root, how.cotangent, False if traced else how.gradients, notes)
+    flow = Flow(root, u, how.wrt, plumbing=how.plumbing)
     names = _names(flow, names)
-    if variables_only:
+    if how.variables_only:
         _leave_out(flow, names)
     results: dict[Node, Quantity] = {}
     program = None
     if not traced:
         asked = [*flow.order, *flow.cotangents.values(), *flow.carried.values(), *flow.local.values()]
         results = compute(asked, quantity)
-        if live:
-            program = program_of(flow, asked)
+        if how.live:
+            program = program_of(flow, [*asked, *[d.node for d in how.decisions]])
+            program = program.with_decisions([(d.node, d.outcome, d.said) for d in how.decisions])
             results = {node: replace(q, slot=program.slots.get(node)) for node, q in results.items()}
     keys = {node: f"n{i}" for i, node in enumerate(flow.order)}
     groups: dict[str, Group] = {}
-    group_keys: dict[Scope, str] = {}
+    group_keys: dict[Any, str] = {}
     places: dict[tuple[Any, int], tuple[str, str]] = {}
     first_users = {x: node for (node, _), x in reversed(flow.sources.items()) if is_leaf(x)}
     boxes = {}
     for node, key in keys.items():
-        inside = () if is_leaf(node) else _scopes(node, groups, group_keys)
+        inside = () if is_leaf(node) else _scopes(node, groups, group_keys, how.turns.get(node, ()))
         where = _where(first_users.get(node, node), places)
         gradient = _lookup(results, flow.cotangents, node)
         boxes[key] = _box(key, node, names.get(node), results.get(node), gradient, inside, where)
-    if variables_only:
+    if how.variables_only:
         boxes = {key: _without_operation(box) for key, box in boxes.items()}
     edges = []
     for (node, position), source in flow.sources.items():
@@ -306,10 +371,22 @@ def _build(
                 slope.numbers if slope is not None else None, slope.slot if slope is not None else None,
             )
         )  # fmt: skip
-    picture = Picture(boxes, tuple(edges), groups, keys[root], tuple(notes), program=program)
-    if compare and u is not None:
+    texts = {} if traced or how.texts_of is None else _texts(flow, keys, how.texts_of)
+    picture = Picture(boxes, tuple(edges), groups, keys[root], tuple(notes), program=program, texts=texts)
+    if how.compare and u is not None:
         picture = replace(picture, comparisons=tuple(_comparisons(flow, keys, u)))
     return picture
+
+
+def _texts(flow: Flow, keys: Mapping[Node, str], texts_of: TextsOf) -> dict[str, MachineTexts]:
+    """The texts of the operations, when the root and the gradients of its leaves are computed together."""
+    operations = [node for node in flow.order if not is_leaf(node)]
+    if not 0 < len(operations) <= MAX_WITH_TEXTS:
+        return {}
+    gradients = [u for node, u in flow.cotangents.items() if is_leaf(node)]
+    of = texts_of([flow.root, *gradients])
+    found = {keys[node]: of(node) for node in operations}
+    return {key: texts for key, texts in found.items() if texts is not None}
 
 
 def _lookup(results: Mapping[Node, Quantity], table: Mapping[Any, Node], key: Any) -> Quantity | None:
@@ -379,23 +456,39 @@ def _without_operation(box: Box) -> Box:
     return replace(box, kind="computed", symbol="result", operation="", detail="", name=box.name or "y", groups=())
 
 
-def _scopes(node: Node, groups: dict[str, Group], keys: dict[Scope, str]) -> tuple[str, ...]:
+def _scopes(node: Node, groups: dict[str, Group], keys: dict[Any, str], turns: tuple[Turn, ...]) -> tuple[str, ...]:
+    """The keys of the scopes around a node, outermost first; the turns of a loop lie directly in the loop's own scope."""
     site = node.site
     scope: Scope | None = site.scope if isinstance(site, Located) else site if isinstance(site, Scope) else None
-    chain: list[Scope] = []
+    chain: list[Scope | Turn] = []
     while scope is not None:
         chain.append(scope)
         scope = scope.parent
+    chain.reverse()
+    for i, turn in enumerate(turns):
+        chain.insert(turn.depth + 1 + i, turn)
     found: list[str] = []
-    for scope in reversed(chain):
-        key = keys.get(scope)
+    for step in chain:
+        parent = found[-1] if found else None
+        key = keys.get((parent, step))
         if key is None:
-            key = keys[scope] = f"g{len(keys)}"
-            origin = Node(node.op, (), None, None, scope, 0, False).origin
-            place = f"{Path(origin.file).name}:{origin.line}" if origin.file else ""
-            groups[key] = Group(key, scope.name, found[-1] if found else None, place, scope.name[:1].isupper())
+            key = keys[parent, step] = f"g{len(keys)}"
+            groups[key] = _group(key, step, parent, node, groups)
         found.append(key)
+    for i, turn in enumerate(turns):
+        if turn.depth + i < len(found) and turn.what == "turn":
+            own = groups[found[turn.depth + i]]
+            if not own.turns:
+                groups[own.key] = replace(own, name=f"{own.name}: {turn.count} ×", turns=turn.count)
     return tuple(found)
+
+
+def _group(key: str, step: Scope | Turn, parent: str | None, node: Node, groups: Mapping[str, Group]) -> Group:
+    if isinstance(step, Turn):
+        return Group(key, step.name, parent, groups[parent].place if parent else "", False)
+    origin = Node(node.op, (), None, None, step, 0, False).origin
+    place = f"{Path(origin.file).name}:{origin.line}" if origin.file else ""
+    return Group(key, step.name, parent, place, step.name[:1].isupper())
 
 
 def _box(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from importlib import resources
 from types import ModuleType
 from typing import Any
@@ -17,7 +17,7 @@ from adjoint.picture.model import Box, Edge, Picture, Quantity
 from adjoint.picture.rules import rules_data
 from adjoint.picture.text import shortened
 
-__all__ = ["LIMIT", "explorer_page", "playground_page"]
+__all__ = ["LIMIT", "TASKS", "explorer_page", "playground_page"]
 
 MAX_LINE = 34  # characters; the script shortens to as many
 MIN_HEAT, MAX_HEAT = 5, (24, 8)  # elements from which an array is shown in colours; columns and rows of them
@@ -34,11 +34,14 @@ SHOWING = (
     "moving",
     "compare",
     "tangents",
+    "questions",
     "panel",
     "acting",
 )
 EXPLORER = (*ENGINE, *SHOWING, "opening")
 PLAYGROUND = (*ENGINE, *SHOWING, "recording", "parser", "reversing", "gallery", "playground", "learning", "training")
+
+TASKS = ("weights", "line", "moons")  # that the playground trains: scripts/learning.js
 
 # Nothing may be fetched, sent or framed; the page's own style and script are all that there is.
 POLICY = (
@@ -46,14 +49,24 @@ POLICY = (
 )
 
 
-def explorer_page(picture: Picture, folded: Collection[str], graphviz: ModuleType | None = None) -> str:
-    """The page of a picture, at first with these scopes folded."""
-    return page(f"{shortened(picture.title, 80)}: how it was computed", EXPLORER, graph_data(picture, folded, graphviz))
+def explorer_page(
+    picture: Picture,
+    folded: Collection[str],
+    graphviz: ModuleType | None = None,
+    questions: Sequence[Sequence[Any]] = (),
+) -> str:
+    """The page of a picture, at first with these scopes folded, asking these questions."""
+    data = graph_data(picture, folded, graphviz) | {"questions": questions}
+    return page(f"{shortened(picture.title, 80)}: how it was computed", EXPLORER, data)
 
 
-def playground_page(formula: str | None = None) -> str:
-    """The page in which one types a formula of one's own, at first this one."""
-    return page("Playground: type a formula, drag its numbers", PLAYGROUND, {"rules": rules_data(), "formula": formula})
+def playground_page(
+    formula: str | None = None, training: str | None = None, questions: Sequence[Sequence[Any]] = ()
+) -> str:
+    """The page in which one types a formula of one's own, at first this one, with these questions; or at first training
+    this model."""
+    data = {"rules": rules_data(), "formula": formula, "training": training, "questions": questions}
+    return page("Playground: type a formula, drag its numbers", PLAYGROUND, data)
 
 
 def page(title: str, scripts: Collection[str], data: Any) -> str:
@@ -85,7 +98,8 @@ def graph_data(picture: Picture, folded: Collection[str], graphviz: ModuleType |
         "boxes": [_box(picture, box, sizes[box.key]) for box in picture.boxes.values()],
         "edges": [_edge(e) for e in picture.edges],
         "groups": [
-            {"key": g.key, "name": g.name, "parent": g.parent, "place": g.place} for g in picture.groups.values()
+            {"key": g.key, "name": g.name, "parent": g.parent, "place": g.place, "turns": g.turns}
+            for g in picture.groups.values()
         ],
         "folded": folded,
         "layouts": {name: _layout(picture, c, graphviz) for name, c in states.items()},
@@ -96,9 +110,32 @@ def graph_data(picture: Picture, folded: Collection[str], graphviz: ModuleType |
             }
             for c in picture.comparisons
         ],
+        "code": _code(picture),
         "program": None if picture.program is None else picture.program.data,
         "still": {} if picture.program is None else {str(slot): why for slot, why in picture.program.still.items()},
     }  # fmt: skip
+
+
+MAX_CODE, MAX_UNIT = 240_000, 30_000  # characters of code in a page, and of one unit's text at one stage
+
+
+def _code(picture: Picture) -> Any:
+    """What becomes of the boxes: of each the step in the plan and its unit's number, and the units' texts."""
+    units: dict[str, list[str]] = {}
+    boxes: dict[str, list[Any]] = {}
+    room = MAX_CODE
+    for key, texts in picture.texts.items():
+        place = None if texts.place is None else str(texts.place)
+        boxes[key] = [texts.step, place]
+        if place is not None and place not in units:
+            stages = [_beginning(text) for text in (texts.unit, texts.loops, texts.llvm, texts.assembly)]
+            room -= sum(map(len, stages))
+            units[place] = stages if room >= 0 else [*stages[:2], "", ""]
+    return {"boxes": boxes, "units": units} if boxes else None
+
+
+def _beginning(text: str) -> str:
+    return text if len(text) <= MAX_UNIT else f"{text[:MAX_UNIT]}\n… {len(text) - MAX_UNIT:,} more characters"
 
 
 def _notes(picture: Picture) -> list[str]:

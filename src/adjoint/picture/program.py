@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import CodeType
 from typing import Any
 
@@ -51,6 +51,13 @@ class Program:
     slots: Mapping[Node, int]
     still: Mapping[int, str | None]
     reason: str = ""
+
+    def with_decisions(self, decisions: Iterable[tuple[Node, bool, str]]) -> Program:
+        """The same with conditions that the page watches: their nodes, how they decided, and what that was."""
+        if self.data is None:
+            return self
+        watched = [[self.slots[node], outcome, said] for node, outcome, said in decisions if node in self.slots]
+        return replace(self, data=self.data | {"decisions": watched}) if watched else self
 
 
 def program_of(flow: Flow, asked: Iterable[Node]) -> Program:

@@ -76,10 +76,15 @@ canvas.addEventListener("wheel", (event) => {
   zoom(Math.exp(-event.deltaY * 0.0015), event.clientX - bounds.left, event.clientY - bounds.top);
 }, { passive: false });
 
+function boxUnder(event) {
+  const bounds = canvas.getBoundingClientRect();
+  return boxAt(event.clientX - bounds.left, event.clientY - bounds.top);
+}
+
 let drag = null;
 canvas.addEventListener("pointerdown", (event) => {
   drag = { x: event.clientX, y: event.clientY, panX, panY, moved: false, slot: null };
-  const box = event.target.closest(".box.movable");
+  const box = event.target.closest("g.box.movable");
   const slot = box && slotOfLeaf(view.boxes.get(box.dataset.key));
   if (box && isOne(slot)) Object.assign(drag, { slot, value: running.slots[slot].data[0], span: reach(origin.get(slot)[0]) });
 });
@@ -95,13 +100,13 @@ window.addEventListener("pointerup", () => { canvas.classList.remove("dragging",
 window.addEventListener("pointercancel", () => { canvas.classList.remove("dragging", "scrubbing"); drag = null; });
 canvas.addEventListener("click", (event) => {
   if (drag && drag.moved) return;
-  const box = event.target.closest(".box");
-  if (box) select(box.dataset.key);
+  const box = event.target.closest("g.box"), key = box ? box.dataset.key : isFarther() ? boxUnder(event) : null;
+  if (key !== null) select(key);
   else if (!event.target.closest(".frame")) select(null);
 });
 canvas.addEventListener("dblclick", (event) => {
-  const box = event.target.closest(".box");
-  if (box && groups.has(box.dataset.key)) toggleFold(box.dataset.key);
+  const box = event.target.closest("g.box"), key = box ? box.dataset.key : isFarther() ? boxUnder(event) : null;
+  if (groups.has(key)) toggleFold(key);
 });
 slider.addEventListener("input", () => go(Number(slider.value)));
 

@@ -11,7 +11,12 @@ for (const [id, color] of [["up", "var(--flow)"], ["down", "var(--gradient)"]]) 
 canvas.append(definitions, world);
 
 let boxElements = new Map(), edgeElements = new Map(), state = null;
-const ALL_IN_SIGHT = 150; // boxes up to which everything is written, in sight or not
+let layer = null; // frames, overview, edges, their labels, and boxes of the view
+let marking = 0; // counts the updates, each of which may change how a box or an edge is marked
+const ALL_IN_SIGHT = 150; // boxes up to which everything is drawn, in sight or not
+const FAR = 0.45, FARTHER = 0.22; // scales below which no numbers, and no boxes of their own, are drawn
+const isLarge = () => view.boxes.size > ALL_IN_SIGHT;
+const isFarther = () => scale < FARTHER && isLarge();
 
 function rebuild() {
   stopPlaying();
@@ -21,23 +26,24 @@ function rebuild() {
   const at = before ? view.steps.findIndex(same) : -1;
   step = at >= 0 ? at : Math.min(step, view.steps.length - 1);
   slider.max = String(view.steps.length - 1);
-  const layers = [drawn("g", { class: "frames" }), drawn("g", { class: "edges" }), drawn("g", { class: "boxes" })];
+  layer = Object.fromEntries(["frames", "overview", "edges", "labels", "boxes"].map((name) => [name, drawn("g", { class: name })]));
+  layer.overview.marking = -1;
   boxElements = new Map();
   edgeElements = new Map();
-  drawFrames(layers[0]);
-  for (const edge of view.edges) layers[1].append(drawnEdge(edge));
-  placeLabels();
-  for (const [key, box] of view.boxes) layers[2].append(drawnBox(key, box));
-  world.replaceChildren(...layers);
+  drawFrames(layer.frames);
+  if (!isLarge()) placeLabels();
+  world.replaceChildren(...Object.values(layer));
   if (selected !== null && !view.boxes.has(selected)) selected = view.shownAs.get(selected) || null;
   update();
 }
 
 function drawnEdge(edge) {
-  const curve = curveOf(edge), made = drawn("g", { class: "edge" }), label = drawn("text");
-  made.append(drawn("path", { d: curve.path, "marker-end": "url(#up)" }), label);
-  edgeElements.set(edge.name, { made, label, curve, hidden: false, stamp: -1 });
-  return made;
+  const curve = curveOf(edge), made = drawn("g"), tag = drawn("g"), label = drawn("text");
+  const place = edge.place || { at: curve.at(0.5), anchor: "middle" };
+  for (const [name, value] of [["x", place.at[0]], ["y", place.at[1] + 4], ["text-anchor", place.anchor]]) label.setAttribute(name, value);
+  made.append(drawn("path", { d: curve.path, "marker-end": "url(#up)" }));
+  tag.append(label);
+  return { made, tag, label, hidden: true, stamp: -1, marking: -1 };
 }
 
 function drawnBox(key, box) {
@@ -46,13 +52,12 @@ function drawnBox(key, box) {
   const symbol = drawn("text", { class: "symbol" }), value = drawn("text", { class: "value" }), gradient = drawn("text", { class: "gradient" });
   const heat = box.value && heatOf(box.value.shape) ? drawnHeat(box, h) : null;
   made.append(drawn("rect", { x: -w / 2, y: -h / 2, width: w, height: h, rx: 9 }), symbol, value, gradient, ...(heat ? [heat.made] : []));
-  boxElements.set(key, { made, symbol, value, gradient, heat, h, hidden: false, stamp: -1 });
   if (heat) {
     const turn = (on) => () => { heat.reversed = on; writeHeat(heat, box); };
     made.addEventListener("pointerenter", turn(true));
     made.addEventListener("pointerleave", turn(false));
   }
-  return made;
+  return { made, symbol, value, gradient, heat, h, hidden: true, stamp: -1, marking: -1 };
 }
 
 // A chain of cubic curves from source to target, as a path and as a function of its length.
@@ -84,14 +89,8 @@ const LABEL_WIDTH = 7.2, LABEL_HEIGHT = 16, LABEL_ROOM = 9, MAX_LABEL = 26;
 const PLACES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82, 0.1, 0.9];
 const ANCHORS = [[0, "middle"], [1, "start"], [-1, "end"]];
 function placeLabels() {
-  const taken = view.edges.length > ALL_IN_SIGHT ? null : [...view.at.values()].map(([x, y, w, h]) => [x, y, w / 2, h / 2]);
-  for (const edge of view.edges) {
-    const { label, curve } = edgeElements.get(edge.name);
-    const place = taken && edge.carried.length ? freePlace(edge, curve, taken) : { at: curve.at(0.5), anchor: "middle" };
-    label.setAttribute("x", place.at[0]);
-    label.setAttribute("y", place.at[1] + 4);
-    label.setAttribute("text-anchor", place.anchor);
-  }
+  const taken = [...view.at.values()].map(([x, y, w, h]) => [x, y, w / 2, h / 2]);
+  for (const edge of view.edges) if (edge.carried.length) edge.place = freePlace(edge, curveOf(edge), taken);
 }
 
 function freePlace(edge, curve, taken) {
@@ -136,36 +135,41 @@ function drawFrames(layer) {
 }
 
 // Everything after a step, a selection or a search; numbers that moved alone are written by `refresh`.
+let touched = new Set(), flowing = new Set(); // boxes that the step works on, edges along which gradient has flowed
 function update() {
   state = knowledge();
   shownTangents = seed === null ? null : tangentsFrom(seed);
   const current = view.steps[step];
-  const touched = new Set();
-  if (current.key) {
-    touched.add(current.key);
-    if (current.phase === "backward") for (const edge of view.inputs.get(current.key)) if (edge.carried.length) touched.add(edge.source);
-  }
-  for (const [key, box] of view.boxes) {
-    const { made } = boxElements.get(key);
-    const isNow = key === current.key || (current.phase === "backward" && touched.has(key));
-    const marks = [key === view.root && "root", isNow && "now", key === selected && "selected", query && !matching(box) && "dim", movable(box) && "movable"];
-    set(made, "class", ["box", box.kind, ...marks.filter(Boolean)].join(" "));
-    set(made, "tabindex", key === (selected || view.root) ? "0" : "-1");
-  }
-  const flowing = new Set([...state.arrived.values()].flat().map((edge) => edge.name));
-  for (const edge of view.edges) {
-    const parts = edgeElements.get(edge.name), path = parts.made.firstChild;
-    parts.flows = flowing.has(edge.name);
-    const fresh = current.key === edge.target && (current.phase === "forward" || (current.phase === "backward" && parts.flows));
-    set(parts.made, "class", `edge${parts.flows ? " flowing" : ""}${seed !== null && tangentAlong(edge) !== null ? " rising" : ""}${fresh ? " now" : ""}${query ? " dim" : ""}`);
-    path.removeAttribute(parts.flows ? "marker-end" : "marker-start");
-    set(path, parts.flows ? "marker-start" : "marker-end", parts.flows ? "url(#down)" : "url(#up)");
-  }
+  touched = new Set(current.key ? [current.key] : []);
+  if (current.phase === "backward") for (const edge of view.inputs.get(current.key)) if (edge.carried.length) touched.add(edge.source);
+  flowing = new Set([...state.arrived.values()].flat());
   slider.value = String(step);
   slider.setAttribute("aria-valuetext", `step ${step} of ${view.steps.length - 1}`);
   write(count, `step ${step} of ${view.steps.length - 1}`);
   stamp++;
+  marking++;
   refresh();
+}
+
+const marksOf = (key, box) => [key === view.root && "root", touched.has(key) && "now", key === selected && "selected",
+  query && !matching(box) && "dim", movable(box) && "movable"].filter(Boolean);
+
+function markBox(key, box, parts) {
+  if (parts.marking === marking) return;
+  parts.marking = marking;
+  set(parts.made, "class", ["box", box.kind, ...marksOf(key, box)].join(" "));
+  set(parts.made, "tabindex", key === (selected || view.root) ? "0" : "-1");
+}
+
+function markEdge(edge, parts) {
+  if (parts.marking === marking) return;
+  parts.marking = marking;
+  const current = view.steps[step], path = parts.made.firstChild;
+  parts.flows = flowing.has(edge);
+  const fresh = current.key === edge.target && (current.phase === "forward" || (current.phase === "backward" && parts.flows));
+  for (const part of [parts.made, parts.tag]) set(part, "class", `edge${parts.flows ? " flowing" : ""}${seed !== null && tangentAlong(edge) !== null ? " rising" : ""}${fresh ? " now" : ""}${query ? " dim" : ""}`);
+  path.removeAttribute(parts.flows ? "marker-end" : "marker-start");
+  set(path, parts.flows ? "marker-start" : "marker-end", parts.flows ? "url(#down)" : "url(#up)");
 }
 
 // The numbers in sight, and the panel.
@@ -174,36 +178,91 @@ function refresh() {
   writeSeen();
   explain(view.steps[step], state);
   describe();
+  writeAstray();
 }
 
-// What is out of sight in a large graph isn't drawn, and is written when it comes into sight.
+// Of a large graph only what is in sight has elements, made when it first comes into sight; seen from far it is a few
+// paths. `work` counts what was made and written, which is what a frame costs.
+const work_ = { made: 0, written: 0 };
 function writeSeen() {
-  const [left, top, right, bottom] = sight(), all = view.boxes.size <= ALL_IN_SIGHT;
-  const isSeen = (l, t, r, b) => all || scale < 0.22 || (r > left && l < right && b > top && t < bottom);
+  const [left, top, right, bottom] = sight(), all = !isLarge(), farther = isFarther();
+  const isSeen = (l, t, r, b) => all || (!farther && r > left && l < right && b > top && t < bottom);
   for (const [key, box] of view.boxes) {
-    const [x, y, w, h] = view.at.get(key), parts = boxElements.get(key);
-    if (drawnIf(parts, isSeen(x - w / 2, y - h / 2, x + w / 2, y + h / 2)) && (all || scale >= 0.22)) writeBox(key, box);
+    const [x, y, w, h] = view.at.get(key), seen = isSeen(x - w / 2, y - h / 2, x + w / 2, y + h / 2);
+    const parts = shownOr(boxElements, key, seen, layer.boxes, () => drawnBox(key, box));
+    if (!seen) continue;
+    markBox(key, box, parts);
+    writeBox(key, box, parts);
   }
   for (const edge of view.edges) {
-    const parts = edgeElements.get(edge.name), [x, y] = view.at.get(edge.source), [X, Y] = view.at.get(edge.target);
-    const seen = drawnIf(parts, isSeen(Math.min(x, X) - 90, Math.min(y, Y) - 90, Math.max(x, X) + 90, Math.max(y, Y) + 90));
-    if (!seen || parts.stamp === stamp || !(all || scale >= 0.45)) continue;
+    const [x, y] = view.at.get(edge.source), [X, Y] = view.at.get(edge.target);
+    const seen = isSeen(Math.min(x, X) - 90, Math.min(y, Y) - 90, Math.max(x, X) + 90, Math.max(y, Y) + 90);
+    const parts = shownOr(edgeElements, edge.name, seen, layer.edges, () => drawnEdge(edge));
+    if (!seen) continue;
+    markEdge(edge, parts);
+    if (parts.stamp === stamp || !(all || scale >= FAR)) continue;
     parts.stamp = stamp;
+    work_.written++;
     const rising = seed === null ? null : tangentAlong(edge);
     write(parts.label, parts.flows ? shorten(amountOf(edge), MAX_LABEL) : rising === null ? "" : signed(rising));
   }
+  writeOverview(farther);
 }
 
-function drawnIf(parts, seen) { // draw it, or leave it out
-  if (parts.hidden === seen) parts.made.style.display = seen ? "" : "none";
-  parts.hidden = !seen;
-  return seen;
+// The parts of a box or an edge: in the page if it is seen, made if it never was.
+function shownOr(known, key, seen, into, make) {
+  let parts = known.get(key);
+  if (!parts && seen) {
+    known.set(key, parts = make());
+    work_.made++;
+  }
+  if (parts && parts.hidden === seen) {
+    if (seen) into.append(parts.made);
+    else parts.made.remove();
+    if (parts.tag) {
+      if (seen) layer.labels.append(parts.tag);
+      else parts.tag.remove();
+    }
+    parts.hidden = !seen;
+  }
+  return parts;
 }
 
-function writeBox(key, box) {
-  const parts = boxElements.get(key);
+// One path for all boxes of a kind, one for the edges, one for those along which gradient has flowed.
+function writeOverview(farther) {
+  layer.overview.style.display = farther ? "" : "none";
+  if (!farther) return;
+  layer.overview.setAttribute("stroke-width", String(1.2 / scale));
+  if (layer.overview.marking === marking) return;
+  layer.overview.marking = marking;
+  const paths = new Map([["line", []], ["line flowing", []]]), add = (kind, d) => { if (!paths.has(kind)) paths.set(kind, []); paths.get(kind).push(d); };
+  for (const edge of view.edges) {
+    const [x, y, , h] = view.at.get(edge.source), [X, Y, , H] = view.at.get(edge.target);
+    add(flowing.has(edge) ? "line flowing" : "line", `M${x} ${y - h / 2}L${X} ${Y + H / 2}`);
+  }
+  for (const [key, box] of view.boxes) {
+    const [x, y, w, h] = view.at.get(key), marks = marksOf(key, box).filter((mark) => mark !== "movable");
+    add(["box", box.kind, ...marks].join(" "), `M${x - w / 2} ${y - h / 2}h${w}v${h}h${-w}z`);
+  }
+  work_.made += paths.size;
+  layer.overview.replaceChildren(...[...paths].map(([kind, ds]) => drawn("path", { class: kind, d: ds.join("") })));
+}
+
+const NEAR = 8; // pixels by which a click may miss a box that is seen from far
+function boxAt(x, y) { // the box at a place on the canvas, or the nearest one there
+  const X = (x - panX) / scale, Y = (y - panY) / scale;
+  let best = null, least = NEAR / scale;
+  for (const [key, [cx, cy, w, h]] of view.at) {
+    const away = Math.hypot(Math.max(0, Math.abs(X - cx) - w / 2), Math.max(0, Math.abs(Y - cy) - h / 2));
+    if (away < least) { least = away; best = key; }
+  }
+  return best;
+}
+
+function writeBox(key, box, parts) {
   if (parts.stamp === stamp) return;
   parts.stamp = stamp;
+  work_.written++;
   const isOperation = box.kind === "operation" || box.kind === "group";
   const value = state.known.has(key) && box.value ? box.value.text : "";
   const named = box.name ? box.name + (value ? " = " + value : "") : "";
@@ -230,8 +289,8 @@ function writeBox(key, box) {
 let scale = 1, panX = 0, panY = 0;
 function transform() {
   set(world, "transform", `translate(${panX},${panY}) scale(${scale})`);
-  set(world, "class", scale < 0.22 ? "far farther" : scale < 0.45 ? "far" : "");
-  if (view.boxes.size > ALL_IN_SIGHT) soon(false);
+  set(world, "class", scale < FARTHER ? "far farther" : scale < FAR ? "far" : "");
+  if (isLarge()) soon(false);
 }
 // The part of the world that is seen. The canvas is measured when the window changes alone: asking lays the page out anew.
 const measured = { width: 0, height: 0 };

@@ -10,6 +10,8 @@ function load(data) { // show another graph
   folded = new Set(graph.folded);
   offered = null;
   comparing.slot = null;
+  coded = null;
+  code.replaceChildren();
   comparing.section.replaceChildren();
   running = graph.program ? new Program(graph.program) : null;
   wide = null;
@@ -52,6 +54,13 @@ window.addEventListener("message", ({ source, data }) => {
   if (!leaf || !Array.isArray(numbers) || numbers.length !== leaf.data.length || numbers.some((x) => typeof x !== "number")) return;
   if (numbers.some((x, i) => Math.fround(x) !== Math.fround(leaf.data[i]))) moveTo(slot, numbers);
 });
+
+// A loop is written out with the turns that it took: where its conditions come out otherwise, the numbers aren't the loop's.
+const astray = element("p", { id: "astray", class: "red", role: "status" });
+function writeAstray() {
+  const other = ((running && running.data.decisions) || []).find(([slot, outcome]) => Boolean(running.number(slot)) !== outcome);
+  write(astray, other ? `${other[2]} when it was recorded. With the numbers that are here now it would take another number, and what is shown is no longer what Python gives.` : "");
+}
 
 function soon(numbers = true) { // once before the next frame: numbers that moved, or only what came into sight
   moved = moved || numbers;
@@ -194,5 +203,12 @@ const api = {
   leaves: () => graph.boxes.filter(movable).map((box) => ({ key: box.key, name: box.name, slot: box.value.slot, shape: box.value.shape })),
   set: (slot, numbers) => { moveTo(slot, numbers); },
   read: (slot) => Array.from(running.slots[slot].data),
+  boxes: () => [...view.boxes.values()].map((box) => ({ key: box.key, kind: box.kind, name: box.name })),
+  placeOf: (name) => { // its key, and the middle of its box in the window
+    const { key } = [...view.boxes.values()].find((box) => box.name === name), [x, y] = view.at.get(key), bounds = canvas.getBoundingClientRect();
+    return [key, bounds.left + panX + scale * x, bounds.top + panY + scale * y];
+  },
+  work: () => ({ ...work_ }),
+  look: (factor) => { scale = factor; bringIntoView(view.root); },
 };
 Object.defineProperty(globalThis, "adjoint", { value: api });

@@ -31,10 +31,13 @@ function arrayText(data, shape, dtype) {
   if (!shape.length) return show(data[0]);
   if (!data.length) return "[]";
   if (data.length <= 4 || (shape.length === 2 && data.length <= 9)) return nested(nestedList(data, shape));
-  if (dtype === "bool") return `${data.filter((x) => x === "True").length} of ${data.length} are True`;
+  if (dtype === "bool") { // as Python orders them
+    const trues = data.filter((x) => x === "True").length;
+    return trues === data.length ? "all True" : trues ? "False … True" : "all False";
+  }
   let low = Infinity, high = -Infinity;
   for (const x of data) { low = smaller(x, low); high = larger(x, high); }
-  return `${show(low)} … ${show(high)}`;
+  return low === high ? `all ${show(low)}` : `${show(low)} … ${show(high)}`;
 }
 
 // The numbers of a picture that its page computes: read from the program when they are looked at, once after each move.
@@ -55,7 +58,7 @@ function attach(quantity, running, stamp) {
 
 function total(quantities) {
   if (quantities.length === 1) return quantities[0];
-  if (!quantities.length || quantities.some((q) => q.numbers === null)) return null;
+  if (!quantities.length || quantities.some((q) => q.numbers === null || q.shape.join() !== quantities[0].shape.join())) return null;
   const numbers = quantities.map((q) => q.numbers).reduce(plus);
   const text = Array.isArray(numbers) ? shorten(nested(numbers), 60) : show(numbers);
   return { text, numbers, shape: quantities[0].shape, dtype: quantities[0].dtype };

@@ -1,3 +1,5 @@
-// The explorer's page: it shows the graph that it carries.
+// The explorer's page: it shows the graph that it carries, and asks what its maker wants to be predicted.
 
-open(JSON.parse(document.getElementById("graph").textContent));
+const carried = JSON.parse(document.getElementById("graph").textContent);
+open(carried);
+ask(carried.questions);

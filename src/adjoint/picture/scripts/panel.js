@@ -3,9 +3,9 @@
 const side = element("aside", { "aria-label": "details" });
 const now = element("section", { id: "now", "aria-live": "polite" });
 const details = element("section", { id: "details" });
-const control = element("section", { id: "control" });
+const control = element("section", { id: "control" }), code = element("section", { id: "code" });
 const help = element("section", { id: "help" });
-side.append(now, control, details, comparing.section, leaves, direction, help);
+side.append(astray, questions, now, control, details, code, comparing.section, leaves, direction, help);
 
 function where(box) {
   return [box.source ? element("div", { class: "source" }, box.source) : null, box.place ? p(box.place, "muted") : null];
@@ -99,7 +99,7 @@ function describe() {
   const box = selected === null ? null : view.boxes.get(selected);
   offerControl(box);
   offerComparison(box);
-  if (!box) { details.replaceChildren(p("Click a box, or select one with ↑ and ↓, to see what it is and where its gradient comes from.", "muted")); return; }
+  if (!box) { describeCode(null); details.replaceChildren(p("Click a box, or select one with ↑ and ↓, to see what it is and where its gradient comes from.", "muted")); return; }
   const kind = box.kind === "group" ? "folded scope" : box.kind;
   const parts = [element("h2", {}, `${box.name || box.symbol}`), p([kind, box.kind === "operation" ? box.operation : "", box.detail, box.type].filter(Boolean).join(" · "), "muted")];
   if (box.value) parts.push(p(`value ${box.value.text}`, "big"));
@@ -107,7 +107,7 @@ function describe() {
   if (whyStill(box)) parts.push(p(`It stays still: ${whyStill(box)}.`, "muted"));
   if (box.formula) parts.push(element("div", { class: "formula" }, box.formula + (box.rules.length ? "\n" + box.rules.join("\n") : "")));
   parts.push(...where(box));
-  parts.push(jacobianShapes(box), foldButton(box));
+  parts.push(jacobianShapes(box), foldButton(box), turnsTable(box));
   if (box.gradient) {
     parts.push(p(`${box.derivative} = ${sumText(box)}`, "red big"));
     parts.push(elements(box.gradient, " red"), heatFigure(box.gradient, "the gradient"));
@@ -117,6 +117,43 @@ function describe() {
     if (!comparable(box)) compare(parts);
   }
   details.replaceChildren(...parts.filter(Boolean));
+  describeCode(box);
+}
+
+// What becomes of the selected box: its line, the step in the plan, the loop that computes it, the machine code. The texts stay
+// as they are while numbers move, and stay open when another box is selected.
+const STAGES = ["unit", "loops", "LLVM", "machine code"], opened = new Set(["step", "loops"]);
+let coded = null;
+function describeCode(box) {
+  const found = graph.code && box ? graph.code.boxes[box.key] : null;
+  if (coded === found) return;
+  coded = found;
+  if (!found) { code.replaceChildren(); return; }
+  const [step_, place_] = found, texts = place_ === null ? [] : graph.code.units[place_];
+  const part = (name, title, text) => {
+    const made = element("details", { class: "stage" }, element("summary", {}, title), element("pre", { tabindex: "0", "aria-label": title }, text));
+    made.open = opened.has(name);
+    made.addEventListener("toggle", () => { if (made.open) opened.add(name); else opened.delete(name); });
+    return made;
+  };
+  code.replaceChildren(...[element("h2", {}, "How it is computed"), box.source ? part("line", "your line", `${box.place}\n${box.source}`) : null,
+    part("step", "the step of the plan", step_), ...STAGES.map((name, i) => (texts[i] ? part(name, i ? name : "the unit: steps in one loop", texts[i]) : null)),
+    texts.length ? null : p("No loop of its own: it is a view, or NumPy computes it.", "muted")].filter(Boolean));
+}
+
+const MAX_TURNS = 40;
+function turnsTable(box) { // of a folded loop: what each turn gives on, and what comes back to it
+  if (!groups.has(box.key) || !groups.get(box.key).turns) return null;
+  const turns = graph.groups.filter((group) => group.parent === box.key), number = new Map(turns.map((group, i) => [group.key, i]));
+  const turnOf = (b) => number.get(b.groups[b.groups.indexOf(box.key) + 1]), used = turns.map(() => new Set());
+  for (const edge of graph.edges) {
+    const from = byKey.get(edge.source), i = from.groups.includes(box.key) ? turnOf(from) : undefined;
+    if (i !== undefined && turnOf(byKey.get(edge.target)) !== i) used[i].add(from);
+  }
+  for (const b of box.members) if (b.key === graph.root && turnOf(b) !== undefined) used[turnOf(b)].add(b);
+  const texts = (boxes, of) => [...boxes].map((b) => (of(b) ? shorten(of(b).text, 40) : "")).join(", ");
+  const rows = used.slice(0, MAX_TURNS).map((boxes, i) => row([String(i + 1), texts(boxes, (b) => b.value), texts(boxes, (b) => b.gradient)], (k) => k === 2));
+  return element("div", {}, table("turns", ["turn", "values", "gradients"], rows), turns.length > MAX_TURNS ? p(`the first ${MAX_TURNS} of ${turns.length} turns`, "muted") : null);
 }
 
 function jacobianShapes(box) { // of an operation between arrays: the result's axes by the input's

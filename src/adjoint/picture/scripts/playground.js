@@ -3,7 +3,6 @@
 const editor = element("textarea", { id: "formula", spellcheck: "false", autocapitalize: "off", autocomplete: "off", rows: "4", "aria-label": "the formula, one line for each name", "aria-describedby": "formula-error" });
 const errorLine = element("p", { id: "formula-error", role: "status" });
 const gallery = element("select", { id: "gallery", "aria-label": "starting points" }, ...GALLERY.map(({ name }, i) => element("option", { value: String(i) }, name)));
-const questions = element("section", { id: "questions" });
 const work = element("section", { id: "editor", "aria-label": "formula" }, editor, errorLine);
 let literals = new Map();
 
@@ -12,7 +11,6 @@ function playground(data) {
   document.body.classList.add("playground");
   heading.after(gallery);
   area.before(work);
-  now.before(questions);
   editor.addEventListener("input", () => draw());
   editor.addEventListener("keydown", (event) => event.stopPropagation());
   gallery.addEventListener("change", () => start(Number(gallery.value)));
@@ -20,7 +18,7 @@ function playground(data) {
   followers.add(rewritten);
   const shared = sharedFormula() ?? data.formula;
   if (shared === null) start(0);
-  else { editor.value = shared; draw(true); }
+  else { editor.value = shared; ask(shared === data.formula ? data.questions : []); draw(true); }
 }
 
 function sharedFormula() {
@@ -31,12 +29,6 @@ function start(i) {
   editor.value = GALLERY[i].text;
   ask(GALLERY[i].questions);
   draw(true);
-}
-
-// Each question first, its answer when it is asked for.
-function ask(list) {
-  questions.replaceChildren(...(list.length ? [element("h2", {}, "Predict, then look")] : []), ...list.map(([question, answer]) =>
-    element("details", { class: "question" }, element("summary", {}, question), p(answer))));
 }
 
 function draw(afresh = false) {
@@ -81,4 +73,5 @@ function rewritten(slot) {
   }
 }
 
-playground(JSON.parse(document.getElementById("graph").textContent));
+const given = JSON.parse(document.getElementById("graph").textContent);
+playground(given);

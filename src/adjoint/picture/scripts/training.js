@@ -136,5 +136,6 @@ function enter(inside) {
 }
 area.before(room);
 document.getElementById("theme").before(doorway);
+if (given.training) { settings.task = taskField.value = given.training; enter(true); }
 api.learner = () => learner && { lines: learner.lines, data: learner.data, weights: Object.fromEntries(Object.entries(learner.weight).map(([k, w]) => [k, Array.from(w)])),
   shapes: Object.fromEntries(Object.entries(learner.weights).map(([k, { shape }]) => [k, shape])), loss: learner.loss[0], said: said.textContent };

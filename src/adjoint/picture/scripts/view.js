@@ -138,7 +138,7 @@ function knowledge() {
 function gradientText(box, state) {
   if (box.key === view.root && state.seeded) return box.gradient ? box.gradient.text : "";
   const edges = state.arrived.get(box.key);
-  if (!edges) return "";
+  if (!edges || (box.kind === "group" && !box.value)) return ""; // to several results of a scope: there is no sum of these
   const all = view.uses.get(box.key).filter((edge) => edge.carried.length).length;
   if (edges.length === all && box.gradient) return box.gradient.text;
   const sum = total(edges.flatMap((edge) => edge.carried));
