@@ -131,7 +131,6 @@ TENSOR: dict[str, str] = {
     "new_tensor": "ad.tensor([1.0], dtype=x.dtype)",
     "detach_": "x.detach()",
     "grad_fn": "x.creator",
-    "register_hook": "# ad.custom_vjp gives a function a derivative of its own",
     "share_memory_": VALUES,
     # NumPy
     "ptp": "x.max() - x.min()",
