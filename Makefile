@@ -54,7 +54,7 @@ test-oracle: $(ORACLE_VENV)/.installed-oracle
 
 test-array-api: $(VENV)/.installed-standard $(ARRAY_API_TESTS)/array_api_tests
 	cd $(ARRAY_API_TESTS) && ARRAY_API_TESTS_MODULE=adjoint $(abspath $(VENV))/bin/python -m pytest -q --max-examples 20 \
-		-p no:cacheprovider --skips-file $(CURDIR)/tests/array_api_skips.txt array_api_tests $(ARGUMENTS)
+		-p no:cacheprovider --rootdir . --skips-file=$(CURDIR)/tests/array_api_skips.txt array_api_tests $(ARGUMENTS)
 
 $(ARRAY_API_TESTS)/array_api_tests:
 	git clone --quiet https://github.com/data-apis/array-api-tests $(ARRAY_API_TESTS)

@@ -41,12 +41,45 @@ from adjoint.tensors.functions import (
 
 if TYPE_CHECKING:
     from adjoint.api.checks import check_grads
+    from adjoint.arrays.calculus import (
+        cumulative_trapezoid, gradient, interp, trapezoid,
+    )  # fmt: skip
+    from adjoint.arrays.joining import (
+        append, array_split, atleast_1d, atleast_2d, atleast_3d, block, column_stack, delete, dsplit, dstack,
+        fliplr, flipud, hsplit, hstack, insert, ravel, rot90, vsplit, vstack,
+    )  # fmt: skip
+    from adjoint.arrays.mapping import (
+        apply_along_axis, vectorize,
+    )  # fmt: skip
+    from adjoint.arrays.matrices import (
+        cdist, diag, diag_embed, diagflat, fill_diagonal, inner, tri, vdot,
+    )  # fmt: skip
+    from adjoint.arrays.polynomials import (
+        poly, polyadd, polyder, polydiv, polyfit, polyint, polymul, polysub, polyval, roots, vander,
+    )  # fmt: skip
+    from adjoint.arrays.running import (
+        cummax, cummin, cumprod, cumsum, logcumsumexp,
+    )  # fmt: skip
+    from adjoint.arrays.scattering import (
+        index_add, put_along_axis, scatter, scatter_reduce, segment_max, segment_mean, segment_min,
+        segment_prod, segment_sum,
+    )  # fmt: skip
+    from adjoint.arrays.selecting import (
+        allclose, array_equal, fmax, fmin, heaviside, isclose, lerp, masked_fill, nan_to_num, piecewise, rsqrt,
+        select,
+    )  # fmt: skip
     from adjoint.arrays.sets import (
         UniqueAllResult, UniqueCountsResult, UniqueInverseResult, isin, searchsorted, unique_all, unique_counts,
         unique_inverse, unique_values,
     )  # fmt: skip
     from adjoint.arrays.standard import (
-        FloatInfo, IntegerInfo, NamespaceInfo, __array_namespace_info__, broadcast_shapes, can_cast, finfo, iinfo, isdtype,
+        FloatInfo, IntegerInfo, NamespaceInfo, __array_namespace_info__, broadcast_shapes, can_cast, finfo,
+        iinfo, isdtype,
+    )  # fmt: skip
+    from adjoint.arrays.statistics import (
+        average, bincount, corrcoef, cov, digitize, histogram, kthvalue, median, nanargmax, nanargmin,
+        nancumprod, nancumsum, nanmax, nanmean, nanmedian, nanmin, nanpercentile, nanprod, nanquantile, nanstd,
+        nansum, nanvar, percentile, ptp, quantile, topk,
     )  # fmt: skip
     from adjoint.api.jacobians import hessian, hvp, jacfwd, jacobian, jacrev, linearize
     from adjoint.api.jit import jit
@@ -75,6 +108,36 @@ pi, e, inf, nan, newaxis = 3.141592653589793, 2.718281828459045, float("inf"), f
 _LAZY_MODULES = frozenset(
     {"cli", "data", "debug", "fft", "interop", "linalg", "nn", "optim", "plot", "special", "train"}
 )
+# The functions of `adjoint.arrays`, by the module that has them.
+_ARRAYS = {
+    "calculus": "cumulative_trapezoid gradient interp trapezoid",
+    "joining": (
+        "append array_split atleast_1d atleast_2d atleast_3d block column_stack delete dsplit dstack fliplr "
+        "flipud hsplit hstack insert ravel rot90 vsplit vstack"
+    ),
+    "mapping": "apply_along_axis vectorize",
+    "matrices": "cdist diag diag_embed diagflat fill_diagonal inner tri vdot",
+    "polynomials": "poly polyadd polyder polydiv polyfit polyint polymul polysub polyval roots vander",
+    "running": "cummax cummin cumprod cumsum logcumsumexp",
+    "scattering": (
+        "index_add put_along_axis scatter scatter_reduce segment_max segment_mean segment_min segment_prod "
+        "segment_sum"
+    ),
+    "selecting": "allclose array_equal fmax fmin heaviside isclose lerp masked_fill nan_to_num piecewise rsqrt select",
+    "sets": (
+        "UniqueAllResult UniqueCountsResult UniqueInverseResult isin searchsorted unique_all unique_counts "
+        "unique_inverse unique_values"
+    ),
+    "standard": (
+        "FloatInfo IntegerInfo NamespaceInfo __array_namespace_info__ broadcast_shapes can_cast finfo iinfo "
+        "isdtype"
+    ),
+    "statistics": (
+        "average bincount corrcoef cov digitize histogram kthvalue median nanargmax nanargmin nancumprod "
+        "nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile nanstd nansum nanvar "
+        "percentile ptp quantile topk"
+    ),
+}  # fmt: skip
 _LAZY_NAMES = {
     **dict.fromkeys(("associative_scan", "cond", "fori_loop", "map", "scan", "switch", "while_loop"), "adjoint.api.loops"),
     "implicit": "adjoint.solvers.implicit", "minimize": "adjoint.solvers.minima",
@@ -85,12 +148,7 @@ _LAZY_NAMES = {
     "explain": "adjoint.debug", "explain_nan": "adjoint.debug", "gradient_flow": "adjoint.debug",
     "draw": "adjoint.api.pictures", "explore": "adjoint.api.pictures", "show_pictures": "adjoint.api.pictures",
     "playground": "adjoint.api.pictures",
-    **dict.fromkeys(
-        ("FloatInfo", "IntegerInfo", "NamespaceInfo", "__array_namespace_info__", "broadcast_shapes", "can_cast", "finfo",
-         "iinfo", "isdtype"), "adjoint.arrays.standard"),
-    **dict.fromkeys(
-        ("UniqueAllResult", "UniqueCountsResult", "UniqueInverseResult", "isin", "searchsorted", "unique_all",
-         "unique_counts", "unique_inverse", "unique_values"), "adjoint.arrays.sets"),
+    **{name: f"adjoint.arrays.{module}" for module, names in _ARRAYS.items() for name in names.split()},
     "Drawing": "adjoint.api.pictures", "Exploration": "adjoint.api.pictures",
 }  # fmt: skip
 
@@ -116,29 +174,39 @@ def __dir__() -> list[str]:
 __all__ = [
     "Context", "DType", "Drawing", "Exploration", "FloatInfo", "Function", "IntegerInfo", "NamespaceInfo",
     "PrecisionWarning", "Tensor", "UniqueAllResult", "UniqueCountsResult", "UniqueInverseResult",
-    "__array_api_version__", "__array_namespace_info__", "abs", "acos", "acosh", "add", "all", "any", "arange",
-    "argmax", "argmin", "argsort", "asarray", "asin", "asinh", "associative_scan", "astype", "atan", "atan2", "atanh",
-    "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bool",
-    "broadcast_arrays", "broadcast_shapes", "broadcast_to", "can_cast", "ceil", "check_grads", "checkpoint", "cli",
-    "clip", "complex128", "complex64", "concat", "cond", "conj", "copysign", "cos", "cosh", "count_nonzero",
-    "cumulative_prod", "cumulative_sum", "custom_jvp", "custom_vjp", "data", "debug", "diff", "divide", "dot", "draw",
-    "e", "einsum", "empty", "empty_like", "enable_grad", "equal", "erf", "erfc", "evaluate", "exp", "expand_dims",
-    "explain", "explain_nan", "explore", "expm1", "eye", "fft", "finfo", "fixed_point", "flatten", "flip", "float32",
-    "float64", "floor", "floor_divide", "fold", "fori_loop", "from_dlpack", "full", "full_like", "function", "gelu",
-    "get_default_dtype", "get_num_threads", "grad", "gradient_flow", "gradients", "greater", "greater_equal", "hessian",
-    "host_call", "hvp", "hypot", "iinfo", "imag", "implicit", "inf", "int16", "int32", "int64", "int8", "interop",
-    "is_deterministic", "is_grad_enabled", "isdtype", "isfinite", "isin", "isinf", "isnan", "jacfwd", "jacobian",
-    "jacrev", "jit", "jvp", "less", "less_equal", "linalg", "linearize", "linspace", "load", "log", "log10", "log1p",
-    "log2", "log_softmax", "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "map",
-    "matmul", "matrix_transpose", "max", "maximum", "mean", "meshgrid", "min", "minimize", "minimum", "moveaxis",
-    "multiply", "nan", "negative", "newaxis", "nextafter", "nn", "no_grad", "nonzero", "norm", "not_equal", "odeint",
-    "one_hot", "ones", "ones_like", "optim", "outer", "pad", "permute_dims", "pi", "playground", "plot", "positive",
-    "pow", "power", "prod", "random", "ravel_tree", "real", "reciprocal", "relu", "remainder", "repeat", "reshape",
-    "result_type", "roll", "root", "round", "save", "scan", "scatter_add", "searchsorted", "set_default_dtype",
-    "set_deterministic", "set_num_threads", "show_pictures", "sigmoid", "sign", "signbit", "silu", "sin", "sinh",
-    "softmax", "softplus", "sort", "special", "split", "sqrt", "square", "squeeze", "stack", "std", "stop_gradient",
-    "subtract", "sum", "swapaxes", "switch", "take", "take_along_axis", "tan", "tanh", "tensor", "tensordot", "tile",
-    "train", "tree", "tril", "triu", "trunc", "uint16", "uint32", "uint64", "uint8", "unfold", "unique_all",
-    "unique_counts", "unique_inverse", "unique_values", "unstack", "value_and_grad", "var", "variable", "vecdot", "vjp",
-    "vmap", "where", "while_loop", "zeros", "zeros_like",
+    "__array_api_version__", "__array_namespace_info__", "abs", "acos", "acosh", "add", "all", "allclose", "any",
+    "append", "apply_along_axis", "arange", "argmax", "argmin", "argsort", "array_equal", "array_split", "asarray",
+    "asin", "asinh", "associative_scan", "astype", "atan", "atan2", "atanh", "atleast_1d", "atleast_2d", "atleast_3d",
+    "average", "bincount", "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift",
+    "bitwise_xor", "block", "bool", "broadcast_arrays", "broadcast_shapes", "broadcast_to", "can_cast", "cdist", "ceil",
+    "check_grads", "checkpoint", "cli", "clip", "column_stack", "complex128", "complex64", "concat", "cond", "conj",
+    "copysign", "corrcoef", "cos", "cosh", "count_nonzero", "cov", "cummax", "cummin", "cumprod", "cumsum",
+    "cumulative_prod", "cumulative_sum", "cumulative_trapezoid", "custom_jvp", "custom_vjp", "data", "debug", "delete",
+    "diag", "diag_embed", "diagflat", "diff", "digitize", "divide", "dot", "draw", "dsplit", "dstack", "e", "einsum",
+    "empty", "empty_like", "enable_grad", "equal", "erf", "erfc", "evaluate", "exp", "expand_dims", "explain",
+    "explain_nan", "explore", "expm1", "eye", "fft", "fill_diagonal", "finfo", "fixed_point", "flatten", "flip",
+    "fliplr", "flipud", "float32", "float64", "floor", "floor_divide", "fmax", "fmin", "fold", "fori_loop",
+    "from_dlpack", "full", "full_like", "function", "gelu", "get_default_dtype", "get_num_threads", "grad", "gradient",
+    "gradient_flow", "gradients", "greater", "greater_equal", "heaviside", "hessian", "histogram", "host_call",
+    "hsplit", "hstack", "hvp", "hypot", "iinfo", "imag", "implicit", "index_add", "inf", "inner", "insert", "int16",
+    "int32", "int64", "int8", "interop", "interp", "is_deterministic", "is_grad_enabled", "isclose", "isdtype",
+    "isfinite", "isin", "isinf", "isnan", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "kthvalue", "lerp", "less",
+    "less_equal", "linalg", "linearize", "linspace", "load", "log", "log10", "log1p", "log2", "log_softmax",
+    "logaddexp", "logcumsumexp", "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "map",
+    "masked_fill", "matmul", "matrix_transpose", "max", "maximum", "mean", "median", "meshgrid", "min", "minimize",
+    "minimum", "moveaxis", "multiply", "nan", "nan_to_num", "nanargmax", "nanargmin", "nancumprod", "nancumsum",
+    "nanmax", "nanmean", "nanmedian", "nanmin", "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum", "nanvar",
+    "negative", "newaxis", "nextafter", "nn", "no_grad", "nonzero", "norm", "not_equal", "odeint", "one_hot", "ones",
+    "ones_like", "optim", "outer", "pad", "percentile", "permute_dims", "pi", "piecewise", "playground", "plot", "poly",
+    "polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul", "polysub", "polyval", "positive", "pow", "power",
+    "prod", "ptp", "put_along_axis", "quantile", "random", "ravel", "ravel_tree", "real", "reciprocal", "relu",
+    "remainder", "repeat", "reshape", "result_type", "roll", "root", "roots", "rot90", "round", "rsqrt", "save", "scan",
+    "scatter", "scatter_add", "scatter_reduce", "searchsorted", "segment_max", "segment_mean", "segment_min",
+    "segment_prod", "segment_sum", "select", "set_default_dtype", "set_deterministic", "set_num_threads",
+    "show_pictures", "sigmoid", "sign", "signbit", "silu", "sin", "sinh", "softmax", "softplus", "sort", "special",
+    "split", "sqrt", "square", "squeeze", "stack", "std", "stop_gradient", "subtract", "sum", "swapaxes", "switch",
+    "take", "take_along_axis", "tan", "tanh", "tensor", "tensordot", "tile", "topk", "train", "trapezoid", "tree",
+    "tri", "tril", "triu", "trunc", "uint16", "uint32", "uint64", "uint8", "unfold", "unique_all", "unique_counts",
+    "unique_inverse", "unique_values", "unstack", "value_and_grad", "vander", "var", "variable", "vdot", "vecdot",
+    "vectorize", "vjp", "vmap", "vsplit", "vstack", "where", "while_loop", "zeros", "zeros_like",
 ]  # fmt: skip

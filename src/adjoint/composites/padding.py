@@ -1,4 +1,4 @@
-"""Padding under PyTorch's names of modes, along the last axes."""
+"""Padding: under PyTorch's names of modes, and under NumPy's."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from adjoint.composites.shaping import pad as filled
+from adjoint.dtypes import real_of
 from adjoint.graph import Node
-from adjoint.primitives.core import ops
+from adjoint.primitives.core import cast, inexact, ops
 
 
 def _reflected(n: int, before: int, after: int) -> Any:
@@ -59,3 +60,97 @@ def _gathered(x: Node, axis: int, positions: Any, before: int, after: int) -> No
     if after:
         parts.append(ops.take(x, ops.data(positions[len(positions) - after :]), axis))
     return ops.concat(parts, axis)
+
+
+# NumPy's modes --------------------------------------------------------------------------------------------------------
+
+MIRRORS = ("edge", "reflect", "symmetric", "wrap")
+STATISTICS = ("maximum", "mean", "median", "minimum")
+
+
+def in_mode(x: Node, widths: Any, mode: str, *, even: bool, length: Any, ends: Any) -> Node:
+    """x padded axis after axis, each by what lies in it and what was put around the axes before: modes as NumPy has them."""
+    given = np.asarray(widths)
+    if given.dtype.kind not in "iu" and given.size:
+        raise TypeError(f"pad: widths are integers, got {widths!r}")
+    pairs = np.broadcast_to(given, (x.ndim, 2)).tolist() if x.ndim else []
+    if any(w < 0 for pair in pairs for w in pair):
+        raise ValueError(f"pad: negative width in {widths}")
+    lengths = None if length is None else np.broadcast_to(np.asarray(length), (x.ndim, 2)).tolist()
+    values = np.broadcast_to(np.asarray(ends), (x.ndim, 2)).tolist() if x.ndim else []
+    for axis, (before, after) in enumerate(pairs):
+        n = x.shape[axis]
+        if not before and not after:
+            continue
+        if not n:
+            raise ValueError(f"pad: axis {axis} of shape {x.shape} has no elements to pad with, mode {mode!r}")
+        if mode in MIRRORS:
+            positions = np.pad(np.arange(n), (before, after), mode)  # type: ignore[call-overload]
+            middle = x
+            x = _gathered(x, axis, positions, before, after)
+            if not even and mode in ("reflect", "symmetric"):
+                x = _odd(x, middle, axis, before, after, mode)
+        elif mode == "linear_ramp":
+            sides = [
+                _ramp(x, axis, w, v, i == 0) for i, (w, v) in enumerate(zip((before, after), values[axis], strict=True))
+            ]
+            x = ops.concat([sides[0], x, sides[1]], axis)
+        else:
+            counts = [n, n] if lengths is None else [max(min(c, n), 1) for c in lengths[axis]]
+            parts = [
+                _statistic(x, axis, mode, 0 if i == 0 else n - c, c, w)
+                for i, (c, w) in enumerate(zip(counts, (before, after), strict=True))
+            ]
+            x = ops.concat([parts[0], x, parts[1]], axis)
+    return x
+
+
+def _part(x: Node, axis: int, start: int, size: int) -> Node:
+    return ops.slice_(x, tuple([(start, size, 1) if i == axis else (0, n, 1) for i, n in enumerate(x.shape)]))
+
+
+def _spread(x: Node, axis: int, count: int) -> Node:
+    """One slice repeated along its axis."""
+    return ops.broadcast_to(x, tuple([count if i == axis else n for i, n in enumerate(x.shape)]))
+
+
+def _odd(x: Node, middle: Node, axis: int, before: int, after: int, mode: str) -> Node:
+    """Mirrored about the edge's value too: twice the edge less what the mirror shows. One mirror's length at most."""
+    n = middle.shape[axis]
+    if max(before, after) > (n - 1 if mode == "reflect" else n):
+        raise ValueError(f"pad: reflect_type 'odd' by {(before, after)} needs more elements than axis {axis} has, {n}")
+    pieces = []
+    for start, size, edge in ((0, before, 0), (before, n, None), (before + n, after, n - 1)):
+        piece = _part(x, axis, start, size)
+        if edge is not None:
+            twice = ops.multiply(_part(middle, axis, edge, 1), 2)
+            piece = ops.subtract(_spread(twice, axis, size), piece)
+        pieces.append(piece)
+    return ops.concat(pieces, axis)
+
+
+def _ramp(x: Node, axis: int, width: int, end: Any, first: bool) -> Node:
+    """From an end value straight to the edge, which isn't repeated."""
+    edge = _spread(_part(x, axis, 0 if first else x.shape[axis] - 1, 1), axis, width)
+    shares = np.linspace(0.0, 1.0, width, endpoint=False) if width else np.zeros(0)
+    shares = (shares if first else shares[::-1]).reshape(-1, *(1,) * (x.ndim - axis - 1))
+    exact = inexact(edge)
+    rise = ops.multiply(ops.subtract(exact, end), ops.data(shares, real_of(exact.dtype)))
+    ramp = ops.add(rise, end)
+    return edge if not width else cast(ops.floor(ramp) if edge.dtype.kind in "iu" else ramp, edge.dtype)
+
+
+def _statistic(x: Node, axis: int, mode: str, start: int, count: int, width: int) -> Node:
+    part = _part(x, axis, start, count)
+    if mode in ("maximum", "minimum"):
+        found = getattr(ops, mode[:3])(part, (axis,))
+    elif mode == "mean":
+        found = ops.divide(ops.sum(inexact(part), (axis,)), float(count))
+    else:
+        ordered = ops.take_along_axis(part, ops.argsort(part, axis, False), axis)
+        two = [_part(inexact(ordered), axis, i, 1) for i in ((count - 1) // 2, count // 2)]
+        found = ops.multiply(ops.add(*two), 0.5)
+    one = ops.reshape(found, tuple([1 if i == axis else n for i, n in enumerate(x.shape)]))
+    if x.dtype.kind in "iu" and one.dtype.kind == "f":
+        one = ops.round(one)
+    return _spread(cast(one, x.dtype), axis, width)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from sys import _getframe
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
@@ -19,9 +20,10 @@ from adjoint.tensors.tensor import Tensor
 
 __all__ = [
     "ARRAYS", "Array", "Axis", "DTypeLike", "Operand", "as_tensor", "axis_of", "composite", "composites", "on_cpu", "rearranged",
-    "refuse", "value_of",
+    "refuse", "scoped", "value_of",
 ]  # fmt: skip
 
+F = TypeVar("F", bound=Callable[..., Any])
 Operand = Tensor | np.ndarray[Any, Any] | complex | Any
 Axis = int | tuple[int, ...] | None
 DTypeLike = Any
@@ -51,6 +53,23 @@ def _scoped(name: str, function: Callable[..., Any], args: tuple[Any, ...]) -> A
     if isinstance(result, Node) and not result.tracked:
         count_pending(result)
     return result
+
+
+def scoped(function: F) -> F:
+    """A public function that is written with other public functions: it records them inside a scope of its name."""
+    name = function.__name__
+
+    @functools.wraps(function)
+    def call(*args: Any, **keywords: Any) -> Any:
+        token = enter_scope(name, 2)
+        try:
+            return function(*args, **keywords)
+        except MISTAKES as error:
+            raise explained(error, name, *args) from None
+        finally:
+            leave_scope(token)
+
+    return call  # type: ignore[return-value]
 
 
 def refuse(name: str, keywords: dict[str, Any], shape: Any = None, more: tuple[Any, ...] = ()) -> NoReturn:

@@ -61,6 +61,16 @@ class Named:
         return Count(self.node.type.size)
 
     @property
+    def itemsize(self) -> int:
+        """The bytes of one element."""
+        return self.node.type.dtype.itemsize  # type: ignore[no-any-return]
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all elements."""
+        return self.node.type.size * self.node.type.dtype.itemsize  # type: ignore[no-any-return]
+
+    @property
     def device(self) -> str:
         """Always "cpu"."""
         return "cpu"

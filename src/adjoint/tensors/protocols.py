@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,35 @@ METHODS = """
 for _name in METHODS:
     setattr(Tensor, _name, getattr(f, _name))
 _f_namespace.update({"reshape": f.reshape, "permute_dims": f.permute_dims})
+
+# methods of NumPy's arrays whose functions load when first called, by the module that has them
+LAZY_METHODS = {
+    "adjoint.arrays.running": "cumsum cumprod",
+    "adjoint.arrays.joining": "ravel",
+    "adjoint.arrays.sets": "searchsorted",
+    "adjoint.numpy.methods": "choose compress copy diagonal fill partition argpartition put trace",
+}
+
+
+class LazyMethod:
+    """In place of a method: looked up, it loads the function and makes that the method."""
+
+    __slots__ = ("module", "name")
+
+    def __init__(self, module: str, name: str) -> None:
+        self.module = module
+        self.name = name
+
+    def __get__(self, owner: Any, kind: Any = None) -> Any:
+        function = getattr(importlib.import_module(self.module), self.name)
+        setattr(Tensor, self.name, function)
+        return function if owner is None else function.__get__(owner)
+
+
+for _module, _names in LAZY_METHODS.items():
+    for _name in _names.split():
+        setattr(Tensor, _name, LazyMethod(_module, _name))
+Tensor.conjugate = f.conj  # type: ignore[attr-defined]
 
 _ELEMENTWISE: dict[Any, Any] = {
     np.add: f.add, np.subtract: f.subtract, np.multiply: f.multiply, np.divide: f.divide, np.power: f.power,

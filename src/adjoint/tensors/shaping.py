@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Never
 
-from adjoint.composites import shaping
+from adjoint.composites import padding, shaping
 from adjoint.graph import Node
 from adjoint.primitives.core import is_scalar, ops
 from adjoint.shapes import as_shape, broadcast_shapes, resolve_reshape
 from adjoint.tensors.composing import Axis, Operand, as_tensor, axis_of, composite, composites, rearranged, refuse
 from adjoint.tensors.conversion import as_node
+from adjoint.tensors.located import at_user
 from adjoint.tensors.named import wrap
 from adjoint.tensors.pending import force_selection
 from adjoint.tensors.tensor import Tensor
@@ -162,11 +163,39 @@ def roll(x: Operand, /, shift: Any, *, axis: Axis = None, **others: Never) -> Te
     return composite("roll", shaping.roll, as_node(x), shift, axis)
 
 
-def pad(x: Operand, /, widths: Any, *, value: Any = 0, **others: Never) -> Tensor:
-    """One number put around x, a tensor with its gradient. widths: (before, after) for each axis, or one for all."""
+def pad(
+    x: Operand,
+    /,
+    widths: Any,
+    mode: str = "constant",
+    *,
+    value: Any = 0,
+    stat_length: Any = None,
+    end_values: Any = 0,
+    reflect_type: str = "even",
+    **others: Never,
+) -> Tensor:
+    """x with more elements around it. widths: (before, after) for each axis, or one for all.
+
+    mode, as NumPy has them: "constant" (a value, a tensor with its gradient), "edge", "reflect", "symmetric", "wrap",
+    "linear_ramp" (to `end_values`), "maximum", "mean", "median", "minimum" (of `stat_length` elements at each end), "empty"
+    (zeros: a tensor has no undefined elements). reflect_type: "even" or "odd". Raises ValueError for another mode.
+
+    >>> import adjoint as ad
+    >>> ad.pad(ad.tensor([1.0, 2.0, 3.0]), 2, "reflect")
+    Tensor([3., 2., 1., 2., 3., 2., 1.])
+    """
     if others:
         refuse("pad", others)
-    return composite("pad", shaping.pad, as_node(x), widths, value if is_scalar(value) else as_node(value))
+    if mode in ("constant", "empty"):
+        return composite("pad", shaping.pad, as_node(x), widths, value if is_scalar(value) else as_node(value))
+    known = ("constant", "empty", "linear_ramp", *padding.MIRRORS, *padding.STATISTICS)
+    if mode not in known or reflect_type not in ("even", "odd"):
+        raise ValueError(
+            f"pad: mode is one of {', '.join(known)}, reflect_type 'even' or 'odd', not {mode!r}{at_user()}"
+        )
+    options = {"even": reflect_type == "even", "length": stat_length, "ends": end_values}
+    return composite("pad", lambda node: padding.in_mode(node, widths, mode, **options), as_node(x))
 
 
 def unfold(x: Operand, /, kernel_size: Any, *, stride: Any = 1, padding: Any = 0, dilation: Any = 1) -> Tensor:

@@ -13,7 +13,7 @@ from adjoint.composites import shaping
 from adjoint.graph import Node, Primitive, Variable
 from adjoint.hints import hint, is_elsewhere
 from adjoint.primitives import elementwise
-from adjoint.primitives.core import FULL, LEAF, PLACEHOLDER, VERSION, cast, leaf, ops, stop_gradient
+from adjoint.primitives.core import FULL, LEAF, PLACEHOLDER, VERSION, cast, conjugate, leaf, ops, stop_gradient
 from adjoint.primitives.custom import CUSTOM
 from adjoint.shapes import normalize_axis
 from adjoint.tensors.assignment import Assignment, rebind
@@ -57,6 +57,13 @@ class Tensor(Values, Gradients, Assignment):
         if self.ndim < 2:
             raise ValueError(f"mT: expected at least two axes, got shape {self.shape}")
         return recorded(ops.matrix_transpose(self.node), _getframe(1))
+
+    @property
+    def H(self) -> Tensor:
+        """The last two axes exchanged, of the complex conjugate. Raises ValueError for fewer than two."""
+        if self.ndim < 2:
+            raise ValueError(f"H: expected at least two axes, got shape {self.shape}{at_user()}")
+        return recorded(conjugate(ops.matrix_transpose(self.node)), _getframe(1))
 
     @property
     def real(self) -> Tensor:
