@@ -1,8 +1,8 @@
 """What compiling may cost: a program is compiled at once where that surely pays, and else once as much was lost without.
 
-Programs that differ in extents alone are relatives: every length of a sentence makes one, and each token of a growing cache. A few
-of them are compiled like others, and more as long as those that were compiled are run again. When more keep coming and don't come
-back, none is compiled before the interpreter has spent on it what compiling its relatives took.
+Programs that differ in extents alone are relatives: every length of a sentence makes one, and each token of a growing cache.
+A few of them are compiled like others, and more as long as those that were compiled are run again. When more keep coming and
+don't come back, none is compiled before the interpreter has spent on it what compiling its relatives took.
 """
 
 from __future__ import annotations
@@ -51,9 +51,10 @@ class Budget:
         if not self.said and otherwise < each:
             self.said = True
             warnings.warn(
-                f"{found.count} programs that differ in nothing but extents were compiled, each in {1000 * each:.0f} ms, more keep "
-                f"coming, and few come back ({origin_of(*asked)}). From here on such a program is left to NumPy until that has "
-                "taken as long as compiling it would. Arrays that are padded to a few lengths, or filled step by step, share theirs",
+                f"{found.count} programs that differ in nothing but extents were compiled, each in {1000 * each:.0f} ms, more "
+                f"keep coming, and few come back ({origin_of(*asked)}). From here on such a program is left to NumPy until that "
+                "has taken as long as compiling it would. Arrays that are padded to a few lengths, or filled step by step, share "
+                "their programs",
                 RuntimeWarning,
                 stacklevel=2,
             )

@@ -1,8 +1,8 @@
 """Which program runs a plan: NumPy's or a native one.
 
 ADJOINT_BACKEND chooses, read once: `auto` (the default) compiles a structure when it is large, or has come back so often
-that the interpreter has spent on it what compiling takes (see `budget`); `native` compiles every structure at once; `numpy` is the
-interpreter alone. A structure that native code can't serve runs on the interpreter all the same.
+that the interpreter has spent on it what compiling takes (see `budget`); `native` compiles every structure at once; `numpy`
+is the interpreter alone. A structure that native code can't serve runs on the interpreter all the same.
 """
 
 from __future__ import annotations
