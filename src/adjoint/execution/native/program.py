@@ -116,6 +116,7 @@ class Native:
         self.alone = all(step is None for _, step in linked.stretches)
         self.whole = self.whole_results()
         self.frames: list[Frame] = []
+        self.runs = [0]  # how often it was run, or programs like it: see `execution.budget`
         # equal complex numbers may differ in the sign of one part that is zero
         self.signed_zeros = any(t.dtype.kind == "c" for t in plan.number_types)
         self.fresh_makers = []
@@ -240,6 +241,7 @@ class Native:
     def run(self, leaves: list[Any], numbers: list[Any], masked: bool, donated: Collection[int] = ()) -> list[Any]:
         """The values of the outputs. The memory of the leaves at `donated` may become that of outputs: nobody may read
         those arrays afterwards, and no two leaves may share it."""
+        self.runs[0] += 1
         threads = pool.prepare() if self.launches else 1
         try:
             frame = self.frames.pop()
