@@ -13,13 +13,10 @@ from adjoint.execution.native.excerpts import Excerpt
 from adjoint.execution.native.fuse import Nest, View, contiguous, name_is_same
 from adjoint.execution.native.ir import ELEMENT, ITEMSIZE, Emitter, Value, literal
 from adjoint.execution.native.lowering import LOWERED, REDUCTIONS
-from adjoint.execution.native.nest_plan import JAMMED, Dimension, NestPlan, Strides
+from adjoint.execution.native.nest_plan import Dimension, NestPlan, Strides
 from adjoint.execution.native.tables import LITERAL, PARAMETERS, Arguments, Function, Key, Start
 from adjoint.execution.plan import Step
 from adjoint.shapes import size_of
-
-UNROLL = 4
-DIVIDED_FROM = 4  # vectors of a row that are divided by one number, from which its reciprocal is worth computing
 
 
 class NestWriter(NestPlan):
@@ -153,20 +150,20 @@ class NestWriter(NestPlan):
         return self.function("internal", "nest", "ptr %table, i64 %lo, i64 %hi, i64 %chunk, ptr %own, ptr %args")
 
     def rows_together(self, d: Dimension) -> None:
-        """The loop over rows, `JAMMED` at once, and what is left of them one by one."""
+        """The loop over rows, some at once, and what is left of them one by one."""
         e = self.e
         if len(self.outer) > 1:
-            together = self.number(d.size // JAMMED * JAMMED, "together", d.size)
-            ranges = [("0", together, JAMMED)]
-            if d.size % JAMMED:
+            together = self.number(d.size // self.tuning.jammed * self.tuning.jammed, "together", d.size)
+            ranges = [("0", together, self.tuning.jammed)]
+            if d.size % self.tuning.jammed:
                 ranges.append((together, self.extent_of(d), 1))
             for low, high, count in ranges:
                 with e.loop(low, high, count) as i:
                     self.jam(d, i, count)
             return
-        rest = e.assign(f"urem i64 {e.assign('sub i64 %hi, %lo')}, {JAMMED}")
+        rest = e.assign(f"urem i64 {e.assign('sub i64 %hi, %lo')}, {self.tuning.jammed}")
         middle = e.assign(f"sub i64 %hi, {rest}")
-        for low, high, count in (("%lo", middle, JAMMED), (middle, "%hi", 1)):
+        for low, high, count in (("%lo", middle, self.tuning.jammed), (middle, "%hi", 1)):
             with e.when(e.assign(f"icmp slt i64 {low}, {high}")), e.loop(low, high, count) as i:
                 self.jam(d, i, count)
 
@@ -278,7 +275,7 @@ class NestWriter(NestPlan):
             elements *= d.size
         blocked = elements > 32 * e.lanes
         light = sum(self.cost[s] for _, s in actions) <= 16
-        copies = UNROLL if reduced and light and whole >= 2 * UNROLL else 1
+        copies = self.tuning.unroll if reduced and light and whole >= 2 * self.tuning.unroll else 1
         by_row = [self.accumulator(s, blocked, copies) for s in reduced if s in self.nest.by_row]
         with ExitStack() as loops:
             for k, d in enumerate(self.inner[:-1]):
@@ -474,7 +471,10 @@ class NestWriter(NestPlan):
 
     def prepare_division(self, step: Step) -> None:
         """Of a division by what is the same all along a row, the reciprocal is computed before the loops."""
-        if step.op.name not in ("divide", "safe_divide") or self.inner[-1].size < DIVIDED_FROM * self.e.lanes:
+        if (
+            step.op.name not in ("divide", "safe_divide")
+            or self.inner[-1].size < self.tuning.divided_from * self.e.lanes
+        ):
             return
         if not compiler.has_fma():  # a function call then
             return

@@ -13,11 +13,7 @@ from typing import NamedTuple
 from adjoint.execution.native import compiler
 from adjoint.execution.native.code import Source
 from adjoint.execution.native.ir import ELEMENT, ITEMSIZE, Emitter, Value
-
-UNROLL = 2
-DISTANCE = 8  # rows ahead that are fetched while others are gathered
-# Rows of a tile for its number of vectors, by how many vector registers there are: sums, one row of B, one element of A.
-ROWS = {32: {4: 6, 3: 8, 2: 10, 1: 10}, 16: {2: 6, 1: 10}}
+from adjoint.execution.native.target import tuning
 
 
 class Kernel(NamedTuple):
@@ -35,11 +31,6 @@ class Kernel(NamedTuple):
 def available() -> bool:
     """Whether the processor multiplies and adds in one instruction."""
     return compiler.has_fma()
-
-
-def registers(bits: int) -> int:
-    """The vector registers of a processor with vectors of so many bits."""
-    return 32 if bits == 512 or compiler.triple().startswith(("aarch64", "arm64")) else 16
 
 
 def lanes_of(dtype: str, bits: int) -> int:
@@ -86,7 +77,7 @@ class Pointer:
 def _tile(e: Emitter, kernel: Kernel) -> str:
     """c = a b, or c + a b: rows of c by vectors. `columns` of the last vector count, if it is masked. What the
     next tile reads of A is fetched into the cache meanwhile, one line for each k."""
-    dtype, rows, vectors = kernel.dtype, kernel.rows, kernel.vectors
+    dtype, rows, vectors, together = kernel.dtype, kernel.rows, kernel.vectors, tuning().steps_together
     mask = e.below("%columns") if kernel.masked else None
 
     def load(pointer: str, v: int) -> Value:
@@ -120,17 +111,17 @@ def _tile(e: Emitter, kernel: Kernel) -> str:
         for base, pointer in zip([*bases, b], [*pointers, row], strict=True):
             base.set(pointer)
 
-    rest = e.assign(f"and i64 %k, {UNROLL - 1}")
+    rest = e.assign(f"and i64 %k, {together - 1}")
     whole = e.assign(f"sub i64 %k, {rest}")
     ahead = Pointer(e, dtype, "%ahead")
-    with e.when(e.assign(f"icmp ne i64 {whole}, 0")), e.loop("0", whole, UNROLL):
+    with e.when(e.assign(f"icmp ne i64 {whole}, 0")), e.loop("0", whole, together):
         if kernel.together != "rows":  # these were gathered just now
             line = ahead.get()
-            for _ in range(UNROLL):
+            for _ in range(together):
                 e.prefetch(line)
                 line = ahead.after(line, str(rows) if kernel.together == "steps" else a_step)
             ahead.set(line)
-        steps(UNROLL)
+        steps(together)
     with e.when(e.assign(f"icmp ne i64 {rest}, 0")), e.loop("0", rest, 1):
         steps(1)
     with e.when("%again"):
@@ -158,7 +149,7 @@ def _gather(e: Emitter, kernel: Kernel) -> str:
     widest = e.lanes
     with e.loop("0", "%k", 1):
         source, target = Pointer(e, dtype, row.get()), Pointer(e, dtype, into.get())
-        distant = source.after(source.get(), e.assign(f"mul i64 %step, {DISTANCE}"))
+        distant = source.after(source.get(), e.assign(f"mul i64 %step, {tuning().fetched_ahead}"))
         ahead = Pointer(e, dtype, distant)
         with e.loop("0", "%strips", 1):
             e.prefetch(ahead.get())

@@ -9,36 +9,22 @@ from typing import Any, NamedTuple
 from adjoint.execution.native import compiler
 from adjoint.execution.native.fuse import Product, transposed
 from adjoint.execution.native.ir import ITEMSIZE
-from adjoint.execution.native.kernels import ROWS, Kernel, lanes_of, registers
+from adjoint.execution.native.kernels import Kernel, lanes_of
 from adjoint.execution.native.products import BatchWriter
 from adjoint.execution.native.tables import PARAMETERS, Arguments, Function, Shared
-
-# Sums of so many products are added up one after the other; longer ones in blocks of it, so that their rounding errors don't
-# grow with k, and what is packed of a block stays in the cache.
-BLOCK = 256
-# From this k on, what is packed is packed block by block, if A is, or if of B it were more elements than these.
-DEEP = 512
-MOST_PACKED = 1 << 17
-# Rows from which packing B costs less than reading it at its stride: more where a panel of it stays in the nearest cache, which
-# it does up to so many k; fewer in a batch, where each matrix comes from further away.
-PACKED_FROM, PACKED_FROM_IF_SHORT, PACKED_FROM_IN_BATCH = 96, 256, 24
-SHORT = 64
-# Steps from which A is packed where its columns are what lies together: each of its rows would touch so many lines.
-GATHERED_FROM = 256
-# Rows that are gathered together.
-GATHERED = 96
+from adjoint.execution.native.target import tuning
 
 
 def is_deep(product: Product) -> bool:
     """Whether a product is computed block by block of its sums."""
     k, m = product.b.shape[-2:]
-    return k > DEEP and (gathers(product) or k * m > MOST_PACKED)
+    return k > tuning().deep and (gathers(product) or k * m > tuning().most_packed)
 
 
 def gathers(product: Product) -> bool:
     """Whether A is packed."""
     row, step = product.a.strides[-2:]
-    return row == 1 and step != 1 and product.a.shape[-1] >= GATHERED_FROM
+    return row == 1 and step != 1 and product.a.shape[-1] >= tuning().gathered_from
 
 
 class Panel(NamedTuple):
@@ -72,18 +58,19 @@ class TiledWriter(BatchWriter):
 
     def __init__(self, product: Product, name: str, arguments: Arguments, chunk: int) -> None:
         super().__init__(product, name, arguments, chunk)
+        self.tuning = tuning()
         bits = compiler.vector_bits()
         self.lanes = lanes_of(self.dtype, bits)
-        self.heights = ROWS[registers(bits)]
+        self.heights = dict(self.tuning.heights)
         self.panels = panels(self.m, self.lanes, max(self.heights))
         self.itemsize = ITEMSIZE[self.dtype]
         self.turned = self.b.strides[-1] != 1 and self.m > 1
-        least = PACKED_FROM_IF_SHORT if self.k <= SHORT else PACKED_FROM
-        least = PACKED_FROM_IN_BATCH if self.batch else least
+        least = self.tuning.packed_from_if_short if self.k <= self.tuning.short else self.tuning.packed_from
+        least = self.tuning.packed_from_in_batch if self.batch else least
         self.packs = self.turned or self.n >= least
         self.gathers = gathers(product)
         self.deep = is_deep(product) and (self.packs or self.gathers)
-        block = min(self.k, BLOCK) if self.deep else self.k
+        block = min(self.k, self.tuning.sums) if self.deep else self.k
         self.depth = -(-block // self.lanes) * self.lanes  # of what is packed
         size = self.depth * -(-self.m // self.lanes) * self.lanes * self.itemsize
         # where B is packed once for all ranges, and for other products that read it so
@@ -97,7 +84,7 @@ class TiledWriter(BatchWriter):
         elif self.packs:
             self.place = arguments.reserve(size)
         if self.gathers:
-            rows = min(GATHERED, self.n) + self.height(self.panels[0])
+            rows = min(self.tuning.gathered, self.n) + self.height(self.panels[0])
             self.gathered = arguments.reserve(rows * block * self.itemsize)
 
     def height(self, panel: Panel, rows: int | None = None) -> int:
@@ -174,10 +161,10 @@ class TiledWriter(BatchWriter):
             self.block(self.move(a, e.assign(f"mul i64 {at}, {left}")), self.move(b, e.assign(f"mul i64 {at}, {right}")),
                        result, rows, k, again)  # fmt: skip
 
-        blocks, rest = divmod(self.k, BLOCK)
-        whole = self.number(blocks * BLOCK, "whole blocks")
-        with e.loop("0", whole, BLOCK) as at, self.within("block"):
-            block(at, BLOCK, e.assign(f"icmp ne i64 {at}, 0"))
+        blocks, rest = divmod(self.k, self.tuning.sums)
+        whole = self.number(blocks * self.tuning.sums, "whole blocks")
+        with e.loop("0", whole, self.tuning.sums) as at, self.within("block"):
+            block(at, self.tuning.sums, e.assign(f"icmp ne i64 {at}, 0"))
         if rest:
             with self.within("last sums"):
                 block(whole, rest, "true")
@@ -193,11 +180,11 @@ class TiledWriter(BatchWriter):
         if not self.gathers:
             self.tiles(a, b, result, rows, k, again, self.a.strides[-2:])
             return
-        whole, rest = divmod(rows, GATHERED)
-        stop = self.varying(whole * GATHERED, "gathered")
+        whole, rest = divmod(rows, self.tuning.gathered)
+        stop = self.varying(whole * self.tuning.gathered, "gathered")
         if whole:
-            with self.e.loop("0", stop, GATHERED) as row, self.within("gathered"):
-                self.gather(a, b, result, row, GATHERED, k, again)
+            with self.e.loop("0", stop, self.tuning.gathered) as row, self.within("gathered"):
+                self.gather(a, b, result, row, self.tuning.gathered, k, again)
         if rest:
             with self.within("last gathered"):
                 self.gather(a, b, result, stop, rest, k, again)
@@ -277,19 +264,19 @@ class TiledWriter(BatchWriter):
 
         def call(a: str, b: str, k: int, again: str) -> None:
             ahead = self.move(a, ahead_by)  # the next tile's rows lie behind this one's, or beside them
-            steps = str(BLOCK) if k == BLOCK else self.varying(k, "last k" if blocks else "k")
+            steps = str(self.tuning.sums) if k == self.tuning.sums else self.varying(k, "last k" if blocks else "k")
             e.line(f"call void {function}(ptr {a}, i64 {a_row}, i64 {a_step}, ptr {b}, i64 {step}, ptr {c}, "
                    f"i64 {m}, i64 {steps}, i64 {columns}, i1 {again}, ptr {ahead})")  # fmt: skip
 
         def at(k: str) -> tuple[str, str]:
             return self.move(a, e.assign(f"mul i64 {k}, {a_step}")), self.move(b, e.assign(f"mul i64 {k}, {step}"))
 
-        blocks, rest = divmod(k, BLOCK) if k > DEEP else (0, k)
-        call(a, b, BLOCK if blocks else rest, again)
-        whole = self.varying(blocks * BLOCK, "whole blocks")
+        blocks, rest = divmod(k, self.tuning.sums) if k > self.tuning.deep else (0, k)
+        call(a, b, self.tuning.sums if blocks else rest, again)
+        whole = self.varying(blocks * self.tuning.sums, "whole blocks")
         if blocks > 1:
-            with e.loop(str(BLOCK), whole, BLOCK) as k_:
-                call(*at(k_), BLOCK, "true")
+            with e.loop(str(self.tuning.sums), whole, self.tuning.sums) as k_:
+                call(*at(k_), self.tuning.sums, "true")
         if blocks and rest:
             call(*at(whole), rest, "true")
 

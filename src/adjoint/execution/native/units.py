@@ -19,13 +19,10 @@ from adjoint.execution.native.ir import ITEMSIZE
 from adjoint.execution.native.moves import MoveWriter
 from adjoint.execution.native.products import BatchWriter, LibraryWriter
 from adjoint.execution.native.tables import PARAMETERS, Arguments
+from adjoint.execution.native.target import tuning
 from adjoint.execution.native.tiled import TiledWriter, TurnedWriter
 from adjoint.execution.native.windows import ConvolutionWriter, PoolWriter, writer_of
 from adjoint.shapes import size_of
-
-# Nanoseconds that a unit takes on one thread, by a rough guess, from which on others are woken for it: one that sleeps comes
-# after 10 to 70 µs.
-WORTH_SHARING = 150_000
 
 Writer = BatchWriter | ConvolutionWriter | PoolWriter
 
@@ -89,7 +86,7 @@ class _Unit:
             chunks = self.nest(*nest_of(key))
         names = ("unit", *[name for name, _ in self.first], *self.last)
         source = Source("\n".join(self.functions), frozenset(self.declarations), names)
-        shared = chunks > 1 and self.time >= WORTH_SHARING
+        shared = chunks > 1 and self.time >= tuning().worth_sharing
         return Written(source, self.arguments, self.first, self.last, chunks, shared, self.text)
 
     def nest(self, excerpt: Excerpt, unit: Nest) -> int:

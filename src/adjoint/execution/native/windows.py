@@ -11,11 +11,8 @@ from adjoint.execution.native.fuse import Window
 from adjoint.execution.native.ir import ELEMENT, ITEMSIZE, Emitter, Value
 from adjoint.execution.native.products import RANGE, write_call
 from adjoint.execution.native.tables import LITERAL, PARAMETERS, Arguments, Inputs, Key, Shared, Start
+from adjoint.execution.native.target import tuning
 from adjoint.shapes import size_of
-
-TILE = 1 << 25  # multiplications in a tile of images, at least
-TILE_OF_POOL = 1 << 17  # elements
-PARTS = 8  # of the gradient of weights, at most: each adds up some of the images
 
 
 class WindowWriter:
@@ -108,9 +105,9 @@ class ConvolutionWriter(WindowWriter):
         result = window.shape if to_weights else _first(window.shape)
         _, self.image, self.becomes, self.weights, self.geometry = images.sizes(self.step, inputs, result)
         work = size_of(self.becomes) * size_of(self.weights[1:])  # multiplications for an image
-        tile = tile or max(TILE // work, 1)
+        tile = tile or max(tuning().image_tile // work, 1)
         if to_weights:
-            tile = max(tile, -(-self.rows // PARTS))
+            tile = max(tile, -(-self.rows // tuning().weight_parts))
         self.tile = min(tile, self.rows)
         self.parts = -(-self.rows // self.tile)
 
@@ -226,7 +223,7 @@ class PoolWriter(WindowWriter):
         while lanes > 1 and lanes >= 2 * self.channels:
             lanes //= 2
         self.begin(lanes)
-        self.tile = tile or max(min(TILE_OF_POOL // size_of(window.reads[0].shape[1:]), self.rows), 1)
+        self.tile = tile or max(min(tuning().pool_tile // size_of(window.reads[0].shape[1:]), self.rows), 1)
         pool = self.pool
         reach = [
             (n - 1) * s + d * (k - 1) - b
