@@ -7,16 +7,19 @@ from contextlib import ExitStack
 from typing import Any
 
 from adjoint.execution.native import compiler
+from adjoint.execution.native import loops as L
 from adjoint.execution.native.accumulation import Accumulator
 from adjoint.execution.native.division import Divisor, divisor, quotient
 from adjoint.execution.native.excerpts import Excerpt
 from adjoint.execution.native.fuse import Nest, View, contiguous, name_is_same
-from adjoint.execution.native.ir import ELEMENT, ITEMSIZE, Emitter, Value, literal
+from adjoint.execution.native.ir import ELEMENT, ITEMSIZE, Emitter, Value, mask_of
 from adjoint.execution.native.lowering import LOWERED, REDUCTIONS
 from adjoint.execution.native.nest_plan import Dimension, NestPlan, Strides
 from adjoint.execution.native.tables import LITERAL, PARAMETERS, Arguments, Function, Key, Start
 from adjoint.execution.plan import Step
 from adjoint.shapes import size_of
+
+NEST = (("ptr", "%table"), ("i64", "%lo"), ("i64", "%hi"), ("i64", "%chunk"), ("ptr", "%own"), ("ptr", "%args"))
 
 
 class NestWriter(NestPlan):
@@ -24,12 +27,12 @@ class NestWriter(NestPlan):
     that is one long loop its elements, in multiples of `granule`, and what is left behind the last of them belongs to it.
     """
 
-    def __init__(self, excerpt: Excerpt, nest: Nest, arguments: Arguments, declarations: set[str], bits: int) -> None:
+    def __init__(self, excerpt: Excerpt, nest: Nest, arguments: Arguments, bits: int) -> None:
         super().__init__(excerpt, nest, bits)
         self.arguments = arguments
-        self.e = Emitter(self.lanes, declarations, {})
+        self.e = Emitter(self.lanes)
         self.pointers: dict[Any, str] = {}
-        self.prologue: list[str] = []
+        self.prologue: list[Any] = []
         self.numbers: dict[Any, str] = {}  # extents and strides in this function, by role
         self.scratch: dict[Any, int] = {}  # bytes of a row, by key
         self.indices: dict[int, str] = {}  # of the loops around, by axis
@@ -46,16 +49,18 @@ class NestWriter(NestPlan):
             if key in self.partial:
                 size = size_of(self.excerpt.shapes[key]) * ITEMSIZE[self.excerpt.dtypes[key]]
                 self.load_pointer(f"{name}.all", self.share_partial(key))
+                by = self.number(size, ("totals", key), size)
                 self.prologue += [
-                    f"  {name}.by = mul i64 %chunk, {self.number(size, ('totals', key), size)}",
-                    f"  {name} = getelementptr i8, ptr {name}.all, i64 {name}.by",
+                    L.Index(f"{name}.by", "mul", "%chunk", by),
+                    L.At(name, f"{name}.all", "i8", f"{name}.by"),
                 ]
             elif key in self.nest.tiles:  # a tile holds the rows from %lo on
                 dtype = self.excerpt.dtypes[key]
                 self.load_own(f"{name}.tile", self.nest.tiles[key])
+                by = self.number(-self.elements, "tile", self.elements)
                 self.prologue += [
-                    f"  {name}.by = mul i64 %lo, {self.number(-self.elements, 'tile', self.elements)}",
-                    f"  {name} = getelementptr {ELEMENT[dtype]}, ptr {name}.tile, i64 {name}.by",
+                    L.Index(f"{name}.by", "mul", "%lo", by),
+                    L.At(name, f"{name}.tile", ELEMENT[dtype], f"{name}.by"),
                 ]
             elif type(key) is tuple and key[0] == "scratch":
                 self.load_own(name, self.arguments.reserve(self.scratch[key]))
@@ -64,12 +69,7 @@ class NestWriter(NestPlan):
         return name
 
     def load_pointer(self, name: str, key: Key) -> None:
-        self.prologue += [
-            f"  {name}.block = getelementptr i64, ptr %args, i64 {self.arguments.at(key)}",
-            f"  {name}.place = load i64, ptr {name}.block",
-            f"  {name}.at = getelementptr ptr, ptr %table, i64 {name}.place",
-            f"  {name} = load ptr, ptr {name}.at",
-        ]
+        self.prologue.append(L.Array(name, self.arguments.at(key), key))
 
     def share_partial(self, slot: int) -> Key:
         """Where the chunks' totals of a slot are."""
@@ -79,8 +79,7 @@ class NestWriter(NestPlan):
     def load_own(self, name: str, offset: int) -> None:
         """A pointer into the scratch space of the thread that runs."""
         place = self.number(offset, ("own", offset), LITERAL + 1)
-        self.prologue.append(f"  {name}.own = load ptr, ptr %own")
-        self.prologue.append(f"  {name} = getelementptr i8, ptr {name}.own, i64 {place}")
+        self.prologue += [L.Entry(f"{name}.own", "%own", "0"), L.At(name, f"{name}.own", "i8", place)]
 
     def number(self, value: int, role: Any, extent: int | None = None) -> str:
         """A number that follows from the nest's extents: as it stands, or as an argument if what it follows from is large."""
@@ -90,11 +89,7 @@ class NestWriter(NestPlan):
         found = self.numbers.get(key)
         if found is None:
             found = self.numbers[key] = f"%number{len(self.numbers)}"
-            position = self.arguments.at(key)
-            self.prologue += [
-                f"  {found}.at = getelementptr i64, ptr %args, i64 {position}",
-                f"  {found} = load i64, ptr {found}.at",
-            ]
+            self.prologue.append(L.Argument(found, self.arguments.at(key)))
         return found
 
     def extent_of(self, d: Dimension) -> str:
@@ -110,12 +105,7 @@ class NestWriter(NestPlan):
         if found is None:
             number = self.number(stride, ("stride", strides, axis), LITERAL + 1)
             found = self.numbers[role] = f"%steps{len(self.numbers)}"
-            kind, lanes = f"<{e.lanes} x i64>", ", ".join([f"i64 {k}" for k in range(e.lanes)])
-            self.prologue += [
-                f"  {found}.one = insertelement {kind} poison, i64 {number}, i64 0",
-                f"  {found}.all = shufflevector {kind} {found}.one, {kind} poison, <{e.lanes} x i32> zeroinitializer",
-                f"  {found} = mul {kind} {found}.all, <{lanes}>",
-            ]
+            self.prologue.append(L.Multiples(found, e.lanes, number))
         return found
 
     def offset(self, start: int, strides: Strides) -> str:
@@ -126,11 +116,11 @@ class NestWriter(NestPlan):
             stride = strides[axis]
             if stride:
                 by = self.number(stride, ("stride", strides, axis), abs(stride))
-                term = i if stride == 1 else e.assign(f"mul nsw i64 {i}, {by}")
-                total = term if total == "0" else e.assign(f"add nsw i64 {total}, {term}")
+                term = i if stride == 1 else e.index("mul nsw", i, by)
+                total = term if total == "0" else e.index("add nsw", total, term)
         return total
 
-    def write(self) -> str:
+    def write(self) -> L.Function:
         e, nest = self.e, self.nest
         with ExitStack() as loops:
             for k, d in enumerate(self.outer[:-1] if self.jammed else self.outer):
@@ -147,7 +137,7 @@ class NestWriter(NestPlan):
                 for slot in self.partial:
                     if slot in nest.by_row:
                         e.store_scalar(self.row_values[slot], self.pointer(slot), "0")
-        return self.function("internal", "nest", "ptr %table, i64 %lo, i64 %hi, i64 %chunk, ptr %own, ptr %args")
+        return self.function("nest", NEST)
 
     def rows_together(self, d: Dimension) -> None:
         """The loop over rows, some at once, and what is left of them one by one."""
@@ -161,10 +151,10 @@ class NestWriter(NestPlan):
                 with e.loop(low, high, count) as i:
                     self.jam(d, i, count)
             return
-        rest = e.assign(f"urem i64 {e.assign('sub i64 %hi, %lo')}, {self.tuning.jammed}")
-        middle = e.assign(f"sub i64 %hi, {rest}")
+        rest = e.index("urem", e.index("sub", "%hi", "%lo"), self.tuning.jammed)
+        middle = e.index("sub", "%hi", rest)
         for low, high, count in (("%lo", middle, self.tuning.jammed), (middle, "%hi", 1)):
-            with e.when(e.assign(f"icmp slt i64 {low}, {high}")), e.loop(low, high, count) as i:
+            with e.when(e.test("slt", low, high)), e.loop(low, high, count) as i:
                 self.jam(d, i, count)
 
     def jam(self, d: Dimension, first: str, count: int) -> None:
@@ -172,7 +162,7 @@ class NestWriter(NestPlan):
         (actions,) = self.actions
         self.rows = []
         for k in range(count):
-            index = first if k == 0 else self.e.assign(f"add nuw nsw i64 {first}, {k}")
+            index = first if k == 0 else self.e.index("add nuw nsw", first, k)
             self.indices[d.axis], self.row_values, self.divisors = index, {}, {}
             self.current = 0
             self.prepare([slot for _, slot in actions], [])
@@ -181,16 +171,10 @@ class NestWriter(NestPlan):
         self.vector_loop(actions, [], vector, *divmod(vector.size, self.e.lanes), 1)
         self.rows = []
 
-    def function(self, kind: str, name: str, parameters: str) -> str:
-        e = self.e
-        for libm, k in e.libm.items():
+    def function(self, name: str, parameters: L.Parameters) -> L.Function:
+        for libm, k in self.e.libm.items():
             self.load_pointer(f"%libm{k}", Function("C", libm))
-        return "\n".join(
-            [
-                f"define {kind} void @${name}({parameters}) #0 {{", "entry:",
-                *e.allocations, *self.prologue, *e.lines, "  ret void", "}",
-            ]
-        )  # fmt: skip
+        return self.e.function(name, parameters, name == "nest", self.prologue)
 
     def row_partial(self) -> bool:
         """Whether what all of the domain is reduced to comes in parts."""
@@ -204,12 +188,12 @@ class NestWriter(NestPlan):
 
     def restart(self, lanes: int) -> Emitter:
         """Begin another function."""
-        self.e = Emitter(lanes, self.e.declarations, {})
+        self.e = Emitter(lanes)
         self.pointers, self.prologue, self.numbers = {}, [], {}
         self.indices, self.row_values, self.values, self.divisors = {}, {}, {}, {}
         return self.e
 
-    def write_start(self) -> str | None:
+    def write_start(self) -> L.Function | None:
         """A function that fills the totals in memory with their identities; None if there are none."""
         totals = [s for s in self.nest.stored if self.nest.level[s] == "total" and s not in self.nest.by_row]
         if not totals:
@@ -225,14 +209,10 @@ class NestWriter(NestPlan):
             else:
                 self.load_pointer(name, Start(slot, 0))
             with e.loop("0", self.number(count, ("filled", slot), LITERAL + 1), 1) as i:
-                where = e.address(name, i, dtype)
-                kind, number = (
-                    ("i8", str(int(initial))) if dtype == "bool" else (ELEMENT[dtype], literal(initial, dtype))
-                )
-                e.line(f"store {kind} {number}, ptr {where}")
-        return self.function("", "start", PARAMETERS)
+                e.store_scalar(e.constant(initial, dtype), name, i)
+        return self.function("start", PARAMETERS)
 
-    def write_finish(self) -> str | None:
+    def write_finish(self) -> L.Function | None:
         """A function that puts the chunks' totals together; None if there are none."""
         if not self.partial:
             return None
@@ -248,7 +228,7 @@ class NestWriter(NestPlan):
                 i = loops.enter_context(e.loop("0", each, 1)) if whole else "0"
                 total = Accumulator(e, step, dtype, True, 1)
                 with e.loop("0", self.number(self.chunks, "chunks", LITERAL + 1), 1) as c:
-                    at = e.assign(f"add i64 {i}, {e.assign(f'mul i64 {c}, {each}')}")
+                    at = e.plus(i, e.times(c, each))
                     total.add(e, e.load_scalar(name, at, dtype), 0)
                     total.flush(e)
                 value = total.result(e)
@@ -261,7 +241,7 @@ class NestWriter(NestPlan):
             self.partial = []  # from here on a pointer is that of the whole
             self.store_rows()
             self.partial = partial
-        return self.function("", "finish", PARAMETERS)
+        return self.function("finish", PARAMETERS)
 
     def row_pass(self, phase: int, actions: list[tuple[str, int]]) -> None:
         e = self.e
@@ -328,7 +308,7 @@ class NestWriter(NestPlan):
         def run(start: str, stop: str, unrolled: int) -> None:
             with e.loop(start, stop, lanes * unrolled) as i:
                 for k in range(unrolled):
-                    body(i if k == 0 else e.assign(f"add nuw nsw i64 {i}, {k * lanes}"), k)
+                    body(i if k == 0 else e.index("add nuw nsw", i, k * lanes), k)
 
         def stretch(start: int, count: int) -> None:
             """Vectors from `start` on, `count` of them."""
@@ -338,7 +318,7 @@ class NestWriter(NestPlan):
 
                 def in_blocks(low: str, high: str) -> None:
                     with e.loop(low, high, size) as i:
-                        run(i, e.assign(f"add nuw nsw i64 {i}, {size}"), copies)
+                        run(i, e.index("add nuw nsw", i, size), copies)
                         for a in accumulators:
                             a.flush(e)
 
@@ -366,7 +346,7 @@ class NestWriter(NestPlan):
             self.range_of(run, accumulators, copies)
             done = self.extent // lanes
             if rest or whole > done:
-                with e.when(e.assign(f"icmp eq i64 %hi, {self.number(self.extent, 'extent', vector.size)}")):
+                with e.when(e.test("eq", "%hi", self.number(self.extent, "extent", vector.size))):
                     if whole > done:
                         stretch(done, whole - done)
                     remainder()
@@ -388,19 +368,18 @@ class NestWriter(NestPlan):
             if start < stop:
                 go(low, high)
             return
-        with e.when(e.assign(f"icmp slt i64 {low}, {high}")):
+        with e.when(e.test("slt", low, high)):
             go(low, high)
 
     def mask_of(self, rest: int, vector: Dimension) -> str:
         """The mask of the last vector, of which so many lanes count."""
         if vector.size <= LITERAL:
-            return "<" + ", ".join(f"i1 {int(k < rest)}" for k in range(self.e.lanes)) + ">"
+            return mask_of(rest, self.e.lanes)
         found = self.numbers.get("mask")
         if found is None:
             count = self.number(rest, "rest", LITERAL + 1)
-            before, self.e.lines = self.e.lines, self.prologue
-            found = self.numbers["mask"] = self.e.below(count)
-            self.e.lines = before
+            with self.e.inside(self.prologue):
+                found = self.numbers["mask"] = self.e.below(count)
         return found
 
     def range_of(self, run: Callable[[str, str, int], None], accumulators: list[Accumulator], copies: int) -> None:
@@ -408,7 +387,7 @@ class NestWriter(NestPlan):
         e = self.e
         if any(a.blocked for a in accumulators):
             with e.loop("%lo", "%hi", self.granule) as i:
-                run(i, e.assign(f"add nuw nsw i64 {i}, {self.granule}"), copies)
+                run(i, e.index("add nuw nsw", i, self.granule), copies)
                 for a in accumulators:
                     a.flush(e)
         else:
