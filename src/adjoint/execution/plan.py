@@ -7,12 +7,12 @@ broadcast by themselves, decides what to keep for a later reverse pass, and note
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from adjoint import _forks
 from adjoint.derive import derive_pullback, reverse
 from adjoint.execution.canonical import Canonical, value_array
 from adjoint.execution.donation import forgotten_leaves
@@ -22,7 +22,7 @@ from adjoint.graph.node import Site
 from adjoint.primitives.contraction import MATMUL
 from adjoint.primitives.convolution import CONVOLUTION, CONVOLUTION_INPUT_GRADIENT, CONVOLUTION_WEIGHT_GRADIENT
 from adjoint.primitives.core import DETACH, FULL, PLACEHOLDER, SELECT, conform, placeholder
-from adjoint.primitives.custom import CUSTOM, HOST_CALL
+from adjoint.primitives.custom import CLOSED, CUSTOM, HOST_CALL
 from adjoint.primitives.elementwise import WHERE
 from adjoint.primitives.random import RANDOM_BITS
 from adjoint.primitives.structural import BROADCAST
@@ -77,7 +77,7 @@ class Plan:
         self.price = math.inf
         self.forgotten: tuple[tuple[int, int], ...] = ()  # leaves that may be written over: see `donation`
         # of `program`; of this thread too, which may be here already, interrupted by a finalizer or a signal's handler
-        self.lock = threading.RLock()
+        self.lock = _forks.rlock()
 
     def __str__(self) -> str:
         return plan_text(self)
@@ -400,8 +400,8 @@ def _residuals(c: Canonical, roots: list[Node]) -> list[Node]:
     computed = {x for x in c.order if x.value is None and x.inputs}
     sources = [x.inputs[0] if x.op is DETACH and x.inputs else x for x in roots]
     tracked = [x for x in sources if x.tracked and x in computed and type(x.type) is not tuple and x.type.inexact]
-    if any(x.op is CUSTOM or x.op is HOST_CALL for x in computed):
-        # a custom rule runs the user's code, so it isn't asked ahead of time what it will read
+    if any(x.op is CUSTOM or x.op is HOST_CALL or x.op is CLOSED for x in computed):
+        # a custom rule runs the user's code, so it isn't asked ahead of time what it will read; a closed one would raise
         reads = {x for x in computed if x.tracked}
     else:
         boundary = [x for x in c.order if x.tracked and x not in computed and type(x.type) is not tuple]

@@ -125,14 +125,15 @@ get_mode = MODE.get
 
 
 class Variable:
-    """The owner of a gradient: what a leaf's versions share. `grad` is whatever the tensor layer stores there."""
+    """The owner of a gradient: what a leaf's versions share. `grad` and `hooks` are whatever the tensor layer stores there."""
 
-    __slots__ = ("grad", "name", "tracked")
+    __slots__ = ("grad", "hooks", "name", "tracked")
 
     def __init__(self, name: str | None = None, tracked: bool = True) -> None:
         self.name = name
         self.tracked = tracked
         self.grad: Any = None
+        self.hooks: Any = None
 
 
 class Node:
