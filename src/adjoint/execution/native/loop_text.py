@@ -121,7 +121,8 @@ class Writing:
         """Note what a name stands for, in a line of its own if it is used several times, or long."""
         if len(text.text) <= LONGEST and (self.uses[to] <= 1 or (address and len(text.text) <= INLINE)):
             self.values[to] = text
-            if text.reads and self.uses[to]:
+            # What a loop only reads isn't to be read as if it were made in it again and again.
+            if self.uses[to] and (text.reads or not address):
                 self.waiting[to] = text
             return
         self.fix(to, text)
