@@ -559,3 +559,29 @@ def test_what_a_refused_function_has_changed_is_undone():
             jitted(X)
     assert (history, table, members, many) == ([], {"n": 0}, {1}, list(range(20)))
     assert vars(holder) == {"n": 0} and count == 0
+
+
+def test_a_walk_that_reads_attributes_of_what_it_has_seen() -> None:
+    """Reading them is noted, and leads to more."""
+
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = nn.Linear(3, 3)
+
+        def forward(self, x):
+            return nn.functional.relu(self.layer(x)).sum()
+
+    model = Model()
+    optimizer = optim.SGD(model.parameters(), lr=0.1)
+
+    @ad.jit
+    def step(x):
+        loss = model(x)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    first, second = (step(ad.tensor([1.0, 2.0, 3.0])).item() for _ in range(2))
+    assert second < first or first == 0

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from adjoint._sources import run_source
+
 __all__ = ["Ledger", "Unknown"]
 
 
@@ -62,13 +64,16 @@ class Ledger:
 
     def function(self, wanted: list[Any]) -> Callable[[list[Any]], list[Any] | None]:
         """A function from the inputs to the wanted numbers, unknown or not; None where a condition doesn't hold."""
-        results = [x.name if type(x) is Unknown else self.literal(x) for x in wanted]
+        # what is known stays out of the text, so that calls of other lengths have the same one
+        known = [x for x in wanted if type(x) is not Unknown]
+        places = iter(range(len(known)))
+        results = [x.name if type(x) is Unknown else f"w[{next(places)}]" for x in wanted]
         body = [f"    {name} = {expression}" for expression, name in self.lines.items()]
         if self.conditions:
             body.append(f"    if not ({' and '.join(self.conditions)}): return None")
         source = "\n".join(["def numbers(c):", *body, f"    return [{', '.join(results)}]"])
-        namespace: dict[str, Any] = {"k": self.constants}
-        exec(source, namespace)
+        namespace: dict[str, Any] = {"k": self.constants, "w": known}
+        run_source(source, namespace)
         found: Callable[[list[Any]], list[Any] | None] = namespace["numbers"]
         return found
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from copy import copy
 from functools import partial
 from itertools import chain, starmap
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from adjoint import execution, tracing, tree
 from adjoint.api.calls import Call
-from adjoint.api.capture import GRAD, NODE, Cell, Trace
+from adjoint.api.capture import GRAD, NODE, Cell, Gradient, Trace
 from adjoint.api.stepping import Step, write_step
+from adjoint.composites.rows import Rows, rows_of
 from adjoint.graph import Node, Variable, get_mode, substitute, topological
 from adjoint.primitives.core import DETACH, FULL, LEAF, VERSION, WATCHED, full, leaf
 from adjoint.tensors.located import at_user
@@ -26,7 +27,7 @@ from adjoint.tensors.named import wrap
 from adjoint.tensors.tensor import Tensor
 from adjoint.unknown import Unknown
 
-__all__ = ["Compiled"]
+__all__ = ["Compiled", "RowPlaces"]
 
 # A function that reads and rebinds more names than these is written out at a later call, in proportion: Python takes 0.2 ms to
 # compile the lines for one name, which save 10 µs in each call.
@@ -35,6 +36,18 @@ MUTABLE = (np.ndarray, set, bytearray, deque, array)  # what a function makes of
 CLASH = "an argument is also something that the function finds by itself"
 
 _exhaust: Callable[[Iterable[Any]], Any] = partial(deque, maxlen=0)  # takes all that an iterator gives, in C
+
+
+class RowPlaces(NamedTuple):
+    """Where the rows of a gradient are among the results, and its indices; its type."""
+
+    rows: int
+    indices: int
+    type: Any
+
+    def whole(self, results: Sequence[Node]) -> Node:
+        """The gradient, which gets its value when somebody asks for it."""
+        return Rows(results[self.rows], results[self.indices]).whole(self.type)
 
 
 class Compiled:
@@ -75,6 +88,18 @@ class Compiled:
     def _root(self, node: Node) -> int:
         return self.roots.setdefault(node, len(self.roots))
 
+    def _gradient_place(self, g: Gradient) -> int | RowPlaces | None:
+        """Where a gradient is among the results. Of one that is known by its rows these are, and it is made when asked for."""
+        if g.current is None:
+            return None
+        node = NODE.__get__(g.current)
+        known = rows_of(node) if g.variable.sparse else None
+        return (
+            self._root(node)
+            if known is None
+            else RowPlaces(self._root(known.rows), self._root(known.indices), node.type)
+        )
+
     def _want(self, number: Any) -> int:
         self.wanted.append(number)
         return len(self.wanted) - 1
@@ -107,13 +132,12 @@ class Compiled:
                 self.rebound.append((name.tensor, name.position, name.variable, self._root(name.node)))
         # (variable, position or None, place or None for no gradient), of the tensors that were there and of new ones
         self.changed: list[tuple[Variable, int | None, int]] = []
-        self.gradients: list[tuple[Variable, int | None, int | None]] = []
+        self.gradients: list[tuple[Variable, int | None, int | RowPlaces | None]] = []
         for g in trace.gradients.values():
             if g.changed is not None:
                 self.changed.append((g.variable, g.position, self._root(g.changed)))
             if g.replaced:
-                place = None if g.current is None else self._root(NODE.__get__(g.current))
-                self.gradients.append((g.variable, g.position, place))
+                self.gradients.append((g.variable, g.position, self._gradient_place(g)))
         self.written: list[tuple[Cell, int]] = []
         self.drawn: list[tuple[Cell, int, int]] = []  # which the call has before it computes; also where each was read
         for position, cell in enumerate(trace.cells.values()):
@@ -266,9 +290,9 @@ class Compiled:
         """Compute without consequences, let f do what it does, and compare."""
         call.give_back()
         leaves = call.leaves
-        results = [wrap(x) for x in self.results(leaves, numbers)]
+        nodes = self.results(leaves, numbers)
         with tracing.paused():
-            expected = [x.numpy() for x in results]
+            expected = [wrap(x).numpy() for x in nodes]
         quiet = [(t, t.node) for t, _, _, _ in self.names if not any(t is r[0] for r in self.rebound)]
         out = f()
         found: list[tuple[str, Any, Any]] = []
@@ -289,7 +313,8 @@ class Compiled:
             if (variable.grad is None) is not (place is None):
                 self._differs(f"whether {variable.name or 'a variable'} has a gradient", variable.grad, place)
             if place is not None:
-                found.append((f"the gradient of {variable.name or 'a variable'}", variable.grad, expected[place]))
+                other = wrap(place.whole(nodes)) if isinstance(place, RowPlaces) else expected[place]
+                found.append((f"the gradient of {variable.name or 'a variable'}", variable.grad, other))
         for cell, k in [*self.written, *[(cell, k) for cell, k, _ in self.drawn]]:
             found.append((f"{type(cell.owner).__name__}[{cell.name!r}]", cell.read(), numbers[k]))
         for tensor, node in quiet:
@@ -331,7 +356,7 @@ class Compiled:
         gradients = [
             (
                 owner if position is None else leaves[position].node.attributes,
-                None if new is None else wrap(results[new]),
+                None if new is None else wrap(new.whole(results) if isinstance(new, RowPlaces) else results[new]),
             )
             for owner, position, new in self.gradients
         ]

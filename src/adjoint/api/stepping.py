@@ -25,6 +25,7 @@ from adjoint.dtypes import default_dtype, float64
 from adjoint.execution.memory import LEASED_FROM, new_array
 from adjoint.graph import Node, Variable, array_type, get_mode
 from adjoint.primitives.core import LEAF, leaf
+from adjoint.primitives.indexing import SCATTER_ADD
 from adjoint.primitives.random import EXAMPLES
 from adjoint.shapes import size_of
 from adjoint.tensors.tensor import Tensor
@@ -79,6 +80,7 @@ def write_step(
         return None
     _read_names(w, compiled)
     _read_gradients(w, compiled)
+    w.add("f = None")  # the flags of an array hold it
     _read_numbers(w, compiled, station)
     w.unless("not locked()")  # nor wait for it: the holder may be this very thread, interrupted by a finalizer
     w.add("with lock:")
@@ -132,7 +134,7 @@ def _read_arguments(w: Writer, compiled: Compiled, arguments: Sequence[Any], fir
             w.unless(f"type(v{k}) is ndarray")
             _in_order(w, f"v{k}")
         elif isinstance(x, np.ndarray):
-            w.unless(f"type(a{k}) is ndarray and a{k}.dtype is {w.name(x.dtype)} and a{k}.shape == {x.shape}")
+            w.unless(f"type(a{k}) is ndarray and a{k}.dtype is {w.name(x.dtype)} and a{k}.shape == {w.name(x.shape)}")
             w.add(f"v{k} = a{k}")
             _in_order(w, f"v{k}")
         elif type(x) in (int, bool, str):
@@ -257,7 +259,7 @@ def _make_results(w: Writer, compiled: Compiled, station: Any) -> list[str]:
 
     def memory(r: int) -> str:
         type_ = compiled.types[r]
-        return f"new_array({type_.shape}, {w.name(type_.dtype.dtype)}, {sizes[r]})"
+        return f"new_array({w.name(type_.shape)}, {w.name(type_.dtype.dtype)}, {w.name(sizes[r])})"
 
     names = {id(tensor): k for k, (tensor, _, _, _) in enumerate(compiled.names)}
     rebound = {r for _, _, _, r in compiled.rebound}
@@ -273,7 +275,16 @@ def _make_results(w: Writer, compiled: Compiled, station: Any) -> list[str]:
         else:
             w.add(f"r{r} = {memory(r)}")
         w.add(station.result(r, f"r{r}"))
-    holders = [(f"g{k}", place) for k, (_, _, place) in enumerate(compiled.gradients) if place is not None]
+    holders: list[tuple[str, int]] = []
+    for k, (_, _, place) in enumerate(compiled.gradients):
+        if isinstance(place, int):
+            holders.append((f"g{k}", place))
+        elif place is not None:  # known by its rows: nobody makes it whole unasked
+            rows, indices, type_ = place
+            made = (
+                f"({node(rows, None)}, {node(indices, None)}), {w.name(type_.shape)}, {w.name(type_)}, None, 0, False"
+            )
+            w.add(f"g{k} = new(Tensor)", f"g{k}.node = Node({w.name(SCATTER_ADD)}, {made})")
     holders += [(f"t{k}", x) for k, (kind, x) in enumerate(compiled.outputs) if kind == "value"]
     holders.sort(key=lambda holder: holder[1] in shared)  # those of shared memory last: see below
     own = sum(place not in shared for _, place in holders)

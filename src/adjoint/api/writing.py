@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from adjoint._sources import run_source
 from adjoint.tree import Structure
 
 __all__ = ["Writer", "closed", "open_containers"]
@@ -41,7 +42,7 @@ class Writer:
     def function(self, parameters: Sequence[str]) -> Step:
         """The function."""
         source = "\n".join([f"def step({', '.join(parameters)}):", *self.lines])
-        exec(source, self.objects)
+        run_source(source, self.objects)
         made: Step = self.objects["step"]
         return made
 

@@ -16,12 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.execution.bands import Bands
+from adjoint.execution.bands import SAME, Bands
 from adjoint.execution.pieces import note_embedded, sum_of_embedded
 from adjoint.execution.plan import Plan, Step
 from adjoint.graph import PRIMITIVES, ArrayType, array_type
 from adjoint.primitives.structural import BROADCAST, RESHAPE
 
+REWRITING = frozenset({"scatter", "update_slice"})  # these give their first input, but for some places
 LARGEST_FOLDED = 1 << 10  # elements of a constant array that is computed when compiling
 
 
@@ -289,7 +290,8 @@ def simplified(plan: Plan) -> Plan:
         s.bands.complete(slot, inner=False)
         result.outputs.append((number, index, slot, kept))
     alive = without_dead_code(s.steps, [slot for _, _, slot, _ in result.outputs])
-    result.steps = beside_their_readers(alive, len(plan.leaf_types) + len(plan.number_types), result.constants)
+    leaves = len(plan.leaf_types)
+    result.steps = tables_last(beside_their_readers(alive, leaves + len(plan.number_types), result.constants), leaves)
     return result
 
 
@@ -303,6 +305,21 @@ def without_dead_code(steps: list[Step], outputs: list[int]) -> list[Step]:
             alive.append(step)
     alive.reverse()
     return alive
+
+
+def tables_last(steps: list[Step], leaves: int) -> list[Step]:
+    """The steps with those at the end that write into a leaf what is a result and nothing else: such as rows into a table, by an
+    optimizer. They can do so where the leaf lies, if nothing that comes later may fail."""
+    read: set[int] = set()
+    for step in reversed(steps):
+        if step.op.name not in SAME or step.output in read:
+            read.update(step.inputs)
+    late: dict[int, Step] = {}
+    for step in steps:
+        writes = step.op.name in REWRITING and step.inputs[0] < leaves
+        if step.output not in read and (writes or (step.op.name in SAME and step.inputs[0] in late)):
+            late[step.output] = step
+    return [*[step for step in steps if step.output not in late], *late.values()] if late else steps
 
 
 def beside_their_readers(steps: list[Step], given: int, constants: Container[int]) -> list[Step]:

@@ -125,13 +125,15 @@ get_mode = MODE.get
 
 
 class Variable:
-    """The owner of a gradient: what a leaf's versions share. `grad` and `hooks` are whatever the tensor layer stores there."""
+    """The owner of a gradient: what a leaf's versions share. `grad` and `hooks` are whatever the tensor layer stores there. The
+    gradient of a table that is `sparse` is kept as the rows that a step uses."""
 
-    __slots__ = ("grad", "hooks", "name", "tracked")
+    __slots__ = ("grad", "hooks", "name", "sparse", "tracked")
 
     def __init__(self, name: str | None = None, tracked: bool = True) -> None:
         self.name = name
         self.tracked = tracked
+        self.sparse = False
         self.grad: Any = None
         self.hooks: Any = None
 

@@ -87,7 +87,8 @@ class Embedding(_Table):
     `weight` (num_embeddings, embedding_dim) starts standard normal, drawn from the default generator. The row
     `padding_idx` starts as zeros and gets no gradient. With `max_norm`, rows that are looked up and longer (by the norm of
     order `norm_type`) are first scaled down to it. `scale_grad_by_freq` divides a row's gradient by how often it is named.
-    `sparse` is taken for PyTorch's sake: gradients are dense. A number out of range is an IndexError.
+    `sparse`: its gradient stays rows, and an optimizer touches no others: see `optim.Optimizer`. A number out of range is an
+    IndexError.
     """
 
     def __init__(
@@ -109,7 +110,7 @@ class Embedding(_Table):
     def forward(self, indices: Any) -> Tensor:
         """The rows (..., embedding_dim) that the integers (...) name."""
         return functional.embedding(
-            indices, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq
+            indices, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse
         )
 
 

@@ -49,6 +49,10 @@ class Adam(Optimizer):
         names = ["exp_avg", "exp_avg_sq", *(["max_exp_avg_sq"] if group["amsgrad"] else [])]
         return {"step": 0, **{name: zeros_like(parameter) for name in names}}
 
+    def is_rowwise(self, group: Group) -> bool:
+        """See `Optimizer`."""
+        return True
+
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
         """The new value of a parameter."""
         if group["weight_decay"]:

@@ -61,6 +61,10 @@ class Adagrad(Optimizer):
         """The sum at its first value."""
         return {"step": 0, "sum": full_like(parameter, group["initial_accumulator_value"])}
 
+    def is_rowwise(self, group: Group) -> bool:
+        """See `Optimizer`. Weight decay moves every row."""
+        return not group["weight_decay"]
+
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
         """The new value of a parameter."""
         state["step"] += 1
@@ -310,7 +314,8 @@ class Lion(Optimizer):
 class SparseAdam(Optimizer):
     """Adam for tables of which a step uses few rows: rows whose gradient is zero, and their averages, stay as they are.
 
-    PyTorch's takes gradients that are sparse; here they are dense, and a row counts as used where its gradient isn't all zeros.
+    PyTorch's takes gradients that are sparse; here a row counts as used where its gradient isn't all zeros. Of a table whose
+    gradient is known by its rows (`nn.Embedding(sparse=True)`) no others are looked at.
     Raises ValueError for negative hyperparameters and for betas outside of [0, 1).
     """
 
@@ -327,6 +332,10 @@ class SparseAdam(Optimizer):
     def prepare(self, parameter: Tensor, group: Group) -> dict[str, Any]:
         """The averages at 0, before the first step."""
         return {"step": 0, "exp_avg": zeros_like(parameter), "exp_avg_sq": zeros_like(parameter)}
+
+    def is_rowwise(self, group: Group) -> bool:
+        """See `Optimizer`."""
+        return True
 
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
         """The new value of a parameter."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from adjoint import tracing, tree
 from adjoint.api.modes import enable_grad, no_grad
+from adjoint.api.observing import unobserved
 from adjoint.hints import attribute_error
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray
@@ -16,7 +17,11 @@ from adjoint.tensors.named import variable_of
 from adjoint.tensors.pending import evaluated_soon, settle
 from adjoint.tracing import active
 
+from .rows import update_rows
+
 __all__ = ["Group", "Optimizer", "State"]
+
+OWN = __name__.removesuffix("optimizer")  # how the names of modules with optimizers of ours begin
 
 
 class _Numbers(tracing.Versioned, dict[str, Any]):
@@ -109,6 +114,10 @@ class Optimizer(tracing.Watched):
     the others'. `param_groups` holds them; `optimizer.lr = 0.01` sets a hyperparameter of all groups, and
     `optimizer.param_groups[0]["lr"] = 0.01` one group's; both take effect at the next step.
 
+    Of a table whose gradient stays rows (`nn.Embedding(sparse=True)`), an optimizer that `is_rowwise` updates the rows that
+    have a gradient. Rows whose gradient is zero stay as they are, and so does what is remembered of them: no average of theirs
+    decays, no weight. For SGD and Adagrad without weight decay that is the same; for Adam it is what `SparseAdam` does.
+
     Raises ValueError when there are no parameters, or when one comes twice; TypeError for what is no variable.
     """
 
@@ -159,6 +168,11 @@ class Optimizer(tracing.Watched):
             if group.get(name, 0) < 0:
                 raise ValueError(f"{type(self).__name__}: {name} must not be negative; it is {group[name]}")
 
+    def is_rowwise(self, group: Group) -> bool:
+        """Whether `update`, which then goes element by element, may be given some rows of a table, and leave the others as they
+        are."""
+        return False
+
     def prepare(self, parameter: Tensor, group: Group) -> dict[str, Any]:
         """The state of a parameter before its first step: zeros of its shape, a count of 0. Here there is none."""
         return {}
@@ -184,6 +198,7 @@ class Optimizer(tracing.Watched):
     def _descend(self) -> None:
         changed: list[Tensor] = []
         states = iter(self.state)
+        update = self._unobserved_update if type(self).__module__.startswith(OWN) else self.update
         with evaluated_soon() as soon:
             for group in self.param_groups:
                 for parameter, state in zip(group["params"], states, strict=False):
@@ -192,11 +207,19 @@ class Optimizer(tracing.Watched):
                         continue
                     if not state:
                         self._begin(parameter, state, group)
-                    parameter.data = self.update(parameter, gradient, state, group)
+                    variable = variable_of(parameter.node)
+                    if variable is not None and variable.sparse and self.is_rowwise(group):
+                        parameter.data = update_rows(update, parameter, gradient, state, group)
+                    else:
+                        parameter.data = update(parameter, gradient, state, group)
                     changed.append(parameter)
                     if state:
                         changed += [value for value in state.values() if isinstance(value, Tensor)]
         settle([tensor.node for tensor in changed], soon.weight)
+
+    def _unobserved_update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
+        with unobserved():
+            return self.update(parameter, gradient, state, group)
 
     def _begin(self, parameter: Tensor, state: State, group: Group) -> None:
         """Fill the state of a parameter. It is there from then on, also where this step is only traced."""

@@ -52,6 +52,10 @@ class SGD(Optimizer):
         velocity = {"momentum_buffer": zeros_like(parameter)}
         return {**velocity, "started": 0} if group["dampening"] else velocity
 
+    def is_rowwise(self, group: Group) -> bool:
+        """See `Optimizer`. Momentum and weight decay move every row."""
+        return not group["momentum"] and not group["weight_decay"]
+
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
         """The new value of a parameter."""
         direction = gradient

@@ -7,6 +7,7 @@ from sys import _getframe
 from typing import TYPE_CHECKING, Any, Self
 
 from adjoint import tracing
+from adjoint.composites.rows import gathered, rows_of
 from adjoint.derive import one_cotangent, pullback, reverse
 from adjoint.dtypes import DType
 from adjoint.graph import Node, Variable, mode
@@ -191,19 +192,19 @@ def backward(node: Node, gradient: Any, create_graph: bool) -> None:
         if u.shape != node.shape:
             raise ValueError(f"backward: cotangent of shape {u.shape} for a tensor of shape {node.shape}{at_user()}")
         u = cast(u, node.dtype)
-    leaves, custom = _variables(node)
+    leaves, at_once = _variables(node)
     tracer = tracing.active()
     if tracer is not None:
         for x in leaves:
             tracer.hooks(x.attributes)
     with recording_at_user():
-        if create_graph or custom:
+        if create_graph or at_once:
             with mode(grad=create_graph):
                 found = reverse([node], [u], leaves)
             pairs = [(x, g) for x, g in zip(leaves, found, strict=True) if g is not None]
         else:
             pairs = list(zip(leaves, pullback(node, u, leaves), strict=True))
-        busy = [x.attributes.grad.node for x, _ in pairs if x.attributes.grad is not None]
+        busy = [y for x, _ in pairs if x.attributes.grad is not None for y in _to_settle(x.attributes)]
         if busy and not create_graph:
             settle(busy)
         for x, g in pairs:
@@ -211,13 +212,21 @@ def backward(node: Node, gradient: Any, create_graph: bool) -> None:
             if variable.hooks is not None:
                 with mode(grad=create_graph):
                     g = with_hooks(x, g)
-            if variable.grad is None:
+            if variable.grad is None and not variable.sparse:
                 variable.grad = wrap(g)
             else:
                 with mode(grad=create_graph):
-                    variable.grad = wrap(elementwise.add(variable.grad.node, g))
+                    total = g if variable.grad is None else elementwise.add(variable.grad.node, g)
+                    variable.grad = wrap(gathered(total) if variable.sparse else total)
             if variable.hooks is not None:
                 _accumulated(variable)
+
+
+def _to_settle(variable: Variable) -> tuple[Node, ...]:
+    """What of a gradient gets its value before another one is added to it: of rows, the rows."""
+    node: Node = variable.grad.node
+    rows = rows_of(node) if variable.sparse and node.value is None else None
+    return (node,) if rows is None else rows
 
 
 def with_hooks(x: Node, gradient: Node) -> Node:
@@ -237,16 +246,17 @@ def _accumulated(variable: Variable) -> None:
 
 
 def _variables(root: Node) -> tuple[list[Node], bool]:
-    """The leaves and markers below a node that own a gradient; whether a custom rule is on the way."""
+    """The leaves and markers below a node that own a gradient; whether the reverse pass is to be written down at once, since a
+    custom rule is on the way or a gradient is to stay rows."""
     leaves: list[Node] = []
     seen = {root}
     order = [root]
-    custom = False
+    at_once = False
     for node in order:  # which grows on the way
         op = node.op
         if op in _LOOKED_AT:
             if op is CUSTOM or op is HOST_CALL or op is CLOSED:
-                custom = True
+                at_once = True
             elif op is PLACEHOLDER:
                 raise RuntimeError(
                     f"backward: {node.attributes} was computed from variables outside of the traced function, where "
@@ -256,13 +266,14 @@ def _variables(root: Node) -> tuple[list[Node], bool]:
                 variable = node.attributes
                 if variable is not None and variable.tracked:
                     leaves.append(node)
+                    at_once = at_once or variable.sparse
                 if op is VERSION:
                     continue
         for x in node.inputs:
             if x.tracked and x not in seen:
                 seen.add(x)
                 order.append(x)
-    return leaves, custom
+    return leaves, at_once
 
 
 _LOOKED_AT = frozenset({LEAF, VERSION, IDENTITY, CUSTOM, HOST_CALL, CLOSED, PLACEHOLDER})

@@ -12,6 +12,7 @@ from adjoint.execution.native import loops as L
 from adjoint.execution.native.excerpts import Indexed, Moving, Region
 from adjoint.execution.native.ir import ITEMSIZE, Emitter, mask_of
 from adjoint.execution.native.tables import FAILURE, LITERAL, PARAMETERS, Arguments, FirstCheck, Inputs, Start
+from adjoint.execution.passes import REWRITING
 from adjoint.shapes import contiguous, size_of
 
 
@@ -36,8 +37,15 @@ class MoveWriter:
         move = self.move
         if move.number is not None:
             self.fill(self.pointer(move.output), move.size, move.number[1])
-        for region in move.regions:
-            self.copy(region)
+        for k, region in enumerate(move.regions):
+            if k or move.name not in REWRITING:
+                self.copy(region)
+                continue
+            source, out = self.pointer(region.view.root), self.pointer(region.place)
+            with e.when(
+                e.assign(f"icmp ne ptr {source}, {out}")
+            ):  # else the result lies where the array does that it replaces
+                self.copy(region)
         if move.indexed is not None:
             self.rows(move.indexed)
         return self.e.function("unit", PARAMETERS, False, self.inputs.body)

@@ -11,6 +11,7 @@ from adjoint.composites import attention
 from adjoint.tensors import Tensor, functions
 from adjoint.tensors.functions import asarray, where
 from adjoint.tensors.located import at_user
+from adjoint.tensors.named import variable_of
 
 from .ranges import check_range
 from .recording import node_of, recorded, scope
@@ -31,8 +32,9 @@ def embedding(
 
     The row `padding_idx` gets no gradient from here. With `max_norm`, rows that are named here and whose norm (of order
     `norm_type`) is larger are first scaled down to it, in the table itself. `scale_grad_by_freq` divides a row's gradient by
-    how often it is named. `sparse` is taken for PyTorch's sake: gradients are dense. Raises TypeError for indices that aren't
-    integers, IndexError for one that is out of range; negative ones are.
+    how often it is named. `sparse`: `backward()` keeps the gradient of the weight, a variable, as rows until somebody reads it,
+    and SGD without momentum, Adagrad, Adam and its relatives update no other rows: see `optim.Optimizer`. Raises TypeError for
+    indices that aren't integers, IndexError for one that is out of range; negative ones are.
     """
     name = "embedding"
     numbers = _numbers(name, indices, weight)
@@ -42,6 +44,10 @@ def embedding(
         padding_idx %= weight.shape[0]
     if max_norm is not None:
         _limit(weight, numbers, max_norm, norm_type)
+    if sparse:
+        variable = variable_of(weight.node)
+        if variable is not None:
+            variable.sparse = True
     rows = recorded(name, attention.embedding, node_of(weight), numbers.node, padding_idx)
     return _by_frequency(rows, numbers, weight.shape[0]) if scale_grad_by_freq else rows
 
@@ -116,7 +122,7 @@ def embedding_bag(
         raise ValueError(f"{name}: indices are (bags, n), or (n,) with offsets; got {numbers.shape}{at_user()}")
     if padding_idx is not None:
         used = used & (numbers != padding_idx % weight.shape[0])
-    rows = embedding(numbers, weight, None, max_norm, norm_type, scale_grad_by_freq)
+    rows = embedding(numbers, weight, None, max_norm, norm_type, scale_grad_by_freq, sparse)
     return _put_together(rows, used[..., None], mode, per_sample_weights)
 
 
