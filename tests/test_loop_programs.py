@@ -249,7 +249,10 @@ def moves() -> list[ad.Tensor]:
     x, y = variables((6, 5), (6, 5), dtype="float64")
     index = ad.tensor(np.array([1, 3, 3, -1], np.int32))
     joined = ad.concat([x, y[:, ::2]], axis=1)
-    return [x[index], *ad.gradients((x[index] ** 2).sum() + (joined**2).sum(), [x, y]), ad.roll(x, 2, axis=0)]
+    changed = ad.sin(x)
+    changed[1:4, ::2] = y[:3, :3]
+    changed[index[:2]] = y[:2]
+    return [x[index], *ad.gradients((x[index] ** 2).sum() + (joined**2).sum(), [x, y]), ad.roll(x, 2, axis=0), changed]
 
 
 def numbers() -> list[ad.Tensor]:

@@ -245,6 +245,12 @@ class Emitter:
         self.body.append(L.Both(to, a, b))
         return to
 
+    def apart(self, a: str, b: str) -> str:
+        """Whether two pointers differ."""
+        to = self.fresh()
+        self.body.append(L.Apart(to, a, b))
+        return to
+
     def choose(self, condition: str, a: str, b: str) -> str:
         """A number by a condition."""
         to = self.fresh()

@@ -164,6 +164,7 @@ RULES: Mapping[type, Any] = {
     L.Index: lambda s: ([(s.a, NUMBER)] + ([(s.b, NUMBER)] if s.op not in ("trunc", "sext") else []), NUMBER),
     L.Test: lambda s: ([(s.a, NUMBER), (s.b, NUMBER)], CONDITION),
     L.Both: lambda s: ([(s.a, CONDITION), (s.b, CONDITION)], CONDITION),
+    L.Apart: lambda s: ([(s.a, POINTER), (s.b, POINTER)], CONDITION),
     L.Choose: lambda s: ([(s.condition, CONDITION), (s.a, NUMBER), (s.b, NUMBER)], NUMBER),
     L.Argument: lambda s: ([], NUMBER),
     L.Array: lambda s: ([], POINTER),

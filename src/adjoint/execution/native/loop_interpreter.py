@@ -147,6 +147,11 @@ def _both(run: Run, env: dict[str, Any], s: L.Both) -> None:
     env[s.to] = env[s.a] and env[s.b]
 
 
+def _apart(run: Run, env: dict[str, Any], s: L.Apart) -> None:
+    a, b = env[s.a], env[s.b]
+    env[s.to] = a.memory is not b.memory or a.offset != b.offset
+
+
 def _choose(run: Run, env: dict[str, Any], s: L.Choose) -> None:
     env[s.to] = run.number(env, s.a if env[s.condition] else s.b)
 
@@ -356,5 +361,5 @@ RUN: Mapping[type, Callable[[Run, dict[str, Any], Any], None]] = {
     L.First: _first, L.Shuffle: _shuffle, L.Below: _below, L.Multiples: _multiples, L.AnyLane: _any_lane,
     L.Library: _library, L.Load: _load, L.Single: _single, L.Store: _store, L.StoreFirst: _store_first,
     L.Prefetch: _nothing, L.Variable: _nothing, L.Get: _get, L.Set: _set, L.For: _for, L.When: _when, L.Call: _call,
-    L.Repeat: _repeat, L.Leave: _leave,
+    L.Apart: _apart, L.Repeat: _repeat, L.Leave: _leave,
 }  # fmt: skip

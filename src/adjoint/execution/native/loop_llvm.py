@@ -87,6 +87,10 @@ def _both(r: Rendering, s: L.Both) -> None:
     r.lines.append(f"  {s.to} = and i1 {s.a}, {s.b}")
 
 
+def _apart(r: Rendering, s: L.Apart) -> None:
+    r.lines.append(f"  {s.to} = icmp ne ptr {s.a}, {s.b}")
+
+
 def _choose(r: Rendering, s: L.Choose) -> None:
     r.lines.append(f"  {s.to} = select i1 {s.condition}, i64 {s.a}, i64 {s.b}")
 
@@ -374,5 +378,5 @@ RENDER: dict[type, Any] = {
     L.First: _first, L.Shuffle: _shuffle, L.Below: _below, L.Multiples: _multiples, L.AnyLane: _any_lane,
     L.Library: _library, L.Load: _load, L.Single: _single, L.Store: _store, L.StoreFirst: _store_first,
     L.Prefetch: _prefetch, L.Variable: _variable, L.Get: _get, L.Set: _set, L.For: _for, L.When: _when, L.Call: _call,
-    L.Repeat: _repeat, L.Leave: _leave,
+    L.Apart: _apart, L.Repeat: _repeat, L.Leave: _leave,
 }  # fmt: skip

@@ -255,6 +255,11 @@ def _both(w: Writing, s: L.Both) -> None:
     w.let(s.to, Text(f"{a.text} and {b.text}", "test"))
 
 
+def _apart(w: Writing, s: L.Apart) -> None:
+    (a, at, _), (b, after, _) = w.place(s.a), w.place(s.b)
+    w.let(s.to, Text(f"{a}[{at.text}] and {b}[{after.text}] lie apart", "test"))
+
+
 def _choose(w: Writing, s: L.Choose) -> None:
     c, a, b = w.of(s.condition), w.of(s.a), w.of(s.b)
     w.let(s.to, Text(f"({a.text} if {c.text} else {b.text})", "", c.reads | a.reads | b.reads))
@@ -469,5 +474,5 @@ WRITE: Mapping[type, Callable[[Writing, Any], None]] = {
     L.First: _first, L.Shuffle: _shuffle, L.Below: _below, L.Multiples: _multiples, L.AnyLane: _any_lane,
     L.Library: _library, L.Load: _load, L.Single: _single, L.Store: _store, L.StoreFirst: _store_first,
     L.Prefetch: _prefetch, L.Variable: _variable, L.Get: _get, L.Set: _set, L.For: _for, L.When: _when, L.Call: _call,
-    L.Repeat: _repeat, L.Leave: _leave,
+    L.Apart: _apart, L.Repeat: _repeat, L.Leave: _leave,
 }  # fmt: skip

@@ -54,6 +54,14 @@ class Both(NamedTuple):
     b: str
 
 
+class Apart(NamedTuple):
+    """Whether two pointers differ."""
+
+    to: str
+    a: str
+    b: str
+
+
 class Choose(NamedTuple):
     """One of two numbers, by a condition."""
 

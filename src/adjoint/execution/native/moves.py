@@ -42,9 +42,7 @@ class MoveWriter:
                 self.copy(region)
                 continue
             source, out = self.pointer(region.view.root), self.pointer(region.place)
-            with e.when(
-                e.assign(f"icmp ne ptr {source}, {out}")
-            ):  # else the result lies where the array does that it replaces
+            with self.e.when(self.e.apart(source, out)):  # else the result lies where the array does that it replaces
                 self.copy(region)
         if move.indexed is not None:
             self.rows(move.indexed)
