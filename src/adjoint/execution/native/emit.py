@@ -167,8 +167,7 @@ class NestWriter(NestPlan):
             self.current = 0
             self.prepare([slot for _, slot in actions], [])
             self.rows.append((d.axis, index, self.row_values, self.divisors))
-        vector = self.inner[-1]
-        self.vector_loop(actions, [], vector, *divmod(vector.size, self.e.lanes), 1)
+        VectorLoop(self, actions, [], 1).write()
         self.rows = []
 
     def function(self, name: str, parameters: L.Parameters) -> L.Function:
@@ -249,7 +248,7 @@ class NestWriter(NestPlan):
         reduced = [slot for kind, slot in actions if kind == "reduce"]
         self.prepare([slot for kind, slot in actions if kind != "reduce"], reduced)
         vector = self.inner[-1]
-        whole, rest = divmod(vector.size, e.lanes)
+        whole = vector.size // e.lanes
         elements = 1
         for d in self.inner:
             elements *= d.size
@@ -269,7 +268,7 @@ class NestWriter(NestPlan):
                 if s not in self.nest.by_row and (vector.axis < 0 or self.result_strides(s)[vector.axis] == 0)
             ]
             accumulators = by_row + along
-            self.vector_loop(actions, accumulators, vector, whole, rest, copies)
+            VectorLoop(self, actions, accumulators, copies).write()
             for a in along:
                 slot = a.step.output
                 pointer, offset = self.pointer(slot), self.offset(0, self.result_strides(slot))
@@ -283,94 +282,6 @@ class NestWriter(NestPlan):
     def accumulator(self, slot: int, blocked: bool, copies: int) -> Accumulator:
         return Accumulator(self.e, self.producer[slot], self.excerpt.dtypes[slot], blocked, copies)
 
-    def vector_loop(
-        self, actions: list[tuple[str, int]], accumulators: list[Accumulator], vector: Dimension, whole: int, rest: int,
-        copies: int,
-    ) -> None:  # fmt: skip
-        e, lanes = self.e, self.e.lanes
-        blocked = any(a.blocked for a in accumulators)
-
-        def body(i: str, copy: int) -> None:
-            self.indices[vector.axis] = i
-            if vector.axis < 0:
-                del self.indices[vector.axis]
-            self.values, e.known = {}, {}
-            for axis, index, row_values, divisors in self.rows:
-                self.indices[axis], self.row_values, self.divisors = index, row_values, divisors
-                self.perform(actions, accumulators, copy)
-                # what was read serves the next row as well if it is the same there
-                self.values = {v: x for v, x in self.values.items() if type(v) is View and v.strides[axis] == 0}
-                e.known = {}
-            if not self.rows:
-                self.perform(actions, accumulators, copy)
-            e.known = {}
-
-        def run(start: str, stop: str, unrolled: int) -> None:
-            with e.loop(start, stop, lanes * unrolled) as i:
-                for k in range(unrolled):
-                    body(i if k == 0 else e.index("add nuw nsw", i, k * lanes), k)
-
-        def stretch(start: int, count: int) -> None:
-            """Vectors from `start` on, `count` of them."""
-            if blocked:
-                size = self.block * lanes
-                blocks = count // copies * copies // self.block if count // copies * copies > 2 * self.block else 0
-
-                def in_blocks(low: str, high: str) -> None:
-                    with e.loop(low, high, size) as i:
-                        run(i, e.index("add nuw nsw", i, size), copies)
-                        for a in accumulators:
-                            a.flush(e)
-
-                self.between("blocks", start, start + blocks * self.block, vector, in_blocks)
-                start += blocks * self.block
-                count -= blocks * self.block
-            together = count // copies * copies
-            if copies > 1 or blocked:
-                self.between("groups", start, start + together, vector, lambda low, high: run(low, high, copies))
-                if copies > 1:
-                    self.between(
-                        "singles", start + together, start + count, vector, lambda low, high: run(low, high, 1)
-                    )
-            elif count:
-                low = self.number(start * lanes, ("low", self.current), vector.size) if start else "0"
-                run(low, self.number((start + count) * lanes, ("high", self.current), vector.size), 1)
-
-        def remainder() -> None:
-            if rest:
-                e.mask = self.mask_of(rest, vector)
-                body(self.number(whole * lanes, "whole", vector.size), 0)
-                e.mask = None
-
-        if self.flat:
-            self.range_of(run, accumulators, copies)
-            done = self.extent // lanes
-            if rest or whole > done:
-                with e.when(e.test("eq", "%hi", self.number(self.extent, "extent", vector.size))):
-                    if whole > done:
-                        stretch(done, whole - done)
-                    remainder()
-        else:
-            if whole:
-                stretch(0, whole)
-            remainder()
-        if blocked:
-            for a in accumulators:
-                a.flush(e)
-        self.indices.pop(vector.axis, None)
-
-    def between(self, name: str, start: int, stop: int, vector: Dimension, go: Callable[[str, str], None]) -> None:
-        """`go(low, high)` from one vector to another, if there are any between them."""
-        e, lanes = self.e, self.e.lanes
-        low = self.number(start * lanes, (name, "low", self.current), vector.size)
-        high = self.number(stop * lanes, (name, "high", self.current), vector.size)
-        if vector.size <= LITERAL:
-            if start < stop:
-                go(low, high)
-            return
-        with e.when(e.test("slt", low, high)):
-            go(low, high)
-
     def mask_of(self, rest: int, vector: Dimension) -> str:
         """The mask of the last vector, of which so many lanes count."""
         if vector.size <= LITERAL:
@@ -381,17 +292,6 @@ class NestWriter(NestPlan):
             with self.e.inside(self.prologue):
                 found = self.numbers["mask"] = self.e.below(count)
         return found
-
-    def range_of(self, run: Callable[[str, str, int], None], accumulators: list[Accumulator], copies: int) -> None:
-        """Whole vectors from %lo to %hi."""
-        e = self.e
-        if any(a.blocked for a in accumulators):
-            with e.loop("%lo", "%hi", self.granule) as i:
-                run(i, e.index("add nuw nsw", i, self.granule), copies)
-                for a in accumulators:
-                    a.flush(e)
-        else:
-            run("%lo", "%hi", copies)
 
     def perform(self, actions: list[tuple[str, int]], accumulators: list[Accumulator], copy: int) -> None:
         e = self.e
@@ -544,3 +444,121 @@ class NestWriter(NestPlan):
         if step.op.name not in LOWERED:  # a movement within the nest
             return inputs[0]
         return LOWERED[step.op.name](self.e, step.attributes, step.type.dtype.name, *inputs)
+
+
+class VectorLoop:
+    """The innermost loop of a pass over a row: vectors, and what is left under a mask. So many `copies` of it side by side have
+    sums of their own; if sums are added up in blocks, these are loops around."""
+
+    def __init__(
+        self, nest: NestWriter, actions: list[tuple[str, int]], accumulators: list[Accumulator], copies: int
+    ) -> None:
+        self.nest = nest
+        self.e = nest.e
+        self.actions = actions
+        self.accumulators = accumulators
+        self.copies = copies
+        self.vector = nest.inner[-1]
+        self.blocked = any(a.blocked for a in accumulators)
+
+    def number(self, vectors: int, *role: Any) -> str:
+        """The element at which so many vectors end."""
+        return self.nest.number(vectors * self.e.lanes, role, self.vector.size)
+
+    def write(self) -> None:
+        nest, e = self.nest, self.e
+        whole, rest = divmod(self.vector.size, e.lanes)
+        if nest.flat:
+            self.range()
+            done = nest.extent // e.lanes
+            if rest or whole > done:
+                with e.when(e.test("eq", "%hi", nest.number(nest.extent, "extent", self.vector.size))):
+                    if whole > done:
+                        self.stretch(done, whole - done)
+                    self.remainder(whole, rest)
+        else:
+            if whole:
+                self.stretch(0, whole)
+            self.remainder(whole, rest)
+        self.flush()
+        nest.indices.pop(self.vector.axis, None)
+
+    def range(self) -> None:
+        """Whole vectors from %lo to %hi."""
+        if self.blocked:
+            self.in_blocks("%lo", "%hi", self.nest.granule)
+        else:
+            self.run("%lo", "%hi", self.copies)
+
+    def stretch(self, start: int, count: int) -> None:
+        """Vectors from `start` on, `count` of them: in blocks, in groups of copies, one by one."""
+        copies, block = self.copies, self.nest.block
+        if self.blocked:
+            together = count // copies * copies
+            blocks = together // block if together > 2 * block else 0
+            size = block * self.e.lanes
+            self.between("blocks", start, start + blocks * block, lambda low, high: self.in_blocks(low, high, size))
+            start += blocks * block
+            count -= blocks * block
+        together = count // copies * copies
+        if copies > 1 or self.blocked:
+            self.between("groups", start, start + together, lambda low, high: self.run(low, high, copies))
+            if copies > 1:
+                self.between("singles", start + together, start + count, lambda low, high: self.run(low, high, 1))
+        elif count:
+            low = self.number(start, "low", self.nest.current) if start else "0"
+            self.run(low, self.number(start + count, "high", self.nest.current), 1)
+
+    def between(self, name: str, start: int, stop: int, go: Callable[[str, str], None]) -> None:
+        """`go(low, high)` from one vector to another, if there are any between them."""
+        e, current = self.e, self.nest.current
+        low, high = self.number(start, name, "low", current), self.number(stop, name, "high", current)
+        if self.vector.size <= LITERAL:
+            if start < stop:
+                go(low, high)
+            return
+        with e.when(e.test("slt", low, high)):
+            go(low, high)
+
+    def in_blocks(self, low: str, high: str, size: int) -> None:
+        """Blocks of so many elements, each with sums of its own."""
+        e = self.e
+        with e.loop(low, high, size) as i:
+            self.run(i, e.index("add nuw nsw", i, size), self.copies)
+            self.flush()
+
+    def run(self, start: str, stop: str, unrolled: int) -> None:
+        """Vectors between two elements, so many at a time."""
+        e = self.e
+        with e.loop(start, stop, e.lanes * unrolled) as i:
+            for k in range(unrolled):
+                self.body(i if k == 0 else e.index("add nuw nsw", i, k * e.lanes), k)
+
+    def remainder(self, whole: int, rest: int) -> None:
+        """What is left behind the whole vectors."""
+        if rest:
+            self.e.mask = self.nest.mask_of(rest, self.vector)
+            self.body(self.nest.number(whole * self.e.lanes, "whole", self.vector.size), 0)
+            self.e.mask = None
+
+    def body(self, i: str, copy: int) -> None:
+        """One vector, of each of the rows that are gone through together."""
+        nest, e = self.nest, self.e
+        if self.vector.axis >= 0:
+            nest.indices[self.vector.axis] = i
+        nest.values, e.known = {}, {}
+        for axis, index, row_values, divisors in nest.rows:
+            nest.indices[axis], nest.row_values, nest.divisors = index, row_values, divisors
+            nest.perform(self.actions, self.accumulators, copy)
+            # what was read serves the next row as well if it is the same there
+            nest.values = {v: x for v, x in nest.values.items() if type(v) is View and v.strides[axis] == 0}
+            e.known = {}
+        if not nest.rows:
+            nest.perform(self.actions, self.accumulators, copy)
+        e.known = {}
+
+    def flush(self) -> None:
+        """Add what was summed in this block to the totals."""
+        if self.blocked:
+            for a in self.accumulators:
+                a.flush(self.e)
