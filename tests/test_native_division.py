@@ -8,8 +8,8 @@ import pytest
 pytest.importorskip("llvmlite")
 
 import adjoint as ad
-from adjoint.execution.native import excerpts
 from adjoint.execution.native.program import compile_nests
+from adjoint.execution.native.target import tuned
 from adjoint.execution.programs import Streaming
 from test_native import planned
 
@@ -61,8 +61,12 @@ def test_quotients(kind: str, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_rows_side_by_side_and_gradients(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(excerpts, "JAMMED_FROM", 1)
+def test_rows_side_by_side_and_gradients(dtype: str) -> None:
+    with tuned(jammed_from=1):
+        rows_side_by_side(dtype)
+
+
+def rows_side_by_side(dtype: str) -> None:
     x, by = operands("special", dtype, 1, COLUMNS), operands("special", dtype, ROWS, 1)
     left, right = ad.tensor(x), ad.tensor(by)
     same_bits(left / right)

@@ -11,8 +11,9 @@ pytest.importorskip("llvmlite")
 pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
-from adjoint.execution.native import joining, onednn, units, windows
+from adjoint.execution.native import onednn
 from adjoint.execution.native.fuse import Fusion, Host, Nest, Window
+from adjoint.execution.native.target import tuned
 from adjoint.nn import functional as F
 from test_native import normal, planned
 from test_threads import compile_plan, same_bits
@@ -94,19 +95,16 @@ def test_a_chain_keeps_its_channels_last() -> None:
 
 
 @needs_onednn
-def test_many_images_fall_into_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module, name, size in ((joining, "JOINED_FROM", 1), (joining, "TILE", 2000), (windows, "TILE", 1 << 14),
-                               (windows, "TILE_OF_POOL", 3000)):  # fmt: skip
-        monkeypatch.setattr(module, name, size)
-    monkeypatch.setattr(units, "WORTH_SHARING", 0)
-    for count in (7, 9, 16):
-        x = ad.variable(normal(count, 3, 12, 10, dtype="float32"))
-        w = ad.variable(normal(16, 3, 3, 3, dtype="float32", seed=1))
-        b = ad.variable(normal(16, dtype="float32", seed=2))
-        h = F.max_pool2d(ad.relu(F.conv2d(x, w, b, padding=1)), 3, 2, 1)
-        same_bits(h, *ad.gradients(weighted(h), [x, w, b]), tolerance=2e-5)
-    joined = [u for u in fused(ad.relu(F.conv2d(x, w, b) + 1)).units if isinstance(u, Nest) and u.products]
-    assert joined and isinstance(joined[0].products[0], Window)
+def test_many_images_fall_into_tiles() -> None:
+    with tuned(joined_from=1, joined_tile=2000, image_tile=1 << 14, pool_tile=3000, worth_sharing=0):
+        for count in (7, 9, 16):
+            x = ad.variable(normal(count, 3, 12, 10, dtype="float32"))
+            w = ad.variable(normal(16, 3, 3, 3, dtype="float32", seed=1))
+            b = ad.variable(normal(16, dtype="float32", seed=2))
+            h = F.max_pool2d(ad.relu(F.conv2d(x, w, b, padding=1)), 3, 2, 1)
+            same_bits(h, *ad.gradients(weighted(h), [x, w, b]), tolerance=2e-5)
+        joined = [u for u in fused(ad.relu(F.conv2d(x, w, b) + 1)).units if isinstance(u, Nest) and u.products]
+        assert joined and isinstance(joined[0].products[0], Window)
 
 
 POOLS: list[dict[str, Any]] = [

@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 
 from adjoint.execution.native import code, compiler, libraries, special_math, vector_math
+from adjoint.execution.native import loops as L
 from adjoint.execution.native.ir import Emitter
+from adjoint.execution.native.loop_check import check
+from adjoint.execution.native.loop_llvm import source_of
 
 pytest.importorskip("llvmlite")
 mpmath = pytest.importorskip("mpmath")
@@ -23,20 +26,17 @@ WIDTHS = [bits for bits in (128, 256, 512) if bits <= compiler.vector_bits()]
 def compiled(name: str, dtype: str, arity: int, bits: int) -> Callable[..., np.ndarray]:
     """A function of arrays whose length is a multiple of the lanes."""
     lanes = bits // (32 if dtype == "float32" else 64)
-    declarations: set[str] = set()
-    e = Emitter(lanes, declarations, {})
+    e = Emitter(lanes)
     with e.loop("0", "%n", lanes) as i:
         arguments = [e.load(f"%x{k}", i, dtype, 1) for k in range(arity)]
         e.store(FUNCTIONS[name](e, *arguments), "%y", i)
-    prologue = []
-    for k in e.libm.values():
-        prologue += [f"  %at{k} = getelementptr ptr, ptr %libm, i64 {k}", f"  %libm{k} = load ptr, ptr %at{k}"]
-    parameters = ", ".join([f"ptr %x{k}" for k in range(arity)] + ["ptr %y", "i64 %n", "ptr %libm"])
-    head = f"define void @$f({parameters}) #0 {{"
-    text = "\n".join([head, "entry:", *e.allocations, *prologue, *e.lines, "  ret void", "}"])
-    (loaded,) = code.load([code.Source(text, frozenset(declarations), ("f",))])
+    prologue = [L.Entry(f"%libm{k}", "%libm", str(k)) for k in e.libm.values()]
+    parameters = (*[("ptr", f"%x{k}") for k in range(arity)], ("ptr", "%y"), ("i64", "%n"), ("ptr", "%libm"))
+    function = e.function("f", parameters, False, prologue)
+    check([function])
+    (loaded,) = code.load([source_of([function], ("f",))])
     pointers = (ctypes.c_void_p * 8)(*[libraries.mathematics(x) for x in e.libm])
-    function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (arity + 1), ctypes.c_int64, ctypes.c_void_p)(
+    call_of = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (arity + 1), ctypes.c_int64, ctypes.c_void_p)(
         loaded.addresses["f"]
     )
 
@@ -44,7 +44,7 @@ def compiled(name: str, dtype: str, arity: int, bits: int) -> Callable[..., np.n
         size = inputs[0].size
         padded = [np.concatenate([x, np.ones(-size % lanes, dtype)]).astype(dtype) for x in inputs]
         out = np.empty_like(padded[0])
-        function(*[x.ctypes.data for x in padded], out.ctypes.data, out.size, ctypes.addressof(pointers))
+        call_of(*[x.ctypes.data for x in padded], out.ctypes.data, out.size, ctypes.addressof(pointers))
         assert loaded is not None
         return out[:size]
 

@@ -11,8 +11,9 @@ pytest.importorskip("llvmlite")
 pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
-from adjoint.execution.native import choices, compile_plan, compiler, kernels, libraries, linking, onednn, tiled
+from adjoint.execution.native import compile_plan, compiler, kernels, libraries, linking, onednn, tiled
 from adjoint.execution.native.fuse import Fusion, Nest, Product
+from adjoint.execution.native.target import tuning
 from test_native import normal, planned
 
 TOLERANCE = {"float32": 2e-5, "float64": 1e-12}
@@ -81,7 +82,7 @@ def test_products_in_every_layout(library: str, size: tuple[int, int, int], dtyp
     chosen = {p.library for p in products(fusion)}
     if not library:
         assert chosen <= {"", "OpenBLAS", "oneDNN"} and (
-            min(n, m) < choices.NARROWEST or chosen == (set() if k == 1 else {""})
+            min(n, m) < tuning().narrowest or chosen == (set() if k == 1 else {""})
         )
     elif dtype == "float64" or library == "OpenBLAS":
         assert chosen == (set() if k == 1 else {"OpenBLAS"})
@@ -254,4 +255,4 @@ def test_kernels_are_compiled_once_for_all_plans() -> None:
     before = len(linking._tiles)
     computed((a @ b) * 2 + 1)
     assert len(linking._tiles) == before > 0 or not kernels.available()
-    assert compiler.vector_bits() in {bits for _, bits in linking._tiles} or not kernels.available()
+    assert compiler.vector_bits() in {now.vector_bits for _, now in linking._tiles} or not kernels.available()

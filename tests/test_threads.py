@@ -19,8 +19,9 @@ pytest.importorskip("llvmlite")
 pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
-from adjoint.execution.native import choices, compile_plan, joining, nest_plan, units
+from adjoint.execution.native import compile_plan
 from adjoint.execution.native.pool import pool
+from adjoint.execution.native.target import Sizes, tuned
 from adjoint.execution.programs import Streaming
 from derivative_checks import tensors
 from operation_rows import inexact_arrays
@@ -38,18 +39,17 @@ def threads() -> Iterator[None]:
     ad.set_num_threads(before)
 
 
+SMALL = {
+    "worth_sharing": 0, "shared_from": 1, "chunk": 8, "block": 4, "ours": Sizes(64, 64, 2), "library": Sizes(64, 64, 2),
+    "deep_rows": 2, "joined_from": 1, "joined_tile": 64,
+}  # fmt: skip
+
+
 @pytest.fixture
-def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_chunks() -> Iterator[None]:
     """Everything falls into chunks, however small."""
-    monkeypatch.setattr(units, "WORTH_SHARING", 0)
-    monkeypatch.setattr(nest_plan, "SHARED_FROM", 1)
-    monkeypatch.setattr(nest_plan, "CHUNK", 8)
-    monkeypatch.setattr(nest_plan, "BLOCK", 4)
-    for table, value in (("TILE", 64), ("RANGE", 64), ("MIN_ROWS", 2)):
-        monkeypatch.setattr(choices, table, dict.fromkeys(getattr(choices, table), value))
-    monkeypatch.setattr(choices, "MIN_DEEP", 2)
-    monkeypatch.setattr(joining, "JOINED_FROM", 1)
-    monkeypatch.setattr(joining, "TILE", 64)
+    with tuned(**SMALL):
+        yield
 
 
 shared: list[bool] = []  # whether the programs that were compared call the pool
@@ -123,8 +123,7 @@ def test_sums_are_as_exact_as_before(small_chunks: None) -> None:
 
 @given(programs())
 def test_random_programs(program: Program) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        small_chunks.__wrapped__(patch)
+    with tuned(**SMALL):
         inputs = tensors(program.inputs)
         outputs = program.of_tensors(*inputs)
         same_bits(*[y for y in outputs if y.node.value is None], tolerance=1e-9)

@@ -95,7 +95,8 @@ def plan_text(plan: Plan) -> str:
     lines = [f"steps {len(plan.steps)}, leaves {leaves}, free numbers {numbers}, results {len(plan.outputs)}"]
     lines += [f"  {labels.name(slot)}  {type_text(plan.types[slot])}  leaf" for slot in range(leaves)]
     if numbers:
-        lines.append(f"  %{leaves} to %{leaves + numbers - 1}  free numbers")
+        last = f" to %{leaves + numbers - 1}" if numbers > 1 else ""
+        lines.append(f"  %{leaves}{last}  free numbers")
     for slot, array in plan.constants.items():
         if slot not in labels.names:
             lines.append(f"  {labels.name(slot)}  {type_text(plan.types[slot])}  constant of shape {np.shape(array)}")

@@ -63,8 +63,5 @@ class Accumulator:
         width = e.lanes
         while width > 1:  # halves combined until one is left
             width //= 2
-            order = ", ".join(f"i32 {(k + width) % e.lanes}" for k in range(e.lanes))
-            kind = e.type(value.dtype)
-            turned = e.assign(f"shufflevector {kind} {value.name}, {kind} poison, <{e.lanes} x i32> <{order}>")
-            value = self.combine(e, value, Value(turned, value.dtype))
+            value = self.combine(e, value, e.turned(value, width))
         return e.cast(e.splat(e.first(value), value.dtype), self.dtype)

@@ -53,11 +53,12 @@ def vector_bits() -> int:
         if bits not in (128, 256, 512):
             raise ValueError(f"ADJOINT_VECTOR_BITS must be 128, 256 or 512, got {forced}")
         return bits
-    binding()
-    features = set(_state.get("features", "").split(","))
-    if "+avx512f" in features and "+avx512dq" in features and "+avx512vl" in features:
-        return 512
-    return 256 if "+avx2" in features and "+fma" in features else 128
+    if "bits" not in _state:
+        binding()
+        features = set(_state.get("features", "").split(","))
+        wide = "+avx512f" in features and "+avx512dq" in features and "+avx512vl" in features
+        _state["bits"] = 512 if wide else 256 if "+avx2" in features and "+fma" in features else 128
+    return int(_state["bits"])
 
 
 def has_fma() -> bool:

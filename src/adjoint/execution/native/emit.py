@@ -7,19 +7,19 @@ from contextlib import ExitStack
 from typing import Any
 
 from adjoint.execution.native import compiler
+from adjoint.execution.native import loops as L
 from adjoint.execution.native.accumulation import Accumulator
 from adjoint.execution.native.division import Divisor, divisor, quotient
 from adjoint.execution.native.excerpts import Excerpt
 from adjoint.execution.native.fuse import Nest, View, contiguous, name_is_same
-from adjoint.execution.native.ir import ELEMENT, ITEMSIZE, Emitter, Value, literal
+from adjoint.execution.native.ir import ELEMENT, ITEMSIZE, Emitter, Value, mask_of
 from adjoint.execution.native.lowering import LOWERED, REDUCTIONS
-from adjoint.execution.native.nest_plan import JAMMED, Dimension, NestPlan, Strides
+from adjoint.execution.native.nest_plan import Dimension, NestPlan, Strides
 from adjoint.execution.native.tables import LITERAL, PARAMETERS, Arguments, Function, Key, Start
 from adjoint.execution.plan import Step
 from adjoint.shapes import size_of
 
-UNROLL = 4
-DIVIDED_FROM = 4  # vectors of a row that are divided by one number, from which its reciprocal is worth computing
+NEST = (("ptr", "%table"), ("i64", "%lo"), ("i64", "%hi"), ("i64", "%chunk"), ("ptr", "%own"), ("ptr", "%args"))
 
 
 class NestWriter(NestPlan):
@@ -27,12 +27,12 @@ class NestWriter(NestPlan):
     that is one long loop its elements, in multiples of `granule`, and what is left behind the last of them belongs to it.
     """
 
-    def __init__(self, excerpt: Excerpt, nest: Nest, arguments: Arguments, declarations: set[str], bits: int) -> None:
+    def __init__(self, excerpt: Excerpt, nest: Nest, arguments: Arguments, bits: int) -> None:
         super().__init__(excerpt, nest, bits)
         self.arguments = arguments
-        self.e = Emitter(self.lanes, declarations, {})
+        self.e = Emitter(self.lanes)
         self.pointers: dict[Any, str] = {}
-        self.prologue: list[str] = []
+        self.prologue: list[Any] = []
         self.numbers: dict[Any, str] = {}  # extents and strides in this function, by role
         self.scratch: dict[Any, int] = {}  # bytes of a row, by key
         self.indices: dict[int, str] = {}  # of the loops around, by axis
@@ -49,16 +49,18 @@ class NestWriter(NestPlan):
             if key in self.partial:
                 size = size_of(self.excerpt.shapes[key]) * ITEMSIZE[self.excerpt.dtypes[key]]
                 self.load_pointer(f"{name}.all", self.share_partial(key))
+                by = self.number(size, ("totals", key), size)
                 self.prologue += [
-                    f"  {name}.by = mul i64 %chunk, {self.number(size, ('totals', key), size)}",
-                    f"  {name} = getelementptr i8, ptr {name}.all, i64 {name}.by",
+                    L.Index(f"{name}.by", "mul", "%chunk", by),
+                    L.At(name, f"{name}.all", "i8", f"{name}.by"),
                 ]
             elif key in self.nest.tiles:  # a tile holds the rows from %lo on
                 dtype = self.excerpt.dtypes[key]
                 self.load_own(f"{name}.tile", self.nest.tiles[key])
+                by = self.number(-self.elements, "tile", self.elements)
                 self.prologue += [
-                    f"  {name}.by = mul i64 %lo, {self.number(-self.elements, 'tile', self.elements)}",
-                    f"  {name} = getelementptr {ELEMENT[dtype]}, ptr {name}.tile, i64 {name}.by",
+                    L.Index(f"{name}.by", "mul", "%lo", by),
+                    L.At(name, f"{name}.tile", ELEMENT[dtype], f"{name}.by"),
                 ]
             elif type(key) is tuple and key[0] == "scratch":
                 self.load_own(name, self.arguments.reserve(self.scratch[key]))
@@ -67,12 +69,7 @@ class NestWriter(NestPlan):
         return name
 
     def load_pointer(self, name: str, key: Key) -> None:
-        self.prologue += [
-            f"  {name}.block = getelementptr i64, ptr %args, i64 {self.arguments.at(key)}",
-            f"  {name}.place = load i64, ptr {name}.block",
-            f"  {name}.at = getelementptr ptr, ptr %table, i64 {name}.place",
-            f"  {name} = load ptr, ptr {name}.at",
-        ]
+        self.prologue.append(L.Array(name, self.arguments.at(key), key))
 
     def share_partial(self, slot: int) -> Key:
         """Where the chunks' totals of a slot are."""
@@ -82,8 +79,7 @@ class NestWriter(NestPlan):
     def load_own(self, name: str, offset: int) -> None:
         """A pointer into the scratch space of the thread that runs."""
         place = self.number(offset, ("own", offset), LITERAL + 1)
-        self.prologue.append(f"  {name}.own = load ptr, ptr %own")
-        self.prologue.append(f"  {name} = getelementptr i8, ptr {name}.own, i64 {place}")
+        self.prologue += [L.Entry(f"{name}.own", "%own", "0"), L.At(name, f"{name}.own", "i8", place)]
 
     def number(self, value: int, role: Any, extent: int | None = None) -> str:
         """A number that follows from the nest's extents: as it stands, or as an argument if what it follows from is large."""
@@ -93,11 +89,7 @@ class NestWriter(NestPlan):
         found = self.numbers.get(key)
         if found is None:
             found = self.numbers[key] = f"%number{len(self.numbers)}"
-            position = self.arguments.at(key)
-            self.prologue += [
-                f"  {found}.at = getelementptr i64, ptr %args, i64 {position}",
-                f"  {found} = load i64, ptr {found}.at",
-            ]
+            self.prologue.append(L.Argument(found, self.arguments.at(key)))
         return found
 
     def extent_of(self, d: Dimension) -> str:
@@ -113,12 +105,7 @@ class NestWriter(NestPlan):
         if found is None:
             number = self.number(stride, ("stride", strides, axis), LITERAL + 1)
             found = self.numbers[role] = f"%steps{len(self.numbers)}"
-            kind, lanes = f"<{e.lanes} x i64>", ", ".join([f"i64 {k}" for k in range(e.lanes)])
-            self.prologue += [
-                f"  {found}.one = insertelement {kind} poison, i64 {number}, i64 0",
-                f"  {found}.all = shufflevector {kind} {found}.one, {kind} poison, <{e.lanes} x i32> zeroinitializer",
-                f"  {found} = mul {kind} {found}.all, <{lanes}>",
-            ]
+            self.prologue.append(L.Multiples(found, e.lanes, number))
         return found
 
     def offset(self, start: int, strides: Strides) -> str:
@@ -129,11 +116,11 @@ class NestWriter(NestPlan):
             stride = strides[axis]
             if stride:
                 by = self.number(stride, ("stride", strides, axis), abs(stride))
-                term = i if stride == 1 else e.assign(f"mul nsw i64 {i}, {by}")
-                total = term if total == "0" else e.assign(f"add nsw i64 {total}, {term}")
+                term = i if stride == 1 else e.index("mul nsw", i, by)
+                total = term if total == "0" else e.index("add nsw", total, term)
         return total
 
-    def write(self) -> str:
+    def write(self) -> L.Function:
         e, nest = self.e, self.nest
         with ExitStack() as loops:
             for k, d in enumerate(self.outer[:-1] if self.jammed else self.outer):
@@ -150,24 +137,24 @@ class NestWriter(NestPlan):
                 for slot in self.partial:
                     if slot in nest.by_row:
                         e.store_scalar(self.row_values[slot], self.pointer(slot), "0")
-        return self.function("internal", "nest", "ptr %table, i64 %lo, i64 %hi, i64 %chunk, ptr %own, ptr %args")
+        return self.function("nest", NEST)
 
     def rows_together(self, d: Dimension) -> None:
-        """The loop over rows, `JAMMED` at once, and what is left of them one by one."""
+        """The loop over rows, some at once, and what is left of them one by one."""
         e = self.e
         if len(self.outer) > 1:
-            together = self.number(d.size // JAMMED * JAMMED, "together", d.size)
-            ranges = [("0", together, JAMMED)]
-            if d.size % JAMMED:
+            together = self.number(d.size // self.tuning.jammed * self.tuning.jammed, "together", d.size)
+            ranges = [("0", together, self.tuning.jammed)]
+            if d.size % self.tuning.jammed:
                 ranges.append((together, self.extent_of(d), 1))
             for low, high, count in ranges:
                 with e.loop(low, high, count) as i:
                     self.jam(d, i, count)
             return
-        rest = e.assign(f"urem i64 {e.assign('sub i64 %hi, %lo')}, {JAMMED}")
-        middle = e.assign(f"sub i64 %hi, {rest}")
-        for low, high, count in (("%lo", middle, JAMMED), (middle, "%hi", 1)):
-            with e.when(e.assign(f"icmp slt i64 {low}, {high}")), e.loop(low, high, count) as i:
+        rest = e.index("urem", e.index("sub", "%hi", "%lo"), self.tuning.jammed)
+        middle = e.index("sub", "%hi", rest)
+        for low, high, count in (("%lo", middle, self.tuning.jammed), (middle, "%hi", 1)):
+            with e.when(e.test("slt", low, high)), e.loop(low, high, count) as i:
                 self.jam(d, i, count)
 
     def jam(self, d: Dimension, first: str, count: int) -> None:
@@ -175,25 +162,18 @@ class NestWriter(NestPlan):
         (actions,) = self.actions
         self.rows = []
         for k in range(count):
-            index = first if k == 0 else self.e.assign(f"add nuw nsw i64 {first}, {k}")
+            index = first if k == 0 else self.e.index("add nuw nsw", first, k)
             self.indices[d.axis], self.row_values, self.divisors = index, {}, {}
             self.current = 0
             self.prepare([slot for _, slot in actions], [])
             self.rows.append((d.axis, index, self.row_values, self.divisors))
-        vector = self.inner[-1]
-        self.vector_loop(actions, [], vector, *divmod(vector.size, self.e.lanes), 1)
+        VectorLoop(self, actions, [], 1).write()
         self.rows = []
 
-    def function(self, kind: str, name: str, parameters: str) -> str:
-        e = self.e
-        for libm, k in e.libm.items():
+    def function(self, name: str, parameters: L.Parameters) -> L.Function:
+        for libm, k in self.e.libm.items():
             self.load_pointer(f"%libm{k}", Function("C", libm))
-        return "\n".join(
-            [
-                f"define {kind} void @${name}({parameters}) #0 {{", "entry:",
-                *e.allocations, *self.prologue, *e.lines, "  ret void", "}",
-            ]
-        )  # fmt: skip
+        return self.e.function(name, parameters, name == "nest", self.prologue)
 
     def row_partial(self) -> bool:
         """Whether what all of the domain is reduced to comes in parts."""
@@ -207,12 +187,12 @@ class NestWriter(NestPlan):
 
     def restart(self, lanes: int) -> Emitter:
         """Begin another function."""
-        self.e = Emitter(lanes, self.e.declarations, {})
+        self.e = Emitter(lanes)
         self.pointers, self.prologue, self.numbers = {}, [], {}
         self.indices, self.row_values, self.values, self.divisors = {}, {}, {}, {}
         return self.e
 
-    def write_start(self) -> str | None:
+    def write_start(self) -> L.Function | None:
         """A function that fills the totals in memory with their identities; None if there are none."""
         totals = [s for s in self.nest.stored if self.nest.level[s] == "total" and s not in self.nest.by_row]
         if not totals:
@@ -228,14 +208,10 @@ class NestWriter(NestPlan):
             else:
                 self.load_pointer(name, Start(slot, 0))
             with e.loop("0", self.number(count, ("filled", slot), LITERAL + 1), 1) as i:
-                where = e.address(name, i, dtype)
-                kind, number = (
-                    ("i8", str(int(initial))) if dtype == "bool" else (ELEMENT[dtype], literal(initial, dtype))
-                )
-                e.line(f"store {kind} {number}, ptr {where}")
-        return self.function("", "start", PARAMETERS)
+                e.store_scalar(e.constant(initial, dtype), name, i)
+        return self.function("start", PARAMETERS)
 
-    def write_finish(self) -> str | None:
+    def write_finish(self) -> L.Function | None:
         """A function that puts the chunks' totals together; None if there are none."""
         if not self.partial:
             return None
@@ -251,7 +227,7 @@ class NestWriter(NestPlan):
                 i = loops.enter_context(e.loop("0", each, 1)) if whole else "0"
                 total = Accumulator(e, step, dtype, True, 1)
                 with e.loop("0", self.number(self.chunks, "chunks", LITERAL + 1), 1) as c:
-                    at = e.assign(f"add i64 {i}, {e.assign(f'mul i64 {c}, {each}')}")
+                    at = e.plus(i, e.times(c, each))
                     total.add(e, e.load_scalar(name, at, dtype), 0)
                     total.flush(e)
                 value = total.result(e)
@@ -264,7 +240,7 @@ class NestWriter(NestPlan):
             self.partial = []  # from here on a pointer is that of the whole
             self.store_rows()
             self.partial = partial
-        return self.function("", "finish", PARAMETERS)
+        return self.function("finish", PARAMETERS)
 
     def row_pass(self, phase: int, actions: list[tuple[str, int]]) -> None:
         e = self.e
@@ -272,13 +248,13 @@ class NestWriter(NestPlan):
         reduced = [slot for kind, slot in actions if kind == "reduce"]
         self.prepare([slot for kind, slot in actions if kind != "reduce"], reduced)
         vector = self.inner[-1]
-        whole, rest = divmod(vector.size, e.lanes)
+        whole = vector.size // e.lanes
         elements = 1
         for d in self.inner:
             elements *= d.size
         blocked = elements > 32 * e.lanes
         light = sum(self.cost[s] for _, s in actions) <= 16
-        copies = UNROLL if reduced and light and whole >= 2 * UNROLL else 1
+        copies = self.tuning.unroll if reduced and light and whole >= 2 * self.tuning.unroll else 1
         by_row = [self.accumulator(s, blocked, copies) for s in reduced if s in self.nest.by_row]
         with ExitStack() as loops:
             for k, d in enumerate(self.inner[:-1]):
@@ -292,7 +268,7 @@ class NestWriter(NestPlan):
                 if s not in self.nest.by_row and (vector.axis < 0 or self.result_strides(s)[vector.axis] == 0)
             ]
             accumulators = by_row + along
-            self.vector_loop(actions, accumulators, vector, whole, rest, copies)
+            VectorLoop(self, actions, accumulators, copies).write()
             for a in along:
                 slot = a.step.output
                 pointer, offset = self.pointer(slot), self.offset(0, self.result_strides(slot))
@@ -306,116 +282,16 @@ class NestWriter(NestPlan):
     def accumulator(self, slot: int, blocked: bool, copies: int) -> Accumulator:
         return Accumulator(self.e, self.producer[slot], self.excerpt.dtypes[slot], blocked, copies)
 
-    def vector_loop(
-        self, actions: list[tuple[str, int]], accumulators: list[Accumulator], vector: Dimension, whole: int, rest: int,
-        copies: int,
-    ) -> None:  # fmt: skip
-        e, lanes = self.e, self.e.lanes
-        blocked = any(a.blocked for a in accumulators)
-
-        def body(i: str, copy: int) -> None:
-            self.indices[vector.axis] = i
-            if vector.axis < 0:
-                del self.indices[vector.axis]
-            self.values, e.known = {}, {}
-            for axis, index, row_values, divisors in self.rows:
-                self.indices[axis], self.row_values, self.divisors = index, row_values, divisors
-                self.perform(actions, accumulators, copy)
-                # what was read serves the next row as well if it is the same there
-                self.values = {v: x for v, x in self.values.items() if type(v) is View and v.strides[axis] == 0}
-                e.known = {}
-            if not self.rows:
-                self.perform(actions, accumulators, copy)
-            e.known = {}
-
-        def run(start: str, stop: str, unrolled: int) -> None:
-            with e.loop(start, stop, lanes * unrolled) as i:
-                for k in range(unrolled):
-                    body(i if k == 0 else e.assign(f"add nuw nsw i64 {i}, {k * lanes}"), k)
-
-        def stretch(start: int, count: int) -> None:
-            """Vectors from `start` on, `count` of them."""
-            if blocked:
-                size = self.block * lanes
-                blocks = count // copies * copies // self.block if count // copies * copies > 2 * self.block else 0
-
-                def in_blocks(low: str, high: str) -> None:
-                    with e.loop(low, high, size) as i:
-                        run(i, e.assign(f"add nuw nsw i64 {i}, {size}"), copies)
-                        for a in accumulators:
-                            a.flush(e)
-
-                self.between("blocks", start, start + blocks * self.block, vector, in_blocks)
-                start += blocks * self.block
-                count -= blocks * self.block
-            together = count // copies * copies
-            if copies > 1 or blocked:
-                self.between("groups", start, start + together, vector, lambda low, high: run(low, high, copies))
-                if copies > 1:
-                    self.between(
-                        "singles", start + together, start + count, vector, lambda low, high: run(low, high, 1)
-                    )
-            elif count:
-                low = self.number(start * lanes, ("low", self.current), vector.size) if start else "0"
-                run(low, self.number((start + count) * lanes, ("high", self.current), vector.size), 1)
-
-        def remainder() -> None:
-            if rest:
-                e.mask = self.mask_of(rest, vector)
-                body(self.number(whole * lanes, "whole", vector.size), 0)
-                e.mask = None
-
-        if self.flat:
-            self.range_of(run, accumulators, copies)
-            done = self.extent // lanes
-            if rest or whole > done:
-                with e.when(e.assign(f"icmp eq i64 %hi, {self.number(self.extent, 'extent', vector.size)}")):
-                    if whole > done:
-                        stretch(done, whole - done)
-                    remainder()
-        else:
-            if whole:
-                stretch(0, whole)
-            remainder()
-        if blocked:
-            for a in accumulators:
-                a.flush(e)
-        self.indices.pop(vector.axis, None)
-
-    def between(self, name: str, start: int, stop: int, vector: Dimension, go: Callable[[str, str], None]) -> None:
-        """`go(low, high)` from one vector to another, if there are any between them."""
-        e, lanes = self.e, self.e.lanes
-        low = self.number(start * lanes, (name, "low", self.current), vector.size)
-        high = self.number(stop * lanes, (name, "high", self.current), vector.size)
-        if vector.size <= LITERAL:
-            if start < stop:
-                go(low, high)
-            return
-        with e.when(e.assign(f"icmp slt i64 {low}, {high}")):
-            go(low, high)
-
     def mask_of(self, rest: int, vector: Dimension) -> str:
         """The mask of the last vector, of which so many lanes count."""
         if vector.size <= LITERAL:
-            return "<" + ", ".join(f"i1 {int(k < rest)}" for k in range(self.e.lanes)) + ">"
+            return mask_of(rest, self.e.lanes)
         found = self.numbers.get("mask")
         if found is None:
             count = self.number(rest, "rest", LITERAL + 1)
-            before, self.e.lines = self.e.lines, self.prologue
-            found = self.numbers["mask"] = self.e.below(count)
-            self.e.lines = before
+            with self.e.inside(self.prologue):
+                found = self.numbers["mask"] = self.e.below(count)
         return found
-
-    def range_of(self, run: Callable[[str, str, int], None], accumulators: list[Accumulator], copies: int) -> None:
-        """Whole vectors from %lo to %hi."""
-        e = self.e
-        if any(a.blocked for a in accumulators):
-            with e.loop("%lo", "%hi", self.granule) as i:
-                run(i, e.assign(f"add nuw nsw i64 {i}, {self.granule}"), copies)
-                for a in accumulators:
-                    a.flush(e)
-        else:
-            run("%lo", "%hi", copies)
 
     def perform(self, actions: list[tuple[str, int]], accumulators: list[Accumulator], copy: int) -> None:
         e = self.e
@@ -474,7 +350,10 @@ class NestWriter(NestPlan):
 
     def prepare_division(self, step: Step) -> None:
         """Of a division by what is the same all along a row, the reciprocal is computed before the loops."""
-        if step.op.name not in ("divide", "safe_divide") or self.inner[-1].size < DIVIDED_FROM * self.e.lanes:
+        if (
+            step.op.name not in ("divide", "safe_divide")
+            or self.inner[-1].size < self.tuning.divided_from * self.e.lanes
+        ):
             return
         if not compiler.has_fma():  # a function call then
             return
@@ -565,3 +444,121 @@ class NestWriter(NestPlan):
         if step.op.name not in LOWERED:  # a movement within the nest
             return inputs[0]
         return LOWERED[step.op.name](self.e, step.attributes, step.type.dtype.name, *inputs)
+
+
+class VectorLoop:
+    """The innermost loop of a pass over a row: vectors, and what is left under a mask. So many `copies` of it side by side have
+    sums of their own; if sums are added up in blocks, these are loops around."""
+
+    def __init__(
+        self, nest: NestWriter, actions: list[tuple[str, int]], accumulators: list[Accumulator], copies: int
+    ) -> None:
+        self.nest = nest
+        self.e = nest.e
+        self.actions = actions
+        self.accumulators = accumulators
+        self.copies = copies
+        self.vector = nest.inner[-1]
+        self.blocked = any(a.blocked for a in accumulators)
+
+    def number(self, vectors: int, *role: Any) -> str:
+        """The element at which so many vectors end."""
+        return self.nest.number(vectors * self.e.lanes, role, self.vector.size)
+
+    def write(self) -> None:
+        nest, e = self.nest, self.e
+        whole, rest = divmod(self.vector.size, e.lanes)
+        if nest.flat:
+            self.range()
+            done = nest.extent // e.lanes
+            if rest or whole > done:
+                with e.when(e.test("eq", "%hi", nest.number(nest.extent, "extent", self.vector.size))):
+                    if whole > done:
+                        self.stretch(done, whole - done)
+                    self.remainder(whole, rest)
+        else:
+            if whole:
+                self.stretch(0, whole)
+            self.remainder(whole, rest)
+        self.flush()
+        nest.indices.pop(self.vector.axis, None)
+
+    def range(self) -> None:
+        """Whole vectors from %lo to %hi."""
+        if self.blocked:
+            self.in_blocks("%lo", "%hi", self.nest.granule)
+        else:
+            self.run("%lo", "%hi", self.copies)
+
+    def stretch(self, start: int, count: int) -> None:
+        """Vectors from `start` on, `count` of them: in blocks, in groups of copies, one by one."""
+        copies, block = self.copies, self.nest.block
+        if self.blocked:
+            together = count // copies * copies
+            blocks = together // block if together > 2 * block else 0
+            size = block * self.e.lanes
+            self.between("blocks", start, start + blocks * block, lambda low, high: self.in_blocks(low, high, size))
+            start += blocks * block
+            count -= blocks * block
+        together = count // copies * copies
+        if copies > 1 or self.blocked:
+            self.between("groups", start, start + together, lambda low, high: self.run(low, high, copies))
+            if copies > 1:
+                self.between("singles", start + together, start + count, lambda low, high: self.run(low, high, 1))
+        elif count:
+            low = self.number(start, "low", self.nest.current) if start else "0"
+            self.run(low, self.number(start + count, "high", self.nest.current), 1)
+
+    def between(self, name: str, start: int, stop: int, go: Callable[[str, str], None]) -> None:
+        """`go(low, high)` from one vector to another, if there are any between them."""
+        e, current = self.e, self.nest.current
+        low, high = self.number(start, name, "low", current), self.number(stop, name, "high", current)
+        if self.vector.size <= LITERAL:
+            if start < stop:
+                go(low, high)
+            return
+        with e.when(e.test("slt", low, high)):
+            go(low, high)
+
+    def in_blocks(self, low: str, high: str, size: int) -> None:
+        """Blocks of so many elements, each with sums of its own."""
+        e = self.e
+        with e.loop(low, high, size) as i:
+            self.run(i, e.index("add nuw nsw", i, size), self.copies)
+            self.flush()
+
+    def run(self, start: str, stop: str, unrolled: int) -> None:
+        """Vectors between two elements, so many at a time."""
+        e = self.e
+        with e.loop(start, stop, e.lanes * unrolled) as i:
+            for k in range(unrolled):
+                self.body(i if k == 0 else e.index("add nuw nsw", i, k * e.lanes), k)
+
+    def remainder(self, whole: int, rest: int) -> None:
+        """What is left behind the whole vectors."""
+        if rest:
+            self.e.mask = self.nest.mask_of(rest, self.vector)
+            self.body(self.nest.number(whole * self.e.lanes, "whole", self.vector.size), 0)
+            self.e.mask = None
+
+    def body(self, i: str, copy: int) -> None:
+        """One vector, of each of the rows that are gone through together."""
+        nest, e = self.nest, self.e
+        if self.vector.axis >= 0:
+            nest.indices[self.vector.axis] = i
+        nest.values, e.known = {}, {}
+        for axis, index, row_values, divisors in nest.rows:
+            nest.indices[axis], nest.row_values, nest.divisors = index, row_values, divisors
+            nest.perform(self.actions, self.accumulators, copy)
+            # what was read serves the next row as well if it is the same there
+            nest.values = {v: x for v, x in nest.values.items() if type(v) is View and v.strides[axis] == 0}
+            e.known = {}
+        if not nest.rows:
+            nest.perform(self.actions, self.accumulators, copy)
+        e.known = {}
+
+    def flush(self) -> None:
+        """Add what was summed in this block to the totals."""
+        if self.blocked:
+            for a in self.accumulators:
+                a.flush(self.e)

@@ -19,8 +19,6 @@ from adjoint.execution.pieces import fills_everything
 from adjoint.execution.plan import Step
 from adjoint.shapes import Shape, contiguous, size_of
 
-JAMMED_FROM = 1 << 21  # bytes written by a nest: less stays in the cache nearest to it
-
 
 class Region(NamedTuple):
     """A view's elements, and where they go: the number of a place, and a stride for each axis. Maybe 0 is added to each."""
@@ -162,7 +160,7 @@ def _literal(fusion: Fusion, root: int) -> tuple[str, bytes] | None:
 
 def _writes_much(fusion: Fusion, nest: Nest) -> bool:
     written = size_of(nest.domain) * sum([ITEMSIZE[fusion.dtypes[slot]] for slot in nest.stored])
-    if written < JAMMED_FROM:
+    if written < fusion.tuning.jammed_from:
         return False
     roots = {fusion.views[i].root for step in nest.steps for i in step.inputs if i not in nest.level}
     return written >= 4 * sum([size_of(fusion.shapes[r]) * ITEMSIZE[fusion.dtypes[r]] for r in roots])

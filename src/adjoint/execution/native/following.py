@@ -8,11 +8,8 @@ from __future__ import annotations
 
 from adjoint.execution.native.choices import is_batch
 from adjoint.execution.native.fuse import Fusion, Nest, Product, View, Window, contiguous
+from adjoint.execution.native.target import tuning
 from adjoint.shapes import size_of
-
-FOLLOWED_FROM = 1 << 16  # elements of all matrices that a nest makes or reads: fewer stay in the cache anyway
-TILE = 1 << 14  # elements of the matrices that a nest runs on at a time, at least
-LARGEST = 1 << 18  # elements of a matrix
 
 
 def follow(fusion: Fusion, readers: dict[int, list[int]], kept: set[int], at: list[int]) -> None:
@@ -36,7 +33,7 @@ def follow(fusion: Fusion, readers: dict[int, list[int]], kept: set[int], at: li
                 assert isinstance(nest, Nest)
                 matrix = size_of(nest.domain[-2:])
                 nest.followers.append(unit)
-                nest.tile = nest.tile or max(TILE // matrix, 1) * matrix
+                nest.tile = nest.tile or max(tuning().followed_tile // matrix, 1) * matrix
                 at[index] = made[unit.step.output] = found[0]
                 break
     for index, unit in enumerate(units):
@@ -62,10 +59,10 @@ def _may_follow(fusion: Fusion, product: Product, view: View, place: int, made: 
 def _passes_over(fusion: Fusion, nest: Nest, product: Product, view: View) -> bool:
     """Whether a nest makes or reads the matrices that a product reads through a view, in the order of the batch."""
     domain = nest.domain
-    if nest.is_one_row or len(domain) < 3 or domain[-1] < 16 or size_of(domain) < FOLLOWED_FROM:
+    if nest.is_one_row or len(domain) < 3 or domain[-1] < 16 or size_of(domain) < tuning().followed_from:
         return False
     matrix, steps = size_of(domain[-2:]), contiguous(domain)
-    if matrix > LARGEST or nest.tile % matrix or not nest.stored:
+    if matrix > tuning().followed_matrix or nest.tile % matrix or not nest.stored:
         return False
     if nest.level.get(view.root) != "element" or view.root not in nest.stored:
         whole = View(view.root, 0, domain, steps)

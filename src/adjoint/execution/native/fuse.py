@@ -13,14 +13,12 @@ from typing import Any, NamedTuple
 from adjoint.execution.native.images import CONVOLUTIONS, ChannelsLast
 from adjoint.execution.native.ir import ITEMSIZE
 from adjoint.execution.native.lowering import is_lowered, reduces
+from adjoint.execution.native.target import tuning
 from adjoint.execution.plan import Plan, Step
 from adjoint.execution.text import PLAIN, Labels, beside, shape_text, step_text
 from adjoint.shapes import Shape, reshaped_strides, size_of
 from adjoint.shapes import contiguous as contiguous
 
-MAX_STEPS = 96  # in one loop nest: more would only spill registers
-MAX_ROW = 1 << 14  # elements of a row that a later pass may read again from the cache
-LOOK_BACK = 6  # units that a step without a partner in one may still join
 # These pass their first input on.
 SAME = frozenset({"version", "marker", "stop_gradient", "after", "checkpoint", "custom"})
 
@@ -288,6 +286,7 @@ class Fusion:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
+        self.tuning = tuning()
         self.units: list[Unit] = []
         self.views: dict[int, View] = {}
         self.ready: dict[int, int] = {}  # the first unit that may read a slot from memory
@@ -444,10 +443,10 @@ class Fusion:
         """The last nest over a domain that may read the slots, or a new one at the end."""
         last = len(self.units) - 1
         partners = {self.home[s] for s in slots if s in self.home}
-        nearby = set(range(max(last - LOOK_BACK + 1, 0), last + 1))
+        nearby = set(range(max(last - self.tuning.look_back + 1, 0), last + 1))
         for index in sorted(partners | nearby, reverse=True):
             unit = self.units[index]
-            if not isinstance(unit, Nest) or unit.domain != shape or len(unit.steps) >= MAX_STEPS:
+            if not isinstance(unit, Nest) or unit.domain != shape or len(unit.steps) >= self.tuning.most_steps:
                 continue
             if all(self.readable(s, unit, index, shape, "element") for s in slots):
                 return unit
@@ -459,7 +458,12 @@ class Fusion:
         shape, out = step.type.shape, step.output
         for slot in step.inputs:  # at the level of rows, beside the reduction that it reads
             nest = self.nest_of(slot)
-            if nest is None or nest.domain == shape or len(nest.steps) >= MAX_STEPS or nest.level[slot] != "row":
+            if (
+                nest is None
+                or nest.domain == shape
+                or len(nest.steps) >= self.tuning.most_steps
+                or nest.level[slot] != "row"
+            ):
                 continue
             index = self.home[slot]
             if (nest.row_shape(shape) or nest.bare_shape(shape)) and all(
@@ -491,7 +495,7 @@ class Fusion:
         if trailing and nest.split in (None, split):
             nest.split = split
             nest.by_row.add(out)
-            if row <= MAX_ROW:
+            if row <= self.tuning.longest_row:
                 nest.level[out] = "row"
         self.home[out] = index
         self.root(out, step.type.shape, step.type.dtype.name, index + 1)

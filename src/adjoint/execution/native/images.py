@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from adjoint.execution.native import onednn
+from adjoint.execution.native.target import tuning
 from adjoint.execution.plan import Step
 from adjoint.primitives.convolution import Geometry
 from adjoint.shapes import size_of
@@ -16,7 +17,6 @@ IMAGES = {
     "pool_sum": (True,), "pool_spread": (True,),
 }  # fmt: skip
 CONVOLUTIONS = frozenset({"convolution", "convolution_input_gradient", "convolution_weight_gradient"})
-MOST_CELLS = 64  # of a pooling window whose cells are written out
 
 
 class ChannelsLast:
@@ -38,7 +38,7 @@ def serves(step: Step, types: list[Any]) -> bool:
     dtype = types[step.inputs[0]].dtype.name
     if step.op.name not in CONVOLUTIONS:
         cells = step.attributes.sizes
-        return dtype in ("float32", "float64") and len(cells) == 2 and size_of(cells) <= MOST_CELLS
+        return dtype in ("float32", "float64") and len(cells) == 2 and size_of(cells) <= tuning().most_cells
     if dtype != "float32" or not onednn.available():
         return False
     try:

@@ -1,25 +1,21 @@
-"""LLVM IR, written as text: vector values, arithmetic on them, loops.
+"""The builder of loops: vector values, arithmetic on them, memory and control, as statements of `loops`.
 
-An `Emitter` writes one function. Every value is a vector of `lanes` elements, also where a single number would do: that
-keeps the formulas in `vector_math` free of cases. Loop counters and accumulators live on the stack; LLVM's SROA pass
-puts them into registers, which spares the emitter all phi nodes.
+An `Emitter` makes the statements of one function. Every value is a vector of `lanes` elements, also where a single number would
+do: that keeps the formulas in `vector_math` free of cases. Numbers (i64), conditions and pointers are names, or constants.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-# adjoint's dtypes as LLVM's element types; integers have no sign there. A bool is i1 in registers, i8 in memory.
-ELEMENT = {
-    "float32": "float", "float64": "double", "bool": "i1", "int8": "i8", "int16": "i16", "int32": "i32",
-    "int64": "i64", "uint8": "i8", "uint16": "i16", "uint32": "i32", "uint64": "i64",
-}  # fmt: skip
-SUFFIX = {"float32": "f32", "float64": "f64", "bool": "i1"}
-ITEMSIZE = {"float32": 4, "float64": 8, "bool": 1, "int8": 1, "int16": 2, "int32": 4, "int64": 8, "uint8": 1,
-            "uint16": 2, "uint32": 4, "uint64": 8}  # fmt: skip
+from adjoint.execution.native import loops as L
+from adjoint.execution.native.loop_llvm import ELEMENT, ITEMSIZE
+
+__all__ = ["BITS_OF", "ELEMENT", "ITEMSIZE", "Emitter", "Value", "literal", "mask_of"]
+
 BITS_OF = {"float32": "int32", "float64": "int64"}
 
 
@@ -51,61 +47,75 @@ def literal(value: Any, dtype: str) -> str:
     return str(number - (1 << bits) if number >> (bits - 1) else number)
 
 
-class Emitter:
-    """Writes one function over vectors of `lanes` elements. `mask` is set while the last, incomplete vector is written."""
+_new = tuple.__new__  # of a NamedTuple, without the call of its own constructor
 
-    def __init__(self, lanes: int, declarations: set[str], libm: dict[str, int]) -> None:
+
+def mask_of(count: int, lanes: int) -> L.Constant:
+    """The mask of which the first lanes are on."""
+    on = tuple([k < count for k in range(lanes)])
+    return L.Constant(f"<{', '.join([f'i1 {int(x)}' for x in on])}>", on)
+
+
+class Emitter:
+    """Makes the statements of one function, over vectors of `lanes` elements. `mask` is set while the last, incomplete vector
+    is computed."""
+
+    def __init__(self, lanes: int, libm: dict[str, int] | None = None) -> None:
         self.lanes = lanes
-        self.lines: list[str] = []
-        self.allocations: list[str] = []
-        self.declarations = declarations
-        self.libm = libm  # scalar library functions in use, by position in the table
+        self.body: list[Any] = []
+        self.libm: dict[str, int] = {} if libm is None else libm  # scalar library functions in use, by number
         self.count = 0
         self.mask: str | None = None
         self.known: dict[Any, Any] = {}  # intermediate results that another formula at this place may use again
 
-    # Text
-
-    def fresh(self, stem: str = "v") -> str:
+    def fresh(self) -> str:
         self.count += 1
-        return f"%{stem}{self.count}"
+        return f"%v{self.count}"
 
-    def line(self, text: str) -> None:
-        self.lines.append(f"  {text}")
+    @contextmanager
+    def inside(self, body: list[Any]) -> Iterator[None]:
+        """Add statements to another list meanwhile."""
+        before, self.body = self.body, body
+        yield
+        self.body = before
 
-    def assign(self, text: str) -> str:
-        name = self.fresh()
-        self.lines.append(f"  {name} = {text}")
-        return name
-
-    def label(self, name: str) -> None:
-        self.lines.append(f"{name}:")
-
-    def type(self, dtype: str) -> str:
-        return f"<{self.lanes} x {ELEMENT[dtype]}>"
-
-    def allocate(self, type: str) -> str:
-        name = self.fresh("slot")
-        self.allocations.append(f"  {name} = alloca {type}, align 64")
-        return name
+    def function(self, name: str, parameters: L.Parameters, internal: bool, prologue: Sequence[Any] = ()) -> L.Function:
+        """What was made, as a function."""
+        return L.Function(name, parameters, (*prologue, *self.body), internal)
 
     # Values
 
     def constant(self, value: Any, dtype: str) -> Value:
-        return Value(f"splat ({ELEMENT[dtype]} {literal(value, dtype)})", dtype)
+        return Value(L.Constant(f"splat ({ELEMENT[dtype]} {literal(value, dtype)})", value), dtype)
+
+    def op(self, name: str, dtype: str, *inputs: str) -> str:
+        self.count += 1
+        to = f"%v{self.count}"
+        self.body.append(_new(L.Op, (to, name, dtype, self.lanes, inputs)))
+        return to
 
     def splat(self, scalar: str, dtype: str) -> Value:
-        vector = self.type(dtype)
-        one = self.assign(f"insertelement {vector} poison, {ELEMENT[dtype]} {scalar}, i64 0")
-        return Value(
-            self.assign(f"shufflevector {vector} {one}, {vector} poison, <{self.lanes} x i32> zeroinitializer"), dtype
-        )
+        to = self.fresh()
+        self.body.append(L.Spread(to, dtype, self.lanes, scalar))
+        return Value(to, dtype)
 
     def first(self, a: Value) -> str:
-        return self.assign(f"extractelement {self.type(a.dtype)} {a.name}, i64 0")
+        to = self.fresh()
+        self.body.append(L.First(to, a.dtype, self.lanes, a.name))
+        return to
+
+    def shuffle(self, a: Value, b: Value | None, order: Sequence[int]) -> Value:
+        """Lanes of a, or of a and behind them b, by number."""
+        to = self.fresh()
+        self.body.append(L.Shuffle(to, a.dtype, self.lanes, a.name, "poison" if b is None else b.name, tuple(order)))
+        return Value(to, a.dtype)
+
+    def turned(self, a: Value, by: int) -> Value:
+        """The lanes moved round by so many."""
+        return self.shuffle(a, None, [(k + by) % self.lanes for k in range(self.lanes)])
 
     def operation(self, name: str, a: Value, b: Value) -> Value:
-        return Value(self.assign(f"{name} {self.type(a.dtype)} {a.name}, {b.name}"), a.dtype)
+        return Value(self.op(name, a.dtype, a.name, b.name), a.dtype)
 
     def _wide(self, a: Value, b: Any) -> Value:
         return b if isinstance(b, Value) else self.constant(b, a.dtype)
@@ -129,26 +139,22 @@ class Emitter:
 
     def negative(self, a: Value) -> Value:
         if a.kind == "f":
-            return Value(self.assign(f"fneg {self.type(a.dtype)} {a.name}"), a.dtype)
+            return Value(self.op("fneg", a.dtype, a.name), a.dtype)
         return self.subtract(self.constant(0, a.dtype), a)
 
     def compare(self, relation: str, a: Value, b: Any) -> Value:
         """relation: eq ne lt le gt ge, ordered for floats (ne: unordered), or uno."""
         b = self._wide(a, b)
         if a.kind == "f":
-            predicate = {"ne": "une", "uno": "uno"}.get(relation, f"o{relation}")
-            return Value(self.assign(f"fcmp {predicate} {self.type(a.dtype)} {a.name}, {b.name}"), "bool")
-        if relation not in ("eq", "ne"):
-            relation = ("s" if a.kind == "i" else "u") + relation
-        return Value(self.assign(f"icmp {relation} {self.type(a.dtype)} {a.name}, {b.name}"), "bool")
+            name = "fcmp " + ({"ne": "une", "uno": "uno"}.get(relation) or f"o{relation}")
+        else:
+            name = "icmp " + (relation if relation in ("eq", "ne") else ("s" if a.kind == "i" else "u") + relation)
+        return Value(self.op(name, a.dtype, a.name, b.name), "bool")
 
     def select(self, condition: Value, a: Any, b: Any) -> Value:
         model = a if isinstance(a, Value) else b
         a, b = self._wide(model, a), self._wide(model, b)
-        vector = self.type(a.dtype)
-        return Value(
-            self.assign(f"select <{self.lanes} x i1> {condition.name}, {vector} {a.name}, {vector} {b.name}"), a.dtype
-        )
+        return Value(self.op("select", a.dtype, condition.name, a.name, b.name), a.dtype)
 
     def both(self, a: Value, b: Value) -> Value:
         return self.operation("and", a, b)
@@ -161,12 +167,7 @@ class Emitter:
 
     def intrinsic(self, name: str, *arguments: Value) -> Value:
         """llvm.<name> on floating vectors."""
-        dtype = arguments[0].dtype
-        vector = self.type(dtype)
-        full = f"@llvm.{name}.v{self.lanes}{SUFFIX[dtype]}"
-        self.declarations.add(f"declare {vector} {full}({', '.join([vector] * len(arguments))})")
-        given = ", ".join(f"{vector} {x.name}" for x in arguments)
-        return Value(self.assign(f"call {vector} {full}({given})"), dtype)
+        return Value(self.op(f"llvm.{name}", arguments[0].dtype, *[x.name for x in arguments]), arguments[0].dtype)
 
     def fma(self, a: Value, b: Any, c: Any) -> Value:
         return self.intrinsic("fma", a, self._wide(a, b), self._wide(a, c))
@@ -184,14 +185,17 @@ class Emitter:
     def copysign(self, size: Value, sign: Value) -> Value:
         return self.intrinsic("copysign", size, sign)
 
+    def conversion(self, op: str, a: Value, dtype: str) -> Value:
+        to = self.fresh()
+        self.body.append(_new(L.Cast, (to, op, a.dtype, dtype, self.lanes, a.name)))
+        return Value(to, dtype)
+
     def bits(self, a: Value) -> Value:
         """A float's bits as an integer."""
-        dtype = BITS_OF[a.dtype]
-        return Value(self.assign(f"bitcast {self.type(a.dtype)} {a.name} to {self.type(dtype)}"), dtype)
+        return self.conversion("bitcast", a, BITS_OF[a.dtype])
 
     def from_bits(self, a: Value) -> Value:
-        dtype = "float32" if a.dtype == "int32" else "float64"
-        return Value(self.assign(f"bitcast {self.type(a.dtype)} {a.name} to {self.type(dtype)}"), dtype)
+        return self.conversion("bitcast", a, "float32" if a.dtype == "int32" else "float64")
 
     def shift(self, name: str, a: Value, by: int) -> Value:
         """name: shl, lshr or ashr."""
@@ -214,176 +218,177 @@ class Emitter:
             if small == ITEMSIZE[dtype]:
                 return Value(a.name, dtype)
             name = "trunc" if small > ITEMSIZE[dtype] else "sext" if a.kind == "i" else "zext"
-        return Value(self.assign(f"{name} {self.type(a.dtype)} {a.name} to {self.type(dtype)}"), dtype)
+        return self.conversion(name, a, dtype)
+
+    # Numbers, conditions and pointers
+
+    def index(self, op: str, a: str, b: str | int) -> str:
+        """A number of two: add, sub, mul, udiv, urem, and, umin, maybe with LLVM's flags."""
+        to = self.fresh()
+        self.body.append(_new(L.Index, (to, op, a, str(b))))
+        return to
+
+    def plus(self, a: str, b: str | int) -> str:
+        return self.index("add", a, b)
+
+    def times(self, a: str, b: str | int) -> str:
+        return self.index("mul", a, b)
+
+    def test(self, relation: str, a: str, b: str | int) -> str:
+        """Whether two numbers are related so: eq ne slt ule ult ..."""
+        to = self.fresh()
+        self.body.append(_new(L.Test, (to, relation, a, str(b))))
+        return to
+
+    def all_of(self, a: str, b: str) -> str:
+        to = self.fresh()
+        self.body.append(L.Both(to, a, b))
+        return to
+
+    def apart(self, a: str, b: str) -> str:
+        """Whether two pointers differ."""
+        to = self.fresh()
+        self.body.append(L.Apart(to, a, b))
+        return to
+
+    def choose(self, condition: str, a: str, b: str) -> str:
+        """A number by a condition."""
+        to = self.fresh()
+        self.body.append(L.Choose(to, condition, a, b))
+        return to
+
+    def argument(self, position: int) -> str:
+        """The number at a position of the unit's block."""
+        to = self.fresh()
+        self.body.append(L.Argument(to, position))
+        return to
+
+    def array(self, position: int, what: Any) -> str:
+        """The pointer in the run's table whose position stands in the unit's block."""
+        to = self.fresh()
+        self.body.append(L.Array(to, position, what))
+        return to
+
+    def entry(self, table: str, position: str | int) -> str:
+        """A pointer from a table: %table, or %own, of the thread that runs."""
+        to = self.fresh()
+        self.body.append(L.Entry(to, table, str(position)))
+        return to
+
+    def at(self, pointer: str, offset: str | int, element: str) -> str:
+        """The pointer so many elements (as LLVM names them) further."""
+        to = self.fresh()
+        self.body.append(_new(L.At, (to, pointer, element, str(offset))))
+        return to
+
+    def read_number(self, pointer: str, narrow: str = "i64", signed: bool = True) -> str:
+        """An integer in memory."""
+        to = self.fresh()
+        self.body.append(L.Number(to, pointer, narrow, signed))
+        return to
+
+    def note(self, kind: str, value: str, pointer: str) -> None:
+        """Write a number to memory."""
+        self.body.append(L.Note(kind, value, pointer))
+
+    def call(self, function: str, inputs: Sequence[tuple[str, str]], result: str = "void") -> str:
+        """Call a function; what it gives, if it gives something."""
+        to = "" if result == "void" else self.fresh()
+        self.body.append(L.Call(to, result, function, tuple(inputs)))
+        return to
 
     # Memory
 
-    def address(self, pointer: str, offset: str, dtype: str) -> str:
-        memory = "i8" if dtype == "bool" else ELEMENT[dtype]
-        return self.assign(f"getelementptr {memory}, ptr {pointer}, i64 {offset}")
-
     def load_scalar(self, pointer: str, offset: str, dtype: str) -> Value:
         """One element as a splat."""
-        where = self.address(pointer, offset, dtype)
-        if dtype == "bool":
-            byte = self.assign(f"load i8, ptr {where}")
-            return self.splat(self.assign(f"icmp ne i8 {byte}, 0"), dtype)
-        return self.splat(self.assign(f"load {ELEMENT[dtype]}, ptr {where}"), dtype)
+        to = self.fresh()
+        self.body.append(_new(L.Single, (to, pointer, offset, dtype, self.lanes)))
+        return Value(to, dtype)
 
     def load(self, pointer: str, offset: str, dtype: str, stride: int | str) -> Value:
         """A vector of elements at a stride from an offset; under the mask, zeros where it is off. A stride may be a vector of
         the elements' offsets, too."""
-        where = self.address(pointer, offset, dtype)
-        memory = "uint8" if dtype == "bool" else dtype
-        vector, size = self.type(memory), ITEMSIZE[dtype]
-        if stride == 1:
-            if self.mask is None:
-                loaded = Value(self.assign(f"load {vector}, ptr {where}, align {size}"), memory)
-            else:
-                full = f"@llvm.masked.load.v{self.lanes}{self._short(memory)}.p0"
-                mask = f"<{self.lanes} x i1>"
-                self.declarations.add(f"declare {vector} {full}(ptr, i32, {mask}, {vector})")
-                loaded = Value(
-                    self.assign(
-                        f"call {vector} {full}(ptr {where}, i32 {size}, {mask} {self.mask}, {vector} zeroinitializer)"
-                    ),
-                    memory,
-                )
-        else:
-            steps = self._steps(stride)
-            pointers = self.assign(f"getelementptr {ELEMENT[memory]}, ptr {where}, <{self.lanes} x i64> {steps}")
-            full = f"@llvm.masked.gather.v{self.lanes}{self._short(memory)}.v{self.lanes}p0"
-            mask = f"<{self.lanes} x i1>"
-            self.declarations.add(f"declare {vector} {full}(<{self.lanes} x ptr>, i32, {mask}, {vector})")
-            chosen = self.mask or "splat (i1 true)"
-            given = f"<{self.lanes} x ptr> {pointers}, i32 {size}, {mask} {chosen}, {vector} zeroinitializer"
-            loaded = Value(self.assign(f"call {vector} {full}({given})"), memory)
-        return self.compare("ne", loaded, 0) if dtype == "bool" else loaded
-
-    def _steps(self, stride: int | str) -> str:
-        if type(stride) is str:
-            return stride
-        return "<" + ", ".join([f"i64 {k * int(stride)}" for k in range(self.lanes)]) + ">"
+        to = self.fresh()
+        self.body.append(_new(L.Load, (to, pointer, offset, dtype, self.lanes, stride, self.mask)))
+        return Value(to, dtype)
 
     def store(self, a: Value, pointer: str, offset: str, stride: int | str = 1) -> None:
         """The vector at a stride from an offset, lanes under the mask only."""
-        where = self.address(pointer, offset, a.dtype)
-        if a.dtype == "bool":
-            a = self.cast(a, "uint8")
-        vector, size = self.type(a.dtype), ITEMSIZE[a.dtype]
-        if stride == 1 and self.mask is None:
-            self.line(f"store {vector} {a.name}, ptr {where}, align {size}")
-            return
-        mask = f"<{self.lanes} x i1>"
-        chosen = self.mask or "splat (i1 true)"
-        if stride == 1:
-            full = f"@llvm.masked.store.v{self.lanes}{self._short(a.dtype)}.p0"
-            self.declarations.add(f"declare void {full}({vector}, ptr, i32, {mask})")
-            self.line(f"call void {full}({vector} {a.name}, ptr {where}, i32 {size}, {mask} {chosen})")
-            return
-        pointers = self.assign(
-            f"getelementptr {ELEMENT[a.dtype]}, ptr {where}, <{self.lanes} x i64> {self._steps(stride)}"
-        )
-        full = f"@llvm.masked.scatter.v{self.lanes}{self._short(a.dtype)}.v{self.lanes}p0"
-        self.declarations.add(f"declare void {full}({vector}, <{self.lanes} x ptr>, i32, {mask})")
-        self.line(f"call void {full}({vector} {a.name}, <{self.lanes} x ptr> {pointers}, i32 {size}, {mask} {chosen})")
+        self.body.append(_new(L.Store, (a.name, pointer, offset, a.dtype, self.lanes, stride, self.mask)))
 
     def store_scalar(self, a: Value, pointer: str, offset: str) -> None:
         """The first element."""
-        where = self.address(pointer, offset, a.dtype)
-        if a.dtype == "bool":
-            a = self.cast(a, "uint8")
-        self.line(f"store {ELEMENT[a.dtype]} {self.first(a)}, ptr {where}")
+        self.body.append(L.StoreFirst(a.name, pointer, offset, a.dtype, self.lanes))
 
     def below(self, count: str) -> str:
         """The mask of the lanes whose number is below an i64."""
-        numbers = f"<{self.lanes} x i64>"
-        one = self.assign(f"insertelement {numbers} poison, i64 {count}, i64 0")
-        limit = self.assign(f"shufflevector {numbers} {one}, {numbers} poison, <{self.lanes} x i32> zeroinitializer")
-        steps = ", ".join(f"i64 {k}" for k in range(self.lanes))
-        return self.assign(f"icmp ult {numbers} <{steps}>, {limit}")
+        to = self.fresh()
+        self.body.append(L.Below(to, self.lanes, count))
+        return to
 
     def multiples(self, number: str) -> str:
         """The first multiples of an i64, from 0."""
-        kind = f"<{self.lanes} x i64>"
-        one = self.assign(f"insertelement {kind} poison, i64 {number}, i64 0")
-        every = self.assign(f"shufflevector {kind} {one}, {kind} poison, <{self.lanes} x i32> zeroinitializer")
-        return self.assign(f"mul {kind} {every}, <{', '.join([f'i64 {k}' for k in range(self.lanes)])}>")
+        to = self.fresh()
+        self.body.append(L.Multiples(to, self.lanes, number))
+        return to
 
     def prefetch(self, pointer: str) -> None:
         """Bring a line of memory into the caches, if the address is one."""
-        self.declarations.add("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
-        self.line(f"call void @llvm.prefetch.p0(ptr {pointer}, i32 0, i32 3, i32 1)")
+        self.body.append(L.Prefetch(pointer))
+
+    def allocate(self, dtype: str, lanes: int) -> str:
+        """A variable: a vector, or with 0 lanes a pointer (ptr) or a number (i64)."""
+        to = self.fresh()
+        self.body.append(L.Variable(to, dtype, lanes))
+        return to
 
     def variable(self, initial: Value) -> str:
-        """A vector on the stack."""
-        slot = self.allocate(self.type(initial.dtype))
+        """A vector that may change."""
+        slot = self.allocate(initial.dtype, self.lanes)
         self.set(slot, initial)
         return slot
 
     def set(self, slot: str, a: Value) -> None:
-        self.line(f"store {self.type(a.dtype)} {a.name}, ptr {slot}")
+        self.body.append(_new(L.Set, (slot, a.name, a.dtype, self.lanes)))
 
     def get(self, slot: str, dtype: str) -> Value:
-        return Value(self.assign(f"load {self.type(dtype)}, ptr {slot}"), dtype)
-
-    def _short(self, dtype: str) -> str:
-        return SUFFIX.get(dtype) or f"i{ITEMSIZE[dtype] * 8}"
+        to = self.fresh()
+        self.body.append(_new(L.Get, (to, slot, dtype, self.lanes)))
+        return Value(to, dtype)
 
     # Control
 
     @contextmanager
     def loop(self, start: str, stop: str, step: int | str) -> Iterator[str]:
         """i = start, start + step, ... while below stop; at least once."""
-        counter = self.allocate("i64")
-        head, after = self.fresh("loop")[1:], self.fresh("after")[1:]
-        self.line(f"store i64 {start}, ptr {counter}")
-        self.line(f"br label %{head}")
-        self.label(head)
-        i = self.assign(f"load i64, ptr {counter}")
+        i, outer = self.fresh(), self.body
+        self.body = []
         yield i
-        following = self.assign(f"add nuw nsw i64 {i}, {step}")
-        self.line(f"store i64 {following}, ptr {counter}")
-        again = self.assign(f"icmp slt i64 {following}, {stop}")
-        self.line(f"br i1 {again}, label %{head}, label %{after}")
-        self.label(after)
+        outer.append(L.For(i, start, stop, str(step), tuple(self.body)))
+        self.body = outer
 
     @contextmanager
     def when(self, condition: str) -> Iterator[None]:
         """Run the body if an i1 is true."""
-        inside, after = self.fresh("inside")[1:], self.fresh("after")[1:]
-        self.line(f"br i1 {condition}, label %{inside}, label %{after}")
-        self.label(inside)
+        outer = self.body
+        self.body = []
         yield
-        self.line(f"br label %{after}")
-        self.label(after)
+        outer.append(L.When(condition, tuple(self.body)))
+        self.body = outer
 
     @contextmanager
     def when_any(self, condition: Value) -> Iterator[None]:
         """Run the body if the condition holds in some lane."""
-        full = f"@llvm.vector.reduce.or.v{self.lanes}i1"
-        self.declarations.add(f"declare i1 {full}({self.type('bool')})")
-        chosen = self.assign(f"call i1 {full}({self.type('bool')} {condition.name})")
-        inside, after = self.fresh("rare")[1:], self.fresh("after")[1:]
-        self.line(f"br i1 {chosen}, label %{inside}, label %{after}")
-        self.label(inside)
-        yield
-        self.line(f"br label %{after}")
-        self.label(after)
+        chosen = self.fresh()
+        self.body.append(L.AnyLane(chosen, self.lanes, condition.name))
+        with self.when(chosen):
+            yield
 
     def library(self, name: str, *arguments: Value) -> Value:
         """A scalar function of the C library applied lane by lane; float32 has its own (`sinf`)."""
         dtype = arguments[0].dtype
-        element, vector = ELEMENT[dtype], self.type(dtype)
-        position = self.libm.setdefault(name + ("f" if dtype == "float32" else ""), len(self.libm))
-        slots = [self.variable(x) for x in arguments]
-        result = self.allocate(vector)
-        with self.loop("0", str(self.lanes), 1) as i:
-            given = []
-            for slot in slots:
-                where = self.assign(f"getelementptr {element}, ptr {slot}, i64 {i}")
-                given.append(f"{element} {self.assign(f'load {element}, ptr {where}')}")
-            value = self.assign(f"call {element} %libm{position}({', '.join(given)})")
-            where = self.assign(f"getelementptr {element}, ptr {result}, i64 {i}")
-            self.line(f"store {element} {value}, ptr {where}")
-        return self.get(result, dtype)
+        name += "f" if dtype == "float32" else ""
+        position = self.libm.setdefault(name, len(self.libm))
+        to = self.fresh()
+        self.body.append(L.Library(to, name, f"%libm{position}", dtype, self.lanes, tuple([x.name for x in arguments])))
+        return Value(to, dtype)

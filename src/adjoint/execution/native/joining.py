@@ -9,10 +9,8 @@ from __future__ import annotations
 from adjoint.execution.native.choices import choose, tile_rows
 from adjoint.execution.native.following import follow
 from adjoint.execution.native.fuse import Fusion, Nest, Product, View, Window, contiguous
+from adjoint.execution.native.target import tuning
 from adjoint.shapes import size_of
-
-JOINED_FROM = 1 << 16  # elements of a product: smaller ones stay in the cache anyway
-TILE = 1 << 15  # elements of a tile
 
 
 def join(fusion: Fusion) -> Fusion:
@@ -43,7 +41,7 @@ def join(fusion: Fusion) -> Fusion:
 def _tile(unit: Product | Window) -> int:
     """Elements in a tile: whole images or matrices of a batch, or as many rows as suit who computes them."""
     if isinstance(unit, Window):
-        return max(TILE // unit.grain, 1) * unit.grain
+        return max(tuning().joined_tile // unit.grain, 1) * unit.grain
     return tile_rows(unit) * unit.shape[-1]
 
 
@@ -52,9 +50,16 @@ def _fits(fusion: Fusion, unit: Product | Window, nest: Nest) -> bool:
     size, m, slot, domain = size_of(unit.shape), unit.shape[-1], unit.step.output, nest.domain
     if unit.step.op.name == "convolution_weight_gradient":  # adds up over the images
         return False
-    if size < JOINED_FROM or size_of(domain) != size or len(domain) < 2 or domain[-1] != m or m < 16 or size == m:
+    if (
+        size < tuning().joined_from
+        or size_of(domain) != size
+        or len(domain) < 2
+        or domain[-1] != m
+        or m < 16
+        or size == m
+    ):
         return False
-    if nest.is_one_row or not nest.stored or unit.grain > 8 * TILE or nest.tile % unit.grain:
+    if nest.is_one_row or not nest.stored or unit.grain > 8 * tuning().joined_tile or nest.tile % unit.grain:
         return False
     produced = {step.output for step in nest.steps}
     for step in nest.steps:

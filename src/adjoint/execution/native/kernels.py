@@ -11,13 +11,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from adjoint.execution.native import compiler
+from adjoint.execution.native import loops as L
 from adjoint.execution.native.code import Source
 from adjoint.execution.native.ir import ELEMENT, ITEMSIZE, Emitter, Value
-
-UNROLL = 2
-DISTANCE = 8  # rows ahead that are fetched while others are gathered
-# Rows of a tile for its number of vectors, by how many vector registers there are: sums, one row of B, one element of A.
-ROWS = {32: {4: 6, 3: 8, 2: 10, 1: 10}, 16: {2: 6, 1: 10}}
+from adjoint.execution.native.loop_llvm import source_of
+from adjoint.execution.native.target import tuning
 
 
 class Kernel(NamedTuple):
@@ -31,15 +29,16 @@ class Kernel(NamedTuple):
     masked: bool = False
     together: str = ""
 
+    def __str__(self) -> str:
+        size = (
+            f"_{self.rows}x{self.vectors}" if self.name == "tile" else f"_{self.rows}" if self.name == "gather" else ""
+        )
+        return f"{self.name}{size}_{self.dtype}{'_masked' if self.masked else ''}{'_' * bool(self.together)}{self.together}"
+
 
 def available() -> bool:
     """Whether the processor multiplies and adds in one instruction."""
     return compiler.has_fma()
-
-
-def registers(bits: int) -> int:
-    """The vector registers of a processor with vectors of so many bits."""
-    return 32 if bits == 512 or compiler.triple().startswith(("aarch64", "arm64")) else 16
 
 
 def lanes_of(dtype: str, bits: int) -> int:
@@ -48,11 +47,13 @@ def lanes_of(dtype: str, bits: int) -> int:
 
 def source(kernel: Kernel) -> Source:
     """The LLVM IR of a kernel."""
-    declarations: set[str] = set()
-    e = Emitter(lanes_of(kernel.dtype, compiler.vector_bits()), declarations, {})
-    arguments = WRITERS[kernel.name](e, kernel)
-    text = "\n".join([f"define void @$tile({arguments}) #0 {{", "entry:", *e.allocations, *e.lines, "  ret void", "}"])
-    return Source(text, frozenset(declarations), ("tile",))
+    return source_of([written(kernel)], ("tile",))
+
+
+def written(kernel: Kernel) -> L.Function:
+    """A kernel as loops."""
+    e = Emitter(lanes_of(kernel.dtype, compiler.vector_bits()))
+    return e.function("tile", WRITERS[kernel.name](e, kernel), False)
 
 
 # Helpers ----------------------------------------------------------------------------------------------------------------
@@ -64,29 +65,31 @@ class Pointer:
     def __init__(self, e: Emitter, dtype: str, start: str) -> None:
         self.e = e
         self.element = ELEMENT[dtype]
-        self.slot = e.allocate("ptr")
+        self.slot = e.allocate("ptr", 0)
         self.set(start)
 
     def get(self) -> str:
-        return self.e.assign(f"load ptr, ptr {self.slot}")
+        to = self.e.fresh()
+        self.e.body.append(L.Get(to, self.slot, "ptr", 0))
+        return to
 
     def set(self, pointer: str) -> None:
-        self.e.line(f"store ptr {pointer}, ptr {self.slot}")
+        self.e.body.append(L.Set(self.slot, pointer, "ptr", 0))
 
     def advance(self, by: str) -> None:
         self.set(self.after(self.get(), by))
 
     def after(self, pointer: str, by: str) -> str:
-        return self.e.assign(f"getelementptr {self.element}, ptr {pointer}, i64 {by}")
+        return self.e.at(pointer, by, self.element)
 
 
 # Kernels: each writes its body and gives its arguments. Steps and strides are in elements. ------------------------------
 
 
-def _tile(e: Emitter, kernel: Kernel) -> str:
+def _tile(e: Emitter, kernel: Kernel) -> L.Parameters:
     """c = a b, or c + a b: rows of c by vectors. `columns` of the last vector count, if it is masked. What the
     next tile reads of A is fetched into the cache meanwhile, one line for each k."""
-    dtype, rows, vectors = kernel.dtype, kernel.rows, kernel.vectors
+    dtype, rows, vectors, together = kernel.dtype, kernel.rows, kernel.vectors, tuning().steps_together
     mask = e.below("%columns") if kernel.masked else None
 
     def load(pointer: str, v: int) -> Value:
@@ -102,8 +105,8 @@ def _tile(e: Emitter, kernel: Kernel) -> str:
     group = rows if kernel.together == "rows" else 3
     bases = [Pointer(e, dtype, "%a")]
     for _ in range(group, rows, group):
-        bases.append(Pointer(e, dtype, bases[-1].after(bases[-1].get(), e.assign(f"mul i64 {a_row}, {group}"))))
-    offsets = ["0", *[e.assign(f"mul i64 {a_row}, {r}") for r in range(1, group)]]
+        bases.append(Pointer(e, dtype, bases[-1].after(bases[-1].get(), e.times(a_row, group))))
+    offsets = ["0", *[e.times(a_row, r) for r in range(1, group)]]
     b = Pointer(e, dtype, "%b")
 
     def steps(count: int) -> None:
@@ -120,18 +123,18 @@ def _tile(e: Emitter, kernel: Kernel) -> str:
         for base, pointer in zip([*bases, b], [*pointers, row], strict=True):
             base.set(pointer)
 
-    rest = e.assign(f"and i64 %k, {UNROLL - 1}")
-    whole = e.assign(f"sub i64 %k, {rest}")
+    rest = e.index("and", "%k", together - 1)
+    whole = e.index("sub", "%k", rest)
     ahead = Pointer(e, dtype, "%ahead")
-    with e.when(e.assign(f"icmp ne i64 {whole}, 0")), e.loop("0", whole, UNROLL):
+    with e.when(e.test("ne", whole, 0)), e.loop("0", whole, together):
         if kernel.together != "rows":  # these were gathered just now
             line = ahead.get()
-            for _ in range(UNROLL):
+            for _ in range(together):
                 e.prefetch(line)
                 line = ahead.after(line, str(rows) if kernel.together == "steps" else a_step)
             ahead.set(line)
-        steps(UNROLL)
-    with e.when(e.assign(f"icmp ne i64 {rest}, 0")), e.loop("0", rest, 1):
+        steps(together)
+    with e.when(e.test("ne", rest, 0)), e.loop("0", rest, 1):
         steps(1)
     with e.when("%again"):
         c = Pointer(e, dtype, "%c")
@@ -146,11 +149,12 @@ def _tile(e: Emitter, kernel: Kernel) -> str:
             e.mask = mask if v == vectors - 1 else None
             e.store(e.get(sums[r * vectors + v], dtype), c.get(), str(v * e.lanes))
         c.advance("%c_row")
-    return ("ptr noalias %a, i64 %a_row, i64 %a_step, ptr noalias %b, i64 %b_step, ptr noalias %c, i64 %c_row, i64 %k, "
-            "i64 %columns, i1 %again, ptr %ahead")  # fmt: skip
+    return (("ptr noalias", "%a"), ("i64", "%a_row"), ("i64", "%a_step"), ("ptr noalias", "%b"), ("i64", "%b_step"),
+            ("ptr noalias", "%c"), ("i64", "%c_row"), ("i64", "%k"), ("i64", "%columns"), ("i1", "%again"),
+            ("ptr", "%ahead"))  # fmt: skip
 
 
-def _gather(e: Emitter, kernel: Kernel) -> str:
+def _gather(e: Emitter, kernel: Kernel) -> L.Parameters:
     """Of each of k rows of `source`, `strips` times `rows` neighbours. A strip has those of all k one after the other, each
     in `width` elements; the next strip lies `apart` from it."""
     dtype, rows = kernel.dtype, kernel.rows
@@ -158,7 +162,7 @@ def _gather(e: Emitter, kernel: Kernel) -> str:
     widest = e.lanes
     with e.loop("0", "%k", 1):
         source, target = Pointer(e, dtype, row.get()), Pointer(e, dtype, into.get())
-        distant = source.after(source.get(), e.assign(f"mul i64 %step, {DISTANCE}"))
+        distant = source.after(source.get(), e.times("%step", tuning().fetched_ahead))
         ahead = Pointer(e, dtype, distant)
         with e.loop("0", "%strips", 1):
             e.prefetch(ahead.get())
@@ -174,39 +178,35 @@ def _gather(e: Emitter, kernel: Kernel) -> str:
             target.advance("%apart")
         row.advance("%step")
         into.advance("%width")
-    return "ptr noalias %source, i64 %step, ptr noalias %target, i64 %width, i64 %apart, i64 %k, i64 %strips"
+    return (("ptr noalias", "%source"), ("i64", "%step"), ("ptr noalias", "%target"), ("i64", "%width"), ("i64", "%apart"),
+            ("i64", "%k"), ("i64", "%strips"))  # fmt: skip
 
 
-def _turn(e: Emitter, kernel: Kernel) -> str:
+def _turn(e: Emitter, kernel: Kernel) -> L.Parameters:
     """A strip of one vector from a matrix that lies transposed: k elements of each of `columns` rows, `step` apart, every
     `width` elements. The target has room for k rounded up to a whole vector."""
     dtype = kernel.dtype
-    e.declarations.add("declare i64 @llvm.umin.i64(i64, i64)")
-    final = e.assign("sub i64 %columns, 1")
+    final = e.index("sub", "%columns", 1)
     rows: list[str] = []
     for k in range(e.lanes):  # beyond the last, the last again
-        row = e.assign(f"call i64 @llvm.umin.i64(i64 {final}, i64 {k})")
-        rows.append(e.address("%source", e.assign(f"mul i64 {row}, %step"), dtype))
+        row = e.index("umin", final, k)
+        rows.append(e.at("%source", e.times(row, "%step"), ELEMENT[dtype]))
     target = Pointer(e, dtype, "%target")
 
     with e.loop("0", "%k", e.lanes) as at:
-        e.mask = e.below(e.assign(f"sub i64 %k, {at}"))
+        e.mask = e.below(e.index("sub", "%k", at))
         values = [e.load(row, at, dtype, 1) for row in rows]
         e.mask = None
         for value in _transposed(e, values):
             e.store(value, target.get(), "0")
             target.advance("%width")
-    return "ptr noalias %source, i64 %step, ptr noalias %target, i64 %width, i64 %k, i64 %columns"
+    return (("ptr noalias", "%source"), ("i64", "%step"), ("ptr noalias", "%target"), ("i64", "%width"), ("i64", "%k"),
+            ("i64", "%columns"))  # fmt: skip
 
 
 def _transposed(e: Emitter, values: list[Value]) -> list[Value]:
     """As many vectors as they have lanes, transposed: blocks of half the size change places, then halves of those."""
     lanes, values = e.lanes, list(values)
-    kind = e.type(values[0].dtype)
-
-    def exchanged(a: Value, b: Value, order: list[int]) -> Value:
-        chosen = ", ".join(f"i32 {k}" for k in order)
-        return Value(e.assign(f"shufflevector {kind} {a.name}, {kind} {b.name}, <{lanes} x i32> <{chosen}>"), a.dtype)
 
     size = lanes // 2
     while size:
@@ -214,7 +214,7 @@ def _transposed(e: Emitter, values: list[Value]) -> list[Value]:
         high = [lane + lanes if lane & size else lane + size for lane in range(lanes)]
         for k in [k for k in range(lanes) if not k & size]:
             a, b = values[k], values[k + size]
-            values[k], values[k + size] = exchanged(a, b, low), exchanged(a, b, high)
+            values[k], values[k + size] = e.shuffle(a, b, low), e.shuffle(a, b, high)
         size //= 2
     return values
 

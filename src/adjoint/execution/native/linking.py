@@ -14,14 +14,10 @@ from adjoint.execution.native import (
     calls,
     code,
     compiler,
-    emit,
     kernels,
     libraries,
-    nest_plan,
     onednn_library,
-    tiled,
     units,
-    windows,
 )
 from adjoint.execution.native.excerpts import Key, key_of
 from adjoint.execution.native.fuse import Fusion, Host, Nest
@@ -37,11 +33,10 @@ from adjoint.execution.native.tables import (
     Start,
     Table,
 )
+from adjoint.execution.native.target import target
 from adjoint.execution.plan import Step
 
 MOST_KERNELS = 1 << 12  # that are remembered; a program keeps those that it calls
-# Modules whose constants decide how a unit is written.
-TUNED = (emit, kernels, nest_plan, tiled, units, windows)
 
 
 class Kernel(NamedTuple):
@@ -66,10 +61,7 @@ _linkers: weakref.WeakSet[Linker] = weakref.WeakSet()  # of the programs that th
 
 def _settings() -> tuple[Any, ...]:
     """What decides how units are written besides their keys."""
-    constants = [
-        x for module in TUNED for name, x in vars(module).items() if name.isupper() and type(x) in (int, float)
-    ]
-    return (compiler.vector_bits(), kernels.available(), *constants)
+    return (target(), kernels.available())
 
 
 def uses(kernel: Kernel) -> int:
@@ -106,11 +98,11 @@ def find(keys: Iterable[Key]) -> dict[Key, Kernel]:
 def _compiled(keys: Sequence[Key]) -> list[Kernel]:
     written = [units.write_unit(key) for key in keys]
     wanted = [tile for unit in written for tile in _tiles_of(unit.arguments.positions)]
-    bits = compiler.vector_bits()
-    tiles = [tile for tile in dict.fromkeys(wanted) if (tile, bits) not in _tiles]
+    now = target()
+    tiles = [tile for tile in dict.fromkeys(wanted) if (tile, now) not in _tiles]
     loaded = code.load([*[kernels.source(tile) for tile in tiles], *[unit.source for unit in written]])
     for tile, one in zip(tiles, loaded, strict=False):
-        _tiles[tile, bits] = one
+        _tiles[tile, now] = one
     result = []
     for unit, one in zip(written, loaded[len(tiles) :], strict=True):
         at = one.addresses
@@ -131,7 +123,7 @@ def function_address(function: Function) -> int | None:
     """The address of a function outside of kernels."""
     library, name = function
     if library == "tiles":
-        return _tiles[name, compiler.vector_bits()].addresses["tile"]
+        return _tiles[name, target()].addresses["tile"]
     if library == "C":
         return libraries.mathematics(name)
     if library == "OpenBLAS":
@@ -169,7 +161,7 @@ class Linker:
         self.uses = Counter([id(found[key].code) for key, _ in keyed.values()])
         _linkers.add(self)
         self.keep += list({id(kernel): kernel for kernel in found.values()}.values())
-        self.keep += [_tiles[tile, compiler.vector_bits()] for tile in _tiles_of(self.table.positions)]
+        self.keep += [_tiles[tile, target()] for tile in _tiles_of(self.table.positions)]
         self.nbytes = sum({id(k.code.library): k.code.library.nbytes for k in found.values()}.values())
         self.arguments = np.array(self.blocks or [0], np.int64)
         self.calls = np.array(self.rows, np.int64).reshape(-1, calls.CALL)

@@ -8,8 +8,9 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import Any
 
+from adjoint.execution.native import loops as L
 from adjoint.execution.native.excerpts import Indexed, Moving, Region
-from adjoint.execution.native.ir import ITEMSIZE, Emitter
+from adjoint.execution.native.ir import ITEMSIZE, Emitter, mask_of
 from adjoint.execution.native.tables import FAILURE, LITERAL, PARAMETERS, Arguments, FirstCheck, Inputs, Start
 from adjoint.execution.passes import REWRITING
 from adjoint.shapes import contiguous, size_of
@@ -18,7 +19,7 @@ from adjoint.shapes import contiguous, size_of
 class MoveWriter:
     """Writes the function of one move, whose one chunk is everything."""
 
-    def __init__(self, move: Moving, arguments: Arguments, declarations: set[str], bits: int) -> None:
+    def __init__(self, move: Moving, arguments: Arguments, bits: int) -> None:
         self.move = move
         self.arguments = arguments
         self.dtype = "uint8" if move.dtype == "bool" else move.dtype
@@ -29,11 +30,11 @@ class MoveWriter:
         lanes = bits // (8 * ITEMSIZE[self.dtype])
         while lanes > 1 and lanes >= 2 * widest:
             lanes //= 2
-        self.e = Emitter(lanes, declarations, {})
+        self.e = Emitter(lanes)
         self.inputs = Inputs(self.e, arguments)
 
-    def write(self) -> str:
-        e, move = self.e, self.move
+    def write(self) -> L.Function:
+        move = self.move
         if move.number is not None:
             self.fill(self.pointer(move.output), move.size, move.number[1])
         for k, region in enumerate(move.regions):
@@ -41,23 +42,11 @@ class MoveWriter:
                 self.copy(region)
                 continue
             source, out = self.pointer(region.view.root), self.pointer(region.place)
-            with e.when(
-                e.assign(f"icmp ne ptr {source}, {out}")
-            ):  # else the result lies where the array does that it replaces
+            with self.e.when(self.e.apart(source, out)):  # else the result lies where the array does that it replaces
                 self.copy(region)
         if move.indexed is not None:
             self.rows(move.indexed)
-        return "\n".join(
-            [
-                f"define void @$unit({PARAMETERS}) #0 {{",
-                "entry:",
-                *e.allocations,
-                *self.inputs.lines,
-                *e.lines,
-                "  ret void",
-                "}",
-            ]
-        )
+        return self.e.function("unit", PARAMETERS, False, self.inputs.body)
 
     def pointer(self, place: int) -> str:
         return self.inputs.pointer(Start(place, 0))
@@ -72,7 +61,7 @@ class MoveWriter:
                 body(i)
         if rest:
             if count <= LITERAL:
-                e.mask = "<" + ", ".join(f"i1 {int(k < rest)}" for k in range(e.lanes)) + ">"
+                e.mask = mask_of(rest, e.lanes)
             else:
                 left = self.inputs.number(rest, extent=count)
                 with self.inputs.at_the_beginning():
@@ -101,13 +90,12 @@ class MoveWriter:
             begin = end = "0"
             for n, s, t in outer:
                 i = loops.enter_context(e.loop("0", number(n), 1))
-                begin = e.assign(f"add i64 {begin}, {e.assign(f'mul i64 {i}, {number(s, extent=abs(s))}')}")
-                end = e.assign(f"add i64 {end}, {e.assign(f'mul i64 {i}, {number(t, extent=abs(t))}')}")
+                begin = e.plus(begin, e.times(i, number(s, extent=abs(s))))
+                end = e.plus(end, e.times(i, number(t, extent=abs(t))))
             by, to = number(near, extent=abs(near)), number(far, extent=abs(far))
 
             def body(i: str) -> None:
-                a = e.assign(f"add i64 {begin}, {e.assign(f'mul i64 {i}, {by}')}")
-                b = e.assign(f"add i64 {end}, {e.assign(f'mul i64 {i}, {to}')}")
+                a, b = e.plus(begin, e.times(i, by)), e.plus(end, e.times(i, to))
                 value = e.load(source, a, self.dtype, read)
                 e.store(e.add(value, 0) if region.adds_zero else value, out, b, written)
 
@@ -128,13 +116,13 @@ class MoveWriter:
         arrays = [self.pointer(place) for place in indexed.indices]
         tail = self.inputs.number(self.tail)
         with e.loop("0", self.inputs.number(indexed.times), 1) as r:
-            start, place = e.assign(f"mul i64 {r}, {tail}"), self.selected(indexed, arrays, r)
+            start, place = e.times(r, tail), self.selected(indexed, arrays, r)
             if indexed.reads:
                 start, place = place, start
 
             def body(i: str) -> None:
-                to = e.assign(f"add i64 {place}, {i}")
-                value = e.load(source, e.assign(f"add i64 {start}, {i}"), self.dtype, 1)
+                to = e.plus(place, i)
+                value = e.load(source, e.plus(start, i), self.dtype, 1)
                 e.store(e.add(e.load(out, to, self.dtype, 1), value) if indexed.adds else value, out, to)
 
             self.stretch(self.tail, body)
@@ -147,26 +135,21 @@ class MoveWriter:
             zip(arrays, indexed.dtypes, shape, contiguous(shape), strict=False)
         ):
             kind = f"i{8 * ITEMSIZE[dtype]}"
-            at = e.assign(f"getelementptr {kind}, ptr {pointer}, i64 {r}")
-            i = e.assign(f"load {kind}, ptr {at}")
-            if kind != "i64":
-                i = e.assign(f"{'sext' if dtype[0] == 'i' else 'zext'} {kind} {i} to i64")
-            negative = e.assign(f"icmp slt i64 {i}, 0")
-            given = i
+            i = given = e.read_number(e.at(pointer, r, kind), kind, dtype[0] == "i")
+            negative = e.test("slt", i, 0)
             extent, by = self.inputs.number(n), self.inputs.number(stride)
-            i = e.assign(f"select i1 {negative}, i64 {e.assign(f'add i64 {i}, {extent}')}, i64 {i}")
-            inside = e.assign(f"icmp ult i64 {i}, {extent}")
-            i = e.assign(f"select i1 {inside}, i64 {i}, i64 0")
+            i = e.choose(negative, e.plus(i, extent), i)
+            inside = e.test("ult", i, extent)
+            i = e.choose(inside, i, "0")
             self.note(inside, self.arguments.check(axis, n), given)
-            place = e.assign(f"add i64 {place}, {e.assign(f'mul i64 {i}, {by}')}")
+            place = e.plus(place, e.times(i, by))
         return place
 
     def note(self, inside: str, check: int, given: str) -> None:
         """Unless an index is inside its bounds, note which check failed, from 1, and the index."""
         e = self.e
-        failure = e.assign(f"load ptr, ptr {e.assign(f'getelementptr ptr, ptr %table, i64 {FAILURE}')}")
-        number = e.assign(f"add i64 {self.arguments.number(e, FirstCheck())}, {check + 1}")
+        failure = e.entry("%table", FAILURE)
+        number = e.plus(self.arguments.number(e, FirstCheck()), check + 1)
         for offset, value in enumerate((number, given)):
-            at = e.assign(f"getelementptr i64, ptr {failure}, i64 {offset}")
-            before = e.assign(f"load i64, ptr {at}")
-            e.line(f"store i64 {e.assign(f'select i1 {inside}, i64 {before}, i64 {value}')}, ptr {at}")
+            at = e.at(failure, offset, "i64")
+            e.note("i64", e.choose(inside, e.read_number(at), value), at)

@@ -8,16 +8,9 @@ from adjoint.execution.native.excerpts import Excerpt
 from adjoint.execution.native.fuse import Nest, View, broadcast, contiguous
 from adjoint.execution.native.ir import ITEMSIZE
 from adjoint.execution.native.lowering import LIGHT, LOWERED, REDUCTIONS
+from adjoint.execution.native.target import tuning
 from adjoint.shapes import Shape, size_of
 
-BLOCK = 128  # vectors summed in one go; their sums are added in float64, or with compensation
-SHARED_FROM = 1 << 19  # work (operations on elements, costly ones ten times) that is cut into chunks for the threads
-CHUNK = 1 << 17  # work in a chunk, about 10 µs
-MOST_CHUNKS = 512
-JAMMED = 8  # rows written side by side: so many pages at once a processor fetches ahead of the stores
-MOST_JAMMED = 96  # steps written out in all
-JAMMED_ROW = 1 << 10  # bytes of a row: with shorter ones the rows would share their pages
-RECOMPUTE = 4  # cost up to which a value is computed again in a later pass over the row
 Strides = tuple[int, ...]
 
 
@@ -35,7 +28,8 @@ class NestPlan:
     def __init__(self, excerpt: Excerpt, nest: Nest, bits: int) -> None:
         self.excerpt = excerpt
         self.nest = nest
-        self.block = BLOCK
+        self.tuning = tuning()
+        self.block = self.tuning.block
         self.producer = {step.output: step for step in nest.steps}
         self.plan_passes()
         self.dimensions(nest.split)
@@ -52,7 +46,7 @@ class NestPlan:
     def lines(self) -> list[str]:
         """The loops for people: chunks, rows, and what each pass over a row stores, keeps and reduces."""
         rest = "all at once" if self.chunks == 1 else f"in {self.chunks} chunks of {self.step}"
-        found = [f"rows 0 to {self.extent} {rest}" + (f", {JAMMED} side by side" if self.jammed else "")]
+        found = [f"rows 0 to {self.extent} {rest}" + (f", {self.tuning.jammed} side by side" if self.jammed else "")]
         for k, d in enumerate(self.outer):
             found.append(f"{'  ' * (k + 1)}for axis {d.axis} < {d.size}:")
         depth = len(self.outer) + 1
@@ -124,7 +118,7 @@ class NestPlan:
             if nest.level[slot] != "element":
                 rows.append(slot)
                 continue
-            if self.phase[slot] < phase and (slot in self.saved or self.cost[slot] > RECOMPUTE):
+            if self.phase[slot] < phase and (slot in self.saved or self.cost[slot] > self.tuning.recomputed):
                 if slot not in self.saved:
                     self.saved[slot] = self.phase[slot]
                     act("save", slot, slot, self.phase[slot])
@@ -210,24 +204,29 @@ class NestPlan:
             first = self.outer or (self.inner[:-1] if single_pass else [])
             self.extent = first[0].size if first else 1
         self.work = work = size_of(nest.domain) * max(sum(min(self.cost[s], 50) for s in self.wanted()), 1)
-        chunks = 1 if work < SHARED_FROM else min(work // CHUNK, self.extent // self.granule, MOST_CHUNKS)
+        most = min(work // self.tuning.chunk, self.extent // self.granule, self.tuning.most_chunks)
+        chunks = 1 if work < self.tuning.shared_from else most
         self.step = -(-self.extent // max(chunks, 1) // self.granule) * self.granule
         self.jammed = self.may_jam()
-        if self.jammed and len(self.outer) == 1 and self.extent >= 4 * JAMMED:
-            self.step = -(-self.step // JAMMED) * JAMMED
+        if self.jammed and len(self.outer) == 1 and self.extent >= 4 * self.tuning.jammed:
+            self.step = -(-self.step // self.tuning.jammed) * self.tuning.jammed
         self.set_chunks(self.step)
 
     def may_jam(self) -> bool:
         """Whether to go through several rows at once: one row after the other, a nest that writes far more than it reads
         waits for the memory of each page that it comes to."""
         nest = self.nest
-        if not self.outer or self.outer[-1].size < JAMMED or nest.split is not None or nest.tile:
+        if not self.outer or self.outer[-1].size < self.tuning.jammed or nest.split is not None or nest.tile:
             return False
         (actions, *others) = self.actions
-        if others or any(kind != "store" for kind, _ in actions) or len(nest.steps) * JAMMED > MOST_JAMMED:
+        if (
+            others
+            or any(kind != "store" for kind, _ in actions)
+            or len(nest.steps) * self.tuning.jammed > self.tuning.most_jammed
+        ):
             return False
         sizes = [ITEMSIZE[self.excerpt.dtypes[slot]] for slot in nest.stored]
-        return bool(sizes) and self.inner[-1].size * min(sizes) >= JAMMED_ROW and self.excerpt.writes_much
+        return bool(sizes) and self.inner[-1].size * min(sizes) >= self.tuning.jammed_row and self.excerpt.writes_much
 
     @property
     def time(self) -> float:

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from adjoint.execution.native import code, compiler
+from adjoint.execution.native import code, compiler, kernels
 from adjoint.execution.native.excerpts import Key, key_of
 from adjoint.execution.native.fuse import Fusion, Host, Nest
 from adjoint.execution.native.joining import join
 from adjoint.execution.native.layouts import channels_last
+from adjoint.execution.native.loop_text import functions_text
 from adjoint.execution.native.recomputing import recompute
+from adjoint.execution.native.tables import Function, Start
 from adjoint.execution.native.units import write_unit
 from adjoint.execution.passes import simplified
 from adjoint.execution.plan import Plan
@@ -73,10 +75,20 @@ def lowered(plan: Plan, seen: Seen | None = None) -> Fusion | str:
     return fusion
 
 
-def code_text(key: Key, stage: str) -> str:
-    """The code of all units with a key: its loops, LLVM's text or machine code."""
+def code_text(key: Key, starts: Sequence[Start], labels: Labels, stage: str) -> str:
+    """The code of all units with a key: its loops with the arrays of the unit that has these starts, LLVM's text or machine
+    code."""
     written = write_unit(key)
-    return written.text if stage == "loops" else source_text(written.source, stage)
+    if stage != "loops":
+        return source_text(written.source, stage)
+
+    def name(number: int) -> str:
+        root, offset = starts[number]
+        return f"({labels.name(root)} + {offset})" if offset else labels.name(root)
+
+    tiles = [key.name for key in written.arguments.positions if isinstance(key, Function) and key.library == "tiles"]
+    functions = [*written.functions, *[kernels.written(tile)._replace(name=str(tile)) for tile in tiles]]
+    return functions_text(functions, written.arguments, name)
 
 
 def source_text(source: code.Source, stage: str) -> str:
@@ -107,12 +119,14 @@ def print_stage(name: str, state: Any) -> None:
 def _show_code(fusion: Fusion) -> None:
     """Print the code of the units, each kind once."""
     labels, wanted = Labels(fusion.plan), [name for name in WRITTEN if name in shown()]
-    heads: dict[Key, str] = {}
+    heads: dict[Key, tuple[list[Start], str]] = {}
     for number, unit in enumerate(fusion.units if wanted else (), 1):
         if not isinstance(unit, Host) and not (isinstance(unit, Nest) and not unit.stored):
-            heads.setdefault(key_of(fusion, unit)[0], f"{number:3}  {unit.lines(labels)[0]}")
+            key, starts = key_of(fusion, unit)
+            heads.setdefault(key, (starts, f"{number:3}  {unit.lines(labels)[0]}"))
     for name in wanted:
-        show(name, "\n\n".join([f"{head}\n{code_text(key, name)}" for key, head in heads.items()]))
+        texts = [f"{head}\n{code_text(key, starts, labels, name)}" for key, (starts, head) in heads.items()]
+        show(name, "\n\n".join(texts))
 
 
 def show(name: str, text: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from adjoint.execution.native import loops as L
 from adjoint.execution.native import onednn
 from adjoint.execution.native.fuse import Product, View
 from adjoint.execution.native.ir import Emitter, literal
@@ -25,7 +26,12 @@ from adjoint.execution.native.tables import (
 )
 from adjoint.shapes import Shape, size_of
 
-RANGE = "ptr %table, i64 %lo, i64 %hi, ptr %own, ptr %args"
+RANGE = (("ptr", "%table"), ("i64", "%lo"), ("i64", "%hi"), ("ptr", "%own"), ("ptr", "%args"))
+
+
+def passed(first: str, last: str) -> tuple[tuple[str, str], ...]:
+    """What a function over a range hands on to one over another."""
+    return (("ptr", "%table"), ("i64", first), ("i64", last), ("ptr", "%own"), ("ptr", "%args"))
 
 
 def leading(view: View) -> tuple[int, int]:
@@ -57,11 +63,11 @@ class BatchWriter(ABC):
         (self.n, self.k), self.m = self.a.shape[-2:], self.b.shape[-1]
         assert product.choice is not None
         self.choice = product.choice
-        self.e = Emitter(1, set(), {})
+        self.e = Emitter(1)
         self.inputs = Inputs(self.e, arguments)
-        self.start: str | None = None
+        self.start: list[L.Function] = []
         self.packs_for_all: str | None = None  # what `start` packs, where other units may read it, too
-        self.finish: str | None = None
+        self.finish: list[L.Function] = []
         self.row_elements = self.m
         self.where: tuple[str, ...] = ()
         self.cached: Mapping[int, int] = {}  # where in a thread's own space what it reads is, if only a tile is kept
@@ -88,7 +94,7 @@ class BatchWriter(ABC):
     def another(self) -> Iterator[Emitter]:
         """Write another function meanwhile."""
         before = self.e, self.inputs
-        self.e = Emitter(1, self.e.declarations, {})
+        self.e = Emitter(1)
         self.inputs = Inputs(self.e, self.arguments)
         yield self.e
         self.e, self.inputs = before
@@ -116,58 +122,54 @@ class BatchWriter(ABC):
         if offset == "0":
             return pointer
         element = "float" if self.dtype == "float32" else "double"
-        return self.e.assign(f"getelementptr {element}, ptr {pointer}, i64 {offset}")
+        return self.e.at(pointer, offset, element)
 
-    def write(self) -> str:
-        """The function of (table, first row, row after the last, own table)."""
+    def write(self) -> list[L.Function]:
+        """The function of (table, first row, row after the last, own table, block), and others that it calls."""
         e = self.e
         a, b = self.source(self.a), self.source(self.b)
         if self.product.tile is None:
             result = self.pointer(self.product.step.output)
         else:  # the tile holds the rows from %lo on
-            scratch = e.assign("load ptr, ptr %own")
-            tile = e.assign(f"getelementptr i8, ptr {scratch}, i64 {self.number(self.product.tile, 'tile')}")
-            result = self.move(tile, e.assign(f"mul i64 %lo, {self.number(-self.m, '-m')}"))
+            tile = e.at(e.entry("%own", 0), self.number(self.product.tile, "tile"), "i8")
+            result = self.move(tile, e.times("%lo", self.number(-self.m, "-m")))
         if self.batch:
             n = self.number(self.n, "n")
-            first, beyond = e.assign(f"udiv i64 %lo, {n}"), e.assign(f"udiv i64 %hi, {n}")
+            first, beyond = e.index("udiv", "%lo", n), e.index("udiv", "%hi", n)
             with e.loop(first, beyond, 1) as index:
-                result = self.move(result, e.assign(f"mul i64 {index}, {self.number(self.n * self.m, 'n m')}"))
+                result = self.move(result, e.times(index, self.number(self.n * self.m, "n m")))
                 self.one(self.move(a, self.in_batch(self.a, index)), self.move(b, self.in_batch(self.b, index)), result)
         else:
             rows = self.chunk
             rest = self.n % rows
             if rest:
-                last = e.assign(f"icmp eq i64 %lo, {self.number(self.n - rest, 'last')}")
+                last = e.test("eq", "%lo", self.number(self.n - rest, "last"))
                 with e.when(last), self.within("last rows"):
                     self.from_row(a, b, result, rest)
-            with e.when(e.assign(f"icmp ule i64 %lo, {self.number(self.n - rows, 'last whole')}")):
+            with e.when(e.test("ule", "%lo", self.number(self.n - rows, "last whole"))):
                 self.from_row(a, b, result, rows)
-        return self.function(self.name, RANGE)
+        return [self.function(self.name, RANGE)]
 
-    def function(self, name: str, parameters: str) -> str:
-        """The text of the function that is being written."""
-        e, kind = self.e, "internal " if parameters == RANGE else ""
-        head = f"define {kind}void @${name}({parameters}) #0 {{"
-        return "\n".join([head, "entry:", *e.allocations, *self.inputs.lines, *e.lines, "  ret void", "}"])
+    def function(self, name: str, parameters: L.Parameters) -> L.Function:
+        """The function that is being written."""
+        return self.e.function(name, parameters, parameters is RANGE, self.inputs.body)
 
     def source(self, view: View) -> str:
         """A pointer to an array that is read. A tile of it holds the matrices of the batch from the range's first on."""
         if view.root not in self.cached:
             return self.pointer(view.root)
         e = self.e
-        first = e.assign(f"udiv i64 %lo, {self.number(self.n, 'n')}")
-        scratch = e.assign("load ptr, ptr %own")
+        first = e.index("udiv", "%lo", self.number(self.n, "n"))
         place = self.number(self.cached[view.root], "cached", self.operand(view))
-        tile = e.assign(f"getelementptr i8, ptr {scratch}, i64 {place}")
+        tile = e.at(e.entry("%own", 0), place, "i8")
         size = self.number(-size_of(view.shape[-2:]), "matrix", self.operand(view))
-        return self.move(tile, e.assign(f"mul i64 {first}, {size}"))
+        return self.move(tile, e.times(first, size))
 
     def from_row(self, a: str, b: str, result: str, rows: int) -> None:
         """Some rows from %lo on."""
         e = self.e
-        left = self.move(a, e.assign(f"mul i64 %lo, {self.number(self.a.strides[-2], 'a row')}"))
-        self.some(left, b, self.move(result, e.assign(f"mul i64 %lo, {self.number(self.m, 'm')}")), rows)
+        left = self.move(a, e.times("%lo", self.number(self.a.strides[-2], "a row")))
+        self.some(left, b, self.move(result, e.times("%lo", self.number(self.m, "m"))), rows)
 
     def operand(self, view: View) -> str:
         """Which of the matrices it is: both may begin at the same place."""
@@ -180,10 +182,10 @@ class BatchWriter(ABC):
         for axis, (size, stride) in enumerate(zip(reversed(self.batch), reversed(view.strides[:-2]), strict=True)):
             if stride and size > 1:
                 before = self.number(following, "matrices before", axis)
-                i = e.assign(f"udiv i64 {index}, {before}") if following > 1 else index
-                i = e.assign(f"urem i64 {i}, {self.number(size, 'matrices', axis)}")
+                i = e.index("udiv", index, before) if following > 1 else index
+                i = e.index("urem", i, self.number(size, "matrices", axis))
                 by = self.number(stride, "matrix's stride", which, axis)
-                total = e.assign(f"add i64 {total}, {e.assign(f'mul i64 {i}, {by}')}")
+                total = e.plus(total, e.times(i, by))
             following *= size
         return total
 
@@ -213,13 +215,13 @@ class LibraryWriter(BatchWriter):
         (ta, lda), (tb, ldb) = leading(self.a), leading(self.b)
         one, zero = literal(1.0, self.dtype), literal(0.0, self.dtype)
         n, m, k, b_step, a_step = [
-            e.assign(f"trunc i64 {self.varying(value, role)} to i32") if value else "0"
+            e.index("trunc", self.varying(value, role), "i32") if value else "0"
             for value, role in ((rows, "rows"), (self.m, "m"), (self.k, "k"), (ldb, "ldb"), (lda, "lda"))
         ]
-        e.line(
-            f"call void {function}(i32 101, i32 {ta}, i32 {tb}, i32 {n}, i32 {m}, i32 {k}, {element} {one}, ptr {a}, "
-            f"i32 {a_step}, ptr {b}, i32 {b_step}, {element} {zero}, ptr {result}, i32 {m})"
-        )
+        e.call(function, (
+            ("i32", "101"), ("i32", str(ta)), ("i32", str(tb)), ("i32", n), ("i32", m), ("i32", k), (element, one),
+            ("ptr", a), ("i32", a_step), ("ptr", b), ("i32", b_step), (element, zero), ("ptr", result), ("i32", m),
+        ))  # fmt: skip
 
     # The right matrix, packed for all tiles
 
@@ -247,7 +249,7 @@ class LibraryWriter(BatchWriter):
         with self.another() as e:
             source = self.pointer(self.b.root)
             write_call(e, self.arguments, onednn.reorder(plain, self.packed), [source, self.pack()])
-            self.start = self.function(f"{self.name}.start", PARAMETERS)
+            self.start = [self.function(f"{self.name}.start", PARAMETERS)]
 
 
 def write_call(e: Emitter, arguments: Arguments, primitive: onednn.Primitive, pointers: list[str]) -> None:
@@ -256,19 +258,19 @@ def write_call(e: Emitter, arguments: Arguments, primitive: onednn.Primitive, po
     first = arguments.number(e, Calls(call))
 
     def owned(position: str) -> str:
-        return e.assign(f"load ptr, ptr {e.assign(f'getelementptr ptr, ptr %own, i64 {position}')}")
+        return e.entry("%own", position)
 
     def function(name: str) -> str:
         return arguments.pointer(e, Function("oneDNN", name))
 
     if primitive.scratch:
         offset = arguments.number(e, arguments.given(arguments.reserve(primitive.scratch)))
-        pointers = [*pointers, e.assign(f"getelementptr i8, ptr {owned('0')}, i64 {offset}")]
+        pointers = [*pointers, e.at(owned("0"), offset, "i8")]
     setter, execute = function("dnnl_memory_set_data_handle"), function("dnnl_primitive_execute")
     for k, pointer in enumerate(pointers):
-        e.assign(f"call i32 {setter}(ptr {owned(e.assign(f'add i64 {first}, {1 + k}'))}, ptr {pointer})")
+        e.call(setter, (("ptr", owned(e.plus(first, 1 + k))), ("ptr", pointer)), "i32")
     handle, stream = arguments.pointer(e, Handle(call)), function("stream")
-    status = e.assign(f"call i32 {execute}(ptr {handle}, ptr {stream}, i32 {len(pointers)}, ptr {owned(first)})")
-    with e.when(e.assign(f"icmp ne i32 {status}, 0")):
-        noted = e.assign(f"load ptr, ptr {e.assign(f'getelementptr ptr, ptr %table, i64 {STATUS}')}")
-        e.line(f"store i32 {status}, ptr {noted}")
+    given = (("ptr", handle), ("ptr", stream), ("i32", str(len(pointers))), ("ptr", owned(first)))
+    status = e.call(execute, given, "i32")
+    with e.when(e.test("ne", e.index("sext", status, "i32"), 0)):
+        e.note("i32", status, e.entry("%table", STATUS))

@@ -6,7 +6,7 @@ both, and the nest that reads them makes them again.
 
 from __future__ import annotations
 
-from adjoint.execution.native.fuse import MAX_STEPS, Fusion, Nest, View, contiguous
+from adjoint.execution.native.fuse import Fusion, Nest, View, contiguous
 from adjoint.execution.native.lowering import LIGHT
 from adjoint.execution.plan import Step
 
@@ -55,7 +55,12 @@ def _read_by_like(fusion: Fusion, nest: Nest, slot: int, readers: list[int]) -> 
         return False
     for index in readers:
         unit = fusion.units[index]
-        if not isinstance(unit, Nest) or unit is nest or unit.domain != nest.domain or len(unit.steps) >= MAX_STEPS:
+        if (
+            not isinstance(unit, Nest)
+            or unit is nest
+            or unit.domain != nest.domain
+            or len(unit.steps) >= fusion.tuning.most_steps
+        ):
             return False
         read = {i for step in unit.steps for i in step.inputs if i in fusion.views and fusion.views[i].root == slot}
         if read != {slot}:

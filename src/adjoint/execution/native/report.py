@@ -13,9 +13,11 @@ from adjoint.execution.native import linking
 from adjoint.execution.native.excerpts import Key, key_of
 from adjoint.execution.native.fuse import Fusion, Host, Nest, Product, Unit, Window
 from adjoint.execution.native.ir import ITEMSIZE
+from adjoint.execution.native.loop_text import functions_text
 from adjoint.execution.native.lowering import LOWERED, REDUCTIONS
 from adjoint.execution.native.pipeline import NAMES, WRITTEN, code_text, source_text
 from adjoint.execution.native.program import Native, chosen
+from adjoint.execution.native.tables import Start
 from adjoint.execution.native.tape import Tape, machine
 from adjoint.execution.plan import Plan
 from adjoint.execution.text import Labels
@@ -57,11 +59,12 @@ class Report:
             self.program = found
         self.units: list[Unit] = []
         self.keys: dict[int, Key] = {}
+        self.starts: dict[int, list[Start]] = {}
         if isinstance(found, Native):
             self.units = [u for u in found.fusion.units if not isinstance(u, Nest) or u.stored]
             for index, unit in enumerate(self.units):
                 if not isinstance(unit, Host):
-                    self.keys[index], _ = key_of(found.fusion, unit)
+                    self.keys[index], self.starts[index] = key_of(found.fusion, unit)
             self.labels = Labels(found.fusion.plan)
         self.shares = Counter(self.keys.values())
 
@@ -94,7 +97,7 @@ class Report:
         same = next(k for k, key in self.keys.items() if key == self.keys[index])
         if same < index:
             return f"{head}\n     the same code as unit {same + 1}"
-        lines = code_text(self.keys[index], stage).splitlines()
+        lines = code_text(self.keys[index], self.starts[index], self.labels, stage).splitlines()
         return "\n".join([head, *[f"     {line}" if line else "" for line in lines]])
 
     def sharing(self, index: int) -> list[str]:
@@ -122,7 +125,9 @@ class Report:
                 [f"{d}{' (one number)' if s else ''}" for d, s in zip(case.operands, case.single, strict=True)]
             )
             name = f"{case.name}({kinds}) -> {case.result}, {case.lanes} at a time"
-            texts.append(name if stage == "loops" else f"{name}\n{source_text(machine.source(case), stage)}")
+            loops = stage == "loops"
+            text = functions_text([machine.written(case)]) if loops else source_text(machine.source(case), stage)
+            texts.append(f"{name}\n{text}")
         return "\n\n".join([head, *texts])
 
     def unit_of(self, slot: int) -> int | None:

@@ -15,7 +15,9 @@ import numpy as np
 
 from adjoint.execution.memory import address
 from adjoint.execution.native import code, compiler, libraries
+from adjoint.execution.native import loops as L
 from adjoint.execution.native.ir import ITEMSIZE, Emitter, Value
+from adjoint.execution.native.loop_llvm import source_of
 from adjoint.execution.native.lowering import LOWERED, REDUCTIONS, is_lowered, reduces
 from adjoint.execution.plan import Plan, Step
 from adjoint.shapes import drop_axes, size_of
@@ -29,6 +31,8 @@ MOVES = frozenset({
     "reshape", "permute_dims", "broadcast_to", "slice", "marker", "stop_gradient", "version", "after", "concat", "embed",
     "update_slice",
 })  # fmt: skip
+
+LOOP = (("ptr", "%table"), ("i64", "%first"), ("i64", "%step"), ("i64", "%count"))
 
 Element = Value | float | int | bool  # in a register, or known while writing
 
@@ -261,8 +265,7 @@ def _written(
     picks: Sequence[int],
     condition: int | None,
 ) -> ScalarLoop:
-    declarations: set[str] = set()
-    e = Emitter(1, declarations, {})
+    e = Emitter(1)
     for t in inputs:
         if t.size > MOST_ELEMENTS or t.dtype.name not in ITEMSIZE:
             raise NotScalar
@@ -274,8 +277,7 @@ def _written(
     def load(k: int, at: str = "0") -> list[Element]:
         dtype = inputs[k].dtype.name
         return [
-            e.load_scalar(pointers[k], str(i) if at == "0" else e.assign(f"add i64 {at}, {i}"), dtype)
-            for i in range(inputs[k].size)
+            e.load_scalar(pointers[k], str(i) if at == "0" else e.plus(at, i), dtype) for i in range(inputs[k].size)
         ]
 
     if early:
@@ -283,21 +285,16 @@ def _written(
     kept: dict[int, list[str]] = {}
     for k in range(constants, constants + carries):
         kept[k] = [e.variable(x) for x in load(k) if isinstance(x, Value)]
-    counter = e.allocate("i64")
-    e.line(f"store i64 0, ptr {counter}")
-    e.line("br label %head")
-    e.label("head")
-    done = e.assign(f"load i64, ptr {counter}")
-    e.line(f"br i1 {e.assign(f'icmp slt i64 {done}, %count')}, label %body, label %end")
-    e.label("body")
-    at = e.assign(f"add i64 %first, {e.assign(f'mul i64 {done}, %step')}")
+    done, outer = e.fresh(), e.body
+    e.body = []
+    at = e.plus("%first", e.times(done, "%step"))
     if not early:
         given.update({k: load(k) for k in range(constants) if k in read})
     for k, slots in kept.items():
         given[k] = [e.get(slot, inputs[k].dtype.name) for slot in slots]
     for k in range(constants + carries, len(inputs)):
         if k in read:
-            given[k] = load(k, e.assign(f"mul i64 {at}, {inputs[k].size}"))
+            given[k] = load(k, e.times(at, inputs[k].size))
     writer = BodyWriter(e, plan)
     for leaf, k in enumerate(order):
         writer.slots[leaf] = Elements(given[k], inputs[k].shape, inputs[k].dtype.name)
@@ -305,8 +302,7 @@ def _written(
     outputs = [writer.slots[slot] for _, _, slot, _ in plan.outputs]
     if condition is not None:
         going = writer.value(outputs[condition].items[0], "bool")
-        e.line(f"br i1 {e.first(going)}, label %go, label %end")
-        e.label("go")
+        e.body.append(L.Leave(e.first(going)))
     for k, place in enumerate(picks):
         found = outputs[place]
         items = _whole(found, results[k].shape)
@@ -314,22 +310,19 @@ def _written(
             for slot, x in zip(kept[constants + k], items, strict=True):
                 e.set(slot, writer.value(x, found.dtype))
             continue
-        base = e.assign(f"mul i64 {at}, {len(items)}")
+        base = e.times(at, len(items))
         for i, x in enumerate(items):
-            e.store_scalar(writer.value(x, found.dtype), pointers[len(inputs) + k], e.assign(f"add i64 {base}, {i}"))
-    e.line(f"store i64 {e.assign(f'add i64 {done}, 1')}, ptr {counter}")
-    e.line("br label %head")
-    e.label("end")
+            e.store_scalar(writer.value(x, found.dtype), pointers[len(inputs) + k], e.plus(base, i))
+    ran = e.fresh()
+    outer.append(L.Repeat(done, "%count", tuple(e.body), ran))
+    e.body = outer
     for k in range(carries):
         for i, slot in enumerate(kept[constants + k]):
             e.store_scalar(e.get(slot, inputs[constants + k].dtype.name), pointers[len(inputs) + k], str(i))
-    e.line(f"ret i64 {e.assign(f'load i64, ptr {counter}')}")
-    prologue = []
-    for k, name in enumerate([*pointers, *[f"%libm{k}" for k in e.libm.values()]]):
-        prologue += [f"  {name}.at = getelementptr ptr, ptr %table, i64 {k}", f"  {name} = load ptr, ptr {name}.at"]
-    head = "define i64 @$loop(ptr %table, i64 %first, i64 %step, i64 %count) #0 {"
-    text = "\n".join([head, "entry:", *e.allocations, *prologue, *e.lines, "}"])
-    return ScalarLoop(code.Source(text, frozenset(declarations), ("loop",)), e.libm, len(pointers))
+    names = [*pointers, *[f"%libm{k}" for k in e.libm.values()]]
+    prologue = [L.Entry(name, "%table", str(k)) for k, name in enumerate(names)]
+    function = e.function("loop", LOOP, False, prologue)._replace(result=ran)
+    return ScalarLoop(source_of([function], ("loop",)), e.libm, len(pointers))
 
 
 def _whole(x: Elements, shape: tuple[int, ...]) -> list[Element]:

@@ -22,7 +22,8 @@ LITERAL = (
 # The table's first positions: the threads' own tables; where it is noted that an index is out of bounds; that a library failed.
 OWNS, FAILURE, STATUS = range(3)
 HEADER = 3
-PARAMETERS = "ptr %table, i64 %first, i64 %last, ptr %own, ptr %args"  # of a kernel's functions: a range of its chunks
+# Of a kernel's functions: a range of its chunks.
+PARAMETERS = (("ptr", "%table"), ("i64", "%first"), ("i64", "%last"), ("ptr", "%own"), ("ptr", "%args"))
 
 
 class Start(NamedTuple):
@@ -108,11 +109,11 @@ class Arguments:
 
     def number(self, e: Emitter, key: Key) -> str:
         """What stands in the block."""
-        return e.assign(f"load i64, ptr {e.assign(f'getelementptr i64, ptr %args, i64 {self.at(key)}')}")
+        return e.argument(self.at(key))
 
     def pointer(self, e: Emitter, key: Key) -> str:
         """The pointer in the run's table."""
-        return e.assign(f"load ptr, ptr {e.assign(f'getelementptr ptr, ptr %table, i64 {self.number(e, key)}')}")
+        return e.array(self.at(key), key)
 
     def share(self, purpose: str, size: int) -> Shared:
         """Scratch space that all threads see while the unit runs."""
@@ -142,15 +143,14 @@ class Inputs:
     def __init__(self, e: Emitter, arguments: Arguments) -> None:
         self.e = e
         self.arguments = arguments
-        self.lines: list[str] = []
+        self.body: list[Any] = []
         self.names: dict[Any, str] = {}
 
     @contextmanager
     def at_the_beginning(self) -> Iterator[None]:
-        """Write lines before all others."""
-        before, self.e.lines = self.e.lines, self.lines
-        yield
-        self.e.lines = before
+        """Add statements before all others."""
+        with self.e.inside(self.body):
+            yield
 
     def pointer(self, key: Key) -> str:
         """The pointer in the run's table."""

@@ -17,7 +17,9 @@ import numpy as np
 from adjoint import _forks
 from adjoint.execution.memory import address
 from adjoint.execution.native import code, compiler, libraries
+from adjoint.execution.native import loops as L
 from adjoint.execution.native.ir import ELEMENT, ITEMSIZE, Emitter, Value
+from adjoint.execution.native.loop_llvm import source_of
 from adjoint.execution.native.lowering import LOWERED, is_lowered
 from adjoint.execution.plan import Plan, Step
 
@@ -67,25 +69,22 @@ class Machine:
             self.pointers = (ctypes.c_void_p * max(len(self.table), 1))(*self.table)
 
     def source(self, case: Case) -> code.Source:
-        declarations: set[str] = set()
-        e = Emitter(case.lanes, declarations, {})
+        return source_of([self.written(case)], ("case",))
+
+    def written(self, case: Case) -> L.Function:
+        """A case as loops."""
+        e = Emitter(case.lanes)
         write_sum(e, case) if case.name == "sum" else write_elementwise(e, case)
         prologue = []
         for name, k in e.libm.items():
             if name not in self.positions:
                 self.table.append(libraries.mathematics(name))
                 self.positions[name] = len(self.table) - 1  # after it is there: an interrupt may come before
-            prologue += [f"  %libm{k}.at = getelementptr ptr, ptr %libm, i64 {self.positions[name]}",
-                         f"  %libm{k} = load ptr, ptr %libm{k}.at"]  # fmt: skip
-        text = "\n".join(
-            [
-                "define void @$case(ptr %out, ptr %in0, ptr %in1, ptr %in2, i64 %n, ptr %libm) #0 {", "entry:",
-                *e.allocations, *prologue, *e.lines, "  ret void", "}",
-            ]
-        )  # fmt: skip
-        return code.Source(text, frozenset(declarations), ("case",))
+            prologue.append(L.Entry(f"%libm{k}", "%libm", str(self.positions[name])))
+        return e.function("case", CASE, False, prologue)
 
 
+CASE = (("ptr", "%out"), ("ptr", "%in0"), ("ptr", "%in1"), ("ptr", "%in2"), ("i64", "%n"), ("ptr", "%libm"))
 LOOP = """define void @$tape(ptr %first, ptr %last, ptr %libm) #0 {
 entry:
   br label %next
@@ -120,22 +119,14 @@ def _vectors(e: Emitter, body: Any) -> None:
         with e.loop("0", "%n", 1) as i:
             body(i)
         return
-    whole = e.assign(f"and i64 %n, -{e.lanes}")
-    some, after, partial, done = (e.fresh(stem)[1:] for stem in ("some", "after", "partial", "done"))
-    e.line(f"br i1 {e.assign(f'icmp ne i64 {whole}, 0')}, label %{some}, label %{after}")
-    e.label(some)
-    with e.loop("0", whole, e.lanes) as i:
+    whole = e.index("and", "%n", -e.lanes)
+    with e.when(e.test("ne", whole, 0)), e.loop("0", whole, e.lanes) as i:
         body(i)
-    e.line(f"br label %{after}")
-    e.label(after)
-    rest = e.assign(f"sub i64 %n, {whole}")
-    e.line(f"br i1 {e.assign(f'icmp ne i64 {rest}, 0')}, label %{partial}, label %{done}")
-    e.label(partial)
-    e.mask = e.below(rest)
-    body(whole)
-    e.mask = None
-    e.line(f"br label %{done}")
-    e.label(done)
+    rest = e.index("sub", "%n", whole)
+    with e.when(e.test("ne", rest, 0)):
+        e.mask = e.below(rest)
+        body(whole)
+        e.mask = None
 
 
 def write_elementwise(e: Emitter, case: Case) -> None:
@@ -171,10 +162,7 @@ def write_sum(e: Emitter, case: Case) -> None:
     width = e.lanes
     while width > 1:
         width //= 2
-        order = ", ".join(f"i32 {(k + width) % e.lanes}" for k in range(e.lanes))
-        kind = e.type(wide)
-        turned = e.assign(f"shufflevector {kind} {value.name}, {kind} poison, <{e.lanes} x i32> <{order}>")
-        value = e.add(value, Value(turned, wide))
+        value = e.add(value, e.turned(value, width))
     e.store_scalar(e.cast(value, case.result), "%out", "0")
 
 

@@ -7,38 +7,25 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from adjoint.execution.native import compiler
+from adjoint.execution.native import loops as L
 from adjoint.execution.native.fuse import Product, transposed
 from adjoint.execution.native.ir import ITEMSIZE
-from adjoint.execution.native.kernels import ROWS, Kernel, lanes_of, registers
-from adjoint.execution.native.products import BatchWriter
+from adjoint.execution.native.kernels import Kernel, lanes_of
+from adjoint.execution.native.products import BatchWriter, passed
 from adjoint.execution.native.tables import PARAMETERS, Arguments, Function, Shared
-
-# Sums of so many products are added up one after the other; longer ones in blocks of it, so that their rounding errors don't
-# grow with k, and what is packed of a block stays in the cache.
-BLOCK = 256
-# From this k on, what is packed is packed block by block, if A is, or if of B it were more elements than these.
-DEEP = 512
-MOST_PACKED = 1 << 17
-# Rows from which packing B costs less than reading it at its stride: more where a panel of it stays in the nearest cache, which
-# it does up to so many k; fewer in a batch, where each matrix comes from further away.
-PACKED_FROM, PACKED_FROM_IF_SHORT, PACKED_FROM_IN_BATCH = 96, 256, 24
-SHORT = 64
-# Steps from which A is packed where its columns are what lies together: each of its rows would touch so many lines.
-GATHERED_FROM = 256
-# Rows that are gathered together.
-GATHERED = 96
+from adjoint.execution.native.target import tuning
 
 
 def is_deep(product: Product) -> bool:
     """Whether a product is computed block by block of its sums."""
     k, m = product.b.shape[-2:]
-    return k > DEEP and (gathers(product) or k * m > MOST_PACKED)
+    return k > tuning().deep and (gathers(product) or k * m > tuning().most_packed)
 
 
 def gathers(product: Product) -> bool:
     """Whether A is packed."""
     row, step = product.a.strides[-2:]
-    return row == 1 and step != 1 and product.a.shape[-1] >= GATHERED_FROM
+    return row == 1 and step != 1 and product.a.shape[-1] >= tuning().gathered_from
 
 
 class Panel(NamedTuple):
@@ -72,18 +59,19 @@ class TiledWriter(BatchWriter):
 
     def __init__(self, product: Product, name: str, arguments: Arguments, chunk: int) -> None:
         super().__init__(product, name, arguments, chunk)
+        self.tuning = tuning()
         bits = compiler.vector_bits()
         self.lanes = lanes_of(self.dtype, bits)
-        self.heights = ROWS[registers(bits)]
+        self.heights = dict(self.tuning.heights)
         self.panels = panels(self.m, self.lanes, max(self.heights))
         self.itemsize = ITEMSIZE[self.dtype]
         self.turned = self.b.strides[-1] != 1 and self.m > 1
-        least = PACKED_FROM_IF_SHORT if self.k <= SHORT else PACKED_FROM
-        least = PACKED_FROM_IN_BATCH if self.batch else least
+        least = self.tuning.packed_from_if_short if self.k <= self.tuning.short else self.tuning.packed_from
+        least = self.tuning.packed_from_in_batch if self.batch else least
         self.packs = self.turned or self.n >= least
         self.gathers = gathers(product)
         self.deep = is_deep(product) and (self.packs or self.gathers)
-        block = min(self.k, BLOCK) if self.deep else self.k
+        block = min(self.k, self.tuning.sums) if self.deep else self.k
         self.depth = -(-block // self.lanes) * self.lanes  # of what is packed
         size = self.depth * -(-self.m // self.lanes) * self.lanes * self.itemsize
         # where B is packed once for all ranges, and for other products that read it so
@@ -97,7 +85,7 @@ class TiledWriter(BatchWriter):
         elif self.packs:
             self.place = arguments.reserve(size)
         if self.gathers:
-            rows = min(GATHERED, self.n) + self.height(self.panels[0])
+            rows = min(self.tuning.gathered, self.n) + self.height(self.panels[0])
             self.gathered = arguments.reserve(rows * block * self.itemsize)
 
     def height(self, panel: Panel, rows: int | None = None) -> int:
@@ -110,15 +98,15 @@ class TiledWriter(BatchWriter):
 
     def scratch(self, offset: str) -> str:
         e = self.e
-        return e.assign(f"getelementptr i8, ptr {e.assign('load ptr, ptr %own')}, i64 {offset}")
+        return e.at(e.entry("%own", 0), offset, "i8")
 
     @contextmanager
     def each(self, panel: Panel) -> Iterator[str]:
         """The first column of each of neighbouring panels, in a loop."""
         e, which = self.e, self.panels.index(panel)
         with e.loop("0", self.number(panel.times, "panels", which), 1) as index:
-            first = e.assign(f"mul i64 {index}, {self.width_of(panel)}")
-            yield e.assign(f"add i64 {first}, {self.number(panel.column, 'column', which)}")
+            first = e.times(index, self.width_of(panel))
+            yield e.plus(first, self.number(panel.column, "column", which))
 
     def width_of(self, panel: Panel) -> str:
         """Columns of a panel."""
@@ -130,7 +118,7 @@ class TiledWriter(BatchWriter):
         """The function of the table and the first thread's own that packs B, before any tile."""
         with self.another():
             self.pack(self.pointer(self.b.root), self.pointer(place), self.k)
-            self.start = self.function(f"{self.name}.start", PARAMETERS)
+            self.start = [self.function(f"{self.name}.start", PARAMETERS)]
 
     def pack(self, b: str, target: str, k: int) -> None:
         """k rows of each panel's columns, panel by panel."""
@@ -143,20 +131,21 @@ class TiledWriter(BatchWriter):
                 into = self.move(target, number(panel.column * self.depth, "packed", which))
                 function = self.kernel("gather", min(panel.vectors * lanes, self.m - panel.column))
                 apart = number(panel.vectors * lanes * self.depth, "apart", which)
-                e.line(f"call void {function}(ptr {self.move(b, number(panel.column, 'column', which))}, i64 {row}, "
-                       f"ptr {into}, i64 {width}, i64 {apart}, i64 {steps}, "
-                       f"i64 {number(panel.times, 'panels', which)})")  # fmt: skip
+                e.call(function, (
+                    ("ptr", self.move(b, number(panel.column, "column", which))), ("i64", row), ("ptr", into), ("i64", width),
+                    ("i64", apart), ("i64", steps), ("i64", number(panel.times, "panels", which)),
+                ))  # fmt: skip
                 continue
             with self.each(panel) as first:
                 for v in range(panel.vectors):
-                    at = e.assign(f"add i64 {first}, {v * lanes}")
-                    source = self.move(b, e.assign(f"mul i64 {at}, {column}"))
-                    into = self.move(target, e.assign(f"mul i64 {first}, {depth}"))
+                    source = self.move(b, e.times(e.plus(first, v * lanes), column))
+                    into = self.move(target, e.times(first, depth))
                     into = self.move(into, str(v * lanes))
                     last = panel.masked and v == panel.vectors - 1
                     columns = number(self.m % lanes, "last columns") if last else str(lanes)
-                    e.line(f"call void {self.kernel('turn')}(ptr {source}, i64 {column}, ptr {into}, i64 {width}, "
-                           f"i64 {steps}, i64 {columns})")  # fmt: skip
+                    e.call(self.kernel("turn"), (
+                        ("ptr", source), ("i64", column), ("ptr", into), ("i64", width), ("i64", steps), ("i64", columns),
+                    ))  # fmt: skip
 
     # Tiles
 
@@ -171,13 +160,12 @@ class TiledWriter(BatchWriter):
         left, right = self.number(self.a.strides[-1], "a step"), self.number(self.b.strides[-2], "b row")
 
         def block(at: str, k: int, again: str) -> None:
-            self.block(self.move(a, e.assign(f"mul i64 {at}, {left}")), self.move(b, e.assign(f"mul i64 {at}, {right}")),
-                       result, rows, k, again)  # fmt: skip
+            self.block(self.move(a, e.times(at, left)), self.move(b, e.times(at, right)), result, rows, k, again)
 
-        blocks, rest = divmod(self.k, BLOCK)
-        whole = self.number(blocks * BLOCK, "whole blocks")
-        with e.loop("0", whole, BLOCK) as at, self.within("block"):
-            block(at, BLOCK, e.assign(f"icmp ne i64 {at}, 0"))
+        blocks, rest = divmod(self.k, self.tuning.sums)
+        whole = self.number(blocks * self.tuning.sums, "whole blocks")
+        with e.loop("0", whole, self.tuning.sums) as at, self.within("block"):
+            block(at, self.tuning.sums, e.test("ne", at, 0))
         if rest:
             with self.within("last sums"):
                 block(whole, rest, "true")
@@ -193,11 +181,11 @@ class TiledWriter(BatchWriter):
         if not self.gathers:
             self.tiles(a, b, result, rows, k, again, self.a.strides[-2:])
             return
-        whole, rest = divmod(rows, GATHERED)
-        stop = self.varying(whole * GATHERED, "gathered")
+        whole, rest = divmod(rows, self.tuning.gathered)
+        stop = self.varying(whole * self.tuning.gathered, "gathered")
         if whole:
-            with self.e.loop("0", stop, GATHERED) as row, self.within("gathered"):
-                self.gather(a, b, result, row, GATHERED, k, again)
+            with self.e.loop("0", stop, self.tuning.gathered) as row, self.within("gathered"):
+                self.gather(a, b, result, row, self.tuning.gathered, k, again)
         if rest:
             with self.within("last gathered"):
                 self.gather(a, b, result, stop, rest, k, again)
@@ -211,14 +199,14 @@ class TiledWriter(BatchWriter):
         highest = self.height(self.panels[0], rows)
         varying = self.varying
         for which, (top, height, count) in enumerate(self.heights_of(rows, highest)):
-            first = e.assign(f"add i64 {row}, {varying(top, 'strip row', which)}")
-            at = e.assign(f"mul i64 {first}, {stride}")
+            at = e.times(e.plus(row, varying(top, "strip row", which)), stride)
             function, into = self.kernel("gather", height), self.move(target, varying(place, "strip place", which))
-            e.line(f"call void {function}(ptr {self.move(a, at)}, i64 {step}, ptr {into}, "
-                   f"i64 {varying(height, 'strip rows', which)}, i64 {varying(height * k, 'strip', which)}, "
-                   f"i64 {varying(k, 'k')}, i64 {varying(count, 'strips', which)})")  # fmt: skip
+            e.call(function, (
+                ("ptr", self.move(a, at)), ("i64", step), ("ptr", into), ("i64", varying(height, "strip rows", which)),
+                ("i64", varying(height * k, "strip", which)), ("i64", varying(k, "k")), ("i64", varying(count, "strips", which)),
+            ))  # fmt: skip
             place += count * height * k
-        result = self.move(result, e.assign(f"mul i64 {row}, {number(self.m, 'm')}"))
+        result = self.move(result, e.times(row, number(self.m, "m")))
         self.tiles(target, b, result, rows, k, again, None)
 
     def heights_of(self, rows: int, highest: int) -> list[tuple[int, int, int]]:
@@ -242,21 +230,19 @@ class TiledWriter(BatchWriter):
         e, number, varying = self.e, self.number, self.varying
         for panel in self.panels:
             with self.each(panel) as column:
-                right = self.move(
-                    b, e.assign(f"mul i64 {column}, {number(self.depth, 'depth')}") if self.packs else column
-                )
+                right = self.move(b, e.times(column, number(self.depth, "depth")) if self.packs else column)
                 place = 0
                 for which, (top, height, count) in enumerate(self.heights_of(rows, self.height(panel, rows))):
                     role = (self.panels.index(panel), which)
                     with e.loop("0", varying(count, "tiles", *role), 1) as index:
-                        first = e.assign(f"mul i64 {index}, {varying(height, 'rows of a tile', *role)}")
-                        first = e.assign(f"add i64 {first}, {varying(top, 'first row', *role)}")
+                        first = e.times(index, varying(height, "rows of a tile", *role))
+                        first = e.plus(first, varying(top, "first row", *role))
                         if strides is None:
-                            at = e.assign(f"mul i64 {index}, {varying(height * k, 'tile of A', *role)}")
-                            at = e.assign(f"add i64 {at}, {varying(place, 'place of A', *role)}")
+                            at = e.times(index, varying(height * k, "tile of A", *role))
+                            at = e.plus(at, varying(place, "place of A", *role))
                         else:
-                            at = e.assign(f"mul i64 {first}, {number(strides[0], 'a row')}")
-                        into = self.move(result, e.assign(f"mul i64 {first}, {number(self.m, 'm')}"))
+                            at = e.times(first, number(strides[0], "a row"))
+                        into = self.move(result, e.times(first, number(self.m, "m")))
                         tile = Tile(panel, height, role, strides)
                         self.tile(tile, self.move(a, at), right, self.move(into, column), k, again)
                     place += count * height * k
@@ -277,19 +263,21 @@ class TiledWriter(BatchWriter):
 
         def call(a: str, b: str, k: int, again: str) -> None:
             ahead = self.move(a, ahead_by)  # the next tile's rows lie behind this one's, or beside them
-            steps = str(BLOCK) if k == BLOCK else self.varying(k, "last k" if blocks else "k")
-            e.line(f"call void {function}(ptr {a}, i64 {a_row}, i64 {a_step}, ptr {b}, i64 {step}, ptr {c}, "
-                   f"i64 {m}, i64 {steps}, i64 {columns}, i1 {again}, ptr {ahead})")  # fmt: skip
+            steps = str(self.tuning.sums) if k == self.tuning.sums else self.varying(k, "last k" if blocks else "k")
+            e.call(function, (
+                ("ptr", a), ("i64", a_row), ("i64", a_step), ("ptr", b), ("i64", step), ("ptr", c), ("i64", m),
+                ("i64", steps), ("i64", columns), ("i1", again), ("ptr", ahead),
+            ))  # fmt: skip
 
         def at(k: str) -> tuple[str, str]:
-            return self.move(a, e.assign(f"mul i64 {k}, {a_step}")), self.move(b, e.assign(f"mul i64 {k}, {step}"))
+            return self.move(a, e.times(k, a_step)), self.move(b, e.times(k, step))
 
-        blocks, rest = divmod(k, BLOCK) if k > DEEP else (0, k)
-        call(a, b, BLOCK if blocks else rest, again)
-        whole = self.varying(blocks * BLOCK, "whole blocks")
+        blocks, rest = divmod(k, self.tuning.sums) if k > self.tuning.deep else (0, k)
+        call(a, b, self.tuning.sums if blocks else rest, again)
+        whole = self.varying(blocks * self.tuning.sums, "whole blocks")
         if blocks > 1:
-            with e.loop(str(BLOCK), whole, BLOCK) as k_:
-                call(*at(k_), BLOCK, "true")
+            with e.loop(str(self.tuning.sums), whole, self.tuning.sums) as k_:
+                call(*at(k_), self.tuning.sums, "true")
         if blocks and rest:
             call(*at(whole), rest, "true")
 
@@ -313,10 +301,10 @@ class TurnedWriter(BatchWriter):
         turned.tile = arguments.reserve(self.n * self.m * ITEMSIZE[self.dtype])
         self.other = TiledWriter(turned, f"{name}.turned", arguments, self.m)
         self.lanes = self.other.lanes
-        if self.other.start is not None:  # else B is packed already, or block by block
+        if self.other.start:  # else B is packed already, or block by block
             with self.another() as e:
-                e.line(f"call void @${self.other.name}.start(ptr %table, i64 0, i64 1, ptr %own, ptr %args)")
-                self.start = f"{self.other.start}\n{self.function(f'{name}.start', PARAMETERS)}"
+                e.call(f"@${self.other.name}.start", passed("0", "1"))
+                self.start = [*self.other.start, self.function(f"{name}.start", PARAMETERS)]
                 self.packs_for_all = self.other.packs_for_all
 
     @staticmethod
@@ -335,16 +323,15 @@ class TurnedWriter(BatchWriter):
         e, turned = self.e, self.other.product.tile
         assert turned is not None
         n, m = self.number(self.n, "n"), self.number(self.m, "m")
-        e.line(f"call void @${self.other.name}(ptr %table, i64 0, i64 {m}, ptr %own, ptr %args)")
-        place = self.number(turned, "turned")
-        source = e.assign(f"getelementptr i8, ptr {e.assign('load ptr, ptr %own')}, i64 {place}")
+        e.call(f"@${self.other.name}", passed("0", m))
+        source = e.at(e.entry("%own", 0), self.number(turned, "turned"), "i8")
         function = self.pointer(Function("tiles", Kernel("turn", self.dtype)))
         with e.loop("0", m, self.lanes) as column:
-            rows_of = self.move(source, e.assign(f"mul i64 {column}, {n}"))
-            e.line(f"call void {function}(ptr {rows_of}, i64 {n}, ptr {self.move(result, column)}, i64 {m}, "
-                   f"i64 {n}, i64 {self.lanes})")  # fmt: skip
+            rows_of = self.move(source, e.times(column, n))
+            e.call(function, (
+                ("ptr", rows_of), ("i64", n), ("ptr", self.move(result, column)), ("i64", m), ("i64", n),
+                ("i64", str(self.lanes)),
+            ))  # fmt: skip
 
-    def write(self) -> str:
-        text = f"{self.other.write()}\n{super().write()}"
-        self.e.declarations |= self.other.e.declarations
-        return text
+    def write(self) -> list[L.Function]:
+        return [*self.other.write(), *super().write()]

@@ -8,39 +8,43 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from adjoint.execution.native import compiler
+from adjoint.execution.native import loops as L
 from adjoint.execution.native.code import Source
 from adjoint.execution.native.emit import NestWriter
 from adjoint.execution.native.excerpts import Excerpt, Key, nest_of, product_of, window_of
 from adjoint.execution.native.fuse import Nest, Product
-from adjoint.execution.native.ir import ITEMSIZE
+from adjoint.execution.native.ir import ITEMSIZE, Emitter
+from adjoint.execution.native.loop_llvm import source_of
 from adjoint.execution.native.moves import MoveWriter
-from adjoint.execution.native.products import BatchWriter, LibraryWriter
+from adjoint.execution.native.products import BatchWriter, LibraryWriter, passed
 from adjoint.execution.native.tables import PARAMETERS, Arguments
+from adjoint.execution.native.target import tuning
 from adjoint.execution.native.tiled import TiledWriter, TurnedWriter
 from adjoint.execution.native.windows import ConvolutionWriter, PoolWriter, writer_of
 from adjoint.shapes import size_of
-
-# Nanoseconds that a unit takes on one thread, by a rough guess, from which on others are woken for it: one that sleeps comes
-# after 10 to 70 µs.
-WORTH_SHARING = 150_000
 
 Writer = BatchWriter | ConvolutionWriter | PoolWriter
 
 
 class Written(NamedTuple):
-    """A unit as LLVM IR. Of its functions `unit` runs a range of chunks; `first` and `last` run once, before and behind it. With
+    """A unit as loops. Of its functions `unit` runs a range of chunks; `first` and `last` run once, before and behind it. With
     a function that runs first goes what it packs, where other units may read that, too."""
 
-    source: Source
+    functions: tuple[L.Function, ...]
+    names: tuple[str, ...]
     arguments: Arguments
     first: list[tuple[str, str | None]]
     last: list[str]
     chunks: int
     shared: bool  # whether it is worth waking other threads for
-    text: str  # the loops, for people
+
+    @property
+    def source(self) -> Source:
+        """The functions for LLVM."""
+        return source_of(self.functions, self.names)
 
 
 def write_unit(key: Key) -> Written:
@@ -54,28 +58,22 @@ class _Unit:
     def __init__(self) -> None:
         self.bits = compiler.vector_bits()
         self.arguments = Arguments()
-        self.declarations = {"declare i64 @llvm.umin.i64(i64, i64)"}
-        self.functions: list[str] = []
+        self.functions: list[L.Function] = []
         self.first: list[tuple[str, str | None]] = []
         self.last: list[str] = []
         self.time = 0.0
-        self.text = ""
-        self.loads: list[str] = []  # of the numbers that the function of the unit itself reads
+        self.e = Emitter(1)  # of the function of the unit itself
+        self.loads: list[Any] = []
 
     def number(self, value: int) -> str:
         """A number that follows from the unit's extents, in the function of the unit itself."""
-        position = self.arguments.at(self.arguments.given(value))
-        name = f"%number{position}"
-        self.loads += [
-            f"  {name}.at = getelementptr i64, ptr %args, i64 {position}",
-            f"  {name} = load i64, ptr {name}.at",
-        ]
-        return name
+        with self.e.inside(self.loads):
+            return self.arguments.number(self.e, self.arguments.given(value))
 
     def write(self, key: Key) -> Written:
         kind, chunks = key[0], 1
         if kind == "move":
-            self.functions.append(MoveWriter(key[1], self.arguments, self.declarations, self.bits).write())
+            self.functions.append(MoveWriter(key[1], self.arguments, self.bits).write())
         elif kind == "product":
             product = product_of(key)
             assert product.choice is not None
@@ -88,13 +86,11 @@ class _Unit:
         else:
             chunks = self.nest(*nest_of(key))
         names = ("unit", *[name for name, _ in self.first], *self.last)
-        source = Source("\n".join(self.functions), frozenset(self.declarations), names)
-        shared = chunks > 1 and self.time >= WORTH_SHARING
-        return Written(source, self.arguments, self.first, self.last, chunks, shared, self.text)
+        shared = chunks > 1 and self.time >= tuning().worth_sharing
+        return Written(tuple(self.functions), names, self.arguments, self.first, self.last, chunks, shared)
 
     def nest(self, excerpt: Excerpt, unit: Nest) -> int:
-        nest = NestWriter(excerpt, unit, self.arguments, self.declarations, self.bits)
-        self.text = str(nest)
+        nest = NestWriter(excerpt, unit, self.arguments, self.bits)
         if not unit.tile:
             return self.ranges([], nest, nest.step, nest.extent)
         # a chunk ends where matrices and images do, though these may lie across the nest's rows
@@ -129,53 +125,52 @@ class _Unit:
     ) -> int:
         """`@$unit` over chunks of `step` rows, of the nest if there is one, which runs between the two kinds of writers; the
         number of chunks."""
-        by, end = self.number(step), self.number(extent)
-        lines = [
-            "  br label %next", "next:", "  %c = phi i64 [%first, %entry], [%c1, %next]",
-            f"  %lo = mul i64 %c, {by}", f"  %up = add i64 %lo, {by}", f"  %hi = call i64 @llvm.umin.i64(i64 %up, i64 {end})",
-        ]  # fmt: skip
-        for k, writer in enumerate(writers):
-            lines += self.call(k, writer, nest, 1, writer.row_elements)
-        if nest is not None:
-            self.functions.append(nest.write())
-            lines.append("  call void @$nest(ptr %table, i64 %lo, i64 %hi, i64 %c, ptr %own, ptr %args)")
-            start, finish = nest.write_start(), nest.write_finish()
-            if start is not None:
-                self.functions.append(start)
-                self.first.append(("start", None))
-            if finish is not None:
-                self.functions.append(finish)
-                self.last.append("finish")
-            self.time += nest.time
-        for k, follower in enumerate(followers, len(writers)):
-            assert nest is not None  # each matrix of the nest goes into one of the follower's
-            lines += self.call(k, follower, nest, follower.n, size_of(nest.nest.domain[-2:]))
-        lines += [
-            "  %c1 = add i64 %c, 1", "  %again = icmp ult i64 %c1, %last", "  br i1 %again, label %next, label %done",
-            "done:", "  ret void", "}",
-        ]  # fmt: skip
-        self.functions.append("\n".join([f"define void @$unit({PARAMETERS}) #0 {{", "entry:", *self.loads, *lines]))
+        e, by, end = self.e, self.number(step), self.number(extent)
+        with e.loop("%first", "%last", 1) as c:
+            lo = e.times(c, by)
+            hi = e.index("umin", e.plus(lo, by), end)
+            for k, writer in enumerate(writers):
+                self.call(k, writer, nest, 1, writer.row_elements, (lo, hi))
+            if nest is not None:
+                self.call_nest(nest, (lo, hi), c)
+            for k, follower in enumerate(followers, len(writers)):
+                assert nest is not None  # each matrix of the nest goes into one of the follower's
+                self.call(k, follower, nest, follower.n, size_of(nest.nest.domain[-2:]), (lo, hi))
+        self.functions.append(e.function("unit", PARAMETERS, False, self.loads))
         return -(-extent // step)
 
-    def call(self, k: int, writer: Writer, nest: NestWriter | None, rows: int, elements: int) -> list[str]:
-        """Write a writer's functions; lines that call it. Its `rows` are made for, or of, so many elements of the nest."""
-        self.functions.append(writer.write())
-        self.declarations |= writer.e.declarations
+    def call_nest(self, nest: NestWriter, bounds: tuple[str, str], chunk: str) -> None:
+        """Write the nest's functions, and call it for a range of its rows."""
+        self.functions.append(nest.write())
+        given = passed(*bounds)
+        self.e.call("@$nest", (*given[:3], ("i64", chunk), *given[3:]))
+        start, finish = nest.write_start(), nest.write_finish()
+        if start is not None:
+            self.functions.append(start)
+            self.first.append(("start", None))
+        if finish is not None:
+            self.functions.append(finish)
+            self.last.append("finish")
+        self.time += nest.time
+
+    def call(
+        self, k: int, writer: Writer, nest: NestWriter | None, rows: int, elements: int, bounds: tuple[str, str]
+    ) -> None:
+        """Write a writer's functions, and call it. Its `rows` are made for, or of, so many elements of the nest, whose rows
+        `bounds` are."""
+        e = self.e
+        self.functions += writer.write()
         self.time += writer.time
-        if writer.start is not None:
-            self.functions.append(writer.start)
+        if writer.start:
+            self.functions += writer.start
             self.first.append((f"{writer.name}.start", writer.packs_for_all))
-        if writer.finish is not None:
-            self.functions.append(writer.finish)
+        if writer.finish:
+            self.functions += writer.finish
             self.last.append(f"{writer.name}.finish")
-        lines, bounds = [], ["%lo", "%hi"]
         if nest is not None and nest.elements * rows != elements:  # rows of the nest in rows of the writer
             by, of = self.number(nest.elements * rows), self.number(elements)
-            for end in ("lo", "hi"):
-                lines += [f"  %{end}.e{k} = mul i64 %{end}, {by}", f"  %{end}.{k} = udiv i64 %{end}.e{k}, {of}"]
-            bounds = [f"%lo.{k}", f"%hi.{k}"]
-        arguments = f"ptr %table, i64 {bounds[0]}, i64 {bounds[1]}, ptr %own, ptr %args"
-        return [*lines, f"  call void @${writer.name}({arguments})"]
+            bounds = (e.index("udiv", e.times(bounds[0], by), of), e.index("udiv", e.times(bounds[1], by), of))
+        e.call(f"@${writer.name}", passed(*bounds))
 
 
 def product_writer(product: Product, name: str, arguments: Arguments, chunk: int) -> BatchWriter:

@@ -7,15 +7,14 @@ from contextlib import ExitStack
 from typing import Any
 
 from adjoint.execution.native import images, onednn
+from adjoint.execution.native import loops as L
 from adjoint.execution.native.fuse import Window
-from adjoint.execution.native.ir import ELEMENT, ITEMSIZE, Emitter, Value
+from adjoint.execution.native.ir import ITEMSIZE, Emitter, Value, mask_of
+from adjoint.execution.native.loop_llvm import memory
 from adjoint.execution.native.products import RANGE, write_call
 from adjoint.execution.native.tables import LITERAL, PARAMETERS, Arguments, Inputs, Key, Shared, Start
+from adjoint.execution.native.target import tuning
 from adjoint.shapes import size_of
-
-TILE = 1 << 25  # multiplications in a tile of images, at least
-TILE_OF_POOL = 1 << 17  # elements
-PARTS = 8  # of the gradient of weights, at most: each adds up some of the images
 
 
 class WindowWriter:
@@ -28,9 +27,9 @@ class WindowWriter:
         self.arguments = arguments
         self.bits = bits
         self.begin(1)
-        self.start: str | None = None
+        self.start: list[L.Function] = []
         self.packs_for_all: str | None = None  # see products.BatchWriter
-        self.finish: str | None = None
+        self.finish: list[L.Function] = []
         self.rows = (
             window.shape[0] if window.step.op.name != "convolution_weight_gradient" else window.reads[0].shape[0]
         )
@@ -42,7 +41,7 @@ class WindowWriter:
 
     def begin(self, lanes: int) -> None:
         """Begin a function."""
-        self.e = Emitter(lanes, set(), {})
+        self.e = Emitter(lanes)
         self.inputs = Inputs(self.e, self.arguments)
 
     def number(self, value: int, *role: Any) -> str:
@@ -50,7 +49,7 @@ class WindowWriter:
         return self.inputs.number(value, (self.name, *role), abs(value))
 
     def move(self, pointer: str, offset: str, element: str = "float") -> str:
-        return self.e.assign(f"getelementptr {element}, ptr {pointer}, i64 {offset}")
+        return self.e.at(pointer, offset, element)
 
     def read(self, k: int) -> str:
         """An input's first element."""
@@ -58,12 +57,11 @@ class WindowWriter:
 
     def result(self) -> str:
         """Where the result's first element is, or would be if a tile began with it."""
-        element = _memory(self.step.type.dtype.name)
+        element = memory(self.step.type.dtype.name)
         if self.window.tile is None:
             return self.pointer(self.step.output)
-        scratch = self.e.assign("load ptr, ptr %own")
-        tile = self.move(scratch, self.number(self.window.tile, "tile"), "i8")
-        return self.move(tile, self.e.assign(f"mul i64 %lo, {self.number(-self.row_elements, '-row')}"), element)
+        tile = self.move(self.e.entry("%own", 0), self.number(self.window.tile, "tile"), "i8")
+        return self.move(tile, self.e.times("%lo", self.number(-self.row_elements, "-row")), element)
 
     def tiles(self, tile: int, write: Callable[[str, int], None]) -> None:
         """Call `write` with the first of each tile from %lo to %hi, and how many images there are in it."""
@@ -72,28 +70,16 @@ class WindowWriter:
             stop = "%hi"
             if rest:
                 whole = self.number(total - rest, "whole")
-                with e.when(e.assign(f"icmp eq i64 %hi, {self.number(total, 'images')}")):
+                with e.when(e.test("eq", "%hi", self.number(total, "images"))):
                     write(whole, rest)
-                conditions.enter_context(e.when(e.assign(f"icmp ult i64 %lo, {whole}")))
-                e.declarations.add("declare i64 @llvm.umin.i64(i64, i64)")
-                stop = e.assign(f"call i64 @llvm.umin.i64(i64 %hi, i64 {whole})")
+                conditions.enter_context(e.when(e.test("ult", "%lo", whole)))
+                stop = e.index("umin", "%hi", whole)
             if total > rest:
                 row = conditions.enter_context(e.loop("%lo", stop, self.number(tile, "images of a tile")))
                 write(row, tile)
 
-    def function(self, name: str, parameters: str) -> str:
-        e, kind = self.e, "internal " if parameters == RANGE else ""
-        return "\n".join(
-            [
-                f"define {kind}void @${name}({parameters}) #0 {{",
-                "entry:",
-                *e.allocations,
-                *self.inputs.lines,
-                *e.lines,
-                "  ret void",
-                "}",
-            ]
-        )
+    def function(self, name: str, parameters: L.Parameters) -> L.Function:
+        return self.e.function(name, parameters, parameters is RANGE, self.inputs.body)
 
 
 class ConvolutionWriter(WindowWriter):
@@ -108,9 +94,9 @@ class ConvolutionWriter(WindowWriter):
         result = window.shape if to_weights else _first(window.shape)
         _, self.image, self.becomes, self.weights, self.geometry = images.sizes(self.step, inputs, result)
         work = size_of(self.becomes) * size_of(self.weights[1:])  # multiplications for an image
-        tile = tile or max(TILE // work, 1)
+        tile = tile or max(tuning().image_tile // work, 1)
         if to_weights:
-            tile = max(tile, -(-self.rows // PARTS))
+            tile = max(tile, -(-self.rows // tuning().weight_parts))
         self.tile = min(tile, self.rows)
         self.parts = -(-self.rows // self.tile)
 
@@ -122,7 +108,7 @@ class ConvolutionWriter(WindowWriter):
     def primitive(self, count: int) -> onednn.Primitive:
         return images.convolution(self.kind, count, self.image, self.becomes, self.weights, self.geometry)
 
-    def write(self) -> str:
+    def write(self) -> list[L.Function]:
         e = self.e
         whole = self.primitive(self.tile)
         self.arguments.keep.append(whole)
@@ -138,24 +124,23 @@ class ConvolutionWriter(WindowWriter):
             x, u, parts = self.read(0), self.read(1), self.pointer(buffer)
 
             def add_up(row: str, count: int) -> None:
-                part = e.assign(f"udiv i64 {row}, {self.number(self.tile, 'images of a tile')}")
-                places = [self.move(x, e.assign(f"mul i64 {row}, {from_image}")),
-                          self.move(u, e.assign(f"mul i64 {row}, {to_image}")),
-                          self.move(parts, e.assign(f"mul i64 {part}, {self.number(size, 'part')}"), "i8")]  # fmt: skip
+                part = e.index("udiv", row, self.number(self.tile, "images of a tile"))
+                places = [self.move(x, e.times(row, from_image)), self.move(u, e.times(row, to_image)),
+                          self.move(parts, e.times(part, self.number(size, "part")), "i8")]  # fmt: skip
                 self.call(count, preferred, places)
 
             self.tiles(self.tile, add_up)
             text = self.function(self.name, RANGE)
             self.write_sum(preferred, plain, buffer)
-            return text
+            return [text]
         source, result = self.read(0), self.result()
         sizes = (from_image, to_image) if self.kind == "convolution" else (to_image, from_image)
         packed = preferred != plain
         weights = self.pointer(buffer) if packed else self.read(1)
 
         def convolve(row: str, count: int) -> None:
-            places = [self.move(source, e.assign(f"mul i64 {row}, {sizes[0]}")), weights,
-                      self.move(result, e.assign(f"mul i64 {row}, {sizes[1]}"))]  # fmt: skip
+            places = [self.move(source, e.times(row, sizes[0])), weights,
+                      self.move(result, e.times(row, sizes[1]))]  # fmt: skip
             self.call(count, preferred, places)
 
         if packed:
@@ -166,9 +151,9 @@ class ConvolutionWriter(WindowWriter):
             before = self.e, self.inputs
             self.begin(1)
             self.reorder(plain, preferred, self.read(1), self.pointer(buffer))
-            self.start = self.function(f"{self.name}.start", PARAMETERS)
+            self.start = [self.function(f"{self.name}.start", PARAMETERS)]
             self.e, self.inputs = before
-        return text
+        return [text]
 
     def call(self, count: int, preferred: onednn.Descriptor, places: list[str]) -> None:
         """One call of the library. All tiles have the weights in the layout that a whole one prefers."""
@@ -195,12 +180,11 @@ class ConvolutionWriter(WindowWriter):
             with e.loop("0", self.number(count, "weights"), lanes) as i:
                 total = e.load(parts, i, "float32", 1)
                 for part in range(1, self.parts):
-                    at = e.assign(f"add i64 {i}, {self.number(part * count, 'weights before', part)}")
+                    at = e.plus(i, self.number(part * count, "weights before", part))
                     total = e.add(total, e.load(parts, at, "float32", 1))
                 e.store(total, parts, i)
         self.reorder(preferred, plain, parts, self.pointer(self.step.output))
-        self.finish = self.function(f"{self.name}.finish", PARAMETERS)
-        before[0].declarations |= e.declarations
+        self.finish = [self.function(f"{self.name}.finish", PARAMETERS)]
         self.e, self.inputs = before
 
 
@@ -208,10 +192,6 @@ def _first(shape: tuple[int, ...]) -> tuple[int, ...]:
     """A channels-last shape in the graph's order."""
     n, rows, columns, channels = shape
     return n, channels, rows, columns
-
-
-def _memory(dtype: str) -> str:
-    return "i8" if dtype == "bool" else ELEMENT[dtype]
 
 
 class PoolWriter(WindowWriter):
@@ -226,7 +206,7 @@ class PoolWriter(WindowWriter):
         while lanes > 1 and lanes >= 2 * self.channels:
             lanes //= 2
         self.begin(lanes)
-        self.tile = tile or max(min(TILE_OF_POOL // size_of(window.reads[0].shape[1:]), self.rows), 1)
+        self.tile = tile or max(min(tuning().pool_tile // size_of(window.reads[0].shape[1:]), self.rows), 1)
         pool = self.pool
         reach = [
             (n - 1) * s + d * (k - 1) - b
@@ -239,44 +219,40 @@ class PoolWriter(WindowWriter):
             and all(n * k == extent for n, k, extent in zip(pool.counts, pool.sizes, pool.extents, strict=True))
         )  # fmt: skip
 
-    def write(self) -> str:
+    def write(self) -> list[L.Function]:
         e, pool, c = self.e, self.pool, self.number(self.channels, "channels")
         places = [self.read(k) for k in range(len(self.window.reads))]
         result = self.result()
         spreads = self.kind in ("pool_put", "pool_spread")
         if spreads and not self.tiled:
             size = self.number(self.row_elements, "row")
-            start, stop = e.assign(f"mul i64 %lo, {size}"), e.assign(f"mul i64 %hi, {size}")
-            with e.loop(start, stop, 1) as i:
-                e.line(f"store {ELEMENT[self.dtype]} 0.0, ptr {e.address(result, i, self.dtype)}")
+            with e.loop(e.times("%lo", size), e.times("%hi", size), 1) as i:
+                e.store_scalar(e.constant(0, self.dtype), result, i)
         self.beside = self.pointer(self.window.positions.output) if self.window.positions else None
         whole, rest = divmod(self.channels, e.lanes)
         rows, columns = self.number(pool.counts[0], "rows"), self.number(pool.counts[1], "columns")
         height, width = self.number(pool.extents[0], "height"), self.number(pool.extents[1], "width")
         size_of_image = self.number(pool.extents[0] * pool.extents[1] * self.channels, "image")
         with e.loop("%lo", "%hi", 1) as n, e.loop("0", rows, 1) as i, e.loop("0", columns, 1) as j:
-            window = e.assign(f"add i64 {e.assign(f'mul i64 {n}, {rows}')}, {i}")
-            window = e.assign(f"add i64 {e.assign(f'mul i64 {window}, {columns}')}, {j}")
-            window = e.assign(f"mul i64 {window}, {c}")
-            top = e.assign(f"sub i64 {e.assign(f'mul i64 {i}, {pool.stride[0]}')}, {pool.before[0]}")
-            left = e.assign(f"sub i64 {e.assign(f'mul i64 {j}, {pool.stride[1]}')}, {pool.before[1]}")
-            image = e.assign(f"mul i64 {n}, {size_of_image}")
+            window = e.plus(e.times(n, rows), i)
+            window = e.times(e.plus(e.times(window, columns), j), c)
+            top = e.index("sub", e.times(i, pool.stride[0]), pool.before[0])
+            left = e.index("sub", e.times(j, pool.stride[1]), pool.before[1])
+            image = e.times(n, size_of_image)
             cells = []
             for a in range(pool.sizes[0]):
                 for b in range(pool.sizes[1]):
-                    row = e.assign(f"add i64 {top}, {a * pool.dilation[0]}")
-                    column = e.assign(f"add i64 {left}, {b * pool.dilation[1]}")
-                    at = e.assign(f"add i64 {e.assign(f'mul i64 {row}, {width}')}, {column}")
-                    at = e.assign(f"add i64 {image}, {e.assign(f'mul i64 {at}, {c}')}")
+                    row, column = e.plus(top, a * pool.dilation[0]), e.plus(left, b * pool.dilation[1])
+                    at = e.plus(image, e.times(e.plus(e.times(row, width), column), c))
                     inside = None
                     if not self.inside:
-                        low = e.assign(f"icmp ult i64 {row}, {height}")  # unsigned: what is negative is large
-                        inside = e.assign(f"and i1 {low}, {e.assign(f'icmp ult i64 {column}, {width}')}")
+                        # unsigned: what is negative is large
+                        inside = e.all_of(e.test("ult", row, height), e.test("ult", column, width))
                     cells.append((at, inside))
 
             def body(channel: str) -> None:
-                at = e.assign(f"add i64 {window}, {channel}")
-                shifted = [(e.assign(f"add i64 {cell}, {channel}"), inside) for cell, inside in cells]
+                at = e.plus(window, channel)
+                shifted = [(e.plus(cell, channel), inside) for cell, inside in cells]
                 self.window_of(places, result, at, shifted)
 
             stop = self.inputs.number(whole * e.lanes, (self.name, "whole channels"), self.channels)
@@ -287,12 +263,12 @@ class PoolWriter(WindowWriter):
                 e.mask = self.mask_of(rest)
                 body(stop)
                 e.mask = None
-        return self.function(self.name, RANGE)
+        return [self.function(self.name, RANGE)]
 
     def mask_of(self, rest: int) -> str:
         """The mask of the last vector of channels, of which so many count."""
         if self.channels <= LITERAL:
-            return "<" + ", ".join([f"i1 {int(k < rest)}" for k in range(self.e.lanes)]) + ">"
+            return mask_of(rest, self.e.lanes)
         count = self.inputs.number(rest, (self.name, "last channels"), self.channels)
         with self.inputs.at_the_beginning():
             return self.e.below(count)

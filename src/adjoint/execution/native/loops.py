@@ -1,0 +1,343 @@
+"""The loops of a kernel as data: functions of frozen statements, over numbers (i64), vectors, pointers and masks.
+
+Each statement that makes something names it (`to`), once in a function; others mention it by that name, or hold a constant in
+its place (`Constant`). Addresses are a pointer and a number of elements, which `Index` statements add up of loop counters and
+strides. What writes kernels makes these statements (`ir.Emitter`); they are printed for people (`loop_text`), checked
+(`loop_check`), run by NumPy (`loop_interpreter`) and rendered for LLVM (`loop_llvm`), each in one walk.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+Parameters = tuple[tuple[str, str], ...]  # LLVM's types, and names
+
+
+class Constant(str):
+    """A constant as LLVM writes it, in place of a name; `value` is the number, or for each lane one."""
+
+    value: Any
+
+    def __new__(cls, text: str, value: Any) -> Constant:
+        made = super().__new__(cls, text)
+        made.value = value
+        return made
+
+
+# Numbers and pointers --------------------------------------------------------------------------------------------------
+
+
+class Index(NamedTuple):
+    """A sum, difference, product, quotient ... of two numbers: add, sub, mul, udiv, urem, and, umin; maybe with LLVM's flags.
+    Of trunc and sext `b` is the narrow type."""
+
+    to: str
+    op: str
+    a: str
+    b: str
+
+
+class Test(NamedTuple):
+    """Whether two numbers are related so: eq ne slt ule ult ..."""
+
+    to: str
+    relation: str
+    a: str
+    b: str
+
+
+class Both(NamedTuple):
+    """Whether two conditions hold."""
+
+    to: str
+    a: str
+    b: str
+
+
+class Apart(NamedTuple):
+    """Whether two pointers differ."""
+
+    to: str
+    a: str
+    b: str
+
+
+class Choose(NamedTuple):
+    """One of two numbers, by a condition."""
+
+    to: str
+    condition: str
+    a: str
+    b: str
+
+
+class Argument(NamedTuple):
+    """The number at a position of the unit's block."""
+
+    to: str
+    position: int
+
+
+class Array(NamedTuple):
+    """The pointer in the run's table whose position stands in the unit's block at a position; `what` it is."""
+
+    to: str
+    position: int
+    what: Any
+
+
+class Entry(NamedTuple):
+    """A pointer from a table of pointers: `%table`, or a thread's own."""
+
+    to: str
+    table: str
+    position: str
+
+
+class At(NamedTuple):
+    """The pointer so many elements further; `element` as LLVM names it."""
+
+    to: str
+    pointer: str
+    element: str
+    offset: str
+
+
+class Number(NamedTuple):
+    """One integer in memory as a number; `narrow` is its LLVM type, `signed` how it widens."""
+
+    to: str
+    pointer: str
+    narrow: str
+    signed: bool
+
+
+class Note(NamedTuple):
+    """Write a number (i32 or i64) to memory."""
+
+    kind: str
+    value: str
+    pointer: str
+
+
+# Vectors ---------------------------------------------------------------------------------------------------------------
+
+
+class Op(NamedTuple):
+    """An operation on vectors of `lanes` elements: fadd, mul, xor, shl, fneg, select ..., fcmp and icmp with a relation, an
+    intrinsic as llvm.fma. `dtype` is the inputs' (of select, the values')."""
+
+    to: str
+    op: str
+    dtype: str
+    lanes: int
+    inputs: tuple[str, ...]
+
+
+class Cast(NamedTuple):
+    """A conversion: fpext, trunc, sitofp, bitcast ..."""
+
+    to: str
+    op: str
+    source: str
+    dtype: str
+    lanes: int
+    a: str
+
+
+class Spread(NamedTuple):
+    """One element in all lanes."""
+
+    to: str
+    dtype: str
+    lanes: int
+    scalar: str
+
+
+class First(NamedTuple):
+    """The element of the first lane."""
+
+    to: str
+    dtype: str
+    lanes: int
+    a: str
+
+
+class Shuffle(NamedTuple):
+    """Lanes of two vectors, by their numbers in both one behind the other."""
+
+    to: str
+    dtype: str
+    lanes: int
+    a: str
+    b: str
+    order: tuple[int, ...]
+
+
+class Below(NamedTuple):
+    """The mask of the lanes whose number is below a number."""
+
+    to: str
+    lanes: int
+    limit: str
+
+
+class Multiples(NamedTuple):
+    """0, 1, 2 ... times a number, one in each lane."""
+
+    to: str
+    lanes: int
+    number: str
+
+
+class AnyLane(NamedTuple):
+    """Whether a mask is on in some lane."""
+
+    to: str
+    lanes: int
+    a: str
+
+
+class Library(NamedTuple):
+    """A function of the C library, lane by lane."""
+
+    to: str
+    name: str
+    function: str
+    dtype: str
+    lanes: int
+    inputs: tuple[str, ...]
+
+
+# Memory ----------------------------------------------------------------------------------------------------------------
+
+
+class Load(NamedTuple):
+    """A vector of elements `stride` apart (a number, or a vector of the elements' offsets); zeros where a mask is off."""
+
+    to: str
+    pointer: str
+    offset: str
+    dtype: str
+    lanes: int
+    stride: Any
+    mask: str | None
+
+
+class Single(NamedTuple):
+    """One element in all lanes."""
+
+    to: str
+    pointer: str
+    offset: str
+    dtype: str
+    lanes: int
+
+
+class Store(NamedTuple):
+    """Write a vector, as `Load` reads one; lanes under the mask only."""
+
+    value: str
+    pointer: str
+    offset: str
+    dtype: str
+    lanes: int
+    stride: Any
+    mask: str | None
+
+
+class StoreFirst(NamedTuple):
+    """Write the element of the first lane."""
+
+    value: str
+    pointer: str
+    offset: str
+    dtype: str
+    lanes: int
+
+
+class Prefetch(NamedTuple):
+    """Bring a line of memory into the caches, if the address is one."""
+
+    pointer: str
+
+
+class Variable(NamedTuple):
+    """A variable: a vector, or with 0 lanes a pointer ("ptr") or a number ("i64")."""
+
+    to: str
+    dtype: str
+    lanes: int
+
+
+class Get(NamedTuple):
+    """What a variable holds."""
+
+    to: str
+    variable: str
+    dtype: str
+    lanes: int
+
+
+class Set(NamedTuple):
+    """Give a variable a value."""
+
+    variable: str
+    value: str
+    dtype: str
+    lanes: int
+
+
+# Control ---------------------------------------------------------------------------------------------------------------
+
+
+class For(NamedTuple):
+    """to = start, start + step, ... while below stop; at least once."""
+
+    to: str
+    start: str
+    stop: str
+    step: str
+    body: tuple[Any, ...]
+
+
+class When(NamedTuple):
+    """The body, if a condition holds."""
+
+    condition: str
+    body: tuple[Any, ...]
+
+
+class Repeat(NamedTuple):
+    """to = 0, 1, ... while below a count; maybe never. `done` is how often the whole body ran."""
+
+    to: str
+    limit: str
+    body: tuple[Any, ...]
+    done: str
+
+
+class Leave(NamedTuple):
+    """End the `Repeat` around, unless a condition holds."""
+
+    condition: str
+
+
+class Call(NamedTuple):
+    """A call of a function, by name (@$nest) or pointer. `inputs` are LLVM types and values; `result` is its type, with `to`."""
+
+    to: str
+    result: str
+    function: str
+    inputs: tuple[tuple[str, str], ...]
+
+
+class Function(NamedTuple):
+    """A function of LLVM types and names. An internal one is called by its kernel alone. `result` is the number that it gives,
+    if it gives one."""
+
+    name: str
+    parameters: Parameters
+    body: tuple[Any, ...]
+    internal: bool
+    result: str = ""

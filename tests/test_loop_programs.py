@@ -1,0 +1,346 @@
+"""Loops as data: the interpreter over NumPy, machine code and the plan's interpreter agree; what isn't well formed is refused;
+printed loops stay as they are."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("llvmlite")
+pytest.importorskip("scipy_openblas32")
+
+import adjoint as ad
+from adjoint.execution.native import code, compiler, libraries, pipeline
+from adjoint.execution.native import loops as L
+from adjoint.execution.native.excerpts import key_of
+from adjoint.execution.native.fuse import Host, Move, Nest, Product, Window
+from adjoint.execution.native.ir import Emitter, Value
+from adjoint.execution.native.loop_check import check
+from adjoint.execution.native.loop_interpreter import Pointer, Run
+from adjoint.execution.native.loop_llvm import source_of
+from adjoint.execution.native.loop_text import functions_text
+from adjoint.execution.native.program import compile_nests
+from adjoint.execution.native.target import tuned
+from adjoint.execution.native.units import write_unit
+from adjoint.execution.programs import Streaming
+from adjoint.execution.text import Labels
+from adjoint.nn import functional as F
+from loop_oracle import Oracle
+from test_native import normal, planned
+
+PROGRAMS = 40
+PARAMETERS = (("ptr", "%x"), ("ptr", "%y"), ("ptr", "%out"), ("i64", "%n"))
+CASTS = {"float32": ("float64",), "float64": ("float32",), "int32": ("int64", "float32"), "uint8": ("int32", "float32")}
+
+
+def bits(x: Any) -> Any:
+    """An array's bytes, but for a NaN's, of which there are many."""
+    x = np.ascontiguousarray(x)
+    if x.dtype.kind == "f":
+        x = np.where(np.isnan(x), np.array(np.nan, x.dtype), x)
+    return x.reshape(-1).view(np.uint8).tolist()
+
+
+# Random programs ---------------------------------------------------------------------------------------------------------
+
+
+class Writer:
+    """Writes one random program: vectors of x and y go through random statements into out."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = np.random.default_rng(seed)
+        self.dtype = str(self.random.choice(list(CASTS)))
+        self.e = Emitter(int(self.random.choice([1, 2, 4, 8])))
+        self.values: list[Value] = []
+
+    def pick(self, dtype: str) -> Value:
+        found = [x for x in self.values if x.dtype == dtype]
+        return found[self.random.integers(len(found))] if found else self.e.constant(3, dtype)
+
+    def function(self, name: str) -> L.Function:
+        e, lanes = self.e, self.e.lanes
+        total = e.variable(e.constant(0, self.dtype))
+        whole = e.index("and", "%n", -lanes)
+        with e.when(e.test("sgt", whole, 0)), e.loop("0", whole, lanes) as i:
+            self.body(i, total)
+        rest = e.index("urem", "%n", lanes)
+        with e.when(e.test("ne", rest, 0)):
+            e.mask = e.below(rest)
+            self.body(whole, total)
+            e.mask = None
+        with e.loop("0", "3", 1) as i:
+            e.set(total, e.add(e.get(total, self.dtype), e.turned(e.get(total, self.dtype), lanes // 2)))
+            e.store_scalar(e.get(total, self.dtype), "%out", e.plus(i, "%n"))
+        return e.function(name, PARAMETERS, False)
+
+    def body(self, i: str, total: str) -> None:
+        e, dtype = self.e, self.dtype
+        self.values = [
+            e.load("%x", i, dtype, 1),
+            e.load("%y", e.times(i, 2), dtype, 2),
+            e.load_scalar("%x", "1", dtype),
+        ]
+        for _ in range(self.random.integers(3, 12)):
+            self.statement()
+        result = self.pick(dtype)
+        with e.when_any(e.compare("gt", result, self.pick(dtype))):
+            e.set(total, e.select(e.compare("eq", result, result), result, e.get(total, dtype)))
+        e.store(result, "%out", i)
+
+    def statement(self) -> None:
+        e, dtype = self.e, self.dtype
+        a, b, c = [self.pick(dtype) for _ in range(3)]
+        floating = dtype.startswith("float")
+        choices: list[Callable[[], Value]] = [
+            lambda: e.add(a, b), lambda: e.subtract(a, b), lambda: e.multiply(a, b), lambda: e.negative(a),
+            lambda: e.select(e.compare(str(self.random.choice(["lt", "ge", "ne"])), a, b), b, c),
+            lambda: e.select(e.either(e.compare("eq", a, b), e.invert(e.compare("le", a, c))), a, 2),
+            lambda: e.cast(self.cast(a), dtype) if dtype in ("float32", "float64") else e.bitwise("xor", a, b),
+            lambda: e.turned(a, 1),
+            lambda: e.splat(e.first(a), dtype),
+        ]  # fmt: skip
+        if floating:
+            choices += [
+                lambda: e.fma(a, b, c), lambda: e.divide(a, b), lambda: e.intrinsic("floor", a), lambda: e.absolute(a),
+                lambda: e.copysign(a, b), lambda: e.intrinsic("sqrt", a), lambda: e.from_bits(e.shift("lshr", e.bits(a), 1)),
+                lambda: e.library("cos", a),
+            ]  # fmt: skip
+        self.values.append(choices[self.random.integers(len(choices))]())
+
+    def cast(self, a: Value) -> Value:
+        return self.e.cast(a, CASTS[a.dtype][self.random.integers(len(CASTS[a.dtype]))])
+
+
+def test_random_programs() -> None:
+    """All of them are one module: compiled by LLVM, run by NumPy."""
+    writers = [Writer(seed) for seed in range(PROGRAMS)]
+    functions = [writer.function(f"f{k}") for k, writer in enumerate(writers)]
+    functions = [with_library(function, writer.e) for function, writer in zip(functions, writers, strict=True)]
+    check(functions)
+    assert all(functions_text([function]).count("\n") > 5 for function in functions)
+    assert any(writer.e.libm for writer in writers), "a function of the library is among them"
+    (machine,) = code.load([source_of(functions, [function.name for function in functions])])
+    for k, (writer, function) in enumerate(zip(writers, functions, strict=True)):
+        random = np.random.default_rng(k)
+        for n in (1, 5, 16, 19):
+            x, y = [(random.normal(size=3 * n + 64) * 50).astype(np.int64).astype(writer.dtype) for _ in range(2)]
+            results = []
+            for run in (by_machine, by_numpy):
+                out = np.zeros(n + 3, writer.dtype)
+                run(machine, function, (x, y, out), n, list(writer.e.libm))
+                results.append(bits(out))
+            assert results[0] == results[1], (k, n)
+
+
+def with_library(function: L.Function, e: Emitter) -> L.Function:
+    """The function with a table of the C library's functions."""
+    prologue = [L.Entry(f"%libm{k}", "%libm", str(k)) for k in e.libm.values()]
+    return function._replace(parameters=(*function.parameters, ("ptr", "%libm")), body=(*prologue, *function.body))
+
+
+def by_machine(machine: code.Code, function: L.Function, arrays: Any, n: int, names: list[str]) -> None:
+    table = (ctypes.c_void_p * (len(names) + 1))(*[libraries.mathematics(name) for name in names])
+    kinds = [ctypes.c_void_p] * 3 + [ctypes.c_int64, ctypes.c_void_p]
+    call = ctypes.CFUNCTYPE(None, *kinds)(machine.addresses[function.name])
+    call(*[a.ctypes.data for a in arrays], n, ctypes.addressof(table))
+
+
+def by_numpy(machine: code.Code, function: L.Function, arrays: Any, n: int, names: list[str]) -> None:
+    Run({}, {}).call(function, [*[Pointer(a.view(np.uint8), 0) for a in arrays], n, names])
+
+
+def test_what_is_not_well_formed_is_refused() -> None:
+    e = Emitter(4)
+    x = e.load("%x", "0", "float32", 1)
+    good = e.function("f", PARAMETERS, False)
+    check([good])
+
+    def refused(*more: Any, match: str) -> None:
+        with pytest.raises(ValueError, match=match):
+            check([good._replace(body=(*good.body, *more))])
+
+    refused(L.Store("%nothing", "%out", "0", "float32", 4, 1, None), match="isn't made before")
+    refused(L.Store(x.name, "%n", "0", "float32", 4, 1, None), match="a number, not a pointer")
+    refused(L.Store(x.name, "%out", "0", "float64", 4, 1, None), match="4 lanes of 4 bytes, not 4 lanes of 8")
+    refused(L.Store(x.name, "%out", "0", "float32", 8, 1, None), match="not 8 lanes")
+    refused(L.Load(x.name, "%x", "0", "float32", 4, 1, None), match="made twice")
+    inner = L.Load("%y2", "%x", "0", "float32", 4, 1, None)
+    refused(
+        L.For("%i", "0", "%n", "4", (inner,)),
+        L.StoreFirst("%y2", "%out", "0", "float32", 4),
+        match="where it can be seen",
+    )
+    refused(L.Get("%g", "%v", "float32", 4), match="no variable")
+    refused(L.Call("", "void", "@$g", ()), match="no function g")
+    refused(L.Leave("%n"), match="nothing is repeated")
+    with pytest.raises(ValueError, match="in the loops of f: %no isn't made before"):
+        check([good._replace(result="%no")])
+
+
+def test_memory_outside_of_an_array_is_refused() -> None:
+    e = Emitter(4)
+    e.store(e.load("%x", "0", "float32", 1), "%out", "%n")
+    function = e.function("f", PARAMETERS, False)
+    x = Pointer(np.zeros(16, np.uint8), 0)
+    Run({}, {}).call(function, [x, x, x, 0])
+    with pytest.raises(IndexError, match="bytes 4 to 20 of an array of 16"):
+        Run({}, {}).call(function, [x, x, x, 1])
+
+
+# Every kind of unit --------------------------------------------------------------------------------------------------------
+
+
+def variables(*shapes: tuple[int, ...], dtype: str = "float32") -> list[ad.Tensor]:
+    return [ad.variable(normal(*shape, dtype=dtype, seed=k)) for k, shape in enumerate(shapes)]
+
+
+def rows() -> list[ad.Tensor]:
+    (x,) = variables((3, 21))
+    y = F.layer_norm(ad.softmax(x, axis=-1) * 3, 21)
+    return [y, *ad.gradients((y * y * x).sum(), [x])]
+
+
+def long_sums() -> list[ad.Tensor]:
+    x, y = variables((700,), (700,), dtype="float64")
+    return [ad.sum(ad.exp(x) / y), ad.max(x), ad.sum(x[::3] * 2)]
+
+
+def totals() -> list[ad.Tensor]:
+    x, y = variables((9, 40), (9, 1))
+    return [ad.sum(x * y, axis=0), ad.sum(ad.sin(x)), x.T * 2, (x > y).sum(axis=0)]
+
+
+def side_by_side() -> list[ad.Tensor]:
+    x, y = variables((1, 300), (17, 1))
+    return [x / y]
+
+
+def products() -> list[ad.Tensor]:
+    a, b, c = variables((7, 12), (12, 19), (12, 6))
+    return [ad.relu(a @ b) + 1, a.T @ a, b.T @ c]
+
+
+def long_products() -> list[ad.Tensor]:
+    a, b = variables((30, 20), (30, 18))
+    return [a.T @ b, (b.T @ a)[::2]]
+
+
+def attention() -> list[ad.Tensor]:
+    q, k, v = variables((2, 2, 16, 4), (2, 2, 16, 4), (2, 2, 16, 4))
+    y = ad.softmax(q @ k.mT * 0.5, axis=-1) @ v
+    return [y, *ad.gradients((y * y).sum(), [q, k, v])]
+
+
+def pools() -> list[ad.Tensor]:
+    (x,) = variables((2, 5, 6, 7))
+    x = ad.variable(np.round(x.numpy()))
+    y = F.max_pool2d(x, 3, 2, 1)
+    z = F.avg_pool2d(x, 2)
+    return [y, z, *ad.gradients((y * y).sum() + (z * z).sum(), [x])]
+
+
+def moves() -> list[ad.Tensor]:
+    x, y = variables((6, 5), (6, 5), dtype="float64")
+    index = ad.tensor(np.array([1, 3, 3, -1], np.int32))
+    joined = ad.concat([x, y[:, ::2]], axis=1)
+    changed = ad.sin(x)
+    changed[1:4, ::2] = y[:3, :3]
+    changed[index[:2]] = y[:2]
+    return [x[index], *ad.gradients((x[index] ** 2).sum() + (joined**2).sum(), [x, y]), ad.roll(x, 2, axis=0), changed]
+
+
+def numbers() -> list[ad.Tensor]:
+    x = ad.tensor(np.arange(-20, 20, dtype=np.int16))
+    return [x * 3 - 7, ad.abs(x) > 4, ad.astype(x, "float32") / 3, x & 5]
+
+
+KINDS: dict[str, tuple[Callable[[], list[ad.Tensor]], dict[str, Any], Any]] = {
+    "rows": (rows, {}, Nest),
+    "long sums": (long_sums, {"block": 4}, Nest),
+    "totals of chunks": (totals, {"shared_from": 1, "chunk": 64}, Nest),
+    "rows side by side": (side_by_side, {"jammed_from": 1}, Nest),
+    "products": (products, {"packed_from": 4, "packed_from_if_short": 4, "joined_from": 1}, Product),
+    "long products": (
+        long_products,
+        {"deep": 8, "sums": 4, "most_packed": 1, "gathered_from": 4, "gathered": 8},
+        Product,
+    ),
+    "attention": (attention, {"followed_from": 1, "followed_tile": 1, "joined_from": 1}, Nest),
+    "pools": (pools, {}, Window),
+    "moves": (moves, {}, Move),
+    "numbers": (numbers, {}, Nest),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_units(kind: str) -> None:
+    """What machine code gives the loops give, to the bit, and about what the plan's steps give one by one."""
+    make, changes, expected = KINDS[kind]
+    plan, leaves, free = planned(*make())
+    with tuned(**changes), np.errstate(all="ignore"):
+        program = compile_nests(plan)
+        assert program is not None
+        units = program.fusion.units
+        assert any(isinstance(unit, expected) for unit in units)
+        if kind == "attention":
+            assert any(isinstance(unit, Nest) and unit.made for unit in units)
+        for unit in units:
+            if not isinstance(unit, Host) and not (isinstance(unit, Nest) and not unit.stored):
+                written = write_unit(key_of(program.fusion, unit)[0])
+                check(written.functions)
+                assert functions_text(written.functions, written.arguments)
+        found = program.run(leaves, free, True)
+        loops = Oracle(program.fusion, leaves, free).run()
+        steps = Streaming(plan).run(leaves, free, True)
+    for a, b, c in zip(found, loops, steps, strict=True):
+        assert np.shape(a) == b.shape == np.shape(c)
+        assert bits(a) == bits(b)
+        np.testing.assert_allclose(np.asarray(a, np.float64), np.asarray(c, np.float64), 2e-5, 2e-5)
+
+
+# Printed loops -------------------------------------------------------------------------------------------------------------
+
+PRINTED = Path(__file__).parent / "loops"
+
+
+def softmax() -> list[ad.Tensor]:
+    return [ad.softmax(ad.variable(normal(6, 40, dtype="float32"), name="x"), axis=-1)]
+
+
+def layer_norm() -> list[ad.Tensor]:
+    return [F.layer_norm(ad.variable(normal(6, 40, dtype="float32"), name="x"), 40)]
+
+
+def product() -> list[ad.Tensor]:
+    a, b = ad.variable(normal(6, 40, dtype="float32"), name="a"), ad.variable(normal(40, 16, dtype="float32"), name="b")
+    return [a @ b]
+
+
+@pytest.mark.parametrize("formula", [softmax, layer_norm, product, attention], ids=lambda f: f.__name__)
+def test_printed_loops(formula: Callable[[], list[ad.Tensor]], monkeypatch: pytest.MonkeyPatch) -> None:
+    """To accept what has changed: ADJOINT_ACCEPT=1 pytest tests/test_loop_programs.py -k printed, and read the difference."""
+    monkeypatch.setenv("ADJOINT_VECTOR_BITS", "256")
+    if not compiler.has_fma() or compiler.triple().startswith(("aarch64", "arm64")):
+        pytest.skip("printed for x86 with AVX2")
+    plan, _, _ = planned(*formula())
+    texts = []
+    with tuned(followed_from=1, followed_tile=1, joined_from=1):
+        fusion = pipeline.lowered(plan)
+        assert not isinstance(fusion, str)
+        labels = Labels(fusion.plan)
+        for number, unit in enumerate(fusion.units, 1):
+            if isinstance(unit, Host) or (isinstance(unit, Nest) and not unit.stored):
+                continue
+            key, starts = key_of(fusion, unit)
+            texts.append(f"{number}  {unit.lines()[0]}\n\n{pipeline.code_text(key, starts, labels, 'loops')}\n")
+    path = PRINTED / f"{formula.__name__}.txt"
+    if os.environ.get("ADJOINT_ACCEPT"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("\n".join(texts))
+    assert "\n".join(texts) == path.read_text()
