@@ -182,26 +182,30 @@ class Node:
     @property
     def origin(self) -> Origin:
         """Where the user recorded this node."""
-        site, offset = self.site, self.offset
-        names: list[str] = []
-        scope: Scope | None = None
-        if isinstance(site, Located):
-            scope, code = site
-        elif isinstance(site, Scope):
-            scope, code = site, None
-        else:
-            code = site
-        while scope is not None:
-            names.append(scope.name)
-            if code is None:
-                code, offset = scope.site, scope.offset
-            scope = scope.parent
-        if code is None:
-            return Origin("", 0, "", tuple(reversed(names)))
-        return Origin(code.co_filename, line_of(code, offset), code.co_name, tuple(reversed(names)))
+        return origin_of(self.site, self.offset)
 
     def __repr__(self) -> str:
         return f"<{self.op.name} {self.type}>"
+
+
+def origin_of(site: Site, offset: int) -> Origin:
+    """The user's line of what was recorded at a site."""
+    names: list[str] = []
+    scope: Scope | None = None
+    if isinstance(site, Located):
+        scope, code = site
+    elif isinstance(site, Scope):
+        scope, code = site, None
+    else:
+        code = site
+    while scope is not None:
+        names.append(scope.name)
+        if code is None:
+            code, offset = scope.site, scope.offset
+        scope = scope.parent
+    if code is None:
+        return Origin("", 0, "", tuple(reversed(names)))
+    return Origin(code.co_filename, line_of(code, offset), code.co_name, tuple(reversed(names)))
 
 
 def line_of(code: CodeType, offset: int) -> int:

@@ -6,21 +6,17 @@ The target is described by the processor's feature string, never by its name: vi
 from __future__ import annotations
 
 import os
-import threading
 from typing import Any
 
-from adjoint import _optional
+from adjoint import _forks, _optional
 from adjoint.execution.interrupts import Uninterrupted
 
 ROOM, ROOM_PER_CHARACTER = 1 << 25, 40  # bytes that LLVM takes for a module, at most about twice what was measured
 ENGINE_BYTES = 60_000  # what an engine takes beside its code
 
 resource: Any = _optional.try_load("resource")  # Windows has none
-lock = threading.RLock()  # held for every call of LLVM
+lock = _forks.waited_for()  # held for every call of LLVM, whose own locks would else stay held in the child of a fork
 _state: dict[str, Any] = {}
-
-if hasattr(os, "register_at_fork"):  # a fork waits until nobody compiles: LLVM's own locks would stay held in the child
-    os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
 
 
 def binding() -> Any:
@@ -139,17 +135,30 @@ def _machine() -> Any:
 def object_code(text: str) -> bytes:
     """A module's object code. Raises RuntimeError where LLVM rejects the module."""
     with lock, Uninterrupted():
-        llvm = binding()
-        _check_room(len(text))
-        # One machine writes all code: what it knows of the processor takes 0.7 MB, and half the time for a small module.
-        if "writer" not in _state:
-            _state["writer"] = _machine()
-        machine = _state["writer"]
-        module = llvm.parse_assembly(text)
-        module.triple = llvm.get_process_triple()
-        module.data_layout = str(machine.target_data)
-        builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=0))
-        passes = llvm.create_new_module_pass_manager()
-        passes.add_sroa_pass()
-        passes.run(module, builder)
+        machine, module = _optimised(text)
         return bytes(machine.emit_object(module))
+
+
+def assembly(text: str) -> str:
+    """A module's machine code in the processor's own notation, as `object_code` makes it."""
+    with lock, Uninterrupted():
+        machine, module = _optimised(text)
+        return str(machine.emit_assembly(module))
+
+
+def _optimised(text: str) -> tuple[Any, Any]:
+    """The machine that writes code, and a module for it whose variables on the stack are registers."""
+    llvm = binding()
+    _check_room(len(text))
+    # One machine writes all code: what it knows of the processor takes 0.7 MB, and half the time for a small module.
+    if "writer" not in _state:
+        _state["writer"] = _machine()
+    machine = _state["writer"]
+    module = llvm.parse_assembly(text)
+    module.triple = llvm.get_process_triple()
+    module.data_layout = str(machine.target_data)
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=0))
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_sroa_pass()
+    passes.run(module, builder)
+    return machine, module
