@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import runpy
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import adjoint as ad
 from mnist_files import write_mnist
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -89,3 +91,23 @@ def test_pictures(run, tmp_path):
     assert "why x has gradient 40" in text
     assert "∂y/∂x = 12 + 12 + 12 + 4 + 0 = 40" in (tmp_path / "out" / "cube.txt").read_text()
     assert (tmp_path / "out" / "explorer.html").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in (EXAMPLES / "models").glob("*.py")))
+def test_networks_from_elsewhere(run, name, monkeypatch):
+    assert len((EXAMPLES / "models" / name).read_text().splitlines()) <= 150
+    monkeypatch.syspath_prepend(str(EXAMPLES / "models"))
+    out = run(f"models/{name}")
+    assert name == "unet.py" or out.startswith("random weights ")
+
+
+def test_generation_is_the_likeliest_code_after_another(monkeypatch):
+    monkeypatch.syspath_prepend(str(EXAMPLES / "models"))
+    for model in (
+        importlib.import_module("gpt2").GPT2(vocab_size=20, n_positions=16, n_embd=16, n_layer=2, n_head=2),
+        importlib.import_module("llama").Llama(20, 16, 24, 2, 4, num_key_value_heads=2),
+    ):
+        codes = [3, 1, 4]
+        for _ in range(6):
+            codes.append(model(ad.tensor([codes]))[0, -1].argmax().item())
+        assert model.generate(codes[:3], 6) == codes

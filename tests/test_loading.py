@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import multiprocessing
 import os
@@ -236,6 +237,25 @@ def test_parquet(tmp_path):
     parquet.write_table(arrow.table({"x": [1.0, 2.0], "n": [1, 2]}), tmp_path / "t.parquet")
     columns = data.read_parquet(tmp_path / "t.parquet")
     assert taken(DataLoader(columns, 2)) == [{"x": [1.0, 2.0], "n": [1, 2]}]
+
+
+def test_tokenizers(tmp_path):
+    (tmp_path / "tokenizer.json").write_text("{}")
+    try:
+        tokenizers = importlib.import_module("tokenizers")
+    except ImportError:
+        with pytest.raises(ImportError, match=r"a tokenizer needs the package tokenizers.*adjoint\[text\]"):
+            data.tokenizer(tmp_path)
+        return
+    with pytest.raises(ValueError, match="holds no tokenizer"):
+        data.tokenizer(tmp_path)
+    words = tokenizers.Tokenizer(tokenizers.models.WordLevel({"a": 0, "b": 1, "?": 2}, unk_token="?"))
+    words.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    words.save(str(tmp_path / "tokenizer.json"))
+    for path in (tmp_path, tmp_path / "tokenizer.json"):
+        assert data.tokenizer(path).encode("b a c").ids == [1, 0, 2]
+    with pytest.raises(OSError):
+        data.tokenizer(tmp_path / "none.json")
 
 
 def test_options_that_exclude_each_other():

@@ -179,13 +179,12 @@ def test_save_the_other_way_round() -> None:
 @pytest.mark.parametrize(
     ("name", "content"), [("a.pt", b"PK\x03\x04rest"), ("a.bin", b"\x80\x02}q"), ("a.ckpt", b"PK\x03\x04")]
 )
-def test_pickles_are_not_read(name: str, content: bytes, tmp_path: Path) -> None:
+def test_what_looks_like_a_file_of_pytorch(name: str, content: bytes, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(content)
     says(
         lambda: ad.load(tmp_path / name),
         ValueError,
-        "is a pickle, as PyTorch writes them",
-        r"safetensors\.torch\.save_file",
+        f"{name} can't be read as a file of tensors|is no file of PyTorch's",
     )
 
 

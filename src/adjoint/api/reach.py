@@ -252,9 +252,9 @@ class Reach:
         """Guard that a class has this under a name, and that no class between it and those that inherit it has another."""
         about = f"{kind.__name__}.{name}"
         self._value(f"{{0}}[{quoted(name)}]", kind.__dict__, raw, about, name)
-        for other in [
-            x for x in list(self.seen.values()) if isinstance(x, type) and issubclass(x, kind) and x is not kind
-        ]:
+        # `isinstance` would ask a module for its class, which counts as reading it
+        classes = [x for x in list(self.seen.values()) if issubclass(type(x), type)]
+        for other in [x for x in classes if issubclass(x, kind) and x is not kind]:
             for between in other.__mro__[: other.__mro__.index(kind)]:
                 if name not in between.__dict__:
                     self._guard_absent(between.__dict__, name, f"{between.__name__}.{name}")

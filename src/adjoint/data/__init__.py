@@ -31,7 +31,7 @@ from .samplers import (
 )
 from .scans import digit_from_image, read_image
 from .synthetic import moons, spirals
-from .text import Characters, characters
+from .text import Characters, characters, tokenizer
 
 __getattr__ = hinted_module("adjoint.data")
 
@@ -46,4 +46,5 @@ __all__ = [
     "BatchSampler",
     # data
     "FASHION_CLASSES", "Characters", "characters", "digit_from_image", "digits", "fashion_mnist", "mnist", "moons", "spirals",
+    "tokenizer",
 ]  # fmt: skip

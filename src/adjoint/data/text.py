@@ -5,10 +5,13 @@ from __future__ import annotations
 import dataclasses
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-__all__ = ["Characters", "characters", "read_text"]
+from adjoint import _optional
+
+__all__ = ["Characters", "characters", "read_text", "tokenizer"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,6 +80,21 @@ def characters(path: str | os.PathLike[str] | None = None, *, text: str | None =
         raise ValueError(f"{path or 'the text'} is empty: there is nothing to learn from")
     vocabulary = "".join(sorted(set(text)))
     return Characters(vocabulary, _encode(text, vocabulary))
+
+
+def tokenizer(path: str | os.PathLike[str]) -> Any:
+    """The tokenizer of a model from elsewhere: of a `tokenizer.json`, or of the folder that holds one.
+
+    It is an object of the package `tokenizers`: `encode(text).ids` are numbers, `decode(numbers)` is text. Raises OSError where
+    there is no such file, ValueError when it can't be read, ImportError without the package.
+    """
+    library = _optional.load("tokenizers", purpose="a tokenizer", extra="text")
+    file = Path(path) / "tokenizer.json" if Path(path).is_dir() else Path(path)
+    text = read_text(file)
+    try:
+        return library.Tokenizer.from_str(text)
+    except Exception as error:  # the package raises the bare class
+        raise ValueError(f"{file} holds no tokenizer: {error}") from error
 
 
 def read_text(path: str | os.PathLike[str]) -> str:

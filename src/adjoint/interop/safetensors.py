@@ -17,43 +17,69 @@ from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray
 from adjoint.tensors.located import at_user
 
+from .bits import widened
+from .nesting import pack, unpack
+from .torch_files import is_torch_file, load_torch
+
 __all__ = ["load", "load_metadata", "save"]
 
 METADATA = "__metadata__"  # where the format keeps text
+STRUCTURE = "adjoint structure"  # the metadata that holds the JSON of a nested value
 CHECKSUM = "crc32"  # the metadata that tells a flipped bit, which the format itself doesn't
 
 
-def save(
-    path: str | os.PathLike[str], tensors: Module | Mapping[str, Any], *, metadata: Mapping[str, str] | None = None
-) -> None:
-    """Write a module's parameters and buffers, or tensors and arrays by name, to a safetensors file.
+def save(path: str | os.PathLike[str], tensors: Any, *, metadata: Mapping[str, str] | None = None) -> None:
+    """Write tensors to a safetensors file: a module's, a dictionary of them by name, or any nesting of values.
+
+    A module, or a dictionary of nothing but tensors and arrays, makes a file that any reader of the format understands. Else
+    the value may be made of tensors, arrays, numbers, text, None, lists, tuples, dictionaries, and objects with a
+    `state_dict()`, which is what is kept of them; its structure goes into the file's text, and `load` gives it back.
 
     `metadata` is text that travels with them, beside a checksum. The file appears whole or not at all, and an old one of
-    that name stays until the new one is complete. Raises OSError where it can't be written, TypeError for what is no
-    tensor or has a dtype that the format lacks, ImportError without the package `safetensors`.
+    that name stays until the new one is complete. Raises OSError where it can't be written, TypeError for what can't be
+    saved or has a dtype that the format lacks, ImportError without the package `safetensors`.
+
+    >>> import adjoint as ad, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ad.save(f"{folder}/run.safetensors", {"weights": [ad.ones(2), ad.zeros(1)], "epoch": 3})
+    ...     ad.load(f"{folder}/run.safetensors")
+    {'weights': [Tensor([1., 1.]), Tensor([0.])], 'epoch': 3}
     """
     if isinstance(tensors, str | os.PathLike):
         raise TypeError(f"save: the path comes first: ad.save({os.fspath(tensors)!r}, tensors){at_user()}")
     library = _optional.load("safetensors.numpy", purpose="saving weights", extra="train")
     named = tensors.state_dict() if isinstance(tensors, Module) else tensors
-    if not isinstance(named, Mapping):
-        raise TypeError(f"save: expected a module or a dictionary of tensors, got {type(named).__name__}")
+    text = dict(metadata or {})
+    if not _is_flat(named):
+        named, text[STRUCTURE] = _flattened(named)
     if METADATA in named:
         raise ValueError(f"save: no tensor can have the name {METADATA!r}, under which the format keeps its text")
-    arrays = {}
-    for name, value in named.items():
-        if not isinstance(value, Tensor | np.ndarray | np.generic | int | float):
-            raise TypeError(f"save: {name!r} is a {type(value).__name__}; only tensors and arrays can be saved")
-        # The writer takes the bytes as they lie in memory.
-        arrays[str(name)] = np.array(asarray(value).numpy(), order="C")
+    # The writer takes the bytes as they lie in memory.
+    arrays = {str(name): np.array(asarray(value).numpy(), order="C") for name, value in named.items()}
     try:
-        data = library.save(arrays, {**(metadata or {}), CHECKSUM: _checksum(arrays)})
+        data = library.save(arrays, {**text, CHECKSUM: _checksum(arrays)})
     except Exception as error:  # the library raises various kinds for dtypes that the format lacks
         raise TypeError(f"save: these tensors can't be written to a safetensors file: {error}") from error
     with _files.replacing(path) as file:
         header, rest = _ordered(data)
         file.write(header)
         file.write(rest)
+
+
+def _is_flat(value: Any) -> bool:
+    """Whether these are tensors by name and nothing else."""
+    return isinstance(value, Mapping) and all(
+        isinstance(key, str) and isinstance(item, Tensor | np.ndarray | np.generic) for key, item in value.items()
+    )
+
+
+def _flattened(value: Any) -> tuple[dict[str, Any], str]:
+    """The tensors of a nested value by their paths, and its structure."""
+    tensors: dict[str, Any] = {}
+    try:
+        return tensors, json.dumps(pack(value, "", tensors, "save"))
+    except RecursionError as error:
+        raise ValueError("save: the value contains itself, or is nested too deeply") from error
 
 
 def _ordered(data: bytes) -> tuple[bytes, memoryview]:
@@ -67,13 +93,45 @@ def _ordered(data: bytes) -> tuple[bytes, memoryview]:
     return len(written).to_bytes(8, "little") + written, memoryview(data)[end:]
 
 
-def load(path: str | os.PathLike[str]) -> dict[str, Tensor]:
-    """The tensors in a safetensors file, by name, to be given to `load_state_dict`.
+def load(path: str | os.PathLike[str]) -> Any:
+    """What `save` wrote: tensors by name, to be given to `load_state_dict`, or a nested value.
 
-    Raises OSError where it can't be read, ValueError when it is damaged, cut short or something else, ImportError
-    without the package `safetensors`. Pickles, such as PyTorch's `.pt`, are never read: they may run any code.
+    It reads any safetensors file, also the parts of one that a `*.safetensors.index.json` names (tensors of 16 bits become
+    float32, which holds them exactly), and files of plain tensors that PyTorch's `torch.save` wrote, in which parameters become
+    variables: no code in them is run. Raises OSError where it can't be read, ValueError when it is damaged, cut short or
+    something else, ImportError without the package `safetensors`.
     """
-    return load_with_metadata(path)[0]
+    if os.fspath(path).endswith(".json"):
+        return _load_parts(Path(path))
+    with open(path, "rb") as file:
+        start = file.read(9)
+    if is_torch_file(start) and not os.fspath(path).endswith(".npz"):
+        return load_torch(path)
+    tensors, metadata = load_with_metadata(path)
+    if STRUCTURE not in metadata:
+        return tensors
+    try:
+        return unpack(json.loads(metadata[STRUCTURE]), tensors)
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        raise ValueError(f"{path} is damaged: what it says of its tensors can't be read ({error!r})") from error
+
+
+def _load_parts(path: Path) -> dict[str, Tensor]:
+    """The tensors of a model in several files, by the index beside them."""
+    try:
+        index = json.loads(path.read_text())["weight_map"]
+        files = sorted(set(index.values()))
+        if any(Path(file).name != file for file in files):
+            raise ValueError("it names files in other folders")
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise ValueError(f"{path} is no index of safetensors files: {error}") from error
+    tensors: dict[str, Tensor] = {}
+    for file in files:
+        tensors.update(load_with_metadata(path.parent / file)[0])
+    missing = sorted(set(index) - set(tensors))
+    if missing:
+        raise ValueError(f"{path}: its files have no {', '.join(missing[:5])}")
+    return tensors
 
 
 def load_metadata(path: str | os.PathLike[str]) -> dict[str, str]:
@@ -87,14 +145,16 @@ def load_with_metadata(path: str | os.PathLike[str]) -> tuple[dict[str, Tensor],
     data = Path(path).read_bytes()
     _refuse_other_formats(path, data)
     try:
-        arrays = library.load(data)
+        readable, halves = _without_bfloat16(data)
+        arrays = library.load(readable)
+        arrays = {name: widened(array, bfloat16=name in halves) for name, array in arrays.items()}
         # The library's reader of bytes passes over the metadata; a length of 8 bytes precedes the header, which is JSON.
         metadata = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")]).get(METADATA) or {}
         if any(type(text) is not str for text in metadata.values()):
             raise ValueError("its metadata isn't text")
     except Exception as error:  # the library's own class, and others from NumPy for dtypes that it lacks
         raise ValueError(f"{path} is not a safetensors file, or is damaged or cut short: {error}") from error
-    if metadata.get(CHECKSUM, _checksum(arrays)) != _checksum(arrays):
+    if CHECKSUM in metadata and metadata[CHECKSUM] != _checksum(arrays):
         raise ValueError(f"{path} is damaged: its tensors don't have the checksum that was saved with them")
     # by name: the library's reader gives them in an order that differs from one run to the next
     return {name: asarray(array) for name, array in sorted(arrays.items())}, metadata
@@ -109,11 +169,19 @@ def _refuse_other_formats(path: str | os.PathLike[str], data: bytes) -> None:
             f"{name} is a file of NumPy's, not of safetensors: ad.tensor(np.load({name!r})) reads an .npy, and "
             f"{{k: ad.tensor(v) for k, v in np.load({name!r}).items()}} an .npz{at_user()}"
         )
-    if data.startswith((b"PK\x03\x04", b"\x80")):
-        raise ValueError(
-            f"{name} is a pickle, as PyTorch writes them, which may run any code when it is read. Where PyTorch is, write it "
-            f"anew: safetensors.torch.save_file(torch.load({name!r}), 'model.safetensors'); ad.load reads that{at_user()}"
-        )
+
+
+def _without_bfloat16(data: bytes) -> tuple[bytes, list[str]]:
+    """The file with bfloat16, which NumPy lacks, called uint16; and the names of those tensors."""
+    end = 8 + int.from_bytes(data[:8], "little")
+    if b"BF16" not in data[8:end]:
+        return data, []
+    header = json.loads(data[8:end])
+    names = [name for name, entry in header.items() if name != METADATA and entry["dtype"] == "BF16"]
+    for name in names:
+        header[name]["dtype"] = "U16"
+    written = json.dumps(header).encode()
+    return len(written).to_bytes(8, "little") + written + data[end:], names
 
 
 def _checksum(arrays: Mapping[str, np.ndarray]) -> str:

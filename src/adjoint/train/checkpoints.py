@@ -14,10 +14,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from adjoint import _files, interop, random
-from adjoint.tensors import Tensor
+from adjoint.interop.nesting import pack, unpack
 
 __all__ = ["DamagedCheckpoint", "load_checkpoint", "previous", "save_checkpoint"]
 
@@ -50,7 +48,8 @@ def save_checkpoint(path: str | os.PathLike[str], **parts: Any) -> None:
     """
     tensors: dict[str, Any] = {}
     states = {
-        name: _pack(_state(part), name, tensors) for name, part in {**parts, RANDOM: random.default_generator}.items()
+        name: pack(_state(part), name, tensors, "save_checkpoint")
+        for name, part in {**parts, RANDOM: random.default_generator}.items()
     }
     target = Path(path)
     if _files.is_stream(target):
@@ -90,7 +89,7 @@ def load_checkpoint(
     if STATE not in metadata:
         raise ValueError(f"{path} holds weights only, not a checkpoint; ad.load(path) reads them")
     try:
-        states = {name: _unpack(value, tensors) for name, value in json.loads(metadata[STATE]).items()}
+        states = {name: unpack(value, tensors) for name, value in json.loads(metadata[STATE]).items()}
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         raise DamagedCheckpoint(f"{path} is damaged: what it says of its tensors can't be read ({error!r})") from error
     wanted = {**parts, RANDOM: random.default_generator}
@@ -144,33 +143,3 @@ def _restore(part: Any, state: Any) -> None:
         part.state = state
     else:
         part.load_state_dict(state)
-
-
-def _pack(value: Any, path: str, tensors: dict[str, Any]) -> Any:
-    """The value as JSON, its tensors put aside under the path that leads to them."""
-    if isinstance(value, bool | int | float | str | None):
-        return value
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, Tensor | np.ndarray):
-        tensors[path] = value
-        return {"tensor": path, "array": isinstance(value, np.ndarray)}
-    if isinstance(value, Mapping):
-        return {"items": [[key, _pack(item, f"{path}.{key}", tensors)] for key, item in value.items()]}
-    if isinstance(value, list | tuple):
-        items = [_pack(item, f"{path}.{number}", tensors) for number, item in enumerate(value)]
-        return items if isinstance(value, list) else {"tuple": items}
-    raise TypeError(f"save_checkpoint: {path} is a {type(value).__name__}, which can't be saved")
-
-
-def _unpack(value: Any, tensors: Mapping[str, Tensor]) -> Any:
-    if isinstance(value, list):
-        return [_unpack(item, tensors) for item in value]
-    if not isinstance(value, dict):
-        return value
-    if "tensor" in value:
-        found = tensors[value["tensor"]]
-        return found.numpy() if value["array"] else found
-    if "tuple" in value:
-        return tuple(_unpack(item, tensors) for item in value["tuple"])
-    return {key: _unpack(item, tensors) for key, item in value["items"]}

@@ -117,7 +117,7 @@ def register_parametrization(
     >>> import adjoint as ad
     >>> class Symmetric(ad.nn.Module):
     ...     def forward(self, x):
-    ...         return ad.triu(x) + ad.triu(x, 1).mT
+    ...         return ad.triu(x) + ad.triu(x, k=1).mT
     >>> layer = ad.nn.Linear(3, 3)
     >>> _ = ad.nn.utils.parametrize.register_parametrization(layer, "weight", Symmetric())
     >>> bool((layer.weight == layer.weight.mT).all())

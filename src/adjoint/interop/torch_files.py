@@ -1,0 +1,224 @@
+"""Tensors in files that `torch.save` wrote, read without PyTorch and without running what stands in them.
+
+Such a file is a pickle beside the bytes of its tensors: in a zip archive, or, before PyTorch 1.6, one after the other. A
+pickle may name any function to be called; here the names of tensors, their storages and of plain containers lead to functions
+of this module, and any other name is an error.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import pickle
+import zipfile
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from adjoint.tensors import Tensor
+from adjoint.tensors.functions import asarray, variable
+from adjoint.tensors.located import at_user
+
+from .bits import widened
+
+__all__ = ["is_torch_file", "load_torch"]
+
+MAGIC, PROTOCOL = 0x1950A86A20F9469CFC6C, 1001  # what files older than the archives begin with
+STORAGES = {
+    "DoubleStorage": "f8", "FloatStorage": "f4", "HalfStorage": "f2", "BFloat16Storage": "bf16", "LongStorage": "i8",
+    "IntStorage": "i4", "ShortStorage": "i2", "CharStorage": "i1", "ByteStorage": "u1", "BoolStorage": "?",
+    "ComplexFloatStorage": "c8", "ComplexDoubleStorage": "c16",
+}  # fmt: skip
+LARGEST = 1 << 30  # bytes of a tensor that repeats a smaller storage
+
+
+class Storage(NamedTuple):
+    """A run of numbers in the file, by its key."""
+
+    key: str
+    kind: str
+
+
+class Stored(NamedTuple):
+    """A tensor: a view of a storage."""
+
+    storage: Storage
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    trained: bool
+
+
+def _tensor(storage: Any, offset: Any, shape: Any, strides: Any, *others: Any) -> Stored:
+    if not isinstance(storage, Storage):
+        raise pickle.UnpicklingError("a tensor without a storage")
+    return Stored(storage, int(offset), tuple(map(int, shape)), tuple(map(int, strides)), False)
+
+
+def _parameter(data: Any, trained: Any, *others: Any) -> Any:
+    return data._replace(trained=bool(trained)) if isinstance(data, Stored) else data
+
+
+KNOWN: dict[str, Any] = {
+    "torch._utils._rebuild_tensor_v2": _tensor,
+    "torch._utils._rebuild_tensor": _tensor,
+    "torch._utils._rebuild_parameter": _parameter,
+    "torch.Size": tuple,
+    "collections.OrderedDict": OrderedDict,
+}
+
+
+class _Call:
+    """A function that a pickle may call and can't change."""
+
+    __slots__ = ("_function",)
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    def __call__(self, *args: Any) -> Any:
+        return self._function(*args)
+
+
+class _Reader(pickle.Unpickler):
+    """Reads a pickle that names nothing but tensors and containers. `widths` are the bytes of a number, by storage."""
+
+    def __init__(self, file: io.BytesIO) -> None:
+        super().__init__(file)
+        self.widths: dict[str, int] = {}
+
+    def find_class(self, module: str, name: str) -> Any:
+        """What stands for a name of the file. Raises pickle.UnpicklingError for a name that isn't known."""
+        found = KNOWN.get(f"{module}.{name}")
+        if found is None and module in ("torch", "torch.storage") and name in STORAGES:
+            found = STORAGES[name]
+        if found is None:
+            raise pickle.UnpicklingError(
+                f"it holds an object of {module}.{name}; tensors, numbers, text and containers are read"
+            )
+        return found if isinstance(found, type | str) else _Call(found)
+
+    def persistent_load(self, pid: Any) -> Storage:
+        """The storage that an entry refers to."""
+        word, kind, key, *_ = pid
+        if word != "storage" or kind not in STORAGES.values():
+            raise pickle.UnpicklingError(f"it refers to a {word}")
+        self.widths[str(key)] = 2 if kind == "bf16" else np.dtype(kind).itemsize
+        return Storage(str(key), kind)
+
+
+def is_torch_file(data: bytes) -> bool:
+    """Whether the bytes begin a zip archive or a pickle, as `torch.save` writes them."""
+    # A length that begins with 0x80 may begin a safetensors file too, whose ninth byte is a brace.
+    return data.startswith((b"PK\x03\x04", b"\x80")) and data[8:9] != b"{"
+
+
+def load_torch(path: str | os.PathLike[str]) -> Any:
+    """What `torch.save` wrote, with tensors in place of PyTorch's; parameters are variables.
+
+    Tensors of 16 bits become float32, which holds them exactly. No code in the file is run: only tensors, numbers, text, lists,
+    tuples, sets and dictionaries are read. Raises OSError where it can't be read; ValueError for other objects in it (a whole
+    module: save its `state_dict()`), and when it is damaged, cut short or something else.
+    """
+    data = Path(path).read_bytes()
+    try:
+        value, bytes_of = _archived(data) if data.startswith(b"PK") else _in_a_row(data)
+        return _Values(bytes_of).value(value)
+    except (pickle.UnpicklingError, zipfile.BadZipFile, RecursionError, MemoryError) as error:
+        raise ValueError(f"{os.fspath(path)} can't be read as a file of tensors: {error}{at_user()}") from error
+    except (
+        ArithmeticError,
+        AttributeError,
+        EOFError,
+        LookupError,
+        TypeError,
+        ValueError,
+        NotImplementedError,
+    ) as error:
+        raise ValueError(
+            f"{os.fspath(path)} is no file of PyTorch's, or is damaged or cut short: {error}{at_user()}"
+        ) from error
+
+
+def _archived(data: bytes) -> tuple[Any, Callable[[Storage], bytes]]:
+    archive = zipfile.ZipFile(io.BytesIO(data))
+    names = [name for name in archive.namelist() if name.endswith("/data.pkl")]
+    if len(names) != 1:
+        raise ValueError("the archive holds no data.pkl, or several")
+    root = names[0].removesuffix("data.pkl")
+    if f"{root}byteorder" in archive.namelist() and archive.read(f"{root}byteorder") != b"little":
+        raise ValueError("its numbers lie with the highest byte first")
+    if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
+        raise ValueError("the archive is compressed")
+    return _Reader(io.BytesIO(archive.read(names[0]))).load(), lambda storage: archive.read(f"{root}data/{storage.key}")
+
+
+def _in_a_row(data: bytes) -> tuple[Any, Callable[[Storage], bytes]]:
+    file = io.BytesIO(data)
+    if _Reader(file).load() != MAGIC or _Reader(file).load() != PROTOCOL:
+        raise ValueError("it doesn't begin as PyTorch's files do")
+    _Reader(file).load()  # sizes of the machine that wrote it
+    reader = _Reader(file)
+    value = reader.load()
+    places = {}
+    for key in _Reader(file).load():
+        count = int.from_bytes(file.read(8), "little") * reader.widths[key]
+        if count > len(data):
+            raise ValueError("a storage ends behind the file")
+        places[key] = file.read(count)
+    return value, lambda storage: places[storage.key]
+
+
+class _Values:
+    """What a pickle held, with its tensors read; each object once, however often it is referred to."""
+
+    def __init__(self, bytes_of: Callable[[Storage], bytes]) -> None:
+        self.bytes_of = bytes_of
+        self.storages: dict[str, np.ndarray[Any, Any]] = {}
+        self.done: dict[int, Any] = {}
+
+    def value(self, held: Any) -> Any:
+        """The value. Raises ValueError for what is neither a container nor plain."""
+        if id(held) not in self.done:
+            self.done[id(held)] = self._made(held)
+        return self.done[id(held)]
+
+    def _made(self, held: Any) -> Any:
+        if isinstance(held, Stored):
+            return self._tensor(held)
+        if isinstance(held, Storage | _Call | type):
+            raise ValueError(f"it holds a {type(held).__name__}")
+        if isinstance(held, dict):
+            return {key: self.value(item) for key, item in held.items()}
+        if isinstance(held, list | tuple | set):
+            return type(held)([self.value(item) for item in held])
+        return held
+
+    def _tensor(self, stored: Stored) -> Tensor:
+        storage, offset, shape, strides, trained = stored
+        whole = self._storage(storage)
+        if len(shape) != len(strides) or min((offset, *shape, *strides), default=0) < 0:
+            raise ValueError("a tensor with negative sizes")
+        last = offset + sum([(n - 1) * s for n, s in zip(shape, strides, strict=True)])
+        if 0 in shape:
+            array = np.zeros(shape, whole.dtype)
+        elif last >= len(whole) or math.prod(shape) * whole.itemsize > max(LARGEST, whole.nbytes):
+            raise ValueError(f"a tensor of shape {shape} reaches behind its storage")
+        else:
+            steps = tuple([s * whole.itemsize for s in strides])
+            array = np.array(np.lib.stride_tricks.as_strided(whole[offset:], shape, steps))
+        return variable(array) if trained and array.dtype.kind in "fc" else asarray(array)
+
+    def _storage(self, storage: Storage) -> np.ndarray[Any, Any]:
+        if storage.key not in self.storages:
+            kind = storage.kind
+            numbers = np.frombuffer(
+                self.bytes_of(storage), np.dtype("u2" if kind == "bf16" else kind).newbyteorder("<")
+            )
+            numbers = numbers.astype(numbers.dtype.newbyteorder("="), copy=False)
+            self.storages[storage.key] = widened(numbers, bfloat16=kind == "bf16")
+        return self.storages[storage.key]

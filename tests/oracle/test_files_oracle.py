@@ -1,0 +1,68 @@
+"""Files that PyTorch wrote, read without it; states of networks both ways."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.oracle
+
+
+@pytest.mark.parametrize("zipped", (True, False))
+def test_what_pytorch_saved(zipped, tmp_path):
+    base = torch.arange(24, dtype=torch.float64).reshape(4, 6)
+    dtypes = ["float16", "bfloat16", "int8", "uint8", "int16", "int32", "int64", "bool", "complex64", "complex128"]
+    value = {
+        "base": base,
+        "view": base[1::2, 2:5].mT,
+        "expanded": base[0, :1].expand(5),
+        "empty": base[:0],
+        "scalar": torch.tensor(3.0),
+        "parameter": torch.nn.Parameter(torch.ones(2)),
+        "kinds": [torch.tensor([0, 1, 3]).to(getattr(torch, name)) for name in dtypes],
+        "plain": (1, 2.5, "text", None, True, torch.Size([2, 3])),
+    }
+    torch.save(value, tmp_path / "a.pt", _use_new_zipfile_serialization=zipped)
+    found = ad.load(tmp_path / "a.pt")
+    assert list(found) == list(value)
+    for key in ("base", "view", "expanded", "empty", "scalar"):
+        np.testing.assert_array_equal(found[key].numpy(), value[key].numpy())
+    assert found["parameter"].requires_grad
+    for ours, theirs in zip(found["kinds"], value["kinds"], strict=True):
+        expected = theirs.float() if theirs.dtype in (torch.bfloat16, torch.float16) else theirs
+        np.testing.assert_array_equal(ours.numpy(), expected.numpy())
+        assert ours.numpy().dtype == expected.numpy().dtype
+    assert found["plain"] == value["plain"]
+
+
+@pytest.mark.parametrize("zipped", (True, False))
+def test_states_of_networks_and_optimizers(zipped, tmp_path):
+    theirs = torch.nn.Sequential(
+        torch.nn.Conv2d(1, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(64, 3)
+    )
+    optimizer = torch.optim.Adam(theirs.parameters())
+    x = np.random.default_rng(0).normal(size=(2, 1, 6, 6)).astype("f4")
+    theirs(torch.tensor(x)).sum().backward()
+    optimizer.step()
+    state = {"model": theirs.state_dict(), "optimizer": optimizer.state_dict(), "epoch": 3}
+    torch.save(state, tmp_path / "a.pt", _use_new_zipfile_serialization=zipped)
+    found = ad.load(tmp_path / "a.pt")
+    ours = ad.nn.Sequential(
+        ad.nn.Conv2d(1, 4, 3), ad.nn.BatchNorm2d(4), ad.nn.ReLU(), ad.nn.Flatten(), ad.nn.Linear(64, 3)
+    )
+    ours.load_state_dict(found["model"])
+    ad.optim.Adam(ours.parameters()).load_state_dict(found["optimizer"])
+    expected = theirs.eval()(torch.tensor(x)).detach().numpy()
+    np.testing.assert_allclose(ours.eval()(ad.tensor(x)).numpy(), expected, 1e-5, 1e-6)
+    assert found["epoch"] == 3
+    again = {name: torch.from_dlpack(tensor) for name, tensor in ours.state_dict().items()}
+    theirs.load_state_dict(again)
+
+
+def test_a_whole_module_is_refused(tmp_path):
+    torch.save(torch.nn.Linear(2, 2), tmp_path / "a.pt")
+    with pytest.raises(ValueError, match=r"holds an object of torch\.nn\.modules\.linear\.Linear"):
+        ad.load(tmp_path / "a.pt")
