@@ -53,14 +53,14 @@ def key_of(c: Canonical) -> Any:
     return (tuple(c.entries), tuple(c.edges), c.roots, tiers.deterministic)
 
 
-def plan_of(c: Canonical, wanted: Sequence[int], keep: bool, key: Any) -> Plan:
+def plan_of(c: Canonical, wanted: Sequence[int], keep: bool, key: Any, noted: bool = False) -> Plan:
     """The plan for the wanted nodes of a graph, remembered or built. It isn't remembered if something was evaluated
-    meanwhile: see `undisturbed`."""
+    meanwhile: see `undisturbed`. If `noted`, it knows the lines and names of the graph that it was built for first."""
     known = _cache.get(key)
     computed = (tuple(wanted), keep)
     plan = None if known is None else known.plans.get(computed)
     if plan is None:
-        plan = without_collector(build, c, wanted, keep)
+        plan = without_collector(build, c, wanted, keep, noted)
         if c.is_latest:
             _cache.put(key, computed, plan)
     return plan
@@ -89,7 +89,7 @@ def planned(kind: str, roots: Sequence[Node], given: Collection[Node]) -> tuple[
 
 def _planned(kind: str, roots: Sequence[Node], given: Collection[Node]) -> tuple[Canonical, Plan]:
     c = canonicalize(roots, given=given)
-    return c, plan_of(c, list(dict.fromkeys([c.number[x] for x in roots])), False, (kind, key_of(c)))
+    return c, plan_of(c, list(dict.fromkeys([c.number[x] for x in roots])), False, (kind, key_of(c)), True)
 
 
 def prepared(plan: Plan, at_once: bool = False) -> Any:
@@ -188,6 +188,16 @@ def _numbered(nodes: list[Node], remember: bool) -> tuple[Canonical, Work] | Non
         if cut:
             c = canonicalize(roots + cut)
     return c, _prepare(c) if remember else _prepare_once(c, *_computed(c, reference_counts(c.order)))
+
+
+def described(nodes: Sequence[Node]) -> tuple[Canonical, Plan]:
+    """The pending graph of the nodes, and the plan by which evaluating them would compute it, made to be read."""
+    with _lock:
+        c = canonicalize(nodes)
+        cut = _cut_from(c) if WATCHED else []
+        if cut:
+            c = canonicalize([*nodes, *cut])
+        return c, build(c, *_computed(c, reference_counts(c.order)), True)
 
 
 def _computed(c: Canonical, counts: Sequence[int]) -> tuple[list[int], bool]:
