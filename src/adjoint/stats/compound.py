@@ -206,8 +206,8 @@ class Truncated(Distribution):
     """A distribution of numbers within [low, high]. Draws are its own icdf of uniform numbers, and differentiate.
 
     >>> import adjoint as ad
-    >>> ad.stats.Truncated(ad.stats.Normal(0.0, 1.0), low=0.0).mean
-    Tensor(0.7979)
+    >>> ad.stats.Truncated(ad.stats.Normal(0.0, 1.0), low=0.0).prob(ad.tensor([-1.0, 0.0]))
+    Tensor([0.    , 0.7979])
     """
 
     base: Distribution
