@@ -90,7 +90,7 @@ if TYPE_CHECKING:
     from adjoint.solvers.minima import minimize
     from adjoint.solvers.ode import odeint
     from adjoint.solvers.roots import fixed_point, root
-    from adjoint import cli, data, debug, fft, interop, linalg, nn, optim, plot, special, train
+    from adjoint import cli, data, debug, fft, interop, linalg, nn, optim, plot, special, stats, train
     from adjoint.debug import explain, explain_nan, gradient_flow
     from adjoint.interop import load, save
 
@@ -106,7 +106,7 @@ pi, e, inf, nan, newaxis = 3.141592653589793, 2.718281828459045, float("inf"), f
 
 # Subpackages and names that are imported when first used, so that `import adjoint` stays fast.
 _LAZY_MODULES = frozenset(
-    {"cli", "data", "debug", "fft", "interop", "linalg", "nn", "optim", "plot", "special", "train"}
+    {"cli", "data", "debug", "fft", "interop", "linalg", "nn", "optim", "plot", "special", "stats", "train"}
 )
 # The functions of `adjoint.arrays`, by the module that has them.
 _ARRAYS = {
@@ -204,9 +204,9 @@ __all__ = [
     "scatter", "scatter_add", "scatter_reduce", "searchsorted", "segment_max", "segment_mean", "segment_min",
     "segment_prod", "segment_sum", "select", "set_default_dtype", "set_deterministic", "set_num_threads",
     "show_pictures", "sigmoid", "sign", "signbit", "silu", "sin", "sinh", "softmax", "softplus", "sort", "special",
-    "split", "sqrt", "square", "squeeze", "stack", "std", "stop_gradient", "subtract", "sum", "swapaxes", "switch",
-    "take", "take_along_axis", "tan", "tanh", "tensor", "tensordot", "tile", "topk", "train", "trapezoid", "tree",
-    "tri", "tril", "triu", "trunc", "uint16", "uint32", "uint64", "uint8", "unfold", "unique_all", "unique_counts",
-    "unique_inverse", "unique_values", "unstack", "value_and_grad", "vander", "var", "variable", "vdot", "vecdot",
-    "vectorize", "vjp", "vmap", "vsplit", "vstack", "where", "while_loop", "zeros", "zeros_like",
+    "split", "sqrt", "square", "squeeze", "stack", "stats", "std", "stop_gradient", "subtract", "sum", "swapaxes",
+    "switch", "take", "take_along_axis", "tan", "tanh", "tensor", "tensordot", "tile", "topk", "train", "trapezoid",
+    "tree", "tri", "tril", "triu", "trunc", "uint16", "uint32", "uint64", "uint8", "unfold", "unique_all",
+    "unique_counts", "unique_inverse", "unique_values", "unstack", "value_and_grad", "vander", "var", "variable",
+    "vdot", "vecdot", "vectorize", "vjp", "vmap", "vsplit", "vstack", "where", "while_loop", "zeros", "zeros_like",
 ]  # fmt: skip

@@ -2,14 +2,18 @@
 
 `ad.random.normal(shape)` and its kin draw from a default generator, `ad.random.Generator(seed)` makes others. Bits come from
 Philox (see primitives.random). Draws are recorded like every operation, their key and counter fixed when they are recorded.
+
+Or a draw is given its key, `ad.random.normal(shape, key=k)`: then it depends on that alone, in every example of a batch and
+every step of a loop as well. `key(seed)` makes one, `split` makes new ones of one, which are used once each.
 """
 
 from __future__ import annotations
 
+import importlib
 import math
 import sys
 from collections.abc import Callable
-from typing import Any, Never
+from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
 
@@ -25,10 +29,45 @@ from adjoint.tensors.named import wrap
 from adjoint.tensors.tensor import Tensor
 from adjoint.unknown import Unknown
 
-__all__ = ["Generator", "bernoulli", "default_generator", "integers", "normal", "permutation", "seed", "uniform"]
+if TYPE_CHECKING:
+    from adjoint.stats.draws import (
+        beta,
+        binomial,
+        categorical,
+        cauchy,
+        choice,
+        dirichlet,
+        exponential,
+        gamma,
+        geometric,
+        gumbel,
+        laplace,
+        logistic,
+        multinomial,
+        multivariate_normal,
+        negative_binomial,
+        poisson,
+        student_t,
+        von_mises,
+        weibull,
+    )  # fmt: skip
+
+_DRAWS = (
+    "beta", "binomial", "categorical", "cauchy", "choice", "dirichlet", "exponential", "gamma", "geometric", "gumbel", "laplace",
+    "logistic", "multinomial", "multivariate_normal", "negative_binomial", "poisson", "student_t", "von_mises", "weibull",
+)  # fmt: skip
+
+__all__ = [
+    "Generator", "bernoulli", "beta", "binomial", "categorical", "cauchy", "choice", "default_generator", "dirichlet",
+    "exponential", "fold_in", "gamma", "geometric", "gumbel", "integers", "key", "laplace", "logistic", "multinomial",
+    "multivariate_normal", "negative_binomial", "normal", "permutation", "poisson", "seed", "split", "student_t", "uniform",
+    "von_mises", "weibull",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
+    if name in _DRAWS:
+        return getattr(importlib.import_module("adjoint.stats.draws"), name)
     raise attribute_error("adjoint.random", sys.modules[__name__], name)
 
 
@@ -107,9 +146,11 @@ class Generator(tracing.Drawn):
         return ops.multiply(cast(bits, dtype), 2.0**-24)
 
     def uniform(
-        self, shape: Any = (), low: Any = 0.0, high: Any = 1.0, *, dtype: Any = None, **others: Never
+        self, shape: Any = (), low: Any = 0.0, high: Any = 1.0, *, dtype: Any = None, key: Any = None, **others: Never
     ) -> Tensor:
         """Uniform numbers in [low, high), which may be tensors that broadcast to the shape."""
+        if key is not None:
+            return source(key).uniform(shape, low, high, dtype=dtype, **others)
         sizes, kind = _real("uniform", shape, dtype, others)
 
         def draw() -> Node:
@@ -121,8 +162,12 @@ class Generator(tracing.Drawn):
 
         return _drawn("uniform", draw)
 
-    def normal(self, shape: Any = (), mean: Any = 0.0, std: Any = 1.0, *, dtype: Any = None, **others: Never) -> Tensor:
+    def normal(
+        self, shape: Any = (), mean: Any = 0.0, std: Any = 1.0, *, dtype: Any = None, key: Any = None, **others: Never
+    ) -> Tensor:
         """Normal numbers, by the transform of G. Box and M. Muller (1958); mean and std may be tensors that broadcast."""
+        if key is not None:
+            return source(key).normal(shape, mean, std, dtype=dtype, **others)
         sizes, kind = _real("normal", shape, dtype, others)
 
         def draw() -> Node:
@@ -138,11 +183,15 @@ class Generator(tracing.Drawn):
 
         return _drawn("normal", draw)
 
-    def integers(self, low: Any, high: Any = None, shape: Any = (), *, dtype: Any = "int64", **others: Never) -> Tensor:
+    def integers(
+        self, low: Any, high: Any = None, shape: Any = (), *, dtype: Any = "int64", key: Any = None, **others: Never
+    ) -> Tensor:
         """Integers in [low, high), or in [0, low) without `high`. Raises ValueError for an empty range.
 
         The remainder of 64 bits: its bias is below (high - low) / 2**64.
         """
+        if key is not None:
+            return source(key).integers(low, high, shape, dtype=dtype, **others)
         if others:
             raise keyword_error("random.integers", others, at_user())
         if high is None:
@@ -163,8 +212,10 @@ class Generator(tracing.Drawn):
 
         return _drawn("integers", draw)
 
-    def bernoulli(self, p: Any = 0.5, shape: Any = None, *, dtype: Any = "bool") -> Tensor:
+    def bernoulli(self, p: Any = 0.5, shape: Any = None, *, dtype: Any = "bool", key: Any = None) -> Tensor:
         """True with probability p, which may be a tensor (whose shape is the default)."""
+        if key is not None:
+            return source(key).bernoulli(p, shape, dtype=dtype)
         if isinstance(p, (int, float)) and not 0 <= p <= 1:
             raise ValueError(f"bernoulli: p is a probability, got {p}{at_user()}")
         chance = as_node(p)
@@ -172,8 +223,10 @@ class Generator(tracing.Drawn):
         kind = chance.dtype if chance.dtype.kind == "f" else default_dtype()
         return _drawn("bernoulli", lambda: cast(ops.less(self._unit(sizes, kind), cast(chance, kind)), as_dtype(dtype)))
 
-    def permutation(self, x: Any) -> Tensor:
+    def permutation(self, x: Any, *, key: Any = None) -> Tensor:
         """0, ..., n-1 in random order for an int n; for a tensor, its slices along the first axis in random order."""
+        if key is not None:
+            return source(key).permutation(x)
         whole = isinstance(x, (int, np.integer))
         node = None if whole else as_node(x)
         n = int(x) if node is None else node.shape[0]
@@ -183,6 +236,86 @@ class Generator(tracing.Drawn):
             return order if node is None else ops.take(node, order, 0)
 
         return _drawn("permutation", draw)
+
+
+class _Stream(Generator):
+    """The draws of one explicit key, one after the other."""
+
+    def __init__(self, key: Node) -> None:
+        self.node, self.used = key, 0
+
+    def _bits(self, shape: Shape, dtype: Any) -> Node:
+        counter = self.used
+        self.used += -(-size_of(shape) * dtype.itemsize // 32)
+        return ops.random_bits_of_key(self.node, counter, shape, dtype)
+
+
+def source(key: Any) -> Generator:
+    """What draws: a generator that is given as the key, one of an explicit key, or the default one for None."""
+    if key is None or isinstance(key, Generator):
+        return default_generator if key is None else key
+    node = as_node(key)
+    if node.type is not array_type((), uint64):
+        raise TypeError(
+            f"random: a key is what ad.random.key(seed) or one row of ad.random.split(key) gives, not {a(key)} of shape "
+            f"{node.shape} and dtype {node.dtype.name}{at_user()}"
+        )
+    return _Stream(node)
+
+
+def key(seed: Any) -> Tensor:
+    """A key for draws, a uint64 tensor, from a seed: a non-negative int, or an integer tensor.
+
+    A key gives the same draws wherever it is used, so use each once; `split` makes others of it.
+
+    >>> import adjoint as ad
+    >>> k = ad.random.key(0)
+    >>> bool((ad.random.normal((3,), key=k) == ad.random.normal((3,), key=k)).all())
+    True
+    """
+    if isinstance(seed, (int, np.integer)):
+        if seed < 0:
+            raise ValueError(f"key: expected a non-negative seed, got {seed}{at_user()}")
+        return wrap(_number(np.random.SeedSequence(int(seed)).generate_state(1, np.uint64)[0]))
+    node = as_node(seed)
+    if node.shape != () or node.dtype.kind not in "iu":
+        raise TypeError(f"key: a seed is one integer, not {a(seed)}{at_user()}")
+    return fold_in(key(0), wrap(node))
+
+
+LANE = 1 << 62  # where a key's bits for other keys begin; its draws are below
+
+
+def split(key: Any, number: int = 2) -> Tensor:
+    """New keys (number,), made of one that isn't to be used any more.
+
+    >>> import adjoint as ad
+    >>> first, second = ad.random.split(ad.random.key(0))
+    >>> ad.random.normal((2,), key=first).shape
+    (2,)
+    """
+    stream = source(key)
+    if not isinstance(stream, _Stream):
+        raise TypeError(f"split: expected a key, got {a(key)}{at_user()}")
+    return _drawn("split", lambda: ops.random_bits_of_key(stream.node, LANE, (int(number),), uint64))
+
+
+def fold_in(key: Any, number: Any) -> Tensor:
+    """A new key made of a key and an integer, such as the number of a step.
+
+    >>> import adjoint as ad
+    >>> k = ad.random.fold_in(ad.random.key(0), 7)
+    """
+    stream = source(key)
+    if not isinstance(stream, _Stream):
+        raise TypeError(f"fold_in: expected a key, got {a(key)}{at_user()}")
+
+    def mixed() -> Node:
+        (folded,) = [ops.random_bits_of_key(cast(as_node(number), uint64), 2 * LANE, (1,), uint64)]
+        both = ops.bitwise_xor(ops.reshape(folded, ()), stream.node)
+        return ops.reshape(ops.random_bits_of_key(both, 3 * LANE, (1,), uint64), ())
+
+    return _drawn("fold_in", mixed)
 
 
 def _number(value: Any) -> Node:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.graph import Node, Primitive, array_type, record
-from adjoint.primitives.core import register
+from adjoint.primitives.core import data, register
 from adjoint.shapes import Shape
 
 # What is drawn while a function is traced for each example of a batch, or each step of a loop, depends on these placeholders,
@@ -87,3 +87,47 @@ def random_bits(key: Node, counter: Node, shape: Shape, dtype: Any) -> Node:
     """Uniform bits as uint32 or uint64, from a 0-d uint64 key and counter; inside vmap and loops, others for each example
     and step."""
     return record(RANDOM_BITS, (key, counter, *EXAMPLES.get()), (shape, dtype.name), array_type(shape, dtype))
+
+
+@register
+def random_bits_of_key(key: Node, counter: int, shape: Shape, dtype: Any) -> Node:
+    """Uniform bits of an explicit key, a 0-d uint64: the same in every example and step that has the same key."""
+    return record(RANDOM_BITS, (key, data(np.array(counter, np.uint64))), (shape, dtype.name), array_type(shape, dtype))
+
+
+# Draws by rejection: NumPy's, from a bit generator of their own -----------------------------------------------------------
+
+
+def _variates_kernel(attributes: tuple[str, Shape, int], type: Any) -> Any:
+    name, shape, lead = attributes
+    dtype = type.dtype.dtype
+
+    def kernel(seed: Any, *parameters: Any) -> Any:
+        result = np.empty(type.shape, dtype)
+        for index in np.ndindex(type.shape[:lead]):
+            high, low = seed[index].tolist()
+            generator = np.random.Generator(np.random.Philox(key=(high << 64) + low))
+            result[index] = getattr(generator, name)(*[x[index] for x in parameters], size=shape)
+        return result
+
+    return kernel
+
+
+VARIATES = Primitive("random_variates", _variates_kernel)
+
+
+def _batched_variates(b: Any, node: Node, xs: list[Node], mapped: list[bool]) -> Node:
+    name, shape, lead = node.attributes
+    result: Node = b.record(node, b.all_mapped(xs, mapped), (name, shape, lead + 1))
+    return result
+
+
+VARIATES.batch = _batched_variates
+
+
+@register
+def random_variates(seed: Node, parameters: list[Node], name: str, shape: Shape, dtype: Any) -> Node:
+    """Draws of `numpy.random.Generator`'s method of that name, without derivative: seed holds two uint64, the parameters have
+    the axes of the shape (where the method draws vectors, one more)."""
+    drawn = shape if name != "multinomial" else (*shape, parameters[1].shape[-1])
+    return record(VARIATES, (seed, *parameters), (name, shape, 0), array_type(drawn, dtype))

@@ -109,8 +109,8 @@ def odeint(
     >>> decay = lambda rate: ad.odeint(lambda y, t: -rate * y, 1.0, ad.tensor([0.0, 1.0, 2.0]))
     >>> decay(1.0)
     Tensor([1.    , 0.3679, 0.1353])
-    >>> ad.jacobian(decay)(1.0)
-    Tensor([-0.    , -0.3679, -0.2707])
+    >>> ad.jacobian(decay)(1.0)[1:]
+    Tensor([-0.3679, -0.2707])
     """
     if method not in ("rk4", *METHODS):
         raise ValueError(f"odeint: method is one of 'rk4', {', '.join(map(repr, METHODS))}, got {method!r}{at_user()}")

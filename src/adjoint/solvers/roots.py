@@ -125,7 +125,7 @@ def fixed_point(
     >>> ad.fixed_point(ad.cos, 1.0).x
     Tensor(0.7391)
     >>> ad.grad(lambda a: ad.fixed_point(lambda x: ad.cos(a * x), 1.0).x)(1.0)
-    Tensor(-0.2974)
+    Tensor(-0.2975)
     """
     start, unravel = unknowns("fixed_point", x0)
 

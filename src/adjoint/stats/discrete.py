@@ -1,0 +1,399 @@
+"""Distributions of counts, as in N. Johnson, A. Kemp and S. Kotz, "Univariate Discrete Distributions" (2005); parameters have
+PyTorch's names."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+import adjoint.tensors.functions as f
+from adjoint import special
+from adjoint.shapes import as_shape
+from adjoint.random import source
+from adjoint.stats import draws
+from adjoint.stats.base import Distribution, checked, inside
+from adjoint.tensors.conversion import a as described
+from adjoint.tensors.located import at_user
+from adjoint.tensors.tensor import Tensor
+
+__all__ = ["Bernoulli", "Binomial", "Categorical", "Geometric", "Multinomial", "NegativeBinomial", "Poisson"]
+
+COUNTS = (0.0, math.inf)
+
+
+def _is_count(x: Tensor) -> Tensor:
+    return (x >= 0) & (x == f.floor(x))
+
+
+class _Counts(Distribution):
+    discrete = True
+    reparameterised = False
+    support: Any = COUNTS
+
+
+class _ByProbability(_Counts):
+    """With `probs` or `logits`: the other one is worked out."""
+
+    logits: Tensor
+
+    def _choose(self, probs: Any, logits: Any, **others: Any) -> None:
+        name = type(self).__name__
+        if (probs is None) == (logits is None):
+            raise ValueError(f"{name}: give either probs or logits{at_user()}")
+        given = logits if probs is None else probs
+        *tensors, value = draws.floating(*others.values(), given)
+        for key, tensor in zip(others, tensors, strict=True):
+            setattr(self, key, checked(name, tensor, key, "nonnegative"))
+        if probs is not None:
+            value = special.logit(checked(name, value, "probs", "probability"))
+        self.logits = value
+
+    @property
+    def probs(self) -> Tensor:
+        """The probability of a success."""
+        return f.sigmoid(self.logits)
+
+    @property
+    def _log_p(self) -> Tensor:
+        return special.log_expit(self.logits)
+
+    @property
+    def _log_q(self) -> Tensor:
+        return special.log_expit(-self.logits)
+
+
+def _times_log(n: Tensor, log: Tensor) -> Tensor:
+    """n·log, 0 for n = 0 even where the logarithm is -inf."""
+    return f.where(n == 0, 0.0, n * f.where(n == 0, 0.0, log))
+
+
+class Bernoulli(_ByProbability):
+    """1 with probability `probs` (or the sigmoid of `logits`), else 0.
+
+    >>> import adjoint as ad
+    >>> ad.stats.Bernoulli(0.25).log_prob(ad.tensor([0, 1]))
+    Tensor([-0.2877, -1.3863])
+    """
+
+    names = ("logits",)
+    support: Any = (0.0, 1.0)
+
+    def __init__(self, probs: Any = None, logits: Any = None) -> None:
+        self._choose(probs, logits)
+
+    def log_prob(self, x: Any) -> Tensor:
+        x = self._value(x)
+        return inside((x == 0) | (x == 1), _times_log(x, self._log_p) + _times_log(1 - x, self._log_q))
+
+    def cdf(self, x: Any) -> Tensor:
+        x = self._value(x)
+        return f.where(x < 0, 0.0, f.where(x < 1, f.sigmoid(-self.logits), 1.0))
+
+    def entropy(self) -> Tensor:
+        p = self.probs
+        return -_times_log(p, self._log_p) - _times_log(1 - p, self._log_q)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.probs
+
+    @property
+    def variance(self) -> Tensor:
+        return self.probs * f.sigmoid(-self.logits)
+
+    def _draw(self, shape: tuple[int, ...], key: Any) -> Tensor:
+        return (source(key).uniform(shape, dtype=self.dtype) < self.probs).astype("int64")
+
+
+class Binomial(_ByProbability):
+    """The number of successes among `total_count` attempts, each of probability `probs`.
+
+    >>> import adjoint as ad
+    >>> ad.stats.Binomial(4, 0.5).prob(2)
+    Tensor(0.375)
+    """
+
+    names = ("total_count", "logits")
+    total_count: Tensor
+
+    def __init__(self, total_count: Any, probs: Any = None, logits: Any = None) -> None:
+        self._choose(probs, logits, total_count=total_count)
+
+    def log_prob(self, x: Any) -> Tensor:
+        x, n = self._value(x), self.total_count
+        good = _is_count(x) & (x <= n)
+        k = f.where(good, x, 0.0)
+        ways = special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
+        return inside(good, ways + _times_log(k, self._log_p) + _times_log(n - k, self._log_q))
+
+    def cdf(self, x: Any) -> Tensor:
+        k, n = f.floor(self._value(x)), self.total_count
+        good = (k >= 0) & (k < n)
+        safe = f.where(good, k, 0.0)
+        value = special.betainc(f.maximum(n - safe, 1.0), safe + 1, f.sigmoid(-self.logits))
+        return f.where(k < 0, 0.0, f.where(k >= n, 1.0, value))
+
+    def entropy(self) -> Tensor:
+        """By the sum over all counts; TypeError under `jit`, where these aren't known."""
+        known = self.total_count.node.value
+        if known is None:
+            raise TypeError(f"Binomial: the entropy is a sum over all counts, and total_count isn't known{at_user()}")
+        return _summed_entropy(self, int(np.max(np.asarray(known), initial=0)) + 1)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.total_count * self.probs
+
+    @property
+    def variance(self) -> Tensor:
+        return self.total_count * self.probs * f.sigmoid(-self.logits)
+
+    def _draw(self, shape: tuple[int, ...], key: Any) -> Tensor:
+        return draws.binomial(self.total_count, self.probs, shape, key=key)
+
+
+def _summed_entropy(d: Distribution, terms: int) -> Tensor:
+    counts = f.reshape(f.arange(terms, dtype=d.dtype), (terms, *(1,) * len(d.batch_shape)))
+    logs = d.log_prob(counts)
+    possible = logs > -math.inf
+    return -f.where(possible, f.exp(logs) * f.where(possible, logs, 0.0), 0.0).sum(axis=0)
+
+
+class Poisson(_Counts):
+    """The Poisson distribution of a rate.
+
+    >>> import adjoint as ad
+    >>> ad.stats.Poisson(3.0).cdf(2)
+    Tensor(0.4232)
+    """
+
+    names = ("rate",)
+    rate: Tensor
+
+    def __init__(self, rate: Any) -> None:
+        self._set("nonnegative", rate=rate)
+
+    def log_prob(self, x: Any) -> Tensor:
+        x = self._value(x)
+        good = _is_count(x)
+        k = f.where(good, x, 0.0)
+        return inside(good, special.xlogy(k, self.rate) - self.rate - special.gammaln(k + 1))
+
+    def cdf(self, x: Any) -> Tensor:
+        k = f.floor(self._value(x))
+        return f.where(k < 0, 0.0, special.gammaincc(f.maximum(k, 0.0) + 1, self.rate))
+
+    def entropy(self) -> Tensor:
+        """By the sum of 150 terms up to a rate of 50, by the asymptotic series above."""
+        r = f.maximum(self.rate, 50.0)
+        series = 0.5 * f.log(2 * math.pi * math.e * r) - 1 / (12 * r) - 1 / (24 * r**2) - 19 / (360 * r**3)
+        return f.where(self.rate < 50, _summed_entropy(Poisson(f.minimum(self.rate, 50.0)), 150), series)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.rate
+
+    @property
+    def variance(self) -> Tensor:
+        return self.rate
+
+    def _draw(self, shape: tuple[int, ...], key: Any) -> Tensor:
+        return draws.poisson(self.rate, shape, key=key)
+
+
+class Geometric(_ByProbability):
+    """The number of failures before the first success, from 0 on.
+
+    >>> import adjoint as ad
+    >>> ad.stats.Geometric(0.25).mean
+    Tensor(3.)
+    """
+
+    names = ("logits",)
+
+    def __init__(self, probs: Any = None, logits: Any = None) -> None:
+        self._choose(probs, logits)
+
+    def log_prob(self, x: Any) -> Tensor:
+        x = self._value(x)
+        good = _is_count(x)
+        return inside(good, _times_log(f.where(good, x, 0.0), self._log_q) + self._log_p)
+
+    def cdf(self, x: Any) -> Tensor:
+        k = f.floor(self._value(x))
+        return f.where(k < 0, 0.0, -f.expm1((f.maximum(k, 0.0) + 1) * self._log_q))
+
+    def entropy(self) -> Tensor:
+        p = self.probs
+        return -(_times_log(1 - p, self._log_q) + _times_log(p, self._log_p)) / p
+
+    @property
+    def mean(self) -> Tensor:
+        return f.exp(-self.logits)
+
+    @property
+    def variance(self) -> Tensor:
+        return f.exp(-self.logits) / self.probs
+
+    def _draw(self, shape: tuple[int, ...], key: Any) -> Tensor:
+        return draws.geometric(self.probs, shape, key=key)
+
+
+class NegativeBinomial(_ByProbability):
+    """The number of successes, each of probability `probs`, before `total_count` failures (which need not be an integer).
+
+    >>> import adjoint as ad
+    >>> ad.stats.NegativeBinomial(3.0, 0.5).mean
+    Tensor(3.)
+    """
+
+    names = ("total_count", "logits")
+    total_count: Tensor
+
+    def __init__(self, total_count: Any, probs: Any = None, logits: Any = None) -> None:
+        self._choose(probs, logits, total_count=total_count)
+
+    def log_prob(self, x: Any) -> Tensor:
+        x, r = self._value(x), self.total_count
+        good = _is_count(x)
+        k = f.where(good, x, 0.0)
+        ways = special.gammaln(r + k) - special.gammaln(k + 1) - special.gammaln(r)
+        return inside(good, ways + r * self._log_q + _times_log(k, self._log_p))
+
+    def cdf(self, x: Any) -> Tensor:
+        k = f.floor(self._value(x))
+        return f.where(k < 0, 0.0, special.betainc(self.total_count, f.maximum(k, 0.0) + 1, f.sigmoid(-self.logits)))
+
+    @property
+    def mean(self) -> Tensor:
+        return self.total_count * f.exp(self.logits)
+
+    @property
+    def variance(self) -> Tensor:
+        return self.mean / f.sigmoid(-self.logits)
+
+    def _draw(self, shape: tuple[int, ...], key: Any) -> Tensor:
+        return draws.negative_binomial(self.total_count, self.probs, shape, key=key)
+
+
+# Classes --------------------------------------------------------------------------------------------------------------
+
+
+class _OfClasses(_Counts):
+    logits: Tensor
+
+    def _classes(self, probs: Any, logits: Any) -> None:
+        name = type(self).__name__
+        if (probs is None) == (logits is None):
+            raise ValueError(f"{name}: give either probs or logits{at_user()}")
+        (value,) = draws.floating(logits if probs is None else probs)
+        if value.ndim == 0:
+            raise ValueError(
+                f"{name}: the last axis is that of the classes; got {described(value)} without axes{at_user()}"
+            )
+        if probs is not None:
+            checked(name, value, "probs", "nonnegative")
+            value = f.log(value / value.sum(axis=-1, keepdims=True))
+        self.logits = f.log_softmax(value, axis=-1)
+
+    @property
+    def batch_shape(self) -> tuple[int, ...]:
+        return tuple(self.logits.shape[:-1])
+
+    @property
+    def probs(self) -> Tensor:
+        """The probabilities of the classes."""
+        return f.exp(self.logits)
+
+
+class Categorical(_OfClasses):
+    """A class 0, 1, ..., by probabilities or logits along the last axis; they are normalised.
+
+    >>> import adjoint as ad
+    >>> ad.stats.Categorical([1.0, 3.0]).log_prob(1)
+    Tensor(-0.2877)
+    """
+
+    names = ("logits",)
+
+    def __init__(self, probs: Any = None, logits: Any = None) -> None:
+        self._classes(probs, logits)
+
+    def log_prob(self, x: Any) -> Tensor:
+        x = self._value(x)
+        n = self.logits.shape[-1]
+        good = _is_count(x) & (x < n)
+        index = f.where(good, x, 0.0).astype("int64")
+        shape = np.broadcast_shapes(index.shape, self.batch_shape)
+        logits = f.broadcast_to(self.logits, (*shape, n))
+        found = f.take_along_axis(logits, f.broadcast_to(index, shape)[..., None], axis=-1)[..., 0]
+        return inside(good, found)
+
+    def cdf(self, x: Any) -> Tensor:
+        x = self._value(x)
+        reached = f.arange(self.logits.shape[-1], dtype=self.dtype) <= x[..., None]
+        return f.where(reached, self.probs, 0.0).sum(axis=-1)
+
+    def entropy(self) -> Tensor:
+        return -_times_log(self.probs, self.logits).sum(axis=-1)
+
+    @property
+    def mean(self) -> Tensor:
+        return (self.probs * f.arange(self.logits.shape[-1], dtype=self.dtype)).sum(axis=-1)
+
+    @property
+    def variance(self) -> Tensor:
+        classes = f.arange(self.logits.shape[-1], dtype=self.dtype)
+        return (self.probs * (classes - self.mean[..., None]) ** 2).sum(axis=-1)
+
+    def _draw(self, shape: tuple[int, ...], key: Any) -> Tensor:
+        return draws.categorical(self.logits, shape[: len(shape) - len(self.batch_shape)], key=key)
+
+
+class Multinomial(_OfClasses):
+    """How often each class comes in `total_count` draws: values have the classes along their last axis.
+
+    >>> import adjoint as ad
+    >>> ad.stats.Multinomial(2, [0.5, 0.5]).prob([1, 1])
+    Tensor(0.5)
+    """
+
+    names = ("total_count", "logits")
+    event_dims = 1
+    total_count: Tensor
+
+    def __init__(self, total_count: Any, probs: Any = None, logits: Any = None) -> None:
+        self._classes(probs, logits)
+        self.total_count = f.asarray(total_count).astype(self.logits.dtype)
+
+    @property
+    def batch_shape(self) -> tuple[int, ...]:
+        return tuple(np.broadcast_shapes(self.total_count.shape, self.logits.shape[:-1]))
+
+    @property
+    def event_shape(self) -> tuple[int, ...]:
+        return (self.logits.shape[-1],)
+
+    def log_prob(self, x: Any) -> Tensor:
+        x = self._value(x)
+        good = _is_count(x).all(axis=-1) & (x.sum(axis=-1) == self.total_count)
+        k = f.where(good[..., None], x, 0.0)
+        ways = special.gammaln(self.total_count + 1) - special.gammaln(k + 1).sum(axis=-1)
+        return inside(good, ways + _times_log(k, self.logits).sum(axis=-1))
+
+    @property
+    def mean(self) -> Tensor:
+        return self.total_count[..., None] * self.probs
+
+    @property
+    def variance(self) -> Tensor:
+        return self.total_count[..., None] * self.probs * (1 - self.probs)
+
+    def icdf(self, p: Any) -> Tensor:
+        raise self._missing("icdf")
+
+    def _draw(self, shape: tuple[int, ...], key: Any) -> Tensor:
+        front = shape[: len(shape) - len(self.logits.shape)]
+        return draws.multinomial(self.total_count, self.probs, as_shape(front, "sample"), key=key)

@@ -1,0 +1,344 @@
+"""Distributions against scipy.stats: densities, distribution functions and their inverses, entropies, moments of draws, and
+derivatives of all of them against central differences."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import adjoint as ad
+from support import double, equal
+
+S = ad.stats
+CONTINUOUS = [
+    (S.Normal, (0.5, 2.0), stats.norm(0.5, 2.0)),
+    (S.LogNormal, (0.2, 0.7), stats.lognorm(0.7, scale=np.exp(0.2))),
+    (S.HalfNormal, (1.5,), stats.halfnorm(scale=1.5)),
+    (S.Laplace, (0.5, 2.0), stats.laplace(0.5, 2.0)),
+    (S.Logistic, (0.5, 2.0), stats.logistic(0.5, 2.0)),
+    (S.Cauchy, (0.5, 2.0), stats.cauchy(0.5, 2.0)),
+    (S.Gumbel, (0.5, 2.0), stats.gumbel_r(0.5, 2.0)),
+    (S.StudentT, (5.0, 0.5, 2.0), stats.t(5.0, 0.5, 2.0)),
+    (S.Gamma, (0.6, 2.0), stats.gamma(0.6, scale=0.5)),
+    (S.Gamma, (30.0, 2.0), stats.gamma(30.0, scale=0.5)),
+    (S.InverseGamma, (6.0, 2.0), stats.invgamma(6.0, scale=2.0)),
+    (S.Exponential, (2.0,), stats.expon(scale=0.5)),
+    (S.Beta, (2.0, 3.5), stats.beta(2.0, 3.5)),
+    (S.Weibull, (2.0, 1.5), stats.weibull_min(1.5, scale=2.0)),
+    (S.Uniform, (-1.0, 3.0), stats.uniform(-1.0, 4.0)),
+    (S.VonMises, (0.0, 2.0), stats.vonmises(2.0)),
+]
+DISCRETE = [
+    (S.Bernoulli, (0.3,), stats.bernoulli(0.3)),
+    (S.Binomial, (7, 0.3), stats.binom(7, 0.3)),
+    (S.Poisson, (3.5,), stats.poisson(3.5)),
+    (S.Geometric, (0.3,), stats.geom(0.3, loc=-1)),
+    (S.NegativeBinomial, (2.5, 0.4), stats.nbinom(2.5, 0.6)),
+]
+RANKS = np.array([0.001, 0.1, 0.4, 0.7, 0.99])
+
+
+@pytest.fixture(autouse=True)
+def in_double_precision():
+    ad.set_default_dtype("float64")
+    yield
+    ad.set_default_dtype("float32")
+
+
+def named(rows):
+    return pytest.mark.parametrize(("kind", "given", "theirs"), rows, ids=[f"{r[0].__name__}{r[1]}" for r in rows])
+
+
+@named(CONTINUOUS)
+def test_values_of_real_numbers(kind, given, theirs):
+    ours = kind(*given)
+    x = theirs.ppf(RANKS)
+    outside = np.array([-50.0, 0.0, 1e3])
+    equal(ours.log_prob(x), theirs.logpdf(x), 1e-9)
+    equal(ours.cdf(x), RANKS, 1e-9)
+    np.testing.assert_allclose(ours.icdf(RANKS).numpy(), x, 1e-9)
+    if kind is not S.VonMises:
+        equal(ours.log_prob(outside), theirs.logpdf(outside), 1e-9)
+        np.testing.assert_allclose(ours.cdf(outside).numpy(), theirs.cdf(outside), 1e-9, 1e-15)
+        equal(ours.mean, theirs.mean(), 1e-9)
+        equal(ours.variance, theirs.var(), 1e-9)
+    equal(ours.entropy(), theirs.entropy(), 1e-7)
+    assert np.isnan(ours.icdf([-0.1, 1.1]).numpy()).all()
+
+
+@named(DISCRETE)
+def test_values_of_counts(kind, given, theirs):
+    ours = kind(*given)
+    counts = np.arange(-1, 9)
+    equal(ours.log_prob(counts), theirs.logpmf(counts), 1e-9)
+    assert ours.log_prob(0.5).item() == -np.inf
+    equal(ours.cdf(counts + 0.5), theirs.cdf(counts), 1e-9)
+    equal(ours.icdf(RANKS), theirs.ppf(RANKS))
+    equal(ours.mean, theirs.mean(), 1e-9)
+    equal(ours.variance, theirs.var(), 1e-9)
+    if kind is not S.NegativeBinomial:
+        equal(ours.entropy(), theirs.entropy(), 1e-7)
+    with pytest.raises(TypeError, match="no derivative"):
+        ours.rsample()
+
+
+@named(CONTINUOUS + DISCRETE)
+def test_draws_have_the_distribution(kind, given, theirs):
+    ours = kind(*given)
+    draws = ours.sample((4000,), key=ad.random.key(1)).numpy()
+    assert draws.shape == (4000,)
+    if ours.discrete:
+        seen = np.bincount(draws.astype(int), minlength=40)[:40] / 4000
+        np.testing.assert_allclose(seen, theirs.pmf(np.arange(40)), 0, 0.03)
+    else:
+        assert stats.kstest(draws, theirs.cdf).pvalue > 1e-3
+
+
+SMOOTH = [row for row in CONTINUOUS if row[0] not in (S.Beta, S.StudentT)]
+
+
+@named(CONTINUOUS)
+def test_draws_move_with_the_parameters_at_their_rank(kind, given, theirs):
+    """F(z(θ); θ) stays what it is: dz/dθ = -(∂F/∂θ)/p(z). Beta and t draws are made of several, and their mean moves right."""
+    key, step = ad.random.key(3), 1e-4
+    draw = lambda *p: kind(*p).rsample((6,), key=key)  # noqa: E731
+    found = ad.jacobian(draw, argnums=tuple(range(len(given))))(*map(double, given))
+    z = draw(*given)
+    for i, slope in enumerate(found):
+        if kind is S.VonMises and i == 0:  # turned as a whole
+            equal(slope, np.ones(6))
+            continue
+        up, down = [[*given] for _ in range(2)]
+        up[i] += step
+        down[i] -= step
+        if kind in (S.Beta, S.StudentT):
+            mean = lambda p: kind(*given[:i], p, *given[i + 1 :]).rsample((20000,), key=key)  # noqa: B023, E731
+            moved = ad.grad(lambda p: (mean(p) ** 2).mean())(given[i])  # noqa: B023
+            exact = [kind(*p).variance + kind(*p).mean ** 2 for p in (up, down)]
+            np.testing.assert_allclose(moved.item(), (exact[0] - exact[1]).item() / (2 * step), 0.2, 0.05)
+        else:
+            by = (kind(*up).cdf(z) - kind(*down).cdf(z)) / (2 * step)
+            np.testing.assert_allclose(slope.numpy(), (-by / kind(*given).prob(z)).numpy(), 1e-5, 1e-7)
+
+
+@pytest.mark.parametrize("kind", [S.Gamma, S.VonMises])
+def test_second_derivatives_of_draws(kind):
+    """The icdf keeps the rank exactly; it is differentiated by differences."""
+    made = (lambda p: S.Gamma(p, 2.0)) if kind is S.Gamma else (lambda p: S.VonMises(0.0, p))
+    key, h = ad.random.key(5), 1e-3
+    point = 1.6
+    second = ad.grad(ad.grad(lambda p: made(p).rsample((5,), key=key).sum()))(point).item()
+    ranks = made(point).cdf(made(point).sample((5,), key=key)).numpy()
+    at = lambda p: made(p).icdf(ranks).sum().item()  # noqa: E731
+    np.testing.assert_allclose(second, (at(point + h) - 2 * at(point) + at(point - h)) / h**2, 1e-3, 1e-4)
+
+
+@named(SMOOTH)
+def test_derivatives_of_values(kind, given, theirs):
+    x = double(theirs.ppf([0.2, 0.6]))
+    for name in ("log_prob", "cdf"):
+        differences(lambda x, *p: getattr(kind(*p), name)(x).sum(), x, *given)  # noqa: B023
+    differences(lambda p, *rest: kind(*rest).icdf(p).sum(), double([0.2, 0.6]), *given)
+
+
+def differences(function, *args):
+    """Gradients against central differences."""
+    args = [double(a) for a in args]
+    found = ad.grad(function, argnums=tuple(range(len(args))))(*args)
+    for i, slope in enumerate(found):
+        for index in np.ndindex(args[i].shape):
+            moved = np.zeros(args[i].shape)
+            moved[index] = 1e-5
+            ends = [function(*args[:i], args[i] + s * moved, *args[i + 1 :]).item() for s in (1, -1)]
+            np.testing.assert_allclose(slope.numpy()[index], (ends[0] - ends[1]) / 2e-5, 1e-4, 1e-5)
+
+
+KL = [row for row in CONTINUOUS if row[0] not in (S.Logistic, S.StudentT, S.Uniform)]
+
+
+@named(KL)
+def test_divergence_is_its_integral(kind, given, theirs):
+    p, q = kind(*given), kind(*[1.3 * x + 0.1 for x in given])
+    t = (np.polynomial.legendre.leggauss(400)[0] + 1) / 2
+    weights = np.polynomial.legendre.leggauss(400)[1] / 2
+    weights, t = weights * 30 * t**2 * (1 - t) ** 2, t**3 * (10 - 15 * t + 6 * t * t)
+    x = p.icdf(t)
+    expected = (double(weights) * (p.log_prob(x) - q.log_prob(x))).sum()
+    np.testing.assert_allclose(S.kl_divergence(p, q).item(), expected.item(), 2e-4)
+    equal(S.kl_divergence(p, p), 0.0)
+
+
+def test_divergence_of_counts():
+    for kind, given, other in [(S.Bernoulli, (0.3,), (0.6,)), (S.Binomial, (7, 0.3), (7, 0.6)), (S.Poisson, (3.0,), (5.0,)),
+                               (S.Geometric, (0.3,), (0.6,)), (S.NegativeBinomial, (2.5, 0.4), (2.5, 0.6))]:  # fmt: skip
+        p, q = kind(*given), kind(*other)
+        counts = np.arange(p.total_count.item() + 1 if kind is S.Binomial else 2 if kind is S.Bernoulli else 200)
+        expected = (p.prob(counts) * (p.log_prob(counts) - q.log_prob(counts))).sum()
+        equal(S.kl_divergence(p, q), expected.item(), 1e-8)
+    p, q = S.Categorical([0.2, 0.3, 0.5]), S.Categorical([0.6, 0.3, 0.1])
+    equal(S.kl_divergence(p, q), stats.entropy([0.2, 0.3, 0.5], [0.6, 0.3, 0.1]), 1e-9)
+    assert S.kl_divergence(S.Uniform(0.0, 2.0), S.Uniform(0.0, 1.0)).item() == np.inf
+    with pytest.raises(TypeError, match="no closed form for Normal and Laplace"):
+        S.kl_divergence(S.Normal(), S.Laplace())
+
+
+COVARIANCE = np.array([[2.0, 0.5, 0.1], [0.5, 1.0, 0.3], [0.1, 0.3, 1.5]])
+
+
+def test_multivariate_normal():
+    mean, x = np.array([0.5, -1.0, 2.0]), np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 3.0]])
+    theirs = stats.multivariate_normal(mean, COVARIANCE)
+    forms = [{"covariance_matrix": COVARIANCE}, {"precision_matrix": np.linalg.inv(COVARIANCE)},
+             {"scale_tril": np.linalg.cholesky(COVARIANCE)}]  # fmt: skip
+    for form in forms:
+        ours = S.MultivariateNormal(mean, **form)
+        equal(ours.log_prob(x), theirs.logpdf(x), 1e-9)
+        equal(ours.entropy(), theirs.entropy(), 1e-9)
+        equal(ours.covariance_matrix, COVARIANCE, 1e-9)
+    draws = ours.sample((20000,), key=ad.random.key(0)).numpy()
+    np.testing.assert_allclose(draws.mean(0), mean, 0, 0.05)
+    np.testing.assert_allclose(np.cov(draws.T), COVARIANCE, 0, 0.08)
+    other = S.MultivariateNormal(mean + 1, np.eye(3))
+    monte_carlo = (ours.log_prob(draws) - other.log_prob(draws)).mean().item()
+    np.testing.assert_allclose(S.kl_divergence(ours, other).item(), monte_carlo, 0.05)
+    with pytest.raises(ValueError, match="give one of"):
+        S.MultivariateNormal(mean)
+
+
+def test_dirichlet_and_multinomial_and_categorical():
+    a, x = np.array([2.0, 3.0, 0.5]), np.array([0.2, 0.5, 0.3])
+    ours, theirs = S.Dirichlet(a), stats.dirichlet(a)
+    equal(ours.log_prob(x), theirs.logpdf(x), 1e-9)
+    equal(ours.entropy(), theirs.entropy(), 1e-9)
+    draws = ours.sample((5000,), key=ad.random.key(0)).numpy()
+    np.testing.assert_allclose(draws.mean(0), theirs.mean(), 0, 0.02)
+    np.testing.assert_allclose(draws.var(0), theirs.var(), 0, 0.01)
+    moved = ad.jacobian(lambda a: S.Dirichlet(a).rsample((20000,), key=ad.random.key(1)).mean(axis=0))(double(a))
+    np.testing.assert_allclose(moved.numpy(), (np.eye(3) - a[:, None] / a.sum()) / a.sum(), 0, 0.02)
+    counts = np.array([[2, 1, 1], [4, 0, 0], [1, 1, 1]])
+    equal(S.Multinomial(4, x).log_prob(counts), stats.multinomial(4, x).logpmf(counts), 1e-9)
+    drawn = S.Multinomial(10, x).sample((3000,), key=ad.random.key(0)).numpy()
+    assert (drawn.sum(1) == 10).all()
+    np.testing.assert_allclose(drawn.mean(0), 10 * x, 0, 0.15)
+    d = S.Categorical(logits=np.log([[0.2, 0.8], [0.5, 0.5]]))
+    equal(d.log_prob([[0], [1]]), np.log([[0.2, 0.5], [0.8, 0.5]]), 1e-9)
+    equal(d.cdf([0, 1]), [0.2, 1.0], 1e-9)
+    equal(d.entropy(), [stats.entropy([0.2, 0.8]), np.log(2)], 1e-9)
+    seen = d.sample((4000,), key=ad.random.key(2)).numpy().mean(0)
+    np.testing.assert_allclose(seen, [0.8, 0.5], 0, 0.03)
+    assert S.Categorical([0.5, 0.5]).log_prob(2).item() == -np.inf
+
+
+def test_a_mixture():
+    weights, means = np.array([0.3, 0.7]), np.array([-1.0, 2.0])
+    d = S.Mixture(weights, S.Normal(means, 0.5))
+    x = np.array([-1.5, 0.0, 2.5])
+    density = (weights * stats.norm(means, 0.5).pdf(x[:, None])).sum(1)
+    equal(d.log_prob(x), np.log(density), 1e-9)
+    equal(d.cdf(d.icdf(RANKS)), RANKS, 1e-9)
+    draws = d.sample((5000,), key=ad.random.key(0)).numpy()
+    np.testing.assert_allclose([draws.mean(), draws.var()], [d.mean.item(), d.variance.item()], 0.05)
+    by_weight = ad.grad(lambda w: S.Mixture(ad.stack([w, 1 - w]), S.Normal(means, 0.5)).rsample((4000,), key=ad.random.key(1))
+                        .mean())(0.3)  # fmt: skip
+    np.testing.assert_allclose(by_weight.item(), -3.0, 0.2)
+    vectors = S.Mixture(weights, S.MultivariateNormal(np.zeros((2, 3)) + means[:, None], np.eye(3)))
+    assert vectors.sample((4,)).shape == (4, 3) and vectors.log_prob(np.zeros((5, 3))).shape == (5,)
+
+
+def test_transformed_and_truncated():
+    by_exp = S.Transformed(S.Normal(0.2, 0.7), [S.Exp()])
+    theirs = stats.lognorm(0.7, scale=np.exp(0.2))
+    x = np.array([-1.0, 0.5, 2.0])
+    equal(by_exp.log_prob(x), theirs.logpdf(x), 1e-9)
+    equal(by_exp.cdf(x), theirs.cdf(x), 1e-9)
+    equal(by_exp.icdf(RANKS), theirs.ppf(RANKS), 1e-9)
+    falling = S.Transformed(S.Exponential(1.0), [S.Affine(1.0, -2.0)])
+    equal(falling.cdf([0.0, -3.0]), [np.exp(-0.5), np.exp(-2.0)], 1e-9)
+    equal(falling.cdf(falling.icdf(RANKS)), RANKS, 1e-9)
+    equal(falling.log_prob(0.0), -0.5 - np.log(2), 1e-9)
+    for bijection in (S.Sigmoid(), S.Tanh(), S.Softplus(), S.Power(1.7), S.Affine(1.0, -3.0), S.Exp()):
+        point = double([0.3, 1.7])
+        equal(bijection.inverse(bijection(point)), point.numpy(), 1e-9)
+        slopes = ad.grad(lambda x: bijection(x).sum())(point)  # noqa: B023
+        equal(bijection.log_slope(point), np.log(abs(slopes.numpy())), 1e-9)
+    ours, theirs = S.Truncated(S.Normal(0.5, 2.0), -1.0, 2.0), stats.truncnorm(-0.75, 0.75, 0.5, 2.0)
+    x = np.array([-2.0, 0.0, 1.5, 3.0])
+    equal(ours.log_prob(x), theirs.logpdf(x), 1e-9)
+    equal(ours.cdf(x), theirs.cdf(x), 1e-9)
+    equal(ours.icdf(RANKS), theirs.ppf(RANKS), 1e-9)
+    equal(ours.mean, theirs.mean(), 1e-6)
+    equal(ours.variance, theirs.var(), 1e-6)
+    equal(ours.entropy(), theirs.entropy(), 1e-6)
+    assert stats.kstest(ours.sample((2000,), key=ad.random.key(0)).numpy(), theirs.cdf).pvalue > 1e-3
+    slope = ad.grad(lambda m: S.Truncated(S.Normal(m, 2.0), -1.0, 2.0).rsample((4000,), key=ad.random.key(0)).mean())(
+        0.5
+    )
+    up, down = [stats.truncnorm((-1 - m) / 2, (2 - m) / 2, m, 2.0).mean() for m in (0.51, 0.49)]
+    np.testing.assert_allclose(slope.item(), (up - down) / 0.02, 0.1)
+
+
+def test_distributions_are_trees_and_broadcast():
+    d = S.Normal([[0.0], [1.0]], [1.0, 2.0, 3.0])
+    assert d.batch_shape == (2, 3) and d.sample((4,)).shape == (4, 2, 3) and d.entropy().shape == (2, 3)
+    equal(ad.vmap(lambda d, x: d.log_prob(x))(S.Normal(double([0.0, 1.0]), double([1.0, 1.0])), double([0.0, 1.0])),
+          [-0.9189385332] * 2)  # fmt: skip
+    slope = ad.grad(lambda d: d.log_prob(1.0))(S.Normal(0.0, 1.0))
+    assert isinstance(slope, S.Normal)
+    equal(slope.loc, 1.0)
+    equal(ad.jit(lambda d: d.mean)(S.Gamma(2.0, 4.0)), 0.5)
+    single = S.Normal(ad.tensor(0.0, dtype="float32"), 1.0)
+    assert single.log_prob(0.0).dtype is ad.float32
+
+
+def test_parameters_are_checked():
+    for wrong in (
+        lambda: S.Normal(0.0, -1.0),
+        lambda: S.Bernoulli(1.5),
+        lambda: S.Gamma(0.0, 1.0),
+        lambda: S.Poisson(-1.0),
+    ):
+        with pytest.raises(ValueError, match="must be"):
+            wrong()
+    with pytest.raises(ValueError, match="either probs or logits"):
+        S.Bernoulli()
+    with pytest.raises(ValueError, match="3 weights for 2 components"):
+        S.Mixture([1.0, 1.0, 1.0], S.Normal([0.0, 1.0], 1.0))
+
+
+# Keys and draws -------------------------------------------------------------------------------------------------------
+
+
+def test_a_key_gives_the_same_draws_everywhere():
+    key = ad.random.key(0)
+    once = ad.random.normal((3,), key=key).numpy()
+    np.testing.assert_array_equal(ad.random.normal((3,), key=key).numpy(), once)
+    np.testing.assert_array_equal(ad.jit(lambda k: ad.random.normal((3,), key=k))(key).numpy(), once)
+    both = ad.vmap(lambda x: x + ad.random.normal((3,), key=key))(ad.zeros((2,))).numpy()
+    np.testing.assert_array_equal(both, [once, once])
+    keys = ad.random.split(key, 3)
+    rows = ad.vmap(lambda k: ad.random.gamma(2.0, shape=(4,), key=k))(keys).numpy()
+    for k, row in zip(keys, rows, strict=True):
+        np.testing.assert_array_equal(ad.random.gamma(2.0, shape=(4,), key=k).numpy(), row)
+    assert len({*rows.ravel().tolist()}) == 12
+    assert len({ad.random.fold_in(key, i).item() for i in range(5)} | set(keys.tolist()) | {key.item()}) == 9
+    state = ad.random.default_generator.state.tolist()
+    ad.random.uniform((5,), key=key).numpy()
+    assert ad.random.default_generator.state.tolist() == state
+    with pytest.raises(TypeError, match="a key is what"):
+        ad.random.normal((2,), key=3)
+
+
+def test_choice_and_permutation():
+    ad.random.seed(0)
+    assert sorted(ad.random.choice(5, (5,), replace=False).tolist()) == [0, 1, 2, 3, 4]
+    picked = ad.random.choice(ad.tensor([10.0, 20.0, 30.0]), (2000,), p=[0.5, 0.0, 0.5]).numpy()
+    assert set(picked) == {10.0, 30.0} and abs(picked.mean() - 20) < 1
+    with pytest.raises(ValueError, match="6 of 5 elements without replacement"):
+        ad.random.choice(5, (6,), replace=False)
+    assert sorted(ad.random.permutation(4, key=ad.random.key(1)).tolist()) == [0, 1, 2, 3]
+
+
+def test_draws_inside_vmap_and_scan_differ():
+    rows = ad.vmap(lambda a: ad.random.gamma(a, shape=(2,)))(double([2.0, 2.0, 2.0])).numpy()
+    assert len({*rows.ravel().tolist()}) == 6
+    steps = ad.scan(lambda c, _: (c, ad.random.poisson(50.0, (3,))), 0.0, length=4)[1].numpy()
+    assert len({tuple(row) for row in steps}) == 4
