@@ -25,13 +25,14 @@ from adjoint.execution.native.frames import Frame, Station, loop_address, named
 from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, View, Window, contiguous
 from adjoint.execution.native.joining import join
 from adjoint.execution.native.linking import Linker, function_address
+from adjoint.execution.native.machine import NumberMachine, compile_numbers
 from adjoint.execution.native.pool import pool
 from adjoint.execution.native.recomputing import recompute
 from adjoint.execution.native.tables import Function, Handle, Shared, Start
 from adjoint.execution.native.tape import Tape, compile_tape
 from adjoint.execution.passes import simplified
 from adjoint.execution.plan import Plan, Step
-from adjoint.execution.programs import is_grouped, is_tiny
+from adjoint.execution.programs import is_scalar, is_tiny
 from adjoint.shapes import size_of
 
 Array = np.ndarray[Any, Any]
@@ -40,7 +41,7 @@ MAX_FRAMES = 4  # runs of one plan at the same time that leave their frames for 
 FOR_GOOD = 1000  # steps that are worth compiling whatever they are, where a plan is to be run again and again
 TAPE_FROM = 64  # steps on tiny arrays that are better interpreted by the tape machine than compiled
 UNIT_BYTES = 3000  # of Python's objects that describe what a slot became, and of frames
-LONGEST = 3000  # steps on single numbers: longer plans of them are for the interpreter, which groups them
+LONGEST = 3000  # steps on single numbers: longer plans of them take too long to compile
 LONG = 1 << 16  # elements: from here on other Python threads may run meanwhile
 OWN_MEMORY = 1 << 14  # elements from which a host step writes into memory that comes back
 
@@ -52,15 +53,16 @@ def missing() -> str | None:
     return None if kernels.available() else libraries.missing()  # somebody has to compute products
 
 
-def compile_plan(plan: Plan, for_good: bool = False) -> Native | Tape | None:
+def compile_plan(plan: Plan, for_good: bool = False) -> Native | NumberMachine | Tape | None:
     """The plan's native program; None where nothing of it can be compiled. One that is compiled `for_good` may take its
-    time: the tape machine is for what is too long even then."""
+    time: the machines are for what is too long even then, or repeats itself."""
     count = len(plan.steps)
     if for_good and count <= FOR_GOOD:
         return compile_nests(plan)
     if count >= TAPE_FROM and is_tiny(plan):
-        if count > LONGEST and is_grouped(plan):
-            return None
+        numbers = compile_numbers(plan) if is_scalar(plan) else None
+        if numbers is not None and (not for_good or count > LONGEST or numbers.repeats):
+            return numbers
         tape = compile_tape(plan)
         if tape is not None:
             return tape

@@ -11,7 +11,8 @@ from adjoint.execution.native.fuse import Fusion, Host, Nest, Product, Unit, Win
 from adjoint.execution.native.ir import ITEMSIZE
 from adjoint.execution.native.joining import join
 from adjoint.execution.native.lowering import LOWERED, REDUCTIONS
-from adjoint.execution.native.program import Native
+from adjoint.execution.native.machine import CELL, NumberMachine
+from adjoint.execution.native.program import FOR_GOOD, Native, compile_plan
 from adjoint.execution.native.recomputing import recompute
 from adjoint.execution.passes import simplified
 from adjoint.execution.plan import Plan
@@ -21,7 +22,8 @@ ROUNDS = 5
 
 
 class Kernel(NamedTuple):
-    """One kernel: `kind` is loops, product, window, move or numpy; bytes read and written; floating operations; seconds."""
+    """One kernel: `kind` is loops, product, window, move or numpy, or how often a stretch of operations on single numbers is
+    done; bytes read and written; floating operations; seconds."""
 
     kind: str
     shape: tuple[int, ...]
@@ -35,6 +37,9 @@ def kernels(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Kernel] |
     """The kernels of a plan in order, each timed on these values; None where nothing can be compiled."""
     if any(type(t) is not tuple and t.size == 0 for t in plan.types):
         return None
+    chosen = compile_plan(plan, for_good=True) if len(plan.steps) > FOR_GOOD else None
+    if isinstance(chosen, NumberMachine):
+        return _stretches(chosen, leaves, numbers)
     fusion = Fusion(simplified(plan))
     if all(isinstance(unit, Host) for unit in fusion.units):
         return None
@@ -69,6 +74,22 @@ def kernels(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Kernel] |
             program.run(leaves, numbers, True)
         seconds = [min(pair) for pair in zip(seconds, spent, strict=True)]
     return [_kernel(fusion, unit, taken) for unit, taken in zip(units, seconds, strict=True)]
+
+
+def _stretches(machine: NumberMachine, leaves: list[Any], numbers: list[Any]) -> list[Kernel]:
+    """The stretches of a program of single numbers."""
+    seconds = machine.timed(leaves, numbers, ROUNDS)
+    return [
+        Kernel(
+            found.label,
+            (),
+            tuple([name for name, count in found.operations.items() for _ in range(count)]),
+            CELL * 3 * (found.stop - found.start),
+            found.stop - found.start,
+            taken,
+        )
+        for found, taken in zip(machine.stretches, seconds, strict=True)
+    ]
 
 
 def _kernel(fusion: Fusion, unit: Unit, seconds: float) -> Kernel:

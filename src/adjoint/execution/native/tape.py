@@ -64,23 +64,33 @@ class Machine:
                 self.run = signature(found[0].addresses["tape"])
             for case, one in zip(missing, found[len(loops) :], strict=True):
                 self.cases[case] = one.addresses["case"]
-            self.pointers = (ctypes.c_void_p * max(len(self.table), 1))(*self.table)
+            self.pointers = self.functions_of_libm()
+
+    def functions_of_libm(self) -> Any:
+        """The functions of the C library that code written so far looks up."""
+        with self.lock:
+            return (ctypes.c_void_p * max(len(self.table), 1))(*self.table)
+
+    def lookups(self, e: Emitter) -> list[str]:
+        """The lines that look up the functions of the C library that an emitter's code calls."""
+        lines = []
+        with self.lock:
+            for name, k in e.libm.items():
+                if name not in self.positions:
+                    self.table.append(libraries.mathematics(name))
+                    self.positions[name] = len(self.table) - 1  # after it is there: an interrupt may come before
+                lines += [f"  %libm{k}.at = getelementptr ptr, ptr %libm, i64 {self.positions[name]}",
+                          f"  %libm{k} = load ptr, ptr %libm{k}.at"]  # fmt: skip
+        return lines
 
     def source(self, case: Case) -> code.Source:
         declarations: set[str] = set()
         e = Emitter(case.lanes, declarations, {})
         write_sum(e, case) if case.name == "sum" else write_elementwise(e, case)
-        prologue = []
-        for name, k in e.libm.items():
-            if name not in self.positions:
-                self.table.append(libraries.mathematics(name))
-                self.positions[name] = len(self.table) - 1  # after it is there: an interrupt may come before
-            prologue += [f"  %libm{k}.at = getelementptr ptr, ptr %libm, i64 {self.positions[name]}",
-                         f"  %libm{k} = load ptr, ptr %libm{k}.at"]  # fmt: skip
         text = "\n".join(
             [
                 "define void @$case(ptr %out, ptr %in0, ptr %in1, ptr %in2, i64 %n, ptr %libm) #0 {", "entry:",
-                *e.allocations, *prologue, *e.lines, "  ret void", "}",
+                *e.allocations, *self.lookups(e), *e.lines, "  ret void", "}",
             ]
         )  # fmt: skip
         return code.Source(text, frozenset(declarations), ("case",))
