@@ -257,3 +257,54 @@ def test_a_fork_while_another_thread_compiles() -> None:
     command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKS_WHILE_COMPILING]
     result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert result.returncode == 0, result.stderr
+
+
+FORKS_WHILE_RUNNING = """
+import os, threading
+import numpy as np
+import adjoint as ad
+
+scalars = [ad.tensor(0.5 + k / 7) for k in range(4)]
+matrix = ad.tensor(np.ones((5, 7), "float32"))
+step = ad.jit(lambda x: ad.relu(x @ x.T))
+
+def work():
+    found = [(matrix @ matrix.T).sum().item(), step(matrix).sum().item()]
+    y = scalars[0]
+    for k in range(12):
+        y = ad.tanh(y * scalars[k % 4]) + scalars[(k + 1) % 4]
+    ad.random.normal((3,)).numpy()
+    ad.jit(lambda x: x * 2)(matrix)
+    return [*found, y.item()]
+
+expected = work()
+stopped = []
+
+def repeat():
+    while not stopped:
+        assert work() == expected
+
+threads = [threading.Thread(target=repeat) for _ in range(2)]
+for thread in threads:
+    thread.start()
+try:
+    for _ in range(60):
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if work() == expected == work() else 1)
+        assert os.waitpid(child, 0)[1] == 0
+finally:
+    stopped.append(True)
+    for thread in threads:
+        thread.join()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.parametrize("backend", ["auto", "numpy"])
+def test_a_fork_while_other_threads_compute(backend: str) -> None:
+    """The locks that those threads hold (of plans, programs, generators, OpenBLAS's threads) are free in the child."""
+    environment = {**os.environ, "ADJOINT_BACKEND": backend}
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKS_WHILE_RUNNING]
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert result.returncode == 0, result.stderr

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import math
 import sys
-import threading
 from collections.abc import Callable
 from typing import Any, Never
 
 import numpy as np
 
-from adjoint import tracing
+from adjoint import _forks, tracing
 from adjoint.dtypes import as_dtype, default_dtype, float64, uint32, uint64
 from adjoint.graph import Node, array_type
 from adjoint.hints import attribute_error, keyword_error
@@ -40,7 +39,7 @@ class Generator(tracing.Drawn):
     """
 
     def __init__(self, seed: int = 0) -> None:
-        self._lock = threading.Lock()
+        self._lock = _forks.lock()
         tracer = tracing.active()
         if tracer is not None:
             tracer.made(self)
@@ -71,7 +70,7 @@ class Generator(tracing.Drawn):
         return self._key, self._counter
 
     def __setstate__(self, state: tuple[int, int]) -> None:
-        self._lock = threading.Lock()
+        self._lock = _forks.lock()
         self._key, self._counter = state
 
     @property

@@ -6,13 +6,12 @@ import copy
 import functools
 import inspect
 import sys
-import threading
 import warnings
 from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import Any, NamedTuple
 
-from adjoint import execution, tracing, tree
+from adjoint import _forks, execution, tracing, tree
 from adjoint.api.calls import Call, Static, difference, is_array, unmarked
 from adjoint.api.capture import Trace
 from adjoint.api.compiled import CLASH, Compiled
@@ -114,7 +113,7 @@ class Jitted:
         self.name = getattr(f, "__name__", type(f).__name__)
         self._way: tuple[Step, int] | None = None  # the way of the last call, written out, and its number of arguments
         self._said = False  # whether it was said that it is traced too often
-        self._lock = threading.Lock()  # of `compiled`
+        self._lock = _forks.lock()  # of `compiled`
 
     def __getattr__(self, name: str) -> Any:
         """Of a compiled module what the module has: `parameters()`, `eval()`, `state_dict()`, its layers."""

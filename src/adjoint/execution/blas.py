@@ -15,6 +15,8 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from adjoint import _forks
+
 PREFIXES = ("scipy_openblas", "openblas")
 SUFFIXES = ("64_", "")
 
@@ -41,18 +43,27 @@ def _find() -> tuple[Any, Any] | None:
     return None
 
 
+class Depth(threading.local):
+    """How often this thread is inside."""
+
+    here = 0
+
+
 class SingleThreaded:
     """Calls functions while NumPy's products use one thread; several threads of Python may do so at once."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.inside = 0
+        self.lock = _forks.lock()
+        self.inside = 0  # of all threads
+        self.depth = Depth()
         self.before = 1
         self.functions: tuple[Any, Any] | None = None
         self.looked = False
+        _forks.forked(self)
 
     def __call__(self, function: Callable[P, T], *arguments: P.args, **keywords: P.kwargs) -> T:
-        """What a function gives. No context manager: an interrupt could come as its code for leaving is entered."""
+        """What a function gives. No context manager: an interrupt could come as its code for leaving is entered. Nor is there
+        a call between counting and noting that it was counted."""
         if not self.looked:
             self.functions, self.looked = _find(), True
         if self.functions is None:
@@ -62,6 +73,7 @@ class SingleThreaded:
         try:
             with self.lock:
                 self.inside += 1
+                self.depth.here += 1
                 entered = True
                 if self.inside == 1:
                     self.before = getter()
@@ -71,9 +83,16 @@ class SingleThreaded:
         finally:
             if entered:
                 with self.lock:
+                    self.depth.here -= 1
                     self.inside -= 1
                     if self.inside == 0 and self.before != 1:
                         setter(self.before)
+
+    def forked(self) -> None:
+        """In the child of a fork: only the thread that forked can be inside."""
+        entered, self.inside = self.inside, self.depth.here
+        if entered and not self.inside and self.before != 1 and self.functions is not None:
+            self.functions[1](self.before)
 
 
 single_threaded = SingleThreaded()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-import threading
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from time import perf_counter
@@ -12,6 +10,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
+from adjoint import _forks
 from adjoint.derive import PULLBACK, expand
 from adjoint.execution.blas import single_threaded
 from adjoint.execution.canonical import (
@@ -43,21 +42,12 @@ _seen: set[int] = set()  # hashes of the keys of structures met once
 MAX_SEEN = 1 << 16
 MANY_NUMBERS = 256  # free numbers of a replay: where there are more, those that are known are constants of its plan
 # Graphs are read and values assigned under this lock; the numbers themselves are computed outside it.
-_lock = threading.RLock()
+_lock: AbstractContextManager[Any] = _forks.rlock()
 
 
 def evaluation_lock() -> AbstractContextManager[Any]:
     """The lock under which graphs are read for evaluation and values assigned."""
     return _lock
-
-
-def _renew_lock() -> None:
-    global _lock
-    _lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)
 
 
 def key_of(c: Canonical) -> Any:

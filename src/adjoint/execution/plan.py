@@ -7,12 +7,12 @@ broadcast by themselves, decides what to keep for a later reverse pass, and note
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from adjoint import _forks
 from adjoint.derive import derive_pullback, reverse
 from adjoint.execution.canonical import Canonical, value_array
 from adjoint.execution.donation import forgotten_leaves
@@ -67,7 +67,7 @@ class Plan:
         self.price = math.inf
         self.forgotten: tuple[tuple[int, int], ...] = ()  # leaves that may be written over: see `donation`
         # of `program`; of this thread too, which may be here already, interrupted by a finalizer or a signal's handler
-        self.lock = threading.RLock()
+        self.lock = _forks.rlock()
 
     @property
     def nbytes(self) -> int:

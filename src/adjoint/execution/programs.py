@@ -7,13 +7,13 @@ numbers that share an operation and a level of the graph as one array operation:
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from adjoint import _forks
 from adjoint.execution.plan import Plan, Step
 from adjoint.primitives.custom import HOST_CALL
 from adjoint.shapes import Shape
@@ -115,8 +115,9 @@ class Bound:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.lock = threading.RLock()
+        self.lock = _forks.rlock()
         self.running = False
+        _forks.forked(self)
         self.owned: list[Array] = []  # all that a run writes into
         self.arrays: list[Any] = [None] * len(plan.types)
         self.calls: list[list[Call]] = [[], []]
@@ -215,6 +216,10 @@ class Bound:
                 return self.compute(leaves, numbers, masked)
             finally:
                 self.running = False
+
+    def forked(self) -> None:
+        """In the child of a fork: another thread's run isn't here."""
+        self.running = False
 
     def compute(self, leaves: list[Any], numbers: list[Any], masked: bool) -> list[Any]:
         self.fill(leaves, numbers)

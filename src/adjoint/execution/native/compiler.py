@@ -6,21 +6,17 @@ The target is described by the processor's feature string, never by its name: vi
 from __future__ import annotations
 
 import os
-import threading
 from typing import Any
 
-from adjoint import _optional
+from adjoint import _forks, _optional
 from adjoint.execution.interrupts import Uninterrupted
 
 ROOM, ROOM_PER_CHARACTER = 1 << 25, 40  # bytes that LLVM takes for a module, at most about twice what was measured
 ENGINE_BYTES = 60_000  # what an engine takes beside its code
 
 resource: Any = _optional.try_load("resource")  # Windows has none
-lock = threading.RLock()  # held for every call of LLVM
+lock = _forks.waited_for()  # held for every call of LLVM, whose own locks would else stay held in the child of a fork
 _state: dict[str, Any] = {}
-
-if hasattr(os, "register_at_fork"):  # a fork waits until nobody compiles: LLVM's own locks would stay held in the child
-    os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
 
 
 def binding() -> Any:

@@ -8,7 +8,6 @@ TF32 inside a float32 product.
 from __future__ import annotations
 
 import ctypes
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from ctypes import byref, c_int, c_int64, c_void_p
@@ -16,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint import _forks
 from adjoint.execution.native.onednn_library import check, load, one_thread, state
 
 STRICT, USER_SCRATCHPAD = 0, 1
@@ -34,7 +34,7 @@ QUERY = {
     SCRATCHPAD: 136,
 }  # fmt: skip
 
-_lock = threading.Lock()
+_lock = _forks.lock()
 
 
 class Descriptor:

@@ -9,12 +9,12 @@ and kept on disk like all code. Values live in one arena, whose places are used 
 from __future__ import annotations
 
 import ctypes
-import threading
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from adjoint import _forks
 from adjoint.execution.memory import address
 from adjoint.execution.native import code, compiler, libraries
 from adjoint.execution.native.ir import ELEMENT, ITEMSIZE, Emitter, Value
@@ -45,7 +45,7 @@ class Machine:
     """The functions compiled so far in this process, and the loop that calls them."""
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()
+        self.lock = _forks.waited_for()
         self.cases: dict[Case, int] = {}
         self.codes: list[code.Code] = []
         self.table: list[int] = []  # addresses of functions of the C library
@@ -195,8 +195,9 @@ class Tape:
     alone = True
 
     def __init__(self, plan: Plan, cases: list[Case], slots: list[tuple[int, ...]], layout: Layout) -> None:
-        self.lock = threading.RLock()
+        self.lock = _forks.rlock()
         self.running = False
+        _forks.forked(self)
         self.arena = np.zeros(layout.size + ALIGNMENT, np.uint8)
         self.arena = self.arena[-address(self.arena) % ALIGNMENT :][: layout.size]
         base = address(self.arena)
@@ -250,6 +251,10 @@ class Tape:
                 return self.compute(leaves, numbers)
             finally:
                 self.running = False
+
+    def forked(self) -> None:
+        """In the child of a fork: another thread's run isn't here."""
+        self.running = False
 
     def compute(self, leaves: list[Any], numbers: list[Any]) -> list[Any]:
         for k, place in self.leaves:
