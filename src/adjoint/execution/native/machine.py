@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-import threading
 import time
 from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 
+from adjoint import _forks
 from adjoint.execution.memory import address
 from adjoint.execution.native import code, compiler, numbers, repetition, rolled
 from adjoint.execution.native.ir import ITEMSIZE, Emitter, Value
@@ -58,7 +58,7 @@ class Functions:
     """The functions of cases, compiled when first met in the process."""
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()
+        self.lock = _forks.waited_for()
         self.known: dict[tuple[Case, int], int] = {}
         self.heavy: dict[Case, bool] = {}
         self.codes: list[code.Code] = []
@@ -205,7 +205,7 @@ class NumberMachine:
     alone = True
 
     def __init__(self, plan: Plan, program: Numbers, loops: Sequence[repetition.Loop]) -> None:
-        self.lock = threading.RLock()
+        self.lock = _forks.rlock()
         self.running = False
         self.stretches = repetition.stretches(program, loops)
         self.repeats = 2 * sum([loop.stop - loop.start for loop in loops]) > program.size
