@@ -119,6 +119,7 @@ class Native:
                 array = np.array(plan.constants[root], order="C")
                 self.keep.append(array)
                 self.point(self.pointers, places, array.ctypes.data)
+        self.lasting = self.lasting_slots()
         self.moves = self.moved()
         self.alone = all(step is None for _, step in linked.stretches)
         self.whole = self.whole_results()
@@ -157,6 +158,14 @@ class Native:
         objects = {k: k for k in range(leaves)} | {root: leaves + k for k, root in enumerate(self.fresh)}
         rows = [(objects[root], at, nbytes) for root in objects for at, nbytes in self.places.get(root, ())]
         return np.array(rows, np.int64).reshape(-1, calls.MOVE)
+
+    def lasting_slots(self) -> set[int]:
+        """The results of host steps that nothing writes over: arrays of their own, and views of these."""
+        lasting: set[int] = set()
+        for unit in self.fusion.units:
+            if isinstance(unit, Host) and (not unit.step.op.view or lasting.issuperset(unit.step.inputs)):
+                lasting.add(unit.step.output)
+        return lasting
 
     def producers(self) -> dict[int, int]:
         """The unit that makes each array, for those that native code makes."""
@@ -325,7 +334,9 @@ class Native:
             result = step.masked(*given, out=new_array(step.type.shape, dtype, step.type.size * dtype.itemsize))
         else:
             result = step.masked(*given)
-        if step.op.view:  # what it shares memory with may be written over before it is read
+        if (
+            step.op.view and slot not in self.lasting
+        ):  # what it shares memory with may be written over before it is read
             result = tuple([np.array(x) for x in result]) if type(result) is tuple else np.array(result)
         if slot in self.fusion.objects:
             env[slot] = result
