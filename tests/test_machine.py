@@ -14,7 +14,7 @@ from adjoint.execution.canonical import canonicalize, value_array
 from adjoint.execution.native.machine import NumberMachine, compile_numbers
 from adjoint.execution.native.numbers import write_out
 from adjoint.execution.native.program import compile_plan
-from adjoint.execution.native.repetition import Loop, find_loops, printed
+from adjoint.execution.native.repetition import Loop, find_loops, printed, stretches
 from adjoint.execution.plan import Plan, build
 from adjoint.execution.programs import Streaming
 from adjoint.execution.tiers import tiers
@@ -173,7 +173,7 @@ def test_the_steps_of_a_python_loop_are_found() -> None:
     assert (
         back.times >= 36 and program.size - forward.period * forward.times - back.period * back.times < 6 * back.period
     )
-    text = printed(program, [forward, back])
+    text = printed(stretches(program, [forward, back]))
     assert f"{forward.times} times: 58 operations (multiply·36 add·14 subtract·8)" in text
     assert ran(end, *ad.gradients(end, [p])) is not None
 

@@ -3,7 +3,7 @@
 In a page of ``docs/reference`` a fenced block of language ``{names}`` says which entries stand there:
 
 - ``{names} adjoint.nn``: all public names of that module (lines in it say what its values are);
-- ``{names} adjoint.tensors.functions: Reductions``: those of `ad` that were defined there, under that section's headline;
+- ``{names} adjoint.tensors.reductions``: those of `ad` that were defined there, under that section's headline;
 - ``{names}`` with lines ``name`` or ``name: what it is`` in it: these. The text is for values, which have no docstring.
 
 A docstring is read as Markdown in which only code marks and lists mean something. Its ``>>>`` lines are the example; where

@@ -8,17 +8,18 @@ cotangents and with respect to a dummy cotangent, gives the tangent of the outpu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from adjoint.graph import MODE, Kept, Mode, Node, Primitive, array_type, get_mode, mode, record, substitute, topological
 from adjoint.graph.collector import without_collector
 from adjoint.primitives.core import SELECT, no_kernel, ops, placeholder, select, zeros
-from adjoint.primitives.custom import CUSTOM, HOST_CALL, first_inputs
+from adjoint.primitives.custom import CUSTOM, HOST_CALL, first_inputs, hooks_of, unhooked
 
 __all__ = ["PULLBACK", "checkpoint", "expand", "forward", "pullback", "reverse"]
 
 Nodes = Sequence[Node]
+Rules = Mapping[Primitive, Callable[..., Any]]
 
 
 def reverse(
@@ -27,26 +28,26 @@ def reverse(
     """The cotangents of `wrt`: None where the outputs don't depend on it (or depend on it through integers alone).
 
     With `stop`, no node of `wrt` depends on another, and the walk ends at them. `linear` asks for a graph that
-    will be transposed: no value in it may depend on the cotangents.
+    will be transposed: no value in it may depend on the cotangents. The cotangent of a node with hooks is what they leave.
     """
-    return _reverse(outputs, cotangents, wrt, stop, set(), linear)[0]
+    return _reverse(outputs, cotangents, wrt, stop, set(), _LINEAR if linear else _PLAIN)[0]
 
 
 def _reverse(
-    outputs: Nodes, cotangents: Sequence[Node | None], wrt: Nodes, stop: bool, passive: set[Node], linear: bool = False
+    outputs: Nodes, cotangents: Sequence[Node | None], wrt: Nodes, stop: bool, passive: set[Node], instead: Rules
 ) -> tuple[list[Node | None], list[Node], set[Node]]:
     """The cotangents, the differentiated nodes in topological order, and all nodes that were seen.
 
-    `passive` are nodes known not to depend on `wrt`; it is added to.
+    `passive` are nodes known not to depend on `wrt`; it is added to. `instead` are rules that replace those of primitives.
     """
-    wanted = set(wrt)
-    order, active = without_collector(_active, outputs, wanted, stop, passive)
-    found = without_collector(_accumulate, outputs, cotangents, order, active, linear)
-    return [found.get(x) for x in wrt], order, active | passive
+    below = [x if x.op is not CUSTOM or hooks_of(x) is None else x.inputs[0] for x in wrt]
+    order, active = without_collector(_active, outputs, set(below), stop, passive)
+    found = without_collector(_accumulate, outputs, cotangents, order, active, instead)
+    return [found.get(x) for x in below], order, active | passive
 
 
 def _accumulate(
-    outputs: Nodes, cotangents: Sequence[Node | None], order: list[Node], active: set[Node], linear: bool
+    outputs: Nodes, cotangents: Sequence[Node | None], order: list[Node], active: set[Node], instead: Rules
 ) -> dict[Node, Node]:
     """The cotangents of all differentiated nodes: each rule applied once, in reverse topological order."""
     cotangent: dict[Node, Node] = {}
@@ -83,7 +84,7 @@ def _accumulate(
                     slots[node.attributes] = u if old is None or u is None else add(old, u)
             elif callable(rules):
                 wants = [x in active for x in inputs]
-                several_inputs: Any = _LINEAR.get(op, rules) if linear else rules
+                several_inputs: Callable[..., Any] = instead.get(op, rules)
                 for x, want, v in zip(inputs, wants, several_inputs(several.get(node, u), node, wants), strict=True):
                     if want and v is not None:
                         old = get(x)
@@ -138,10 +139,10 @@ def forward(outputs: Nodes, wrt: Nodes, tangents: Sequence[Node | None]) -> list
     sources = [x for x, _ in pairs]
     with mode(grad=True):
         dummies = [placeholder(y.type, "dummy cotangent") if y.type.inexact else None for y in outputs]
-        first, order, primal = _reverse(outputs, dummies, sources, True, set(), linear=True)
+        first, order, primal = _reverse(outputs, dummies, sources, True, set(), _LINEAR)
         linear = [(g, t) for g, (_, t) in zip(first, pairs, strict=True) if g is not None]
         real_dummies = [d for d in dummies if d is not None]
-        found, _, _ = _reverse([g for g, _ in linear], [t for _, t in linear], real_dummies, True, set(primal))
+        found, _, _ = _reverse([g for g, _ in linear], [t for _, t in linear], real_dummies, True, set(primal), _PLAIN)
     custom = [node for node in order if node.op is CUSTOM or node.op is HOST_CALL]
     if custom:
         _check_linear(found, set(real_dummies), primal, custom)
@@ -206,7 +207,9 @@ def _custom_linear(u: Any, node: Node, wanted: Sequence[bool]) -> list[Node | No
     return node.attributes[1].linear(u, node)  # type: ignore[no-any-return]
 
 
-_LINEAR: dict[Primitive, Any] = {CUSTOM: _custom_linear, CHECKPOINT: _straight_through}
+_PLAIN: Rules = {}
+_LINEAR: dict[Primitive, Callable[..., Any]] = {CUSTOM: _custom_linear, CHECKPOINT: _straight_through}
+_BEGUN: Rules = {CUSTOM: unhooked}  # a pullback is recorded where no custom rule is on the way: hooks came later
 
 
 def transposes(op: Primitive, rule: Any) -> None:
@@ -238,7 +241,7 @@ def derive_pullback(node: Node) -> list[Node]:
     """What a pullback stands for: the cotangents as ordinary graph."""
     output, cotangent, *wrt = node.inputs
     with mode(grad=False):
-        found = reverse([output], [cotangent], wrt)
+        found = _reverse([output], [cotangent], wrt, False, set(), _BEGUN)[0]
         return [zeros(x.type) if g is None else g for g, x in zip(found, wrt, strict=True)]
 
 

@@ -136,7 +136,6 @@ TENSOR: dict[str, str] = {
     "new_tensor": "ad.tensor([1.0], dtype=x.dtype)",
     "detach_": "x.detach()",
     "grad_fn": "x.creator",
-    "register_hook": "# ad.custom_vjp gives a function a derivative of its own",
     "share_memory_": VALUES,
     "copy": "x.clone()  # tensors are values: a copy is needed only to write by index to one of two names",
     # NumPy

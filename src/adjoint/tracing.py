@@ -27,6 +27,9 @@ class Tracer(Protocol):
     def refuse_change(self, owner: object, what: str) -> None:
         """Raise for a change of plain Python state, unless the owner was made by the traced function itself."""
 
+    def hooks(self, variable: Any) -> None:
+        """Note that the function calls the hooks of a variable, if it has any."""
+
     def made(self, owner: object) -> None:
         """Note an object that the traced function makes."""
 

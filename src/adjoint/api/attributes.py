@@ -16,6 +16,7 @@ from typing import Any
 from adjoint import tracing
 from adjoint.api.guards import ABSENT
 from adjoint.api.reach import LEAVES, Reach
+from adjoint.graph import Variable
 
 __all__ = ["Attributes"]
 
@@ -31,6 +32,7 @@ class Attributes:
         self._reach = reach
         self._read: dict[int, tuple[Any, dict[str, Any]]] = {}  # by object: it, and what was found under each name
         self._versions: dict[int, tuple[tracing.Versioned, int]] = {}
+        self._hooks: dict[int, tuple[Variable, Any]] = {}
 
     def note(self, owner: Any, name: str) -> None:
         """The traced function reads an attribute."""
@@ -81,6 +83,10 @@ class Attributes:
             for item in items:
                 self._follow(item, path)
 
+    def note_hooks(self, variable: Variable) -> None:
+        """The traced function calls the hooks that a variable has now."""
+        self._hooks.setdefault(id(variable), (variable, variable.hooks))
+
     def forget(self, owner: Any) -> None:
         """The object belongs to the traced function itself."""
         if self._read.pop(id(owner), None) is not None:
@@ -111,6 +117,9 @@ class Attributes:
         for container, version in self._versions.values():
             if container.version != version:
                 return f"the contents of {type(container).__name__}"
+        for variable, hooks in self._hooks.values():
+            if variable.hooks is not hooks:
+                return "the hooks of a tensor"
         return None
 
 

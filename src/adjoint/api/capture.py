@@ -265,6 +265,17 @@ class Trace:
                 f"outside of the function{at_user() if where is None else where}"
             )
 
+    def hooks(self, variable: Variable) -> None:
+        """See `tracing.Tracer`."""
+        _, real = self.argument_variables.get(id(variable), (None, variable))
+        if real is not variable and real.hooks is not None:
+            raise RuntimeError(
+                f"{self.function}: an argument has hooks, which a compiled function calls for the variables that it finds by "
+                f"itself alone; let it find this one as a global or in a closure{at_user()}"
+            )
+        if id(variable) not in self._own:
+            self.attributes.note_hooks(real)
+
     def made(self, owner: object) -> None:
         """See `tracing.Tracer`."""
         self.attributes.forget(owner)

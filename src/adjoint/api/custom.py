@@ -16,13 +16,13 @@ from adjoint.graph import Node, array_type, get_mode, mode, topological
 from adjoint.primitives import custom as primitive
 from adjoint.primitives.core import VERSION, cast, ops, placeholder, select
 from adjoint.shapes import as_shape
-from adjoint.tensors.leaving import custom_code
+from adjoint.tensors.leaving import closed_by, custom_code
 from adjoint.tensors.located import at_user, user_frame
 from adjoint.tensors.conversion import a, as_node
 from adjoint.tensors.named import recorded, wrap
 from adjoint.tensors.tensor import Tensor
 
-__all__ = ["Context", "Function", "custom_jvp", "custom_vjp", "host_call"]
+__all__ = ["Context", "Function", "custom_jvp", "custom_vjp", "host_call", "passing"]
 
 
 class Context:
@@ -208,15 +208,7 @@ def _is_constant(x: Any) -> bool:
 
 def _closed(name: str, found: list[Node | None], sources: Sequence[Node]) -> list[Node | None]:
     """The cotangents that a rule has given, once more differentiable by everything but what it has read as plain values."""
-    wanted = list(dict.fromkeys(x for x in sources if x.tracked))
-    if not wanted or not get_mode().grad:
-        return found
-    message = (
-        f"{name}: its derivative rule was computed from plain values (NumPy's arrays or Python's numbers), so it can't be "
-        "differentiated again by what these came from. Write the rule on tensors, and leave to it the inputs and outputs "
-        "themselves, or what is computed from them as tensors"
-    )
-    return [None if x is None else primitive.closed(x, wanted, message) for x in found]
+    return [None if x is None else closed_by(f"{name}: its derivative rule", x, sources) for x in found]
 
 
 def _transposed(name: str, args: tuple[Any, ...], rule: Callable[..., Any], out_structure: tree.Structure) -> Any:
@@ -386,6 +378,21 @@ class custom_vjp:
 
 
 _in_forward: ContextVar[tuple[custom_vjp, ...]] = ContextVar("adjoint_in_forward", default=())
+
+
+def passing(
+    name: str, tensors: Sequence[Tensor], rule: Callable[[tuple[Tensor | None, ...]], Sequence[Tensor | None]]
+) -> list[Tensor]:
+    """The tensors themselves, whose cotangents go through a rule together: None for those that have none. Forward mode passes."""
+    inputs = [x.node for x in tensors]
+
+    def backward(cotangents: list[Node | None], node: Node) -> list[Node | None]:
+        with custom_code() as code:
+            found = rule(tuple([None if u is None else wrap(u) for u in cotangents]))
+        checked = [_checked(name, u, x) for u, x in zip(found, inputs, strict=True)]
+        return _closed(name, checked, [*code.left])
+
+    return _record(name, tensors, inputs, backward, True, lambda cotangents, node: cotangents)
 
 
 def _missing_rule(name: str, kind: str, remedy: str) -> Callable[..., Any]:

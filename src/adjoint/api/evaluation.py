@@ -120,7 +120,8 @@ def function(inputs: Any, outputs: Any) -> Callable[..., Any]:
     roots = expand([t.node for t in leaves])
     order = topological(roots)
     types = [t.node.type for t in given]
-    stand_ins = [placeholder(t, "an input", False) for t in types]
+    labels = [f"input {t.name}" if t.name else f"argument {k} of a recorded function" for k, t in enumerate(given)]
+    stand_ins = [placeholder(t, label, False) for t, label in zip(types, labels, strict=True)]
     replacements: dict[Node, Node] = {}
     for t, stand_in in zip(given, stand_ins, strict=True):
         replacements.update(dict.fromkeys(_found(t, order, "function"), stand_in))
@@ -137,6 +138,7 @@ def function(inputs: Any, outputs: Any) -> Callable[..., Any]:
         results = execution.own(replay.run(arrays, replay.unknowns), arrays)
         return structure.unflatten([wrap(leaf(a, t)) for a, t in zip(results, result_types, strict=True)])
 
+    call.replay = lambda: replay  # type: ignore[attr-defined] # for explanations
     return call
 
 

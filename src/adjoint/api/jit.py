@@ -155,6 +155,21 @@ class Jitted:
             call.give_back()
             raise
 
+    def replay(self) -> execution.Replay:
+        """What the latest trace runs, for explanations. Raises ValueError where there is nothing that runs by itself."""
+        with self._lock:
+            traces = [compiled for found in self.compiled.values() for compiled in found]
+        if not traces:
+            raise ValueError(f"explain: {self.name} has not been called yet, so there is no trace of it{at_user()}")
+        if traces[-1].inlined:
+            raise ValueError(
+                f"explain: {self.name} can be differentiated from outside, so its graph becomes part of the graph around it: "
+                f"explain what a call gives, or call it under ad.no_grad() first{at_user()}"
+            )
+        if traces[-1].replay is None:
+            raise ValueError(f"explain: {self.name} computes nothing{at_user()}")
+        return traces[-1].replay
+
     def _called(self, call: Call) -> Any:
         """What a call gives, in the general way."""
         with self._lock:

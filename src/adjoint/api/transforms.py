@@ -18,7 +18,7 @@ from adjoint.primitives import core
 from adjoint.primitives.core import cast, marker, ops
 from adjoint.tensors.located import at_user, recording_at_user
 from adjoint.tensors.conversion import a, as_node
-from adjoint.tensors.gradients import check_differentiable
+from adjoint.tensors.gradients import check_differentiable, with_hooks
 from adjoint.tensors.leaving import differentiating
 from adjoint.tensors.named import wrap
 from adjoint.tensors.tensor import Tensor
@@ -398,7 +398,7 @@ def gradients(output: Tensor, inputs: Any, cotangent: Any = None) -> Any:
             raise ValueError(f"gradients: cotangent of shape {u.shape} for an output of shape {y.shape}{at_user()}")
     with recording_at_user(), mode(grad=True):
         found = reverse([y], [u], wrt)
-    nodes = [ops.zeros(x.type) if g is None else g for g, x in zip(found, wrt, strict=True)]
+        nodes = [ops.zeros(x.type) if g is None else with_hooks(x, g) for g, x in zip(found, wrt, strict=True)]
     return structure.unflatten([wrap(n) for n in nodes])
 
 

@@ -1,5 +1,6 @@
 """Execution: graphs to numbers."""
 
+from adjoint.execution import stages
 from adjoint.execution.canonical import ValueNeededError
 from adjoint.execution.donation import is_ours
 from adjoint.execution.evaluate import evaluate, evaluation_lock
@@ -16,4 +17,5 @@ __all__ = [
     "is_ours",
     "located_anew",
     "own",
+    "stages",
 ]

@@ -55,14 +55,14 @@ def key_of(c: Canonical) -> Any:
     return (tuple(c.entries), tuple(c.edges), c.roots, tiers.deterministic)
 
 
-def plan_of(c: Canonical, wanted: Sequence[int], keep: bool, key: Any) -> Plan:
+def plan_of(c: Canonical, wanted: Sequence[int], keep: bool, key: Any, noted: bool = False) -> Plan:
     """The plan for the wanted nodes of a graph, remembered or built. It isn't remembered if something was evaluated
-    meanwhile: see `undisturbed`."""
+    meanwhile: see `undisturbed`. If `noted`, it knows the lines and names of the graph that it was built for first."""
     known = _cache.get(key)
     computed = (tuple(wanted), keep)
     plan = None if known is None else known.plans.get(computed)
     if plan is None:
-        plan = without_collector(build, c, wanted, keep)
+        plan = without_collector(build, c, wanted, keep, noted)
         if c.is_latest:
             _cache.put(key, computed, plan)
     return plan
@@ -95,7 +95,7 @@ def _planned(kind: str, roots: Sequence[Node], given: Collection[Node]) -> tuple
     if len(c.numbers) > MANY_NUMBERS:  # those that never change needn't be handed over in each run
         key = (*key, repr([None if type(value) is Unknown else value for value, _ in c.numbers]))
         c.numbers = [found for found in c.numbers if type(found[0]) is Unknown]
-    return c, plan_of(c, list(dict.fromkeys([c.number[x] for x in roots])), False, key)
+    return c, plan_of(c, list(dict.fromkeys([c.number[x] for x in roots])), False, key, True)
 
 
 def prepared(plan: Plan, at_once: bool = False) -> Any:
@@ -194,6 +194,16 @@ def _numbered(nodes: list[Node], remember: bool) -> tuple[Canonical, Work] | Non
         if cut:
             c = canonicalize(roots + cut)
     return c, _prepare(c) if remember else _prepare_once(c, *_computed(c, reference_counts(c.order)))
+
+
+def described(nodes: Sequence[Node]) -> tuple[Canonical, Plan]:
+    """The pending graph of the nodes, and the plan by which evaluating them would compute it, made to be read."""
+    with _lock:
+        c = canonicalize(nodes)
+        cut = _cut_from(c) if WATCHED else []
+        if cut:
+            c = canonicalize([*nodes, *cut])
+        return c, build(c, *_computed(c, reference_counts(c.order)), True)
 
 
 def _computed(c: Canonical, counts: Sequence[int]) -> tuple[list[int], bool]:

@@ -1,28 +1,33 @@
-"""`explain`: the plan of what is pending, as a table of kernels."""
+"""`explain`: how something is computed, as a table of kernels or stage by stage."""
 
 from __future__ import annotations
 
-import importlib
 import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from adjoint.execution.canonical import canonicalize, value_array
-from adjoint.execution.evaluate import evaluation_lock
-from adjoint.execution.plan import Plan, build
+from adjoint.execution.plan import Plan
 from adjoint.execution.programs import Streaming
-from adjoint.execution.tiers import tiers
-from adjoint.graph import Node
+from adjoint.execution.stages import subject_of
+from adjoint.execution.text import Labels
 
 
 class Explanation:
-    """How something would be computed. `kernels` are those of `native.report`, in order; prints as a table."""
+    """How something would be computed; prints as a table.
 
-    def __init__(self, backend: str, kernels: Sequence[Any]) -> None:
+    backend   "native" or "numpy"
+    kernels   in order, each with kind, shape, operations, bytes, flops, seconds, shared, lines and reason
+    reason    why it isn't native, if it isn't
+    when      when this is what runs, if something else runs before
+    """
+
+    def __init__(self, backend: str, kernels: Sequence[Any], reason: str = "", when: str = "") -> None:
         self.backend = backend
         self.kernels = kernels
+        self.reason = reason
+        self.when = when
 
     @property
     def seconds(self) -> float:
@@ -30,7 +35,7 @@ class Explanation:
         return float(sum(kernel.seconds for kernel in self.kernels))
 
     def __str__(self) -> str:
-        rows = [("", "kernel", "shape", "operations", "read and written", "", "time", "")]
+        rows = [("", "kernel", "shape", "operations", "read and written", "", "time", "", "units", "lines")]
         for number, kernel in enumerate(self.kernels, 1):
             names: dict[str, int] = {}
             for name in kernel.operations:
@@ -47,10 +52,12 @@ class Explanation:
                     f"{_short(kernel.flops)}FLOP",
                     f"{kernel.seconds * 1e6:.1f} µs",
                     f"{rate:.1f} GFLOP/s",
+                    str(kernel.shared),
+                    kernel.lines,
                 )
             )
         widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-        right = {0, 4, 5, 6, 7}
+        right = {0, 4, 5, 6, 7, 8}
         lines = [
             "  ".join(cell.rjust(w) if k in right else cell.ljust(w) for k, (cell, w) in enumerate(zip(row, widths, strict=True)))
             for row in rows
@@ -60,6 +67,11 @@ class Explanation:
             f"{len(self.kernels)} kernels ({self.backend}): {_short(total[0])}B, {_short(total[1])}FLOP, "
             f"{self.seconds * 1e6:.1f} µs"
         )
+        lines += [f"kernel {k} is not native: {x.reason}" for k, x in enumerate(self.kernels, 1) if x.reason]
+        if self.reason:
+            lines.append(f"not native: {self.reason}")
+        if self.when:
+            lines.append(self.when)
         return "\n".join(line.rstrip() for line in lines)
 
     def __repr__(self) -> str:
@@ -75,38 +87,42 @@ class Operation(NamedTuple):
     bytes: int
     flops: int
     seconds: float
+    shared: int = 1
+    lines: str = ""
+    reason: str = ""
 
 
-def explain(*outputs: Any) -> Explanation:
-    """The plan that would compute the pending tensors: its kernels, the operations fused in each, the bytes that it reads and
-    writes, its floating operations, and the time that it takes on the values at hand, the best of five runs.
+def explain(*outputs: Any, stage: str | None = None) -> Any:
+    """How pending tensors would be computed, or how a jitted function is: a table of kernels, or any stage as text.
 
-    Fills in no value. Native kernels where native code would run, else the interpreter's steps. Raises ValueError for
-    tensors that all have their values, TypeError for what is no tensor.
+    Without a stage, an `Explanation`: the kernels in order, the operations fused in each, the bytes that it reads and writes, its
+    floating operations, the time that it takes on the values at hand (the best of five runs; for a function, on ones), how
+    many units share its code, and the user's lines; then what did not become native, and why. Native kernels where native code
+    would run, else the interpreter's steps. Fills in no value.
+
+    With one, its text: "plan" (the steps as recorded), "simplify", "channels_last", "fuse", "rematerialize", "tiles", "units"
+    (what is compiled), "loops", "llvm" or "assembly". A function must have been called; its latest trace is shown. The line of
+    a step is that of the function which was compiled first, where two have the same graph. The environment variable
+    ADJOINT_SHOW prints stages of whatever is compiled: `ADJOINT_SHOW=units,loops python train.py`.
+
+    Raises ValueError for tensors that all have their values and for a stage that there isn't, TypeError for what is no tensor.
+
+    >>> import adjoint as ad
+    >>> x = ad.variable([1.0, 2.0], name="x")
+    >>> print(ad.execution.explain(ad.sin(x) * 2, stage="plan").splitlines()[0])
+    steps 2, leaves 1, free numbers 0, results 1
     """
-    nodes = [x.node if hasattr(x, "node") else x for x in outputs]
-    for x in nodes:
-        if not isinstance(x, Node):
-            raise TypeError(f"explain: expected tensors, got a {type(x).__name__}")
-    pending = [x for x in nodes if x.value is None]
-    if not pending:
-        raise ValueError("explain: everything here has been computed; explain it before its value is asked for")
-    with evaluation_lock():
-        c = canonicalize(pending)
-    plan = build(c, list(dict.fromkeys(c.number[x] for x in pending)), False)
-    leaves, numbers = [value_array(x) for x in c.leaves], [v for v, _ in c.numbers]
-    if tiers.backend != "numpy":
-        native = importlib.import_module("adjoint.execution.native")
-        if native.missing() is None:
-            report = importlib.import_module("adjoint.execution.native.report")
-            found = report.kernels(plan, leaves, numbers)
-            if found is not None:
-                return Explanation("native", found)
-    return Explanation("numpy", _interpreted(plan, leaves, numbers))
+    subject = subject_of(outputs)
+    if stage is not None:
+        return subject.text(stage)
+    found = None if subject.report is None else subject.report.kernels(subject.leaves, subject.numbers)
+    if found is None:
+        found = _interpreted(subject.plan, subject.leaves, subject.numbers)
+    return Explanation(subject.backend, found, subject.reason, subject.when)
 
 
 def _interpreted(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Operation]:
-    steps = plan.steps
+    steps, labels = plan.steps, Labels(plan)
     program = Streaming(plan)
     best = [float("inf")] * len(steps)
     calls, spent = program.calls[1], [0.0]
@@ -134,7 +150,8 @@ def _interpreted(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Oper
         if step.op.name == "matmul":
             flops = 2 * step.type.size * plan.types[step.inputs[0]].shape[-1]
         shape = () if type(step.type) is tuple else step.type.shape
-        found.append(Operation("numpy", shape, (step.op.name,), size, flops, seconds))
+        line = labels.line(step.output)
+        found.append(Operation("numpy", shape, (step.op.name,), size, flops, seconds, 1, line))
     return found
 
 

@@ -282,6 +282,7 @@ def simplified(plan: Plan) -> Plan:
     s = Simplifier(result)
     for step in plan.steps:
         s.add(step)
+    result.same = s.same
     result.outputs = []
     for number, index, slot, kept in plan.outputs:
         slot = s.same.get(slot, slot)

@@ -16,11 +16,13 @@ from adjoint import _forks
 from adjoint.derive import derive_pullback, reverse
 from adjoint.execution.canonical import Canonical, value_array
 from adjoint.execution.donation import forgotten_leaves
-from adjoint.graph import ArrayType, Node, Primitive, mode, topological
+from adjoint.execution.text import plan_text, step_text
+from adjoint.graph import ArrayType, Node, Primitive, Variable, mode, topological
+from adjoint.graph.node import Site
 from adjoint.primitives.contraction import MATMUL
 from adjoint.primitives.convolution import CONVOLUTION, CONVOLUTION_INPUT_GRADIENT, CONVOLUTION_WEIGHT_GRADIENT
-from adjoint.primitives.core import DETACH, FULL, SELECT, conform, placeholder
-from adjoint.primitives.custom import CUSTOM, HOST_CALL
+from adjoint.primitives.core import DETACH, FULL, PLACEHOLDER, SELECT, conform, placeholder
+from adjoint.primitives.custom import CLOSED, CUSTOM, HOST_CALL
 from adjoint.primitives.elementwise import WHERE
 from adjoint.primitives.random import RANDOM_BITS
 from adjoint.primitives.structural import BROADCAST
@@ -41,6 +43,9 @@ class Step(NamedTuple):
     output: int
     type: Any
 
+    def __str__(self) -> str:
+        return step_text(self)
+
 
 class Plan:
     """Steps over numbered slots. The first slots are the leaves, then the free numbers; `constants` fill others.
@@ -48,6 +53,8 @@ class Plan:
     outputs    (canonical number, index, slot, kept): whose value to store, which of its values if it has several (else
                None), and whether it is for the reverse pass only
     checked    positions in `outputs` that are wrong if not finite, unless the masked kernels computed them
+    sites      where steps were recorded, by slot, and `names` of leaves: only for plans that somebody may want to read
+    same       slots that stand for another since the plan was simplified
     """
 
     def __init__(self, leaf_types: list[Any], number_types: list[ArrayType]) -> None:
@@ -62,12 +69,18 @@ class Plan:
         self.always_masked = False
         self.has_masked = False
         self.has_products = False
+        self.sites: dict[int, tuple[Site, int]] = {}
+        self.names: dict[int, str] = {}
+        self.same: dict[int, int] = {}
         self.program: Any = None  # how it runs: see `programs`
         self.spent = 0.0  # seconds in the interpreter, up to the price of compiling: see `tiers`
         self.price = math.inf
         self.forgotten: tuple[tuple[int, int], ...] = ()  # leaves that may be written over: see `donation`
         # of `program`; of this thread too, which may be here already, interrupted by a finalizer or a signal's handler
         self.lock = _forks.rlock()
+
+    def __str__(self) -> str:
+        return plan_text(self)
 
     @property
     def nbytes(self) -> int:
@@ -314,8 +327,17 @@ def find_targets(c: Canonical, wanted: Sequence[int], keep: bool) -> tuple[list[
     return targets, replaced
 
 
-def build(c: Canonical, wanted: Sequence[int], keep: bool) -> Plan:
-    """The plan that computes the nodes numbered `wanted`; with `keep`, also what a later reverse pass will read."""
+def build(c: Canonical, wanted: Sequence[int], keep: bool, noted: bool = False) -> Plan:
+    """The plan that computes the nodes numbered `wanted`; with `keep`, also what a later reverse pass will read. If it is
+    `noted`, it knows the user's lines and names."""
+    plan, slot_of = built(c, wanted, keep)
+    if noted:
+        note(plan, slot_of)
+    return plan
+
+
+def built(c: Canonical, wanted: Sequence[int], keep: bool) -> tuple[Plan, dict[Node, int]]:
+    """The plan, and the slot of each node in it."""
     plan = Plan([x.type for x in c.leaves], [x.type for _, x in c.numbers])
     slot_of: dict[Node, int] = {x: i for i, x in enumerate(c.leaves)}
     for i, (_, x) in enumerate(c.numbers):
@@ -328,7 +350,26 @@ def build(c: Canonical, wanted: Sequence[int], keep: bool) -> Plan:
     _narrow(plan)
     _note_masks(plan)
     plan.forgotten = forgotten_leaves(c)
-    return plan
+    return plan, slot_of
+
+
+MOST_NOTED = 1 << 16  # steps of a plan that is remembered to be read
+
+
+def note(plan: Plan, slot_of: dict[Node, int]) -> None:
+    """Write down where each step of a plan was recorded, and what its leaves are called."""
+    if len(plan.steps) > MOST_NOTED:
+        return
+    for node, slot in slot_of.items():
+        if node.inputs:
+            plan.sites.setdefault(slot, (node.site, node.offset))  # the first of those that were merged
+        elif slot < len(plan.leaf_types):
+            name = node.attributes.name if isinstance(node.attributes, Variable) else None
+            if node.op is PLACEHOLDER and type(node.attributes) is str:
+                kind, _, rest = node.attributes.partition(" ")
+                name = rest if kind == "input" else f"argument{rest.split()[0]}" if kind == "argument" else None
+            if name:
+                plan.names[slot] = name
 
 
 def _expand_pullbacks(c: Canonical, replaced: dict[Node, Node]) -> dict[Node, list[Node]]:
@@ -359,8 +400,8 @@ def _residuals(c: Canonical, roots: list[Node]) -> list[Node]:
     computed = {x for x in c.order if x.value is None and x.inputs}
     sources = [x.inputs[0] if x.op is DETACH and x.inputs else x for x in roots]
     tracked = [x for x in sources if x.tracked and x in computed and type(x.type) is not tuple and x.type.inexact]
-    if any(x.op is CUSTOM or x.op is HOST_CALL for x in computed):
-        # a custom rule runs the user's code, so it isn't asked ahead of time what it will read
+    if any(x.op is CUSTOM or x.op is HOST_CALL or x.op is CLOSED for x in computed):
+        # a custom rule runs the user's code, so it isn't asked ahead of time what it will read; a closed one would raise
         reads = {x for x in computed if x.tracked}
     else:
         boundary = [x for x in c.order if x.tracked and x not in computed and type(x.type) is not tuple]

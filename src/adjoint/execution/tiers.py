@@ -98,7 +98,7 @@ def _chosen_program(plan: Plan, at_once: bool) -> Any:
     if plan.program is None:
         plan.program = choose(whole)
     whole.steps = []
-    if plan.price == math.inf:
+    if plan.price == math.inf and not plan.sites:  # nobody will want to read them
         plan.steps = []
     return plan.program
 

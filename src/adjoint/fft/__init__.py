@@ -14,7 +14,7 @@ from adjoint.composites import fourier
 from adjoint.dtypes import default_dtype
 from adjoint.tensors.conversion import array_node, as_node, dtype_of
 from adjoint.tensors.elementwise import Operand
-from adjoint.tensors.functions import _composite
+from adjoint.tensors.composing import composite
 from adjoint.tensors.named import wrap
 from adjoint.tensors.tensor import Tensor
 
@@ -28,7 +28,7 @@ def fft(x: Operand, /, n: int | None = None, axis: int = -1, norm: str | None = 
     >>> abs(ad.fft.fft(ad.tensor([3.0, 4.0, 0.0, 4.0])))
     Tensor([11.,  3.,  5.,  3.])
     """
-    return _composite("fft", fourier.fft, "fft", as_node(x), [n], (axis,), norm, False)
+    return composite("fft", fourier.fft, "fft", as_node(x), [n], (axis,), norm, False)
 
 
 def ifft(x: Operand, /, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
@@ -38,7 +38,7 @@ def ifft(x: Operand, /, n: int | None = None, axis: int = -1, norm: str | None =
     >>> ad.fft.ifft(ad.fft.fft(ad.tensor([1.0, 2.0]))).real
     Tensor([1., 2.])
     """
-    return _composite("ifft", fourier.fft, "ifft", as_node(x), [n], (axis,), norm, True)
+    return composite("ifft", fourier.fft, "ifft", as_node(x), [n], (axis,), norm, True)
 
 
 def rfft(x: Operand, /, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
@@ -50,7 +50,7 @@ def rfft(x: Operand, /, n: int | None = None, axis: int = -1, norm: str | None =
     >>> abs(ad.fft.rfft(ad.tensor([3.0, 4.0, 0.0, 4.0])))
     Tensor([11.,  3.,  5.])
     """
-    return _composite("rfft", fourier.rfft, "rfft", as_node(x), [n], (axis,), norm)
+    return composite("rfft", fourier.rfft, "rfft", as_node(x), [n], (axis,), norm)
 
 
 def irfft(x: Operand, /, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
@@ -62,7 +62,7 @@ def irfft(x: Operand, /, n: int | None = None, axis: int = -1, norm: str | None 
     >>> ad.fft.irfft(ad.fft.rfft(ad.tensor([1.0, 2.0, 3.0])), n=3)
     Tensor([1., 2., 3.])
     """
-    return _composite("irfft", fourier.irfft, "irfft", as_node(x), [n], (axis,), norm)
+    return composite("irfft", fourier.irfft, "irfft", as_node(x), [n], (axis,), norm)
 
 
 def hfft(x: Operand, /, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
@@ -72,7 +72,7 @@ def hfft(x: Operand, /, n: int | None = None, axis: int = -1, norm: str | None =
     >>> ad.fft.hfft(ad.tensor([1.0, 2.0, 3.0]))
     Tensor([ 8., -2.,  0., -2.])
     """
-    return _composite("hfft", fourier.hfft, "hfft", as_node(x), [n], (axis,), norm)
+    return composite("hfft", fourier.hfft, "hfft", as_node(x), [n], (axis,), norm)
 
 
 def ihfft(x: Operand, /, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
@@ -82,7 +82,7 @@ def ihfft(x: Operand, /, n: int | None = None, axis: int = -1, norm: str | None 
     >>> ad.fft.ihfft(ad.tensor([8.0, -2.0, 0.0, -2.0])).real
     Tensor([1., 2., 3.])
     """
-    return _composite("ihfft", fourier.ihfft, "ihfft", as_node(x), [n], (axis,), norm)
+    return composite("ihfft", fourier.ihfft, "ihfft", as_node(x), [n], (axis,), norm)
 
 
 def fft2(x: Operand, /, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Tensor:
@@ -92,7 +92,7 @@ def fft2(x: Operand, /, s: Any = None, axes: Any = (-2, -1), norm: str | None = 
     >>> ad.fft.fft2(ad.ones((2, 2))).shape
     (2, 2)
     """
-    return _composite("fft2", fourier.fft, "fft2", as_node(x), s, axes, norm, False)
+    return composite("fft2", fourier.fft, "fft2", as_node(x), s, axes, norm, False)
 
 
 def fftn(x: Operand, /, s: Any = None, axes: Any = None, norm: str | None = None) -> Tensor:
@@ -102,7 +102,7 @@ def fftn(x: Operand, /, s: Any = None, axes: Any = None, norm: str | None = None
     >>> ad.fft.fftn(ad.ones((2, 2))).shape
     (2, 2)
     """
-    return _composite("fftn", fourier.fft, "fftn", as_node(x), s, axes, norm, False)
+    return composite("fftn", fourier.fft, "fftn", as_node(x), s, axes, norm, False)
 
 
 def ifft2(x: Operand, /, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Tensor:
@@ -112,7 +112,7 @@ def ifft2(x: Operand, /, s: Any = None, axes: Any = (-2, -1), norm: str | None =
     >>> ad.fft.ifft2(ad.ones((2, 2))).shape
     (2, 2)
     """
-    return _composite("ifft2", fourier.fft, "ifft2", as_node(x), s, axes, norm, True)
+    return composite("ifft2", fourier.fft, "ifft2", as_node(x), s, axes, norm, True)
 
 
 def ifftn(x: Operand, /, s: Any = None, axes: Any = None, norm: str | None = None) -> Tensor:
@@ -122,7 +122,7 @@ def ifftn(x: Operand, /, s: Any = None, axes: Any = None, norm: str | None = Non
     >>> ad.fft.ifftn(ad.ones((2, 2))).shape
     (2, 2)
     """
-    return _composite("ifftn", fourier.fft, "ifftn", as_node(x), s, axes, norm, True)
+    return composite("ifftn", fourier.fft, "ifftn", as_node(x), s, axes, norm, True)
 
 
 def rfft2(x: Operand, /, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Tensor:
@@ -132,7 +132,7 @@ def rfft2(x: Operand, /, s: Any = None, axes: Any = (-2, -1), norm: str | None =
     >>> ad.fft.rfft2(ad.ones((2, 2))).shape
     (2, 2)
     """
-    return _composite("rfft2", fourier.rfft, "rfft2", as_node(x), s, axes, norm)
+    return composite("rfft2", fourier.rfft, "rfft2", as_node(x), s, axes, norm)
 
 
 def rfftn(x: Operand, /, s: Any = None, axes: Any = None, norm: str | None = None) -> Tensor:
@@ -142,7 +142,7 @@ def rfftn(x: Operand, /, s: Any = None, axes: Any = None, norm: str | None = Non
     >>> ad.fft.rfftn(ad.ones((2, 2))).shape
     (2, 2)
     """
-    return _composite("rfftn", fourier.rfft, "rfftn", as_node(x), s, axes, norm)
+    return composite("rfftn", fourier.rfft, "rfftn", as_node(x), s, axes, norm)
 
 
 def irfft2(x: Operand, /, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Tensor:
@@ -152,7 +152,7 @@ def irfft2(x: Operand, /, s: Any = None, axes: Any = (-2, -1), norm: str | None 
     >>> ad.fft.irfft2(ad.ones((2, 2))).shape
     (2, 2)
     """
-    return _composite("irfft2", fourier.irfft, "irfft2", as_node(x), s, axes, norm)
+    return composite("irfft2", fourier.irfft, "irfft2", as_node(x), s, axes, norm)
 
 
 def irfftn(x: Operand, /, s: Any = None, axes: Any = None, norm: str | None = None) -> Tensor:
@@ -162,7 +162,7 @@ def irfftn(x: Operand, /, s: Any = None, axes: Any = None, norm: str | None = No
     >>> ad.fft.irfftn(ad.ones((2, 2))).shape
     (2, 2)
     """
-    return _composite("irfftn", fourier.irfft, "irfftn", as_node(x), s, axes, norm)
+    return composite("irfftn", fourier.irfft, "irfftn", as_node(x), s, axes, norm)
 
 
 def hfft2(x: Operand, /, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Tensor:
@@ -172,7 +172,7 @@ def hfft2(x: Operand, /, s: Any = None, axes: Any = (-2, -1), norm: str | None =
     >>> ad.fft.hfft2(ad.ones((2, 2))).shape
     (2, 2)
     """
-    return _composite("hfft2", fourier.hfft, "hfft2", as_node(x), s, axes, norm)
+    return composite("hfft2", fourier.hfft, "hfft2", as_node(x), s, axes, norm)
 
 
 def hfftn(x: Operand, /, s: Any = None, axes: Any = None, norm: str | None = None) -> Tensor:
@@ -182,7 +182,7 @@ def hfftn(x: Operand, /, s: Any = None, axes: Any = None, norm: str | None = Non
     >>> ad.fft.hfftn(ad.ones((2, 2))).shape
     (2, 2)
     """
-    return _composite("hfftn", fourier.hfft, "hfftn", as_node(x), s, axes, norm)
+    return composite("hfftn", fourier.hfft, "hfftn", as_node(x), s, axes, norm)
 
 
 def ihfft2(x: Operand, /, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Tensor:
@@ -192,7 +192,7 @@ def ihfft2(x: Operand, /, s: Any = None, axes: Any = (-2, -1), norm: str | None 
     >>> ad.fft.ihfft2(ad.ones((2, 2))).shape
     (2, 2)
     """
-    return _composite("ihfft2", fourier.ihfft, "ihfft2", as_node(x), s, axes, norm)
+    return composite("ihfft2", fourier.ihfft, "ihfft2", as_node(x), s, axes, norm)
 
 
 def ihfftn(x: Operand, /, s: Any = None, axes: Any = None, norm: str | None = None) -> Tensor:
@@ -202,7 +202,7 @@ def ihfftn(x: Operand, /, s: Any = None, axes: Any = None, norm: str | None = No
     >>> ad.fft.ihfftn(ad.ones((2, 2))).shape
     (2, 2)
     """
-    return _composite("ihfftn", fourier.ihfft, "ihfftn", as_node(x), s, axes, norm)
+    return composite("ihfftn", fourier.ihfft, "ihfftn", as_node(x), s, axes, norm)
 
 
 def dct(
@@ -224,7 +224,7 @@ def dct(
     >>> ad.fft.dct(ad.tensor([1.0, 1.0]))
     Tensor([4., 0.])
     """
-    return _composite(
+    return composite(
         "dct", fourier.trigonometric, "dct", as_node(x), "c", type, [n], (axis,), norm, orthogonalize, False
     )
 
@@ -238,7 +238,7 @@ def dctn(
     >>> ad.fft.dctn(ad.ones((2, 3))).shape
     (2, 3)
     """
-    return _composite("dctn", fourier.trigonometric, "dctn", as_node(x), "c", type, s, axes, norm, orthogonalize, False)
+    return composite("dctn", fourier.trigonometric, "dctn", as_node(x), "c", type, s, axes, norm, orthogonalize, False)
 
 
 def idct(
@@ -260,7 +260,7 @@ def idct(
     >>> ad.fft.idct(ad.tensor([4.0, 0.0]))
     Tensor([1., 1.])
     """
-    return _composite(
+    return composite(
         "idct", fourier.trigonometric, "idct", as_node(x), "c", type, [n], (axis,), norm, orthogonalize, True
     )
 
@@ -274,9 +274,7 @@ def idctn(
     >>> ad.fft.idctn(ad.ones((2, 3))).shape
     (2, 3)
     """
-    return _composite(
-        "idctn", fourier.trigonometric, "idctn", as_node(x), "c", type, s, axes, norm, orthogonalize, True
-    )
+    return composite("idctn", fourier.trigonometric, "idctn", as_node(x), "c", type, s, axes, norm, orthogonalize, True)
 
 
 def dst(
@@ -298,7 +296,7 @@ def dst(
     >>> ad.fft.dst(ad.tensor([1.0]))
     Tensor([2.])
     """
-    return _composite(
+    return composite(
         "dst", fourier.trigonometric, "dst", as_node(x), "s", type, [n], (axis,), norm, orthogonalize, False
     )
 
@@ -312,7 +310,7 @@ def dstn(
     >>> ad.fft.dstn(ad.ones((2, 3))).shape
     (2, 3)
     """
-    return _composite("dstn", fourier.trigonometric, "dstn", as_node(x), "s", type, s, axes, norm, orthogonalize, False)
+    return composite("dstn", fourier.trigonometric, "dstn", as_node(x), "s", type, s, axes, norm, orthogonalize, False)
 
 
 def idst(
@@ -334,7 +332,7 @@ def idst(
     >>> ad.fft.idst(ad.tensor([2.0]))
     Tensor([1.])
     """
-    return _composite(
+    return composite(
         "idst", fourier.trigonometric, "idst", as_node(x), "s", type, [n], (axis,), norm, orthogonalize, True
     )
 
@@ -348,9 +346,7 @@ def idstn(
     >>> ad.fft.idstn(ad.ones((2, 3))).shape
     (2, 3)
     """
-    return _composite(
-        "idstn", fourier.trigonometric, "idstn", as_node(x), "s", type, s, axes, norm, orthogonalize, True
-    )
+    return composite("idstn", fourier.trigonometric, "idstn", as_node(x), "s", type, s, axes, norm, orthogonalize, True)
 
 
 def fftshift(x: Operand, /, axes: Any = None) -> Tensor:
@@ -360,7 +356,7 @@ def fftshift(x: Operand, /, axes: Any = None) -> Tensor:
     >>> ad.fft.fftshift(ad.fft.fftfreq(4))
     Tensor([-0.5 , -0.25,  0.  ,  0.25])
     """
-    return _composite("fftshift", fourier.shift, "fftshift", as_node(x), axes, False)
+    return composite("fftshift", fourier.shift, "fftshift", as_node(x), axes, False)
 
 
 def ifftshift(x: Operand, /, axes: Any = None) -> Tensor:
@@ -370,7 +366,7 @@ def ifftshift(x: Operand, /, axes: Any = None) -> Tensor:
     >>> ad.fft.ifftshift(ad.fft.fftshift(ad.arange(5.0)))
     Tensor([0., 1., 2., 3., 4.])
     """
-    return _composite("ifftshift", fourier.shift, "ifftshift", as_node(x), axes, True)
+    return composite("ifftshift", fourier.shift, "ifftshift", as_node(x), axes, True)
 
 
 def fftfreq(n: int, /, d: float = 1.0, *, dtype: Any = None) -> Tensor:
@@ -421,7 +417,7 @@ def convolve(x: Operand, y: Operand, /, mode: str = "full", method: str = "auto"
     >>> ad.fft.convolve(ad.tensor([1.0, 2.0, 3.0]), ad.tensor([1.0, 10.0]))
     Tensor([ 1., 12., 23., 30.])
     """
-    return _composite("convolve", fourier.convolve, "convolve", as_node(x), as_node(y), mode, method)
+    return composite("convolve", fourier.convolve, "convolve", as_node(x), as_node(y), mode, method)
 
 
 def fftconvolve(x: Operand, y: Operand, /, mode: str = "full", axes: Any = None) -> Tensor:
@@ -431,7 +427,7 @@ def fftconvolve(x: Operand, y: Operand, /, mode: str = "full", axes: Any = None)
     >>> ad.fft.fftconvolve(ad.tensor([1.0, 2.0, 3.0]), ad.tensor([1.0, 10.0])).numpy().round(4)
     array([ 1., 12., 23., 30.], dtype=float32)
     """
-    return _composite("fftconvolve", fourier.convolve, "fftconvolve", as_node(x), as_node(y), mode, "fft", axes)
+    return composite("fftconvolve", fourier.convolve, "fftconvolve", as_node(x), as_node(y), mode, "fft", axes)
 
 
 def correlate(x: Operand, y: Operand, /, mode: str = "full", method: str = "auto") -> Tensor:
@@ -441,7 +437,7 @@ def correlate(x: Operand, y: Operand, /, mode: str = "full", method: str = "auto
     >>> ad.fft.correlate(ad.tensor([1.0, 2.0, 3.0]), ad.tensor([0.0, 1.0]), mode="valid")
     Tensor([2., 3.])
     """
-    return _composite("correlate", fourier.correlate, "correlate", as_node(x), as_node(y), mode, method)
+    return composite("correlate", fourier.correlate, "correlate", as_node(x), as_node(y), mode, method)
 
 
 __all__ = [

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from adjoint import fft
-from adjoint.tensors.functions import as_tensor, conj, flip
+from adjoint.tensors.composing import as_tensor
+from adjoint.tensors.functions import conj, flip
 
 __all__ = ["FUNCTIONS"]
 

@@ -125,14 +125,15 @@ get_mode = MODE.get
 
 
 class Variable:
-    """The owner of a gradient: what a leaf's versions share. `grad` is whatever the tensor layer stores there."""
+    """The owner of a gradient: what a leaf's versions share. `grad` and `hooks` are whatever the tensor layer stores there."""
 
-    __slots__ = ("grad", "name", "tracked")
+    __slots__ = ("grad", "hooks", "name", "tracked")
 
     def __init__(self, name: str | None = None, tracked: bool = True) -> None:
         self.name = name
         self.tracked = tracked
         self.grad: Any = None
+        self.hooks: Any = None
 
 
 class Node:
@@ -181,26 +182,30 @@ class Node:
     @property
     def origin(self) -> Origin:
         """Where the user recorded this node."""
-        site, offset = self.site, self.offset
-        names: list[str] = []
-        scope: Scope | None = None
-        if isinstance(site, Located):
-            scope, code = site
-        elif isinstance(site, Scope):
-            scope, code = site, None
-        else:
-            code = site
-        while scope is not None:
-            names.append(scope.name)
-            if code is None:
-                code, offset = scope.site, scope.offset
-            scope = scope.parent
-        if code is None:
-            return Origin("", 0, "", tuple(reversed(names)))
-        return Origin(code.co_filename, line_of(code, offset), code.co_name, tuple(reversed(names)))
+        return origin_of(self.site, self.offset)
 
     def __repr__(self) -> str:
         return f"<{self.op.name} {self.type}>"
+
+
+def origin_of(site: Site, offset: int) -> Origin:
+    """The user's line of what was recorded at a site."""
+    names: list[str] = []
+    scope: Scope | None = None
+    if isinstance(site, Located):
+        scope, code = site
+    elif isinstance(site, Scope):
+        scope, code = site, None
+    else:
+        code = site
+    while scope is not None:
+        names.append(scope.name)
+        if code is None:
+            code, offset = scope.site, scope.offset
+        scope = scope.parent
+    if code is None:
+        return Origin("", 0, "", tuple(reversed(names)))
+    return Origin(code.co_filename, line_of(code, offset), code.co_name, tuple(reversed(names)))
 
 
 def line_of(code: CodeType, offset: int) -> int:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from adjoint.composites import linalg
 from adjoint.tensors.conversion import as_node
 from adjoint.tensors.elementwise import Operand
-from adjoint.tensors.functions import _composite, _composites
+from adjoint.tensors.composing import composite, composites
 from adjoint.tensors.tensor import Tensor
 
 
@@ -86,7 +86,7 @@ def cholesky(x: Operand, /, *, upper: bool = False) -> Tensor:
     Tensor([[2., 0.],
             [1., 2.]])
     """
-    return _composite("cholesky", linalg.cholesky, as_node(x), upper)
+    return composite("cholesky", linalg.cholesky, as_node(x), upper)
 
 
 def cho_factor(x: Operand, /, *, lower: bool = False) -> tuple[Tensor, bool]:
@@ -97,7 +97,7 @@ def cho_factor(x: Operand, /, *, lower: bool = False) -> tuple[Tensor, bool]:
     >>> ad.linalg.cho_solve((factor, lower), ad.tensor([8.0, 12.0]))
     Tensor([1., 2.])
     """
-    return _composite("cho_factor", linalg.cholesky, as_node(x), not lower), bool(lower)
+    return composite("cho_factor", linalg.cholesky, as_node(x), not lower), bool(lower)
 
 
 def lu(x: Operand, /, *, permute_l: bool = False) -> Any:
@@ -112,7 +112,7 @@ def lu(x: Operand, /, *, permute_l: bool = False) -> Any:
     Tensor([[1., 2.],
             [4., 2.]])
     """
-    found = _composites("lu", linalg.lu, as_node(x), permute_l)
+    found = composites("lu", linalg.lu, as_node(x), permute_l)
     return tuple(found) if permute_l else LUResult(*found)
 
 
@@ -125,7 +125,7 @@ def lu_factor(x: Operand, /) -> tuple[Tensor, Tensor]:
     >>> ad.linalg.lu_solve(factors, ad.tensor([5.0, 8.0]))
     Tensor([1., 2.])
     """
-    packed, pivots = _composites("lu_factor", linalg.lu_factor, as_node(x))
+    packed, pivots = composites("lu_factor", linalg.lu_factor, as_node(x))
     return packed, pivots
 
 
@@ -142,7 +142,7 @@ def qr(x: Operand, /, *, mode: str = "reduced") -> Any:
     Tensor([[5., 3.],
             [0., 1.]])
     """
-    q, r = _composites("qr", linalg.qr, as_node(x), mode)
+    q, r = composites("qr", linalg.qr, as_node(x), mode)
     return r if mode == "r" else QRResult(q, r)
 
 
@@ -160,8 +160,8 @@ def svd(x: Operand, /, *, full_matrices: bool = True, compute_uv: bool = True) -
     Tensor([5., 0.])
     """
     if not compute_uv:
-        return _composite("svdvals", linalg.svdvals, as_node(x))
-    return SVDResult(*_composites("svd", linalg.svd, as_node(x), full_matrices))
+        return composite("svdvals", linalg.svdvals, as_node(x))
+    return SVDResult(*composites("svd", linalg.svd, as_node(x), full_matrices))
 
 
 def svdvals(x: Operand, /) -> Tensor:
@@ -171,7 +171,7 @@ def svdvals(x: Operand, /) -> Tensor:
     >>> ad.linalg.svdvals(ad.tensor([[3.0, 0.0], [0.0, 4.0]]))
     Tensor([4., 3.])
     """
-    return _composite("svdvals", linalg.svdvals, as_node(x))
+    return composite("svdvals", linalg.svdvals, as_node(x))
 
 
 def eigh(x: Operand, /, UPLO: str = "L") -> EighResult:
@@ -185,7 +185,7 @@ def eigh(x: Operand, /, UPLO: str = "L") -> EighResult:
     >>> w
     Tensor([1., 3.])
     """
-    return EighResult(*_composites("eigh", linalg.eigh, as_node(x), UPLO))
+    return EighResult(*composites("eigh", linalg.eigh, as_node(x), UPLO))
 
 
 def eigvalsh(x: Operand, /, UPLO: str = "L") -> Tensor:
@@ -195,7 +195,7 @@ def eigvalsh(x: Operand, /, UPLO: str = "L") -> Tensor:
     >>> ad.linalg.eigvalsh(ad.tensor([[2.0, 1.0], [1.0, 2.0]]))
     Tensor([1., 3.])
     """
-    return _composite("eigvalsh", linalg.eigvalsh, as_node(x), UPLO)
+    return composite("eigvalsh", linalg.eigvalsh, as_node(x), UPLO)
 
 
 def eig(x: Operand, /) -> EigResult:
@@ -208,7 +208,7 @@ def eig(x: Operand, /) -> EigResult:
     >>> w
     Tensor([1.+0.j, 3.+0.j], dtype=complex64)
     """
-    return EigResult(*_composites("eig", linalg.eig, as_node(x)))
+    return EigResult(*composites("eig", linalg.eig, as_node(x)))
 
 
 def eigvals(x: Operand, /) -> Tensor:
@@ -218,7 +218,7 @@ def eigvals(x: Operand, /) -> Tensor:
     >>> ad.linalg.eigvals(ad.tensor([[0.0, 1.0], [-1.0, 0.0]]))
     Tensor([0.+1.j, 0.-1.j], dtype=complex64)
     """
-    return _composite("eigvals", linalg.eigvals, as_node(x))
+    return composite("eigvals", linalg.eigvals, as_node(x))
 
 
 def householder_product(x: Operand, tau: Operand, /) -> Tensor:
@@ -230,4 +230,4 @@ def householder_product(x: Operand, tau: Operand, /) -> Tensor:
     Tensor([[ 0.],
             [-1.]])
     """
-    return _composite("householder_product", linalg.householder_product, as_node(x), as_node(tau))
+    return composite("householder_product", linalg.householder_product, as_node(x), as_node(tau))

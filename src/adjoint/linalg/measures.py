@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from adjoint.composites import linalg, reductions
 from adjoint.tensors.conversion import as_node, dtype_of
 from adjoint.tensors.elementwise import Operand
-from adjoint.tensors.functions import _composite, _composites
+from adjoint.tensors.composing import composite, composites
 from adjoint.tensors.tensor import Tensor
 
 
@@ -33,7 +33,7 @@ def det(x: Operand, /) -> Tensor:
     >>> ad.linalg.det(ad.tensor([[1.0, 2.0], [3.0, 4.0]]))
     Tensor(-2.)
     """
-    return _composite("det", linalg.det, as_node(x))
+    return composite("det", linalg.det, as_node(x))
 
 
 def slogdet(x: Operand, /) -> SlogdetResult:
@@ -45,7 +45,7 @@ def slogdet(x: Operand, /) -> SlogdetResult:
     >>> ad.linalg.slogdet(ad.tensor([[2.0, 0.0], [0.0, 0.5]])).logabsdet
     Tensor(0.)
     """
-    return SlogdetResult(*_composites("slogdet", linalg.slogdet, as_node(x)))
+    return SlogdetResult(*composites("slogdet", linalg.slogdet, as_node(x)))
 
 
 def trace(x: Operand, /, *, offset: int = 0, dtype: Any = None) -> Tensor:
@@ -55,7 +55,7 @@ def trace(x: Operand, /, *, offset: int = 0, dtype: Any = None) -> Tensor:
     >>> ad.linalg.trace(ad.tensor([[1.0, 2.0], [3.0, 4.0]]))
     Tensor(5.)
     """
-    return _composite("trace", linalg.traced, as_node(x), None if dtype is None else dtype_of(dtype), offset)
+    return composite("trace", linalg.traced, as_node(x), None if dtype is None else dtype_of(dtype), offset)
 
 
 def diagonal(x: Operand, /, *, offset: int = 0) -> Tensor:
@@ -65,7 +65,7 @@ def diagonal(x: Operand, /, *, offset: int = 0) -> Tensor:
     >>> ad.linalg.diagonal(ad.tensor([[1, 2], [3, 4]]))
     Tensor([1, 4])
     """
-    return _composite("diagonal", linalg.diagonal, as_node(x), offset)
+    return composite("diagonal", linalg.diagonal, as_node(x), offset)
 
 
 def vector_norm(x: Operand, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Tensor:
@@ -75,7 +75,7 @@ def vector_norm(x: Operand, /, *, axis: Any = None, keepdims: bool = False, ord:
     >>> ad.linalg.vector_norm(ad.tensor([3.0, 4.0]))
     Tensor(5.)
     """
-    return _composite("vector_norm", reductions.norm, as_node(x), ord, axis, keepdims)
+    return composite("vector_norm", reductions.norm, as_node(x), ord, axis, keepdims)
 
 
 def matrix_norm(x: Operand, /, *, keepdims: bool = False, ord: Any = "fro") -> Tensor:
@@ -89,7 +89,7 @@ def matrix_norm(x: Operand, /, *, keepdims: bool = False, ord: Any = "fro") -> T
     >>> ad.linalg.matrix_norm(ad.tensor([[3.0, 0.0], [0.0, -4.0]]), ord="nuc")
     Tensor(7.)
     """
-    return _composite("matrix_norm", linalg.matrix_norm, as_node(x), ord, keepdims)
+    return composite("matrix_norm", linalg.matrix_norm, as_node(x), ord, keepdims)
 
 
 def norm(x: Operand, /, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Tensor:
@@ -100,7 +100,7 @@ def norm(x: Operand, /, ord: Any = None, axis: Any = None, keepdims: bool = Fals
     >>> ad.linalg.norm(ad.tensor([[3.0, 0.0], [0.0, 4.0]]), 2)
     Tensor(4.)
     """
-    return _composite("norm", linalg.norm, as_node(x), ord, axis, keepdims)
+    return composite("norm", linalg.norm, as_node(x), ord, axis, keepdims)
 
 
 def cond(x: Operand, /, p: Any = None) -> Tensor:
@@ -111,7 +111,7 @@ def cond(x: Operand, /, p: Any = None) -> Tensor:
     >>> ad.linalg.cond(ad.tensor([[2.0, 0.0], [0.0, 0.5]]))
     Tensor(4.)
     """
-    return _composite("cond", linalg.cond, as_node(x), p)
+    return composite("cond", linalg.cond, as_node(x), p)
 
 
 def matrix_rank(x: Operand, /, *, rtol: float | None = None, tol: Any = None) -> Tensor:
@@ -122,4 +122,4 @@ def matrix_rank(x: Operand, /, *, rtol: float | None = None, tol: Any = None) ->
     >>> ad.linalg.matrix_rank(ad.tensor([[1.0, 2.0], [2.0, 4.0]]))
     Tensor(1)
     """
-    return _composite("matrix_rank", linalg.matrix_rank, as_node(x), rtol, tol)
+    return composite("matrix_rank", linalg.matrix_rank, as_node(x), rtol, tol)

@@ -8,7 +8,8 @@ from typing import Any
 from adjoint.composites import linalg
 from adjoint.tensors.conversion import as_node
 from adjoint.tensors.elementwise import Operand
-from adjoint.tensors.functions import _composite, matmul, matrix_transpose, outer, tensordot, vecdot
+from adjoint.tensors.composing import composite
+from adjoint.tensors.functions import matmul, matrix_transpose, outer, tensordot, vecdot
 from adjoint.tensors.tensor import Tensor
 
 __all__ = [
@@ -24,7 +25,7 @@ def cross(x: Operand, y: Operand, /, *, axis: int = -1) -> Tensor:
     >>> ad.linalg.cross(ad.tensor([1.0, 0.0, 0.0]), ad.tensor([0.0, 1.0, 0.0]))
     Tensor([0., 0., 1.])
     """
-    return _composite("cross", linalg.cross, as_node(x), as_node(y), axis)
+    return composite("cross", linalg.cross, as_node(x), as_node(y), axis)
 
 
 def kron(x: Operand, y: Operand, /) -> Tensor:
@@ -34,7 +35,7 @@ def kron(x: Operand, y: Operand, /) -> Tensor:
     >>> ad.linalg.kron(ad.tensor([1.0, 10.0]), ad.tensor([1.0, 2.0]))
     Tensor([ 1.,  2., 10., 20.])
     """
-    return _composite("kron", linalg.kron, as_node(x), as_node(y))
+    return composite("kron", linalg.kron, as_node(x), as_node(y))
 
 
 def multi_dot(arrays: Sequence[Operand], /) -> Tensor:
@@ -44,7 +45,7 @@ def multi_dot(arrays: Sequence[Operand], /) -> Tensor:
     >>> ad.linalg.multi_dot([ad.ones((2, 3)), ad.ones((3, 4)), ad.ones(4)])
     Tensor([12., 12.])
     """
-    return _composite("multi_dot", linalg.multi_dot, [as_node(x) for x in arrays])
+    return composite("multi_dot", linalg.multi_dot, [as_node(x) for x in arrays])
 
 
 def matrix_power(x: Operand, n: int, /) -> Tensor:
@@ -55,7 +56,7 @@ def matrix_power(x: Operand, n: int, /) -> Tensor:
     Tensor([[1., 5.],
             [0., 1.]])
     """
-    return _composite("matrix_power", linalg.matrix_power, as_node(x), n)
+    return composite("matrix_power", linalg.matrix_power, as_node(x), n)
 
 
 def block_diag(*arrays: Operand) -> Tensor:
@@ -66,7 +67,7 @@ def block_diag(*arrays: Operand) -> Tensor:
     Tensor([[1., 2., 0.],
             [0., 0., 3.]])
     """
-    return _composite("block_diag", linalg.block_diag, [as_node(x) for x in arrays])
+    return composite("block_diag", linalg.block_diag, [as_node(x) for x in arrays])
 
 
 def toeplitz(c: Operand, r: Any = None, /) -> Tensor:
@@ -78,7 +79,7 @@ def toeplitz(c: Operand, r: Any = None, /) -> Tensor:
     Tensor([[1., 5., 6.],
             [2., 1., 5.]])
     """
-    return _composite("toeplitz", linalg.toeplitz, as_node(c), None if r is None else as_node(r))
+    return composite("toeplitz", linalg.toeplitz, as_node(c), None if r is None else as_node(r))
 
 
 def expm(x: Operand, /) -> Tensor:
@@ -89,7 +90,7 @@ def expm(x: Operand, /) -> Tensor:
     Tensor([[1., 1.],
             [0., 1.]])
     """
-    return _composite("expm", linalg.matrix_function, "expm", as_node(x))
+    return composite("expm", linalg.matrix_function, "expm", as_node(x))
 
 
 def logm(x: Operand, /) -> Tensor:
@@ -102,7 +103,7 @@ def logm(x: Operand, /) -> Tensor:
     Tensor([[0., 1.],
             [0., 0.]])
     """
-    return _composite("logm", linalg.matrix_function, "logm", as_node(x))
+    return composite("logm", linalg.matrix_function, "logm", as_node(x))
 
 
 def sqrtm(x: Operand, /) -> Tensor:
@@ -116,4 +117,4 @@ def sqrtm(x: Operand, /) -> Tensor:
     Tensor([[2., 0.],
             [0., 3.]])
     """
-    return _composite("sqrtm", linalg.matrix_function, "sqrtm", as_node(x))
+    return composite("sqrtm", linalg.matrix_function, "sqrtm", as_node(x))

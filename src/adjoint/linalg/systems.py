@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from adjoint.composites import linalg
 from adjoint.tensors.conversion import as_node
 from adjoint.tensors.elementwise import Operand
-from adjoint.tensors.functions import _composite, _composites
+from adjoint.tensors.composing import composite, composites
 from adjoint.tensors.tensor import Tensor
 
 
@@ -35,7 +35,7 @@ def solve(a: Operand, b: Operand, /) -> Tensor:
     >>> ad.linalg.solve(ad.tensor([[2.0, 0.0], [1.0, 1.0]]), ad.tensor([2.0, 3.0]))
     Tensor([1., 2.])
     """
-    return _composite("solve", linalg.solve, as_node(a), as_node(b))
+    return composite("solve", linalg.solve, as_node(a), as_node(b))
 
 
 def solve_triangular(
@@ -51,7 +51,7 @@ def solve_triangular(
     >>> ad.linalg.solve_triangular(ad.tensor([[2.0, 0.0], [1.0, 1.0]]), ad.tensor([2.0, 3.0]), lower=True)
     Tensor([1., 2.])
     """
-    return _composite("solve_triangular", linalg.solve_triangular, as_node(a), as_node(b), trans, lower, unit_diagonal)
+    return composite("solve_triangular", linalg.solve_triangular, as_node(a), as_node(b), trans, lower, unit_diagonal)
 
 
 def cho_solve(factor: tuple[Operand, bool], b: Operand, /) -> Tensor:
@@ -64,7 +64,7 @@ def cho_solve(factor: tuple[Operand, bool], b: Operand, /) -> Tensor:
     Tensor([1., 2.])
     """
     c, lower = factor
-    return _composite("cho_solve", linalg.cho_solve, as_node(c), bool(lower), as_node(b))
+    return composite("cho_solve", linalg.cho_solve, as_node(c), bool(lower), as_node(b))
 
 
 def lu_solve(factors: tuple[Operand, Operand], b: Operand, /, *, trans: Any = 0) -> Tensor:
@@ -76,7 +76,7 @@ def lu_solve(factors: tuple[Operand, Operand], b: Operand, /, *, trans: Any = 0)
     Tensor([1., 2.])
     """
     packed, pivots = factors
-    return _composite("lu_solve", linalg.lu_solve, as_node(packed), as_node(pivots), as_node(b), trans)
+    return composite("lu_solve", linalg.lu_solve, as_node(packed), as_node(pivots), as_node(b), trans)
 
 
 def inv(x: Operand, /) -> Tensor:
@@ -87,7 +87,7 @@ def inv(x: Operand, /) -> Tensor:
     Tensor([[0.5 , 0.  ],
             [0.  , 0.25]])
     """
-    return _composite("inv", linalg.inv, as_node(x))
+    return composite("inv", linalg.inv, as_node(x))
 
 
 def pinv(x: Operand, /, *, rtol: float | None = None) -> Tensor:
@@ -100,7 +100,7 @@ def pinv(x: Operand, /, *, rtol: float | None = None) -> Tensor:
     >>> ad.linalg.pinv(ad.tensor([[2.0], [0.0]]))
     Tensor([[0.5, 0. ]])
     """
-    return _composite("pinv", linalg.pinv, as_node(x), rtol)
+    return composite("pinv", linalg.pinv, as_node(x), rtol)
 
 
 def lstsq(a: Operand, b: Operand, /, rcond: float | None = None) -> LstsqResult:
@@ -114,7 +114,7 @@ def lstsq(a: Operand, b: Operand, /, rcond: float | None = None) -> LstsqResult:
     >>> ad.linalg.lstsq(points, ad.tensor([1.0, 3.0, 5.0])).x.numpy().round(5)
     array([2., 1.], dtype=float32)
     """
-    return LstsqResult(*_composites("lstsq", linalg.lstsq, as_node(a), as_node(b), rcond))
+    return LstsqResult(*composites("lstsq", linalg.lstsq, as_node(a), as_node(b), rcond))
 
 
 def tensorinv(a: Operand, /, ind: int = 2) -> Tensor:
@@ -124,7 +124,7 @@ def tensorinv(a: Operand, /, ind: int = 2) -> Tensor:
     >>> ad.linalg.tensorinv(2.0 * ad.reshape(ad.eye(4), (2, 2, 4))).shape
     (4, 2, 2)
     """
-    return _composite("tensorinv", linalg.tensorinv, as_node(a), ind)
+    return composite("tensorinv", linalg.tensorinv, as_node(a), ind)
 
 
 def tensorsolve(a: Operand, b: Operand, /, axes: Any = None) -> Tensor:
@@ -134,4 +134,4 @@ def tensorsolve(a: Operand, b: Operand, /, axes: Any = None) -> Tensor:
     >>> ad.linalg.tensorsolve(2.0 * ad.reshape(ad.eye(4), (2, 2, 4)), ad.ones((2, 2)))
     Tensor([0.5, 0.5, 0.5, 0.5])
     """
-    return _composite("tensorsolve", linalg.tensorsolve, as_node(a), as_node(b), axes)
+    return composite("tensorsolve", linalg.tensorsolve, as_node(a), as_node(b), axes)

@@ -1,16 +1,21 @@
-"""What is called before and after a module's forward pass."""
+"""What is called before and after a module's forward pass, and when a reverse pass goes through the module."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from adjoint import tracing
+from adjoint import tracing, tree
+from adjoint.api.custom import passing
+from adjoint.tensors import Tensor
+from adjoint.tensors.hooks import HookHandle
+from adjoint.tensors.located import at_user
 
-__all__ = ["HookHandle", "Hooks"]
+__all__ = ["HookHandle", "Hooks", "remove_by"]
 
 Registered = dict[int, tuple[Callable[..., Any], bool]]  # by number: the hook, and whether it takes keywords
+Gradients = tuple[Tensor | None, ...]
 
 _numbers = itertools.count()
 
@@ -21,49 +26,39 @@ class Hooked(Protocol):
     _hooks: Hooks | None
 
 
-class HookHandle:
-    """What takes a hook out again: by `remove()`, or at the end of a `with` block."""
+def remove_by(owner: Hooked, number: int) -> HookHandle:
+    """The handle of a module's hook."""
 
-    def __init__(self, owner: Hooked, number: int) -> None:
-        self.owner = owner
-        self.number = number
-
-    def remove(self) -> None:
-        """Take the hook out; nothing happens the second time."""
-        hooks = self.owner._hooks
-        if hooks is not None and (self.number in hooks.pre or self.number in hooks.post):
-            tracing.refuse(self.owner, f"the hooks of {type(self.owner).__name__}")
-            rest = hooks.without(self.number)
-            if rest.pre or rest.post:
-                self.owner._hooks = rest
+    def take_out() -> None:
+        hooks = owner._hooks
+        if hooks is not None and any(number in kind for kind in hooks):
+            tracing.refuse(owner, f"the hooks of {type(owner).__name__}")
+            rest = hooks.without(number)
+            if any(rest):
+                owner._hooks = rest
             else:
-                del self.owner._hooks  # as it was before there were any
+                del owner._hooks  # as it was before there were any
 
-    def __enter__(self) -> HookHandle:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.remove()
+    return HookHandle(take_out)
 
 
-class Hooks:
+class Hooks(NamedTuple):
     """The hooks of one module, in the order of their calls. A module with other hooks has another object of this class."""
 
-    def __init__(self, pre: Registered | None = None, post: Registered | None = None) -> None:
-        self.pre = pre or {}
-        self.post = post or {}
+    pre: Registered = {}  # noqa: RUF012 - never changed
+    post: Registered = {}  # noqa: RUF012
+    backward_pre: Registered = {}  # noqa: RUF012
+    backward: Registered = {}  # noqa: RUF012
 
     def with_one(self, kind: str, hook: Callable[..., Any], prepend: bool, with_kwargs: bool) -> tuple[Hooks, int]:
-        """These and one more, a `pre` or a `post` hook, last or (`prepend`) first; and its number."""
+        """These and one more of a kind, last or (`prepend`) first; and its number."""
         number = next(_numbers)
-        one, own = {number: (hook, with_kwargs)}, self.pre if kind == "pre" else self.post
-        own = one | own if prepend else own | one
-        return Hooks(own, self.post) if kind == "pre" else Hooks(self.pre, own), number
+        one, own = {number: (hook, with_kwargs)}, getattr(self, kind)
+        return self._replace(**{kind: one | own if prepend else own | one}), number
 
     def without(self, number: int) -> Hooks:
         """These but the one of this number."""
-        kept = [{k: x for k, x in registered.items() if k != number} for registered in (self.pre, self.post)]
-        return Hooks(*kept)
+        return Hooks(*[{k: x for k, x in registered.items() if k != number} for registered in self])
 
     def before(
         self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -90,3 +85,66 @@ class Hooks:
             if found is not None:
                 output = found
         return output
+
+    def around(self, module: Any, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], Callable[[Any], Any]]:
+        """The arguments as they go into the module, and what the output goes through: a reverse pass calls the hooks there."""
+        if not self.backward and not self.backward_pre:
+            return args, lambda output: output
+        seen: list[Gradients] = [()]  # the gradients by the outputs, once a reverse pass has them
+
+        def leaving(gradients: Gradients) -> Gradients:
+            for hook, _ in list(self.backward_pre.values()):
+                gradients = _replaced(hook, hook(module, gradients), gradients)
+            seen[0] = gradients
+            return gradients if inner else entering((None,) * len(args), gradients)
+
+        def entering(found: Gradients, gradients: Gradients | None = None) -> Gradients:
+            for hook, _ in list(self.backward.values()):
+                found = _replaced(hook, hook(module, found, seen[0]), found)
+            return found if gradients is None else gradients
+
+        inner = [k for k, x in enumerate(args) if isinstance(x, Tensor) and x.requires_grad]
+        given = list(args)
+        if inner and self.backward:
+            chosen = [args[k] for k in inner]
+            tensors = passing("backward hook", chosen, lambda u: _picked(entering(_spread(u, inner, args)), inner))
+            for k, x in zip(inner, tensors, strict=True):
+                given[k] = x
+
+        def out(output: Any) -> Any:
+            leaves, structure = tree.flatten(output)
+            tracked = [k for k, x in enumerate(leaves) if isinstance(x, Tensor) and x.requires_grad]
+            if not tracked:
+                return output
+            chosen = [leaves[k] for k in tracked]
+            passed = passing("backward hook", chosen, lambda u: _picked(leaving(_spread(u, tracked, leaves)), tracked))
+            for k, x in zip(tracked, passed, strict=True):
+                leaves[k] = x
+            return structure.unflatten(leaves)
+
+        return tuple(given), out
+
+
+def _spread(gradients: Gradients, places: list[int], among: Any) -> Gradients:
+    """Gradients of some of many values, None for the others."""
+    found: list[Tensor | None] = [None] * len(among)
+    for k, gradient in zip(places, gradients, strict=True):
+        found[k] = gradient
+    return tuple(found)
+
+
+def _picked(gradients: Gradients, places: list[int]) -> Gradients:
+    return tuple([gradients[k] for k in places])
+
+
+def _replaced(hook: Any, found: Any, before: Gradients) -> Gradients:
+    """What a hook makes of gradients. Raises TypeError for what isn't as many."""
+    if found is None:
+        return before
+    after = found if isinstance(found, tuple) else (found,)
+    if len(after) != len(before):
+        name = getattr(hook, "__name__", type(hook).__name__)
+        raise TypeError(
+            f"the backward hook {name} returned {len(after)} gradients in place of {len(before)}{at_user()}"
+        )
+    return after

@@ -16,7 +16,7 @@ from adjoint.tensors.functions import tensor as make_tensor
 from adjoint.tensors.leaving import leave
 from adjoint.tensors.located import at_user, enter_scope, leave_scope
 
-from .hooks import HookHandle, Hooks
+from .hooks import HookHandle, Hooks, remove_by
 from .summaries import Summary, summary
 
 __all__ = ["KeyMismatch", "Module", "Parameter"]
@@ -96,7 +96,8 @@ class Module(tracing.Watched):
             if self._hooks is None:
                 return self.forward(*args, **kwargs)
             args, kwargs = self._hooks.before(self, args, kwargs)
-            return self._hooks.after(self, args, kwargs, self.forward(*args, **kwargs))
+            args, leaving = self._hooks.around(self, args)
+            return leaving(self._hooks.after(self, args, kwargs, self.forward(*args, **kwargs)))
         finally:
             leave_scope(token)
 
@@ -120,10 +121,28 @@ class Module(tracing.Watched):
         """
         return self._hook("post", hook, prepend, with_kwargs)
 
+    def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> HookHandle:
+        """Call `hook(module, grad_input, grad_output)` when a reverse pass has gone through a call of the module.
+
+        Both are tuples: the gradients by the positional arguments and by the tensors of the output, None for what has none. What
+        the hook returns, unless None, is passed on in place of grad_input. Where no argument is tracked it is called with nothing
+        but None in grad_input, and can replace nothing. `prepend` puts it before the hooks that there are. When the hook is
+        called: raises TypeError for a result of another length, ValueError for gradients of other shapes.
+        """
+        return self._hook("backward", hook, prepend, False)
+
+    def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> HookHandle:
+        """Call `hook(module, grad_output)` when a reverse pass comes to a call of the module.
+
+        What it returns, unless None, takes the place of grad_output, a tuple with an entry for each tensor of the output.
+        `prepend` puts it before the hooks that there are.
+        """
+        return self._hook("backward_pre", hook, prepend, False)
+
     def _hook(self, kind: str, hook: Callable[..., Any], prepend: bool, with_kwargs: bool) -> HookHandle:
         tracing.refuse(self, f"the hooks of {type(self).__name__}")
         self._hooks, number = (self._hooks or Hooks()).with_one(kind, hook, prepend, with_kwargs)
-        return HookHandle(self, number)
+        return remove_by(self, number)
 
     # ---------------------------------------------------------------- attributes
 

@@ -78,6 +78,42 @@ class _Named:
         return self.rule(cotangents, node)
 
 
+def _passed(cotangents: list[Node | None], node: Node) -> list[Node | None]:
+    return cotangents
+
+
+class _Hooked(_Named):
+    """The rule of a node whose cotangent is shown to hooks on its way; `hooks` are None in what batching made of one."""
+
+    __slots__ = ("hooks",)
+
+    def __init__(self, rule: CustomRule, hooks: Any) -> None:
+        super().__init__(rule, "hook", _passed)
+        self.hooks = hooks
+
+    def replaced(self, change: Callable[[CustomRule], CustomRule]) -> _Hooked:
+        return _Hooked(change(self.rule), None)
+
+
+def hook(node: Node, rule: CustomRule, hooks: Any) -> Node:
+    """The node, with `rule([cotangent], node) -> [cotangent]` on the way of its cotangent; what is below it is `node`.
+
+    Forward mode passes through, and so does a reverse pass that began before the node was hooked.
+    """
+    return Node(CUSTOM, (node, node), (1, _Hooked(rule, hooks)), node.type, node.site, node.offset, True, node.value)
+
+
+def hooks_of(node: Node) -> Any:
+    """What `hook` was given as hooks; None for another node."""
+    return node.attributes[1].hooks if node.op is CUSTOM and type(node.attributes[1]) is _Hooked else None
+
+
+def unhooked(u: Any, node: Node, wanted: Sequence[bool]) -> list[Node | None]:
+    """The rule of a custom node in a reverse pass that began before its hooks, if it has such."""
+    named = node.attributes[1]
+    return named.linear(u, node) if type(named) is _Hooked else _custom_vjp(u, node, wanted)
+
+
 def _closed_vjp(u: Any, out: Node, wanted: Sequence[bool]) -> list[Node | None]:
     if any(wanted[1:]):
         raise RuntimeError(out.attributes)

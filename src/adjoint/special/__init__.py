@@ -19,7 +19,8 @@ from adjoint.primitives import special as primitives
 from adjoint.primitives.core import is_scalar, ops
 from adjoint.tensors.conversion import as_node
 from adjoint.tensors.elementwise import Operand, _binary, _unary, erf, erfc
-from adjoint.tensors.functions import _composite, log_softmax, softmax
+from adjoint.tensors.composing import composite
+from adjoint.tensors.functions import log_softmax, softmax
 from adjoint.tensors.tensor import Tensor
 
 
@@ -395,7 +396,7 @@ def betainc(a: Operand, b: Operand, x: Operand, /) -> Tensor:
     operands = [y if is_scalar(y) else as_node(y) for y in (a, b, x)]
     if all(is_scalar(y) for y in operands):
         operands = [as_node(y) for y in operands]
-    return _composite("betainc", primitives.betainc, *operands)
+    return composite("betainc", primitives.betainc, *operands)
 
 
 def logit(x: Operand, /) -> Tensor:
@@ -405,7 +406,7 @@ def logit(x: Operand, /) -> Tensor:
     >>> ad.special.logit(0.75)
     Tensor(1.0986)
     """
-    return _composite("logit", composites.logit, as_node(x))
+    return composite("logit", composites.logit, as_node(x))
 
 
 def expit(x: Operand, /) -> Tensor:
@@ -435,7 +436,7 @@ def multigammaln(x: Operand, d: int, /) -> Tensor:
     >>> ad.special.multigammaln(3.0, 2)
     Tensor(1.5502)
     """
-    return _composite("multigammaln", composites.multigammaln, as_node(x), _order("multigammaln", d))
+    return composite("multigammaln", composites.multigammaln, as_node(x), _order("multigammaln", d))
 
 
 def logsumexp(x: Operand, /, axis: Any = None, b: Any = None, keepdims: bool = False) -> Tensor:
@@ -448,8 +449,8 @@ def logsumexp(x: Operand, /, axis: Any = None, b: Any = None, keepdims: bool = F
     Tensor(1000.)
     """
     if b is None:
-        return _composite("logsumexp", reductions.logsumexp, as_node(x), axis, keepdims)
-    return _composite("logsumexp", composites.weighted_logsumexp, as_node(x), as_node(b), axis, keepdims)
+        return composite("logsumexp", reductions.logsumexp, as_node(x), axis, keepdims)
+    return composite("logsumexp", composites.weighted_logsumexp, as_node(x), as_node(b), axis, keepdims)
 
 
 __all__ = [

@@ -8,20 +8,96 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from sys import _getframe
-from typing import Any
+from typing import Any, Never
 
-import numpy as np
-
+from adjoint.composites import reductions
 from adjoint.graph import Node, Scope
 from adjoint.primitives import elementwise
-from adjoint.primitives.core import is_scalar
-from adjoint.tensors.located import MISTAKES, explained, give_site
+from adjoint.primitives.core import is_scalar, ops
+from adjoint.tensors.composing import Operand, composite, refuse
+from adjoint.tensors.located import MISTAKES, at_user, explained, give_site
 from adjoint.tensors.pending import count_pending
 from adjoint.tensors.conversion import as_node
 from adjoint.tensors.operators import power as _power
 from adjoint.tensors.tensor import Tensor
 
-Operand = Tensor | np.ndarray[Any, Any] | complex | Any
+__all__ = [
+    "abs",
+    "acos",
+    "acosh",
+    "add",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "bitwise_and",
+    "bitwise_invert",
+    "bitwise_left_shift",
+    "bitwise_or",
+    "bitwise_right_shift",
+    "bitwise_xor",
+    "ceil",
+    "clip",
+    "conj",
+    "copysign",
+    "cos",
+    "cosh",
+    "divide",
+    "equal",
+    "erf",
+    "erfc",
+    "exp",
+    "expm1",
+    "floor",
+    "floor_divide",
+    "gelu",
+    "greater",
+    "greater_equal",
+    "hypot",
+    "imag",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "less",
+    "less_equal",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "logaddexp",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "maximum",
+    "minimum",
+    "multiply",
+    "negative",
+    "not_equal",
+    "positive",
+    "power",
+    "real",
+    "reciprocal",
+    "relu",
+    "remainder",
+    "round",
+    "sigmoid",
+    "sign",
+    "signbit",
+    "silu",
+    "sin",
+    "sinh",
+    "softplus",
+    "sqrt",
+    "square",
+    "subtract",
+    "tan",
+    "tanh",
+    "trunc",
+    "where",
+    "Operand",
+]
 
 new = object.__new__
 
@@ -402,3 +478,52 @@ def bitwise_left_shift(x: Operand, y: Operand, /) -> Tensor:
 def bitwise_right_shift(x: Operand, y: Operand, /) -> Tensor:
     """The bits of x moved down by y places, elementwise with broadcasting. Integers."""
     return _binary(elementwise.bitwise_right_shift, x, y)
+
+
+# With more arguments --------------------------------------------------------------------------------------------------
+
+
+def where(condition: Operand, x: Operand, y: Operand, /) -> Tensor:
+    """x where the condition holds, else y, elementwise with broadcasting.
+
+    A selection, never a product with a mask: what isn't selected has no influence on value or gradient, NaN included.
+
+    >>> import adjoint as ad
+    >>> x = ad.variable([-1.0, 4.0])
+    >>> ad.where(x > 0, ad.sqrt(x), 0.0).sum().backward()
+    >>> x.grad
+    Tensor([0.  , 0.25])
+    """
+    a = x if is_scalar(x) else as_node(x)
+    b = y if is_scalar(y) else as_node(y)
+    return _unary(lambda c: elementwise.where(c, a, b), condition)
+
+
+def clip(x: Operand, /, min: Any = None, max: Any = None, **others: Never) -> Tensor:
+    """x limited to [min, max], either of which may be left out. The derivative is 1 at the bounds, 0 outside."""
+    if others:
+        refuse("clip", others)
+    low, high = (v if v is None or is_scalar(v) else as_node(v) for v in (min, max))
+    return _unary(lambda node: reductions.bounded(node, low, high), x)
+
+
+def real(x: Operand, /) -> Tensor:
+    """The real part."""
+    return _unary(lambda node: elementwise.real(node) if node.dtype.kind == "c" else node, x)
+
+
+def imag(x: Operand, /) -> Tensor:
+    """The imaginary part; zeros if x is real."""
+    return _unary(lambda node: elementwise.imag(node) if node.dtype.kind == "c" else ops.zeros(node.type), x)
+
+
+def gelu(x: Operand, /, *, approximate: str = "none") -> Tensor:
+    """x times the normal distribution function of x (Hendrycks and Gimpel, 2016). approximate: "none" or "tanh"."""
+    if approximate not in ("none", "tanh"):
+        raise ValueError(f"gelu: approximate is 'none' or 'tanh', got {approximate!r}{at_user()}")
+    return composite("gelu", reductions.gelu if approximate == "none" else reductions.gelu_tanh, as_node(x))
+
+
+def silu(x: Operand, /) -> Tensor:
+    """x times sigmoid(x)."""
+    return composite("silu", reductions.silu, as_node(x))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from sys import _getframe
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,6 +14,7 @@ from adjoint.primitives import elementwise
 from adjoint.primitives.core import FULL, IDENTITY, LEAF, PLACEHOLDER, VERSION, cast, leaf, marker, stop_gradient
 from adjoint.primitives.custom import CLOSED, CUSTOM, HOST_CALL
 from adjoint.tensors.conversion import as_node, traced_leaf
+from adjoint.tensors.hooks import HookHandle, add_accumulated, add_hook, hooked
 from adjoint.tensors.located import at_user, recording_at_user
 from adjoint.tensors.named import Named, own, recorded, variable_of, wrap
 from adjoint.tensors.pending import force_array, settle
@@ -20,7 +22,7 @@ from adjoint.tensors.pending import force_array, settle
 if TYPE_CHECKING:
     from adjoint.tensors.tensor import Tensor
 
-__all__ = ["Gradients", "check_differentiable"]
+__all__ = ["Gradients", "check_differentiable", "with_hooks"]
 
 
 class Gradients(Named):
@@ -96,6 +98,43 @@ class Gradients(Named):
         else:
             variable.tracked = True
 
+    def register_hook(self, hook: Callable[[Tensor], Any]) -> HookHandle:
+        """Call `hook(gradient)` when a reverse pass has the gradient of this tensor; what it returns, unless None, replaces it.
+
+        The gradient is a tensor of this tensor's shape. That of a variable is what `backward()` found, before it is added to
+        `.grad`; `retain_grad()` stores what the hooks leave. Several hooks are called in the order in which they came. Each call
+        of a hook is part of what it is called in: in a compiled function it is traced once, under `create_graph` it is
+        differentiated. Forward mode calls none. `remove()` of the handle that this gives takes the hook out again.
+
+        Raises RuntimeError for a tensor that isn't tracked; when the hook is called, ValueError for a gradient of another shape.
+
+        >>> import adjoint as ad
+        >>> x = ad.variable([3.0, 4.0])
+        >>> y = x * 2.0
+        >>> handle = y.register_hook(lambda gradient: gradient / 10.0)
+        >>> (y * y).sum().backward()
+        >>> x.grad
+        Tensor([2.4, 3.2])
+        """
+        return add_hook(self, hook)  # type: ignore[arg-type]
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], object]) -> HookHandle:
+        """Call `hook(tensor)` after `backward()` has added to the `.grad` of this variable; what it returns is passed over.
+
+        So each parameter can be updated, and its gradient forgotten, at once. Raises RuntimeError for what is no variable.
+
+        >>> import adjoint as ad
+        >>> w = ad.variable(3.0)
+        >>> def descend(w):
+        ...     w.data -= 0.1 * w.grad
+        ...     w.grad = None
+        >>> handle = w.register_post_accumulate_grad_hook(descend)
+        >>> (w * w).backward()
+        >>> w, w.grad
+        (Tensor(2.4, requires_grad=True), None)
+        """
+        return add_accumulated(self, hook)  # type: ignore[arg-type]
+
     def detach(self) -> Tensor:
         """The same value, untracked: a constant to every derivative."""
         return recorded(stop_gradient(self.node), _getframe(1))
@@ -153,6 +192,10 @@ def backward(node: Node, gradient: Any, create_graph: bool) -> None:
             raise ValueError(f"backward: cotangent of shape {u.shape} for a tensor of shape {node.shape}{at_user()}")
         u = cast(u, node.dtype)
     leaves, custom = _variables(node)
+    tracer = tracing.active()
+    if tracer is not None:
+        for x in leaves:
+            tracer.hooks(x.attributes)
     with recording_at_user():
         if create_graph or custom:
             with mode(grad=create_graph):
@@ -165,11 +208,32 @@ def backward(node: Node, gradient: Any, create_graph: bool) -> None:
             settle(busy)
         for x, g in pairs:
             variable = x.attributes
+            if variable.hooks is not None:
+                with mode(grad=create_graph):
+                    g = with_hooks(x, g)
             if variable.grad is None:
                 variable.grad = wrap(g)
             else:
                 with mode(grad=create_graph):
                     variable.grad = wrap(elementwise.add(variable.grad.node, g))
+            if variable.hooks is not None:
+                _accumulated(variable)
+
+
+def with_hooks(x: Node, gradient: Node) -> Node:
+    """The gradient of a leaf after the hooks of its variable."""
+    variable = x.attributes if x.op in (LEAF, VERSION) else None
+    return (
+        gradient if variable is None or variable.hooks is None else hooked(gradient, variable.hooks.gradient.values())
+    )
+
+
+def _accumulated(variable: Variable) -> None:
+    """Call the hooks of a variable that wait for its gradient."""
+    for hook, tensor in list(variable.hooks.accumulated.values()):
+        alive = tensor()
+        if alive is not None:
+            hook(alive)
 
 
 def _variables(root: Node) -> tuple[list[Node], bool]:

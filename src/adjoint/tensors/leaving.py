@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dis
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from contextvars import ContextVar
 from sys import _getframe
 from types import CodeType, FrameType
@@ -20,9 +20,10 @@ from typing import Any, Self
 from adjoint._setting import Setting
 from adjoint.graph import Node, get_mode
 from adjoint.primitives.core import VERSION
+from adjoint.primitives.custom import closed
 from adjoint.tensors.located import PACKAGE, user_frame
 
-__all__ = ["custom_code", "differentiating", "leave", "leave_unasked"]
+__all__ = ["closed_by", "custom_code", "differentiating", "leave", "leave_unasked"]
 
 
 LIBRARIES = ("numpy", "scipy", "pandas", "xarray", "matplotlib")
@@ -77,6 +78,19 @@ class custom_code(Setting["_Differentiated | _Custom | None"]):
         self.left = inner.left
         self.set(inner)
         return self
+
+
+def closed_by(what: str, result: Node, sources: Iterable[Node]) -> Node:
+    """What a custom operation's code has made, once more differentiable by everything but the nodes whose values it took."""
+    wanted = list(dict.fromkeys(x for x in sources if x.tracked))
+    if not wanted or not get_mode().grad:
+        return result
+    message = (
+        f"{what} was computed from plain values (NumPy's arrays or Python's numbers), so it can't be "
+        "differentiated again by what these came from. Write the rule on tensors, and leave to it the inputs and outputs "
+        "themselves, or what is computed from them as tensors"
+    )
+    return closed(result, wanted, message)
 
 
 def leave(node: Node, how: str) -> None:

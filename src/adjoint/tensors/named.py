@@ -9,6 +9,7 @@ from adjoint.dtypes import DType
 from adjoint.execution import evaluation_lock
 from adjoint.graph import Node, Variable
 from adjoint.primitives.core import FULL, IDENTITY, LEAF, VERSION, marker
+from adjoint.primitives.custom import CUSTOM, hooks_of
 from adjoint.tensors.located import at_user, give_site
 from adjoint.tensors.pending import count_pending
 
@@ -83,12 +84,17 @@ class Named:
 
 def variable_of(node: Node) -> Variable | None:
     """The variable that a leaf or marker belongs to."""
-    return node.attributes if node.op in (LEAF, VERSION, IDENTITY) else None
+    if node.op in (LEAF, VERSION, IDENTITY):
+        variable: Variable | None = node.attributes
+        return variable
+    return variable_of(node.inputs[0]) if node.op is CUSTOM and hooks_of(node) is not None else None
 
 
 def own(node: Node, variable: Variable) -> None:
     """Let a node belong to a variable: its name, and if tracked its gradient. All who refer to the node go on to do so, so
     what it was becomes a node of its own, below it."""
+    if node.op is CUSTOM and hooks_of(node) is not None:
+        node = node.inputs[0]  # what is stored is the gradient that the hooks leave
     with evaluation_lock():
         if node.op is not FULL and not node.inputs:
             node.op = LEAF

@@ -8,6 +8,7 @@ import numpy as np
 
 from adjoint import tree
 from adjoint.tensors import functions as f
+from adjoint.tensors.composing import as_tensor
 from adjoint.tensors.pending import force_array
 from adjoint.tensors.tensor import ARRAY_FUNCTIONS, Tensor, UFUNCS, _f_namespace
 
@@ -96,7 +97,7 @@ def _at_least(ndim: int) -> Any:
 
     def handler(*arrays: Any) -> Any:
         found = [
-            x if x.ndim >= ndim else f.reshape(x, (1,) * (ndim - x.ndim) + x.shape) for x in map(f.as_tensor, arrays)
+            x if x.ndim >= ndim else f.reshape(x, (1,) * (ndim - x.ndim) + x.shape) for x in map(as_tensor, arrays)
         ]
         return found[0] if len(found) == 1 else tuple(found)
 

@@ -10,7 +10,7 @@ from adjoint.derive import PULLBACK
 from adjoint.dtypes import BY_NUMPY, default_dtype
 from adjoint.graph import Node, topological
 from adjoint.primitives.core import IDENTITY, SELECT, is_traced
-from adjoint.primitives.custom import CUSTOM, HOST_CALL
+from adjoint.primitives.custom import CUSTOM, HOST_CALL, hooks_of
 
 if TYPE_CHECKING:
     from adjoint.tensors.tensor import Tensor
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 def made_by(node: Node) -> Node:
     """The node itself, or what is below the name that it was given."""
-    while node.op is IDENTITY and node.attributes is not None and node.inputs:
-        (node,) = node.inputs
+    while (node.op is IDENTITY and node.attributes is not None and node.inputs) or hooks_of(node) is not None:
+        node = node.inputs[0]
     return node
 
 

@@ -135,17 +135,30 @@ def _machine() -> Any:
 def object_code(text: str) -> bytes:
     """A module's object code. Raises RuntimeError where LLVM rejects the module."""
     with lock, Uninterrupted():
-        llvm = binding()
-        _check_room(len(text))
-        # One machine writes all code: what it knows of the processor takes 0.7 MB, and half the time for a small module.
-        if "writer" not in _state:
-            _state["writer"] = _machine()
-        machine = _state["writer"]
-        module = llvm.parse_assembly(text)
-        module.triple = llvm.get_process_triple()
-        module.data_layout = str(machine.target_data)
-        builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=0))
-        passes = llvm.create_new_module_pass_manager()
-        passes.add_sroa_pass()
-        passes.run(module, builder)
+        machine, module = _optimised(text)
         return bytes(machine.emit_object(module))
+
+
+def assembly(text: str) -> str:
+    """A module's machine code in the processor's own notation, as `object_code` makes it."""
+    with lock, Uninterrupted():
+        machine, module = _optimised(text)
+        return str(machine.emit_assembly(module))
+
+
+def _optimised(text: str) -> tuple[Any, Any]:
+    """The machine that writes code, and a module for it whose variables on the stack are registers."""
+    llvm = binding()
+    _check_room(len(text))
+    # One machine writes all code: what it knows of the processor takes 0.7 MB, and half the time for a small module.
+    if "writer" not in _state:
+        _state["writer"] = _machine()
+    machine = _state["writer"]
+    module = llvm.parse_assembly(text)
+    module.triple = llvm.get_process_triple()
+    module.data_layout = str(machine.target_data)
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=0))
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_sroa_pass()
+    passes.run(module, builder)
+    return machine, module

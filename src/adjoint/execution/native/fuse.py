@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from adjoint.execution.native.images import CONVOLUTIONS, ChannelsLast
 from adjoint.execution.native.ir import ITEMSIZE
-from adjoint.execution.native.layouts import channels_last
 from adjoint.execution.native.lowering import is_lowered, reduces
 from adjoint.execution.plan import Plan, Step
+from adjoint.execution.text import PLAIN, Labels, beside, shape_text, step_text
 from adjoint.shapes import Shape, reshaped_strides, size_of
 from adjoint.shapes import contiguous as contiguous
 
@@ -32,6 +32,13 @@ class View(NamedTuple):
     offset: int
     shape: Shape
     strides: tuple[int, ...]
+
+    def text(self, labels: Labels = PLAIN) -> str:
+        """The array, and which of its elements if these aren't all in order."""
+        name = f"{labels.name(self.root)}[{shape_text(self.shape)}]"
+        if is_contiguous(self) and not self.offset:
+            return name
+        return f"{name} from {self.offset} on by {self.strides}"
 
 
 def is_contiguous(view: View) -> bool:
@@ -116,6 +123,29 @@ class Nest:
         """Whether there is one value for each row, the trailing axes dropped."""
         return self.split is not None and shape == self.domain[: self.split]
 
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self, labels: Labels = PLAIN) -> list[str]:
+        """The nest for people: its domain, its steps, what is read and stored."""
+        rows = f", a row is {shape_text(self.domain[self.split :])}" if self.split is not None else ""
+        tiles = f", {self.tile} elements at a time" if self.tile else ""
+        found = [f"loops over {shape_text(self.domain)}{rows}{tiles}"]
+        for kind, made in (("before", self.products), ("behind", self.followers)):
+            for one in made:
+                first, *rest = one.lines(labels)
+                note = "; only a tile of it is kept" if one.step.output in self.tiles else ""
+                found += [f"  {kind}: {first}{note}", *[f"    {line}" for line in rest]]
+        one_each = {"row": "  (one for each row)", "total": "  (total)"}
+        for step in self.steps:
+            level = one_each.get(self.level[step.output], "")
+            found.append(beside(f"  {step_text(step, labels)}{level}", labels.line(step.output)))
+        inside = set(self.level)
+        read = dict.fromkeys([i for step in self.steps for i in step.inputs if i not in inside])
+        kept = [labels.name(s) for s in self.stored if s not in self.tiles]
+        found.append(f"  reads {', '.join(map(labels.name, read)) or 'nothing'}; stores {', '.join(kept) or 'nothing'}")
+        return found
+
 
 class Choice(NamedTuple):
     """How a product is computed: by oneDNN, OpenBLAS or, if empty, kernels of our own; so many rows at a time; whether a
@@ -152,6 +182,19 @@ class Product:
         n, m = self.shape[-2:]
         return n * m if size_of(self.shape) > n * m else m
 
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self, labels: Labels = PLAIN) -> list[str]:
+        """The product for people."""
+        rows = f", {self.choice.rows} rows at a time" if self.choice is not None else ""
+        head = f"product {labels.name(self.step.output)}[{shape_text(self.shape)}]"
+        by = f"by {self.library or 'tiles of our own'}{rows}"
+        return [
+            beside(f"{head} = {self.a.text(labels)} @ {self.b.text(labels)}", labels.line(self.step.output)),
+            f"  {by}",
+        ]
+
 
 class Window:
     """A convolution or pool over channels-last images. The result is in rows, in the step's shape."""
@@ -173,6 +216,15 @@ class Window:
     def grain(self) -> int:
         """Elements of the result that are computed together, at least."""
         return size_of(self.shape[1:])
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self, labels: Labels = PLAIN) -> list[str]:
+        """The convolution or pool for people."""
+        beside_it = "" if self.positions is None else f", with the positions in {labels.name(self.positions.output)}"
+        found = [beside(f"window {step_text(self.step, labels)}{beside_it}", labels.line(self.step.output))]
+        return [*found, f"  by {self.library or 'loops of our own'}, channels last"]
 
 
 INDEXED = frozenset({"gather", "scatter_add", "scatter"})
@@ -204,12 +256,28 @@ class Move:
         shape: Shape = self.step.attributes if self.step.op.name == "scatter_add" else self.views[0].shape
         return shape
 
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self, labels: Labels = PLAIN) -> list[str]:
+        """The movement for people."""
+        return [beside(f"move {step_text(self.step, labels)}", labels.line(self.step.output))]
+
 
 class Host:
-    """A step that NumPy runs."""
+    """A step that NumPy runs, and the reason."""
 
-    def __init__(self, step: Step) -> None:
+    def __init__(self, step: Step, reason: str) -> None:
         self.step = step
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self, labels: Labels = PLAIN) -> list[str]:
+        """The step for people."""
+        head = beside(f"numpy {step_text(self.step, labels)}", labels.line(self.step.output))
+        return [head, f"  not native: {self.reason}"]
 
 
 Unit = Nest | Product | Window | Move | Host
@@ -228,7 +296,7 @@ class Fusion:
         self.shapes: dict[int, Shape] = {}
         self.dtypes: dict[int, str] = {}
         self.objects: set[int] = set()  # slots that hold what native code can't read
-        steps = channels_last(plan)
+        steps = plan.steps
         self.new_slot = len(plan.types)
         fixed = len(plan.leaf_types) + len(plan.number_types)
         for slot in [*range(fixed), *plan.constants]:
@@ -244,6 +312,14 @@ class Fusion:
         self.results = [self.contiguous_result(slot) for _, _, slot, _ in plan.outputs]
         self.note_stores()
 
+    def __str__(self) -> str:
+        labels = Labels(self.plan)
+        found = []
+        for number, unit in enumerate(self.units, 1):
+            first, *rest = unit.lines(labels)
+            found += [f"{number:3}  {first}", *[f"     {line}" for line in rest]]
+        return "\n".join(found)
+
     # Slots
 
     def root(self, slot: int, shape: Shape, dtype: str, ready: int) -> None:
@@ -254,8 +330,11 @@ class Fusion:
 
     def place(self, step: Step) -> None:
         name, t = step.op.name, step.type
-        if type(t) is tuple or t.dtype.name not in ITEMSIZE or any(i in self.objects for i in step.inputs):
-            self.host(step)
+        if type(t) is tuple:
+            self.host(step, "it gives several arrays")
+            return
+        if t.dtype.name not in ITEMSIZE or any(i in self.objects for i in step.inputs):
+            self.host(step, f"native code has no {t.dtype.name}, or can't read what it is made of")
             return
         dtypes = [self.dtypes[i] for i in step.inputs]
         self.dtypes[step.output] = t.dtype.name
@@ -274,11 +353,11 @@ class Fusion:
         elif name in REGIONS or (name in INDEXED and self.may_index(step)):
             self.move(step)
         else:
-            self.host(step)
+            self.host(step, f"{name} has no native code for {', '.join(dict.fromkeys([*dtypes, t.dtype.name]))}")
 
-    def host(self, step: Step) -> None:
+    def host(self, step: Step, reason: str) -> None:
         t = step.type
-        self.units.append(Host(step))
+        self.units.append(Host(step, reason))
         if type(t) is tuple or t.dtype.name not in ITEMSIZE:
             self.objects.add(step.output)
         else:

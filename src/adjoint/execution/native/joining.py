@@ -15,8 +15,8 @@ JOINED_FROM = 1 << 16  # elements of a product: smaller ones stay in the cache a
 TILE = 1 << 15  # elements of a tile
 
 
-def join(fusion: Fusion) -> None:
-    """Move products into the nests that read them, and choose how every product is computed."""
+def join(fusion: Fusion) -> Fusion:
+    """Move products into the nests that read them, and choose how every product is computed; the same fusion."""
     readers = fusion.readers()
     kept = {fusion.views[s].root for s in fusion.results if s in fusion.views}
     at = list(range(len(fusion.units)))  # where each unit runs
@@ -37,6 +37,7 @@ def join(fusion: Fusion) -> None:
             unit.choice = choose(unit, None if tile is None else tile // unit.shape[-1])
     follow(fusion, readers, kept, at)
     fusion.units = [unit for index, unit in enumerate(fusion.units) if at[index] == index]
+    return fusion
 
 
 def _tile(unit: Product | Window) -> int:

@@ -8,6 +8,7 @@ and a copy is made only where the images end, as at a flattening.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,11 +23,14 @@ FIRST = (0, 3, 1, 2)  # and back
 PASSED_ON = frozenset({"version", "marker", "stop_gradient", "checkpoint", "custom"})
 
 
-def channels_last(plan: Plan) -> list[Step]:
-    """The plan's steps, those on images with their channels last; the plan gets types for new slots."""
+def channels_last(plan: Plan) -> Plan:
+    """The plan with steps on images in their channels-last form, and types for new slots."""
     if not any(step.op.name in images.IMAGES for step in plan.steps):
-        return plan.steps
-    return _Rewriting(plan).steps
+        return plan
+    result = copy.copy(plan)
+    result.types = list(plan.types)
+    result.steps = _Rewriting(result).steps
+    return result
 
 
 class _Rewriting:

@@ -3,7 +3,8 @@ that says where in the program's table its arrays are."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
+import weakref
+from collections import Counter, OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -60,6 +61,7 @@ class Kernel(NamedTuple):
 
 _kernels: OrderedDict[Any, Kernel] = OrderedDict()
 _tiles: dict[Any, code.Code] = {}  # of matrix products: there are few
+_linkers: weakref.WeakSet[Linker] = weakref.WeakSet()  # of the programs that there are
 
 
 def _settings() -> tuple[Any, ...]:
@@ -68,6 +70,11 @@ def _settings() -> tuple[Any, ...]:
         x for module in TUNED for name, x in vars(module).items() if name.isupper() and type(x) in (int, float)
     ]
     return (compiler.vector_bits(), kernels.available(), *constants)
+
+
+def uses(kernel: Kernel) -> int:
+    """The units of all programs in this process that a kernel's code serves."""
+    return sum([linker.uses[id(kernel.code)] for linker in tuple(_linkers)])
 
 
 def forget() -> None:
@@ -135,7 +142,7 @@ def function_address(function: Function) -> int | None:
 class Linker:
     """The calls of a program. `stretches` are those between two host steps, and these steps: `rows` of the list of calls."""
 
-    def __init__(self, fusion: Fusion, apart: bool) -> None:
+    def __init__(self, fusion: Fusion, timed: bool) -> None:
         self.table = Table()
         self.own = Own()
         self.keep: list[Any] = []  # what machine code and its arguments need to stay alive
@@ -156,9 +163,11 @@ class Linker:
             elif index in keyed:
                 key, starts = keyed[index]
                 self.add(index, found[key], starts)
-                if apart:
+                if timed:
                     self.close()
         self.close()
+        self.uses = Counter([id(found[key].code) for key, _ in keyed.values()])
+        _linkers.add(self)
         self.keep += list({id(kernel): kernel for kernel in found.values()}.values())
         self.keep += [_tiles[tile, compiler.vector_bits()] for tile in _tiles_of(self.table.positions)]
         self.nbytes = sum({id(k.code.library): k.code.library.nbytes for k in found.values()}.values())

@@ -208,6 +208,7 @@ class NumberMachine:
         self.lock = _forks.rlock()
         self.running = False
         self.stretches = repetition.stretches(program, loops)
+        self.sources: list[code.Source] = []  # of the loops' bodies
         self.repeats = 2 * sum([loop.stop - loop.start for loop in loops]) > program.size
         layout = Layout(program, loops)
         self.bounds = layout.bounds
@@ -237,6 +238,7 @@ class NumberMachine:
         ]
         self.bodies = functions.load([key for key, _, _ in layout.parts if type(key) is tuple],
                                      [body.source for body in bodies])  # fmt: skip
+        self.sources = [body.source for body in bodies]
         self.libm = machine.functions_of_libm()
         self.records = np.concatenate(layout.records) if layout.records else np.zeros((0, 4), np.int32)
         self.arguments = [body.arguments for body in bodies]
@@ -273,6 +275,9 @@ class NumberMachine:
         """Some cells as numbers of a dtype."""
         found: Array = self.cells[first : first + count].view(np.dtype(dtype))[:: CELL // ITEMSIZE[dtype]]
         return found
+
+    def __str__(self) -> str:
+        return repetition.printed(self.stretches)
 
     @property
     def nbytes(self) -> int:

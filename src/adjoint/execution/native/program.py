@@ -23,14 +23,12 @@ from adjoint.execution.native import calls, compiler, kernels, libraries
 from adjoint.execution.native.donation import is_lendable, overwritable
 from adjoint.execution.native.frames import Frame, Station, loop_address, named
 from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, View, Window, contiguous
-from adjoint.execution.native.joining import join
 from adjoint.execution.native.linking import Linker, function_address
 from adjoint.execution.native.machine import NumberMachine, compile_numbers
+from adjoint.execution.native.pipeline import Seen, lowered, print_stage
 from adjoint.execution.native.pool import pool
-from adjoint.execution.native.recomputing import recompute
 from adjoint.execution.native.tables import Function, Handle, Shared, Start
 from adjoint.execution.native.tape import Tape, compile_tape
-from adjoint.execution.passes import simplified
 from adjoint.execution.plan import Plan, Step
 from adjoint.execution.programs import is_scalar, is_tiny
 from adjoint.shapes import size_of
@@ -56,32 +54,31 @@ def missing() -> str | None:
 def compile_plan(plan: Plan, for_good: bool = False) -> Native | NumberMachine | Tape | None:
     """The plan's native program; None where nothing of it can be compiled. One that is compiled `for_good` may take its
     time: the machines are for what is too long even then, or repeats itself."""
+    found = chosen(plan, for_good)
+    return None if isinstance(found, str) else found
+
+
+def chosen(plan: Plan, for_good: bool, seen: Seen | None = None) -> Native | NumberMachine | Tape | str:
+    """The plan's native program, or why it has none; `seen` is told each stage."""
     count = len(plan.steps)
-    if for_good and count <= FOR_GOOD:
-        return compile_nests(plan)
-    if count >= TAPE_FROM and is_tiny(plan):
+    if (not for_good or count > FOR_GOOD) and count >= TAPE_FROM and is_tiny(plan):
         numbers = compile_numbers(plan) if is_scalar(plan) else None
         if numbers is not None and (not for_good or count > LONGEST or numbers.repeats):
+            (seen or print_stage)("plan", plan)
+            (seen or print_stage)("units", numbers)
             return numbers
         tape = compile_tape(plan)
         if tape is not None:
+            (seen or print_stage)("plan", plan)
             return tape
-    return compile_nests(plan)
+    fusion = lowered(plan, seen)
+    return fusion if isinstance(fusion, str) else Native(fusion)
 
 
 def compile_nests(plan: Plan) -> Native | None:
     """The plan as loop nests and products; None where none of it can be compiled."""
-    if not plan.steps:
-        return None
-    for t in plan.types:
-        if type(t) is not tuple and t.size == 0:
-            return None
-    fusion = Fusion(simplified(plan))
-    if all(isinstance(unit, Host) for unit in fusion.units):
-        return None
-    recompute(fusion)
-    join(fusion)
-    return Native(fusion)
+    fusion = lowered(plan)
+    return None if isinstance(fusion, str) else Native(fusion)
 
 
 class Native:
@@ -89,11 +86,11 @@ class Native:
 
     masks = True
 
-    def __init__(self, fusion: Fusion, apart: bool = False) -> None:
-        """With `apart`, every unit is a stretch of its own, to be timed."""
+    def __init__(self, fusion: Fusion, timed: bool = False) -> None:
+        """With `timed`, every unit is a stretch of its own, to be timed."""
         self.fusion = fusion
         self.plan = plan = fusion.plan
-        self.linked = linked = Linker(fusion, apart)
+        self.linked = linked = Linker(fusion, timed)
         self.table = table = linked.table
         self.launches = linked.launches
         self.produced = self.producers()

@@ -11,8 +11,8 @@ from adjoint.execution.native.lowering import LIGHT
 from adjoint.execution.plan import Step
 
 
-def recompute(fusion: Fusion) -> None:
-    """Store what two cheap values come from, not these, where only nests over the same domain read them."""
+def recompute(fusion: Fusion) -> Fusion:
+    """Store what two cheap values come from, not these, where only nests over the same domain read them; the same fusion."""
     readers = fusion.readers()
     kept = {fusion.views[s].root for s in fusion.results if s in fusion.views}
     for nest in fusion.units:
@@ -33,6 +33,7 @@ def recompute(fusion: Fusion) -> None:
                 nest.stored.remove(slot)
                 for unit in readers[slot]:
                     _make_again(fusion, unit, producer[slot])
+    return fusion
 
 
 def _parent(fusion: Fusion, nest: Nest, step: Step | None) -> int | None:

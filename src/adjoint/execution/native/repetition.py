@@ -144,10 +144,10 @@ def stretches(program: Numbers, loops: Sequence[Loop]) -> list[Stretch]:
     return found
 
 
-def printed(program: Numbers, loops: Sequence[Loop]) -> str:
-    """The program as text, a line for each stretch."""
+def printed(program: Sequence[Stretch]) -> str:
+    """A program as text, a line for each stretch."""
     lines = []
-    for found in stretches(program, loops):
+    for found in program:
         parts = [name if count == 1 else f"{name}·{count}" for name, count in found.operations.items()]
         lines.append(f"{found.label}: {sum(found.operations.values()):,} operations ({' '.join(parts)})")
     return "\n".join(lines)

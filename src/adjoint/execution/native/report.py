@@ -1,29 +1,36 @@
-"""How a plan runs natively, unit by unit: what each computes, what passes through memory, how long it takes."""
+"""A plan's native program, read stage by stage and unit by unit: what each computes, its code, who shares it, its time."""
 
 from __future__ import annotations
 
 import time
+from collections import Counter
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from adjoint.execution.native import linking
+from adjoint.execution.native.excerpts import Key, key_of
 from adjoint.execution.native.fuse import Fusion, Host, Nest, Product, Unit, Window
 from adjoint.execution.native.ir import ITEMSIZE
-from adjoint.execution.native.joining import join
 from adjoint.execution.native.lowering import LOWERED, REDUCTIONS
 from adjoint.execution.native.machine import CELL, NumberMachine
-from adjoint.execution.native.program import FOR_GOOD, Native, compile_plan
-from adjoint.execution.native.recomputing import recompute
-from adjoint.execution.passes import simplified
+from adjoint.execution.native.pipeline import NAMES, WRITTEN, code_text, source_text
+from adjoint.execution.native.program import Native, chosen
+from adjoint.execution.native.tape import Tape, machine
 from adjoint.execution.plan import Plan
+from adjoint.execution.text import Labels
 from adjoint.shapes import size_of
+
+__all__ = ["NAMES", "Kernel", "Report"]
 
 ROUNDS = 5
 
 
 class Kernel(NamedTuple):
     """One kernel: `kind` is loops, product, window, move or numpy, or how often a stretch of operations on single numbers is
-    done; bytes read and written; floating operations; seconds."""
+    done; bytes read and written; floating operations; seconds; how many units of the program share its code; the user's
+    lines; why it isn't native, if it isn't."""
 
     kind: str
     shape: tuple[int, ...]
@@ -31,49 +38,181 @@ class Kernel(NamedTuple):
     bytes: int
     flops: int
     seconds: float
+    shared: int = 1
+    lines: str = ""
+    reason: str = ""
 
 
-def kernels(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Kernel] | None:
-    """The kernels of a plan in order, each timed on these values; None where nothing can be compiled."""
-    if any(type(t) is not tuple and t.size == 0 for t in plan.types):
+class Report:
+    """What the compiler makes of a plan, through the very stages that it runs through. `reason` says why there is no native
+    program."""
+
+    def __init__(self, plan: Plan, for_good: bool) -> None:
+        self.plan = plan
+        self.before: dict[str, str] = {}  # stages whose results later ones change, as they were
+        self.reason = ""
+        self.program: Native | NumberMachine | Tape | None = None
+        found = chosen(plan, for_good, self.note)
+        if isinstance(found, str):
+            self.reason = found
+        else:
+            self.program = found
+        self.units: list[Unit] = []
+        self.keys: dict[int, Key] = {}
+        if isinstance(found, Native):
+            self.units = [u for u in found.fusion.units if not isinstance(u, Nest) or u.stored]
+            for index, unit in enumerate(self.units):
+                if not isinstance(unit, Host):
+                    self.keys[index], _ = key_of(found.fusion, unit)
+            self.labels = Labels(found.fusion.plan)
+        self.shares = Counter(self.keys.values())
+
+    def note(self, name: str, state: Any) -> None:
+        self.before[name] = str(state)
+
+    # Stages
+
+    def text(self, stage: str) -> str:
+        """A stage as text. Raises ValueError for what is none."""
+        if stage not in NAMES:
+            raise ValueError(f"explain: the stages are {', '.join(NAMES)}; got {stage!r}")
+        if isinstance(self.program, Tape):
+            return self.tape_text(self.program, stage)
+        if isinstance(self.program, NumberMachine):
+            return self.numbers_text(self.program, stage)
+        if stage not in WRITTEN and stage != "units":
+            return self.before.get(stage) or f"the plan doesn't come so far: {self.reason}"
+        if self.program is None:
+            return f"no native code: {self.reason}"
+        return "\n\n".join([self.unit_text(index, stage) for index in range(len(self.units))])
+
+    def unit_text(self, index: int, stage: str) -> str:
+        """A unit at a stage: units, loops, llvm or assembly."""
+        unit = self.units[index]
+        first, *rest = unit.lines(self.labels)
+        head = f"{index + 1:3}  {first}"
+        if stage == "units":
+            return "\n".join([head, *[f"     {line}" for line in rest], *self.sharing(index)])
+        if isinstance(unit, Host):
+            return "\n".join([head, *[f"     {line}" for line in rest]])
+        same = next(k for k, key in self.keys.items() if key == self.keys[index])
+        if same < index:
+            return f"{head}\n     the same code as unit {same + 1}"
+        lines = code_text(self.keys[index], stage).splitlines()
+        return "\n".join([head, *[f"     {line}" if line else "" for line in lines]])
+
+    def sharing(self, index: int) -> list[str]:
+        """A line on who else runs a unit's code."""
+        if index not in self.keys:
+            return []
+        key = self.keys[index]
+        kernel = linking.find([key])[key]
+        here = self.shares[key]
+        elsewhere = linking.uses(kernel) - here  # this report's own program is among them
+        chunks = "1 chunk" if kernel.chunks == 1 else f"{kernel.chunks} chunks"
+        threads = ", for all threads" if kernel.shared else ""
+        return [f"       {chunks}{threads}; its code serves {here} here and {elsewhere} of other programs"]
+
+    def tape_text(self, tape: Tape, stage: str) -> str:
+        """A tape's instructions, or the code of their kinds."""
+        if stage == "plan" or stage not in (*WRITTEN, "units"):
+            return str(self.plan)
+        head = f"{len(tape.program)} instructions for the tape machine, of {len(tape.cases)} kinds"
+        if stage == "units":
+            return f"{head}\n{self.plan}"
+        texts = []
+        for case in tape.cases:
+            kinds = ", ".join(
+                [f"{d}{' (one number)' if s else ''}" for d, s in zip(case.operands, case.single, strict=True)]
+            )
+            name = f"{case.name}({kinds}) -> {case.result}, {case.lanes} at a time"
+            texts.append(name if stage == "loops" else f"{name}\n{source_text(machine.source(case), stage)}")
+        return "\n\n".join([head, *texts])
+
+    def numbers_text(self, program: NumberMachine, stage: str) -> str:
+        """What a program of single numbers does once and what it repeats, or the code of the loops' bodies."""
+        if stage == "plan" or stage not in (*WRITTEN, "units"):
+            return str(self.plan)
+        if stage == "units":
+            return str(program)
+        texts = [source.text if stage == "loops" else source_text(source, stage) for source in program.sources]
+        return "\n\n".join([str(program), *texts])
+
+    def unit_of(self, slot: int) -> int | None:
+        """The unit that computes a slot, or the array that it is a view of; None where no code does."""
+        if not isinstance(self.program, Native):
+            return None
+        fusion = self.program.fusion
+        slot = fusion.plan.same.get(slot, slot)
+        view = fusion.views.get(slot)
+        for wanted in (slot, None if view is None else view.root):
+            for index, unit in enumerate(self.units):
+                steps = unit.steps + [one.step for one in unit.made] if isinstance(unit, Nest) else [unit.step]
+                if any(step.output == wanted for step in steps):
+                    return index
         return None
-    chosen = compile_plan(plan, for_good=True) if len(plan.steps) > FOR_GOOD else None
-    if isinstance(chosen, NumberMachine):
-        return _stretches(chosen, leaves, numbers)
-    fusion = Fusion(simplified(plan))
-    if all(isinstance(unit, Host) for unit in fusion.units):
-        return None
-    recompute(fusion)
-    join(fusion)
-    program = Native(fusion, apart=True)
-    units = [unit for unit in fusion.units if not isinstance(unit, Nest) or unit.stored]
-    seconds = [float("inf")] * len(units)
-    calls = program.calls
+
+    # Times
+
+    def kernels(self, leaves: list[Any], numbers: list[Any]) -> list[Kernel]:
+        """The units in order, each timed on these values, the best of some runs."""
+        if isinstance(self.program, Tape):
+            return [self.tape_kernel(self.program, leaves, numbers)]
+        if isinstance(self.program, NumberMachine):
+            return _stretches(self.program, leaves, numbers)
+        assert isinstance(self.program, Native)
+        fusion = self.program.fusion
+        program = Native(fusion, timed=True)
+        seconds = _timed(program, len(self.units), leaves, numbers)
+        found = []
+        for index, (unit, taken) in enumerate(zip(self.units, seconds, strict=True)):
+            steps = unit.steps + [one.step for one in unit.made] if isinstance(unit, Nest) else [unit.step]
+            found.append(
+                _kernel(fusion, unit, taken)._replace(
+                    shared=self.shares[self.keys[index]] if index in self.keys else 1,
+                    lines=self.labels.lines([step.output for step in steps]),
+                    reason=unit.reason if isinstance(unit, Host) else "",
+                )
+            )
+        return found
+
+    def tape_kernel(self, tape: Tape, leaves: list[Any], numbers: list[Any]) -> Kernel:
+        """All of a tape as one kernel."""
+        seconds = float("inf")
+        for _ in range(ROUNDS):
+            start = time.perf_counter()
+            tape.run(leaves, numbers, True)
+            seconds = min(seconds, time.perf_counter() - start)
+        steps = self.plan.steps
+        elements = sum([step.type.size for step in steps])
+        nbytes = sum([step.type.size * step.type.dtype.itemsize for step in steps])
+        names = tuple([step.op.name for step in steps])
+        lines = Labels(self.plan).lines([step.output for step in steps])
+        return Kernel(
+            "tape", max([step.type.shape for step in steps], key=size_of), names, nbytes, elements, seconds, 1, lines
+        )
+
+
+def _timed(program: Native, count: int, leaves: list[Any], numbers: list[Any]) -> list[float]:
     spent: list[float] = []
 
-    def timed(function: Any) -> Any:
-        def run(argument: int) -> None:
+    def timed(function: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*arguments: Any) -> None:
             start = time.perf_counter()
-            function(argument)
+            function(*arguments)
             spent.append(time.perf_counter() - start)
 
         return run
 
-    program.calls = [(timed(function) if function is not None else None, step) for function, step in calls]
-    hosts = program.run_host
-
-    def run_host(*arguments: Any) -> None:
-        start = time.perf_counter()
-        hosts(*arguments)
-        spent.append(time.perf_counter() - start)
-
-    program.run_host = run_host  # type: ignore[method-assign, assignment]
+    program.calls = [(timed(function) if function is not None else None, step) for function, step in program.calls]
+    program.run_host = timed(program.run_host)  # type: ignore[method-assign]
+    seconds = [float("inf")] * count
     for _ in range(ROUNDS):
         spent.clear()
         with np.errstate(all="ignore"):
             program.run(leaves, numbers, True)
         seconds = [min(pair) for pair in zip(seconds, spent, strict=True)]
-    return [_kernel(fusion, unit, taken) for unit, taken in zip(units, seconds, strict=True)]
+    return seconds
 
 
 def _stretches(machine: NumberMachine, leaves: list[Any], numbers: list[Any]) -> list[Kernel]:

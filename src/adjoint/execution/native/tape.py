@@ -198,6 +198,7 @@ class Tape:
         self.lock = _forks.rlock()
         self.running = False
         _forks.forked(self)
+        self.cases = tuple(dict.fromkeys(cases))
         self.arena = np.zeros(layout.size + ALIGNMENT, np.uint8)
         self.arena = self.arena[-address(self.arena) % ALIGNMENT :][: layout.size]
         base = address(self.arena)

@@ -40,6 +40,7 @@ class Written(NamedTuple):
     last: list[str]
     chunks: int
     shared: bool  # whether it is worth waking other threads for
+    text: str  # the loops, for people
 
 
 def write_unit(key: Key) -> Written:
@@ -58,6 +59,7 @@ class _Unit:
         self.first: list[tuple[str, str | None]] = []
         self.last: list[str] = []
         self.time = 0.0
+        self.text = ""
         self.loads: list[str] = []  # of the numbers that the function of the unit itself reads
 
     def number(self, value: int) -> str:
@@ -88,10 +90,11 @@ class _Unit:
         names = ("unit", *[name for name, _ in self.first], *self.last)
         source = Source("\n".join(self.functions), frozenset(self.declarations), names)
         shared = chunks > 1 and self.time >= WORTH_SHARING
-        return Written(source, self.arguments, self.first, self.last, chunks, shared)
+        return Written(source, self.arguments, self.first, self.last, chunks, shared, self.text)
 
     def nest(self, excerpt: Excerpt, unit: Nest) -> int:
         nest = NestWriter(excerpt, unit, self.arguments, self.declarations, self.bits)
+        self.text = str(nest)
         if not unit.tile:
             return self.ranges([], nest, nest.step, nest.extent)
         # a chunk ends where matrices and images do, though these may lie across the nest's rows

@@ -1,0 +1,179 @@
+"""Any stage of any formula or compiled function, as text: see `explain`, and `of` for one node of a picture.
+
+What is shown is made by the compiler's own list of stages (`native.pipeline`), for the very plan that runs.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from adjoint.execution.canonical import canonicalize, value_array
+from adjoint.execution.evaluate import described, evaluation_lock
+from adjoint.execution.plan import Plan, built, note
+from adjoint.execution.programs import choose
+from adjoint.execution.replay import Replay
+from adjoint.execution.text import Labels, beside, step_text
+from adjoint.execution.tiers import native_backend, tiers
+from adjoint.graph import Node, topological
+from adjoint.primitives.core import FULL
+
+__all__ = ["Formula", "Printed", "Subject", "Texts", "of", "subject_of"]
+
+
+class Printed(str):
+    """Text that Python's prompt shows as it is."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class Subject:
+    """What is explained: a plan, the values to time it on, and how it came to be run so.
+
+    report   what the compiler makes of it; None where NumPy runs it
+    reason   why there is no native program
+    when     when the program runs that is shown
+    """
+
+    def __init__(self, plan: Plan, leaves: list[Any], numbers: list[Any], for_good: bool) -> None:
+        self.plan = plan
+        self.leaves = leaves
+        self.numbers = numbers
+        self.report: Any = None
+        self.reason = ""
+        self.when = ""
+        native = native_backend()
+        if native is None:
+            self.reason = "ADJOINT_BACKEND is numpy" if tiers.noticed is False else "native code can't run here"
+            return
+        price = 0.0 if for_good else tiers.price(plan)
+        if price == float("inf"):
+            self.reason = "it computes few numbers, and under set_deterministic only larger plans are compiled"
+            return
+        report = importlib.import_module("adjoint.execution.native.report").Report(plan, for_good)
+        if report.program is None:
+            self.reason = report.reason
+            return
+        self.report = report
+        if price:
+            self.when = f"compiled once NumPy has spent {1e3 * price:.1f} ms on it; until then NumPy runs the plan"
+        elif not for_good:
+            self.when = "compiled when it is computed for the second time, or the first time if it is huge"
+
+    @property
+    def backend(self) -> str:
+        return "numpy" if self.report is None else "native"
+
+    def text(self, stage: str) -> Printed:
+        """A stage as text. Raises ValueError for what is none."""
+        if self.report is not None:
+            return Printed(self.report.text(stage))
+        if stage == "plan":
+            return Printed(str(self.plan))
+        names = ("plan", "units", "loops", "llvm", "assembly")
+        if stage not in names:
+            raise ValueError(f"explain: where NumPy runs a plan its stages are {', '.join(names)}; got {stage!r}")
+        program = type(choose(self.plan)).__name__
+        return Printed(f"NumPy runs the plan step by step ({program}): {self.reason}\n{self.plan}")
+
+
+def subject_of(outputs: Sequence[Any]) -> Subject:
+    """What `explain` is asked about: tensors or nodes whose values are pending, or one compiled function."""
+    if len(outputs) == 1:
+        function = outputs[0].func if isinstance(outputs[0], functools.partial) else outputs[0]
+        if hasattr(function, "replay"):
+            return _of_replay(function.replay())
+    nodes = [x.node if hasattr(x, "node") else x for x in outputs]
+    for x in nodes:
+        if not isinstance(x, Node):
+            raise TypeError(f"explain: expected tensors, got a {type(x).__name__}")
+    pending = [x for x in nodes if x.value is None]
+    if not pending:
+        raise ValueError("explain: everything here has been computed; explain it before its value is asked for")
+    c, plan = described(pending)
+    return Subject(plan, [value_array(x) for x in c.leaves], [v for v, _ in c.numbers], False)
+
+
+def _of_replay(replay: Replay) -> Subject:
+    """A compiled function, with ones (and positions 0) in place of what calls give it."""
+    plan = replay.plan
+    if not plan.steps and len(plan.types) > len(plan.leaf_types) + len(plan.number_types) + len(plan.constants):
+        raise ValueError("explain: this function has more steps than are kept to be read")
+    leaves: list[Any] = [np.ones(t.shape, t.dtype.dtype) if t.inexact else np.zeros(t.shape, t.dtype.dtype)
+                         for t in plan.leaf_types]  # fmt: skip
+    for k, value in replay.constants:
+        leaves[k] = value
+    return Subject(plan, leaves, [t.dtype.dtype.type(1) for t in plan.number_types], True)
+
+
+class Texts(NamedTuple):
+    """What becomes of one node. `step` is its step in the plan; the others are empty where no code computes it, as for leaves
+    and views. `place` says which unit it is, counted from 1."""
+
+    step: str
+    unit: str
+    loops: str
+    llvm: str
+    assembly: str
+    place: int | None
+
+
+class Formula:
+    """The nodes below some outputs, whether they have values or not, as evaluating the outputs together computes them."""
+
+    def __init__(self, outputs: Sequence[Node]) -> None:
+        twins = _pending_twins(outputs)
+        with evaluation_lock():
+            c = canonicalize([twins[x] for x in outputs])
+            plan, slots = built(c, list(range(c.roots)), False)
+            note(plan, slots)
+        self.slots = {x: slots[twin] for x, twin in twins.items() if twin in slots}
+        self.subject = Subject(plan, [value_array(x) for x in c.leaves], [v for v, _ in c.numbers], True)
+        self.steps = {step.output: step for step in plan.steps}
+        self.labels = Labels(plan)
+
+    def of(self, node: Node) -> Texts | None:
+        """What becomes of a node; None for one that isn't part of the formula or not computed in it."""
+        slot = self.slots.get(node)
+        step = self.steps.get(slot) if slot is not None else None
+        if slot is None or step is None:
+            return None
+        text = beside(step_text(step, self.labels), self.labels.line(slot))
+        report = self.subject.report
+        index = None if report is None else report.unit_of(slot)
+        if index is None:
+            return Texts(text, "", "", "", "", None)
+        unit, loops, llvm, assembly = [report.unit_text(index, name) for name in ("units", "loops", "llvm", "assembly")]
+        return Texts(text, unit, loops, llvm, assembly, index + 1)
+
+
+def of(node: Node) -> Texts | None:
+    """What becomes of a node when it alone is asked for: its step in the plan, its unit, the loops, LLVM's text, the machine
+    code. It may have its value already. For several nodes of one graph make a `Formula` once.
+
+    >>> import adjoint as ad
+    >>> x = ad.variable([1.0, 2.0, 3.0], name="x")
+    >>> ad.execution.stages.of((x * x).node).step
+    '%1 = multiply(x, x)  float32[3]                                          ...
+    """
+    return Formula([node]).of(node)
+
+
+def _pending_twins(outputs: Sequence[Node]) -> dict[Node, Node]:
+    """A copy of each node below the outputs, without its value."""
+    twins: dict[Node, Node] = {}
+    for node in topological(outputs, lambda node: True):
+        leaf = not node.inputs and node.op is not FULL
+        value = node.value if leaf else None
+        given = tuple([twins[x] for x in node.inputs])
+        twins[node] = Node(
+            node.op, given, node.attributes, node.type, node.site, node.offset, node.tracked and leaf, value
+        )
+    return twins

@@ -1,0 +1,58 @@
+"""Scans along an axis, and order."""
+
+from __future__ import annotations
+
+from typing import Any, Never
+
+from adjoint.composites import reductions
+from adjoint.primitives.core import ops
+from adjoint.tensors.composing import DTypeLike, Operand, axis_of, composite, refuse
+from adjoint.tensors.conversion import as_node, dtype_of
+from adjoint.tensors.tensor import Tensor
+
+__all__ = ["argsort", "cumulative_prod", "cumulative_sum", "diff", "sort"]
+
+
+def cumulative_sum(
+    x: Operand, /, axis: int | None = None, *, dtype: DTypeLike = None, include_initial: bool = False, **others: Never
+) -> Tensor:
+    """Sums of the elements up to each one along an axis; with `include_initial`, a 0 before them. dtypes as in `sum`."""
+    if others:
+        refuse("cumulative_sum", others)
+    return _scan("cumulative_sum", x, axis, include_initial, dtype)
+
+
+def _scan(name: str, x: Any, axis: int | None, include_initial: bool, dtype: DTypeLike) -> Tensor:
+    chosen = None if dtype is None else dtype_of(dtype)
+    return composite(name, reductions.scan, name, as_node(x), axis, include_initial, chosen)
+
+
+def cumulative_prod(
+    x: Operand, /, axis: int | None = None, *, dtype: DTypeLike = None, include_initial: bool = False, **others: Never
+) -> Tensor:
+    """Products of the elements up to each one along an axis; with `include_initial`, a 1 before them. dtypes as in `sum`."""
+    if others:
+        refuse("cumulative_prod", others)
+    return _scan("cumulative_prod", x, axis, include_initial, dtype)
+
+
+def sort(x: Operand, /, axis: int = -1, *, descending: bool = False, **others: Never) -> Tensor:
+    """The elements in order along an axis; equal ones keep theirs."""
+    if others:
+        refuse("sort", others)
+    return composite("sort", reductions.sort, as_node(x), axis, descending)
+
+
+def argsort(x: Operand, /, axis: int = -1, *, descending: bool = False, **others: Never) -> Tensor:
+    """The indices that sort along an axis, as int64; equal elements keep their order."""
+    if others:
+        refuse("argsort", others)
+    node = as_node(x)
+    return composite("argsort", lambda: ops.argsort(node, axis_of(axis, node), descending))
+
+
+def diff(x: Operand, /, axis: int = -1, *, n: int = 1, **others: Never) -> Tensor:
+    """Differences of neighbours along an axis, n times over."""
+    if others:
+        refuse("diff", others)
+    return composite("diff", reductions.diff, as_node(x), axis, n)

@@ -1,0 +1,135 @@
+"""Every stage from the plan to machine code, as people read it, is that of the program that runs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint import nn, optim
+from adjoint.execution.native import pipeline
+from adjoint.execution.native.program import Native
+from adjoint.execution.native.report import Report
+from adjoint.execution.tiers import tiers
+
+
+def normal(*shape: int, dtype: str = "float64") -> np.ndarray:
+    return np.random.default_rng(0).normal(size=shape).astype(dtype)
+
+
+native_only = pytest.mark.skipif(tiers.backend == "numpy", reason="needs native code")
+
+
+def formula() -> tuple[ad.Tensor, ad.Tensor]:
+    x = ad.variable(normal(6, 40, dtype="float32"), name="x")
+    y = ad.softmax(x * 2.5, axis=-1)
+    return y, ad.gradients(y[0, 0], [x])[0]
+
+
+@native_only
+def test_every_stage_is_printed_with_names_shapes_and_lines() -> None:
+    y, g = formula()
+    texts = {stage: ad.execution.explain(y, g, stage=stage) for stage in pipeline.NAMES}
+    assert all(len(text) > 50 for text in texts.values())
+    assert "multiply(x, " in texts["plan"] and "float32[6, 40]" in texts["plan"] and "test_stages.py:" in texts["plan"]
+    assert "x  float32[6, 40]  leaf" in texts["plan"]
+    assert "loops over 6×40, a row is 40" in texts["units"] and "test_stages.py:" in texts["units"]
+    assert "1 chunk; its code serves" in texts["units"]
+    assert "define void @$unit" in texts["llvm"] and "ret" in texts["assembly"]
+    assert repr(texts["plan"]) == texts["plan"]
+    assert y.node.value is None, "looking must not compute"
+    with pytest.raises(ValueError, match="the stages are plan, simplify"):
+        ad.execution.explain(y, stage="fused")
+
+
+@native_only
+def test_what_is_shown_of_a_compiled_function_is_what_runs() -> None:
+    ad.random.seed(0)
+    model = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 4))
+    optimizer = optim.AdamW(model.parameters(), lr=1e-2)
+
+    @ad.jit
+    def step(x: ad.Tensor) -> ad.Tensor:
+        optimizer.zero_grad()
+        loss = (model(x) ** 2).mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    with pytest.raises(ValueError, match=r"step has not been called.*test_stages.py"):
+        ad.execution.explain(step)
+    step(ad.tensor(normal(32, 8, dtype="float32")))
+    program = step.replay().program
+    assert isinstance(program, Native)
+    shown = Report(step.replay().plan, True)
+    assert isinstance(shown.program, Native)
+    assert program.linked.calls[:, [0, 2, 3]].tolist() == shown.program.linked.calls[:, [0, 2, 3]].tolist()
+    explanation = ad.execution.explain(step)
+    assert explanation.backend == "native" and all(kernel.seconds > 0 for kernel in explanation.kernels)
+    assert "test_stages.py" in str(explanation)
+    text = ad.execution.explain(step, stage="plan")
+    assert "argument0" in text and "(Linear)" in text
+
+
+def test_a_function_that_is_part_of_another_graph_says_so() -> None:
+    f = ad.jit(lambda x: ad.sin(x).sum())
+    f(ad.variable([1.0, 2.0]))
+    with pytest.raises(ValueError, match="explain what a call gives"):
+        ad.execution.explain(f)
+
+
+@native_only
+def test_what_is_not_native_says_why() -> None:
+    y = ad.exp(ad.cumulative_sum(ad.tensor(normal(5, 7)), axis=1)) + 1
+    explanation = ad.execution.explain(y)
+    reasons = [kernel.reason for kernel in explanation.kernels if kernel.reason]
+    assert reasons == ["cumulative_sum has no native code for float64"] and reasons[0] in str(explanation)
+    assert "not native: cumulative_sum" in ad.execution.explain(y, stage="units")
+    alone = ad.execution.explain(ad.cumulative_sum(ad.tensor(normal(5, 7)), axis=1))
+    assert alone.backend == "numpy" and "none of its operations has native code" in str(alone)
+
+
+@native_only
+def test_the_code_of_a_node_in_a_picture() -> None:
+    x = ad.variable(normal(50, dtype="float32"), name="x")
+    y = ad.sum(ad.exp(x) / (1 + x * x))
+    (g,) = ad.gradients(y, [x])
+    y.item()
+    found = ad.execution.stages.Formula([y.node, g.node])
+    texts = found.of(y.node)
+    assert texts is not None and texts.place == 1 and "sum[(0,)]" in texts.step and "test_stages.py:" in texts.step
+    assert "exp(x)" in texts.unit and "define" in texts.llvm and texts.assembly
+    assert found.of(x.node) is None
+    assert y.node.value is not None and g.node.value is None, "looking must not compute"
+    square = next(node for node in y.node.inputs[0].inputs[1].inputs if node.op.name == "multiply")
+    assert ad.execution.stages.of(square).step.startswith("%1 = multiply(x, x)")
+
+
+@native_only
+def test_a_tape_is_shown() -> None:
+    x = ad.tensor(np.linspace(0.1, 0.9, 5, dtype=np.float32))
+    y = x
+    for _ in range(80):
+        y = ad.sin(y) * x + 0.5
+    assert "instructions for the tape machine" in ad.execution.explain(y, stage="units")
+    assert "sin(float32) -> float32" in ad.execution.explain(y, stage="loops")
+    assert "define void @$case" in ad.execution.explain(y, stage="llvm")
+    assert ad.execution.explain(y).backend == "native"
+
+
+@native_only
+def test_stages_are_printed_as_they_run() -> None:
+    program = "import adjoint as ad; f = ad.jit(lambda x: (ad.sin(x) * 2).sum()); f(ad.tensor([1.0, 2.0]))"
+    for stages, expected in (
+        ("units,llvm", ("-- units", "-- llvm", "define void @$unit")),
+        ("no", ("names stages of plan",)),
+    ):
+        result = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True,
+            env={**os.environ, "ADJOINT_SHOW": stages},
+        )  # fmt: skip
+        assert all(word in result.stderr for word in expected), result.stderr
