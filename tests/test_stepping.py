@@ -10,6 +10,7 @@ import pytest
 
 import adjoint as ad
 from adjoint.execution.native import stepping
+from adjoint.execution.native.sweeps import pieces_of
 from adjoint.execution.tiers import tiers
 
 
@@ -155,3 +156,72 @@ def test_memory_of_few_carries(runs: list[int]) -> None:
     for one, other in zip(loss(4), loss(None), strict=True):
         np.testing.assert_allclose(one.numpy(), other.numpy(), 1e-9, 1e-12)
     assert runs
+
+
+# ---- sweeps: reverse passes within little memory -----------------------------------------------------------------------
+
+
+def pendulum(a: Any, carry: Any, x: Any) -> tuple[Any, Any]:
+    angle, speed = carry
+    new = angle + 0.01 * speed, speed - 0.01 * (a[0] * ad.sin(angle) + a[1] * speed + x)
+    return new, new[0] * x
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize(("length", "memory"), [(7, 3), (40, 12), (300, 34), (300, 40), (1000, 40), (500, 2)])
+def test_a_scan_within_few_carries(length: int, memory: int, reverse: bool) -> None:
+    given = [ad.tensor(np.array([9.81, 0.1])), ad.tensor(1.0, dtype="float64"), ad.tensor(normal(length) * 0.1)]
+
+    def gradients(memory: int | None) -> list[Any]:
+        def loss(a: Any, start: Any, xs: Any) -> Any:
+            (angle, speed), ys = ad.scan(
+                lambda c, x: pendulum(a, c, x), (start, 0 * start), xs, reverse=reverse, memory=memory
+            )
+            return angle * speed + (ys * ys).sum()
+
+        return [x.numpy() for x in ad.grad(loss, (0, 1, 2))(*given)]
+
+    for one, other in zip(gradients(memory), gradients(None), strict=True):
+        np.testing.assert_allclose(one, other, 1e-10, 1e-13)
+
+
+@pytest.mark.parametrize(("length", "memory"), [(0, 3), (1, 1), (50, 9), (777, 30), (2000, 64), (900, 3)])
+def test_a_while_loop_within_few_carries(length: int, memory: int) -> None:
+    def gradient(memory: int | None) -> tuple[Any, Any]:
+        def end(a: Any) -> Any:
+            def body(c: Any) -> Any:
+                return *pendulum(a, c[:2], 0.0)[0], c[2] + 1
+
+            return ad.while_loop(lambda c: c[2] < length, body, (1.0 + 0 * a[0], 0 * a[0], 0), memory=memory)[0]
+
+        (g,) = ad.grad(end, (0,))(ad.tensor(np.array([9.81, 0.1])))
+        twice = ad.grad(lambda a: ad.grad(end)(a)[0])(ad.tensor(np.array([9.81, 0.1])))
+        return g.numpy(), twice.numpy()
+
+    for one, other in zip(gradient(memory), gradient(None), strict=True):
+        np.testing.assert_allclose(one, other, 1e-10, 1e-13)
+
+
+def test_slices_in_another_order_in_memory() -> None:
+    """What is stacked in the reverse pass lies in C order, whatever the slices do."""
+    xs = normal(3, 400).T
+    tiers.backend = "auto"
+
+    def loss(xs: Any, memory: int | None) -> Any:
+        xs = xs.mT
+        return (
+            ad.scan(lambda c, x: (c * 0.5 + x * x, None), ad.zeros(3, dtype="float64"), xs, memory=memory)[0] ** 2
+        ).sum()
+
+    found, expected = (ad.grad(loss)(ad.tensor(xs.T), m).numpy() for m in (20, None))
+    np.testing.assert_allclose(found, expected, 1e-12)
+
+
+@pytest.mark.parametrize("slots", range(2, 40))
+def test_pieces_fit_into_their_slots(slots: int) -> None:
+    for count in (1, 2, 5, 30, 100, 390, 400, 2000):
+        piece = pieces_of(count, slots)
+        if piece is not None:
+            assert piece >= 1 and piece + -(-count // piece) <= slots
+        else:
+            assert (slots // 2) * (slots - slots // 2) < count or count + 1 > slots

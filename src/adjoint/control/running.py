@@ -15,7 +15,7 @@ from adjoint.execution.tiers import native_backend, tiers
 from adjoint.graph import Node
 from adjoint.graph.collector import without_collector
 
-__all__ = ["run_loop"]
+__all__ = ["native_loop", "run_loop"]
 
 FEW = 4  # steps of a loop that are done one by one
 LONG = 256  # steps of a loop from which on its body is compiled at once
@@ -39,7 +39,7 @@ def run_loop(
     Gives the last carries, which may be those given, and how many steps were done.
     """
     carries = list(carries)
-    native = _native_loop(body, len(constants), len(carries), len(steps), condition) if steps else None
+    native = native_loop(body, len(constants), len(carries), len(steps), condition) if steps else None
     if native is None:
         if condition is None and len(steps) >= FEW:
             return _driven(body, list(constants), carries, slices, stacks, steps), len(steps)
@@ -108,7 +108,7 @@ def _stepper(body: Body) -> Any:
     return body.derived[key][1]
 
 
-def _native_loop(body: Body, constants: int, carries: int, steps: int, condition: Body | None) -> Any:
+def native_loop(body: Body, constants: int, carries: int, steps: int, condition: Body | None) -> Any:
     """The native loop of a body of small arrays (see `execution.native.scalars`); None where there is none, or where so few
     steps aren't worth it."""
     key = ("native loop", constants, carries, condition)
