@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -110,7 +111,7 @@ def _places() -> dict[tuple[int, int, int], int]:
     """Where each weight lies in the vector of all."""
     keys = [
         (layer, i, j)
-        for layer, (a, b) in enumerate(zip(WIDTHS, WIDTHS[1:], strict=False))
+        for layer, (a, b) in enumerate(itertools.pairwise(WIDTHS))
         for i in range(b)
         for j in range(-1, a)
     ]
