@@ -158,6 +158,12 @@ def test_memory_of_few_carries(runs: list[int]) -> None:
     assert runs
 
 
+def test_a_loop_that_starts_from_a_literal() -> None:
+    """A step with several results whose inputs are all known numbers."""
+    found = ad.while_loop(lambda x: x < 2.0, lambda x: x * 2.0, 1.0)
+    assert found.item() == 2.0
+
+
 # ---- sweeps: reverse passes within little memory -----------------------------------------------------------------------
 
 
