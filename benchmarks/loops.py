@@ -110,10 +110,7 @@ def network_loss(tanh: Callable[[Any], Any], weights: Callable[[int, int, int], 
 def _places() -> dict[tuple[int, int, int], int]:
     """Where each weight lies in the vector of all."""
     keys = [
-        (layer, i, j)
-        for layer, (a, b) in enumerate(itertools.pairwise(WIDTHS))
-        for i in range(b)
-        for j in range(-1, a)
+        (layer, i, j) for layer, (a, b) in enumerate(itertools.pairwise(WIDTHS)) for i in range(b) for j in range(-1, a)
     ]
     return {key: k for k, key in enumerate(keys)}
 

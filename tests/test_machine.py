@@ -370,3 +370,44 @@ def test_explain_says_what_repeats() -> None:
     end, p = orbit(60)
     text = str(ad.execution.explain(end, *ad.gradients(end, [p])))
     assert "59 times" in text and "once" in text and "multiply·36 add·14 subtract·8" in text
+
+
+# ---- what NumPy computes in between ----------------------------------------------------------------------------------
+
+
+def test_what_has_no_form_is_cut_out() -> None:
+    x, places = ad.variable(normal(6)), ad.tensor([4, 0, 2])
+    y = x[0]
+    for _ in range(60):
+        y = y * x[1] - 0.25 * y * y
+    sums = ad.cumulative_sum(ad.stack([y, x[2], y * x[3]]), axis=0)
+    taken = (x * y)[places]
+    z = sums[2] + taken.sum() + sums[0] * ad.floor_divide(x[4], 0.5)
+    for _ in range(60):
+        z = z * 0.5 + sums[1] * y
+    machine = ran(z, sums, taken, *ad.gradients(z, [x]), tolerance=1e-13)
+    assert machine is not None and machine.hosted and not machine.alone and machine.repeats
+    wide = ad.cumulative_sum(ad.stack([z + float(k) for k in range(250)]), axis=0)
+    assert ran(wide * 2.0, tolerance=1e-12) is not None  # equal elements side by side are no loop
+    for dtype in ("float32", "int64"):
+        data = ad.tensor(np.arange(5).astype(dtype))
+        total = data[0]
+        for _ in range(80):
+            total = total * 2 - data[1]
+            total = ad.where(total > 100, total - 99, total)
+        ordered = ad.sort(ad.stack([total, data[2], data[1] - total]))
+        assert ran(ordered, ordered[0] + 1, total, tolerance=1e-6) is not None
+
+
+def test_an_error_in_between_is_told_and_leaves_the_machine_whole() -> None:
+    places, table = ad.tensor([1, 3]), ad.tensor(normal(4))
+    y = table[0]
+    for _ in range(100):
+        y = y * 0.5 + table[1]
+    plan, leaves, numbers = planned((table * y)[places])
+    machine = compile_numbers(plan)
+    assert machine is not None and machine.hosted
+    (expected,) = machine.run(leaves, numbers, True)
+    with pytest.raises(IndexError):
+        machine.run([x + 9 if x.dtype.kind == "i" else x for x in leaves], numbers, True)
+    assert np.array_equal(machine.run(leaves, numbers, True)[0], expected)

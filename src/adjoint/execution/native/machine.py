@@ -20,7 +20,7 @@ from adjoint import _forks
 from adjoint.execution.memory import address
 from adjoint.execution.native import code, compiler, numbers, repetition, rolled
 from adjoint.execution.native.ir import ITEMSIZE, Emitter, Value
-from adjoint.execution.native.numbers import Case, Numbers
+from adjoint.execution.native.numbers import Case, Hosted, Numbers
 from adjoint.execution.native.tape import machine
 from adjoint.execution.plan import Plan
 from adjoint.graph.collector import without_collector
@@ -137,15 +137,29 @@ class Layout:
         self.program = program
         self.records: list[Array] = []
         self.size = 0
-        self.parts: list[tuple[Any, int, int]] = []  # (case, lanes) or a loop's number, the first record, how many
+        # (case, lanes), a loop's number or a step for NumPy; the first record; how many
+        self.parts: list[tuple[Any, int, int]] = []
         self.bounds = [0]  # behind the last part of each stretch
         at = 0
         for number, loop in enumerate(loops):
-            self.straight(at, loop.start)
+            self.between(at, loop.start)
             self.parts.append((number, 0, loop.times))
             self.bounds.append(len(self.parts))
             at = loop.stop
-        self.straight(at, program.size)
+        self.between(at, program.size)
+
+    def between(self, start: int, stop: int) -> None:
+        """The operations from `start` to `stop`: what NumPy computes, and the others in runs."""
+        if stop <= start:
+            return
+        at = start
+        for hosted in self.program.hosted:
+            if start <= hosted.start < stop:
+                self.straight(at, hosted.start)
+                self.parts.append((hosted, 0, 0))
+                at = hosted.stop
+        self.straight(at, stop)
+        self.bounds.append(len(self.parts))
 
     def straight(self, start: int, stop: int) -> None:
         """The operations from `start` to `stop`, in runs."""
@@ -165,7 +179,6 @@ class Layout:
             self.add(program.cases[int(case[order[a]])], a, b)
         self.records.append(records)
         self.size += len(records)
-        self.bounds.append(len(self.parts))
 
     def add(self, case: Case, start: int, stop: int) -> None:
         lanes = functions.lanes(case)
@@ -202,11 +215,11 @@ class NumberMachine:
     """A plan as a program of single numbers. One run at a time."""
 
     masks = True
-    alone = True
 
     def __init__(self, plan: Plan, program: Numbers, loops: Sequence[repetition.Loop]) -> None:
         self.lock = _forks.rlock()
         self.running = False
+        self.alone = not program.hosted
         self.stretches = repetition.stretches(program, loops)
         self.sources: list[code.Source] = []  # of the loops' bodies
         self.repeats = 2 * sum([loop.stop - loop.start for loop in loops]) > program.size
@@ -223,6 +236,7 @@ class NumberMachine:
                 layout.copies(dtype, cells, behind)
                 behind += len(cells)
         self.cells = np.zeros(behind, np.int64)
+        self.operations = program.first  # the cell of the first operation
         for cell, (dtype, value) in enumerate(program.constants, program.first + program.size):
             self.typed(dtype, cell, 1)[...] = value
         self.link(program, loops, layout)
@@ -247,10 +261,33 @@ class NumberMachine:
         for row, (key, first, count) in zip(self.parts, layout.parts, strict=True):
             if type(key) is tuple:
                 row[:] = functions.known[key], start + 16 * first, count
+            elif isinstance(key, Hosted):
+                row[:] = 0
             else:
                 row[:] = self.bodies[key].addresses["loop"], address(self.arguments[key]), count
         self.first, self.base = address(self.parts), address(self.cells)
-        self.last = self.first + self.parts.nbytes
+        self.hosted = {k: key for k, (key, _, _) in enumerate(layout.parts) if isinstance(key, Hosted)}
+        self.ends = [*self.hosted, len(self.parts)]
+
+    def go(self, first: int, last: int) -> None:
+        """Run these parts."""
+        for end in self.ends:
+            if first <= end:
+                stop = min(end, last)
+                if stop > first:
+                    functions.run(self.first + first * PART, self.first + stop * PART, self.base, self.libm)
+                if end >= last:
+                    return
+                self.compute_hosted(self.hosted[end])
+                first = end + 1
+
+    def compute_hosted(self, hosted: Hosted) -> None:
+        """Have NumPy compute a step."""
+        whole = len(self.cells)
+        given = [self.typed(dtype, 0, whole)[cells].reshape(shape) for shape, dtype, cells in hosted.inputs]
+        t = hosted.step.type
+        place = self.typed(t.dtype.name, self.operations + hosted.start, t.size).reshape(t.shape)
+        place[...] = hosted.step.masked(*given)
 
     def bind(self, plan: Plan, program: Numbers) -> None:
         """Views of what is given and of what is asked for."""
@@ -306,7 +343,7 @@ class NumberMachine:
             for view, cells, members in self.numbers:
                 view[cells] = [numbers[k] for k in members]
             self.written = list(numbers)
-        functions.run(self.first, self.last, self.base, self.libm)
+        self.go(0, len(self.parts))
         return [x.copy() for x in self.results]
 
     def timed(self, leaves: list[Any], numbers: list[Any], rounds: int) -> list[float]:
@@ -317,7 +354,7 @@ class NumberMachine:
                 self.compute(leaves, numbers)
                 for k, (a, b) in enumerate(itertools.pairwise(self.bounds)):
                     start = time.perf_counter()
-                    functions.run(self.first + a * PART, self.first + b * PART, self.base, self.libm)
+                    self.go(a, b)
                     best[k] = min(best[k], time.perf_counter() - start)
         return best
 
@@ -341,6 +378,9 @@ def _needed(program: Numbers, loops: Sequence[repetition.Loop], operands: Sequen
     for loop, given in zip(loops, operands, strict=True):
         straight[loop.start : loop.stop] = False
         needed[rolled.read_cells(program, loop, given)] = True
+    for hosted in program.hosted:
+        for _, _, cells in hosted.inputs:
+            needed[cells] = True
     needed[program.operands[straight].ravel()] = True
     return needed
 

@@ -1,13 +1,15 @@
 """A plan written out as operations on single numbers: what `machine` runs and `repetition` looks for loops in.
 
 Every number has a cell: elements of leaves, free numbers, then one for each operation in order, then constants. What only moves
-elements (reshape, slice, concat) gives no operation; a reduction or a product of small matrices gives
-as many as it has terms. Operations on constants alone are computed here; adding zero, and multiplying by one, are left out where
-that changes no bit.
+elements (reshape, slice, concat) gives no operation; a reduction or a product of small matrices gives as many as it has
+terms. A step that has no such form (a cumulative sum, a gather) is cut out: NumPy computes it between two stretches of
+operations, and its elements are operations without a formula. Operations on constants alone are computed here; adding zero,
+and multiplying by one, are left out where that changes no bit.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -19,7 +21,7 @@ from adjoint.execution.plan import Plan, Step
 from adjoint.graph import PRIMITIVES
 from adjoint.shapes import Shape, drop_axes, size_of
 
-__all__ = ["Case", "Numbers", "NotNumbers", "write_out"]
+__all__ = ["Case", "Hosted", "Numbers", "NotNumbers", "write_out"]
 
 Array = np.ndarray[Any, Any]
 
@@ -34,6 +36,9 @@ EXACT = frozenset({"add", "subtract", "multiply", "divide", "scale", "safe_divid
 COMBINED = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum", "any": "logical_or",
             "all": "logical_and"}  # fmt: skip
 FUSED = "multiply_add"
+OPERATIONS_PER_HOSTED = 50  # at least: a step that NumPy computes takes as long as many operations
+MOST_HOSTED = 1000
+UNSEEN = frozenset({"host_call", "custom", "closed"})  # steps that may run the user's code
 
 
 class NotNumbers(Exception):
@@ -49,12 +54,26 @@ class Case(NamedTuple):
     operands: tuple[str, ...]
 
 
+class Hosted(NamedTuple):
+    """A step that NumPy computes: the shape, dtype and cells of each input; its elements are the operations from `start` on."""
+
+    step: Step
+    inputs: list[tuple[Shape, str, Array]]
+    start: int
+
+    @property
+    def stop(self) -> int:
+        """Behind its last element."""
+        return self.start + int(self.step.type.size)
+
+
 class Numbers(NamedTuple):
     """The program. `operands` are cells, three for each operation; those that a case doesn't have are 0.
 
     leaves, numbers   the first cell of each
     constants         the dtype and value in each cell behind the operations
     outputs           of each: its shape, dtype and cells
+    hosted            the steps that NumPy computes, in order
     """
 
     cases: list[Case]
@@ -65,6 +84,7 @@ class Numbers(NamedTuple):
     numbers: list[int]
     constants: list[tuple[str, Any]]
     outputs: list[tuple[Shape, str, Array]]
+    hosted: list[Hosted]
 
     @property
     def size(self) -> int:
@@ -105,6 +125,8 @@ class _Writer:
         self.leaves: list[int] = []
         self.numbers: list[int] = []
         self.first = 0
+        self.hosted: list[tuple[Step, list[Sequence[int]], int]] = []
+        self.refused: set[Any] = set()  # kinds of steps that have no form as operations
         self.place_given()
 
     def place_given(self) -> None:
@@ -132,17 +154,21 @@ class _Writer:
         for step in self.plan.steps:
             self.write(step)
         kept = self.plan.outputs
+        if len(self.hosted) * OPERATIONS_PER_HOSTED > len(self.case):
+            raise NotNumbers
         ids = [np.array(self.whole(slot), np.int64) for _, _, slot, _ in kept]
+        given = [[np.array(x, np.int64) for x in inputs] for _, inputs, _ in self.hosted]
+        made = [np.arange(at, at + step.type.size) for step, _, at in self.hosted]
         case, operands = np.array(self.case, np.int32), np.array(self.operands, np.int64).T.copy()
         operands = operands.reshape(-1, 3)
-        number, alive = _alive(operands, ids, self.first)
+        number, alive = _alive(operands, [*ids, *itertools.chain(*given), *made], self.first)
         case, operands = case[alive], operands[alive]
         behind = self.first + len(case)
 
         def placed(x: Array) -> Array:
             """The cells of numbers as they were counted while writing."""
-            made = number[np.maximum(x - self.first, 0)] if len(number) else x
-            found: Array = np.where(x < 0, behind - 1 - x, np.where(x < self.first, x, made))
+            later = number[np.maximum(x - self.first, 0)] if len(number) else x
+            found: Array = np.where(x < 0, behind - 1 - x, np.where(x < self.first, x, later))
             return found
 
         arity = np.array([len(c.operands) for c in self.names], np.int64)
@@ -155,7 +181,12 @@ class _Writer:
         outputs = [(self.plan.types[slot].shape, self.plan.types[slot].dtype.name, cell[placed(x)])
                    for (_, _, slot, _), x in zip(kept, ids, strict=True)]  # fmt: skip
         leaves, numbers = cell[self.leaves].tolist(), cell[self.numbers].tolist()
-        return Numbers(self.names, case, operands, self.first, leaves, numbers, self.values, outputs)
+        hosted = [
+            Hosted(step, [(self.shapes[i], self.plan.types[i].dtype.name, cell[placed(x)])
+                          for i, x in zip(step.inputs, inputs, strict=True)], int(number[at - self.first]) - self.first)
+            for (step, _, at), inputs in zip(self.hosted, given, strict=True)
+        ]  # fmt: skip
+        return Numbers(self.names, case, operands, self.first, leaves, numbers, self.values, outputs, hosted)
 
     def by_first_use(self, operands: Array) -> Array:
         """The cell of each cell when what is given lies in the order in which it is first used: where a stretch repeats, it
@@ -266,23 +297,44 @@ class _Writer:
         types, inputs, op = self.plan.types, step.inputs, step.op
         t = step.type
         shapes = self.shapes
-        if op.key is not None and op.name not in ALIAS:
-            raise NotNumbers
+        out = step.output
         try:
             key = (op, None if op.key is not None else step.attributes, t.code,
                    *[(types[i].dtype, shapes[i]) for i in inputs])  # fmt: skip
             recipe = self.recipes.get(key)
-        except (TypeError, AttributeError, KeyError):
-            raise NotNumbers from None
+        except (TypeError, AttributeError, KeyError):  # several results, or attributes that can't be compared
+            self.host(step)
+            return
         if recipe is None:
-            recipe = self.recipe(step)
-            self.recipes[key] = recipe
+            try:
+                if key in self.refused or (op.key is not None and op.name not in ALIAS):
+                    raise NotNumbers
+                recipe = self.recipes[key] = self.recipe(step)
+            except NotNumbers:
+                self.refused.add(key)
+                self.host(step)
+                return
         write, how = recipe
-        out = step.output
         self.elements[out] = write(self, how, [self.elements[i] for i in inputs])
         shapes[out] = t.shape
         if len(self.case) > MOST_OPERATIONS:
             raise NotNumbers
+
+    def host(self, step: Step) -> None:
+        """Leave a step to NumPy. Raises NotNumbers where its inputs or elements have no cells."""
+        t, inputs = step.type, step.inputs
+        if type(t) is tuple or not 0 < t.size <= MOST_ELEMENTS or t.dtype.name not in ITEMSIZE:
+            raise NotNumbers
+        if step.op.name in UNSEEN or len(self.hosted) >= MOST_HOSTED or any([i not in self.elements for i in inputs]):
+            raise NotNumbers
+        case = self.number_of(Case(step.op.name, ("hosted", len(self.hosted)), t.dtype.name, ()))
+        at = self.first + len(self.case)
+        self.hosted.append((step, [self.elements[i] for i in inputs], at))
+        self.case += [case] * t.size
+        for operands in self.operands:
+            operands += [0] * t.size
+        self.elements[step.output] = range(at, at + t.size)
+        self.shapes[step.output] = t.shape
 
     def recipe(self, step: Step) -> Recipe:
         """How steps of this kind are written out."""

@@ -53,6 +53,8 @@ def find_loops(program: Numbers) -> list[Loop]:
     taken: list[Loop] = []
     waiting = sorted(_candidates(case), key=lambda c: (c.start - c.stop, c.period))
     free = np.ones(len(case), bool)
+    for hosted in program.hosted:  # its elements have no formula
+        free[hosted.start : hosted.stop] = False
     for candidate in waiting:
         for start, stop in _free_parts(free, candidate):
             for loop in _verified(program, start, stop, candidate.period):
