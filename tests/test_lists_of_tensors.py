@@ -35,6 +35,19 @@ SAMPLES: dict[str, Any] = {
     "running_mean": None, "running_var": None,
 }  # fmt: skip
 OWN: dict[str, dict[str, Any]] = {
+    "isin": {"x1": MATRIX, "x2": MATRIX[0]}, "searchsorted": {"x1": np.array([0.1, 0.5]), "x2": MATRIX},
+    "histogram": {"bins": 3, "range": (0.0, 1.0)}, "insert": {"index": 1, "values": 0.5}, "append": {"values": MATRIX},
+    "interp": {"xp": np.array([0.0, 0.5, 1.0]), "fp": np.array([1.0, 0.2, 0.4])}, "kthvalue": {"k": 1}, "topk": {"k": 1},
+    "masked_fill": {"mask": MATRIX > 0.4, "value": 0.5}, "percentile": {"q": 30.0}, "nanpercentile": {"q": 30.0},
+    "quantile": {"q": 0.3}, "nanquantile": {"q": 0.3}, "poly": {"roots": MATRIX[0]},
+    "polyadd": {"p": MATRIX[0], "q": MATRIX[1]}, "polysub": {"p": MATRIX[0], "q": MATRIX[1]},
+    "polymul": {"p": MATRIX[0], "q": MATRIX[1]}, "polydiv": {"p": MATRIX.ravel(), "q": MATRIX[1]},
+    "polyder": {"p": MATRIX.ravel()}, "polyint": {"p": MATRIX[0]}, "polyval": {"p": MATRIX[0]}, "roots": {"p": MATRIX.ravel()},
+    "polyfit": {"x": MATRIX[0], "y": MATRIX[1], "degree": 1}, "vander": {"x": MATRIX[0]},
+    "put_along_axis": {"values": MATRIX}, "bincount": {"x": np.array([0, 1, 1])}, "delete": {"index": 1},
+    "digitize": {"bins": np.array([0.1, 0.5])}, "dsplit": {"x": IMAGE[0]},
+    "select": {"conditions": [MATRIX > 0.4, MATRIX > 0.2], "choices": [MATRIX, 2 * MATRIX]},
+    **{f"segment_{kind}": {"segment_ids": np.array([0, 1])} for kind in ("sum", "mean", "max", "min", "prod")},
     "acosh": {"x": MATRIX + 1}, "scatter_add": {"indices": np.array([0, 1])},
     "take": {"indices": np.array([0, 1]), "axis": 0},
     "unfold": {"x": IMAGE}, "fold": {"x": IMAGE.reshape(1, 4, 4), "output_size": 4, "kernel_size": 2, "stride": 2},
@@ -77,7 +90,7 @@ OWN: dict[str, dict[str, Any]] = {
     "triplet_margin_loss": {"anchor": MATRIX, "positive": MATRIX[::-1], "negative": MATRIX.T},
     "triplet_margin_with_distance_loss": {"anchor": MATRIX, "positive": MATRIX[::-1], "negative": MATRIX.T},
 }  # fmt: skip
-OF_INTEGERS = {name for name in ad.__all__ if name.startswith("bitwise")}
+OF_INTEGERS = {name for name in ad.__all__ if name.startswith("bitwise")} | {"bincount"}
 # They take functions (and trees), graphs, files, modes or nothing; `evaluate` and `stop_gradient` give constants, as they say.
 NOT_OF_ARRAYS = {
     "associative_scan", "cond", "fori_loop", "map", "scan", "switch", "while_loop",
@@ -86,7 +99,16 @@ NOT_OF_ARRAYS = {
     "is_grad_enabled", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "linearize", "load", "result_type", "save",
     "set_default_dtype", "set_deterministic", "set_num_threads", "show_pictures", "value_and_grad", "vjp", "vmap",
     "evaluate", "stop_gradient", "einsum", "check_reduction", "adjoint", "deterministically",
+    "fixed_point", "implicit", "minimize", "odeint", "root", "apply_along_axis", "piecewise", "broadcast_shapes", "iinfo",
+    "finfo", "from_dlpack",
 }  # fmt: skip
+
+
+# Integers, keys, and draws whose derivative is that of their distribution, which no difference of two draws shows.
+NOT_OF_RANDOM = (
+    "default_generator", "seed", "integers", "permutation", "key", "split", "fold_in", "beta", "binomial", "dirichlet", "gamma",
+    "geometric", "multinomial", "multivariate_normal", "negative_binomial", "poisson", "student_t", "von_mises", "weibull",
+)  # fmt: skip
 
 
 @functools.cache
@@ -103,12 +125,13 @@ def public() -> dict[str, Callable[..., Any]]:
             function = getattr(space, name)
             if callable(function) and not inspect.isclass(function) and name not in NOT_OF_ARRAYS | OF_INTEGERS:
                 found[prefix + name] = function
+    found["gradient"] = lambda x: ad.gradient(x, 0.5)
     found["einsum"] = lambda x, y: ad.einsum("ij,jk->ik", x, y)
     for symbol in ("add", "sub", "mul", "truediv", "pow", "matmul", "mod", "lt", "radd", "rmatmul"):
         method = getattr(ad.Tensor, f"__{symbol}__")
         found[f"x.__{symbol}__"] = lambda x, y, method=method: method(ad.asarray(x), y)
     found["x[:] = y"] = assigned
-    for name in ("default_generator", "seed", "integers", "permutation"):
+    for name in NOT_OF_RANDOM:
         found.pop(f"random.{name}", None)
     return found
 
