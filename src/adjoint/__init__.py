@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from adjoint.solvers.minima import minimize
     from adjoint.solvers.ode import odeint
     from adjoint.solvers.roots import fixed_point, root
-    from adjoint import cli, data, debug, fft, interop, linalg, nn, optim, plot, special, stats, train
+    from adjoint import cli, data, debug, fft, interop, linalg, nn, optim, plot, scipy, special, stats, train
     from adjoint.debug import explain, explain_nan, gradient_flow
     from adjoint.interop import load, save
 
@@ -64,7 +64,7 @@ pi, e, inf, nan, newaxis = 3.141592653589793, 2.718281828459045, float("inf"), f
 
 # Subpackages and names that are imported when first used, so that `import adjoint` stays fast.
 _LAZY_MODULES = frozenset(
-    {"cli", "data", "debug", "fft", "interop", "linalg", "nn", "optim", "plot", "special", "stats", "train"}
+    {"cli", "data", "debug", "fft", "interop", "linalg", "nn", "optim", "plot", "scipy", "special", "stats", "train"}
 )
 _LAZY_NAMES = {
     **dict.fromkeys(("associative_scan", "cond", "fori_loop", "map", "scan", "switch", "while_loop"), "adjoint.api.loops"),
@@ -117,10 +117,10 @@ __all__ = [
     "nn", "no_grad", "nonzero", "norm", "not_equal", "odeint", "one_hot", "ones", "ones_like", "optim", "outer", "pad",
     "permute_dims", "pi", "playground", "plot", "positive", "power", "prod", "random", "ravel_tree", "real",
     "reciprocal", "relu", "remainder", "repeat", "reshape", "result_type", "roll", "root", "round", "save", "scan",
-    "scatter_add", "set_default_dtype", "set_deterministic", "set_num_threads", "show_pictures", "sigmoid", "sign",
-    "signbit", "silu", "sin", "sinh", "softmax", "softplus", "sort", "special", "split", "sqrt", "square", "squeeze",
-    "stack", "stats", "std", "stop_gradient", "subtract", "sum", "swapaxes", "switch", "take", "take_along_axis", "tan",
-    "tanh", "tensor", "tensordot", "tile", "train", "tree", "tril", "triu", "trunc", "uint16", "uint32", "uint64",
-    "uint8", "unfold", "unstack", "value_and_grad", "var", "variable", "vecdot", "vjp", "vmap", "where", "while_loop",
-    "zeros", "zeros_like",
+    "scatter_add", "scipy", "set_default_dtype", "set_deterministic", "set_num_threads", "show_pictures", "sigmoid",
+    "sign", "signbit", "silu", "sin", "sinh", "softmax", "softplus", "sort", "special", "split", "sqrt", "square",
+    "squeeze", "stack", "stats", "std", "stop_gradient", "subtract", "sum", "swapaxes", "switch", "take",
+    "take_along_axis", "tan", "tanh", "tensor", "tensordot", "tile", "train", "tree", "tril", "triu", "trunc", "uint16",
+    "uint32", "uint64", "uint8", "unfold", "unstack", "value_and_grad", "var", "variable", "vecdot", "vjp", "vmap",
+    "where", "while_loop", "zeros", "zeros_like",
 ]  # fmt: skip

@@ -137,9 +137,7 @@ TENSOR: dict[str, str] = {
     "detach_": "x.detach()",
     "grad_fn": "x.creator",
     "share_memory_": VALUES,
-    "copy": "x.clone()  # tensors are values: a copy is needed only to write by index to one of two names",
     # NumPy
-    "ravel": "x.flatten()",
     "fill": "ad.full_like(x, 1.0)",
     "argpartition": "x.argsort()",
     "conjugate": "x.conj()",
