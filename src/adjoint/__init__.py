@@ -90,7 +90,7 @@ if TYPE_CHECKING:
     from adjoint.solvers.minima import minimize
     from adjoint.solvers.ode import odeint
     from adjoint.solvers.roots import fixed_point, root
-    from adjoint import cli, data, debug, fft, interop, linalg, nn, optim, plot, special, stats, train
+    from adjoint import cli, data, debug, fft, interop, linalg, nn, optim, plot, scipy, special, stats, train
     from adjoint.debug import explain, explain_nan, gradient_flow
     from adjoint.interop import load, save
 
@@ -106,7 +106,7 @@ pi, e, inf, nan, newaxis = 3.141592653589793, 2.718281828459045, float("inf"), f
 
 # Subpackages and names that are imported when first used, so that `import adjoint` stays fast.
 _LAZY_MODULES = frozenset(
-    {"cli", "data", "debug", "fft", "interop", "linalg", "nn", "optim", "plot", "special", "stats", "train"}
+    {"cli", "data", "debug", "fft", "interop", "linalg", "nn", "optim", "plot", "scipy", "special", "stats", "train"}
 )
 # The functions of `adjoint.arrays`, by the module that has them.
 _ARRAYS = {
@@ -201,7 +201,7 @@ __all__ = [
     "polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul", "polysub", "polyval", "positive", "pow", "power",
     "prod", "ptp", "put_along_axis", "quantile", "random", "ravel", "ravel_tree", "real", "reciprocal", "relu",
     "remainder", "repeat", "reshape", "result_type", "roll", "root", "roots", "rot90", "round", "rsqrt", "save", "scan",
-    "scatter", "scatter_add", "scatter_reduce", "searchsorted", "segment_max", "segment_mean", "segment_min",
+    "scatter", "scatter_add", "scatter_reduce", "scipy", "searchsorted", "segment_max", "segment_mean", "segment_min",
     "segment_prod", "segment_sum", "select", "set_default_dtype", "set_deterministic", "set_num_threads",
     "show_pictures", "sigmoid", "sign", "signbit", "silu", "sin", "sinh", "softmax", "softplus", "sort", "special",
     "split", "sqrt", "square", "squeeze", "stack", "stats", "std", "stop_gradient", "subtract", "sum", "swapaxes",

@@ -39,6 +39,16 @@ class DType:
         """Bytes of one element."""
         return self.dtype.itemsize
 
+    @property
+    def char(self) -> str:
+        """NumPy's letter for it, which SciPy asks for."""
+        return self.dtype.char
+
+    @property
+    def type(self) -> Any:
+        """NumPy's type of its numbers."""
+        return self.dtype.type
+
     def __repr__(self) -> str:
         return PREFIX + self.name
 

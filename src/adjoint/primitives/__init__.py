@@ -9,11 +9,12 @@ from adjoint.primitives import (
     pooling,
     random,
     reductions,
+    sparse,
     structural,
 )
 from adjoint.primitives.core import ops
 
 __all__ = [
-    "contraction", "convolution", "custom", "elementwise", "indexing", "ops", "pooling", "random", "reductions",
+    "contraction", "convolution", "custom", "elementwise", "indexing", "ops", "pooling", "random", "reductions", "sparse",
     "structural",
 ]  # fmt: skip

@@ -11,7 +11,8 @@ import numpy as np
 from adjoint.composites import products
 from adjoint.graph import Node, Scope
 from adjoint.primitives import elementwise
-from adjoint.primitives.core import is_scalar
+from adjoint.primitives.sparse import SparseMatrix
+from adjoint.primitives.core import is_scalar, ops
 from adjoint.tensors.assignment import mapped
 from adjoint.tensors.conversion import a, as_node
 from adjoint.tensors.located import MISTAKES, at_user, explained, give_site
@@ -48,6 +49,8 @@ def _binary_operator(name: str, function: Callable[[Any, Any], Node], reflected:
             )
         elif getattr(other, "__array_ufunc__", False) is not None and hasattr(type(other), "__array__"):
             b = as_node(other)  # a column of a table, a labelled array: they would compute with bare values
+        elif name == "matmul" and hasattr(other, "tocsr"):
+            b = SparseMatrix(other)
         else:
             return NotImplemented
         try:
@@ -99,6 +102,12 @@ def power(x: Any, y: Any) -> Node:
 
 
 def _matmul(a: Any, b: Any) -> Node:
+    if isinstance(a, SparseMatrix):
+        return ops.sparse_product(a, b)
+    if isinstance(b, SparseMatrix):  # x S is (Sᵀ xᵀ)ᵀ
+        if a.ndim == 1:
+            return ops.sparse_product(b.T, a)
+        return ops.matrix_transpose(ops.sparse_product(b.T, ops.matrix_transpose(a)))
     if type(a) is not Node or type(b) is not Node:
         raise ValueError("matmul: operands need at least one axis; use * for scalars")
     return products.matmul(a, b)

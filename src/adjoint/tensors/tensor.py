@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adjoint import tree
 from adjoint.composites import shaping
 from adjoint.graph import Node, Primitive, Variable
 from adjoint.hints import hint, is_elsewhere
@@ -23,6 +24,7 @@ from adjoint.tensors.leaving import leave
 from adjoint.tensors.located import at_user, recording_at_user
 from adjoint.tensors.namespaces import namespaced, special_ufunc
 from adjoint.tensors.named import new, recorded, tensors_are, variable_of, wrap
+from adjoint.tensors.outside import bare, computes_on_arrays
 from adjoint.tensors.text import describe, made_by
 from adjoint.tensors.values import Values
 
@@ -141,6 +143,8 @@ class Tensor(Values, Gradients, Assignment):
     # NumPy's protocols ------------------------------------------------------------------------------------------------
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
+        if computes_on_arrays(_getframe(1)):
+            return getattr(ufunc, method)(*[bare(x) for x in inputs], **{k: bare(x) for k, x in keywords.items()})
         handler = UFUNCS.get((ufunc, method)) or (special_ufunc(ufunc) if method == "__call__" else None)
         known = ("axis", "keepdims", "dtype") if method in ("reduce", "accumulate") else ("axis", "keepdims")
         refused = [k for k, v in keywords.items() if k not in known and v is not None]
@@ -152,6 +156,8 @@ class Tensor(Values, Gradients, Assignment):
             return handler(*inputs, **keywords)
 
     def __array_function__(self, function: Any, types: Any, args: Any, keywords: Any) -> Any:
+        if computes_on_arrays(_getframe(1)):
+            return function(*tree.map(bare, args), **tree.map(bare, keywords))
         handler = ARRAY_FUNCTIONS.get(function) or namespaced(function)
         if handler is None:
             if _another_answers(types, "__array_function__"):
@@ -212,6 +218,15 @@ class Tensor(Values, Gradients, Assignment):
         """The axes in another order, given as ints or one tuple."""
         chosen = axes[0] if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes
         return _f_namespace["permute_dims"](self, chosen)  # type: ignore[no-any-return]
+
+    def ravel(self, order: str = "C") -> Tensor:
+        """All elements along one axis; `order` "F" takes the first axis fastest, as NumPy does."""
+        x = self.T if order == "F" else self
+        return recorded(ops.reshape(x.node, (x.size,)), _getframe(1))
+
+    def copy(self, order: str = "C") -> Tensor:
+        """The tensor itself: values never change, so a copy is another name of the same node."""
+        return wrap(self.node)
 
     def transpose(self, *axes: Any) -> Tensor:
         """The axes in another order, given as ints or one tuple; without arguments, reversed; two ints exchange two axes.

@@ -16,6 +16,7 @@ from adjoint.tensors.conversion import read_only
 from adjoint.tensors.leaving import leave, leave_unasked
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import Named, recorded
+from adjoint.tensors.outside import waits_for_us
 from adjoint.tensors.pending import force
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ class Values(Named):
         return nested
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        if waits_for_us(_getframe(1)):  # then Python asks the tensor, which records the product
+            return _held(self)
         array: np.ndarray[Any, Any] = read_only(self._array())
         if self.node.tracked:
             leave_unasked(self.node, "np.asarray()", _getframe(1))
@@ -192,3 +195,10 @@ class Values(Named):
                 f"t.tolist(){at_user()}"
             )
         return format(self._number(), spec)
+
+
+def _held(x: Any) -> np.ndarray[Any, Any]:
+    """An array of no axes that holds an object."""
+    array = np.empty((), object)
+    array[()] = x
+    return array

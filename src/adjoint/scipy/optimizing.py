@@ -1,0 +1,247 @@
+"""Minima, least squares and roots by SciPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import adjoint.tensors.functions as f
+from adjoint import tree
+from adjoint.api.jacobians import hessian, hvp, jacobian
+from adjoint.api.ravel import ravel_tree
+from adjoint.api.transforms import grad, stop_gradient, value_and_grad
+from adjoint.scipy.evaluating import Unknowns, compiled, module, told
+from adjoint.solvers.implicit import determined
+from adjoint.tensors.located import at_user
+from adjoint.tensors.tensor import Tensor
+
+__all__ = ["least_squares", "minimize", "root"]
+
+WITHOUT = ("nelder-mead", "powell", "cobyla", "cobyqa")  # methods that take no gradient
+BY_MATRIX = ("trust-exact", "dogleg")
+BY_PRODUCT = ("newton-cg", "trust-ncg", "trust-krylov", "trust-constr")
+SMALL = 64  # unknowns up to which a Hessian is made as a whole where a method takes either
+
+
+def minimize(
+    function: Callable[..., Any],
+    x0: Any,
+    args: tuple[Any, ...] = (),
+    method: str | None = None,
+    *,
+    bounds: Any = None,
+    constraints: Any = (),
+    tol: float | None = None,
+    **options: Any,
+) -> Any:
+    """`scipy.optimize.minimize` of function(x, *args), one number, over a tree x of tensors near x0.
+
+    Gradients, Hessians and products are made here, as the method asks for them. `bounds` is a pair of trees like x0, or of
+    numbers, or SciPy's own; `constraints` is a list of dictionaries {"type": "eq" or "ineq", "fun": g}, as SciPy's, where g(x,
+    *args) returns tensors that are 0, or at least 0. Further keywords are SciPy's (`options=`, `callback=`).
+
+    Gives SciPy's result; its `x` is a tree like x0, and `x` and `fun` differentiate by `args` and by what the function reads from
+    outside. At the solution bounds and inequalities that hold with equality are equations with multipliers; the others
+    don't count. The derivative is NaN where SciPy reports no success.
+
+    >>> import adjoint as ad
+    >>> valley = lambda x, a: (a - x["p"]) ** 2 + 10 * (x["q"] - x["p"] ** 2) ** 2
+    >>> best = lambda a: ad.scipy.minimize(valley, {"p": 0.0, "q": 0.0}, (a,)).x["q"]
+    >>> round(ad.grad(best)(2.0).item(), 3)
+    4.0
+    """
+    unknowns = Unknowns(x0, tuple(args))
+    objective = unknowns.single(function)
+    name = (method or ("slsqp" if _listed(constraints) else "l-bfgs-b" if bounds is not None else "bfgs")).lower()
+    limits = _limits(unknowns, bounds)
+    given = [_Constraint(unknowns, c) for c in _listed(constraints)]
+    keywords = dict(options)
+    if name in WITHOUT:
+        evaluated = compiled(objective)
+    else:
+        evaluated = compiled(value_and_grad(objective))
+        keywords["jac"] = True
+    if name in BY_MATRIX or (name in BY_PRODUCT and unknowns.start.size <= SMALL):
+        keywords["hess"] = compiled(hessian(objective))
+    elif name in BY_PRODUCT:
+        keywords["hessp"] = compiled(lambda v, p: hvp(objective, v, p))
+    result = module("optimize", "minimize").minimize(
+        lambda v: _told_as(evaluated(v), "jac" in keywords),
+        unknowns.start,
+        method=name,
+        tol=tol,
+        bounds=None if limits is None else list(zip(*limits, strict=True)),
+        constraints=[c.for_scipy() for c in given],
+        **keywords,
+    )
+    x = _at_minimum(result, objective, limits, given)
+    return told(result, x=unknowns.unravel(x), fun=objective(x))
+
+
+def _told_as(value: Any, pair: bool) -> Any:
+    return (float(value[0]), value[1]) if pair else float(value)
+
+
+def _listed(constraints: Any) -> list[Any]:
+    return [constraints] if isinstance(constraints, dict) else list(constraints)
+
+
+def _limits(unknowns: Unknowns, bounds: Any) -> tuple[Any, Any] | None:
+    """Lower and upper bounds as vectors."""
+    if bounds is None:
+        return None
+    n = unknowns.start.size
+    if hasattr(bounds, "lb"):
+        pair = bounds.lb, bounds.ub
+    elif isinstance(bounds, (tuple, list)) and len(bounds) == 2 and not (n == 2 and _pairs(bounds)):
+        pair = bounds[0], bounds[1]
+    else:
+        pair = tuple(zip(*bounds, strict=True))  # type: ignore[assignment]
+    ends = []
+    for side, infinite in zip(pair, (-np.inf, np.inf), strict=True):
+        replaced = infinite if side is None else side
+        if isinstance(replaced, (tuple, list)):
+            replaced = [infinite if x is None else x for x in replaced]
+        vector = np.asarray(ravel_tree(tree.map(stop_gradient, replaced))[0], np.float64)
+        ends.append(np.broadcast_to(vector if vector.size != 1 else vector.reshape(()), (n,)))
+    return ends[0], ends[1]
+
+
+def _pairs(bounds: Any) -> bool:
+    return all([isinstance(b, (tuple, list)) and len(b) == 2 for b in bounds])
+
+
+class _Constraint:
+    """An equation or inequality."""
+
+    def __init__(self, unknowns: Unknowns, given: Any) -> None:
+        if not isinstance(given, dict) or given.get("type") not in ("eq", "ineq") or not callable(given.get("fun")):
+            raise TypeError(
+                f'minimize: a constraint is a dictionary {{"type": "eq" or "ineq", "fun": function}}, got {given!r}{at_user()}'
+            )
+        self.kind = given["type"]
+        self.flat = unknowns.flat(given["fun"])
+
+    def for_scipy(self) -> dict[str, Any]:
+        """With its Jacobian."""
+        return {"type": self.kind, "fun": compiled(self.flat), "jac": compiled(jacobian(self.flat))}
+
+
+NEAR = 1e-6  # how close to a bound, or to equality, counts as being there
+
+
+def _at_minimum(result: Any, objective: Any, limits: Any, constraints: list[_Constraint]) -> Tensor:
+    """The minimum, determined by the conditions of W. Karush, H. Kuhn and A. Tucker with what holds with equality."""
+    found = np.asarray(result.x, np.float64)
+    n = found.size
+    free = np.ones(n, bool)
+    if limits is not None:
+        room = NEAR * (1 + np.abs(found))
+        free = (found - limits[0] > room) & (limits[1] - found > room)
+    equations = _active(constraints, found)
+    where = np.flatnonzero(free)
+    slope = grad(objective)
+
+    def whole(inner: Tensor) -> Tensor:
+        fixed = f.asarray(np.where(free, 0.0, found))
+        return fixed if not where.size else f.scatter_add(fixed, where, inner)
+
+    def conditions(z: Tensor) -> Tensor:
+        x = whole(z[: where.size])
+        residual = f.take(slope(x), f.asarray(where), axis=0)
+        if equations is None:
+            return residual
+        values = equations(x)
+        pulled = grad(lambda v: (equations(v) * z[where.size :]).sum())(x)
+        return f.concat([residual - f.take(pulled, f.asarray(where), axis=0), values])
+
+    start = found[free]
+    if equations is not None:
+        normals = np.asarray(compiled(jacobian(equations))(found))[:, where]
+        gradient = np.asarray(compiled(slope)(found))[where]
+        start = np.concatenate([start, np.linalg.lstsq(normals.T, gradient, rcond=None)[0]])
+    spoiled = 0.0 if result.success else np.nan
+    return whole(determined(f.asarray(start), lambda z: conditions(z) + spoiled * z)[: where.size])
+
+
+def _active(constraints: list[_Constraint], found: Any) -> Callable[[Tensor], Tensor] | None:
+    """The constraints that hold with equality at the solution, as one vector; None without any."""
+    parts = []
+    for c in constraints:
+        values = np.asarray(compiled(c.flat)(found))
+        near = np.flatnonzero((np.abs(values) <= NEAR * 10) | (c.kind == "eq"))
+        if near.size:
+            parts.append((c.flat, near))
+    if not parts:
+        return None
+    return lambda x: f.concat([f.take(flat(x), f.asarray(near), axis=0) for flat, near in parts])
+
+
+def least_squares(
+    function: Callable[..., Any],
+    x0: Any,
+    args: tuple[Any, ...] = (),
+    *,
+    bounds: Any = None,
+    method: str = "trf",
+    **options: Any,
+) -> Any:
+    """`scipy.optimize.least_squares` of the residuals function(x, *args), a tree of tensors, over a tree x near x0.
+
+    The Jacobian is made here. `bounds` is a pair of trees like x0 or of numbers. Gives SciPy's result; its `x` is a tree like x0
+    and differentiates by `args` and by what the function reads from outside; so does `fun`, the residuals. With a `loss` other
+    than "linear" derivatives are not offered: TypeError.
+
+    >>> import adjoint as ad
+    >>> t, y = ad.arange(3, dtype="float64"), ad.tensor([1.0, 3.0, 5.0], dtype="float64")
+    >>> line = lambda p, y: p["slope"] * t + p["offset"] - y
+    >>> fitted = lambda y: ad.scipy.least_squares(line, {"slope": 1.0, "offset": 0.0}, (y,)).x["slope"]
+    >>> ad.grad(fitted)(y)[2]
+    Tensor(0.5, dtype=float64)
+    """
+    if options.get("loss", "linear") != "linear":
+        raise TypeError(f"least_squares: only the linear loss differentiates; weigh the residuals instead{at_user()}")
+    unknowns = Unknowns(x0, tuple(args))
+    residuals = unknowns.flat(function)
+    limits = _limits(unknowns, bounds)
+    result = module("optimize", "least_squares").least_squares(
+        compiled(residuals),
+        unknowns.start,
+        jac=compiled(jacobian(residuals)),
+        method=method,
+        bounds=(-np.inf, np.inf) if limits is None else limits,
+        **options,
+    )
+    x = _at_minimum(result, lambda v: (residuals(v) ** 2).sum() / 2, limits, [])
+    return told(result, x=unknowns.unravel(x), fun=function(unknowns.unravel(x), *args))
+
+
+def root(
+    function: Callable[..., Any],
+    x0: Any,
+    args: tuple[Any, ...] = (),
+    method: str = "hybr",
+    *,
+    tol: float | None = None,
+    **options: Any,
+) -> Any:
+    """`scipy.optimize.root` of function(x, *args), a tree of as many numbers as the tree x, near x0.
+
+    The Jacobian is made here, for the methods that take one. Gives SciPy's result; its `x` is a tree like x0 and differentiates
+    by `args` and by what the function reads from outside. The derivative is NaN where SciPy reports no success.
+
+    >>> import adjoint as ad
+    >>> ad.grad(lambda a: ad.scipy.root(lambda x, a: x**2 - a, 1.0, (a,)).x)(4.0)
+    Tensor(0.25)
+    """
+    unknowns = Unknowns(x0, tuple(args))
+    residuals = unknowns.flat(function)
+    keywords = dict(options)
+    if method in ("hybr", "lm"):
+        keywords["jac"] = compiled(jacobian(residuals))
+    result = module("optimize", "root").root(compiled(residuals), unknowns.start, method=method, tol=tol, **keywords)
+    spoiled = 0.0 if result.success else np.nan
+    x = determined(f.asarray(np.asarray(result.x, np.float64)), lambda v: residuals(v) + spoiled * v)
+    return told(result, x=unknowns.unravel(x), fun=function(unknowns.unravel(x), *args))

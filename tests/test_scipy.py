@@ -1,0 +1,201 @@
+"""SciPy's solvers take tensors and functions made here as they are; `ad.scipy`'s results differentiate."""
+
+import numpy as np
+import pytest
+from scipy import integrate, optimize, sparse
+
+import adjoint as ad
+from support import double, equal
+
+
+@pytest.fixture(autouse=True)
+def in_double_precision():
+    ad.set_default_dtype("float64")
+    yield
+    ad.set_default_dtype("float32")
+
+
+def chain(x):
+    return (100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()
+
+
+START = np.array([-1.2, 1.0, 0.5])
+GRADIENT = "CG BFGS Newton-CG L-BFGS-B TNC SLSQP trust-constr dogleg trust-ncg trust-exact trust-krylov".split()
+HESSIAN = "Newton-CG trust-constr dogleg trust-ncg trust-exact trust-krylov".split()
+
+
+@pytest.mark.parametrize("method", ["Nelder-Mead", "Powell", "COBYLA", *GRADIENT])
+def test_minimize_takes_derivatives_as_they_are(method):
+    options = {"jac": ad.grad(chain)} if method in GRADIENT else {}
+    if method in HESSIAN:
+        options["hess"] = ad.hessian(chain)
+    start = START if method != "dogleg" else np.array([1.01, 1.02, 1.04])
+    if method == "COBYLA":
+        options["options"] = {"maxiter": 50}
+    found = optimize.minimize(chain, start, method=method, **options)
+    assert isinstance(found.x, np.ndarray)
+    assert found.fun < (chain(start).item() if method in ("COBYLA", "TNC") else 1e-6)
+
+
+@pytest.mark.parametrize("method", ["L-BFGS-B", "BFGS", "SLSQP", "TNC"])
+def test_minimize_takes_a_compiled_value_and_gradient_and_a_tensor(method):
+    found = optimize.minimize(ad.jit(ad.value_and_grad(chain)), double(START), jac=True, method=method)
+    assert found.fun < (1 if method == "TNC" else 1e-6)
+
+
+@pytest.mark.parametrize("method", ["Newton-CG", "trust-constr", "trust-ncg", "trust-krylov"])
+def test_minimize_takes_products_with_the_hessian(method):
+    products = {"hessp": lambda x, p: ad.hvp(chain, x, p)}
+    found = optimize.minimize(chain, START, jac=ad.grad(chain), method=method, **products)
+    np.testing.assert_allclose(found.x, np.ones(3), 0, 1e-3)
+
+
+def residuals(x):
+    return ad.stack([10 * (x[1] - x[0] ** 2), 1 - x[0], x[2] - 1])
+
+
+def test_other_solvers_take_them():
+    jacobian = ad.jacobian(residuals)
+    for method in ("trf", "dogbox", "lm"):
+        equal(optimize.least_squares(residuals, START, jac=jacobian, method=method).x, np.ones(3), 1e-6)
+    for method in ("hybr", "lm"):
+        equal(optimize.root(residuals, START, jac=jacobian, method=method).x, np.ones(3), 1e-6)
+    equal(optimize.fsolve(residuals, START, fprime=jacobian), np.ones(3), 1e-6)
+    cubic = lambda x: x**3 - 2  # noqa: E731
+    slope = ad.grad(cubic)
+    equal(optimize.newton(cubic, 1.0, fprime=slope, fprime2=ad.grad(slope)), 2 ** (1 / 3))
+    equal(optimize.newton(cubic, np.array([1.0, 2.0]), fprime=ad.vmap(slope)), [2 ** (1 / 3)] * 2)
+    start = {"jac": ad.grad(chain)}
+    assert optimize.basinhopping(chain, START, minimizer_kwargs=start, niter=2, rng=0).fun < 1
+    limit = optimize.NonlinearConstraint(lambda x: ad.asarray(x) ** 2, 0, 0.25, jac=ad.jacobian(lambda x: x**2),
+                                         hess=lambda x, v: ad.hessian(lambda x: (x**2 * v).sum())(x))  # fmt: skip
+    bounded = optimize.minimize(chain, np.zeros(3), method="trust-constr", jac=ad.grad(chain), hess=ad.hessian(chain),
+                                constraints=[limit])  # fmt: skip
+    assert bounded.x.max() <= 0.5 + 1e-6
+    t = np.linspace(0, 4, 20)
+    fitted, _ = optimize.curve_fit(lambda t, a, b: a * ad.exp(-b * ad.asarray(t)), t, 2 * np.exp(-0.7 * t))
+    equal(fitted, [2.0, 0.7], 1e-6)
+
+
+@pytest.mark.parametrize("method", ["RK45", "Radau", "BDF", "LSODA"])
+def test_integrators_take_them(method):
+    field = lambda t, y: ad.stack([ad.asarray(y)[1], -ad.asarray(y)[0]])  # noqa: E731
+    jacobian = {"jac": lambda t, y: ad.jacobian(lambda y: field(t, y))(y)} if method != "RK45" else {}
+    found = integrate.solve_ivp(field, (0, 1), double([1.0, 0.0]), method, rtol=1e-8, atol=1e-8, **jacobian)
+    np.testing.assert_allclose(found.y[0, -1], np.cos(1), 1e-5)
+    equal(integrate.quad(ad.grad(ad.sin), 0, 1)[0], np.sin(1))
+
+
+def test_a_tracked_tensor_does_not_leave_by_a_solver():
+    weight = ad.variable(1.0)
+    with pytest.raises(RuntimeError, match="is tracked"):
+        optimize.minimize(chain, START, jac=lambda x: weight * ad.grad(chain)(x), method="L-BFGS-B")
+
+
+# Sparse matrices ------------------------------------------------------------------------------------------------------
+
+MATRIX = sparse.csr_array(np.array([[0.0, 2.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 3.0], [0.0, 4.0, 5.0]]))
+DENSE = MATRIX.toarray()
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_matrix, sparse.coo_array, sparse.csr_matrix])
+def test_products_with_sparse_matrices(kind):
+    matrix = kind(MATRIX)
+    x, wide, y = np.array([1.0, 2.0, 3.0]), np.arange(6.0).reshape(3, 2), np.arange(4.0)
+    equal(matrix @ double(x), DENSE @ x)
+    equal(matrix @ double(wide), DENSE @ wide)
+    equal(double(y) @ matrix, y @ DENSE)
+    equal(double(np.ones((2, 4))) @ matrix, np.ones((2, 4)) @ DENSE)
+    equal(ad.jacobian(lambda x: matrix @ x)(double(x)), DENSE)
+    equal(ad.jacfwd(lambda y: y @ matrix)(double(y)), DENSE.T)
+    equal(ad.hessian(lambda x: ((matrix @ x) ** 2).sum())(double(x)), 2 * DENSE.T @ DENSE)
+    equal(ad.vmap(lambda x: matrix @ x)(double(wide.T)), wide.T @ DENSE.T)
+    equal(ad.vmap(lambda w: matrix @ w)(double([wide, 2 * wide])), [DENSE @ wide, 2 * DENSE @ wide])
+    equal(ad.jit(lambda x: matrix @ x)(double(x)), DENSE @ x)
+    equal(matrix @ ad.tensor(1j * x), 1j * DENSE @ x)
+
+
+def test_a_sparse_matrix_that_is_changed_later_and_wrong_shapes():
+    matrix = MATRIX.copy()
+    product = matrix @ ad.ones(3)
+    matrix.data[:] = 0
+    equal(product, DENSE.sum(1))
+    equal(matrix @ ad.ones(3), np.zeros(4))
+    with pytest.raises(ValueError, match=r"sparse matrix of shape \(4, 3\)"):
+        MATRIX @ ad.ones(4)
+
+
+# ad.scipy -------------------------------------------------------------------------------------------------------------
+
+
+def valley(x, a):
+    return (a - x["p"]) ** 2 + 10 * (x["q"] - x["p"] ** 2) ** 2
+
+
+@pytest.mark.parametrize(
+    "method", [None, "L-BFGS-B", "Nelder-Mead", "Newton-CG", "trust-constr", "trust-exact", "SLSQP"]
+)
+def test_a_minimum_differentiates(method):
+    place = lambda a: ad.scipy.minimize(valley, {"p": 0.0, "q": 0.0}, (a,), method, tol=1e-10).x["q"]  # noqa: E731
+    equal(place(2.0), 4.0, 1e-4)
+    equal(ad.grad(place)(2.0), 4.0, 1e-4)
+    equal(ad.grad(ad.grad(place))(2.0), 2.0, 1e-3)
+
+
+def test_bounds_and_constraints():
+    nearest = lambda a: ad.scipy.minimize(lambda x, a: ((x - a) ** 2).sum(), ad.zeros(2), (a,), bounds=(0.0, 1.0)).x  # noqa: E731
+    equal(nearest(double([0.5, 2.0])), [0.5, 1.0], 1e-6)
+    equal(ad.jacobian(nearest)(double([0.5, 2.0])), [[1.0, 0.0], [0.0, 0.0]], 1e-6)
+    circle = {"type": "eq", "fun": lambda x, a: (x**2).sum() - 1}
+    on_circle = lambda a: ad.scipy.minimize(lambda x, a: -(x * a).sum(), ad.ones(2), (a,), constraints=circle).x  # noqa: E731
+    unit = np.array([0.6, 0.8])
+    np.testing.assert_allclose(
+        ad.jacobian(on_circle)(double([3.0, 4.0])).numpy(), (np.eye(2) - np.outer(unit, unit)) / 5, 1e-4
+    )
+    below = {"type": "ineq", "fun": lambda x, a: a - x}
+    equal(
+        ad.grad(lambda a: ad.scipy.minimize(lambda x, a: (x - 3) ** 2, 0.0, (a,), constraints=[below]).x)(1.0),
+        1.0,
+        1e-6,
+    )
+    equal(ad.grad(lambda a: ad.scipy.minimize(lambda x, a: (x - 3) ** 2, 0.0, (a,), constraints=[below]).x)(5.0), 0.0)
+    with pytest.raises(TypeError, match="a constraint is a dictionary"):
+        ad.scipy.minimize(lambda x: x * x, 0.0, constraints=[{"fun": 3}])
+
+
+def test_least_squares_and_root():
+    t, y = double(np.linspace(0, 1, 5)), double([1.0, 1.6, 2.7, 4.4, 7.5])
+    fit = lambda y: ad.scipy.least_squares(lambda p, y: p[0] * ad.exp(p[1] * t) - y, ad.ones(2), (y,), xtol=1e-14).x  # noqa: E731
+    slopes = ad.jacobian(fit)(y).numpy()
+    for i in range(5):
+        moved = np.zeros(5)
+        moved[i] = 1e-4
+        np.testing.assert_allclose(slopes[:, i], ((fit(y + moved) - fit(y - moved)) / 2e-4).numpy(), 1e-4, 1e-6)
+    square = lambda a: ad.scipy.root(lambda x, a: x**2 - a, 1.0, (a,)).x  # noqa: E731
+    equal(ad.grad(square)(4.0), 0.25, 1e-9)
+    equal(ad.grad(ad.grad(square))(4.0), -1 / 32, 1e-9)
+    nowhere = ad.scipy.root(lambda x, a: x**2 + a, 1.0, (1.0,))
+    assert not nowhere.success
+    assert ad.isnan(ad.grad(lambda a: ad.scipy.root(lambda x, a: x**2 + a, 1.0, (a,)).x)(1.0))
+
+
+@pytest.mark.parametrize("method", ["RK45", "BDF"])
+def test_an_initial_value_problem(method):
+    run = lambda k: ad.scipy.solve_ivp(lambda t, y, k: {"x": -k * y["x"]}, (0, 1), {"x": 1.0}, method, [0.5, 1.0], (k,))  # noqa: E731
+    np.testing.assert_allclose(run(2.0).y["x"].numpy(), np.exp([-1.0, -2.0]), 1e-4)
+    np.testing.assert_allclose(ad.jacobian(lambda k: run(k).y["x"])(2.0).numpy(), [-0.5 / np.e, -np.exp(-2)], 1e-3)
+    with pytest.raises(RuntimeError, match="no derivative"):
+        ad.grad(ad.grad(lambda k: run(k).y["x"][-1]))(2.0)
+    with pytest.raises(RuntimeError, match="no derivative"):
+        ad.jvp(lambda k: run(k).y["x"], (double(2.0),), (double(1.0),))
+
+
+def test_an_integral():
+    laplace = lambda s: ad.scipy.quad(lambda x, s: ad.exp(-s * x), 0, np.inf, (s,))[0]  # noqa: E731
+    equal(laplace(2.0), 0.5)
+    equal(ad.grad(laplace)(2.0), -0.25)
+    equal(ad.grad(ad.grad(laplace))(2.0), 0.25)
+    moving = lambda b: ad.scipy.quad(lambda x: ad.sin(x * b), 0, b)[0]  # noqa: E731
+    equal(ad.grad(moving)(1.0), 2 * np.sin(1) - (1 - np.cos(1)))
+    with pytest.raises(ValueError, match="not one number"):
+        ad.scipy.quad(lambda x: ad.stack([x, x]), 0, 1)
