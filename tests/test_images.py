@@ -162,3 +162,20 @@ def test_windows_that_reach_outside():
 def test_errors_name_shapes_and_the_line(call, error, message):
     with pytest.raises(error, match=f"(?s){message}.*test_images.py:\\d+"):
         call(drawn(2, 2, 5, 5), drawn(3, 2, 3, 3))
+
+
+@pytest.mark.parametrize(
+    ("stride", "padding", "more"), [(1, 2, 2), (2, 2, 3), (2, 1, 2), (1, 0, 3), (3, 2, 2), (2, 4, 3)]
+)
+def test_a_transposed_convolution_gives_what_output_padding_asks_for(stride, padding, more):
+    rng = np.random.default_rng(0)
+    x, kernel, dilation = rng.normal(size=4), rng.normal(size=4), 4
+    full = np.zeros((len(x) - 1) * stride + dilation * (len(kernel) - 1) + 1 + more)
+    for i, value in enumerate(x):
+        full[i * stride : i * stride + dilation * len(kernel) : dilation] += value * kernel
+    expected = full[padding : len(full) - padding]
+    given = ad.tensor(x[None, None]), ad.tensor(kernel[None, None])
+    y = ad.nn.functional.conv_transpose1d(
+        *given, stride=stride, padding=padding, output_padding=more, dilation=dilation
+    )
+    np.testing.assert_allclose(y.numpy()[0, 0], expected, atol=1e-12)

@@ -133,7 +133,6 @@ TENSOR: dict[str, str] = {
     "grad_fn": "x.creator",
     "share_memory_": VALUES,
     # NumPy
-    "argpartition": "x.argsort()",
     "ptp": "x.max() - x.min()",
     "strides": VALUES,
     "flags": VALUES,

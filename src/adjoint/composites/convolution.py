@@ -87,9 +87,16 @@ def transpose(
     if min(whole) < 1:
         raise ValueError(f"{name}: a kernel of {sizes} with padding {around} leaves nothing of shape {x.shape}")
     _check_bias(name, bias, outputs)
-    # what a window's stride leaves over at the end belongs to no window: all that lies beyond is zeros
-    reached = tuple([n + min(more, s - 1) for n, more, s in zip(extents, beyond, steps, strict=True)])
-    geometry = Geometry(steps, tuple([(p, p) for p in around]), gaps, groups)
+    # what is asked for at the end is taken from what padding has cut off there; beyond that is zeros. Less than a stride needs no
+    # other padding: it belongs to the windows that there are
+    ends = [p if more < s else p - min(more, p) for p, more, s in zip(around, beyond, steps, strict=True)]
+    reached = tuple(
+        [
+            n + (min(more, p) if more >= s else more)
+            for n, p, more, s in zip(extents, around, beyond, steps, strict=True)
+        ]
+    )
+    geometry = Geometry(steps, tuple(zip(around, ends, strict=True)), gaps, groups)
     given, kernel = same_type(name, [x, weight])
     if given.dtype.kind != "f":
         raise TypeError(f"{name}: not defined for {given.dtype.name}; it takes floating arrays")

@@ -1,0 +1,74 @@
+"""PyTorch's interface on adjoint's engine: a PyTorch program for the CPU runs by changing its imports.
+
+>>> import adjoint.torch as torch
+>>> x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+>>> x.view(-1).pow(2).sum().backward()
+>>> x.grad
+tensor([[2., 4.],
+        [6., 8.]])
+
+Where a name of PyTorch's isn't here, or an argument has no meaning here, that is an error which names the nearest thing.
+"""
+
+from __future__ import annotations
+
+import math as _math
+import sys as _sys
+from typing import Any
+
+from adjoint import dtypes as _dtypes
+from adjoint.api.modes import is_grad_enabled
+from adjoint.dtypes import DType as dtype
+
+from . import (
+    _creation,
+    _elementwise,
+    _indexing,
+    _matrices,
+    _names,
+    _operators,
+    _reductions,
+    _settings,
+    _shapes,
+    autograd,
+    distributed,
+    fft,
+    func,
+    linalg,
+    nn,
+    optim,
+    serialization,
+    special,
+    utils,
+)  # fmt: skip
+from ._creation import Generator, bfloat16, default_generator, device, float16
+from ._methods import install as _install
+from ._missing import missing as _missing
+from ._tensor import Size, Tensor
+from .serialization import load, save
+
+__version__ = "2.13.0"
+
+float32 = float = _dtypes.float32
+float64 = double = _dtypes.float64
+half = float16
+complex64 = cfloat = _dtypes.complex64
+complex128 = cdouble = _dtypes.complex128
+int8, int16, int32, int64 = _dtypes.int8, _dtypes.int16, _dtypes.int32, _dtypes.int64
+uint8, uint16, uint32, uint64 = _dtypes.uint8, _dtypes.uint16, _dtypes.uint32, _dtypes.uint64
+short, int, long = int16, int32, int64
+bool = _dtypes.bool_
+pi, e, inf, nan, newaxis = _math.pi, _math.e, _math.inf, _math.nan, None
+
+globals().update({name: f for name, f in _names.FUNCTIONS.items() if "." not in name})
+globals().update(_names.IN_PLACE)
+for _name in nn.functional.ALSO:
+    globals().setdefault(_name, getattr(nn.functional, _name))
+globals().update(_settings.SETTINGS)
+_install(Tensor)
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    raise _missing("torch", name, vars(_sys.modules[__name__]))

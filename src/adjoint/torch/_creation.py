@@ -1,0 +1,670 @@
+"""Tensors made of data, of numbers and of chance; dtypes and devices."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from adjoint import random as core_random
+from adjoint.dtypes import DTYPES, DType, complex_of, default_dtype
+from adjoint.graph import Node
+from adjoint.tensors import functions as core
+from adjoint.tensors.conversion import dtype_of
+from adjoint.tensors.located import at_user
+
+from ._names import FUNCTIONS, METHODS, function, method
+from ._operators import combined, promoted
+from ._shapes import sizes
+from ._tensor import CPU, Core, Tensor, as_torch, cast_tensor, torch_tensor
+
+NO_GPU = "adjoint computes on the CPU; leave the device out, or write device='cpu'"
+
+
+class device:
+    """Where a tensor lies: the CPU. Raises RuntimeError for any other.
+
+    >>> import adjoint.torch as torch
+    >>> torch.device("cpu")
+    device(type='cpu')
+    """
+
+    def __init__(self, type: Any = "cpu", index: int | None = None) -> None:
+        name = type.type if isinstance(type, device) else str(type)  # type: ignore[has-type]
+        if name.partition(":")[0] != "cpu":
+            raise RuntimeError(f"device {name!r}: {NO_GPU}{at_user()}")
+        self.type = "cpu"
+        self.index = index
+
+    def __repr__(self) -> str:
+        return "device(type='cpu')"
+
+    def __str__(self) -> str:
+        return "cpu"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, device)
+
+    def __hash__(self) -> int:
+        return hash("cpu")
+
+    def __enter__(self) -> device:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+
+CPU[0] = device()
+
+
+class NarrowDType:
+    """A floating dtype that PyTorch has and adjoint hasn't: it may be named, and raises where numbers would be made of it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.is_floating_point = True
+        self.is_complex = False
+        self.itemsize = 2
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+
+float16, bfloat16 = NarrowDType("float16"), NarrowDType("bfloat16")
+
+
+def given_dtype(dtype: Any) -> DType | None:
+    """A dtype, or None. Raises TypeError for half precision."""
+    if dtype is None:
+        return None
+    if isinstance(dtype, NarrowDType):
+        raise TypeError(f"{dtype!r}: float32 is the smallest floating type here{at_user()}")
+    return dtype_of(dtype)
+
+
+def finished(x: Any, requires_grad: bool = False, device: Any = None) -> Any:
+    """A new tensor with the options that all constructors take."""
+    if device is not None:
+        CPU[0].__class__(device)
+    x = as_torch(x)
+    return x.requires_grad_(True) if requires_grad else x
+
+
+class Generator:
+    """A source of random numbers. A seed gives other numbers than in PyTorch."""
+
+    def __init__(self, device: Any = "cpu") -> None:
+        CPU[0].__class__(device)
+        self.core = core_random.Generator(0)
+        self._seed = 0
+        self.device = CPU[0]
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Start again from a seed."""
+        self._seed = int(seed)
+        self.core.seed(int(seed) % 2**63)
+        return self
+
+    def seed(self) -> int:
+        """Start again from a seed of the system's."""
+        return self.manual_seed(int(np.random.SeedSequence().generate_state(1)[0]))._seed
+
+    def initial_seed(self) -> int:
+        """The last seed."""
+        return self._seed
+
+    def get_state(self) -> Any:
+        """Where the sequence is."""
+        return as_torch(core.tensor(np.asarray(self.core.state)))
+
+    def set_state(self, state: Any) -> Generator:
+        """Go on from there."""
+        self.core.state = state
+        return self
+
+
+default_generator = Generator.__new__(Generator)
+default_generator.core, default_generator._seed = core_random.default_generator, 0
+default_generator.device = CPU[0]
+
+
+def manual_seed(seed: int) -> Generator:
+    """Start the default generator again from a seed. The numbers that follow are other ones than PyTorch's.
+
+    >>> import adjoint.torch as torch
+    >>> torch.manual_seed(0).initial_seed()
+    0
+    """
+    return default_generator.manual_seed(seed)
+
+
+def source(generator: Any) -> Any:
+    """The core's generator for one of PyTorch's, or the default one."""
+    return (generator or default_generator).core
+
+
+# Data ----------------------------------------------------------------------------------------------------------------------
+
+
+def tensor(
+    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
+) -> Tensor:
+    """A tensor of data: numbers, nested lists, NumPy arrays, tensors."""
+    if isinstance(data, Core):
+        warnings.warn("to copy a tensor, use x.detach().clone() instead of torch.tensor(x)", UserWarning, stacklevel=2)
+        data = data.detach().clone()
+    elif isinstance(data, (list, tuple)) and _tensors_inside(data):
+        data = np.array(_numbers(data))
+        if data.dtype == np.float64 and dtype is None:
+            dtype = default_dtype()
+    return finished(core.tensor(data, dtype=given_dtype(dtype)), requires_grad, device)
+
+
+def _tensors_inside(data: Any) -> bool:
+    return any(isinstance(x, Core) or (isinstance(x, (list, tuple)) and _tensors_inside(x)) for x in data)
+
+
+def _numbers(data: Any) -> Any:
+    if isinstance(data, Core):
+        return data.detach().tolist()
+    return [_numbers(x) for x in data] if isinstance(data, (list, tuple)) else data
+
+
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+    """Data as a tensor; a tensor as it is."""
+    return finished(torch_tensor(data, given_dtype(dtype)), False, device)
+
+
+def asarray(
+    obj: Any, *, dtype: Any = None, device: Any = None, copy: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """Data as a tensor."""
+    found = torch_tensor(obj, given_dtype(dtype))
+    return finished(found.detach().clone() if copy else found, requires_grad, device)
+
+
+def from_numpy(ndarray: Any) -> Tensor:
+    """A NumPy array as a tensor. The array is copied: unlike in PyTorch, writing to one doesn't change the other."""
+    if not isinstance(ndarray, np.ndarray):
+        raise TypeError(f"from_numpy: expected a NumPy array, got {type(ndarray).__name__}{at_user()}")
+    return as_torch(core.tensor(ndarray))
+
+
+def from_dlpack(ext_tensor: Any) -> Tensor:
+    """The array of another library, copied."""
+    return as_torch(core.asarray(ext_tensor))
+
+
+def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
+    """Bytes as a tensor along one axis, copied."""
+    array = np.frombuffer(buffer, given_dtype(dtype).dtype, count, offset)  # type: ignore[union-attr]
+    return finished(core.tensor(array), requires_grad)
+
+
+def is_tensor(obj: Any) -> bool:
+    """Whether something is a tensor."""
+    return isinstance(obj, Core)
+
+
+for _f in (tensor, as_tensor, asarray, from_numpy, from_dlpack, frombuffer, is_tensor, manual_seed):
+    FUNCTIONS[_f.__name__] = _f
+
+
+# Constants --------------------------------------------------------------------------------------------------------------------
+
+
+def options(keywords: dict[str, Any], name: str) -> dict[str, Any]:
+    """What constructors take besides, checked: device, requires_grad, and what has no meaning here."""
+    for gone in ("layout", "pin_memory", "memory_format"):
+        keywords.pop(gone, None)
+    found = {k: keywords.pop(k) for k in ("requires_grad", "device") if k in keywords}
+    if keywords:
+        raise TypeError(f"{name}: unknown arguments {', '.join(keywords)}{at_user()}")
+    return found  # type: ignore[return-value]
+
+
+def _constant(name: str, value: float) -> None:
+    def called(*size: Any, dtype: Any = None, out: Any = None, names: Any = None, **keywords: Any) -> Any:
+        size = (keywords.pop("size"),) if "size" in keywords else size
+        shape = sizes(size)
+        if any(n < 0 for n in shape):
+            raise RuntimeError(f"{name}: a size is negative: {shape}{at_user()}")
+        return finished(core.full(shape, value, dtype=given_dtype(dtype) or default_dtype()), **options(keywords, name))
+
+    def like(input: Any, *, dtype: Any = None, **keywords: Any) -> Any:
+        kind = given_dtype(dtype) or input.dtype
+        return finished(core.full(tuple(input.shape), value, dtype=kind), **options(keywords, name))
+
+    def new(self: Any, *size: Any, dtype: Any = None, **keywords: Any) -> Any:
+        size = (keywords.pop("size"),) if "size" in keywords else size
+        return called(*size, dtype=dtype or self.dtype, **keywords)
+
+    called.__doc__ = like.__doc__ = new.__doc__ = f"A tensor of {value:g}."
+    FUNCTIONS[name] = function()(renamed(called, name)) and FUNCTIONS[name]
+    METHODS.pop(name)
+    FUNCTIONS[f"{name}_like"], METHODS[f"new_{name}"] = like, new
+
+
+def renamed(f: Any, name: str) -> Any:
+    """A function under another name."""
+    f.__name__ = f.__qualname__ = name
+    return f
+
+
+for _name, _value in (("zeros", 0.0), ("ones", 1.0), ("empty", 0.0)):
+    _constant(_name, _value)
+
+
+@function(methods=False)
+def full(size: Any, fill_value: Any, *, dtype: Any = None, **keywords: Any) -> Any:
+    """One number in a shape."""
+    value = fill_value.item() if isinstance(fill_value, Core) else fill_value
+    return finished(core.full(sizes((size,)), value, dtype=given_dtype(dtype)), **options(keywords, "full"))
+
+
+@function(methods=False)
+def full_like(input: Any, fill_value: Any, *, dtype: Any = None, **keywords: Any) -> Any:
+    """One number in a tensor's shape and dtype."""
+    return full(tuple(input.shape), fill_value, dtype=dtype or input.dtype, **keywords)
+
+
+@method("new_full")
+def new_full(self: Any, size: Any, fill_value: Any, *, dtype: Any = None, **keywords: Any) -> Any:
+    """One number in a shape, in this tensor's dtype."""
+    return full(size, fill_value, dtype=dtype or self.dtype, **keywords)
+
+
+@method("new_tensor")
+def new_tensor(self: Any, data: Any, *, dtype: Any = None, **keywords: Any) -> Any:
+    """A tensor of data, in this tensor's dtype."""
+    data = data.detach().clone() if isinstance(data, Core) else data
+    return finished(core.tensor(data, dtype=given_dtype(dtype) or self.dtype), **options(keywords, "new_tensor"))
+
+
+@function(methods=False)
+def scalar_tensor(s: Any, *, dtype: Any = None, **keywords: Any) -> Any:
+    """A number as a tensor."""
+    kind = given_dtype(dtype) or (default_dtype() if not isinstance(s, complex) else complex_of(default_dtype()))
+    return finished(core.tensor(s, dtype=kind), **options(keywords, "scalar_tensor"))
+
+
+@function(methods=False)
+def empty_strided(size: Any, stride: Any, *, dtype: Any = None, **keywords: Any) -> Any:
+    """Zeros; strides don't matter here."""
+    return FUNCTIONS["empty"](size, dtype=dtype, **keywords)
+
+
+@function(methods=False)
+def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, **keywords: Any) -> Any:
+    """Zeros; the order in memory doesn't matter here."""
+    return FUNCTIONS["empty"](size, dtype=dtype, **keywords)
+
+
+METHODS["new_empty_strided"] = lambda self, size, stride, *, dtype=None, **keywords: empty_strided(
+    size, stride, dtype=dtype or self.dtype, **keywords
+)
+
+
+def _item(x: Any) -> Any:
+    return x.item() if isinstance(x, Core) else x
+
+
+@function(methods=False)
+def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None, **keywords: Any) -> Any:
+    """start, start + step, ... below end; int64 for integers."""
+    if end is None:
+        start, end = 0, start
+    a, b, s = (_item(v) for v in (start, end, step))
+    kind = given_dtype(dtype)
+    if s == 0 or (b - a) * s < 0:
+        raise RuntimeError(f"arange: no way from {a} to {b} by steps of {s}{at_user()}")
+    if kind is None:
+        kind = DTYPES["int64"] if all(isinstance(v, int) for v in (a, b, s)) else default_dtype()
+    if kind.kind in "iu":
+        a, b, s = int(a), int(b), int(s)
+    n = max(math.ceil((b - a) / s), 0) if s else 0
+    values = a + np.arange(n, dtype=np.int64 if kind.kind in "iu" else np.float64) * s
+    return finished(core.tensor(values.astype(kind.dtype)), **options(keywords, "arange"))
+
+
+@function("range", methods=False)
+def range_(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None, **keywords: Any) -> Any:
+    """start, start + step, ... up to end, which is included."""
+    if end is None:
+        start, end = 0, start
+    values = start + np.arange(math.floor((end - start) / step) + 1) * step
+    return finished(core.tensor(values, dtype=given_dtype(dtype) or default_dtype()), **options(keywords, "range"))
+
+
+def _spaced(name: str, transform: Any) -> None:
+    def called(start: Any, end: Any, steps: int, *args: Any, dtype: Any = None, **keywords: Any) -> Any:
+        base = args[0] if args else keywords.pop("base", 10.0)
+        if steps < 0:
+            raise RuntimeError(f"{name}: the number of steps is negative{at_user()}")
+        a, b = _item(start), _item(end)
+        kind = given_dtype(dtype) or (
+            complex_of(default_dtype()) if isinstance(a, complex) or isinstance(b, complex) else default_dtype()
+        )
+        if kind.kind in "iu":
+            a, b = int(a), int(b)
+        values = np.linspace(a, b, steps)
+        if kind.kind in "iu" and transform is None and steps > 1 and float(a).is_integer() and float(b).is_integer():
+            half = steps // 2  # each half from its own end, as PyTorch does
+            step = (b - a) / (steps - 1)
+            values = np.array([a + step * i if i < half else b - step * (steps - 1 - i) for i in range_of(steps)])
+        if transform is not None:
+            values = transform(base, values)
+        with np.errstate(all="ignore"):
+            return finished(core.tensor(values.astype(kind.dtype)), **options(keywords, name))
+
+    called.__doc__ = (
+        "Evenly spaced numbers, both ends included." if transform is None else "Powers of a base, evenly spaced."
+    )
+    function(methods=False)(renamed(called, name))
+
+
+range_of = range
+_spaced("linspace", None)
+_spaced("logspace", lambda base, values: np.power(float(base), values))
+
+
+@function(methods=False)
+def eye(n: int, m: int | None = None, *, dtype: Any = None, **keywords: Any) -> Any:
+    """Ones on the diagonal of a matrix of zeros."""
+    if n < 0 or (m is not None and m < 0):
+        raise RuntimeError(f"eye: a size is negative{at_user()}")
+    return finished(core.eye(n, m, dtype=given_dtype(dtype) or default_dtype()), **options(keywords, "eye"))
+
+
+def _triangle(name: str, places: Any) -> None:
+    def called(row: int, col: int, offset: int = 0, *, dtype: Any = "int64", **keywords: Any) -> Any:
+        values = np.stack(places(row, offset, col))
+        return finished(core.tensor(values, dtype=given_dtype(dtype)), **options(keywords, name))
+
+    called.__doc__ = "Rows and columns of a triangle of a matrix."
+    function(methods=False)(renamed(called, name))
+
+
+_triangle("tril_indices", np.tril_indices)
+_triangle("triu_indices", np.triu_indices)
+
+
+@function(methods=False)
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
+    """The Vandermonde matrix of a vector."""
+    n = x.shape[-1] if N is None else N
+    powers = np.arange(n) if increasing else np.arange(n)[::-1]
+    columns = [core.ones_like(x) if p == 0 else core.power(x, int(p)) for p in powers]
+    return core.stack(columns, axis=-1) if columns else core.zeros((*tuple(x.shape), 0), dtype=x.dtype)
+
+
+@function(methods=False)
+def unravel_index(indices: Any, shape: Any) -> Any:
+    """Positions in all elements as positions along each axis."""
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    return tuple(core.tensor(np.asarray(v, np.int64)) for v in np.unravel_index(indices.numpy(), shape))
+
+
+# Chance ---------------------------------------------------------------------------------------------------------------------
+
+
+def _random(name: str, draw: Any) -> None:
+    def called(*size: Any, generator: Any = None, dtype: Any = None, **keywords: Any) -> Any:
+        size = (keywords.pop("size"),) if "size" in keywords else size
+        return finished(
+            draw(source(generator), sizes(size), given_dtype(dtype) or default_dtype()), **options(keywords, name)
+        )
+
+    def like(input: Any, *, dtype: Any = None, **keywords: Any) -> Any:
+        return called(tuple(input.shape), dtype=dtype or input.dtype, **keywords)
+
+    called.__doc__ = like.__doc__ = "Random numbers."
+    function(methods=False)(renamed(called, name))
+    FUNCTIONS[f"{name}_like"] = like
+
+
+def _normal_of(generator: Any, shape: Any, kind: DType) -> Any:
+    if kind.kind == "c":
+        part = DTYPES["float64" if kind.name == "complex128" else "float32"]
+        re, im = (generator.normal(shape, 0.0, math.sqrt(0.5), dtype=part) for _ in range_of(2))
+        return core.astype(re, kind) + core.astype(im, kind) * 1j
+    return generator.normal(shape, dtype=kind)
+
+
+_random("rand", lambda generator, shape, kind: generator.uniform(shape, dtype=kind))
+_random("randn", _normal_of)
+
+
+@function(methods=False)
+def randint(*args: Any, generator: Any = None, dtype: Any = "int64", **keywords: Any) -> Any:
+    """Random integers in [low, high): randint(high, size) or randint(low, high, size)."""
+    names = ["low", "high", "size"]
+    values = list(args)
+    if "size" in keywords and len(values) < 3:
+        size, values = keywords.pop("size"), values
+    else:
+        size = values.pop()
+    for key in ("low", "high"):
+        if key in keywords:
+            values.append(keywords.pop(key))
+    low, high = (0, values[0]) if len(values) == 1 else values
+    out = source(generator).integers(int(low), int(high), sizes((size,)), dtype="int64")
+    del names
+    return finished(core.astype(out, given_dtype(dtype)), **options(keywords, "randint"))
+
+
+@function(methods=False)
+def randint_like(input: Any, *args: Any, dtype: Any = None, **keywords: Any) -> Any:
+    """Random integers in a tensor's shape and dtype."""
+    return randint(*args, tuple(input.shape), dtype=dtype or input.dtype, **keywords)
+
+
+@function(methods=False)
+def randperm(n: int, *, generator: Any = None, dtype: Any = "int64", **keywords: Any) -> Any:
+    """The numbers below n in random order."""
+    return finished(
+        core.astype(source(generator).permutation(int(n)), given_dtype(dtype)), **options(keywords, "randperm")
+    )
+
+
+@function(methods=False)
+def normal(
+    mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any = None, dtype: Any = None, **keywords: Any
+) -> Any:
+    """Normal numbers; means and deviations may be tensors."""
+    given = [x for x in (mean, std) if isinstance(x, Core)]
+    kind = given_dtype(dtype) or (given[0].dtype if given else default_dtype())
+    shape = sizes((size,)) if size is not None else np.broadcast_shapes(*[tuple(x.shape) for x in given])
+    return finished(source(generator).normal(tuple(shape), dtype=kind) * std + mean, **options(keywords, "normal"))
+
+
+@function()
+def bernoulli(input: Any, p: Any = None, *, generator: Any = None) -> Any:
+    """1 with the probability that each element says, else 0."""
+    chance = input if p is None else p
+    return core.astype(source(generator).bernoulli(chance, tuple(input.shape)), input.dtype)
+
+
+@function(methods=False)
+def poisson(input: Any, generator: Any = None) -> Any:
+    """Poisson numbers of these rates."""
+    seed = int(source(generator).integers(0, 2**62, ()).item())
+    return core.tensor(
+        np.random.default_rng(seed).poisson(np.asarray(input.detach().numpy())).astype(input.dtype.dtype)
+    )
+
+
+@function()
+def multinomial(input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Any:
+    """Positions drawn with the weights of each row."""
+    weights = core.reshape(input.detach(), (-1, input.shape[-1]))
+    rows, n = weights.shape
+    values = np.asarray(weights.numpy(), np.float64)
+    if values.size and (not np.isfinite(values).all() or values.min() < 0 or not (values.sum(axis=1) > 0).all()):
+        raise RuntimeError(f"multinomial: weights are finite, not negative, and not all zero{at_user()}")
+    if not replacement and num_samples > n:
+        raise RuntimeError(f"multinomial: {num_samples} of {n} can't be drawn without replacement{at_user()}")
+    unit = np.asarray(source(generator).uniform((rows, num_samples if replacement else n), dtype="float64").numpy())
+    if replacement:
+        bounds = values.cumsum(axis=1)
+        at = (
+            np.stack([np.searchsorted(b, u * b[-1], "right") for b, u in zip(bounds, unit, strict=True)])
+            if rows
+            else unit
+        )
+        at = np.minimum(at, n - 1)
+    else:  # the largest of log(u) / w: A. Efraimidis and P. Spirakis (2006)
+        with np.errstate(divide="ignore"):
+            keys = np.where(values > 0, np.log1p(-unit) / np.where(values > 0, values, 1), -np.inf)
+        at = np.argsort(-keys, axis=1, kind="stable")[:, :num_samples]
+    return core.tensor(at.astype(np.int64).reshape(*tuple(input.shape)[:-1], num_samples))
+
+
+def _drawn_in_place(name: str, draw: Any) -> None:
+    def called(self: Any, *args: Any, generator: Any = None, **keywords: Any) -> Any:
+        kind = self.dtype if self.dtype.kind in "fc" else default_dtype()
+        return self._replace(draw(source(generator), tuple(self.shape), kind, *args, **keywords), name)
+
+    called.__doc__ = "Random numbers, in place."
+    METHODS[name] = renamed(called, name)
+
+
+def _uniform(g: Any, shape: Any, kind: Any, a: float = 0.0, b: float = 1.0, **ends: float) -> Any:
+    a, b = ends.pop("from", ends.pop("from_", a)), ends.pop("to", b)
+    if a > b:
+        raise RuntimeError(f"uniform_: no number from {a} to {b}{at_user()}")
+    return g.uniform(shape, a, b, dtype=kind)
+
+
+def _integers(g: Any, shape: Any, kind: Any, low: Any = None, high: Any = None, **ends: Any) -> Any:
+    low, high = ends.pop("from", low), ends.pop("to", high)
+    if high is None:
+        low, high = 0, 2**24 if low is None else low
+    return g.integers(int(low), int(high), shape)
+
+
+def _open(g: Any, shape: Any, kind: Any) -> Any:
+    return 1.0 - g.uniform(shape, dtype=kind)
+
+
+_drawn_in_place("uniform_", _uniform)
+_drawn_in_place("normal_", lambda g, shape, kind, mean=0.0, std=1.0: _normal_of(g, shape, kind) * std + mean)
+_drawn_in_place("random_", _integers)
+_drawn_in_place("bernoulli_", lambda g, shape, kind, p=0.5: g.bernoulli(p, shape, dtype="int64"))
+_drawn_in_place("exponential_", lambda g, shape, kind, lambd=1.0: core.log(_open(g, shape, kind)) * (-1.0 / lambd))
+_drawn_in_place("cauchy_", lambda g, shape, kind, median=0.0, sigma=1.0: core.tan((g.uniform(shape, dtype=kind) - 0.5) * math.pi) * sigma + median)  # fmt: skip  # noqa: E501
+_drawn_in_place(
+    "log_normal_", lambda g, shape, kind, mean=1.0, std=2.0: core.exp(g.normal(shape, dtype=kind) * std + mean)
+)
+_drawn_in_place("geometric_", lambda g, shape, kind, p: core.ceil(core.log(_open(g, shape, kind)) / math.log1p(-p)))
+
+
+# Dtypes ------------------------------------------------------------------------------------------------------------------------
+
+CASTS = {
+    "float": "float32", "double": "float64", "long": "int64", "int": "int32", "short": "int16", "char": "int8",
+    "byte": "uint8", "bool": "bool", "cfloat": "complex64", "cdouble": "complex128",
+}  # fmt: skip
+
+
+def _cast(name: str) -> Any:
+    def called(self: Any, memory_format: Any = None) -> Any:
+        return cast_tensor(self, name)
+
+    called.__doc__ = f"As {name}."
+    return called
+
+
+for _name, _dtype in CASTS.items():
+    METHODS[_name] = _cast(_dtype)
+
+
+def _half(self: Any, memory_format: Any = None) -> Any:
+    given_dtype(float16)
+
+
+METHODS["half"] = METHODS["bfloat16"] = METHODS["chalf"] = _half
+
+
+def _to(self: Any, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False, **others: Any) -> Any:
+    """As another dtype; the one device is the CPU."""
+    for value in args:
+        if isinstance(value, Core):
+            dtype = value.dtype
+        elif isinstance(value, (DType, NarrowDType)) or value in (float, int, complex):
+            dtype = value
+        elif isinstance(value, (str, CPU[0].__class__)) or (isinstance(value, int) and not isinstance(value, bool)):
+            device = value
+    if device is not None:
+        CPU[0].__class__(device)
+    kind = given_dtype(dtype)
+    out = self if kind is None else cast_tensor(self, kind)
+    return out.clone() if copy and out is self else out
+
+
+METHODS["to"] = _to
+METHODS["type_as"] = lambda self, other: cast_tensor(self, other.dtype)
+METHODS["cpu"] = lambda self, memory_format=None: self
+
+
+def _no_gpu(self: Any = None, *args: Any, **keywords: Any) -> Any:
+    raise RuntimeError(f"cuda: {NO_GPU}{at_user()}")
+
+
+METHODS["cuda"] = METHODS["pin_memory"] = _no_gpu
+METHODS["pin_memory"] = lambda self, device=None: self
+
+TYPE_NAMES = {
+    "float32": "FloatTensor", "float64": "DoubleTensor", "int64": "LongTensor", "int32": "IntTensor", "int16": "ShortTensor",
+    "int8": "CharTensor", "uint8": "ByteTensor", "bool": "BoolTensor", "complex64": "ComplexFloatTensor",
+    "complex128": "ComplexDoubleTensor",
+}  # fmt: skip
+
+
+def _type(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
+    """The name of the tensor's type; or the tensor as another one."""
+    if dtype is None:
+        return f"torch.{TYPE_NAMES[self.dtype.name]}"
+    if isinstance(dtype, str):
+        dtype = {f"torch.{v}": k for k, v in TYPE_NAMES.items()}.get(dtype, dtype)
+    return cast_tensor(self, given_dtype(getattr(dtype, "_dtype", dtype)))
+
+
+METHODS["type"] = _type
+
+
+def result_type(tensor1: Any, tensor2: Any) -> DType:
+    """The dtype that an operation of two tensors or numbers gives."""
+    a, b = (x.node if isinstance(x, Core) else x for x in (tensor1, tensor2))
+    kinds = [x.dtype if isinstance(x, Node) else _scalar_dtype(x) for x in (a, b)]
+    ranks = [0 if not isinstance(x, Node) else 2 if x.ndim else 1 for x in (a, b)]
+    if ranks[0] == ranks[1]:
+        return promoted(*kinds)
+    order = (0, 1) if ranks[0] > ranks[1] else (1, 0)
+    return combined(kinds[order[0]], kinds[order[1]])
+
+
+def _scalar_dtype(x: Any) -> DType:
+    if isinstance(x, bool):
+        return DTYPES["bool"]
+    if isinstance(x, int):
+        return DTYPES["int64"]
+    return complex_of(default_dtype()) if isinstance(x, complex) else default_dtype()
+
+
+FUNCTIONS["result_type"] = result_type
+FUNCTIONS["promote_types"] = promoted
+FUNCTIONS["can_cast"] = lambda from_, to: "buifc".index(from_.kind) <= "buifc".index(to.kind)
+FUNCTIONS["is_floating_point"] = METHODS["is_floating_point"] = lambda input: input.dtype.kind == "f"
+FUNCTIONS["is_complex"] = METHODS["is_complex"] = lambda input: input.dtype.kind == "c"
+FUNCTIONS["is_nonzero"] = METHODS["is_nonzero"] = lambda input: bool(input.item())
+METHODS["is_signed"] = lambda input: input.dtype.kind not in "ub"
+FUNCTIONS["numel"] = METHODS["numel"] = METHODS["nelement"] = lambda input: math.prod(input.node.type.shape)
+METHODS["dim"] = METHODS["ndimension"] = lambda self: self.node.type.ndim
+METHODS["element_size"] = lambda self: self.dtype.itemsize
+METHODS["get_device"] = lambda self: -1
+METHODS["is_conj"] = METHODS["is_neg"] = FUNCTIONS["is_conj"] = FUNCTIONS["is_neg"] = lambda input: False
+METHODS["data_ptr"] = lambda self: id(self if self._base is None else self._base)

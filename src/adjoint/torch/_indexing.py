@@ -1,0 +1,398 @@
+"""PyTorch's functions that read and write at positions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from adjoint.tensors import functions as core
+from adjoint.tensors.located import at_user
+
+from ._names import FUNCTIONS, METHODS, function, method
+from ._reductions import lifted
+from ._shapes import axis_of
+from ._tensor import Core
+
+
+def _positions(name: str, index: Any, ndim: int) -> Any:
+    if math.prod(index.node.type.shape) and (index.dtype.kind not in "iu" or index.dtype == "uint8"):
+        raise RuntimeError(f"{name}: positions are int64, got {index.dtype.name}{at_user()}")
+    if math.prod(index.node.type.shape) and index.ndim != ndim and not (index.ndim <= 1 and ndim <= 1):
+        raise RuntimeError(f"{name}: positions of shape {tuple(index.shape)} for a tensor with {ndim} axes{at_user()}")
+    return core.reshape(index, (-1,)) if ndim == 1 and not index.ndim else index
+
+
+def _trimmed(x: Any, shape: tuple[int, ...], dim: int, name: str) -> Any:
+    """x cut, along the axes other than one, to a shape."""
+    for i, (n, m) in enumerate(zip(shape, tuple(x.shape), strict=True)):
+        if i != dim and n > m:
+            raise RuntimeError(
+                f"{name}: positions of shape {shape} don't fit a tensor of shape {tuple(x.shape)}{at_user()}"
+            )
+    cut = tuple(
+        slice(None) if i == dim or n == m else slice(0, n)
+        for i, (n, m) in enumerate(zip(shape, tuple(x.shape), strict=True))
+    )
+    return x if all(c == slice(None) for c in cut) else Core.__getitem__(x, cut)
+
+
+@function()
+def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
+    """Elements at positions along an axis; the result has the shape of the positions."""
+    x, _ = lifted(input, dim)
+    at = _positions("gather", index, x.ndim)
+    axis = axis_of(dim, x.ndim)
+    if not math.prod(tuple(at.shape)):
+        return core.zeros(tuple(index.shape), dtype=input.dtype)
+    out = core.take_along_axis(_trimmed(x, tuple(at.shape), axis, "gather"), at, axis=axis)
+    return core.reshape(out, tuple(index.shape))
+
+
+@function()
+def take_along_dim(input: Any, indices: Any, dim: Any = None) -> Any:
+    """Elements at positions along an axis, the others broadcast."""
+    if dim is None:
+        return core.take(core.flatten(input), core.flatten(indices), axis=0)
+    axis = axis_of(dim, input.ndim)
+    if indices.ndim != input.ndim:
+        raise RuntimeError(f"take_along_dim: {indices.ndim} axes of positions for {input.ndim}{at_user()}")
+    shape = list(
+        np.broadcast_shapes(*[tuple(1 if i == axis else n for i, n in enumerate(x.shape)) for x in (input, indices)])
+    )
+    both = []
+    for x in (input, indices):
+        shape[axis] = x.shape[axis]
+        both.append(core.broadcast_to(x, tuple(shape)))
+    return core.take_along_axis(*both, axis=axis)  # type: ignore[arg-type,misc]
+
+
+@function()
+def take(input: Any, index: Any) -> Any:
+    """Elements at positions in all of them."""
+    flat = core.flatten(input) if input.ndim else core.reshape(input, (1,))
+    return core.reshape(core.take(flat, core.reshape(index, (-1,)), axis=0), tuple(index.shape))
+
+
+@function()
+def index_select(input: Any, dim: int, index: Any) -> Any:
+    """Slices at positions along an axis."""
+    if index.ndim > 1:
+        raise IndexError(f"index_select: positions along one axis, got shape {tuple(index.shape)}{at_user()}")
+    x, was_zero_d = lifted(input, dim)
+    out = core.take(x, core.reshape(index, (-1,)), axis=axis_of(dim, x.ndim))
+    return core.reshape(out, ()) if was_zero_d else out
+
+
+@function()
+def masked_select(input: Any, mask: Any) -> Any:
+    """The elements where a mask holds, along one axis."""
+    if mask.dtype.kind != "b":
+        raise RuntimeError(f"masked_select: the mask is bool, got {mask.dtype.name}{at_user()}")
+    shape = np.broadcast_shapes(tuple(input.shape), tuple(mask.shape))
+    x, m = core.broadcast_to(input, shape), core.broadcast_to(mask, shape)
+    return core.reshape(x, (-1,))[core.reshape(m, (-1,))]
+
+
+def _linear(name: str, x: Any, dim: int, index: Any) -> Any:
+    """Positions along an axis as positions in all elements, with a check of bounds."""
+    shape = tuple(x.shape)
+    grids = np.ogrid[tuple(slice(0, n) for n in index.shape)]
+    n = shape[dim]
+    at = core.where(index < 0, n + n * shape[dim], index)  # PyTorch knows no negative positions here
+    strides = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
+    rest = sum((np.asarray(g * strides[i]) for i, g in enumerate(grids) if i != dim), np.zeros((), np.int64))
+    values = np.asarray(index.detach().numpy())
+    if values.size and not (values.min() >= 0 and values.max() < n):
+        raise RuntimeError(f"{name}: a position is outside of an axis of {n}{at_user()}")
+    return core.reshape(at * strides[dim] + core.tensor(np.asarray(rest, np.int64)), (-1,))
+
+
+def _scattered(name: str, input: Any, dim: int, index: Any, src: Any, how: str) -> Any:
+    x, was_zero_d = lifted(input, dim)
+    at = _positions(name, index, x.ndim)
+    axis = axis_of(dim, x.ndim)
+    if not math.prod(tuple(at.shape)):
+        return input.clone()
+    if isinstance(src, Core):
+        if src.dtype is not input.dtype:
+            raise RuntimeError(f"{name}: values of {src.dtype.name} for a {input.dtype.name} tensor{at_user()}")
+        given = core.reshape(src, (1,)) if not src.ndim else src
+        cut = tuple(slice(0, n) for n in at.shape)
+        if any(n > m for n, m in zip(at.shape, given.shape, strict=True)):
+            raise RuntimeError(
+                f"{name}: values of shape {tuple(src.shape)} are fewer than positions {tuple(index.shape)}{at_user()}"
+            )
+        values = core.reshape(Core.__getitem__(given, cut), (-1,))
+    else:
+        values = core.full((math.prod(tuple(at.shape)),), src, dtype=x.dtype)
+    for i, (n, m) in enumerate(zip(at.shape, x.shape, strict=True)):
+        if i != axis and n > m:
+            raise RuntimeError(
+                f"{name}: positions of shape {tuple(index.shape)} don't fit {tuple(input.shape)}{at_user()}"
+            )
+    places = _linear(name, x, axis, at)
+    flat = core.reshape(x, (-1,))
+    return (
+        core.reshape(combined_at(flat, places, values, how), tuple(input.shape))
+        if not was_zero_d
+        else core.reshape(combined_at(flat, places, values, how), ())
+    )
+
+
+def combined_at(flat: Any, places: Any, values: Any, how: str, include_self: bool = True) -> Any:
+    """A vector with values put, or combined with what is there, at positions."""
+    if how == "add":
+        return core.scatter_add(flat, places, values, axis=0)
+    if how == "put":
+        out = flat.clone()
+        Core.__setitem__(out, places, values)
+        return out
+    return _reduced_at(flat, places, values, how, include_self)
+
+
+def _reduced_at(flat: Any, places: Any, values: Any, how: str, include_self: bool) -> Any:
+    """Sums, means, products and extremes of what is put at each position."""
+    n = flat.shape[0]
+    hit = np.bincount(np.asarray(places.detach().numpy()), minlength=n)
+    touched = core.tensor(hit > 0)
+    kind = flat.dtype
+    if how in ("sum", "mean"):
+        start = flat if include_self else core.where(touched, core.zeros_like(flat), flat)
+        total = core.scatter_add(start, places, values, axis=0)
+        if how == "sum":
+            return total
+        count = core.tensor(np.maximum(hit + (1 if include_self else 0), 1))
+        if not kind.inexact:
+            return core.astype(core.floor_divide(total, core.astype(count, kind)), kind)
+        return total / core.astype(count, kind)
+    # each element's contributions side by side, padded by the neutral one
+    order = np.argsort(np.asarray(places.detach().numpy()), kind="stable")
+    sorted_places = np.asarray(places.detach().numpy())[order]
+    starts = np.concatenate([[0], np.cumsum(hit)])[:-1]
+    slot = np.arange(len(order)) - starts[sorted_places]
+    width = int(hit.max()) + 1 if len(order) else 1
+    neutral = _neutral(how, kind)
+    grid = core.full((n, width), neutral, dtype=kind)
+    Core.__setitem__(
+        grid, (core.tensor(sorted_places), core.tensor(slot + 1)), core.take(values, core.tensor(order), axis=0)
+    )
+    own = flat if include_self else core.where(touched, core.full_like(flat, neutral), flat)
+    Core.__setitem__(grid, (slice(None), 0), own)
+    reduce = {"prod": core.prod, "amax": core.max, "amin": core.min}[how]
+    return core.astype(reduce(grid, axis=1), kind)
+
+
+def _neutral(how: str, kind: Any) -> Any:
+    if how == "prod":
+        return 1
+    if kind.kind == "b":
+        return how == "amin"
+    if kind.inexact:
+        return -math.inf if how == "amax" else math.inf
+    limits = np.iinfo(kind.dtype)
+    return int(limits.min if how == "amax" else limits.max)
+
+
+@function(in_place=True)
+def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: Any = None) -> Any:
+    """The input with values put at positions along an axis; or added or multiplied there."""
+    values = src if src is not None else value
+    if reduce not in (None, "add", "multiply"):
+        raise RuntimeError(f"scatter: reduce is 'add' or 'multiply', got {reduce!r}{at_user()}")
+    return _scattered("scatter", input, dim, index, values, {None: "put", "add": "add", "multiply": "prod"}[reduce])
+
+
+@function(in_place=True)
+def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
+    """The input with values added at positions along an axis."""
+    return _scattered("scatter_add", input, dim, index, src, "add")
+
+
+@function(in_place=True)
+def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True) -> Any:
+    """The input combined with values at positions along an axis: "sum", "prod", "mean", "amax" or "amin"."""
+    if reduce not in ("sum", "prod", "mean", "amax", "amin"):
+        raise RuntimeError(f"scatter_reduce: reduce is sum, prod, mean, amax or amin, got {reduce!r}{at_user()}")
+    x, was_zero_d = lifted(input, dim)
+    at = _positions("scatter_reduce", index, x.ndim)
+    axis = axis_of(dim, x.ndim)
+    if not math.prod(tuple(at.shape)):
+        return input.clone()
+    given = core.reshape(src, (1,)) if not src.ndim else src
+    values = core.reshape(Core.__getitem__(given, tuple(slice(0, n) for n in at.shape)), (-1,))
+    out = combined_at(core.reshape(x, (-1,)), _linear("scatter_reduce", x, axis, at), values, reduce, include_self)
+    return core.reshape(out, () if was_zero_d else tuple(input.shape))
+
+
+def _spread(name: str, input: Any, dim: int, index: Any, source: Any) -> tuple[Any, Any, Any]:
+    """Positions of slices, and their values, as positions of elements."""
+    x, _ = lifted(input, dim)
+    axis = axis_of(dim, x.ndim)
+    at = core.reshape(index, (-1,))
+    shape = tuple(at.shape[0] if i == axis else n for i, n in enumerate(x.shape))
+    wide = core.broadcast_to(core.reshape(at, tuple(-1 if i == axis else 1 for i in range(x.ndim))), shape)
+    if isinstance(source, Core):
+        given = core.reshape(source, shape) if source.ndim < x.ndim else source
+        if source.dtype is not input.dtype:
+            raise RuntimeError(f"{name}: values of {source.dtype.name} for a {input.dtype.name} tensor{at_user()}")
+        if tuple(given.shape) != shape:
+            raise RuntimeError(f"{name}: values of shape {tuple(source.shape)} for slices of shape {shape}{at_user()}")
+        values = core.reshape(given, (-1,))
+    else:
+        values = core.full((math.prod(shape),), source, dtype=x.dtype)
+    return x, _linear(name, x, axis, wide) if math.prod(shape) else None, values
+
+
+def _at_slices(name: str, input: Any, dim: int, index: Any, source: Any, how: str, include_self: bool = True) -> Any:
+    x, places, values = _spread(name, input, dim, index, source)
+    if places is None:
+        return input.clone()
+    return core.reshape(combined_at(core.reshape(x, (-1,)), places, values, how, include_self), tuple(input.shape))
+
+
+@function(in_place=True)
+def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
+    """The input with slices added at positions along an axis."""
+    return _at_slices("index_add", input, dim, index, source if alpha == 1 else source * alpha, "add")
+
+
+@function(in_place=True)
+def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
+    """The input with slices put at positions along an axis."""
+    return _at_slices("index_copy", input, dim, index, source, "put")
+
+
+@function(in_place=True)
+def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
+    """The input with a number put into slices along an axis."""
+    if isinstance(value, Core):
+        x, _ = lifted(input, dim)
+        axis = axis_of(dim, x.ndim)
+        shape = tuple(
+            index.shape[0] if index.ndim and i == axis else 1 if i == axis else n for i, n in enumerate(x.shape)
+        )
+        value = core.broadcast_to(core.astype(value, input.dtype), shape)
+    return _at_slices("index_fill", input, dim, index, value, "put")
+
+
+@function(in_place=True)
+def index_reduce(input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
+    """The input combined with slices at positions along an axis: "prod", "mean", "amax" or "amin"."""
+    return _at_slices("index_reduce", input, dim, index, source, reduce, include_self)
+
+
+@function(in_place=True)
+def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    """The input with values put, or added, at x[indices]."""
+    where = tuple(slice(None) if i is None else i for i in indices)
+    out = input.clone()
+    if not accumulate:
+        Core.__setitem__(out, where, values)
+        return out
+    order = core.reshape(core.arange(math.prod(tuple(input.shape))), tuple(input.shape))
+    places = Core.__getitem__(order, where)
+    spread = core.reshape(core.broadcast_to(values, tuple(places.shape)), (-1,))
+    added = core.scatter_add(core.reshape(input, (-1,)), core.reshape(places, (-1,)), spread, axis=0)
+    return core.reshape(added, tuple(input.shape))
+
+
+@function(in_place=True)
+def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
+    """The input with values put, or added, at positions in all elements."""
+    places, n = core.reshape(index, (-1,)), math.prod(tuple(input.shape))
+    places = core.where(places < 0, places + n, places)
+    out = combined_at(core.reshape(input, (-1,)), places, core.reshape(source, (-1,)), "add" if accumulate else "put")
+    return core.reshape(out, tuple(input.shape))
+
+
+@function(in_place=True)
+def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
+    """The input with the first elements of another tensor put where a mask holds."""
+    if mask.dtype.kind != "b":
+        raise RuntimeError(f"masked_scatter: the mask is bool, got {mask.dtype.name}{at_user()}")
+    shape = np.broadcast_shapes(tuple(input.shape), tuple(mask.shape))
+    x, m = core.broadcast_to(input, shape), np.broadcast_to(np.asarray(mask.detach().numpy()), shape)
+    places = np.flatnonzero(m)
+    flat = core.reshape(source, (-1,))
+    if len(places) > flat.shape[0]:
+        raise RuntimeError(f"masked_scatter: {flat.shape[0]} values for {len(places)} places{at_user()}")
+    out = combined_at(core.reshape(x, (-1,)), core.tensor(places), flat[: len(places)], "put")
+    return core.reshape(out, shape)
+
+
+@function()
+def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
+    """The positions of nonzero elements, a row for each; or a tensor for each axis."""
+    if not input.ndim:
+        found = core.nonzero(core.reshape(input, (1,)))
+        return tuple(found) if as_tuple else core.zeros((found[0].shape[0], 0), dtype="int64")
+    found = core.nonzero(input)
+    return tuple(found) if as_tuple else core.stack(list(found), axis=1)
+
+
+@function()
+def argwhere(input: Any) -> Any:
+    """The positions of nonzero elements, a row for each."""
+    return nonzero(input)
+
+
+def _written_into(name: str, take: Any) -> None:
+    def called(input: Any, src: Any, *args: Any, **keywords: Any) -> Any:
+        out = input.clone()
+        target = take(out, *args, **keywords)
+        if tuple(target.shape) != tuple(src.shape):
+            raise RuntimeError(f"{name}: values of shape {tuple(src.shape)} for {tuple(target.shape)}{at_user()}")
+        target.copy_(src)
+        return out
+
+    FUNCTIONS[name] = METHODS[name] = called
+
+
+def _sliced(x: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
+    return x[(slice(None),) * axis_of(dim, x.ndim) + (slice(start, end, step),)]
+
+
+_written_into("slice_scatter", _sliced)
+_written_into("select_scatter", lambda x, dim, index: FUNCTIONS["select"](x, dim, index))
+_written_into("diagonal_scatter", lambda x, offset=0, dim1=0, dim2=1: FUNCTIONS["diagonal"](x, offset, dim1, dim2))
+_written_into(
+    "as_strided_scatter", lambda x, size, stride, storage_offset=0: x.as_strided(size, stride, storage_offset)
+)
+
+
+@method("copy_")
+def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
+    """New values, in place."""
+    return self._replace(src, "copy_")
+
+
+@method("fill_")
+def fill_(self: Any, value: Any) -> Any:
+    """One number everywhere, in place."""
+    return self._replace(value, "fill_")
+
+
+@method("zero_")
+def zero_(self: Any) -> Any:
+    """Zeros, in place."""
+    return self._replace(0, "zero_")
+
+
+@method("fill_diagonal_")
+def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
+    """One number on the diagonal, in place."""
+    FUNCTIONS["diagonal"](self).fill_(fill_value)
+    return self
+
+
+FUNCTIONS["zero_"], FUNCTIONS["fill_"] = METHODS["zero_"], METHODS["fill_"]
+
+
+@function(methods=False)
+def fill(input: Any, value: Any) -> Any:
+    """One number in the input's shape and dtype."""
+    if isinstance(value, Core):
+        return core.broadcast_to(core.astype(value, input.dtype), tuple(input.shape))
+    return core.full_like(input, value)

@@ -1,0 +1,351 @@
+"""PyTorch's products of matrices, and its linear algebra outside of torch.linalg."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from adjoint import linalg as core_linalg
+from adjoint.tensors import functions as core
+from adjoint.tensors.located import at_user
+
+from . import linalg
+from ._elementwise import made
+from ._names import FUNCTIONS, METHODS, function, pair_type, recorded_at_user
+from ._operators import binary_node
+from ._operators import matmul as matmul_node
+from ._reductions import vector_norm
+from ._tensor import Core, node_of
+
+
+def _axes(name: str, *wanted: tuple[Any, int]) -> None:
+    for x, n in wanted:
+        if x.ndim != n:
+            raise RuntimeError(f"{name}: expected {n} axes, got shape {tuple(x.shape)}{at_user()}")
+
+
+def _product(a: Any, b: Any) -> Any:
+    return made(matmul_node(node_of(a), node_of(b)))
+
+
+@function()
+def matmul(input: Any, other: Any) -> Any:
+    """The product of matrices or vectors; leading axes broadcast."""
+    return made(binary_node("matmul", matmul_node, input, other))
+
+
+@function()
+def mm(input: Any, mat2: Any) -> Any:
+    """The product of two matrices."""
+    _axes("mm", (input, 2), (mat2, 2))
+    return _product(input, mat2)
+
+
+@function()
+def bmm(input: Any, mat2: Any) -> Any:
+    """The products of two batches of matrices."""
+    _axes("bmm", (input, 3), (mat2, 3))
+    if input.shape[0] != mat2.shape[0]:
+        raise RuntimeError(f"bmm: {input.shape[0]} and {mat2.shape[0]} matrices{at_user()}")
+    return _product(input, mat2)
+
+
+@function()
+def mv(input: Any, vec: Any) -> Any:
+    """A matrix times a vector."""
+    _axes("mv", (input, 2), (vec, 1))
+    return _product(input, vec)
+
+
+@function()
+def dot(input: Any, tensor: Any) -> Any:
+    """The product of two vectors."""
+    _axes("dot", (input, 1), (tensor, 1))
+    return _product(input, tensor)
+
+
+@function()
+def vdot(input: Any, other: Any) -> Any:
+    """The product of two vectors, the first conjugated."""
+    _axes("vdot", (input, 1), (other, 1))
+    return _product(core.conj(input), other)
+
+
+@function()
+def inner(input: Any, other: Any) -> Any:
+    """The products along the last axes."""
+    if not input.ndim or not other.ndim:
+        return input * other
+    return core.tensordot(input, other, axes=([-1], [-1]))
+
+
+@function("ger")
+def outer(input: Any, vec2: Any) -> Any:
+    """All products of elements of two vectors."""
+    _axes("outer", (input, 1), (vec2, 1))
+    return core.reshape(input, (-1, 1)) * core.reshape(vec2, (1, -1))
+
+
+@function()
+def kron(input: Any, other: Any) -> Any:
+    """The Kronecker product."""
+    return core_linalg.kron(input, other)
+
+
+def _weighted(input: Any, product: Any, beta: Any, alpha: Any) -> Any:
+    if product.dtype.kind in "iu":
+        beta, alpha = int(beta), int(alpha)
+    if product.dtype.kind == "b":
+        beta, alpha = bool(beta), bool(alpha)
+    scaled = product if alpha == 1 else product * alpha
+    if beta == 0:
+        return scaled
+    out = (input if beta == 1 else input * beta) + scaled
+    if tuple(out.shape) != tuple(product.shape):
+        raise RuntimeError(
+            f"a tensor of shape {tuple(input.shape)} can't be added to {tuple(product.shape)}{at_user()}"
+        )
+    return out
+
+
+@function(in_place=True)
+def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """beta * input + alpha * mat1 @ mat2."""
+    return _weighted(input, mm(mat1, mat2), beta, alpha)
+
+
+@function(in_place=True)
+def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """beta * input + alpha * mat @ vec."""
+    return _weighted(input, mv(mat, vec), beta, alpha)
+
+
+@function(in_place=True)
+def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """beta * input + alpha * outer(vec1, vec2)."""
+    return _weighted(input, outer(vec1, vec2), beta, alpha)
+
+
+@function(in_place=True)
+def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """beta * input + alpha * bmm(batch1, batch2)."""
+    return _weighted(input, bmm(batch1, batch2), beta, alpha)
+
+
+@function(in_place=True)
+def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """beta * input + alpha * the sum of bmm(batch1, batch2)."""
+    return _weighted(input, core.sum(bmm(batch1, batch2), axis=0), beta, alpha)
+
+
+@function(methods=False)
+def chain_matmul(*matrices: Any) -> Any:
+    """The product of matrices."""
+    return core_linalg.multi_dot(list(matrices))
+
+
+@function(methods=False)
+def einsum(equation: Any, *operands: Any) -> Any:
+    """Einstein summation; also with operands and lists of axes in turn."""
+    if not isinstance(equation, str):
+        equation, operands = _letters((equation, *operands))
+    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        operands = tuple(operands[0])
+    return core.einsum(equation.replace(" ", ""), *operands)
+
+
+def _letters(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
+    def written(axes: Any) -> str:
+        return "".join(
+            "..." if a is Ellipsis else "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"[a] for a in axes
+        )
+
+    pairs = list(zip(given[::2], given[1::2], strict=False))
+    text = ",".join(written(axes) for _, axes in pairs)
+    return (f"{text}->{written(given[-1])}" if len(given) % 2 else text), tuple(x for x, _ in pairs)
+
+
+@function(methods=False)
+def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
+    """The sum of products over axes."""
+    if isinstance(dims, Core):
+        dims = dims.tolist()
+    return core.tensordot(a, b, axes=dims if isinstance(dims, int) else [list(v) for v in dims])
+
+
+@function()
+def cross(input: Any, other: Any, dim: Any = None) -> Any:
+    """The cross product along an axis of three (the first one, if none is said)."""
+    if dim is None:
+        dim = next((i for i, n in enumerate(input.shape) if n == 3), None)
+        if dim is None:
+            raise RuntimeError(f"cross: no axis of three in {tuple(input.shape)}{at_user()}")
+    return core_linalg.cross(*core.broadcast_arrays(input, other), axis=dim)
+
+
+@function(methods=False)
+def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: Any = None) -> Any:
+    """The distances of all rows of one matrix from all rows of another."""
+    if x1.shape[-1] != x2.shape[-1]:
+        raise RuntimeError(f"cdist: rows of {x1.shape[-1]} and {x2.shape[-1]} numbers{at_user()}")
+    if not x1.shape[-1]:
+        return core.sum(core.expand_dims(x1, axis=-2) - core.expand_dims(x2, axis=-3), axis=-1)
+    return vector_norm(core.expand_dims(x1, axis=-2) - core.expand_dims(x2, axis=-3), float(p), -1, False)
+
+
+@function()
+def logdet(input: Any) -> Any:
+    """The logarithm of the determinant; NaN where that is negative."""
+    sign, size = core_linalg.slogdet(input)
+    if input.dtype.kind == "c":
+        return core.log(sign) + size
+    return core.where(sign < 0, math.nan, size)
+
+
+for _name in ("det", "slogdet", "matrix_power", "matrix_exp"):
+    FUNCTIONS[_name] = METHODS[_name] = getattr(linalg, _name)
+FUNCTIONS["lu"] = METHODS["lu"] = recorded_at_user(lambda A, pivot=True, get_infos=False: _lu(A, pivot, get_infos))
+
+
+def _lu(A: Any, pivot: bool, get_infos: bool) -> Any:
+    found = linalg.lu_factor(A, pivot=pivot)
+    return (*found, core.zeros(tuple(A.shape)[:-2], dtype="int32")) if get_infos else tuple(found)
+
+
+FUNCTIONS["inverse"] = METHODS["inverse"] = linalg.inv
+FUNCTIONS["pinverse"] = METHODS["pinverse"] = recorded_at_user(lambda input, rcond=1e-15: linalg.pinv(input, rcond))
+FUNCTIONS["cholesky"] = METHODS["cholesky"] = recorded_at_user(
+    lambda input, upper=False: linalg.cholesky(input, upper=upper)
+)
+FUNCTIONS["geqrf"] = METHODS["geqrf"] = recorded_at_user(lambda input: _geqrf(input))
+
+
+@function()
+def qr(input: Any, some: bool = True) -> Any:
+    """Q and R."""
+    return pair_type("qr", "Q", "R")(*linalg.qr(input, "reduced" if some else "complete"))
+
+
+@function()
+def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
+    """U, S and V with input = U diag(S) Vᴴ."""
+    if not compute_uv:
+        m, n = tuple(input.shape)[-2:]
+        lead = tuple(input.shape)[:-2]
+        empty = [core.zeros((*lead, k, k), dtype=input.dtype) for k in (m, n)]
+        return pair_type("svd", "U", "S", "V")(empty[0], linalg.svdvals(input), empty[1])
+    U, S, Vh = linalg.svd(input, full_matrices=not some)
+    return pair_type("svd", "U", "S", "V")(U, S, core.conj(core.matrix_transpose(Vh)))
+
+
+@function()
+def cholesky_solve(B: Any, L: Any, upper: bool = False) -> Any:
+    """X with A X = B, of the Cholesky factor of A."""
+    low = core.conj(core.matrix_transpose(L)) if upper else L
+    half = core_linalg.solve_triangular(low, B, lower=True)
+    return core_linalg.solve_triangular(core.conj(core.matrix_transpose(low)), half, lower=False)
+
+
+@function()
+def cholesky_inverse(L: Any, upper: bool = False) -> Any:
+    """The inverse of A, of its Cholesky factor."""
+    eye = core.broadcast_to(core.eye(L.shape[-1], dtype=L.dtype), tuple(L.shape))
+    return cholesky_solve(eye, core.triu(L) if upper else core.tril(L), upper)
+
+
+@function()
+def triangular_solve(b: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False) -> Any:
+    """X with A X = b for triangular A, and a copy of A."""
+    x = core_linalg.solve_triangular(A, b, lower=not upper, trans=1 if transpose else 0, unit_diagonal=unitriangular)
+    return pair_type("triangular_solve", "solution", "cloned_coefficient")(x, A.clone())
+
+
+@function()
+def lu_solve(b: Any, LU_data: Any, LU_pivots: Any) -> Any:
+    """X with A X = b, of the factors of A."""
+    return linalg.lu_solve(LU_data, LU_pivots, b)
+
+
+@function(methods=False)
+def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
+    """P, L and U of the factors in one matrix."""
+    m, n = tuple(LU_data.shape)[-2:]
+    k = min(m, n)
+    empty = core.zeros((0,), dtype=LU_data.dtype)
+    L = U = P = empty
+    if unpack_data:
+        L = core.tril(LU_data[..., :, :k], k=-1) + core.eye(m, k, dtype=LU_data.dtype)
+        U = core.triu(LU_data[..., :k, :])
+    if unpack_pivots:
+        P = core.tensor(_permutations(np.asarray(LU_pivots.numpy()), m).astype(LU_data.dtype.dtype))
+    return pair_type("lu_unpack", "P", "L", "U")(P, L, U)
+
+
+def _permutations(pivots: Any, m: int) -> Any:
+    flat = pivots.reshape(-1, pivots.shape[-1])
+    out = np.zeros((len(flat), m, m))
+    for i, row in enumerate(flat):
+        order = np.arange(m)
+        for j, p in enumerate(row):
+            order[[j, p - 1]] = order[[p - 1, j]]
+        out[i, order, np.arange(m)] = 1
+    return out.reshape(*pivots.shape[:-1], m, m)
+
+
+def _geqrf(A: Any) -> Any:
+    import_ = np.asarray(A.detach().numpy())
+    if import_.ndim != 2:
+        raise RuntimeError(f"geqrf: one matrix at a time here{at_user()}")
+    h, tau = np.linalg.qr(import_, mode="raw")
+    return pair_type("geqrf", "a", "tau")(core.tensor(np.ascontiguousarray(h.T)), core.tensor(tau))
+
+
+@function()
+def orgqr(input: Any, tau: Any) -> Any:
+    """The product of Householder matrices."""
+    return core_linalg.householder_product(input, tau)
+
+
+@function(methods=False)
+def gradient(input: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1) -> Any:
+    """Central differences along axes."""
+    axes = range(input.ndim) if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
+    steps = list(spacing) if isinstance(spacing, (list, tuple)) else [spacing] * len(list(axes))
+    return tuple(_gradient(input, h, d % input.ndim, edge_order) for h, d in zip(steps, axes, strict=True))
+
+
+def _gradient(x: Any, h: Any, d: int, edge_order: int) -> Any:
+    n = x.shape[d]
+    h = 1 if h is None else h
+    if n <= edge_order:
+        raise RuntimeError(f"gradient: an axis of {n} is too short{at_user()}")
+
+    def part(a: int, b: int) -> Any:
+        return core.take(x, core.arange(a, b), axis=d)
+
+    at = np.asarray(h.detach().numpy(), np.float64) if isinstance(h, Core) and h.ndim else np.arange(n) * float(h)
+    steps = np.diff(at)
+    shape = tuple(-1 if i == d else 1 for i in range(x.ndim))
+    kind = x.dtype if x.dtype.inexact else core.tensor(0.0).dtype
+    a, b = steps[:-1], steps[1:]
+
+    def weights(values: Any) -> Any:
+        return core.reshape(core.tensor(np.asarray(values), dtype=kind), shape)
+
+    pieces = []
+    if n > 2:
+        inner_part = part(0, n - 2) * weights(-b / (a * (a + b))) + part(1, n - 1) * weights((b - a) / (a * b)) + part(2, n) * weights(a / (b * (a + b)))  # fmt: skip  # noqa: E501
+        pieces.append(inner_part)
+    if edge_order == 1:
+        first = (part(1, 2) - part(0, 1)) / float(steps[0])
+        last = (part(n - 1, n) - part(n - 2, n - 1)) / float(steps[-1])
+    else:
+        first = _edge(part(0, 1), part(1, 2), part(2, 3), steps[0], steps[1], 1)
+        last = _edge(part(n - 1, n), part(n - 2, n - 1), part(n - 3, n - 2), steps[-1], steps[-2], -1)
+    return core.concat([first, *pieces, last], axis=d)
+
+
+def _edge(x0: Any, x1: Any, x2: Any, a: float, b: float, sign: int) -> Any:
+    return (x0 * (-(2 * a + b) / (a * (a + b))) + x1 * ((a + b) / (a * b)) - x2 * (a / (b * (a + b)))) * sign

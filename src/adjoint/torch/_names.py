@@ -1,0 +1,128 @@
+"""Registration: one place where each function gets its names, its method and its in-place method, and what all share."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections import namedtuple
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from adjoint.primitives.core import cast
+from adjoint.tensors.located import at_user, recording_at_user
+
+from ._tensor import Core, Tensor, as_torch
+
+__all__ = ["FUNCTIONS", "IN_PLACE", "METHODS", "function", "method", "pair_type", "recorded_at_user"]
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {}
+METHODS: dict[str, Callable[..., Any]] = {}
+IN_PLACE: dict[str, Callable[..., Any]] = {}
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# PyTorch takes NumPy's names of arguments too
+ALIASES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input", "x2": "other", "a": "input"}
+
+
+# functions whose first operand may be a number beside a tensor
+NUMBERS_FIRST = set(
+    """bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift float_power pow remainder
+xlogy result_type mul multiply true_divide add sub subtract div divide rsub xlog1py zeta polygamma""".split()
+)
+
+
+def recorded_at_user(f: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with the user's line as where its operations are recorded, and tensors of PyTorch's kind as results."""
+    names = inspect.signature(f).parameters
+    aliases = {alias: name for alias, name in ALIASES.items() if name in names and alias not in names}
+    takes_out = "out" in names
+    of_tensor = next(iter(names), "") == "input" and f.__name__.rstrip("_") not in NUMBERS_FIRST
+
+    @functools.wraps(f)
+    def called(*args: Any, **keywords: Any) -> Any:
+        out = None
+        if keywords:
+            for alias, name in aliases.items():
+                if alias in keywords:
+                    keywords[name] = keywords.pop(alias)
+            if not takes_out:
+                out = keywords.pop("out", None)
+        if of_tensor and not isinstance(args[0] if args else keywords.get("input"), Core):
+            given = args[0] if args else keywords.get("input")
+            raise TypeError(f"{f.__name__}: expected a tensor, got {type(given).__name__}{at_user()}")
+        with recording_at_user():
+            result = as_torch(f(*args, **keywords))
+        return result if out is None else written(out, result)
+
+    return called
+
+
+def written(out: Any, result: Any) -> Any:
+    """What `out=` asks for: the results as new values of these tensors."""
+    if isinstance(result, tuple):
+        for target, value in zip(out, result, strict=True):
+            written(target, value)
+        return type(result)(*out) if hasattr(result, "_fields") else tuple(out)
+    node = result.node
+    if node.tracked and isinstance(out, Tensor) and out.requires_grad:
+        raise RuntimeError(f"out=: the function is differentiated, which needs a result of its own{at_user()}")
+    if node.dtype is not out.dtype:
+        if "buifc".index(node.dtype.kind) > "buifc".index(out.dtype.kind):
+            raise RuntimeError(f"out=: a {node.dtype.name} result doesn't fit a {out.dtype.name} tensor{at_user()}")
+        node = cast(node, out.dtype)
+    if node.shape != tuple(out.shape) and type(out) is Tensor:
+        out.node = node
+    else:
+        out._assign(node, "out=")
+    return out
+
+
+def function(*names: str, methods: bool = True, in_place: bool = False) -> Callable[[F], F]:
+    """Register a function of `torch` under its own name and others; as a method too; and its in-place method."""
+
+    def register(f: F) -> F:
+        called = recorded_at_user(f)
+        for name in (f.__name__.rstrip("_"), *names):
+            FUNCTIONS[name] = called
+            if methods:
+                METHODS[name] = called
+            if in_place:
+                make_in_place(name, called)
+        return f
+
+    return register
+
+
+def method(*names: str) -> Callable[[F], F]:
+    """Register a method that is no function of `torch`."""
+
+    def register(f: F) -> F:
+        called = recorded_at_user(f)
+        for name in (f.__name__.rstrip("_") if not names else names[0], *names):
+            METHODS[name] = called
+        return f
+
+    return register
+
+
+def make_in_place(name: str, f: Callable[..., Any]) -> None:
+    """The method, and function of `torch`, that gives a tensor the value of a function of it."""
+    own = name + "_"
+
+    def changed(input: Tensor, *args: Any, **keywords: Any) -> Tensor:
+        result = f(input, *args, **keywords)
+        input._assign(result.node, own)
+        return input
+
+    changed.__name__ = changed.__qualname__ = own
+    changed.__doc__ = f"`{name}`, in place."
+    METHODS[own] = IN_PLACE[own] = changed
+
+
+@functools.cache
+def pair_type(name: str, *fields: str) -> Any:
+    """The named tuple that a function returns."""
+    kind = namedtuple(name, fields)  # type: ignore[misc]
+    kind.__module__ = "torch.return_types"
+    return kind

@@ -1,0 +1,368 @@
+"""Arithmetic under PyTorch's rules: its promotion of dtypes, its operators, and functions of two tensors.
+
+PyTorch looks at tensors with axes first, then at tensors without, then at Python's numbers: those that come later count
+only where their kind (bool, integer, floating, complex) is a higher one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from sys import _getframe
+from typing import Any
+
+import numpy as np
+
+from adjoint.composites import products
+from adjoint.dtypes import DType, complex_of, default_dtype, promote
+from adjoint.graph import Node
+from adjoint.primitives import elementwise
+from adjoint.primitives.core import cast, is_scalar, ops
+from adjoint.tensors.conversion import as_node
+from adjoint.tensors.located import MISTAKES, at_user, explained
+from adjoint.tensors.operators import power
+from adjoint.unknown import Unknown
+
+from ._names import FUNCTIONS, METHODS, make_in_place, recorded_at_user
+from ._tensor import Core, Tensor, wrapped
+
+__all__ = ["aligned", "binary_node", "combined", "operand"]
+
+ORDER = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
+
+
+def combined(higher: DType, lower: DType) -> DType:
+    """The dtype of two operands of which the first has precedence."""
+    if ORDER[lower.kind] <= ORDER[higher.kind]:
+        return higher
+    if higher.kind == "f":
+        return complex_of(higher)
+    return lower
+
+
+def aligned(a: Any, b: Any) -> tuple[Any, Any]:
+    """Two operands, nodes or Python's numbers, such that the core promotes them as PyTorch does."""
+    if type(a) is Node and type(b) is Node:
+        if a.type.dtype is b.type.dtype:
+            return a, b
+        if (a.type.ndim == 0) != (b.type.ndim == 0):
+            first, second = (a, b) if b.type.ndim == 0 else (b, a)
+            chosen = combined(first.dtype, second.dtype)
+        else:
+            chosen = promoted(a.dtype, b.dtype)
+        return cast(a, chosen), cast(b, chosen)
+    return a, b
+
+
+def promoted(a: DType, b: DType) -> DType:
+    """The dtype of two operands of equal precedence. uint64 with a signed integer is float64 to NumPy, an error to both others."""  # noqa: E501
+    if {a.kind, b.kind} == {"f", "c"}:
+        real = a if a.kind == "f" else b
+        other = b if a.kind == "f" else a
+        return promote(complex_of(real), other)
+    return promote(a, b)
+
+
+def operand(x: Any, beside: Any = None) -> Any:
+    """A node, or a Python number as it is."""
+    if isinstance(x, Core):
+        return x.node
+    if type(x) in (float, int, bool, complex) or type(x) is Unknown:
+        return x
+    if is_scalar(x):
+        return x.item() if isinstance(x, np.generic) else x
+    if isinstance(x, np.ndarray):
+        return as_node(x)
+    raise TypeError(f"expected a tensor or a number, got {type(x).__name__}{at_user()}")
+
+
+# where numbers aren't taken beside a tensor
+TENSORS = set("atan2 arctan2 fmax fmin gcd heaviside hypot igamma igammac lcm logaddexp logaddexp2 logical_and logical_or "
+              "logical_xor maximum minimum nextafter".split())  # fmt: skip
+
+
+def binary_node(name: str, f: Callable[[Any, Any], Node], x: Any, y: Any) -> Node:
+    """A function of two operands under PyTorch's promotion."""
+    a, b = operand(x), operand(y)
+    if type(a) is not Node and type(b) is not Node:
+        raise TypeError(f"{name}: one operand must be a tensor{at_user()}")
+    if name in TENSORS and not (type(a) is Node and type(b) is Node):
+        raise TypeError(f"{name}: both operands must be tensors{at_user()}")
+    a, b = aligned(a, b)
+    try:
+        return f(a, b)
+    except MISTAKES as error:
+        raise explained(error, name, a, b) from None
+
+
+def _both_bool(a: Any, b: Any) -> bool:
+    return all(x.dtype.kind == "b" if type(x) is Node else type(x) is bool for x in (a, b))
+
+
+def add(a: Any, b: Any) -> Node:
+    """a + b; of bools, whether either holds."""
+    return elementwise.logical_or(a, b) if _both_bool(a, b) else elementwise.add(*_numbers(a, b))
+
+
+def multiply(a: Any, b: Any) -> Node:
+    """a * b; of bools, whether both hold."""
+    return elementwise.logical_and(a, b) if _both_bool(a, b) else elementwise.multiply(*_numbers(a, b))
+
+
+def subtract(a: Any, b: Any) -> Node:
+    """a - b. Raises for bools."""
+    if any(x.dtype.kind == "b" if type(x) is Node else type(x) is bool for x in (a, b)):
+        raise TypeError("a bool can't be subtracted; use ^ or ~ on masks")
+    return elementwise.subtract(a, b)
+
+
+def _numbers(a: Any, b: Any) -> tuple[Any, Any]:
+    """Python's bools beside numbers are 0 and 1; numbers beside bool tensors make those integers."""
+    if type(a) is bool:
+        a = int(a)
+    if type(b) is bool:
+        b = int(b)
+    for x, y in ((a, b), (b, a)):
+        if type(x) is Node and x.dtype.kind == "b" and type(y) is int:
+            wide = cast(x, INT64)
+            return (wide, y) if x is a else (y, wide)
+    return a, b
+
+
+INT64 = promote.__globals__["int64"]
+
+
+def divide(a: Any, b: Any) -> Node:
+    """a / b as floating numbers."""
+    return elementwise.divide(*[_to_float(x) for x in (a, b)])
+
+
+def _to_float(x: Any) -> Any:
+    if type(x) is Node:
+        return cast(x, default_dtype()) if not x.dtype.inexact else x
+    return x
+
+
+def power_(a: Any, b: Any) -> Node:
+    """a to the power b. Raises for integers to negative ones."""
+    if type(a) is Node and a.dtype.kind in "iu" and type(b) is int and b < 0:
+        raise ValueError("integers to negative integer powers are not allowed")
+    if type(a) is Node and a.dtype.kind == "b":
+        a, b = _numbers(a, b)
+    if not isinstance(a, Node) and type(b) is Node and b.dtype.kind in "biu" and isinstance(a, float):
+        b = cast(b, default_dtype())
+    return power(a, b)
+
+
+def matmul(a: Any, b: Any) -> Node:
+    """The product of matrices or vectors, of one dtype."""
+    if type(a) is not Node or type(b) is not Node:
+        raise TypeError("both operands are tensors; use * for numbers")
+    if a.dtype is not b.dtype:
+        raise RuntimeError(
+            f"expected matrices of one dtype, got {a.dtype.name} and {b.dtype.name}; cast one by .to(dtype)"
+        )
+    return products.matmul(a, b)
+
+
+def _compared(f: Callable[[Any, Any], Node]) -> Callable[[Any, Any], Node]:
+    def compare(a: Any, b: Any) -> Node:
+        for x, y in ((a, b), (b, a)):
+            if type(x) is Node and x.dtype.kind in "biu" and type(y) is float:
+                wide = cast(x, default_dtype())
+                return f(wide, y) if x is a else f(y, wide)
+            if type(x) is Node and x.dtype.kind == "b" and type(y) is int:
+                wide = cast(x, INT64)
+                return f(wide, y) if x is a else f(y, wide)
+        return f(a, b)
+
+    return compare
+
+
+def _bits(f: Callable[[Any, Any], Node]) -> Callable[[Any, Any], Node]:
+    def on_bits(a: Any, b: Any) -> Node:
+        if type(a) is Node and a.dtype.kind == "b" and type(b) is int:
+            return f(cast(a, INT64), b)
+        return f(a, b)
+
+    return on_bits
+
+
+def operator(name: str, f: Callable[[Any, Any], Node], reflected: bool) -> Callable[[Any, Any], Any]:
+    """The special method of an operator."""
+
+    def special(self: Tensor, other: Any) -> Any:
+        a = self.node
+        if isinstance(other, Core):
+            b: Any = other.node
+            if a.type.dtype is not b.type.dtype:
+                a, b = aligned(a, b)
+        elif type(other) is float or type(other) is int:
+            b = other
+        elif isinstance(other, np.ndarray) or is_scalar(other) or type(other) is Unknown:
+            a, b = aligned(a, operand(other))
+        else:
+            return NotImplemented
+        try:
+            node = f(b, a) if reflected else f(a, b)
+        except MISTAKES as error:
+            raise explained(error, name, a, b) from None
+        return wrapped(node, _getframe(1))
+
+    return special
+
+
+def in_place_operator(name: str, f: Callable[[Any, Any], Node]) -> Callable[[Any, Any], Any]:
+    """The special method of an operator with `=`."""
+    compute = operator(name, f, False)
+
+    def special(self: Tensor, other: Any) -> Any:
+        result = compute(self, other)
+        if result is NotImplemented:
+            return NotImplemented
+        self._assign(result.node, name)
+        return self
+
+    return special
+
+
+OPERATORS: dict[str, Callable[[Any, Any], Node]] = {
+    "add": add, "sub": subtract, "mul": multiply, "truediv": divide, "floordiv": elementwise.floor_divide,
+    "mod": elementwise.remainder, "pow": power_, "matmul": matmul, "and": _bits(elementwise.bitwise_and),
+    "or": _bits(elementwise.bitwise_or), "xor": _bits(elementwise.bitwise_xor),
+    "lshift": elementwise.bitwise_left_shift, "rshift": elementwise.bitwise_right_shift,
+}  # fmt: skip
+Tensor.__rdiv__ = operator("div", divide, True)  # type: ignore[attr-defined]
+for _name, _f in OPERATORS.items():
+    setattr(Tensor, f"__{_name}__", operator(_name, _f, False))
+    setattr(Tensor, f"__r{_name}__", operator(_name, _f, True))
+    setattr(Tensor, f"__i{_name}__", in_place_operator(f"in-place {_name}", _f))
+
+COMPARISONS = {
+    "lt": _compared(elementwise.less), "le": _compared(elementwise.less_equal), "gt": _compared(elementwise.greater),
+    "ge": _compared(elementwise.greater_equal), "eq": _compared(elementwise.equal), "ne": _compared(elementwise.not_equal),
+}  # fmt: skip
+for _name, _f in COMPARISONS.items():
+    setattr(Tensor, f"__{_name}__", operator(_name, _f, False))
+Tensor.__hash__ = object.__hash__  # type: ignore[method-assign,assignment]
+
+
+def _unary(name: str, f: Callable[[Node], Node]) -> Callable[[Any], Tensor]:
+    def special(self: Tensor) -> Tensor:
+        try:
+            return wrapped(f(self.node), _getframe(1))
+        except MISTAKES as error:
+            raise explained(error, name, self.node) from None
+
+    return special
+
+
+for _name, _g in {
+    "neg": elementwise.negative, "pos": lambda x: x, "abs": elementwise.absolute, "invert": elementwise.bitwise_invert,
+}.items():  # fmt: skip
+    setattr(Tensor, f"__{_name}__", _unary(_name, _g))
+
+
+# Functions of two tensors ------------------------------------------------------------------------------------------------
+
+
+def _fmod(a: Any, b: Any) -> Node:
+    quotient = elementwise.divide(*[_to_float(x) for x in (a, b)])
+    if not quotient.dtype.inexact:
+        return elementwise.remainder(a, b)
+    whole = elementwise.trunc(quotient)
+    both = [x for x in (a, b) if type(x) is Node]
+    kind = both[0].dtype if len(both) == 1 else promoted(both[0].dtype, both[1].dtype)
+    if not kind.inexact:  # exact for every integer that fits
+        remainder = elementwise.remainder(a, b)
+        wrong = elementwise.logical_and(
+            elementwise.not_equal(remainder, 0), elementwise.less(elementwise.multiply(elementwise.sign(_node(a)), elementwise.sign(_node(b))), 0)  # noqa: E501
+        )  # fmt: skip
+        return elementwise.where(wrong, elementwise.subtract(remainder, b), remainder)
+    return elementwise.subtract(a, elementwise.multiply(whole, b))
+
+
+def _node(x: Any) -> Node:
+    return x if type(x) is Node else as_node(x)
+
+
+def _nan_aware(f: Callable[[Any, Any], Node]) -> Callable[[Any, Any], Node]:
+    def chosen(a: Any, b: Any) -> Node:
+        a, b = _node(a), _node(b)
+        if not a.dtype.inexact:
+            return f(a, b)
+        a, b = _broadcast(a, b)
+        return elementwise.where(elementwise.isnan(a), b, elementwise.where(elementwise.isnan(b), a, f(a, b)))
+
+    return chosen
+
+
+def _broadcast(a: Node, b: Node) -> tuple[Node, Node]:
+    shape = np.broadcast_shapes(a.shape, b.shape)
+    return ops.broadcast_to(a, shape), ops.broadcast_to(b, shape)
+
+
+def _floating(f: Callable[[Any, Any], Node]) -> Callable[[Any, Any], Node]:
+    return lambda a, b: f(_to_float(_node(a)), _to_float(_node(b)))
+
+
+def _extreme(f: Callable[[Any, Any], Node]) -> Callable[[Any, Any], Node]:
+    def chosen(a: Any, b: Any) -> Node:
+        if all(type(x) is Node and x.dtype.kind == "b" for x in (a, b)):
+            return elementwise.logical_or(a, b) if f is elementwise.maximum else elementwise.logical_and(a, b)
+        return f(a, b)
+
+    return chosen
+
+
+def _logaddexp2(a: Any, b: Any) -> Node:
+    ln2 = float(np.log(2.0))
+    return elementwise.multiply(
+        elementwise.logaddexp(elementwise.multiply(a, ln2), elementwise.multiply(b, ln2)), 1 / ln2
+    )
+
+
+def _logical(f: Callable[[Any, Any], Node]) -> Callable[[Any, Any], Node]:
+    return lambda a, b: f(_truth(a), _truth(b))
+
+
+def _truth(x: Any) -> Node:
+    node = _node(x)
+    return node if node.dtype.kind == "b" else elementwise.not_equal(node, 0)
+
+
+TWO: dict[str, Callable[[Any, Any], Node]] = {
+    **dict.fromkeys(("mul", "multiply"), multiply), **dict.fromkeys(("true_divide",), divide),
+    "floor_divide": elementwise.floor_divide, "remainder": elementwise.remainder, "fmod": _fmod, "pow": power_,
+    "maximum": _extreme(elementwise.maximum), "minimum": _extreme(elementwise.minimum),
+    "fmax": _nan_aware(elementwise.maximum), "fmin": _nan_aware(elementwise.minimum),
+    **dict.fromkeys(("atan2", "arctan2"), _floating(elementwise.atan2)), "hypot": elementwise.hypot,
+    "logaddexp": elementwise.logaddexp, "logaddexp2": _logaddexp2, "copysign": _floating(elementwise.copysign),
+    **COMPARISONS, "less": COMPARISONS["lt"], "less_equal": COMPARISONS["le"], "greater": COMPARISONS["gt"],
+    "greater_equal": COMPARISONS["ge"], "not_equal": COMPARISONS["ne"],
+    "logical_and": _logical(elementwise.logical_and), "logical_or": _logical(elementwise.logical_or),
+    "logical_xor": _logical(elementwise.logical_xor), "bitwise_and": OPERATORS["and"], "bitwise_or": OPERATORS["or"],
+    "bitwise_xor": OPERATORS["xor"], "bitwise_left_shift": OPERATORS["lshift"], "bitwise_right_shift": OPERATORS["rshift"],
+}  # fmt: skip
+
+
+def _function_of_two(name: str, f: Callable[[Any, Any], Node]) -> Callable[..., Any]:
+    def called(input: Any, other: Any) -> Any:
+        return _of(binary_node(name, f, input, other))
+
+    called.__name__ = name
+    called.__doc__ = f"PyTorch's `{name}`: elementwise, with broadcasting."
+    return recorded_at_user(called)
+
+
+def _of(node: Node) -> Tensor:
+    return wrapped(node, _getframe(1))
+
+
+for _name, _f in TWO.items():
+    _called = _function_of_two(_name, _f)
+    FUNCTIONS[_name] = METHODS[_name] = _called
+    make_in_place(_name, _called)
+
+_renamed = recorded_at_user(lambda input, exponent: _of(binary_node("pow", power_, input, exponent)))
+FUNCTIONS["pow"] = METHODS["pow"] = _renamed
+make_in_place("pow", _renamed)

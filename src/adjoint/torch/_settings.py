@@ -1,0 +1,313 @@
+"""What PyTorch has in `torch` besides functions of tensors: modes, threads, compiling, and devices that aren't here."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from adjoint.api import modes
+from adjoint.api.jit import jit
+from adjoint.dtypes import default_dtype
+from adjoint.dtypes import set_default_dtype as core_set_default_dtype
+from adjoint.execution import ValueNeededError, threads
+from adjoint.graph import MODE, Mode, get_mode
+from adjoint.tensors.located import at_user
+
+from ._creation import NO_GPU, default_generator, device, given_dtype
+from ._missing import missing
+from ._names import FUNCTIONS
+from ._tensor import as_torch
+from .nn.modules import Module
+
+__all__ = ["SETTINGS"]
+
+
+class set_grad_enabled(contextlib.ContextDecorator):
+    """Turn the recording of derivatives on or off: at once, and back at the end of a `with`."""
+
+    def __init__(self, mode: bool) -> None:
+        self.outer = get_mode()
+        MODE.set(Mode(bool(mode), self.outer.site, self.outer.offset))
+        self.mode = mode
+
+    def __call__(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        """As a decorator: inside of the function alone."""
+        MODE.set(self.outer)
+        return (modes.enable_grad if self.mode else modes.no_grad)()(f)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: object) -> None:
+        MODE.set(self.outer)
+
+
+def inference_mode(mode: Any = True) -> Any:
+    """Without recording, as a context or a decorator."""
+    if callable(mode):
+        return modes.no_grad()(mode)
+    return modes.no_grad() if mode else contextlib.nullcontext()
+
+
+def no_grad(function: Any = None) -> Any:
+    """Without recording: `with torch.no_grad():`, `@torch.no_grad()` or `@torch.no_grad`."""
+    return modes.no_grad() if function is None else modes.no_grad()(function)
+
+
+def enable_grad(function: Any = None) -> Any:
+    """With recording, as a context or a decorator."""
+    return modes.enable_grad() if function is None else modes.enable_grad()(function)
+
+
+class CompiledModule(Module):
+    """A module whose calls are compiled."""
+
+    def __init__(self, module: Any) -> None:
+        super().__init__()
+        self._orig_mod = module
+        self.__dict__["_compiled"] = _compiled(module)
+
+    def forward(self, *args: Any, **keywords: Any) -> Any:
+        """The module's own."""
+        return self._compiled(*args, **keywords)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or "_orig_mod" not in self.__dict__:
+            raise AttributeError(name)
+        return getattr(self.__dict__["_orig_mod"], name)
+
+
+def _compiled(f: Any) -> Callable[..., Any]:
+    def inside(*args: Any, **keywords: Any) -> Any:
+        return f(*as_torch(args), **{k: as_torch(v) for k, v in keywords.items()})
+
+    fast = jit(inside)
+    eager: list[bool] = []
+
+    @functools.wraps(f, assigned=("__module__", "__name__", "__qualname__", "__doc__"), updated=())
+    def called(*args: Any, **keywords: Any) -> Any:
+        if not eager:
+            try:
+                return as_torch(fast(*args, **keywords))
+            except ValueNeededError as error:
+                warnings.warn(f"compile: {error}. It runs uncompiled from here on", UserWarning, stacklevel=2)
+                eager.append(True)
+        return f(*args, **keywords)
+
+    return called
+
+
+def compile(model: Any = None, **options: Any) -> Any:
+    """A function, or a module, compiled by `ad.jit`. Where Python needs a value inside, it runs uncompiled, with a warning."""
+    if model is None:
+        return lambda f: compile(f, **options)
+    return CompiledModule(model) if isinstance(model, Module) else _compiled(model)
+
+
+class _Namespace(ModuleType):
+    """A part of torch of which little is here, which may be imported."""
+
+    def __init__(self, where: str, **names: Any) -> None:
+        super().__init__(f"adjoint.{where}", "A part of torch of which little is here.")
+        self.__dict__.update(names)
+        self.__path__: list[str] = []
+        sys.modules[f"adjoint.{where}"] = self
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise missing(self.__name__.removeprefix("adjoint."), name, vars(self))
+
+
+def _no(*args: Any, **keywords: Any) -> bool:
+    return False
+
+
+def _zero(*args: Any, **keywords: Any) -> int:
+    return 0
+
+
+def _nothing(*args: Any, **keywords: Any) -> None:
+    return None
+
+
+def _refuse(what: str) -> Callable[..., Any]:
+    def called(*args: Any, **keywords: Any) -> Any:
+        raise RuntimeError(f"{what}: {NO_GPU}{at_user()}")
+
+    return called
+
+
+def _refuse_export(*args: Any, **keywords: Any) -> None:
+    raise RuntimeError(f"onnx.export isn't here; torch.save(model.state_dict(), path) writes safetensors{at_user()}")
+
+
+class autocast(contextlib.ContextDecorator):
+    """Does nothing where it is disabled, or the dtype is float32; raises for half precision."""
+
+    def __init__(
+        self, device_type: str = "cpu", dtype: Any = None, enabled: bool = True, cache_enabled: Any = None
+    ) -> None:
+        if enabled:
+            device(device_type)
+            if dtype is None or given_dtype(dtype) is not default_dtype():
+                raise RuntimeError(
+                    f"autocast: float32 is the smallest floating type here; enabled=False, or leave it out{at_user()}"
+                )
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+
+class GradScaler:
+    """Scales nothing: that is for half precision."""
+
+    def __init__(self, device: str = "cpu", *args: Any, enabled: bool = True, **options: Any) -> None:
+        if enabled:  # as PyTorch does without a graphics processor
+            warnings.warn(
+                "GradScaler is for half precision on a graphics processor; it is disabled", UserWarning, stacklevel=2
+            )
+
+    def scale(self, outputs: Any) -> Any:
+        """The loss as it is."""
+        return outputs
+
+    def unscale_(self, optimizer: Any) -> None:
+        """Nothing to do."""
+
+    def step(self, optimizer: Any, *args: Any) -> Any:
+        """A step of the optimizer."""
+        return optimizer.step(*args)
+
+    def update(self, new_scale: Any = None) -> None:
+        """Nothing to do."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """Empty."""
+        return {}
+
+    def load_state_dict(self, state: Any) -> None:
+        """Nothing to do."""
+
+    def get_scale(self) -> float:
+        """1."""
+        return 1.0
+
+    def is_enabled(self) -> bool:
+        """False."""
+        return False
+
+
+def set_default_dtype(d: Any) -> None:
+    """The dtype of Python's floats."""
+    core_set_default_dtype(given_dtype(d))
+
+
+def set_default_tensor_type(t: Any) -> None:
+    """The dtype of Python's floats, by the name of a tensor type."""
+    core_set_default_dtype(getattr(t, "_dtype", "float64" if "Double" in str(t) else "float32"))
+
+
+def set_default_device(device_name: Any) -> None:
+    """The CPU is the only one."""
+    device(device_name)
+
+
+def set_printoptions(precision: Any = None, threshold: Any = None, edgeitems: Any = None, linewidth: Any = None,
+                     profile: Any = None, sci_mode: Any = None) -> None:  # fmt: skip
+    """How tensors are printed: threshold, edgeitems and linewidth. (Four decimals are shown, whatever `precision` says.)."""
+    given = {"threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
+    np.set_printoptions(**{k: v for k, v in given.items() if v is not None})
+
+
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """The same bits for the same computation."""
+    modes.set_deterministic(mode)
+
+
+@contextlib.contextmanager
+def fork_rng(devices: Any = (), enabled: bool = True) -> Iterator[None]:
+    """The default generator as it was, at the end."""
+    state = default_generator.get_state()
+    yield
+    default_generator.set_state(state)
+
+
+def typed(name: str, dtype: str) -> type:
+    """A tensor type from before dtypes: `torch.FloatTensor([1, 2])`."""
+
+    def __new__(cls: Any, *data: Any) -> Any:
+        if len(data) == 1 and not isinstance(data[0], int):
+            return as_torch(FUNCTIONS["tensor"](data[0], dtype=dtype))
+        return FUNCTIONS["zeros"](*(data or (0,)), dtype=dtype)
+
+    return type(name, (), {"__new__": __new__, "_dtype": dtype, "__doc__": f"Tensors of {dtype}."})
+
+
+class finfo:
+    """Limits of a floating dtype."""
+
+    def __init__(self, type: Any = None) -> None:
+        kind = given_dtype(type) or default_dtype()
+        info = np.finfo(kind.dtype)
+        self.bits, self.dtype = info.bits, kind.name
+        self.eps, self.max, self.min, self.tiny = float(info.eps), float(info.max), float(info.min), float(info.tiny)
+        self.smallest_normal, self.resolution = self.tiny, float(info.resolution)
+
+
+class iinfo:
+    """Limits of an integer dtype."""
+
+    def __init__(self, type: Any) -> None:
+        info = np.iinfo(given_dtype(type).dtype)  # type: ignore[union-attr]
+        self.bits, self.max, self.min, self.dtype = info.bits, int(info.max), int(info.min), str(info.dtype)
+
+
+cuda_amp = _Namespace("torch.cuda.amp", GradScaler=GradScaler, autocast=functools.partial(autocast, "cuda"))
+SETTINGS: dict[str, Any] = {
+    "set_grad_enabled": set_grad_enabled, "inference_mode": inference_mode, "no_grad": no_grad, "enable_grad": enable_grad,
+    "compile": compile, "set_default_dtype": set_default_dtype, "get_default_dtype": default_dtype,
+    "set_default_tensor_type": set_default_tensor_type, "set_default_device": set_default_device,
+    "get_default_device": device, "set_printoptions": set_printoptions,
+    "use_deterministic_algorithms": use_deterministic_algorithms,
+    "are_deterministic_algorithms_enabled": modes.is_deterministic, "set_num_threads": threads.set_num_threads,
+    "get_num_threads": threads.get_num_threads, "set_num_interop_threads": _nothing, "set_float32_matmul_precision": _nothing,
+    "set_flush_denormal": _no, "seed": default_generator.seed, "initial_seed": default_generator.initial_seed,
+    "get_rng_state": default_generator.get_state, "set_rng_state": default_generator.set_state, "finfo": finfo, "iinfo": iinfo,
+    "is_inference_mode_enabled": _no, "autocast": autocast, "is_autocast_enabled": _no,
+    "FloatTensor": typed("FloatTensor", "float32"), "DoubleTensor": typed("DoubleTensor", "float64"),
+    "LongTensor": typed("LongTensor", "int64"), "IntTensor": typed("IntTensor", "int32"),
+    "ByteTensor": typed("ByteTensor", "uint8"), "BoolTensor": typed("BoolTensor", "bool"),
+    "cuda": _Namespace(
+        "torch.cuda", is_available=_no, device_count=_zero, is_initialized=_no, is_bf16_supported=_no, manual_seed=_nothing,
+        manual_seed_all=_nothing, empty_cache=_nothing, amp=cuda_amp, synchronize=_refuse("cuda.synchronize"),
+        set_device=_refuse("cuda.set_device"), current_device=_refuse("cuda.current_device"), device=_refuse("cuda.device"),
+        get_device_name=_refuse("cuda.get_device_name"), memory_allocated=_zero, max_memory_allocated=_zero,
+    ),
+    "amp": _Namespace("torch.amp", autocast=autocast, GradScaler=GradScaler),
+    "mps": _Namespace("torch.mps", is_available=_no, manual_seed=_nothing, empty_cache=_nothing),
+    "xpu": _Namespace("torch.xpu", is_available=_no, device_count=_zero),
+    "accelerator": _Namespace("torch.accelerator", is_available=_no, device_count=_zero, current_accelerator=_nothing),
+    "backends": _Namespace(
+        "torch.backends",
+        cuda=_Namespace("torch.backends.cuda", matmul=SimpleNamespace(allow_tf32=False), is_built=_no),
+        cudnn=_Namespace("torch.backends.cudnn", benchmark=False, deterministic=False, enabled=False, allow_tf32=False, is_available=_no),  # noqa: E501
+        mps=_Namespace("torch.backends.mps", is_available=_no, is_built=_no),
+        mkldnn=_Namespace("torch.backends.mkldnn", is_available=_no, enabled=False),
+    ),
+    "onnx": _Namespace("torch.onnx", export=_refuse_export, is_in_onnx_export=_no),
+    "random": _Namespace("torch.random", manual_seed=default_generator.manual_seed, fork_rng=fork_rng, seed=default_generator.seed,  # noqa: E501
+                         initial_seed=default_generator.initial_seed),
+    "version": SimpleNamespace(cuda=None, hip=None, git_version="", __version__="2.13.0"),
+    "jit": _Namespace("torch.jit", script=lambda f, *a, **k: f, ignore=lambda f, *a, **k: f, export=lambda f: f, unused=lambda f: f),  # noqa: E501
+}  # fmt: skip

@@ -1,0 +1,121 @@
+"""torch.func: transformations of functions."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from adjoint.api import batching, jacobians, transforms
+from adjoint.nn import functional_calls
+
+from ._missing import getter
+from ._tensor import as_torch
+
+__all__ = [
+    "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "stack_module_state", "vjp",
+    "vmap",
+]  # fmt: skip
+
+
+def inside(f: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that gets tensors of PyTorch's kind where a transformation gives it the core's."""
+
+    @functools.wraps(f, assigned=("__module__", "__name__", "__qualname__", "__doc__"), updated=())
+    def called(*args: Any, **keywords: Any) -> Any:
+        return f(*as_torch(args), **{k: as_torch(v) for k, v in keywords.items()})
+
+    return called
+
+
+def outside(f: Callable[..., Any]) -> Callable[..., Any]:
+    """A transformed function whose results are of PyTorch's kind."""
+
+    def called(*args: Any, **keywords: Any) -> Any:
+        return as_torch(f(*args, **keywords))
+
+    return called
+
+
+def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """A function that gives the gradient of one that returns a number."""
+    return outside(transforms.grad(inside(func), argnums, has_aux))
+
+
+def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """A function that gives gradient and value, in this order."""
+    both = transforms.value_and_grad(inside(func), argnums, has_aux)
+
+    def called(*args: Any, **keywords: Any) -> Any:
+        value, gradient = both(*args, **keywords)
+        return as_torch(gradient), as_torch(value)
+
+    return called
+
+
+def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """The value and the pullback; with one primal, that gives its cotangent alone."""
+    aux: list[Any] = []
+
+    def run(*args: Any) -> Any:
+        out = inside(func)(*args)
+        if has_aux:
+            aux[:] = [out[1]]
+            return out[0]
+        return out
+
+    out, pull = transforms.vjp(run, *primals)
+
+    def pullback(*cotangents: Any) -> Any:
+        found = as_torch(pull(cotangents[0] if len(cotangents) == 1 else cotangents))
+        return tuple(found) if isinstance(found, (tuple, list)) else found
+
+    return (as_torch(out), pullback, as_torch(aux[0])) if has_aux else (as_torch(out), pullback)
+
+
+def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
+    """The value and the derivative along tangents."""
+    return as_torch(transforms.jvp(inside(func), tuple(primals), tuple(tangents)))
+
+
+def linearize(func: Callable[..., Any], *primals: Any) -> Any:
+    """The value and the linear function of tangents."""
+    out, push = jacobians.linearize(inside(func), *primals)
+    return as_torch(out), outside(push)
+
+
+def vmap(
+    func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *, chunk_size: Any = None
+) -> Callable[..., Any]:
+    """A function over a batch. Random numbers inside are other ones for each example, whatever `randomness` says."""
+    return outside(batching.vmap(inside(func), in_dims, out_dims))
+
+
+def jacrev(func: Callable[..., Any], argnums: Any = 0, **options: Any) -> Callable[..., Any]:
+    """The Jacobian in reverse mode."""
+    return outside(jacobians.jacrev(inside(func), argnums))
+
+
+def jacfwd(func: Callable[..., Any], argnums: Any = 0, **options: Any) -> Callable[..., Any]:
+    """The Jacobian in forward mode."""
+    return outside(jacobians.jacfwd(inside(func), argnums))
+
+
+def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
+    """The second derivatives."""
+    return outside(jacobians.hessian(inside(func), argnums))
+
+
+def functional_call(
+    module: Any, parameter_and_buffer_dicts: Any, args: Any = (), kwargs: Any = None, **options: Any
+) -> Any:
+    """What a module gives with these tensors in place of its own."""
+    return as_torch(functional_calls.functional_call(module, parameter_and_buffer_dicts, args, kwargs, **options))
+
+
+def stack_module_state(models: Any) -> Any:
+    """The parameters and buffers of models, stacked."""
+    return as_torch(functional_calls.stack_module_state(models))
+
+
+__getattr__ = getter("torch.func", globals())

@@ -1,0 +1,277 @@
+"""torch.nn.functional: the core's functions under PyTorch's names of arguments, with `inplace` meant as it says."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+from typing import Any
+
+from adjoint.nn import functional as core_functional
+from adjoint.tensors.located import at_user, recording_at_user
+
+from .._missing import getter
+from .._names import FUNCTIONS
+from .._tensor import as_torch
+
+__all__: list[str] = []
+
+# where PyTorch's arguments, or their order, differ from the core's
+LOSS = "size_average reduce reduction"
+ORDER: dict[str, str] = {
+    "binary_cross_entropy": f"input target weight {LOSS}",
+    "binary_cross_entropy_with_logits": f"input target weight {LOSS} pos_weight",
+    "cosine_embedding_loss": f"input1 input2 target margin {LOSS}",
+    "cross_entropy": "input target weight size_average ignore_index reduce reduction label_smoothing",
+    "gumbel_softmax": "logits tau hard eps dim",
+    "hinge_embedding_loss": f"input target margin {LOSS}",
+    "huber_loss": "input target reduction delta weight",
+    "kl_div": f"input target {LOSS} log_target",
+    "l1_loss": f"input target {LOSS} weight",
+    "log_softmax": "input dim _stacklevel dtype",
+    "margin_ranking_loss": f"input1 input2 target margin {LOSS}",
+    "mse_loss": f"input target {LOSS} weight",
+    "multi_margin_loss": f"input target p margin weight {LOSS}",
+    "multilabel_margin_loss": f"input target {LOSS}",
+    "multilabel_soft_margin_loss": f"input target weight {LOSS}",
+    "nll_loss": "input target weight size_average ignore_index reduce reduction",
+    "poisson_nll_loss": "input target log_input full size_average eps reduce reduction",
+    "smooth_l1_loss": f"input target {LOSS} beta",
+    "soft_margin_loss": f"input target {LOSS}",
+    "softmax": "input dim _stacklevel dtype",
+    "softmin": "input dim _stacklevel dtype",
+    "triplet_margin_loss": f"anchor positive negative margin p eps swap {LOSS}",
+    "normalize": "input p dim eps out",
+    "bilinear": "input1 input2 weight bias",
+    "one_hot": "tensor num_classes",
+}
+RENAMED = {"input1": "x1", "input2": "x2", "other": "y"}
+WITHOUT = {"rotary", "check_reduction"}  # of the core alone
+MEANT_NOTHING = {"_stacklevel", "eps", "sparse"}  # of no influence on the result
+NO_DEFAULT: dict[str, Any] = {"log_softmax": None, "softmax": None, "softmin": None}
+
+
+def legacy_reduction(size_average: Any, reduce: Any) -> str:
+    """What the arguments from before `reduction` mean."""
+    warnings.warn("size_average and reduce are deprecated; use reduction", UserWarning, stacklevel=4)
+    if reduce is False:
+        return "none"
+    return "sum" if size_average is False else "mean"
+
+
+def _parameters(name: str, f: Any) -> tuple[list[str], dict[str, str]]:
+    """PyTorch's names of a function's arguments in order, and what the core calls them."""
+    own = [p.name for p in inspect.signature(f).parameters.values()]
+    if name not in ORDER:
+        names = [{"x": "input", "indices": "input"}.get(n, n) if i == 0 else n for i, n in enumerate(own)]
+        return names, dict(zip(names, own, strict=True))
+    names = ORDER[name].split()
+    taken = {n: RENAMED.get(n, n) for n in names if RENAMED.get(n, n) in own}
+    rest = [n for n in own if n not in taken.values()]
+    for n in names[:2]:
+        if n not in taken and rest:
+            taken[n] = rest.pop(0)
+    return names, taken
+
+
+def adapted(name: str, f: Any) -> Any:
+    """A core function as PyTorch's."""
+    names, taken = _parameters(name, f)
+    keyword_only = {p.name for p in inspect.signature(f).parameters.values() if p.kind is p.KEYWORD_ONLY}
+    positional_only = {p.name for p in inspect.signature(f).parameters.values() if p.kind is p.POSITIONAL_ONLY}
+    straight = [taken.get(n) for n in names] == [p for p in inspect.signature(f).parameters if p not in keyword_only]
+
+    @functools.wraps(f)
+    def called(*args: Any, **keywords: Any) -> Any:
+        if keywords or not straight or "inplace" in names:
+            return _called_by_name(args, keywords)
+        with recording_at_user():
+            return as_torch(f(*args))
+
+    def _called_by_name(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        if len(args) > len(names):
+            raise TypeError(f"{name}: {len(args)} arguments were given, it takes {len(names)}{at_user()}")
+        values = dict(zip(names, args, strict=False))
+        for key, value in keywords.items():
+            if key not in names:
+                raise TypeError(f"{name}: unknown argument {key!r}; it takes {', '.join(names)}{at_user()}")
+            if key in values:
+                raise TypeError(f"{name}: {key!r} is given twice{at_user()}")
+            values[key] = value
+        inplace = values.pop("inplace", False)
+        old = values.pop("size_average", None), values.pop("reduce", None)
+        if old != (None, None):
+            values["reduction"] = legacy_reduction(*old)
+        for key in [k for k in values if k not in taken]:
+            value = values.pop(key)
+            if value is not None and key not in MEANT_NOTHING:
+                raise TypeError(f"{name}: {key} isn't here; leave it out{at_user()}")
+        given = {taken[k]: v for k, v in values.items()}
+        first = [given.pop(p) for p in list(given) if p in positional_only]
+        with recording_at_user():
+            result = as_torch(f(*first, **given))
+        if inplace:
+            target = args[0] if args else keywords["input"]
+            target._assign(result.node, name + "(inplace=True)")
+            return target
+        return result
+
+    called.__name__ = called.__qualname__ = name
+    return called
+
+
+for _name in core_functional.__all__:
+    if _name not in WITHOUT:
+        globals()[_name] = FUNCTIONS[f"nn.functional.{_name}"] = adapted(_name, getattr(core_functional, _name))
+        __all__.append(_name)
+
+
+def _public(f: Any) -> Any:
+    name = f.__name__
+    globals()[name] = FUNCTIONS[f"nn.functional.{name}"] = f
+    if name not in __all__:
+        __all__.append(name)
+    return f
+
+
+def _implicit(name: str) -> None:
+    explicit = globals()[name]
+
+    def called(input: Any, dim: Any = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+        if dim is None:
+            warnings.warn(f"{name}: say which dim is meant", UserWarning, stacklevel=2)
+            dim = 0 if input.ndim in (0, 1, 3) else 1
+        if not input.ndim:
+            return FUNCTIONS["reshape"](called(FUNCTIONS["reshape"](input, 1), dim, dtype=dtype), ())
+        return explicit(input, dim, dtype=dtype)
+
+    called.__name__ = name
+    called.__doc__ = explicit.__doc__
+    _public(called)
+
+
+for _name in ("softmax", "log_softmax", "softmin"):
+    _implicit(_name)
+
+
+def _limited(name: str, low: Any, high: Any) -> None:
+    """An activation that is a clip, of integers too."""
+    real = globals()[name]
+
+    def called(input: Any, *args: Any, inplace: bool = False, **keywords: Any) -> Any:
+        if input.dtype.inexact:
+            return real(input, *args, inplace=inplace, **keywords)
+        a, b = (*args, keywords.get("min_val", low), keywords.get("max_val", high))[:2] if args else (
+            keywords.get("min_val", low), keywords.get("max_val", high))  # fmt: skip
+        out = FUNCTIONS["clamp"](input, int(a), int(b))
+        if inplace:
+            input._assign(out.node, name)
+        return input if inplace else out
+
+    called.__name__ = name
+    called.__doc__ = real.__doc__
+    _public(called)
+
+
+_limited("hardtanh", -1.0, 1.0)
+_limited("relu6", 0.0, 6.0)
+
+
+def _in_place(name: str) -> None:
+    f = globals()[name]
+
+    def called(input: Any, *args: Any, **keywords: Any) -> Any:
+        return f(input, *args, **keywords, inplace=True)
+
+    called.__name__ = name + "_"
+    called.__doc__ = f"`{name}`, in place."
+    _public(called)
+
+
+for _name in "relu leaky_relu elu selu celu hardtanh threshold rrelu".split():
+    _in_place(_name)
+
+
+@_public
+def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """Elements set to 0 with probability p, the others scaled by 1/(1 - p), while training."""
+    if not 0 <= p <= 1:
+        raise ValueError(f"dropout: p is a probability, got {p}{at_user()}")
+    if not training or p == 0:
+        return input
+    with recording_at_user():
+        out = as_torch(core_functional.dropout(input, p, True))
+    if inplace:
+        input._assign(out.node, "dropout(inplace=True)")
+        return input
+    return out
+
+
+def _of_channels(name: str, rank: int) -> None:
+    whole = globals()[name]
+
+    def called(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+        if input.ndim in (rank + 1, rank + 2):
+            return whole(input, p, training, inplace=inplace)
+        warnings.warn(
+            f"{name}: a tensor with {input.ndim} axes; its second axis is taken as channels", UserWarning, stacklevel=2
+        )
+        if input.ndim < 2:
+            raise RuntimeError(f"{name}: expected at least two axes, got shape {tuple(input.shape)}{at_user()}")
+        mask = dropout(FUNCTIONS["ones"](*input.shape[:2], *(1,) * (input.ndim - 2), dtype=input.dtype), p, training)
+        return input * mask if not inplace else input.mul_(mask)
+
+    called.__name__ = name
+    called.__doc__ = whole.__doc__
+    _public(called)
+
+
+for _rank in (1, 2, 3):
+    _of_channels(f"dropout{_rank}d", _rank)
+
+
+@_public
+def upsample(
+    input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: Any = None
+) -> Any:
+    """The old name of `interpolate`."""
+    return globals()["interpolate"](input, size, scale_factor, mode, align_corners)
+
+
+@_public
+def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+    """`interpolate` by the nearest element."""
+    return globals()["interpolate"](input, size, scale_factor, "nearest")
+
+
+@_public
+def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+    """`interpolate` linearly, with corners aligned."""
+    return globals()["interpolate"](input, size, scale_factor, "bilinear", True)
+
+
+for _name in (
+    "adaptive_max_pool1d",
+    "adaptive_max_pool2d",
+    "adaptive_max_pool3d",
+    "max_pool1d",
+    "max_pool2d",
+    "max_pool3d",
+):
+
+    def _with_indices(*args: Any, _name: str = _name, **keywords: Any) -> Any:
+        keywords["return_indices"] = True
+        return globals()[_name](*args, **keywords)
+
+    _with_indices.__name__ = f"{_name}_with_indices"
+    _with_indices.__doc__ = f"`{_name}`, and where the maxima were."
+    _public(_with_indices)
+
+# in torch itself too
+ALSO = """adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout avg_pool1d batch_norm bilinear celu channel_shuffle conv1d conv2d conv3d
+conv_transpose1d conv_transpose2d conv_transpose3d cosine_embedding_loss cosine_similarity ctc_loss dropout embedding
+embedding_bag feature_alpha_dropout group_norm hinge_embedding_loss instance_norm layer_norm margin_ranking_loss max_pool1d
+max_pool2d max_pool3d pairwise_distance pdist pixel_shuffle pixel_unshuffle poisson_nll_loss prelu rms_norm rrelu selu
+triplet_margin_loss hardshrink kl_div binary_cross_entropy_with_logits threshold relu_ selu_ celu_ threshold_ rrelu_""".split()  # noqa: E501
+
+__getattr__ = getter("torch.nn.functional", globals())

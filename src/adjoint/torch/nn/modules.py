@@ -1,0 +1,410 @@
+"""torch.nn's modules: the core's layers as PyTorch's, whose parameters are tensors of PyTorch's kind."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from typing import Any, Self
+
+from adjoint import nn as core_nn
+from adjoint.nn.module import BUFFER, CHILD, PARAMETER, UNSAVED, KeyMismatch
+from adjoint.nn.module import Module as CoreModule
+from adjoint.tensors.located import at_user
+
+from .._creation import NarrowDType, given_dtype
+from .._creation import device as Device
+from .._missing import missing
+from .._tensor import Core, Parameter, Tensor, as_torch
+from . import functional
+
+__all__ = ["LAYERS", "Module", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
+
+
+class Module(CoreModule):
+    """Base of all networks: assign parameters and modules to attributes, and define `forward`.
+
+    >>> import adjoint.torch as torch
+    >>> class Line(torch.nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.slope = torch.nn.Parameter(torch.tensor(2.0))
+    ...
+    ...     def forward(self, x):
+    ...         return self.slope * x
+    >>> Line()(torch.tensor(3.0)).item()
+    6.0
+    """
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """`forward` of these arguments, with hooks."""
+        out = as_torch(CoreModule.__call__(self, *args, **kwargs))
+        if (
+            args
+            and self.__dict__.get("inplace") is True
+            and type(self).__module__ == __name__
+            and isinstance(out, Core)
+        ):
+            if isinstance(args[0], Core) and out is not args[0]:
+                args[0]._assign(out.node, f"{type(self).__name__}(inplace=True)")
+            return args[0]
+        return out
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if type(value) is Core:  # of a layer of the core's
+            value.__class__ = Parameter if value.requires_grad and value.is_leaf else Tensor
+        elif isinstance(value, CoreModule) and not isinstance(value, Module):
+            _adopt(value)
+        CoreModule.__setattr__(self, name, value)
+
+    def _kind_of(self, name: str, value: Any) -> str | None:
+        kind = self._kinds.get(name)
+        if isinstance(value, CoreModule):
+            return CHILD
+        if isinstance(value, Parameter):
+            return PARAMETER
+        if kind == PARAMETER and value is not None:
+            raise TypeError(
+                f"cannot assign a {type(value).__name__} as parameter {name!r} (torch.nn.Parameter or None expected){at_user()}"
+            )
+        if isinstance(value, Core) or value is None:
+            return kind if kind in (BUFFER, UNSAVED, PARAMETER) else None
+        return None
+
+    def _check_plain(self, name: str, value: Any) -> None:
+        """Lists of modules are allowed, and no part of the module, as in PyTorch."""
+
+    def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
+        """Make a tensor the attribute `name`: state that is saved but not trained."""
+        if tensor is not None and not isinstance(tensor, Core):
+            raise TypeError(
+                f"register_buffer: {name!r} must be a tensor or None, not a {type(tensor).__name__}{at_user()}"
+            )
+        CoreModule.register_buffer(self, name, as_torch(tensor), persistent)
+
+    def register_parameter(self, name: str, param: Any) -> None:
+        """Make a Parameter, or None, the attribute `name`."""
+        if param is None:
+            self.__dict__[name] = None
+            self._kinds[name] = PARAMETER
+            return
+        if not isinstance(param, Parameter):
+            raise TypeError(f"register_parameter: {name!r} must be a Parameter or None{at_user()}")
+        setattr(self, name, param)
+
+    def add_module(self, name: str, module: Any) -> None:
+        """Make a module, or None, the child called `name`."""
+        if module is None:
+            self.__dict__[name] = None
+            self._kinds[name] = CHILD
+            return
+        CoreModule.add_module(self, name, module)
+
+    # PyTorch's dictionaries of what a module holds, as copies
+
+    @property
+    def _parameters(self) -> dict[str, Any]:
+        return self._held(PARAMETER)
+
+    @property
+    def _buffers(self) -> dict[str, Any]:
+        return self._held(BUFFER, UNSAVED)
+
+    @property
+    def _modules(self) -> dict[str, Any]:
+        return self._held(CHILD)
+
+    def _held(self, *kinds: str) -> dict[str, Any]:
+        return OrderedDict((name, getattr(self, name)) for name, kind in self._kinds.items() if kind in kinds)
+
+    def _get_name(self) -> str:
+        return type(self).__name__
+
+    def state_dict(self, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
+        """All parameters and saved buffers by dotted name. They share memory with the module, as in PyTorch."""
+        found = OrderedDict() if destination is None else destination
+        for name, tensor in self._saved(prefix.removesuffix(".")):
+            found[name] = tensor if keep_vars else as_torch(tensor).data
+        return found
+
+    def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
+        """Give parameters and buffers the values of `state_dict`. Raises RuntimeError where it doesn't fit."""
+        try:
+            found = CoreModule.load_state_dict(self, state_dict, strict)
+        except ValueError as error:
+            raise RuntimeError(str(error)) from None
+        return KeyMismatch(*found)
+
+    def to(self, *args: Any, **keywords: Any) -> Self:
+        """Cast all floating parameters and buffers. The one device is the CPU."""
+        dtype, device = keywords.get("dtype"), keywords.get("device")
+        for value in args:
+            if isinstance(value, Core):
+                dtype = value.dtype
+            elif isinstance(value, (str, Device)) or (isinstance(value, int) and not isinstance(value, bool)):
+                device = value
+            elif not isinstance(value, bool):
+                dtype = value
+        if device is not None:
+            Device(device)
+        return self if dtype is None else self._cast(given_dtype(dtype))
+
+    def type(self, dst_type: Any) -> Self:
+        """Cast all floating parameters and buffers."""
+        return self._cast(given_dtype(dst_type))
+
+    def cuda(self, device: Any = None) -> Self:
+        """Raises: adjoint computes on the CPU."""
+        Device("cuda")
+        return self
+
+    def half(self) -> Self:
+        """Raises: float32 is the smallest floating type here."""
+        return self.to(NarrowDType("float16"))
+
+    def bfloat16(self) -> Self:
+        """Raises: float32 is the smallest floating type here."""
+        return self.to(NarrowDType("bfloat16"))
+
+    def share_memory(self) -> Self:
+        """The module itself."""
+        return self
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        """The buffers, each once."""
+        return CoreModule.buffers(self, recurse)  # type: ignore[return-value]
+
+    def register_full_backward_hook(self, hook: Any, prepend: bool = False) -> Any:
+        """Raises: give the module's function a derivative of its own by torch.autograd.Function instead."""
+        raise RuntimeError(
+            f"register_full_backward_hook isn't here; use torch.autograd.Function, or register_forward_hook{at_user()}"
+        )
+
+    register_backward_hook = register_full_backward_hook
+
+    def compile(self, *args: Any, **keywords: Any) -> None:
+        """The module runs as it is; `torch.compile(module)` gives a compiled one."""
+
+
+def _adopt(module: Any) -> None:
+    """Let a layer that a layer of the core's has made be one of PyTorch's, with all below it."""
+    kind = LAYERS.get(type(module).__name__) or globals().get(type(module).__name__)
+    if kind is None:
+        raise TypeError(f"a {type(module).__name__} of adjoint's can't be part of a module of adjoint.torch{at_user()}")
+    object.__setattr__(module, "__class__", kind)
+    for name, value in list(vars(module).items()):
+        if isinstance(value, CoreModule) or type(value) is Core:
+            del module.__dict__[name]
+            found = module._kinds.get(name, None)
+            setattr(module, name, value)
+            if found is not None:
+                module._kinds[name] = found
+
+
+LOSSES = {
+    "BCELoss": "weight", "BCEWithLogitsLoss": "weight", "CosineEmbeddingLoss": "margin", "CrossEntropyLoss": "weight",
+    "HingeEmbeddingLoss": "margin", "KLDivLoss": "", "L1Loss": "", "MSELoss": "", "MarginRankingLoss": "margin",
+    "MultiLabelMarginLoss": "", "MultiLabelSoftMarginLoss": "weight", "MultiMarginLoss": "p margin weight", "NLLLoss": "weight",
+    "PoissonNLLLoss": "log_input full", "SmoothL1Loss": "", "SoftMarginLoss": "", "TripletMarginLoss": "margin p eps swap",
+}  # fmt: skip
+AFTER = {  # what comes after size_average, where PyTorch has more than reduce and reduction there
+    "CrossEntropyLoss": "size_average ignore_index reduce reduction", "NLLLoss": "size_average ignore_index reduce reduction",
+    "PoissonNLLLoss": "size_average eps reduce reduction",
+}  # fmt: skip
+OWN = {"Module", "Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict", "Parameter", "KeyMismatch",
+       "functional", "init", "utils", "summary", "Summary", "functional_call", "stack_module_state", "KeyValueCache"}  # fmt: skip
+
+
+def _options(name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, ...]:
+    """Constructor arguments as the core's layer takes them."""
+    if "device" in keywords:
+        device = keywords.pop("device")
+        if device is not None:
+            Device(device)
+    if "dtype" in keywords:
+        dtype = given_dtype(keywords.pop("dtype"))
+        if dtype is not None:
+            keywords["dtype"] = dtype
+    if name in LOSSES:
+        order = [*LOSSES[name].split(), *AFTER.get(name, "size_average reduce reduction").split()]
+        for key, value in zip(order, args, strict=False):
+            if key in keywords:
+                raise TypeError(f"{name}: {key!r} is given twice{at_user()}")
+            keywords[key] = value
+        args = args[len(order) :]
+        old = keywords.pop("size_average", None), keywords.pop("reduce", None)
+        if old != (None, None):
+            keywords["reduction"] = functional.legacy_reduction(*old)
+    return args
+
+
+def _layer(name: str, core: type) -> type:
+    """The core's layer as PyTorch's."""
+
+    def __init__(self: Any, *args: Any, **keywords: Any) -> None:
+        args = _options(name, args, keywords)
+        core.__init__(self, *args, **keywords)  # type: ignore[misc]
+
+    made = type(name, (Module, core), {"__init__": __init__, "__doc__": core.__doc__, "__module__": __name__})
+    if "from_pretrained" in vars(core):
+        made.from_pretrained = classmethod(lambda cls, *a, **k: _as_layer(core.from_pretrained(*a, **k), cls))  # type: ignore[attr-defined]
+    return made
+
+
+def _as_layer(layer: Any, kind: type) -> Any:
+    made = kind.__new__(kind)  # type: ignore[call-overload]
+    for name, value in vars(layer).items():
+        if name not in ("_kinds",):
+            setattr(made, name, value)
+    return made
+
+
+LAYERS: dict[str, type] = {}
+for _name in core_nn.__all__:
+    if _name not in OWN:
+        LAYERS[_name] = globals()[_name] = _layer(_name, getattr(core_nn, _name))
+        __all__.append(_name)
+
+# A layer that makes others makes PyTorch's: the core's classes inside are replaced where they are assigned.
+
+
+class Sequential(Module, core_nn.Sequential):
+    """Modules applied one after the other."""
+
+    def insert(self, index: int, module: Any) -> Self:
+        """Put a module before another one."""
+        return _inserted(self, index, module)
+
+    def extend(self, modules: Any) -> Self:
+        """Add modules at the end."""
+        for module in modules:
+            self.append(module)
+        return self
+
+    def __delitem__(self, index: Any) -> None:
+        _deleted(self, index)
+
+    def pop(self, index: int) -> Any:
+        """Take a module out, and give it."""
+        found = self[index]
+        del self[index]
+        return found
+
+
+class ModuleList(Module, core_nn.ModuleList):
+    """A list whose modules are found by the module that holds it."""
+
+    def __init__(self, modules: Any = None) -> None:
+        core_nn.ModuleList.__init__(self, modules or ())
+
+    def insert(self, index: int, module: Any) -> None:
+        """Put a module before another one."""
+        _inserted(self, index, module)
+
+    def __iadd__(self, modules: Any) -> Self:
+        return self.extend(modules)
+
+    def __add__(self, modules: Any) -> ModuleList:
+        return ModuleList([*self, *modules])
+
+    def __delitem__(self, index: Any) -> None:
+        _deleted(self, index)
+
+    def pop(self, index: int) -> Any:
+        """Take a module out, and give it."""
+        found = self[index]
+        del self[index]
+        return found
+
+
+def _replaced(container: Any, modules: list[Any]) -> Any:
+    for name in [n for n, kind in container._kinds.items() if kind == CHILD]:
+        delattr(container, name)
+    for i, module in enumerate(modules):
+        container.add_module(str(i), module)
+    return container
+
+
+def _inserted(container: Any, index: int, module: Any) -> Any:
+    modules = list(container)
+    modules.insert(index, module)
+    return _replaced(container, modules)
+
+
+def _deleted(container: Any, index: Any) -> None:
+    modules = list(container)
+    del modules[index]
+    _replaced(container, modules)
+
+
+class ModuleDict(Module, core_nn.ModuleDict):
+    """A dictionary whose modules are found by the module that holds it."""
+
+    def __init__(self, modules: Any = None) -> None:
+        core_nn.ModuleDict.__init__(self, modules or {})
+
+
+class ParameterList(Module, core_nn.ParameterList):
+    """A list whose parameters are found by the module that holds it."""
+
+    def __init__(self, values: Any = None) -> None:
+        core_nn.ParameterList.__init__(self, values or ())
+
+    def append(self, value: Any) -> Self:
+        """Add a parameter at the end."""
+        setattr(self, str(len(self)), value if isinstance(value, Parameter) else Parameter(value))
+        return self
+
+
+class ParameterDict(Module, core_nn.ParameterDict):
+    """A dictionary whose parameters are found by the module that holds it."""
+
+    def __init__(self, parameters: Any = None) -> None:
+        core_nn.ParameterDict.__init__(self, parameters or {})
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        core_nn.ParameterDict.__setitem__(self, name, value if isinstance(value, Parameter) else Parameter(value))
+
+
+class Dropout(LAYERS["Dropout"]):  # type: ignore[misc,valid-type]
+    """Elements set to 0 with probability p, while training."""
+
+    def forward(self, input: Any) -> Any:
+        """The input, thinned out."""
+        return functional.dropout(input, self.p, self.training, False)
+
+
+LAYERS["Dropout"] = Dropout
+
+
+def _channels(rank: int) -> type:
+    def forward(self: Any, input: Any) -> Any:
+        return getattr(functional, f"dropout{rank}d")(input, self.p, self.training, False)
+
+    body = {
+        "forward": forward,
+        "__doc__": "Channels set to 0 with probability p, while training.",
+        "__module__": __name__,
+    }
+    return type(f"Dropout{rank}d", (LAYERS[f"Dropout{rank}d"],), body)
+
+
+for _rank in (1, 2, 3):
+    LAYERS[f"Dropout{_rank}d"] = globals()[f"Dropout{_rank}d"] = _channels(_rank)
+LAYERS["NonDynamicallyQuantizableLinear"] = globals()["NonDynamicallyQuantizableLinear"] = LAYERS["Linear"]
+
+
+class _Part:
+    """A file of torch.nn.modules: every layer is found in each."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        if name in LAYERS or name in __all__:
+            return globals()[name]
+        raise missing(f"torch.nn.modules.{self._name}", name, __all__)
+
+
+for _name in ("activation batchnorm channelshuffle container conv distance dropout flatten fold instancenorm linear loss module "
+              "normalization padding pixelshuffle pooling rnn sparse transformer upsampling").split():  # fmt: skip
+    globals()[_name] = _Part(_name)

@@ -1,0 +1,5 @@
+"""torch.nn.parameter."""
+
+from .._tensor import Parameter as Parameter
+
+__all__ = ["Parameter"]

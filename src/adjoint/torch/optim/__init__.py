@@ -1,0 +1,109 @@
+"""torch.optim: the core's optimizers under PyTorch's arguments."""
+
+from __future__ import annotations
+
+from abc import ABCMeta
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+from adjoint import optim as core_optim
+from adjoint.tensors.located import at_user
+
+from .._missing import missing
+from .._tensor import Core, as_torch
+from . import lr_scheduler, swa_utils
+
+NAMES = "Adadelta Adafactor Adagrad Adam AdamW Adamax LBFGS Muon NAdam RAdam RMSprop SGD SparseAdam".split()
+# arguments that say how PyTorch computes, not what
+HOW = {"foreach", "fused", "capturable", "differentiable"}
+
+__all__ = [*NAMES, "Optimizer", "lr_scheduler", "swa_utils"]
+
+
+class Optimizer(metaclass=ABCMeta):  # noqa: B024 - others are registered with it
+    """Base of optimizers of one's own, as PyTorch's: `param_groups` and `state` are plain dictionaries.
+
+    A subclass calls `super().__init__(params, defaults)` and defines `step`.
+    """
+
+    def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
+        self.defaults = defaults
+        self.state: Any = defaultdict(dict)
+        self.param_groups: list[dict[str, Any]] = []
+        given = [params] if isinstance(params, Core) else list(params)
+        if not given:
+            raise ValueError("an optimizer got no parameters")
+        for group in given if isinstance(given[0], dict) else [{"params": given}]:
+            self.add_param_group(group)  # type: ignore[arg-type]
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Train more parameters."""
+        held = param_group["params"]
+        self.param_groups.append(
+            {**self.defaults, **param_group, "params": [held] if isinstance(held, Core) else list(held)}
+        )
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients."""
+        for group in self.param_groups:
+            for p in group["params"]:
+                p.grad = None
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Each subclass's own."""
+        raise NotImplementedError(f"{type(self).__name__} defines no step")
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state by number of the parameter, and the groups."""
+        numbers = {id(p): i for i, p in enumerate(p for g in self.param_groups for p in g["params"])}
+        groups = [{**g, "params": [numbers[id(p)] for p in g["params"]]} for g in self.param_groups]
+        return {"state": {numbers[id(p)]: s for p, s in self.state.items()}, "param_groups": groups}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on from `state_dict()`."""
+        parameters = [p for g in self.param_groups for p in g["params"]]
+        for number, entries in state_dict["state"].items():
+            self.state[parameters[int(number)]] = dict(entries)
+        for group, saved in zip(self.param_groups, state_dict["param_groups"], strict=True):
+            group.update({k: v for k, v in saved.items() if k != "params"})
+
+
+def _made(name: str) -> type:
+    core = getattr(core_optim, name)
+
+    def __init__(self: Any, params: Any, *args: Any, **keywords: Any) -> None:
+        for key in HOW & set(keywords):
+            keywords.pop(key)
+        if keywords.pop("maximize", False):
+            raise RuntimeError(f"{name}: maximize isn't here; minimize the negative{at_user()}")
+        if isinstance(keywords.get("lr", args[0] if args else None), Core):
+            raise RuntimeError(f"{name}: the rate is a Python number here, not a tensor{at_user()}")
+        core.__init__(self, params, *args, **keywords)
+
+    def zero_grad(self: Any, set_to_none: bool = True) -> None:
+        core.zero_grad(self)
+
+    def step(self: Any, closure: Any = None) -> Any:
+        return as_torch(core.step(self, closure))
+
+    def state_dict(self: Any) -> Any:
+        found = core.state_dict(self)
+        found["state"] = {k: {n: as_torch(v) for n, v in s.items()} for k, s in found["state"].items()}
+        return found
+
+    body = {"__init__": __init__, "zero_grad": zero_grad, "step": step, "state_dict": state_dict, "__doc__": core.__doc__,
+            "__module__": __name__}  # fmt: skip
+    made = type(name, (core,), body)
+    Optimizer.register(made)
+    return made
+
+
+for _name in NAMES:
+    globals()[_name] = _made(_name)
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    raise missing("torch.optim", name, __all__)

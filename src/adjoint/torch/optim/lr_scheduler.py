@@ -1,0 +1,60 @@
+"""torch.optim.lr_scheduler: the core's schedules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adjoint import optim as core_optim
+from adjoint.tensors.located import at_user
+
+from .._missing import getter
+
+NAMES = """ConstantLR CosineAnnealingLR CosineAnnealingWarmRestarts ExponentialLR LambdaLR LinearLR MultiStepLR OneCycleLR
+PolynomialLR ReduceLROnPlateau SequentialLR StepLR""".split()
+
+__all__ = [*NAMES, "LRScheduler"]
+
+
+class LRScheduler(core_optim.LRScheduler):
+    """Base of schedules of one's own: a subclass defines `get_lr`, the rates of all groups at `self.last_epoch`."""
+
+    def __init__(self, optimizer: Any, last_epoch: int = -1) -> None:
+        _from_start(type(self).__name__, last_epoch)
+        super().__init__(optimizer)
+
+    def get_lr(self) -> list[float]:
+        """The learning rate of every group."""
+        raise NotImplementedError(f"{type(self).__name__} defines no get_lr")
+
+    def rates(self, step: int) -> list[float]:
+        """What `get_lr` says."""
+        return list(self.get_lr())
+
+    def get_last_lr(self) -> list[float]:
+        """The learning rate of every group, as the last step left it."""
+        return [group["lr"] for group in self.optimizer.param_groups]
+
+
+_LRScheduler = LRScheduler
+
+
+def _from_start(name: str, last_epoch: int) -> None:
+    if last_epoch != -1:
+        raise RuntimeError(f"{name}: to go on from an epoch, load_state_dict() of the schedule saved there{at_user()}")
+
+
+def _made(name: str) -> type:
+    core = getattr(core_optim, name)
+
+    def __init__(self: Any, optimizer: Any, *args: Any, **keywords: Any) -> None:
+        keywords.pop("verbose", None)
+        _from_start(name, keywords.pop("last_epoch", -1))
+        core.__init__(self, optimizer, *args, **keywords)
+
+    return type(name, (core,), {"__init__": __init__, "__doc__": core.__doc__, "__module__": __name__})
+
+
+for _name in NAMES:
+    globals()[_name] = _made(_name)
+
+__getattr__ = getter("torch.optim.lr_scheduler", globals())

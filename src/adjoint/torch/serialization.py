@@ -1,0 +1,198 @@
+"""torch.save and torch.load: tensors as safetensors, all else as JSON beside them. No pickle is ever executed."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import os
+import sys
+import tempfile
+from collections import OrderedDict
+from types import BuiltinFunctionType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from adjoint.dtypes import DTYPES, DType
+from adjoint.interop import load_with_metadata
+from adjoint.interop import save as save_tensors
+from adjoint.tensors.located import at_user
+
+from ._creation import device
+from ._tensor import Core, Parameter, Size, as_torch
+from .nn.modules import Module
+
+__all__ = ["add_safe_globals", "load", "safe_globals", "save"]
+
+KEY = "adjoint.torch"  # the entry of the file's metadata that has the structure
+
+
+def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: Any = None, **options: Any) -> None:
+    """Write tensors, and containers of them with numbers, texts and arrays, to a file (a path, or something to write to).
+
+    A module is written as the name of its class, and its attributes; `load` finds the class by that name. What can't be written so
+    is a TypeError.
+    """  # noqa: E501
+    tensors: dict[str, Any] = {}
+    shared: dict[int, str] = {}
+    structure = json.dumps(_written(obj, tensors, shared))
+    if not tensors:
+        tensors["nothing"] = np.zeros(0, np.float32)
+    if isinstance(f, (str, os.PathLike)):
+        save_tensors(_path(f), tensors, metadata={KEY: structure})
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "a.safetensors")
+        save_tensors(path, tensors, metadata={KEY: structure})
+        with open(path, "rb") as file:
+            f.write(file.read())
+
+
+class safe_globals:
+    """What PyTorch may load besides weights. Here the names of a file's classes are looked up among loaded modules anyway."""
+
+    def __init__(self, safe_globals: Any) -> None:
+        pass
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+
+def add_safe_globals(safe_globals: Any) -> None:
+    """Nothing to do: see `safe_globals`."""
+
+
+def _path(f: Any) -> Any:
+    return os.fspath(f)
+
+
+def _written(x: Any, tensors: dict[str, Any], shared: dict[int, str]) -> Any:
+    """A value as JSON, its tensors and arrays put aside."""
+    if isinstance(x, (Core, np.ndarray)):
+        if id(x) not in shared:
+            name = shared[id(x)] = f"t{len(tensors)}"
+            tensors[name] = np.array(x.detach().numpy() if isinstance(x, Core) else x)
+        kind = "array" if isinstance(x, np.ndarray) else "parameter" if isinstance(x, Parameter) else "tensor"
+        return {kind: shared[id(x)], "grad": isinstance(x, Core) and x.requires_grad and x.is_leaf}
+    if x is None or isinstance(x, (bool, str)):
+        return x
+    if isinstance(x, int):
+        return {"int": str(int(x))}
+    if isinstance(x, (float, np.floating)):
+        return {"float": float(x).hex()}
+    if isinstance(x, np.integer):
+        return {"int": str(int(x))}
+    if isinstance(x, complex):
+        return {"complex": [x.real, x.imag]}
+    if isinstance(x, bytes):
+        return {"bytes": base64.b64encode(x).decode()}
+    if isinstance(x, DType):
+        return {"dtype": x.name}
+    if isinstance(x, device):
+        return {"device": "cpu"}
+    if isinstance(x, dict):
+        kind = "ordered" if isinstance(x, OrderedDict) else "dict"
+        return {kind: [[_written(k, tensors, shared), _written(v, tensors, shared)] for k, v in x.items()]}
+    for container, name in ((Size, "size"), (tuple, "tuple"), (list, "list"), (set, "set")):
+        if isinstance(x, container):
+            return {name: [_written(v, tensors, shared) for v in x]}
+    if isinstance(x, Module):
+        return {"module": _name(x), "state": _written(dict(vars(x)), tensors, shared)}
+    if isinstance(x, (FunctionType, BuiltinFunctionType, type)) and "<" not in x.__qualname__:
+        return {"name": f"{x.__module__}:{x.__qualname__}"}
+    hint = (
+        "save its state_dict()" if hasattr(x, "state_dict") else "save numbers, texts, tensors and containers of them"
+    )
+    raise TypeError(
+        f"save: a {type(x).__module__}.{type(x).__name__} would need a pickle, which runs code when it is read; {hint}{at_user()}"
+    )
+
+
+def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights_only: Any = None, mmap: Any = None,
+         **options: Any) -> Any:  # fmt: skip
+    """What `save` has written, safetensors files of others, and `.pt` files of PyTorch that hold plain tensors."""
+    if map_location is not None and not callable(map_location) and not isinstance(map_location, dict):
+        device(map_location)
+    if not isinstance(f, (str, os.PathLike)):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.safetensors")
+            with open(path, "wb") as file:
+                file.write(f.read() if not isinstance(f, io.BytesIO) else f.getvalue())
+            return load(path, weights_only=weights_only)
+    path = _path(f)
+    tensors, metadata = load_with_metadata(path)
+    if KEY not in metadata:
+        return {name: as_torch(t) for name, t in tensors.items()}
+    structure = json.loads(metadata[KEY])
+    if weights_only and any(f'"{kind}"' in metadata[KEY] for kind in ("module", "name")):
+        _refuse_objects(structure, path)
+    made: dict[str, Any] = {}
+    return _read(structure, tensors, made)
+
+
+def _name(module: Any) -> str:
+    return f"{type(module).__module__}:{type(module).__qualname__}"
+
+
+def _refuse_objects(x: Any, path: Any) -> None:
+    """Raise where a structure names classes or functions."""
+    if isinstance(x, dict) and ("module" in x or "name" in x):
+        what = x.get("module", x.get("name"))
+        raise RuntimeError(f"load: {path} holds a {what}, no weights; weights_only=False reads it{at_user()}")
+    for value in x.values() if isinstance(x, dict) else x if isinstance(x, list) else ():
+        _refuse_objects(value, path)
+
+
+def _object(name: str) -> Any:
+    """A class or function of a module that is loaded already; none is imported for a file's sake."""
+    place, _, path = name.partition(":")
+    found: Any = sys.modules.get(place)
+    if found is None:
+        raise RuntimeError(f"load: the file needs {name}, whose module isn't loaded; import {place} first{at_user()}")
+    for part in path.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def _module(x: Any, tensors: Any, made: dict[str, Any]) -> Any:
+    """A module of its class, with the attributes that it had. No constructor is called."""
+    kind = _object(x["module"])
+    if not (isinstance(kind, type) and issubclass(kind, Module)):
+        raise RuntimeError(f"load: {x['module']} is no module{at_user()}")
+    found = kind.__new__(kind)
+    found.__dict__.update(_read(x["state"], tensors, made))
+    return found
+
+
+def _read(x: Any, tensors: Any, made: dict[str, Any]) -> Any:
+    if not isinstance(x, dict):
+        return x
+    kind, value = next(iter(x.items()))
+    if kind == "array":
+        return np.array(tensors[value].numpy())
+    if kind in ("tensor", "parameter"):
+        if value not in made:
+            found = as_torch(tensors[value])
+            made[value] = Parameter(found, x["grad"]) if kind == "parameter" else found.requires_grad_(x["grad"])
+        return made[value]
+    if kind == "module":
+        return _module(x, tensors, made)
+    if kind == "name":
+        return _object(value)
+    if kind == "dtype":
+        return DTYPES[value]
+    if kind in ("dict", "ordered"):
+        pairs = [(_read(k, tensors, made), _read(v, tensors, made)) for k, v in value]
+        return dict(pairs) if kind == "dict" else OrderedDict(pairs)
+    simple: dict[str, Any] = {
+        "int": int, "float": float.fromhex, "complex": lambda v: complex(*v), "bytes": base64.b64decode,
+        "device": device,
+    }  # fmt: skip
+    if kind in simple:
+        return simple[kind](value)
+    container = {"size": Size, "tuple": tuple, "list": list, "set": set}[kind]
+    return container(_read(v, tensors, made) for v in value)

@@ -1,0 +1,16 @@
+"""torch.utils: data, and checkpoints of computations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._missing import missing
+from . import checkpoint, data
+
+__all__ = ["checkpoint", "data"]
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    raise missing("torch.utils", name, __all__)

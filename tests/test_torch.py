@@ -1,0 +1,499 @@
+"""PyTorch's interface: small programs in its style, and what it promises of views, in-place methods, dtypes and errors."""
+
+from __future__ import annotations
+
+import copy
+import io
+import math
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+import adjoint.torch as torch
+import adjoint.torch.nn as nn
+import adjoint.torch.nn.functional as F
+import adjoint.torch.optim as optim
+from adjoint.torch.autograd import Function
+from adjoint.torch.optim.lr_scheduler import LRScheduler, StepLR
+from adjoint.torch.utils.data import (
+    BatchSampler,
+    DataLoader,
+    Dataset,
+    RandomSampler,
+    Sampler,
+    TensorDataset,
+    WeightedRandomSampler,
+    random_split,
+)  # fmt: skip
+
+
+def numbers(x):
+    return x.detach().tolist()
+
+
+# Tensors ------------------------------------------------------------------------------------------------------------------
+
+
+def test_everything_made_is_a_tensor_of_this_kind():
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    made = [
+        x + 1, 2 - x, x @ x, x[0], x[:, None], x.t(), x.view(-1), x.sum(), torch.exp(x), x.max(1)[0], F.relu(x), -x, x == x,
+        torch.cat([x, x]), torch.linalg.det(x), torch.fft.fft(x), x.detach(), x.clone(), x.double(), copy.deepcopy(x.detach()),
+    ]  # fmt: skip
+    assert all(isinstance(t, torch.Tensor) for t in made)
+    x.sum().backward()
+    assert isinstance(x.grad, torch.Tensor)
+    x.grad.zero_()
+    assert numbers(x.grad) == [[0, 0], [0, 0]]
+
+
+def test_sizes_and_text():
+    x = torch.zeros(2, 3)
+    assert x.size() == torch.Size([2, 3]) == (2, 3) and x.size(1) == x.size(dim=-1) == 3
+    assert x.shape.numel() == x.numel() == 6 and x.dim() == 2 and x.nelement() == 6
+    assert repr(x.shape) == "torch.Size([2, 3])" and repr(torch.arange(3)) == "tensor([0, 1, 2])"
+    assert repr(nn.Parameter(torch.ones(1))) == "Parameter containing:\ntensor([1.], requires_grad=True)"
+    assert x.type() == "torch.FloatTensor" and x.device == torch.device("cpu") and str(x.device) == "cpu"
+
+
+@pytest.mark.parametrize(
+    ("view", "write"),
+    [
+        (lambda x: x[0], [0, 1, 2]),
+        (lambda x: x[:, 1], [1, 4]),
+        (lambda x: x[..., -1], [2, 5]),
+        (lambda x: x[1, 2], [5]),
+        (lambda x: x[None, 0], [0, 1, 2]),
+        (lambda x: x.view(6)[2:4], [2, 3]),
+        (lambda x: x.view(3, 2)[1], [2, 3]),
+        (lambda x: x.t()[0], [0, 3]),
+        (lambda x: x.T[2], [2, 5]),
+        (lambda x: x.permute(1, 0)[1], [1, 4]),
+        (lambda x: x.transpose(0, 1)[1, 1], [4]),
+        (lambda x: x.unsqueeze(0)[0, 0], [0, 1, 2]),
+        (lambda x: x.view(1, 2, 3).squeeze(0)[1], [3, 4, 5]),
+        (lambda x: x.reshape(-1)[:2], [0, 1]),
+        (lambda x: x.flatten()[5], [5]),
+        (lambda x: x.narrow(1, 1, 2)[0], [1, 2]),
+        (lambda x: x.select(0, 1), [3, 4, 5]),
+        (lambda x: x.chunk(3, dim=1)[2], [2, 5]),
+        (lambda x: x.split([1, 2], dim=1)[1][0], [1, 2]),
+        (lambda x: x.unbind(1)[0], [0, 3]),
+        (lambda x: x.diagonal(), [0, 4]),
+        (lambda x: x.as_strided((2,), (2,), 1), [1, 3]),
+        (lambda x: x.unfold(1, 1, 2)[1, :, 0], [3, 5]),
+        (lambda x: next(iter(x)), [0, 1, 2]),
+        (lambda x: x.detach()[1], [3, 4, 5]),
+        (lambda x: x.data[1], [3, 4, 5]),
+        (lambda x: x.movedim(0, 1)[0], [0, 3]),
+    ],
+)
+def test_what_is_written_to_a_view_reaches_the_tensor_and_the_other_way_round(view, write):
+    x = torch.arange(6.0).view(2, 3).clone()
+    part, other = view(x), x.view(-1)
+    part.fill_(-1)
+    expected = [-1.0 if i in write else float(i) for i in range(6)]
+    assert numbers(other) == expected and numbers(x.view(6)) == expected
+    x.mul_(2)
+    assert set(np.ravel(numbers(part)).tolist()) == {-2.0}
+    assert numbers(view(x)) == numbers(part)
+
+
+def test_copies_are_no_views():
+    x = torch.arange(6.0).view(2, 3).clone()
+    copies = [
+        x[[0]],
+        x[torch.tensor([0])],
+        x[x > -1],
+        x.clone(),
+        x.t().reshape(-1),
+        x + 0,
+        x.t().contiguous(),
+        x.repeat(1, 1),
+    ]
+    for made in copies:
+        made.fill_(-1)
+    assert numbers(x.view(6)) == [0, 1, 2, 3, 4, 5]
+    assert x.contiguous() is x and not x.t().is_contiguous() and x.t().stride() == (1, 3)
+
+
+def test_derivatives_go_through_views_that_are_written_to():
+    w = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    x = w * 2
+    x[0] = 5 * w[2]
+    x.view(-1)[1:2].mul_(w[1:2])
+    x.sum().backward()
+    assert numbers(w.grad) == [0.0, 8.0, 7.0]  # 5c + 2b² + 2c
+
+
+def test_writing_where_several_elements_are_one_is_an_error():
+    x = torch.zeros(1, 3).expand(2, 3)
+    with pytest.raises(RuntimeError, match="clone"):
+        x[0, 0] = 1
+    w = torch.zeros(3, requires_grad=True)
+    with pytest.raises(RuntimeError, match="history"):
+        w[0] = 1
+    with pytest.raises(RuntimeError, match="derivative"):
+        (w * 2).data.fill_(0)
+    with torch.no_grad():
+        w[0] = 4.0
+        w[1:].copy_(torch.tensor([5, 6]))
+    assert numbers(w) == [4, 5, 6] and w.requires_grad and w.is_leaf
+
+
+def test_in_place_methods_keep_dtype_and_shape():
+    x = torch.tensor([1, 2, 3])
+    with pytest.raises(TypeError, match="does not fit"):
+        x.add_(0.5)
+    with pytest.raises(ValueError, match="shape"):
+        torch.ones(1).add_(torch.ones(3))
+    y = torch.tensor([-1.0, 4.0])
+    assert y.clamp_(min=0).sqrt_().add_(1) is y and numbers(y) == [1, 3]
+    y += torch.tensor(1, dtype=torch.float64)
+    assert y.dtype is torch.float32
+
+
+def test_dtypes_follow_pytorch():
+    f32, f64, i64 = torch.ones(2), torch.ones((), dtype=torch.float64), torch.tensor([1, 2])
+    assert (f32 + f64).dtype is torch.float32 and (f32 + f64.view(1)).dtype is torch.float64
+    assert (i64 / 2).dtype is torch.float32 and (i64 + 1.5).dtype is torch.float32 and (i64 // 2).dtype is torch.int64
+    assert (i64 + f64).dtype is torch.float64 and (torch.tensor([True]) + True).dtype is torch.bool
+    assert torch.tensor([True, True]).sum().dtype is torch.int64 and torch.tensor(1.5).dtype is torch.float32
+    assert torch.tensor([1, 2.5]).dtype is torch.float32 and torch.from_numpy(np.ones(2)).dtype is torch.float64
+    assert torch.arange(3).dtype is torch.int64 and torch.arange(3.0).dtype is torch.float32
+    assert torch.result_type(i64, 1.0) is torch.float32 and (f32 > 0).dtype is torch.bool
+    with pytest.raises(RuntimeError, match="floating"):
+        i64.mean()
+    with pytest.raises(TypeError, match="float32 is the smallest"):
+        torch.zeros(2, dtype=torch.bfloat16)
+
+
+def test_defaults_that_differ_from_numpy():
+    v = torch.tensor([3.0, 1.0, 2.0, 4.0])
+    values, at = v.sort()
+    assert numbers(values) == [1, 2, 3, 4] and numbers(at) == [1, 2, 0, 3]
+    assert v.view(2, 2).max(1).indices.tolist() == [0, 1] and v.view(2, 2).max(dim=0).values.tolist() == [3, 4]
+    assert v.var().item() == pytest.approx(5 / 3) and v.std(unbiased=False).item() == pytest.approx(math.sqrt(1.25))
+    assert [p.tolist() for p in v.split(3)] == [[3, 1, 2], [4]] and [p.tolist() for p in v.chunk(3)] == [[3, 1], [2, 4]]
+    assert v.repeat(2).tolist() == [3, 1, 2, 4] * 2 and v.repeat_interleave(2).tolist() == [3, 3, 1, 1, 2, 2, 4, 4]
+    assert torch.meshgrid(v, v[:3], indexing="ij")[0].shape == (4, 3) and v.topk(2)[1].tolist() == [3, 0]
+    assert v.median().item() == 2 and torch.nonzero(v > 2).tolist() == [[0], [3]] and torch.equal(v, v.clone())
+    assert v.sum(dim=0, keepdim=True).shape == (1,) and v.sum(axis=0, keepdims=True).shape == (1,)
+    assert v.argmax().item() == 3 and torch.max(v, torch.zeros(4)).tolist() == v.tolist()
+
+
+def test_a_maximum_along_an_axis_gives_its_gradient_to_one_element():
+    x = torch.tensor([[2.0, 2.0]], requires_grad=True)
+    x.max(1)[0].sum().backward()
+    assert sorted(numbers(x.grad)[0]) == [0, 1]
+    y = torch.tensor([2.0, 2.0], requires_grad=True)
+    y.max().backward()
+    assert numbers(y.grad) == [0.5, 0.5]
+
+
+def test_unknown_names_and_devices_are_errors_that_name_a_way_out():
+    with pytest.raises(AttributeError, match=r"nearest name is torch\.zeros"):
+        torch.zeross
+    with pytest.raises(AttributeError, match=r"torch\.nn\.Linear"):
+        nn.Linaer
+    for ask in (lambda: torch.zeros(1, device="cuda"), lambda: torch.zeros(1).cuda(), lambda: nn.Linear(1, 1).to("cuda"),
+                lambda: torch.device("mps"), lambda: torch.zeros(1).to("cuda:0")):  # fmt: skip
+        with pytest.raises(RuntimeError, match="adjoint computes on the CPU"):
+            ask()
+    assert not torch.cuda.is_available() and not torch.backends.mps.is_available()
+    with pytest.raises(TypeError, match="unknown argument"):
+        F.relu(torch.zeros(1), wrong=1)
+
+
+def test_out_and_random_numbers():
+    out = torch.empty(3)
+    assert torch.add(torch.ones(3), 1, out=out) is out and numbers(out) == [2, 2, 2]
+    torch.manual_seed(3)
+    a = torch.randn(4), torch.rand(2, 2), torch.randint(0, 9, (3,)), torch.randperm(5)
+    torch.manual_seed(3)
+    b = torch.randn(4), torch.rand(2, 2), torch.randint(0, 9, (3,)), torch.randperm(5)
+    assert all(torch.equal(x, y) for x, y in zip(a, b, strict=True))
+    g = torch.Generator().manual_seed(7)
+    first = torch.multinomial(torch.tensor([0.0, 1.0, 3.0]), 200, replacement=True, generator=g)
+    assert set(first.tolist()) == {1, 2} and 100 < int((first == 2).sum()) < 190
+    assert sorted(torch.multinomial(torch.ones(4), 4).tolist()) == [0, 1, 2, 3]
+    assert torch.empty(1000).normal_(2.0, 0.1).mean().item() == pytest.approx(2, abs=0.05)
+
+
+# Derivatives ----------------------------------------------------------------------------------------------------------------
+
+
+def test_gradients_of_computed_tensors():
+    x = torch.tensor(2.0, requires_grad=True)
+    y = x**3
+    (first,) = torch.autograd.grad(y, x, create_graph=True)
+    (second,) = torch.autograd.grad(first, x)
+    assert first.item() == 12 and second.item() == 12 and not second.requires_grad
+    z = torch.tensor(1.0, requires_grad=True)
+    with pytest.raises(RuntimeError, match="allow_unused"):
+        torch.autograd.grad(y, z)
+    assert torch.autograd.grad(y, z, allow_unused=True) == (None,)
+    with pytest.raises(RuntimeError, match="grad_outputs"):
+        torch.autograd.grad(torch.ones(2, requires_grad=True) * 2, x)
+    assert y.grad_fn.name() and y.grad_fn.next_functions and x.grad_fn is None
+    assert torch.autograd.gradcheck(torch.sin, (torch.tensor([0.3], dtype=torch.float64, requires_grad=True),))
+
+
+def test_a_function_with_a_derivative_of_its_own():
+    class Cube(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x.pow(3)
+
+        @staticmethod
+        def backward(ctx, gradient):
+            (x,) = ctx.saved_tensors
+            assert type(x) is torch.Tensor
+            return gradient * 3 * x.pow(2)
+
+    x = torch.tensor([2.0], requires_grad=True)
+    Cube.apply(x).backward()
+    assert numbers(x.grad) == [12]
+
+
+def test_transformations_of_functions():
+    def f(x):
+        return x.pow(2).sum(dim=-1)
+
+    x = torch.tensor([1.0, 2.0])
+    assert numbers(torch.func.grad(f)(x)) == [2, 4]
+    assert numbers(torch.func.vmap(torch.func.grad(f))(x.view(2, 1))) == [[2], [4]]
+    assert numbers(torch.func.hessian(f)(x)) == [[2, 0], [0, 2]]
+    gradient, value = torch.func.grad_and_value(f)(x)
+    assert value.item() == 5 and type(gradient) is torch.Tensor
+    out, pull = torch.func.vjp(f, x)
+    assert numbers(pull(torch.ones_like(out))[0]) == [2, 4]
+    model = nn.Linear(2, 1)
+    state = {k: torch.ones_like(v) for k, v in model.named_parameters()}
+    assert torch.func.functional_call(model, state, (x,)).item() == 4
+
+
+def test_modes():
+    x = torch.ones(1, requires_grad=True)
+    with torch.no_grad():
+        assert not (x * 2).requires_grad
+        with torch.enable_grad():
+            assert (x * 2).requires_grad
+    with torch.set_grad_enabled(False):
+        assert not (x * 2).requires_grad
+    assert (x * 2).requires_grad and torch.is_grad_enabled()
+
+    @torch.no_grad()
+    def f():
+        return x * 2
+
+    @torch.inference_mode()
+    def g():
+        return x * 2
+
+    assert not f().requires_grad and not g().requires_grad
+
+
+# Networks -------------------------------------------------------------------------------------------------------------------
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(1, 4, 3)
+        self.norm = nn.BatchNorm2d(4)
+        self.act = nn.ReLU(inplace=True)
+        self.fc = nn.Linear(4 * 3 * 3, 3)
+        self.scale = nn.Parameter(torch.ones(1))
+        self.register_buffer("offset", torch.zeros(1))
+        self.extra = [torch.ones(1), nn.Linear(1, 1)]  # no part of the module, as in PyTorch
+
+    def forward(self, x):
+        x = F.max_pool2d(self.act(self.norm(self.conv(x))), 2)
+        x = x.view(x.size(0), -1)
+        return F.log_softmax(self.fc(x) * self.scale + self.offset, dim=1)
+
+
+def test_a_network_is_trained():
+    torch.manual_seed(0)
+    model = Net()
+    assert [n for n, _ in model.named_parameters()] == [
+        "scale", "conv.weight", "conv.bias", "norm.weight", "norm.bias", "fc.weight", "fc.bias",
+    ]  # fmt: skip
+    assert all(isinstance(p, nn.Parameter) for p in model.parameters())
+    optimizer = optim.SGD(model.parameters(), lr=0.1, momentum=0.9, foreach=False)
+    scheduler = StepLR(optimizer, step_size=10, gamma=0.5)
+    labels = torch.arange(30) % 3
+    images = torch.randn(30, 1, 8, 8) * 0.1
+    for i, label in enumerate(labels):
+        images[i, 0, int(label) * 2] += 1
+    loader = DataLoader(TensorDataset(images, labels), batch_size=10, shuffle=True)
+    for _ in range(15):
+        for x, y in loader:
+            optimizer.zero_grad(set_to_none=True)
+            loss = F.nll_loss(model(x), y)
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+        scheduler.step()
+    model.eval()
+    with torch.no_grad():
+        right = model(images).argmax(dim=1, keepdim=True).eq(labels.view(-1, 1)).sum().item()
+    assert right == 30 and optimizer.param_groups[0]["lr"] == 0.05
+
+
+def test_state_is_saved_and_given_back(tmp_path):
+    torch.manual_seed(0)
+    model = Net()
+    checkpoint = {
+        "model": model.state_dict(),
+        "epoch": 3,
+        "best": math.inf,
+        "shape": (1, [2, torch.Size([3])]),
+        "name": "a",
+    }
+    for place in (tmp_path / "a.pt", io.BytesIO()):
+        torch.save(checkpoint, place)
+        if isinstance(place, io.BytesIO):
+            place.seek(0)
+        found = torch.load(place, map_location="cpu", weights_only=True)
+        assert (
+            found["epoch"] == 3
+            and found["best"] == math.inf
+            and found["shape"] == (1, [2, (3,)])
+            and found["name"] == "a"
+        )
+        other = Net()
+        other.load_state_dict(found["model"])
+        assert all(torch.equal(a, b) for a, b in zip(model.parameters(), other.parameters(), strict=True))
+    with pytest.raises(RuntimeError, match="unexpected"):
+        nn.Linear(1, 1).load_state_dict(found["model"])
+    torch.save(nn.Sequential(nn.Linear(2, 1)), tmp_path / "whole.pt")
+    whole = torch.load(tmp_path / "whole.pt", weights_only=False)
+    assert isinstance(whole[0], nn.Linear) and isinstance(whole[0].weight, nn.Parameter)
+    with pytest.raises(RuntimeError, match="weights_only"):
+        torch.load(tmp_path / "whole.pt", weights_only=True)
+    with pytest.raises(TypeError, match="pickle"):
+        torch.save({"f": lambda x: x}, tmp_path / "b.pt")
+
+
+def test_a_state_shares_memory_with_its_module():
+    model = nn.Linear(2, 1)
+    state = model.state_dict()
+    with torch.no_grad():
+        model.weight.fill_(3.0)
+        state["bias"].copy_(torch.tensor([7.0]))
+    assert numbers(state["weight"]) == [[3, 3]] and numbers(model.bias) == [7]
+
+
+def test_modules_hold_what_pytorchs_hold():
+    class Odd(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.plain = torch.ones(1, requires_grad=True)
+            self.frozen = nn.Parameter(torch.ones(1), requires_grad=False)
+            self.none = None
+            self.layers = nn.ModuleList([nn.Linear(1, 1) for _ in range(2)])
+
+    odd = Odd()
+    assert [n for n, _ in odd.named_parameters()][:1] == ["frozen"] and "plain" not in odd.state_dict()
+    with pytest.raises(TypeError, match="cannot assign"):
+        odd.frozen = torch.ones(1)
+    odd.layers.insert(0, nn.ReLU())
+    assert [type(m).__name__ for m in odd.layers] == ["ReLU", "Linear", "Linear"]
+    layer = nn.TransformerEncoderLayer(8, 2, 16)
+    assert isinstance(layer.self_attn.out_proj, nn.Linear) and all(
+        isinstance(p, nn.Parameter) for p in layer.parameters()
+    )
+    count = []
+    layer.apply(lambda m: count.append(isinstance(m, nn.Linear)))
+    assert sum(count) == 3
+    nn.init.xavier_uniform_(layer.linear1.weight[:4])
+    x = torch.tensor([-1.0, 1.0])
+    assert nn.ReLU(inplace=True)(x) is x and numbers(x) == [0, 1]
+
+
+def test_a_compiled_function_gives_what_it_gives():
+    model = nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 1))
+    fast = torch.compile(model)
+    x = torch.randn(5, 3)
+    assert torch.allclose(fast(x), model(x)) and len(list(fast.parameters())) == 4
+    fast(x).sum().backward()
+    assert model[0].weight.grad is not None
+
+    @torch.compile
+    def f(x):
+        return x.sin() + 1 if x.sum() > 0 else x
+
+    with pytest.warns(UserWarning, match="uncompiled"):
+        assert torch.equal(f(-torch.ones(2)), -torch.ones(2))
+
+
+def test_an_optimizer_and_a_schedule_of_ones_own():
+    class Plain(optim.Optimizer):
+        def __init__(self, params, lr):
+            super().__init__(params, {"lr": lr})
+
+        @torch.no_grad()
+        def step(self, closure=None):
+            for group in self.param_groups:
+                for p in group["params"]:
+                    self.state[p]["steps"] = self.state[p].get("steps", 0) + 1
+                    p.add_(p.grad, alpha=-group["lr"])
+
+    w = nn.Parameter(torch.tensor([1.0]))
+    mine = Plain([w], 0.5)
+    (w * w).sum().backward()
+    mine.step()
+    assert numbers(w) == [0] and isinstance(optim.Adam([w]), optim.Optimizer)
+
+    class Halving(LRScheduler):
+        def get_lr(self):
+            return [base / 2**self.last_epoch for base in self.base_lrs]
+
+    sgd = optim.SGD([w], lr=1.0)
+    halving = Halving(sgd)
+    halving.step()
+    assert halving.get_last_lr() == [0.5] and sgd.param_groups[0]["lr"] == 0.5
+
+
+def test_loaders():
+    class Squares(Dataset):
+        def __len__(self):
+            return 7
+
+        def __getitem__(self, i):
+            return torch.tensor([float(i)]), i * i, {"half": i / 2}
+
+    x, y, named = next(iter(DataLoader(Squares(), batch_size=3)))
+    assert x.shape == (3, 1) and numbers(y) == [0, 1, 4] and named["half"].dtype is torch.float64
+    endless = RandomSampler(Squares(), replacement=True, num_samples=10**10)
+    assert next(iter(DataLoader(Squares(), sampler=endless, batch_size=4)))[1].shape == (4,)
+
+    class Backwards(Sampler):
+        def __iter__(self):
+            return iter([3, 2, 1])
+
+        def __len__(self):
+            return 3
+
+    assert [b[1].tolist() for b in DataLoader(Squares(), sampler=Backwards(), batch_size=2)] == [[9, 4], [1]]
+    batches = BatchSampler(Backwards(), 2, drop_last=True)
+    assert [b[1].tolist() for b in DataLoader(Squares(), batch_sampler=batches)] == [[9, 4]]
+    assert set(WeightedRandomSampler([0.0, 1.0], 5)) == {1}
+    parts = random_split(Squares(), [0.5, 0.5], generator=torch.Generator().manual_seed(1))
+    assert sorted(len(p) for p in parts) == [3, 4] and isinstance(parts[0][0][0], torch.Tensor)
+    torch.manual_seed(0)
+    first = [b[0].tolist() for b in DataLoader(TensorDataset(torch.arange(9)), batch_size=9, shuffle=True)]
+    second = [b[0].tolist() for b in DataLoader(TensorDataset(torch.arange(9)), batch_size=9, shuffle=True)]
+    torch.manual_seed(0)
+    again = [b[0].tolist() for b in DataLoader(TensorDataset(torch.arange(9)), batch_size=9, shuffle=True)]
+    assert first == again != second and sorted(first[0]) == list(range(9))
+
+
+def test_the_core_knows_nothing_of_it():
+    x = torch.ones(2)
+    assert isinstance(x, ad.Tensor) and isinstance(ad.exp(x), ad.Tensor) and type(ad.exp(x)) is ad.Tensor
+    assert type(ad.tensor([1.0])) is ad.Tensor and not hasattr(ad.Tensor, "view")
