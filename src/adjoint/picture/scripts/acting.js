@@ -20,7 +20,7 @@ const header = element("header", {}, heading, search, found,
   button("fit", "fit", "show the whole graph (0)", () => fit()),
   button("theme", "◐", "dark or light", darkOrLight));
 const area = element("main", { id: "graph-area" }, canvas, note);
-const player = element("div", { id: "player", role: "toolbar", "aria-label": "player" },
+const player = element("div", { id: "player", role: "region", "aria-label": "player" },
   button("first", "|◀", "to the beginning (Home)", () => go(0)), button("back", "◀", "one step back (←)", () => go(step - 1)),
   playButton, button("forward", "▶", "one step on (→)", () => go(step + 1)),
   button("last", "▶|", "to the end (End)", () => go(view.steps.length - 1)), slider, count);

@@ -208,6 +208,8 @@ const api = {
     const { key } = [...view.boxes.values()].find((box) => box.name === name), [x, y] = view.at.get(key), bounds = canvas.getBoundingClientRect();
     return [key, bounds.left + panX + scale * x, bounds.top + panY + scale * y];
   },
+  select: (key) => { select(key); },
+  arrows: (key) => view.uses.get(key).filter((edge) => edge.carried.length).map(amountOf),
   work: () => ({ ...work_ }),
   look: (factor) => { scale = factor; bringIntoView(view.root); },
 };
