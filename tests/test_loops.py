@@ -583,3 +583,30 @@ def test_a_loop_in_a_loop_that_comes_back_differentiates_again():
         assert value == pytest.approx(again.item(), rel=1e-14)
         for mine, theirs in zip((w_bar, xs_bar), ad.gradients(again, [w, xs]), strict=True):
             np.testing.assert_allclose(mine.numpy(), theirs.numpy(), rtol=1e-12)
+
+
+def test_a_second_derivative_of_a_loop_inside_a_scan():
+    """The reverse pass of the outer loop reads one of several results of the inner one."""
+
+    def nested(k):
+        def outer(y, _):
+            y = ad.fori_loop(0, 3, lambda i, v: v - 0.1 * k * v * v, y)
+            return y, y
+
+        return ad.scan(outer, 1.0, length=2)[0]
+
+    def written_out(k):
+        y = ad.tensor(1.0, dtype="float64")
+        for _ in range(6):
+            y = y - 0.1 * k * y * y
+        return y
+
+    point = ad.tensor(1.0, dtype="float64")
+    for order in range(1, 4):
+        nested, written_out = ad.grad(nested), ad.grad(written_out)
+        np.testing.assert_allclose(nested(point).numpy(), written_out(point).numpy(), 1e-6, err_msg=str(order))
+
+
+def test_a_loop_that_starts_from_numbers_is_compiled():
+    halved = ad.jit(lambda x: x + ad.while_loop(lambda v: v * v > 2, lambda v: v / 2, 3.0))
+    assert halved(1.0).item() == 1.75

@@ -44,6 +44,11 @@ if TYPE_CHECKING:
     from adjoint.api.jit import jit
     from adjoint.api.loops import associative_scan, cond, fori_loop, map, scan, switch, while_loop
     from adjoint.api.pictures import Drawing, Exploration, draw, explore, playground, show_pictures
+    from adjoint.api.ravel import ravel_tree
+    from adjoint.solvers.implicit import implicit
+    from adjoint.solvers.minima import minimize
+    from adjoint.solvers.ode import odeint
+    from adjoint.solvers.roots import fixed_point, root
     from adjoint import cli, data, debug, fft, interop, linalg, nn, optim, plot, special, train
     from adjoint.debug import explain, explain_nan, gradient_flow
     from adjoint.interop import load, save
@@ -63,7 +68,9 @@ _LAZY_MODULES = frozenset(
 )
 _LAZY_NAMES = {
     **dict.fromkeys(("associative_scan", "cond", "fori_loop", "map", "scan", "switch", "while_loop"), "adjoint.api.loops"),
-    "jit": "adjoint.api.jit", "check_grads": "adjoint.api.checks",
+    "implicit": "adjoint.solvers.implicit", "minimize": "adjoint.solvers.minima",
+    **dict.fromkeys(("fixed_point", "root"), "adjoint.solvers.roots"), "odeint": "adjoint.solvers.ode",
+    "ravel_tree": "adjoint.api.ravel", "jit": "adjoint.api.jit", "check_grads": "adjoint.api.checks",
     **dict.fromkeys(("hessian", "hvp", "jacfwd", "jacobian", "jacrev", "linearize"), "adjoint.api.jacobians"),
     "save": "adjoint.interop", "load": "adjoint.interop",
     "explain": "adjoint.debug", "explain_nan": "adjoint.debug", "gradient_flow": "adjoint.debug",
@@ -99,20 +106,21 @@ __all__ = [
     "checkpoint", "cli", "clip", "complex128", "complex64", "concat", "cond", "conj", "copysign", "cos", "cosh",
     "count_nonzero", "cumulative_prod", "cumulative_sum", "custom_jvp", "custom_vjp", "data", "debug", "diff", "divide",
     "dot", "draw", "e", "einsum", "empty", "enable_grad", "equal", "erf", "erfc", "evaluate", "exp", "expand_dims",
-    "explain", "explain_nan", "explore", "expm1", "eye", "fft", "flatten", "flip", "float32", "float64", "floor",
-    "floor_divide", "fold", "fori_loop", "full", "full_like", "function", "gelu", "get_default_dtype",
+    "explain", "explain_nan", "explore", "expm1", "eye", "fft", "fixed_point", "flatten", "flip", "float32", "float64",
+    "floor", "floor_divide", "fold", "fori_loop", "full", "full_like", "function", "gelu", "get_default_dtype",
     "get_num_threads", "grad", "gradient_flow", "gradients", "greater", "greater_equal", "hessian", "host_call", "hvp",
-    "hypot", "imag", "inf", "int16", "int32", "int64", "int8", "interop", "is_deterministic", "is_grad_enabled",
-    "isfinite", "isinf", "isnan", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "less", "less_equal", "linalg",
-    "linearize", "linspace", "load", "log", "log10", "log1p", "log2", "log_softmax", "logaddexp", "logical_and",
-    "logical_not", "logical_or", "logical_xor", "logsumexp", "map", "matmul", "matrix_transpose", "max", "maximum",
-    "mean", "meshgrid", "min", "minimum", "moveaxis", "multiply", "nan", "negative", "newaxis", "nn", "no_grad",
-    "nonzero", "norm", "not_equal", "one_hot", "ones", "ones_like", "optim", "outer", "pad", "permute_dims", "pi",
-    "playground", "plot", "positive", "power", "prod", "random", "real", "reciprocal", "relu", "remainder", "repeat",
-    "reshape", "result_type", "roll", "round", "save", "scan", "scatter_add", "set_default_dtype", "set_deterministic",
-    "set_num_threads", "show_pictures", "sigmoid", "sign", "signbit", "silu", "sin", "sinh", "softmax", "softplus",
-    "sort", "special", "split", "sqrt", "square", "squeeze", "stack", "std", "stop_gradient", "subtract", "sum",
-    "swapaxes", "switch", "take", "take_along_axis", "tan", "tanh", "tensor", "tensordot", "tile", "train", "tree",
-    "tril", "triu", "trunc", "uint16", "uint32", "uint64", "uint8", "unfold", "unstack", "value_and_grad", "var",
-    "variable", "vecdot", "vjp", "vmap", "where", "while_loop", "zeros", "zeros_like",
+    "hypot", "imag", "implicit", "inf", "int16", "int32", "int64", "int8", "interop", "is_deterministic",
+    "is_grad_enabled", "isfinite", "isinf", "isnan", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "less", "less_equal",
+    "linalg", "linearize", "linspace", "load", "log", "log10", "log1p", "log2", "log_softmax", "logaddexp",
+    "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "map", "matmul", "matrix_transpose", "max",
+    "maximum", "mean", "meshgrid", "min", "minimize", "minimum", "moveaxis", "multiply", "nan", "negative", "newaxis",
+    "nn", "no_grad", "nonzero", "norm", "not_equal", "odeint", "one_hot", "ones", "ones_like", "optim", "outer", "pad",
+    "permute_dims", "pi", "playground", "plot", "positive", "power", "prod", "random", "ravel_tree", "real",
+    "reciprocal", "relu", "remainder", "repeat", "reshape", "result_type", "roll", "root", "round", "save", "scan",
+    "scatter_add", "set_default_dtype", "set_deterministic", "set_num_threads", "show_pictures", "sigmoid", "sign",
+    "signbit", "silu", "sin", "sinh", "softmax", "softplus", "sort", "special", "split", "sqrt", "square", "squeeze",
+    "stack", "std", "stop_gradient", "subtract", "sum", "swapaxes", "switch", "take", "take_along_axis", "tan", "tanh",
+    "tensor", "tensordot", "tile", "train", "tree", "tril", "triu", "trunc", "uint16", "uint32", "uint64", "uint8",
+    "unfold", "unstack", "value_and_grad", "var", "variable", "vecdot", "vjp", "vmap", "where", "while_loop", "zeros",
+    "zeros_like",
 ]  # fmt: skip

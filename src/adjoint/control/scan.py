@@ -329,12 +329,14 @@ def _reads(body: Body, found: Nodes, constants: set[Node]) -> list[Node]:
     for node in topological(body.outputs, lambda x: x not in inputs and x.value is None):
         if any([x in varying for x in node.inputs]):
             varying.add(node)
+
+    def part(x: Node) -> bool:
+        """One of several results of a node of the body: these are read, for what has several results can't be stacked."""
+        return x.op is SELECT and x.inputs[0] in own
+
     read: dict[Node, None] = {}
-    below = topological(found, lambda x: x not in own)
-    # An output of a loop inside that only the reverse pass reads is read by itself, not its loop with all outputs.
-    parts = [x for x in below if x not in own and x.op is SELECT and x.inputs[0] in varying]
-    read.update(dict.fromkeys(parts))
-    stack = [x for x in topological(found, lambda x: x not in own and x not in read) if x in own]
+    stack = [x for x in topological(found, lambda x: x not in own and not part(x)) if x in own or part(x)]
+    varying.update([x for x in stack if part(x) and x.inputs[0] in varying])
     seen: set[Node] = set()
     while stack:
         node = stack.pop()
@@ -342,7 +344,7 @@ def _reads(body: Body, found: Nodes, constants: set[Node]) -> list[Node]:
             continue
         seen.add(node)
         light = node.op.name in LIGHT and type(node.type) is not tuple and node.type.size <= SMALL
-        if (node.op.cheap or light) and node not in inputs:
+        if (node.op.cheap or light) and node not in inputs and node.op is not SELECT:
             stack += node.inputs
         else:
             read[node] = None

@@ -74,7 +74,8 @@ class Simplifier:
             if inputs != step.inputs:
                 step = step._replace(inputs=inputs)
         found: int | Step | None = None
-        if step.op.name in NAMES or (step.inputs and all(i in self.numbers for i in step.inputs)):
+        on_numbers = step.inputs and type(step.type) is not tuple and all(i in self.numbers for i in step.inputs)
+        if on_numbers or step.op.name in NAMES:
             for rule in RULES:
                 found = rule(self, step)
                 if isinstance(found, Step):

@@ -1,0 +1,1 @@
+"""Solvers whose results differentiate: roots, fixed points, minima, differential equations."""
