@@ -58,6 +58,10 @@ class Program:
     still: Mapping[int, str | None]
     reason: str = ""
 
+    def moved(self) -> set[Node]:
+        """The leaves that the page moves."""
+        return {node for node, slot in self.slots.items() if self.still.get(slot, "") is None}
+
     def with_decisions(self, decisions: Iterable[tuple[Node, bool, str]]) -> Program:
         """The same with conditions that the page watches: their nodes, how they decided, and what that was."""
         if self.data is None:

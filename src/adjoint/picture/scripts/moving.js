@@ -17,8 +17,24 @@ function load(data) { // show another graph
   wide = null;
   origin = new Map();
   view = null;
+  callNameless();
   if (running) connect();
   prepareDirections();
+}
+
+function callNameless() { // leaves without a name are called by the line that uses them first, and counted there
+  const lines = new Map();
+  for (const box of graph.boxes) {
+    if (box.kind !== "variable" || box.name || !box.place) continue;
+    if (!lines.has(box.place)) lines.set(box.place, []);
+    lines.get(box.place).push(box);
+  }
+  for (const [place_, boxes] of lines) {
+    boxes.forEach((box, i) => {
+      box.called = boxes.length > 1 ? `${place_} (${i + 1})` : place_;
+      box.derivative = `gradient at ${box.called}`;
+    });
+  }
 }
 
 function connect() { // let the picture read its numbers from the program
