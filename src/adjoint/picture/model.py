@@ -23,7 +23,7 @@ __all__ = [
     "Box", "Comparison", "Decision", "Edge", "Group", "Picture", "Quantity", "Turn", "build", "number_text",
 ]  # fmt: skip
 
-MAX_WITH_TEXTS = 300  # operations of a graph whose way to machine code is told
+MAX_WITH_TEXTS = 60  # operations of a graph whose way to machine code is told
 MAX_ELEMENTS = 64  # of a value that is kept with the picture
 
 

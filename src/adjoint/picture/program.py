@@ -40,7 +40,9 @@ OPERATIONS = ELEMENTARY | frozenset(
     "trigonometric_transform gammaln gamma digamma polygamma erfcx ndtr cbrt exp2 sinc entr i0 i1 i0e i1e xlogy xlog1py "
     "rel_entr betaln beta".split()
 )
-CUBIC = frozenset("matmul cholesky solve_triangular solve solve_factored inv".split())  # work for each number of the result
+CUBIC = frozenset(
+    "matmul cholesky solve_triangular solve solve_factored inv".split()
+)  # work for each number of the result
 MAX_SLOTS, MAX_ELEMENTS, MAX_WORK = 30_000, 400_000, 8_000_000
 LISTED = 12  # elements up to which an array is written as numbers rather than as bytes
 
