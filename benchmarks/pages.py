@@ -50,7 +50,7 @@ def chain(operations: int) -> ad.Exploration:
     s = x = ad.variable(1.0, name="x")
     for _ in range(operations // 3):
         s = ad.sin(s) * x + s
-    return ad.explore(s, compare=False, fold=False)
+    return ad.explore(s, compare=False, fold=False, code=False)
 
 
 def measured(driver: Any, operations: int) -> dict[str, tuple[float, float, float]]:

@@ -522,3 +522,24 @@ def test_training_plays_and_pauses(opened):
     assert int(step.removeprefix("step ")) >= 4 and page.text("#learn") == "▶ play"
     page.one("#train").click()
     assert page.all(".box") and not page.one("#training").is_displayed()
+
+
+# What is much ---------------------------------------------------------------------------------------------------------
+
+
+def test_four_hundred_leaves_without_names_are_told_apart_largest_first(opened):
+    ad.set_default_dtype("float64")
+    total = 0.0
+    for i in range(400):
+        total = total + ad.variable(0.001 * i) * float((i * 37) % 400)
+    page = opened(ad.explore(total, names={}))
+    page.press("\ue010")
+    lines = page.text("#now").splitlines()
+    expected = [
+        f"gradient at test_live_browser.py:{lines[2].split(':')[1].split(' ')[0]} ({i + 1})" for i in range(400)
+    ]
+    order = sorted(range(400), key=lambda i: -((i * 37) % 400))
+    assert [line.split(" = ")[0] for line in lines[2:14]] == [expected[i] for i in order[:12]]
+    assert lines[14] == "388 more, none larger; 1 of them zero"
+    names = [label.get_attribute("title") for label in page.all("#leaves .leaf label")]
+    assert names == [f"{expected[i].removeprefix('gradient at ')}" for i in order[:8]]

@@ -1,5 +1,6 @@
 """What notebooks show: pages, explanations, histories; and the widget whose leaves go both ways."""
 
+import importlib.util
 import json
 import sys
 from importlib import resources
@@ -78,6 +79,35 @@ def test_a_notebook_runs_and_shows_them(tmp_path):
     assert all("text/html" in shown[i] for i in (2, 3, 4))
     assert "application/vnd.jupyter.widget-view+json" in shown[5]
     assert notebook.cells[6].outputs[0]["text"] == "5.0\n"
+
+
+SHOWN = {
+    "y": ("Tensor", "text/plain"),
+    "ad.draw(y)": ("Drawing", "image/svg+xml"),
+    "ad.explore(y)": ("Exploration", "text/html"),
+    "ad.explain(y, x)": ("Explanation", "text/html"),
+    "ad.playground()": ("Exploration", "text/html"),
+    "ad.explore(y).widget()": ("ExplorerWidget", "text/html"),
+}
+
+
+def test_marimo_runs_and_shows_them(tmp_path):
+    pytest.importorskip("anywidget"), pytest.importorskip("marimo"), pytest.importorskip("pygraphviz")
+    formatting = pytest.importorskip("marimo._output.formatting")
+    lines = ["import marimo", "app = marimo.App()"]
+    first = "import adjoint as ad\n    x = ad.variable(2.0, name='x')\n    y = x * x + ad.sin(x)"
+    for given, body, result in [("", first, "ad, x, y"), *[("ad, x, y", shown, "") for shown in SHOWN]]:
+        lines += ["@app.cell", f"def _({given}):", f"    {body}", f"    return {result}"]
+    path = tmp_path / "app.py"
+    path.write_text("\n".join(lines) + "\n")
+    spec = importlib.util.spec_from_file_location("app", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    outputs, _ = module.app.run()
+    for output, (kind, mime) in zip(outputs[1:], SHOWN.values(), strict=True):
+        assert type(output).__name__ == kind
+        found, data = formatting.get_formatter(output)(output)
+        assert mime in data if "mimebundle" in found else found == mime
 
 
 HOST = """<!doctype html><meta charset="utf-8"><div id="here"></div><script type="module">

@@ -404,7 +404,7 @@ def test_hostile_names_are_text():
 @needs_graphviz
 def test_notebooks_show_pictures_on_request():
     y = cube()
-    assert y._repr_mimebundle_() is None
+    assert y._repr_mimebundle_() == {"text/plain": repr(y)}
     assert "image/svg+xml" in y.draw()._repr_mimebundle_()
     ad.show_pictures()
     try:
@@ -412,7 +412,7 @@ def test_notebooks_show_pictures_on_request():
         assert bundle["text/plain"] == repr(y) and "+12" in bundle["image/svg+xml"]
     finally:
         ad.show_pictures(False)
-    assert y._repr_mimebundle_() is None
+    assert y._repr_mimebundle_() == {"text/plain": repr(y)}
 
 
 # The example's pictures -----------------------------------------------------------------------------------------------

@@ -138,6 +138,7 @@ class Formula:
         self.subject = Subject(plan, [value_array(x) for x in c.leaves], [v for v, _ in c.numbers], True)
         self.steps = {step.output: step for step in plan.steps}
         self.labels = Labels(plan)
+        self.units: dict[int, tuple[str, ...]] = {}
 
     def of(self, node: Node) -> Texts | None:
         """What becomes of a node; None for one that isn't part of the formula or not computed in it."""
@@ -150,7 +151,11 @@ class Formula:
         index = None if report is None else report.unit_of(slot)
         if index is None:
             return Texts(text, "", "", "", "", None)
-        unit, loops, llvm, assembly = [report.unit_text(index, name) for name in ("units", "loops", "llvm", "assembly")]
+        if index not in self.units:  # which are compiled to be read
+            self.units[index] = tuple(
+                [report.unit_text(index, name) for name in ("units", "loops", "llvm", "assembly")]
+            )
+        unit, loops, llvm, assembly = self.units[index]
         return Texts(text, unit, loops, llvm, assembly, index + 1)
 
 

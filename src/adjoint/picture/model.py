@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import linecache
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -23,7 +23,7 @@ __all__ = [
     "Box", "Comparison", "Decision", "Edge", "Group", "Picture", "Quantity", "Turn", "build", "number_text",
 ]  # fmt: skip
 
-MAX_WITH_TEXTS = 300  # operations of a graph whose way to machine code is told
+MAX_WITH_TEXTS = 60  # operations of a graph whose way to machine code is told
 MAX_ELEMENTS = 64  # of a value that is kept with the picture
 
 
@@ -374,7 +374,8 @@ def _build(root: Node, names: dict[Node, str], how: _Asked) -> Picture:
     texts = {} if traced or how.texts_of is None else _texts(flow, keys, how.texts_of)
     picture = Picture(boxes, tuple(edges), groups, keys[root], tuple(notes), program=program, texts=texts)
     if how.compare and u is not None:
-        picture = replace(picture, comparisons=tuple(_comparisons(flow, keys, u)))
+        moved = set() if program is None else program.moved()  # for these the page compares by itself
+        picture = replace(picture, comparisons=tuple(_comparisons(flow, keys, u, moved)))
     return picture
 
 
@@ -545,14 +546,14 @@ def _symbol(node: Node) -> tuple[str, str]:
     return op.symbol, ""
 
 
-def _comparisons(flow: Flow, keys: Mapping[Node, str], u: Node) -> list[Comparison]:
-    """Finite differences for each leaf, as far as they are cheap."""
-    leaves = [n for n in flow.order if is_leaf(n) and n in flow.cotangents and n.type.real_inexact]
+def _comparisons(flow: Flow, keys: Mapping[Node, str], u: Node, moved: Collection[Node]) -> list[Comparison]:
+    """Finite differences for each leaf that isn't moved in the page, as far as they are cheap."""
+    leaves = [n for n in flow.order if is_leaf(n) and n in flow.cotangents and n.type.real_inexact and n not in moved]
     if flow.root.type.size != 1 or not leaves:
         return []
     gradients = compute([flow.cotangents[n] for n in leaves])
     scale = float(compute([u])[u].sum())
-    budget = 2_000_000 // (len(topological([flow.root])) + 1)
+    budget = 400_000 // (len(topological([flow.root])) + 1)
     compared = []
     for leaf in leaves:
         budget -= 2 * min(leaf.type.size, 32)

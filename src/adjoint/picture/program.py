@@ -21,10 +21,10 @@ from adjoint.picture.flow import Flow, compute, is_leaf
 from adjoint.primitives.core import FULL, IDENTITY
 from adjoint.primitives.custom import CUSTOM, HOST_CALL
 
-__all__ = ["OPERATIONS", "Program", "program_of"]
+__all__ = ["ELEMENTARY", "OPERATIONS", "Program", "program_of"]
 
 # What the page's script computes: picture/scripts has a step for each.
-OPERATIONS = frozenset(
+ELEMENTARY = frozenset(
     "marker stop_gradient reshape after power_constant astype select_output custom checkpoint full "
     "negative abs sign signbit exp expm1 log log1p log2 log10 sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh "
     "atanh sigmoid softplus relu erf erfc gaussian normal_cdf floor ceil trunc round logical_not isfinite isinf isnan "
@@ -35,6 +35,14 @@ OPERATIONS = frozenset(
     "convolution convolution_input_gradient convolution_weight_gradient "
     "max_pool max_pool_positions pool_take pool_put pool_sum pool_spread".split()
 )
+OPERATIONS = ELEMENTARY | frozenset(
+    "cholesky cholesky_adjoint solve_triangular solve solve_factored inv lu permute_rows slogdet det cofactors "
+    "trigonometric_transform gammaln gamma digamma polygamma erfcx ndtr cbrt exp2 sinc entr i0 i1 i0e i1e xlogy xlog1py "
+    "rel_entr betaln beta".split()
+)
+CUBIC = frozenset(
+    "matmul cholesky solve_triangular solve solve_factored inv".split()
+)  # work for each number of the result
 MAX_SLOTS, MAX_ELEMENTS, MAX_WORK = 30_000, 400_000, 8_000_000
 LISTED = 12  # elements up to which an array is written as numbers rather than as bytes
 
@@ -51,6 +59,10 @@ class Program:
     slots: Mapping[Node, int]
     still: Mapping[int, str | None]
     reason: str = ""
+
+    def moved(self) -> set[Node]:
+        """The leaves that the page moves."""
+        return {node for node, slot in self.slots.items() if self.still.get(slot, "") is None}
 
     def with_decisions(self, decisions: Iterable[tuple[Node, bool, str]]) -> Program:
         """The same with conditions that the page watches: their nodes, how they decided, and what that was."""
@@ -154,7 +166,7 @@ def _work(node: Node) -> int:
     if type(node.type) is tuple:
         return 0
     size: int = node.type.size
-    if node.op.name == "matmul":
+    if node.op.name in CUBIC and node.inputs[0].ndim > 1:
         return size * node.inputs[0].shape[-1]
     largest = max((x.type.size for x in node.inputs if type(x.type) is not tuple), default=1)
     if node.op.name.startswith("convolution"):

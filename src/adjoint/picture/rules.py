@@ -12,7 +12,7 @@ from adjoint.dtypes import bool_, float64
 from adjoint.graph import Node, array_type, mode, topological
 from adjoint.graph.node import PRIMITIVES, Primitive
 from adjoint.picture.formulas import FORMULAS
-from adjoint.picture.program import OPERATIONS, plain
+from adjoint.picture.program import ELEMENTARY, plain
 from adjoint.primitives.core import FULL, placeholder
 
 __all__ = ["rules_data"]
@@ -31,12 +31,12 @@ def rules_data() -> dict[str, Any]:
     result), an input's number, ["step", i] or ["number", x]; the last step is the cotangent. None: nothing flows back.
     """
     names = sorted(
-        name for name in OPERATIONS if PRIMITIVES[name].elementwise and name not in ("astype", "power_constant")
+        name for name in ELEMENTARY if PRIMITIVES[name].elementwise and name not in ("astype", "power_constant")
     )
     return {
         "rules": {name: [_rule(PRIMITIVES[name], i) for i in range(_arity(PRIMITIVES[name]))] for name in names},
-        "symbols": {name: PRIMITIVES[name].symbol for name in OPERATIONS if PRIMITIVES[name].symbol != name},
-        "formulas": {name: FORMULAS[name] for name in OPERATIONS if name in FORMULAS},
+        "symbols": {name: PRIMITIVES[name].symbol for name in ELEMENTARY if PRIMITIVES[name].symbol != name},
+        "formulas": {name: FORMULAS[name] for name in ELEMENTARY if name in FORMULAS},
         "bools": sorted(TO_BOOL),
     }
 

@@ -120,7 +120,8 @@ class Tensor(Values, Gradients, Assignment):
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
         """What a notebook shows: a picture if that was asked for with `ad.show_pictures()`, else just the text."""
         picture = _f_namespace.get("notebook_picture")
-        return None if picture is None else picture(self)
+        shown = None if picture is None else picture(self)
+        return {"text/plain": repr(self)} if shown is None else shown  # marimo takes no None
 
     @property
     def data(self) -> Tensor:

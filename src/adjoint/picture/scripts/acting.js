@@ -12,15 +12,17 @@ function darkOrLight() {
   const chosen = document.documentElement.dataset.theme;
   const dark = chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   document.documentElement.dataset.theme = dark ? "light" : "dark";
+  update();
 }
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => update());
 
 const header = element("header", {}, heading, search, found,
   button("fold-all", "fold all", "fold every scope", () => foldAll(true)),
   button("unfold-all", "unfold all", "unfold every scope", () => foldAll(false)),
   button("fit", "fit", "show the whole graph (0)", () => fit()),
   button("theme", "◐", "dark or light", darkOrLight));
-const area = element("main", { id: "graph-area" }, canvas, note);
-const player = element("div", { id: "player", role: "toolbar", "aria-label": "player" },
+const area = element("main", { id: "graph-area" }, overview, canvas, note);
+const player = element("div", { id: "player", role: "region", "aria-label": "player" },
   button("first", "|◀", "to the beginning (Home)", () => go(0)), button("back", "◀", "one step back (←)", () => go(step - 1)),
   playButton, button("forward", "▶", "one step on (→)", () => go(step + 1)),
   button("last", "▶|", "to the end (End)", () => go(view.steps.length - 1)), slider, count);

@@ -272,6 +272,3 @@ for (const op of ["max_pool", "max_pool_positions", "pool_take", "pool_put", "po
 
 // Operations whose result is their first input's elements, in the same order.
 const SAME = new Set(["marker", "stop_gradient", "reshape", "after"]);
-
-const OPERATIONS = new Set([...Object.keys(UNARY), ...Object.keys(BINARY), ...Object.keys(TERNARY), ...Object.keys(ARRAY_STEPS),
-  ...SAME, "power_constant", "astype", "select_output", "custom", "checkpoint", "full"]);

@@ -11,7 +11,7 @@ for (const [id, color] of [["up", "var(--flow)"], ["down", "var(--gradient)"]]) 
 canvas.append(definitions, world);
 
 let boxElements = new Map(), edgeElements = new Map(), state = null;
-let layer = null; // frames, overview, edges, their labels, and boxes of the view
+let layer = null; // frames, edges, their labels, and boxes of the view
 let marking = 0; // counts the updates, each of which may change how a box or an edge is marked
 const ALL_IN_SIGHT = 150; // boxes up to which everything is drawn, in sight or not
 const FAR = 0.45, FARTHER = 0.22; // scales below which no numbers, and no boxes of their own, are drawn
@@ -26,8 +26,8 @@ function rebuild() {
   const at = before ? view.steps.findIndex(same) : -1;
   step = at >= 0 ? at : Math.min(step, view.steps.length - 1);
   slider.max = String(view.steps.length - 1);
-  layer = Object.fromEntries(["frames", "overview", "edges", "labels", "boxes"].map((name) => [name, drawn("g", { class: name })]));
-  layer.overview.marking = -1;
+  layer = Object.fromEntries(["frames", "edges", "labels", "boxes"].map((name) => [name, drawn("g", { class: name })]));
+  bitmap = null;
   boxElements = new Map();
   edgeElements = new Map();
   drawFrames(layer.frames);
@@ -181,8 +181,8 @@ function refresh() {
   writeAstray();
 }
 
-// Of a large graph only what is in sight has elements, made when it first comes into sight; seen from far it is a few
-// paths. `work` counts what was made and written, which is what a frame costs.
+// Of a large graph only what is in sight has elements, made when it first comes into sight; seen from far it is a
+// bitmap. `work` counts what was made and written, which is what a frame costs.
 const work_ = { made: 0, written: 0 };
 function writeSeen() {
   const [left, top, right, bottom] = sight(), all = !isLarge(), farther = isFarther();
@@ -228,24 +228,55 @@ function shownOr(known, key, seen, into, make) {
   return parts;
 }
 
-// One path for all boxes of a kind, one for the edges, one for those along which gradient has flowed.
+// A large graph seen from far is a bitmap, twice as wide and high as the window. While it is zoomed and moved the bitmap is
+// scaled; it is drawn anew when it has come to rest, when it no longer covers the window, and when anything changed.
+const overview = element("canvas", { id: "overview", "aria-hidden": "true" });
+let bitmap = null, rest = null;
 function writeOverview(farther) {
-  layer.overview.style.display = farther ? "" : "none";
-  if (!farther) return;
-  layer.overview.setAttribute("stroke-width", String(1.2 / scale));
-  if (layer.overview.marking === marking) return;
-  layer.overview.marking = marking;
-  const paths = new Map([["line", []], ["line flowing", []]]), add = (kind, d) => { if (!paths.has(kind)) paths.set(kind, []); paths.get(kind).push(d); };
-  for (const edge of view.edges) {
-    const [x, y, , h] = view.at.get(edge.source), [X, Y, , H] = view.at.get(edge.target);
-    add(flowing.has(edge) ? "line flowing" : "line", `M${x} ${y - h / 2}L${X} ${Y + H / 2}`);
+  overview.hidden = !farther;
+  if (!farther) { bitmap = null; return; }
+  const { width, height } = measured;
+  if (bitmap && bitmap.marking === marking && bitmap.width === width && bitmap.height === height) {
+    const ratio = scale / bitmap.scale, x = panX - ratio * (bitmap.x + width / 2), y = panY - ratio * (bitmap.y + height / 2);
+    if (ratio < 3 && x <= 0 && y <= 0 && x + 2 * width * ratio >= width && y + 2 * height * ratio >= height) {
+      overview.style.transform = `translate(${x}px,${y}px) scale(${ratio})`;
+      clearTimeout(rest);
+      if (ratio !== 1) rest = setTimeout(() => { if (bitmap) { bitmap.marking = -1; writeSeen(); } }, 200);
+      return;
+    }
   }
+  bitmap = { scale, x: panX, y: panY, width, height, marking };
+  drawOverview(width, height);
+}
+
+function drawOverview(width, height) {
+  work_.made++;
+  overview.width = 2 * width;
+  overview.height = 2 * height;
+  overview.style.transform = `translate(${-width / 2}px,${-height / 2}px)`;
+  const pen = overview.getContext("2d"), colors = getComputedStyle(document.documentElement), color = (name) => colors.getPropertyValue(`--${name}`);
+  pen.setTransform(scale, 0, 0, scale, panX + width / 2, panY + height / 2);
+  pen.lineWidth = 1.2 / scale;
+  for (const flows of [false, true]) {
+    pen.strokeStyle = color(flows ? "gradient" : "flow");
+    pen.beginPath();
+    for (const edge of view.edges) {
+      if (flowing.has(edge) !== flows) continue;
+      const [x, y, , h] = view.at.get(edge.source), [X, Y, , H] = view.at.get(edge.target);
+      pen.moveTo(x, y - h / 2);
+      pen.lineTo(X, Y + H / 2);
+    }
+    pen.stroke();
+  }
+  const fills = { variable: "variable", data: "data", constant: "data", group: "group" }, lines = { variable: "variable-line", group: "group-line" };
   for (const [key, box] of view.boxes) {
-    const [x, y, w, h] = view.at.get(key), marks = marksOf(key, box).filter((mark) => mark !== "movable");
-    add(["box", box.kind, ...marks].join(" "), `M${x - w / 2} ${y - h / 2}h${w}v${h}h${-w}z`);
+    const [x, y, w, h] = view.at.get(key), marks = marksOf(key, box);
+    pen.globalAlpha = marks.includes("dim") ? 0.22 : 1;
+    pen.fillStyle = color(marks.includes("now") ? "now" : fills[box.kind] || "box");
+    pen.strokeStyle = color(marks.includes("selected") ? "focus" : lines[box.kind] || "flow");
+    pen.fillRect(x - w / 2, y - h / 2, w, h);
+    pen.strokeRect(x - w / 2, y - h / 2, w, h);
   }
-  work_.made += paths.size;
-  layer.overview.replaceChildren(...[...paths].map(([kind, ds]) => drawn("path", { class: kind, d: ds.join("") })));
 }
 
 const NEAR = 8; // pixels by which a click may miss a box that is seen from far

@@ -54,9 +54,9 @@ function gaussian(x, share = 1) { // exp(-share x²), x split at a sixteenth so 
   return Math.exp(-share * coarse * coarse) * Math.exp(-share * (x - coarse) * (x + coarse));
 }
 
-function erfcOfLarge(x, bell = gaussian(Math.min(x, 30))) { // x > 0.46875; bell: exp(-x²), where it is known better than x
+function erfcOfLarge(x, bell = gaussian(Math.min(x, 30)), most = 30) { // x > 0.46875; bell: exp(-x²), where it is known better than x
   if (x < 4) return bell * (polynomial(CODY.middleP, x) / polynomial(CODY.middleQ, x));
-  const bounded = Math.min(x, 30), inverse = 1 / (bounded * bounded);
+  const bounded = Math.min(x, most), inverse = 1 / (bounded * bounded);
   const tail = 0.56418958354775628695 - (inverse * polynomial(CODY.largeP, inverse)) / polynomial(CODY.largeQ, inverse);
   return (bell * tail) / bounded;
 }
@@ -126,7 +126,7 @@ function conversion(dtype) { // a cast; typed arrays round and wrap by themselve
 // The step that computes an elementwise operation into `out`; null if the operation is of another kind.
 function elementwiseStep(op, attributes, out, inputs) {
   const to = out.data, n = to.length;
-  const one = op === "power_constant" ? toPower(decoded(attributes)) : op === "astype" ? conversion(out.dtype) : UNARY[op];
+  const one = op === "power_constant" ? toPower(decoded(attributes)) : op === "polygamma" ? (x) => polygamma(attributes, x) : op === "astype" ? conversion(out.dtype) : UNARY[op];
   if (one) {
     const a = inputs[0].data;
     return () => { for (let i = 0; i < n; i++) to[i] = one(a[i]); };

@@ -17,8 +17,24 @@ function load(data) { // show another graph
   wide = null;
   origin = new Map();
   view = null;
+  callNameless();
   if (running) connect();
   prepareDirections();
+}
+
+function callNameless() { // leaves without a name are called by the line that uses them first, and counted there
+  const lines = new Map();
+  for (const box of graph.boxes) {
+    if (box.kind !== "variable" || box.name || !box.place) continue;
+    if (!lines.has(box.place)) lines.set(box.place, []);
+    lines.get(box.place).push(box);
+  }
+  for (const [place_, boxes] of lines) {
+    boxes.forEach((box, i) => {
+      box.called = boxes.length > 1 ? `${place_} (${i + 1})` : place_;
+      box.derivative = `gradient at ${box.called}`;
+    });
+  }
 }
 
 function connect() { // let the picture read its numbers from the program
@@ -208,6 +224,8 @@ const api = {
     const { key } = [...view.boxes.values()].find((box) => box.name === name), [x, y] = view.at.get(key), bounds = canvas.getBoundingClientRect();
     return [key, bounds.left + panX + scale * x, bounds.top + panY + scale * y];
   },
+  select: (key) => { select(key); },
+  arrows: (key) => view.uses.get(key).filter((edge) => edge.carried.length).map(amountOf),
   work: () => ({ ...work_ }),
   look: (factor) => { scale = factor; bringIntoView(view.root); },
 };

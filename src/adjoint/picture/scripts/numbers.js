@@ -72,4 +72,4 @@ function amountOf(edge) {
   return isNumber(sum) ? signed(sum.numbers) : sum.text;
 }
 
-const nameOf = (box) => box.name || (box.kind === "constant" && box.value ? box.value.text : box.symbol);
+const nameOf = (box) => box.name || box.called || (box.kind === "constant" && box.value ? box.value.text : box.symbol);

@@ -63,9 +63,9 @@ function products(box, known) { // what one rule sends to each input
 const MAX_LINES = 12;
 function gradientLines() { // the largest first
   const size = (box) => (isNumber(box.gradient) ? Math.abs(box.gradient.numbers) : box.gradient.numbers ? Math.max(0, ...[box.gradient.numbers].flat(9).map((x) => Math.abs(Number(x)))) : Infinity);
-  const boxes = [...view.boxes.values()].filter((b) => b.kind === "variable" && b.gradient).map((b) => [size(b), b]);
+  const boxes = graph.boxes.filter((b) => b.kind === "variable" && b.gradient).map((b) => [size(b), b]);
   boxes.sort((a, b) => b[0] - a[0]);
-  const lines = boxes.slice(0, MAX_LINES).map(([, b]) => p(`${b.derivative} = ${sumText(b)}`, "red"));
+  const lines = boxes.slice(0, MAX_LINES).map(([, b]) => p(`${b.derivative} = ${view.boxes.has(b.key) ? sumText(b) : b.gradient.text}`, "red"));
   const rest = boxes.slice(MAX_LINES), zeros = rest.filter(([s]) => s === 0).length;
   if (rest.length) lines.push(p(`${rest.length} more, none larger${zeros ? `; ${zeros} of them zero` : ""}`, "muted"));
   return lines;

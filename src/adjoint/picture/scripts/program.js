@@ -1,6 +1,9 @@
 // The graph as a program: slots in order, each given or computed by one of the engine's operations from earlier ones.
 // The reverse pass is part of it: Python applied the engine's own rules, so that the page needs kernels alone.
 
+const OPERATIONS = new Set([...Object.keys(UNARY), ...Object.keys(BINARY), ...Object.keys(TERNARY), ...Object.keys(ARRAY_STEPS),
+  ...SAME, "power_constant", "astype", "select_output", "custom", "checkpoint", "full", "polygamma"]);
+
 class Program {
   // data: {types: [[dtype, shape]], slots: [[operation, inputs, attributes, type or types]]}; wide: floats in 64 bits.
   constructor(data, wide = false) {
@@ -21,7 +24,11 @@ class Program {
     if (op === "custom" || op === "checkpoint") slot = Array.isArray(type) ? { parts: from.slice(0, attributes) } : from[0];
     else if (op === "select_output") slot = from[0].parts[attributes];
     else if (SAME.has(op)) slot = { dtype: from[0].dtype, shape: types[type][1], data: from[0].data };
-    else {
+    else if (Array.isArray(type)) {
+      slot = { parts: type.map((one) => slotOf(...types[one])) };
+      step = ARRAY_STEPS[op](attributes, slot, from);
+      step();
+    } else {
       slot = slotOf(...types[type]);
       if (op === "value") fill(slot.data, attributes);
       else if (op === "full") slot.data.fill(decoded(attributes));

@@ -37,7 +37,7 @@ function questionForm(text, answer, right, answered) {
   };
   const buttons = element("div", { class: "buttons" }, field && element("button", { type: "submit" }, "check"),
     element("button", { type: "button", class: "reveal", onclick: () => tell(false) }, field ? "show me" : "show the answer"));
-  const form = element("form", { class: "question", onsubmit: check }, element("fieldset", {}, element("legend", {}, text), field && field.made), buttons, verdict, told);
+  const form = element("form", { class: "question", onsubmit: check }, element("fieldset", {}, element("legend", {}, text), field && field.made, " ", buttons), verdict, told);
   return form;
 }
 

@@ -20,7 +20,7 @@ const taskField = pick("task", "what is learned", Object.entries(TASKS).map(([ke
 const depthField = pick("depth", "hidden layers", [["2", "2-8-8-1"], ["4", "4 hidden layers"], ["8", "8 hidden layers"]], (n) => { settings.hidden = Number(n); begin(); });
 const activationField = pick("activation", "activation", ["tanh", "relu", "sigmoid"].map((name) => [name, name]), (name) => { settings.activation = name; begin(); });
 const runButton = button("learn", "▶ play", "train or pause", () => { learning = !learning; runButton.textContent = learning ? "❚❚ pause" : "▶ play"; if (learning) requestAnimationFrame(frame); });
-const lossFigure = element("figure", { id: "loss" }), fitFigure = element("figure", { id: "fit" }), netFigure = element("figure", { id: "network" });
+const lossFigure = element("figure", { id: "loss" }), fitFigure = element("figure", { id: "fit-figure" }), netFigure = element("figure", { id: "network" });
 const said = element("p", { id: "said", role: "status", class: "big" }), lossText = element("p", { id: "loss-text" });
 
 const room = element("main", { id: "training", hidden: "" },

@@ -106,7 +106,7 @@ function stepsOf(result) {
   const steps = [{ phase: "given" }];
   for (const box of operations) steps.push({ phase: "forward", key: box.key });
   if (seed !== null) return steps;
-  if (result.edges.some((edge) => edge.carried.length)) {
+  if (graph.edges.some((edge) => edge.carried.length)) {
     steps.push({ phase: "seed", key: result.root });
     for (const box of operations.slice().reverse()) {
       if (result.inputs.get(box.key).some((edge) => edge.carried.length)) steps.push({ phase: "backward", key: box.key });
