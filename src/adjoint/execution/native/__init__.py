@@ -1,8 +1,9 @@
-"""Native execution: a plan as one function of machine code, with NumPy steps where an operation has no lowering.
+"""Native execution: a plan as a list of calls of machine code, with NumPy steps where an operation has none.
 
-`fuse` groups a plan's steps into loop nests, matrix products and host steps; `emit` writes the loop nests as LLVM IR over
-explicit vectors, with `lowering` and `vector_math` for the operations; `memory` places what lives between the units;
-`compiler` makes machine code of it, and `program` runs it in place of the interpreter.
+`pipeline` is the list of stages: `fuse` groups a plan's steps into loop nests, matrix products, windows, moves and host steps;
+`units` has them written as `loops`, by `emit` (nests, with formulas from `lowering` and `vector_math`), `tiled`, `windows` and
+`moves`; `loop_llvm` renders these for LLVM, `compiler` makes machine code, `linking` finds it again by what it depends on, and
+`program` runs the calls in place of the interpreter. `docs/compiler.md` has each stage as printed.
 """
 
 from adjoint.execution.native.program import compile_plan, missing

@@ -50,6 +50,14 @@ def literal(value: Any, dtype: str) -> str:
 _new = tuple.__new__  # of a NamedTuple, without the call of its own constructor
 
 
+def lanes_for(widest: int, elements: int) -> int:
+    """The lanes of vectors over so many elements, at most the widest: the fewest that need no more vectors than half as many
+    would."""
+    while widest > 1 and widest >= 2 * elements:
+        widest //= 2
+    return widest
+
+
 def mask_of(count: int, lanes: int) -> L.Constant:
     """The mask of which the first lanes are on."""
     on = tuple([k < count for k in range(lanes)])

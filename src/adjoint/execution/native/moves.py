@@ -10,7 +10,7 @@ from typing import Any
 
 from adjoint.execution.native import loops as L
 from adjoint.execution.native.excerpts import Indexed, Moving, Region
-from adjoint.execution.native.ir import ITEMSIZE, Emitter, mask_of
+from adjoint.execution.native.ir import ITEMSIZE, Emitter, lanes_for
 from adjoint.execution.native.tables import FAILURE, LITERAL, PARAMETERS, Arguments, FirstCheck, Inputs, Start
 from adjoint.execution.passes import REWRITING
 from adjoint.shapes import contiguous, size_of
@@ -27,10 +27,7 @@ class MoveWriter:
         if move.indexed is not None:
             self.tail = size_of(move.indexed.shape[len(move.indexed.indices) :])
         widest = self.tail if move.indexed is not None else move.size
-        lanes = bits // (8 * ITEMSIZE[self.dtype])
-        while lanes > 1 and lanes >= 2 * widest:
-            lanes //= 2
-        self.e = Emitter(lanes)
+        self.e = Emitter(lanes_for(bits // (8 * ITEMSIZE[self.dtype]), widest))
         self.inputs = Inputs(self.e, arguments)
 
     def write(self) -> L.Function:
@@ -51,26 +48,8 @@ class MoveWriter:
     def pointer(self, place: int) -> str:
         return self.inputs.pointer(Start(place, 0))
 
-    def stretch(self, count: int, body: Any) -> None:
-        """`body(offset)` for vectors that cover `count` elements, the last one under a mask."""
-        e = self.e
-        whole, rest = divmod(count, e.lanes)
-        stop = self.inputs.number(whole * e.lanes, extent=count)
-        if whole:
-            with e.loop("0", stop, e.lanes) as i:
-                body(i)
-        if rest:
-            if count <= LITERAL:
-                e.mask = mask_of(rest, e.lanes)
-            else:
-                left = self.inputs.number(rest, extent=count)
-                with self.inputs.at_the_beginning():
-                    e.mask = e.below(left)
-            body(stop)
-            e.mask = None
-
     def fill(self, out: str, count: int, number: Any) -> None:
-        self.stretch(count, lambda i: self.e.store(self.e.constant(number, self.dtype), out, i))
+        self.inputs.vectors(count, lambda i: self.e.store(self.e.constant(number, self.dtype), out, i))
 
     def copy(self, region: Region) -> None:
         """Copy a region's elements, or their sums with 0."""
@@ -99,7 +78,7 @@ class MoveWriter:
                 value = e.load(source, a, self.dtype, read)
                 e.store(e.add(value, 0) if region.adds_zero else value, out, b, written)
 
-            self.stretch(count, body)
+            self.inputs.vectors(count, body)
 
     def steps(self, stride: int) -> int | str:
         """A stride for a vector: as it is, or a vector of multiples of an argument."""
@@ -125,7 +104,7 @@ class MoveWriter:
                 value = e.load(source, e.plus(start, i), self.dtype, 1)
                 e.store(e.add(e.load(out, to, self.dtype, 1), value) if indexed.adds else value, out, to)
 
-            self.stretch(self.tail, body)
+            self.inputs.vectors(self.tail, body)
 
     def selected(self, indexed: Indexed, arrays: list[str], r: str) -> str:
         """The offset of the row that the r-th indices select."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from adjoint.execution.native.excerpts import Excerpt
 from adjoint.execution.native.fuse import Nest, View, broadcast, contiguous
-from adjoint.execution.native.ir import ITEMSIZE
+from adjoint.execution.native.ir import ITEMSIZE, lanes_for
 from adjoint.execution.native.lowering import LIGHT, LOWERED, REDUCTIONS
 from adjoint.execution.native.target import tuning
 from adjoint.shapes import Shape, size_of
@@ -35,9 +35,7 @@ class NestPlan:
         self.dimensions(nest.split)
         count = self.inner[-1].size
         single = any(excerpt.dtypes[s] == "float32" for step in nest.steps for s in (*step.inputs, step.output))
-        self.lanes = bits // 32 if single else bits // 64
-        while self.lanes > 1 and self.lanes >= 2 * count:
-            self.lanes //= 2
+        self.lanes = lanes_for(bits // 32 if single else bits // 64, count)
         self.measure()
 
     def __str__(self) -> str:

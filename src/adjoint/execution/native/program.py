@@ -31,7 +31,7 @@ from adjoint.execution.native.tables import Function, Handle, Shared, Start
 from adjoint.execution.native.tape import Tape, compile_tape
 from adjoint.execution.plan import Plan, Step
 from adjoint.execution.programs import is_scalar, is_tiny
-from adjoint.shapes import size_of
+from adjoint.shapes import Shape, size_of
 
 Array = np.ndarray[Any, Any]
 
@@ -91,7 +91,7 @@ class Native:
         self.fusion = fusion
         self.plan = plan = fusion.plan
         self.linked = linked = Linker(fusion, timed)
-        self.table = table = linked.table
+        self.table = linked.table
         self.launches = linked.launches
         self.produced = self.producers()
         fresh = dict.fromkeys(fusion.views[s].root for s in fusion.results if s not in fusion.objects)
@@ -99,23 +99,9 @@ class Native:
         self.shares = overwritable(fusion, self.fresh)
         self.lay_out()
         self.leaf_places = [k for k in range(len(plan.leaf_types)) if k not in fusion.objects]
-        self.places: dict[int, list[tuple[int, int]]] = {}  # positions in the table of each array, and bytes to add
-        for key, at in table.positions.items():
-            if type(key) is Start:
-                nbytes = key.offset * np.dtype(fusion.dtypes[key.root]).itemsize
-                self.places.setdefault(key.root, []).append((at, nbytes))
-        self.pointers = np.zeros(table.size, np.int64)  # those that are the same in every run
+        self.places = self.noted_places()
         self.keep: list[Any] = []
-        for key, at in table.positions.items():
-            if type(key) is Function:
-                self.pointers[at] = function_address(key) or 0
-        for number, primitive in table.primitives.values():
-            self.pointers[table.positions[Handle(number)]] = primitive.handle.value or 0
-        for root, places in self.places.items():
-            if root in plan.constants:
-                array = np.array(plan.constants[root], order="C")
-                self.keep.append(array)
-                self.point(self.pointers, places, array.ctypes.data)
+        self.pointers = self.fixed_pointers()
         self.lasting = self.lasting_slots()
         self.moves = self.moved()
         self.alone = all(step is None for _, step in linked.stretches)
@@ -124,11 +110,7 @@ class Native:
         self.runs = [0]  # how often it was run, or programs like it: see `execution.budget`
         # equal complex numbers may differ in the sign of one part that is zero
         self.signed_zeros = any(t.dtype.kind == "c" for t in plan.number_types)
-        self.fresh_makers = []
-        for root in self.fresh:
-            shape, dtype = fusion.shapes[root], np.dtype(fusion.dtypes[root])
-            nbytes = size_of(shape) * dtype.itemsize
-            self.fresh_makers.append((root, shape, dtype, nbytes, self.shares.get(root, ())))
+        self.fresh_makers = [self.maker(root) for root in self.fresh]
         work = max([size_of(u.domain) for u in fusion.units if isinstance(u, Nest)], default=LONG)
         self.long = work >= LONG or plan.has_products or any(isinstance(u, Window) for u in fusion.units)
         run = (ctypes.CFUNCTYPE if self.long else ctypes.PYFUNCTYPE)(None, ctypes.c_void_p)(loop_address())
@@ -143,6 +125,36 @@ class Native:
         return self.linked.nbytes + constants + UNIT_BYTES * len(self.plan.types)
 
     # Preparation
+
+    def noted_places(self) -> dict[int, list[tuple[int, int]]]:
+        """Positions in the table of each array, and bytes to add."""
+        places: dict[int, list[tuple[int, int]]] = {}
+        for key, at in self.table.positions.items():
+            if type(key) is Start:
+                nbytes = key.offset * np.dtype(self.fusion.dtypes[key.root]).itemsize
+                places.setdefault(key.root, []).append((at, nbytes))
+        return places
+
+    def fixed_pointers(self) -> Array:
+        """The table, with those pointers in it that are the same in every run."""
+        table, plan = self.table, self.plan
+        pointers = np.zeros(table.size, np.int64)
+        for key, at in table.positions.items():
+            if type(key) is Function:
+                pointers[at] = function_address(key) or 0
+        for number, primitive in table.primitives.values():
+            pointers[table.positions[Handle(number)]] = primitive.handle.value or 0
+        for root, places in self.places.items():
+            if root in plan.constants:
+                array = np.array(plan.constants[root], order="C")
+                self.keep.append(array)
+                self.point(pointers, places, array.ctypes.data)
+        return pointers
+
+    def maker(self, root: int) -> tuple[int, Shape, np.dtype[Any], int, tuple[int, ...]]:
+        """What making an array for a result takes: its slot, shape, dtype, bytes, and the leaves whose memory it may take."""
+        shape, dtype = self.fusion.shapes[root], np.dtype(self.fusion.dtypes[root])
+        return root, shape, dtype, size_of(shape) * dtype.itemsize, tuple(self.shares.get(root, ()))
 
     @staticmethod
     def point(table: Array, places: list[tuple[int, int]], start: int) -> None:
@@ -274,19 +286,7 @@ class Native:
             for block, members in frame.number_blocks:
                 block[:] = [numbers[k] for k in members]
             frame.numbers = numbers
-        free, empty = set(donated), np.empty
-        for k, (root, shape, dtype, nbytes, places) in enumerate(self.fresh_makers, len(self.plan.leaf_types)):
-            x = None
-            if free:
-                for leaf in places:
-                    if leaf in free and env[leaf] is leaves[leaf] and is_lendable(leaves[leaf]):
-                        free.remove(leaf)
-                        x = leaves[leaf]
-                        break
-            if x is None:
-                x = empty(shape, dtype) if nbytes < LEASED_FROM else new_array(shape, dtype, nbytes)
-            env[root] = x
-            objects[k] = named(x)
+        self.make_results(frame, leaves, donated)
         lent: Array | None = None
         if frame.block_size:
             lent = take(frame.block_size)
@@ -312,6 +312,23 @@ class Native:
         if len(self.frames) < MAX_FRAMES:  # not after an interrupt, which may have come before a failure was dealt with
             self.frames.append(frame)
         return results
+
+    def make_results(self, frame: Frame, leaves: list[Any], donated: Collection[int]) -> None:
+        """Arrays for the results: new ones, or leaves that are donated."""
+        objects, env = frame.objects, frame.env
+        free, empty = set(donated), np.empty
+        for k, (root, shape, dtype, nbytes, places) in enumerate(self.fresh_makers, len(self.plan.leaf_types)):
+            x = None
+            if free:
+                for leaf in places:
+                    if leaf in free and env[leaf] is leaves[leaf] and is_lendable(leaves[leaf]):
+                        free.remove(leaf)
+                        x = leaves[leaf]
+                        break
+            if x is None:
+                x = empty(shape, dtype) if nbytes < LEASED_FROM else new_array(shape, dtype, nbytes)
+            env[root] = x
+            objects[k] = named(x)
 
     def fail(self, frame: Frame) -> None:
         """Raise what a segment has noted."""

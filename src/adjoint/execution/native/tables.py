@@ -7,13 +7,13 @@ a position in the run's table, or a number. A block is the same in every run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from adjoint.execution.native import onednn
-from adjoint.execution.native.ir import Emitter
+from adjoint.execution.native.ir import Emitter, mask_of
 
 ALIGNMENT = 64
 LITERAL = (
@@ -171,6 +171,24 @@ class Inputs:
             with self.at_the_beginning():
                 found = self.names[key] = self.arguments.number(self.e, key)
         return found
+
+    def vectors(self, count: int, body: Callable[[str], None], role: Any = None) -> None:
+        """`body(offset)` for vectors that cover `count` elements, the last one under a mask."""
+        e = self.e
+        whole, rest = divmod(count, e.lanes)
+        stop = self.number(whole * e.lanes, None if role is None else (role, "whole"), count)
+        if whole:
+            with e.loop("0", stop, e.lanes) as i:
+                body(i)
+        if rest:
+            if count <= LITERAL:
+                e.mask = mask_of(rest, e.lanes)
+            else:
+                left = self.number(rest, None if role is None else (role, "rest"), count)
+                with self.at_the_beginning():
+                    e.mask = e.below(left)
+            body(stop)
+            e.mask = None
 
 
 class Table:

@@ -18,7 +18,7 @@ from adjoint import _forks
 from adjoint.execution.memory import address
 from adjoint.execution.native import code, compiler, libraries
 from adjoint.execution.native import loops as L
-from adjoint.execution.native.ir import ELEMENT, ITEMSIZE, Emitter, Value
+from adjoint.execution.native.ir import ELEMENT, ITEMSIZE, Emitter, Value, lanes_for
 from adjoint.execution.native.loop_llvm import source_of
 from adjoint.execution.native.lowering import LOWERED, is_lowered
 from adjoint.execution.plan import Plan, Step
@@ -403,7 +403,5 @@ def _aliases(plan: Plan, root: dict[int, int], single: set[int]) -> tuple[list[S
 
 
 def _lanes(count: int, bits: int, *dtypes: str) -> int:
-    lanes = bits // (8 * max(ITEMSIZE[d] for d in dtypes if d != "bool") if any(d != "bool" for d in dtypes) else 32)
-    while lanes > 1 and lanes >= 2 * count:
-        lanes //= 2
-    return lanes
+    widest = bits // (8 * max(ITEMSIZE[d] for d in dtypes if d != "bool") if any(d != "bool" for d in dtypes) else 32)
+    return lanes_for(widest, count)

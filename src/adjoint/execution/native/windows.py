@@ -9,10 +9,10 @@ from typing import Any
 from adjoint.execution.native import images, onednn
 from adjoint.execution.native import loops as L
 from adjoint.execution.native.fuse import Window
-from adjoint.execution.native.ir import ITEMSIZE, Emitter, Value, mask_of
+from adjoint.execution.native.ir import ITEMSIZE, Emitter, Value, lanes_for
 from adjoint.execution.native.loop_llvm import memory
 from adjoint.execution.native.products import RANGE, write_call
-from adjoint.execution.native.tables import LITERAL, PARAMETERS, Arguments, Inputs, Key, Shared, Start
+from adjoint.execution.native.tables import PARAMETERS, Arguments, Inputs, Key, Shared, Start
 from adjoint.execution.native.target import tuning
 from adjoint.shapes import size_of
 
@@ -202,10 +202,7 @@ class PoolWriter(WindowWriter):
         self.kind, self.pool = self.step.op.name, self.step.attributes
         self.channels = window.shape[-1]
         self.dtype = window.dtypes[0]
-        lanes = bits // (8 * ITEMSIZE[self.dtype])
-        while lanes > 1 and lanes >= 2 * self.channels:
-            lanes //= 2
-        self.begin(lanes)
+        self.begin(lanes_for(bits // (8 * ITEMSIZE[self.dtype]), self.channels))
         self.tile = tile or max(min(tuning().pool_tile // size_of(window.reads[0].shape[1:]), self.rows), 1)
         pool = self.pool
         reach = [
@@ -229,7 +226,6 @@ class PoolWriter(WindowWriter):
             with e.loop(e.times("%lo", size), e.times("%hi", size), 1) as i:
                 e.store_scalar(e.constant(0, self.dtype), result, i)
         self.beside = self.pointer(self.window.positions.output) if self.window.positions else None
-        whole, rest = divmod(self.channels, e.lanes)
         rows, columns = self.number(pool.counts[0], "rows"), self.number(pool.counts[1], "columns")
         height, width = self.number(pool.extents[0], "height"), self.number(pool.extents[1], "width")
         size_of_image = self.number(pool.extents[0] * pool.extents[1] * self.channels, "image")
@@ -255,23 +251,8 @@ class PoolWriter(WindowWriter):
                 shifted = [(e.plus(cell, channel), inside) for cell, inside in cells]
                 self.window_of(places, result, at, shifted)
 
-            stop = self.inputs.number(whole * e.lanes, (self.name, "whole channels"), self.channels)
-            if whole:
-                with e.loop("0", stop, e.lanes) as channel:
-                    body(channel)
-            if rest:
-                e.mask = self.mask_of(rest)
-                body(stop)
-                e.mask = None
+            self.inputs.vectors(self.channels, body, (self.name, "of channels"))
         return [self.function(self.name, RANGE)]
-
-    def mask_of(self, rest: int) -> str:
-        """The mask of the last vector of channels, of which so many count."""
-        if self.channels <= LITERAL:
-            return mask_of(rest, self.e.lanes)
-        count = self.inputs.number(rest, (self.name, "last channels"), self.channels)
-        with self.inputs.at_the_beginning():
-            return self.e.below(count)
 
     @property
     def time(self) -> float:
