@@ -23,6 +23,7 @@ from adjoint.execution.native import calls, compiler, kernels, libraries
 from adjoint.execution.native.donation import is_lendable, overwritable
 from adjoint.execution.native.frames import Frame, Station, loop_address, named
 from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, View, Window, contiguous
+from adjoint.execution.native.ir import ITEMSIZE
 from adjoint.execution.native.linking import Linker, function_address
 from adjoint.execution.native.machine import NumberMachine, compile_numbers
 from adjoint.execution.native.pipeline import Seen, lowered, print_stage
@@ -131,7 +132,7 @@ class Native:
         places: dict[int, list[tuple[int, int]]] = {}
         for key, at in self.table.positions.items():
             if type(key) is Start:
-                nbytes = key.offset * np.dtype(self.fusion.dtypes[key.root]).itemsize
+                nbytes = key.offset * ITEMSIZE[self.fusion.dtypes[key.root]]
                 places.setdefault(key.root, []).append((at, nbytes))
         return places
 
@@ -208,7 +209,7 @@ class Native:
         lifetimes = [
             Lifetime(
                 root,
-                size_of(fusion.shapes[root]) * np.dtype(fusion.dtypes[root]).itemsize,
+                size_of(fusion.shapes[root]) * ITEMSIZE[fusion.dtypes[root]],
                 index,
                 max(last.get(root, index), index),
             )
@@ -226,7 +227,7 @@ class Native:
         inner = []
         for key, at in self.table.positions.items():
             if type(key) is Start and key.root in self.inner_roots:
-                nbytes = key.offset * np.dtype(fusion.dtypes[key.root]).itemsize
+                nbytes = key.offset * ITEMSIZE[fusion.dtypes[key.root]]
                 inner.append((at, self.inner_roots[key.root] + nbytes))
             elif type(key) is Shared:
                 inner.append((at, offsets[key]))
