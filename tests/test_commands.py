@@ -96,7 +96,7 @@ def write_photo(path, grey):
     image.imsave(path, np.repeat(grey[..., None], 3, axis=-1).clip(0, 1))
 
 
-@pytest.mark.parametrize("name", ["mnist-mlp", "mnist-cnn", "fashion-cnn", "moons", "chargpt"])
+@pytest.mark.parametrize("name", list(train.NETWORKS))
 def test_summary(name, capsys):
     assert cli.main(["summary", name]) == 0
     model = train.build(name, **({"vocabulary": 96} if name == "chargpt" else {}))
@@ -205,6 +205,45 @@ def test_resume_by_the_command(digits, tmp_path, monkeypatch, capsys):
     capsys.readouterr()
     assert cli.main([*arguments, "--out", str(tmp_path / "whole"), "--seed", "4"]) == 1
     assert "made with other settings: seed was 0 and is 4" in capsys.readouterr().err
+
+
+IMAGING = {
+    "vae-mnist": (["--batch-size", "40"], ("copies.png", "made-up.png", "between.png")),
+    "unet-shapes": (["--images", "48", "--width", "4"], ("shapes.png",)),
+    "resnet-fashion": (["--batch-size", "20", "--limit", "40"], ("predictions.png", "confusion.png")),
+}
+
+
+@pytest.mark.parametrize("name", IMAGING)
+def test_recipes_of_images(name, digits, tmp_path, monkeypatch, capsys):
+    """Each leaves its pictures, and a run that was stopped and resumed the same weights as one that wasn't."""
+    options, pictures = IMAGING[name]
+    arguments = ["train", name, "--epochs", "2", "--resume", *options]
+    arguments += ["--data", str(digits)] if name != "unet-shapes" else []
+    assert cli.main([*arguments, "--out", str(tmp_path / "whole")]) == 0
+    for picture in (*pictures, "loss.png"):
+        assert (tmp_path / "whole" / picture).read_bytes().startswith(PNG)
+    real, saves = checkpoints.interop.save, []
+
+    def stopping(path, tensors, **options):
+        real(path, tensors, **options)
+        saves.append(path)
+        if len(saves) == 2:  # the first epoch's checkpoint is there
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(checkpoints.interop, "save", stopping)
+    assert cli.main([*arguments, "--out", str(tmp_path / "stopped")]) == 130
+    without_pictures(monkeypatch)
+    assert cli.main([*arguments, "--out", str(tmp_path / "stopped")]) == 0
+    assert "resumed at step" in capsys.readouterr().out
+    weights = str(tmp_path / "whole" / "weights.safetensors")
+    for key, value in ad.load(weights).items():
+        other = ad.load(tmp_path / "stopped" / "weights.safetensors")[key]
+        np.testing.assert_array_equal(value.numpy(), other.numpy(), err_msg=key)
+    assert cli.main(["summary", weights]) == 0
+    if name != "resnet-fashion":
+        assert cli.main(["eval", "--weights", weights]) == 1
+        assert "tells no classes apart" in capsys.readouterr().err
 
 
 # ---------------------------------------------------------------- what goes wrong

@@ -348,7 +348,7 @@ def test_missing_packages_are_told_before_the_work(digits, tmp_path, capsys, mon
 
 
 def test_help_of_each_command(capsys):
-    recipes = ["mnist-mlp", "mnist-cnn", "fashion-cnn", "chargpt", "moons"]
+    recipes = list(train.NETWORKS)
     cases = [([], "train"), (["train"], "mnist-mlp"), *((["train", name], "--batch-size") for name in recipes)]
     cases += [(["predict"], "--weights"), (["eval"], "--data"), (["summary"], "NETWORK"), (["draw"], "--out")]
     for name in recipes:

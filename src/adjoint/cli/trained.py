@@ -105,6 +105,8 @@ def _eval(options: argparse.Namespace) -> int:
     model, name, settings = adjoint.train.load_network(path)
     if name == "chargpt":
         _eval_text(model, settings, options)
+    elif name != "moons" and name not in adjoint.train.CLASSIFIERS:
+        raise ValueError(f"{path} holds the network {name}, which tells no classes apart; its training measured it")
     else:
         _eval_classes(model, name, options)
     print(f"{name}, {time.perf_counter() - started:.1f} s")

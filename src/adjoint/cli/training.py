@@ -53,6 +53,17 @@ def _add_recipes(recipes: Parsers[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--sample", type=whole, default=400, metavar="N", help="characters to write at the end (default: 400)"
     )
+    parser = _recipe(recipes, "vae-mnist", "an autoencoder that copies digits, blends them and makes them up", _vae,
+                     epochs=6, batch_size=128, lr=3e-3)  # fmt: skip
+    parser.add_argument("--data", metavar="FOLDER", help=f"where to find {FILES.format(title='MNIST')}")
+    parser.add_argument(
+        "--limit", type=count, metavar="N", help="use only the first N training images, for a quick try"
+    )
+    parser.add_argument("--code", type=count, default=10, metavar="N", help="numbers of a code (default: 10)")
+    parser = _recipe(recipes, "unet-shapes", "a U-Net that tells what each pixel of noisy images belongs to", _unet,
+                     epochs=10, batch_size=16, lr=1e-2)  # fmt: skip
+    parser.add_argument("--images", type=count, default=1000, metavar="N", help="images to learn from (default: 1000)")
+    parser.add_argument("--width", type=count, default=8, metavar="N", help="channels of the first level (default: 8)")
     parser = _recipe(recipes, "moons", "a small network that tells two interleaved half circles apart", _moons,
                      epochs=40, batch_size=32, lr=1e-2)  # fmt: skip
     parser.add_argument("--points", type=count, default=500, metavar="N", help="points to learn from (default: 500)")
@@ -101,6 +112,15 @@ def _classifier(options: argparse.Namespace) -> Any:
 def _chargpt(options: argparse.Namespace) -> Any:
     own = {name: getattr(options, name) for name in ("limit", "context", "width", "heads", "layers", "sample")}
     return adjoint.train.train_chargpt(options.data, **own, **_common(options))
+
+
+def _vae(options: argparse.Namespace) -> Any:
+    own = {"folder": options.data, "limit": options.limit, "code": options.code}
+    return adjoint.train.train_vae_mnist(**own, **_common(options))
+
+
+def _unet(options: argparse.Namespace) -> Any:
+    return adjoint.train.train_unet_shapes(images=options.images, width=options.width, **_common(options))
 
 
 def _moons(options: argparse.Namespace) -> Any:

@@ -30,7 +30,7 @@ from .samplers import (
     WeightedRandomSampler,
 )
 from .scans import digit_from_image, read_image
-from .synthetic import moons, spirals
+from .synthetic import moons, shapes, spirals
 from .text import Characters, characters, tokenizer
 
 __getattr__ = hinted_module("adjoint.data")
@@ -45,6 +45,6 @@ __all__ = [
     "Sampler", "SequentialSampler", "RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler", "DistributedSampler",
     "BatchSampler",
     # data
-    "FASHION_CLASSES", "Characters", "characters", "digit_from_image", "digits", "fashion_mnist", "mnist", "moons", "spirals",
-    "tokenizer",
+    "FASHION_CLASSES", "Characters", "characters", "digit_from_image", "digits", "fashion_mnist", "mnist", "moons", "shapes",
+    "spirals", "tokenizer",
 ]  # fmt: skip

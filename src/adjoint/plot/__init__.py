@@ -2,10 +2,10 @@
 
 from .classes import confusion_matrix, decision_boundary, mistakes
 from .curves import losses, rates
-from .images import predictions
+from .images import gallery, predictions
 from .layers import activations, gradients, histograms, weights
 
 __all__ = [
-    "activations", "confusion_matrix", "decision_boundary", "gradients", "histograms", "losses", "mistakes", "predictions",
-    "rates", "weights",
+    "activations", "confusion_matrix", "decision_boundary", "gallery", "gradients", "histograms", "losses", "mistakes",
+    "predictions", "rates", "weights",
 ]  # fmt: skip

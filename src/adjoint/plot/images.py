@@ -1,4 +1,4 @@
-"""Pictures of images with what a network says about them."""
+"""Pictures of images, alone or with what a network says about them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,31 @@ import numpy as np
 
 from .figures import COLORS, INK, MUTED, finish, new_figure
 
-__all__ = ["predictions"]
+__all__ = ["gallery", "predictions"]
+
+
+def gallery(images: Any, path: str | os.PathLike[str] | None = None, *, columns: int = 8, title: str = "Images") -> Any:
+    """Images (N, height, width) side by side, row by row, light on dark; numbers below 0 and above 1 are cut off.
+
+    Gives the matplotlib figure, and writes it to `path` if there is one. Raises ValueError for arrays of other shapes,
+    ImportError without matplotlib.
+    """
+    images = np.asarray(images)
+    if images.ndim != 3 or not len(images):
+        raise ValueError(f"plot.gallery: images must be (N, height, width), not {images.shape}")
+    columns = min(columns, len(images))
+    rows = -(-len(images) // columns)
+    height, width = images.shape[1:]
+    sheet = np.ones((rows * (height + 1) - 1, columns * (width + 1) - 1))
+    for number, image in enumerate(images):
+        top, left = (number // columns) * (height + 1), (number % columns) * (width + 1)
+        sheet[top : top + height, left : left + width] = image
+    figure = new_figure(0.7 * columns, 0.7 * rows * height / width + 0.5)
+    figure.suptitle(title, x=0.02, ha="left", fontsize=12, fontweight="bold", color=INK)
+    axes = figure.add_subplot()
+    axes.set_axis_off()
+    axes.imshow(sheet, cmap="gray", interpolation="nearest", vmin=0, vmax=1)
+    return finish(figure, path)
 
 
 def predictions(

@@ -16,6 +16,7 @@ from adjoint.tensors import Tensor
 from .fitting import fit
 from .folder import check_numbers, prepare, save_network
 from .history import History, percent
+from .image_networks import fashion_resnet
 from .metrics import predict
 from .networks import fashion_cnn, mnist_cnn, mnist_network
 from .progress import Progress
@@ -74,6 +75,11 @@ CLASSIFIERS = {
             "fashion-cnn", "Fashion-MNIST", fashion_cnn, data.fashion_mnist, "articles of clothing", optim.Adam, _one_cycle,
             epochs=6, lr=4e-3, augment=data.Augmentation(mirrored=True), classes=data.FASHION_CLASSES,
             does="a small convolutional network that tells articles of clothing apart",
+        ),
+        Classifier(
+            "resnet-fashion", "Fashion-MNIST", fashion_resnet, data.fashion_mnist, "articles of clothing", optim.Adam,
+            _one_cycle, epochs=6, lr=5e-3, augment=data.Augmentation(pixels=1, mirrored=True), classes=data.FASHION_CLASSES,
+            does="a residual network that tells articles of clothing apart",
         ),
     )
 }  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Any
 
 from adjoint import _files, _optional, interop, nn
 
-from .networks import build
+from .catalogue import build
 
 __all__ = ["check_numbers", "load_network", "prepare", "save_network"]
 

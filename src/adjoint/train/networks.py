@@ -1,16 +1,13 @@
-"""The networks behind `adjoint train`, by name."""
+"""The first networks behind `adjoint train`: for digits, clothes, points and text."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from adjoint import nn
 from adjoint.tensors import Tensor
-from adjoint.tensors.functions import arange, zeros
+from adjoint.tensors.functions import arange
 
 __all__ = [
-    "NETWORKS", "CharTransformer", "build", "example_input", "fashion_cnn", "mnist_cnn", "mnist_network", "moons_network",
+    "CharTransformer", "Standardize", "fashion_cnn", "mnist_cnn", "mnist_network", "moons_network",
 ]  # fmt: skip
 
 
@@ -133,28 +130,3 @@ class CharTransformer(nn.Module):
             x = block(x, mask)
         scores: Tensor = self.head(self.norm(x))
         return scores
-
-
-NETWORKS = {
-    "mnist-mlp": mnist_network,
-    "mnist-cnn": mnist_cnn,
-    "fashion-cnn": fashion_cnn,
-    "moons": moons_network,
-    "chargpt": CharTransformer,
-}
-
-
-def build(name: str, **options: Any) -> nn.Module:
-    """A network with fresh weights, by the name of its recipe. Raises ValueError for another name."""
-    if name not in NETWORKS:
-        raise ValueError(f"there is no network {name!r}; there are {', '.join(NETWORKS)}")
-    make: Any = NETWORKS[name]
-    made: nn.Module = make(**options)
-    return made
-
-
-def example_input(name: str, options: Mapping[str, Any]) -> Tensor:
-    """A batch of one, all zeros, for a network of that name that was built with these options."""
-    if name == "chargpt":
-        return zeros((1, int(options.get("context", 64))), dtype="int64")
-    return zeros((1, 2) if name == "moons" else (1, 28, 28))
