@@ -59,7 +59,7 @@ pi, e, inf, nan, newaxis = 3.141592653589793, 2.718281828459045, float("inf"), f
 
 # Subpackages and names that are imported when first used, so that `import adjoint` stays fast.
 _LAZY_MODULES = frozenset(
-    {"cli", "data", "debug", "fft", "interop", "linalg", "nn", "optim", "plot", "special", "train"}
+    {"cli", "data", "debug", "distributed", "fft", "interop", "linalg", "nn", "optim", "plot", "special", "train"}
 )
 _LAZY_NAMES = {
     **dict.fromkeys(("associative_scan", "cond", "fori_loop", "map", "scan", "switch", "while_loop"), "adjoint.api.loops"),

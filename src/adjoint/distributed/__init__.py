@@ -1,0 +1,26 @@
+"""Many processes: on MPI (`mpiexec -n 4 python program.py`, the extra `mpi`) or Ray (the extra `ray`); alone, all of it is the
+identity, so the same program runs without either.
+"""
+
+from .collectives import all_gather, all_reduce, all_to_all, barrier, broadcast, recv, reduce_scatter, replicate, send
+from .engine import DistributedError, get_timeout, set_timeout
+from .group import Group, rank, world, world_size
+
+__all__ = [
+    "DistributedError",
+    "Group",
+    "all_gather",
+    "all_reduce",
+    "all_to_all",
+    "barrier",
+    "broadcast",
+    "get_timeout",
+    "rank",
+    "recv",
+    "reduce_scatter",
+    "replicate",
+    "send",
+    "set_timeout",
+    "world",
+    "world_size",
+]
