@@ -5,8 +5,10 @@ identity, so the same program runs without either.
 from .collectives import all_gather, all_reduce, all_to_all, barrier, broadcast, recv, reduce_scatter, replicate, send
 from .engine import DistributedError, get_timeout, set_timeout
 from .group import Group, rank, world, world_size
+from .parallel import DataParallel, data_parallel, synchronize_batch_norm
 
 __all__ = [
+    "DataParallel",
     "DistributedError",
     "Group",
     "all_gather",
@@ -14,6 +16,7 @@ __all__ = [
     "all_to_all",
     "barrier",
     "broadcast",
+    "data_parallel",
     "get_timeout",
     "rank",
     "recv",
@@ -21,6 +24,7 @@ __all__ = [
     "replicate",
     "send",
     "set_timeout",
+    "synchronize_batch_norm",
     "world",
     "world_size",
 ]

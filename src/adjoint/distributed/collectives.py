@@ -8,7 +8,6 @@ already that of the whole, and passes through.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,17 @@ from adjoint.tensors.pending import force
 
 from .group import Group, world
 
-__all__ = ["all_gather", "all_reduce", "all_to_all", "barrier", "broadcast", "recv", "reduce_scatter", "replicate", "send"]
+__all__ = [
+    "all_gather",
+    "all_reduce",
+    "all_to_all",
+    "barrier",
+    "broadcast",
+    "recv",
+    "reduce_scatter",
+    "replicate",
+    "send",
+]
 
 Array = np.ndarray[Any, Any]
 REDUCTIONS = {"max": np.maximum, "min": np.minimum}
@@ -114,8 +123,8 @@ def broadcast(x: Any, root: int = 0, group: Group | None = None) -> Any:
 def send(x: Any, to: int, tag: int = 0, group: Group | None = None) -> Tensor:
     """Send a tensor to a rank, which calls `recv`. The result is 0.0, the value of having sent.
 
-    Outside of traced functions it is sent at once. In a traced function, and for the derivative, the result has to be used: add it
-    to the loss. The derivative of having sent is receiving the cotangent from there.
+    Outside of traced functions it is sent at once. In a traced function, and for the derivative, the result has to be used:
+    add it to the loss. The derivative of having sent is receiving the cotangent from there.
     """
     here = group or world()
     x = asarray(x)
@@ -134,7 +143,9 @@ def recv(like: Any, source: int, tag: int = 0, group: Group | None = None) -> Te
 # How they are made ------------------------------------------------------------------------------------------------------
 
 
-def _each(group: Group, call: Any, adjoint: Any, batched: Any, x: Any, rule: tuple[Any, ...], given: tuple[Any, ...]) -> Any:
+def _each(
+    group: Group, call: Any, adjoint: Any, batched: Any, x: Any, rule: tuple[Any, ...], given: tuple[Any, ...]
+) -> Any:
     return _mapped(lambda x: _made(group, call, adjoint, batched, x, x.shape, rule, given), x, group)
 
 
@@ -144,7 +155,14 @@ def _mapped(one: Any, x: Any, group: Group) -> Any:
 
 
 def _made(
-    group: Group, call: Any, adjoint: Any, batched: Any, x: Tensor, shape: Any, rule: tuple[Any, ...], given: tuple[Any, ...]
+    group: Group,
+    call: Any,
+    adjoint: Any,
+    batched: Any,
+    x: Tensor,
+    shape: Any,
+    rule: tuple[Any, ...],
+    given: tuple[Any, ...],
 ) -> Tensor:
     """The node of an exchange, evaluated at once where it can be: then it happens in the order of the program on every rank."""
     y: Tensor = host_call(
@@ -162,7 +180,9 @@ def _made(
 
 def _parted(name: str, x: Tensor, group: Group) -> None:
     if not x.shape or x.shape[0] != group.size:
-        raise ValueError(f"{name}: the first axis has a part for each of {group.size} ranks; the shape is {x.shape}{at_user()}")
+        raise ValueError(
+            f"{name}: the first axis has a part for each of {group.size} ranks; the shape is {x.shape}{at_user()}"
+        )
 
 
 # What they do, and their adjoints -----------------------------------------------------------------------------------------
@@ -207,7 +227,8 @@ def _gather_adjoint(group: Group, u: Tensor, x: Tensor) -> tuple[Tensor]:
 
 
 def _scatter(group: Group, x: Array) -> Array:
-    return group.engine.scatter_sum("reduce_scatter", x)[0]
+    part: Array = group.engine.scatter_sum("reduce_scatter", x)[0]
+    return part
 
 
 def _scatter_batched(group: Group, x: Array) -> Array:

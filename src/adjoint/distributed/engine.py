@@ -1,7 +1,7 @@
 """What carries arrays between processes: nothing (one process), MPI, or Ray.
 
-An engine moves bytes and says who takes part; what is computed from them is done here, in NumPy, in the order of the ranks. So the
-bits of a sum depend on the number of ranks alone, not on the MPI, its version or what the network does.
+A transport moves bytes and says who takes part; what is computed from them is done here, in NumPy, in the order of the ranks.
+So the bits of a sum depend on the number of ranks alone, not on the MPI, its version or what the network does.
 
 Every exchange begins with a note of what it is. Ranks whose notes differ would wait for each other for ever, or worse, add up
 what doesn't belong together: they raise instead. A rank that waits longer than `set_timeout` says raises too, and names the ranks
@@ -91,30 +91,38 @@ class Alone:
         self.kept: dict[int, list[Array]] = {}
 
     def all_gather(self, sent: Array, received: Array) -> Any:
+        """See `Transport`."""
         received[:] = sent
 
     def all_to_all(self, sent: Array, sizes: Sequence[int], received: Array, come: Sequence[int]) -> Any:
+        """See `Transport`."""
         received[:] = sent
 
     def send(self, sent: Array, to: int, tag: int) -> Any:
+        """See `Transport`."""
         self.kept.setdefault(tag, []).append(sent.copy())
 
     def receive(self, received: Array, source: int, tag: int) -> Any:
+        """See `Transport`."""
         waiting = self.kept.get(tag)
         if not waiting:
             raise DistributedError("recv: this process is alone and has sent nothing to itself")
         received[:] = waiting.pop(0)
 
     def done(self, request: Any) -> bool:
+        """See `Transport`."""
         return True
 
     def split(self, ranks: Sequence[int]) -> Alone | None:
+        """See `Transport`."""
         return Alone() if 0 in ranks else None
 
     def abort(self, code: int) -> None:
+        """See `Transport`."""
         os._exit(code)
 
     def arrived(self) -> Sequence[int]:
+        """See `Transport`."""
         return [0]
 
 
@@ -130,17 +138,19 @@ class Engine:
 
     @property
     def rank(self) -> int:
+        """This process's number."""
         return self.transport.rank
 
     @property
     def size(self) -> int:
+        """How many ranks there are."""
         return self.transport.size
 
     # Rounds -----------------------------------------------------------------------------------------------------------
 
     def gather(self, what: str, array: Array) -> Array:
         """An array of every rank, stacked in the order of the ranks: (size, *shape). Shapes and dtypes must agree."""
-        array = np.ascontiguousarray(array)
+        array = np.asarray(array, order="C")
         sent = _noted(what, array)
         received = np.empty(self.size * sent.size, np.uint8)
         with self.lock:
@@ -245,7 +255,7 @@ class Engine:
 
     def send(self, array: Array, to: int, tag: int) -> None:
         """Send an array to a rank."""
-        sent = _noted("send", np.ascontiguousarray(array))
+        sent = _noted("send", np.asarray(array, order="C"))
         self.wait(self.transport.send(sent, to, tag), f"send to rank {to}")
         self.bytes_sent += array.nbytes if to != self.rank else 0
 
@@ -283,8 +293,8 @@ class Engine:
         behind = [k for k, count in enumerate(arrived) if count < arrived[self.rank]]
         whom = _ranks(behind) if behind else "the others"
         return (
-            f"rank {self.rank} of {self.size} has waited {passed:.0f} s at {what} for {whom}. Did it stop, or does it do something "
-            "else? (ad.distributed.set_timeout says how long ranks wait)"
+            f"rank {self.rank} of {self.size} has waited {passed:.0f} s at {what} for {whom}. Did it stop, or does it do "
+            "something else? (ad.distributed.set_timeout says how long ranks wait)"
         )
 
 
@@ -328,7 +338,7 @@ def _noted(what: str, array: Array) -> Array:
 
 
 def _combined(rows: Array, combine: Callable[..., Any]) -> Array:
-    found = rows[0].copy()
+    found: Array = np.array(rows[0])  # of one number too
     for row in rows[1:]:
         combine(found, row, out=found)
     return found

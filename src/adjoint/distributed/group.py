@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import pickle
 import queue
 import sys
 import threading
@@ -57,6 +58,19 @@ class Group:
     def barrier(self) -> None:
         """Wait until all ranks of the group are here."""
         self.engine.barrier()
+
+    def collect(self, value: Any) -> list[Any]:
+        """A picklable value of every rank, in the order of the ranks. Called by every rank."""
+        data = np.frombuffer(pickle.dumps(value), np.uint8)
+        lengths = [int(n) for n in self.engine.gather("lengths", np.array(len(data), np.int64))]
+        padded = np.zeros(max(lengths), np.uint8)
+        padded[: len(data)] = data
+        rows = self.engine.gather("values", padded)
+        return [pickle.loads(row[:length].tobytes()) for row, length in zip(rows, lengths, strict=True)]
+
+    def share(self, value: Any) -> Any:
+        """The picklable value of rank 0. Called by every rank."""
+        return self.collect(value if self.rank == 0 else None)[0]
 
     @property
     def background(self) -> Background:
@@ -149,20 +163,15 @@ def world_size() -> int:
 
 def _end_together(group: Group) -> None:
     """An error that nobody catches ends all ranks: the others would wait for this one."""
-    before, before_thread = sys.excepthook, threading.excepthook
 
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        if not issubclass(kind, KeyboardInterrupt):
-            _report(group, kind, error, trace)
-            group.engine.transport.abort(1)
-        before(kind, error, trace)
-        group.engine.transport.abort(130)
+        _report(group, kind, error, trace)
+        group.engine.transport.abort(130 if issubclass(kind, KeyboardInterrupt) else 1)
 
     def thread_hook(arguments: Any) -> None:
         if arguments.exc_type is not SystemExit:
             _report(group, arguments.exc_type, arguments.exc_value, arguments.exc_traceback)
             group.engine.transport.abort(1)
-        before_thread(arguments)
 
     sys.excepthook, threading.excepthook = hook, thread_hook
 

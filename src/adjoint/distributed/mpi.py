@@ -35,10 +35,12 @@ class MPITransport:
         self.window = self.mpi.Win.Create(self.begun, comm=self.communicator)
 
     def all_gather(self, sent: Array, received: Array) -> Any:
+        """See `Transport`."""
         self.begun += 1
         return self.communicator.Iallgather(self.bytes(sent), self.bytes(received))
 
     def all_to_all(self, sent: Array, sizes: Sequence[int], received: Array, come: Sequence[int]) -> Any:
+        """See `Transport`."""
         self.begun += 1
         byte = self.mpi.BYTE
         return self.communicator.Ialltoallv(
@@ -50,21 +52,27 @@ class MPITransport:
         return [array, self.mpi.BYTE]
 
     def send(self, sent: Array, to: int, tag: int) -> Any:
+        """See `Transport`."""
         return self.communicator.Isend(self.bytes(sent), to, tag)
 
     def receive(self, received: Array, source: int, tag: int) -> Any:
+        """See `Transport`."""
         return self.communicator.Irecv(self.bytes(received), source, tag)
 
     def done(self, request: Any) -> bool:
+        """See `Transport`."""
         return bool(request.Test())
 
     def split(self, ranks: Sequence[int]) -> MPITransport | None:
+        """See `Transport`."""
         inside = self.rank in ranks
         made = self.communicator.Split(0 if inside else self.mpi.UNDEFINED, ranks.index(self.rank) if inside else 0)
         return MPITransport(made) if inside else None
 
     def abort(self, code: int) -> None:
+        """See `Transport`."""
         self.mpi.COMM_WORLD.Abort(code)
+        os._exit(code)  # should the call return
 
     def arrived(self) -> Sequence[int]:
         """The ranks' counts, read without their help."""
