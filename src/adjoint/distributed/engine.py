@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-__all__ = ["Alone", "DistributedError", "Engine", "Exchange", "Transport", "get_timeout", "set_timeout"]
+__all__ = ["Alone", "Counter", "DistributedError", "Engine", "Exchange", "Transport", "get_timeout", "set_timeout"]
 
 Array = np.ndarray[Any, Any]
 
@@ -51,6 +51,16 @@ def get_timeout() -> float:
     return _timeout
 
 
+class Counter(Protocol):
+    """A number that all ranks share."""
+
+    def add(self, step: int) -> int:
+        """Add to it; what it was before."""
+
+    def free(self) -> None:
+        """Give it up. Called by every rank."""
+
+
 class Transport(Protocol):
     """What an engine gives: who is there, and moving bytes. All but `send` and `receive` are called by every rank."""
 
@@ -77,6 +87,9 @@ class Transport(Protocol):
 
     def abort(self, code: int) -> None:
         """End all ranks at once."""
+
+    def counter(self) -> Counter:
+        """A new number, 0, that all ranks share. Called by every rank."""
 
     def arrived(self) -> Sequence[int]:
         """How many exchanges each rank has begun, as far as that can be seen without its help."""
@@ -121,9 +134,27 @@ class Alone:
         """See `Transport`."""
         os._exit(code)
 
+    def counter(self) -> Counter:
+        """See `Transport`."""
+        return OwnCounter()
+
     def arrived(self) -> Sequence[int]:
         """See `Transport`."""
         return [0]
+
+
+class OwnCounter:
+    """A number of this process alone."""
+
+    value = 0
+
+    def add(self, step: int) -> int:
+        """Add to it; what it was before."""
+        self.value += step
+        return self.value - step
+
+    def free(self) -> None:
+        """Nothing is held."""
 
 
 class Engine:

@@ -139,11 +139,11 @@ def world() -> Group:
     return _world[0]
 
 
-def use(transport: Transport) -> Group:
-    """Let this process take part in a world that a transport connects."""
+def use(transport: Transport, watched: bool = True) -> Group:
+    """Let this process take part in a world that a transport connects. What is `watched` ends together, by its own means."""
     group = Group(transport, range(transport.size))
     _world[:] = [group]
-    if group.size > 1:
+    if group.size > 1 and watched:
         _end_together(group)
     return group
 

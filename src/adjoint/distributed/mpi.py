@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -33,6 +34,7 @@ class MPITransport:
         self.size = int(self.communicator.Get_size())
         self.begun = np.zeros(1, np.int64)
         self.window = self.mpi.Win.Create(self.begun, comm=self.communicator)
+        atexit.register(self.window.Free)  # before mpi4py ends MPI
 
     def all_gather(self, sent: Array, received: Array) -> Any:
         """See `Transport`."""
@@ -74,6 +76,10 @@ class MPITransport:
         self.mpi.COMM_WORLD.Abort(code)
         os._exit(code)  # should the call return
 
+    def counter(self) -> SharedCounter:
+        """See `Transport`."""
+        return SharedCounter(self.mpi, self.communicator)
+
     def arrived(self) -> Sequence[int]:
         """The ranks' counts, read without their help."""
         counts = []
@@ -84,6 +90,29 @@ class MPITransport:
             self.window.Unlock(k)
             counts.append(int(count[0]))
         return counts
+
+
+class SharedCounter:
+    """A number in rank 0's memory, added to without its help."""
+
+    def __init__(self, mpi: Any, communicator: Any) -> None:
+        self.mpi = mpi
+        self.window = mpi.Win.Allocate(8 if communicator.Get_rank() == 0 else 0, 8, comm=communicator)
+        if communicator.Get_rank() == 0:
+            np.frombuffer(self.window, np.int64)[:] = 0
+        communicator.Barrier()
+
+    def add(self, step: int) -> int:
+        """Add to it; what it was before."""
+        before = np.zeros(1, np.int64)
+        self.window.Lock(0, self.mpi.LOCK_SHARED)
+        self.window.Fetch_and_op(np.array([step], np.int64), before, 0, 0, self.mpi.SUM)
+        self.window.Unlock(0)
+        return int(before[0])
+
+    def free(self) -> None:
+        """Give the memory back. Called by every rank."""
+        self.window.Free()
 
 
 def _starts(sizes: Sequence[int]) -> list[int]:
