@@ -89,9 +89,7 @@ def _recipe(
     parser.add_argument(
         "--engine", choices=("mpi", "ray"), default="mpi", help="what starts the workers (default: mpi)"
     )
-    parser.add_argument(
-        "--address", metavar="ADDRESS", help='of the Ray cluster: "auto" for the one that this machine is part of'
-    )
+    parser.add_argument("--address", help="of the Ray cluster; auto is the one that this machine is part of")
     parser.set_defaults(run=lambda options: _run(run, options))
     return parser
 

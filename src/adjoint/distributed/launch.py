@@ -32,8 +32,8 @@ def launch(
     """Run `python -m adjoint` with these arguments in so many ranks; its exit status.
 
     By MPI they are processes of this machine, which `mpiexec` starts; by Ray `main(arguments)` is called in the workers of a
-    cluster, and with the arguments `again` added after one has died. Raises DistributedError where mpiexec is missing; ImportError
-    without mpi4py or ray.
+    cluster, and with the arguments `again` added after one has died. Raises DistributedError where mpiexec is missing;
+    ImportError without mpi4py or ray.
     """
     threads = {"ADJOINT_NUM_THREADS": str(share_of_cores(workers))}
     if engine == "ray":
@@ -41,7 +41,7 @@ def launch(
             main, list(arguments), workers=workers, address=address, environment=threads,
             again=lambda given: ([*given[0], *[x for x in again if x not in given[0]]],),
         )  # fmt: skip
-        return max(statuses)
+        return int(max(statuses))
     beside = os.path.dirname(sys.executable)
     program = shutil.which("mpiexec", path=os.pathsep.join([beside, os.environ.get("PATH", "")]))
     if program is None:

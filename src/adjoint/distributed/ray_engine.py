@@ -171,8 +171,8 @@ def run_on_ray(
 
     `address` is the cluster's ("auto": the one that this machine belongs to; None: one of its own). A worker that dies or raises
     ends the others; then all begin again, up to `restarts` times, with `again(arguments)` and as many workers as the cluster has
-    room for by then. `environment` is set for the workers. Raises DistributedError, with the last cause, when that was not enough;
-    ImportError without ray.
+    room for by then. `environment` is set for the workers. Raises DistributedError, with the last cause, when that was not
+    enough; ImportError without ray.
     """
     ray: Any = _optional.load("ray", purpose="training on a Ray cluster", extra="ray")
     started = not ray.is_initialized()
