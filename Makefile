@@ -4,12 +4,14 @@
 #   make test-all with the big matrices           make docs-check   run the README's and the documents' examples
 #   make docs     the documentation, build/docs/index.html
 #   make test-browser  the explorer and the documentation in headless Chromium, which must be installed
+#   make test-distributed  ranks of MPI and workers of Ray, in an environment of their own
 #   make bench    the benchmarks                  make test-oracle  compare with PyTorch, in its own environment
 #   make test-array-api  the Array API standard's public suite: a clone of it, or ARRAY_API_TESTS=a checkout
 # Set VENV to use another environment, PYTHON to make it with another Python, ARGUMENTS to pass more to pytest or to the demo.
 
 VENV ?= .venv
 ORACLE_VENV ?= .venv-oracle
+DISTRIBUTED_VENV ?= .venv-distributed
 ARGUMENTS ?=
 PYTHON ?= $(firstword $(foreach name,python3 python3.13 python3.12 python3.11,\
 	$(shell $(name) -c 'import sys; sys.version_info >= (3, 11) and print("$(name)")' 2>/dev/null)))
@@ -28,7 +30,7 @@ ARRAY_API_TESTS ?= build/array-api-tests
 ARRAY_API_COMMIT := 55fcc60179efa2680ddd6cd926ddf17b83530e2b
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test quick test-all test-oracle test-array-api test-browser lint format docs docs-check bench wheel clean
+.PHONY: help demo test quick test-all test-distributed test-oracle test-array-api test-browser lint format docs docs-check bench wheel clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -85,6 +87,10 @@ build/docs/index.html:
 
 docs-check: $(VENV)/.installed-test
 	$(PYTEST) tests/test_documents.py $(ARGUMENTS)
+
+# Real ranks and a local Ray. ADJOINT_KILLS says how often a rank is killed.
+test-distributed: $(DISTRIBUTED_VENV)/.installed-distributed
+	$(DISTRIBUTED_VENV)/bin/python -m pytest -m distributed $(ARGUMENTS)
 
 bench: $(ORACLE_VENV)/.installed-bench
 	$(ORACLE_VENV)/bin/python -m benchmarks $(ARGUMENTS)

@@ -308,3 +308,48 @@ def test_a_fork_while_other_threads_compute(backend: str) -> None:
     command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKS_WHILE_RUNNING]
     result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert result.returncode == 0, result.stderr
+
+
+# ---- the address space -------------------------------------------------------------------------------------------------
+
+IN_PIECES = """
+import ctypes
+import numpy as np
+import adjoint as ad
+
+x = ad.tensor(np.linspace(0, 1, 5000))
+assert ad.jit(lambda x: x + 1)(x).numpy()[0] == 1  # LLVM and all that it loads is there
+
+library = ctypes.CDLL(None)
+library.mmap.restype = ctypes.c_void_p
+library.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+library.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+FAILED = ctypes.c_void_p(-1).value
+
+def reserve(size):  # private, anonymous, not accounted for, not accessible
+    return library.mmap(None, size, 0, 0x22 | 0x4000, -1, 0)
+
+start = reserve(64 << 32)
+assert start != FAILED
+size = 1 << 36
+while size >= 4096:  # every gap above that
+    found = reserve(size)
+    if found == FAILED or found < start:
+        library.munmap(found, size)
+        size >>= 1
+for k in range(64):  # room for one to three pages, every 4 GB
+    library.munmap(start + (k << 32), 4096 * (1 + k % 3))
+found = ad.jit(lambda x: (ad.exp(x) * ad.sin(x) + ad.tanh(x) + ad.log(x + 2)).sum())(x).item()
+y = np.linspace(0, 1, 5000)
+assert abs(found / (np.exp(y) * np.sin(y) + np.tanh(y) + np.log(y + 2)).sum() - 1) < 1e-5
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="places of mappings are Linux's")
+def test_an_address_space_in_pieces() -> None:
+    """Code and its constants must lie within 2 GB of each other; LLVM ends the process where they don't."""
+    environment = {**os.environ, "ADJOINT_CACHE": ""}
+    result = subprocess.run(
+        [sys.executable, "-c", IN_PIECES], env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert result.returncode == 0, result.stderr

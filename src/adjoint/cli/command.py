@@ -23,6 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     options = _parser("train" in given).parse_args(given)
+    options.arguments, options.main = given, main
     try:
         code: int = options.run(options)
     except KeyboardInterrupt:

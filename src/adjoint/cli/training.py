@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -92,13 +94,47 @@ def _recipe(
         parser.add_argument(option, type=kind, default=default, metavar=metavar, help=f"{does_it} (default: {default})")
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoint in the folder of the results")
     add_threads(parser)
+    parser.add_argument(
+        "--workers", type=count, metavar="N", help="train by so many processes together (extra: mpi, or ray)"
+    )
+    parser.add_argument(
+        "--engine", choices=("mpi", "ray"), default="mpi", help="what starts the workers (default: mpi)"
+    )
+    parser.add_argument("--address", help="of the Ray cluster; auto is the one that this machine is part of")
     parser.set_defaults(run=lambda options: _run(run, options))
     return parser
 
 
 def _run(train: Callable[[argparse.Namespace], Any], options: argparse.Namespace) -> int:
+    if options.engine == "ray" and options.workers is None:
+        options.workers = os.cpu_count() or 1
+    if options.workers is not None and adjoint.distributed.world_size() == 1:
+        return _by_workers(options)
     use_threads(options)
-    return INTERRUPTED if train(options).history.interrupted else 0
+    if adjoint.distributed.world_size() == 1:
+        return INTERRUPTED if train(options).history.interrupted else 0
+    try:
+        with contextlib.ExitStack() as stack:
+            if adjoint.distributed.rank():  # one speaks for all
+                stack.enter_context(contextlib.redirect_stdout(stack.enter_context(open(os.devnull, "w"))))
+            return INTERRUPTED if train(options).history.interrupted else 0
+    except Exception as error:  # the others would wait for this one
+        raise adjoint.distributed.DistributedError(f"rank {adjoint.distributed.rank()}: {error}") from error
+
+
+def _by_workers(options: argparse.Namespace) -> int:
+    """Start the workers with the same arguments but those that say how."""
+    given, skipped = [], False
+    for argument in options.arguments:
+        if skipped or argument.startswith(("--workers=", "--engine=", "--address=")):
+            skipped = False
+        elif argument in ("--workers", "--engine", "--address"):
+            skipped = True
+        else:
+            given.append(argument)
+    return adjoint.distributed.launch(
+        options.main, given, options.workers, engine=options.engine, address=options.address, again=["--resume"]
+    )
 
 
 def _common(options: argparse.Namespace) -> dict[str, Any]:

@@ -93,6 +93,10 @@ class DataLoader:
     own, which seed, epoch and the batch's number decide. `pin_memory` and `persistent_workers` are taken for PyTorch's sake
     and change nothing.
 
+    With `part=(k, n)` each batch is the k-th of n parts of what it would be: of several processes that train together each gets
+    its own samples, and all of them together those of one process, augmented alike. Where a batch has fewer samples than n,
+    some parts are a sample that counts for nothing: `share` says how many samples of how many the last batch stands for.
+
     `state_dict()` says where in the epoch it is, and a loader that loads it goes on there with the next `iter`, with
     the same batches as if it had never stopped. (What is iterated goes on there by being iterated anew up to that batch,
     unless it can't start anew.)
@@ -129,6 +133,7 @@ class DataLoader:
         prefetch: bool = False,
         tensors: bool = True,
         persistent_workers: bool = False,
+        part: tuple[int, int] = (0, 1),
     ) -> None:
         self.dataset = dataset
         self.batch_size = batch_size
@@ -145,6 +150,7 @@ class DataLoader:
         self.augment = augment
         self.prefetch = prefetch
         self.tensors = tensors
+        self.part = part
         self._columns = _columns(dataset, collate_fn)
         self._streams = self._columns is None and not (hasattr(dataset, "__getitem__") and hasattr(dataset, "__len__"))
         if self._columns is None and isinstance(dataset, tuple) and all(map(_is_array, dataset)):
@@ -152,6 +158,8 @@ class DataLoader:
         self._check()
         self.epoch = 0
         self._batch = 0  # batches handed out of this epoch
+        self.share = (1, 1)
+        self._counts: dict[int, int] = {}  # samples of batches whose size isn't known without making them
         self._resumed = False
 
     def _check(self) -> None:
@@ -170,6 +178,11 @@ class DataLoader:
         if self._columns is None and (self.transform is not None or self.augment is not None):
             raise ValueError(
                 f"{name}: transform and augment take arrays; of samples, the data set or collate_fn does that"
+            )
+        k, parts = self.part
+        if not 0 <= k < parts or (parts > 1 and self.batch_size is None and self.batch_sampler is None):
+            raise ValueError(
+                f"{name}: part=(k, n) is the k-th of n parts of batches, from 0 to n - 1; it is {self.part}"
             )
         if self.num_workers < 0 or (self.num_workers and self.prefetch):
             raise ValueError(f"{name}: num_workers is 0 or more, and excludes prefetch; it is {self.num_workers}")
@@ -207,6 +220,7 @@ class DataLoader:
         for number, batch in enumerate(made, first):
             # Counted before it is handed out: whoever saves the state while working on a batch has got this batch.
             self.epoch, self._batch = epoch, number + 1
+            self.share = self._share(number)
             yield batch
         self.epoch, self._batch = epoch + 1, 0
 
@@ -215,6 +229,7 @@ class DataLoader:
         if self.batch_sampler is not None:
             parts: Any = [np.asarray(part) for part in _numbers(self.batch_sampler, epoch)]
             count = len(parts)
+            self._counts = {number: len(part) for number, part in enumerate(parts)}
         else:
             order = self.order(epoch) if self.shuffle or self.sampler is not None else None
             size, length = self.batch_size or 1, self.length if order is None else len(order)
@@ -236,11 +251,42 @@ class DataLoader:
         """A batch: of arrays as NumPy's, of samples as `collate_fn` makes it."""
         if self._columns is None:
             numbers = range(rows.start, rows.stop) if isinstance(rows, slice) else rows.tolist()
-            return self._collated(_fetched(self.dataset, numbers))
+            return self._collated(_fetched(self.dataset, numbers[self._own(len(numbers))]))
+        shared = self.part[1] > 1
+        if shared and self.augment is None:
+            rows = self._part_of(rows)
         batch = self._columns.rows(rows if self.batch_size is not None or not isinstance(rows, slice) else rows.start)
         if self.augment is not None:
             batch[0] = self.augment(batch[0], self._generator(epoch, number))
+            if shared:  # what is drawn for a sample depends on the whole batch
+                own = self._own(len(batch[0]))
+                batch = [column[own] for column in batch]
         return self._columns.together(batch) if self.transform is None else self.transform(*batch)
+
+    def _part_of(self, rows: Any) -> Any:
+        """This part of the numbers of a batch."""
+        if not isinstance(rows, slice):
+            return rows[self._own(len(rows))]
+        own = self._own(rows.stop - rows.start)
+        return slice(rows.start + own.start, rows.start + own.stop)
+
+    def _own(self, count: int) -> slice:
+        """Where this part of a batch of so many samples lies; the first sample, where it is none."""
+        k, parts = self.part
+        start = k * (count // parts) + min(k, count % parts)
+        stop = start + count // parts + (k < count % parts)
+        return slice(start, stop) if stop > start else slice(0, 1)
+
+    def _share(self, number: int) -> tuple[int, int]:
+        """How many of how many samples this part of a batch stands for."""
+        k, parts = self.part
+        if parts == 1:
+            return 1, 1
+        if self._streams or self.batch_sampler is not None:
+            count = self._counts[number]
+        else:
+            count = min(self.batch_size or 1, self._count() - number * (self.batch_size or 1))
+        return count // parts + (k < count % parts), count
 
     def _collated(self, samples: list[Any]) -> Any:
         if self.batch_size is None and self.batch_sampler is None:
@@ -256,11 +302,12 @@ class DataLoader:
         size = self.batch_size or 1
         if anew:
             samples = itertools.islice(samples, first * size, None)
-        while True:
+        for number in itertools.count(first):
             batch = list(itertools.islice(samples, size))
             if not batch or (self.drop_last and len(batch) < size):
                 return
-            yield self._collated(batch)
+            self._counts = {number: len(batch)}
+            yield self._collated(batch[self._own(len(batch))])
 
     def _finished(self, made: Any) -> Any:
         """A batch of arrays in the form to hand out."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from adjoint.dtypes import default_dtype
@@ -53,6 +53,17 @@ class _BatchNorm(Module):
     running_mean: Tensor | None
     running_var: Tensor | None
     num_batches_tracked: Tensor | None
+    # Mean, variance and number of values of a channel, where they are not of this batch alone: see `distributed`.
+    statistics: Callable[[Tensor], tuple[Tensor, Tensor, Tensor]] | None = None
+
+    def _by_others(self, x: Tensor, statistics: Callable[..., Any], step: float | Tensor) -> Tensor:
+        """Normalized by a mean and a variance that others work out; the running ones move towards them."""
+        mean, variance, count = statistics(x)
+        if self.training and self.running_mean is not None and self.running_var is not None:
+            corrected = variance * (count / (count - 1))
+            for running, new in ((self.running_mean, mean), (self.running_var, corrected)):
+                running.data = running + (new.detach() - running) * step
+        return functional.batch_norm(x, mean, variance, self.weight, self.bias, False, 0.0, self.eps)
 
     def reset_running_stats(self) -> None:
         """Forget what was seen: mean 0, variance 1, no batches."""
@@ -72,6 +83,8 @@ class _BatchNorm(Module):
             if self.momentum is None:  # the mean over all batches
                 step = 1.0 / self.num_batches_tracked.astype(x.dtype)
         by_batch = self.training or self.running_mean is None
+        if by_batch and self.statistics is not None:
+            return self._by_others(x, self.statistics, step)
         return functional.batch_norm(x, *running, self.weight, self.bias, by_batch, step, self.eps)
 
     def extra_repr(self) -> str:

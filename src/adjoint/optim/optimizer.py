@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Self, TypedDict
+from typing import Any, ClassVar, Protocol, Self, TypedDict
 
 import numpy as np
 
@@ -117,6 +117,19 @@ def _are_numbers(new: Any, old: Any) -> bool:
     return tracing.is_number(new) and tracing.is_number(old)
 
 
+class Sharing(Protocol):
+    """Who else keeps the state of which parameters, and updates them."""
+
+    def mine(self, number: int) -> bool:
+        """Whether the parameter of this number is updated here."""
+
+    def spread(self, numbered: Sequence[tuple[int, Tensor]]) -> None:
+        """Bring the new values of the parameters, by number, to all that update some of them."""
+
+    def whole(self, entries: dict[int, Any]) -> dict[int, Any]:
+        """The state of all parameters by number, from those who keep them."""
+
+
 class Group(_Numbers):
     """Some parameters (`"params"`) and the hyperparameters that apply to them, by name."""
 
@@ -139,6 +152,7 @@ class Optimizer(tracing.Watched):
     Raises ValueError when there are no parameters, or when one comes twice; TypeError for what is no variable.
     """
 
+    sharing: Sharing | None = None  # with other processes: see `distributed.data_parallel`
     options: ClassVar[tuple[str, ...]] = ()  # which of `Options` a subclass takes: those that PyTorch's has
 
     def __init__(
@@ -233,15 +247,20 @@ class Optimizer(tracing.Watched):
     @no_grad()
     def _descend(self) -> None:
         changed: list[Tensor] = []
-        states = iter(self.state)
+        updated: list[tuple[int, Tensor]] = []
+        states = iter(enumerate(self.state))
         update = self._unobserved_update if type(self).__module__.startswith(OWN) else self.update
         with evaluated_soon() as soon:
             for group in self.param_groups:
                 upwards = group.get("maximize")
-                for parameter, state in zip(group["params"], states, strict=False):
+                for parameter, (number, state) in zip(group["params"], states, strict=False):
                     gradient = parameter.grad
                     if gradient is None:
                         continue
+                    if self.sharing is not None:
+                        updated.append((number, parameter))
+                        if not self.sharing.mine(number):
+                            continue
                     if upwards:
                         gradient = -gradient
                     if not state:
@@ -254,6 +273,9 @@ class Optimizer(tracing.Watched):
                     changed.append(parameter)
                     if state:
                         changed += [value for value in state.values() if isinstance(value, Tensor)]
+            if self.sharing is not None:
+                self.sharing.spread(updated)
+                changed += [parameter for _, parameter in updated]
         settle([tensor.node for tensor in changed], soon.weight)
 
     def _unobserved_update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
@@ -283,6 +305,8 @@ class Optimizer(tracing.Watched):
             for number, entries in enumerate(self.state)
             if entries
         }
+        if self.sharing is not None:
+            state = self.sharing.whole(state)
         groups, start = [], 0
         for group in self.param_groups:
             numbers = list(range(start, start + len(group["params"])))
@@ -305,6 +329,8 @@ class Optimizer(tracing.Watched):
         for number, values in state["state"].items():
             if int(number) >= len(parameters):
                 raise ValueError(f"{name}: the state has a parameter {number}, it has {len(parameters)} in all")
+            if self.sharing is not None and not self.sharing.mine(int(number)):
+                continue
             entries[int(number)] = State(
                 (key, self._restored(f"{key} of parameter {number}", key, value, parameters[int(number)]))
                 for key, value in values.items()

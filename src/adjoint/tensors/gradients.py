@@ -220,6 +220,7 @@ def backward(node: Node, gradient: Any, create_graph: bool) -> None:
                     variable.grad = wrap(gathered(total) if variable.sparse else total)
             if variable.hooks is not None:
                 _accumulated(variable)
+        _together([x.attributes for x, _ in pairs if x.attributes.hooks is not None])
 
 
 def _to_settle(variable: Variable) -> tuple[Node, ...]:
@@ -243,6 +244,18 @@ def _accumulated(variable: Variable) -> None:
         alive = tensor()
         if alive is not None:
             hook(alive)
+
+
+def _together(variables: list[Variable]) -> None:
+    """Call the hooks that wait for the gradients of several variables."""
+    found: dict[Any, list[Tensor]] = {}
+    for variable in variables:
+        for hook, tensor in variable.hooks.together.values() if variable.hooks is not None else ():
+            alive = tensor()
+            if alive is not None:
+                found.setdefault(hook, []).append(alive)
+    for hook, tensors in found.items():
+        hook(tensors)
 
 
 def _variables(root: Node) -> tuple[list[Node], bool]:

@@ -25,7 +25,7 @@ from adjoint.tensors.named import wrap
 if TYPE_CHECKING:
     from adjoint.tensors.tensor import Tensor
 
-__all__ = ["Accumulated", "HookHandle", "VariableHooks", "add_accumulated", "add_hook", "hooked"]
+__all__ = ["Accumulated", "HookHandle", "VariableHooks", "add_accumulated", "add_hook", "add_together", "hooked"]
 
 Hook = Callable[..., Any]
 
@@ -63,11 +63,12 @@ class VariableHooks(NamedTuple):
 
     gradient: dict[int, Hook]
     accumulated: dict[int, Accumulated]
+    together: dict[int, Accumulated]  # called once for all variables that share the hook
 
     def without(self, number: int) -> VariableHooks | None:
         """These but the one of a number; None without any."""
-        gradient, accumulated = [{k: x for k, x in kind.items() if k != number} for kind in self]
-        return VariableHooks(gradient, accumulated) if gradient or accumulated else None
+        kinds = [{k: x for k, x in kind.items() if k != number} for kind in self]
+        return VariableHooks(*kinds) if any(kinds) else None
 
 
 def add_hook(tensor: Tensor, function: Hook) -> HookHandle:
@@ -141,6 +142,12 @@ def add_accumulated(tensor: Tensor, function: Hook) -> HookHandle:
     return _add(node.attributes, 1, Accumulated(function, weakref.ref(tensor)))
 
 
+def add_together(tensor: Tensor, function: Hook) -> HookHandle:
+    """Have a function called once at the end of every `backward()`, with the list of those of the tensors it was added to that
+    have got a gradient, in the order in which they were used."""
+    return _add(tensor.node.attributes, 2, Accumulated(function, weakref.ref(tensor)))
+
+
 def _add(variable: Variable, kind: int, entry: Any) -> HookHandle:
     """Give a variable one more hook, of the kind that is the field of `VariableHooks` with this number."""
     number = next(_numbers)
@@ -149,7 +156,7 @@ def _add(variable: Variable, kind: int, entry: Any) -> HookHandle:
 
 
 def _with(hooks: VariableHooks | None, kind: int, number: int, entry: Any) -> VariableHooks:
-    kinds: list[dict[int, Any]] = [dict(one) for one in hooks or ({}, {})]
+    kinds: list[dict[int, Any]] = [dict(one) for one in hooks or ({}, {}, {})]
     kinds[kind][number] = entry
     return VariableHooks(*kinds)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from adjoint import _files, data, nn, optim, plot, random
+from adjoint import _files, data, distributed, nn, optim, plot, random
 from adjoint.api.modes import no_grad
 from adjoint.data.text import read_text
 from adjoint.tensors import Tensor
@@ -17,7 +17,7 @@ from adjoint.tensors.functions import tensor
 
 from .classifiers import SAVE_EVERY, probabilities
 from .fitting import fit
-from .folder import check_numbers, prepare, save_network
+from .folder import check_numbers, prepare, results, save_network
 from .history import History
 from .networks import CharTransformer
 from .progress import Progress
@@ -106,7 +106,9 @@ def train_chargpt(
             "characters": chars.vocabulary, **options,
         },
         progress=progress,
+        distributed=distributed.world_size() > 1,
     )  # fmt: skip
+    out = results(out)
     files = {"weights": out / "weights.safetensors", "loss curve": out / "loss.png", "sample": out / "sample.txt"}
     save_network(files["weights"], model, "chargpt", **options, characters=chars.vocabulary)
     plot.losses(history.losses, files["loss curve"], steps_per_epoch=len(loader), title="Training loss")

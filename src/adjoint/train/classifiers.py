@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from adjoint import data, nn, optim, plot, random
+from adjoint import data, distributed, nn, optim, plot, random
 from adjoint.tensors import Tensor
 
 from .fitting import fit
-from .folder import check_numbers, prepare, save_network
+from .folder import check_numbers, prepare, results, save_network
 from .history import History, percent
 from .image_networks import fashion_resnet
 from .metrics import predict
@@ -196,9 +196,10 @@ def train_classifier(
         resume=resume,
         settings={"recipe": name, "epochs": epochs, "batch size": batch_size, "lr": lr, "seed": seed, "limit": limit},
         progress=progress,
+        distributed=distributed.world_size() > 1,
     )
     scores = measured["scores"] if measured else predict(model, test_inputs)
-    files = _leave(recipe, name, out, model, history, len(loader), test_images, test_labels, scores)
+    files = _leave(recipe, name, results(out), model, history, len(loader), test_images, test_labels, scores)
     accuracy = history.epochs[-1].metrics["test accuracy"]
     outcome = "stopped early after" if history.interrupted else "trained in"
     print(f"{outcome} {history.seconds:.1f} s: test accuracy {percent(accuracy)}")

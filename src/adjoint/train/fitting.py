@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterable, Mapping, Sized
 from typing import Any
 
 from adjoint import _optional
+from adjoint.data import DataLoader
+from adjoint.distributed import DataParallel, data_parallel
 from adjoint.nn import Module
 from adjoint.optim import AveragedModel, LRScheduler, Optimizer
 from adjoint.tensors import Tensor
 
 from .history import History
-from .progress import Progress, make_progress
+from .progress import NoProgress, Progress, make_progress
 from .run import Run
 from .stopping import EarlyStopping
 
@@ -39,6 +41,7 @@ def fit(
     resume: bool = False,
     settings: Mapping[str, Any] | None = None,
     progress: bool | Progress | None = None,
+    distributed: bool | DataParallel = False,
 ) -> History:
     """Train a model: for each batch `(x, y)` of `data`, one step down the gradient of `loss(model(x), y)`.
 
@@ -61,6 +64,10 @@ def fit(
     `progress` is True for a bar, False for a line for each epoch, None for what suits the output, or an object that
     shows it in its own way.
 
+    With `distributed` all ranks of a job (`mpiexec -n 4 python program.py`) train together, by what `distributed.data_parallel`
+    gives or by its defaults: a `DataLoader` hands each its part of every batch, losses are means over all ranks, every rank
+    measures, rank 0 writes and speaks. Log and checkpoint lie where all ranks can read them.
+
     Ctrl-C ends training after the step at hand; a second one interrupts at once. Raises FloatingPointError when the
     loss is not finite; ValueError when the loss is no single number, `data` has no batches, or a checkpoint doesn't fit;
     OSError where log or checkpoint can't be written, which leaves the last checkpoint as it was.
@@ -76,6 +83,9 @@ def fit(
         raise ValueError(f"fit: checkpoint_every must be at least 1, not {checkpoint_every}")
     if checkpoint is not None:  # what is missing when the first is due should be missed before the work
         _optional.load("safetensors.numpy", purpose="saving checkpoints", extra="train")
+    parallel = _together(distributed, model, optimizer, data)
+    if parallel is not None and parallel.group.rank:
+        log, progress = None, NoProgress()
     shown = make_progress(progress) if progress is None or isinstance(progress, bool) else progress
     run = Run(
         model=model,
@@ -95,7 +105,23 @@ def fit(
         settings=dict(settings or {}),
         shown=shown,
         compiled=compile,
+        parallel=parallel,
     )
     if resume:
         run.restore()
     return run.train(log)
+
+
+def _together(
+    distributed: bool | DataParallel, model: Module, optimizer: Optimizer, data: Iterable[Any]
+) -> DataParallel | None:
+    """Who else trains; None for nobody."""
+    if distributed is False:
+        return None
+    parallel = data_parallel(model, optimizer) if distributed is True else distributed
+    group = parallel.group
+    if group.size == 1:
+        return None
+    if isinstance(data, DataLoader) and data.part == (0, 1):
+        data.part = (group.rank, group.size)
+    return parallel

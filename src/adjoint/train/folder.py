@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import tempfile
@@ -10,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from adjoint import _files, _optional, interop, nn
+from adjoint.distributed import rank
 
 from .catalogue import build
 
-__all__ = ["check_numbers", "load_network", "prepare", "save_network"]
+__all__ = ["check_numbers", "load_network", "prepare", "results", "save_network"]
 
 NETWORK, OPTIONS = "network", "options"  # in the metadata of a file of weights
 
@@ -34,6 +36,15 @@ def prepare(out: str | os.PathLike[str]) -> Path:
     except OSError as error:
         raise OSError(f"can't write into the folder {folder}: {error.strerror or error}") from error
     return folder
+
+
+def results(out: Path) -> Path:
+    """Where this process leaves its results: `out`; of several that train together, one alone, the others where nobody looks."""
+    if not rank():
+        return out
+    aside = tempfile.TemporaryDirectory(prefix="adjoint-rank-")
+    atexit.register(aside.cleanup)
+    return Path(aside.name)
 
 
 def check_numbers(lr: float, **counts: int | None) -> None:

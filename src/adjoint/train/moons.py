@@ -7,10 +7,10 @@ import os
 from pathlib import Path
 from typing import Any
 
-from adjoint import data, nn, optim, plot, random
+from adjoint import data, distributed, nn, optim, plot, random
 
 from .fitting import fit
-from .folder import check_numbers, prepare, save_network
+from .folder import check_numbers, prepare, results, save_network
 from .history import History, percent
 from .metrics import accuracy, predict
 from .networks import moons_network
@@ -72,7 +72,9 @@ def train_moons(
         resume=resume,
         settings=settings,
         progress=progress,
+        distributed=distributed.world_size() > 1,
     )
+    out = results(out)
     files = {"weights": out / "weights.safetensors", "loss curve": out / "loss.png", "border": out / "border.png"}
     save_network(files["weights"], model, "moons")
     reached = [epoch.metrics["test accuracy"] for epoch in history.epochs]

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from adjoint import _optional
 
-__all__ = ["BarProgress", "LineProgress", "Progress", "make_progress"]
+__all__ = ["BarProgress", "LineProgress", "NoProgress", "Progress", "make_progress"]
 
 REFRESH = 0.1  # seconds between two pictures of the bar
 
@@ -43,6 +43,13 @@ class LineProgress:
         print(text, flush=True)
 
     def close(self) -> None:
+        """Show nothing."""
+
+
+class NoProgress(LineProgress):
+    """Nothing at all: for the processes that leave it to another one to speak."""
+
+    def line(self, text: str) -> None:
         """Show nothing."""
 
 

@@ -8,15 +8,17 @@ import itertools
 import math
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from adjoint import _files
+from adjoint import _files, random
 from adjoint.api.jit import jit
 from adjoint.api.modes import deterministically, no_grad
+from adjoint.distributed import DataParallel
+from adjoint.distributed.parallel import own_stream
 from adjoint.nn import Module
 from adjoint.nn.utils import clip_grad_norm_
 from adjoint.optim import AveragedModel, LRScheduler, Optimizer
@@ -53,12 +55,14 @@ class Run:
     settings: dict[str, Any]
     shown: Progress
     compiled: bool
+    parallel: DataParallel | None = None
     history: History = dataclasses.field(default_factory=History)
     first: int = 0  # how many steps were done when the epoch at hand began
 
     def __post_init__(self) -> None:
         self.rates = [group["lr"] for group in self.optimizer.param_groups]
         self.descend = jit(self._descend) if self.compiled else self._descend
+        self.stopping_together = False
 
     @property
     def step(self) -> int:
@@ -89,18 +93,18 @@ class Run:
         self.model.train()
         self.shown.start(number, self.epochs, self.steps)
         for batch in self._batches():
-            self._one(batch, number)
+            self._one(batch, number, stop)
             loss = self.history.losses[-1]
             if log is not None:
                 log.write(step=self.step, epoch=number, loss=loss, rate=self.history.rates[-1])
             self.shown.advance(loss)
-            if stop.requested:
+            if self.stopping_together:
                 break
             if self.every is not None and self.step % self.every == 0:
                 self.save()
         if self.step == self.first:
             raise ValueError("fit: the data has no batches (an iterator serves for one epoch only)")
-        if stop.requested:  # before the epoch is closed: who resumes goes on in the middle of it
+        if self.stopping_together:  # before the epoch is closed: who resumes goes on in the middle of it
             self.history.interrupted = True
             self.save()
         self._close(number, started, log)
@@ -111,7 +115,7 @@ class Run:
         # A loader that was restored goes on by itself; anything else begins anew, and what was done is passed over.
         return iter(self.data) if hasattr(self.data, "load_state_dict") else itertools.islice(self.data, done, None)
 
-    def _one(self, batch: Any, epoch: int) -> None:
+    def _one(self, batch: Any, epoch: int, stop: StopOnInterrupt) -> None:
         """One step."""
         if callable(self.schedule) and self.steps:
             self._set_rates(self.schedule(min(self.step / (self.epochs * self.steps), 1.0)))
@@ -121,10 +125,13 @@ class Run:
         if 0 in getattr(inputs, "shape", ())[:1]:
             raise ValueError(f"fit: the batch of {where} is empty; its inputs have the shape {inputs.shape}")
         try:
-            value = self.descend(inputs, targets)
+            value = self.descend(inputs, targets, *self._weight())
         except IndexError as error:
             raise IndexError(f"{error} (at {where}; is a label outside of the model's classes?)") from error
         number = float(value.item())  # read after the step, whose one evaluation has computed it on the way
+        self.stopping_together = stop.requested
+        if self.parallel is not None:
+            number, self.stopping_together = self.parallel.mean(number, stop.requested)
         if not math.isfinite(number):
             raise FloatingPointError(
                 f"the loss became {number} at {where}. A smaller learning rate often helps, or clip_norm; so does looking "
@@ -137,9 +144,18 @@ class Run:
         self.history.losses.append(number)
         self.history.rates.append(rate)
 
-    def _descend(self, inputs: Any, targets: Any) -> Tensor:
+    def _weight(self) -> tuple[float, ...]:
+        """What the loss of this rank's part of the batch counts, where the parts differ: their mean is that of the batch."""
+        share = getattr(self.data, "share", None)
+        if self.parallel is None or share is None:
+            return ()
+        return (share[0] * self.parallel.group.size / share[1],)
+
+    def _descend(self, inputs: Any, targets: Any, *weight: Any) -> Tensor:
         """One step down the gradient; gives the loss."""
         value = self.loss(self.model(inputs), targets)
+        if weight:
+            value = value * weight[0]
         if value.shape != ():
             raise ValueError(f"fit: the loss must be a single number; its shape is {value.shape}")
         self.optimizer.zero_grad()
@@ -203,8 +219,16 @@ class Run:
 
     def save(self) -> None:
         """Write the checkpoint, if there is to be one."""
-        if self.checkpoint is not None:
-            save_checkpoint(self.checkpoint, place={"first": self.first}, settings=self.settings, **self._parts())
+        if self.checkpoint is None:
+            return
+        place: dict[str, Any] = {"first": self.first}
+        if self.parallel is not None:
+            self.parallel.check()
+            place["streams"] = self.parallel.group.collect(random.default_generator.__getstate__())
+            if self.parallel.group.rank:
+                self.optimizer.state_dict()  # which all ranks make together, where each keeps a part
+                return
+        save_checkpoint(self.checkpoint, place=place, settings=self.settings, **self._parts())
 
     def restore(self) -> None:
         """Go on from the checkpoint, or from the one before it where that is damaged; without one, from the start."""
@@ -224,9 +248,20 @@ class Run:
             if path.exists():  # else the next save would keep the damaged one, and give up the good one
                 path.replace(path.with_name(f"{path.stem}.damaged{path.suffix}"))
         self.first = found["place"]["first"]
+        if self.parallel is not None:
+            self._own_stream(found["place"].get("streams", ()))
         self.history.resumed_at = self.step
         if len(self.history.epochs) < self.epochs:
             self.shown.line(f"resumed at step {self.step}, in epoch {len(self.history.epochs) + 1}")
+
+    def _own_stream(self, streams: Sequence[Any]) -> None:
+        """Go on with this rank's random numbers; of another number of ranks, with what follows from rank 0's."""
+        assert self.parallel is not None
+        group = self.parallel.group
+        if len(streams) == group.size:
+            random.default_generator.state = streams[group.rank]
+        else:
+            own_stream(group)
 
     def _load(self, path: Path) -> dict[str, Any]:
         return load_checkpoint(path, check=self._check, **self._parts())

@@ -101,7 +101,9 @@ def link(contents: bytes) -> Library:
     """Object code in memory."""
     with lock, Uninterrupted():
         llvm = binding()
-        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())  # which the engine then owns
+        # In one block of memory: where the address space is in pieces, LLVM's own way may put code and its constants more than
+        # 2 GB apart, which it meets by ending the process. The engine then owns the target machine.
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(), use_lmm=True)
         engine.add_object_file(llvm.ObjectFileRef.from_data(contents))
         engine.finalize_object()
     return Library(engine, len(contents))

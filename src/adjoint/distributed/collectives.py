@@ -1,0 +1,278 @@
+"""Exchanges as operations of the graph: with derivatives, under `jit` and `vmap`.
+
+The convention of the derivatives: every rank has a loss of its own, and what is differentiated is their sum. So the adjoint of a
+sum over ranks is a sum over ranks, that of a broadcast a sum at the one who sent, that of a gather a sum of stretches. Where all
+ranks compute the same loss from a sum (a layer whose rows are split), `replicated=True` says so: then each rank's cotangent is
+already that of the whole, and passes through.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adjoint import tracing, tree
+from adjoint.api.custom import host_call
+from adjoint.graph import topological
+from adjoint.primitives.core import is_traced
+from adjoint.tensors import Tensor
+from adjoint.tensors.functions import asarray
+from adjoint.tensors.located import at_user
+from adjoint.tensors.pending import force
+
+from .group import Group, world
+
+__all__ = [
+    "all_gather",
+    "all_reduce",
+    "all_to_all",
+    "barrier",
+    "broadcast",
+    "recv",
+    "reduce_scatter",
+    "replicate",
+    "send",
+]
+
+Array = np.ndarray[Any, Any]
+REDUCTIONS = {"max": np.maximum, "min": np.minimum}
+
+
+def barrier(group: Group | None = None) -> None:
+    """Wait until every rank is here. Raises DistributedError when one doesn't come in time."""
+    (group or world()).barrier()
+
+
+def all_reduce(x: Any, op: str = "sum", group: Group | None = None, *, replicated: bool = False) -> Any:
+    """The sum of a tensor over all ranks (`op`: "sum", "mean", "max" or "min"), on each of them.
+
+    x is a tensor, or a tree (lists, tuples, dicts) of tensors, of the same shapes and dtypes on every rank. Sums are added up
+    in the order of the ranks, so they are the same bits in every run. With `replicated`, what follows is the same on all ranks,
+    and so is the loss: the cotangent passes through.
+
+    Raises DistributedError when ranks do different things or one doesn't come; ValueError for another `op`.
+
+    >>> import adjoint as ad
+    >>> ad.distributed.all_reduce(ad.tensor([1.0, 2.0]))  # alone, it is the tensor
+    Tensor([1., 2.])
+    """
+    here = group or world()
+    if op in ("sum", "mean"):
+        found = _each(here, _sum, _same if replicated else _sum_adjoint, _sum, x, (replicated,), ())
+        return tree.map(lambda y: y / here.size, found) if op == "mean" and here.size > 1 else found
+    if op not in REDUCTIONS:
+        raise ValueError(f"all_reduce: op is 'sum', 'mean', 'max' or 'min', not {op!r}{at_user()}")
+    return _each(here, _extreme, _extreme_adjoint, _extreme, x, (op,), (op,))
+
+
+def replicate(x: Any, group: Group | None = None) -> Any:
+    """The same tensor, which is the same on all ranks and from here on used differently by each: its cotangents are summed.
+
+    It stands before a layer whose columns are split, as `all_reduce(replicated=True)` behind one whose rows are.
+    """
+    return _each(group or world(), _itself, _sum_adjoint, _itself, x, (False,), ())
+
+
+def all_gather(x: Any, group: Group | None = None) -> Any:
+    """The tensors of all ranks, stacked along a new first axis: (size, *shape) on every rank. Trees as in `all_reduce`."""
+    here = group or world()
+
+    def one(x: Tensor) -> Tensor:
+        return _made(here, _gather, _gather_adjoint, _gather_batched, x, (here.size, *x.shape), (), ())
+
+    return _mapped(one, x, here)
+
+
+def reduce_scatter(x: Any, group: Group | None = None) -> Any:
+    """The sum over the ranks of x of shape (size, *shape): rank k gets the k-th part, of shape `shape`.
+
+    Raises ValueError when the first axis isn't as long as there are ranks.
+    """
+    here = group or world()
+
+    def one(x: Tensor) -> Tensor:
+        _parted("reduce_scatter", x, here)
+        return _made(here, _scatter, _scatter_adjoint, _scatter_batched, x, x.shape[1:], (), ())
+
+    return _mapped(one, x, here)
+
+
+def all_to_all(x: Any, group: Group | None = None) -> Any:
+    """x of shape (size, *shape): its k-th part goes to rank k; the k-th part of the result came from rank k.
+
+    Raises ValueError when the first axis isn't as long as there are ranks.
+    """
+    here = group or world()
+
+    def one(x: Tensor) -> Tensor:
+        _parted("all_to_all", x, here)
+        return _made(here, _swap, _swap_adjoint, _swap_batched, x, x.shape, (), ())
+
+    return _mapped(one, x, here)
+
+
+def broadcast(x: Any, root: int = 0, group: Group | None = None) -> Any:
+    """The tensor of rank `root`, on every rank. The others give one of the same shape and dtype. Trees as in `all_reduce`."""
+    here = group or world()
+    if not 0 <= root < here.size:
+        raise ValueError(f"broadcast: root is a rank from 0 to {here.size - 1}, not {root}{at_user()}")
+    return _each(here, _cast, _cast_adjoint, _cast, x, (root,), (root,))
+
+
+def send(x: Any, to: int, tag: int = 0, group: Group | None = None) -> Tensor:
+    """Send a tensor to a rank, which calls `recv`. The result is 0.0, the value of having sent.
+
+    Outside of traced functions it is sent at once. In a traced function, and for the derivative, the result has to be used:
+    add it to the loss. The derivative of having sent is receiving the cotangent from there.
+    """
+    here = group or world()
+    x = asarray(x)
+    return _made(here, _send, _send_adjoint, None, x, (), (to, tag), (to, tag))
+
+
+def recv(like: Any, source: int, tag: int = 0, group: Group | None = None) -> Tensor:
+    """The tensor that rank `source` sends, of the shape and dtype of `like`. Its derivative sends the cotangent there, so `like`
+    must be tracked for that: `ad.variable(ad.zeros(shape))`, with `backward()`.
+    """
+    here = group or world()
+    like = asarray(like)
+    return _made(here, _receive, _receive_adjoint, None, like, like.shape, (source, tag), (source, tag))
+
+
+# How they are made ------------------------------------------------------------------------------------------------------
+
+
+def _each(
+    group: Group, call: Any, adjoint: Any, batched: Any, x: Any, rule: tuple[Any, ...], given: tuple[Any, ...]
+) -> Any:
+    return _mapped(lambda x: _made(group, call, adjoint, batched, x, x.shape, rule, given), x, group)
+
+
+def _mapped(one: Any, x: Any, group: Group) -> Any:
+    leaves, structure = tree.flatten(x)
+    return structure.unflatten([one(asarray(leaf)) for leaf in leaves])
+
+
+def _made(
+    group: Group,
+    call: Any,
+    adjoint: Any,
+    batched: Any,
+    x: Tensor,
+    shape: Any,
+    rule: tuple[Any, ...],
+    given: tuple[Any, ...],
+) -> Tensor:
+    """The node of an exchange, evaluated at once where it can be: then it happens in the order of the program on every rank."""
+    y: Tensor = host_call(
+        group.function(call, *given),
+        x,
+        shape=shape,
+        dtype=x.dtype,
+        vjp=group.function(adjoint, *rule),
+        vmap=None if batched is None else group.function(batched, *given),
+    )
+    if tracing.active() is None and not any(map(is_traced, topological([y.node], lambda node: node.value is None))):
+        force([y.node])
+    return y
+
+
+def _parted(name: str, x: Tensor, group: Group) -> None:
+    if not x.shape or x.shape[0] != group.size:
+        raise ValueError(
+            f"{name}: the first axis has a part for each of {group.size} ranks; the shape is {x.shape}{at_user()}"
+        )
+
+
+# What they do, and their adjoints -----------------------------------------------------------------------------------------
+
+
+def _sum(group: Group, x: Array) -> Array:
+    return group.engine.sum("all_reduce", x)
+
+
+def _sum_adjoint(group: Group, replicated: bool, u: Tensor, x: Tensor) -> tuple[Tensor]:
+    return (all_reduce(u, group=group),)
+
+
+def _same(group: Group, replicated: bool, u: Tensor, x: Tensor) -> tuple[Tensor]:
+    return (u,)
+
+
+def _itself(group: Group, x: Array) -> Array:
+    return x
+
+
+def _extreme(group: Group, op: str, x: Array) -> Array:
+    return group.engine.reduce(f"all_reduce({op})", x, REDUCTIONS[op])
+
+
+def _extreme_adjoint(group: Group, op: str, u: Tensor, x: Tensor) -> tuple[Tensor]:
+    """Those that reach it share the cotangent evenly."""
+    reaches = (x == all_reduce(x.detach(), op, group)).astype(u.dtype)
+    return (reaches * all_reduce(u, group=group) / all_reduce(reaches, group=group),)
+
+
+def _gather(group: Group, x: Array) -> Array:
+    return group.engine.gather("all_gather", x)
+
+
+def _gather_batched(group: Group, x: Array) -> Array:
+    return np.moveaxis(_gather(group, x), 0, 1)
+
+
+def _gather_adjoint(group: Group, u: Tensor, x: Tensor) -> tuple[Tensor]:
+    return (reduce_scatter(u, group),)
+
+
+def _scatter(group: Group, x: Array) -> Array:
+    part: Array = group.engine.scatter_sum("reduce_scatter", x)[0]
+    return part
+
+
+def _scatter_batched(group: Group, x: Array) -> Array:
+    return _scatter(group, np.moveaxis(x, 1, 0))
+
+
+def _scatter_adjoint(group: Group, u: Tensor, x: Tensor) -> tuple[Tensor]:
+    return (all_gather(u, group),)
+
+
+def _swap(group: Group, x: Array) -> Array:
+    return group.engine.swap("all_to_all", x)
+
+
+def _swap_batched(group: Group, x: Array) -> Array:
+    return np.moveaxis(_swap(group, np.moveaxis(x, 1, 0)), 0, 1)
+
+
+def _swap_adjoint(group: Group, u: Tensor, x: Tensor) -> tuple[Tensor]:
+    return (all_to_all(u, group),)
+
+
+def _cast(group: Group, root: int, x: Array) -> Array:
+    return group.engine.broadcast(f"broadcast from {root}", x, root)
+
+
+def _cast_adjoint(group: Group, root: int, u: Tensor, x: Tensor) -> tuple[Tensor]:
+    total = all_reduce(u, group=group)
+    return (total if group.rank == root else total * 0,)
+
+
+def _send(group: Group, to: int, tag: int, x: Array) -> Array:
+    group.engine.send(x, to, tag)
+    return np.zeros((), x.dtype)
+
+
+def _send_adjoint(group: Group, to: int, tag: int, u: Tensor, x: Tensor) -> tuple[Tensor]:
+    return (_made(group, _receive, _receive_adjoint, None, x, x.shape, (to, tag), (to, tag)),)
+
+
+def _receive(group: Group, source: int, tag: int, like: Array) -> Array:
+    return group.engine.receive(like.shape, like.dtype, source, tag)
+
+
+def _receive_adjoint(group: Group, source: int, tag: int, u: Tensor, like: Tensor) -> tuple[Tensor]:
+    sent = _made(group, _send, _send_adjoint, None, u, (), (source, tag), (source, tag))
+    return (u * 0 + sent,)

@@ -1,0 +1,123 @@
+"""Bytes between processes by MPI, through mpi4py."""
+
+from __future__ import annotations
+
+import atexit
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from adjoint import _optional
+
+__all__ = ["MPITransport", "launched"]
+
+Array = np.ndarray[Any, Any]
+
+# What launchers set for the processes they start: MPICH's and Intel's, Open MPI's, PMIx (Slurm, PRRTE), MVAPICH's.
+STARTED = ("PMI_RANK", "PMI_SIZE", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "MV2_COMM_WORLD_RANK")
+
+
+def launched() -> bool:
+    """Whether an MPI launcher started this process. Doesn't load MPI."""
+    return any(name in os.environ for name in STARTED)
+
+
+class MPITransport:
+    """A communicator. Everything is begun without blocking, and looked at."""
+
+    def __init__(self, communicator: Any = None) -> None:
+        self.mpi = _optional.load("mpi4py.MPI", purpose="distributed training", extra="mpi")
+        self.communicator = self.mpi.COMM_WORLD.Dup() if communicator is None else communicator
+        self.rank = int(self.communicator.Get_rank())
+        self.size = int(self.communicator.Get_size())
+        self.begun = np.zeros(1, np.int64)
+        self.window = self.mpi.Win.Create(self.begun, comm=self.communicator)
+        atexit.register(self.window.Free)  # before mpi4py ends MPI
+
+    def all_gather(self, sent: Array, received: Array) -> Any:
+        """See `Transport`."""
+        self.begun += 1
+        return self.communicator.Iallgather(self.bytes(sent), self.bytes(received))
+
+    def all_to_all(self, sent: Array, sizes: Sequence[int], received: Array, come: Sequence[int]) -> Any:
+        """See `Transport`."""
+        self.begun += 1
+        byte = self.mpi.BYTE
+        return self.communicator.Ialltoallv(
+            [sent, (sizes, _starts(sizes)), byte], [received, (come, _starts(come)), byte]
+        )
+
+    def bytes(self, array: Array) -> Any:
+        """An array as MPI takes it."""
+        return [array, self.mpi.BYTE]
+
+    def send(self, sent: Array, to: int, tag: int) -> Any:
+        """See `Transport`."""
+        return self.communicator.Isend(self.bytes(sent), to, tag)
+
+    def receive(self, received: Array, source: int, tag: int) -> Any:
+        """See `Transport`."""
+        return self.communicator.Irecv(self.bytes(received), source, tag)
+
+    def done(self, request: Any) -> bool:
+        """See `Transport`."""
+        return bool(request.Test())
+
+    def split(self, ranks: Sequence[int]) -> MPITransport | None:
+        """See `Transport`."""
+        inside = self.rank in ranks
+        made = self.communicator.Split(0 if inside else self.mpi.UNDEFINED, ranks.index(self.rank) if inside else 0)
+        return MPITransport(made) if inside else None
+
+    def abort(self, code: int) -> None:
+        """See `Transport`."""
+        self.mpi.COMM_WORLD.Abort(code)
+        os._exit(code)  # should the call return
+
+    def counter(self) -> SharedCounter:
+        """See `Transport`."""
+        return SharedCounter(self.mpi, self.communicator)
+
+    def arrived(self) -> Sequence[int]:
+        """The ranks' counts, read without their help."""
+        counts = []
+        for k in range(self.size):
+            count = np.zeros(1, np.int64)
+            self.window.Lock(k, self.mpi.LOCK_SHARED)
+            self.window.Get(count, k)
+            self.window.Unlock(k)
+            counts.append(int(count[0]))
+        return counts
+
+
+class SharedCounter:
+    """A number in rank 0's memory, added to without its help."""
+
+    def __init__(self, mpi: Any, communicator: Any) -> None:
+        self.mpi = mpi
+        self.window = mpi.Win.Allocate(8 if communicator.Get_rank() == 0 else 0, 8, comm=communicator)
+        if communicator.Get_rank() == 0:
+            np.frombuffer(self.window, np.int64)[:] = 0
+        communicator.Barrier()
+
+    def add(self, step: int) -> int:
+        """Add to it; what it was before."""
+        before = np.zeros(1, np.int64)
+        self.window.Lock(0, self.mpi.LOCK_SHARED)
+        self.window.Fetch_and_op(np.array([step], np.int64), before, 0, 0, self.mpi.SUM)
+        self.window.Unlock(0)
+        return int(before[0])
+
+    def free(self) -> None:
+        """Give the memory back. Called by every rank."""
+        self.window.Free()
+
+
+def _starts(sizes: Sequence[int]) -> list[int]:
+    starts, at = [], 0
+    for size in sizes:
+        starts.append(at)
+        at += size
+    return starts

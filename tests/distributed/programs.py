@@ -1,0 +1,227 @@
+"""What the ranks of the tests do: `python programs.py NAME ARGUMENTS`, in every rank. What goes wrong raises."""
+
+import hashlib
+import json
+import os
+import signal
+import sys
+import time
+
+import numpy as np
+
+import adjoint as ad
+from adjoint.train import fit
+
+D = ad.distributed
+
+
+def say(**values):
+    """One line of JSON from rank 0."""
+    if D.rank() == 0:
+        print(json.dumps(values), flush=True)
+
+
+def collectives():
+    """Values against NumPy, and u·(J t) = (Jᵀ u)·t summed over the ranks, plain, compiled and batched."""
+    rank, size = D.rank(), D.world_size()
+    engine = D.world().engine
+    whole = np.random.default_rng(1).normal(size=(size, size, 4))
+    x = ad.tensor(whole[rank])
+    expected = {
+        "sum": whole.sum(0), "mean": whole.mean(0), "max": whole.max(0), "min": whole.min(0),
+    }  # fmt: skip
+    for op, value in expected.items():
+        np.testing.assert_allclose(D.all_reduce(x, op).numpy(), value, 1e-12)
+    np.testing.assert_array_equal(D.all_gather(x).numpy(), whole)
+    np.testing.assert_allclose(D.reduce_scatter(x).numpy(), whole[:, rank].sum(0), 1e-12)
+    np.testing.assert_array_equal(D.all_to_all(x).numpy(), whole[:, rank])
+    for root in range(size):
+        np.testing.assert_array_equal(D.broadcast(x, root).numpy(), whole[root])
+    found = D.all_reduce({"a": x, "b": [x[0]]})
+    np.testing.assert_allclose(found["b"][0].numpy(), whole.sum(0)[0], 1e-12)
+
+    def linear_part(f, x):
+        rng = np.random.default_rng(rank)
+        t = rng.normal(size=x.shape)
+        y, forward = ad.jvp(f, (x,), (ad.tensor(t),))
+        u = rng.normal(size=y.shape)
+        (backward,) = ad.vjp(f, x)[1](ad.tensor(u))
+        sides = engine.sum("sides", np.array([(u * forward.numpy()).sum(), (t * backward.numpy()).sum()]))
+        np.testing.assert_allclose(sides[0], sides[1], 1e-9)
+
+    functions = [
+        D.all_reduce, D.all_gather, D.reduce_scatter, D.all_to_all, lambda x: D.broadcast(x, size - 1),
+        lambda x: D.all_reduce(x, "mean"), lambda x: D.all_reduce(x, "max"), lambda x: D.all_reduce(x**3) ** 2,
+        lambda x: ad.vmap(D.all_gather)(x), lambda x: ad.vmap(D.reduce_scatter)(ad.stack([x, 2 * x])),
+        lambda x: ad.vmap(D.all_to_all)(ad.stack([x, 2 * x])), lambda x: ad.vmap(D.all_reduce)(x),
+    ]  # fmt: skip
+    for f in functions:
+        linear_part(f, x)
+        linear_part(ad.jit(f), x)
+        linear_part(ad.grad(lambda x, f=f: (f(x) ** 2).sum()), x)  # the second derivative
+    say(passed=len(functions))
+
+
+def points():
+    """send and recv, there and back by the reverse pass."""
+    if D.rank() == 0:
+        x = ad.variable(np.arange(4.0, dtype="float32"))
+        D.send(2 * x, 1).backward()
+        np.testing.assert_array_equal(x.grad.numpy(), [0, 8, 16, 24])
+    elif D.rank() == 1:
+        like = ad.variable(ad.zeros(4, dtype=ad.float32))
+        found = D.recv(like, 0)
+        np.testing.assert_array_equal(found.numpy(), [0, 2, 4, 6])
+        (found**2).sum().backward()
+    D.barrier()
+    say(passed=True)
+
+
+def groups():
+    """A group of some ranks works beside another."""
+    rank, size = D.rank(), D.world_size()
+    evens = D.world().split(range(0, size, 2))
+    odds = D.world().split(range(1, size, 2))
+    mine = evens if rank % 2 == 0 else odds
+    total = D.all_reduce(ad.tensor(float(rank)), group=mine).item()
+    assert total == sum(range(rank % 2, size, 2)), total
+    assert (evens is None) == bool(rank % 2)
+    say(passed=True)
+
+
+def split_layer():
+    """A network whose first layer is split by columns and whose second by rows, against the whole one."""
+    rank, size = D.rank(), D.world_size()
+    rng = np.random.default_rng(0)
+    x, a, b = rng.normal(size=(5, 6)), rng.normal(size=(6, 4 * size)), rng.normal(size=(4 * size, 3))
+    part = slice(4 * rank, 4 * rank + 4)
+
+    def split(x, a, b):
+        hidden = ad.tanh(D.replicate(x) @ a)
+        return (D.all_reduce(hidden @ b, replicated=True) ** 2).sum()
+
+    def whole(x, a, b):
+        return ((ad.tanh(x @ a) @ b) ** 2).sum()
+
+    mine = ad.grad(split, argnums=(0, 1, 2))(ad.tensor(x), ad.tensor(a[:, part]), ad.tensor(b[part]))
+    for _ in range(2):  # compiled as well
+        compiled = ad.jit(ad.grad(split, argnums=(0, 1, 2)))(ad.tensor(x), ad.tensor(a[:, part]), ad.tensor(b[part]))
+    theirs = ad.grad(whole, argnums=(0, 1, 2))(ad.tensor(x), ad.tensor(a), ad.tensor(b))
+    for found in (mine, compiled):
+        np.testing.assert_allclose(found[0].numpy(), theirs[0].numpy(), 1e-9)
+        np.testing.assert_allclose(found[1].numpy(), theirs[1].numpy()[:, part], 1e-9)
+        np.testing.assert_allclose(found[2].numpy(), theirs[2].numpy()[part], 1e-9)
+    say(passed=True)
+
+
+def train(options):
+    """Train a small network; its losses, a hash of its parameters, and the bytes that a step sent."""
+    o = {"epochs": 2, "compile": True, "shard_state": False, "norm": False, "dropout": False, **json.loads(options)}
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(103, 6)).astype("float32")
+    y = (2 * x[:, :1] - x[:, 1:2] * x[:, 2:3]).astype("float32")
+    ad.random.seed(7)
+    layers = [ad.nn.Linear(6, o.get("width", 16)), ad.nn.Tanh(), ad.nn.Linear(o.get("width", 16), 1)]
+    if o["norm"]:
+        layers.insert(1, ad.nn.BatchNorm1d(o.get("width", 16)))
+    if o["dropout"]:
+        layers.insert(2, ad.nn.Dropout(0.2))
+    model = ad.nn.Sequential(*layers)
+    optimizer = ad.optim.Adam(model.parameters(), lr=0.01)
+    parallel = D.data_parallel(
+        model, optimizer, bucket_bytes=400, shard_state=o["shard_state"], sync_batch_norm=o["norm"] == "synchronized"
+    )
+    before = parallel.bytes_sent
+    loader = ad.data.DataLoader((x, y), 16, shuffle=True, seed=3)
+
+    class Dying(ad.train.LineProgress if hasattr(ad.train, "LineProgress") else object):
+        def start(self, *_):
+            pass
+
+        def line(self, text):
+            pass
+
+        def close(self):
+            pass
+
+        def advance(self, loss):
+            if o.get("slow"):
+                time.sleep(o["slow"])
+
+    history = fit(
+        model, ad.nn.functional.mse_loss, optimizer, loader, epochs=o["epochs"], compile=o["compile"],
+        distributed=parallel, progress=Dying(), checkpoint=o.get("checkpoint"), checkpoint_every=o.get("every"),
+        resume=o.get("resume", False), log=o.get("log"),
+    )  # fmt: skip
+    parallel.check()
+    state = {name: value for name, value in model.state_dict().items() if name.endswith(("weight", "bias"))}
+    digest = hashlib.sha256(b"".join(x.numpy().tobytes() for x in state.values())).hexdigest()
+    held = sum(x.size for entry in optimizer.state for x in entry.values() if isinstance(x, ad.Tensor))
+    say(
+        losses=history.losses, digest=digest, held=held, size=sum(p.size for p in model.parameters()),
+        sent=(parallel.bytes_sent - before) / max(len(history.losses), 1),
+    )  # fmt: skip
+
+
+def differ():
+    """Ranks that do different things."""
+    x = ad.tensor([1.0, 2.0])
+    D.all_reduce(x if D.rank() else ad.tensor([1.0, 2.0, 3.0]))
+
+
+def only_first():
+    """A value that one rank alone asks for."""
+    x = ad.variable([1.0, 2.0])
+    D.set_timeout(2)
+    y = ad.jit(lambda x: D.all_reduce(x))
+    if D.rank() == 0:
+        y(x).numpy()
+    time.sleep(30)
+
+
+def fail():
+    """A rank that raises, in the middle."""
+    D.all_reduce(ad.tensor(1.0))
+    if D.rank() == 1:
+        raise KeyError("the reason")
+    D.all_reduce(ad.tensor(1.0))
+
+
+def out_of_memory():
+    """A rank that can't get what it asks for."""
+    D.barrier()
+    if D.rank() == 1:
+        np.ones(1 << 60)
+    D.barrier()
+
+
+def hang():
+    """A rank that stops answering."""
+    D.set_timeout(3)
+    D.barrier()
+    if D.rank() == 1:
+        os.kill(os.getpid(), signal.SIGSTOP)
+    D.barrier()
+
+
+def mapped(count, failing):
+    """map, with an item that always fails and one that fails once."""
+    tries = {}
+
+    def f(k):
+        tries[k] = tries.get(k, 0) + 1
+        if k == int(failing) or (k == 5 and tries[k] == 1):
+            raise ValueError(f"no {k}")
+        return k * k
+
+    try:
+        found = D.map(f, range(int(count)))
+        assert found == [k * k for k in range(int(count))]
+        say(passed=True)
+    except D.MapError as error:
+        assert list(error.errors) == [int(failing)] and error.results[5] == 25
+        say(failed=list(error.errors))
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]](*sys.argv[2:])

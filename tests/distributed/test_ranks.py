@@ -1,0 +1,169 @@
+"""Real ranks: values and derivatives of collective operations, training to the same bits, ends of jobs."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.distributed
+
+PROGRAMS = Path(__file__).with_name("programs.py")
+MPIEXEC = shutil.which("mpiexec", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
+
+
+def start(ranks: int, *arguments: str, **environment: str) -> subprocess.Popen[str]:
+    assert MPIEXEC is not None, "mpiexec is not here: pip install 'adjoint[distributed]'"
+    command = [MPIEXEC, "-n", str(ranks), sys.executable, str(PROGRAMS), *arguments]
+    inside = {**os.environ, "ADJOINT_NUM_THREADS": "1", "ADJOINT_DISTRIBUTED_TIMEOUT": "100", **environment}
+    return subprocess.Popen(command, env=inside, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def run(ranks: int, *arguments: str, fails: bool = False, **environment: str) -> Any:
+    """What rank 0 said in JSON; with `fails`, what all wrote on standard error."""
+    process = start(ranks, *arguments, **environment)
+    try:
+        out, err = process.communicate(timeout=240)
+    finally:
+        process.kill()
+    assert (process.returncode != 0) == fails, err + out
+    return err if fails else json.loads(out.splitlines()[-1])
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+def test_collective_operations(ranks: int) -> None:
+    assert run(ranks, "collectives")["passed"] == 12
+
+
+def test_sending() -> None:
+    run(2, "points")
+
+
+def test_groups() -> None:
+    run(4, "groups")
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+def test_a_layer_that_is_split(ranks: int) -> None:
+    run(ranks, "split_layer")
+
+
+# ---- training ----------------------------------------------------------------------------------------------------------
+
+
+def train(ranks: int, **options: Any) -> Any:
+    return run(ranks, "train", json.dumps(options))
+
+
+@pytest.mark.parametrize("options", [{}, {"compile": False}, {"norm": "synchronized"}], ids=str)
+def test_ranks_learn_what_one_process_learns(options: dict[str, Any]) -> None:
+    alone = train(1, **options)
+    for ranks in (2, 4):
+        together = train(ranks, **options)
+        assert together["losses"] == pytest.approx(alone["losses"], rel=2e-5)
+
+
+def test_the_same_bits_in_every_run() -> None:
+    first, second = (train(2, dropout=True, norm=True) for _ in range(2))
+    assert first == second
+
+
+def test_optimizer_state_that_is_shared_out() -> None:
+    together, shared = train(2), train(2, shard_state=True)
+    assert shared["digest"] == together["digest"] and shared["losses"] == together["losses"]
+    assert together["held"] == 2 * together["size"]
+    assert shared["held"] < 0.8 * together["held"]
+
+
+def test_bytes_sent() -> None:
+    found = train(4, width=4000, epochs=1)
+    least = 2 * 3 / 4 * 4 * found["size"]
+    assert least <= found["sent"] <= 1.05 * least
+
+
+@pytest.mark.parametrize("shard_state", [False, True])
+def test_going_on_with_other_ranks(tmp_path: Path, shard_state: bool) -> None:
+    """The same bits with as many ranks, the same path with another number."""
+    options: dict[str, Any] = {"epochs": 3, "shard_state": shard_state, "dropout": True, "norm": True}
+    whole = train(2, **options)
+    path = str(tmp_path / "checkpoint.safetensors")
+    train(2, **{**options, "epochs": 1}, checkpoint=path)
+    shutil.copy(path, tmp_path / "kept.safetensors")
+    again = train(2, **options, checkpoint=path, resume=True)
+    assert again["digest"] == whole["digest"] and again["losses"] == whole["losses"]
+    other = train(1, **options, checkpoint=str(tmp_path / "kept.safetensors"), resume=True)
+    assert other["losses"][:7] == whole["losses"][:7] and len(other["losses"]) == len(whole["losses"])
+
+
+@pytest.mark.parametrize("number", range(int(os.environ.get("ADJOINT_KILLS", "5"))))
+def test_killed_at_a_random_moment(tmp_path: Path, number: int) -> None:
+    """A rank is killed: the job ends soon, nothing is half written, and resumed it comes to the bits of one left in peace."""
+    options: dict[str, Any] = {"epochs": 4, "dropout": True}
+    whole = train(2, **options)
+    path = tmp_path / "checkpoint.safetensors"
+    draw = random.Random(number)
+    process = start(2, "train", json.dumps({**options, "checkpoint": str(path), "every": 2, "slow": 0.02}))
+    try:
+        time.sleep(1 + 3 * draw.random())
+        ranks = subprocess.run(
+            ["pgrep", "-f", f"{PROGRAMS} train.*{tmp_path}"], capture_output=True, text=True, check=False
+        ).stdout.split()
+        victims = [int(pid) for pid in ranks if int(pid) != process.pid]
+        if victims:
+            os.kill(draw.choice(victims), signal.SIGKILL)
+        started = time.monotonic()
+        process.communicate(timeout=60)
+        assert time.monotonic() - started < 30
+    finally:
+        process.kill()
+    again = train(2, **options, checkpoint=str(path), resume=True)
+    assert again["digest"] == whole["digest"] and again["losses"] == whole["losses"]
+    assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
+
+
+# ---- ends of jobs ------------------------------------------------------------------------------------------------------
+
+
+def test_ranks_that_do_different_things() -> None:
+    text = run(2, "differ", fails=True)
+    assert "rank" in text and "at something else" in text and "same order" in text
+
+
+def test_a_value_that_one_rank_asks_for() -> None:
+    text = run(2, "only_first", fails=True)
+    assert "rank 0 of 2 has waited 2 s" in text and "for rank 1" in text
+
+
+def test_a_rank_that_raises() -> None:
+    started = time.monotonic()
+    text = run(3, "fail", fails=True)
+    assert "rank 1 of 3" in text and "KeyError: 'the reason'" in text and "programs.py" in text
+    assert time.monotonic() - started < 60
+
+
+def test_a_rank_without_memory() -> None:
+    text = run(2, "out_of_memory", fails=True)
+    assert "rank 1 of 2" in text and "MemoryError" in text
+
+
+def test_a_rank_that_hangs() -> None:
+    text = run(2, "hang", fails=True)
+    assert "rank 0 of 2 has waited 3 s at barrier for rank 1" in text
+
+
+# ---- map ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+def test_map(ranks: int) -> None:
+    assert run(ranks, "mapped", "100", "-1") == {"passed": True}
+    assert run(ranks, "mapped", "100", "77") == {"failed": [77]}
