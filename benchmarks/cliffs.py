@@ -21,7 +21,7 @@ from benchmarks.harness import Case, Work
 VOCABULARY, WIDTH, HEADS, LENGTH, BATCH = 65, 64, 4, 64, 8
 
 
-def gpt(engine: Any, layers: int) -> Any:
+def gpt(engine: Any, layers: int, width: int = WIDTH, length: int = LENGTH) -> Any:
     """A small transformer of the usual kind; names and arguments are the same in both libraries."""
     nn = engine.nn
     permute = engine.permute_dims if hasattr(engine, "permute_dims") else engine.permute
@@ -29,24 +29,24 @@ def gpt(engine: Any, layers: int) -> Any:
     class Block(nn.Module):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
             super().__init__()
-            self.before, self.between = nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)
-            self.qkv, self.out = nn.Linear(WIDTH, 3 * WIDTH), nn.Linear(WIDTH, WIDTH)
-            self.up, self.down = nn.Linear(WIDTH, 4 * WIDTH), nn.Linear(4 * WIDTH, WIDTH)
+            self.before, self.between = nn.LayerNorm(width), nn.LayerNorm(width)
+            self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+            self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
 
         def forward(self, x: Any) -> Any:
-            batch, length, _ = x.shape
-            parts = self.qkv(self.before(x)).reshape((batch, length, 3, HEADS, WIDTH // HEADS))
+            batch, count, _ = x.shape
+            parts = self.qkv(self.before(x)).reshape((batch, count, 3, HEADS, width // HEADS))
             q, k, v = [permute(parts[:, :, i], (0, 2, 1, 3)) for i in range(3)]
             mixed = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
-            x = x + self.out(permute(mixed, (0, 2, 1, 3)).reshape((batch, length, WIDTH)))
+            x = x + self.out(permute(mixed, (0, 2, 1, 3)).reshape((batch, count, width)))
             return x + self.down(nn.functional.gelu(self.up(self.between(x))))
 
     class Network(nn.Module):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
             super().__init__()
-            self.tokens, self.places = nn.Embedding(VOCABULARY, WIDTH), nn.Embedding(LENGTH, WIDTH)
+            self.tokens, self.places = nn.Embedding(VOCABULARY, width), nn.Embedding(length, width)
             self.blocks = nn.ModuleList([Block() for _ in range(layers)])
-            self.norm, self.head = nn.LayerNorm(WIDTH), nn.Linear(WIDTH, VOCABULARY)
+            self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, VOCABULARY)
 
         def forward(self, tokens: Any, places: Any) -> Any:
             x = self.tokens(tokens) + self.places(places)
@@ -103,9 +103,9 @@ def recurrent(engine: Any, _: int) -> Any:
     return Network()
 
 
-def tokens(length: int = LENGTH) -> tuple[Any, ...]:
+def tokens(length: int = LENGTH, batch: int = BATCH) -> tuple[Any, ...]:
     generator = np.random.default_rng(0)
-    drawn = generator.integers(0, VOCABULARY, (2, BATCH, length))
+    drawn = generator.integers(0, VOCABULARY, (2, batch, length))
     return drawn[0], np.arange(length), drawn[1].reshape(-1)
 
 
@@ -170,6 +170,43 @@ def training(
 ) -> Work:
     sides = {engine: side(network, depth, data, jit) for engine in ("adjoint", "torch")}
     return Work(name, bar, sides, tolerance=1e-3)
+
+
+# Tables of which a step uses few rows -----------------------------------------------------------------------------------
+
+
+def skip_gram(rows: int, width: int, optimizer: str) -> dict[str, Callable[[Any], Case]]:
+    """word2vec's step with negative sampling: 512 pairs, 5 negatives for each, two tables. PyTorch's Adam takes no sparse
+    gradients: there it is SparseAdam."""
+
+    def build(engine: Any) -> Case:
+        nn = engine.nn
+        ours = hasattr(engine, "jit") and not hasattr(engine, "compile")
+        tables = [nn.Embedding(rows, width, sparse=True) for _ in range(2)]
+        for k, table in enumerate(tables):
+            drawn = np.random.default_rng(k).standard_normal((rows, width)).astype(np.float32) / 10
+            table.weight.data = engine.tensor(drawn)
+        kind = optimizer if ours or optimizer != "Adam" else "SparseAdam"
+        chosen = getattr(engine.optim, kind)([t.weight for t in tables], lr=0.05 if optimizer == "SGD" else 1e-3)
+
+        def step(center: Any, context: Any, negative: Any) -> Any:
+            a, positive, others = tables[0](center), tables[1](context), tables[1](negative)
+            near, far = (a * positive).sum(1), (a[:, None] * others).sum(2)
+            loss = -(nn.functional.logsigmoid(near).mean() + nn.functional.logsigmoid(-far).sum(1).mean())
+            chosen.zero_grad()
+            loss.backward()
+            chosen.step()
+            return loss
+
+        run = engine.jit(step) if ours else step
+        generator = np.random.default_rng(0)
+        batches = [
+            [engine.tensor(generator.integers(0, rows, shape)) for shape in ((512,), (512,), (512, 5))]
+            for _ in range(20)
+        ]
+        return Case(lambda k: run(*batches[k % 20]).item(), check=lambda: [run(*given).item() for given in batches[:3]])
+
+    return {"adjoint": build, "torch": build}
 
 
 # From an empty cache ---------------------------------------------------------------------------------------------------
@@ -239,6 +276,13 @@ WORKS = [
     *[
         training(f"LSTM of {n} time steps in a Python loop", 0.65, recurrent, 1, lambda n=n: sequences(n))  # type: ignore[misc]
         for n in (40, 64)
+    ],
+    *[
+        Work(
+            f"word2vec on rows, {rows:,} x {width}, {optimizer}", 0.7, skip_gram(rows, width, optimizer), tolerance=1e-3
+        )
+        for rows, width in ((100_000, 128), (1_000_000, 64))
+        for optimizer in ("SGD", "Adam")
     ],
     *[started(f"process with one step of a GPT of {n} layers", 0.8, FIRST.format(layers=n)) for n in (6, 48)],
     started("process with 100 batches of 24 to 55 tokens", 0.8, LENGTHS),

@@ -160,7 +160,7 @@ def test_what_reads_only_what_is_given_waits_for_its_reader() -> None:
 
 
 def test_every_rule_has_its_case() -> None:
-    assert len(RULES) == 12
+    assert len(RULES) == 11
 
 
 def test_parts_of_fewer_axes_are_repeated_before_they_are_added() -> None:

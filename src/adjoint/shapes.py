@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections.abc import Iterable, Sequence
@@ -113,6 +114,7 @@ def reshaped_strides(shape: Shape, strides: tuple[int, ...], other: Shape) -> tu
     return tuple([0 if n == 1 else next(steps) for n in other])
 
 
+@functools.lru_cache(1 << 12)
 def contiguous(shape: Shape) -> tuple[int, ...]:
     """The strides of a row-major array, in elements."""
     strides = []

@@ -61,6 +61,8 @@ def plan_of(c: Canonical, wanted: Sequence[int], keep: bool, key: Any, noted: bo
     plan = None if known is None else known.plans.get(computed)
     if plan is None:
         plan = without_collector(build, c, wanted, keep, noted)
+        plan.family = hash((tuple(c.edges), len(c.entries), c.roots, *computed[0]))
+        plan.asked = (c.order[0].site, c.order[0].offset)
         if c.is_latest:
             _cache.put(key, computed, plan)
     return plan

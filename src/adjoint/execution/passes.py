@@ -74,21 +74,34 @@ class Simplifier:
             inputs = tuple([same.get(i, i) for i in step.inputs])
             if inputs != step.inputs:
                 step = step._replace(inputs=inputs)
-        found: int | Step | None = None
-        if step.op.name in NAMES or (step.inputs and all(i in self.numbers for i in step.inputs)):
-            for rule in RULES:
-                found = rule(self, step)
-                if isinstance(found, Step):
-                    step = found
-                elif found is not None:
-                    break
-        if found is None or isinstance(found, Step):
-            if not self.bands.take(step):
-                self.steps.append(step)
-                self.producer[step.output] = step
-                note_embedded(self, step)
-        elif found != step.output:
-            same[step.output] = found
+        found = self.rewritten(step)
+        if not isinstance(found, Step):
+            if found != step.output:
+                same[step.output] = found
+        elif not self.bands.take(found):
+            self.steps.append(found)
+            self.producer[found.output] = found
+            if found.op.name == "embed":
+                note_embedded(self, found)
+
+    def rewritten(self, step: Step) -> int | Step:
+        """What a step becomes by the rules, each in its turn: another step, or a slot that has its value."""
+        numbers = self.numbers
+        if numbers and step.inputs and all([i in numbers for i in step.inputs]):
+            folded = fold_constants(self, step)
+            if folded is not None:
+                return folded
+        rules, at = BY_NAME.get(step.op.name, ()), 0
+        while at < len(rules):
+            turn, rule = rules[at]
+            at += 1
+            found = rule(self, step)
+            if isinstance(found, Step):
+                step = found
+                rules, at = [later for later in BY_NAME.get(step.op.name, ()) if later[0] > turn], 0
+            elif found is not None:
+                return found
+        return step
 
     def constant(self, number: float, type: ArrayType) -> int:
         """The slot of a number that stands for an array of it."""
@@ -266,14 +279,24 @@ def outer_product(s: Simplifier, step: Step) -> Step | None:
     return made("add", None, (product_slot, s.constant(0.0, step.type)), step.output, step.type)
 
 
-RULES: tuple[Rule, ...] = (
-    fold_constants, moved_number, finite_factor, factor_one, term_zero, twice_is_not_at_all, there_and_back, one_movement,
-    choice_of_one, outer_product, transposed_sum, sum_of_embedded,
-)  # fmt: skip
-NAMES = frozenset(
-    "multiply divide power_constant add subtract negative logical_not bitwise_invert astype reshape permute_dims where "
-    "scale matmul".split()
+# Each with the operations that it is about, in the order in which they are tried. Before them comes `fold_constants`, for any.
+RULES: tuple[tuple[Rule, str], ...] = (
+    (moved_number, "broadcast_to reshape"),
+    (finite_factor, "scale"),
+    (factor_one, "power_constant multiply divide"),
+    (term_zero, "add subtract"),
+    (twice_is_not_at_all, "negative logical_not bitwise_invert"),
+    (there_and_back, "astype"),
+    (one_movement, "reshape permute_dims"),
+    (choice_of_one, "where"),
+    (outer_product, "matmul permute_dims"),
+    (transposed_sum, "permute_dims"),
+    (sum_of_embedded, "add"),
 )
+BY_NAME: dict[str, list[tuple[int, Rule]]] = {}
+for _turn, (_rule, _names) in enumerate(RULES):
+    for _name in _names.split():
+        BY_NAME.setdefault(_name, []).append((_turn, _rule))
 
 
 def simplified(plan: Plan) -> Plan:
@@ -343,10 +366,12 @@ def beside_their_readers(steps: list[Step], given: int, constants: Container[int
                 ordered.append(waiting.pop(stack.pop().output))
 
     for step in steps:
-        if step.op.elementwise and all(i < given or i in constants or i in waiting for i in step.inputs):
+        if step.op.elementwise and all([i < given or i in constants or i in waiting for i in step.inputs]):
             waiting[step.output] = step
-        else:
+        elif waiting and any([i in waiting for i in step.inputs]):
             emit(step)
+        else:
+            ordered.append(step)
     while waiting:
         emit(waiting[next(iter(waiting))])
     return ordered

@@ -112,8 +112,8 @@ def _before_reshaping(s: Simplifier, slot: int, place: Placement) -> tuple[int, 
 
 
 def note_embedded(s: Simplifier, step: Step) -> None:
-    """Remember where a step puts an array into zeros."""
-    if step.op.name == "embed" and step.inputs[0] not in s.single and step.type.size:
+    """Remember where a step, `embed`, puts an array into zeros."""
+    if step.inputs[0] not in s.single and step.type.size:
         s.embedded[step.output] = [step.inputs[0]], [step.attributes[1]]
 
 

@@ -75,6 +75,8 @@ class Plan:
         self.program: Any = None  # how it runs: see `programs`
         self.spent = 0.0  # seconds in the interpreter, up to the price of compiling: see `tiers`
         self.price = math.inf
+        self.family: Any = None  # what it has in common with plans that differ in extents alone: see `budget`
+        self.asked: tuple[Site, int] = (None, 0)  # where the user recorded what it computes
         self.forgotten: tuple[tuple[int, int], ...] = ()  # leaves that may be written over: see `donation`
         # of `program`; of this thread too, which may be here already, interrupted by a finalizer or a signal's handler
         self.lock = _forks.rlock()

@@ -1,8 +1,8 @@
 """Which program runs a plan: NumPy's or a native one.
 
 ADJOINT_BACKEND chooses, read once: `auto` (the default) compiles a structure when it is large, or has come back so often
-that the interpreter has spent on it what compiling takes; `native` compiles every structure at once; `numpy` is the
-interpreter alone. A structure that native code can't serve runs on the interpreter all the same.
+that the interpreter has spent on it what compiling takes (see `budget`); `native` compiles every structure at once; `numpy`
+is the interpreter alone. A structure that native code can't serve runs on the interpreter all the same.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ import math
 import os
 import warnings
 from collections.abc import Sequence
+from time import perf_counter
 from typing import Any
 
+from adjoint.execution.budget import budget
 from adjoint.execution.interrupts import Uninterrupted
 from adjoint.execution.plan import Plan
 from adjoint.execution.programs import choose, is_tiny
@@ -72,7 +74,8 @@ class Tiers:
         count = len(plan.steps)
         if is_tiny(plan):  # for the tape machine: nothing is compiled that grows with the plan
             return 0.0 if count >= LONG else SECONDS + SECONDS_PER_STEP * min(count, STEPS_THAT_COUNT)
-        return 0.0 if elements >= LARGE else SECONDS + SECONDS_PER_STEP * count
+        price = 0.0 if elements >= LARGE else SECONDS + SECONDS_PER_STEP * count
+        return budget.price(plan.family, plan.asked, price)
 
 
 tiers = Tiers()
@@ -91,9 +94,12 @@ def _chosen_program(plan: Plan, at_once: bool) -> Any:
     if plan.program is None:
         plan.price = 0.0 if at_once and tiers.backend != "numpy" else tiers.price(whole)
     if plan.spent >= plan.price:
+        started = perf_counter()
         native = _native(whole, at_once) if whole.steps else None
         if native is not None:
             plan.program = native
+            if not at_once:
+                budget.note(plan.family, perf_counter() - started, native)
         plan.price = math.inf
     if plan.program is None:
         plan.program = choose(whole)

@@ -8,6 +8,7 @@ norm is one nest. Units run in order, and a step joins a unit only if everything
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from adjoint.execution.native.images import CONVOLUTIONS, ChannelsLast
@@ -408,10 +409,10 @@ class Fusion:
             self.new_slot += 1
             shape = view.shape
             t = self.plan.types[slot]
-            nest = self.nest_for(shape, [slot], None, self.ready[slot])
+            index = self.home[found] = self.nest_for(shape, [slot])
+            nest = self.nest_at(index)
             nest.steps.append(Step(COPY, None, _nothing, _nothing, (slot,), found, t))  # type: ignore[arg-type]
             nest.level[found] = "element"
-            index = self.home[found] = self.position(nest)
             self.root(found, shape, self.dtypes[slot], index + 1)
         return found
 
@@ -422,11 +423,11 @@ class Fusion:
         unit = None if index is None else self.units[index]
         return unit if isinstance(unit, Nest) else None
 
-    def position(self, nest: Nest) -> int:
-        for index in range(len(self.units) - 1, -1, -1):
-            if self.units[index] is nest:
-                return index
-        raise AssertionError("a nest outside its fusion")
+    def nest_at(self, index: int) -> Nest:
+        """The nest that is this unit."""
+        unit = self.units[index]
+        assert isinstance(unit, Nest)
+        return unit
 
     def readable(self, slot: int, nest: Nest, index: int, shape: Shape, level: str) -> bool:
         """Whether a step of this shape and level in a nest may read a slot, inside the nest or from memory."""
@@ -439,20 +440,27 @@ class Fusion:
             return own == "row" and (of == shape or of == ())
         return self.ready[slot] <= index
 
-    def nest_for(self, shape: Shape, slots: list[int], split: int | None, earliest: int) -> Nest:
-        """The last nest over a domain that may read the slots, or a new one at the end."""
-        last = len(self.units) - 1
-        partners = {self.home[s] for s in slots if s in self.home}
-        nearby = set(range(max(last - self.tuning.look_back + 1, 0), last + 1))
-        for index in sorted(partners | nearby, reverse=True):
-            unit = self.units[index]
-            if not isinstance(unit, Nest) or unit.domain != shape or len(unit.steps) >= self.tuning.most_steps:
-                continue
-            if all(self.readable(s, unit, index, shape, "element") for s in slots):
-                return unit
-        nest = Nest(shape)
-        self.units.append(nest)
-        return nest
+    def nest_for(self, shape: Shape, slots: Sequence[int]) -> int:
+        """The last nest over a domain that may read the slots, or a new one at the end: which unit it is."""
+        units, home = self.units, self.home
+        count = len(units)
+        first = max(count - self.tuning.look_back, 0)
+        for index in range(count - 1, first - 1, -1):
+            if self.may_take(index, shape, slots):
+                return index
+        earlier = {home[s] for s in slots if s in home and home[s] < first}
+        for index in sorted(earlier, reverse=True):
+            if self.may_take(index, shape, slots):
+                return index
+        units.append(Nest(shape))
+        return count
+
+    def may_take(self, index: int, shape: Shape, slots: Sequence[int]) -> bool:
+        """Whether a unit is a nest over a domain that has room for a step on these slots."""
+        unit = self.units[index]
+        if not isinstance(unit, Nest) or unit.domain != shape or len(unit.steps) >= self.tuning.most_steps:
+            return False
+        return all([self.readable(s, unit, index, shape, "element") for s in slots])
 
     def elementwise(self, step: Step) -> None:
         shape, out = step.type.shape, step.output
@@ -474,17 +482,17 @@ class Fusion:
                 self.home[out] = index
                 self.root(out, shape, step.type.dtype.name, index + 1)
                 return
-        nest = self.nest_for(shape, list(step.inputs), None, 0)
+        index = self.home[out] = self.nest_for(shape, step.inputs)
+        nest = self.nest_at(index)
         nest.steps.append(step)
         nest.level[out] = "element"
-        index = self.home[out] = self.position(nest)
         self.root(out, shape, step.type.dtype.name, index + 1)
 
     def reduction(self, step: Step) -> None:
         (slot,), out, axes = step.inputs, step.output, step.attributes
         shape = self.shapes[slot]
-        nest = self.nest_for(shape, [slot], None, 0)
-        index = self.position(nest)
+        index = self.nest_for(shape, [slot])
+        nest = self.nest_at(index)
         split = len(shape) - len(axes)
         trailing = axes == tuple(range(split, len(shape)))
         nest.steps.append(step)

@@ -23,6 +23,7 @@ from adjoint.execution.native import calls, compiler, kernels, libraries
 from adjoint.execution.native.donation import is_lendable, overwritable
 from adjoint.execution.native.frames import Frame, Station, loop_address, named
 from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, View, Window, contiguous
+from adjoint.execution.native.ir import ITEMSIZE
 from adjoint.execution.native.linking import Linker, function_address
 from adjoint.execution.native.pipeline import Seen, lowered, print_stage
 from adjoint.execution.native.pool import pool
@@ -102,6 +103,7 @@ class Native:
         self.alone = all(step is None for _, step in linked.stretches)
         self.whole = self.whole_results()
         self.frames: list[Frame] = []
+        self.runs = [0]  # how often it was run, or programs like it: see `execution.budget`
         # equal complex numbers may differ in the sign of one part that is zero
         self.signed_zeros = any(t.dtype.kind == "c" for t in plan.number_types)
         self.fresh_makers = [self.maker(root) for root in self.fresh]
@@ -125,7 +127,7 @@ class Native:
         places: dict[int, list[tuple[int, int]]] = {}
         for key, at in self.table.positions.items():
             if type(key) is Start:
-                nbytes = key.offset * np.dtype(self.fusion.dtypes[key.root]).itemsize
+                nbytes = key.offset * ITEMSIZE[self.fusion.dtypes[key.root]]
                 places.setdefault(key.root, []).append((at, nbytes))
         return places
 
@@ -194,7 +196,7 @@ class Native:
         lifetimes = [
             Lifetime(
                 root,
-                size_of(fusion.shapes[root]) * np.dtype(fusion.dtypes[root]).itemsize,
+                size_of(fusion.shapes[root]) * ITEMSIZE[fusion.dtypes[root]],
                 index,
                 max(last.get(root, index), index),
             )
@@ -212,7 +214,7 @@ class Native:
         inner = []
         for key, at in self.table.positions.items():
             if type(key) is Start and key.root in self.inner_roots:
-                nbytes = key.offset * np.dtype(fusion.dtypes[key.root]).itemsize
+                nbytes = key.offset * ITEMSIZE[fusion.dtypes[key.root]]
                 inner.append((at, self.inner_roots[key.root] + nbytes))
             elif type(key) is Shared:
                 inner.append((at, offsets[key]))
@@ -252,6 +254,7 @@ class Native:
     def run(self, leaves: list[Any], numbers: list[Any], masked: bool, donated: Collection[int] = ()) -> list[Any]:
         """The values of the outputs. The memory of the leaves at `donated` may become that of outputs: nobody may read
         those arrays afterwards, and no two leaves may share it."""
+        self.runs[0] += 1
         threads = pool.prepare() if self.launches else 1
         try:
             frame = self.frames.pop()

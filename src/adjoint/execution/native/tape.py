@@ -175,6 +175,7 @@ class Tape:
     def __init__(self, plan: Plan, cases: list[Case], slots: list[tuple[int, ...]], layout: Layout) -> None:
         self.lock = _forks.rlock()
         self.running = False
+        self.runs = [0]  # how often it was run, or programs like it: see `execution.budget`
         _forks.forked(self)
         self.cases = tuple(dict.fromkeys(cases))
         self.arena = np.zeros(layout.size + ALIGNMENT, np.uint8)
@@ -222,6 +223,7 @@ class Tape:
 
     def run(self, leaves: list[Any], numbers: list[Any], masked: bool, donated: Collection[int] = ()) -> list[Any]:
         """The values of the outputs."""
+        self.runs[0] += 1
         with self.lock:
             if self.running:
                 return self.run_between(leaves, numbers)
