@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -38,6 +39,19 @@ def orbit_ours(ad: Any) -> Case:
     return jitted(ad, end, RATES)
 
 
+def unrolled_ours(ad: Any) -> Case:
+    """The same as a loop in Python, which records every step."""
+    field = lotka_volterra(ad.stack)
+
+    def end(p: Any) -> Any:
+        y = ad.tensor(START, dtype="float64")
+        for _ in range(STEPS):
+            y = runge_kutta(field, p, y)
+        return y.sum()
+
+    return jitted(ad, end, RATES)
+
+
 def orbit_jax(jax: Any) -> Case:
     field = lotka_volterra(jax.numpy.stack)
 
@@ -59,6 +73,70 @@ def orbit_casadi(ca: Any) -> Case:
     function = ca.Function("orbit", [p], [end, ca.gradient(end, p)])
     buffer, trigger = function.buffer()
     value, gradient, given = np.zeros(1), np.zeros(4), RATES.copy()
+    buffer.set_arg(0, given.data)
+    buffer.set_res(0, value.data)
+    buffer.set_res(1, gradient.data)
+
+    def run(_: Any) -> Any:
+        assert buffer is not None and given is not None  # CasADi holds their addresses: they stay alive with this
+        trigger()
+        return value, gradient
+
+    return Case(run, check=lambda: sums(run(0)))
+
+
+POINTS, WIDTHS = 100, (2, 16, 16, 1)
+
+
+def network_loss(tanh: Callable[[Any], Any], weights: Callable[[int, int, int], Any], zero: Any) -> Any:
+    """The squared error of a network of single numbers, written out; `weights(layer, i, j)` with j = -1 for a bias."""
+    rng = np.random.default_rng(0)
+    inputs, targets = rng.normal(size=(POINTS, 2)), rng.normal(size=POINTS)
+    loss = zero
+    for point, target in zip(inputs.tolist(), targets.tolist(), strict=True):
+        values: list[Any] = point
+        for layer, width in enumerate(WIDTHS[1:]):
+            sums = []
+            for i in range(width):
+                total = weights(layer, i, -1)
+                for j, x in enumerate(values):
+                    total = total + weights(layer, i, j) * x
+                sums.append(total)
+            values = sums if layer == len(WIDTHS) - 2 else [tanh(x) for x in sums]
+        loss = loss + (values[0] - target) * (values[0] - target)
+    return loss
+
+
+def _places() -> dict[tuple[int, int, int], int]:
+    """Where each weight lies in the vector of all."""
+    keys = [
+        (layer, i, j) for layer, (a, b) in enumerate(itertools.pairwise(WIDTHS)) for i in range(b) for j in range(-1, a)
+    ]
+    return {key: k for k, key in enumerate(keys)}
+
+
+def _weights() -> Any:
+    return np.random.default_rng(1).normal(size=len(_places())) * 0.5
+
+
+def network_ours(ad: Any) -> Case:
+    places = _places()
+
+    def loss(w: Any) -> Any:
+        parts = [w[k] for k in range(len(places))]
+        zero = ad.tensor(0.0, dtype="float64")
+        return network_loss(ad.tanh, lambda layer, i, j: parts[places[layer, i, j]], zero)
+
+    return jitted(ad, loss, _weights())
+
+
+def network_casadi(ca: Any) -> Case:
+    places = _places()
+    w = ca.SX.sym("w", len(places))
+    loss = network_loss(ca.tanh, lambda layer, i, j: w[places[layer, i, j]], ca.SX(0))
+    function = ca.Function("network", [w], [loss, ca.gradient(loss, w)])
+    buffer, trigger = function.buffer()
+    value, gradient, given = np.zeros(1), np.zeros(len(places)), _weights()
     buffer.set_arg(0, given.data)
     buffer.set_res(0, value.data)
     buffer.set_res(1, gradient.data)
@@ -102,6 +180,20 @@ def pendulum_jax(jax: Any) -> Case:
 
 
 WORKS = [
+    Work(
+        "1,000 steps of Runge-Kutta in a Python loop, gradient",
+        0.5,
+        {"adjoint": unrolled_ours, "casadi": orbit_casadi, "jax": orbit_jax},
+        unit="µs",
+        tolerance=1e-7,
+    ),
+    Work(
+        "network of single numbers on 100 points, gradient",
+        0.5,
+        {"adjoint": network_ours, "casadi": network_casadi},
+        unit="µs",
+        tolerance=1e-7,
+    ),
     Work(
         "1,000 steps of Runge-Kutta by scan, gradient",
         0.5,

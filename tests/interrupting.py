@@ -24,7 +24,7 @@ import adjoint as ad
 
 WHERE = (*ad.__path__, contextlib.__file__, "<adjoint")
 WRITING_CODE = os.path.join(ad.__path__[0], "execution", "native")  # where most of a compilation's instructions are
-RUNNING_CODE = ("program.py", "tape.py", "pool.py")
+RUNNING_CODE = ("program.py", "tape.py", "machine.py", "stepping.py", "pool.py")
 CALLS = frozenset({"CALL", "CALL_KW", "CALL_FUNCTION_EX"})
 
 

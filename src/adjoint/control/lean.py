@@ -20,7 +20,8 @@ import numpy as np
 from adjoint import derive
 from adjoint.control.body import Body, close, stand_in
 from adjoint.control.formal import record_transpose
-from adjoint.control.running import run_loop
+from adjoint.control.running import STRETCH, native_loop, run_loop
+from adjoint.execution.tiers import native_backend
 from adjoint.graph import Node, Primitive, get_mode, mode, record, substitute
 from adjoint.primitives.core import conform, marker, ops, select, zeros
 
@@ -117,22 +118,27 @@ class Reversal:
         self.arrays = arrays
         self.u = [u[j] for j in back.given]
         self.constants = [*arrays[: self.first], *back.numbers]
-        zero = [np.zeros_like(arrays[self.first + i]) for i in back.carries]
+        zero = [_zeros(arrays[self.first + i]) for i in back.carries]
         self.carried: Arrays = [z if u[i] is None else u[i] for i, z in zip(back.carries, zero, strict=True)]
-        self.carried += [np.zeros_like(arrays[i]) for i in back.constants]
-        self.slices = [np.zeros_like(arrays[self.behind + i]) for i in back.slices]
+        self.carried += [_zeros(arrays[i]) for i in back.constants]
+        self.slices = [_zeros(arrays[self.behind + i]) for i in back.slices]
+
+    def going(self, keep: bool) -> Body:
+        """The loop's body without what it stacks; with `keep`, it stacks the carries before each step."""
+        body, count = self.loop.body, self.loop.carries
+        key = ("carries alone", count, keep)
+        if key not in body.derived:
+            before = body.inputs[self.first : self.behind] if keep else ()
+            body.derived[key] = body.with_outputs((*body.outputs[:count], *before))
+        return body.derived[key]  # type: ignore[no-any-return]
 
     def forward(self, state: Arrays, steps: range, keep: bool) -> tuple[Arrays, Arrays]:
         """The carries after these steps; with `keep`, those before each of them, stacked as the slices are."""
-        body, count = self.loop.body, self.loop.carries
-        before = body.inputs[self.first : self.behind] if keep else ()
-        key = ("carries alone", count, keep)
-        if key not in body.derived:
-            body.derived[key] = body.with_outputs((*body.outputs[:count], *before))
+        before = self.loop.body.inputs[self.first : self.behind] if keep else ()
         low, order = _relative(steps)
         stacks = [np.empty((len(steps), *x.shape), x.dtype.dtype) for x in before]
         slices = [x[low : low + len(steps)] for x in self.arrays[self.behind :]]
-        state, _ = run_loop(body.derived[key], self.arrays[: self.first], state, slices, stacks, order)
+        state, _ = run_loop(self.going(keep), self.arrays[: self.first], state, slices, stacks, order)
         return state, stacks
 
     def backward(self, states: Arrays, steps: range) -> None:
@@ -145,6 +151,8 @@ class Reversal:
 
     def go_back(self, state: Arrays, steps: range, free: int | None) -> None:
         """Go back over these steps, given the carries before the first; `free` more may be remembered (None: all)."""
+        if free is not None and len(steps) > free and self.swept(state, steps, free):
+            return
 
         def advance(state: Arrays, low: int, high: int) -> Arrays:
             return self.forward(state, steps[low:high], False)[0]
@@ -152,6 +160,32 @@ class Reversal:
         for low, high, at in reversed_parts(len(steps), state, free, advance):
             _, states = self.forward(at, steps[low:high], True)
             self.backward(states, steps[low:high])
+
+    def swept(self, state: Arrays, steps: range, free: int) -> bool:
+        """Go back over these steps by native sweeps, if there are such: each within what its section's start leaves free."""
+        native = native_backend()
+        schedule = None if native is None else _sections(native, len(steps), free)
+        if schedule is None:
+            return False
+        counts = (self.first, self.behind - self.first, len(steps), None)
+        loops = [native_loop(self.going(keep), *counts) for keep in (False, True)]
+        loops.append(native_loop(self.back.body, len(self.constants), len(self.carried), len(steps), None))
+        if None in loops:
+            return False
+        length, piece = schedule
+        parts = [steps[low : low + length] for low in range(0, len(steps), length)]
+        starts = [state]
+        for part in parts[:-1]:
+            starts.append(self.forward(starts[-1], part, False)[0])
+        constants, back = (
+            [np.ascontiguousarray(x) for x in given] for given in (self.arrays[: self.first], self.constants)
+        )
+        slices, u = ([np.ascontiguousarray(x) for x in given] for given in (self.arrays[self.behind :], self.u))
+        for part in reversed(parts):
+            self.carried = native.sweep(
+                loops, constants, starts.pop(), slices, back, self.carried, [*slices, *u], self.slices, part, piece
+            )
+        return True
 
     def found(self) -> Arrays:
         """The cotangents, by input; None where there is none."""
@@ -164,6 +198,21 @@ class Reversal:
         for i, g in zip(back.slices, self.slices, strict=True):
             results[self.behind + i] = g
         return results
+
+
+def _zeros(x: Any) -> Any:
+    return np.zeros(x.shape, x.dtype)
+
+
+def _sections(native: Any, count: int, free: int) -> tuple[int, int] | None:
+    """How long sections of so many steps are, and the pieces of each: where a carry is remembered for each section but the
+    first, the others are enough for the pieces. None where they never are."""
+    for sections in range(1, free):
+        length = -(-count // sections)
+        piece = native.pieces_of(length, free + 1 - sections)
+        if piece is not None and length <= STRETCH:
+            return length, piece
+    return None
 
 
 def _relative(steps: range) -> tuple[int, range]:

@@ -17,7 +17,7 @@ from adjoint.batch import Batch
 from adjoint.control.body import Body, as_arrays, close, stand_in
 from adjoint.control.formal import record_transpose
 from adjoint.control.lean import Backward, Reversal, Trail, active_carries, record_loop_reverse
-from adjoint.control.running import UNKNOWN, run_loop
+from adjoint.control.running import UNKNOWN, native_loop, run_loop
 from adjoint.control.scan import for_examples
 from adjoint.derive import forward
 from adjoint.dtypes import int64
@@ -93,6 +93,10 @@ class Repeat:
         if self.memory is None:
             for states, count in reversed(self.traced(constants, state)):
                 walk.backward([x[:count] for x in states], range(count))
+            return walk.found()
+        if native_loop(self.body, self.constants, self.carries, UNKNOWN, self.condition) is not None:
+            count = self.run(constants, state)[1]
+            walk.go_back(state, range(count), self.memory)
             return walk.found()
         trail, done, count = Trail(self.memory), 0, 1
         while count:

@@ -15,8 +15,9 @@ from adjoint.execution.tiers import native_backend, tiers
 from adjoint.graph import Node
 from adjoint.graph.collector import without_collector
 
-__all__ = ["run_loop"]
+__all__ = ["native_loop", "run_loop"]
 
+FEW = 4  # steps of a loop that are done one by one
 LONG = 256  # steps of a loop from which on its body is compiled at once
 PATIENCE = 1024  # steps that a body runs on the interpreter, in several loops, before it is compiled
 STRETCH = 1 << 20  # steps of native code between two looks at signals
@@ -38,8 +39,10 @@ def run_loop(
     Gives the last carries, which may be those given, and how many steps were done.
     """
     carries = list(carries)
-    native = _native_loop(body, len(constants), len(carries), len(steps), condition) if steps else None
+    native = native_loop(body, len(constants), len(carries), len(steps), condition) if steps else None
     if native is None:
+        if condition is None and len(steps) >= FEW:
+            return _driven(body, list(constants), carries, slices, stacks, steps), len(steps)
         return _step_by_step(body, list(constants), carries, slices, stacks, steps, condition)
     fixed = [np.ascontiguousarray(x) for x in constants]
     moving = [np.ascontiguousarray(x) for x in slices]
@@ -73,7 +76,39 @@ def _step_by_step(
     return list(as_arrays(carries, inputs)) if done else carries, done
 
 
-def _native_loop(body: Body, constants: int, carries: int, steps: int, condition: Body | None) -> Any:
+def _driven(
+    body: Body, constants: list[Any], carries: list[Any], slices: Sequence[Any], stacks: Sequence[Any], steps: range
+) -> list[Any]:
+    """The last carries. Once the body's program is compiled, native code goes from step to step."""
+    for first in (0, 1, 2):
+        stepper = _stepper(body)
+        if stepper is not None:
+            fixed, moving = [np.ascontiguousarray(x) for x in constants], [np.ascontiguousarray(x) for x in slices]
+            found = stepper.run(fixed, carries, moving, stacks, steps[first:])
+            if found is not None:
+                return found  # type: ignore[no-any-return]
+            break
+        if first < 2:
+            carries, _ = _step_by_step(body, constants, carries, slices, stacks, steps[first : first + 1], None)
+    return _step_by_step(body, constants, carries, slices, stacks, steps[first:], None)[0]
+
+
+def _stepper(body: Body) -> Any:
+    """What runs the body's program natively for many steps (see `execution.native.stepping`); None where it isn't compiled, or
+    isn't native code alone."""
+    program = body.program
+    compiled = None if program is None else program.plan.program
+    if program is None or compiled is None or not compiled.alone:
+        return None
+    key = ("stepper", id(compiled))
+    if key not in body.derived:
+        native = native_backend()
+        made = None if native is None else native.stepper_of(compiled, program.order, program.picks)
+        body.derived[key] = compiled, made
+    return body.derived[key][1]
+
+
+def native_loop(body: Body, constants: int, carries: int, steps: int, condition: Body | None) -> Any:
     """The native loop of a body of small arrays (see `execution.native.scalars`); None where there is none, or where so few
     steps aren't worth it."""
     key = ("native loop", constants, carries, condition)

@@ -30,6 +30,7 @@ from adjoint.execution.tiers import program_of, tiers
 from adjoint.graph import Kept, Node, Origin, topological
 from adjoint.graph.collector import without_collector
 from adjoint.primitives.core import FULL, SELECT, VERSION, WATCHED
+from adjoint.unknown import Unknown
 
 __all__ = ["compact", "evaluate", "located", "plan_of", "run"]
 
@@ -39,6 +40,7 @@ Prepared = TypeVar("Prepared", bound=tuple[Canonical, Any])
 _cache = PlanCache(LIMIT)
 _seen: set[int] = set()  # hashes of the keys of structures met once
 MAX_SEEN = 1 << 16
+MANY_NUMBERS = 256  # free numbers of a replay: where there are more, those that are known are constants of its plan
 # Graphs are read and values assigned under this lock; the numbers themselves are computed outside it.
 _lock: AbstractContextManager[Any] = _forks.rlock()
 
@@ -91,7 +93,11 @@ def planned(kind: str, roots: Sequence[Node], given: Collection[Node]) -> tuple[
 
 def _planned(kind: str, roots: Sequence[Node], given: Collection[Node]) -> tuple[Canonical, Plan]:
     c = canonicalize(roots, given=given)
-    return c, plan_of(c, list(dict.fromkeys([c.number[x] for x in roots])), False, (kind, key_of(c)), True)
+    key: tuple[Any, ...] = (kind, key_of(c))
+    if len(c.numbers) > MANY_NUMBERS:  # those that never change needn't be handed over in each run
+        key = (*key, repr([None if type(value) is Unknown else value for value, _ in c.numbers]))
+        c.numbers = [found for found in c.numbers if type(found[0]) is Unknown]
+    return c, plan_of(c, list(dict.fromkeys([c.number[x] for x in roots])), False, key, True)
 
 
 def prepared(plan: Plan, at_once: bool = False) -> Any:

@@ -87,7 +87,7 @@ class Simplifier:
     def rewritten(self, step: Step) -> int | Step:
         """What a step becomes by the rules, each in its turn: another step, or a slot that has its value."""
         numbers = self.numbers
-        if numbers and step.inputs and all([i in numbers for i in step.inputs]):
+        if numbers and step.inputs and type(step.type) is not tuple and all([i in numbers for i in step.inputs]):
             folded = fold_constants(self, step)
             if folded is not None:
                 return folded

@@ -25,6 +25,7 @@ SMALL_ARRAY = 1 << 15  # bytes: above this, copying leaves into buffers costs mo
 SMALL_PLAN = 1 << 25  # bytes of buffers that one remembered plan may own
 REUSE_FROM = 1 << 12  # elements: below this a fresh array is as fast as an old one
 TINY = 256  # elements
+FEW = 8
 CALL_BYTES = 400  # of Python's objects for a step
 GROUP_FROM = 256  # steps: smaller graphs gain nothing from grouping
 
@@ -359,6 +360,12 @@ def is_tiny(plan: Plan) -> bool:
     """Whether a step costs more to start than to run: arrays of a few hundred elements on average."""
     sizes = [step.type.size for step in plan.steps if type(step.type) is not tuple]
     return bool(sum(sizes) <= TINY * len(plan.steps))
+
+
+def is_scalar(plan: Plan) -> bool:
+    """Whether most steps are on single numbers, or on arrays of a few."""
+    sizes = [step.type.size for step in plan.steps if type(step.type) is not tuple]
+    return len(sizes) == len(plan.steps) and sum(sizes) <= FEW * len(sizes)
 
 
 def is_grouped(plan: Plan) -> bool:

@@ -8,5 +8,7 @@
 
 from adjoint.execution.native.program import compile_plan, missing
 from adjoint.execution.native.scalars import loop_of
+from adjoint.execution.native.stepping import stepper_of
+from adjoint.execution.native.sweeps import pieces_of, sweep
 
-__all__ = ["compile_plan", "loop_of", "missing"]
+__all__ = ["compile_plan", "loop_of", "missing", "pieces_of", "stepper_of", "sweep"]

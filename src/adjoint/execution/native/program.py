@@ -25,12 +25,13 @@ from adjoint.execution.native.frames import Frame, Station, loop_address, named
 from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, View, Window, contiguous
 from adjoint.execution.native.ir import ITEMSIZE
 from adjoint.execution.native.linking import Linker, function_address
+from adjoint.execution.native.machine import NumberMachine, compile_numbers
 from adjoint.execution.native.pipeline import Seen, lowered, print_stage
 from adjoint.execution.native.pool import pool
 from adjoint.execution.native.tables import Function, Handle, Shared, Start
 from adjoint.execution.native.tape import Tape, compile_tape
 from adjoint.execution.plan import Plan, Step
-from adjoint.execution.programs import is_grouped, is_tiny
+from adjoint.execution.programs import is_scalar, is_tiny
 from adjoint.shapes import Shape, size_of
 
 Array = np.ndarray[Any, Any]
@@ -39,7 +40,7 @@ MAX_FRAMES = 4  # runs of one plan at the same time that leave their frames for 
 FOR_GOOD = 1000  # steps that are worth compiling whatever they are, where a plan is to be run again and again
 TAPE_FROM = 64  # steps on tiny arrays that are better interpreted by the tape machine than compiled
 UNIT_BYTES = 3000  # of Python's objects that describe what a slot became, and of frames
-LONGEST = 3000  # steps on single numbers: longer plans of them are for the interpreter, which groups them
+LONGEST = 3000  # steps on single numbers: longer plans of them take too long to compile
 LONG = 1 << 16  # elements: from here on other Python threads may run meanwhile
 OWN_MEMORY = 1 << 14  # elements from which a host step writes into memory that comes back
 
@@ -51,19 +52,22 @@ def missing() -> str | None:
     return None if kernels.available() else libraries.missing()  # somebody has to compute products
 
 
-def compile_plan(plan: Plan, for_good: bool = False) -> Native | Tape | None:
+def compile_plan(plan: Plan, for_good: bool = False) -> Native | NumberMachine | Tape | None:
     """The plan's native program; None where nothing of it can be compiled. One that is compiled `for_good` may take its
-    time: the tape machine is for what is too long even then."""
+    time: the machines are for what is too long even then, or repeats itself."""
     found = chosen(plan, for_good)
     return None if isinstance(found, str) else found
 
 
-def chosen(plan: Plan, for_good: bool, seen: Seen | None = None) -> Native | Tape | str:
+def chosen(plan: Plan, for_good: bool, seen: Seen | None = None) -> Native | NumberMachine | Tape | str:
     """The plan's native program, or why it has none; `seen` is told each stage."""
     count = len(plan.steps)
     if (not for_good or count > FOR_GOOD) and count >= TAPE_FROM and is_tiny(plan):
-        if count > LONGEST and is_grouped(plan):
-            return f"{count} steps on single numbers, which NumPy runs many at a time"
+        numbers = compile_numbers(plan) if is_scalar(plan) else None
+        if numbers is not None and (not for_good or count > LONGEST or numbers.repeats):
+            (seen or print_stage)("plan", plan)
+            (seen or print_stage)("units", numbers)
+            return numbers
         tape = compile_tape(plan)
         if tape is not None:
             (seen or print_stage)("plan", plan)
@@ -99,6 +103,7 @@ class Native:
         self.places = self.noted_places()
         self.keep: list[Any] = []
         self.pointers = self.fixed_pointers()
+        self.lasting = self.lasting_slots()
         self.moves = self.moved()
         self.alone = all(step is None for _, step in linked.stretches)
         self.whole = self.whole_results()
@@ -164,6 +169,14 @@ class Native:
         objects = {k: k for k in range(leaves)} | {root: leaves + k for k, root in enumerate(self.fresh)}
         rows = [(objects[root], at, nbytes) for root in objects for at, nbytes in self.places.get(root, ())]
         return np.array(rows, np.int64).reshape(-1, calls.MOVE)
+
+    def lasting_slots(self) -> set[int]:
+        """The results of host steps that nothing writes over: arrays of their own, and views of these."""
+        lasting: set[int] = set()
+        for unit in self.fusion.units:
+            if isinstance(unit, Host) and (not unit.step.op.view or lasting.issuperset(unit.step.inputs)):
+                lasting.add(unit.step.output)
+        return lasting
 
     def producers(self) -> dict[int, int]:
         """The unit that makes each array, for those that native code makes."""
@@ -338,7 +351,9 @@ class Native:
             result = step.masked(*given, out=new_array(step.type.shape, dtype, step.type.size * dtype.itemsize))
         else:
             result = step.masked(*given)
-        if step.op.view:  # what it shares memory with may be written over before it is read
+        if (
+            step.op.view and slot not in self.lasting
+        ):  # what it shares memory with may be written over before it is read
             result = tuple([np.array(x) for x in result]) if type(result) is tuple else np.array(result)
         if slot in self.fusion.objects:
             env[slot] = result

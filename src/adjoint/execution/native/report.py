@@ -15,6 +15,7 @@ from adjoint.execution.native.fuse import Fusion, Host, Nest, Product, Unit, Win
 from adjoint.execution.native.ir import ITEMSIZE
 from adjoint.execution.native.loop_text import functions_text
 from adjoint.execution.native.lowering import LOWERED, REDUCTIONS
+from adjoint.execution.native.machine import CELL, NumberMachine
 from adjoint.execution.native.pipeline import NAMES, WRITTEN, code_text, source_text
 from adjoint.execution.native.program import Native, chosen
 from adjoint.execution.native.tables import Start
@@ -29,8 +30,9 @@ ROUNDS = 5
 
 
 class Kernel(NamedTuple):
-    """One kernel: `kind` is loops, product, window, move or numpy; bytes read and written; floating operations; seconds; how
-    many units of the program share its code; the user's lines; why it isn't native, if it isn't."""
+    """One kernel: `kind` is loops, product, window, move or numpy, or how often a stretch of operations on single numbers is
+    done; bytes read and written; floating operations; seconds; how many units of the program share its code; the user's
+    lines; why it isn't native, if it isn't."""
 
     kind: str
     shape: tuple[int, ...]
@@ -51,7 +53,7 @@ class Report:
         self.plan = plan
         self.before: dict[str, str] = {}  # stages whose results later ones change, as they were
         self.reason = ""
-        self.program: Native | Tape | None = None
+        self.program: Native | NumberMachine | Tape | None = None
         found = chosen(plan, for_good, self.note)
         if isinstance(found, str):
             self.reason = found
@@ -79,6 +81,8 @@ class Report:
             raise ValueError(f"explain: the stages are {', '.join(NAMES)}; got {stage!r}")
         if isinstance(self.program, Tape):
             return self.tape_text(self.program, stage)
+        if isinstance(self.program, NumberMachine):
+            return self.numbers_text(self.program, stage)
         if stage not in WRITTEN and stage != "units":
             return self.before.get(stage) or f"the plan doesn't come so far: {self.reason}"
         if self.program is None:
@@ -130,6 +134,15 @@ class Report:
             texts.append(f"{name}\n{text}")
         return "\n\n".join([head, *texts])
 
+    def numbers_text(self, program: NumberMachine, stage: str) -> str:
+        """What a program of single numbers does once and what it repeats, or the code of the loops' bodies."""
+        if stage == "plan" or stage not in (*WRITTEN, "units"):
+            return str(self.plan)
+        if stage == "units":
+            return str(program)
+        texts = [source.text if stage == "loops" else source_text(source, stage) for source in program.sources]
+        return "\n\n".join([str(program), *texts])
+
     def unit_of(self, slot: int) -> int | None:
         """The unit that computes a slot, or the array that it is a view of; None where no code does."""
         if not isinstance(self.program, Native):
@@ -150,6 +163,8 @@ class Report:
         """The units in order, each timed on these values, the best of some runs."""
         if isinstance(self.program, Tape):
             return [self.tape_kernel(self.program, leaves, numbers)]
+        if isinstance(self.program, NumberMachine):
+            return _stretches(self.program, leaves, numbers)
         assert isinstance(self.program, Native)
         fusion = self.program.fusion
         program = Native(fusion, timed=True)
@@ -203,6 +218,22 @@ def _timed(program: Native, count: int, leaves: list[Any], numbers: list[Any]) -
             program.run(leaves, numbers, True)
         seconds = [min(pair) for pair in zip(seconds, spent, strict=True)]
     return seconds
+
+
+def _stretches(machine: NumberMachine, leaves: list[Any], numbers: list[Any]) -> list[Kernel]:
+    """The stretches of a program of single numbers."""
+    seconds = machine.timed(leaves, numbers, ROUNDS)
+    return [
+        Kernel(
+            found.label,
+            (),
+            tuple([name for name, count in found.operations.items() for _ in range(count)]),
+            CELL * 3 * (found.stop - found.start),
+            found.stop - found.start,
+            taken,
+        )
+        for found, taken in zip(machine.stretches, seconds, strict=True)
+    ]
 
 
 def _kernel(fusion: Fusion, unit: Unit, seconds: float) -> Kernel:

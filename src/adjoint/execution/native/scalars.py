@@ -219,13 +219,18 @@ class ScalarLoop:
         signature = ctypes.CFUNCTYPE(
             ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64
         )  # without the interpreter's lock: a loop may take long
-        self.function = signature(self.code.addresses["loop"])
+        self.address = self.code.addresses["loop"]
+        self.function = signature(self.address)
         self.fixed = [libraries.mathematics(name) for name in libm]
         self.places = places
 
+    def table(self, arrays: Sequence[Any]) -> Any:
+        """What the function is given for these arrays."""
+        return (ctypes.c_void_p * (self.places + len(self.fixed)))(*[address(x) for x in arrays], *self.fixed)
+
     def run(self, arrays: Sequence[Any], first: int, step: int, count: int) -> int:
         """Go through the slices numbered first, first + step, ...; how many steps were done."""
-        table = (ctypes.c_void_p * (self.places + len(self.fixed)))(*[address(x) for x in arrays], *self.fixed)
+        table = self.table(arrays)
         return int(self.function(ctypes.addressof(table), first, step, count))
 
 

@@ -66,7 +66,23 @@ class Machine:
                 self.run = signature(found[0].addresses["tape"])
             for case, one in zip(missing, found[len(loops) :], strict=True):
                 self.cases[case] = one.addresses["case"]
-            self.pointers = (ctypes.c_void_p * max(len(self.table), 1))(*self.table)
+            self.pointers = self.functions_of_libm()
+
+    def functions_of_libm(self) -> Any:
+        """The functions of the C library that code written so far looks up."""
+        with self.lock:
+            return (ctypes.c_void_p * max(len(self.table), 1))(*self.table)
+
+    def lookups(self, e: Emitter) -> list[Any]:
+        """The statements that look up the functions of the C library that an emitter's code calls."""
+        found = []
+        with self.lock:
+            for name, k in e.libm.items():
+                if name not in self.positions:
+                    self.table.append(libraries.mathematics(name))
+                    self.positions[name] = len(self.table) - 1  # after it is there: an interrupt may come before
+                found.append(L.Entry(f"%libm{k}", "%libm", str(self.positions[name])))
+        return found
 
     def source(self, case: Case) -> code.Source:
         return source_of([self.written(case)], ("case",))
@@ -75,13 +91,7 @@ class Machine:
         """A case as loops."""
         e = Emitter(case.lanes)
         write_sum(e, case) if case.name == "sum" else write_elementwise(e, case)
-        prologue = []
-        for name, k in e.libm.items():
-            if name not in self.positions:
-                self.table.append(libraries.mathematics(name))
-                self.positions[name] = len(self.table) - 1  # after it is there: an interrupt may come before
-            prologue.append(L.Entry(f"%libm{k}", "%libm", str(self.positions[name])))
-        return e.function("case", CASE, False, prologue)
+        return e.function("case", CASE, False, self.lookups(e))
 
 
 CASE = (("ptr", "%out"), ("ptr", "%in0"), ("ptr", "%in1"), ("ptr", "%in2"), ("i64", "%n"), ("ptr", "%libm"))

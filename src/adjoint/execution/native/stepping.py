@@ -1,0 +1,212 @@
+"""Loops over large bodies: the compiled program of a body, run for one step after the other inside one native call.
+
+Before each step a row for every array of the caller's writes down where it is this time: a constant where it always is, a slice
+and what is stacked so many bytes further on, a carry in one of two buffers in turns. So a step costs no Python, and what is
+stacked is written where it belongs.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from adjoint import _forks
+from adjoint.execution.memory import Pages, address, whole_pages
+from adjoint.execution.native import code
+from adjoint.execution.native.calls import PLACE
+from adjoint.execution.native.frames import Frame, loop_address
+from adjoint.execution.native.fuse import View, contiguous
+from adjoint.execution.native.pool import pool
+from adjoint.execution.native.program import Native
+from adjoint.shapes import size_of
+
+__all__ = ["Stepper", "stepper_of"]
+
+Array = np.ndarray[Any, Any]
+
+SECONDS = 0.05  # between two looks at signals
+ROW = 4  # numbers: position in the table, address, bytes further on each step, bytes further on in odd steps
+COPY = 7  # numbers: those of the target and of the source without the position, and how many bytes
+
+DRIVE = f"""
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+define i64 @$drive(ptr %run, ptr %record, ptr %table, ptr %rows, ptr %rows.end, ptr %copies, ptr %copies.end, i64 %first,
+                   i64 %last, ptr %failure, ptr %status) #0 {{
+entry:
+  br label %step
+step:
+  %t = phi i64 [%first, %entry], [%next, %stepped]
+  %odd = and i64 %t, 1
+  br label %placing
+placing:
+  %row = phi ptr [%rows, %step], [%row.next, %place]
+  %placed = icmp eq ptr %row, %rows.end
+  br i1 %placed, label %call, label %place
+place:
+  %position = load i64, ptr %row
+  %start.at = getelementptr i64, ptr %row, i64 1
+  %where = call i64 @$at(ptr %start.at, i64 %t, i64 %odd)
+  %entry.at = getelementptr i64, ptr %table, i64 %position
+  store i64 %where, ptr %entry.at
+  %row.next = getelementptr i64, ptr %row, i64 {ROW}
+  br label %placing
+call:
+  call void %run(ptr %record)
+  %failed = load i64, ptr %failure
+  %stopped = load i32, ptr %status
+  %wide = zext i32 %stopped to i64
+  %both = or i64 %failed, %wide
+  %wrong = icmp ne i64 %both, 0
+  br i1 %wrong, label %end, label %copying
+copying:
+  %copy = phi ptr [%copies, %call], [%copy.next, %one]
+  %copied = icmp eq ptr %copy, %copies.end
+  br i1 %copied, label %stepped, label %one
+one:
+  %to = call i64 @$at(ptr %copy, i64 %t, i64 %odd)
+  %from.at = getelementptr i64, ptr %copy, i64 3
+  %from = call i64 @$at(ptr %from.at, i64 %t, i64 %odd)
+  %count.at = getelementptr i64, ptr %copy, i64 6
+  %count = load i64, ptr %count.at
+  %target = inttoptr i64 %to to ptr
+  %source = inttoptr i64 %from to ptr
+  call void @llvm.memcpy.p0.p0.i64(ptr %target, ptr %source, i64 %count, i1 false)
+  %copy.next = getelementptr i64, ptr %copy, i64 {COPY}
+  br label %copying
+stepped:
+  %next = add i64 %t, 1
+  %more = icmp slt i64 %next, %last
+  br i1 %more, label %step, label %end
+end:
+  %done = phi i64 [%t, %call], [%next, %stepped]
+  ret i64 %done
+}}
+define internal i64 @$at(ptr %place, i64 %t, i64 %odd) alwaysinline #0 {{
+  %start = load i64, ptr %place
+  %stride.at = getelementptr i64, ptr %place, i64 1
+  %stride = load i64, ptr %stride.at
+  %other.at = getelementptr i64, ptr %place, i64 2
+  %other = load i64, ptr %other.at
+  %along = mul i64 %t, %stride
+  %turn = mul i64 %odd, %other
+  %a = add i64 %start, %along
+  %b = add i64 %a, %turn
+  ret i64 %b
+}}"""
+
+
+@functools.cache
+def _drive() -> tuple[code.Code, Any]:
+    (found,) = code.load([code.Source(DRIVE, frozenset(), ("drive",))])
+    integer, pointer = ctypes.c_int64, ctypes.c_void_p
+    kinds = (pointer, pointer, pointer, pointer, pointer, pointer, pointer, integer, integer, pointer, pointer)
+    return found, ctypes.CFUNCTYPE(integer, *kinds)(found.addresses["drive"])
+
+
+def stepper_of(program: Any, order: Sequence[int], picks: Sequence[int]) -> Stepper | None:
+    """What runs a body's program step by step; None where that isn't one stretch of native code on whole arrays."""
+    if not isinstance(program, Native) or not program.alone or len(program.calls) != 1:
+        return None
+    fusion = program.fusion
+    for slot in fusion.results:
+        if slot in fusion.objects:
+            return None
+        view = fusion.views[slot]
+        shape = fusion.shapes[view.root]
+        leaf = view.root < len(order)
+        if not (leaf or view.root in program.fresh) or view != View(view.root, 0, shape, contiguous(shape)):
+            return None
+    return Stepper(program, order, picks)
+
+
+class Stepper:
+    """A body's program with a frame of its own. One loop at a time; `run` gives None while another one runs."""
+
+    def __init__(self, program: Native, order: Sequence[int], picks: Sequence[int]) -> None:
+        fusion = program.fusion
+        self.program = program
+        self.lock = _forks.lock()
+        self.inputs = {k: leaf for leaf, k in enumerate(order)}  # the root that each of the body's inputs is
+        self.outputs = [fusion.views[fusion.results[place]].root for place in picks]
+        self.frame: Frame | None = None
+
+    def run(
+        self,
+        constants: Sequence[Any],
+        carries: Sequence[Any],
+        slices: Sequence[Any],
+        stacks: Sequence[Any],
+        steps: range,
+    ) -> list[Any] | None:
+        """The carries after all steps; what is stacked is written into `stacks`. All are arrays in C order."""
+        if not self.lock.acquire(blocking=False):
+            return None
+        try:
+            frame = self.prepared()
+            buffers = [(np.array(x, order="C"), np.empty_like(x, order="C")) for x in carries]
+            rows, copies = self.placed(constants, buffers, slices, stacks, steps)
+            self.drive(frame, rows, copies, len(steps))
+            return [pair[len(steps) % 2] for pair in buffers]
+        finally:
+            self.lock.release()
+
+    def prepared(self) -> Frame:
+        """The frame, for as many threads as there are now."""
+        program = self.program
+        threads = pool.prepare() if program.launches else 1
+        frame = self.frame
+        if frame is None or frame.threads != threads:
+            frame = Frame(program, threads)
+            if frame.block_size:
+                self.block = Pages(whole_pages(frame.block_size)).array
+                frame.use(self.block, program)
+            frame.all_records[0, PLACE["MOVES"]] = frame.all_records[0, PLACE["MOVES_END"]] = 0
+            self.frame = frame
+        return frame
+
+    def placed(
+        self, constants: Sequence[Any], buffers: Sequence[tuple[Any, Any]], slices: Sequence[Any], stacks: Sequence[Any],
+        steps: range,
+    ) -> tuple[Array, Array]:  # fmt: skip
+        """Where everything is in each step: rows for the table, and what is to be copied."""
+        inputs: list[tuple[int, int, int]] = [(address(x), 0, 0) for x in constants]
+        inputs += [(address(a), 0, address(b) - address(a)) for a, b in buffers]
+        results = [(address(b), 0, address(a) - address(b)) for a, b in buffers]
+        for wheres, arrays in ((inputs, slices), (results, stacks)):
+            for x in arrays:
+                nbytes = x.itemsize * size_of(x.shape[1:])
+                wheres.append((address(x) + steps.start * nbytes, steps.step * nbytes, 0))
+        where = {leaf: inputs[k] for k, leaf in self.inputs.items()}
+        copies = []
+        made = set(self.program.fresh)
+        fusion = self.program.fusion
+        for root, target in zip(self.outputs, results, strict=True):
+            if root in made and root not in where:
+                where[root] = target
+            else:
+                nbytes = size_of(fusion.shapes[root]) * np.dtype(fusion.dtypes[root]).itemsize
+                copies.append((*target, *where[root], nbytes))
+        rows = [
+            (at, start + nbytes, stride, other)
+            for root, (start, stride, other) in where.items()
+            for at, nbytes in self.program.places.get(root, ())
+        ]
+        return np.array(rows, np.int64).reshape(-1, ROW), np.array(copies, np.int64).reshape(-1, COPY)
+
+    def drive(self, frame: Frame, rows: Array, copies: Array, count: int) -> None:
+        _, drive = _drive()
+        done, part = 0, 1
+        while done < count:
+            begun, before = time.perf_counter(), done
+            done = drive(loop_address(), frame.records[0], frame.table.ctypes.data, address(rows),
+                         address(rows) + rows.nbytes, address(copies), address(copies) + copies.nbytes, done,
+                         min(done + part, count), ctypes.addressof(frame.failure), ctypes.addressof(frame.status))  # fmt: skip
+            if frame.status.value or frame.failure[0]:
+                self.program.fail(frame)
+            each = (time.perf_counter() - begun) / max(done - before, 1)
+            part = max(1, int(SECONDS / max(each, 1e-9)))
