@@ -124,7 +124,7 @@ def test_the_code_of_a_node_in_a_picture() -> None:
 
 @native_only
 def test_a_tape_is_shown() -> None:
-    x = ad.tensor(np.linspace(0.1, 0.9, 5, dtype=np.float32))
+    x = ad.tensor(np.linspace(0.1, 0.9, 50, dtype=np.float32))
     y = x
     for _ in range(80):
         y = ad.sin(y) * x + 0.5
