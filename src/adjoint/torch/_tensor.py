@@ -230,6 +230,10 @@ class Tensor(Core):
             if key not in keep:
                 variable.grad = gradient_before
 
+    def register_hook(self, hook: Callable[[Tensor], Any]) -> Any:
+        """Call `hook(gradient)` when a reverse pass has the gradient of this tensor; what it returns, unless None, replaces it."""
+        return Core.register_hook(self, lambda gradient: hook(as_torch(gradient)))
+
     # Values ---------------------------------------------------------------------------------------------------------------
 
     def numpy(self, *, force: bool = False) -> np.ndarray[Any, Any]:
@@ -632,7 +636,12 @@ def _written_now(x: Tensor, index: Any, value: Any) -> bool:
     array = _known(node)
     given = _known(value.node) if isinstance(value, Core) and not value.node.tracked else value
     places = [_known(i.node) if isinstance(i, Core) else i for i in (index if type(index) is tuple else (index,))]
-    if array is None or given is None or isinstance(given, (Core, list, tuple)) or any(i is None for i in places if i is not index):
+    if (
+        array is None
+        or given is None
+        or isinstance(given, (Core, list, tuple))
+        or any(i is None for i in places if i is not index)
+    ):
         return False
     if isinstance(given, complex) or (isinstance(given, np.ndarray) and given.dtype.kind == "c"):
         return False
