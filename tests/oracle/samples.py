@@ -51,7 +51,7 @@ DIFFERS = {
     "nn.functional.max_unpool1d": TWICE,
     "nn.functional.max_unpool2d": TWICE,
     "nn.functional.max_unpool3d": TWICE,
-    "nn.functional.ctc_loss": "there the derivative by scores before log_softmax, here by the probabilities that are given",  # noqa: E501
+    "nn.functional.ctc_loss": "there the derivative by scores before log_softmax, here by the probabilities that are given",
     "linalg.norm.subgradients_at_zero": "second derivatives of norms at zero vectors: NaN there, 0 here",
     "as_strided.partial_views": "the sample is part of a larger memory, which is not taken over with it",
     "as_strided_scatter": "the sample writes to the memory itself",

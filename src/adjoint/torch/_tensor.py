@@ -231,7 +231,7 @@ class Tensor(Core):
                 variable.grad = gradient_before
 
     def register_hook(self, hook: Callable[[Tensor], Any]) -> Any:
-        """Call `hook(gradient)` when a reverse pass has the gradient of this tensor; what it returns, unless None, replaces it."""
+        """Call `hook(gradient)` when a reverse pass has the gradient of this tensor; what it returns, unless None, replaces it."""  # noqa: E501
         return Core.register_hook(self, lambda gradient: hook(as_torch(gradient)))
 
     # Values ---------------------------------------------------------------------------------------------------------------
