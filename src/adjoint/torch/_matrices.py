@@ -296,10 +296,10 @@ def _permutations(pivots: Any, m: int) -> Any:
 
 
 def _geqrf(A: Any) -> Any:
-    import_ = np.asarray(A.detach().numpy())
-    if import_.ndim != 2:
+    values = np.asarray(A.detach().numpy())
+    if values.ndim != 2:
         raise RuntimeError(f"geqrf: one matrix at a time here{at_user()}")
-    h, tau = np.linalg.qr(import_, mode="raw")
+    h, tau = np.linalg.qr(values, mode="raw")
     return pair_type("geqrf", "a", "tau")(core.tensor(np.ascontiguousarray(h.T)), core.tensor(tau))
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from adjoint import tensors, tracing
 from adjoint.composites import indexing
 from adjoint.graph import Node, mode
-from adjoint.primitives.core import FULL, cast, full, leaf, marker, ops, stop_gradient
+from adjoint.primitives.core import FULL, cast, leaf, marker, ops, stop_gradient
 from adjoint.tensors.assignment import mapped
 from adjoint.tensors.conversion import as_node, dtype_of
 from adjoint.tensors.located import at_user, give_site
@@ -675,13 +675,6 @@ def _of_node(node: Node) -> Core:
     return found
 
 
-def filled(value: Any, shape: Any, dtype: Any) -> Tensor:
-    """One number repeated."""
-    found = new(Tensor)
-    found.node = full(value, _type(shape, dtype.name))
-    return found
-
-
 CPU: list[Any] = [None]  # the one device, set where devices are defined
 
-__all__ += ["cast_tensor", "filled", "in_order", "permuted", "reclassed"]
+__all__ += ["cast_tensor", "in_order", "permuted", "reclassed"]
