@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from adjoint.solvers.minima import minimize
     from adjoint.solvers.ode import odeint
     from adjoint.solvers.roots import fixed_point, root
+    from adjoint.series.jets import jet, taylor
     from adjoint import cli, data, debug, fft, interop, linalg, nn, optim, plot, scipy, special, stats, train
     from adjoint.debug import explain, explain_nan, gradient_flow
     from adjoint.interop import load, save
@@ -68,7 +69,7 @@ _LAZY_MODULES = frozenset(
 )
 _LAZY_NAMES = {
     **dict.fromkeys(("associative_scan", "cond", "fori_loop", "map", "scan", "switch", "while_loop"), "adjoint.api.loops"),
-    "implicit": "adjoint.solvers.implicit", "minimize": "adjoint.solvers.minima",
+    "jet": "adjoint.series.jets", "taylor": "adjoint.series.jets", "implicit": "adjoint.solvers.implicit", "minimize": "adjoint.solvers.minima",
     **dict.fromkeys(("fixed_point", "root"), "adjoint.solvers.roots"), "odeint": "adjoint.solvers.ode",
     "ravel_tree": "adjoint.api.ravel", "jit": "adjoint.api.jit", "check_grads": "adjoint.api.checks",
     **dict.fromkeys(("hessian", "hvp", "jacfwd", "jacobian", "jacrev", "linearize"), "adjoint.api.jacobians"),
@@ -110,17 +111,17 @@ __all__ = [
     "floor", "floor_divide", "fold", "fori_loop", "full", "full_like", "function", "gelu", "get_default_dtype",
     "get_num_threads", "grad", "gradient_flow", "gradients", "greater", "greater_equal", "hessian", "host_call", "hvp",
     "hypot", "imag", "implicit", "inf", "int16", "int32", "int64", "int8", "interop", "is_deterministic",
-    "is_grad_enabled", "isfinite", "isinf", "isnan", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "less", "less_equal",
-    "linalg", "linearize", "linspace", "load", "log", "log10", "log1p", "log2", "log_softmax", "logaddexp",
-    "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "map", "matmul", "matrix_transpose", "max",
-    "maximum", "mean", "meshgrid", "min", "minimize", "minimum", "moveaxis", "multiply", "nan", "negative", "newaxis",
-    "nn", "no_grad", "nonzero", "norm", "not_equal", "odeint", "one_hot", "ones", "ones_like", "optim", "outer", "pad",
-    "permute_dims", "pi", "playground", "plot", "positive", "power", "prod", "random", "ravel_tree", "real",
-    "reciprocal", "relu", "remainder", "repeat", "reshape", "result_type", "roll", "root", "round", "save", "scan",
-    "scatter_add", "scipy", "set_default_dtype", "set_deterministic", "set_num_threads", "show_pictures", "sigmoid",
-    "sign", "signbit", "silu", "sin", "sinh", "softmax", "softplus", "sort", "special", "split", "sqrt", "square",
-    "squeeze", "stack", "stats", "std", "stop_gradient", "subtract", "sum", "swapaxes", "switch", "take",
-    "take_along_axis", "tan", "tanh", "tensor", "tensordot", "tile", "train", "tree", "tril", "triu", "trunc", "uint16",
-    "uint32", "uint64", "uint8", "unfold", "unstack", "value_and_grad", "var", "variable", "vecdot", "vjp", "vmap",
-    "where", "while_loop", "zeros", "zeros_like",
+    "is_grad_enabled", "isfinite", "isinf", "isnan", "jacfwd", "jacobian", "jacrev", "jet", "jit", "jvp", "less",
+    "less_equal", "linalg", "linearize", "linspace", "load", "log", "log10", "log1p", "log2", "log_softmax",
+    "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "map", "matmul",
+    "matrix_transpose", "max", "maximum", "mean", "meshgrid", "min", "minimize", "minimum", "moveaxis", "multiply",
+    "nan", "negative", "newaxis", "nn", "no_grad", "nonzero", "norm", "not_equal", "odeint", "one_hot", "ones",
+    "ones_like", "optim", "outer", "pad", "permute_dims", "pi", "playground", "plot", "positive", "power", "prod",
+    "random", "ravel_tree", "real", "reciprocal", "relu", "remainder", "repeat", "reshape", "result_type", "roll",
+    "root", "round", "save", "scan", "scatter_add", "scipy", "set_default_dtype", "set_deterministic",
+    "set_num_threads", "show_pictures", "sigmoid", "sign", "signbit", "silu", "sin", "sinh", "softmax", "softplus",
+    "sort", "special", "split", "sqrt", "square", "squeeze", "stack", "stats", "std", "stop_gradient", "subtract",
+    "sum", "swapaxes", "switch", "take", "take_along_axis", "tan", "tanh", "taylor", "tensor", "tensordot", "tile",
+    "train", "tree", "tril", "triu", "trunc", "uint16", "uint32", "uint64", "uint8", "unfold", "unstack",
+    "value_and_grad", "var", "variable", "vecdot", "vjp", "vmap", "where", "while_loop", "zeros", "zeros_like",
 ]  # fmt: skip
