@@ -69,7 +69,8 @@ _LAZY_MODULES = frozenset(
 )
 _LAZY_NAMES = {
     **dict.fromkeys(("associative_scan", "cond", "fori_loop", "map", "scan", "switch", "while_loop"), "adjoint.api.loops"),
-    "jet": "adjoint.series.jets", "taylor": "adjoint.series.jets", "implicit": "adjoint.solvers.implicit", "minimize": "adjoint.solvers.minima",
+    "jet": "adjoint.series.jets", "taylor": "adjoint.series.jets",
+    "implicit": "adjoint.solvers.implicit", "minimize": "adjoint.solvers.minima",
     **dict.fromkeys(("fixed_point", "root"), "adjoint.solvers.roots"), "odeint": "adjoint.solvers.ode",
     "ravel_tree": "adjoint.api.ravel", "jit": "adjoint.api.jit", "check_grads": "adjoint.api.checks",
     **dict.fromkeys(("hessian", "hvp", "jacfwd", "jacobian", "jacrev", "linearize"), "adjoint.api.jacobians"),

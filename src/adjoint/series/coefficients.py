@@ -1,8 +1,8 @@
 """The Taylor coefficients of every node of a graph along a curve, from those of its inputs.
 
-Linear operations act on each coefficient, bilinear ones by convolution, and a quotient solves for its own. Everything else follows
-from its derivative rule: y' = Dφ(x)·x' is a graph whose coefficient k - 1, divided by k, is coefficient k of y. The graph of
-y' reads y and x again, and equal nodes of such graphs are one, so that sin and cos, say, feed each other: the work grows with
+Linear operations act on each coefficient, bilinear ones by convolution, and a quotient solves for its own. Everything else
+follows from its derivative rule: y' = Dφ(x)·x' is a graph whose coefficient k - 1, divided by k, is coefficient k of y. The graph
+of y' reads y and x again, and equal nodes of such graphs are one, so that sin and cos, say, feed each other: the work grows with
 the square of the order (A. Griewank and A. Walther, "Evaluating Derivatives", 2008, chapter 13). Where derivatives of
 derivatives never come back to what is there, as for loops, it grows faster.
 """
