@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from adjoint.solvers.ode import odeint
     from adjoint.solvers.roots import fixed_point, root
     from adjoint.series.jets import jet, taylor
+    from adjoint.sparse.derivatives import sparse_hessian, sparse_jacobian
     from adjoint import cli, data, debug, fft, interop, linalg, nn, optim, plot, scipy, special, stats, train
     from adjoint.debug import explain, explain_nan, gradient_flow
     from adjoint.interop import load, save
@@ -69,6 +70,7 @@ _LAZY_MODULES = frozenset(
 )
 _LAZY_NAMES = {
     **dict.fromkeys(("associative_scan", "cond", "fori_loop", "map", "scan", "switch", "while_loop"), "adjoint.api.loops"),
+    "sparse_hessian": "adjoint.sparse.derivatives", "sparse_jacobian": "adjoint.sparse.derivatives",
     "jet": "adjoint.series.jets", "taylor": "adjoint.series.jets",
     "implicit": "adjoint.solvers.implicit", "minimize": "adjoint.solvers.minima",
     **dict.fromkeys(("fixed_point", "root"), "adjoint.solvers.roots"), "odeint": "adjoint.solvers.ode",
@@ -121,8 +123,9 @@ __all__ = [
     "random", "ravel_tree", "real", "reciprocal", "relu", "remainder", "repeat", "reshape", "result_type", "roll",
     "root", "round", "save", "scan", "scatter_add", "scipy", "set_default_dtype", "set_deterministic",
     "set_num_threads", "show_pictures", "sigmoid", "sign", "signbit", "silu", "sin", "sinh", "softmax", "softplus",
-    "sort", "special", "split", "sqrt", "square", "squeeze", "stack", "stats", "std", "stop_gradient", "subtract",
-    "sum", "swapaxes", "switch", "take", "take_along_axis", "tan", "tanh", "taylor", "tensor", "tensordot", "tile",
-    "train", "tree", "tril", "triu", "trunc", "uint16", "uint32", "uint64", "uint8", "unfold", "unstack",
-    "value_and_grad", "var", "variable", "vecdot", "vjp", "vmap", "where", "while_loop", "zeros", "zeros_like",
+    "sort", "sparse_hessian", "sparse_jacobian", "special", "split", "sqrt", "square", "squeeze", "stack", "stats",
+    "std", "stop_gradient", "subtract", "sum", "swapaxes", "switch", "take", "take_along_axis", "tan", "tanh", "taylor",
+    "tensor", "tensordot", "tile", "train", "tree", "tril", "triu", "trunc", "uint16", "uint32", "uint64", "uint8",
+    "unfold", "unstack", "value_and_grad", "var", "variable", "vecdot", "vjp", "vmap", "where", "while_loop", "zeros",
+    "zeros_like",
 ]  # fmt: skip
