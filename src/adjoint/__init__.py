@@ -85,7 +85,7 @@ if TYPE_CHECKING:
     from adjoint.api.jit import jit
     from adjoint.api.loops import associative_scan, cond, fori_loop, map, scan, switch, while_loop
     from adjoint.api.pictures import Drawing, Exploration, draw, explore, playground, show_pictures
-    from adjoint import cli, data, debug, fft, interop, linalg, nn, optim, plot, special, train
+    from adjoint import cli, data, debug, fft, interop, linalg, nn, numpy, optim, plot, special, train
     from adjoint.debug import explain, explain_nan, gradient_flow
     from adjoint.interop import load, save
 
@@ -101,7 +101,7 @@ pi, e, inf, nan, newaxis = 3.141592653589793, 2.718281828459045, float("inf"), f
 
 # Subpackages and names that are imported when first used, so that `import adjoint` stays fast.
 _LAZY_MODULES = frozenset(
-    {"cli", "data", "debug", "fft", "interop", "linalg", "nn", "optim", "plot", "special", "train"}
+    {"cli", "data", "debug", "fft", "interop", "linalg", "nn", "numpy", "optim", "plot", "special", "train"}
 )
 # The functions of `adjoint.arrays`, by the module that has them.
 _ARRAYS = {
@@ -190,17 +190,17 @@ __all__ = [
     "mean", "median", "meshgrid", "min", "minimum", "moveaxis", "multiply", "nan", "nan_to_num", "nanargmax",
     "nanargmin", "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin", "nanpercentile", "nanprod",
     "nanquantile", "nanstd", "nansum", "nanvar", "negative", "newaxis", "nextafter", "nn", "no_grad", "nonzero",
-    "norm", "not_equal", "one_hot", "ones", "ones_like", "optim", "outer", "pad", "percentile", "permute_dims",
-    "pi", "piecewise", "playground", "plot", "poly", "polyadd", "polyder", "polydiv", "polyfit", "polyint",
-    "polymul", "polysub", "polyval", "positive", "pow", "power", "prod", "ptp", "put_along_axis", "quantile",
-    "random", "ravel", "real", "reciprocal", "relu", "remainder", "repeat", "reshape", "result_type", "roll",
-    "roots", "rot90", "round", "rsqrt", "save", "scan", "scatter", "scatter_add", "scatter_reduce", "searchsorted",
-    "segment_max", "segment_mean", "segment_min", "segment_prod", "segment_sum", "select", "set_default_dtype",
-    "set_deterministic", "set_num_threads", "show_pictures", "sigmoid", "sign", "signbit", "silu", "sin", "sinh",
-    "softmax", "softplus", "sort", "special", "split", "sqrt", "square", "squeeze", "stack", "std", "stop_gradient",
-    "subtract", "sum", "swapaxes", "switch", "take", "take_along_axis", "tan", "tanh", "tensor", "tensordot",
-    "tile", "topk", "train", "trapezoid", "tree", "tri", "tril", "triu", "trunc", "uint16", "uint32", "uint64",
-    "uint8", "unfold", "unique_all", "unique_counts", "unique_inverse", "unique_values", "unstack",
-    "value_and_grad", "vander", "var", "variable", "vdot", "vecdot", "vectorize", "vjp", "vmap", "vsplit", "vstack",
-    "where", "while_loop", "zeros", "zeros_like",
+    "norm", "not_equal", "numpy", "one_hot", "ones", "ones_like", "optim", "outer", "pad", "percentile",
+    "permute_dims", "pi", "piecewise", "playground", "plot", "poly", "polyadd", "polyder", "polydiv", "polyfit",
+    "polyint", "polymul", "polysub", "polyval", "positive", "pow", "power", "prod", "ptp", "put_along_axis",
+    "quantile", "random", "ravel", "real", "reciprocal", "relu", "remainder", "repeat", "reshape", "result_type",
+    "roll", "roots", "rot90", "round", "rsqrt", "save", "scan", "scatter", "scatter_add", "scatter_reduce",
+    "searchsorted", "segment_max", "segment_mean", "segment_min", "segment_prod", "segment_sum", "select",
+    "set_default_dtype", "set_deterministic", "set_num_threads", "show_pictures", "sigmoid", "sign", "signbit",
+    "silu", "sin", "sinh", "softmax", "softplus", "sort", "special", "split", "sqrt", "square", "squeeze", "stack",
+    "std", "stop_gradient", "subtract", "sum", "swapaxes", "switch", "take", "take_along_axis", "tan", "tanh",
+    "tensor", "tensordot", "tile", "topk", "train", "trapezoid", "tree", "tri", "tril", "triu", "trunc", "uint16",
+    "uint32", "uint64", "uint8", "unfold", "unique_all", "unique_counts", "unique_inverse", "unique_values",
+    "unstack", "value_and_grad", "vander", "var", "variable", "vdot", "vecdot", "vectorize", "vjp", "vmap",
+    "vsplit", "vstack", "where", "while_loop", "zeros", "zeros_like",
 ]  # fmt: skip
