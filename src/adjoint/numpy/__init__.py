@@ -9,8 +9,8 @@ TypeError with your line that says what is.
 >>> def tanh(x):
 ...     y = np.exp(-2.0 * x)
 ...     return (1.0 - y) / (1.0 + y)
->>> ad.grad(tanh)(np.array(1.0)).item()
-0.4199743416140261
+>>> ad.grad(tanh)(np.array(1.0))
+Tensor(0.41997434, dtype=float64)
 """
 
 from __future__ import annotations
