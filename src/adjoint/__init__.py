@@ -108,8 +108,7 @@ pi, e, inf, nan, newaxis = 3.141592653589793, 2.718281828459045, float("inf"), f
 
 # Subpackages and names that are imported when first used, so that `import adjoint` stays fast.
 _LAZY_MODULES = frozenset(
-    "cli data debug distributed fft interop linalg nn optim plot scipy special stats train".split()
-    {"cli", "data", "debug", "fft", "interop", "linalg", "nn", "numpy", "optim", "plot", "special", "train"}
+    "cli data debug distributed fft interop linalg nn numpy optim plot scipy special stats torch train".split()
 )
 # The functions of `adjoint.arrays`, by the module that has them.
 _ARRAYS = {
