@@ -147,7 +147,8 @@ def _averaging(
         a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NONE, *, where: Any = NONE
     ) -> Any:
         function = plain if (where is NONE or where is True) and not always else skipping
-        return written(name, function(_chosen(a, where, dtype), axis, keepdims=keepdims_of(keepdims)), out)
+        found = function(_chosen(a, where, dtype), axis, keepdims=keepdims_of(keepdims))
+        return written(name, found if dtype is None else f.astype(found, dtype_of(dtype)), out)
 
     call.__name__ = name
     return call
