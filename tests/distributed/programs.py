@@ -167,10 +167,10 @@ def train(options):
     state = {name: value for name, value in model.state_dict().items() if name.endswith(("weight", "bias"))}
     digest = hashlib.sha256(b"".join(x.numpy().tobytes() for x in state.values())).hexdigest()
     held = sum(x.size for entry in optimizer.state for x in entry.values() if isinstance(x, ad.Tensor))
-    found = dict(
-        losses=history.losses, digest=digest, held=held, size=sum(p.size for p in model.parameters()),
-        sent=(parallel.bytes_sent - before) / max(len(history.losses), 1), resumed_at=history.resumed_at,
-    )  # fmt: skip
+    found = {
+        "losses": history.losses, "digest": digest, "held": held, "size": sum(p.size for p in model.parameters()),
+        "sent": (parallel.bytes_sent - before) / max(len(history.losses), 1), "resumed_at": history.resumed_at,
+    }  # fmt: skip
     say(**found)
     return found
 
