@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import adjoint as ad
 from adjoint.graph import PRIMITIVES, Node, topological
@@ -53,7 +54,8 @@ def other_graphs() -> Iterable[list[Node]]:
     yield nodes_of([w.detach() * 1, ad.stop_gradient(w) * w])
     source = ad.random.Generator(0)
     draws = [source.normal((2,)), source.uniform((2,)), source.integers(0, 9, (2,)), source.bernoulli(0.5, (2,))]
-    yield nodes_of([*draws, source.permutation(5), source.state])
+    yield nodes_of([*draws, source.permutation(5), source.state, ad.random.gamma(w)])
+    yield nodes_of([scipy.sparse.csr_array(np.eye(2, dtype="float32")) @ w])
     yield nodes_of([ad.host_call(np.sin, w, shape=(2,), dtype="float32")])
     custom = ad.custom_vjp(lambda x: x * 2)
     custom.def_vjp(lambda x: (x * 2, None), lambda residual, cotangent: (cotangent * 2,))
@@ -72,6 +74,7 @@ def other_graphs() -> Iterable[list[Node]]:
     yield nodes_of([w.grad])
 
 
+@pytest.mark.filterwarnings("ignore::adjoint.PrecisionWarning")  # rows such as isin's set float64 beside float32
 def test_every_primitive_is_in_a_graph_of_the_table() -> None:
     seen: set[str] = set()
     for operation in OPERATIONS:

@@ -202,6 +202,7 @@ BINARY: dict[str, tuple[Binary | None, Binary | None, Binary | None]] = {
     "remainder": (lambda a, b: a - mpmath.floor(a / b) * b, lambda a, b: 1, lambda a, b: -mpmath.floor(a / b)),
     "floor_divide": (lambda a, b: mpmath.floor(a / b), lambda a, b: 0, lambda a, b: 0),
     "copysign": (None, None, None),
+    "nextafter": (None, lambda a, b: 1, lambda a, b: 0),
 }  # fmt: skip
 
 
@@ -225,7 +226,8 @@ def test_every_elementwise_row_of_the_table_is_here() -> None:
         "logical_not", "isfinite", "isinf", "isnan", "signbit", "equal", "not_equal", "less", "less_equal",
         "greater", "greater_equal",
     }  # fmt: skip
-    shared = {"conj", "real", "where", "clip", "astype"}  # the identity of real numbers, selections, casts
+    # The identity of real numbers, selections, casts; and power by its other name.
+    shared = {"conj", "real", "where", "clip", "astype", "pow"}
     assert real - set(UNARY) - set(BINARY) - without_derivative - shared == set()
 
 

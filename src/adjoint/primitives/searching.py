@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.dtypes import int64
+from adjoint.dtypes import int64, promote
 from adjoint.graph import Node, Primitive, array_type, record
-from adjoint.primitives.core import register, same_type
+from adjoint.primitives.core import cast, register
 
 __all__ = ["SEARCHSORTED", "searchsorted"]
 
@@ -31,7 +31,9 @@ SEARCHSORTED = Primitive("searchsorted", _kernel, (None, None), swallows=True)
 @register
 def searchsorted(rows: Node, values: Node, side: str) -> Node:
     """Where each of the values (..., m) would be inserted into the sorted rows (..., n); a single row serves all values."""
-    rows, values = same_type("searchsorted", [rows, values])
+    # `same_type` would warn that derivatives are computed in float64 from here on: positions have none.
+    dtype = promote(rows.dtype, values.dtype)
+    rows, values = cast(rows, dtype), cast(values, dtype)
     if rows.dtype.kind == "c":
         raise TypeError("searchsorted: complex numbers have no order")
     return record(SEARCHSORTED, (rows, values), side, array_type(values.shape, int64))
