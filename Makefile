@@ -91,7 +91,7 @@ docs-check: $(VENV)/.installed-test
 
 # Real ranks and a local Ray. ADJOINT_KILLS says how often a rank is killed.
 test-distributed: $(DISTRIBUTED_VENV)/.installed-distributed
-	$(DISTRIBUTED_VENV)/bin/python -m pytest -m distributed $(ARGUMENTS)
+	$(DISTRIBUTED_VENV)/bin/python -m pytest -m distributed tests/distributed $(ARGUMENTS)
 
 bench: $(ORACLE_VENV)/.installed-bench
 	$(ORACLE_VENV)/bin/python -m benchmarks $(ARGUMENTS)
@@ -101,11 +101,11 @@ wheel: $(VENV)/bin/python
 	$(VENV)/bin/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 
 clean:
-	rm -rf .venv .venv-oracle build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-oracle .venv-distributed build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests -name __pycache__ -prune -exec rm -rf {} +
 
 # An environment, and in it one stamp for each set of extras: installed again only when pyproject.toml changes.
-$(VENV)/bin/python $(ORACLE_VENV)/bin/python:
+$(VENV)/bin/python $(ORACLE_VENV)/bin/python $(DISTRIBUTED_VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "adjoint needs Python 3.11 or newer; name one: make PYTHON=/path/to/python3"; exit 1; }
 	$(PYTHON) -m venv $(@:/bin/python=)
 
@@ -122,6 +122,10 @@ $(VENV)/.tried-draw: pyproject.toml | $(VENV)/.installed-train
 $(ORACLE_VENV)/.installed-oracle: pyproject.toml | $(ORACLE_VENV)/bin/python
 	$(ORACLE_VENV)/bin/python -m pip install --quiet --quiet torch==2.13.0
 	$(ORACLE_VENV)/bin/python -m pip install --quiet --quiet --editable '.[test,oracle]'
+	@touch $@
+
+$(DISTRIBUTED_VENV)/.installed-distributed: pyproject.toml | $(DISTRIBUTED_VENV)/bin/python
+	$(DISTRIBUTED_VENV)/bin/python -m pip install --quiet --quiet --editable '.[distributed]'
 	@touch $@
 
 $(ORACLE_VENV)/.installed-bench: benchmarks/requirements.txt $(ORACLE_VENV)/.installed-oracle

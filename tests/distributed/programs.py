@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import pathlib
 import signal
 import sys
 import time
@@ -134,7 +135,9 @@ def train(options):
     before = parallel.bytes_sent
     loader = ad.data.DataLoader((x, y), 16, shuffle=True, seed=3)
 
-    class Dying(ad.train.LineProgress if hasattr(ad.train, "LineProgress") else object):
+    everyone = D.world().collect(os.getpid()) if o.get("begun") else []
+
+    class Watched:
         def start(self, *_):
             pass
 
@@ -145,22 +148,52 @@ def train(options):
             pass
 
         def advance(self, loss):
+            if everyone:  # rank 0 alone shows progress: whoever kills waits for this
+                with open(o["begun"], "w") as file:
+                    file.write(f"{json.dumps(everyone)}\n")
             if o.get("slow"):
                 time.sleep(o["slow"])
 
+    def loss(outputs, targets):
+        die(o.get("dies"))
+        return ad.nn.functional.mse_loss(outputs, targets)
+
     history = fit(
-        model, ad.nn.functional.mse_loss, optimizer, loader, epochs=o["epochs"], compile=o["compile"],
-        distributed=parallel, progress=Dying(), checkpoint=o.get("checkpoint"), checkpoint_every=o.get("every"),
+        model, loss, optimizer, loader, epochs=o["epochs"], compile=o["compile"],
+        distributed=parallel, progress=Watched(), checkpoint=o.get("checkpoint"), checkpoint_every=o.get("every"),
         resume=o.get("resume", False), log=o.get("log"),
     )  # fmt: skip
     parallel.check()
     state = {name: value for name, value in model.state_dict().items() if name.endswith(("weight", "bias"))}
     digest = hashlib.sha256(b"".join(x.numpy().tobytes() for x in state.values())).hexdigest()
     held = sum(x.size for entry in optimizer.state for x in entry.values() if isinstance(x, ad.Tensor))
-    say(
-        losses=history.losses, digest=digest, held=held, size=sum(p.size for p in model.parameters()),
-        sent=(parallel.bytes_sent - before) / max(len(history.losses), 1),
-    )  # fmt: skip
+    found = {
+        "losses": history.losses, "digest": digest, "held": held, "size": sum(p.size for p in model.parameters()),
+        "sent": (parallel.bytes_sent - before) / max(len(history.losses), 1), "resumed_at": history.resumed_at,
+    }  # fmt: skip
+    say(**found)
+    return found
+
+
+def die(plan):
+    """Where a plan says so, kill this process, once in a job: [a folder, the rank, at which step]."""
+    if plan is None or D.rank() != plan[1]:
+        return
+    folder = pathlib.Path(plan[0])
+    (folder / f"{time.monotonic_ns()}.step").touch()
+    if len(list(folder.glob("*.step"))) == plan[2]:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def on_ray(workers, options):
+    """`train` in the workers of a Ray of this machine; after a death, from the checkpoint."""
+    told = []
+    found = D.run_on_ray(train, options, workers=int(workers), again=resumed, say=told.append)
+    print(json.dumps({**found[0], "told": told}))
+
+
+def resumed(arguments):
+    return (json.dumps({**json.loads(arguments[0]), "resume": True}),)
 
 
 def differ():

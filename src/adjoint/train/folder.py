@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import functools
 import json
 import os
 import tempfile
@@ -42,6 +43,11 @@ def results(out: Path) -> Path:
     """Where this process leaves its results: `out`; of several that train together, one alone, the others where nobody looks."""
     if not rank():
         return out
+    return _aside()
+
+
+@functools.cache
+def _aside() -> Path:
     aside = tempfile.TemporaryDirectory(prefix="adjoint-rank-")
     atexit.register(aside.cleanup)
     return Path(aside.name)

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from adjoint import data, nn, optim, plot, random
+from adjoint import data, distributed, nn, optim, plot, random
 from adjoint.api.modes import no_grad
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import exp, sigmoid, square, sum, tensor
 
 from .classifiers import SAVE_EVERY, scaled
 from .fitting import fit
-from .folder import check_numbers, prepare, save_network
+from .folder import check_numbers, prepare, results, save_network
 from .history import History, percent
 from .image_networks import ShapeUNet, VariationalAutoencoder
 from .progress import Progress
@@ -71,8 +71,9 @@ def _trained(
         resume=resume,
         settings={"recipe": name, "epochs": epochs, "batch size": batch_size, "lr": lr, "seed": seed, **settings},
         progress=progress,
+        distributed=distributed.world_size() > 1,
     )
-    plot.losses(history.losses, out / "loss.png", steps_per_epoch=len(loader), title=f"{name}: training loss")
+    plot.losses(history.losses, results(out) / "loss.png", steps_per_epoch=len(loader), title=f"{name}: training loss")
     return history, len(loader)
 
 
@@ -116,6 +117,7 @@ def train_vae_mnist(
         "vae-mnist", model, vae_loss, (images, images), out, measured, epochs, batch_size, lr, seed, resume, progress,
         limit=limit, code=code,
     )  # fmt: skip
+    out = results(out)
     files = {
         "weights": out / "weights.safetensors", "loss curve": out / "loss.png", "copies": out / "copies.png",
         "made up": out / "made-up.png", "between": out / "between.png",
@@ -178,6 +180,7 @@ def train_unet_shapes(
         "unet-shapes", model, nn.functional.cross_entropy, (inputs, labels), out, measured, epochs, batch_size, lr, seed,
         resume, progress, images=images, width=width,
     )  # fmt: skip
+    out = results(out)
     files = {"weights": out / "weights.safetensors", "loss curve": out / "loss.png", "shapes": out / "shapes.png"}
     save_network(files["weights"], model, "unet-shapes", width=width)
     if not seen:  # a run that was finished before
