@@ -19,7 +19,7 @@ PYTHON ?= $(firstword $(foreach name,python3 python3.13 python3.12 python3.11,\
 # Tests run in so many processes, whole files each: ARGUMENTS=-n0 for one, as a debugger needs it.
 PROCESSES ?= 2
 PYTEST := $(VENV)/bin/python -m pytest -n $(PROCESSES) --dist loadfile
-ORACLE_PYTEST := $(ORACLE_VENV)/bin/python -m pytest
+ORACLE_PYTEST := $(ORACLE_VENV)/bin/python -m pytest -n $(PROCESSES) --dist loadfile
 
 # The tests that train, compile much, or run a loop long enough to see what it leaks.
 QUICK_WITHOUT := acceptance bands checkpoint commands documents examples jit_interrupts memory native native_images native_math \
@@ -51,8 +51,9 @@ test-all: $(VENV)/.installed-test
 	for bits in 128 256; do \
 		ADJOINT_BACKEND=native ADJOINT_VECTOR_BITS=$$bits $(PYTEST) -q $(ARGUMENTS) || exit 1; done
 
+# Every operator of PyTorch's, not every eighth: ARGUMENTS="-m oracle".
 test-oracle: $(ORACLE_VENV)/.installed-oracle
-	$(ORACLE_PYTEST) -m oracle $(ARGUMENTS)
+	$(ORACLE_PYTEST) -m "oracle and not slow" $(ARGUMENTS)
 
 test-array-api: $(VENV)/.installed-standard $(ARRAY_API_TESTS)/array_api_tests
 	cd $(ARRAY_API_TESTS) && ARRAY_API_TESTS_MODULE=adjoint $(abspath $(VENV))/bin/python -m pytest -q --max-examples 20 \
