@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any, ClassVar, Self
@@ -195,7 +194,7 @@ def _adopt(module: Any) -> None:
     core = type(module)
     kind = LAYERS.get(core.__name__) or globals().get(core.__name__)
     if kind is None and core.__module__ == "adjoint.nn.utils.parametrizations":
-        kind = _layer(core.__name__, core)
+        kind = PARAMETRIZATIONS.get(core) or PARAMETRIZATIONS.setdefault(core, _layer(core.__name__, core))
     if kind is None:
         raise TypeError(f"a {type(module).__name__} of adjoint's can't be part of a module of adjoint.torch{at_user()}")
     object.__setattr__(module, "__class__", kind)
@@ -245,7 +244,6 @@ def _options(name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> tupl
     return args
 
 
-@functools.cache
 def _layer(name: str, core: type) -> type:
     """The core's layer as PyTorch's."""
 
@@ -255,7 +253,7 @@ def _layer(name: str, core: type) -> type:
 
     made = type(name, (Module, core), {"__init__": __init__, "__doc__": core.__doc__, "__module__": __name__})
     if issubclass(core, Lazy):
-        made.__call__ = core.__call__  # type: ignore[attr-defined]
+        made.__call__ = core.__call__  # type: ignore[method-assign]
     if "from_pretrained" in vars(core):
         made.from_pretrained = classmethod(lambda cls, *a, **k: _as_layer(core.from_pretrained(*a, **k), cls))  # type: ignore[attr-defined]
     return made
@@ -270,6 +268,7 @@ def _as_layer(layer: Any, kind: type) -> Any:
 
 
 LAYERS: dict[str, type] = {}
+PARAMETRIZATIONS: dict[type, type] = {}  # the core's, to PyTorch's
 for _name in core_nn.__all__:
     if _name not in OWN:
         LAYERS[_name] = globals()[_name] = _layer(_name, getattr(core_nn, _name))
