@@ -510,3 +510,49 @@ def test_the_core_knows_nothing_of_it():
     x = torch.ones(2)
     assert isinstance(x, ad.Tensor) and isinstance(ad.exp(x), ad.Tensor) and type(ad.exp(x)) is ad.Tensor
     assert type(ad.tensor([1.0])) is ad.Tensor and not hasattr(ad.Tensor, "view")
+
+
+def test_parametrized_layers_hold_parameters_of_pytorchs_kind() -> None:
+    utils = torch.nn.utils
+    layer = utils.parametrizations.weight_norm(torch.nn.Linear(3, 4))
+    model = torch.nn.Sequential(layer, torch.nn.ReLU())
+    model(torch.ones(2, 3)).sum().backward()
+    assert {type(p) for p in model.parameters()} == {torch.nn.Parameter}
+    assert all(p.grad is not None for p in model.parameters())
+    layer.weight = torch.ones(4, 3)
+    np.testing.assert_allclose(layer.weight.detach().numpy(), np.ones((4, 3)), rtol=1e-6)
+    utils.parametrize.remove_parametrizations(layer, "weight")
+    assert type(layer.weight) is torch.nn.Parameter and type(layer) is torch.nn.Linear
+
+
+def test_a_parametrization_of_ones_own_gets_tensors_of_pytorchs_kind() -> None:
+    class Symmetric(torch.nn.Module):
+        def forward(self, x):
+            return x.triu() + x.triu(1).transpose(-1, -2)
+
+        def right_inverse(self, x):
+            return x.triu()
+
+    layer = torch.nn.Linear(3, 3)
+    torch.nn.utils.parametrize.register_parametrization(layer, "weight", Symmetric())
+    assert torch.equal(layer.weight, layer.weight.T)
+    layer.weight = torch.eye(3)
+    assert torch.equal(layer.weight, torch.eye(3))
+
+
+def test_lazy_layers_become_ordinary_ones_and_keep_their_parameters() -> None:
+    layer = torch.nn.LazyLinear(4)
+    optimizer = torch.optim.SGD(layer.parameters(), lr=0.5)
+    layer(torch.ones(2, 3)).sum().backward()
+    before = layer.weight.detach().numpy().copy()
+    optimizer.step()
+    assert type(layer) is torch.nn.Linear and type(layer.weight) is torch.nn.Parameter
+    np.testing.assert_allclose(layer.weight.detach().numpy(), before - 1.0, rtol=1e-5)
+
+
+def test_maximize_goes_up_the_gradient() -> None:
+    weight = torch.nn.Parameter(torch.ones(2))
+    optimizer = torch.optim.SGD([weight], lr=0.25, maximize=True, foreach=False)
+    weight.sum().backward()
+    optimizer.step()
+    assert weight.tolist() == [1.25, 1.25]

@@ -17,10 +17,11 @@ import numpy as np
 from adjoint.dtypes import DTYPES, DType
 from adjoint.interop import load_with_metadata
 from adjoint.interop import save as save_tensors
+from adjoint.interop.torch_files import is_torch_file, load_torch
 from adjoint.tensors.located import at_user
 
 from ._creation import device
-from ._tensor import Core, Parameter, Size, as_torch
+from ._tensor import Core, Parameter, Size, as_torch, reclassed
 from .nn.modules import Module
 
 __all__ = ["add_safe_globals", "load", "safe_globals", "save"]
@@ -124,6 +125,10 @@ def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights
                 file.write(f.read() if not isinstance(f, io.BytesIO) else f.getvalue())
             return load(path, weights_only=weights_only)
     path = _path(f)
+    with open(path, "rb") as file:
+        start = file.read(9)
+    if is_torch_file(start):
+        return _pytorchs(load_torch(path))
     tensors, metadata = load_with_metadata(path)
     if KEY not in metadata:
         return {name: as_torch(t) for name, t in tensors.items()}
@@ -132,6 +137,15 @@ def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights
         _refuse_objects(structure, path)
     made: dict[str, Any] = {}
     return _read(structure, tensors, made)
+
+
+def _pytorchs(x: Any) -> Any:
+    """What a file of PyTorch's holds, with tensors of PyTorch's kind."""
+    if isinstance(x, Core):
+        return reclassed(x, Parameter) if x.requires_grad else as_torch(x)
+    if isinstance(x, dict):
+        return {k: _pytorchs(v) for k, v in x.items()}
+    return type(x)(_pytorchs(v) for v in x) if isinstance(x, (list, tuple, set)) else x
 
 
 def _name(module: Any) -> str:

@@ -137,7 +137,9 @@ def register_parametrization(
     value: Tensor = getattr(module, tensor_name)
     shape, dtype = value.shape, value.dtype
     parametrization.train(module.training)
-    computed = ParametrizationList(parametrization, value).train(module.training)
+    # another interface's modules may name a list of their own
+    held_by: type[ParametrizationList] = getattr(module, "_parametrized_by", ParametrizationList)
+    computed = held_by(parametrization, value).train(module.training)
     if not unsafe:
         _check_alike(parametrization, value, computed())
     del module.__dict__[tensor_name]

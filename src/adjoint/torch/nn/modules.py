@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from adjoint import nn as core_nn
+from adjoint.nn.lazy import Lazy
 from adjoint.nn.module import BUFFER, CHILD, PARAMETER, UNSAVED, KeyMismatch
 from adjoint.nn.module import Module as CoreModule
+from adjoint.nn.utils.parametrize import ParametrizationList as CoreParametrizationList
 from adjoint.tensors.located import at_user
 
 from .._creation import NarrowDType, given_dtype
@@ -34,6 +36,8 @@ class Module(CoreModule):
     >>> Line()(torch.tensor(3.0)).item()
     6.0
     """
+
+    _parametrized_by: ClassVar[type]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """`forward` of these arguments, with hooks."""
@@ -87,6 +91,8 @@ class Module(CoreModule):
             self.__dict__[name] = None
             self._kinds[name] = PARAMETER
             return
+        if type(param) is Core and param.requires_grad and param.is_leaf:  # of a layer of the core's
+            param.__class__ = Parameter
         if not isinstance(param, Parameter):
             raise TypeError(f"register_parameter: {name!r} must be a Parameter or None{at_user()}")
         setattr(self, name, param)
@@ -185,7 +191,10 @@ class Module(CoreModule):
 
 def _adopt(module: Any) -> None:
     """Let a layer that a layer of the core's has made be one of PyTorch's, with all below it."""
-    kind = LAYERS.get(type(module).__name__) or globals().get(type(module).__name__)
+    core = type(module)
+    kind = LAYERS.get(core.__name__) or globals().get(core.__name__)
+    if kind is None and core.__module__ == "adjoint.nn.utils.parametrizations":
+        kind = PARAMETRIZATIONS.get(core) or PARAMETRIZATIONS.setdefault(core, _layer(core.__name__, core))
     if kind is None:
         raise TypeError(f"a {type(module).__name__} of adjoint's can't be part of a module of adjoint.torch{at_user()}")
     object.__setattr__(module, "__class__", kind)
@@ -243,6 +252,8 @@ def _layer(name: str, core: type) -> type:
         core.__init__(self, *args, **keywords)  # type: ignore[misc]
 
     made = type(name, (Module, core), {"__init__": __init__, "__doc__": core.__doc__, "__module__": __name__})
+    if issubclass(core, Lazy):
+        made.__call__ = core.__call__  # type: ignore[method-assign]
     if "from_pretrained" in vars(core):
         made.from_pretrained = classmethod(lambda cls, *a, **k: _as_layer(core.from_pretrained(*a, **k), cls))  # type: ignore[attr-defined]
     return made
@@ -257,10 +268,14 @@ def _as_layer(layer: Any, kind: type) -> Any:
 
 
 LAYERS: dict[str, type] = {}
+PARAMETRIZATIONS: dict[type, type] = {}  # the core's, to PyTorch's
 for _name in core_nn.__all__:
     if _name not in OWN:
         LAYERS[_name] = globals()[_name] = _layer(_name, getattr(core_nn, _name))
         __all__.append(_name)
+for _made in LAYERS.values():
+    if issubclass(_made, Lazy):
+        _made.becomes = LAYERS[_made.becomes.__name__]
 
 # A layer that makes others makes PyTorch's: the core's classes inside are replaced where they are assigned.
 
@@ -339,6 +354,26 @@ class ModuleDict(Module, core_nn.ModuleDict):
 
     def __init__(self, modules: Any = None) -> None:
         core_nn.ModuleDict.__init__(self, modules or {})
+
+
+class ParametrizationList(ModuleList, CoreParametrizationList):
+    """The parametrizations of one tensor, applied one after the other, and what they start from."""
+
+    def __init__(self, first: Any, value: Any) -> None:
+        CoreParametrizationList.__init__(self, first, value)
+
+    def _hold(self, name: str, value: Any, trained: bool) -> None:
+        if trained:
+            self.register_parameter(name, value if isinstance(value, Parameter) else Parameter(value.detach()))
+        else:
+            self.register_buffer(name, value)
+
+    def right_inverse(self, value: Any) -> None:
+        """Change what is trained so that the tensor gets this value."""
+        CoreParametrizationList.right_inverse(self, as_torch(value))
+
+
+Module._parametrized_by = ParametrizationList
 
 
 class ParameterList(Module, core_nn.ParameterList):

@@ -73,10 +73,8 @@ def _made(name: str) -> type:
     core = getattr(core_optim, name)
 
     def __init__(self: Any, params: Any, *args: Any, **keywords: Any) -> None:
-        for key in HOW & set(keywords):
+        for key in HOW & set(keywords) - set(core.options):
             keywords.pop(key)
-        if keywords.pop("maximize", False):
-            raise RuntimeError(f"{name}: maximize isn't here; minimize the negative{at_user()}")
         if isinstance(keywords.get("lr", args[0] if args else None), Core):
             raise RuntimeError(f"{name}: the rate is a Python number here, not a tensor{at_user()}")
         core.__init__(self, params, *args, **keywords)
