@@ -1,8 +1,8 @@
 """`python -m benchmarks.distributed`: what training by two ranks costs and saves, against its four bars.
 
 Needs the extra `mpi` and two idle cores. Two ranks are started by `mpiexec`, a core and a thread each. What one rank does
-alone is timed in the same job, in turns with what both do, so that a machine that slows down slows down both; figures are medians over
-rounds of the ratios within a round. The bytes are counted, with two ranks and with four.
+alone is timed in the same job, in turns with what both do, so that a machine that slows down slows down both; figures are medians
+over rounds of the ratios within a round. The bytes are counted, with two ranks and with four.
 """
 
 from __future__ import annotations
