@@ -706,8 +706,8 @@ def test_another_type_may_answer() -> None:
             return "the quantity's own"
 
     assert np.heaviside(ad.tensor(1.0), Quantity()) == "the quantity's own"
-    with pytest.raises(TypeError, match=r"hstack[\s\S]*ad\.concat[\s\S]*test_leaving\.py"):
-        np.hstack([ad.tensor([1.0])])
+    with pytest.raises(TypeError, match=r"histogram2d[\s\S]*Write it with[\s\S]*test_leaving\.py"):
+        np.histogram2d(ad.tensor([1.0]), ad.tensor([1.0]))
 
 
 def test_graphs_evaluated_with_other_values() -> None:

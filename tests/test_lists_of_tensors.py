@@ -35,19 +35,6 @@ SAMPLES: dict[str, Any] = {
     "running_mean": None, "running_var": None,
 }  # fmt: skip
 OWN: dict[str, dict[str, Any]] = {
-    "isin": {"x1": MATRIX, "x2": MATRIX[0]}, "searchsorted": {"x1": np.array([0.1, 0.5]), "x2": MATRIX},
-    "histogram": {"bins": 3, "range": (0.0, 1.0)}, "insert": {"index": 1, "values": 0.5}, "append": {"values": MATRIX},
-    "interp": {"xp": np.array([0.0, 0.5, 1.0]), "fp": np.array([1.0, 0.2, 0.4])}, "kthvalue": {"k": 1}, "topk": {"k": 1},
-    "masked_fill": {"mask": MATRIX > 0.4, "value": 0.5}, "percentile": {"q": 30.0}, "nanpercentile": {"q": 30.0},
-    "quantile": {"q": 0.3}, "nanquantile": {"q": 0.3}, "poly": {"roots": MATRIX[0]},
-    "polyadd": {"p": MATRIX[0], "q": MATRIX[1]}, "polysub": {"p": MATRIX[0], "q": MATRIX[1]},
-    "polymul": {"p": MATRIX[0], "q": MATRIX[1]}, "polydiv": {"p": MATRIX.ravel(), "q": MATRIX[1]},
-    "polyder": {"p": MATRIX.ravel()}, "polyint": {"p": MATRIX[0]}, "polyval": {"p": MATRIX[0]}, "roots": {"p": MATRIX.ravel()},
-    "polyfit": {"x": MATRIX[0], "y": MATRIX[1], "degree": 1}, "vander": {"x": MATRIX[0]},
-    "put_along_axis": {"values": MATRIX}, "bincount": {"x": np.array([0, 1, 1])}, "delete": {"index": 1},
-    "digitize": {"bins": np.array([0.1, 0.5])}, "dsplit": {"x": IMAGE[0]},
-    "select": {"conditions": [MATRIX > 0.4, MATRIX > 0.2], "choices": [MATRIX, 2 * MATRIX]},
-    **{f"segment_{kind}": {"segment_ids": np.array([0, 1])} for kind in ("sum", "mean", "max", "min", "prod")},
     "acosh": {"x": MATRIX + 1}, "scatter_add": {"indices": np.array([0, 1])},
     "take": {"indices": np.array([0, 1]), "axis": 0},
     "unfold": {"x": IMAGE}, "fold": {"x": IMAGE.reshape(1, 4, 4), "output_size": 4, "kernel_size": 2, "stride": 2},
@@ -90,7 +77,29 @@ OWN: dict[str, dict[str, Any]] = {
     "triplet_margin_loss": {"anchor": MATRIX, "positive": MATRIX[::-1], "negative": MATRIX.T},
     "triplet_margin_with_distance_loss": {"anchor": MATRIX, "positive": MATRIX[::-1], "negative": MATRIX.T},
 }  # fmt: skip
-OF_INTEGERS = {name for name in ad.__all__ if name.startswith("bitwise")} | {"bincount"}
+VECTOR, STEPS = np.array([0.2, 0.4, 0.9]), np.array([0.0, 0.5, 1.0])
+OWN |= {
+    "append": {"values": MATRIX}, "apply_along_axis": {"function": lambda v, *_: v * v, "axis": 0},
+    "bincount": {"x": INDICES[0], "weights": MATRIX[0]}, "cdist": {"y": MATRIX}, "delete": {"x": VECTOR, "index": 1},
+    "digitize": {"bins": STEPS}, "dsplit": {"x": VOLUME[0], "sections": 2}, "hsplit": {"sections": 2}, "vsplit": {"sections": 2},
+    "from_dlpack": {"x": MATRIX}, "insert": {"x": VECTOR, "index": 1, "values": 0.5},
+    "interp": {"xp": STEPS, "fp": VECTOR}, "isin": {"x1": MATRIX, "x2": MATRIX[0]}, "kthvalue": {"k": 1}, "topk": {"k": 1},
+    "masked_fill": {"mask": MATRIX > 0.4, "value": 0.5}, "percentile": {"q": 40.0}, "nanpercentile": {"q": 40.0},
+    "quantile": {"q": 0.4}, "nanquantile": {"q": 0.4}, "lerp": {"weight": 0.25},
+    "piecewise": {"conditions": [MATRIX > 0.4], "functions": [lambda v, *_: v * v, 0.5]},
+    "select": {"conditions": [MATRIX > 0.4], "choices": [MATRIX]}, "poly": {"roots": VECTOR},
+    **{name: {"p": VECTOR, "q": VECTOR[:2]} for name in ("polyadd", "polyder", "polydiv", "polyint", "polymul", "polysub")},
+    "polyval": {"p": VECTOR}, "roots": {"p": VECTOR}, "polyfit": {"x": STEPS, "y": VECTOR, "degree": 1}, "vander": {"x": VECTOR},
+    "put_along_axis": {"indices": INDICES, "values": 0.5}, "scatter": {"indices": np.array([0, 1])},
+    "scatter_reduce": {"indices": np.array([0, 1])}, "index_add": {"index": 0, "updates": 0.5},
+    "searchsorted": {"x1": STEPS, "x2": VECTOR}, "fill_diagonal": {"value": 0.5}, "tri": {"rows": 2},
+    **{f"segment_{name}": {"segment_ids": np.array([0, 1])} for name in ("sum", "mean", "prod", "max", "min")},
+    "diag": {"x": VECTOR}, "array_split": {"sections": 2}, "trapezoid": {"y": VECTOR}, "cumulative_trapezoid": {"y": VECTOR},
+    "tensorinv": {"x": MATRIX},
+}  # fmt: skip
+# Their first argument is of one shape or of integers.
+PICKY = {"bincount", "dsplit", "roots", "polyfit", "select"}
+OF_INTEGERS = {name for name in ad.__all__ if name.startswith("bitwise")}
 # They take functions (and trees), graphs, files, modes or nothing; `evaluate` and `stop_gradient` give constants, as they say.
 NOT_OF_ARRAYS = {
     "associative_scan", "cond", "fori_loop", "map", "scan", "switch", "while_loop",
@@ -98,9 +107,9 @@ NOT_OF_ARRAYS = {
     "get_num_threads", "grad", "gradient_flow", "gradients", "hessian", "host_call", "hvp", "is_deterministic",
     "is_grad_enabled", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "linearize", "load", "result_type", "save",
     "set_default_dtype", "set_deterministic", "set_num_threads", "show_pictures", "value_and_grad", "vjp", "vmap",
-    "evaluate", "stop_gradient", "einsum", "check_reduction", "adjoint", "deterministically",
-    "fixed_point", "implicit", "minimize", "odeint", "root", "apply_along_axis", "piecewise", "broadcast_shapes", "iinfo",
-    "finfo", "from_dlpack",
+    "evaluate", "stop_gradient", "einsum", "check_reduction", "adjoint", "deterministically", "vectorize", "broadcast_shapes",
+    "can_cast", "finfo", "iinfo", "isdtype", "__array_namespace_info__",
+    "fixed_point", "implicit", "minimize", "odeint", "root",
 }  # fmt: skip
 
 
@@ -125,7 +134,7 @@ def public() -> dict[str, Callable[..., Any]]:
             function = getattr(space, name)
             if callable(function) and not inspect.isclass(function) and name not in NOT_OF_ARRAYS | OF_INTEGERS:
                 found[prefix + name] = function
-    found["gradient"] = lambda x: ad.gradient(x, 0.5)
+    found["gradient"] = lambda x, spacing=0.5: ad.gradient(x, spacing)
     found["einsum"] = lambda x, y: ad.einsum("ij,jk->ik", x, y)
     for symbol in ("add", "sub", "mul", "truediv", "pow", "matmul", "mod", "lt", "radd", "rmatmul"):
         method = getattr(ad.Tensor, f"__{symbol}__")
@@ -260,7 +269,15 @@ def test_right_or_raised(name: str) -> None:
     }
     first = parameters[0] if parameters else ""
     annotation = str(parameters_of(function)[first].annotation) if first else ""
-    if "Operand" in annotation and name not in {"F.one_hot", "one_hot", "unfold", "fold", "squeeze", "nonzero"}:
+    if "Operand" in annotation and name not in {
+        "F.one_hot",
+        "one_hot",
+        "unfold",
+        "fold",
+        "squeeze",
+        "nonzero",
+        *PICKY,
+    }:
         assert "right" in (found[first, "nested lists"], found[first, "an image"], found[first, "a list"]), found
 
 

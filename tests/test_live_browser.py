@@ -349,6 +349,7 @@ def test_the_page_asks_why_x_gets_40_until_one_can_say(opened):
     assert predict(page, 4, "40 is the largest")[0].startswith("Not that.")
     assert predict(page, 4, "each use of x sends")[0] == "Right."
     page.driver.execute_script("adjoint.set(adjoint.leaves().find(leaf => leaf.name === 'z').slot, [3])")
+    page.settle()
     assert predict(page, 5, page.box("x")[2].split(" = ")[1]) == (
         "Right.",
         "43: the arrow through x·z carries the value of z. Drag z on the graph sideways, or with its slider, and see.",

@@ -3,6 +3,7 @@
 import ast
 import importlib
 import inspect
+import re
 import subprocess
 import sys
 import tomllib
@@ -89,3 +90,12 @@ def test_methods_are_documented():
     members = {name: value for name, value in vars(ad.Tensor).items() if not name.startswith("_")}
     members = {name: value for name, value in members.items() if not inspect.ismemberdescriptor(value)}
     assert [name for name, value in members.items() if not inspect.getdoc(value)] == []
+
+
+@pytest.mark.parametrize("path", [*ROOT.glob("docs/**/*.md"), ROOT / "CONTRIBUTING.md"], ids=lambda path: path.name)
+def test_files_that_a_document_names_exist(path):
+    text = path.read_text()
+    whole = re.findall(r"`((?:src|tests|benchmarks|docs|examples)/[\w/.]+)`", text)
+    parts = [name for name in re.findall(r"`([\w/]+/\w+\.py)`", text) if name not in whole]
+    assert [name for name in whole if not (ROOT / name).exists()] == []
+    assert [name for name in parts if not any(str(source).endswith(f"/{name}") for source in SOURCES)] == []

@@ -44,6 +44,19 @@ def test_every_stage_is_printed_with_names_shapes_and_lines() -> None:
     assert y.node.value is None, "looking must not compute"
     with pytest.raises(ValueError, match="the stages are plan, simplify"):
         ad.execution.explain(y, stage="fused")
+    assert ad.execution.stages.STAGES == pipeline.NAMES
+
+
+def test_what_numpy_runs_has_stages_too() -> None:
+    for y in (ad.tensor(np.zeros((0, 3))) + 1, ad.exp(ad.tensor([1j]))):
+        for stage in ad.execution.stages.STAGES:
+            assert "steps 1, leaves 1" in ad.execution.explain(y, stage=stage)
+        with pytest.raises(ValueError, match="the stages are plan"):
+            ad.execution.explain(y, stage="fused")
+    with pytest.raises(ValueError, match="nothing is given"):
+        ad.execution.explain()
+    with pytest.raises(TypeError, match="a compiled function is explained alone"):
+        ad.execution.explain(ad.jit(ad.sin), ad.tensor(1.0) + 1)
 
 
 @native_only
@@ -111,7 +124,7 @@ def test_the_code_of_a_node_in_a_picture() -> None:
 
 @native_only
 def test_a_tape_is_shown() -> None:
-    x = ad.tensor(np.linspace(0.1, 0.9, 60, dtype=np.float32))  # too many for the machine of single numbers
+    x = ad.tensor(np.linspace(0.1, 0.9, 50, dtype=np.float32))
     y = x
     for _ in range(80):
         y = ad.sin(y) * x + 0.5

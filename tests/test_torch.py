@@ -258,6 +258,19 @@ def test_a_function_with_a_derivative_of_its_own():
     assert numbers(x.grad) == [12]
 
 
+def test_hooks_get_tensors_of_this_kind():
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    seen = []
+    x.register_hook(lambda g: (seen.append(type(g)), g * 2)[1])
+    (x * x).sum().backward()
+    assert numbers(x.grad) == [4, 8] and seen == [torch.Tensor]
+    layer = nn.Linear(2, 1)
+    layer.register_forward_hook(lambda module, given, out: seen.append((type(given[0]), type(out))))
+    layer.register_full_backward_hook(lambda module, given, out: seen.append(type(out[0])))
+    layer(torch.ones(2)).sum().backward()
+    assert seen[-2:] == [(torch.Tensor, torch.Tensor), torch.Tensor]
+
+
 def test_transformations_of_functions():
     def f(x):
         return x.pow(2).sum(dim=-1)

@@ -210,7 +210,7 @@ def test_every_dtype_and_shape_travels(tmp_path):
         assert loaded[name].dtype.name == array.dtype.name
         assert loaded[name].shape == array.shape
         np.testing.assert_array_equal(loaded[name].numpy(), array)
-    assert loaded["float"].item() == 3
+    assert loaded["float"] == 3
 
 
 def test_bad_weight_files_are_told(tmp_path):
@@ -228,10 +228,10 @@ def test_bad_weight_files_are_told(tmp_path):
 def test_what_can_not_be_saved(tmp_path):
     path = tmp_path / "file"
     path.write_bytes(b"old")
-    with pytest.raises(TypeError, match="'a' is a str"):
-        ad.save(path, {"a": "text"})
-    with pytest.raises(TypeError, match="expected a module or a dictionary"):
-        ad.save(path, [1, 2])
+    with pytest.raises(TypeError, match="a is a object"):
+        ad.save(path, {"a": object()})
+    with pytest.raises(TypeError, match="it is a builtin_function_or_method"):
+        ad.save(path, print)
     with pytest.raises(OSError, match="nowhere"):
         ad.save(tmp_path / "nowhere" / "file", {"a": np.zeros(1)})
     assert path.read_bytes() == b"old"

@@ -90,7 +90,9 @@ if TYPE_CHECKING:
     from adjoint.solvers.minima import minimize
     from adjoint.solvers.ode import odeint
     from adjoint.solvers.roots import fixed_point, root
-    from adjoint import cli, data, debug, fft, interop, linalg, nn, optim, plot, scipy, special, stats, train
+    from adjoint.series.jets import jet, taylor
+    from adjoint.sparse.derivatives import sparse_hessian, sparse_jacobian
+    from adjoint import cli, data, debug, fft, interop, linalg, nn, numpy, optim, plot, scipy, special, stats, train
     from adjoint.debug import explain, explain_nan, gradient_flow
     from adjoint.interop import load, save
 
@@ -106,7 +108,7 @@ pi, e, inf, nan, newaxis = 3.141592653589793, 2.718281828459045, float("inf"), f
 
 # Subpackages and names that are imported when first used, so that `import adjoint` stays fast.
 _LAZY_MODULES = frozenset(
-    "cli data debug distributed fft interop linalg nn optim plot scipy special stats train".split()
+    "cli data debug distributed fft interop linalg nn numpy optim plot scipy special stats torch train".split()
 )
 # The functions of `adjoint.arrays`, by the module that has them.
 _ARRAYS = {
@@ -140,6 +142,8 @@ _ARRAYS = {
 }  # fmt: skip
 _LAZY_NAMES = {
     **dict.fromkeys(("associative_scan", "cond", "fori_loop", "map", "scan", "switch", "while_loop"), "adjoint.api.loops"),
+    "sparse_hessian": "adjoint.sparse.derivatives", "sparse_jacobian": "adjoint.sparse.derivatives",
+    "jet": "adjoint.series.jets", "taylor": "adjoint.series.jets",
     "implicit": "adjoint.solvers.implicit", "minimize": "adjoint.solvers.minima",
     **dict.fromkeys(("fixed_point", "root"), "adjoint.solvers.roots"), "odeint": "adjoint.solvers.ode",
     "ravel_tree": "adjoint.api.ravel", "jit": "adjoint.api.jit", "check_grads": "adjoint.api.checks",
@@ -191,23 +195,24 @@ __all__ = [
     "gradient_flow", "gradients", "greater", "greater_equal", "heaviside", "hessian", "histogram", "host_call",
     "hsplit", "hstack", "hvp", "hypot", "iinfo", "imag", "implicit", "index_add", "inf", "inner", "insert", "int16",
     "int32", "int64", "int8", "interop", "interp", "is_deterministic", "is_grad_enabled", "isclose", "isdtype",
-    "isfinite", "isin", "isinf", "isnan", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "kthvalue", "lerp", "less",
-    "less_equal", "linalg", "linearize", "linspace", "load", "log", "log10", "log1p", "log2", "log_softmax",
+    "isfinite", "isin", "isinf", "isnan", "jacfwd", "jacobian", "jacrev", "jet", "jit", "jvp", "kthvalue", "lerp",
+    "less", "less_equal", "linalg", "linearize", "linspace", "load", "log", "log10", "log1p", "log2", "log_softmax",
     "logaddexp", "logcumsumexp", "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "map",
     "masked_fill", "matmul", "matrix_transpose", "max", "maximum", "mean", "median", "meshgrid", "min", "minimize",
     "minimum", "moveaxis", "multiply", "nan", "nan_to_num", "nanargmax", "nanargmin", "nancumprod", "nancumsum",
     "nanmax", "nanmean", "nanmedian", "nanmin", "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum", "nanvar",
-    "negative", "newaxis", "nextafter", "nn", "no_grad", "nonzero", "norm", "not_equal", "odeint", "one_hot", "ones",
-    "ones_like", "optim", "outer", "pad", "percentile", "permute_dims", "pi", "piecewise", "playground", "plot", "poly",
-    "polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul", "polysub", "polyval", "positive", "pow", "power",
-    "prod", "ptp", "put_along_axis", "quantile", "random", "ravel", "ravel_tree", "real", "reciprocal", "relu",
+    "negative", "newaxis", "nextafter", "nn", "no_grad", "nonzero", "norm", "not_equal", "numpy", "odeint", "one_hot",
+    "ones", "ones_like", "optim", "outer", "pad", "percentile", "permute_dims", "pi", "piecewise", "playground", "plot",
+    "poly", "polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul", "polysub", "polyval", "positive", "pow",
+    "power", "prod", "ptp", "put_along_axis", "quantile", "random", "ravel", "ravel_tree", "real", "reciprocal", "relu",
     "remainder", "repeat", "reshape", "result_type", "roll", "root", "roots", "rot90", "round", "rsqrt", "save", "scan",
     "scatter", "scatter_add", "scatter_reduce", "scipy", "searchsorted", "segment_max", "segment_mean", "segment_min",
     "segment_prod", "segment_sum", "select", "set_default_dtype", "set_deterministic", "set_num_threads",
-    "show_pictures", "sigmoid", "sign", "signbit", "silu", "sin", "sinh", "softmax", "softplus", "sort", "special",
-    "split", "sqrt", "square", "squeeze", "stack", "stats", "std", "stop_gradient", "subtract", "sum", "swapaxes",
-    "switch", "take", "take_along_axis", "tan", "tanh", "tensor", "tensordot", "tile", "topk", "train", "trapezoid",
-    "tree", "tri", "tril", "triu", "trunc", "uint16", "uint32", "uint64", "uint8", "unfold", "unique_all",
-    "unique_counts", "unique_inverse", "unique_values", "unstack", "value_and_grad", "vander", "var", "variable",
-    "vdot", "vecdot", "vectorize", "vjp", "vmap", "vsplit", "vstack", "where", "while_loop", "zeros", "zeros_like",
+    "show_pictures", "sigmoid", "sign", "signbit", "silu", "sin", "sinh", "softmax", "softplus", "sort",
+    "sparse_hessian", "sparse_jacobian", "special", "split", "sqrt", "square", "squeeze", "stack", "stats", "std",
+    "stop_gradient", "subtract", "sum", "swapaxes", "switch", "take", "take_along_axis", "tan", "tanh", "taylor",
+    "tensor", "tensordot", "tile", "topk", "train", "trapezoid", "tree", "tri", "tril", "triu", "trunc", "uint16",
+    "uint32", "uint64", "uint8", "unfold", "unique_all", "unique_counts", "unique_inverse", "unique_values", "unstack",
+    "value_and_grad", "vander", "var", "variable", "vdot", "vecdot", "vectorize", "vjp", "vmap", "vsplit", "vstack",
+    "where", "while_loop", "zeros", "zeros_like",
 ]  # fmt: skip

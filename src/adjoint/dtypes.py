@@ -7,6 +7,7 @@ with two additions: an integer or bool with a floating type gives that floating 
 from __future__ import annotations
 
 import itertools
+import os
 from typing import Any
 
 import numpy as np
@@ -95,7 +96,16 @@ uint8, uint16, uint32, uint64 = (DTYPES[n] for n in ("uint8", "uint16", "uint32"
 float32, float64 = DTYPES["float32"], DTYPES["float64"]
 complex64, complex128 = DTYPES["complex64"], DTYPES["complex128"]
 
-_default = [float32]
+
+def _chosen_default() -> DType:
+    """float32, or what ADJOINT_DEFAULT_DTYPE says. Raises ValueError for another value."""
+    given = os.environ.get("ADJOINT_DEFAULT_DTYPE") or "float32"
+    if given not in ("float32", "float64"):
+        raise ValueError(f"ADJOINT_DEFAULT_DTYPE must be float32 or float64, got {given!r}")
+    return DTYPES[given]
+
+
+_default = [_chosen_default()]
 
 
 def default_dtype() -> DType:
@@ -107,7 +117,8 @@ get_default_dtype = default_dtype
 
 
 def set_default_dtype(dtype: Any) -> None:
-    """Set the type that Python floats take: float32 (at the start) or float64.
+    """Set the type that Python floats take: float32 or float64. At the start it is what the environment variable
+    ADJOINT_DEFAULT_DTYPE says, or else float32.
 
     Raises TypeError for any other type.
 

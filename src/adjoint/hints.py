@@ -269,8 +269,7 @@ MODULE: dict[str, str] = {
     # JAX
     "Array": "ad.Tensor",
     "lax": "ad.scan(lambda carry, v: (carry + v, carry), 0.0, x[0])  # jax.lax's loops stand in ad itself",
-    "numpy": "# NumPy's functions stand in ad itself: ad.sin(x)",
-    "jnp": "# NumPy's functions stand in ad itself: ad.sin(x)",
+    "jnp": "ad.numpy  # NumPy's functions under their own names; in ad itself the Array API standard's",
     "tree_map": "ad.tree.map(lambda v: v * 2, {'w': x})",
     "tree_util": "ad.tree.map(lambda v: v * 2, {'w': x})",
     "tree_flatten": "ad.tree.flatten({'w': x})",

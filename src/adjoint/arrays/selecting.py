@@ -40,7 +40,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _beside(x: Any, y: Any) -> tuple[Tensor, Tensor]:
+def beside(x: Any, y: Any) -> tuple[Tensor, Tensor]:
     """Two operands as tensors; a number takes the dtype of the array beside it."""
     first = as_node(x, as_node(y).dtype if is_scalar(x) and not is_scalar(y) else None)
     return wrap(first), wrap(as_node(y, first.dtype if is_scalar(y) else None))
@@ -54,7 +54,7 @@ def fmax(x: Operand, y: Operand, /) -> Tensor:
     >>> ad.fmax(ad.tensor([1.0, ad.nan]), 0.5)
     Tensor([1. , 0.5])
     """
-    a, b = _beside(x, y)
+    a, b = beside(x, y)
     return where(isnan(a), b, where(isnan(b), a, maximum(a, b)))
 
 
@@ -66,7 +66,7 @@ def fmin(x: Operand, y: Operand, /) -> Tensor:
     >>> ad.fmin(ad.tensor([1.0, ad.nan]), 0.5)
     Tensor([0.5, 0.5])
     """
-    a, b = _beside(x, y)
+    a, b = beside(x, y)
     return where(isnan(a), b, where(isnan(b), a, minimum(a, b)))
 
 
@@ -89,8 +89,8 @@ def lerp(x: Operand, y: Operand, weight: Operand, /) -> Tensor:
     >>> ad.lerp(ad.tensor([0.0, 10.0]), 20.0, 0.25)
     Tensor([ 5. , 12.5])
     """
-    a, b = _beside(x, y)
-    w = _beside(weight, a)[0]
+    a, b = beside(x, y)
+    w = beside(weight, a)[0]
     return where(w < 0.5, a + w * (b - a), b - (b - a) * (1 - w))
 
 
@@ -102,7 +102,7 @@ def heaviside(x: Operand, y: Operand, /) -> Tensor:
     >>> ad.heaviside(ad.tensor([-1.0, 0.0, 2.0]), 0.5)
     Tensor([0. , 0.5, 1. ])
     """
-    a, b = broadcast_arrays(*_beside(x, y))
+    a, b = broadcast_arrays(*beside(x, y))
     a, b = a.astype(result_type(a, b)), b.astype(result_type(a, b))
     return where(isnan(a), a * 0, where(equal(a, 0), b, where(a < 0, zeros_like(a), zeros_like(a) + 1)))
 
@@ -136,7 +136,7 @@ def isclose(x: Operand, y: Operand, /, rtol: float = 1e-5, atol: float = 1e-8, *
     >>> ad.isclose(ad.tensor([1.0, 2.0]), ad.tensor([1.000001, 2.1]))
     Tensor([ True, False])
     """
-    a, b = _beside(x, y)
+    a, b = beside(x, y)
     if a.dtype.kind == "b" or b.dtype.kind == "b":
         a, b = a.astype("float64"), b.astype("float64")
     near = logical_and(less_equal(abs(subtract(a, b)), atol + rtol * abs(b)), logical_and(isfinite(a), isfinite(b)))

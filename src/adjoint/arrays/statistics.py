@@ -31,6 +31,7 @@ from adjoint.tensors.functions import (
     cumulative_sum,
     floor,
     isnan,
+    linspace,
     logical_and,
     logical_not,
     matmul,
@@ -618,6 +619,9 @@ def histogram(
         known = range is not None and not isinstance(bins, str)
         sample = np.zeros(0) if known else force_selection(t.node)
         edges = as_tensor(np.histogram_bin_edges(sample, value_of(bins), range))
+        if range is None and t.dtype.kind == "f" and t.size:  # which move with the smallest and the largest element
+            moving = linspace(_min(t), _max(t), edges.size)
+            edges = edges + (moving - moving.detach()).astype(edges.dtype)
     if t.dtype.kind == "f" and edges.dtype.kind == "f":
         t, edges = (y.astype(result_type(t, edges)) for y in (t, edges))
     n = edges.shape[0] - 1

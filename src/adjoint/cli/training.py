@@ -17,9 +17,9 @@ __all__ = ["INTERRUPTED", "add"]
 INTERRUPTED = 130  # what a shell reports for a command that Ctrl-C ended
 
 LEAVES = (
-    "Leaves weights and a checkpoint (safetensors), pictures (PNG) and a log (lines of JSON) in a folder. Ctrl-C ends "
+    "Leaves weights and a checkpoint (safetensors), pictures (PNG) and logs (lines of JSON, TensorBoard) in a folder. "
 )
-LEAVES += "it early and keeps what was learnt; --resume goes on, to the same weights as without the break."
+LEAVES += "Ctrl-C ends it early and keeps what was learnt; --resume goes on, to the same weights as without the break."
 
 FILES = "the four files of {title} (default: ADJOINT_DATA, the checkout, the cache, or a download)"
 

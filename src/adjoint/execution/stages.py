@@ -25,6 +25,11 @@ from adjoint.primitives.core import FULL
 __all__ = ["Formula", "Printed", "Subject", "Texts", "of", "subject_of"]
 
 
+STAGES = (
+    "plan", "simplify", "channels_last", "fuse", "rematerialize", "tiles", "units", "loops", "llvm", "assembly",
+)  # fmt: skip
+
+
 class Printed(str):
     """Text that Python's prompt shows as it is."""
 
@@ -77,9 +82,8 @@ class Subject:
             return Printed(self.report.text(stage))
         if stage == "plan":
             return Printed(str(self.plan))
-        names = ("plan", "units", "loops", "llvm", "assembly")
-        if stage not in names:
-            raise ValueError(f"explain: where NumPy runs a plan its stages are {', '.join(names)}; got {stage!r}")
+        if stage not in STAGES:
+            raise ValueError(f"explain: the stages are {', '.join(STAGES)}; got {stage!r}")
         program = type(choose(self.plan)).__name__
         return Printed(f"NumPy runs the plan step by step ({program}): {self.reason}\n{self.plan}")
 
@@ -90,10 +94,14 @@ def subject_of(outputs: Sequence[Any]) -> Subject:
         function = outputs[0].func if isinstance(outputs[0], functools.partial) else outputs[0]
         if hasattr(function, "replay"):
             return _of_replay(function.replay())
+    if not outputs:
+        raise ValueError("explain: nothing is given; explain takes tensors that are pending, or one compiled function")
     nodes = [x.node if hasattr(x, "node") else x for x in outputs]
     for x in nodes:
         if not isinstance(x, Node):
-            raise TypeError(f"explain: expected tensors, got a {type(x).__name__}")
+            raise TypeError(
+                f"explain: expected tensors, got a {type(x).__name__} (a compiled function is explained alone)"
+            )
     pending = [x for x in nodes if x.value is None]
     if not pending:
         raise ValueError("explain: everything here has been computed; explain it before its value is asked for")

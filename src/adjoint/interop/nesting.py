@@ -44,15 +44,18 @@ def _join(path: str, key: Any) -> str:
     return f"{path}.{key}" if path else str(key)
 
 
-def unpack(value: Any, tensors: Mapping[str, Tensor]) -> Any:
-    """What was packed. Raises LookupError, TypeError or ValueError for what `pack` didn't write."""
+def unpack(value: Any, tensors: Mapping[str, Tensor], *, arrays: bool = True) -> Any:
+    """What was packed; without `arrays`, with tensors in place of arrays.
+
+    Raises LookupError, TypeError or ValueError for what `pack` didn't write.
+    """
     if isinstance(value, list):
-        return [unpack(item, tensors) for item in value]
+        return [unpack(item, tensors, arrays=arrays) for item in value]
     if not isinstance(value, dict):
         return value
     if "tensor" in value:
         found = tensors[value["tensor"]]
-        return found.numpy() if value["array"] else found
+        return found.numpy() if value["array"] and arrays else found
     if "tuple" in value:
-        return tuple(unpack(item, tensors) for item in value["tuple"])
-    return {key: unpack(item, tensors) for key, item in value["items"]}
+        return tuple(unpack(item, tensors, arrays=arrays) for item in value["tuple"])
+    return {key: unpack(item, tensors, arrays=arrays) for key, item in value["items"]}

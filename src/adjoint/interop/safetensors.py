@@ -94,7 +94,7 @@ def _ordered(data: bytes) -> tuple[bytes, memoryview]:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """What `save` wrote: tensors by name, to be given to `load_state_dict`, or a nested value.
+    """What `save` wrote: tensors by name, to be given to `load_state_dict`, or a nested value. Arrays come back as tensors.
 
     It reads any safetensors file, also the parts of one that a `*.safetensors.index.json` names (tensors of 16 bits become
     float32, which holds them exactly), and files of plain tensors that PyTorch's `torch.save` wrote, in which parameters become
@@ -111,7 +111,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     if STRUCTURE not in metadata:
         return tensors
     try:
-        return unpack(json.loads(metadata[STRUCTURE]), tensors)
+        return unpack(json.loads(metadata[STRUCTURE]), tensors, arrays=False)
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         raise ValueError(f"{path} is damaged: what it says of its tensors can't be read ({error!r})") from error
 

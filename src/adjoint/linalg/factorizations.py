@@ -79,7 +79,8 @@ def cholesky(x: Operand, /, *, upper: bool = False) -> Tensor:
     with x = Uᴴ U.
 
     Only that triangle of x is read. Raises LinAlgError for a matrix that isn't positive definite. Derivative: Murray 2016,
-    arXiv:1602.07527.
+    arXiv:1602.07527, in Hermitian directions: the gradient is Hermitian, half of each element off the diagonal in either
+    triangle, though only one of them is read.
 
     >>> import adjoint as ad
     >>> ad.linalg.cholesky(ad.tensor([[4.0, 2.0], [2.0, 5.0]]))

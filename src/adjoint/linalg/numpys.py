@@ -17,18 +17,6 @@ from adjoint.tensors.named import wrap
 __all__ = ["FUNCTIONS"]
 
 
-def _last_two(x: Any, axis1: int, axis2: int) -> Any:
-    return wrap(moveaxis(as_node(x), (axis1, axis2), (-2, -1)))
-
-
-def _trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Any:
-    return measures.trace(_last_two(a, axis1, axis2), offset=offset, dtype=dtype)
-
-
-def _diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    return measures.diagonal(_last_two(a, axis1, axis2), offset=offset)
-
-
 def _cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
     if axis is not None:
         axisa = axisb = axisc = axis
@@ -53,7 +41,7 @@ def _matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any 
 
 
 FUNCTIONS: dict[Any, Any] = {
-    np.kron: products.kron, np.trace: _trace, np.diagonal: _diagonal, np.cross: _cross,
+    np.kron: products.kron, np.cross: _cross,
     np.linalg.svd: _svd, np.linalg.qr: _qr, np.linalg.pinv: _pinv, np.linalg.matrix_rank: _matrix_rank,
     np.linalg.trace: measures.trace, np.linalg.diagonal: measures.diagonal, np.linalg.cross: products.cross,
     np.linalg.multi_dot: lambda arrays: products.multi_dot(list(arrays)), np.linalg.norm: measures.norm,

@@ -20,7 +20,8 @@ __all__ = ["Layout", "layered", "layout"]
 GAP_X, GAP_Y = 34.0, 64.0
 SWEEPS = 10
 MAX_BENDS = 20_000
-FOR_GRAPHVIZ = 250  # boxes; more take it too long
+FOR_GRAPHVIZ = 250  # boxes; more take it too long,
+BENDS_FOR_GRAPHVIZ = 1_500  # and so do long edges: one leaf that is used in each of 66 turns takes it minutes
 
 Point = tuple[float, float]
 Sizes = Mapping[str, tuple[float, float]]
@@ -36,9 +37,15 @@ class Layout:
 
 def layout(picture: Picture, sizes: Sizes, graphviz: ModuleType | None) -> Layout:
     """Lay out a picture whose boxes have these widths and heights."""
-    if graphviz is not None and len(picture.boxes) <= FOR_GRAPHVIZ:
+    if graphviz is not None and len(picture.boxes) <= FOR_GRAPHVIZ and _bends(picture) <= BENDS_FOR_GRAPHVIZ:
         return _by_graphviz(picture, sizes, graphviz)
     return layered(picture, sizes)
+
+
+def _bends(picture: Picture) -> int:
+    """How many layers all edges cross."""
+    height = heights(picture)
+    return sum(max(0, height[e.target] - height[e.source] - 1) for e in picture.edges)
 
 
 def _by_graphviz(picture: Picture, sizes: Sizes, graphviz: ModuleType) -> Layout:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 import numpy as np
@@ -17,21 +16,27 @@ __all__ = ["SPARSE_PRODUCT", "SparseMatrix"]
 class SparseMatrix:
     """A sparse matrix in rows, a copy, and its transpose when it is needed. Equal to one with the same entries."""
 
-    __slots__ = ("digest", "matrix", "transposed")
+    __slots__ = ("hash", "matrix", "transposed")
 
     def __init__(self, matrix: Any) -> None:
         self.matrix = matrix.tocsr(copy=True)
         self.transposed: SparseMatrix | None = None
-        digest = hashlib.blake2b(repr((self.matrix.shape, self.matrix.dtype.str)).encode())
-        for part in (self.matrix.indptr, self.matrix.indices, self.matrix.data):
-            digest.update(np.ascontiguousarray(part).data)
-        self.digest = digest.digest()
+        self.hash = hash((self.matrix.shape, self.matrix.dtype.str, *[part.tobytes() for part in self._parts()]))
+
+    def _parts(self) -> tuple[Any, ...]:
+        return self.matrix.indptr, self.matrix.indices, self.matrix.data
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, SparseMatrix) and self.digest == other.digest
+        if self is other:
+            return True
+        if not isinstance(other, SparseMatrix) or self.hash != other.hash:
+            return False
+        same = self.matrix.shape == other.matrix.shape and self.matrix.dtype == other.matrix.dtype
+        pairs = zip(self._parts(), other._parts(), strict=True)
+        return same and all([x.tobytes() == y.tobytes() for x, y in pairs])
 
     def __hash__(self) -> int:
-        return hash(self.digest)
+        return self.hash
 
     @property
     def T(self) -> SparseMatrix:

@@ -119,6 +119,8 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> T
         return asarray(x, copy=copy)
     if not hasattr(x, "__dlpack__"):
         raise TypeError(f"from_dlpack: {a(x)} has no __dlpack__; ad.asarray takes anything that is an array{at_user()}")
+    if isinstance(x, np.ndarray):  # of any dtype; those that tensors haven't are said
+        return asarray(x, copy=bool(copy))
     return wrap(array_node(np.from_dlpack(x, copy=copy), None, False))
 
 

@@ -13,7 +13,7 @@ import numpy as np
 MODULES = {"numpy.linalg": "adjoint.linalg.numpys", "numpy.fft": "adjoint.fft.numpys"}
 # functions of NumPy's main namespace that belong to one of them
 NAMES = {
-    **dict.fromkeys(("kron", "trace", "diagonal", "cross"), "adjoint.linalg.numpys"),
+    **dict.fromkeys(("kron", "cross"), "adjoint.linalg.numpys"),
     **dict.fromkeys(("convolve", "correlate"), "adjoint.fft.numpys"),
     **dict.fromkeys(("sinc", "i0"), "adjoint.special.numpys"),
 }
@@ -24,7 +24,7 @@ __all__ = ["namespaced", "special_ufunc"]
 def namespaced(function: Any) -> Callable[..., Any] | None:
     """Our function in place of NumPy's; None if there is none."""
     module = getattr(function, "__module__", "")
-    place = NAMES.get(function.__name__) if module == "numpy" else MODULES.get(module)
+    place = NAMES.get(function.__name__, "adjoint.numpy.functions") if module == "numpy" else MODULES.get(module)
     if place is None:
         return None
     return importlib.import_module(place).FUNCTIONS.get(function)  # type: ignore[no-any-return]

@@ -147,14 +147,16 @@ class Tensor(Values, Gradients, Assignment):
         if computes_on_arrays(_getframe(1)):
             return getattr(ufunc, method)(*[bare(x) for x in inputs], **{k: bare(x) for k, x in keywords.items()})
         handler = UFUNCS.get((ufunc, method)) or (special_ufunc(ufunc) if method == "__call__" else None)
-        known = ("axis", "keepdims", "dtype") if method in ("reduce", "accumulate") else ("axis", "keepdims")
-        refused = [k for k, v in keywords.items() if k not in known and v is not None]
-        if handler is None or refused:
-            if _another_answers([type(x) for x in inputs], "__array_ufunc__"):
-                return NotImplemented
-            raise _missing(ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}", refused)
-        with recording_at_user():
-            return handler(*inputs, **keywords)
+        if handler is not None and not keywords:
+            with recording_at_user():
+                return handler(*inputs)
+        if not _another_answers([type(x) for x in inputs], "__array_ufunc__"):
+            with recording_at_user():
+                found = importlib.import_module("adjoint.numpy.ufuncs").apply(ufunc, method, inputs, keywords)
+            if found is NotImplemented:
+                raise missing(ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}", [])
+            return found
+        return NotImplemented
 
     def __array_function__(self, function: Any, types: Any, args: Any, keywords: Any) -> Any:
         if computes_on_arrays(_getframe(1)):
@@ -163,7 +165,7 @@ class Tensor(Values, Gradients, Assignment):
         if handler is None:
             if _another_answers(types, "__array_function__"):
                 return NotImplemented
-            raise _missing(f"{function.__module__}.{function.__name__}", [])
+            raise missing(f"{function.__module__}.{function.__name__}", [])
         with recording_at_user():
             return handler(*args, **keywords)
 
@@ -266,7 +268,8 @@ def _another_answers(types: Iterable[type], protocol: str) -> bool:
     )
 
 
-def _missing(name: str, keywords: list[str]) -> TypeError:
+def missing(name: str, keywords: list[str]) -> TypeError:
+    """The error for a function of NumPy's, or arguments of one, that tensors don't have: it says what to write."""
     lacking = (
         f"{', '.join(keywords)}= of NumPy's function isn't here"
         if keywords
@@ -297,4 +300,4 @@ def _rebuild(array: Any, tracked: bool, name: str | None) -> Tensor:
     return wrap(array_node(array, None, False, Variable(name, tracked) if tracked or name else None))
 
 
-__all__ = ["Tensor"]
+__all__ = ["Tensor", "missing"]

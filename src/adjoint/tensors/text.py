@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from adjoint.primitives.custom import CUSTOM, HOST_CALL, hooks_of
 
 if TYPE_CHECKING:
     from adjoint.tensors.tensor import Tensor
+
+
+NUMPYS_DIGITS = 8  # its default
 
 
 def made_by(node: Node) -> Node:
@@ -35,6 +38,16 @@ def operation_name(node: Node) -> str:
     return "".join(part.capitalize() for part in node.op.name.split("_"))
 
 
+def _digits(array: Any) -> int | None:
+    """How many digits to show behind the point: as many as NumPy is set to, where that is more than its default or less, and
+    else 8 of double precision, 4 of single."""
+    if array.dtype.kind not in "fc":
+        return None
+    asked = int(np.get_printoptions()["precision"])
+    single = array.real.dtype.itemsize < 8
+    return 4 if single and asked == NUMPYS_DIGITS else asked
+
+
 def describe(t: Tensor) -> str:
     """The repr: value, dtype where it isn't the default, and what made it."""
     node = t.node
@@ -51,9 +64,7 @@ def describe(t: Tensor) -> str:
         text = f"<traced {node.type}>"
     else:
         array = t._array()
-        text = np.array2string(
-            array, separator=", ", prefix="Tensor(", precision=4 if array.dtype.kind in "fc" else None
-        )
+        text = np.array2string(array, separator=", ", prefix="Tensor(", precision=_digits(array))
         if array.size == 0:
             extras.insert(0, f"shape={t.shape}")
     return f"Tensor({', '.join([text, *extras])})"

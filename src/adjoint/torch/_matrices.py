@@ -17,6 +17,7 @@ from ._names import FUNCTIONS, METHODS, function, pair_type, recorded_at_user
 from ._operators import binary_node
 from ._operators import matmul as matmul_node
 from ._reductions import vector_norm
+from ._shapes import axis_of
 from ._tensor import Core, node_of
 
 
@@ -295,10 +296,10 @@ def _permutations(pivots: Any, m: int) -> Any:
 
 
 def _geqrf(A: Any) -> Any:
-    import_ = np.asarray(A.detach().numpy())
-    if import_.ndim != 2:
+    values = np.asarray(A.detach().numpy())
+    if values.ndim != 2:
         raise RuntimeError(f"geqrf: one matrix at a time here{at_user()}")
-    h, tau = np.linalg.qr(import_, mode="raw")
+    h, tau = np.linalg.qr(values, mode="raw")
     return pair_type("geqrf", "a", "tau")(core.tensor(np.ascontiguousarray(h.T)), core.tensor(tau))
 
 
@@ -312,6 +313,8 @@ def orgqr(input: Any, tau: Any) -> Any:
 def gradient(input: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1) -> Any:
     """Central differences along axes."""
     axes = range(input.ndim) if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
+    if len({axis_of(d, input.ndim) for d in axes}) != len(tuple(axes)):
+        raise RuntimeError(f"gradient: an axis is named twice: {dim}{at_user()}")
     steps = list(spacing) if isinstance(spacing, (list, tuple)) else [spacing] * len(list(axes))
     return tuple(_gradient(input, h, d % input.ndim, edge_order) for h, d in zip(steps, axes, strict=True))
 

@@ -58,11 +58,6 @@ def check_axis(dim: Dim, ndim: int) -> None:
             raise IndexError(f"dimension out of range: {d} for a tensor with {ndim} axes{at_user()}")
 
 
-def number_dtype(x: Any, dtype: Any) -> Any:
-    """The dtype of a sum: int64 for integers and bools unless said."""
-    return None if dtype is None else dtype_of(dtype)
-
-
 def cast_first(x: Any, dtype: Any) -> Any:
     """A tensor as the dtype to compute in; integers and bools as int64 where none is said."""
     if dtype is not None:
@@ -127,9 +122,6 @@ def _correction(unbiased: Any, correction: Any) -> Any:
     if correction is not None:
         return correction
     return 1 if unbiased is None or unbiased else 0
-
-
-_UNSET: Any = object()
 
 
 def _spread(name: str, x: Any, dim: Dim, unbiased: Any, keepdim: bool, correction: Any) -> tuple[Any, Any, Any]:

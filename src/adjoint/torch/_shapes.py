@@ -684,8 +684,7 @@ def cartesian_prod(*tensors: Any) -> Any:
 @function(methods=False)
 def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
     """All choices of r elements of a vector."""
-    import_ = __import__("itertools")
-    choose = import_.combinations_with_replacement if with_replacement else import_.combinations
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     rows = np.array(list(choose(range(input.shape[0]), r)), np.int64).reshape(-1, r)
     return input[core.tensor(rows)] if rows.size else core.zeros((0,) if not r else (0, r), dtype=input.dtype)
 

@@ -16,10 +16,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from adjoint import tensors
+from adjoint import tensors, tracing
 from adjoint.composites import indexing
 from adjoint.graph import Node, mode
-from adjoint.primitives.core import cast, full, marker, ops, stop_gradient
+from adjoint.primitives.core import FULL, cast, leaf, marker, ops, stop_gradient
 from adjoint.tensors.assignment import mapped
 from adjoint.tensors.conversion import as_node, dtype_of
 from adjoint.tensors.located import at_user, give_site
@@ -230,6 +230,10 @@ class Tensor(Core):
             if key not in keep:
                 variable.grad = gradient_before
 
+    def register_hook(self, hook: Callable[[Tensor], Any]) -> Any:
+        """Call `hook(gradient)` when a reverse pass has the gradient of this tensor; what it returns, unless None, replaces it."""  # noqa: E501
+        return Core.register_hook(self, lambda gradient: hook(as_torch(gradient)))
+
     # Values ---------------------------------------------------------------------------------------------------------------
 
     def numpy(self, *, force: bool = False) -> np.ndarray[Any, Any]:
@@ -277,6 +281,8 @@ class Tensor(Core):
         return wrapped(mapped("index", indexing.getitem, self.node, _nodes(index), force_selection), _getframe(1))
 
     def __setitem__(self, index: Any, value: Any) -> None:
+        if type(self) is Tensor and _written_now(self, index, value):
+            return
         if isinstance(value, Core):
             value = _fitted(value.node, self.node, index)
         Core.__setitem__(self, index, value)
@@ -618,6 +624,42 @@ def _nodes(index: Any) -> Any:
     return index.node if isinstance(index, Core) else index
 
 
+FEW = 1 << 13  # elements that are copied in less time than a write is recorded
+
+
+def _written_now(x: Tensor, index: Any, value: Any) -> bool:
+    """Write into a small tensor of data at once, where all that it takes has values: recording it would take longer, and data put
+    together element by element would be a graph of its own each time."""
+    node = x.node
+    if node.tracked or node.type.size > FEW or tracing.active() is not None:
+        return False
+    array = _known(node)
+    given = _known(value.node) if isinstance(value, Core) and not value.node.tracked else value
+    places = [_known(i.node) if isinstance(i, Core) else i for i in (index if type(index) is tuple else (index,))]
+    if (
+        array is None
+        or given is None
+        or isinstance(given, (Core, list, tuple))
+        or any(i is None for i in places if i is not index)
+    ):
+        return False
+    if isinstance(given, complex) or (isinstance(given, np.ndarray) and given.dtype.kind == "c"):
+        return False
+    made = np.array(array)
+    made[tuple(places)] = given
+    x.node = leaf(made, node.type)
+    return True
+
+
+def _known(node: Node) -> Any:
+    """The value of a node that has one; None for others."""
+    if type(node.value) is np.ndarray:
+        return node.value
+    if node.op is FULL and isinstance(node.attributes, (bool, int, float)):
+        return np.full(node.type.shape, node.attributes, node.type.dtype.dtype)
+    return None
+
+
 def _fitted(value: Node, own: Node, index: Any) -> Any:
     """A value with the dtype of the tensor that it is written into, and without leading axes of size one too many."""
     if value.dtype is not own.dtype:
@@ -633,13 +675,6 @@ def _of_node(node: Node) -> Core:
     return found
 
 
-def filled(value: Any, shape: Any, dtype: Any) -> Tensor:
-    """One number repeated."""
-    found = new(Tensor)
-    found.node = full(value, _type(shape, dtype.name))
-    return found
-
-
 CPU: list[Any] = [None]  # the one device, set where devices are defined
 
-__all__ += ["cast_tensor", "filled", "in_order", "permuted", "reclassed"]
+__all__ += ["cast_tensor", "in_order", "permuted", "reclassed"]

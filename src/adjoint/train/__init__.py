@@ -13,13 +13,16 @@ from .metrics import accuracy, confusion_matrix, predict
 from .moons import MoonsRun, train_moons
 from .networks import CharTransformer, fashion_cnn, mnist_cnn, mnist_network, moons_network
 from .stopping import EarlyStopping
+from .tensorboard import TensorBoard, read_events
 
 __all__ = [
     "CLASSIFIERS", "NETWORKS", "CharRun", "CharTransformer", "Classifier", "ClassifierRun", "DamagedCheckpoint",
-    "EarlyStopping", "Epoch", "History", "ImagingRun", "MoonsRun", "ResidualBlock", "ShapeUNet", "VariationalAutoencoder",
+    "EarlyStopping", "Epoch", "History", "ImagingRun", "MoonsRun", "ResidualBlock", "ShapeUNet", "TensorBoard",
+    "VariationalAutoencoder",
     "accuracy", "bits_per_character", "build", "char_loss",
     "confusion_matrix", "example_input", "fashion_cnn",
     "fashion_resnet", "fit", "generate", "load_checkpoint", "load_network", "mnist_cnn",
-    "mnist_network", "moons_network", "percent", "predict", "probabilities", "save_checkpoint", "save_network", "scaled",
+    "mnist_network", "moons_network", "percent", "predict", "probabilities", "read_events",
+    "save_checkpoint", "save_network", "scaled",
     "train_chargpt", "train_classifier", "train_moons", "train_unet_shapes", "train_vae_mnist", "vae_loss",
 ]  # fmt: skip

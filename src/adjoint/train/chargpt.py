@@ -97,7 +97,7 @@ def train_chargpt(
         clip_norm=1.0,
         validate=lambda model: {"test bits a character": _measure(model, inputs, targets)},
         compile=True,
-        log=out / "log.jsonl",
+        log=[out / "log.jsonl", out / "tensorboard"],
         checkpoint=out / "checkpoint.safetensors",
         checkpoint_every=SAVE_EVERY,
         resume=resume,

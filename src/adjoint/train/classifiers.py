@@ -190,7 +190,7 @@ def train_classifier(
         schedule=recipe.schedule(optimizer, lr, epochs * len(loader)),
         validate=validate,
         compile=True,
-        log=out / "log.jsonl",
+        log=[out / "log.jsonl", out / "tensorboard"],
         checkpoint=out / "checkpoint.safetensors",
         checkpoint_every=SAVE_EVERY,
         resume=resume,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from typing import Any
 
 from adjoint import _optional
@@ -14,6 +14,7 @@ from adjoint.optim import AveragedModel, LRScheduler, Optimizer
 from adjoint.tensors import Tensor
 
 from .history import History
+from .log import LogPath
 from .progress import NoProgress, Progress, make_progress
 from .run import Run
 from .stopping import EarlyStopping
@@ -35,7 +36,7 @@ def fit(
     compile: bool = False,
     average: AveragedModel | None = None,
     early_stopping: EarlyStopping | None = None,
-    log: str | os.PathLike[str] | None = None,
+    log: LogPath | Sequence[LogPath] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: int | None = None,
     resume: bool = False,
@@ -55,7 +56,10 @@ def fit(
     `data` must have a length. `clip_norm` limits the norm of all gradients together. With `compile`
     the step goes through `ad.jit`: faster, for a model and a loss that need no value while they are recorded.
 
-    `log` is a file that gets a line of JSON for each step and each epoch. `checkpoint` is a safetensors file that is
+    `log` is a file that gets a line of JSON for each step and each epoch; one called `tensorboard` is a folder of the files
+    that TensorBoard reads, and several may be given: `log=["run/log.jsonl", "run/tensorboard"]`.
+
+    `checkpoint` is a safetensors file that is
     replaced after each epoch, after every `checkpoint_every` steps, and when Ctrl-C ends training. With `resume`
     training goes on from it, if it is there, and comes to the same weights, bit for bit, as a run that was never
     stopped; if it is damaged, from the one before it, which is kept, too. For that every random number must come

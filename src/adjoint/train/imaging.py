@@ -65,7 +65,7 @@ def _trained(
         schedule=optim.OneCycleLR(optimizer, lr, total_steps=epochs * len(loader), cycle_momentum=False),
         validate=validate,
         compile=True,
-        log=out / "log.jsonl",
+        log=[out / "log.jsonl", out / "tensorboard"],
         checkpoint=out / "checkpoint.safetensors",
         checkpoint_every=SAVE_EVERY,
         resume=resume,

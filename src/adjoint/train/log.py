@@ -5,12 +5,42 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
 from adjoint import _files
 
-__all__ = ["JsonLines"]
+from .tensorboard import TensorBoard
+
+__all__ = ["JsonLines", "LogPath", "Logs"]
+
+LogPath = str | os.PathLike[str]
+FOLDER = "tensorboard"  # what a folder for TensorBoard is called
+
+
+class Logs:
+    """The logs of a run: a file in lines of JSON for each name, or for one that ends in `tensorboard` a folder of events."""
+
+    def __init__(self, paths: LogPath | Sequence[LogPath], after: int | None = None) -> None:
+        given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+        self._logs = [(TensorBoard if Path(path).name == FOLDER else JsonLines)(path, after) for path in given]
+
+    def write(self, step: int, **record: Any) -> None:
+        """Add a record to each."""
+        for log in self._logs:
+            log.write(step=step, **record)
+
+    def close(self) -> None:
+        """End all."""
+        for log in self._logs:
+            log.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
 
 
 class JsonLines:

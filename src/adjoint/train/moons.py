@@ -67,7 +67,7 @@ def train_moons(
         schedule=optim.CosineAnnealingLR(optimizer, epochs * len(loader)),
         validate=lambda model: {"test accuracy": accuracy(model, test_x, test_y)},
         compile=True,
-        log=out / "log.jsonl",
+        log=[out / "log.jsonl", out / "tensorboard"],
         checkpoint=out / "checkpoint.safetensors",
         resume=resume,
         settings=settings,

@@ -27,7 +27,7 @@ from adjoint.tensors import Tensor
 from .checkpoints import DamagedCheckpoint, load_checkpoint, previous, save_checkpoint
 from .history import Epoch, History, describe
 from .interrupt import StopOnInterrupt
-from .log import JsonLines
+from .log import LogPath, Logs
 from .progress import Progress
 from .stopping import EarlyStopping
 
@@ -69,13 +69,13 @@ class Run:
         """How many steps are done."""
         return len(self.history.losses)
 
-    def train(self, log_path: str | os.PathLike[str] | None) -> History:
+    def train(self, log_path: LogPath | Sequence[LogPath] | None) -> History:
         """Do the epochs that are left."""
         history = self.history
         try:
             with contextlib.ExitStack() as stack:
                 stack.enter_context(deterministically())  # a resumed run must come to the same bits
-                log = stack.enter_context(JsonLines(log_path, history.resumed_at or None)) if log_path else None
+                log = stack.enter_context(Logs(log_path, history.resumed_at or None)) if log_path else None
                 stop = stack.enter_context(StopOnInterrupt())
                 while len(history.epochs) < self.epochs and not history.stopped_early and not history.interrupted:
                     self._epoch(stop, log)
@@ -87,7 +87,7 @@ class Run:
                 self._set_rates(1.0)
         return history
 
-    def _epoch(self, stop: StopOnInterrupt, log: JsonLines | None) -> None:
+    def _epoch(self, stop: StopOnInterrupt, log: Logs | None) -> None:
         number = len(self.history.epochs) + 1
         started = time.perf_counter()
         self.model.train()
@@ -165,7 +165,7 @@ class Run:
         self.optimizer.step()
         return value
 
-    def _close(self, number: int, started: float, log: JsonLines | None) -> None:
+    def _close(self, number: int, started: float, log: Logs | None) -> None:
         """What follows the last step of an epoch: measuring, stopping, saving."""
         history = self.history
         mean = float(np.mean(history.losses[self.first :]))

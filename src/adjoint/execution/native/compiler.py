@@ -8,8 +8,19 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import numpy as np
+
 from adjoint import _forks, _optional
 from adjoint.execution.interrupts import Uninterrupted
+
+# The parts of an ELF file that tell what it calls (System V ABI, AMD64 supplement).
+SECTION = np.dtype([("name", "<u4"), ("type", "<u4"), ("flags", "<u8"), ("address", "<u8"), ("offset", "<u8"), ("size", "<u8"),
+                    ("link", "<u4"), ("info", "<u4"), ("alignment", "<u8"), ("entry", "<u8")])  # fmt: skip
+RELOCATION = np.dtype([("offset", "<u8"), ("type", "<u4"), ("symbol", "<u4"), ("addend", "<i8")])
+SYMBOL = np.dtype(
+    [("name", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2"), ("value", "<u8"), ("size", "<u8")]
+)
+RELOCATIONS, CALL = 4, 4  # SHT_RELA, R_X86_64_PLT32
 
 ROOM, ROOM_PER_CHARACTER = 1 << 25, 40  # bytes that LLVM takes for a module, at most about twice what was measured
 ENGINE_BYTES = 60_000  # what an engine takes beside its code
@@ -101,12 +112,37 @@ def link(contents: bytes) -> Library:
     """Object code in memory."""
     with lock, Uninterrupted():
         llvm = binding()
-        # In one block of memory: where the address space is in pieces, LLVM's own way may put code and its constants more than
-        # 2 GB apart, which it meets by ending the process. The engine then owns the target machine.
-        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(), use_lmm=True)
+        together = None if calls_outside(contents) else True
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(), use_lmm=together)
+        # The engine owns the target machine from here on.
         engine.add_object_file(llvm.ObjectFileRef.from_data(contents))
         engine.finalize_object()
     return Library(engine, len(contents))
+
+
+def calls_outside(contents: bytes) -> bool:
+    """Whether object code calls functions of elsewhere, as `memcpy`; True for what isn't x86's ELF.
+
+    Where the address space is in pieces, LLVM's own memory manager may put code and its constants more than 2 GB apart, which
+    LLVM meets by ending the process. llvmlite's takes one block for all of it, but doesn't count the table that such calls need,
+    and ends the process as well.
+    """
+    if contents[:5] != b"\x7fELF\x02" or contents[18:20] != b"\x3e\x00":  # 64 bits, x86-64
+        return True
+    start, size, count = (
+        int.from_bytes(contents[at : at + n], "little") for at, n in ((0x28, 8), (0x3A, 2), (0x3C, 2))
+    )
+    headers = np.frombuffer(contents, SECTION, count, start) if size == SECTION.itemsize else ()
+    for header in headers:
+        if header["type"] != RELOCATIONS:
+            continue
+        entries = np.frombuffer(contents, RELOCATION, int(header["size"]) // RELOCATION.itemsize, int(header["offset"]))
+        symbols = headers[int(header["link"])]
+        names = np.frombuffer(contents, SYMBOL, int(symbols["size"]) // SYMBOL.itemsize, int(symbols["offset"]))
+        calls = entries["symbol"][entries["type"] == CALL]
+        if (names["section"][calls] == 0).any():
+            return True
+    return not len(headers)
 
 
 def _check_room(size: int) -> None:

@@ -60,6 +60,13 @@ def render(function: L.Function, declarations: set[str]) -> str:
     return "\n".join([head, "entry:", *r.allocations, *r.lines, end, "}"])
 
 
+def lines_of(body: Iterable[Any]) -> list[str]:
+    """The lines of statements, without what they declare."""
+    r = Rendering(set())
+    r.statements(body)
+    return r.lines
+
+
 def source_of(functions: Iterable[L.Function], names: Iterable[str]) -> Source:
     """The source of functions, of which those with these names are called from outside."""
     declarations: set[str] = set()

@@ -20,7 +20,7 @@ from adjoint import _forks
 from adjoint.execution.memory import address
 from adjoint.execution.native import code, compiler, numbers, repetition, rolled
 from adjoint.execution.native.ir import ITEMSIZE, Emitter, Value
-from adjoint.execution.native.loop_llvm import source_of
+from adjoint.execution.native.loop_llvm import lines_of, source_of
 from adjoint.execution.native.numbers import Case, Hosted, Numbers
 from adjoint.execution.native.tape import machine
 from adjoint.execution.plan import Plan
@@ -32,8 +32,7 @@ Array = np.ndarray[Any, Any]
 
 CELL = 8  # bytes
 PART = 24
-CASE = (("ptr", "%cells"), ("ptr", "%records"), ("i64", "%count"), ("ptr", "%libm"))
-HEAVY = 16  # statements: formulas from here on are worth a gather for each operand
+HEAVY = 16  # lines of code: formulas from here on are worth a gather for each operand
 COPY = "copy"
 
 RUN = """define void @$run(ptr %first, ptr %last, ptr %cells, ptr %libm) #0 {
@@ -88,7 +87,7 @@ class Functions:
         if heavy is None:
             e = Emitter(1)
             _apply(e, case, [Value("%x", d) for d in case.operands])
-            heavy = self.heavy[case] = len(e.body) >= HEAVY and not e.libm
+            heavy = self.heavy[case] = len(lines_of(e.body)) >= HEAVY and not e.libm
         if not heavy:
             return 1
         return compiler.vector_bits() // (8 * max([ITEMSIZE[d] for d in (case.result, *case.operands)]))
@@ -99,6 +98,9 @@ functions = Functions()
 
 def _apply(e: Emitter, case: Case, given: list[Value]) -> Value:
     return given[0] if case.name == COPY else rolled.apply(e, case, given)
+
+
+CASE = (("ptr", "%cells"), ("ptr", "%records"), ("i64", "%count"), ("ptr", "%libm"))
 
 
 def _source(case: Case, lanes: int) -> code.Source:

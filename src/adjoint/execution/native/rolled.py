@@ -24,7 +24,6 @@ __all__ = ["Rolled", "apply", "read_cells", "roll"]
 Array = np.ndarray[Any, Any]
 
 CELL = 8  # bytes
-LOOP = (("ptr", "%cells"), ("ptr", "%arguments"), ("i64", "%count"), ("ptr", "%libm"))
 LITERALS = (0, 1, -1, 2)  # constants that the code holds; others are in cells, so that programs share code
 FARTHEST = 4  # times back that a number is carried in registers
 
@@ -88,6 +87,9 @@ def roll(program: Numbers, loop: Loop, operands: Operands, needed: Array, edges:
     return _Roller(program, loop, operands, needed, edges).rolled()
 
 
+LOOP = (("ptr", "%cells"), ("ptr", "%arguments"), ("i64", "%count"), ("ptr", "%libm"))
+
+
 class _Roller:
     """Writes the function of one loop."""
 
@@ -112,21 +114,19 @@ class _Roller:
         self.start_carried()
         groups = self.find_groups()
         self.finals = {j: e.allocate(self.cases[j].result, 1) for j in np.flatnonzero(self.last).tolist()}
-        start = self.argument((self.program.first + loop.start) * CELL)
-        period = str(loop.period * CELL)
+        start, step = self.argument((self.program.first + loop.start) * CELL), str(loop.period * CELL)
         with e.loop("0", "%count", 1) as i:
             for key, (first, stride, cell) in groups.items():
                 self.pointers[key] = self.pointer(first, stride, i), cell
-            base = self.pointer(start, period, i)
+            base = self.pointer(start, step, i)
             for j in range(loop.period):
                 self.write(j, base)
             self.carry_on()
-        if self.finals:
-            base = self.pointer(start, period, e.plus("%count", -1))
+        base = self.pointer(start, step, e.index("sub", "%count", 1))
         for j, slot in self.finals.items():
             self.store(e.get(slot, self.cases[j].result), base, j * CELL)
-        function = e.function("loop", LOOP, False, machine.lookups(e))
-        return Rolled(source_of([function], ("loop",)), np.array(self.arguments, np.int64), loop.times)
+        source = source_of([e.function("loop", LOOP, False, machine.lookups(e))], ("loop",))
+        return Rolled(source, np.array(self.arguments, np.int64), loop.times)
 
     def argument(self, number: int) -> str:
         """A number that is given when the loop is run."""

@@ -73,16 +73,16 @@ class Machine:
         with self.lock:
             return (ctypes.c_void_p * max(len(self.table), 1))(*self.table)
 
-    def lookups(self, e: Emitter) -> list[L.Entry]:
-        """The look-ups of the functions of the C library that an emitter's code calls."""
-        entries = []
+    def lookups(self, e: Emitter) -> list[Any]:
+        """The statements that look up the functions of the C library that an emitter's code calls."""
+        found = []
         with self.lock:
             for name, k in e.libm.items():
                 if name not in self.positions:
                     self.table.append(libraries.mathematics(name))
                     self.positions[name] = len(self.table) - 1  # after it is there: an interrupt may come before
-                entries.append(L.Entry(f"%libm{k}", "%libm", str(self.positions[name])))
-        return entries
+                found.append(L.Entry(f"%libm{k}", "%libm", str(self.positions[name])))
+        return found
 
     def source(self, case: Case) -> code.Source:
         return source_of([self.written(case)], ("case",))

@@ -12,9 +12,9 @@ function darkOrLight() {
   const chosen = document.documentElement.dataset.theme;
   const dark = chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   document.documentElement.dataset.theme = dark ? "light" : "dark";
-  update();
+  if (view) update();
 }
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => update());
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { if (view) update(); });
 
 const header = element("header", {}, heading, search, found,
   button("fold-all", "fold all", "fold every scope", () => foldAll(true)),

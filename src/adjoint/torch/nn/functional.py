@@ -48,7 +48,6 @@ ORDER: dict[str, str] = {
 RENAMED = {"input1": "x1", "input2": "x2", "other": "y"}
 WITHOUT = {"rotary", "check_reduction"}  # of the core alone
 MEANT_NOTHING = {"_stacklevel", "eps", "sparse"}  # of no influence on the result
-NO_DEFAULT: dict[str, Any] = {"log_softmax": None, "softmax": None, "softmin": None}
 
 
 def legacy_reduction(size_average: Any, reduce: Any) -> str:

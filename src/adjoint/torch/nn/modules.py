@@ -173,13 +173,11 @@ class Module(CoreModule):
         """The buffers, each once."""
         return CoreModule.buffers(self, recurse)  # type: ignore[return-value]
 
-    def register_full_backward_hook(self, hook: Any, prepend: bool = False) -> Any:
-        """Raises: give the module's function a derivative of its own by torch.autograd.Function instead."""
-        raise RuntimeError(
-            f"register_full_backward_hook isn't here; use torch.autograd.Function, or register_forward_hook{at_user()}"
-        )
+    def _hook(self, kind: str, hook: Any, prepend: bool, with_kwargs: bool) -> Any:
+        def called(module: Any, *given: Any) -> Any:
+            return hook(module, *[as_torch(x) for x in given])
 
-    register_backward_hook = register_full_backward_hook
+        return CoreModule._hook(self, kind, called, prepend, with_kwargs)
 
     def compile(self, *args: Any, **keywords: Any) -> None:
         """The module runs as it is; `torch.compile(module)` gives a compiled one."""

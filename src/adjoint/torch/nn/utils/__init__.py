@@ -6,12 +6,12 @@ from adjoint.nn import utils as core_utils
 
 from ..._missing import getter
 from ..._names import recorded_at_user
-from . import rnn
+from . import parametrizations, parametrize, rnn
 
-__all__ = [*(n for n in core_utils.__all__ if n != "rnn"), "rnn"]
+__all__ = list(core_utils.__all__)
 
 for _name in core_utils.__all__:
-    if _name != "rnn":
+    if _name not in globals():
         globals()[_name] = recorded_at_user(getattr(core_utils, _name))
 
 __getattr__ = getter("torch.nn.utils", globals())

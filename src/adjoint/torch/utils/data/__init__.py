@@ -9,6 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adjoint import data as core_data
+from adjoint import tree
+from adjoint.tensors.pending import force
 
 from ..._creation import default_generator, source, tensor
 from ..._missing import getter
@@ -229,7 +231,7 @@ class DataLoader(core_data.DataLoader):
 
     def __iter__(self) -> Iterator[Any]:
         for batch in super().__iter__() if self.sampler is None and self.batch_sampler is None else self._by_sampler():
-            found = as_torch(batch)
+            found = _settled(as_torch(batch))
             yield list(found) if type(found) is tuple else found
 
     def __len__(self) -> int:
@@ -249,6 +251,15 @@ class DataLoader(core_data.DataLoader):
         numbers = self.batch_sampler or BatchSampler(self.sampler, self.batch_size or 1, self.drop_last)
         for batch in numbers:
             yield collate([self.dataset[i] for i in batch])
+
+
+def _settled(batch: Any) -> Any:
+    """A batch whose values are computed: how its samples were made is no part of what is computed with them."""
+    leaves = tree.flatten(batch, opaque=True)[0]
+    pending = [x.node for x in leaves if isinstance(x, Core) and not x.node.tracked and x.node.value is None]
+    if pending:
+        force(pending)
+    return batch
 
 
 def random_split(dataset: Any, lengths: Sequence[float], generator: Any = default_generator) -> list[Any]:

@@ -1,0 +1,214 @@
+"""The Taylor coefficients of every node of a graph along a curve, from those of its inputs.
+
+Linear operations act on each coefficient, bilinear ones by convolution, and a quotient solves for its own. Everything else
+follows from its derivative rule: y' = Dφ(x)·x' is a graph whose coefficient k - 1, divided by k, is coefficient k of y. The graph
+of y' reads y and x again, and equal nodes of such graphs are one, so that sin and cos, say, feed each other: the work grows with
+the square of the order (A. Griewank and A. Walther, "Evaluating Derivatives", 2008, chapter 13). Where derivatives of
+derivatives never come back to what is there, as for loops, it grows faster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from adjoint.derive import forward
+from adjoint.graph import Node, mode, record, substitute, topological
+from adjoint.primitives.core import ops, placeholder, select, zeros
+
+__all__ = ["Series"]
+
+Coefficient = Node | None  # None: zero
+
+LINEAR = frozenset(
+    "add subtract negative conj real imag reshape permute_dims broadcast_to slice concat sum embed update_slice gather scatter "
+    "scatter_add windows fold_windows pool_sum pool_spread cumulative_sum sparse_product marker after".split()
+)
+BILINEAR = frozenset("multiply scale matmul convolution".split())
+QUOTIENTS = frozenset(("divide", "safe_divide"))
+
+
+class Series:
+    """The coefficients of nodes along a curve: `given` has those of the nodes that it is a curve of, from the first order on."""
+
+    def __init__(self, given: dict[Node, Sequence[Coefficient]]) -> None:
+        self.given = given
+        self.found: dict[Node, list[Coefficient]] = {}
+        self.moving: dict[Node, bool] = dict.fromkeys(given, True)
+        self.rates: dict[Node, Node] = {}  # what stands for the derivative of a node, by the node
+        self.rate_of: dict[Node, Node] = {}  # the node, by what stands for its derivative
+        self.tangents: dict[Node, Coefficient] = {}
+        self.same: dict[Any, Node] = {}
+
+    def run(self, outputs: Sequence[Node], order: int) -> list[list[Coefficient]]:
+        """The coefficients of the outputs up to an order; those of order 0 are the outputs themselves."""
+        nodes = [self.merged(x) for x in topological(outputs) if x.type.__class__ is not tuple]
+        for k in range(1, order + 1):
+            for node in nodes:
+                self.coefficient(node, k)
+        final = [self.merged(y) for y in outputs]
+        return [
+            [y, *[self.coefficient(z, k) for k in range(1, order + 1)]] for y, z in zip(outputs, final, strict=True)
+        ]
+
+    # Which nodes are equal
+
+    def merged(self, node: Node) -> Node:
+        """The node that stands for all that compute the same; its inputs were merged before."""
+        if node in self.given or node in self.rate_of or not node.inputs:
+            return node
+        key_of = node.op.key
+        attributes = node.attributes if key_of is None else key_of(node.attributes)
+        inputs = tuple([self.same.get(id(x), x) for x in node.inputs])
+        try:
+            key: Any = (node.op, attributes, tuple(map(id, inputs)), node.type)
+            first = self.same.setdefault(key, node)
+        except TypeError:  # attributes that have no hash
+            first = node
+        self.same[id(node)] = first
+        return first
+
+    def moves(self, node: Node) -> bool:
+        """Whether a node depends on the curve."""
+        known = self.moving.get(node)
+        if known is None:
+            for x in topological([node], lambda x: x not in self.moving):
+                if x not in self.moving:
+                    self.moving[x] = x in self.rate_of or any([self.moving[y] for y in x.inputs])
+            known = self.moving[node]
+        return known
+
+    # Coefficients
+
+    def coefficient(self, node: Node, k: int) -> Coefficient:
+        """Coefficient k of a node."""
+        node = self.same.get(id(node), node)
+        if node in self.rate_of:
+            c = self.coefficient(self.rate_of[node], k + 1)
+            return None if c is None else ops.multiply(c, float(k + 1))
+        if k == 0:
+            return self.start(node)
+        if node in self.given:
+            return self.given[node][k - 1] if k <= len(self.given[node]) else None
+        if (
+            not self.moves(node)
+            or node.type.__class__ is tuple
+            or not node.dtype.inexact
+            or node.op.name == "stop_gradient"
+        ):
+            return None
+        found = self.found.setdefault(node, [])
+        while len(found) < k:
+            found.append(self.worked_out(node, len(found) + 1))
+        return found[k - 1]
+
+    def start(self, node: Node) -> Node:
+        """A node where the curve begins: with coefficient 0 in place of derivatives."""
+        inner = [x for x in topological([node]) if x in self.rate_of]
+        if not inner:
+            return node
+        known: dict[Node, Node] = {}
+        for x in inner:
+            c = self.coefficient(x, 0)
+            known[x] = zeros(x.type) if c is None else c
+        return substitute([node], known)[0]
+
+    def worked_out(self, node: Node, k: int) -> Coefficient:
+        """Coefficient k of a node, those below it being there."""
+        name = node.op.name
+        if name in LINEAR or (name == "astype" and node.inputs[0].dtype.inexact):
+            return self.linear(node, k)
+        if name in BILINEAR:
+            return self.convolved(node, k)
+        if name in QUOTIENTS:
+            return self.quotient(node, k)
+        if name == "where":
+            return self.selected(node, k)
+        return self.by_derivative(node, k)
+
+    def linear(self, node: Node, k: int) -> Coefficient:
+        """By the operation itself."""
+        parts = [self.coefficient(x, k) for x in node.inputs]
+        if all([p is None for p in parts]):
+            return None
+        filled = [
+            p if p is not None else zeros(x.type) if x.dtype.inexact else x
+            for p, x in zip(parts, node.inputs, strict=True)
+        ]
+        return record(node.op, tuple(filled), node.attributes, node.type)
+
+    def convolved(self, node: Node, k: int) -> Coefficient:
+        """The sum of op(aⱼ, bₖ₋ⱼ). Zero times infinity is zero at first order, as it is elsewhere."""
+        a, b = node.inputs
+        plain = node.op.name == "scale" and k > 1
+        total: Coefficient = None
+        for j in range(k + 1):
+            x, y = self.coefficient(a, j), self.coefficient(b, k - j)
+            if x is not None and y is not None:
+                term = ops.multiply(x, y) if plain else record(node.op, (x, y), node.attributes, node.type)
+                total = term if total is None else ops.add(total, term)
+        return total
+
+    def quotient(self, node: Node, k: int) -> Coefficient:
+        """c = a/b: bₒ cₖ = aₖ - Σ bⱼ cₖ₋ⱼ."""
+        a, b = node.inputs
+        left = self.coefficient(a, k)
+        for j in range(1, k + 1):
+            x, y = self.coefficient(b, j), self.coefficient(node, k - j)
+            if x is not None and y is not None:
+                term = ops.scale(y, x)
+                left = ops.negative(term) if left is None else ops.subtract(left, term)
+        below = self.start(b)
+        return None if left is None else record(node.op, (left, below), node.attributes, node.type)
+
+    def selected(self, node: Node, k: int) -> Coefficient:
+        """By the branch that is taken where the curve begins."""
+        condition, *branches = node.inputs
+        parts = [self.coefficient(x, k) for x in branches]
+        if all([p is None for p in parts]):
+            return None
+        filled = [zeros(node.type) if p is None else p for p in parts]
+        return record(node.op, (self.start(condition), *filled), node.attributes, node.type)
+
+    # By the derivative rule
+
+    def by_derivative(self, node: Node, k: int) -> Coefficient:
+        """By the coefficients of y'."""
+        if node not in self.tangents:
+            self.tangents[node] = self.tangent(node)
+        rate = self.tangents[node]
+        c = None if rate is None else self.coefficient(rate, k - 1)
+        return None if c is None else ops.multiply(c, 1.0 / k)
+
+    def tangent(self, node: Node) -> Coefficient:
+        """The derivative of a node along the curve, in terms of the node, its inputs, and what stands for their derivatives."""
+        whole = node.inputs[0] if node.op.name == "select_output" else node
+        moving = [x for x in dict.fromkeys(whole.inputs) if self.moves(x) and x.dtype.inexact]
+        stand_ins = {x: placeholder(x.type, "an input", True) for x in moving}
+        with mode(grad=True):
+            copy = record(whole.op, tuple([stand_ins.get(x, x) for x in whole.inputs]), whole.attributes, whole.type)
+            outputs = [copy] if node is whole else [select(copy, i) for i in range(len(whole.type))]
+            result = outputs[0 if node is whole else node.attributes]
+            rates = [self.rate(x) for x in moving]
+            (found,) = forward([result], list(stand_ins.values()), rates)
+        if found is None:
+            return None
+        known = {p: x for x, p in stand_ins.items()}
+        if node is whole:
+            known[copy] = node
+        else:
+            known |= {y: select(whole, i) for i, y in enumerate(outputs)}
+            known[result] = node
+        (there,) = substitute([found], known)
+        for x in topological([there], lambda x: x not in self.given):
+            if x.type.__class__ is not tuple:
+                self.merged(x)
+        return self.same.get(id(there), there)
+
+    def rate(self, x: Node) -> Node:
+        """What stands for the derivative of a node."""
+        if x not in self.rates:
+            made = self.rates[x] = placeholder(x.type, "a derivative along the curve", True)
+            self.rate_of[made] = x
+            self.moving[made] = True
+        return self.rates[x]

@@ -1,0 +1,31 @@
+"""PyTorch's own samples of its operators under `adjoint.torch`: see `samples`."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.oracle
+pytest.importorskip("torch")
+pytest.importorskip("expecttest")  # PyTorch's samples need it
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    samples = pytest.importorskip("samples")
+
+
+@pytest.mark.parametrize("start", range(48))
+def test_operators_are_what_they_are_in_pytorch(start):
+    entries = list(samples.op_db)[start::48]
+    found = {}
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        for op in entries:
+            report = samples.run(op, most=4)
+            silent = [p for p in report.problems if samples.kind_of(p) == "differs"]
+            if silent and report.name not in samples.DIFFERS:
+                found[report.name] = silent[:3]
+            if "missing" in report.problems and report.name not in samples.MISSING:
+                found[report.name] = ["missing"]
+    assert not found

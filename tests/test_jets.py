@@ -1,0 +1,114 @@
+"""Taylor mode against nested derivatives and closed forms."""
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+
+import adjoint as ad
+from support import double, equal
+
+
+@pytest.fixture(autouse=True)
+def in_double_precision():
+    ad.set_default_dtype("float64")
+    yield
+    ad.set_default_dtype("float32")
+
+
+def matrix(x):
+    return ad.stack([[2 + x, x * x], [x * x, 3 + x]])
+
+
+FUNCTIONS = {
+    "exp": ad.exp, "sin": ad.sin, "tanh": ad.tanh, "sqrt": ad.sqrt, "log": ad.log, "erf": ad.erf, "atan": ad.atan,
+    "sigmoid": ad.sigmoid, "softplus": ad.softplus, "gammaln": lambda x: ad.special.gammaln(x),
+    "quotient": lambda x: ad.sin(x) / (1 + x * x), "power": lambda x: x**2.5, "self power": lambda x: x**x,
+    "where": lambda x: ad.where(x > 0, x**3, x), "relu": lambda x: ad.relu(x) * x, "abs": lambda x: abs(x) ** 3,
+    "maximum": lambda x: ad.maximum(x, 0.1) ** 2, "floor": lambda x: ad.floor(x) * x + x,
+    "hypot": lambda x: ad.hypot(x, x * x + 1),
+    "matmul": lambda x: (matrix(x) @ ad.stack([ad.sin(x), x])).sum(), "inv": lambda x: ad.linalg.inv(matrix(x))[0, 1],
+    "slogdet": lambda x: ad.linalg.slogdet(matrix(x))[1], "eigvalsh": lambda x: ad.linalg.eigvalsh(matrix(x))[0],
+    "cholesky": lambda x: ad.linalg.cholesky(matrix(x))[1, 1], "prod": lambda x: ad.prod(ad.stack([x, x + 1, x * x])),
+    "softmax": lambda x: ad.softmax(ad.stack([x, x * x]))[0], "logsumexp": lambda x: ad.logsumexp(ad.stack([x, x * x])),
+    "gather": lambda x: ad.stack([x, x * x, ad.cos(x)])[ad.tensor([2, 0])].sum(),
+    "fft": lambda x: (ad.fft.fft(ad.stack([x, x * x, ad.sin(x), x])) ** 2).real[1],
+    "scan": lambda x: ad.scan(lambda c, _: (ad.sin(c) * x, None), x, length=3)[0],
+    "while_loop": lambda x: ad.while_loop(lambda c: c > 0.2, lambda c: c * ad.sin(x), x),
+    "cond": lambda x: ad.cond(x > 0, lambda: ad.exp(x) * x, lambda: x),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_coefficients_are_nested_derivatives(name):
+    f = FUNCTIONS[name]
+    for k, c in enumerate(ad.taylor(f, 0.7, 4)):
+        np.testing.assert_allclose(c.item() * math.factorial(k), f(double(0.7)).item(), 1e-8, 1e-8)
+        f = ad.grad(f)
+
+
+def test_a_high_order_is_exact():
+    f = lambda x: ad.exp(ad.sin(x))  # noqa: E731
+    found = [c.item() for c in ad.taylor(f, 0.7, 20)]
+    expected = mpmath.taylor(lambda x: mpmath.exp(mpmath.sin(x)), mpmath.mpf(0.7), 20)
+    np.testing.assert_allclose(found, [float(c) for c in expected], 1e-9)
+
+
+def test_the_graph_grows_with_the_square_of_the_order():
+    def size(order):
+        x = ad.variable(0.7)
+        tensors = ad.taylor(lambda x: ad.exp(ad.sin(x)), x, order)
+        from adjoint.graph import topological
+
+        return len(topological([tensors[-1].node]))
+
+    assert size(40) < 4.5 * size(20)
+
+
+def test_a_curve_through_several_arguments():
+    """d/dt and d²/dt² of f(x(t), y(t)) by the chain rule."""
+    f = lambda p: p["x"] ** 2 * ad.sin(p["y"])  # noqa: E731
+    point = {"x": double(1.5), "y": double(0.3)}
+    first, second = {"x": double(2.0), "y": double(-1.0)}, {"x": double(0.5), "y": None}
+    value, (d1, d2) = ad.jet(f, (point,), ([first, second],))
+    curve = lambda t: f({"x": 1.5 + 2 * t + 0.25 * t * t, "y": 0.3 - t})  # noqa: E731
+    equal(value, curve(double(0.0)).item())
+    equal(d1, ad.grad(curve)(0.0).item())
+    equal(d2, ad.grad(ad.grad(curve))(0.0).item())
+
+
+def test_jets_under_transformations():
+    f = lambda x: ad.exp(ad.sin(x))  # noqa: E731
+    third = lambda x: ad.taylor(f, x, 3)[3]  # noqa: E731
+    fourth = 4 * ad.taylor(f, 0.7, 4)[4].item()
+    equal(ad.grad(third)(0.7), fourth)
+    equal(ad.jvp(third, (double(0.7),), (double(1.0),))[1], fourth)
+    equal(ad.jit(third)(0.7), third(0.7).item())
+    points = double([0.7, 0.1])
+    equal(ad.vmap(third)(points), [third(0.7).item(), third(0.1).item()])
+    equal(third(points), [third(0.7).item(), third(0.1).item()])
+
+
+def test_a_taylor_integrator():
+    """y' = y² with y(0) = 1 is 1/(1 - t): one step of order 12, coefficient by coefficient."""
+    coefficients = [1.0]
+    for k in range(12):
+        derivatives = [math.factorial(i) * c for i, c in enumerate(coefficients)][1:] or [0.0]
+        _, found = ad.jet(lambda y: y * y, (1.0,), (derivatives,))
+        value = ad.tensor(1.0) if k == 0 else found[k - 1] / math.factorial(k)
+        coefficients.append(value.item() / (k + 1))
+    np.testing.assert_allclose(coefficients, np.ones(13), 1e-10)
+
+
+def test_jets_say_what_is_wrong():
+    with pytest.raises(ValueError, match="as many derivatives"):
+        ad.jet(lambda x, y: x * y, (1.0, 2.0), ([1.0], [1.0, 0.0]))
+    with pytest.raises(ValueError, match="shape"):
+        ad.jet(lambda x: x, (ad.ones(2),), ([ad.ones(3)],))
+    with pytest.raises(ValueError, match="from 0 on"):
+        ad.taylor(ad.exp, 0.0, -1)
+    with pytest.raises(TypeError, match=r"for trees there is ad\.jet"):
+        ad.taylor(lambda p: p[0], [1.0], 2)
+    assert len(ad.taylor(ad.exp, 0.0, 0)) == 1
+    equal(ad.taylor(lambda x: ad.stop_gradient(x) * x, 2.0, 2)[1], 2.0)
