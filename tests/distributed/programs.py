@@ -163,6 +163,7 @@ def train(options):
         distributed=parallel, progress=Watched(), checkpoint=o.get("checkpoint"), checkpoint_every=o.get("every"),
         resume=o.get("resume", False), log=o.get("log"),
     )  # fmt: skip
+    assert (parallel.seconds_waited > 0) == (D.world_size() > 1 and bool(history.losses))
     parallel.check()
     state = {name: value for name, value in model.state_dict().items() if name.endswith(("weight", "bias"))}
     digest = hashlib.sha256(b"".join(x.numpy().tobytes() for x in state.values())).hexdigest()

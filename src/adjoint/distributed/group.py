@@ -8,6 +8,7 @@ import pickle
 import queue
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -113,7 +114,11 @@ class Background:
 
     def finish(self, number: int) -> Array:
         """What was done under a number."""
-        return self.begun.pop(number).result()
+        started = time.perf_counter()
+        try:
+            return self.begun.pop(number).result()
+        finally:
+            self.blocked += time.perf_counter() - started
 
     def _work(self) -> None:
         while True:
