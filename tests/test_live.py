@@ -19,11 +19,17 @@ from live_pages import CASES, Asked, assert_same
 
 node = shutil.which("node")
 # Primitives of linalg, fft and special that stay still in pages, which say so: spectra, whose vectors LAPACK signs; what is
-# complex inside; and special functions that SciPy alone has.
+# complex inside; and special functions that SciPy alone has. And of adjoint.arrays: searches, running and scattered extremes.
 STILL = set(
     "qr svd svdvals eigh eigvalsh eig eigvals pinv nuclear_norm matrix_function "
     "matrix_function_derivative fft rfft erfinv erfcinv ndtri log_ndtr owens_t expi expn spence jv yv iv kv zeta "
-    "gammainc gammaincc betainc".split()
+    "gammainc gammaincc betainc "
+    "searchsorted cumulative_argmax cumulative_argmin logcumsumexp scatter_extreme nextafter".split()
+)
+# Operations without a namespace that are made of these, or of complex numbers.
+MADE_OF_STILL = set(
+    "astype nextafter searchsorted isin digitize histogram cummax cummin logcumsumexp interp roots polyfit scatter_reduce "
+    "segment_max segment_min".split()
 )
 pytestmark = pytest.mark.skipif(node is None, reason="needs node")
 
@@ -46,7 +52,7 @@ def test_every_operation_moves_as_python_does(tmp_path):
     still = {name.split("-")[0] for name, one in asked.items() for why in one.data["still"].values() if why}
     windows = {name for name in still if "1d" in name or "3d" in name}  # pages have them over two axes alone
     own = {name for name in still - windows if "." not in name}
-    assert own == {"astype"}, "of these, complex results alone are still"
+    assert own == MADE_OF_STILL, "of these, complex results are still, and what is made of what pages don't compute"
     reasons = {why for one in asked.values() for why in [*one.data["still"].values(), *one.data["notes"]] if why}
     unknown = {why.split("pages don't know ")[1] for why in reasons if "pages don't know " in why}
     assert unknown == STILL, "what pages don't compute is listed here, and nothing else stays still"
