@@ -74,7 +74,8 @@ class Page:
         return [[cell.text for cell in row.find_elements("css selector", "td")] for row in self.all(f"#{table} tr")[1:]]
 
     def assert_quiet(self):
-        assert self.driver.get_log("browser") == []
+        logged = self.driver.get_log("browser")
+        assert logged == [], logged
         sent = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
         requests = [m["params"] for m in sent if m["method"] == "Network.requestWillBeSent"]
         # the browser's own start page is none of ours

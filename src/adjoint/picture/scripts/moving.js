@@ -105,7 +105,7 @@ const followers = new Set(); // functions to call with the slot that moved
 function announce(slot) { for (const follow of followers) follow(slot); }
 
 const reach = (x) => 2 * Math.max(1, Math.abs(x));
-const typed = (x) => String(Number(x.toPrecision(7)));
+const typed = (x) => (Number.isFinite(x) ? String(Number(x.toPrecision(7))) : "");  // a field takes no NaN
 
 // A number that is typed, or dragged sideways; `get` and `put` are its place.
 function numberField(label, get, put, span) {
@@ -131,7 +131,7 @@ function rangeField(id, label, get, put, center) {
     const x = get();
     if (x < Number(field.min)) field.min = String(x);
     if (x > Number(field.max)) field.max = String(x);
-    field.value = String(x);
+    if (Number.isFinite(x)) field.value = String(x);
     field.setAttribute("aria-valuetext", show(x));
   };
   field.addEventListener("input", () => put(field.valueAsNumber));
