@@ -556,3 +556,9 @@ def test_maximize_goes_up_the_gradient() -> None:
     weight.sum().backward()
     optimizer.step()
     assert weight.tolist() == [1.25, 1.25]
+
+
+def test_running_logsumexp_of_far_apart_numbers():
+    x = torch.tensor([0.0, 1000.0, -5.0])
+    assert torch.logcumsumexp(x, 0).tolist() == [0.0, 1000.0, 1000.0]
+    assert torch.logcumsumexp(torch.tensor(3.0), 0).item() == 3.0

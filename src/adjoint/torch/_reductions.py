@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.arrays import running
 from adjoint.dtypes import default_dtype
 from adjoint.tensors import functions as core
 from adjoint.tensors.conversion import dtype_of
@@ -328,9 +329,7 @@ _running("cumprod", core.cumulative_prod)
 def logcumsumexp(input: Any, dim: int) -> Any:
     """The running logsumexp along an axis."""
     x, was_zero_d = lifted(input, dim)
-    top = core.max(x.detach(), axis=dim, keepdims=True)
-    top = core.where(core.isfinite(top), top, 0.0)
-    out = core.log(core.cumulative_sum(core.exp(x - top), axis=dim)) + top
+    out = running.logcumsumexp(x, axis=dim)
     return core.reshape(out, ()) if was_zero_d else out
 
 
