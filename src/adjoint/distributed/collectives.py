@@ -164,7 +164,11 @@ def _made(
     rule: tuple[Any, ...],
     given: tuple[Any, ...],
 ) -> Tensor:
-    """The node of an exchange, evaluated at once where it can be: then it happens in the order of the program on every rank."""
+    """The node of an exchange, evaluated at once where it can be: then it happens in the order of the program on every rank.
+    Alone, what all ranks make together is x, in another shape at most; sending and receiving, which have no batching rule, are
+    exchanges even then."""
+    if group.size == 1 and batched is not None:
+        return x if x.shape == shape else x.reshape(shape)
     y: Tensor = host_call(
         group.function(call, *given),
         x,
