@@ -270,23 +270,28 @@ class DataLoader:
         own = self._own(rows.stop - rows.start)
         return slice(rows.start + own.start, rows.start + own.stop)
 
-    def _own(self, count: int) -> slice:
-        """Where this part of a batch of so many samples lies; the first sample, where it is none."""
+    def _span(self, count: int) -> tuple[int, int]:
+        """Where this part of a batch of so many samples begins and ends: parts as equal as can be, the first ones larger."""
         k, parts = self.part
-        start = k * (count // parts) + min(k, count % parts)
-        stop = start + count // parts + (k < count % parts)
+        least, more = divmod(count, parts)
+        start = k * least + min(k, more)
+        return start, start + least + (k < more)
+
+    def _own(self, count: int) -> slice:
+        """The samples of this part of a batch; the first one, where it has none."""
+        start, stop = self._span(count)
         return slice(start, stop) if stop > start else slice(0, 1)
 
     def _share(self, number: int) -> tuple[int, int]:
         """How many of how many samples this part of a batch stands for."""
-        k, parts = self.part
-        if parts == 1:
+        if self.part[1] == 1:
             return 1, 1
         if self._streams or self.batch_sampler is not None:
             count = self._counts[number]
         else:
             count = min(self.batch_size or 1, self._count() - number * (self.batch_size or 1))
-        return count // parts + (k < count % parts), count
+        start, stop = self._span(count)
+        return stop - start, count
 
     def _collated(self, samples: list[Any]) -> Any:
         if self.batch_size is None and self.batch_sampler is None:

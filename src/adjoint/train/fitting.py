@@ -79,14 +79,7 @@ def fit(
     steps = len(data) if isinstance(data, Sized) else None
     if callable(schedule) and steps is None:
         raise ValueError("fit: a schedule needs data that has a length")
-    if schedule_each not in ("step", "epoch"):
-        raise ValueError(f"fit: schedule_each is 'step' or 'epoch', not {schedule_each!r}")
-    if (resume or checkpoint_every is not None) and checkpoint is None:
-        raise ValueError("fit: resume and checkpoint_every need the name of a checkpoint")
-    if checkpoint_every is not None and checkpoint_every < 1:
-        raise ValueError(f"fit: checkpoint_every must be at least 1, not {checkpoint_every}")
-    if checkpoint is not None:  # what is missing when the first is due should be missed before the work
-        _optional.load("safetensors.numpy", purpose="saving checkpoints", extra="train")
+    _check(schedule_each, checkpoint, checkpoint_every, resume)
     parallel = _together(distributed, model, optimizer, data)
     if parallel is not None and parallel.group.rank:
         log, progress = None, NoProgress()
@@ -129,3 +122,17 @@ def _together(
     if isinstance(data, DataLoader) and data.part == (0, 1):
         data.part = (group.rank, group.size)
     return parallel
+
+
+def _check(
+    schedule_each: str, checkpoint: str | os.PathLike[str] | None, checkpoint_every: int | None, resume: bool
+) -> None:
+    """Raise for options that say nothing or exclude each other, and for what is missing when the first checkpoint is due."""
+    if schedule_each not in ("step", "epoch"):
+        raise ValueError(f"fit: schedule_each is 'step' or 'epoch', not {schedule_each!r}")
+    if (resume or checkpoint_every is not None) and checkpoint is None:
+        raise ValueError("fit: resume and checkpoint_every need the name of a checkpoint")
+    if checkpoint_every is not None and checkpoint_every < 1:
+        raise ValueError(f"fit: checkpoint_every must be at least 1, not {checkpoint_every}")
+    if checkpoint is not None:  # it should be missed before the work
+        _optional.load("safetensors.numpy", purpose="saving checkpoints", extra="train")
