@@ -17,6 +17,7 @@ import numpy as np
 
 from adjoint.execution.native.ir import ITEMSIZE
 from adjoint.execution.native.lowering import is_lowered, reduces
+from adjoint.execution.native.scalars import Positions
 from adjoint.execution.plan import Plan, Step
 from adjoint.graph import PRIMITIVES
 from adjoint.shapes import Shape, drop_axes, size_of
@@ -369,7 +370,7 @@ class _Writer:
             count = size_of(shape)
             given.append(np.arange(first, first + count).reshape(shape))
             first += count
-        found = np.asarray(step.op.kernel(step.attributes, _Positions(t))(*given))
+        found = np.asarray(step.op.kernel(step.attributes, Positions(t))(*given))
         places = np.broadcast_to(found, t.shape).ravel() - 1
         zero = self.constant(0, t.dtype.name) if (places < 0).any() else None
         return places.tolist(), zero
@@ -453,24 +454,6 @@ def _multiply(w: _Writer, how: Any, inputs: list[Sequence[int]]) -> Sequence[int
                     total = w.operation(fused, x, y, total)
                 results.append(total)
     return results
-
-
-class _Positions:
-    """The type that a movement's kernel is asked for when it moves positions."""
-
-    def __init__(self, type: Any) -> None:
-        self.shape, self.ndim, self.size = type.shape, type.ndim, type.size
-        self.dtype = _INTEGER
-        self.inexact = False
-
-
-class _Integer:
-    dtype = np.dtype(np.int64)
-    kind = "i"
-    name = "int64"
-
-
-_INTEGER = _Integer()
 
 
 class _Result:

@@ -22,7 +22,7 @@ from adjoint.execution.native.lowering import LOWERED, REDUCTIONS, is_lowered, r
 from adjoint.execution.plan import Plan, Step
 from adjoint.shapes import drop_axes, size_of
 
-__all__ = ["ScalarLoop", "loop_of"]
+__all__ = ["Positions", "ScalarLoop", "loop_of"]
 
 MOST_ELEMENTS = 256  # of one array
 MOST_OPERATIONS = 6000  # in a body: more take seconds to compile
@@ -115,7 +115,7 @@ class BodyWriter:
             numbers.append(np.arange(first, first + count).reshape(x.shape))
             items += x.items
             first += count
-        places = np.asarray(step.op.kernel(step.attributes, _Indices(step.type))(*numbers)).ravel()
+        places = np.asarray(step.op.kernel(step.attributes, Positions(step.type))(*numbers)).ravel()
         if len(places) != step.type.size:
             places = np.broadcast_to(places.reshape(-1), step.type.shape).ravel()
         return [items[k] for k in places.tolist()]
@@ -176,22 +176,22 @@ class BodyWriter:
         return results
 
 
-class _Indices:
-    """The type that a kernel of a movement is asked for when it moves numbers of elements."""
+class Int64:
+    """The dtype of positions, as kernels ask for it."""
 
-    def __init__(self, type: Any) -> None:
-        self.shape, self.ndim, self.size = type.shape, type.ndim, type.size
-        self.dtype = _INT64
-        self.inexact = False
-
-
-class _Int64:
     dtype = np.dtype(np.int64)
     kind = "i"
     name = "int64"
 
 
-_INT64 = _Int64()
+class Positions:
+    """The type that a kernel of a movement is asked for when it moves numbers of elements."""
+
+    dtype = Int64()
+    inexact = False
+
+    def __init__(self, type: Any) -> None:
+        self.shape, self.ndim, self.size = type.shape, type.ndim, type.size
 
 
 def _folded(name: str, inputs: Sequence[tuple[Element, str]]) -> Element | None:
