@@ -330,7 +330,7 @@ class Engine:
 
 
 class Exchange:
-    """Something that a thread of its own does meanwhile: sums of buckets while the reverse pass goes on."""
+    """Something that a thread of its own does meanwhile: sums of buckets while the program goes on."""
 
     def __init__(self, work: Callable[[], Array]) -> None:
         self.work = work
