@@ -13,10 +13,11 @@ from adjoint.primitives.core import cast, ops, stop_gradient
 from adjoint.tensors.conversion import as_node
 from adjoint.tensors.located import at_user, recording_at_user
 
-from ._missing import getter
-from ._tensor import Core, Tensor, as_torch
+from .._missing import getter
+from .._tensor import Core, Tensor, as_torch
+from . import functional
 
-__all__ = ["grad", "backward", "enable_grad", "no_grad"]
+__all__ = ["backward", "enable_grad", "functional", "grad", "no_grad"]
 
 
 def _listed(x: Any) -> list[Any]:
