@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.api.evaluation import evaluate
-from adjoint.api.modes import no_grad
 from adjoint.nn import Module
 from adjoint.tensors import Tensor
+from adjoint.transforms.evaluate import evaluate
+from adjoint.transforms.modes import no_grad
 
 from .optimizer import Optimizer
 from .policies import of_groups
