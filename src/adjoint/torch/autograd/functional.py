@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from adjoint.api import jacobians, transforms
-from adjoint.api.modes import enable_grad
 from adjoint.derive import one_cotangent, reverse
 from adjoint.tensors.located import at_user
+from adjoint.transforms import grad as transforms
+from adjoint.transforms import jacobians
+from adjoint.transforms.modes import enable_grad
 
 from .._missing import getter
 from .._tensor import Core, as_torch, flat_view
