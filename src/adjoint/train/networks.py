@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from adjoint import nn
-from adjoint.api.jit import jit
-from adjoint.api.modes import no_grad
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import arange, stack, tensor, zeros
+from adjoint.tracer.jit import jit
+from adjoint.transforms.modes import no_grad
 
 __all__ = [
     "CharLSTM", "CharTransformer", "Standardize", "fashion_cnn", "mnist_cnn", "mnist_network", "moons_network",
