@@ -169,7 +169,8 @@ class CharTransformer(nn.Module):
             window = np.zeros((1, self.context), np.int64)
             window[0, : len(seen)] = seen
             with no_grad():
-                return step(tensor(window), tensor(len(seen) - 1)).numpy()
+                scores: np.ndarray = step(tensor(window), tensor(len(seen) - 1)).numpy()
+            return scores
 
         return read
 
