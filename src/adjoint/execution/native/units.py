@@ -18,6 +18,7 @@ from adjoint.execution.native.excerpts import Excerpt, Key, nest_of, product_of,
 from adjoint.execution.native.fuse import Nest, Product
 from adjoint.execution.native.ir import ITEMSIZE, Emitter
 from adjoint.execution.native.loop_llvm import source_of
+from adjoint.execution.native.matrices import MatricesWriter
 from adjoint.execution.native.moves import MoveWriter
 from adjoint.execution.native.products import BatchWriter, LibraryWriter, passed
 from adjoint.execution.native.tables import PARAMETERS, Arguments
@@ -80,6 +81,11 @@ class _Unit:
             rows = product.choice.rows
             writer = product_writer(product, "product", self.arguments, rows)
             chunks = self.ranges([writer], None, rows, writer.rows)
+        elif kind == "matrices":
+            matrices = MatricesWriter(key[1], self.arguments, self.bits)
+            self.functions += matrices.write()
+            self.last += [function.name for function in self.functions[1:]]
+            self.time, chunks = matrices.time, matrices.chunks
         elif kind == "window":
             window = writer_of(window_of(key), "window", self.arguments, self.bits)
             chunks = self.ranges([window], None, window.tile, window.rows)
