@@ -128,7 +128,7 @@ def test_exponentials_of_every_size(backends: Callable[[str], None]) -> None:
     np.testing.assert_allclose(ad.jit(la.expm)(ad.tensor(a)).numpy(), scipy_linalg.expm(a), 1e-11)
     wild = np.stack([np.full((2, 2), np.inf), np.full((2, 2), np.nan), np.eye(2), 1e5 * np.eye(2)])
     found = ad.jit(la.expm)(ad.tensor(wild)).numpy()
-    assert np.isnan(found[:2]).all() and np.isfinite(found[2]).all() and np.isinf(found[3, 0, 0])
+    assert np.isnan(found[:2]).all() and np.isfinite(found[2]).all() and not np.isfinite(found[3, 0, 0])
 
 
 def kalman(steps: int, n: int = 6, m: int = 3) -> tuple[Callable[..., Any], list[ad.Tensor]]:
