@@ -1,0 +1,227 @@
+"""torch.autograd: derivatives of computed tensors, functions with derivatives of their own, and checks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adjoint.derive import one_cotangent, reverse
+from adjoint.graph import mode
+from adjoint.primitives.core import cast, ops, stop_gradient
+from adjoint.tensors.conversion import as_node
+from adjoint.tensors.located import at_user, recording_at_user
+from adjoint.transforms.check_grads import check_grads
+from adjoint.transforms.custom import Function as CoreFunction
+from adjoint.transforms.modes import enable_grad, no_grad
+
+from .._missing import getter
+from .._tensor import Core, Tensor, as_torch
+from . import functional
+
+__all__ = ["backward", "enable_grad", "functional", "grad", "no_grad"]
+
+
+def _listed(x: Any) -> list[Any]:
+    return [x] if isinstance(x, Core) else list(x)
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: Any = None,
+    create_graph: bool = False,
+    allow_unused: Any = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Any, ...]:
+    """The derivatives of outputs, weighted by `grad_outputs` and added up, by inputs.
+
+    Raises RuntimeError for an input that no output depends on, unless `allow_unused` (then its gradient is None).
+    """
+    ys, xs = _listed(outputs), _listed(inputs)
+    given = [None] * len(ys) if grad_outputs is None else _listed(grad_outputs)
+    if is_grads_batched:
+        raise RuntimeError(f"grad: is_grads_batched isn't here; use torch.func.vmap of torch.func.vjp{at_user()}")
+    nodes, cotangents = [], []
+    for y, u in zip(ys, given, strict=True):
+        if not y.node.tracked:
+            raise RuntimeError(f"grad: an output depends on no tensor that requires a gradient{at_user()}")
+        nodes.append(y.node)
+        cotangents.append(_cotangent(y, u))
+    for x in xs:
+        if not x.node.tracked:
+            raise RuntimeError(f"grad: an input doesn't require a gradient{at_user()}")
+    with recording_at_user(), mode(grad=True):
+        found = reverse(nodes, cotangents, [x.node for x in xs])
+    results: list[Any] = []
+    for x, g in zip(xs, found, strict=True):
+        if g is None and not allow_unused and not materialize_grads:
+            raise RuntimeError(
+                f"grad: no output depends on an input of shape {tuple(x.shape)}; allow_unused=True gives None for it{at_user()}"
+            )
+        if g is None:
+            results.append(_wrapped(ops.zeros(x.node.type)) if materialize_grads else None)
+        else:
+            results.append(_wrapped(g if create_graph else stop_gradient(g)))
+    return tuple(results)
+
+
+def _cotangent(y: Any, u: Any) -> Any:
+    if u is None:
+        if y.node.type.size != 1:
+            raise RuntimeError(
+                f"grad: an output of shape {tuple(y.shape)} needs grad_outputs; only numbers don't{at_user()}"
+            )
+        return one_cotangent(y.node)
+    node = as_node(u, y.dtype)
+    if node.shape != y.node.type.shape:
+        raise RuntimeError(
+            f"grad: grad_outputs of shape {node.shape} for an output of shape {tuple(y.shape)}{at_user()}"
+        )
+    return cast(node, y.dtype)
+
+
+def _wrapped(node: Any) -> Tensor:
+    made = object.__new__(Tensor)
+    made.node = node
+    return made
+
+
+def backward(
+    tensors: Any, grad_tensors: Any = None, retain_graph: Any = None, create_graph: bool = False, inputs: Any = None
+) -> None:
+    """Add derivatives to the `.grad` of all leaves."""
+    ys = _listed(tensors)
+    given = [None] * len(ys) if grad_tensors is None else _listed(grad_tensors)
+    for y, u in zip(ys, given, strict=True):
+        y.backward(u, retain_graph, create_graph, inputs)
+
+
+class Function:
+    """Base of functions with a derivative of their own: `forward(ctx, ...)` and `backward(ctx, ...)` are static methods."""
+
+    @staticmethod
+    def forward(ctx: Any, *args: Any) -> Any:
+        """What the function computes."""
+        raise NotImplementedError("a Function defines forward")
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        """The cotangents of the inputs, of those of the outputs."""
+        raise NotImplementedError("a Function defines backward")
+
+    @classmethod
+    def apply(cls, *args: Any) -> Any:
+        """Call it."""
+        return as_torch(_core_of(cls).apply(*args))
+
+
+_cores: dict[type, Any] = {}
+
+
+def _core_of(cls: Any) -> Any:
+    """The core's function of the same rules, whose tensors are PyTorch's."""
+    if cls not in _cores:
+        separate = "setup_context" in {n for k in cls.__mro__ if k is not Function for n in vars(k)}
+
+        def forward(ctx: Any, *args: Any) -> Any:
+            given = as_torch(args)
+            if not separate:
+                return cls.forward(_Context(ctx), *given)
+            out = cls.forward(*given)
+            cls.setup_context(_Context(ctx), given, out)
+            return out
+
+        def backward(ctx: Any, *grads: Any) -> Any:
+            return cls.backward(_Context(ctx), *as_torch(grads))
+
+        _cores[cls] = type(
+            cls.__name__, (CoreFunction,), {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+        )
+    return _cores[cls]
+
+
+class _Context:
+    """What a Function's forward leaves for its backward, with tensors of PyTorch's kind."""
+
+    def __init__(self, core: Any) -> None:
+        object.__setattr__(self, "core", core)
+
+    def __getattr__(self, name: str) -> Any:
+        return as_torch(getattr(object.__getattribute__(self, "core"), name))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self.core, name, value)
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        """Keep tensors."""
+        self.core.save_for_backward(*tensors)
+
+    def mark_dirty(self, *tensors: Any) -> None:
+        """What a forward changes in place; here that needs no mark."""
+
+    def mark_non_differentiable(self, *tensors: Any) -> None:
+        """Outputs without derivative."""
+        for t in tensors:
+            t.node = stop_gradient(t.node)
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Zeros stand for cotangents that are missing, whatever is said."""
+
+
+def Variable(data: Any, requires_grad: bool = False, volatile: Any = None) -> Tensor:
+    """A tensor, from before tensors were variables themselves."""
+    found: Tensor = as_torch(data).detach()
+    return found.requires_grad_(requires_grad)
+
+
+class set_detect_anomaly:
+    """Taken for PyTorch's sake: `ad.explain_nan(y)` says where a NaN comes from."""
+
+    def __init__(self, mode: bool = True, check_nan: bool = True) -> None:
+        self.mode = mode
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+
+detect_anomaly = set_detect_anomaly
+
+
+def gradcheck(func: Any, inputs: Any, *, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3, raise_exception: bool = True,
+              **options: Any) -> bool:  # fmt: skip
+    """Whether derivatives agree with differences, for float64 inputs. Raises where they don't."""
+    return _checked(func, inputs, 1, raise_exception)
+
+
+def gradgradcheck(
+    func: Any, inputs: Any, grad_outputs: Any = None, *, raise_exception: bool = True, **options: Any
+) -> bool:
+    """Whether second derivatives agree with differences."""
+    return _checked(func, inputs, 2, raise_exception)
+
+
+def _checked(func: Any, inputs: Any, order: int, raise_exception: bool) -> bool:
+    args = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
+    places = [i for i, x in enumerate(args) if isinstance(x, Core) and x.requires_grad]
+    fixed = [x.detach() if isinstance(x, Core) else x for x in args]
+
+    def called(*chosen: Any) -> Any:
+        full = list(fixed)
+        for i, x in zip(places, as_torch(chosen), strict=True):
+            full[i] = x
+        return func(*full)
+
+    try:
+        check_grads(called, tuple(args[i].detach() for i in places), order=order)
+    except AssertionError:
+        if raise_exception:
+            raise
+        return False
+    return True
+
+
+__getattr__ = getter("torch.autograd", globals())
