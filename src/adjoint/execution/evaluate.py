@@ -371,8 +371,11 @@ def _store(c: Canonical, targets: Sequence[Any], results: list[Any]) -> None:
     for node, arrays in several.items():
         if node.value is None:
             node.value = tuple(arrays)
-            node.inputs = ()
-    if c.pullbacks:  # the reverse pass has read what was kept for it
+            if not node.tracked:
+                node.inputs = ()
+    if c.pullbacks and not any(
+        [node.attributes.again for node in c.pullbacks]
+    ):  # the reverse pass has read what was kept for it
         for node in c.leaves:
             if type(node.value) is Kept:
                 node.value = None
