@@ -11,10 +11,13 @@ import numpy as np
 
 from adjoint import _optional
 
+from .engine import SharedMemory
+
 __all__ = ["MPITransport", "launched"]
 
 Array = np.ndarray[Any, Any]
 
+PAGE = 1 << 12  # bytes: no two ranks' parts are on one page
 # What launchers set for the processes they start: MPICH's and Intel's, Open MPI's, PMIx (Slurm, PRRTE), MVAPICH's.
 STARTED = ("PMI_RANK", "PMI_SIZE", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "MV2_COMM_WORLD_RANK")
 
@@ -88,6 +91,20 @@ class MPITransport:
         if self.near.Get_size() < self.size:
             return [int(self.begun[0])] * self.size
         return [int(np.frombuffer(self.window.Shared_query(k)[0], np.int64)[0]) for k in range(self.size)]
+
+    def shared(self, nbytes: int) -> SharedMemory | None:
+        """See `Transport`."""
+        if self.near.Get_size() < self.size:
+            return None
+        window = self.mpi.Win.Allocate_shared(-(-nbytes // PAGE) * PAGE, 1, comm=self.near)
+        window.Lock_all(self.mpi.MODE_NOCHECK)  # an access for good: within one, `Sync` orders what is written
+        atexit.register(window.Free)
+        atexit.register(window.Unlock_all)  # which comes before
+        parts = [np.frombuffer(window.Shared_query(k)[0], np.uint8) for k in range(self.size)]
+        parts[self.rank][:64] = 0
+        window.Sync()
+        self.near.Barrier()
+        return SharedMemory(parts, window.Sync)
 
 
 class SharedCounter:

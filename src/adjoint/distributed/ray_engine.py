@@ -12,7 +12,7 @@ import numpy as np
 
 from adjoint import _optional
 
-from .engine import DistributedError
+from .engine import DistributedError, SharedMemory
 from .group import use
 
 __all__ = ["RayTransport", "run_on_ray"]
@@ -138,6 +138,10 @@ class RayTransport:
         """See `Transport`."""
         found: Sequence[int] = self.ray.get(self.meeting.arrived.remote(self.name, self.size))
         return found
+
+    def shared(self, nbytes: int) -> SharedMemory | None:
+        """See `Transport`."""
+        return None
 
 
 class MeetingCounter:
