@@ -11,6 +11,7 @@ import time
 import numpy as np
 
 import adjoint as ad
+from adjoint.distributed.mpi import SharedCounter
 from adjoint.plan import plan
 from adjoint.train import fit
 
@@ -294,9 +295,12 @@ def hang():
     D.barrier()
 
 
-def mapped(count, failing):
-    """map, with an item that always fails and one that fails once."""
+def mapped(count, failing, far=""):
+    """map, with an item that always fails and one that fails once; `far`, as if the ranks were on several machines."""
     tries = {}
+    if far:
+        transport = D.world().engine.transport
+        transport.counter = lambda: SharedCounter(transport.mpi, transport.communicator, near=False)
 
     def f(k):
         tries[k] = tries.get(k, 0) + 1
@@ -311,6 +315,26 @@ def mapped(count, failing):
     except D.MapError as error:
         assert list(error.errors) == [int(failing)] and error.results[5] == 25
         say(failed=list(error.errors))
+
+
+def mapped_on_ray(folder, fails):
+    """map by Ray's workers: an item that fails once, one that kills its worker once, and perhaps one that always fails."""
+
+    def f(k):
+        first = pathlib.Path(folder, str(k))
+        if k in (5, 11) and not first.exists():
+            first.touch()
+            if k == 11:
+                os.kill(os.getpid(), signal.SIGKILL)
+            raise ValueError(f"no {k}")
+        if str(k) == fails:
+            raise KeyError(f"never {k}")
+        return k * k
+
+    try:
+        print(json.dumps(D.map(f, range(50), engine="ray") == [k * k for k in range(50)]))
+    except D.MapError as error:
+        print(json.dumps([list(error.errors), error.results[11], f"never {fails}" in str(error)]))
 
 
 if __name__ == "__main__":

@@ -193,4 +193,4 @@ def test_a_rank_that_hangs() -> None:
 @pytest.mark.parametrize("ranks", [1, 2, 4])
 def test_map(ranks: int) -> None:
     assert run(ranks, "mapped", "100", "-1") == {"passed": True}
-    assert run(ranks, "mapped", "100", "77") == {"failed": [77]}
+    assert run(ranks, "mapped", "100", "77", "far") == {"failed": [77]}
