@@ -79,9 +79,9 @@ def map(
     """`[f(x) for x in items]`, the items shared out among all ranks as they get free; all results, in order, on every rank.
 
     Every rank calls it with the same items. `f` and what it gives must be picklable. An item that raises is tried `retries`
-    times more. `chunk` items are taken at a time (None: by how long they take, so that the ranks end together). `progress` shows a bar on rank
-    0 (None: where the output is a terminal). `engine="ray"` lets the tasks of a Ray cluster do it instead, whatever their number,
-    called by one process; `f` then needn't be importable there.
+    times more. `chunk` items are taken at a time (None: by how long they take, so that the ranks end together). `progress` shows
+    a bar on rank 0 (None: where the output is a terminal). `engine="ray"` lets the tasks of a Ray cluster do it instead, whatever
+    their number, called by one process; `f` then needn't be importable there.
 
     Alone, this process does all of it. Raises MapError for items that failed every time, ValueError for another engine.
 

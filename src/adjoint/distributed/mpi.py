@@ -110,8 +110,8 @@ class MPITransport:
 
 
 class SharedCounter:
-    """A number in rank 0's memory, added to without its help: where the ranks are `near`, by the processor; else a thread of rank 0
-    lets MPI answer the others while the rank computes."""
+    """A number in rank 0's memory, added to without its help: where the ranks are `near`, by the processor; else a thread of
+    rank 0 lets MPI answer the others while the rank computes."""
 
     def __init__(self, mpi: Any, communicator: Any, near: bool) -> None:
         self.mpi = mpi
