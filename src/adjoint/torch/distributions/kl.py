@@ -143,6 +143,15 @@ def _normal_vectors(p: Any, q: Any) -> Any:
     return vectors.log_det(factor) - vectors.log_det(other) + 0.5 * (mixed + away - p.event_shape[0])
 
 
+@register_kl(vectors.Wishart, vectors.Wishart)
+def _wishart(p: Any, q: Any) -> Any:
+    n, factor = p._n, q.scale_tril
+    mixed = torch.linalg.solve_triangular(factor, p.scale_tril, upper=False).square().sum((-2, -1))
+    places = 0.5 * (p.df.unsqueeze(-1) - torch.arange(n, dtype=p.df.dtype))
+    norms = q._log_gamma() - p._log_gamma() + 0.5 * (p.df - q.df) * torch.digamma(places).sum(-1)
+    return q.df * (vectors.log_det(factor) - vectors.log_det(p.scale_tril)) + 0.5 * p.df * (mixed - n) + norms
+
+
 @register_kl(compound.TransformedDistribution, compound.TransformedDistribution)
 def _transformed(p: Any, q: Any) -> Any:
     if p.transforms != q.transforms or tuple(p.event_shape) != tuple(q.event_shape):
