@@ -27,11 +27,11 @@ class ASGD(Optimizer):
 
     >>> import adjoint as ad
     >>> w = ad.variable(1.0)
-    >>> optimizer = ad.optim.ASGD([w], lr=0.5)
+    >>> optimizer = ad.optim.ASGD([w], lr=0.25)
     >>> (w * w).backward()
     >>> optimizer.step()
     >>> w
-    Tensor(-5.e-05, requires_grad=True)
+    Tensor(0.5, requires_grad=True)
     """
 
     options = ("maximize", "foreach", "capturable", "differentiable")
