@@ -596,8 +596,8 @@ def test_parameters_and_values_are_checked():
         torch.distributions.Normal(0.0, -1.0)
     with pytest.raises(ValueError, match="must lie in"):
         torch.distributions.Bernoulli(0.5).log_prob(torch.tensor(2.0))
-    with pytest.raises(AttributeError, match="nearest name is torch.distributions.Normal"):
-        torch.distributions.Norml  # noqa: B018
+    with pytest.raises(AttributeError, match="nearest name is torch\\.distributions\\.Normal"):
+        torch.distributions.Norml
     assert torch.distributions.Uniform(0, 1, validate_args=False).log_prob(torch.tensor(2.0)) == -math.inf
 
 
