@@ -92,7 +92,23 @@ if TYPE_CHECKING:
     from adjoint.solvers.roots import fixed_point, root
     from adjoint.series.jets import jet, taylor
     from adjoint.sparse.derivatives import sparse_hessian, sparse_jacobian
-    from adjoint import cli, data, debug, fft, interop, linalg, nn, numpy, optim, plot, scipy, special, stats, train
+    from adjoint import (
+        cli,
+        data,
+        debug,
+        fft,
+        interop,
+        linalg,
+        nn,
+        numpy,
+        optim,
+        plot,
+        sample,
+        scipy,
+        special,
+        stats,
+        train,
+    )
     from adjoint.debug import explain, explain_nan, gradient_flow
     from adjoint.interop import load, save
 
@@ -108,7 +124,7 @@ pi, e, inf, nan, newaxis = 3.141592653589793, 2.718281828459045, float("inf"), f
 
 # Subpackages and names that are imported when first used, so that `import adjoint` stays fast.
 _LAZY_MODULES = frozenset(
-    "cli data debug distributed fft interop linalg nn numpy optim plot scipy special stats torch train".split()
+    "cli data debug distributed fft interop linalg nn numpy optim plot sample scipy special stats torch train".split()
 )
 # The functions of `adjoint.arrays`, by the module that has them.
 _ARRAYS = {
@@ -205,7 +221,7 @@ __all__ = [
     "ones", "ones_like", "optim", "outer", "pad", "percentile", "permute_dims", "pi", "piecewise", "playground", "plot",
     "poly", "polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul", "polysub", "polyval", "positive", "pow",
     "power", "prod", "ptp", "put_along_axis", "quantile", "random", "ravel", "ravel_tree", "real", "reciprocal", "relu",
-    "remainder", "repeat", "reshape", "result_type", "roll", "root", "roots", "rot90", "round", "rsqrt", "save", "scan",
+    "remainder", "repeat", "reshape", "result_type", "roll", "root", "roots", "rot90", "round", "rsqrt", "sample", "save", "scan",
     "scatter", "scatter_add", "scatter_reduce", "scipy", "searchsorted", "segment_max", "segment_mean", "segment_min",
     "segment_prod", "segment_sum", "select", "set_default_dtype", "set_deterministic", "set_num_threads",
     "show_pictures", "sigmoid", "sign", "signbit", "silu", "sin", "sinh", "softmax", "softplus", "sort",
