@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     from adjoint.display.pictures import Drawing, Exploration, draw, explore, playground, show_pictures
     from adjoint.transforms.ravel import ravel_tree
     from adjoint.solvers.implicit import implicit
+    from adjoint.solvers.least_squares import curve_fit, least_squares
     from adjoint.solvers.minima import minimize
     from adjoint.solvers.ode import odeint
     from adjoint.solvers.roots import fixed_point, root
@@ -161,6 +162,7 @@ _LAZY_NAMES = {
     "sparse_hessian": "adjoint.sparse.derivatives", "sparse_jacobian": "adjoint.sparse.derivatives",
     "jet": "adjoint.series.jets", "taylor": "adjoint.series.jets",
     "implicit": "adjoint.solvers.implicit", "minimize": "adjoint.solvers.minima",
+    **dict.fromkeys(("curve_fit", "least_squares"), "adjoint.solvers.least_squares"),
     **dict.fromkeys(("fixed_point", "root"), "adjoint.solvers.roots"), "odeint": "adjoint.solvers.ode",
     "ravel_tree": "adjoint.transforms.ravel", "jit": "adjoint.tracer.jit", "check_grads": "adjoint.transforms.check_grads",
     **dict.fromkeys(("hessian", "hvp", "jacfwd", "jacobian", "jacrev", "linearize"), "adjoint.transforms.jacobians"),
@@ -201,7 +203,8 @@ __all__ = [
     "bitwise_xor", "block", "bool", "broadcast_arrays", "broadcast_shapes", "broadcast_to", "can_cast", "cdist", "ceil",
     "check_grads", "checkpoint", "cli", "clip", "column_stack", "complex128", "complex64", "concat", "cond", "conj",
     "copysign", "corrcoef", "cos", "cosh", "count_nonzero", "cov", "cummax", "cummin", "cumprod", "cumsum",
-    "cumulative_prod", "cumulative_sum", "cumulative_trapezoid", "custom_jvp", "custom_vjp", "data", "debug", "delete",
+    "cumulative_prod", "cumulative_sum", "cumulative_trapezoid", "curve_fit", "custom_jvp", "custom_vjp", "data", "debug",
+    "delete",
     "diag", "diag_embed", "diagflat", "diff", "digitize", "distributed", "divide", "dot", "draw", "dsplit", "dstack", "e",
     "einsum",
     "empty", "empty_like", "enable_grad", "equal", "erf", "erfc", "evaluate", "exp", "expand_dims", "explain",
@@ -212,8 +215,8 @@ __all__ = [
     "hsplit", "hstack", "hvp", "hypot", "iinfo", "imag", "implicit", "index_add", "inf", "inner", "insert", "int16",
     "int32", "int64", "int8", "interop", "interp", "is_deterministic", "is_grad_enabled", "isclose", "isdtype",
     "isfinite", "isin", "isinf", "isnan", "jacfwd", "jacobian", "jacrev", "jet", "jit", "jvp", "kthvalue", "lerp",
-    "less", "less_equal", "linalg", "linearize", "linspace", "load", "log", "log10", "log1p", "log2", "log_softmax",
-    "logaddexp", "logcumsumexp", "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "map",
+    "least_squares", "less", "less_equal", "linalg", "linearize", "linspace", "load", "log", "log10", "log1p", "log2",
+    "log_softmax", "logaddexp", "logcumsumexp", "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "map",
     "masked_fill", "matmul", "matrix_transpose", "max", "maximum", "mean", "median", "meshgrid", "min", "minimize",
     "minimum", "moveaxis", "multiply", "nan", "nan_to_num", "nanargmax", "nanargmin", "nancumprod", "nancumsum",
     "nanmax", "nanmean", "nanmedian", "nanmin", "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum", "nanvar",

@@ -46,7 +46,8 @@ class Unknowns:
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of arrays that gives one array or a tuple of them, computed from one compiled graph; tensors that it reads are constants at what they are."""
+    """A function of arrays that gives one array or a tuple of them, computed from one compiled graph; tensors that it reads are
+    constants at what they are."""
     whole = jit(lambda *vectors: stop_gradient(function(*vectors)))
 
     def called(*vectors: Any) -> Any:
