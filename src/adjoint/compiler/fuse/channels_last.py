@@ -85,10 +85,10 @@ class _Rewriting:
             slot = self.reserve(step)
             self.made(step, Step(step.op, step.attributes, kernel, step.op.masked or kernel, tuple(form), slot, t))
         elif name == "concat" and all(i in self.born for i in step.inputs):
-            form = tuple([self.last[i] for i in step.inputs])
+            beside = tuple([self.last[i] for i in step.inputs])
             t, axis = self.turned(step), LAST.index(step.attributes)
             kernel = step.op.kernel(axis, t)
-            self.made(step, Step(step.op, axis, kernel, step.op.masked or kernel, form, self.reserve(step), t))
+            self.made(step, Step(step.op, axis, kernel, step.op.masked or kernel, beside, self.reserve(step), t))
         elif name in REDUCTIONS and step.inputs[0] in self.born and step.attributes and self.keeps_order(step):
             axes = tuple(sorted([LAST.index(a) for a in step.attributes]))
             kernel = step.op.kernel(axes, step.type)
