@@ -126,7 +126,7 @@ def filled(engine: Any, model: Any) -> Any:
         if len(parameter.shape) > 1:
             drawn = generator.normal(0, 0.5 / parameter.shape[1] ** 0.5, tuple(parameter.shape)).astype(np.float32)
             parameter.data = engine.tensor(drawn)
-        elif name.endswith("bias"):
+        elif "bias" in name:
             parameter.data = engine.zeros(tuple(parameter.shape))
     return model
 

@@ -13,6 +13,13 @@ from adjoint.shapes import size_of
 def library_for(product: Product) -> str:
     """oneDNN, OpenBLAS, or empty for kernels of our own."""
     (n, k), m = product.a.shape[-2:], product.b.shape[-1]
+    if (
+        (n == 1 or m == 1)
+        and n * k * m >= tuning().least_vector
+        and not is_batch(product)
+        and libraries.missing() is None
+    ):
+        return "OpenBLAS"
     if matmul_tiles.available() and m >= tuning().narrowest and k * m <= tuning().largest:
         return ""
     better = product.step.type.dtype.name == "float32" and n > 1 and m > 1 and n * k * m >= tuning().small

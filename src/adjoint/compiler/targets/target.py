@@ -72,6 +72,7 @@ class Tuning(NamedTuple):
     # Who computes a product: our kernels where B is in the second cache and not too narrow, else a library
     largest: int = 1 << 19  # elements of B
     narrowest: int = 4  # columns
+    least_vector: int = 1 << 12  # elements of a matrix that meets one vector, from which OpenBLAS reads it faster
     small: int = 1 << 13  # multiplications, below which OpenBLAS's call costs less than oneDNN's
     ours: Sizes = Sizes(1 << 14, 1 << 22, 24)
     library: Sizes = Sizes(1 << 15, 1 << 24, 128)
