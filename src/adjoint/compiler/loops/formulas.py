@@ -168,17 +168,17 @@ LIGHT = frozenset(
 
 def is_lowered(name: str, attributes: Any, result: str, inputs: list[str]) -> bool:
     """Whether a primitive has a formula for these dtypes (names)."""
-    if name not in LOWERED or result not in ITEMSIZE or any(d not in ITEMSIZE for d in inputs):
+    if name not in LOWERED or result not in ITEMSIZE or not ITEMSIZE.keys() >= set(inputs):
         return False
+    if name in ("add", "multiply", "scale"):
+        return True
     if name == "astype":
         return not (inputs[0].startswith("float") and not result.startswith("float") and result != "bool")
     if name == "power":
         return result.startswith("float")
     if name == "power_constant" and not result.startswith("float"):
         return isinstance(exponent := attributes, int) and 0 <= exponent <= 8
-    if name in ("add", "multiply", "scale") or inputs[0] != "bool":
-        return True
-    return name not in ("subtract", "negative", "sign", "less", "less_equal", "greater", "greater_equal",
+    return inputs[0] != "bool" or name not in ("subtract", "negative", "sign", "less", "less_equal", "greater", "greater_equal",
                         "maximum", "minimum", "clip")  # fmt: skip
 
 
