@@ -2,7 +2,7 @@
 
 import sys
 
-from benchmarks import arrays, cliffs, compiled, engine, loops, native, networks, training, transformations
+from benchmarks import arrays, cliffs, compiled, engine, loops, native, networks, steps, training, transformations
 from benchmarks.harness import main
 
-sys.exit(main([engine, networks, native, compiled, training, transformations, arrays, cliffs, loops]))
+sys.exit(main([engine, networks, native, compiled, training, transformations, arrays, cliffs, loops, steps]))

@@ -234,4 +234,4 @@ class Linker:
         flags = (calls.SHARED if kernel.shared else 0) | (calls.CHECKED if arguments.checks else 0)
         self.rows += [(address, block, 1, 0) for address, _ in first]
         self.rows.append((kernel.unit, block, kernel.chunks, flags))
-        self.rows += [(address, block, 1, 0) for address in kernel.last]
+        self.rows += [(address, block, 1, flags & calls.CHECKED) for address in kernel.last]

@@ -13,8 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.linalg import LinAlgError
+
 from adjoint.compiler.loops.build import Emitter, mask_of
+from adjoint.primitives.linalg_kernels import which
 from adjoint.runtime import onednn
+from adjoint.shapes import Shape
 
 ALIGNMENT = 64
 LITERAL = (
@@ -25,6 +30,30 @@ OWNS, FAILURE, STATUS = range(3)
 HEADER = 3
 # Of a kernel's functions: a range of its chunks.
 PARAMETERS = (("ptr", "%table"), ("i64", "%first"), ("i64", "%last"), ("ptr", "%own"), ("ptr", "%args"))
+
+
+class Bounds(NamedTuple):
+    """A check of indices: the axis that they select along, and its length."""
+
+    axis: int
+    length: int
+
+    def error(self, noted: int) -> Exception:
+        """What is raised for an index that was noted."""
+        return IndexError(f"index {noted} is out of bounds for axis {self.axis} with size {self.length}")
+
+
+class Unsolvable(NamedTuple):
+    """A check of matrices in a stack of shape `batch`: the operation, and what is wrong with one that is to blame."""
+
+    name: str
+    problem: str
+    batch: Shape
+
+    def error(self, noted: int) -> Exception:
+        """What is raised for a matrix that was noted, by its position in the stack."""
+        index = tuple([int(i) for i in np.unravel_index(noted, self.batch)])
+        return LinAlgError(f"{self.name}: {which(index, self.batch)} {self.problem}")
 
 
 class Start(NamedTuple):
@@ -95,7 +124,7 @@ class Arguments:
         self.scratch = 0  # bytes of each thread's own scratch space
         self.primitives: list[onednn.Primitive] = []
         self.keep: list[onednn.Primitive] = []  # that own descriptors in use
-        self.checks: list[tuple[int, int]] = []  # the axis that an index selects along, and its length
+        self.checks: list[Bounds | Unsolvable] = []
         self.numbers: list[int] = []
         self.roles: dict[Any, Number] = {}
         self.lists: list[list[int | Function]] = []  # numbers, and functions, whose position in the table stands there
@@ -170,9 +199,9 @@ class Arguments:
         self.primitives.append(primitive)
         return len(self.primitives) - 1
 
-    def check(self, axis: int, n: int) -> int:
-        """The number of a check of indices, among the kernel's."""
-        self.checks.append((axis, n))
+    def note(self, check: Bounds | Unsolvable) -> int:
+        """The number of a check, among the kernel's."""
+        self.checks.append(check)
         return len(self.checks) - 1
 
 
@@ -239,7 +268,7 @@ class Table:
         self.until: dict[Shared, int] = {}  # the last unit that reads such space, if it isn't that one
         self.packed: dict[Any, Shared] = {}  # where matrices are packed, by their views
         self.primitives: dict[int, tuple[int, onednn.Primitive]] = {}  # the number of each, by identity
-        self.checks: list[tuple[int, int]] = []
+        self.checks: list[Bounds | Unsolvable] = []
 
     @property
     def size(self) -> int:

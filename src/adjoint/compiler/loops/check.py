@@ -8,7 +8,7 @@ from typing import Any
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.targets.llvm import ITEMSIZE
 
-NUMBER, CONDITION, POINTER = "number", "condition", "pointer"
+NUMBER, CONDITION, POINTER, INTEGER = "number", "condition", "pointer", "integer"
 Kind = str | tuple[int, int]  # of a vector: bytes of an element (0: a mask's) and lanes
 PARAMETERS = {"i64": NUMBER, "i32": NUMBER, "i1": CONDITION, "ptr": POINTER, "ptr noalias": POINTER}
 
@@ -62,7 +62,7 @@ class Checking:
         found = self.kinds.get(name)
         if found is None:
             self.fail(f"{name} isn't made before, or not where it can be seen")
-        elif found != kind:
+        elif found != kind and not (kind == INTEGER and found in (NUMBER, "element")):
             self.fail(f"{name} is {_described(found)}, not {_described(kind)}")
 
     def block(self, body: Iterable[Any]) -> None:
@@ -178,7 +178,7 @@ RULES: Mapping[type, Any] = {
     L.Note: lambda s: ([(s.value, NUMBER), (s.pointer, POINTER)], None),
     L.Op: _op,
     L.Cast: lambda s: ([(s.a, vector(s.source, s.lanes))], vector(s.dtype, s.lanes)),
-    L.Spread: lambda s: ([(s.scalar, "element")], vector(s.dtype, s.lanes)),
+    L.Spread: lambda s: ([(s.scalar, INTEGER if s.dtype == "int64" else "element")], vector(s.dtype, s.lanes)),
     L.First: lambda s: ([(s.a, vector(s.dtype, s.lanes))], "element" if s.dtype != "bool" else CONDITION),
     L.Shuffle: lambda s: ([(x, vector(s.dtype, s.lanes)) for x in (s.a, s.b)], vector(s.dtype, s.lanes)),
     L.Below: lambda s: ([(s.limit, NUMBER)], (0, s.lanes)),

@@ -80,6 +80,13 @@ class Tuning(NamedTuple):
     packed_for_library: int = (
         256  # rows from which packing the right matrix once is worth it, where several ranges read it
     )
+    # Small matrices
+    small_matrix: int = 16  # rows and columns: larger ones are LAPACK's
+    small_stack: int = (
+        8  # products in a batch, from which each lane takes one, if they have at most so many multiplications
+    )
+    small_product: int = 64
+    most_unrolled: int = 900  # operations of an algorithm up to which it is written out; longer ones are loops
     # What runs tile by tile
     joined_from: int = 1 << 16  # elements of a product: smaller ones stay in the cache anyway
     joined_tile: int = 1 << 15  # elements of images
