@@ -197,16 +197,15 @@ class Native:
 
     def lay_out(self) -> None:
         """Give inner arrays and scratch rows a place in one block."""
-        fusion = self.fusion
+        fusion, views = self.fusion, self.fusion.views
         last: dict[Any, int] = {}
         for index, unit in enumerate(fusion.units):
             if isinstance(unit, Nest):
-                read = [i for step in unit.steps for i in step.inputs]
+                read = {i for step in unit.steps for i in step.inputs}
             else:
-                read = list(unit.step.inputs)
-            for slot in read:
-                if slot in fusion.views:
-                    last[fusion.views[slot].root] = index
+                read = set(unit.step.inputs)
+            for slot in read & views.keys():
+                last[views[slot].root] = index
             made = unit.made if isinstance(unit, Nest) else [] if isinstance(unit, Host) else [unit]
             last.update({view.root: index for one in made for view in one.reads})
         fresh = set(self.fresh)
