@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 
 from adjoint import random
+from adjoint.derive import AFTER
+from adjoint.graph import record
 from adjoint.nn import BatchNorm1d, BatchNorm2d, BatchNorm3d, Module
 from adjoint.optim import Optimizer
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray, concat, full, zeros
 from adjoint.tensors.hooks import add_together
+from adjoint.tensors.named import wrap
 from adjoint.transforms.custom import host_call
 from adjoint.transforms.modes import no_grad
 
@@ -106,7 +109,10 @@ class DataParallel:
                 finish = group.function(_finish)
                 count = sum(t.size for t in piece)
                 means.append(host_call(finish, ticket, tickets[-1], shape=(count,), dtype=piece[0].dtype))
+            everything = [mean.node for mean in means]
             for piece, mean in zip(pieces, means, strict=True):
+                # Nothing is updated before all means are there: what follows host code may lie where the old values are.
+                mean = wrap(record(AFTER, (mean.node, *everything), None, mean.node.type))
                 start = 0
                 for t in piece:
                     t.grad = mean[start : start + t.size].reshape(t.shape)
