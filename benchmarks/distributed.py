@@ -1,6 +1,6 @@
 """`python -m benchmarks.distributed`: what training by two ranks costs and saves, against its four bars.
 
-`--processor` takes the processor's time in place of the clock's: on a busy machine that says what is computed, without the waiting.
+`--processor` takes the processor's time in place of the clock's: on a busy machine that says what is computed, without waiting.
 
 Needs the extra `mpi` and two idle cores. Two ranks are started by `mpiexec`, a core and a thread each. What one rank does
 alone is timed in the same job, in turns with what both do, so that a machine that slows down slows down both; figures are medians
@@ -174,14 +174,15 @@ def items() -> dict[str, float]:
 
 
 def bucket_times(network: str, batch: int) -> dict[str, Any]:
-    """A step without its waiting, and when in it each bucket of gradients was ready: [seconds since the start, bytes]."""
+    """A step without its waiting, and when in it each bucket of gradients was ready: [seconds since the start, bytes]. Times are
+    the processor's, of the thread that computes."""
     step, parallel = training_step({"transformer": transformer, "cnn": cnn}[network], batch, together=True)
     behind = parallel.group.background
-    ready: list[float] = []
+    ready: list[tuple[float, int]] = []
     begin = behind.begin
 
     def noted(what: str, arrays: Any) -> int:
-        ready.append(time.perf_counter())
+        ready.append((time.thread_time(), sum(x.nbytes for x in arrays)))
         return int(begin(what, arrays))
 
     behind.begin = noted
@@ -189,13 +190,15 @@ def bucket_times(network: str, batch: int) -> dict[str, Any]:
     for _ in range(ROUNDS * 2):
         ready.clear()
         ad.distributed.barrier()
-        waited, started = parallel.seconds_waited, time.perf_counter()
+        started = time.thread_time()
         step()
-        steps.append(time.perf_counter() - started - (parallel.seconds_waited - waited))
-        rounds.append([t - started for t in ready])
-    pieces = parallel._buckets(list(reversed(parallel.parameters)))
-    sizes = [sum(p.size * p.dtype.itemsize for p in piece) for piece in pieces]
-    return {"step": statistics.median(steps), "ready": np.median(rounds, axis=0).tolist(), "bytes": sizes}
+        steps.append(time.thread_time() - started)
+        rounds.append([at - started for at, _ in ready])
+    return {
+        "step": statistics.median(steps),
+        "ready": np.median(rounds, axis=0).tolist(),
+        "bytes": [n for _, n in ready],
+    }
 
 
 WORKS: dict[str, Callable[..., dict[str, Any]]] = {
