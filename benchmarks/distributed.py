@@ -181,9 +181,9 @@ def bucket_times(network: str, batch: int) -> dict[str, Any]:
     ready: list[tuple[float, int]] = []
     begin = behind.begin
 
-    def noted(what: str, arrays: Any) -> int:
+    def noted(what: str, arrays: Any, soon: bool = False) -> int:
         ready.append((time.thread_time(), sum(x.nbytes for x in arrays)))
-        return int(begin(what, arrays))
+        return int(begin(what, arrays, soon))
 
     behind.begin = noted
     rounds, steps = [], []

@@ -45,7 +45,7 @@ def finished(process: subprocess.Popen[str], fails: bool = False) -> str:
     return err if fails else out
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.parametrize("ranks", [1, 2, 4, 8])
 def test_collective_operations(ranks: int) -> None:
     assert run(ranks, "collectives")["passed"] == 12
 
@@ -87,7 +87,7 @@ def train(ranks: int, **options: Any) -> Any:
 @pytest.mark.parametrize("options", [{}, {"compile": False}, {"norm": "synchronized"}], ids=str)
 def test_ranks_learn_what_one_process_learns(options: dict[str, Any]) -> None:
     alone = train(1, **options)
-    for ranks in (2, 4):
+    for ranks in (2, 4, *[8] * (not options)):
         together = train(ranks, **options)
         assert together["losses"] == pytest.approx(alone["losses"], rel=2e-5)
 

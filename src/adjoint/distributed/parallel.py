@@ -101,7 +101,7 @@ class DataParallel:
             tickets: list[Tensor] = []
             for piece in pieces:
                 before = tickets[-1:]  # so that all ranks begin them in one order
-                begin = group.function(_begin, len(before))
+                begin = group.function(_begin, len(before), piece is pieces[-1])
                 tickets.append(host_call(begin, *before, *[t.grad for t in piece], shape=(), dtype="int64"))
             means = []
             for piece, ticket in zip(pieces, tickets, strict=True):
@@ -132,8 +132,8 @@ class DataParallel:
             yield piece
 
 
-def _begin(group: Group, before: int, *arrays: Array) -> Array:
-    return np.array(group.background.begin("gradients", arrays[before:]), np.int64)
+def _begin(group: Group, before: int, soon: bool, *arrays: Array) -> Array:
+    return np.array(group.background.begin("gradients", arrays[before:], soon), np.int64)
 
 
 def _finish(group: Group, ticket: Array, last: Array) -> Array:
