@@ -10,7 +10,7 @@ import numpy as np
 
 from adjoint.compiler import calls
 from adjoint.compiler.fuse.donation import is_lendable, overwritable
-from adjoint.compiler.fuse.fuse import Fusion, Host, Move, Nest, Product, View, Window, contiguous
+from adjoint.compiler.fuse.fuse import Fusion, Host, Matrices, Move, Nest, Product, View, Window, contiguous
 from adjoint.compiler.linking import Linker, function_address
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.build import ITEMSIZE
@@ -189,6 +189,8 @@ class Native:
             if isinstance(unit, Nest):
                 outputs = [*unit.stored, *[p.step.output for p in unit.made]]
                 produced.update(dict.fromkeys([s for s in outputs if s not in unit.tiles], index))
+            elif isinstance(unit, Matrices):
+                produced.update(dict.fromkeys(unit.outputs, index))
             elif isinstance(unit, Product | Window | Move):
                 produced[unit.step.output] = index
         return produced
@@ -335,10 +337,9 @@ class Native:
             if frame.status.value == 1:  # dnnl_out_of_memory
                 raise MemoryError("oneDNN has no memory left")
             raise RuntimeError(f"oneDNN failed with status {frame.status.value}")
-        check, index = frame.failure
+        check, noted = frame.failure
         frame.failure[0] = 0
-        axis, n = self.table.checks[check - 1]
-        raise IndexError(f"index {index} is out of bounds for axis {axis} with size {n}")
+        raise self.table.checks[check - 1].error(noted)
 
     def run_host(self, step: Step, leaves: list[Any], frame: Frame) -> None:
         env = frame.env
