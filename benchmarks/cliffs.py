@@ -131,14 +131,20 @@ def filled(engine: Any, model: Any) -> Any:
     return model
 
 
-def step_of(engine: Any, network: Callable[[Any, int], Any], depth: int) -> Callable[..., Any]:
-    """A training step with AdamW, as a function of the inputs and, last, the labels."""
+def step_of(engine: Any, network: Callable[[Any, int], Any], depth: int, compiled: bool = False) -> Callable[..., Any]:
+    """A training step with AdamW, as a function of the inputs and, last, the labels; `compiled` is PyTorch's compiler, and its
+    fused optimizer."""
     model = filled(engine, network(engine, depth))
-    optimizer = engine.optim.AdamW(model.parameters(), lr=1e-3)
+    optimizer = engine.optim.AdamW(model.parameters(), lr=1e-3, **({"fused": True} if compiled else {}))
+
+    def loss_of(*given: Any) -> Any:
+        scores = model(*given[:-1])
+        return engine.nn.functional.cross_entropy(scores.reshape((-1, scores.shape[-1])), given[-1])
+
+    forward = engine.compile(loss_of) if compiled else loss_of
 
     def step(*given: Any) -> Any:
-        scores = model(*given[:-1])
-        loss = engine.nn.functional.cross_entropy(scores.reshape((-1, scores.shape[-1])), given[-1])
+        loss = forward(*given)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -147,11 +153,13 @@ def step_of(engine: Any, network: Callable[[Any, int], Any], depth: int) -> Call
     return step
 
 
-def side(network: Callable[[Any, int], Any], depth: int, data: Callable[[], tuple[Any, ...]], jit: bool) -> Any:
+def side(
+    network: Callable[[Any, int], Any], depth: int, data: Callable[[], tuple[Any, ...]], jit: bool, compiled: bool = False
+) -> Any:
     """One library's side of a training step."""
 
     def build(engine: Any) -> Case:
-        step = step_of(engine, network, depth)
+        step = step_of(engine, network, depth, compiled)
         if jit and hasattr(engine, "jit") and not hasattr(engine, "compile"):
             step = engine.jit(step)
         given = [engine.tensor(x) for x in data()]
@@ -169,6 +177,7 @@ def training(
     jit: bool = True,
 ) -> Work:
     sides = {engine: side(network, depth, data, jit) for engine in ("adjoint", "torch")}
+    sides["torch.compile"] = side(network, depth, data, jit, compiled=True)
     return Work(name, bar, sides, tolerance=1e-3)
 
 
