@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 import adjoint as ad
-from adjoint.execution.canonical import canonicalize, value_array
 from adjoint.execution.native import program
 from adjoint.execution.native.program import compile_nests
-from adjoint.execution.plan import build
-from adjoint.execution.programs import Streaming
+from adjoint.execution.numpy_programs import Streaming
+from adjoint.plan.canonical import canonicalize, value_array
+from adjoint.plan.plan import build
 
 PAGE = mmap.PAGESIZE
 protect = ctypes.CDLL(None, use_errno=True).mprotect

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.execution.native import kernels
-from adjoint.execution.native.excerpts import key_of
-from adjoint.execution.native.fuse import Fusion, Host, Nest
-from adjoint.execution.native.loop_interpreter import Pointer, Run
-from adjoint.execution.native.tables import FAILURE, FirstCheck, Function, Number, Shared, Start
-from adjoint.execution.native.units import Written, write_unit
+from adjoint.compiler.excerpts import key_of
+from adjoint.compiler.fuse.fuse import Fusion, Host, Nest
+from adjoint.compiler.loops import matmul_tiles
+from adjoint.compiler.loops.interpret import Pointer, Run
+from adjoint.compiler.tables import FAILURE, FirstCheck, Function, Number, Shared, Start
+from adjoint.compiler.units import Written, write_unit
 
 
 class NotLoops(Exception):
@@ -88,7 +88,7 @@ class Oracle:
             elif isinstance(key, FirstCheck):
                 arguments[position] = 0
             elif isinstance(key, Function) and key.library == "tiles":
-                arguments[position] = kernels.written(key.name)
+                arguments[position] = matmul_tiles.written(key.name)
             elif isinstance(key, Function) and key.library == "C":
                 arguments[position] = key.name
             else:

@@ -17,9 +17,9 @@ import numpy as np
 
 import adjoint as ad
 from adjoint import nn
-from adjoint.execution.canonical import canonicalize, value_array
 from adjoint.execution.native.program import compile_nests
-from adjoint.execution.plan import Plan, build
+from adjoint.plan.canonical import canonicalize, value_array
+from adjoint.plan.plan import Plan, build
 
 LENGTHS = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 48, 63, 64, 65, 100, 129, 256, 513)
 LARGE = (1000, 1025, 2048, 3000, 5000)

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import adjoint as ad
-from adjoint.execution import bands
-from adjoint.execution.canonical import canonicalize, value_array
 from adjoint.execution.native.program import compile_nests
-from adjoint.execution.passes import simplified
-from adjoint.execution.plan import Plan, build
-from adjoint.execution.programs import Streaming
+from adjoint.execution.numpy_programs import Streaming
+from adjoint.plan import bands
+from adjoint.plan.canonical import canonicalize, value_array
+from adjoint.plan.plan import Plan, build
+from adjoint.plan.simplify import simplified
 
 Function = Callable[[ad.Tensor], ad.Tensor]
 

@@ -130,3 +130,18 @@ def test_docstrings(name, tmp_path, monkeypatch):
         ad.random.seed(0)
         doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False).run(test, out=report.append)
     assert report == [], "".join(report)
+
+
+OTHERS = {"train.py", "sample.py"}  # of nanoGPT
+
+
+def test_files_that_the_documents_name_exist():
+    files = {
+        str(f.relative_to(ROOT)) for part in ("src", "tests", "benchmarks", "docs") for f in (ROOT / part).rglob("*.*")
+    }
+    missing = []
+    for page in [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "benchmarks" / "README.md"]:
+        for name in re.findall(r"`((?:\w+/)*\w+\.(?:py|js|c|ll))`", page.read_text("utf-8")):
+            if not any(f == name or f.endswith("/" + name) for f in files) and name not in OTHERS:
+                missing.append(f"{page.name}: {name}")
+    assert not missing

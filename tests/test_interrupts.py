@@ -16,11 +16,11 @@ import pytest
 
 import adjoint as ad
 from adjoint import optim, tracing
-from adjoint.execution import programs
-from adjoint.execution.blas import single_threaded
-from adjoint.execution.native import compiler
+from adjoint.execution import numpy_programs
 from adjoint.execution.tiers import tiers
 from adjoint.graph import MODE, get_mode
+from adjoint.runtime import llvm
+from adjoint.runtime.blas import single_threaded
 from interrupting import Interrupter
 
 pytestmark = pytest.mark.skipif(
@@ -302,7 +302,7 @@ def tidy(mode: Any) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     single_threaded.inside = 0
     tracing.ACTIVE.set(None)
-    for lock in (evaluation.evaluation_lock(), compiler.lock):
+    for lock in (evaluation.evaluation_lock(), llvm.lock):
         while lock._is_owned():
             lock.release()
 
@@ -370,14 +370,14 @@ def test_a_handler_that_evaluates_what_it_interrupts(name: str, backend: Callabl
     assert len(seen) > 8
 
 
-@pytest.mark.parametrize("kind", [programs.Bound, programs.Grouped])
+@pytest.mark.parametrize("kind", [numpy_programs.Bound, numpy_programs.Grouped])
 def test_a_run_in_the_middle_of_a_run(kind: Any, backend: Callable[[str], None]) -> None:
     """As when a signal's handler evaluates the structure that is just being run by plan."""
     backend("numpy")
     forget()
 
     def total(scale: float) -> ad.Tensor:
-        if kind is programs.Bound:
+        if kind is numpy_programs.Bound:
             return (ad.sin(ad.tensor(POINTS) * scale) * 2 + ad.exp(ad.tensor(POINTS) * scale)).sum()
         xs = [ad.tensor(k * scale, dtype="float64") for k in range(1, 200)]
         ys = [ad.sin(x) * x for x in xs]

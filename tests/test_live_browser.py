@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.api.pictures import Exploration
+from adjoint.display.pictures import Exploration
 from adjoint.picture import build
 from adjoint.picture.page import explorer_page
 from live_pages import CASES, Asked, assert_same

@@ -16,21 +16,22 @@ pytest.importorskip("llvmlite")
 pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
-from adjoint.execution.native import code, compiler, libraries, pipeline
-from adjoint.execution.native import loops as L
-from adjoint.execution.native.excerpts import key_of
-from adjoint.execution.native.fuse import Host, Move, Nest, Product, Window
-from adjoint.execution.native.ir import Emitter, Value
-from adjoint.execution.native.loop_check import check
-from adjoint.execution.native.loop_interpreter import Pointer, Run
-from adjoint.execution.native.loop_llvm import source_of
-from adjoint.execution.native.loop_text import functions_text
+from adjoint.compiler import pipeline
+from adjoint.compiler.excerpts import key_of
+from adjoint.compiler.fuse.fuse import Host, Move, Nest, Product, Window
+from adjoint.compiler.loops import ir as L
+from adjoint.compiler.loops.build import Emitter, Value
+from adjoint.compiler.loops.check import check
+from adjoint.compiler.loops.interpret import Pointer, Run
+from adjoint.compiler.loops.text import functions_text
+from adjoint.compiler.targets.llvm import source_of
+from adjoint.compiler.targets.target import tuned
+from adjoint.compiler.units import write_unit
 from adjoint.execution.native.program import compile_nests
-from adjoint.execution.native.target import tuned
-from adjoint.execution.native.units import write_unit
-from adjoint.execution.programs import Streaming
-from adjoint.execution.text import Labels
+from adjoint.execution.numpy_programs import Streaming
 from adjoint.nn import functional as F
+from adjoint.plan.text import Labels
+from adjoint.runtime import code, libraries, llvm
 from loop_oracle import Oracle
 from test_native import normal, planned
 
@@ -326,7 +327,7 @@ def product() -> list[ad.Tensor]:
 def test_printed_loops(formula: Callable[[], list[ad.Tensor]], monkeypatch: pytest.MonkeyPatch) -> None:
     """To accept what has changed: ADJOINT_ACCEPT=1 pytest tests/test_loop_programs.py -k printed, and read the difference."""
     monkeypatch.setenv("ADJOINT_VECTOR_BITS", "256")
-    if not compiler.has_fma() or compiler.triple().startswith(("aarch64", "arm64")):
+    if not llvm.has_fma() or llvm.triple().startswith(("aarch64", "arm64")):
         pytest.skip("printed for x86 with AVX2")
     plan, _, _ = planned(*formula())
     texts = []

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.execution.canonical import canonicalize, value_array
-from adjoint.execution.native.machine import NumberMachine, compile_numbers
-from adjoint.execution.native.numbers import write_out
 from adjoint.execution.native.program import compile_plan
-from adjoint.execution.native.repetition import Loop, find_loops, printed, stretches
-from adjoint.execution.plan import Plan, build
-from adjoint.execution.programs import Streaming
+from adjoint.execution.numpy_programs import Streaming
 from adjoint.execution.tiers import tiers
+from adjoint.machine.machine import NumberMachine, compile_numbers
+from adjoint.machine.numbers import write_out
+from adjoint.machine.repetition import Loop, find_loops, printed, stretches
+from adjoint.plan.canonical import canonicalize, value_array
+from adjoint.plan.plan import Plan, build
 
 
 @pytest.fixture(autouse=True)

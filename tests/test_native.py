@@ -18,17 +18,19 @@ pytest.importorskip("llvmlite")
 pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
-from adjoint.execution.canonical import canonicalize, value_array
-from adjoint.execution.memory import Lifetime, new_array, place
-from adjoint.execution.native import cache, compile_plan, compiler, linking
-from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product
+from adjoint.compiler import linking
+from adjoint.compiler.fuse.fuse import Fusion, Host, Move, Nest, Product
+from adjoint.execution.native import compile_plan
 from adjoint.execution.native.program import Native, compile_nests
-from adjoint.execution.native.tape import Tape, compile_tape
-from adjoint.execution.plan import Plan, build
-from adjoint.execution.programs import Streaming
+from adjoint.execution.numpy_programs import Streaming
 from adjoint.execution.tiers import tiers
+from adjoint.machine.tape import Tape, compile_tape
+from adjoint.plan.canonical import canonicalize, value_array
+from adjoint.plan.plan import Plan, build
+from adjoint.runtime import llvm, object_cache
+from adjoint.runtime.memory import Lifetime, new_array, place
 
-WIDTHS = [bits for bits in (128, 256, 512) if bits <= compiler.vector_bits()]
+WIDTHS = [bits for bits in (128, 256, 512) if bits <= llvm.vector_bits()]
 Planned = tuple[Plan, list[Any], list[Any]]
 
 
@@ -332,8 +334,8 @@ def test_object_code_is_read_back_and_damage_is_ignored(tmp_path: Path, monkeypa
     expected = compute()
     index, module = sorted(tmp_path.iterdir(), key=lambda path: path.stat().st_size)
     calls: list[int] = []
-    original = compiler.object_code
-    monkeypatch.setattr(compiler, "object_code", lambda *a: calls.append(1) or original(*a))
+    original = llvm.object_code
+    monkeypatch.setattr(llvm, "object_code", lambda *a: calls.append(1) or original(*a))
     np.testing.assert_array_equal(compute(), expected)
     forget()
     np.testing.assert_array_equal(compute(), expected)
@@ -360,7 +362,7 @@ def test_the_cache_stays_within_its_limit(tmp_path: Path) -> None:
         path = tmp_path / f"{k:064x}"
         path.write_bytes(bytes(100))
         os.utime(path, (k, k))
-    cache.trim(tmp_path, 350)
+    object_cache.trim(tmp_path, 350)
     assert sorted(int(path.name, 16) for path in tmp_path.iterdir()) == [7, 8, 9]
 
 
@@ -537,7 +539,7 @@ def test_an_average_is_updated_in_place_only_while_nobody_can_see_it() -> None:
 def test_an_interrupt_during_an_update_comes_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
     import signal
 
-    from adjoint.execution import donation
+    from adjoint.plan import donation
 
     m, g = ad.tensor(np.zeros((300, 100))), ad.tensor(np.ones((300, 100)))
     for _ in range(3):

@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("llvmlite")
 
 import adjoint as ad
-from adjoint.execution.native import cache, code, compiler
+from adjoint.runtime import code, llvm, object_cache
 
 unix = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="owners and modes are those of Unix")
 KEY, OTHER = "1" * 64, "2" * 64  # neither of them asks for a look at the folder's size
@@ -36,7 +36,7 @@ def compile_answer(number: int) -> int:
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of compiled code, not there yet."""
-    monkeypatch.setattr(cache, "_told", set())
+    monkeypatch.setattr(object_cache, "_told", set())
     monkeypatch.setenv("ADJOINT_CACHE", str(tmp_path / "code"))
     return tmp_path / "code"
 
@@ -45,22 +45,22 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_folder_that_is_made_is_the_users_alone(place: Path) -> None:
     before = os.umask(0o002)
     try:
-        cache.store(KEY, b"code")
+        object_cache.store(KEY, b"code")
     finally:
         os.umask(before)
     assert stat.S_IMODE(place.stat().st_mode) == 0o700
     assert stat.S_IMODE((place / KEY).stat().st_mode) == 0o600
-    assert cache.load(KEY) == b"code"
+    assert object_cache.load(KEY) == b"code"
 
 
 @unix
 @pytest.mark.parametrize("mode", [0o770, 0o777, 0o1777, 0o720, 0o702])
 def test_a_folder_that_others_may_write_to_is_not_used_and_that_is_said_once(place: Path, mode: int) -> None:
-    cache.store(KEY, b"code")
+    object_cache.store(KEY, b"code")
     place.chmod(mode)
     with pytest.warns(RuntimeWarning, match=r"others may write to it.*ADJOINT_CACHE") as told:
-        assert cache.load(KEY) is None
-        cache.store(OTHER, b"more")
+        assert object_cache.load(KEY) is None
+        object_cache.store(OTHER, b"more")
     assert len(told) == 1 and str(place) in str(told[0].message)
     assert [path.name for path in place.iterdir()] == [KEY]
 
@@ -68,46 +68,46 @@ def test_a_folder_that_others_may_write_to_is_not_used_and_that_is_said_once(pla
 @unix
 @pytest.mark.parametrize("mode", [0o660, 0o606, 0o622])
 def test_an_entry_that_others_may_write_to_is_not_used(place: Path, mode: int) -> None:
-    cache.store(KEY, b"code")
+    object_cache.store(KEY, b"code")
     (place / KEY).chmod(mode)
-    assert cache.load(KEY) is None
-    cache.store(KEY, b"new")
-    assert cache.load(KEY) == b"new"
+    assert object_cache.load(KEY) is None
+    object_cache.store(KEY, b"new")
+    assert object_cache.load(KEY) == b"new"
 
 
 @unix
 @pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() != 0, reason="only root gives files away")
 def test_what_belongs_to_another_user_is_not_used(place: Path) -> None:
-    cache.store(KEY, b"code")
+    object_cache.store(KEY, b"code")
     os.chown(place / KEY, 12345, -1)
-    assert cache.load(KEY) is None
+    assert object_cache.load(KEY) is None
     os.chown(place / KEY, 0, -1)
-    assert cache.load(KEY) == b"code"
+    assert object_cache.load(KEY) == b"code"
     os.chown(place, 12345, -1)
     with pytest.warns(RuntimeWarning, match="belongs to the user number 12345"):
-        assert cache.load(KEY) is None
+        assert object_cache.load(KEY) is None
 
 
 @unix
 def test_what_is_no_plain_file_is_not_used(place: Path) -> None:
-    cache.store(KEY, b"code")
+    object_cache.store(KEY, b"code")
     os.symlink(place / KEY, place / OTHER)
-    assert cache.load(OTHER) is None
+    assert object_cache.load(OTHER) is None
     (place / OTHER).unlink()
     os.mkfifo(place / OTHER)  # reading one would wait for a writer
-    assert cache.load(OTHER) is None
+    assert object_cache.load(OTHER) is None
     (place / OTHER).unlink()
     (place / OTHER).mkdir()
-    assert cache.load(OTHER) is None
+    assert object_cache.load(OTHER) is None
 
 
 def test_entries_that_changed_places_are_not_used(place: Path) -> None:
     for key in (KEY, OTHER):
-        cache.store(key, key[:4].encode())
+        object_cache.store(key, key[:4].encode())
     os.replace(place / KEY, place / "aside")
     os.replace(place / OTHER, place / KEY)
     os.replace(place / "aside", place / OTHER)
-    assert cache.load(KEY) is None and cache.load(OTHER) is None
+    assert object_cache.load(KEY) is None and object_cache.load(OTHER) is None
 
 
 def test_swapped_and_planted_code_is_not_executed(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,8 +128,8 @@ def test_swapped_and_planted_code_is_not_executed(place: Path, monkeypatch: pyte
         one.write_bytes(data[1])
         two.write_bytes(data[0])
     compiled: list[int] = []
-    original = compiler.object_code
-    monkeypatch.setattr(compiler, "object_code", lambda text: compiled.append(1) or original(text))
+    original = llvm.object_code
+    monkeypatch.setattr(llvm, "object_code", lambda text: compiled.append(1) or original(text))
     assert [answer(1), answer(2)] == [1, 2] and len(compiled) == 2
     assert [answer(1), answer(2)] == [1, 2] and len(compiled) == 2
     if hasattr(os, "geteuid"):
@@ -140,19 +140,19 @@ def test_swapped_and_planted_code_is_not_executed(place: Path, monkeypatch: pyte
 
 
 def test_a_process_that_writes_little_trims_too(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "LIMIT", 20_000)
+    monkeypatch.setattr(object_cache, "LIMIT", 20_000)
     for k in range(1000):  # as a thousand processes with one entry each would: nothing is counted between two of them
-        cache.store(cache.key_of(str(k)), bytes(1000))
-    assert sum(path.stat().st_size for path in place.iterdir()) < 20_000 + 1032 * 8 * cache.TRIM_EVERY
+        object_cache.store(object_cache.key_of(str(k)), bytes(1000))
+    assert sum(path.stat().st_size for path in place.iterdir()) < 20_000 + 1032 * 8 * object_cache.TRIM_EVERY
     assert len(list(place.iterdir())) < 550
 
 
 def test_only_entries_are_trimmed(place: Path) -> None:
-    cache.store(KEY, bytes(100))
+    object_cache.store(KEY, bytes(100))
     (place / "new-abc").write_bytes(bytes(100))  # left by a process that was killed
     (place / "thesis.txt").write_text("mine")
     (place / "mnist").mkdir()
-    cache.trim(place, 0)
+    object_cache.trim(place, 0)
     assert sorted(path.name for path in place.iterdir()) == ["mnist", "thesis.txt"]
 
 

@@ -8,9 +8,9 @@ import pytest
 pytest.importorskip("llvmlite")
 
 import adjoint as ad
+from adjoint.compiler.targets.target import tuned
 from adjoint.execution.native.program import compile_nests
-from adjoint.execution.native.target import tuned
-from adjoint.execution.programs import Streaming
+from adjoint.execution.numpy_programs import Streaming
 from test_native import planned
 
 ROWS, COLUMNS = 261, 1031

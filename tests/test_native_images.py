@@ -11,10 +11,10 @@ pytest.importorskip("llvmlite")
 pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
-from adjoint.execution.native import onednn
-from adjoint.execution.native.fuse import Fusion, Host, Nest, Window
-from adjoint.execution.native.target import tuned
+from adjoint.compiler.fuse.fuse import Fusion, Host, Nest, Window
+from adjoint.compiler.targets.target import tuned
 from adjoint.nn import functional as F
+from adjoint.runtime import onednn
 from test_native import normal, planned
 from test_threads import compile_plan, same_bits
 

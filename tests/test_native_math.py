@@ -9,18 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adjoint.execution.native import code, compiler, libraries, special_math, vector_math
-from adjoint.execution.native import loops as L
-from adjoint.execution.native.ir import Emitter
-from adjoint.execution.native.loop_check import check
-from adjoint.execution.native.loop_llvm import source_of
+from adjoint.compiler.loops import ir as L
+from adjoint.compiler.loops import special_math, vector_math
+from adjoint.compiler.loops.build import Emitter
+from adjoint.compiler.loops.check import check
+from adjoint.compiler.targets.llvm import source_of
+from adjoint.runtime import code, libraries, llvm
 
 pytest.importorskip("llvmlite")
 mpmath = pytest.importorskip("mpmath")
 
 LIMIT = 4.0
 FUNCTIONS = {**vector_math.FUNCTIONS, **special_math.FUNCTIONS}
-WIDTHS = [bits for bits in (128, 256, 512) if bits <= compiler.vector_bits()]
+WIDTHS = [bits for bits in (128, 256, 512) if bits <= llvm.vector_bits()]
 
 
 def compiled(name: str, dtype: str, arity: int, bits: int) -> Callable[..., np.ndarray]:

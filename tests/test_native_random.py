@@ -11,9 +11,9 @@ pytest.importorskip("llvmlite")
 pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
-from adjoint.execution.native import compiler
 from adjoint.execution.native.program import compile_nests
-from adjoint.execution.programs import Streaming
+from adjoint.execution.numpy_programs import Streaming
+from adjoint.runtime import llvm
 from random_graphs import drawn, planned
 
 THRIFTY, MANY = 40, 2000
@@ -62,7 +62,7 @@ def test_random_programs() -> None:
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("bits", [128, 256, 512])
 def test_many_random_programs(bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    if bits > compiler.vector_bits():
+    if bits > llvm.vector_bits():
         pytest.skip("this processor's vectors are shorter")
     monkeypatch.setenv("ADJOINT_VECTOR_BITS", str(bits))
     for seed in range(THRIFTY, MANY):

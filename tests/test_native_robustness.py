@@ -19,10 +19,10 @@ pytest.importorskip("llvmlite")
 pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
-from adjoint.execution.canonical import canonicalize, value_array
-from adjoint.execution.native import cache
 from adjoint.execution.native.program import compile_nests
-from adjoint.execution.plan import build
+from adjoint.plan.canonical import canonicalize, value_array
+from adjoint.plan.plan import build
+from adjoint.runtime import object_cache
 
 HERE = Path(__file__).parent
 unix = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and mprotect")
@@ -101,9 +101,11 @@ def test_a_cache_folder_that_refuses_new_files(tmp_path: Path, monkeypatch: pyte
     def refuse(*arguments: Any, **options: Any) -> Any:
         raise PermissionError("read-only")
 
-    monkeypatch.setattr(cache.tempfile, "mkstemp", refuse)  # also where the tests run as root, who may write anywhere
-    cache.store("0" * 64, b"code")
-    assert cache.load("0" * 64) is None and list(tmp_path.iterdir()) == []
+    monkeypatch.setattr(
+        object_cache.tempfile, "mkstemp", refuse
+    )  # also where the tests run as root, who may write anywhere
+    object_cache.store("0" * 64, b"code")
+    assert object_cache.load("0" * 64) is None and list(tmp_path.iterdir()) == []
 
 
 # ---- processes, threads, interrupts ----------------------------------------------------------------------------------

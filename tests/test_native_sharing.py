@@ -14,11 +14,12 @@ pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
 from adjoint import nn
-from adjoint.execution.native import code, linking
-from adjoint.execution.native.excerpts import exact
-from adjoint.execution.native.fuse import Host
+from adjoint.compiler import linking
+from adjoint.compiler.excerpts import exact
+from adjoint.compiler.fuse.fuse import Host
 from adjoint.execution.native.program import Native, compile_nests
-from adjoint.execution.programs import Streaming
+from adjoint.execution.numpy_programs import Streaming
+from adjoint.runtime import code
 from test_native import agree, normal, planned
 
 

@@ -11,9 +11,12 @@ pytest.importorskip("llvmlite")
 pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
-from adjoint.execution.native import compile_plan, compiler, kernels, libraries, linking, onednn, tiled
-from adjoint.execution.native.fuse import Fusion, Nest, Product
-from adjoint.execution.native.target import tuning
+from adjoint.compiler import linking
+from adjoint.compiler.fuse.fuse import Fusion, Nest, Product
+from adjoint.compiler.loops import build_matmul, matmul_tiles
+from adjoint.compiler.targets.target import tuning
+from adjoint.execution.native import compile_plan
+from adjoint.runtime import libraries, llvm, onednn
 from test_native import normal, planned
 
 TOLERANCE = {"float32": 2e-5, "float64": 1e-12}
@@ -23,8 +26,8 @@ TOLERANCE = {"float32": 2e-5, "float64": 1e-12}
 def library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Who computes what it can; kernels of our own are the empty name."""
     if request.param:
-        monkeypatch.setattr(kernels, "available", lambda: False)
-    elif not kernels.available():
+        monkeypatch.setattr(matmul_tiles, "available", lambda: False)
+    elif not matmul_tiles.available():
         pytest.skip("no multiplication and addition in one instruction")
     if request.param == "OpenBLAS":
         monkeypatch.setitem(onednn.state, "missing", "switched off")
@@ -184,7 +187,7 @@ def test_sums_of_long_products_are_as_exact_as_numpys() -> None:
 
 @pytest.mark.parametrize(("m", "lanes", "widest"), [(m, w, v) for m in range(1, 150) for w in (4, 16) for v in (2, 4)])
 def test_panels_cover_all_columns_once(m: int, lanes: int, widest: int) -> None:
-    found = tiled.panels(m, lanes, widest)
+    found = build_matmul.panels(m, lanes, widest)
     column = 0
     for panel in found:
         assert panel.column == column and 1 <= panel.vectors <= widest and panel.times >= 1
@@ -219,7 +222,7 @@ def test_attention_is_computed_matrix_by_matrix(dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_matrix_is_packed_once_for_all_products(dtype: str) -> None:
-    if not kernels.available():
+    if not matmul_tiles.available():
         pytest.skip("no multiplication and addition in one instruction")
     x, v, w = [normal(*s, dtype=dtype, seed=k) for k, s in enumerate([(64, 200), (128, 200), (128, 200)])]
     a = ad.tensor(x)
@@ -239,7 +242,7 @@ def test_a_matrix_is_packed_once_for_all_products(dtype: str) -> None:
 def test_without_libraries_our_kernels_compute_everything(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(libraries, "missing", lambda: "switched off")
     monkeypatch.setitem(onednn.state, "missing", "switched off")
-    if not kernels.available():
+    if not matmul_tiles.available():
         pytest.skip("no multiplication and addition in one instruction")
     for n, k, m in ((50, 40, 1), (1, 40, 1), (1, 700, 3), (40, 900, 1200), (3, 1, 2)):
         a, b = normal(n, k, dtype=dtype), normal(k, m, dtype=dtype, seed=1)
@@ -254,5 +257,5 @@ def test_kernels_are_compiled_once_for_all_plans() -> None:
     computed(a @ b)
     before = len(linking._tiles)
     computed((a @ b) * 2 + 1)
-    assert len(linking._tiles) == before > 0 or not kernels.available()
-    assert compiler.vector_bits() in {now.vector_bits for _, now in linking._tiles} or not kernels.available()
+    assert len(linking._tiles) == before > 0 or not matmul_tiles.available()
+    assert llvm.vector_bits() in {now.vector_bits for _, now in linking._tiles} or not matmul_tiles.available()

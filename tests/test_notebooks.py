@@ -28,7 +28,7 @@ def test_an_explanation_and_a_history_are_shown_as_html(capsys):
 
 
 def test_without_anywidget_the_widget_says_what_is_missing(monkeypatch):
-    from adjoint.api import notebooks
+    from adjoint.display import notebooks
 
     notebooks._widget_class.cache_clear()
     monkeypatch.setitem(sys.modules, "anywidget", None)

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.execution.canonical import canonicalize, value_array
-from adjoint.execution.passes import RULES, simplified
-from adjoint.execution.plan import Plan, build
-from adjoint.execution.programs import Streaming
+from adjoint.execution.numpy_programs import Streaming
+from adjoint.plan.canonical import canonicalize, value_array
+from adjoint.plan.plan import Plan, build
+from adjoint.plan.simplify import RULES, simplified
 
 SPECIAL = np.array([[0.0, -0.0, 1.5, -2.0], [np.inf, -np.inf, np.nan, 5e-324]])
 INTEGERS = np.array([[0, 3, -7, 1], [2, -1, 9, 4]])

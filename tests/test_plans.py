@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.execution.canonical import canonicalize
 from adjoint.graph import PRIMITIVES
+from adjoint.plan.canonical import canonicalize
 from support import double, equal
 
 X, Y = np.array([-1.0, 0.5, 2.0]), np.array([0.0, -0.5, 3.0])
@@ -326,7 +326,7 @@ def test_a_finalizer_that_evaluates_the_same_structure_doesnt_wait_for_itself() 
     code = """
 import gc
 import adjoint as ad
-from adjoint.execution import programs
+from adjoint.execution import numpy_programs
 
 def value(k):
     y = ad.tensor([1.0, 2.0]) * k
@@ -345,7 +345,7 @@ def busy(self, *arguments):  # so that a collection falls due in the middle of a
     lists = [[] for _ in range(3000)]
 
 expected = [value(0.25) for _ in range(20)][-1]
-fill, programs.Bound.fill = programs.Bound.fill, busy
+fill, numpy_programs.Bound.fill = numpy_programs.Bound.fill, busy
 gc.disable()
 Loud()
 gc.enable()

@@ -10,9 +10,9 @@ import pytest
 
 import adjoint as ad
 from adjoint.composites import losses, normalization, products, recipes, reductions
-from adjoint.execution.canonical import canonicalize
 from adjoint.execution.evaluate import evaluation_lock, key_of
 from adjoint.graph import Node, topological
+from adjoint.plan.canonical import canonicalize
 
 F = ad.nn.functional
 

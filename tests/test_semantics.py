@@ -388,7 +388,7 @@ def test_a_name_and_a_kept_gradient_reach_what_was_recorded_before() -> None:
 
 
 def test_an_interrupted_function_leaves_gradients_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    modes = importlib.import_module("adjoint.api.modes")
+    modes = importlib.import_module("adjoint.transforms.modes")
 
     class Interrupted:
         get, reset = graph.MODE.get, graph.MODE.reset

@@ -10,8 +10,8 @@ import pytest
 import adjoint as ad
 from adjoint import nn
 from adjoint.composites.rows import rows_of
-from adjoint.execution.memory import address
 from adjoint.primitives.indexing import SCATTER_ADD
+from adjoint.runtime.memory import address
 
 ROWS, WIDTH = 3000, 24
 OPTIMIZERS = {

@@ -17,10 +17,10 @@ import pytest
 pytest.importorskip("llvmlite")
 
 import adjoint as ad
-from adjoint.execution.canonical import canonicalize, value_array
 from adjoint.execution.native import compile_plan
-from adjoint.execution.plan import build
-from adjoint.execution.programs import Streaming
+from adjoint.execution.numpy_programs import Streaming
+from adjoint.plan.canonical import canonicalize, value_array
+from adjoint.plan.plan import build
 from operations import ELEMENTWISE
 
 mpmath = pytest.importorskip("mpmath")

@@ -11,7 +11,7 @@ import pytest
 
 import adjoint as ad
 from adjoint import nn, optim
-from adjoint.execution.native import pipeline
+from adjoint.compiler import pipeline
 from adjoint.execution.native.program import Native
 from adjoint.execution.native.report import Report
 from adjoint.execution.tiers import tiers

@@ -19,10 +19,10 @@ pytest.importorskip("llvmlite")
 pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
+from adjoint.compiler.targets.target import Sizes, tuned
 from adjoint.execution.native import compile_plan
-from adjoint.execution.native.pool import pool
-from adjoint.execution.native.target import Sizes, tuned
-from adjoint.execution.programs import Streaming
+from adjoint.execution.numpy_programs import Streaming
+from adjoint.runtime.pool import pool
 from derivative_checks import tensors
 from operation_rows import inexact_arrays
 from operations import OPERATIONS

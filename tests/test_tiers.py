@@ -16,8 +16,8 @@ import pytest
 import adjoint as ad
 from adjoint.execution.native import missing
 from adjoint.execution.native.program import Native
-from adjoint.execution.plan import Plan
 from adjoint.execution.tiers import tiers
+from adjoint.plan.plan import Plan
 
 compiles = pytest.mark.skipif(missing() is not None, reason="the native parts are not installed")
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.api.pictures import picture_of
 from adjoint.control.turns import MAX_OPERATIONS
+from adjoint.display.pictures import picture_of
 from adjoint.picture.page import graph_data
 from live_pages import assert_same
 from test_live import answered, node

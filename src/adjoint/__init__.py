@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from adjoint import dtypes as _dtypes
 from adjoint import random, tree
-from adjoint.api.batching import vmap
-from adjoint.api.checkpoints import checkpoint
-from adjoint.api.custom import Context, Function, custom_jvp, custom_vjp, host_call
-from adjoint.api.evaluation import evaluate, function
-from adjoint.api.modes import enable_grad, is_deterministic, is_grad_enabled, no_grad, set_deterministic
-from adjoint.api.transforms import grad, gradients, jvp, stop_gradient, value_and_grad, vjp
-from adjoint.execution.threads import get_num_threads, set_num_threads
+from adjoint.transforms.vmap import vmap
+from adjoint.transforms.checkpoint import checkpoint
+from adjoint.transforms.custom import Context, Function, custom_jvp, custom_vjp, host_call
+from adjoint.transforms.evaluate import evaluate, function
+from adjoint.transforms.modes import enable_grad, is_deterministic, is_grad_enabled, no_grad, set_deterministic
+from adjoint.transforms.grad import grad, gradients, jvp, stop_gradient, value_and_grad, vjp
+from adjoint.runtime.threads import get_num_threads, set_num_threads
 from adjoint.dtypes import DType, get_default_dtype, set_default_dtype
 from adjoint.hints import attribute_error as _attribute_error, install as _install_hints
 from adjoint.tensors import Tensor
@@ -40,7 +40,7 @@ from adjoint.tensors.functions import (
 )  # fmt: skip
 
 if TYPE_CHECKING:
-    from adjoint.api.checks import check_grads
+    from adjoint.transforms.check_grads import check_grads
     from adjoint.arrays.calculus import (
         cumulative_trapezoid, gradient, interp, trapezoid,
     )  # fmt: skip
@@ -81,11 +81,11 @@ if TYPE_CHECKING:
         nancumprod, nancumsum, nanmax, nanmean, nanmedian, nanmin, nanpercentile, nanprod, nanquantile, nanstd,
         nansum, nanvar, percentile, ptp, quantile, topk,
     )  # fmt: skip
-    from adjoint.api.jacobians import hessian, hvp, jacfwd, jacobian, jacrev, linearize
-    from adjoint.api.jit import jit
-    from adjoint.api.loops import associative_scan, cond, fori_loop, map, scan, switch, while_loop
-    from adjoint.api.pictures import Drawing, Exploration, draw, explore, playground, show_pictures
-    from adjoint.api.ravel import ravel_tree
+    from adjoint.transforms.jacobians import hessian, hvp, jacfwd, jacobian, jacrev, linearize
+    from adjoint.tracer.jit import jit
+    from adjoint.transforms.loops import associative_scan, cond, fori_loop, map, scan, switch, while_loop
+    from adjoint.display.pictures import Drawing, Exploration, draw, explore, playground, show_pictures
+    from adjoint.transforms.ravel import ravel_tree
     from adjoint.solvers.implicit import implicit
     from adjoint.solvers.minima import minimize
     from adjoint.solvers.ode import odeint
@@ -141,19 +141,19 @@ _ARRAYS = {
     ),
 }  # fmt: skip
 _LAZY_NAMES = {
-    **dict.fromkeys(("associative_scan", "cond", "fori_loop", "map", "scan", "switch", "while_loop"), "adjoint.api.loops"),
+    **dict.fromkeys(("associative_scan", "cond", "fori_loop", "map", "scan", "switch", "while_loop"), "adjoint.transforms.loops"),
     "sparse_hessian": "adjoint.sparse.derivatives", "sparse_jacobian": "adjoint.sparse.derivatives",
     "jet": "adjoint.series.jets", "taylor": "adjoint.series.jets",
     "implicit": "adjoint.solvers.implicit", "minimize": "adjoint.solvers.minima",
     **dict.fromkeys(("fixed_point", "root"), "adjoint.solvers.roots"), "odeint": "adjoint.solvers.ode",
-    "ravel_tree": "adjoint.api.ravel", "jit": "adjoint.api.jit", "check_grads": "adjoint.api.checks",
-    **dict.fromkeys(("hessian", "hvp", "jacfwd", "jacobian", "jacrev", "linearize"), "adjoint.api.jacobians"),
+    "ravel_tree": "adjoint.transforms.ravel", "jit": "adjoint.tracer.jit", "check_grads": "adjoint.transforms.check_grads",
+    **dict.fromkeys(("hessian", "hvp", "jacfwd", "jacobian", "jacrev", "linearize"), "adjoint.transforms.jacobians"),
     "save": "adjoint.interop", "load": "adjoint.interop",
     "explain": "adjoint.debug", "explain_nan": "adjoint.debug", "gradient_flow": "adjoint.debug",
-    "draw": "adjoint.api.pictures", "explore": "adjoint.api.pictures", "show_pictures": "adjoint.api.pictures",
-    "playground": "adjoint.api.pictures",
+    "draw": "adjoint.display.pictures", "explore": "adjoint.display.pictures", "show_pictures": "adjoint.display.pictures",
+    "playground": "adjoint.display.pictures",
     **{name: f"adjoint.arrays.{module}" for module, names in _ARRAYS.items() for name in names.split()},
-    "Drawing": "adjoint.api.pictures", "Exploration": "adjoint.api.pictures",
+    "Drawing": "adjoint.display.pictures", "Exploration": "adjoint.display.pictures",
 }  # fmt: skip
 
 

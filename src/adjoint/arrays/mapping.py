@@ -7,12 +7,12 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from adjoint.api.batching import vmap
 from adjoint.shapes import broadcast_shapes, normalize_axis, size_of
 from adjoint.tensors.composing import Operand, as_tensor
 from adjoint.tensors.functions import broadcast_to, moveaxis, reshape
 from adjoint.tensors.located import at_user
 from adjoint.tensors.tensor import Tensor
+from adjoint.transforms.vmap import vmap
 
 __all__ = ["apply_along_axis", "vectorize"]
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.execution.canonical import canonicalize
 from adjoint.execution.evaluate import evaluation_lock, key_of, planned, run
 from adjoint.graph import Node, array_type, mode, substitute, topological
 from adjoint.graph.collector import without_collector
+from adjoint.plan.canonical import canonicalize
 from adjoint.primitives.core import FULL, full, is_literal, ops, placeholder
 from adjoint.primitives.structural import BROADCAST
 

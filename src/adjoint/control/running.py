@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from adjoint.control.body import Body, as_arrays
-from adjoint.execution.canonical import Canonical, canonicalize
 from adjoint.execution.evaluate import evaluation_lock
-from adjoint.execution.plan import Plan, build
 from adjoint.execution.tiers import native_backend, tiers
 from adjoint.graph import Node
 from adjoint.graph.collector import without_collector
+from adjoint.plan.canonical import Canonical, canonicalize
+from adjoint.plan.plan import Plan, build
 
 __all__ = ["native_loop", "run_loop"]
 
@@ -109,7 +109,7 @@ def _stepper(body: Body) -> Any:
 
 
 def native_loop(body: Body, constants: int, carries: int, steps: int, condition: Body | None) -> Any:
-    """The native loop of a body of small arrays (see `execution.native.scalars`); None where there is none, or where so few
+    """The native loop of a body of small arrays (see `machine.scalars`); None where there is none, or where so few
     steps aren't worth it."""
     key = ("native loop", constants, carries, condition)
     if key not in body.derived:

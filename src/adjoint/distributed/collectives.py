@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from adjoint import tracing, tree
-from adjoint.api.custom import host_call
 from adjoint.graph import topological
 from adjoint.primitives.core import is_traced
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray
 from adjoint.tensors.located import at_user
 from adjoint.tensors.pending import force
+from adjoint.transforms.custom import host_call
 
 from .group import Group, world
 

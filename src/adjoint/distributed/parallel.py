@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from adjoint import random
-from adjoint.api.custom import host_call
-from adjoint.api.modes import no_grad
 from adjoint.nn import BatchNorm1d, BatchNorm2d, BatchNorm3d, Module
 from adjoint.optim import Optimizer
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray, concat, full, zeros
 from adjoint.tensors.hooks import add_together
+from adjoint.transforms.custom import host_call
+from adjoint.transforms.modes import no_grad
 
 from .collectives import all_gather, all_reduce
 from .engine import DistributedError

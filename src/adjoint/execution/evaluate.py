@@ -12,8 +12,12 @@ import numpy as np
 
 from adjoint import _forks
 from adjoint.derive import PULLBACK, expand
-from adjoint.execution.blas import single_threaded
-from adjoint.execution.canonical import (
+from adjoint.execution.interpreter import Interpretation
+from adjoint.execution.remembered import LIMIT, PlanCache
+from adjoint.execution.tiers import program_of, tiers
+from adjoint.graph import Kept, Node, Origin, topological
+from adjoint.graph.collector import without_collector
+from adjoint.plan.canonical import (
     COUNTED_IN_LIST,
     Canonical,
     canonicalize,
@@ -21,15 +25,11 @@ from adjoint.execution.canonical import (
     reference_counts,
     value_array,
 )
-from adjoint.execution.donation import donated_leaves
-from adjoint.execution.interpreter import Interpretation
-from adjoint.execution.interrupts import Uninterrupted
-from adjoint.execution.plan import Plan, build, find_targets, is_differentiated, is_worth_keeping
-from adjoint.execution.remembered import LIMIT, PlanCache
-from adjoint.execution.tiers import program_of, tiers
-from adjoint.graph import Kept, Node, Origin, topological
-from adjoint.graph.collector import without_collector
+from adjoint.plan.donation import donated_leaves
+from adjoint.plan.plan import Plan, build, find_targets, is_differentiated, is_worth_keeping
 from adjoint.primitives.core import FULL, SELECT, VERSION, WATCHED
+from adjoint.runtime.blas import single_threaded
+from adjoint.runtime.interrupts import Uninterrupted
 from adjoint.unknown import Unknown
 
 __all__ = ["compact", "evaluate", "located", "plan_of", "run"]

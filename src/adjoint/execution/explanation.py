@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adjoint.execution.plan import Plan
-from adjoint.execution.programs import Streaming
+from adjoint.execution.numpy_programs import Streaming
 from adjoint.execution.stages import subject_of
-from adjoint.execution.text import Labels
+from adjoint.plan.plan import Plan
+from adjoint.plan.text import Labels
 
 
 class Explanation:

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.execution.canonical import value_array
-from adjoint.execution.plan import Target, must_mask, narrowed_attributes
 from adjoint.graph import Node
+from adjoint.plan.canonical import value_array
+from adjoint.plan.plan import Target, must_mask, narrowed_attributes
 from adjoint.primitives.core import FULL, SELECT
 
 

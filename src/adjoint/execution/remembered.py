@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any
 
-from adjoint.execution.plan import Plan
+from adjoint.plan.plan import Plan
 
 LIMIT = 1 << 28  # bytes of plans, with their programs and what these own
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.execution.canonical import canonicalize, value_array
-from adjoint.execution.donation import is_ours
 from adjoint.execution.evaluate import compact, evaluation_lock, located, planned, prepared, run
 from adjoint.graph import Node
+from adjoint.plan.canonical import canonicalize, value_array
+from adjoint.plan.donation import is_ours
 
 
 class Replay:

@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adjoint.execution.canonical import canonicalize, value_array
 from adjoint.execution.evaluate import described, evaluation_lock
-from adjoint.execution.plan import Plan, built, note
-from adjoint.execution.programs import choose
+from adjoint.execution.numpy_programs import choose
 from adjoint.execution.replay import Replay
-from adjoint.execution.text import Labels, beside, step_text
 from adjoint.execution.tiers import native_backend, tiers
 from adjoint.graph import Node, topological
+from adjoint.plan.canonical import canonicalize, value_array
+from adjoint.plan.plan import Plan, built, note
+from adjoint.plan.text import Labels, beside, step_text
 from adjoint.primitives.core import FULL
 
 __all__ = ["Formula", "Printed", "Subject", "Texts", "of", "subject_of"]

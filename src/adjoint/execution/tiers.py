@@ -17,11 +17,11 @@ from time import perf_counter
 from typing import Any
 
 from adjoint.execution.budget import budget
-from adjoint.execution.interrupts import Uninterrupted
-from adjoint.execution.plan import Plan
-from adjoint.execution.programs import choose, is_tiny
+from adjoint.execution.numpy_programs import choose, is_tiny
 from adjoint.graph import Node
 from adjoint.graph.collector import without_collector
+from adjoint.plan.plan import Plan
+from adjoint.runtime.interrupts import Uninterrupted
 
 BACKENDS = ("numpy", "auto", "native")
 LARGE = 1 << 18  # elements computed in all: from here on a structure that came back is compiled at once

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 from adjoint import tracing, tree
-from adjoint.api.custom import passing
 from adjoint.tensors import Tensor
 from adjoint.tensors.hooks import HookHandle
 from adjoint.tensors.located import at_user
+from adjoint.transforms.custom import passing
 
 __all__ = ["HookHandle", "Hooks", "remove_by"]
 

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 from adjoint import random
-from adjoint.api.loops import scan
 from adjoint.composites import recurrent
 from adjoint.composites.recurrent import Weights
 from adjoint.graph import Node
@@ -15,6 +14,7 @@ from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray, concat, take, variable, zeros
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import wrap
+from adjoint.transforms.loops import scan
 
 from . import functional
 from .functional.ranges import check_probability

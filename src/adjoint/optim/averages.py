@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.api.evaluation import evaluate
-from adjoint.api.modes import no_grad
 from adjoint.nn import Module
 from adjoint.tensors import Tensor
+from adjoint.transforms.evaluate import evaluate
+from adjoint.transforms.modes import no_grad
 
 __all__ = [
     "AveragedModel", "get_ema_avg_fn", "get_ema_multi_avg_fn", "get_swa_avg_fn", "get_swa_multi_avg_fn", "update_bn",

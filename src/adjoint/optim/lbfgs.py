@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.api.modes import enable_grad, no_grad
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray
+from adjoint.transforms.modes import enable_grad, no_grad
 
 from .optimizer import Group, Optimizer
 

@@ -8,15 +8,15 @@ from typing import Any, ClassVar, Protocol, Self, TypedDict
 import numpy as np
 
 from adjoint import tracing, tree
-from adjoint.api.modes import enable_grad, no_grad
-from adjoint.api.observing import unobserved
 from adjoint.hints import attribute_error
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import variable_of
 from adjoint.tensors.pending import evaluated_soon, settle
+from adjoint.tracer.observing import unobserved
 from adjoint.tracing import active
+from adjoint.transforms.modes import enable_grad, no_grad
 
 from .rows import update_rows
 

@@ -9,11 +9,11 @@ import numpy as np
 
 import adjoint.tensors.functions as f
 from adjoint import _optional, tree
-from adjoint.api.jit import jit
-from adjoint.api.ravel import ravel_tree
-from adjoint.api.transforms import stop_gradient
 from adjoint.tensors.leaving import custom_code
 from adjoint.tensors.tensor import Tensor
+from adjoint.tracer.jit import jit
+from adjoint.transforms.grad import stop_gradient
+from adjoint.transforms.ravel import ravel_tree
 
 __all__ = ["Unknowns", "compiled", "module", "told"]
 

@@ -8,11 +8,6 @@ from typing import Any
 import numpy as np
 
 import adjoint.tensors.functions as f
-from adjoint.api.batching import vmap
-from adjoint.api.custom import host_call
-from adjoint.api.jacobians import jacobian
-from adjoint.api.ravel import ravel_tree
-from adjoint.api.transforms import stop_gradient
 from adjoint.control.body import close
 from adjoint.derive import reverse
 from adjoint.graph import Node, array_type, mode, substitute
@@ -26,6 +21,11 @@ from adjoint.solvers.steppers import Field
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import wrap
 from adjoint.tensors.tensor import Tensor
+from adjoint.transforms.custom import host_call
+from adjoint.transforms.grad import stop_gradient
+from adjoint.transforms.jacobians import jacobian
+from adjoint.transforms.ravel import ravel_tree
+from adjoint.transforms.vmap import vmap
 
 __all__ = ["quad", "solve_ivp"]
 

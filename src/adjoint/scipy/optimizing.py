@@ -9,13 +9,13 @@ import numpy as np
 
 import adjoint.tensors.functions as f
 from adjoint import tree
-from adjoint.api.jacobians import hessian, hvp, jacobian
-from adjoint.api.ravel import ravel_tree
-from adjoint.api.transforms import grad, stop_gradient, value_and_grad
 from adjoint.scipy.evaluating import Unknowns, compiled, module, told
 from adjoint.solvers.implicit import determined
 from adjoint.tensors.located import at_user
 from adjoint.tensors.tensor import Tensor
+from adjoint.transforms.grad import grad, stop_gradient, value_and_grad
+from adjoint.transforms.jacobians import hessian, hvp, jacobian
+from adjoint.transforms.ravel import ravel_tree
 
 __all__ = ["least_squares", "minimize", "root"]
 

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from adjoint.api.transforms import Inputs, _leaves_like, _output_nodes
 from adjoint.graph import Node, mode
 from adjoint.primitives.core import cast, ops, zeros
 from adjoint.series.coefficients import Coefficient, Series
@@ -14,6 +13,7 @@ from adjoint.tensors.conversion import a
 from adjoint.tensors.leaving import differentiating
 from adjoint.tensors.located import at_user, recording_at_user
 from adjoint.tensors.named import wrap
+from adjoint.transforms.grad import Inputs, _leaves_like, _output_nodes
 
 __all__ = ["jet", "taylor"]
 

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import adjoint.tensors.functions as f
-from adjoint.api.loops import scan
-from adjoint.api.transforms import stop_gradient, vjp
 from adjoint.control.body import close
 from adjoint.derive import reverse
 from adjoint.graph import Node, mode, substitute
@@ -22,6 +20,8 @@ from adjoint.solvers.steppers import Field
 from adjoint.tensors.located import recording_at_user
 from adjoint.tensors.named import wrap
 from adjoint.tensors.tensor import Tensor
+from adjoint.transforms.grad import stop_gradient, vjp
+from adjoint.transforms.loops import scan
 
 __all__ = ["with_continuous_adjoint"]
 

@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 
 from adjoint import linalg, tree
-from adjoint.api.ravel import ravel_tree
-from adjoint.api.transforms import _is_array, stop_gradient
 from adjoint.batch import Batch
 from adjoint.control.body import close
 from adjoint.derive import reverse
@@ -29,6 +27,8 @@ from adjoint.tensors.leaving import custom_code
 from adjoint.tensors.located import at_user, recording_at_user
 from adjoint.tensors.named import wrap
 from adjoint.tensors.tensor import Tensor
+from adjoint.transforms.grad import _is_array, stop_gradient
+from adjoint.transforms.ravel import ravel_tree
 
 __all__ = ["determined", "implicit"]
 

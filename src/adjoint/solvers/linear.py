@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 import adjoint.tensors.functions as f
-from adjoint.api.loops import while_loop
 from adjoint.tensors.tensor import Tensor
+from adjoint.transforms.loops import while_loop
 
 __all__ = ["bicgstab", "conjugate_gradients"]
 

@@ -9,14 +9,14 @@ import numpy as np
 
 import adjoint.tensors.functions as f
 from adjoint import linalg
-from adjoint.api.jacobians import hessian
-from adjoint.api.loops import while_loop
-from adjoint.api.transforms import grad, stop_gradient, value_and_grad
 from adjoint.solvers.implicit import DENSE
 from adjoint.solvers.linear import conjugate_gradients
 from adjoint.solvers.results import Solution, differentiable, precision, unknowns
 from adjoint.tensors.located import at_user
 from adjoint.tensors.tensor import Tensor
+from adjoint.transforms.grad import grad, stop_gradient, value_and_grad
+from adjoint.transforms.jacobians import hessian
+from adjoint.transforms.loops import while_loop
 
 __all__ = ["minimize"]
 

@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import adjoint.tensors.functions as f
-from adjoint.api.batching import vmap
-from adjoint.api.loops import fori_loop, scan, while_loop
-from adjoint.api.ravel import ravel_tree
-from adjoint.api.transforms import stop_gradient
 from adjoint.solvers.adjoint_ode import with_continuous_adjoint
 from adjoint.solvers.implicit import determined
 from adjoint.solvers.results import unknowns
 from adjoint.solvers.steppers import METHODS, Field, Method, initial_length, runge_kutta, size
 from adjoint.tensors.located import at_user
 from adjoint.tensors.tensor import Tensor
+from adjoint.transforms.grad import stop_gradient
+from adjoint.transforms.loops import fori_loop, scan, while_loop
+from adjoint.transforms.ravel import ravel_tree
+from adjoint.transforms.vmap import vmap
 
 __all__ = ["DenseSolution", "Event", "odeint"]
 

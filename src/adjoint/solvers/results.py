@@ -9,12 +9,12 @@ import numpy as np
 
 import adjoint.tensors.functions as f
 from adjoint import tree
-from adjoint.api.ravel import ravel_tree
-from adjoint.api.transforms import stop_gradient
 from adjoint.dtypes import default_dtype
 from adjoint.solvers.implicit import LinearSolver, determined
 from adjoint.tensors.located import at_user
 from adjoint.tensors.tensor import Tensor
+from adjoint.transforms.grad import stop_gradient
+from adjoint.transforms.ravel import ravel_tree
 
 __all__ = ["Solution", "differentiable", "precision", "unknowns"]
 

@@ -9,13 +9,13 @@ import numpy as np
 
 import adjoint.tensors.functions as f
 from adjoint import linalg
-from adjoint.api.jacobians import jacfwd
-from adjoint.api.loops import while_loop
-from adjoint.api.ravel import ravel_tree
-from adjoint.api.transforms import stop_gradient
 from adjoint.solvers.results import Solution, differentiable, precision, unknowns
 from adjoint.tensors.located import at_user
 from adjoint.tensors.tensor import Tensor
+from adjoint.transforms.grad import stop_gradient
+from adjoint.transforms.jacobians import jacfwd
+from adjoint.transforms.loops import while_loop
+from adjoint.transforms.ravel import ravel_tree
 
 __all__ = ["fixed_point", "root"]
 

@@ -14,9 +14,9 @@ import numpy as np
 
 import adjoint.tensors.functions as f
 from adjoint import linalg
-from adjoint.api.jacobians import jacfwd
-from adjoint.api.transforms import jvp
 from adjoint.tensors.tensor import Tensor
+from adjoint.transforms.grad import jvp
+from adjoint.transforms.jacobians import jacfwd
 
 __all__ = ["METHODS", "Method", "Step", "dormand_prince", "rodas", "runge_kutta"]
 

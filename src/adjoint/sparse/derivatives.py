@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 import adjoint.tensors.functions as f
-from adjoint.api.batching import vmap
-from adjoint.api.jacobians import linearize
-from adjoint.api.jit import jit
-from adjoint.api.transforms import grad
 from adjoint.primitives.core import marker
 from adjoint.sparse.patterns import colours, scipy_sparse
 from adjoint.sparse.patterns import pattern as pattern_of
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import wrap
 from adjoint.tensors.tensor import Tensor
+from adjoint.tracer.jit import jit
+from adjoint.transforms.grad import grad
+from adjoint.transforms.jacobians import linearize
+from adjoint.transforms.vmap import vmap
 
 __all__ = ["sparse_hessian", "sparse_jacobian"]
 

@@ -10,8 +10,8 @@ import numpy as np
 
 import adjoint.tensors.functions as f
 from adjoint import tree
-from adjoint.api.loops import fori_loop, while_loop
-from adjoint.api.transforms import stop_gradient
+from adjoint.transforms.loops import fori_loop, while_loop
+from adjoint.transforms.grad import stop_gradient
 from adjoint.shapes import as_shape
 from adjoint.solvers.implicit import determined
 from adjoint.stats.draws import floating

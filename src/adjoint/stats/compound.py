@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import adjoint.tensors.functions as f
-from adjoint.api.transforms import stop_gradient
+from adjoint.transforms.grad import stop_gradient
 from adjoint.solvers.implicit import determined
 from adjoint.random import source
 from adjoint.stats import draws

@@ -14,7 +14,7 @@ import numpy as np
 
 import adjoint.tensors.functions as f
 from adjoint import linalg
-from adjoint.api.transforms import stop_gradient
+from adjoint.transforms.grad import stop_gradient
 from adjoint.dtypes import default_dtype, float64, int64, promote, uint64
 from adjoint.primitives.core import cast, ops
 from adjoint.random import source

@@ -14,7 +14,7 @@ import numpy as np
 
 import adjoint.tensors.functions as f
 from adjoint import special
-from adjoint.api.transforms import stop_gradient
+from adjoint.transforms.grad import stop_gradient
 from adjoint.graph import Node
 from adjoint.primitives import core
 from adjoint.primitives.core import ops

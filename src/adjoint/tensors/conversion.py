@@ -10,7 +10,7 @@ import numpy as np
 from adjoint import tracing
 from adjoint.composites.shaping import stack
 from adjoint.dtypes import BY_NUMPY, DType, as_dtype, default_dtype, promote, scalar_dtype
-from adjoint.execution.memory import copied
+from adjoint.runtime.memory import copied
 from adjoint.graph import Node, Variable, array_type
 from adjoint.primitives.core import cast, is_scalar, leaf, marker, ops, stop_gradient, typed, version
 from adjoint.tensors.leaving import leave

@@ -17,8 +17,8 @@ import sys as _sys
 from typing import Any
 
 from adjoint import dtypes as _dtypes
-from adjoint.api.modes import is_grad_enabled
 from adjoint.dtypes import DType as dtype
+from adjoint.transforms.modes import is_grad_enabled
 
 from . import (
     _creation,

@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.api import modes
-from adjoint.api.jit import jit
 from adjoint.dtypes import default_dtype
 from adjoint.dtypes import set_default_dtype as core_set_default_dtype
-from adjoint.execution import ValueNeededError, threads
+from adjoint.execution import ValueNeededError
 from adjoint.graph import MODE, Mode, get_mode
+from adjoint.runtime import threads
 from adjoint.tensors.located import at_user
+from adjoint.tracer.jit import jit
+from adjoint.transforms import modes
 
 from ._creation import NO_GPU, default_generator, device, given_dtype
 from ._missing import missing

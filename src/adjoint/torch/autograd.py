@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from adjoint.api.checks import check_grads
-from adjoint.api.custom import Function as CoreFunction
-from adjoint.api.modes import enable_grad, no_grad
 from adjoint.derive import one_cotangent, reverse
 from adjoint.graph import mode
 from adjoint.primitives.core import cast, ops, stop_gradient
 from adjoint.tensors.conversion import as_node
 from adjoint.tensors.located import at_user, recording_at_user
+from adjoint.transforms.check_grads import check_grads
+from adjoint.transforms.custom import Function as CoreFunction
+from adjoint.transforms.modes import enable_grad, no_grad
 
 from ._missing import getter
 from ._tensor import Core, Tensor, as_torch

@@ -6,8 +6,10 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from adjoint.api import batching, jacobians, transforms
 from adjoint.nn import functional_calls
+from adjoint.transforms import grad as transforms
+from adjoint.transforms import jacobians
+from adjoint.transforms import vmap as batching
 
 from ._missing import getter
 from ._tensor import as_torch

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from adjoint import _files, data, distributed, nn, optim, plot, random
-from adjoint.api.modes import no_grad
 from adjoint.data.text import read_text
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import tensor
+from adjoint.transforms.modes import no_grad
 
 from .classifiers import SAVE_EVERY, probabilities
 from .fitting import fit

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from adjoint import data, distributed, nn, optim, plot, random
-from adjoint.api.modes import no_grad
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import exp, sigmoid, square, sum, tensor
+from adjoint.transforms.modes import no_grad
 
 from .classifiers import SAVE_EVERY, scaled
 from .fitting import fit

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.api.modes import no_grad
 from adjoint.nn import Module
 from adjoint.tensors.functions import tensor
+from adjoint.transforms.modes import no_grad
 
 __all__ = ["accuracy", "confusion_matrix", "predict"]
 

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 
 from adjoint import _files, random
-from adjoint.api.jit import jit
-from adjoint.api.modes import deterministically, no_grad
 from adjoint.distributed import DataParallel
 from adjoint.distributed.parallel import own_stream
 from adjoint.nn import Module
 from adjoint.nn.utils import clip_grad_norm_
 from adjoint.optim import AveragedModel, LRScheduler, Optimizer
 from adjoint.tensors import Tensor
+from adjoint.tracer.jit import jit
+from adjoint.transforms.modes import deterministically, no_grad
 
 from .checkpoints import DamagedCheckpoint, load_checkpoint, previous, save_checkpoint
 from .history import Epoch, History, describe

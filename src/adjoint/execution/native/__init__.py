@@ -1,14 +1,12 @@
 """Native execution: a plan as a list of calls of machine code, with NumPy steps where an operation has none.
 
-`pipeline` is the list of stages: `fuse` groups a plan's steps into loop nests, matrix products, windows, moves and host steps;
-`units` has them written as `loops`, by `emit` (nests, with formulas from `lowering` and `vector_math`), `tiled`, `windows` and
-`moves`; `loop_llvm` renders these for LLVM, `compiler` makes machine code, `linking` finds it again by what it depends on, and
-`program` runs the calls in place of the interpreter. `docs/compiler.md` has each stage as printed.
+`program` runs the calls in place of the interpreter, `frames` has what one run at a time may use, `stepping` and `sweeps` run a
+program for one step of a loop after the other, and `report` reads a program unit by unit.
 """
 
 from adjoint.execution.native.program import compile_plan, missing
-from adjoint.execution.native.scalars import loop_of
 from adjoint.execution.native.stepping import stepper_of
 from adjoint.execution.native.sweeps import pieces_of, sweep
+from adjoint.machine.scalars import loop_of
 
 __all__ = ["compile_plan", "loop_of", "missing", "pieces_of", "stepper_of", "sweep"]

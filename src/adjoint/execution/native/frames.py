@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.execution.memory import DATA_FIELD, Pages, address, whole_pages
-from adjoint.execution.native import calls, code, onednn, onednn_library
-from adjoint.execution.native.calls import FIELDS, PLACE
-from adjoint.execution.native.pool import pool
-from adjoint.execution.native.tables import FAILURE, OWNS, STATUS
+from adjoint.compiler import calls
+from adjoint.compiler.calls import FIELDS, PLACE
+from adjoint.compiler.tables import FAILURE, OWNS, STATUS
+from adjoint.runtime import code, onednn, onednn_library
+from adjoint.runtime.memory import DATA_FIELD, Pages, address, whole_pages
+from adjoint.runtime.pool import pool
 
 if TYPE_CHECKING:
     from adjoint.execution.native.program import Native

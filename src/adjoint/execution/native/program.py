@@ -8,7 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.execution.memory import (
+from adjoint.compiler import calls
+from adjoint.compiler.fuse.donation import is_lendable, overwritable
+from adjoint.compiler.fuse.fuse import Fusion, Host, Move, Nest, Product, View, Window, contiguous
+from adjoint.compiler.linking import Linker, function_address
+from adjoint.compiler.loops import matmul_tiles
+from adjoint.compiler.loops.build import ITEMSIZE
+from adjoint.compiler.pipeline import Seen, lowered, print_stage
+from adjoint.compiler.tables import Function, Handle, Shared, Start
+from adjoint.execution.native.frames import Frame, Station, loop_address, named
+from adjoint.execution.numpy_programs import is_scalar, is_tiny
+from adjoint.machine.machine import NumberMachine, compile_numbers
+from adjoint.machine.tape import Tape, compile_tape
+from adjoint.plan.plan import Plan, Step
+from adjoint.runtime import libraries, llvm
+from adjoint.runtime.memory import (
     ALIGNMENT,
     LEASED_FROM,
     MOST_SPARE,
@@ -19,19 +33,7 @@ from adjoint.execution.memory import (
     place,
     take,
 )
-from adjoint.execution.native import calls, compiler, kernels, libraries
-from adjoint.execution.native.donation import is_lendable, overwritable
-from adjoint.execution.native.frames import Frame, Station, loop_address, named
-from adjoint.execution.native.fuse import Fusion, Host, Move, Nest, Product, View, Window, contiguous
-from adjoint.execution.native.ir import ITEMSIZE
-from adjoint.execution.native.linking import Linker, function_address
-from adjoint.execution.native.machine import NumberMachine, compile_numbers
-from adjoint.execution.native.pipeline import Seen, lowered, print_stage
-from adjoint.execution.native.pool import pool
-from adjoint.execution.native.tables import Function, Handle, Shared, Start
-from adjoint.execution.native.tape import Tape, compile_tape
-from adjoint.execution.plan import Plan, Step
-from adjoint.execution.programs import is_scalar, is_tiny
+from adjoint.runtime.pool import pool
 from adjoint.shapes import Shape, size_of
 
 Array = np.ndarray[Any, Any]
@@ -47,9 +49,9 @@ OWN_MEMORY = 1 << 14  # elements from which a host step writes into memory that 
 
 def missing() -> str | None:
     """What native execution lacks on this machine, and the remedy; None if nothing."""
-    if compiler.binding() is None:
+    if llvm.binding() is None:
         return "llvmlite doesn't load here (pip install llvmlite)"
-    return None if kernels.available() else libraries.missing()  # somebody has to compute products
+    return None if matmul_tiles.available() else libraries.missing()  # somebody has to compute products
 
 
 def compile_plan(plan: Plan, for_good: bool = False) -> Native | NumberMachine | Tape | None:

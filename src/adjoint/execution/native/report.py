@@ -9,19 +9,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adjoint.execution.native import linking
-from adjoint.execution.native.excerpts import Key, key_of
-from adjoint.execution.native.fuse import Fusion, Host, Nest, Product, Unit, Window
-from adjoint.execution.native.ir import ITEMSIZE
-from adjoint.execution.native.loop_text import functions_text
-from adjoint.execution.native.lowering import LOWERED, REDUCTIONS
-from adjoint.execution.native.machine import CELL, NumberMachine
-from adjoint.execution.native.pipeline import NAMES, WRITTEN, code_text, source_text
+from adjoint.compiler import linking
+from adjoint.compiler.excerpts import Key, key_of
+from adjoint.compiler.fuse.fuse import Fusion, Host, Nest, Product, Unit, Window
+from adjoint.compiler.loops.build import ITEMSIZE
+from adjoint.compiler.loops.formulas import LOWERED, REDUCTIONS
+from adjoint.compiler.loops.text import functions_text
+from adjoint.compiler.pipeline import NAMES, WRITTEN, code_text, source_text
+from adjoint.compiler.tables import Start
 from adjoint.execution.native.program import Native, chosen
-from adjoint.execution.native.tables import Start
-from adjoint.execution.native.tape import Tape, machine
-from adjoint.execution.plan import Plan
-from adjoint.execution.text import Labels
+from adjoint.machine.machine import CELL, NumberMachine
+from adjoint.machine.tape import Tape, machine
+from adjoint.plan.plan import Plan
+from adjoint.plan.text import Labels
 from adjoint.shapes import size_of
 
 __all__ = ["NAMES", "Kernel", "Report"]

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from adjoint import _forks
-from adjoint.execution.memory import Pages, address, whole_pages
-from adjoint.execution.native import code
-from adjoint.execution.native.calls import PLACE
+from adjoint.compiler.calls import PLACE
+from adjoint.compiler.fuse.fuse import View, contiguous
 from adjoint.execution.native.frames import Frame, loop_address
-from adjoint.execution.native.fuse import View, contiguous
-from adjoint.execution.native.pool import pool
 from adjoint.execution.native.program import Native
+from adjoint.runtime import code
+from adjoint.runtime.memory import Pages, address, whole_pages
+from adjoint.runtime.pool import pool
 from adjoint.shapes import size_of
 
 __all__ = ["Stepper", "stepper_of"]

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.execution.memory import address
-from adjoint.execution.native import code
-from adjoint.execution.native.scalars import ScalarLoop
+from adjoint.machine.scalars import ScalarLoop
+from adjoint.runtime import code
+from adjoint.runtime.memory import address
 
 __all__ = ["pieces_of", "sweep"]
 

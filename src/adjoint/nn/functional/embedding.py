@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.api.modes import no_grad
 from adjoint.composites import attention
 from adjoint.tensors import Tensor, functions
 from adjoint.tensors.functions import asarray, where
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import variable_of
+from adjoint.transforms.modes import no_grad
 
 from .ranges import check_range
 from .recording import node_of, recorded, scope

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from adjoint.api.modes import no_grad
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import abs, clip, max, minimum, sqrt, stack, sum, tensor
+from adjoint.transforms.modes import no_grad
 
 __all__ = ["clip_grad_norm_", "clip_grad_value_", "get_total_norm"]
 

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from adjoint import linalg, random
-from adjoint.api.modes import no_grad
 from adjoint.nn.convolution import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from adjoint.nn.functional import normalize
 from adjoint.nn.module import Module
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray, concat, eye, sqrt, square, sum, tril, zeros
 from adjoint.tensors.located import at_user
+from adjoint.transforms.modes import no_grad
 
 from .parametrize import register_parametrization
 

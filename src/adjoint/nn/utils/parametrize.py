@@ -12,12 +12,12 @@ from contextvars import ContextVar
 from typing import Any
 
 from adjoint import tracing
-from adjoint.api.modes import no_grad
 from adjoint.nn.containers import ModuleDict, ModuleList
 from adjoint.nn.module import BUFFER, PARAMETER, UNSAVED, Module, is_variable
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray, variable
 from adjoint.tensors.located import at_user
+from adjoint.transforms.modes import no_grad
 
 __all__ = [
     "ParametrizationList", "cached", "is_parametrized", "register_parametrization", "remove_parametrizations",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from adjoint.api.modes import no_grad
 from adjoint.nn import init as core_init
 from adjoint.tensors import functions as core
 from adjoint.tensors.located import at_user
+from adjoint.transforms.modes import no_grad
 
 from .._creation import source
 from .._missing import getter

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from adjoint.api.checkpoints import checkpoint as core_checkpoint
+from adjoint.transforms.checkpoint import checkpoint as core_checkpoint
 
 from .._tensor import as_torch
 

@@ -1,1 +1,0 @@
-"""What needs both tensors and transforms."""

@@ -1,0 +1,270 @@
+"""What the code of a unit depends on, as a value that can be compared: units that are equal in it share their code.
+
+Slots are numbered anew in order of first mention, and so is each place in memory where some view starts; whose they are, and what
+offset they have, only the unit's block of arguments says. A writer is given the unit that is made anew of this value, so it can't
+depend on anything else.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from adjoint.compiler.fuse.fuse import Choice, Fusion, Move, Nest, Product, View, Window
+from adjoint.compiler.loops.build import ITEMSIZE
+from adjoint.compiler.loops.formulas import LOWERED, REDUCTIONS
+from adjoint.compiler.tables import Start
+from adjoint.plan.assemble import fills_everything
+from adjoint.plan.plan import Step
+from adjoint.shapes import Shape, contiguous, size_of
+
+
+class Region(NamedTuple):
+    """A view's elements, and where they go: the number of a place, and a stride for each axis. Maybe 0 is added to each."""
+
+    view: View
+    place: int
+    strides: tuple[int, ...]
+    adds_zero: bool = False
+
+
+class Indexed(NamedTuple):
+    """Rows that are moved by indices: `reads` from what the indices select in (gather), or they say where to write."""
+
+    reads: bool
+    adds: bool
+    rows: int
+    indices: tuple[int, ...]
+    dtypes: tuple[str, ...]
+    shape: Shape  # that the indices select in
+    times: int  # so many rows
+
+
+class Moving(NamedTuple):
+    """A unit that moves elements, as its code knows it: first everything gets a number, then regions are copied, then rows."""
+
+    name: str
+    dtype: str
+    output: int
+    size: int
+    number: Any
+    regions: tuple[Region, ...]
+    indexed: Indexed | None
+
+
+class Excerpt:
+    """What a nest's writer knows of slots: see `Fusion`. `writes_much`: megabytes, and little is read."""
+
+    def __init__(self) -> None:
+        self.views: dict[int, View] = {}
+        self.dtypes: dict[int, str] = {}
+        self.shapes: dict[int, Shape] = {}
+        self.constants: dict[int, Any] = {}
+        self.writes_much = False
+
+
+class Named(NamedTuple):
+    """Stands for a primitive."""
+
+    name: str
+
+
+Key = tuple[Any, ...]
+
+
+def exact(x: Any) -> Any:
+    """Something equal for equal attributes alone: 0.0 isn't -0.0, and 1 isn't True."""
+    if isinstance(x, tuple):
+        return (type(x).__name__, *[exact(y) for y in x])
+    return x.hex() if type(x) is float else (type(x).__name__, x)
+
+
+class Numbering:
+    """The slots and places of one unit, in order of first mention."""
+
+    def __init__(self, fusion: Fusion) -> None:
+        self.fusion = fusion
+        self.numbers: dict[Any, int] = {}
+
+    def of(self, what: int | Start | View) -> int:
+        """The number of a slot, of a place in memory, or of what is read through a view."""
+        found = self.numbers.get(what)
+        if found is None:
+            found = self.numbers[what] = len(self.numbers)
+        return found
+
+    def view(self, view: View) -> View:
+        """The view from the place on where it starts."""
+        root, offset, shape, strides = view
+        return View(self.of(Start(root, offset) if offset else root), 0, shape, strides)
+
+    @property
+    def starts(self) -> list[Start]:
+        """The place that each number stands for, if it does."""
+        return [Start(x, 0) if type(x) is int else x for x in self.numbers]
+
+
+def key_of(fusion: Fusion, unit: Nest | Product | Window | Move) -> tuple[Key, list[Start]]:
+    """What the unit's code depends on, and where each of its places is."""
+    n = Numbering(fusion)
+    if isinstance(unit, Nest):
+        key = _nest(n, unit)
+    elif isinstance(unit, Product):
+        key = _product(n, unit)
+    elif isinstance(unit, Window):
+        key = _window(n, unit)
+    else:
+        key = ("move", _moving(n, unit))
+    return key, n.starts
+
+
+def _attributes(step: Step) -> Any:
+    return None if step.attributes is None else (exact(step.attributes), step.attributes)
+
+
+def _nest(n: Numbering, nest: Nest) -> Key:
+    fusion, of = n.fusion, n.of
+    dtypes, shapes, views, level = fusion.dtypes, fusion.shapes, fusion.views, nest.level
+    inside: set[int] = set()
+    steps: list[Key] = []
+    outside: dict[int, Key] = {}
+    for step in nest.steps:
+        inputs = []
+        for slot in step.inputs:
+            if slot in inside:
+                inputs.append(of(slot))
+                continue
+            view = n.view(views[slot])  # who reads the same elements reads the same
+            number = of(view)
+            inputs.append(number)
+            if number not in outside:
+                outside[number] = (view, dtypes[slot], _literal(fusion, views[slot].root))
+        name, output = step.op.name, step.output
+        inside.add(output)
+        attributes = _attributes(step) if name in LOWERED or name in REDUCTIONS else None  # else a movement
+        steps.append((name, attributes, step.type, tuple(inputs), of(output), level[output], dtypes[output],
+                      shapes[output], output in nest.by_row))  # fmt: skip
+    before = tuple([_product(n, p) if isinstance(p, Product) else _window(n, p) for p in nest.products])
+    behind = tuple([_product(n, p) for p in nest.followers])
+    return ("nest", nest.domain, nest.split, nest.tile, tuple(steps), tuple(outside.items()),
+            tuple([of(s) for s in nest.stored]), before, behind, tuple([of(s) for s in nest.tiles]),
+            _writes_much(fusion, nest))  # fmt: skip
+
+
+def _literal(fusion: Fusion, root: int) -> tuple[str, bytes] | None:
+    """A constant of the plan that is one number stands in the code itself."""
+    constant = fusion.plan.constants.get(root)
+    return None if constant is None or constant.ndim else (constant.dtype.str, constant.tobytes())
+
+
+def _writes_much(fusion: Fusion, nest: Nest) -> bool:
+    written = size_of(nest.domain) * sum([ITEMSIZE[fusion.dtypes[slot]] for slot in nest.stored])
+    if written < fusion.tuning.jammed_from:
+        return False
+    roots = {fusion.views[i].root for step in nest.steps for i in step.inputs if i not in nest.level}
+    return written >= 4 * sum([size_of(fusion.shapes[r]) * ITEMSIZE[fusion.dtypes[r]] for r in roots])
+
+
+def _product(n: Numbering, product: Product) -> Key:
+    return ("product", product.step.type, n.of(product.step.output), n.view(product.a), n.view(product.b), product.shape,
+            product.choice)  # fmt: skip
+
+
+def _window(n: Numbering, window: Window) -> Key:
+    step, positions = window.step, window.positions
+    beside = None if positions is None else (positions.type, n.of(positions.output))
+    return ("window", step.op.name, _attributes(step), step.type, n.of(step.output), tuple([n.view(v) for v in window.reads]),
+            window.dtypes, beside)  # fmt: skip
+
+
+def _moving(n: Numbering, move: Move) -> Moving:
+    step, name = move.step, move.step.op.name
+    shape, attributes, out = step.type.shape, step.attributes, step.output
+    steps = contiguous(shape)
+    number: Any = None
+    regions: list[Region] = []
+    indexed: Indexed | None = None
+
+    def place(offset: int) -> int:
+        return n.of(Start(out, offset))
+
+    if name in ("scatter_add", "embed"):
+        number = 0
+    if name == "pieces" and not fills_everything(attributes, step.type.size):
+        number = attributes.number
+    if name in ("scatter", "update_slice"):
+        regions.append(Region(n.view(move.views[0]), n.of(out), steps))
+    if move.indices:
+        moved = move.views[0] if name == "gather" else move.views[move.first_index - 1]
+        indexed = Indexed(name == "gather", name == "scatter_add", n.view(moved).root,
+                          tuple([n.view(v).root for v in move.indices]), tuple(move.index_dtypes), move.indexed_shape,
+                          size_of(move.indices[0].shape))  # fmt: skip
+    elif name == "concat":
+        start = 0
+        for view in move.views:
+            regions.append(Region(n.view(view), place(start), steps))
+            start += view.shape[attributes] * steps[attributes]
+    elif name == "pieces":
+        for view, at in zip(move.views, attributes.placements, strict=True):
+            regions.append(Region(n.view(view), place(at.offset), at.strides, at.adds_zero))
+    elif name in ("embed", "update_slice"):
+        slices = attributes[1] if name == "embed" else attributes
+        start = sum([first * s for (first, _, _), s in zip(slices, steps, strict=True)])
+        strides = tuple([s * by for (_, _, by), s in zip(slices, steps, strict=True)])
+        regions.append(Region(n.view(move.views[-1]), place(start), strides))
+    exactly = None if number is None else (exact(number), number)
+    return Moving(name, step.type.dtype.name, n.of(out), step.type.size, exactly, tuple(regions), indexed)
+
+
+# Units made anew -------------------------------------------------------------------------------------------------------
+
+
+def _nothing(*arguments: Any) -> Any:
+    raise AssertionError("a step of an excerpt has no NumPy kernel")
+
+
+def _step(name: str, attributes: Any, inputs: tuple[int, ...], output: int, type: Any) -> Step:
+    given = None if attributes is None else attributes[1]
+    return Step(Named(name), given, _nothing, _nothing, inputs, output, type)  # type: ignore[arg-type]
+
+
+def nest_of(key: Key) -> tuple[Excerpt, Nest]:
+    """The nest of a key, and what its writer knows."""
+    _, domain, split, tile, steps, outside, stored, before, behind, tiles, writes_much = key
+    excerpt, nest = Excerpt(), Nest(domain)
+    nest.split, nest.tile, nest.stored = split, tile, list(stored)
+    nest.tiles = dict.fromkeys(tiles, -1)
+    excerpt.writes_much = writes_much
+    for slot, (view, dtype, literal) in outside:
+        excerpt.views[slot], excerpt.dtypes[slot] = view, dtype
+        if literal is not None:
+            excerpt.constants[view.root] = np.frombuffer(literal[1], np.dtype(literal[0])).reshape(())
+    for name, attributes, type_, inputs, output, level, dtype, shape, by_row in steps:
+        nest.steps.append(_step(name, attributes, inputs, output, type_))
+        nest.level[output] = level
+        excerpt.dtypes[output], excerpt.shapes[output] = dtype, shape
+        if by_row:
+            nest.by_row.add(output)
+    nest.products = [product_of(p) if p[0] == "product" else window_of(p) for p in before]
+    nest.followers = [product_of(p) for p in behind]
+    for made in nest.products:
+        excerpt.dtypes[made.step.output] = made.step.type.dtype.name
+    return excerpt, nest
+
+
+def product_of(key: Key) -> Product:
+    """The product of a key."""
+    _, type_, output, a, b, shape, choice = key
+    product = Product(_step("matmul", None, (a.root, b.root), output, type_), a, b, shape)
+    product.choice = Choice(*choice)
+    return product
+
+
+def window_of(key: Key) -> Window:
+    """The convolution or pool of a key."""
+    _, name, attributes, type_, output, reads, dtypes, beside = key
+    window = Window(_step(name, attributes, (), output, type_), reads, dtypes)
+    if beside is not None:
+        window.positions = _step("max_pool_positions", None, (), beside[1], beside[0])
+    return window

@@ -1,0 +1,1 @@
+"""Steps become units, and units move beside each other."""

@@ -1,0 +1,74 @@
+"""Which products of a batch run behind the loop nest that makes or reads one of their matrices, while it is in the cache.
+
+So attention is computed matrix by matrix: scores, their softmax, its product with the values; and on the way back four
+products around one nest. Weights that only such products read are never in memory as a whole.
+"""
+
+from __future__ import annotations
+
+from adjoint.compiler.fuse.fuse import Fusion, Nest, Product, View, Window, contiguous
+from adjoint.compiler.schedule.matmul import is_batch
+from adjoint.compiler.targets.target import tuning
+from adjoint.shapes import size_of
+
+
+def follow(fusion: Fusion, readers: dict[int, list[int]], kept: set[int], at: list[int]) -> None:
+    """Move products behind nests. `at` says where each unit runs, joined ones elsewhere than they stand."""
+    units = fusion.units
+    made: dict[int, int] = {}  # where each array is complete
+    for index, unit in enumerate(units):
+        outputs = unit.stored if isinstance(unit, Nest) else [unit.step.output]
+        if isinstance(unit, Window) and unit.positions is not None:
+            outputs = [*outputs, unit.positions.output]
+        made.update(dict.fromkeys(outputs, at[index]))
+    for index, unit in enumerate(units):
+        if not isinstance(unit, Product) or at[index] != index or not is_batch(unit):
+            continue
+        for view in unit.reads:
+            places = [made.get(view.root, -1), *[at[k] for k in readers.get(view.root, ())]]
+            found = [p for p in places if p >= 0 and _may_follow(fusion, unit, view, p, made)]
+            found = [p for p in found if all(at[k] > p for k in readers.get(unit.step.output, ()))]
+            if found:
+                nest = units[found[0]]
+                assert isinstance(nest, Nest)
+                matrix = size_of(nest.domain[-2:])
+                nest.followers.append(unit)
+                nest.tile = nest.tile or max(tuning().followed_tile // matrix, 1) * matrix
+                at[index] = made[unit.step.output] = found[0]
+                break
+    for index, unit in enumerate(units):
+        if isinstance(unit, Nest):
+            read = {view.root for follower in unit.followers for view in follower.reads}
+            for slot in read.intersection(unit.stored) - kept:
+                if all(at[k] == index and units[k] in unit.followers for k in readers[slot]):
+                    unit.tiles[slot] = -1  # given a place when it is written
+
+
+def _may_follow(fusion: Fusion, product: Product, view: View, place: int, made: dict[int, int]) -> bool:
+    """Whether a product may run behind the nest at a place: it passes over the matrices of the view, and what else the
+    product reads is there by then, and what is computed anew for a checkpoint wouldn't be computed early."""
+    nest = fusion.units[place]
+    if not isinstance(nest, Nest) or not _passes_over(fusion, nest, product, view):
+        return False
+    if any(fusion.ready[i] > place + (fusion.views[i].root in nest.stored) for i in product.step.inputs):
+        return False
+    return all(made.get(v.root, -1) < place or (v.root in nest.stored and _passes_over(fusion, nest, product, v))
+               for v in product.reads)  # fmt: skip
+
+
+def _passes_over(fusion: Fusion, nest: Nest, product: Product, view: View) -> bool:
+    """Whether a nest makes or reads the matrices that a product reads through a view, in the order of the batch."""
+    domain = nest.domain
+    if nest.is_one_row or len(domain) < 3 or domain[-1] < 16 or size_of(domain) < tuning().followed_from:
+        return False
+    matrix, steps = size_of(domain[-2:]), contiguous(domain)
+    if matrix > tuning().followed_matrix or nest.tile % matrix or not nest.stored:
+        return False
+    if nest.level.get(view.root) != "element" or view.root not in nest.stored:
+        whole = View(view.root, 0, domain, steps)
+        if not any(fusion.views.get(i) == whole for step in nest.steps for i in step.inputs if i not in nest.level):
+            return False
+    batch = domain[:-2] == product.shape[:-2] == view.shape[:-2] and view.strides[:-2] == steps[:-2]
+    as_it_is = view.shape[-2:] == domain[-2:] and view.strides[-2:] == steps[-2:]
+    turned = view.shape[-2:] == domain[:-3:-1] and view.strides[-2:] == steps[:-3:-1]
+    return batch and view.offset == 0 and (as_it_is or turned)

@@ -1,0 +1,144 @@
+"""Images with their channels last, from one convolution to the next.
+
+Convolution and pooling run fastest over arrays (N, H, W, C), while the graph speaks of (N, C, H, W). This pass rewrites a
+plan's steps: a convolution or pool that native code serves works on channels-last arrays, and what is elementwise between
+two of them follows. A `permute_dims` gives the step's own slot, for whoever reads it in the graph's order: that is a view,
+and a copy is made only where the images end, as at a flattening.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+from adjoint.compiler.fuse import images
+from adjoint.compiler.loops.formulas import REDUCTIONS
+from adjoint.graph import array_type
+from adjoint.plan.plan import Plan, Step
+from adjoint.primitives.structural import PERMUTE, RESHAPE
+
+LAST = (0, 2, 3, 1)  # from (N, C, H, W) to (N, H, W, C)
+FIRST = (0, 3, 1, 2)  # and back
+PASSED_ON = frozenset({"version", "marker", "stop_gradient", "checkpoint", "custom"})
+
+
+def channels_last(plan: Plan) -> Plan:
+    """The plan with steps on images in their channels-last form, and types for new slots."""
+    if not any(step.op.name in images.IMAGES for step in plan.steps):
+        return plan
+    result = copy.copy(plan)
+    result.types = list(plan.types)
+    result.steps = _Rewriting(result).steps
+    return result
+
+
+class _Rewriting:
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.types = plan.types
+        self.steps: list[Step] = []
+        self.last: dict[int, int] = {}  # the channels-last form of a slot
+        self.born: set[int] = set()  # the slots that are computed in that form
+        first = len(plan.leaf_types)
+        alone = [slot for slot, value in plan.constants.items() if value.ndim == 0]
+        self.single = {
+            *range(first, first + len(plan.number_types)),
+            *alone,
+        }  # hold one number, whatever their type says
+        for step in plan.steps:
+            self.rewrite(step)
+
+    def new(self, op: Any, attributes: Any, inputs: tuple[int, ...], type: Any) -> int:
+        slot = len(self.types)
+        self.types.append(type)
+        kernel = op.kernel(attributes, type)
+        self.steps.append(Step(op, attributes, kernel, op.masked or kernel, inputs, slot, type))
+        return slot
+
+    def permuted(self, slot: int) -> int:
+        """The channels-last form of a slot with four axes."""
+        found = self.last.get(slot)
+        if found is None:
+            found = self.last[slot] = self.moved(slot, LAST)
+        return found
+
+    def moved(self, slot: int, axes: tuple[int, ...]) -> int:
+        t = self.types[slot]
+        return self.new(PERMUTE, axes, (slot,), array_type(tuple([t.shape[a] for a in axes]), t.dtype))
+
+    def rewrite(self, step: Step) -> None:
+        types, name = self.types, step.op.name
+        if name in images.IMAGES and images.serves(step, types):
+            inputs = [
+                self.permuted(i) if is_image else i
+                for i, is_image in zip(step.inputs, images.IMAGES[name], strict=True)
+            ]
+            if name == "convolution_weight_gradient":
+                self.steps.append(images.with_channels_last(step, inputs, step.output, step.type))
+            else:
+                self.made(step, images.with_channels_last(step, inputs, self.reserve(step), self.turned(step)))
+        elif (step.op.elementwise or name in PASSED_ON) and self.follows(step):
+            form = [self.operand(i, step) for i in step.inputs]
+            t = self.turned(step)
+            kernel = step.op.kernel(step.attributes, t)
+            slot = self.reserve(step)
+            self.made(step, Step(step.op, step.attributes, kernel, step.op.masked or kernel, tuple(form), slot, t))
+        elif name in REDUCTIONS and step.inputs[0] in self.born and step.attributes and self.keeps_order(step):
+            axes = tuple(sorted([LAST.index(a) for a in step.attributes]))
+            kernel = step.op.kernel(axes, step.type)
+            self.steps.append(
+                Step(
+                    step.op,
+                    axes,
+                    kernel,
+                    step.op.masked or kernel,
+                    (self.last[step.inputs[0]],),
+                    step.output,
+                    step.type,
+                )
+            )
+        else:
+            self.steps.append(step)
+
+    def reserve(self, step: Step) -> int:
+        self.types.append(self.turned(step))
+        return len(self.types) - 1
+
+    def turned(self, step: Step) -> Any:
+        return array_type(tuple([step.type.shape[a] for a in LAST]), step.type.dtype)
+
+    def made(self, step: Step, form: Step) -> None:
+        """A step in channels-last form, and its own slot as a view of it."""
+        self.steps.append(form)
+        self.last[step.output] = form.output
+        self.born.add(step.output)
+        kernel = PERMUTE.kernel(FIRST, step.type)
+        self.steps.append(Step(PERMUTE, FIRST, kernel, kernel, (form.output,), step.output, step.type))
+
+    def follows(self, step: Step) -> bool:
+        """Whether an elementwise step reads what is channels-last, at its own shape."""
+        if type(step.type) is tuple or len(step.type.shape) != 4:
+            return False
+        given = self.inputs_of(step)
+        return any(i in self.born and self.types[i].shape == step.type.shape for i in given)
+
+    def inputs_of(self, step: Step) -> Sequence[int]:
+        return step.inputs[:1] if step.op.name in PASSED_ON else step.inputs
+
+    def operand(self, slot: int, step: Step) -> int:
+        """An input in the form that broadcasts to the channels-last shape."""
+        t = self.types[slot]
+        if slot in self.last:
+            return self.last[slot]
+        if slot in self.single or t.shape == ():
+            return slot
+        if len(t.shape) < 4:
+            slot = self.new(RESHAPE, (1,) * (4 - len(t.shape)) + t.shape, (slot,),
+                            array_type((1,) * (4 - len(t.shape)) + t.shape, t.dtype))  # fmt: skip
+        return self.permuted(slot)
+
+    def keeps_order(self, step: Step) -> bool:
+        """Whether the axes that a reduction keeps come in the same order either way."""
+        kept = [LAST.index(a) for a in range(4) if a not in step.attributes]
+        return kept == sorted(kept)

@@ -1,0 +1,115 @@
+"""Which results may be written over which leaves.
+
+The caller of a program may donate leaves: arrays that nobody reads after the run, such as the moments of an optimizer that
+its step replaces. Where a loop nest reads a leaf only at the element that it writes, the result may lie in the leaf's
+memory: no page is touched for the first time, and half as many lines pass through the cache. Where rows are written into a
+table, or a slice into an array, nothing else is touched at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from adjoint.compiler.fuse.fuse import (
+    Fusion,
+    Host,
+    Move,
+    Nest,
+    Product,
+    Unit,
+    View,
+    Window,
+    contiguous,
+    is_contiguous,
+)
+from adjoint.plan.simplify import REWRITING
+from adjoint.runtime.memory import ALIGNMENT, address
+from adjoint.shapes import size_of
+
+
+def overwritable(fusion: Fusion, results: list[int]) -> dict[int, tuple[int, ...]]:
+    """The leaves whose memory each result may take."""
+    # after host code and checks of indices, which may fail: a run that failed must find its leaves as they were
+    first = _last_failing(fusion) + 1
+    roots = [_roots(fusion, unit) for unit in fusion.units]
+    last_reader = {root: index for index, read in enumerate(roots) for root in read}
+    kept = {fusion.views[s].root for s in fusion.results if s not in fusion.objects}
+    wanted = set(results)
+    found: dict[int, tuple[int, ...]] = {}
+    for index, unit in enumerate(fusion.units[first:], first):
+        if isinstance(unit, Nest) and not unit.by_row:
+            made = [s for s in unit.stored if s in wanted and unit.level[s] == "element"]
+            may_lie: Callable[[Any, int], bool] = partial(_only_at_its_element, fusion)
+        elif isinstance(unit, Move) and unit.step.op.name in REWRITING:
+            made = [s for s in (unit.step.output,) if s in wanted]
+            may_lie = _only_rewrites
+        else:
+            continue
+        free = [
+            leaf for leaf in sorted(roots[index] if made else ())
+            if leaf < len(fusion.plan.leaf_types) and leaf not in kept and last_reader[leaf] == index and may_lie(unit, leaf)
+        ]  # fmt: skip
+        for result in made:
+            shape, dtype = fusion.shapes[result], fusion.dtypes[result]
+            found[result] = tuple([x for x in free if fusion.shapes.get(x) == shape and fusion.dtypes[x] == dtype])
+    return found
+
+
+def _last_failing(fusion: Fusion) -> int:
+    """The last unit that may fail, -1 if there is none. A check of indices can't if they were checked before, against the same
+    extent."""
+    last = -1
+    checked: set[tuple[Any, int]] = set()
+    for index, unit in enumerate(fusion.units):
+        if isinstance(unit, Host):
+            last = index
+        elif isinstance(unit, Move) and unit.indices:
+            checks = set(zip(map(_elements, unit.indices), unit.indexed_shape, strict=False))
+            if not checks <= checked:
+                last = index
+            checked |= checks
+        elif isinstance(unit, Move) and unit.step.op.name == "concat" and len(unit.step.type.shape) == 1:
+            parts = [{n for elements, n in checked if elements == _elements(view)} for view in unit.views]
+            whole = (unit.step.output, 0, unit.step.type.size)
+            checked |= {(whole, n) for n in set.intersection(*parts)}
+    return last
+
+
+def _elements(view: View) -> Any:
+    """Which elements of which array a view has, whatever their shape, where they lie in order."""
+    return (view.root, view.offset, size_of(view.shape)) if is_contiguous(view) else view
+
+
+def is_lendable(array: Any) -> bool:
+    """Whether a result may lie in this memory: it can be written, and vectors in it don't straddle cache lines."""
+    return address(array) % ALIGNMENT == 0 and bool(array.flags.writeable)
+
+
+def _roots(fusion: Fusion, unit: Unit) -> set[int]:
+    """The arrays in memory that a unit may read."""
+    if isinstance(unit, Product | Window | Move):
+        return {view.root for view in unit.reads}
+    steps = unit.steps if isinstance(unit, Nest) else [unit.step]
+    products = unit.made if isinstance(unit, Nest) else []
+    roots = {fusion.views[i].root for step in steps for i in step.inputs if i in fusion.views}
+    return roots | {view.root for product in products for view in product.reads}
+
+
+def _only_rewrites(move: Move, leaf: int) -> bool:
+    """Whether a move puts something into a leaf that it reads for nothing else."""
+    whole, *others = move.views
+    return whole == View(leaf, 0, whole.shape, contiguous(whole.shape)) and all(view.root != leaf for view in others)
+
+
+def _only_at_its_element(fusion: Fusion, nest: Nest, leaf: int) -> bool:
+    if any(view.root == leaf for product in nest.made for view in product.reads):
+        return False
+    whole = View(leaf, 0, nest.domain, contiguous(nest.domain))
+    for step in nest.steps:
+        for i in step.inputs:
+            view = fusion.views.get(i)
+            if view is not None and view.root == leaf and view != whole:
+                return False
+    return True

@@ -1,0 +1,70 @@
+"""Which products are computed tile by tile together with the loop nest that reads them, while the tile is in the cache.
+
+So a bias, an activation, an optimizer's update or another product added to this one cost no trip through memory; and a
+product that nothing else reads is never in memory as a whole.
+"""
+
+from __future__ import annotations
+
+from adjoint.compiler.fuse.batches import follow
+from adjoint.compiler.fuse.fuse import Fusion, Nest, Product, View, Window, contiguous
+from adjoint.compiler.schedule.matmul import choose, tile_rows
+from adjoint.compiler.targets.target import tuning
+from adjoint.shapes import size_of
+
+
+def join(fusion: Fusion) -> Fusion:
+    """Move products into the nests that read them, and choose how every product is computed; the same fusion."""
+    readers = fusion.readers()
+    kept = {fusion.views[s].root for s in fusion.results if s in fusion.views}
+    at = list(range(len(fusion.units)))  # where each unit runs
+    for index, unit in enumerate(fusion.units):
+        if not isinstance(unit, Product | Window):
+            continue
+        slot = unit.step.output
+        places = readers.get(slot, [])
+        nest = fusion.units[places[0]] if places else None
+        tile = None
+        if isinstance(nest, Nest) and _fits(fusion, unit, nest):
+            tile = nest.tile = nest.tile or _tile(unit)
+            at[index] = places[0]
+            nest.products.append(unit)
+            if len(places) == 1 and slot not in kept:
+                nest.tiles[slot] = -1  # given a place when it is written
+        if isinstance(unit, Product):
+            unit.choice = choose(unit, None if tile is None else tile // unit.shape[-1])
+    follow(fusion, readers, kept, at)
+    fusion.units = [unit for index, unit in enumerate(fusion.units) if at[index] == index]
+    return fusion
+
+
+def _tile(unit: Product | Window) -> int:
+    """Elements in a tile: whole images or matrices of a batch, or as many rows as suit who computes them."""
+    if isinstance(unit, Window):
+        return max(tuning().joined_tile // unit.grain, 1) * unit.grain
+    return tile_rows(unit) * unit.shape[-1]
+
+
+def _fits(fusion: Fusion, unit: Product | Window, nest: Nest) -> bool:
+    """Whether a nest can run on a product's rows as they come: it reads each element of them where it is."""
+    size, m, slot, domain = size_of(unit.shape), unit.shape[-1], unit.step.output, nest.domain
+    if unit.step.op.name == "convolution_weight_gradient":  # adds up over the images
+        return False
+    if (
+        size < tuning().joined_from
+        or size_of(domain) != size
+        or len(domain) < 2
+        or domain[-1] != m
+        or m < 16
+        or size == m
+    ):
+        return False
+    if nest.is_one_row or not nest.stored or unit.grain > 8 * tuning().joined_tile or nest.tile % unit.grain:
+        return False
+    produced = {step.output for step in nest.steps}
+    for step in nest.steps:
+        for i in step.inputs:
+            read = fusion.views.get(i) if i not in produced else None
+            if read is not None and read.root == slot and read != View(slot, 0, domain, contiguous(domain)):
+                return False  # in another order
+    return True

@@ -1,0 +1,643 @@
+"""From steps to units: loop nests that compute many steps at once, matrix products, and host steps that NumPy runs.
+
+Movements cost nothing where they can be views of what lies in memory: a slot's `View` says where its elements are. A loop nest
+runs over the elements of its `domain`. Its steps have values at two levels: `element`, one for each point of the domain,
+and `row`, one for each point of the leading axes, which the reductions over the trailing axes give. So a softmax or layer
+norm is one nest. Units run in order, and a step joins a unit only if everything it reads is computed by then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from adjoint.compiler.fuse.images import CONVOLUTIONS, ChannelsLast
+from adjoint.compiler.loops.build import ITEMSIZE
+from adjoint.compiler.loops.formulas import is_lowered, reduces
+from adjoint.compiler.targets.target import tuning
+from adjoint.plan.plan import Plan, Step
+from adjoint.plan.text import PLAIN, Labels, beside, shape_text, step_text
+from adjoint.shapes import Shape, reshaped_strides, size_of
+from adjoint.shapes import contiguous as contiguous
+
+# These pass their first input on.
+SAME = frozenset({"version", "marker", "stop_gradient", "after", "checkpoint", "custom"})
+
+
+class View(NamedTuple):
+    """Elements of a slot's memory: an offset and a stride for each axis, in elements."""
+
+    root: int
+    offset: int
+    shape: Shape
+    strides: tuple[int, ...]
+
+    def text(self, labels: Labels = PLAIN) -> str:
+        """The array, and which of its elements if these aren't all in order."""
+        name = f"{labels.name(self.root)}[{shape_text(self.shape)}]"
+        if is_contiguous(self) and not self.offset:
+            return name
+        return f"{name} from {self.offset} on by {self.strides}"
+
+
+def is_contiguous(view: View) -> bool:
+    return all(n == 1 or s == c for n, s, c in zip(view.shape, view.strides, contiguous(view.shape), strict=True))
+
+
+def broadcast(view: View, shape: Shape) -> View:
+    """The view repeated to a shape, by NumPy's rules."""
+    extra = len(shape) - len(view.shape)
+    strides = [0] * extra + [
+        0 if n == 1 and m != 1 else s for n, m, s in zip(view.shape, shape[extra:], view.strides, strict=True)
+    ]
+    return View(view.root, view.offset, shape, tuple(strides))
+
+
+def reshaped(view: View, shape: Shape) -> View | None:
+    """The view in another shape; None where only a copy has it."""
+    if is_contiguous(view):
+        return View(view.root, view.offset, shape, contiguous(shape))
+    strides = reshaped_strides(view.shape, view.strides, shape)
+    return None if strides is None else View(view.root, view.offset, shape, strides)
+
+
+def moved(view: View, step: Step) -> View | None:
+    """The view that a movement makes of a view; None where it needs a copy."""
+    name, attributes = step.op.name, step.attributes
+    if name in SAME:
+        return view
+    if name == "reshape":
+        return reshaped(view, step.type.shape)
+    if name == "permute_dims":
+        return View(view.root, view.offset, step.type.shape, tuple([view.strides[a] for a in attributes]))
+    if name == "broadcast_to":
+        return broadcast(view, step.type.shape)
+    offset = view.offset + sum(start * s for (start, _, _), s in zip(attributes, view.strides, strict=True))
+    strides = tuple([s * by for (_, _, by), s in zip(attributes, view.strides, strict=True)])
+    return View(view.root, offset, step.type.shape, strides)
+
+
+MOVEMENTS = SAME | {"reshape", "permute_dims", "broadcast_to", "slice"}
+
+
+class Nest:
+    """A loop nest over a domain. `split` is the number of leading axes once a reduction made rows of the trailing ones."""
+
+    def __init__(self, domain: Shape) -> None:
+        self.domain = domain
+        self.split: int | None = None
+        self.steps: list[Step] = []
+        self.level: dict[
+            int, str
+        ] = {}  # of the slots computed here: "element", "row" or "total" (nobody reads it here)
+        self.by_row: set[int] = set()  # the reductions that give one value for each row
+        self.stored: list[int] = []  # slots that go to memory
+        self.products: list[
+            Product | Window
+        ] = []  # computed tile by tile, each read by the nest while it is in the cache
+        self.followers: list[Product] = []  # computed tile by tile from what the nest leaves in the cache
+        self.tile = 0  # elements, if there are products or followers
+        self.tiles: dict[
+            int, int
+        ] = {}  # arrays of which nothing but the tile is kept, and where in a thread's own space
+
+    @property
+    def made(self) -> list[Product | Window]:
+        """The products before and behind the loops."""
+        return [*self.products, *self.followers]
+
+    @property
+    def is_one_row(self) -> bool:
+        """Whether a reduction makes one number of the whole domain."""
+        return self.split is not None and size_of(self.domain[: self.split]) == 1
+
+    def row_shape(self, shape: Shape) -> bool:
+        """Whether values of this shape, one for each row, broadcast to the domain along the rows."""
+        if self.split is None:
+            return False
+        rest = len(self.domain) - self.split
+        return shape == self.domain[: self.split] + (1,) * rest
+
+    def bare_shape(self, shape: Shape) -> bool:
+        """Whether there is one value for each row, the trailing axes dropped."""
+        return self.split is not None and shape == self.domain[: self.split]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self, labels: Labels = PLAIN) -> list[str]:
+        """The nest for people: its domain, its steps, what is read and stored."""
+        rows = f", a row is {shape_text(self.domain[self.split :])}" if self.split is not None else ""
+        tiles = f", {self.tile} elements at a time" if self.tile else ""
+        found = [f"loops over {shape_text(self.domain)}{rows}{tiles}"]
+        for kind, made in (("before", self.products), ("behind", self.followers)):
+            for one in made:
+                first, *rest = one.lines(labels)
+                note = "; only a tile of it is kept" if one.step.output in self.tiles else ""
+                found += [f"  {kind}: {first}{note}", *[f"    {line}" for line in rest]]
+        one_each = {"row": "  (one for each row)", "total": "  (total)"}
+        for step in self.steps:
+            level = one_each.get(self.level[step.output], "")
+            found.append(beside(f"  {step_text(step, labels)}{level}", labels.line(step.output)))
+        inside = set(self.level)
+        read = dict.fromkeys([i for step in self.steps for i in step.inputs if i not in inside])
+        kept = [labels.name(s) for s in self.stored if s not in self.tiles]
+        found.append(f"  reads {', '.join(map(labels.name, read)) or 'nothing'}; stores {', '.join(kept) or 'nothing'}")
+        return found
+
+
+class Choice(NamedTuple):
+    """How a product is computed: by oneDNN, OpenBLAS or, if empty, kernels of our own; so many rows at a time; whether a
+    library gets the right matrix packed."""
+
+    library: str
+    rows: int
+    packed: bool
+
+
+class Product:
+    """A matrix product, `a` by `b` into a row-major array of `shape`: the step's result or its transpose."""
+
+    def __init__(self, step: Step, a: View, b: View, shape: Shape) -> None:
+        self.step = step
+        self.a = a
+        self.b = b
+        self.shape = shape
+        self.choice: Choice | None = None
+        self.tile: int | None = None  # where in a thread's own space its rows go, if nothing else is kept of them
+
+    @property
+    def reads(self) -> tuple[View, ...]:
+        return self.a, self.b
+
+    @property
+    def library(self) -> str:
+        """Who computes it; empty for kernels of our own."""
+        return self.choice.library if self.choice is not None else ""
+
+    @property
+    def grain(self) -> int:
+        """Elements of the result that are computed together, at least: a row, or in a batch a matrix."""
+        n, m = self.shape[-2:]
+        return n * m if size_of(self.shape) > n * m else m
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self, labels: Labels = PLAIN) -> list[str]:
+        """The product for people."""
+        rows = f", {self.choice.rows} rows at a time" if self.choice is not None else ""
+        head = f"product {labels.name(self.step.output)}[{shape_text(self.shape)}]"
+        by = f"by {self.library or 'tiles of our own'}{rows}"
+        return [
+            beside(f"{head} = {self.a.text(labels)} @ {self.b.text(labels)}", labels.line(self.step.output)),
+            f"  {by}",
+        ]
+
+
+class Window:
+    """A convolution or pool over channels-last images. The result is in rows, in the step's shape."""
+
+    def __init__(self, step: Step, reads: tuple[View, ...], dtypes: tuple[str, ...]) -> None:
+        self.step = step
+        self.reads = reads
+        self.dtypes = dtypes
+        self.shape = step.type.shape
+        self.tile: int | None = None  # as a product's
+        self.positions: Step | None = None  # of the largest numbers, if they are asked for too
+
+    @property
+    def library(self) -> str:
+        """Who computes it; empty for loops of our own."""
+        return "oneDNN" if self.step.op.name in CONVOLUTIONS else ""
+
+    @property
+    def grain(self) -> int:
+        """Elements of the result that are computed together, at least."""
+        return size_of(self.shape[1:])
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self, labels: Labels = PLAIN) -> list[str]:
+        """The convolution or pool for people."""
+        beside_it = "" if self.positions is None else f", with the positions in {labels.name(self.positions.output)}"
+        found = [beside(f"window {step_text(self.step, labels)}{beside_it}", labels.line(self.step.output))]
+        return [*found, f"  by {self.library or 'loops of our own'}, channels last"]
+
+
+INDEXED = frozenset({"gather", "scatter_add", "scatter"})
+REGIONS = frozenset({"concat", "embed", "update_slice", "pieces"})
+
+
+class Move:
+    """A step that puts elements into places that a loop nest can't reach. `views` are its inputs, in order where they are
+    indices or moved by them."""
+
+    def __init__(self, step: Step, views: list[View], dtypes: list[str]) -> None:
+        self.step = step
+        self.views = views
+        self.first_index = 2 if step.op.name == "scatter" else 1
+        self.index_dtypes = dtypes[self.first_index :]
+
+    @property
+    def reads(self) -> tuple[View, ...]:
+        return tuple(self.views)
+
+    @property
+    def indices(self) -> list[View]:
+        """The index arrays among the inputs, one for each leading axis that they select along."""
+        return self.views[self.first_index :] if self.step.op.name in INDEXED else []
+
+    @property
+    def indexed_shape(self) -> Shape:
+        """The shape in which the indices select."""
+        shape: Shape = self.step.attributes if self.step.op.name == "scatter_add" else self.views[0].shape
+        return shape
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self, labels: Labels = PLAIN) -> list[str]:
+        """The movement for people."""
+        return [beside(f"move {step_text(self.step, labels)}", labels.line(self.step.output))]
+
+
+class Host:
+    """A step that NumPy runs, and the reason."""
+
+    def __init__(self, step: Step, reason: str) -> None:
+        self.step = step
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self, labels: Labels = PLAIN) -> list[str]:
+        """The step for people."""
+        head = beside(f"numpy {step_text(self.step, labels)}", labels.line(self.step.output))
+        return [head, f"  not native: {self.reason}"]
+
+
+Unit = Nest | Product | Window | Move | Host
+
+
+class Fusion:
+    """A plan as units. `views` says where each slot that lies in memory is; slots of host steps may hold anything."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.tuning = tuning()
+        self.units: list[Unit] = []
+        self.views: dict[int, View] = {}
+        self.ready: dict[int, int] = {}  # the first unit that may read a slot from memory
+        self.home: dict[int, int] = {}  # the nest that computes a slot
+        self.copies: dict[int, int] = {}
+        self.shapes: dict[int, Shape] = {}
+        self.dtypes: dict[int, str] = {}
+        self.objects: set[int] = set()  # slots that hold what native code can't read
+        steps = plan.steps
+        self.new_slot = len(plan.types)
+        fixed = len(plan.leaf_types) + len(plan.number_types)
+        for slot in [*range(fixed), *plan.constants]:
+            t = plan.types[slot]
+            if type(t) is tuple or t.dtype.name not in ITEMSIZE:
+                self.objects.add(slot)
+                continue
+            single = len(plan.leaf_types) <= slot < fixed or (slot in plan.constants and plan.constants[slot].ndim == 0)
+            self.root(slot, () if single else t.shape, t.dtype.name, 0)
+        self.turned = turned_products(steps, {slot for _, _, slot, _ in plan.outputs})
+        for step in steps:
+            self.place(step)
+        self.results = [self.contiguous_result(slot) for _, _, slot, _ in plan.outputs]
+        self.note_stores()
+
+    def __str__(self) -> str:
+        labels = Labels(self.plan)
+        found = []
+        for number, unit in enumerate(self.units, 1):
+            first, *rest = unit.lines(labels)
+            found += [f"{number:3}  {first}", *[f"     {line}" for line in rest]]
+        return "\n".join(found)
+
+    # Slots
+
+    def root(self, slot: int, shape: Shape, dtype: str, ready: int) -> None:
+        self.shapes[slot] = shape
+        self.dtypes[slot] = dtype
+        self.views[slot] = View(slot, 0, shape, contiguous(shape))
+        self.ready[slot] = ready
+
+    def place(self, step: Step) -> None:
+        name, t = step.op.name, step.type
+        if type(t) is tuple:
+            self.host(step, "it gives several arrays")
+            return
+        if t.dtype.name not in ITEMSIZE or any(i in self.objects for i in step.inputs):
+            self.host(step, f"native code has no {t.dtype.name}, or can't read what it is made of")
+            return
+        dtypes = [self.dtypes[i] for i in step.inputs]
+        self.dtypes[step.output] = t.dtype.name
+        self.shapes[step.output] = t.shape
+        if name in MOVEMENTS:
+            self.movement(step)
+        elif step.op.elementwise and is_lowered(name, step.attributes, t.dtype.name, dtypes):
+            self.elementwise(step)
+        elif dtypes and step.attributes and reduces(name, t.dtype.name, dtypes[0]):
+            self.reduction(step)
+        elif isinstance(step.op, ChannelsLast):
+            slots = [i if is_contiguous(self.views[i]) else self.copy(i) for i in step.inputs]
+            self.window(step, tuple([self.views[i] for i in slots]), tuple([self.dtypes[i] for i in slots]))
+        elif name == "matmul" and t.dtype.name in ("float32", "float64"):
+            self.product(step)
+        elif name in REGIONS or (name in INDEXED and self.may_index(step)):
+            self.move(step)
+        else:
+            self.host(step, f"{name} has no native code for {', '.join(dict.fromkeys([*dtypes, t.dtype.name]))}")
+
+    def host(self, step: Step, reason: str) -> None:
+        t = step.type
+        self.units.append(Host(step, reason))
+        if type(t) is tuple or t.dtype.name not in ITEMSIZE:
+            self.objects.add(step.output)
+        else:
+            self.root(step.output, t.shape, t.dtype.name, len(self.units))
+
+    # Movements
+
+    def movement(self, step: Step) -> None:
+        slot, out = step.inputs[0], step.output
+        if step.op.name == "after":  # what is computed anew for a checkpoint must not be computed early
+            self.views[out] = self.views[slot]
+            self.ready[out] = max([self.ready[i] for i in step.inputs])
+            return
+        nest = self.nest_of(slot)
+        inside = False
+        if nest is not None:
+            name, level = step.op.name, nest.level[slot]
+            if name in SAME and level != "total":
+                inside = True
+            elif name == "reshape" and level == "row":
+                inside = nest.row_shape(step.type.shape) or nest.bare_shape(step.type.shape)
+            elif name == "broadcast_to" and level == "row" and nest.row_shape(self.shapes[slot]):
+                inside = step.type.shape == nest.domain
+        view = self.views[slot]
+        changed = view if name_is_same(step) else moved(view, step)
+        if changed is None:
+            source = self.copy(slot)
+            changed = moved(self.views[source], step)
+            if changed is None:
+                raise AssertionError(f"{step.op.name} of a contiguous array is no view")
+            self.views[out], self.ready[out] = changed, self.ready[source]
+            return
+        self.views[out] = changed
+        self.ready[out] = self.ready[slot]
+        if inside and nest is not None:
+            # the nest computes it too, so that its steps needn't read it from memory
+            nest.steps.append(step)
+            nest.level[out] = "element" if step.op.name == "broadcast_to" else nest.level[slot]
+            self.home[out] = self.home[slot]
+
+    def copy(self, slot: int) -> int:
+        """A slot with a contiguous copy of another's elements."""
+        view = self.views[slot]
+        if is_contiguous(view) and view.offset == 0 and self.shapes[view.root] == view.shape:
+            return slot
+        found = self.copies.get(slot)
+        if found is None:
+            found = self.copies[slot] = self.new_slot
+            self.new_slot += 1
+            shape = view.shape
+            t = self.plan.types[slot]
+            index = self.home[found] = self.nest_for(shape, [slot])
+            nest = self.nest_at(index)
+            nest.steps.append(Step(COPY, None, _nothing, _nothing, (slot,), found, t))  # type: ignore[arg-type]
+            nest.level[found] = "element"
+            self.root(found, shape, self.dtypes[slot], index + 1)
+        return found
+
+    # Nests
+
+    def nest_of(self, slot: int) -> Nest | None:
+        index = self.home.get(slot)
+        unit = None if index is None else self.units[index]
+        return unit if isinstance(unit, Nest) else None
+
+    def nest_at(self, index: int) -> Nest:
+        """The nest that is this unit."""
+        unit = self.units[index]
+        assert isinstance(unit, Nest)
+        return unit
+
+    def readable(self, slot: int, nest: Nest, index: int, shape: Shape, level: str) -> bool:
+        """Whether a step of this shape and level in a nest may read a slot, inside the nest or from memory."""
+        if self.home.get(slot) == index and slot in nest.level:
+            own, of = nest.level[slot], self.shapes[slot]
+            if own == "total":
+                return False
+            if level == "element":
+                return (own == "element" and of == shape) or (own == "row" and (nest.row_shape(of) or of == ()))
+            return own == "row" and (of == shape or of == ())
+        return self.ready[slot] <= index
+
+    def nest_for(self, shape: Shape, slots: Sequence[int]) -> int:
+        """The last nest over a domain that may read the slots, or a new one at the end: which unit it is."""
+        units, home = self.units, self.home
+        count = len(units)
+        first = max(count - self.tuning.look_back, 0)
+        for index in range(count - 1, first - 1, -1):
+            if self.may_take(index, shape, slots):
+                return index
+        earlier = {home[s] for s in slots if s in home and home[s] < first}
+        for index in sorted(earlier, reverse=True):
+            if self.may_take(index, shape, slots):
+                return index
+        units.append(Nest(shape))
+        return count
+
+    def may_take(self, index: int, shape: Shape, slots: Sequence[int]) -> bool:
+        """Whether a unit is a nest over a domain that has room for a step on these slots."""
+        unit = self.units[index]
+        if not isinstance(unit, Nest) or unit.domain != shape or len(unit.steps) >= self.tuning.most_steps:
+            return False
+        return all([self.readable(s, unit, index, shape, "element") for s in slots])
+
+    def elementwise(self, step: Step) -> None:
+        shape, out = step.type.shape, step.output
+        for slot in step.inputs:  # at the level of rows, beside the reduction that it reads
+            nest = self.nest_of(slot)
+            if (
+                nest is None
+                or nest.domain == shape
+                or len(nest.steps) >= self.tuning.most_steps
+                or nest.level[slot] != "row"
+            ):
+                continue
+            index = self.home[slot]
+            if (nest.row_shape(shape) or nest.bare_shape(shape)) and all(
+                self.readable(s, nest, index, shape, "row") for s in step.inputs
+            ):
+                nest.steps.append(step)
+                nest.level[out] = "row"
+                self.home[out] = index
+                self.root(out, shape, step.type.dtype.name, index + 1)
+                return
+        index = self.home[out] = self.nest_for(shape, step.inputs)
+        nest = self.nest_at(index)
+        nest.steps.append(step)
+        nest.level[out] = "element"
+        self.root(out, shape, step.type.dtype.name, index + 1)
+
+    def reduction(self, step: Step) -> None:
+        (slot,), out, axes = step.inputs, step.output, step.attributes
+        shape = self.shapes[slot]
+        index = self.nest_for(shape, [slot])
+        nest = self.nest_at(index)
+        split = len(shape) - len(axes)
+        trailing = axes == tuple(range(split, len(shape)))
+        nest.steps.append(step)
+        row = 1
+        for n in shape[split:]:
+            row *= n
+        nest.level[out] = "total"
+        if trailing and nest.split in (None, split):
+            nest.split = split
+            nest.by_row.add(out)
+            if row <= self.tuning.longest_row:
+                nest.level[out] = "row"
+        self.home[out] = index
+        self.root(out, step.type.shape, step.type.dtype.name, index + 1)
+
+    def product(self, step: Step) -> None:
+        slots = []
+        for slot in step.inputs:
+            slots.append(slot if _is_matrix(self.views[slot]) else self.copy(slot))
+        a, b = self.views[slots[0]], self.views[slots[1]]
+        shape, out = step.type.shape, step.output
+        if out in self.turned:
+            turned = (*shape[:-2], shape[-1], shape[-2])
+            self.units.append(Product(step, transposed(b), transposed(a), turned))
+            self.root(out, turned, step.type.dtype.name, len(self.units))
+            self.views[out] = transposed(self.views[out])
+        else:
+            self.units.append(Product(step, a, b, shape))
+            self.root(out, shape, step.type.dtype.name, len(self.units))
+
+    def may_index(self, step: Step) -> bool:
+        """Whether the indices are of a kind that native code reads."""
+        first = 2 if step.op.name == "scatter" else 1
+        return first < len(step.inputs) and all(
+            self.dtypes[i][0] in "iu" and self.dtypes[i] != "uint64" for i in step.inputs[first:]
+        )
+
+    def is_plain(self, slot: int) -> bool:
+        """Whether a slot's elements are all of an array in memory, in order."""
+        view = self.views[slot]
+        return is_contiguous(view) and view.offset == 0 and size_of(view.shape) == size_of(self.shapes[view.root])
+
+    def move(self, step: Step) -> None:
+        """A unit of its own. Indices and what is moved by them lie in order; what is copied may be any view."""
+        indexed = step.op.name in INDEXED
+        slots = [self.copy(i) if indexed and not self.is_plain(i) else i for i in step.inputs]
+        views = [self.views[i] for i in slots]
+        if name_is(step, "pieces"):  # a part may be one number
+            views = [broadcast(v, place.sizes) for v, place in zip(views, step.attributes.placements, strict=True)]
+        self.units.append(Move(step, views, [self.dtypes[i] for i in slots]))
+        self.root(step.output, step.type.shape, step.type.dtype.name, len(self.units))
+
+    def window(self, step: Step, reads: tuple[View, ...], dtypes: tuple[str, ...]) -> None:
+        t = step.type
+        if name_is(step, "max_pool_positions"):  # found on the way to the maximum itself
+            for index, unit in enumerate(self.units):
+                if (
+                    isinstance(unit, Window) and name_is(unit.step, "max_pool") and unit.positions is None
+                    and unit.reads == reads and unit.step.attributes == step.attributes
+                ):  # fmt: skip
+                    unit.positions = step
+                    self.root(step.output, t.shape, t.dtype.name, index + 1)
+                    return
+        self.units.append(Window(step, reads, dtypes))
+        self.root(step.output, t.shape, t.dtype.name, len(self.units))
+
+    # What must lie in memory
+
+    def contiguous_result(self, slot: int) -> int:
+        if slot in self.objects or is_contiguous(self.views[slot]):
+            return slot
+        return self.copy(slot)
+
+    def reads(self, index: int) -> list[View]:
+        """What a unit reads from memory."""
+        unit = self.units[index]
+        if isinstance(unit, Product | Window | Move):
+            return list(unit.reads)
+        if isinstance(unit, Nest):
+            level, home = unit.level, self.home
+            slots = [i for s in unit.steps for i in s.inputs if not (home.get(i) == index and i in level)]
+        else:
+            slots = list(unit.step.inputs)
+        return [self.views[i] for i in slots if i in self.views]
+
+    def readers(self) -> dict[int, list[int]]:
+        """The units that read each array from memory, in order."""
+        readers: dict[int, list[int]] = {}
+        for index in range(len(self.units)):
+            for root in dict.fromkeys([view.root for view in self.reads(index)]):
+                readers.setdefault(root, []).append(index)
+        return readers
+
+    def note_stores(self) -> None:
+        needed = {*self.readers(), *[self.views[s].root for s in self.results if s not in self.objects]}
+        for unit in self.units:
+            if isinstance(unit, Nest):
+                unit.stored = [s for s in unit.level if s in needed]
+
+
+def name_is(step: Step, name: str) -> bool:
+    return step.op.name == name
+
+
+def name_is_same(step: Step) -> bool:
+    """Whether a step passes its first input on."""
+    return step.op.name in SAME
+
+
+def transposed(view: View) -> View:
+    """The last two axes exchanged."""
+    (*batch, n, m), (*steps, s, t) = view.shape, view.strides
+    return View(view.root, view.offset, (*batch, m, n), (*steps, t, s))
+
+
+def turned_products(steps: list[Step], read: set[int]) -> set[int]:
+    """The products that are read transposed alone: they are computed that way round, as (AB)ᵀ = BᵀAᵀ."""
+    products = {step.output for step in steps if step.op.name == "matmul"}
+    read = set(read)
+    turned: set[int] = set()
+    for step in steps:
+        for slot in step.inputs:
+            if slot in products:
+                axes = tuple(range(len(step.type.shape)))
+                exchanged = (*axes[:-2], *axes[:-3:-1])
+                (turned if step.op.name == "permute_dims" and step.attributes == exchanged else read).add(slot)
+    return turned - read
+
+
+def _is_matrix(view: View) -> bool:
+    """Whether the last two axes are a matrix as the library takes it, in rows or in columns."""
+    (n, m), (s, t) = view.shape[-2:], view.strides[-2:]
+    rows = (t == 1 or m == 1) and (s >= m or n == 1)
+    columns = (s == 1 or n == 1) and (t >= n or m == 1)
+    return rows or columns
+
+
+def _nothing(*arguments: Any) -> Any:
+    raise AssertionError("a copy has no NumPy kernel of its own")
+
+
+class _Copy:
+    """Stands for the identity that puts a view's elements in order."""
+
+    name = "copy"
+
+
+COPY = _Copy()

@@ -1,0 +1,111 @@
+"""Convolution and pooling over channels-last images: which steps native code serves, and oneDNN's primitives for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adjoint.compiler.targets.target import tuning
+from adjoint.plan.plan import Step
+from adjoint.primitives.convolution import Geometry
+from adjoint.runtime import onednn
+from adjoint.shapes import size_of
+
+# Which inputs are images, by the primitive's name.
+IMAGES = {
+    "convolution": (True, False), "convolution_input_gradient": (True, False), "convolution_weight_gradient": (True, True),
+    "max_pool": (True,), "max_pool_positions": (True,), "pool_take": (True, True), "pool_put": (True, True),
+    "pool_sum": (True,), "pool_spread": (True,),
+}  # fmt: skip
+CONVOLUTIONS = frozenset({"convolution", "convolution_input_gradient", "convolution_weight_gradient"})
+
+
+class ChannelsLast:
+    """Stands for a primitive whose images have their channels last."""
+
+    elementwise = False
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+FORMS = {name: ChannelsLast(name) for name in IMAGES}
+
+
+def serves(step: Step, types: list[Any]) -> bool:
+    """Whether native code computes a step on channels-last images."""
+    if any(len(types[i].shape) != 4 for i in step.inputs):
+        return False
+    dtype = types[step.inputs[0]].dtype.name
+    if step.op.name not in CONVOLUTIONS:
+        cells = step.attributes.sizes
+        return dtype in ("float32", "float64") and len(cells) == 2 and size_of(cells) <= tuning().most_cells
+    if dtype != "float32" or not onednn.available():
+        return False
+    try:
+        made = convolution(step.op.name, *sizes(step, [types[i].shape for i in step.inputs], step.type.shape))
+    except RuntimeError:  # a geometry that it doesn't have
+        return False
+    return not made.implementation.startswith("ref")
+
+
+def with_channels_last(step: Step, inputs: list[int], output: int, type: Any) -> Step:
+    """A step on images whose channels are last."""
+    return Step(FORMS[step.op.name], step.attributes, _nothing, _nothing, tuple(inputs), output, type)  # type: ignore[arg-type]
+
+
+def _nothing(*arguments: Any) -> Any:
+    raise AssertionError("a channels-last step has no NumPy kernel")
+
+
+Sizes = tuple[int, tuple[int, ...], tuple[int, ...], tuple[int, ...], Geometry]
+
+
+def sizes(step: Step, inputs: list[tuple[int, ...]], result: tuple[int, ...]) -> Sizes:
+    """The number of images, the shapes (C, H, W) of an image and (O, rows, columns) of what it becomes, the weights' shape
+    and the geometry, from shapes in the graph's order."""
+    if step.op.name == "convolution":
+        image, weights, becomes, geometry = inputs[0], inputs[1], result, step.attributes
+    elif step.op.name == "convolution_input_gradient":
+        image, weights, becomes, geometry = result, inputs[1], inputs[0], step.attributes[0]
+    else:
+        image, weights, becomes, geometry = inputs[0], result, inputs[1], step.attributes[0]
+    return image[0], image[1:], becomes[1:], weights, geometry
+
+
+def convolution(
+    name: str,
+    count: int,
+    image: tuple[int, ...],
+    becomes: tuple[int, ...],
+    weights: tuple[int, ...],
+    geometry: Geometry,
+    layout: onednn.Descriptor | None = None,
+) -> onednn.Primitive:
+    """oneDNN's primitive for so many images, or RuntimeError. Images have their channels last; the layout of the weights is
+    its own choice, or the one given."""
+    return onednn.convolution(
+        name, _described(count, image), layout or onednn.described(_grouped(weights, geometry), onednn.ANY),
+        _described(count, becomes), geometry.stride, tuple([d - 1 for d in geometry.dilation]),
+        tuple([p[0] for p in geometry.padding]), tuple([p[1] for p in geometry.padding]),
+    )  # fmt: skip
+
+
+def _described(count: int, image: tuple[int, ...]) -> onednn.Descriptor:
+    channels, rows, columns = image
+    return onednn.described((count, *image), (rows * columns * channels, 1, columns * channels, channels))
+
+
+def _grouped(weights: tuple[int, ...], geometry: Geometry) -> tuple[int, ...]:
+    if geometry.groups == 1:
+        return weights
+    return (geometry.groups, weights[0] // geometry.groups, *weights[1:])
+
+
+def plain_weights(weights: tuple[int, ...], geometry: Geometry) -> onednn.Descriptor:
+    """Weights as the graph has them, in rows."""
+    shape = _grouped(weights, geometry)
+    strides, step = [], 1
+    for n in reversed(shape):
+        strides.append(step)
+        step *= n
+    return onednn.described(shape, strides[::-1])

@@ -1,0 +1,208 @@
+"""From units to calls: the code of each unit is found, or compiled if no unit like it was met before, and the unit gets a block
+that says where in the program's table its arrays are."""
+
+from __future__ import annotations
+
+import weakref
+from collections import Counter, OrderedDict
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from adjoint.compiler import calls, units
+from adjoint.compiler.excerpts import Key, key_of
+from adjoint.compiler.fuse.fuse import Fusion, Host, Nest
+from adjoint.compiler.loops import matmul_tiles
+from adjoint.compiler.tables import (
+    Arguments,
+    Calls,
+    FirstCheck,
+    Function,
+    Handle,
+    Number,
+    Own,
+    Shared,
+    Start,
+    Table,
+)
+from adjoint.compiler.targets.target import target
+from adjoint.plan.plan import Step
+from adjoint.runtime import code, libraries, llvm, onednn_library
+
+MOST_KERNELS = 1 << 12  # that are remembered; a program keeps those that it calls
+
+
+class Kernel(NamedTuple):
+    """The code of all units with one key: functions to call before, for its chunks, and behind. A unit's block begins as
+    `numbers`; at `places` it gets positions of its own."""
+
+    code: code.Code
+    arguments: Arguments
+    first: list[tuple[int, str | None]]  # addresses, and what they pack where other units may read it, too
+    unit: int
+    last: list[int]
+    chunks: int
+    shared: bool
+    numbers: list[int]
+    places: list[tuple[int, Any]]
+
+
+_kernels: OrderedDict[Any, Kernel] = OrderedDict()
+_tiles: dict[Any, code.Code] = {}  # of matrix products: there are few
+_linkers: weakref.WeakSet[Linker] = weakref.WeakSet()  # of the programs that there are
+
+
+def _settings() -> tuple[Any, ...]:
+    """What decides how units are written besides their keys."""
+    return (target(), matmul_tiles.available())
+
+
+def uses(kernel: Kernel) -> int:
+    """The units of all programs in this process that a kernel's code serves."""
+    return sum([linker.uses[id(kernel.code)] for linker in tuple(_linkers)])
+
+
+def forget() -> None:
+    """Let go of all kernels that no program calls."""
+    with llvm.lock:
+        _kernels.clear()
+        _tiles.clear()
+
+
+def find(keys: Iterable[Key]) -> dict[Key, Kernel]:
+    """The kernel of each key. Those that are new are compiled together."""
+    settings = _settings()
+    with llvm.lock:
+        found, missing = {}, []
+        for key in dict.fromkeys(keys):
+            kernel = _kernels.get((key, settings))
+            if kernel is None:
+                missing.append(key)
+            else:
+                _kernels.move_to_end((key, settings))
+                found[key] = kernel
+        for key, kernel in zip(missing, _compiled(missing), strict=True):
+            found[key] = _kernels[key, settings] = kernel
+        while len(_kernels) > MOST_KERNELS:
+            _kernels.popitem(last=False)
+        return found
+
+
+def _compiled(keys: Sequence[Key]) -> list[Kernel]:
+    written = [units.write_unit(key) for key in keys]
+    wanted = [tile for unit in written for tile in _tiles_of(unit.arguments.positions)]
+    now = target()
+    tiles = [tile for tile in dict.fromkeys(wanted) if (tile, now) not in _tiles]
+    loaded = code.load([*[matmul_tiles.source(tile) for tile in tiles], *[unit.source for unit in written]])
+    for tile, one in zip(tiles, loaded, strict=False):
+        _tiles[tile, now] = one
+    result = []
+    for unit, one in zip(written, loaded[len(tiles) :], strict=True):
+        at = one.addresses
+        first = [(at[name], packs) for name, packs in unit.first]
+        last, arguments = [at[name] for name in unit.last], unit.arguments
+        numbers = [arguments.numbers[key.index] if type(key) is Number else 0 for key in arguments.positions]
+        places = [(place, key) for key, place in arguments.positions.items() if type(key) is not Number]
+        result.append(Kernel(one, arguments, first, at["unit"], last, unit.chunks, unit.shared, numbers, places))
+    return result
+
+
+def _tiles_of(keys: Iterable[Any]) -> list[matmul_tiles.Kernel]:
+    """The kernels of matrix products among the keys of a table."""
+    return [key.name for key in keys if type(key) is Function and key.library == "tiles"]
+
+
+def function_address(function: Function) -> int | None:
+    """The address of a function outside of kernels."""
+    library, name = function
+    if library == "tiles":
+        return _tiles[name, target()].addresses["tile"]
+    if library == "C":
+        return libraries.mathematics(name)
+    if library == "OpenBLAS":
+        return libraries.product(name)
+    return onednn_library.stream() if name == "stream" else onednn_library.address(name)
+
+
+class Linker:
+    """The calls of a program. `stretches` are those between two host steps, and these steps: `rows` of the list of calls."""
+
+    def __init__(self, fusion: Fusion, timed: bool) -> None:
+        self.table = Table()
+        self.own = Own()
+        self.keep: list[Any] = []  # what machine code and its arguments need to stay alive
+        self.launches = False
+        self.stretches: list[tuple[range | None, Step | None]] = []
+        self.rows: list[tuple[int, int, int, int]] = []
+        self.blocks: list[int] = []
+        self.begin = 0
+        keyed: dict[int, tuple[Key, list[Start]]] = {}
+        for index, unit in enumerate(fusion.units):
+            if not isinstance(unit, Host) and not (isinstance(unit, Nest) and not unit.stored):
+                keyed[index] = key_of(fusion, unit)
+        found = find([key for key, _ in keyed.values()])
+        for index, unit in enumerate(fusion.units):
+            if isinstance(unit, Host):
+                self.close()
+                self.stretches.append((None, unit.step))
+            elif index in keyed:
+                key, starts = keyed[index]
+                self.add(index, found[key], starts)
+                if timed:
+                    self.close()
+        self.close()
+        self.uses = Counter([id(found[key].code) for key, _ in keyed.values()])
+        _linkers.add(self)
+        self.keep += list({id(kernel): kernel for kernel in found.values()}.values())
+        self.keep += [_tiles[tile, target()] for tile in _tiles_of(self.table.positions)]
+        self.nbytes = sum({id(k.code.library): k.code.library.nbytes for k in found.values()}.values())
+        self.arguments = np.array(self.blocks or [0], np.int64)
+        self.calls = np.array(self.rows, np.int64).reshape(-1, calls.CALL)
+        self.calls[:, 1] = self.calls[:, 1] * 8 + self.arguments.ctypes.data
+
+    def close(self) -> None:
+        """End a stretch."""
+        if len(self.rows) > self.begin:
+            self.stretches.append((range(self.begin, len(self.rows)), None))
+            self.begin = len(self.rows)
+
+    def add(self, index: int, kernel: Kernel, starts: list[Start]) -> None:
+        """The calls of a unit, which is the program's `index`-th."""
+        arguments, table = kernel.arguments, self.table
+        packed: dict[str, Shared] = {}
+        first = kernel.first
+        for view, purpose in arguments.packed.items():
+            view = view._replace(root=starts[view.root].root, offset=starts[view.root].offset)
+            before = table.packed.get(view)
+            if before is None:
+                packed[purpose] = table.packed[view] = Shared(index, purpose)
+            else:
+                packed[purpose] = before
+                first = [(address, packs) for address, packs in first if packs != purpose]
+            table.until[packed[purpose]] = index
+        for purpose, size in arguments.shared.items():
+            table.shared.setdefault(packed.get(purpose) or Shared(index, purpose), size)
+        block = len(self.blocks)
+        self.blocks += kernel.numbers
+        for place, key in kernel.places:
+            if type(key) is Start:
+                found = table.at(starts[key.root])
+            elif type(key) is Shared:
+                found = table.at(packed.get(key.purpose) or Shared(index, key.purpose))
+            elif type(key) is Handle:
+                found = table.at(table.handle(arguments.primitives[key.number]))
+            elif type(key) is Calls:
+                found = self.own.call(arguments.primitives[key.number])
+            elif type(key) is FirstCheck:
+                found = len(table.checks)
+            else:
+                found = table.at(key)
+            self.blocks[block + place] = found
+        table.checks += arguments.checks
+        self.own.scratch = max(self.own.scratch, arguments.scratch)
+        self.launches = self.launches or kernel.shared
+        flags = (calls.SHARED if kernel.shared else 0) | (calls.CHECKED if arguments.checks else 0)
+        self.rows += [(address, block, 1, 0) for address, _ in first]
+        self.rows.append((kernel.unit, block, kernel.chunks, flags))
+        self.rows += [(address, block, 1, 0) for address in kernel.last]

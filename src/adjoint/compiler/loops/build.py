@@ -1,0 +1,402 @@
+"""The builder of loops: vector values, arithmetic on them, memory and control, as statements of `loops`.
+
+An `Emitter` makes the statements of one function. Every value is a vector of `lanes` elements, also where a single number would
+do: that keeps the formulas in `vector_math` free of cases. Numbers (i64), conditions and pointers are names, or constants.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from adjoint.compiler.loops import ir as L
+from adjoint.compiler.targets.llvm import ELEMENT, ITEMSIZE
+
+__all__ = ["BITS_OF", "ELEMENT", "ITEMSIZE", "Emitter", "Value", "literal", "mask_of"]
+
+BITS_OF = {"float32": "int32", "float64": "int64"}
+
+
+class Value(NamedTuple):
+    """A vector in the function being written: its name there and the dtype of its elements."""
+
+    name: str
+    dtype: str
+
+    @property
+    def kind(self) -> str:
+        return {"f": "f", "b": "b", "i": "i", "u": "u"}[self.dtype[0]]
+
+
+def literal(value: Any, dtype: str) -> str:
+    """A number as an LLVM constant of an element type."""
+    if dtype == "float64":
+        return f"0x{struct.unpack('<Q', struct.pack('<d', float(value)))[0]:016X}"
+    if dtype == "float32":
+        try:
+            single = struct.unpack("<f", struct.pack("<f", float(value)))[0]
+        except OverflowError:
+            single = float("inf") if value > 0 else float("-inf")
+        return f"0x{struct.unpack('<Q', struct.pack('<d', single))[0]:016X}"
+    if dtype == "bool":
+        return "true" if value else "false"
+    bits = ITEMSIZE[dtype] * 8
+    number = int(value) & ((1 << bits) - 1)
+    return str(number - (1 << bits) if number >> (bits - 1) else number)
+
+
+_new = tuple.__new__  # of a NamedTuple, without the call of its own constructor
+
+
+def lanes_for(widest: int, elements: int) -> int:
+    """The lanes of vectors over so many elements, at most the widest: the fewest that need no more vectors than half as many
+    would."""
+    while widest > 1 and widest >= 2 * elements:
+        widest //= 2
+    return widest
+
+
+def mask_of(count: int, lanes: int) -> L.Constant:
+    """The mask of which the first lanes are on."""
+    on = tuple([k < count for k in range(lanes)])
+    return L.Constant(f"<{', '.join([f'i1 {int(x)}' for x in on])}>", on)
+
+
+class Emitter:
+    """Makes the statements of one function, over vectors of `lanes` elements. `mask` is set while the last, incomplete vector
+    is computed."""
+
+    def __init__(self, lanes: int, libm: dict[str, int] | None = None) -> None:
+        self.lanes = lanes
+        self.body: list[Any] = []
+        self.libm: dict[str, int] = {} if libm is None else libm  # scalar library functions in use, by number
+        self.count = 0
+        self.mask: str | None = None
+        self.known: dict[Any, Any] = {}  # intermediate results that another formula at this place may use again
+
+    def fresh(self) -> str:
+        self.count += 1
+        return f"%v{self.count}"
+
+    @contextmanager
+    def inside(self, body: list[Any]) -> Iterator[None]:
+        """Add statements to another list meanwhile."""
+        before, self.body = self.body, body
+        yield
+        self.body = before
+
+    def function(self, name: str, parameters: L.Parameters, internal: bool, prologue: Sequence[Any] = ()) -> L.Function:
+        """What was made, as a function."""
+        return L.Function(name, parameters, (*prologue, *self.body), internal)
+
+    # Values
+
+    def constant(self, value: Any, dtype: str) -> Value:
+        return Value(L.Constant(f"splat ({ELEMENT[dtype]} {literal(value, dtype)})", value), dtype)
+
+    def op(self, name: str, dtype: str, *inputs: str) -> str:
+        self.count += 1
+        to = f"%v{self.count}"
+        self.body.append(_new(L.Op, (to, name, dtype, self.lanes, inputs)))
+        return to
+
+    def splat(self, scalar: str, dtype: str) -> Value:
+        to = self.fresh()
+        self.body.append(L.Spread(to, dtype, self.lanes, scalar))
+        return Value(to, dtype)
+
+    def first(self, a: Value) -> str:
+        to = self.fresh()
+        self.body.append(L.First(to, a.dtype, self.lanes, a.name))
+        return to
+
+    def shuffle(self, a: Value, b: Value | None, order: Sequence[int]) -> Value:
+        """Lanes of a, or of a and behind them b, by number."""
+        to = self.fresh()
+        self.body.append(L.Shuffle(to, a.dtype, self.lanes, a.name, "poison" if b is None else b.name, tuple(order)))
+        return Value(to, a.dtype)
+
+    def turned(self, a: Value, by: int) -> Value:
+        """The lanes moved round by so many."""
+        return self.shuffle(a, None, [(k + by) % self.lanes for k in range(self.lanes)])
+
+    def operation(self, name: str, a: Value, b: Value) -> Value:
+        return Value(self.op(name, a.dtype, a.name, b.name), a.dtype)
+
+    def _wide(self, a: Value, b: Any) -> Value:
+        return b if isinstance(b, Value) else self.constant(b, a.dtype)
+
+    def add(self, a: Value, b: Any) -> Value:
+        return self.operation("fadd" if a.kind == "f" else "add", a, self._wide(a, b))
+
+    def subtract(self, a: Any, b: Any) -> Value:
+        a = a if isinstance(a, Value) else self.constant(a, b.dtype)
+        return self.operation("fsub" if a.kind == "f" else "sub", a, self._wide(a, b))
+
+    def multiply(self, a: Value, b: Any) -> Value:
+        return self.operation("fmul" if a.kind == "f" else "mul", a, self._wide(a, b))
+
+    def divide(self, a: Any, b: Value) -> Value:
+        a = a if isinstance(a, Value) else self.constant(a, b.dtype)
+        return self.operation("fdiv", a, b)
+
+    def bitwise(self, name: str, a: Value, b: Any) -> Value:
+        return self.operation(name, a, self._wide(a, b))
+
+    def negative(self, a: Value) -> Value:
+        if a.kind == "f":
+            return Value(self.op("fneg", a.dtype, a.name), a.dtype)
+        return self.subtract(self.constant(0, a.dtype), a)
+
+    def compare(self, relation: str, a: Value, b: Any) -> Value:
+        """relation: eq ne lt le gt ge, ordered for floats (ne: unordered), or uno."""
+        b = self._wide(a, b)
+        if a.kind == "f":
+            name = "fcmp " + ({"ne": "une", "uno": "uno"}.get(relation) or f"o{relation}")
+        else:
+            name = "icmp " + (relation if relation in ("eq", "ne") else ("s" if a.kind == "i" else "u") + relation)
+        return Value(self.op(name, a.dtype, a.name, b.name), "bool")
+
+    def select(self, condition: Value, a: Any, b: Any) -> Value:
+        model = a if isinstance(a, Value) else b
+        a, b = self._wide(model, a), self._wide(model, b)
+        return Value(self.op("select", a.dtype, condition.name, a.name, b.name), a.dtype)
+
+    def both(self, a: Value, b: Value) -> Value:
+        return self.operation("and", a, b)
+
+    def either(self, a: Value, b: Value) -> Value:
+        return self.operation("or", a, b)
+
+    def invert(self, a: Value) -> Value:
+        return self.operation("xor", a, self.constant(-1 if a.dtype != "bool" else True, a.dtype))
+
+    def intrinsic(self, name: str, *arguments: Value) -> Value:
+        """llvm.<name> on floating vectors."""
+        return Value(self.op(f"llvm.{name}", arguments[0].dtype, *[x.name for x in arguments]), arguments[0].dtype)
+
+    def fma(self, a: Value, b: Any, c: Any) -> Value:
+        return self.intrinsic("fma", a, self._wide(a, b), self._wide(a, c))
+
+    def polynomial(self, x: Value, coefficients: tuple[float, ...]) -> Value:
+        """By Horner's rule, the highest coefficient first."""
+        result = self.constant(coefficients[0], x.dtype)
+        for c in coefficients[1:]:
+            result = self.fma(result, x, c)
+        return result
+
+    def absolute(self, a: Value) -> Value:
+        return self.intrinsic("fabs", a)
+
+    def copysign(self, size: Value, sign: Value) -> Value:
+        return self.intrinsic("copysign", size, sign)
+
+    def conversion(self, op: str, a: Value, dtype: str) -> Value:
+        to = self.fresh()
+        self.body.append(_new(L.Cast, (to, op, a.dtype, dtype, self.lanes, a.name)))
+        return Value(to, dtype)
+
+    def bits(self, a: Value) -> Value:
+        """A float's bits as an integer."""
+        return self.conversion("bitcast", a, BITS_OF[a.dtype])
+
+    def from_bits(self, a: Value) -> Value:
+        return self.conversion("bitcast", a, "float32" if a.dtype == "int32" else "float64")
+
+    def shift(self, name: str, a: Value, by: int) -> Value:
+        """name: shl, lshr or ashr."""
+        return self.operation(name, a, self.constant(by, a.dtype))
+
+    def cast(self, a: Value, dtype: str) -> Value:
+        """NumPy's conversion. Floats to integers are not among them: those out of range are undefined in LLVM."""
+        if a.dtype == dtype:
+            return a
+        to = Value("", dtype)
+        if dtype == "bool":
+            return self.compare("ne", a, 0)
+        if a.kind == "f":
+            assert to.kind == "f"
+            name = "fpext" if dtype == "float64" else "fptrunc"
+        elif to.kind == "f":
+            name = "sitofp" if a.kind == "i" else "uitofp"
+        else:
+            small = 0 if a.dtype == "bool" else ITEMSIZE[a.dtype]
+            if small == ITEMSIZE[dtype]:
+                return Value(a.name, dtype)
+            name = "trunc" if small > ITEMSIZE[dtype] else "sext" if a.kind == "i" else "zext"
+        return self.conversion(name, a, dtype)
+
+    # Numbers, conditions and pointers
+
+    def index(self, op: str, a: str, b: str | int) -> str:
+        """A number of two: add, sub, mul, udiv, urem, and, umin, maybe with LLVM's flags."""
+        to = self.fresh()
+        self.body.append(_new(L.Index, (to, op, a, str(b))))
+        return to
+
+    def plus(self, a: str, b: str | int) -> str:
+        return self.index("add", a, b)
+
+    def times(self, a: str, b: str | int) -> str:
+        return self.index("mul", a, b)
+
+    def test(self, relation: str, a: str, b: str | int) -> str:
+        """Whether two numbers are related so: eq ne slt ule ult ..."""
+        to = self.fresh()
+        self.body.append(_new(L.Test, (to, relation, a, str(b))))
+        return to
+
+    def all_of(self, a: str, b: str) -> str:
+        to = self.fresh()
+        self.body.append(L.Both(to, a, b))
+        return to
+
+    def apart(self, a: str, b: str) -> str:
+        """Whether two pointers differ."""
+        to = self.fresh()
+        self.body.append(L.Apart(to, a, b))
+        return to
+
+    def choose(self, condition: str, a: str, b: str) -> str:
+        """A number by a condition."""
+        to = self.fresh()
+        self.body.append(L.Choose(to, condition, a, b))
+        return to
+
+    def argument(self, position: int) -> str:
+        """The number at a position of the unit's block."""
+        to = self.fresh()
+        self.body.append(L.Argument(to, position))
+        return to
+
+    def array(self, position: int, what: Any) -> str:
+        """The pointer in the run's table whose position stands in the unit's block."""
+        to = self.fresh()
+        self.body.append(L.Array(to, position, what))
+        return to
+
+    def entry(self, table: str, position: str | int) -> str:
+        """A pointer from a table: %table, or %own, of the thread that runs."""
+        to = self.fresh()
+        self.body.append(L.Entry(to, table, str(position)))
+        return to
+
+    def at(self, pointer: str, offset: str | int, element: str) -> str:
+        """The pointer so many elements (as LLVM names them) further."""
+        to = self.fresh()
+        self.body.append(_new(L.At, (to, pointer, element, str(offset))))
+        return to
+
+    def read_number(self, pointer: str, narrow: str = "i64", signed: bool = True) -> str:
+        """An integer in memory."""
+        to = self.fresh()
+        self.body.append(L.Number(to, pointer, narrow, signed))
+        return to
+
+    def note(self, kind: str, value: str, pointer: str) -> None:
+        """Write a number to memory."""
+        self.body.append(L.Note(kind, value, pointer))
+
+    def call(self, function: str, inputs: Sequence[tuple[str, str]], result: str = "void") -> str:
+        """Call a function; what it gives, if it gives something."""
+        to = "" if result == "void" else self.fresh()
+        self.body.append(L.Call(to, result, function, tuple(inputs)))
+        return to
+
+    # Memory
+
+    def load_scalar(self, pointer: str, offset: str, dtype: str) -> Value:
+        """One element as a splat."""
+        to = self.fresh()
+        self.body.append(_new(L.Single, (to, pointer, offset, dtype, self.lanes)))
+        return Value(to, dtype)
+
+    def load(self, pointer: str, offset: str, dtype: str, stride: int | str) -> Value:
+        """A vector of elements at a stride from an offset; under the mask, zeros where it is off. A stride may be a vector of
+        the elements' offsets, too."""
+        to = self.fresh()
+        self.body.append(_new(L.Load, (to, pointer, offset, dtype, self.lanes, stride, self.mask)))
+        return Value(to, dtype)
+
+    def store(self, a: Value, pointer: str, offset: str, stride: int | str = 1) -> None:
+        """The vector at a stride from an offset, lanes under the mask only."""
+        self.body.append(_new(L.Store, (a.name, pointer, offset, a.dtype, self.lanes, stride, self.mask)))
+
+    def store_scalar(self, a: Value, pointer: str, offset: str) -> None:
+        """The first element."""
+        self.body.append(L.StoreFirst(a.name, pointer, offset, a.dtype, self.lanes))
+
+    def below(self, count: str) -> str:
+        """The mask of the lanes whose number is below an i64."""
+        to = self.fresh()
+        self.body.append(L.Below(to, self.lanes, count))
+        return to
+
+    def multiples(self, number: str) -> str:
+        """The first multiples of an i64, from 0."""
+        to = self.fresh()
+        self.body.append(L.Multiples(to, self.lanes, number))
+        return to
+
+    def prefetch(self, pointer: str) -> None:
+        """Bring a line of memory into the caches, if the address is one."""
+        self.body.append(L.Prefetch(pointer))
+
+    def allocate(self, dtype: str, lanes: int) -> str:
+        """A variable: a vector, or with 0 lanes a pointer (ptr) or a number (i64)."""
+        to = self.fresh()
+        self.body.append(L.Variable(to, dtype, lanes))
+        return to
+
+    def variable(self, initial: Value) -> str:
+        """A vector that may change."""
+        slot = self.allocate(initial.dtype, self.lanes)
+        self.set(slot, initial)
+        return slot
+
+    def set(self, slot: str, a: Value) -> None:
+        self.body.append(_new(L.Set, (slot, a.name, a.dtype, self.lanes)))
+
+    def get(self, slot: str, dtype: str) -> Value:
+        to = self.fresh()
+        self.body.append(_new(L.Get, (to, slot, dtype, self.lanes)))
+        return Value(to, dtype)
+
+    # Control
+
+    @contextmanager
+    def loop(self, start: str, stop: str, step: int | str) -> Iterator[str]:
+        """i = start, start + step, ... while below stop; at least once."""
+        i, outer = self.fresh(), self.body
+        self.body = []
+        yield i
+        outer.append(L.For(i, start, stop, str(step), tuple(self.body)))
+        self.body = outer
+
+    @contextmanager
+    def when(self, condition: str) -> Iterator[None]:
+        """Run the body if an i1 is true."""
+        outer = self.body
+        self.body = []
+        yield
+        outer.append(L.When(condition, tuple(self.body)))
+        self.body = outer
+
+    @contextmanager
+    def when_any(self, condition: Value) -> Iterator[None]:
+        """Run the body if the condition holds in some lane."""
+        chosen = self.fresh()
+        self.body.append(L.AnyLane(chosen, self.lanes, condition.name))
+        with self.when(chosen):
+            yield
+
+    def library(self, name: str, *arguments: Value) -> Value:
+        """A scalar function of the C library applied lane by lane; float32 has its own (`sinf`)."""
+        dtype = arguments[0].dtype
+        name += "f" if dtype == "float32" else ""
+        position = self.libm.setdefault(name, len(self.libm))
+        to = self.fresh()
+        self.body.append(L.Library(to, name, f"%libm{position}", dtype, self.lanes, tuple([x.name for x in arguments])))
+        return Value(to, dtype)

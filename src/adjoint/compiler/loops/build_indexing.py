@@ -1,0 +1,134 @@
+"""Units that move elements to where a loop nest can't write them: gather and scatter, joining, writing into a slice.
+
+An index out of bounds is noted in the run's failure, and the unit goes on with another; the program ends after it.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import Any
+
+from adjoint.compiler.excerpts import Indexed, Moving, Region
+from adjoint.compiler.loops import ir as L
+from adjoint.compiler.loops.build import ITEMSIZE, Emitter, lanes_for
+from adjoint.compiler.tables import FAILURE, LITERAL, PARAMETERS, Arguments, FirstCheck, Inputs, Start
+from adjoint.plan.simplify import REWRITING
+from adjoint.shapes import contiguous, size_of
+
+
+class MoveWriter:
+    """Writes the function of one move, whose one chunk is everything."""
+
+    def __init__(self, move: Moving, arguments: Arguments, bits: int) -> None:
+        self.move = move
+        self.arguments = arguments
+        self.dtype = "uint8" if move.dtype == "bool" else move.dtype
+        self.tail = 1
+        if move.indexed is not None:
+            self.tail = size_of(move.indexed.shape[len(move.indexed.indices) :])
+        widest = self.tail if move.indexed is not None else move.size
+        self.e = Emitter(lanes_for(bits // (8 * ITEMSIZE[self.dtype]), widest))
+        self.inputs = Inputs(self.e, arguments)
+
+    def write(self) -> L.Function:
+        move = self.move
+        if move.number is not None:
+            self.fill(self.pointer(move.output), move.size, move.number[1])
+        for k, region in enumerate(move.regions):
+            if k or move.name not in REWRITING:
+                self.copy(region)
+                continue
+            source, out = self.pointer(region.view.root), self.pointer(region.place)
+            with self.e.when(self.e.apart(source, out)):  # else the result lies where the array does that it replaces
+                self.copy(region)
+        if move.indexed is not None:
+            self.rows(move.indexed)
+        return self.e.function("unit", PARAMETERS, False, self.inputs.body)
+
+    def pointer(self, place: int) -> str:
+        return self.inputs.pointer(Start(place, 0))
+
+    def fill(self, out: str, count: int, number: Any) -> None:
+        self.inputs.vectors(count, lambda i: self.e.store(self.e.constant(number, self.dtype), out, i))
+
+    def copy(self, region: Region) -> None:
+        """Copy a region's elements, or their sums with 0."""
+        e, view = self.e, region.view
+        source, out = self.pointer(view.root), self.pointer(region.place)
+        axes = [(n, s, t) for n, s, t in zip(view.shape, view.strides, region.strides, strict=True) if n != 1]
+        merged: list[tuple[int, int, int]] = []
+        for n, s, t in axes:
+            if merged and merged[-1][1] == n * s and merged[-1][2] == n * t:
+                merged[-1] = (merged[-1][0] * n, s, t)
+            else:
+                merged.append((n, s, t))
+        *outer, (count, near, far) = merged or [(1, 1, 1)]
+        number = self.inputs.number
+        read, written = self.steps(near), self.steps(far)
+        with ExitStack() as loops:
+            begin = end = "0"
+            for n, s, t in outer:
+                i = loops.enter_context(e.loop("0", number(n), 1))
+                begin = e.plus(begin, e.times(i, number(s, extent=abs(s))))
+                end = e.plus(end, e.times(i, number(t, extent=abs(t))))
+            by, to = number(near, extent=abs(near)), number(far, extent=abs(far))
+
+            def body(i: str) -> None:
+                a, b = e.plus(begin, e.times(i, by)), e.plus(end, e.times(i, to))
+                value = e.load(source, a, self.dtype, read)
+                e.store(e.add(value, 0) if region.adds_zero else value, out, b, written)
+
+            self.inputs.vectors(count, body)
+
+    def steps(self, stride: int) -> int | str:
+        """A stride for a vector: as it is, or a vector of multiples of an argument."""
+        if abs(stride) <= LITERAL:
+            return stride
+        number = self.inputs.number(stride, extent=abs(stride))
+        with self.inputs.at_the_beginning():
+            return self.e.multiples(number)
+
+    def rows(self, indexed: Indexed) -> None:
+        """Copy or add rows, whose elements lie side by side, from where indices say, or to there."""
+        e = self.e
+        source, out = self.pointer(indexed.rows), self.pointer(self.move.output)
+        arrays = [self.pointer(place) for place in indexed.indices]
+        tail = self.inputs.number(self.tail)
+        with e.loop("0", self.inputs.number(indexed.times), 1) as r:
+            start, place = e.times(r, tail), self.selected(indexed, arrays, r)
+            if indexed.reads:
+                start, place = place, start
+
+            def body(i: str) -> None:
+                to = e.plus(place, i)
+                value = e.load(source, e.plus(start, i), self.dtype, 1)
+                e.store(e.add(e.load(out, to, self.dtype, 1), value) if indexed.adds else value, out, to)
+
+            self.inputs.vectors(self.tail, body)
+
+    def selected(self, indexed: Indexed, arrays: list[str], r: str) -> str:
+        """The offset of the row that the r-th indices select."""
+        e, shape = self.e, indexed.shape
+        place = "0"
+        for axis, (pointer, dtype, n, stride) in enumerate(
+            zip(arrays, indexed.dtypes, shape, contiguous(shape), strict=False)
+        ):
+            kind = f"i{8 * ITEMSIZE[dtype]}"
+            i = given = e.read_number(e.at(pointer, r, kind), kind, dtype[0] == "i")
+            negative = e.test("slt", i, 0)
+            extent, by = self.inputs.number(n), self.inputs.number(stride)
+            i = e.choose(negative, e.plus(i, extent), i)
+            inside = e.test("ult", i, extent)
+            i = e.choose(inside, i, "0")
+            self.note(inside, self.arguments.check(axis, n), given)
+            place = e.plus(place, e.times(i, by))
+        return place
+
+    def note(self, inside: str, check: int, given: str) -> None:
+        """Unless an index is inside its bounds, note which check failed, from 1, and the index."""
+        e = self.e
+        failure = e.entry("%table", FAILURE)
+        number = e.plus(self.arguments.number(e, FirstCheck()), check + 1)
+        for offset, value in enumerate((number, given)):
+            at = e.at(failure, offset, "i64")
+            e.note("i64", e.choose(inside, e.read_number(at), value), at)

@@ -1,0 +1,564 @@
+"""Loop nests as LLVM IR: one function for each, over a range of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+from adjoint.compiler.excerpts import Excerpt
+from adjoint.compiler.fuse.fuse import Nest, View, contiguous, name_is_same
+from adjoint.compiler.loops import ir as L
+from adjoint.compiler.loops.accumulation import Accumulator
+from adjoint.compiler.loops.build import ELEMENT, ITEMSIZE, Emitter, Value, mask_of
+from adjoint.compiler.loops.division import Divisor, divisor, quotient
+from adjoint.compiler.loops.formulas import LOWERED, REDUCTIONS
+from adjoint.compiler.schedule.nests import Dimension, NestPlan, Strides
+from adjoint.compiler.tables import LITERAL, PARAMETERS, Arguments, Function, Key, Start
+from adjoint.plan.plan import Step
+from adjoint.runtime import llvm
+from adjoint.shapes import size_of
+
+NEST = (("ptr", "%table"), ("i64", "%lo"), ("i64", "%hi"), ("i64", "%chunk"), ("ptr", "%own"), ("ptr", "%args"))
+
+
+class NestWriter(NestPlan):
+    """Writes one loop nest, as a function of a range of its rows: indices of the outermost loop, below `extent`; of a nest
+    that is one long loop its elements, in multiples of `granule`, and what is left behind the last of them belongs to it.
+    """
+
+    def __init__(self, excerpt: Excerpt, nest: Nest, arguments: Arguments, bits: int) -> None:
+        super().__init__(excerpt, nest, bits)
+        self.arguments = arguments
+        self.e = Emitter(self.lanes)
+        self.pointers: dict[Any, str] = {}
+        self.prologue: list[Any] = []
+        self.numbers: dict[Any, str] = {}  # extents and strides in this function, by role
+        self.scratch: dict[Any, int] = {}  # bytes of a row, by key
+        self.indices: dict[int, str] = {}  # of the loops around, by axis
+        self.row_values: dict[Any, Value] = {}
+        self.divisors: dict[int, Divisor] = {}  # of the divisions by one number for the whole row, by slot
+        # those gone through together: axis, index, values and divisors of each
+        self.rows: list[tuple[int, str, dict[Any, Value], dict[int, Divisor]]] = []
+        self.values: dict[Any, Value] = {}
+
+    def pointer(self, key: Any) -> str:
+        name = self.pointers.get(key)
+        if name is None:
+            name = self.pointers[key] = f"%base{len(self.pointers)}"
+            if key in self.partial:
+                size = size_of(self.excerpt.shapes[key]) * ITEMSIZE[self.excerpt.dtypes[key]]
+                self.load_pointer(f"{name}.all", self.share_partial(key))
+                by = self.number(size, ("totals", key), size)
+                self.prologue += [
+                    L.Index(f"{name}.by", "mul", "%chunk", by),
+                    L.At(name, f"{name}.all", "i8", f"{name}.by"),
+                ]
+            elif key in self.nest.tiles:  # a tile holds the rows from %lo on
+                dtype = self.excerpt.dtypes[key]
+                self.load_own(f"{name}.tile", self.nest.tiles[key])
+                by = self.number(-self.elements, "tile", self.elements)
+                self.prologue += [
+                    L.Index(f"{name}.by", "mul", "%lo", by),
+                    L.At(name, f"{name}.tile", ELEMENT[dtype], f"{name}.by"),
+                ]
+            elif type(key) is tuple and key[0] == "scratch":
+                self.load_own(name, self.arguments.reserve(self.scratch[key]))
+            else:
+                self.load_pointer(name, Start(key, 0))
+        return name
+
+    def load_pointer(self, name: str, key: Key) -> None:
+        self.prologue.append(L.Array(name, self.arguments.at(key), key))
+
+    def share_partial(self, slot: int) -> Key:
+        """Where the chunks' totals of a slot are."""
+        size = size_of(self.excerpt.shapes[slot]) * ITEMSIZE[self.excerpt.dtypes[slot]]
+        return self.arguments.share(f"totals of {slot}", size * self.chunks)
+
+    def load_own(self, name: str, offset: int) -> None:
+        """A pointer into the scratch space of the thread that runs."""
+        place = self.number(offset, ("own", offset), LITERAL + 1)
+        self.prologue += [L.Entry(f"{name}.own", "%own", "0"), L.At(name, f"{name}.own", "i8", place)]
+
+    def number(self, value: int, role: Any, extent: int | None = None) -> str:
+        """A number that follows from the nest's extents: as it stands, or as an argument if what it follows from is large."""
+        if (value if extent is None else extent) <= LITERAL:
+            return str(value)
+        key = self.arguments.given(value, role)
+        found = self.numbers.get(key)
+        if found is None:
+            found = self.numbers[key] = f"%number{len(self.numbers)}"
+            self.prologue.append(L.Argument(found, self.arguments.at(key)))
+        return found
+
+    def extent_of(self, d: Dimension) -> str:
+        return self.number(d.size, ("extent", d.axis))
+
+    def stride(self, strides: Strides, axis: int) -> int | str:
+        """The stride along an axis, for a vector: 0 and 1 as they are, else a vector of multiples."""
+        stride = strides[axis] if axis >= 0 else 1
+        if -LITERAL <= stride <= LITERAL:
+            return stride
+        role, e = ("steps", strides, axis), self.e
+        found = self.numbers.get(role)
+        if found is None:
+            number = self.number(stride, ("stride", strides, axis), LITERAL + 1)
+            found = self.numbers[role] = f"%steps{len(self.numbers)}"
+            self.prologue.append(L.Multiples(found, e.lanes, number))
+        return found
+
+    def offset(self, start: int, strides: Strides) -> str:
+        """The element of an access at the loops' indices."""
+        e = self.e
+        total = str(start)
+        for axis, i in self.indices.items():
+            stride = strides[axis]
+            if stride:
+                by = self.number(stride, ("stride", strides, axis), abs(stride))
+                term = i if stride == 1 else e.index("mul nsw", i, by)
+                total = term if total == "0" else e.index("add nsw", total, term)
+        return total
+
+    def write(self) -> L.Function:
+        e, nest = self.e, self.nest
+        with ExitStack() as loops:
+            for k, d in enumerate(self.outer[:-1] if self.jammed else self.outer):
+                bounds = ("%lo", "%hi") if k == 0 else ("0", self.extent_of(d))
+                self.indices[d.axis] = loops.enter_context(e.loop(*bounds, 1))
+            if self.jammed:
+                self.rows_together(self.outer[-1])
+            for phase, actions in enumerate(self.actions):
+                if actions and not self.jammed:
+                    self.row_pass(phase, actions)
+            if not self.row_partial():
+                self.store_rows()
+            else:
+                for slot in self.partial:
+                    if slot in nest.by_row:
+                        e.store_scalar(self.row_values[slot], self.pointer(slot), "0")
+        return self.function("nest", NEST)
+
+    def rows_together(self, d: Dimension) -> None:
+        """The loop over rows, some at once, and what is left of them one by one."""
+        e = self.e
+        if len(self.outer) > 1:
+            together = self.number(d.size // self.tuning.jammed * self.tuning.jammed, "together", d.size)
+            ranges = [("0", together, self.tuning.jammed)]
+            if d.size % self.tuning.jammed:
+                ranges.append((together, self.extent_of(d), 1))
+            for low, high, count in ranges:
+                with e.loop(low, high, count) as i:
+                    self.jam(d, i, count)
+            return
+        rest = e.index("urem", e.index("sub", "%hi", "%lo"), self.tuning.jammed)
+        middle = e.index("sub", "%hi", rest)
+        for low, high, count in (("%lo", middle, self.tuning.jammed), (middle, "%hi", 1)):
+            with e.when(e.test("slt", low, high)), e.loop(low, high, count) as i:
+                self.jam(d, i, count)
+
+    def jam(self, d: Dimension, first: str, count: int) -> None:
+        """So many rows from the first on, a vector of each in turn."""
+        (actions,) = self.actions
+        self.rows = []
+        for k in range(count):
+            index = first if k == 0 else self.e.index("add nuw nsw", first, k)
+            self.indices[d.axis], self.row_values, self.divisors = index, {}, {}
+            self.current = 0
+            self.prepare([slot for _, slot in actions], [])
+            self.rows.append((d.axis, index, self.row_values, self.divisors))
+        VectorLoop(self, actions, [], 1).write()
+        self.rows = []
+
+    def function(self, name: str, parameters: L.Parameters) -> L.Function:
+        for libm, k in self.e.libm.items():
+            self.load_pointer(f"%libm{k}", Function("C", libm))
+        return self.e.function(name, parameters, name == "nest", self.prologue)
+
+    def row_partial(self) -> bool:
+        """Whether what all of the domain is reduced to comes in parts."""
+        return any(slot in self.nest.by_row for slot in self.partial)
+
+    def store_rows(self) -> None:
+        for slot in self.nest.stored:
+            if self.nest.level[slot] == "row" or slot in self.nest.by_row:
+                value = self.row(slot)
+                self.e.store_scalar(value, self.pointer(slot), self.offset(0, self.result_strides(slot)))
+
+    def restart(self, lanes: int) -> Emitter:
+        """Begin another function."""
+        self.e = Emitter(lanes)
+        self.pointers, self.prologue, self.numbers = {}, [], {}
+        self.indices, self.row_values, self.values, self.divisors = {}, {}, {}, {}
+        return self.e
+
+    def write_start(self) -> L.Function | None:
+        """A function that fills the totals in memory with their identities; None if there are none."""
+        totals = [s for s in self.nest.stored if self.nest.level[s] == "total" and s not in self.nest.by_row]
+        if not totals:
+            return None
+        e = self.restart(1)
+        for slot in totals:
+            dtype = self.excerpt.dtypes[slot]
+            initial = REDUCTIONS[self.producer[slot].op.name][0](dtype)
+            name, count = f"%total{slot}", size_of(self.excerpt.shapes[slot])
+            if slot in self.partial:
+                self.load_pointer(name, self.share_partial(slot))
+                count *= self.chunks
+            else:
+                self.load_pointer(name, Start(slot, 0))
+            with e.loop("0", self.number(count, ("filled", slot), LITERAL + 1), 1) as i:
+                e.store_scalar(e.constant(initial, dtype), name, i)
+        return self.function("start", PARAMETERS)
+
+    def write_finish(self) -> L.Function | None:
+        """A function that puts the chunks' totals together; None if there are none."""
+        if not self.partial:
+            return None
+        partial, nest = self.partial, self.nest
+        e = self.restart(1)
+        for slot in partial:
+            step, dtype, count = self.producer[slot], self.excerpt.dtypes[slot], size_of(self.excerpt.shapes[slot])
+            name = f"%parts{slot}"
+            self.load_pointer(name, self.share_partial(slot))
+            whole = slot not in nest.by_row
+            with ExitStack() as loops:
+                each = self.number(count, ("total", slot), LITERAL + 1 if whole else 1)
+                i = loops.enter_context(e.loop("0", each, 1)) if whole else "0"
+                total = Accumulator(e, step, dtype, True, 1)
+                with e.loop("0", self.number(self.chunks, "chunks", LITERAL + 1), 1) as c:
+                    at = e.plus(i, e.times(c, each))
+                    total.add(e, e.load_scalar(name, at, dtype), 0)
+                    total.flush(e)
+                value = total.result(e)
+                if whole:
+                    self.load_pointer(f"%whole{slot}", Start(slot, 0))
+                    e.store_scalar(value, f"%whole{slot}", i)
+                else:
+                    self.row_values[slot] = value
+        if self.row_partial():
+            self.partial = []  # from here on a pointer is that of the whole
+            self.store_rows()
+            self.partial = partial
+        return self.function("finish", PARAMETERS)
+
+    def row_pass(self, phase: int, actions: list[tuple[str, int]]) -> None:
+        e = self.e
+        self.current = phase
+        reduced = [slot for kind, slot in actions if kind == "reduce"]
+        self.prepare([slot for kind, slot in actions if kind != "reduce"], reduced)
+        vector = self.inner[-1]
+        whole = vector.size // e.lanes
+        elements = 1
+        for d in self.inner:
+            elements *= d.size
+        blocked = elements > 32 * e.lanes
+        light = sum(self.cost[s] for _, s in actions) <= 16
+        copies = self.tuning.unroll if reduced and light and whole >= 2 * self.tuning.unroll else 1
+        by_row = [self.accumulator(s, blocked, copies) for s in reduced if s in self.nest.by_row]
+        with ExitStack() as loops:
+            for k, d in enumerate(self.inner[:-1]):
+                ranged = k == 0 and not self.outer and self.extent == d.size and not any(self.actions[1:])
+                bounds = ("%lo", "%hi") if ranged else ("0", self.extent_of(d))
+                self.indices[d.axis] = loops.enter_context(e.loop(*bounds, 1))
+            # totals along the innermost loop go to memory after it; the others at every point
+            along = [
+                self.accumulator(s, blocked, copies)
+                for s in reduced
+                if s not in self.nest.by_row and (vector.axis < 0 or self.result_strides(s)[vector.axis] == 0)
+            ]
+            accumulators = by_row + along
+            VectorLoop(self, actions, accumulators, copies).write()
+            for a in along:
+                slot = a.step.output
+                pointer, offset = self.pointer(slot), self.offset(0, self.result_strides(slot))
+                before = e.load_scalar(pointer, offset, a.dtype)
+                e.store_scalar(a.combine(e, before, a.result(e)), pointer, offset)
+        for d in self.inner[:-1]:
+            del self.indices[d.axis]
+        for a in by_row:
+            self.row_values[a.step.output] = a.result(e)
+
+    def accumulator(self, slot: int, blocked: bool, copies: int) -> Accumulator:
+        return Accumulator(self.e, self.producer[slot], self.excerpt.dtypes[slot], blocked, copies)
+
+    def mask_of(self, rest: int, vector: Dimension) -> str:
+        """The mask of the last vector, of which so many lanes count."""
+        if vector.size <= LITERAL:
+            return mask_of(rest, self.e.lanes)
+        found = self.numbers.get("mask")
+        if found is None:
+            count = self.number(rest, "rest", LITERAL + 1)
+            with self.e.inside(self.prologue):
+                found = self.numbers["mask"] = self.e.below(count)
+        return found
+
+    def perform(self, actions: list[tuple[str, int]], accumulators: list[Accumulator], copy: int) -> None:
+        e = self.e
+        running = {a.step.output: a for a in accumulators}
+        done = []
+        for kind, slot in actions:
+            source = self.producer[slot].inputs[0] if kind == "reduce" else slot
+            done.append((kind, slot, self.element(source)))
+        for kind, slot, value in done:
+            if kind != "reduce":
+                key, strides = self.place_of(slot)
+                e.store(value, self.pointer(key), self.offset(0, strides))
+            elif slot in running:
+                running[slot].add(e, value, copy)
+            else:
+                self.add_to_memory(slot, value)
+
+    def add_to_memory(self, slot: int, value: Value) -> None:
+        e = self.e
+        dtype, strides = self.excerpt.dtypes[slot], self.result_strides(slot)
+        pointer, offset, stride = self.pointer(slot), self.offset(0, strides), self.stride(strides, self.inner[-1].axis)
+        before = e.load(pointer, offset, dtype, stride)
+        combine = REDUCTIONS[self.producer[slot].op.name][1]
+        e.store(combine(e, before, e.cast(value, dtype)), pointer, offset, stride)
+
+    def place_of(self, slot: int) -> tuple[Any, Strides]:
+        """Where an element-level slot is kept: its array, or scratch space of one row."""
+        nest = self.nest
+        if slot in nest.stored:
+            return slot, contiguous(nest.domain)
+        key = ("scratch", slot)
+        split = nest.split or 0
+        self.scratch[key] = size_of(nest.domain[split:]) * ITEMSIZE[self.excerpt.dtypes[slot]]
+        return key, (0,) * split + contiguous(nest.domain[split:])
+
+    # Values
+
+    def prepare(self, slots: list[int], reduced: list[int]) -> None:
+        """Compute before the loops what is the same all along a row."""
+        stack = slots + [self.producer[s].inputs[0] for s in reduced]
+        seen: set[int] = set()
+        while stack:
+            slot = stack.pop()
+            if slot in seen:
+                continue
+            seen.add(slot)
+            if not self.inside(slot):
+                view = self.spread(self.outside(slot))
+                if all(view.strides[d.axis] == 0 for d in self.inner if d.axis >= 0):
+                    self.uniform(view, self.excerpt.dtypes[slot])
+            elif self.nest.level[slot] != "element":
+                self.row(slot)
+            elif slot in slots or not self.is_kept(slot):
+                stack.extend(self.producer[slot].inputs)
+                self.prepare_division(self.producer[slot])
+
+    def prepare_division(self, step: Step) -> None:
+        """Of a division by what is the same all along a row, the reciprocal is computed before the loops."""
+        if (
+            step.op.name not in ("divide", "safe_divide")
+            or self.inner[-1].size < self.tuning.divided_from * self.e.lanes
+        ):
+            return
+        if not llvm.has_fma():  # a function call then
+            return
+        slot = step.inputs[1]
+        if slot in self.divisors or not self.excerpt.dtypes[slot].startswith("float"):
+            return
+        if self.inside(slot):
+            by = self.row(slot) if self.nest.level[slot] != "element" else None
+        else:
+            view = self.spread(self.outside(slot))
+            same = all(view.strides[d.axis] == 0 for d in self.inner if d.axis >= 0)
+            by = self.uniform(view, self.excerpt.dtypes[slot]) if same else None
+        if by is not None:
+            self.divisors[slot] = divisor(self.e, by)
+
+    def uniform(self, view: View, dtype: str) -> Value:
+        found = self.row_values.get(view)
+        if found is None:
+            found = self.scalar(view.root, dtype)
+            if found is None:
+                found = self.e.load_scalar(self.pointer(view.root), self.offset(view.offset, view.strides), dtype)
+            self.row_values[view] = found
+        return found
+
+    def scalar(self, root: int, dtype: str) -> Value | None:
+        """A constant of the plan that is one number stands in the code itself."""
+        constant = self.excerpt.constants.get(root)
+        if constant is None or constant.ndim:
+            return None
+        return self.e.constant(constant.item(), dtype)
+
+    def is_kept(self, slot: int) -> bool:
+        return slot in self.saved and self.saved[slot] < self.current
+
+    def row(self, slot: int) -> Value:
+        """A value of which there is one for each row, in every lane."""
+        found = self.row_values.get(slot)
+        if found is None:
+            step = self.producer[slot]
+            given = []
+            for i in step.inputs:
+                if self.inside(i):
+                    given.append(self.row(i))
+                else:
+                    view = self.outside(i)
+                    given.append(self.uniform(View(view.root, view.offset, (), self.row_strides(view, step.type.shape)),
+                                              self.excerpt.dtypes[i]))  # fmt: skip
+            found = self.row_values[slot] = self.apply(step, given)
+        return found
+
+    def element(self, slot: int) -> Value:
+        """A vector of an element-level value, or a row's value in every lane."""
+        found = self.values.get(slot)
+        if found is None:
+            if not self.inside(slot):
+                found = self.loaded(self.spread(self.outside(slot)), self.excerpt.dtypes[slot])
+            elif self.nest.level[slot] != "element":
+                found = self.row(slot)
+            elif self.is_kept(slot):
+                key, strides = self.place_of(slot)
+                found = self.e.load(self.pointer(key), self.offset(0, strides), self.excerpt.dtypes[slot], 1)
+            else:
+                step = self.producer[slot]
+                inputs = step.inputs[:1] if name_is_same(step) else step.inputs
+                given = [self.element(i) for i in inputs]
+                by = self.divisors.get(inputs[-1]) if step.op.name in ("divide", "safe_divide") else None
+                found = self.apply(step, given) if by is None else self.divided(step, given[0], by)
+            self.values[slot] = found
+        return found
+
+    def loaded(self, view: View, dtype: str) -> Value:
+        found = self.row_values.get(view) or self.values.get(view)
+        if found is None:
+            stride = self.stride(view.strides, self.inner[-1].axis)
+            offset = self.offset(view.offset, view.strides)
+            if stride == 0:
+                found = self.e.load_scalar(self.pointer(view.root), offset, dtype)
+            else:
+                found = self.e.load(self.pointer(view.root), offset, dtype, stride)
+            self.values[view] = found
+        return found
+
+    def divided(self, step: Step, a: Value, by: Divisor) -> Value:
+        found = quotient(self.e, a, by)
+        return found if step.op.name == "divide" else self.e.select(self.e.compare("eq", a, 0.0), 0.0, found)
+
+    def apply(self, step: Step, inputs: list[Value]) -> Value:
+        if step.op.name not in LOWERED:  # a movement within the nest
+            return inputs[0]
+        return LOWERED[step.op.name](self.e, step.attributes, step.type.dtype.name, *inputs)
+
+
+class VectorLoop:
+    """The innermost loop of a pass over a row: vectors, and what is left under a mask. So many `copies` of it side by side have
+    sums of their own; if sums are added up in blocks, these are loops around."""
+
+    def __init__(
+        self, nest: NestWriter, actions: list[tuple[str, int]], accumulators: list[Accumulator], copies: int
+    ) -> None:
+        self.nest = nest
+        self.e = nest.e
+        self.actions = actions
+        self.accumulators = accumulators
+        self.copies = copies
+        self.vector = nest.inner[-1]
+        self.blocked = any(a.blocked for a in accumulators)
+
+    def number(self, vectors: int, *role: Any) -> str:
+        """The element at which so many vectors end."""
+        return self.nest.number(vectors * self.e.lanes, role, self.vector.size)
+
+    def write(self) -> None:
+        nest, e = self.nest, self.e
+        whole, rest = divmod(self.vector.size, e.lanes)
+        if nest.flat:
+            self.range()
+            done = nest.extent // e.lanes
+            if rest or whole > done:
+                with e.when(e.test("eq", "%hi", nest.number(nest.extent, "extent", self.vector.size))):
+                    if whole > done:
+                        self.stretch(done, whole - done)
+                    self.remainder(whole, rest)
+        else:
+            if whole:
+                self.stretch(0, whole)
+            self.remainder(whole, rest)
+        self.flush()
+        nest.indices.pop(self.vector.axis, None)
+
+    def range(self) -> None:
+        """Whole vectors from %lo to %hi."""
+        if self.blocked:
+            self.in_blocks("%lo", "%hi", self.nest.granule)
+        else:
+            self.run("%lo", "%hi", self.copies)
+
+    def stretch(self, start: int, count: int) -> None:
+        """Vectors from `start` on, `count` of them: in blocks, in groups of copies, one by one."""
+        copies, block = self.copies, self.nest.block
+        if self.blocked:
+            together = count // copies * copies
+            blocks = together // block if together > 2 * block else 0
+            size = block * self.e.lanes
+            self.between("blocks", start, start + blocks * block, lambda low, high: self.in_blocks(low, high, size))
+            start += blocks * block
+            count -= blocks * block
+        together = count // copies * copies
+        if copies > 1 or self.blocked:
+            self.between("groups", start, start + together, lambda low, high: self.run(low, high, copies))
+            if copies > 1:
+                self.between("singles", start + together, start + count, lambda low, high: self.run(low, high, 1))
+        elif count:
+            low = self.number(start, "low", self.nest.current) if start else "0"
+            self.run(low, self.number(start + count, "high", self.nest.current), 1)
+
+    def between(self, name: str, start: int, stop: int, go: Callable[[str, str], None]) -> None:
+        """`go(low, high)` from one vector to another, if there are any between them."""
+        e, current = self.e, self.nest.current
+        low, high = self.number(start, name, "low", current), self.number(stop, name, "high", current)
+        if self.vector.size <= LITERAL:
+            if start < stop:
+                go(low, high)
+            return
+        with e.when(e.test("slt", low, high)):
+            go(low, high)
+
+    def in_blocks(self, low: str, high: str, size: int) -> None:
+        """Blocks of so many elements, each with sums of its own."""
+        e = self.e
+        with e.loop(low, high, size) as i:
+            self.run(i, e.index("add nuw nsw", i, size), self.copies)
+            self.flush()
+
+    def run(self, start: str, stop: str, unrolled: int) -> None:
+        """Vectors between two elements, so many at a time."""
+        e = self.e
+        with e.loop(start, stop, e.lanes * unrolled) as i:
+            for k in range(unrolled):
+                self.body(i if k == 0 else e.index("add nuw nsw", i, k * e.lanes), k)
+
+    def remainder(self, whole: int, rest: int) -> None:
+        """What is left behind the whole vectors."""
+        if rest:
+            self.e.mask = self.nest.mask_of(rest, self.vector)
+            self.body(self.nest.number(whole * self.e.lanes, "whole", self.vector.size), 0)
+            self.e.mask = None
+
+    def body(self, i: str, copy: int) -> None:
+        """One vector, of each of the rows that are gone through together."""
+        nest, e = self.nest, self.e
+        if self.vector.axis >= 0:
+            nest.indices[self.vector.axis] = i
+        nest.values, e.known = {}, {}
+        for axis, index, row_values, divisors in nest.rows:
+            nest.indices[axis], nest.row_values, nest.divisors = index, row_values, divisors
+            nest.perform(self.actions, self.accumulators, copy)
+            # what was read serves the next row as well if it is the same there
+            nest.values = {v: x for v, x in nest.values.items() if type(v) is View and v.strides[axis] == 0}
+            e.known = {}
+        if not nest.rows:
+            nest.perform(self.actions, self.accumulators, copy)
+        e.known = {}
+
+    def flush(self) -> None:
+        """Add what was summed in this block to the totals."""
+        if self.blocked:
+            for a in self.accumulators:
+                a.flush(self.e)

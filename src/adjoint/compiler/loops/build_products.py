@@ -1,0 +1,276 @@
+"""Matrix products by a library, as a function of a range of rows; and what all ways to write one have in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from adjoint.compiler.fuse.fuse import Product, View
+from adjoint.compiler.loops import ir as L
+from adjoint.compiler.loops.build import Emitter, literal
+from adjoint.compiler.tables import (
+    LITERAL,
+    PARAMETERS,
+    STATUS,
+    Arguments,
+    Calls,
+    Function,
+    Handle,
+    Inputs,
+    Key,
+    Shared,
+    Start,
+)
+from adjoint.runtime import onednn
+from adjoint.shapes import Shape, size_of
+
+RANGE = (("ptr", "%table"), ("i64", "%lo"), ("i64", "%hi"), ("ptr", "%own"), ("ptr", "%args"))
+
+
+def passed(first: str, last: str) -> tuple[tuple[str, str], ...]:
+    """What a function over a range hands on to one over another."""
+    return (("ptr", "%table"), ("i64", first), ("i64", last), ("ptr", "%own"), ("ptr", "%args"))
+
+
+def leading(view: View) -> tuple[int, int]:
+    """How OpenBLAS takes a matrix (111 as it is, 112 transposed) and its leading dimension."""
+    (n, m), (s, t) = view.shape[-2:], view.strides[-2:]
+    if (t == 1 or m == 1) and (s >= m or n == 1):
+        return 111, max(s, m) if n > 1 else m
+    return 112, max(t, n) if m > 1 else n
+
+
+def matrix_strides(view: View) -> tuple[int, int]:
+    """The strides of the last two axes, with those of axes of length one as oneDNN wants them."""
+    mode, step = leading(view)
+    return (step, 1) if mode == 111 else (1, step)
+
+
+class BatchWriter(ABC):
+    """Writes a product as a function of a range of its rows, counted through the whole batch."""
+
+    def __init__(self, product: Product, name: str, arguments: Arguments, chunk: int) -> None:
+        self.product = product
+        self.chunk = chunk  # rows in a range, of which the last may have fewer
+        self.name = name
+        self.arguments = arguments
+        self.a, self.b = product.a, product.b
+        self.dtype = product.step.type.dtype.name
+        self.shape: Shape = product.shape
+        self.batch = self.shape[:-2] if size_of(self.shape[:-2]) > 1 else ()
+        (self.n, self.k), self.m = self.a.shape[-2:], self.b.shape[-1]
+        assert product.choice is not None
+        self.choice = product.choice
+        self.e = Emitter(1)
+        self.inputs = Inputs(self.e, arguments)
+        self.start: list[L.Function] = []
+        self.packs_for_all: str | None = None  # what `start` packs, where other units may read it, too
+        self.finish: list[L.Function] = []
+        self.row_elements = self.m
+        self.where: tuple[str, ...] = ()
+        self.cached: Mapping[int, int] = {}  # where in a thread's own space what it reads is, if only a tile is kept
+
+    @abstractmethod
+    def one(self, a: str, b: str, result: str) -> None:
+        """A matrix of the batch."""
+
+    @abstractmethod
+    def some(self, a: str, b: str, result: str, rows: int) -> None:
+        """Some rows of a product without batch: `a` and `result` point to the first."""
+
+    @property
+    def rows(self) -> int:
+        """Rows in all."""
+        return size_of(self.batch) * self.n
+
+    @property
+    def time(self) -> float:
+        """A guess in nanoseconds, at 85 multiplications in each."""
+        return self.rows * self.k * self.m * (1 if self.dtype == "float32" else 2) / 85
+
+    @contextmanager
+    def another(self) -> Iterator[Emitter]:
+        """Write another function meanwhile."""
+        before = self.e, self.inputs
+        self.e = Emitter(1)
+        self.inputs = Inputs(self.e, self.arguments)
+        yield self.e
+        self.e, self.inputs = before
+
+    def number(self, value: int, *role: Any) -> str:
+        """A number that follows from the product's extents, by what it is."""
+        return self.inputs.number(value, (self.name, *role), LITERAL + 1 if value else 0)
+
+    def varying(self, value: int, *role: Any) -> str:
+        """A number that follows from the rows and sums at hand, too: from where in the function they are."""
+        return self.number(value, *role, *self.where)
+
+    @contextmanager
+    def within(self, part: str) -> Iterator[None]:
+        """Write a part of the function: some of the rows or sums."""
+        self.where = (*self.where, part)
+        yield
+        self.where = self.where[:-1]
+
+    def pointer(self, key: Key | int) -> str:
+        """The pointer to a place or, with a key, to what it stands for."""
+        return self.inputs.pointer(Start(key, 0) if type(key) is int else key)  # type: ignore[arg-type]
+
+    def move(self, pointer: str, offset: str) -> str:
+        if offset == "0":
+            return pointer
+        element = "float" if self.dtype == "float32" else "double"
+        return self.e.at(pointer, offset, element)
+
+    def write(self) -> list[L.Function]:
+        """The function of (table, first row, row after the last, own table, block), and others that it calls."""
+        e = self.e
+        a, b = self.source(self.a), self.source(self.b)
+        if self.product.tile is None:
+            result = self.pointer(self.product.step.output)
+        else:  # the tile holds the rows from %lo on
+            tile = e.at(e.entry("%own", 0), self.number(self.product.tile, "tile"), "i8")
+            result = self.move(tile, e.times("%lo", self.number(-self.m, "-m")))
+        if self.batch:
+            n = self.number(self.n, "n")
+            first, beyond = e.index("udiv", "%lo", n), e.index("udiv", "%hi", n)
+            with e.loop(first, beyond, 1) as index:
+                result = self.move(result, e.times(index, self.number(self.n * self.m, "n m")))
+                self.one(self.move(a, self.in_batch(self.a, index)), self.move(b, self.in_batch(self.b, index)), result)
+        else:
+            rows = self.chunk
+            rest = self.n % rows
+            if rest:
+                last = e.test("eq", "%lo", self.number(self.n - rest, "last"))
+                with e.when(last), self.within("last rows"):
+                    self.from_row(a, b, result, rest)
+            with e.when(e.test("ule", "%lo", self.number(self.n - rows, "last whole"))):
+                self.from_row(a, b, result, rows)
+        return [self.function(self.name, RANGE)]
+
+    def function(self, name: str, parameters: L.Parameters) -> L.Function:
+        """The function that is being written."""
+        return self.e.function(name, parameters, parameters is RANGE, self.inputs.body)
+
+    def source(self, view: View) -> str:
+        """A pointer to an array that is read. A tile of it holds the matrices of the batch from the range's first on."""
+        if view.root not in self.cached:
+            return self.pointer(view.root)
+        e = self.e
+        first = e.index("udiv", "%lo", self.number(self.n, "n"))
+        place = self.number(self.cached[view.root], "cached", self.operand(view))
+        tile = e.at(e.entry("%own", 0), place, "i8")
+        size = self.number(-size_of(view.shape[-2:]), "matrix", self.operand(view))
+        return self.move(tile, e.times(first, size))
+
+    def from_row(self, a: str, b: str, result: str, rows: int) -> None:
+        """Some rows from %lo on."""
+        e = self.e
+        left = self.move(a, e.times("%lo", self.number(self.a.strides[-2], "a row")))
+        self.some(left, b, self.move(result, e.times("%lo", self.number(self.m, "m"))), rows)
+
+    def operand(self, view: View) -> str:
+        """Which of the matrices it is: both may begin at the same place."""
+        return "a" if view is self.a else "b"
+
+    def in_batch(self, view: View, index: str) -> str:
+        """The offset of a matrix of the batch, given its number."""
+        e, which = self.e, self.operand(view)
+        total, following = "0", 1
+        for axis, (size, stride) in enumerate(zip(reversed(self.batch), reversed(view.strides[:-2]), strict=True)):
+            if stride and size > 1:
+                before = self.number(following, "matrices before", axis)
+                i = e.index("udiv", index, before) if following > 1 else index
+                i = e.index("urem", i, self.number(size, "matrices", axis))
+                by = self.number(stride, "matrix's stride", which, axis)
+                total = e.plus(total, e.times(i, by))
+            following *= size
+        return total
+
+
+class LibraryWriter(BatchWriter):
+    """Calls oneDNN or OpenBLAS."""
+
+    packed: onednn.Descriptor | None = None
+
+    def one(self, a: str, b: str, result: str) -> None:
+        self.some(a, b, result, self.n)
+
+    def some(self, a: str, b: str, result: str, rows: int) -> None:
+        e = self.e
+        if self.choice.library == "oneDNN":
+            right = self.right()
+            primitive = onednn.product(
+                onednn.described((rows, self.k), matrix_strides(self.a)),
+                right,
+                onednn.described((rows, self.m), (self.m, 1)),
+            )
+            write_call(e, self.arguments, primitive, [a, self.pack() if self.packed else b, result])
+            return
+        double = self.dtype == "float64"
+        name, element = ("cblas_dgemm", "double") if double else ("cblas_sgemm", "float")
+        function = self.pointer(Function("OpenBLAS", name))
+        (ta, lda), (tb, ldb) = leading(self.a), leading(self.b)
+        one, zero = literal(1.0, self.dtype), literal(0.0, self.dtype)
+        n, m, k, b_step, a_step = [
+            e.index("trunc", self.varying(value, role), "i32") if value else "0"
+            for value, role in ((rows, "rows"), (self.m, "m"), (self.k, "k"), (ldb, "ldb"), (lda, "lda"))
+        ]
+        e.call(function, (
+            ("i32", "101"), ("i32", str(ta)), ("i32", str(tb)), ("i32", n), ("i32", m), ("i32", k), (element, one),
+            ("ptr", a), ("i32", a_step), ("ptr", b), ("i32", b_step), (element, zero), ("ptr", result), ("i32", m),
+        ))  # fmt: skip
+
+    # The right matrix, packed for all tiles
+
+    def right(self) -> onednn.Descriptor:
+        """The descriptor of the right matrix: in the layout that the tiles like best, if it is packed for them."""
+        plain = onednn.described((self.k, self.m), matrix_strides(self.b))
+        if not self.choice.packed:
+            return plain
+        if self.packed is None:
+            tile = onednn.described((self.chunk, self.k), matrix_strides(self.a))
+            result = onednn.described((self.chunk, self.m), (self.m, 1))
+            preferring = onednn.product(tile, onednn.described((self.k, self.m), onednn.ANY), result)
+            self.packed = preferring.arguments[onednn.WEIGHTS]
+            self.arguments.keep.append(preferring)
+            self.write_packing(plain)
+        return self.packed
+
+    def pack(self) -> str:
+        return self.pointer(Shared(0, f"packed for {self.name}"))
+
+    def write_packing(self, plain: onednn.Descriptor) -> None:
+        """The function of the table and the first thread's own that packs the right matrix, before any tile."""
+        assert self.packed is not None
+        self.arguments.share(f"packed for {self.name}", self.packed.nbytes)
+        with self.another() as e:
+            source = self.pointer(self.b.root)
+            write_call(e, self.arguments, onednn.reorder(plain, self.packed), [source, self.pack()])
+            self.start = [self.function(f"{self.name}.start", PARAMETERS)]
+
+
+def write_call(e: Emitter, arguments: Arguments, primitive: onednn.Primitive, pointers: list[str]) -> None:
+    """Set where a primitive's arguments are, and execute it. `pointers` are in the order of its arguments."""
+    call = arguments.call(primitive)
+    first = arguments.number(e, Calls(call))
+
+    def owned(position: str) -> str:
+        return e.entry("%own", position)
+
+    def function(name: str) -> str:
+        return arguments.pointer(e, Function("oneDNN", name))
+
+    if primitive.scratch:
+        offset = arguments.number(e, arguments.given(arguments.reserve(primitive.scratch)))
+        pointers = [*pointers, e.at(owned("0"), offset, "i8")]
+    setter, execute = function("dnnl_memory_set_data_handle"), function("dnnl_primitive_execute")
+    for k, pointer in enumerate(pointers):
+        e.call(setter, (("ptr", owned(e.plus(first, 1 + k))), ("ptr", pointer)), "i32")
+    handle, stream = arguments.pointer(e, Handle(call)), function("stream")
+    given = (("ptr", handle), ("ptr", stream), ("i32", str(len(pointers))), ("ptr", owned(first)))
+    status = e.call(execute, given, "i32")
+    with e.when(e.test("ne", e.index("sext", status, "i32"), 0)):
+        e.note("i32", status, e.entry("%table", STATUS))

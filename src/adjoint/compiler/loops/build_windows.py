@@ -1,0 +1,320 @@
+"""Convolutions and pools as functions of a range of channels-last images."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+from adjoint.compiler.fuse import images
+from adjoint.compiler.fuse.fuse import Window
+from adjoint.compiler.loops import ir as L
+from adjoint.compiler.loops.build import ITEMSIZE, Emitter, Value, lanes_for
+from adjoint.compiler.loops.build_products import RANGE, write_call
+from adjoint.compiler.tables import PARAMETERS, Arguments, Inputs, Key, Shared, Start
+from adjoint.compiler.targets.llvm import memory
+from adjoint.compiler.targets.target import tuning
+from adjoint.runtime import onednn
+from adjoint.shapes import size_of
+
+
+class WindowWriter:
+    """What writers of windows share: where arrays are, and the range of images."""
+
+    def __init__(self, window: Window, name: str, arguments: Arguments, bits: int) -> None:
+        self.window = window
+        self.step = window.step
+        self.name = name
+        self.arguments = arguments
+        self.bits = bits
+        self.begin(1)
+        self.start: list[L.Function] = []
+        self.packs_for_all: str | None = None  # see products.BatchWriter
+        self.finish: list[L.Function] = []
+        self.rows = (
+            window.shape[0] if window.step.op.name != "convolution_weight_gradient" else window.reads[0].shape[0]
+        )
+        self.row_elements = size_of(window.shape[1:])
+
+    def pointer(self, key: Key | int) -> str:
+        """The pointer to a place or, with a key, to what it stands for."""
+        return self.inputs.pointer(Start(key, 0) if type(key) is int else key)  # type: ignore[arg-type]
+
+    def begin(self, lanes: int) -> None:
+        """Begin a function."""
+        self.e = Emitter(lanes)
+        self.inputs = Inputs(self.e, self.arguments)
+
+    def number(self, value: int, *role: Any) -> str:
+        """A number that follows from the window's extents, by what it is."""
+        return self.inputs.number(value, (self.name, *role), abs(value))
+
+    def move(self, pointer: str, offset: str, element: str = "float") -> str:
+        return self.e.at(pointer, offset, element)
+
+    def read(self, k: int) -> str:
+        """An input's first element."""
+        return self.pointer(self.window.reads[k].root)
+
+    def result(self) -> str:
+        """Where the result's first element is, or would be if a tile began with it."""
+        element = memory(self.step.type.dtype.name)
+        if self.window.tile is None:
+            return self.pointer(self.step.output)
+        tile = self.move(self.e.entry("%own", 0), self.number(self.window.tile, "tile"), "i8")
+        return self.move(tile, self.e.times("%lo", self.number(-self.row_elements, "-row")), element)
+
+    def tiles(self, tile: int, write: Callable[[str, int], None]) -> None:
+        """Call `write` with the first of each tile from %lo to %hi, and how many images there are in it."""
+        e, total, rest = self.e, self.rows, self.rows % tile
+        with ExitStack() as conditions:
+            stop = "%hi"
+            if rest:
+                whole = self.number(total - rest, "whole")
+                with e.when(e.test("eq", "%hi", self.number(total, "images"))):
+                    write(whole, rest)
+                conditions.enter_context(e.when(e.test("ult", "%lo", whole)))
+                stop = e.index("umin", "%hi", whole)
+            if total > rest:
+                row = conditions.enter_context(e.loop("%lo", stop, self.number(tile, "images of a tile")))
+                write(row, tile)
+
+    def function(self, name: str, parameters: L.Parameters) -> L.Function:
+        return self.e.function(name, parameters, parameters is RANGE, self.inputs.body)
+
+
+class ConvolutionWriter(WindowWriter):
+    """A convolution or one of its gradients, by oneDNN."""
+
+    def __init__(self, window: Window, name: str, arguments: Arguments, bits: int, tile: int | None) -> None:
+        super().__init__(window, name, arguments, bits)
+        self.kind = self.step.op.name
+        inputs = [v.shape if not is_image else _first(v.shape)
+                  for v, is_image in zip(window.reads, images.IMAGES[self.kind], strict=True)]  # fmt: skip
+        to_weights = self.kind == "convolution_weight_gradient"
+        result = window.shape if to_weights else _first(window.shape)
+        _, self.image, self.becomes, self.weights, self.geometry = images.sizes(self.step, inputs, result)
+        work = size_of(self.becomes) * size_of(self.weights[1:])  # multiplications for an image
+        tile = tile or max(tuning().image_tile // work, 1)
+        if to_weights:
+            tile = max(tile, -(-self.rows // tuning().weight_parts))
+        self.tile = min(tile, self.rows)
+        self.parts = -(-self.rows // self.tile)
+
+    @property
+    def time(self) -> float:
+        """A guess in nanoseconds, at 70 multiplications in each."""
+        return self.rows * size_of(self.becomes) * size_of(self.weights[1:]) / 70
+
+    def primitive(self, count: int) -> onednn.Primitive:
+        return images.convolution(self.kind, count, self.image, self.becomes, self.weights, self.geometry)
+
+    def write(self) -> list[L.Function]:
+        e = self.e
+        whole = self.primitive(self.tile)
+        self.arguments.keep.append(whole)
+        preferred = whole.arguments[
+            onednn.WEIGHTS_GRADIENT if self.kind == "convolution_weight_gradient" else onednn.WEIGHTS
+        ]
+        plain = images.plain_weights(self.weights, self.geometry)
+        buffer = Shared(0, f"weights of {self.name}")
+        from_image, to_image = self.number(size_of(self.image), "image"), self.number(size_of(self.becomes), "becomes")
+        if self.kind == "convolution_weight_gradient":
+            size = preferred.nbytes
+            self.arguments.share(buffer.purpose, size * self.parts)
+            x, u, parts = self.read(0), self.read(1), self.pointer(buffer)
+
+            def add_up(row: str, count: int) -> None:
+                part = e.index("udiv", row, self.number(self.tile, "images of a tile"))
+                places = [self.move(x, e.times(row, from_image)), self.move(u, e.times(row, to_image)),
+                          self.move(parts, e.times(part, self.number(size, "part")), "i8")]  # fmt: skip
+                self.call(count, preferred, places)
+
+            self.tiles(self.tile, add_up)
+            text = self.function(self.name, RANGE)
+            self.write_sum(preferred, plain, buffer)
+            return [text]
+        source, result = self.read(0), self.result()
+        sizes = (from_image, to_image) if self.kind == "convolution" else (to_image, from_image)
+        packed = preferred != plain
+        weights = self.pointer(buffer) if packed else self.read(1)
+
+        def convolve(row: str, count: int) -> None:
+            places = [self.move(source, e.times(row, sizes[0])), weights,
+                      self.move(result, e.times(row, sizes[1]))]  # fmt: skip
+            self.call(count, preferred, places)
+
+        if packed:
+            self.arguments.share(buffer.purpose, preferred.nbytes)
+        self.tiles(self.tile, convolve)
+        text = self.function(self.name, RANGE)
+        if packed:
+            before = self.e, self.inputs
+            self.begin(1)
+            self.reorder(plain, preferred, self.read(1), self.pointer(buffer))
+            self.start = [self.function(f"{self.name}.start", PARAMETERS)]
+            self.e, self.inputs = before
+        return [text]
+
+    def call(self, count: int, preferred: onednn.Descriptor, places: list[str]) -> None:
+        """One call of the library. All tiles have the weights in the layout that a whole one prefers."""
+        if count == self.tile:
+            primitive = self.primitive(count)
+        else:
+            primitive = images.convolution(
+                self.kind, count, self.image, self.becomes, self.weights, self.geometry, preferred
+            )
+        write_call(self.e, self.arguments, primitive, places)
+
+    def reorder(self, source: onednn.Descriptor, target: onednn.Descriptor, a: str, b: str) -> None:
+        write_call(self.e, self.arguments, onednn.reorder(source, target), [a, b])
+
+    def write_sum(self, preferred: onednn.Descriptor, plain: onednn.Descriptor, buffer: Shared) -> None:
+        """The parts added up in order, and put into the graph's layout."""
+        before, count = (self.e, self.inputs), preferred.nbytes // 4
+        lanes = self.bits // 32
+        while count % lanes:
+            lanes //= 2
+        self.begin(lanes)
+        e, parts = self.e, self.pointer(buffer)
+        if self.parts > 1:
+            with e.loop("0", self.number(count, "weights"), lanes) as i:
+                total = e.load(parts, i, "float32", 1)
+                for part in range(1, self.parts):
+                    at = e.plus(i, self.number(part * count, "weights before", part))
+                    total = e.add(total, e.load(parts, at, "float32", 1))
+                e.store(total, parts, i)
+        self.reorder(preferred, plain, parts, self.pointer(self.step.output))
+        self.finish = [self.function(f"{self.name}.finish", PARAMETERS)]
+        self.e, self.inputs = before
+
+
+def _first(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """A channels-last shape in the graph's order."""
+    n, rows, columns, channels = shape
+    return n, channels, rows, columns
+
+
+class PoolWriter(WindowWriter):
+    """Pooling, in loops of our own: windows along the rows and columns, vectors along the channels."""
+
+    def __init__(self, window: Window, name: str, arguments: Arguments, bits: int, tile: int | None) -> None:
+        super().__init__(window, name, arguments, bits)
+        self.kind, self.pool = self.step.op.name, self.step.attributes
+        self.channels = window.shape[-1]
+        self.dtype = window.dtypes[0]
+        self.begin(lanes_for(bits // (8 * ITEMSIZE[self.dtype]), self.channels))
+        self.tile = tile or max(min(tuning().pool_tile // size_of(window.reads[0].shape[1:]), self.rows), 1)
+        pool = self.pool
+        reach = [
+            (n - 1) * s + d * (k - 1) - b
+            for n, s, d, k, b in zip(pool.counts, pool.stride, pool.dilation, pool.sizes, pool.before, strict=True)
+        ]
+        self.inside = pool.before == (0, 0) and reach[0] < pool.extents[0] and reach[1] < pool.extents[1]
+        # each pixel belongs to one window: it is written once
+        self.tiled = (
+            pool.stride == pool.sizes and pool.dilation == (1, 1) and pool.before == (0, 0)
+            and all(n * k == extent for n, k, extent in zip(pool.counts, pool.sizes, pool.extents, strict=True))
+        )  # fmt: skip
+
+    def write(self) -> list[L.Function]:
+        e, pool, c = self.e, self.pool, self.number(self.channels, "channels")
+        places = [self.read(k) for k in range(len(self.window.reads))]
+        result = self.result()
+        spreads = self.kind in ("pool_put", "pool_spread")
+        if spreads and not self.tiled:
+            size = self.number(self.row_elements, "row")
+            with e.loop(e.times("%lo", size), e.times("%hi", size), 1) as i:
+                e.store_scalar(e.constant(0, self.dtype), result, i)
+        self.beside = self.pointer(self.window.positions.output) if self.window.positions else None
+        rows, columns = self.number(pool.counts[0], "rows"), self.number(pool.counts[1], "columns")
+        height, width = self.number(pool.extents[0], "height"), self.number(pool.extents[1], "width")
+        size_of_image = self.number(pool.extents[0] * pool.extents[1] * self.channels, "image")
+        with e.loop("%lo", "%hi", 1) as n, e.loop("0", rows, 1) as i, e.loop("0", columns, 1) as j:
+            window = e.plus(e.times(n, rows), i)
+            window = e.times(e.plus(e.times(window, columns), j), c)
+            top = e.index("sub", e.times(i, pool.stride[0]), pool.before[0])
+            left = e.index("sub", e.times(j, pool.stride[1]), pool.before[1])
+            image = e.times(n, size_of_image)
+            cells = []
+            for a in range(pool.sizes[0]):
+                for b in range(pool.sizes[1]):
+                    row, column = e.plus(top, a * pool.dilation[0]), e.plus(left, b * pool.dilation[1])
+                    at = e.plus(image, e.times(e.plus(e.times(row, width), column), c))
+                    inside = None
+                    if not self.inside:
+                        # unsigned: what is negative is large
+                        inside = e.all_of(e.test("ult", row, height), e.test("ult", column, width))
+                    cells.append((at, inside))
+
+            def body(channel: str) -> None:
+                at = e.plus(window, channel)
+                shifted = [(e.plus(cell, channel), inside) for cell, inside in cells]
+                self.window_of(places, result, at, shifted)
+
+            self.inputs.vectors(self.channels, body, (self.name, "of channels"))
+        return [self.function(self.name, RANGE)]
+
+    @property
+    def time(self) -> float:
+        """A guess in nanoseconds."""
+        return 0.3 * max(size_of(view.shape) for view in self.window.reads)
+
+    def window_of(self, places: list[str], result: str, at: str, cells: list[tuple[str, str | None]]) -> None:
+        """One window, for a vector of channels. `at` is its element, `cells` are those that it covers."""
+        e, kind, dtype = self.e, self.kind, self.dtype
+        if kind in ("pool_put", "pool_spread"):
+            given = e.load(places[0], at, dtype, 1)
+            chosen = self.positions(places[1], at) if kind == "pool_put" else None
+            for number, (cell, inside) in enumerate(cells):
+                with self.within(inside):
+                    value = given if chosen is None else e.select(e.compare("eq", chosen, number), given, 0)
+                    if not self.tiled:
+                        value = e.add(e.load(result, cell, dtype, 1), value)
+                    e.store(value, result, cell)
+            return
+        if kind in ("pool_sum", "pool_take"):
+            chosen = self.positions(places[1], at) if kind == "pool_take" else None
+            total = e.variable(e.constant(0.0, dtype))
+            for number, (cell, inside) in enumerate(cells):
+                with self.within(inside):
+                    value = e.load(places[0], cell, dtype, 1)
+                    if chosen is not None:
+                        value = e.select(e.compare("eq", chosen, number), value, 0)
+                    e.set(total, e.add(e.get(total, dtype), value))
+            e.store(e.get(total, dtype), result, at)
+            return
+        largest, position = e.variable(e.constant(float("-inf"), dtype)), e.variable(e.constant(-1, "int32"))
+        for number, (cell, inside) in enumerate(cells):
+            with self.within(inside):
+                value, before, number_before = (
+                    e.load(places[0], cell, dtype, 1),
+                    e.get(largest, dtype),
+                    e.get(position, "int32"),
+                )
+                better = e.either(e.compare("gt", value, before), e.compare("lt", number_before, 0))
+                nan = e.both(e.compare("uno", value, value), e.compare("eq", before, before))
+                better = e.either(better, nan)
+                e.set(largest, e.select(better, value, before))
+                e.set(position, e.select(better, e.constant(number, "int32"), number_before))
+        step, place = self.step, result
+        if kind == "max_pool":
+            e.store(e.get(largest, dtype), result, at)
+            if self.window.positions is None or self.beside is None:
+                return
+            step, place = self.window.positions, self.beside
+        e.store(e.cast(e.get(position, "int32"), step.type.dtype.name), place, at)
+
+    def positions(self, pointer: str, at: str) -> Value:
+        return self.e.cast(self.e.load(pointer, at, self.window.dtypes[1], 1), "int32")
+
+    def within(self, inside: str | None) -> Any:
+        return ExitStack() if inside is None else self.e.when(inside)
+
+
+def writer_of(
+    window: Window, name: str, arguments: Arguments, bits: int, tile: int | None = None
+) -> ConvolutionWriter | PoolWriter:
+    """The writer of a window's function; `tile` is how many images it is asked for at a time."""
+    kind = ConvolutionWriter if window.step.op.name in images.CONVOLUTIONS else PoolWriter
+    return kind(window, name, arguments, bits, tile)

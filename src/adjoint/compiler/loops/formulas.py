@@ -1,0 +1,218 @@
+"""What each elementwise primitive and reduction is in native code: a formula over an emitter.
+
+A formula takes the emitter, the step's attributes, its type's dtype name, and its inputs as values. `LOWERED` has them by
+primitive name; a primitive that is missing here, or a dtype that its formula doesn't take, is left to NumPy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from adjoint.compiler.loops import special_math, vector_math
+from adjoint.compiler.loops.build import ITEMSIZE, Emitter, Value
+
+Formula = Callable[..., Value]
+
+
+def _simple(function: Callable[..., Value]) -> Formula:
+    return lambda e, attributes, dtype, *inputs: function(e, *inputs)
+
+
+def _arithmetic(floating: str, boolean: str | None) -> Formula:
+    def formula(e: Emitter, attributes: Any, dtype: str, a: Value, b: Value) -> Value:
+        if a.dtype == "bool":
+            assert boolean is not None
+            return e.operation(boolean, a, b)
+        return getattr(e, floating)(a, b)  # type: ignore[no-any-return]
+
+    return formula
+
+
+def _compare(relation: str) -> Formula:
+    return lambda e, attributes, dtype, a, b: e.compare(relation, a, b)
+
+
+def _scale(e: Emitter, attributes: Any, dtype: str, a: Value, b: Value) -> Value:
+    if a.kind != "f":
+        return _arithmetic("multiply", "and")(e, attributes, dtype, a, b)
+    dead = e.either(e.compare("eq", a, 0.0), e.compare("eq", b, 0.0))
+    return e.select(dead, 0.0, e.multiply(a, b))
+
+
+def _safe_divide(e: Emitter, attributes: Any, dtype: str, u: Value, b: Value) -> Value:
+    return e.select(e.compare("eq", u, 0.0), 0.0, e.divide(u, b))
+
+
+def _power_constant(e: Emitter, exponent: Any, dtype: str, x: Value) -> Value:
+    if exponent in (2, 3):
+        square = e.multiply(x, x)
+        return square if exponent == 2 else e.multiply(square, x)
+    if x.kind != "f":
+        result = e.constant(1, dtype)
+        for _ in range(int(exponent)):
+            result = e.multiply(result, x)
+        return result
+    if exponent == -1:
+        return e.divide(1.0, x)
+    if exponent == 0:
+        return e.constant(1.0, dtype)
+    if exponent == 0.5:  # unlike the root, the power of -inf is inf, and that of -0 is 0
+        root = e.intrinsic("sqrt", x)
+        root = e.select(e.compare("eq", x, 0.0), 0.0, root)
+        return e.select(e.compare("eq", x, -math.inf), math.inf, root)
+    if float(exponent).is_integer() and 0 < exponent <= 4:
+        square = e.multiply(x, x)
+        return e.multiply(square, square)
+    return vector_math.power(e, x, e.constant(exponent, dtype))
+
+
+def _sign(e: Emitter, attributes: Any, dtype: str, x: Value) -> Value:
+    if x.kind == "u":
+        return e.select(e.compare("ne", x, 0), 1, e.constant(0, dtype))
+    positive = e.select(e.compare("gt", x, 0), 1, e.constant(0, dtype))
+    result = e.select(e.compare("lt", x, 0), -1, positive)
+    return e.select(e.compare("uno", x, x), x, result) if x.kind == "f" else result
+
+
+def _absolute(e: Emitter, attributes: Any, dtype: str, x: Value) -> Value:
+    if x.kind == "f":
+        return e.absolute(x)
+    return e.select(e.compare("lt", x, 0), e.negative(x), x) if x.kind == "i" else x
+
+
+def _relu(e: Emitter, attributes: Any, dtype: str, x: Value) -> Value:
+    if x.dtype == "bool":
+        return x
+    # NaN passes through
+    return e.select(e.compare("lt", x, 0), 0, e.select(e.compare("eq", x, 0), 0, x))
+
+
+def _clip(e: Emitter, attributes: Any, dtype: str, x: Value, low: Value, high: Value) -> Value:
+    return vector_math.minimum(e, vector_math.maximum(e, x, low), high)
+
+
+def _truth(e: Emitter, x: Value) -> Value:
+    return x if x.dtype == "bool" else e.compare("ne", x, 0)
+
+
+def _logical(name: str) -> Formula:
+    return lambda e, attributes, dtype, a, b: e.bitwise(name, _truth(e, a), _truth(e, b))
+
+
+def _signbit(e: Emitter, attributes: Any, dtype: str, x: Value) -> Value:
+    return e.compare("lt", e.bits(x), 0)
+
+
+def _isfinite(e: Emitter, attributes: Any, dtype: str, x: Value) -> Value:
+    return e.compare("lt", e.absolute(x), math.inf) if x.kind == "f" else e.constant(True, "bool")
+
+
+def _isinf(e: Emitter, attributes: Any, dtype: str, x: Value) -> Value:
+    return e.compare("eq", e.absolute(x), math.inf) if x.kind == "f" else e.constant(False, "bool")
+
+
+def _isnan(e: Emitter, attributes: Any, dtype: str, x: Value) -> Value:
+    return e.compare("uno", x, x) if x.kind == "f" else e.constant(False, "bool")
+
+
+LOWERED: dict[str, Formula] = {
+    "add": _arithmetic("add", "or"),
+    "subtract": _arithmetic("subtract", None),
+    "multiply": _arithmetic("multiply", "and"),
+    "divide": lambda e, attributes, dtype, a, b: e.divide(a, b),
+    "scale": _scale,
+    "safe_divide": _safe_divide,
+    "negative": lambda e, attributes, dtype, x: e.negative(x),
+    "abs": _absolute,
+    "sign": _sign,
+    "signbit": _signbit,
+    "power_constant": _power_constant,
+    "sqrt": lambda e, attributes, dtype, x: e.intrinsic("sqrt", x),
+    "relu": _relu,
+    "floor": lambda e, attributes, dtype, x: e.intrinsic("floor", x),
+    "ceil": lambda e, attributes, dtype, x: e.intrinsic("ceil", x),
+    "trunc": lambda e, attributes, dtype, x: e.intrinsic("trunc", x),
+    "round": lambda e, attributes, dtype, x: e.intrinsic("rint", x),
+    "where": lambda e, attributes, dtype, c, a, b: e.select(c, a, b),
+    "clip": _clip,
+    "copysign": lambda e, attributes, dtype, a, b: e.copysign(a, b),
+    "equal": _compare("eq"),
+    "not_equal": _compare("ne"),
+    "less": _compare("lt"),
+    "less_equal": _compare("le"),
+    "greater": _compare("gt"),
+    "greater_equal": _compare("ge"),
+    "logical_and": _logical("and"),
+    "logical_or": _logical("or"),
+    "logical_xor": _logical("xor"),
+    "logical_not": lambda e, attributes, dtype, x: e.invert(_truth(e, x)),
+    "bitwise_and": lambda e, attributes, dtype, a, b: e.bitwise("and", a, b),
+    "bitwise_or": lambda e, attributes, dtype, a, b: e.bitwise("or", a, b),
+    "bitwise_xor": lambda e, attributes, dtype, a, b: e.bitwise("xor", a, b),
+    "bitwise_invert": lambda e, attributes, dtype, x: e.invert(x),
+    "isfinite": _isfinite,
+    "isinf": _isinf,
+    "isnan": _isnan,
+    "astype": lambda e, attributes, dtype, x: e.cast(x, dtype),
+    **{name: _simple(function) for name, function in {**vector_math.FUNCTIONS, **special_math.FUNCTIONS}.items()},
+}
+
+# Those that cost next to nothing: computed again rather than stored and read back.
+LIGHT = frozenset(
+    "add subtract multiply scale negative abs relu where equal not_equal less less_equal greater greater_equal "
+    "logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor astype copy".split()
+)
+
+
+def is_lowered(name: str, attributes: Any, result: str, inputs: list[str]) -> bool:
+    """Whether a primitive has a formula for these dtypes (names)."""
+    if name not in LOWERED or result not in ITEMSIZE or any(d not in ITEMSIZE for d in inputs):
+        return False
+    if name == "astype":
+        return not (inputs[0].startswith("float") and not result.startswith("float") and result != "bool")
+    if name == "power":
+        return result.startswith("float")
+    if name == "power_constant" and not result.startswith("float"):
+        return isinstance(exponent := attributes, int) and 0 <= exponent <= 8
+    if name in ("add", "multiply", "scale") or inputs[0] != "bool":
+        return True
+    return name not in ("subtract", "negative", "sign", "less", "less_equal", "greater", "greater_equal",
+                        "maximum", "minimum", "clip")  # fmt: skip
+
+
+# Reductions: what to start from, and how two partial results combine ---------------------------------------------------
+
+
+def _lowest(dtype: str) -> Any:
+    if dtype.startswith("float"):
+        return -math.inf
+    return -(1 << (8 * ITEMSIZE[dtype] - 1)) if dtype.startswith("int") else 0
+
+
+def _highest(dtype: str) -> Any:
+    if dtype.startswith("float"):
+        return math.inf
+    return (1 << (8 * ITEMSIZE[dtype] - dtype.startswith("int"))) - 1
+
+
+def _combine_simple(operation: str) -> Callable[[Emitter, Value, Value], Value]:
+    return lambda e, a, b: e.operation(operation, a, b)
+
+
+REDUCTIONS: dict[str, tuple[Callable[[str], Any], Callable[[Emitter, Value, Value], Value]]] = {
+    "sum": (lambda dtype: 0, lambda e, a, b: e.add(a, b)),
+    "prod": (lambda dtype: 1, lambda e, a, b: e.multiply(a, b)),
+    "max": (_lowest, vector_math.maximum),
+    "min": (_highest, vector_math.minimum),
+    "any": (lambda dtype: False, _combine_simple("or")),
+    "all": (lambda dtype: True, _combine_simple("and")),
+}
+
+
+def reduces(name: str, result: str, source: str) -> bool:
+    """Whether a reduction is lowered for these dtypes."""
+    return name in REDUCTIONS and result in ITEMSIZE and source in ITEMSIZE and not (
+        name in ("max", "min") and source == "bool"
+    )  # fmt: skip

@@ -1,0 +1,222 @@
+"""The inner loops of matrix products: a tile of C = AB that stays in registers, and packing of what it reads.
+
+A tile is a few rows of C by a few vectors. For each k, the vectors of B's row k are loaded once, and each of A's elements of
+column k is broadcast and multiplied into them: 24 sums that don't wait for each other keep both units busy (Goto and van de
+Geijn, "Anatomy of high-performance matrix multiplication", 2008). Kernels are compiled when a plan first needs them, and called
+through the plan's table of pointers: many shapes share few kernels.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from adjoint.compiler.loops import ir as L
+from adjoint.compiler.loops.build import ELEMENT, ITEMSIZE, Emitter, Value
+from adjoint.compiler.targets.llvm import source_of
+from adjoint.compiler.targets.target import tuning
+from adjoint.runtime import llvm
+from adjoint.runtime.code import Source
+
+
+class Kernel(NamedTuple):
+    """`name` is one of the functions below; `masked`: the last vector isn't full. What of A lies together, "steps" or
+    the "rows" of a gathered strip, is known to a tile when it is compiled: that saves it adding up addresses."""
+
+    name: str
+    dtype: str
+    rows: int = 1
+    vectors: int = 1
+    masked: bool = False
+    together: str = ""
+
+    def __str__(self) -> str:
+        size = (
+            f"_{self.rows}x{self.vectors}" if self.name == "tile" else f"_{self.rows}" if self.name == "gather" else ""
+        )
+        return f"{self.name}{size}_{self.dtype}{'_masked' if self.masked else ''}{'_' * bool(self.together)}{self.together}"
+
+
+def available() -> bool:
+    """Whether the processor multiplies and adds in one instruction."""
+    return llvm.has_fma()
+
+
+def lanes_of(dtype: str, bits: int) -> int:
+    return bits // (8 * ITEMSIZE[dtype])
+
+
+def source(kernel: Kernel) -> Source:
+    """The LLVM IR of a kernel."""
+    return source_of([written(kernel)], ("tile",))
+
+
+def written(kernel: Kernel) -> L.Function:
+    """A kernel as loops."""
+    e = Emitter(lanes_of(kernel.dtype, llvm.vector_bits()))
+    return e.function("tile", WRITERS[kernel.name](e, kernel), False)
+
+
+# Helpers ----------------------------------------------------------------------------------------------------------------
+
+
+class Pointer:
+    """A pointer on the stack that walks through an array."""
+
+    def __init__(self, e: Emitter, dtype: str, start: str) -> None:
+        self.e = e
+        self.element = ELEMENT[dtype]
+        self.slot = e.allocate("ptr", 0)
+        self.set(start)
+
+    def get(self) -> str:
+        to = self.e.fresh()
+        self.e.body.append(L.Get(to, self.slot, "ptr", 0))
+        return to
+
+    def set(self, pointer: str) -> None:
+        self.e.body.append(L.Set(self.slot, pointer, "ptr", 0))
+
+    def advance(self, by: str) -> None:
+        self.set(self.after(self.get(), by))
+
+    def after(self, pointer: str, by: str) -> str:
+        return self.e.at(pointer, by, self.element)
+
+
+# Kernels: each writes its body and gives its arguments. Steps and strides are in elements. ------------------------------
+
+
+def _tile(e: Emitter, kernel: Kernel) -> L.Parameters:
+    """c = a b, or c + a b: rows of c by vectors. `columns` of the last vector count, if it is masked. What the
+    next tile reads of A is fetched into the cache meanwhile, one line for each k."""
+    dtype, rows, vectors, together = kernel.dtype, kernel.rows, kernel.vectors, tuning().steps_together
+    mask = e.below("%columns") if kernel.masked else None
+
+    def load(pointer: str, v: int) -> Value:
+        e.mask = mask if v == vectors - 1 else None
+        value = e.load(pointer, str(v * e.lanes), dtype, 1)
+        e.mask = None
+        return value
+
+    sums = [e.variable(e.constant(0, dtype)) for _ in range(rows * vectors)]
+    a_step = {"steps": "1", "rows": str(rows)}.get(kernel.together, "%a_step")
+    a_row = "1" if kernel.together == "rows" else "%a_row"
+    # One pointer for every three rows of A: what lies one and two rows further the processor adds for nothing.
+    group = rows if kernel.together == "rows" else 3
+    bases = [Pointer(e, dtype, "%a")]
+    for _ in range(group, rows, group):
+        bases.append(Pointer(e, dtype, bases[-1].after(bases[-1].get(), e.times(a_row, group))))
+    offsets = ["0", *[e.times(a_row, r) for r in range(1, group)]]
+    b = Pointer(e, dtype, "%b")
+
+    def steps(count: int) -> None:
+        pointers, row = [base.get() for base in bases], b.get()
+        for _ in range(count):
+            right = [load(row, v) for v in range(vectors)]
+            for r in range(rows):
+                left = e.load_scalar(pointers[r // group], offsets[r % group], dtype)
+                for v in range(vectors):
+                    total = sums[r * vectors + v]
+                    e.set(total, e.fma(left, right[v], e.get(total, dtype)))
+            row = b.after(row, "%b_step")
+            pointers = [b.after(pointer, a_step) for pointer in pointers]
+        for base, pointer in zip([*bases, b], [*pointers, row], strict=True):
+            base.set(pointer)
+
+    rest = e.index("and", "%k", together - 1)
+    whole = e.index("sub", "%k", rest)
+    ahead = Pointer(e, dtype, "%ahead")
+    with e.when(e.test("ne", whole, 0)), e.loop("0", whole, together):
+        if kernel.together != "rows":  # these were gathered just now
+            line = ahead.get()
+            for _ in range(together):
+                e.prefetch(line)
+                line = ahead.after(line, str(rows) if kernel.together == "steps" else a_step)
+            ahead.set(line)
+        steps(together)
+    with e.when(e.test("ne", rest, 0)), e.loop("0", rest, 1):
+        steps(1)
+    with e.when("%again"):
+        c = Pointer(e, dtype, "%c")
+        for r in range(rows):
+            for v in range(vectors):
+                total = sums[r * vectors + v]
+                e.set(total, e.add(e.get(total, dtype), load(c.get(), v)))
+            c.advance("%c_row")
+    c = Pointer(e, dtype, "%c")
+    for r in range(rows):
+        for v in range(vectors):
+            e.mask = mask if v == vectors - 1 else None
+            e.store(e.get(sums[r * vectors + v], dtype), c.get(), str(v * e.lanes))
+        c.advance("%c_row")
+    return (("ptr noalias", "%a"), ("i64", "%a_row"), ("i64", "%a_step"), ("ptr noalias", "%b"), ("i64", "%b_step"),
+            ("ptr noalias", "%c"), ("i64", "%c_row"), ("i64", "%k"), ("i64", "%columns"), ("i1", "%again"),
+            ("ptr", "%ahead"))  # fmt: skip
+
+
+def _gather(e: Emitter, kernel: Kernel) -> L.Parameters:
+    """Of each of k rows of `source`, `strips` times `rows` neighbours. A strip has those of all k one after the other, each
+    in `width` elements; the next strip lies `apart` from it."""
+    dtype, rows = kernel.dtype, kernel.rows
+    row, into = Pointer(e, dtype, "%source"), Pointer(e, dtype, "%target")
+    widest = e.lanes
+    with e.loop("0", "%k", 1):
+        source, target = Pointer(e, dtype, row.get()), Pointer(e, dtype, into.get())
+        distant = source.after(source.get(), e.times("%step", tuning().fetched_ahead))
+        ahead = Pointer(e, dtype, distant)
+        with e.loop("0", "%strips", 1):
+            e.prefetch(ahead.get())
+            ahead.advance(str(rows))
+            offset = 0
+            while offset < rows:  # in vectors, and what is left in halves of one, quarters, ...
+                e.lanes = widest
+                while e.lanes > rows - offset:
+                    e.lanes //= 2
+                e.store(e.load(source.get(), str(offset), dtype, 1), target.get(), str(offset))
+                offset += e.lanes
+            source.advance(str(rows))
+            target.advance("%apart")
+        row.advance("%step")
+        into.advance("%width")
+    return (("ptr noalias", "%source"), ("i64", "%step"), ("ptr noalias", "%target"), ("i64", "%width"), ("i64", "%apart"),
+            ("i64", "%k"), ("i64", "%strips"))  # fmt: skip
+
+
+def _turn(e: Emitter, kernel: Kernel) -> L.Parameters:
+    """A strip of one vector from a matrix that lies transposed: k elements of each of `columns` rows, `step` apart, every
+    `width` elements. The target has room for k rounded up to a whole vector."""
+    dtype = kernel.dtype
+    final = e.index("sub", "%columns", 1)
+    rows: list[str] = []
+    for k in range(e.lanes):  # beyond the last, the last again
+        row = e.index("umin", final, k)
+        rows.append(e.at("%source", e.times(row, "%step"), ELEMENT[dtype]))
+    target = Pointer(e, dtype, "%target")
+
+    with e.loop("0", "%k", e.lanes) as at:
+        e.mask = e.below(e.index("sub", "%k", at))
+        values = [e.load(row, at, dtype, 1) for row in rows]
+        e.mask = None
+        for value in _transposed(e, values):
+            e.store(value, target.get(), "0")
+            target.advance("%width")
+    return (("ptr noalias", "%source"), ("i64", "%step"), ("ptr noalias", "%target"), ("i64", "%width"), ("i64", "%k"),
+            ("i64", "%columns"))  # fmt: skip
+
+
+def _transposed(e: Emitter, values: list[Value]) -> list[Value]:
+    """As many vectors as they have lanes, transposed: blocks of half the size change places, then halves of those."""
+    lanes, values = e.lanes, list(values)
+
+    size = lanes // 2
+    while size:
+        low = [lane + lanes - size if lane & size else lane for lane in range(lanes)]
+        high = [lane + lanes if lane & size else lane + size for lane in range(lanes)]
+        for k in [k for k in range(lanes) if not k & size]:
+            a, b = values[k], values[k + size]
+            values[k], values[k + size] = e.shuffle(a, b, low), e.shuffle(a, b, high)
+        size //= 2
+    return values
+
+
+WRITERS = {"tile": _tile, "gather": _gather, "turn": _turn}

@@ -1,0 +1,478 @@
+"""Loops for people: what is used once stands where it is used, addresses are elements of named arrays, numbers are written out.
+
+    for i from 0 to 1000 by 16:
+      v = x[i..+16] · 2.0
+      y[i..+16] = v + 1.0
+
+`x[i..+16]` are 16 elements side by side, with `by 3` three apart, with `if m` those where a mask is on; `x[i]` is one for all
+lanes. Numbers that a kernel reads from its block of arguments are shown as they are for the unit at hand, and branches that
+these decide are left out.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from adjoint.compiler.loops import ir as L
+from adjoint.compiler.tables import Arguments, Function, Number, Shared, Start
+
+COUNTERS = "ijklmnpqrstuvw"  # by depth
+INLINE = 48  # characters of an address or number that is written out wherever it is used
+LONGEST = 80  # of anything that has no line of its own
+SIGNS = {
+    "fadd": "+", "fsub": "-", "fmul": "·", "fdiv": "/", "add": "+", "sub": "-", "mul": "·", "and": "&", "or": "|", "xor": "^",
+    "shl": "<<", "lshr": ">>>", "ashr": ">>", "udiv": "//", "urem": "%", "sdiv": "//", "srem": "%",
+}  # fmt: skip
+RELATIONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+COMPARE = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+ASSOCIATIVE = frozenset("+·&|")
+MEMORY = "memory"
+HIDDEN = ("%table", "%own", "%args")  # which every function gets
+
+
+class Text(NamedTuple):
+    """What stands for a name: `sign` is the operator at its top, if there is one; `reads` the variables whose value of this
+    moment it is, or `MEMORY`."""
+
+    text: str
+    sign: str = ""
+    reads: frozenset[str] = frozenset()
+
+
+class Place(NamedTuple):
+    """A pointer: an array, and an element of it. `reads` is the variable that it is, if it is one."""
+
+    array: str
+    offset: Text
+    reads: frozenset[str] = frozenset()
+
+
+ZERO = Text("0")
+
+
+def functions_text(
+    functions: Iterable[L.Function], arguments: Arguments | None = None, names: Callable[[int], str] | None = None
+) -> str:
+    """All functions of a kernel. `names` gives the array behind each number of a place."""
+    return "\n\n".join([Writing(function, arguments, names).text() for function in functions])
+
+
+class Writing:
+    """One function being written."""
+
+    def __init__(self, function: L.Function, arguments: Arguments | None, names: Callable[[int], str] | None) -> None:
+        self.function = function
+        self.names = names or (lambda number: f"a{number}")
+        self.numbers = {} if arguments is None else _values(arguments)
+        self.uses = Counter(_used(function.body))
+        self.left = Counter(self.uses)
+        self.values: dict[str, Text] = {}
+        self.places: dict[str, Place] = {}
+        self.waiting: dict[str, Text] = {}  # read, and written where they are used unless that comes too late
+        self.lines: list[str] = []
+        self.depth = 0
+        self.loops = 0
+        self.made: dict[str, str] = {}  # names for people
+
+    def text(self) -> str:
+        parameters = ", ".join([name[1:] for _, name in self.function.parameters if name not in HIDDEN])
+        self.lines.append(f"{self.function.name}({parameters}):")
+        self.block(self.function.body)
+        return "\n".join(self.lines)
+
+    def out(self, text: str) -> None:
+        self.lines.append("  " * (self.depth + 1) + text)
+
+    def block(self, body: Iterable[Any]) -> None:
+        for s in body:
+            WRITE[s.__class__](self, s)
+        self.settle(None)
+
+    def name(self, to: str) -> str:
+        found = self.made.get(to)
+        if found is None:
+            found = self.made[to] = f"v{len(self.made) + 1}" if to.startswith("%v") else to[1:]
+        return found
+
+    # Values
+
+    def of(self, name: str) -> Text:
+        """What stands for a name or constant."""
+        self.waiting.pop(name, None)
+        found = self.values.get(name)
+        if found is not None:
+            return found
+        if isinstance(name, L.Constant):
+            return Text(_number(name.value))
+        return Text(name if not name.startswith("%") else self.name(name))
+
+    def let(self, to: str, text: Text, address: bool = False) -> None:
+        """Note what a name stands for, in a line of its own if it is used several times, or long."""
+        if len(text.text) <= LONGEST and (self.uses[to] <= 1 or (address and len(text.text) <= INLINE)):
+            self.values[to] = text
+            # What a loop only reads isn't to be read as if it were made in it again and again.
+            if self.uses[to] and (text.reads or not address):
+                self.waiting[to] = text
+            return
+        self.fix(to, text)
+
+    def fix(self, to: str, text: Text) -> None:
+        self.out(f"{self.name(to)} = {text.text}")
+        self.values[to] = Text(self.name(to))
+
+    def settle(self, changed: str | None) -> None:
+        """Write what was read of a variable, or of memory, before it changes."""
+        for to, text in list(self.waiting.items()):
+            if changed is None or changed in text.reads:
+                del self.waiting[to]
+                self.fix(to, text)
+
+    def combined(self, sign: str, a: Text, b: Text) -> Text:
+        """Two operands with an operator between them."""
+        reads = a.reads | b.reads
+        if sign == "+" and a.text == "0" and not reads:
+            return b
+        if sign == "+" and b.text == "0" and not reads:
+            return a
+        if sign == "·" and b.text == "1" and not reads:
+            return a
+        same = sign in ASSOCIATIVE
+        left = a.text if not a.sign or _binds(a.sign, sign) or (a.sign == sign and same) else f"({a.text})"
+        right = b.text if not b.sign or _binds(b.sign, sign) else f"({b.text})"
+        return Text(f"{left} {sign} {right}", sign, reads)
+
+    def called(self, name: str, *inputs: str) -> Text:
+        given = [self.of(x) for x in inputs]
+        reads = frozenset().union(*[x.reads for x in given])
+        return Text(f"{name}({', '.join([x.text for x in given])})", "", reads)
+
+    # Addresses
+
+    def place(self, pointer: str) -> Place:
+        self.left[pointer] -= 1
+        found = self.places.get(pointer)
+        return found if found is not None else Place(self.name(pointer), ZERO)
+
+    def moved(self, variable: str) -> None:
+        """Write the pointers that a variable has led to, and that are still to be used, before it changes."""
+        for to, (array, offset, reads) in list(self.places.items()):
+            if variable in reads and self.left[to] > 0:
+                self.out(f"{self.name(to)} = {array}" + (f" + {offset.text}" if offset.text != "0" else ""))
+                self.places[to] = Place(self.name(to), ZERO)
+
+    def element(self, pointer: str, offset: str, lanes: int = 0, stride: Any = 1, mask: str | None = None) -> Text:
+        array, start, reads = self.place(pointer)
+        at = self.combined("+", start, self.of(offset))
+        span = f"..+{lanes}" if lanes else ""
+        apart = ""
+        if lanes and stride != 1:
+            apart = f" by {self.of(stride).text if isinstance(stride, str) else stride}"
+        under = "" if mask is None else f" if {self.of(mask).text}"
+        return Text(f"{array}[{at.text}{span}{apart}{under}]", "", at.reads | reads | {MEMORY})
+
+
+def _binds(inner: str, outer: str) -> bool:
+    """Whether an operator binds more closely than the one around it."""
+    ranks = {"·": 3, "/": 3, "//": 3, "%": 3, "+": 2, "-": 2, "<<": 1, ">>": 1, ">>>": 1, "&": 0, "|": 0, "^": 0}
+    return ranks.get(inner, -1) > ranks.get(outer, -1)
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"first {sum(value)} lanes"
+    if isinstance(value, float) and math.isfinite(value):
+        return f"{value:.9g}" if value != int(value or 0) or abs(value) > 1e6 else f"{value:.1f}"
+    return str(value)
+
+
+def _values(arguments: Arguments) -> dict[int, Any]:
+    """What stands at each position of a unit's block."""
+    return {
+        position: arguments.numbers[key.index] if isinstance(key, Number) else key
+        for key, position in arguments.positions.items()
+    }
+
+
+def _used(body: Iterable[Any]) -> list[str]:
+    """The names that statements mention, as often as they do."""
+    found: list[str] = []
+    stack: list[Any] = [*body]
+    while stack:
+        s = stack.pop()
+        if isinstance(s, str):
+            if s.startswith("%"):
+                found.append(s)
+        elif isinstance(s, tuple):
+            fields = getattr(s, "_fields", None)
+            skip = {"to", "done"} if fields else set()
+            stack += [x for name, x in zip(fields, s, strict=True) if name not in skip] if fields else s
+    return found
+
+
+# Statements --------------------------------------------------------------------------------------------------------------
+
+
+def _index(w: Writing, s: L.Index) -> None:
+    op = s.op.split()[0]
+    if op in ("trunc", "sext"):
+        w.let(s.to, w.of(s.a), True)
+    elif op == "umin":
+        w.let(s.to, w.called("min", s.a, s.b), True)
+    else:
+        a, b = w.of(s.a), w.of(s.b)
+        if a.text.lstrip("-").isdigit() and b.text.lstrip("-").isdigit() and op in ("add", "sub", "mul"):
+            x, y = int(a.text), int(b.text)
+            w.let(s.to, Text(str(x + y if op == "add" else x - y if op == "sub" else x * y)), True)
+            return
+        w.let(s.to, w.combined(SIGNS[op], a, b), True)
+
+
+def _relation(relation: str) -> str:
+    return RELATIONS[relation if relation in RELATIONS else relation[1:]]
+
+
+def _test(w: Writing, s: L.Test) -> None:
+    a, b = w.of(s.a), w.of(s.b)
+    text = f"{a.text} {_relation(s.relation)} {b.text}"
+    if a.text.isdigit() and b.text.isdigit():
+        text = str(COMPARE[_relation(s.relation)](int(a.text), int(b.text)))
+    w.let(s.to, Text(text, "test"), True)
+
+
+def _both(w: Writing, s: L.Both) -> None:
+    a, b = w.of(s.a), w.of(s.b)
+    w.let(s.to, Text(f"{a.text} and {b.text}", "test"))
+
+
+def _apart(w: Writing, s: L.Apart) -> None:
+    (a, at, _), (b, after, _) = w.place(s.a), w.place(s.b)
+    w.let(s.to, Text(f"{a}[{at.text}] and {b}[{after.text}] lie apart", "test"))
+
+
+def _choose(w: Writing, s: L.Choose) -> None:
+    c, a, b = w.of(s.condition), w.of(s.a), w.of(s.b)
+    w.let(s.to, Text(f"({a.text} if {c.text} else {b.text})", "", c.reads | a.reads | b.reads))
+
+
+def _argument(w: Writing, s: L.Argument) -> None:
+    found = w.numbers.get(s.position)
+    w.values[s.to] = Text(str(found)) if isinstance(found, int) else Text(f"argument{s.position}")
+
+
+def _array(w: Writing, s: L.Array) -> None:
+    what = s.what
+    if isinstance(what, Start):
+        name = w.names(what.root)
+    elif isinstance(what, Function):
+        name = what.name if isinstance(what.name, str) else str(what.name)
+    elif isinstance(what, Shared):
+        name = f"<{what.purpose}>"
+    else:
+        name = type(what).__name__.lower()
+    w.places[s.to] = Place(name, ZERO)
+
+
+def _entry(w: Writing, s: L.Entry) -> None:
+    name = "scratch" if s.table == "%own" and s.position == "0" else f"{s.table[1:]}{w.of(s.position).text}"
+    w.places[s.to] = Place(name, ZERO)
+
+
+def _at(w: Writing, s: L.At) -> None:
+    array, start, reads = w.place(s.pointer)
+    w.places[s.to] = Place(array, w.combined("+", start, w.of(s.offset)), reads)
+
+
+def _note_number(w: Writing, s: L.Number) -> None:
+    array, start, _ = w.place(s.pointer)
+    w.let(s.to, Text(f"{array}[{start.text}]", "", frozenset([MEMORY])))
+
+
+def _note(w: Writing, s: L.Note) -> None:
+    array, start, _ = w.place(s.pointer)
+    value = w.of(s.value)
+    w.settle(MEMORY)
+    w.out(f"{array}[{start.text}] = {value.text}")
+
+
+def _op(w: Writing, s: L.Op) -> None:
+    op = s.op
+    if op == "select":
+        c, a, b = [w.of(x) for x in s.inputs]
+        w.let(s.to, Text(f"({a.text} if {c.text} else {b.text})", "", c.reads | a.reads | b.reads))
+    elif op == "fneg":
+        a = w.of(s.inputs[0])
+        w.let(s.to, Text(f"-{a.text}" if not a.sign else f"-({a.text})", "", a.reads))
+    elif op.startswith("llvm."):
+        w.let(s.to, w.called(op[5:], *s.inputs))
+    elif op[:5] in ("fcmp ", "icmp "):
+        relation = op[5:]
+        a, b = w.of(s.inputs[0]), w.of(s.inputs[1])
+        if relation == "uno":
+            text = f"isnan({a.text})" if a.text == b.text else f"isnan({a.text}, {b.text})"
+        else:
+            text = f"({a.text} {_relation(relation)} {b.text})"
+        w.let(s.to, Text(text, "", a.reads | b.reads))
+    else:
+        w.let(s.to, w.combined(SIGNS[op], w.of(s.inputs[0]), w.of(s.inputs[1])))
+
+
+def _cast(w: Writing, s: L.Cast) -> None:
+    w.let(s.to, w.called("bits" if s.op == "bitcast" else s.dtype, s.a))
+
+
+def _spread(w: Writing, s: L.Spread) -> None:
+    w.let(s.to, w.of(s.scalar))
+
+
+def _first(w: Writing, s: L.First) -> None:
+    w.let(s.to, w.called("first", s.a))
+
+
+def _shuffle(w: Writing, s: L.Shuffle) -> None:
+    if s.b == "poison":
+        by = s.order[0]
+        turned = all(k == (n + by) % s.lanes for n, k in enumerate(s.order))
+        found = w.called("rotate", s.a)
+        w.let(s.to, Text(f"{found.text[:-1]}, {by if turned else s.order})", "", found.reads))
+        return
+    found = w.called("shuffle", s.a, s.b)
+    w.let(s.to, Text(f"{found.text[:-1]}, {s.order})", "", found.reads))
+
+
+def _below(w: Writing, s: L.Below) -> None:
+    w.values[s.to] = Text(f"first {w.of(s.limit).text} lanes")
+
+
+def _multiples(w: Writing, s: L.Multiples) -> None:
+    w.values[s.to] = w.of(s.number)
+
+
+def _any_lane(w: Writing, s: L.AnyLane) -> None:
+    w.let(s.to, w.called("any", s.a))
+
+
+def _library(w: Writing, s: L.Library) -> None:
+    w.let(s.to, w.called(s.name, *s.inputs))
+
+
+def _load(w: Writing, s: L.Load) -> None:
+    w.let(s.to, w.element(s.pointer, s.offset, s.lanes, s.stride, s.mask))
+
+
+def _single(w: Writing, s: L.Single) -> None:
+    w.let(s.to, w.element(s.pointer, s.offset))
+
+
+def _store(w: Writing, s: L.Store) -> None:
+    value, where = w.of(s.value), w.element(s.pointer, s.offset, s.lanes, s.stride, s.mask)
+    w.settle(MEMORY)
+    w.out(f"{where.text} = {value.text}")
+
+
+def _store_first(w: Writing, s: L.StoreFirst) -> None:
+    value, where = w.of(s.value), w.element(s.pointer, s.offset)
+    w.settle(MEMORY)
+    w.out(f"{where.text} = {value.text}" if isinstance(s.value, L.Constant) else f"{where.text} = first({value.text})")
+
+
+def _prefetch(w: Writing, s: L.Prefetch) -> None:
+    array, start, _ = w.place(s.pointer)
+    w.out(f"prefetch {array}[{start.text}]")
+
+
+def _variable(w: Writing, s: L.Variable) -> None:
+    w.made[s.to] = f"p{s.to[2:]}" if s.dtype == "ptr" else f"s{s.to[2:]}"
+
+
+def _get(w: Writing, s: L.Get) -> None:
+    if s.dtype == "ptr":
+        w.places[s.to] = Place(w.name(s.variable), ZERO, frozenset([s.variable]))
+        return
+    w.let(s.to, Text(w.name(s.variable), "", frozenset([s.variable])))
+
+
+def _set(w: Writing, s: L.Set) -> None:
+    if s.dtype == "ptr":
+        array, start, _ = w.place(s.value)
+        value = Text(array if start.text == "0" else f"{array} + {start.text}")
+    else:
+        value = w.of(s.value)
+    w.settle(s.variable)
+    if s.dtype == "ptr":
+        w.moved(s.variable)
+    variable = w.name(s.variable)
+    w.out(f"{variable} = {value.text}")
+
+
+def _nested(w: Writing, head: str, body: Iterable[Any]) -> None:
+    w.settle(None)
+    w.out(head)
+    w.depth += 1
+    w.block(body)
+    w.depth -= 1
+
+
+def _for(w: Writing, s: L.For) -> None:
+    w.made[s.to] = COUNTERS[min(w.loops, len(COUNTERS) - 1)]
+    start, stop, step = [w.of(x).text for x in (s.start, s.stop, s.step)]
+    w.loops += 1
+    _nested(w, f"for {w.name(s.to)} from {start} to {stop}{f' by {step}' if step != '1' else ''}:", s.body)
+    w.loops -= 1
+
+
+def _when(w: Writing, s: L.When) -> None:
+    condition = w.of(s.condition).text
+    if condition == "True":
+        w.settle(None)
+        w.block(s.body)
+    elif condition != "False":
+        _nested(w, f"if {condition}:", s.body)
+
+
+def _repeat(w: Writing, s: L.Repeat) -> None:
+    w.made[s.to] = COUNTERS[min(w.loops, len(COUNTERS) - 1)]
+    w.loops += 1
+    _nested(w, f"for {w.name(s.to)} from 0 to {w.of(s.limit).text}, maybe never:", s.body)
+    w.loops -= 1
+
+
+def _leave(w: Writing, s: L.Leave) -> None:
+    condition = w.of(s.condition)
+    w.settle(None)
+    w.out(f"leave unless {condition.text}")
+
+
+def _call(w: Writing, s: L.Call) -> None:
+    function = s.function[2:] if s.function.startswith("@$") else w.place(s.function).array
+    given = []
+    for type_, x in s.inputs:
+        if type_.startswith("ptr"):
+            if x not in HIDDEN:
+                array, start, _ = w.place(x)
+                given.append(array if start.text == "0" else f"{array} + {start.text}")
+        else:
+            given.append(w.of(x).text)
+    w.settle(MEMORY)
+    made = f"{w.name(s.to)} = " if s.to else ""
+    w.out(f"{made}{function}({', '.join(given)})")
+
+
+WRITE: Mapping[type, Callable[[Writing, Any], None]] = {
+    L.Index: _index, L.Test: _test, L.Both: _both, L.Choose: _choose, L.Argument: _argument, L.Array: _array,
+    L.Entry: _entry, L.At: _at, L.Number: _note_number, L.Note: _note, L.Op: _op, L.Cast: _cast, L.Spread: _spread,
+    L.First: _first, L.Shuffle: _shuffle, L.Below: _below, L.Multiples: _multiples, L.AnyLane: _any_lane,
+    L.Library: _library, L.Load: _load, L.Single: _single, L.Store: _store, L.StoreFirst: _store_first,
+    L.Prefetch: _prefetch, L.Variable: _variable, L.Get: _get, L.Set: _set, L.For: _for, L.When: _when, L.Call: _call,
+    L.Apart: _apart, L.Repeat: _repeat, L.Leave: _leave,
+}  # fmt: skip

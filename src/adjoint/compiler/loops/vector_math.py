@@ -1,0 +1,417 @@
+"""Elementary functions as LLVM IR over vectors, in float32 and float64: at most 4 ulp over the whole range.
+
+Every function reduces its argument to a short interval and sums a series there. The intervals are short enough for
+Taylor's coefficients; only the error functions have fitted ones. Rare arguments (huge angles, powers of what is not
+positive and finite) and rarely used functions go lane by lane through the C library.
+
+The methods are standard: see J.-M. Muller, "Elementary Functions: Algorithms and Implementation", 3rd edition (2016).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from adjoint.compiler.loops.build import Emitter, Value
+from adjoint.primitives import special_kernels as cody
+
+# ln 2 and pi/2 as sums of floats, each far more accurate than one float. In the first part of ln 2 the last bits are
+# zero, so that its product with an exponent is exact.
+LN2 = {
+    "float32": (0.693145751953125, 1.4286068203094172e-06),
+    "float64": (6.93147180369123816490e-01, 1.90821492927058770002e-10),
+}
+HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)
+MANTISSA = {"float32": 23, "float64": 52}
+BIAS = {"float32": 127, "float64": 1023}
+INTEGER = {"float32": "int32", "float64": "int64"}
+# 1.5 times 2 to the mantissa's length: adding it rounds to an integer, which then stands in the lowest bits
+MAGIC = {"float32": 1.5 * 2**23, "float64": 1.5 * 2**52}
+INFINITY = math.inf
+
+
+def _round(e: Emitter, x: Value) -> tuple[Value, Value]:
+    """The nearest integer as a float and (in its lowest bits) as an integer; |x| < 2 to the mantissa's length less 2."""
+    shifted = e.add(x, MAGIC[x.dtype])
+    return e.subtract(shifted, MAGIC[x.dtype]), e.bits(shifted)
+
+
+def _power_of_two(e: Emitter, n: Value) -> Value:
+    """2**n for an integer vector n in the range of normal exponents."""
+    dtype = "float32" if n.dtype == "int32" else "float64"
+    return e.from_bits(e.shift("shl", e.add(n, BIAS[dtype]), MANTISSA[dtype]))
+
+
+def _exponent(e: Emitter, marked: Value, dtype: str) -> Value:
+    """The signed integer in the lowest bits that `_round` leaves."""
+    integer = INTEGER[dtype]
+    return e.subtract(marked, e.bits(e.constant(MAGIC[dtype], dtype))) if marked.dtype == integer else marked
+
+
+def _scaled(e: Emitter, p: Value, n: Value) -> Value:
+    """p 2**n in two steps, so that subnormal results are rounded once and overflow comes only when due."""
+    half = e.shift("ashr", n, 1)
+    return e.multiply(e.multiply(p, _power_of_two(e, half)), _power_of_two(e, e.subtract(n, half)))
+
+
+def _reduced_exponent(e: Emitter, x: Value) -> tuple[Value, Value]:
+    """n and r with x = n ln 2 + r, |r| <= ln(2)/2."""
+    high, low = LN2[x.dtype]
+    n, marked = _round(e, e.multiply(x, 1 / math.log(2)))
+    r = e.fma(n, -low, e.fma(n, -high, x))
+    return _exponent(e, marked, x.dtype), r
+
+
+def _exponential_series(e: Emitter, r: Value) -> Value:
+    """(exp(r) - 1 - r) / r**2."""
+    last = 7 if r.dtype == "float32" else 13
+    return e.polynomial(r, tuple(1 / math.factorial(k) for k in range(last, 1, -1)))
+
+
+def _between(e: Emitter, x: Value, low: float, high: float) -> Value:
+    """x limited to a range; NaN stays."""
+    x = e.select(e.compare("lt", x, low), low, x)
+    return e.select(e.compare("gt", x, high), high, x)
+
+
+def exp(e: Emitter, x: Value) -> Value:
+    low, high = (-104.0, 89.0) if x.dtype == "float32" else (-746.0, 710.0)
+    # what is 0 doesn't go through the series: computing with subnormal numbers takes a processor a hundred times as long
+    vanishes = e.compare("lt", x, low)
+    x = e.select(vanishes, 0.0, e.select(e.compare("gt", x, high), high, x))
+    n, r = _reduced_exponent(e, x)
+    p = e.add(e.fma(e.multiply(r, r), _exponential_series(e, r), r), 1.0)
+    return e.select(vanishes, 0.0, _scaled(e, p, n))
+
+
+def expm1(e: Emitter, x: Value) -> Value:
+    bounds = (-20.0, 89.0) if x.dtype == "float32" else (-40.0, 710.0)
+    n, q = _exponential_less_one(e, _between(e, x, *bounds))
+    # exp(x) - 1 = 2**n (q + (1 - 2**-n)); 2**-n is 0 to rounding where it would leave the normal range
+    least = 1 - BIAS[x.dtype]
+    inverse = _power_of_two(e, e.select(e.compare("lt", e.negative(n), least), least, e.negative(n)))
+    result = _scaled(e, e.add(q, e.subtract(1.0, inverse)), n)
+    return e.select(e.compare("eq", x, 0.0), x, result)
+
+
+def _exponential_less_one(e: Emitter, x: Value) -> tuple[Value, Value]:
+    """n and q = exp(r) - 1 with x = n ln 2 + r."""
+    n, r = _reduced_exponent(e, x)
+    return n, e.fma(e.multiply(r, r), _exponential_series(e, r), r)
+
+
+def _logarithm(e: Emitter, x: Value) -> tuple[Value, Value, Value]:
+    """n and f with x = 2**n (1 + f), 1 + f in [sqrt(1/2), sqrt(2)), for positive finite x; and the series of log(1+f)."""
+    dtype = x.dtype
+    tiny = e.compare("lt", x, 2.0 ** (1 - BIAS[dtype]))
+    lift = MANTISSA[dtype] + 1
+    bits = e.bits(e.select(tiny, e.multiply(x, 2.0**lift), x))
+    threshold = e.bits(e.constant(math.sqrt(0.5), dtype))
+    n = e.shift("ashr", e.subtract(bits, threshold), MANTISSA[dtype])
+    f = e.subtract(e.from_bits(e.subtract(bits, e.shift("shl", n, MANTISSA[dtype]))), 1.0)
+    n = e.select(tiny, e.subtract(n, lift), n)
+    return _integer_as_float(e, n), f, _log_series(e, f)
+
+
+def _integer_as_float(e: Emitter, n: Value) -> Value:
+    """A small integer as a float, by its bits: not every processor converts 64-bit integers."""
+    dtype = "float32" if n.dtype == "int32" else "float64"
+    magic = e.constant(MAGIC[dtype], dtype)
+    return e.subtract(e.from_bits(e.add(n, e.bits(magic))), magic)
+
+
+def _log_series(e: Emitter, f: Value) -> Value:
+    """log(1+f) - f, with s = f/(2+f): log(1+f) = 2 atanh(s), so that it is s (f²/2 + R) - f²/2."""
+    s = e.divide(f, e.add(f, 2.0))
+    z = e.multiply(s, s)
+    last = 5 if f.dtype == "float32" else 11
+    r = e.multiply(z, e.polynomial(z, tuple(2 / (2 * k + 1) for k in range(last, 0, -1))))
+    half_square = e.multiply(e.multiply(f, f), 0.5)
+    return e.subtract(e.multiply(s, e.add(half_square, r)), half_square)
+
+
+def _log_of(e: Emitter, x: Value, correction: Value | None = None) -> Value:
+    high, low = LN2[x.dtype]
+    n, f, series = _logarithm(e, x)
+    small = e.fma(n, low, series)
+    if correction is not None:
+        small = e.add(small, correction)
+    return e.fma(n, high, e.add(f, small))
+
+
+def _log_edges(e: Emitter, x: Value, result: Value) -> Value:
+    """The logarithm of zero, of negative numbers, of infinity and NaN."""
+    result = e.select(e.compare("eq", x, INFINITY), INFINITY, result)
+    result = e.select(e.compare("eq", x, 0.0), -INFINITY, result)
+    invalid = e.either(e.compare("lt", x, 0.0), e.compare("uno", x, x))
+    return e.select(invalid, math.nan, result)
+
+
+def log(e: Emitter, x: Value) -> Value:
+    return _log_edges(e, x, _log_of(e, x))
+
+
+def log1p(e: Emitter, x: Value) -> Value:
+    total = e.add(x, 1.0)
+    # what rounding 1 + x lost, relative to it
+    lost = e.divide(
+        e.select(e.compare("gt", e.absolute(x), 1.0), _lost(e, total, x, 1.0), _lost(e, total, 1.0, x)), total
+    )
+    result = _log_edges(e, total, _log_of(e, total, lost))
+    small = e.compare("lt", e.absolute(x), 1e-4 if x.dtype == "float32" else 1e-9)
+    series = e.fma(e.multiply(x, x), e.fma(x, 1 / 3, -0.5), x)
+    return e.select(small, series, result)
+
+
+def _lost(e: Emitter, total: Value, large: Value | float, small: Value | float) -> Value:
+    remains = e.subtract(total, large)
+    return e.subtract(small, remains)
+
+
+def _angle(e: Emitter, x: Value) -> tuple[Value, Value, Value | None]:
+    """The quadrant (in the lowest two bits) and the angle within it, for a float64 with its rounding error beside it."""
+    wide = e.cast(x, "float64")
+    n, quadrant = _round(e, e.multiply(wide, 2 / math.pi))
+    first = e.fma(n, -HALF_PI[0], wide)
+    if x.dtype == "float32":
+        return e.cast(quadrant, "int32"), e.cast(e.fma(n, -HALF_PI[1], first), "float32"), None
+    product = e.multiply(n, HALF_PI[1])
+    product_error = e.fma(n, HALF_PI[1], e.negative(product))
+    r = e.subtract(first, product)
+    error = e.subtract(e.subtract(e.subtract(first, r), product), product_error)
+    return quadrant, r, e.fma(n, -HALF_PI[2], error)
+
+
+def _sine_series(e: Emitter, r: Value, z: Value, error: Value | None) -> Value:
+    last = 4 if r.dtype == "float32" else 8
+    p = e.polynomial(z, tuple((-1) ** k / math.factorial(2 * k + 1) for k in range(last, 0, -1)))
+    cubic = e.multiply(e.multiply(z, r), p)
+    if error is not None:  # sin(r + d) = sin(r) + d cos(r)
+        cubic = e.add(cubic, e.fma(e.multiply(z, error), -0.5, error))
+    return e.add(r, cubic)
+
+
+def _cosine_series(e: Emitter, r: Value, z: Value, error: Value | None) -> Value:
+    last = 5 if r.dtype == "float32" else 9
+    p = e.polynomial(z, tuple((-1) ** k / math.factorial(2 * k) for k in range(last, 1, -1)))
+    half = e.multiply(z, 0.5)
+    leading = e.subtract(1.0, half)
+    rest = e.subtract(e.subtract(1.0, leading), half)
+    rest = e.fma(e.multiply(z, z), p, rest)
+    if error is not None:
+        rest = e.subtract(rest, e.multiply(r, error))
+    return e.add(leading, rest)
+
+
+def _series(e: Emitter, x: Value) -> tuple[Value, Value, Value]:
+    key = ("angle", x.name)
+    if key not in e.known:  # a sine and a cosine of the same angle, as in a derivative, share their work
+        quadrant, r, error = _angle(e, x)
+        z = e.multiply(r, r)
+        e.known[key] = (quadrant, _sine_series(e, r, z, error), _cosine_series(e, r, z, error))
+    return e.known[key]  # type: ignore[no-any-return]
+
+
+def _is_huge(e: Emitter, x: Value) -> Value:
+    """Angles that reduction by three parts of pi/2 can't serve."""
+    return e.compare("gt", e.absolute(x), 1e8 if x.dtype == "float32" else 1e6)
+
+
+def _with_library(e: Emitter, name: str, rare: Value, result: Value, *arguments: Value) -> Value:
+    """The result, with the C library's where the arguments are rare."""
+    slot = e.variable(result)
+    with e.when_any(rare):
+        e.set(slot, e.select(rare, e.library(name, *arguments), result))
+    return e.get(slot, result.dtype)
+
+
+def _turned(e: Emitter, quadrant: Value, sine: Value, cosine: Value, by: int) -> Value:
+    """sin(r + (quadrant + by) pi/2)."""
+    q = e.add(quadrant, by) if by else quadrant
+    odd = e.compare("ne", e.bitwise("and", q, 1), 0)
+    value = e.select(odd, cosine, sine)
+    flipped = e.compare("ne", e.bitwise("and", q, 2), 0)
+    return e.select(flipped, e.negative(value), value)
+
+
+def sin(e: Emitter, x: Value) -> Value:
+    result = _turned(e, *_series(e, x), 0)
+    result = e.select(e.compare("eq", x, 0.0), x, result)
+    return _with_library(e, "sin", _is_huge(e, x), result, x)
+
+
+def cos(e: Emitter, x: Value) -> Value:
+    return _with_library(e, "cos", _is_huge(e, x), _turned(e, *_series(e, x), 1), x)
+
+
+def tan(e: Emitter, x: Value) -> Value:
+    quadrant, sine, cosine = _series(e, x)
+    odd = e.compare("ne", e.bitwise("and", quadrant, 1), 0)
+    result = e.divide(e.select(odd, e.negative(cosine), sine), e.select(odd, sine, cosine))
+    result = e.select(e.compare("eq", x, 0.0), x, result)
+    return _with_library(e, "tan", _is_huge(e, x), result, x)
+
+
+def tanh(e: Emitter, x: Value) -> Value:
+    size = e.absolute(x)
+    limit = 10.0 if x.dtype == "float32" else 20.0
+    size = e.select(e.compare("gt", size, limit), limit, size)
+    n, q = _exponential_less_one(e, e.add(size, size))
+    power = _power_of_two(e, n)  # from 1 to 2**58: exp(2x) - 1 in one step
+    t = e.fma(q, power, e.subtract(power, 1.0))
+    return e.copysign(e.divide(t, e.add(t, 2.0)), x)
+
+
+def sigmoid(e: Emitter, x: Value) -> Value:
+    t = exp(e, e.negative(e.absolute(x)))
+    return e.divide(e.select(e.compare("lt", x, 0.0), t, 1.0), e.add(t, 1.0))
+
+
+def logaddexp(e: Emitter, a: Value, b: Value) -> Value:
+    larger = maximum(e, a, b)
+    difference = e.select(e.compare("eq", a, b), 0.0, e.absolute(e.subtract(a, b)))
+    return e.add(larger, log1p(e, exp(e, e.negative(difference))))
+
+
+def softplus(e: Emitter, x: Value) -> Value:
+    return e.add(maximum(e, x, e.constant(0.0, x.dtype)), log1p(e, exp(e, e.negative(e.absolute(x)))))
+
+
+def maximum(e: Emitter, a: Value, b: Value) -> Value:
+    """The larger; NaN where either is."""
+    chosen = e.compare("gt", a, b)
+    if a.kind == "f":
+        chosen = e.either(chosen, e.compare("uno", a, a))
+    return e.select(chosen, a, b)
+
+
+def minimum(e: Emitter, a: Value, b: Value) -> Value:
+    """The smaller; NaN where either is."""
+    chosen = e.compare("lt", a, b)
+    if a.kind == "f":
+        chosen = e.either(chosen, e.compare("uno", a, a))
+    return e.select(chosen, a, b)
+
+
+def _quotient(e: Emitter, x: Value, p: tuple[float, ...], q: tuple[float, ...]) -> Value:
+    return e.divide(e.polynomial(x, p), e.polynomial(x, q))
+
+
+def _gaussian(e: Emitter, x: Value, share: float = 1.0) -> Value:
+    """exp(-share x²) for a power of two as share, put right for what rounding x² leaves out."""
+    square = e.multiply(x, x)
+    result = exp(e, e.multiply(square, -share))
+    return e.fma(result, e.multiply(e.fma(e.negative(x), x, square), share), result)
+
+
+def gaussian(e: Emitter, x: Value) -> Value:
+    """exp(-x²/2)."""
+    size = e.absolute(x)
+    size = e.select(e.compare("gt", size, 60.0), 60.0, size)  # where it is 0 already, and the square finite
+    return _gaussian(e, size, 0.5)
+
+
+# For float32, erfc(x) exp(x²) (x + 1.5) as a polynomial in (x - 1.5) / (x + 1.5) for x from 0.45 to 10.2, within 7e-9 of
+# itself, and erf(x) / x as one in x² up to 1, within 1.3e-9: least squares weighted until the errors level out (C. Lawson,
+# 1961). The change of variable is that of M. Shepherd and J. Laframboise, Mathematics of Computation 36 (1981).
+SCALED_TAIL = (
+    -0.0004488683470415328, 0.0007788200212340222, 0.0020099201308043674, -0.0008086446086705283, -0.009513312611100574,
+    -0.008116740629446173, 0.04777273056181219, 0.07562154980841256, -0.5078501115184523, 0.9647562518914495,
+)  # fmt: skip
+CENTRE = (
+    7.853788918667501e-05, -0.0008010173745383794, 0.005188325659364796, -0.0268538109957873, 0.11283585129333766,
+    -0.37612625822852974, 1.1283791657265951,
+)  # fmt: skip
+
+
+def _single_tail(e: Emitter, size: Value, bell: Value | None = None) -> Value:
+    """erfc(size) for float32, 0.45 <= size. `bell`: exp(-size²), where it is known better than size."""
+    size = e.select(e.compare("gt", size, 10.2), 10.2, size)  # erfc(10.2) is 0 in float32
+    # 1 / (size + 1.5) as if it had been rounded once: its error would pass to the result twice
+    total = e.add(size, 1.5)
+    back = e.subtract(total, size)
+    rest = e.add(e.subtract(size, e.subtract(total, back)), e.subtract(1.5, back))
+    inverse = e.divide(1.0, total)
+    minus = e.negative(inverse)
+    inverse = e.fma(inverse, e.fma(minus, rest, e.fma(minus, total, 1.0)), inverse)
+    scaled = e.polynomial(e.multiply(e.subtract(size, 1.5), inverse), SCALED_TAIL)
+    return e.multiply(_gaussian(e, size) if bell is None else bell, e.multiply(scaled, inverse))
+
+
+def _single_erf(e: Emitter, x: Value) -> Value:
+    size = e.absolute(x)
+    centre = e.multiply(x, e.polynomial(e.multiply(x, x), CENTRE))
+    outer = e.copysign(e.subtract(1.0, _single_tail(e, size)), x)
+    return e.select(e.compare("gt", size, 1.0), outer, centre)
+
+
+def _single_erfc(e: Emitter, x: Value, bell: Value | None) -> Value:
+    size = e.absolute(x)
+    centre = e.subtract(1.0, e.multiply(x, e.polynomial(e.multiply(x, x), CENTRE)))
+    tail = _single_tail(e, size, bell)
+    outer = e.select(e.compare("lt", x, 0.0), e.subtract(2.0, tail), tail)
+    return e.select(e.compare("gt", size, 0.5), outer, centre)
+
+
+def erf(e: Emitter, x: Value) -> Value:
+    """By Cody's three ranges (see primitives.special_kernels); for float32 by two polynomials."""
+    if x.dtype == "float32":
+        return _single_erf(e, x)
+    size = e.absolute(x)
+    square = e.multiply(x, x)
+    small = e.multiply(x, _quotient(e, square, cody.SMALL_P, cody.SMALL_Q))
+    middle = _quotient(e, size, cody.MIDDLE_P, cody.MIDDLE_Q)
+    inverse = e.divide(1.0, square)
+    tail = e.subtract(cody.INVERSE_SQRT_PI, e.multiply(inverse, _quotient(e, inverse, cody.LARGE_P, cody.LARGE_Q)))
+    middle = e.select(e.compare("lt", size, 4.0), middle, e.divide(tail, size))
+    large = e.subtract(1.0, e.multiply(_gaussian(e, size), middle))
+    large = e.select(e.compare("gt", size, 6.0), 1.0, large)
+    return e.select(e.compare("gt", size, 0.46875), e.copysign(large, x), small)
+
+
+def erfc(e: Emitter, x: Value, bell: Value | None = None) -> Value:
+    """By Cody's three ranges, for float32 by two polynomials: the tail keeps its relative accuracy. `bell`: exp(-x²)."""
+    if x.dtype == "float32":
+        return _single_erfc(e, x, bell)
+    size = e.absolute(x)
+    square = e.multiply(x, x)
+    small = e.subtract(1.0, e.multiply(x, _quotient(e, square, cody.SMALL_P, cody.SMALL_Q)))
+    middle = _quotient(e, size, cody.MIDDLE_P, cody.MIDDLE_Q)
+    inverse = e.divide(1.0, square)
+    tail = e.subtract(cody.INVERSE_SQRT_PI, e.multiply(inverse, _quotient(e, inverse, cody.LARGE_P, cody.LARGE_Q)))
+    middle = e.select(e.compare("lt", size, 4.0), middle, e.divide(tail, size))
+    large = e.multiply(_gaussian(e, size) if bell is None else bell, middle)
+    large = e.select(e.compare("gt", size, 28.0), 0.0, large)  # at infinity the quotients are NaN
+    large = e.select(e.compare("lt", x, 0.0), e.subtract(2.0, large), large)
+    return e.select(e.compare("gt", size, 0.46875), large, small)
+
+
+def normal_cdf(e: Emitter, x: Value) -> Value:
+    """erfc(-x/√2)/2, with exp(-x²/2) from x itself: -x/√2 rounded would cost x² ulp of the tail."""
+    return e.multiply(erfc(e, e.multiply(x, -math.sqrt(0.5)), gaussian(e, x)), 0.5)
+
+
+def power(e: Emitter, x: Value, y: Value) -> Value:
+    """float32 through float64's logarithm and exponential; float64, which would need a wider type, by the C library."""
+    if x.dtype == "float64":
+        return e.library("pow", x, y)
+    wide = e.multiply(e.cast(y, "float64"), _log_of(e, e.cast(x, "float64")))
+    result = e.cast(exp(e, wide), "float32")
+    finite = e.both(e.compare("lt", x, INFINITY), e.compare("lt", e.absolute(y), INFINITY))
+    rare = e.invert(e.both(e.compare("gt", x, 0.0), finite))
+    return _with_library(e, "pow", rare, result, x, y)
+
+
+def _by_library(name: str) -> Callable[..., Value]:
+    return lambda e, *arguments: e.library(name, *arguments)
+
+
+FUNCTIONS: dict[str, Callable[..., Value]] = {
+    "exp": exp, "expm1": expm1, "log": log, "log1p": log1p, "sin": sin, "cos": cos, "tan": tan, "tanh": tanh,
+    "sigmoid": sigmoid, "softplus": softplus, "logaddexp": logaddexp, "erf": erf, "power": power,
+    "maximum": maximum, "minimum": minimum,
+    "erfc": erfc, "gaussian": gaussian, "normal_cdf": normal_cdf, "log2": _by_library("log2"), "log10": _by_library("log10"),
+    "asin": _by_library("asin"), "acos": _by_library("acos"), "atan": _by_library("atan"), "sinh": _by_library("sinh"),
+    "cosh": _by_library("cosh"), "asinh": _by_library("asinh"), "acosh": _by_library("acosh"),
+    "atanh": _by_library("atanh"), "atan2": _by_library("atan2"), "hypot": _by_library("hypot"),
+}  # fmt: skip

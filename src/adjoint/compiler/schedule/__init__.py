@@ -1,0 +1,1 @@
+"""How a unit runs: passes, loops, tiles and chunks, decided before any code is written."""

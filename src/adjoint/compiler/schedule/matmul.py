@@ -1,0 +1,59 @@
+"""Who computes a matrix product, and how many rows at a time: a static table, the same wherever the same libraries are."""
+
+from __future__ import annotations
+
+from adjoint.compiler.fuse.fuse import Choice, Product
+from adjoint.compiler.loops import matmul_tiles
+from adjoint.compiler.loops.build_matmul import is_deep
+from adjoint.compiler.targets.target import Sizes, tuning
+from adjoint.runtime import libraries, onednn
+from adjoint.shapes import size_of
+
+
+def library_for(product: Product) -> str:
+    """oneDNN, OpenBLAS, or empty for kernels of our own."""
+    (n, k), m = product.a.shape[-2:], product.b.shape[-1]
+    if matmul_tiles.available() and m >= tuning().narrowest and k * m <= tuning().largest:
+        return ""
+    better = product.step.type.dtype.name == "float32" and n > 1 and m > 1 and n * k * m >= tuning().small
+    if better and onednn.available():
+        return "oneDNN"
+    return "OpenBLAS" if libraries.missing() is None else ""
+
+
+def sizes(library: str) -> Sizes:
+    """How products are cut for who computes them."""
+    return tuning().library if library else tuning().ours
+
+
+def tile_rows(product: Product) -> int:
+    """Rows of a tile that loops read: whole matrices of a batch, or a multiple of their least number."""
+    n, m = product.shape[-2:]
+    library = library_for(product)
+    least = n if is_batch(product) else min(least_rows(product, library), n)
+    return max(sizes(library).tile // (least * m), 1) * least
+
+
+def least_rows(product: Product, library: str) -> int:
+    """Rows of a range at least: what is packed for each of them must be worth it."""
+    return tuning().deep_rows if not library and is_deep(product) else sizes(library).rows
+
+
+def is_batch(product: Product) -> bool:
+    return size_of(product.shape[:-2]) > 1
+
+
+def choose(product: Product, row_tile: int | None = None) -> Choice:
+    """How a product is computed, `row_tile` rows at a time if it is given."""
+    (n, k), m = product.a.shape[-2:], product.b.shape[-1]
+    library = library_for(product)
+    if is_batch(product):
+        return Choice(library, n, False)
+    rows = row_tile or n
+    work, least = n * k * m, least_rows(product, library)
+    if row_tile is None and work >= 2 * sizes(library).work:
+        ranges = max(min(work // sizes(library).work, n // least, tuning().most_ranges), 1)
+        rows = -(-n // ranges)
+        rows = -(-rows // 24) * 24 if not library else -(-rows // 32) * 32
+    rows = min(rows, n)
+    return Choice(library, rows, library == "oneDNN" and n >= tuning().packed_for_library and rows < n)

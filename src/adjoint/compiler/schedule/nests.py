@@ -1,0 +1,256 @@
+"""How a loop nest runs: its passes over a row, its loops, its chunks; nothing of it is code yet."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from adjoint.compiler.excerpts import Excerpt
+from adjoint.compiler.fuse.fuse import Nest, View, broadcast, contiguous
+from adjoint.compiler.loops.build import ITEMSIZE, lanes_for
+from adjoint.compiler.loops.formulas import LIGHT, LOWERED, REDUCTIONS
+from adjoint.compiler.targets.target import tuning
+from adjoint.shapes import Shape, size_of
+
+Strides = tuple[int, ...]
+
+
+class Dimension(NamedTuple):
+    """Merged axes of a domain: how many elements, and the last of the axes, whose strides are theirs."""
+
+    size: int
+    axis: int
+
+
+class NestPlan:
+    """What is known of a nest before it is written: which pass stores, keeps or reduces what, and how its domain falls into
+    loops and chunks."""
+
+    def __init__(self, excerpt: Excerpt, nest: Nest, bits: int) -> None:
+        self.excerpt = excerpt
+        self.nest = nest
+        self.tuning = tuning()
+        self.block = self.tuning.block
+        self.producer = {step.output: step for step in nest.steps}
+        self.plan_passes()
+        self.dimensions(nest.split)
+        count = self.inner[-1].size
+        single = any(excerpt.dtypes[s] == "float32" for step in nest.steps for s in (*step.inputs, step.output))
+        self.lanes = lanes_for(bits // 32 if single else bits // 64, count)
+        self.measure()
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self) -> list[str]:
+        """The loops for people: chunks, rows, and what each pass over a row stores, keeps and reduces."""
+        rest = "all at once" if self.chunks == 1 else f"in {self.chunks} chunks of {self.step}"
+        found = [f"rows 0 to {self.extent} {rest}" + (f", {self.tuning.jammed} side by side" if self.jammed else "")]
+        for k, d in enumerate(self.outer):
+            found.append(f"{'  ' * (k + 1)}for axis {d.axis} < {d.size}:")
+        depth = len(self.outer) + 1
+        verbs = {"store": "store", "save": "keep in the cache", "reduce": "reduce to"}
+        for number, actions in enumerate(self.actions):
+            if not actions:
+                continue
+            vector = self.inner[-1]
+            loops = " ".join([f"axis {d.axis} < {d.size}" for d in self.inner]) if vector.axis >= 0 else "one element"
+            found.append(f"{'  ' * depth}pass {number}: for {loops}, {self.lanes} at a time:")
+            found += [f"{'  ' * (depth + 1)}{verbs[kind]} %{slot}" for kind, slot in actions]
+        return found
+
+    # What is done in which pass over a row
+
+    def inside(self, slot: int) -> bool:
+        return slot in self.producer
+
+    def plan_passes(self) -> None:
+        nest = self.nest
+        self.phase: dict[int, int] = {}
+        self.cost: dict[int, int] = {}
+        for step in nest.steps:
+            known = [i for i in step.inputs if self.inside(i)]
+            phase = max([self.phase[i] for i in known], default=0)
+            self.phase[step.output] = phase + (step.output in nest.by_row)
+            light = step.op.name in LIGHT or nest.level[step.output] == "row" or step.op.name not in LOWERED
+            self.cost[step.output] = (1 if light else 10) + sum(
+                self.cost[i] for i in known if nest.level[i] == "element"
+            )
+        self.actions: list[list[tuple[str, int]]] = [[] for _ in range(max(self.phase.values(), default=0) + 1)]
+        work: list[tuple[int, int]] = []
+
+        def act(kind: str, slot: int, source: int, phase: int) -> None:
+            self.actions[phase].append((kind, slot))
+            work.append((source, phase))
+
+        stored = set(nest.stored)
+        wanted_rows = [s for s in nest.stored if nest.level[s] != "element"]
+        for slot in nest.stored:
+            if nest.level[slot] == "element":
+                act("store", slot, slot, self.phase[slot])
+        self.saved: dict[int, int] = {s: self.phase[s] for s in stored if nest.level[s] == "element"}
+        self.reduced: set[int] = set()  # the reductions that are computed
+        reduced = self.reduced
+        seen: set[tuple[int, int]] = set()
+
+        def reduce(slot: int) -> None:
+            if slot not in reduced:
+                reduced.add(slot)
+                (source,) = self.producer[slot].inputs
+                act("reduce", slot, source, self.phase.get(source, 0))
+
+        rows = list(wanted_rows)
+        while work or rows:
+            if rows:
+                slot = rows.pop()
+                if not self.inside(slot):
+                    continue
+                if self.producer[slot].op.name in REDUCTIONS and nest.level[slot] in ("row", "total"):
+                    reduce(slot)
+                else:
+                    rows += [i for i in self.producer[slot].inputs if self.inside(i)]
+                continue
+            slot, phase = work.pop()
+            if (slot, phase) in seen or not self.inside(slot):
+                continue
+            seen.add((slot, phase))
+            if nest.level[slot] != "element":
+                rows.append(slot)
+                continue
+            if self.phase[slot] < phase and (slot in self.saved or self.cost[slot] > self.tuning.recomputed):
+                if slot not in self.saved:
+                    self.saved[slot] = self.phase[slot]
+                    act("save", slot, slot, self.phase[slot])
+                continue
+            work += [(i, phase) for i in self.producer[slot].inputs]
+
+    # The loops
+
+    def accesses(self) -> list[Strides]:
+        nest, n = self.nest, len(self.nest.domain)
+        found = [contiguous(nest.domain)] if any(nest.level[s] == "element" for s in nest.stored) else []
+        for step in nest.steps:
+            if nest.level[step.output] == "element" or step.op.name in REDUCTIONS:
+                found += [self.spread(self.outside(i)).strides for i in step.inputs if not self.inside(i)]
+            else:
+                found += [self.row_strides(self.outside(i), step.type.shape) for i in step.inputs if not self.inside(i)]
+            if nest.level[step.output] != "element":
+                found.append(self.result_strides(step.output))
+        if any(slot not in set(nest.stored) for slot in self.saved):
+            split = nest.split or 0
+            found.append((0,) * split + contiguous(nest.domain[split:]))
+        assert all(len(strides) == n for strides in found)
+        return found
+
+    def outside(self, slot: int) -> View:
+        return self.excerpt.views[slot]
+
+    def spread(self, view: View) -> View:
+        return broadcast(view, self.nest.domain)
+
+    def row_strides(self, view: View, shape: Shape) -> Strides:
+        """The strides of a row-level operand along the leading axes of the domain."""
+        split = self.nest.split or 0
+        return broadcast(view, shape).strides[:split] + (0,) * (len(self.nest.domain) - split)
+
+    def result_strides(self, slot: int) -> Strides:
+        """Where a value that isn't one for each element goes: strides over the domain, 0 along what was reduced."""
+        nest = self.nest
+        step = self.producer[slot]
+        if slot in nest.by_row or step.op.name not in REDUCTIONS or nest.level[slot] == "row":
+            split = nest.split or 0
+            return contiguous(nest.domain[:split]) + (0,) * (len(nest.domain) - split)
+        kept = tuple(n for axis, n in enumerate(nest.domain) if axis not in step.attributes)
+        strides = iter(contiguous(kept))
+        return tuple([0 if axis in step.attributes else next(strides) for axis in range(len(nest.domain))])
+
+    def dimensions(self, split: int | None) -> None:
+        """Merge axes that every access runs through as one; leave the ones that are left as loops."""
+        accesses = self.accesses()
+        merged: list[list[int]] = []
+        boundary = split or 0
+        for axis, n in enumerate(self.nest.domain):
+            if n == 1:
+                continue
+            if (
+                merged
+                and not (self.nest.tile and axis == len(self.nest.domain) - 1)
+                and (merged[-1][1] >= boundary) == (axis >= boundary)
+                and all(a[merged[-1][1]] == a[axis] * n for a in accesses)
+            ):
+                merged[-1] = [merged[-1][0] * n, axis]
+            else:
+                merged.append([n, axis])
+        dims = [Dimension(*m) for m in merged]
+        self.outer = [d for d in dims if d.axis < boundary]
+        self.inner = [d for d in dims if d.axis >= boundary]
+        if split is None and len(self.inner) > 1:
+            self.outer, self.inner = self.inner[:-1], self.inner[-1:]
+        if not self.inner:
+            self.inner = [Dimension(1, -1)]
+
+    def measure(self) -> None:
+        """How far the range of rows goes, whether the nest is one long loop, and how it falls into chunks."""
+        nest, lanes, last = self.nest, self.lanes, self.inner[-1]
+        single_pass = not any(self.actions[1:])  # nothing needs the whole domain's reductions for its elements
+        self.flat = not self.outer and len(self.inner) == 1 and single_pass
+        granule = lanes * (self.block if any(step.op.name in REDUCTIONS for step in nest.steps) else 1)
+        self.flat = self.flat and last.size >= granule
+        self.granule = granule if self.flat else 1
+        if self.flat:
+            self.extent = last.size // granule * granule
+        else:
+            first = self.outer or (self.inner[:-1] if single_pass else [])
+            self.extent = first[0].size if first else 1
+        self.work = work = size_of(nest.domain) * max(sum(min(self.cost[s], 50) for s in self.wanted()), 1)
+        most = min(work // self.tuning.chunk, self.extent // self.granule, self.tuning.most_chunks)
+        chunks = 1 if work < self.tuning.shared_from else most
+        self.step = -(-self.extent // max(chunks, 1) // self.granule) * self.granule
+        self.jammed = self.may_jam()
+        if self.jammed and len(self.outer) == 1 and self.extent >= 4 * self.tuning.jammed:
+            self.step = -(-self.step // self.tuning.jammed) * self.tuning.jammed
+        self.set_chunks(self.step)
+
+    def may_jam(self) -> bool:
+        """Whether to go through several rows at once: one row after the other, a nest that writes far more than it reads
+        waits for the memory of each page that it comes to."""
+        nest = self.nest
+        if not self.outer or self.outer[-1].size < self.tuning.jammed or nest.split is not None or nest.tile:
+            return False
+        (actions, *others) = self.actions
+        if (
+            others
+            or any(kind != "store" for kind, _ in actions)
+            or len(nest.steps) * self.tuning.jammed > self.tuning.most_jammed
+        ):
+            return False
+        sizes = [ITEMSIZE[self.excerpt.dtypes[slot]] for slot in nest.stored]
+        return bool(sizes) and self.inner[-1].size * min(sizes) >= self.tuning.jammed_row and self.excerpt.writes_much
+
+    @property
+    def time(self) -> float:
+        """A guess in nanoseconds."""
+        return 0.05 * self.work
+
+    def set_chunks(self, step: int) -> None:
+        """Cut the range into chunks of `step` rows. If there are several, each has its own total of what is reduced over
+        all of them; these are put together in order, so that it doesn't matter who computed which."""
+        self.step = step
+        self.chunks = -(-self.extent // step)
+        nest = self.nest
+        one_row = not self.outer  # the leading axes, if there are some, have length one
+        self.partial = [
+            s for s in nest.stored if self.chunks > 1 and nest.level[s] == "total" and s not in nest.by_row
+        ] + [s for s in nest.level if self.chunks > 1 and one_row and s in nest.by_row and s in self.reduced]
+
+    def wanted(self) -> list[int]:
+        """What the passes store, keep or reduce."""
+        return [
+            slot if kind != "reduce" else self.producer[slot].output
+            for actions in self.actions
+            for kind, slot in actions
+        ]
+
+    @property
+    def elements(self) -> int:
+        """Elements of the domain in each row."""
+        return 1 if self.flat else size_of(self.nest.domain) // self.extent

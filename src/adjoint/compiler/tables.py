@@ -1,0 +1,236 @@
+"""What native code is called with: a table of pointers for each run, one of its own for each thread in it, and for each unit a
+block that says where in these it finds what it needs.
+
+Code belongs to kernels, which units of many plans share; so it knows positions in a unit's block alone. What stands there is
+a position in the run's table, or a number. A block is the same in every run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from adjoint.compiler.loops.build import Emitter, mask_of
+from adjoint.runtime import onednn
+
+ALIGNMENT = 64
+LITERAL = (
+    8  # extents and strides up to this stand in the code; larger ones are arguments, so that it serves all of them
+)
+# The table's first positions: the threads' own tables; where it is noted that an index is out of bounds; that a library failed.
+OWNS, FAILURE, STATUS = range(3)
+HEADER = 3
+# Of a kernel's functions: a range of its chunks.
+PARAMETERS = (("ptr", "%table"), ("i64", "%first"), ("i64", "%last"), ("ptr", "%own"), ("ptr", "%args"))
+
+
+class Start(NamedTuple):
+    """Where a view of an array starts: the array's slot, and the number of elements before."""
+
+    root: int
+    offset: int
+
+
+class Function(NamedTuple):
+    """A function outside of a kernel. `library` is "C", "OpenBLAS", "oneDNN" or, of tiles of matrix products, "tiles"."""
+
+    library: str
+    name: Any
+
+
+class Shared(NamedTuple):
+    """Scratch space that all threads see while a unit runs, and what it is for."""
+
+    unit: int
+    purpose: str
+
+
+@dataclass(frozen=True, slots=True)
+class Handle:
+    """A primitive of oneDNN, by its number in the program or kernel."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """The position in the threads' own tables of the pointers for a call of oneDNN, by the call's number. Not in the table."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class FirstCheck:
+    """The number of the first check of indices in a unit. Not in the table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number that follows from the unit's extents, by its place among the kernel's. Not in the table."""
+
+    index: int
+
+
+Key = Start | Function | Shared | Handle | Calls | FirstCheck | Number
+
+
+class Arguments:
+    """What a kernel reads through its block, and what else it needs: scratch space for each thread and for all, primitives of
+    oneDNN, checks of indices. Its own unit is number 0."""
+
+    def __init__(self) -> None:
+        self.positions: dict[Key, int] = {}
+        self.shared: dict[str, int] = {}  # bytes, by purpose
+        self.packed: dict[Any, str] = {}  # where matrices are packed, by their views
+        self.scratch = 0  # bytes of each thread's own scratch space
+        self.primitives: list[onednn.Primitive] = []
+        self.keep: list[onednn.Primitive] = []  # that own descriptors in use
+        self.checks: list[tuple[int, int]] = []  # the axis that an index selects along, and its length
+        self.numbers: list[int] = []
+        self.roles: dict[Any, Number] = {}
+
+    def given(self, value: int, role: Any = None) -> Number:
+        """The key of a number that the code isn't to depend on. Numbers of the same role are one."""
+        found = None if role is None else self.roles.get(role)
+        if found is None:
+            found = Number(len(self.numbers))
+            self.numbers.append(value)
+            if role is not None:
+                self.roles[role] = found
+        elif self.numbers[found.index] != value:
+            raise AssertionError(f"two numbers in one role, {role}: {self.numbers[found.index]} and {value}")
+        return found
+
+    def at(self, key: Key) -> int:
+        """The position of a key in the block."""
+        return self.positions.setdefault(key, len(self.positions))
+
+    def number(self, e: Emitter, key: Key) -> str:
+        """What stands in the block."""
+        return e.argument(self.at(key))
+
+    def pointer(self, e: Emitter, key: Key) -> str:
+        """The pointer in the run's table."""
+        return e.array(self.at(key), key)
+
+    def share(self, purpose: str, size: int) -> Shared:
+        """Scratch space that all threads see while the unit runs."""
+        self.shared[purpose] = size
+        return Shared(0, purpose)
+
+    def reserve(self, size: int) -> int:
+        """The offset of scratch space in each thread's own."""
+        offset = self.scratch
+        self.scratch = offset + -(-size // ALIGNMENT) * ALIGNMENT
+        return offset
+
+    def call(self, primitive: onednn.Primitive) -> int:
+        """The number of a call of a primitive."""
+        self.primitives.append(primitive)
+        return len(self.primitives) - 1
+
+    def check(self, axis: int, n: int) -> int:
+        """The number of a check of indices, among the kernel's."""
+        self.checks.append((axis, n))
+        return len(self.checks) - 1
+
+
+class Inputs:
+    """What one function reads from its block, at its beginning. Extents and strides up to `LITERAL` stand in the code."""
+
+    def __init__(self, e: Emitter, arguments: Arguments) -> None:
+        self.e = e
+        self.arguments = arguments
+        self.body: list[Any] = []
+        self.names: dict[Any, str] = {}
+
+    @contextmanager
+    def at_the_beginning(self) -> Iterator[None]:
+        """Add statements before all others."""
+        with self.e.inside(self.body):
+            yield
+
+    def pointer(self, key: Key) -> str:
+        """The pointer in the run's table."""
+        found = self.names.get(key)
+        if found is None:
+            with self.at_the_beginning():
+                found = self.names[key] = self.arguments.pointer(self.e, key)
+        return found
+
+    def number(self, value: int, role: Any = None, extent: int | None = None) -> str:
+        """A number that follows from the unit's extents, which it reads as an argument if what it follows from is large. Numbers
+        of the same role are one."""
+        if (value if extent is None else extent) <= LITERAL:
+            return str(value)
+        key = self.arguments.given(value, role)
+        found = self.names.get(key)
+        if found is None:
+            with self.at_the_beginning():
+                found = self.names[key] = self.arguments.number(self.e, key)
+        return found
+
+    def vectors(self, count: int, body: Callable[[str], None], role: Any = None) -> None:
+        """`body(offset)` for vectors that cover `count` elements, the last one under a mask."""
+        e = self.e
+        whole, rest = divmod(count, e.lanes)
+        stop = self.number(whole * e.lanes, None if role is None else (role, "whole"), count)
+        if whole:
+            with e.loop("0", stop, e.lanes) as i:
+                body(i)
+        if rest:
+            if count <= LITERAL:
+                e.mask = mask_of(rest, e.lanes)
+            else:
+                left = self.number(rest, None if role is None else (role, "rest"), count)
+                with self.at_the_beginning():
+                    e.mask = e.below(left)
+            body(stop)
+            e.mask = None
+
+
+class Table:
+    """A program's table of pointers: a position for each array, function and piece of scratch space."""
+
+    def __init__(self) -> None:
+        self.positions: dict[Key, int] = {}
+        self.shared: dict[Shared, int] = {}  # bytes
+        self.until: dict[Shared, int] = {}  # the last unit that reads such space, if it isn't that one
+        self.packed: dict[Any, Shared] = {}  # where matrices are packed, by their views
+        self.primitives: dict[int, tuple[int, onednn.Primitive]] = {}  # the number of each, by identity
+        self.checks: list[tuple[int, int]] = []
+
+    @property
+    def size(self) -> int:
+        return HEADER + len(self.positions)
+
+    def at(self, key: Key) -> int:
+        return self.positions.setdefault(key, HEADER + len(self.positions))
+
+    def handle(self, primitive: onednn.Primitive) -> Handle:
+        """The key of a primitive of oneDNN."""
+        return Handle(self.primitives.setdefault(id(primitive), (len(self.primitives), primitive))[0])
+
+
+class Own:
+    """What each thread has for itself: scratch space, and memory objects for the primitives of oneDNN that it calls.
+
+    Its table has the scratch space first, then for each primitive the array of arguments and the memory objects in it.
+    """
+
+    def __init__(self) -> None:
+        self.calls: list[onednn.Primitive] = []
+        self.places: dict[int, int] = {}  # by the identity of the primitive
+        self.length = 1
+        self.scratch = 0  # bytes
+
+    def call(self, primitive: onednn.Primitive) -> int:
+        """The first position of a primitive's pointers: one call of it runs at a time."""
+        first = self.places.get(id(primitive))
+        if first is None:
+            first = self.places[id(primitive)] = self.length
+            self.calls.append(primitive)
+            self.length += 1 + len(primitive.arguments)
+        return first

@@ -1,0 +1,1 @@
+"""Processors: registers and tuning tables, and loops rendered for them."""

@@ -1,0 +1,389 @@
+"""Loops as LLVM's text, in one walk. Loop counters and variables live on the stack; LLVM's SROA pass puts them into registers,
+which spares all phi nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from adjoint.compiler.loops import ir as L
+from adjoint.runtime.code import Source
+
+# adjoint's dtypes as LLVM's element types; integers have no sign there. A bool is i1 in registers, i8 in memory.
+ELEMENT = {
+    "float32": "float", "float64": "double", "bool": "i1", "int8": "i8", "int16": "i16", "int32": "i32",
+    "int64": "i64", "uint8": "i8", "uint16": "i16", "uint32": "i32", "uint64": "i64",
+}  # fmt: skip
+SUFFIX = {"float32": "f32", "float64": "f64", "bool": "i1"}
+ITEMSIZE = {"float32": 4, "float64": 8, "bool": 1, "int8": 1, "int16": 2, "int32": 4, "int64": 8, "uint8": 1,
+            "uint16": 2, "uint32": 4, "uint64": 8}  # fmt: skip
+
+
+def short(dtype: str) -> str:
+    """A dtype in the name of an intrinsic."""
+    return SUFFIX.get(dtype) or f"i{ITEMSIZE[dtype] * 8}"
+
+
+def vector(dtype: str, lanes: int) -> str:
+    return f"<{lanes} x {ELEMENT[dtype]}>" if lanes else dtype
+
+
+def memory(dtype: str) -> str:
+    return "i8" if dtype == "bool" else ELEMENT[dtype]
+
+
+class Rendering:
+    """The text of one function."""
+
+    def __init__(self, declarations: set[str]) -> None:
+        self.declarations = declarations
+        self.allocations: list[str] = []
+        self.lines: list[str] = []
+        self.leave = ""  # where what is repeated ends
+
+    def statements(self, body: Iterable[Any]) -> None:
+        for s in body:
+            RENDER[s.__class__](self, s)
+
+    def out(self, text: str) -> None:
+        self.lines.append(f"  {text}")
+
+
+def render(function: L.Function, declarations: set[str]) -> str:
+    """A function's text; what it declares is added to `declarations`."""
+    r = Rendering(declarations)
+    r.statements(function.body)
+    kind = "internal " if function.internal else ""
+    parameters = ", ".join([f"{type_} {name}" for type_, name in function.parameters])
+    head = f"define {kind}{'i64' if function.result else 'void'} @${function.name}({parameters}) #0 {{"
+    end = f"  ret i64 {function.result}" if function.result else "  ret void"
+    return "\n".join([head, "entry:", *r.allocations, *r.lines, end, "}"])
+
+
+def lines_of(body: Iterable[Any]) -> list[str]:
+    """The lines of statements, without what they declare."""
+    r = Rendering(set())
+    r.statements(body)
+    return r.lines
+
+
+def source_of(functions: Iterable[L.Function], names: Iterable[str]) -> Source:
+    """The source of functions, of which those with these names are called from outside."""
+    declarations: set[str] = set()
+    text = "\n".join([render(function, declarations) for function in functions])
+    return Source(text, frozenset(declarations), tuple(names))
+
+
+def _index(r: Rendering, s: L.Index) -> None:
+    if s.op == "umin":
+        r.declarations.add("declare i64 @llvm.umin.i64(i64, i64)")
+        r.lines.append(f"  {s.to} = call i64 @llvm.umin.i64(i64 {s.a}, i64 {s.b})")
+    elif s.op == "trunc":
+        r.lines.append(f"  {s.to} = trunc i64 {s.a} to {s.b}")
+    elif s.op == "sext":
+        r.lines.append(f"  {s.to} = sext {s.b} {s.a} to i64")
+    else:
+        r.lines.append(f"  {s.to} = {s.op} i64 {s.a}, {s.b}")
+
+
+def _test(r: Rendering, s: L.Test) -> None:
+    r.lines.append(f"  {s.to} = icmp {s.relation} i64 {s.a}, {s.b}")
+
+
+def _both(r: Rendering, s: L.Both) -> None:
+    r.lines.append(f"  {s.to} = and i1 {s.a}, {s.b}")
+
+
+def _apart(r: Rendering, s: L.Apart) -> None:
+    r.lines.append(f"  {s.to} = icmp ne ptr {s.a}, {s.b}")
+
+
+def _choose(r: Rendering, s: L.Choose) -> None:
+    r.lines.append(f"  {s.to} = select i1 {s.condition}, i64 {s.a}, i64 {s.b}")
+
+
+def _argument(r: Rendering, s: L.Argument) -> None:
+    r.lines += [f"  {s.to}.at = getelementptr i64, ptr %args, i64 {s.position}", f"  {s.to} = load i64, ptr {s.to}.at"]
+
+
+def _array(r: Rendering, s: L.Array) -> None:
+    to = s.to
+    r.lines += [
+        f"  {to}.block = getelementptr i64, ptr %args, i64 {s.position}", f"  {to}.place = load i64, ptr {to}.block",
+        f"  {to}.at = getelementptr ptr, ptr %table, i64 {to}.place", f"  {to} = load ptr, ptr {to}.at",
+    ]  # fmt: skip
+
+
+def _entry(r: Rendering, s: L.Entry) -> None:
+    if s.position == "0":
+        r.lines.append(f"  {s.to} = load ptr, ptr {s.table}")
+        return
+    r.lines += [
+        f"  {s.to}.at = getelementptr ptr, ptr {s.table}, i64 {s.position}",
+        f"  {s.to} = load ptr, ptr {s.to}.at",
+    ]
+
+
+def _at(r: Rendering, s: L.At) -> None:
+    r.lines.append(f"  {s.to} = getelementptr {s.element}, ptr {s.pointer}, i64 {s.offset}")
+
+
+def _number(r: Rendering, s: L.Number) -> None:
+    if s.narrow == "i64":
+        r.lines.append(f"  {s.to} = load i64, ptr {s.pointer}")
+        return
+    widen = "sext" if s.signed else "zext"
+    r.lines += [
+        f"  {s.to}.read = load {s.narrow}, ptr {s.pointer}",
+        f"  {s.to} = {widen} {s.narrow} {s.to}.read to i64",
+    ]
+
+
+def _note(r: Rendering, s: L.Note) -> None:
+    r.lines.append(f"  store {s.kind} {s.value}, ptr {s.pointer}")
+
+
+def _op(r: Rendering, s: L.Op) -> None:
+    op, lanes = s.op, s.lanes
+    kind = f"<{lanes} x {ELEMENT[s.dtype]}>"
+    if op == "fneg":
+        text = f"fneg {kind} {s.inputs[0]}"
+    elif op == "select":
+        condition, a, b = s.inputs
+        text = f"select <{lanes} x i1> {condition}, {kind} {a}, {kind} {b}"
+    elif op[:5] == "llvm.":
+        full = f"@{op}.v{lanes}{SUFFIX[s.dtype]}"
+        r.declarations.add(f"declare {kind} {full}({', '.join([kind] * len(s.inputs))})")
+        text = f"call {kind} {full}({', '.join([f'{kind} {x}' for x in s.inputs])})"
+    else:
+        text = f"{op} {kind} {s.inputs[0]}, {s.inputs[1]}"
+    r.lines.append(f"  {s.to} = {text}")
+
+
+def _cast(r: Rendering, s: L.Cast) -> None:
+    r.lines.append(f"  {s.to} = {s.op} {vector(s.source, s.lanes)} {s.a} to {vector(s.dtype, s.lanes)}")
+
+
+def _spread(r: Rendering, s: L.Spread) -> None:
+    _spread_as(r, s.to, vector(s.dtype, s.lanes), ELEMENT[s.dtype], s.lanes, s.scalar)
+
+
+def _spread_as(r: Rendering, to: str, kind: str, element: str, lanes: int, scalar: str) -> None:
+    r.lines += [
+        f"  {to}.one = insertelement {kind} poison, {element} {scalar}, i64 0",
+        f"  {to} = shufflevector {kind} {to}.one, {kind} poison, <{lanes} x i32> zeroinitializer",
+    ]
+
+
+def _first(r: Rendering, s: L.First) -> None:
+    r.lines.append(f"  {s.to} = extractelement {vector(s.dtype, s.lanes)} {s.a}, i64 0")
+
+
+def _shuffle(r: Rendering, s: L.Shuffle) -> None:
+    kind, order = vector(s.dtype, s.lanes), ", ".join([f"i32 {k}" for k in s.order])
+    r.lines.append(f"  {s.to} = shufflevector {kind} {s.a}, {kind} {s.b}, <{s.lanes} x i32> <{order}>")
+
+
+def _lane_numbers(lanes: int) -> str:
+    return f"<{', '.join([f'i64 {k}' for k in range(lanes)])}>"
+
+
+def _below(r: Rendering, s: L.Below) -> None:
+    kind = f"<{s.lanes} x i64>"
+    _spread_as(r, f"{s.to}.limit", kind, "i64", s.lanes, s.limit)
+    r.lines.append(f"  {s.to} = icmp ult {kind} {_lane_numbers(s.lanes)}, {s.to}.limit")
+
+
+def _multiples(r: Rendering, s: L.Multiples) -> None:
+    kind = f"<{s.lanes} x i64>"
+    _spread_as(r, f"{s.to}.every", kind, "i64", s.lanes, s.number)
+    r.lines.append(f"  {s.to} = mul {kind} {s.to}.every, {_lane_numbers(s.lanes)}")
+
+
+def _any_lane(r: Rendering, s: L.AnyLane) -> None:
+    full, kind = f"@llvm.vector.reduce.or.v{s.lanes}i1", f"<{s.lanes} x i1>"
+    r.declarations.add(f"declare i1 {full}({kind})")
+    r.lines.append(f"  {s.to} = call i1 {full}({kind} {s.a})")
+
+
+def _library(r: Rendering, s: L.Library) -> None:
+    to, element, kind = s.to, ELEMENT[s.dtype], vector(s.dtype, s.lanes)
+    places = [f"{to}.in{k}" for k in range(len(s.inputs))]
+    for place, x in zip(places, s.inputs, strict=True):
+        r.allocations.append(f"  {place} = alloca {kind}, align 64")
+        r.out(f"store {kind} {x}, ptr {place}")
+    r.allocations.append(f"  {to}.out = alloca {kind}, align 64")
+
+    def lane(i: str) -> None:
+        given = []
+        for k, place in enumerate(places):
+            r.out(f"{to}.at{k} = getelementptr {element}, ptr {place}, i64 {i}")
+            r.out(f"{to}.x{k} = load {element}, ptr {to}.at{k}")
+            given.append(f"{element} {to}.x{k}")
+        r.out(f"{to}.value = call {element} {s.function}({', '.join(given)})")
+        r.out(f"{to}.where = getelementptr {element}, ptr {to}.out, i64 {i}")
+        r.out(f"store {element} {to}.value, ptr {to}.where")
+
+    _loop(r, f"{to}.i", "0", str(s.lanes), "1", lane)
+    r.out(f"{to} = load {kind}, ptr {to}.out")
+
+
+def _where(r: Rendering, name: str, pointer: str, offset: str, dtype: str) -> str:
+    where = f"{name}.at"
+    r.lines.append(f"  {where} = getelementptr {memory(dtype)}, ptr {pointer}, i64 {offset}")
+    return where
+
+
+def _steps(stride: Any, lanes: int) -> str:
+    return stride if type(stride) is str else f"<{', '.join([f'i64 {k * stride}' for k in range(lanes)])}>"
+
+
+def _load(r: Rendering, s: L.Load) -> None:
+    to, lanes, dtype = s.to, s.lanes, s.dtype
+    where = _where(r, to, s.pointer, s.offset, dtype)
+    stored = "uint8" if dtype == "bool" else dtype
+    read, kind, size = f"{to}.byte" if dtype == "bool" else to, f"<{lanes} x {ELEMENT[stored]}>", ITEMSIZE[dtype]
+    if s.stride == 1 and s.mask is None:
+        r.lines.append(f"  {read} = load {kind}, ptr {where}, align {size}")
+    else:
+        masks, chosen = f"<{lanes} x i1>", s.mask or "splat (i1 true)"
+        if s.stride == 1:
+            full, places, given = f"@llvm.masked.load.v{lanes}{short(stored)}.p0", "ptr", f"ptr {where}"
+        else:
+            r.out(f"{to}.all = getelementptr {ELEMENT[stored]}, ptr {where}, <{lanes} x i64> {_steps(s.stride, lanes)}")
+            full, places = f"@llvm.masked.gather.v{lanes}{short(stored)}.v{lanes}p0", f"<{lanes} x ptr>"
+            given = f"{places} {to}.all"
+        r.declarations.add(f"declare {kind} {full}({places}, i32, {masks}, {kind})")
+        r.out(f"{read} = call {kind} {full}({given}, i32 {size}, {masks} {chosen}, {kind} zeroinitializer)")
+    if dtype == "bool":
+        r.out(f"{to} = icmp ne {kind} {read}, splat (i8 0)")
+
+
+def _single(r: Rendering, s: L.Single) -> None:
+    where = _where(r, s.to, s.pointer, s.offset, s.dtype)
+    if s.dtype == "bool":
+        r.out(f"{s.to}.byte = load i8, ptr {where}")
+        r.out(f"{s.to}.bit = icmp ne i8 {s.to}.byte, 0")
+        scalar = f"{s.to}.bit"
+    else:
+        scalar = f"{s.to}.number"
+        r.out(f"{scalar} = load {ELEMENT[s.dtype]}, ptr {where}")
+    _spread_as(r, s.to, vector(s.dtype, s.lanes), ELEMENT[s.dtype], s.lanes, scalar)
+
+
+_MADE = "%stored"
+
+
+def _stored(r: Rendering, s: Any) -> tuple[str, str, str, str]:
+    """A name for what a store makes on its way, where it goes, its value, and the dtype in memory."""
+    name = f"{_MADE}{len(r.lines)}"
+    where = _where(r, name, s.pointer, s.offset, s.dtype)
+    if s.dtype != "bool":
+        return name, where, s.value, s.dtype
+    r.out(f"{name}.byte = zext <{s.lanes} x i1> {s.value} to <{s.lanes} x i8>")
+    return name, where, f"{name}.byte", "uint8"
+
+
+def _store(r: Rendering, s: L.Store) -> None:
+    name, where, value, dtype = _stored(r, s)
+    lanes, size = s.lanes, ITEMSIZE[dtype]
+    kind = f"<{lanes} x {ELEMENT[dtype]}>"
+    if s.stride == 1 and s.mask is None:
+        r.lines.append(f"  store {kind} {value}, ptr {where}, align {size}")
+        return
+    masks, chosen = f"<{lanes} x i1>", s.mask or "splat (i1 true)"
+    if s.stride == 1:
+        full, places, given = f"@llvm.masked.store.v{lanes}{short(dtype)}.p0", "ptr", f"ptr {where}"
+    else:
+        r.out(f"{name}.all = getelementptr {ELEMENT[dtype]}, ptr {where}, <{lanes} x i64> {_steps(s.stride, lanes)}")
+        full, places = f"@llvm.masked.scatter.v{lanes}{short(dtype)}.v{lanes}p0", f"<{lanes} x ptr>"
+        given = f"{places} {name}.all"
+    r.declarations.add(f"declare void {full}({kind}, {places}, i32, {masks})")
+    r.out(f"call void {full}({kind} {value}, {given}, i32 {size}, {masks} {chosen})")
+
+
+def _store_first(r: Rendering, s: L.StoreFirst) -> None:
+    name, where, value, dtype = _stored(r, s)
+    r.out(f"{name}.first = extractelement {vector(dtype, s.lanes)} {value}, i64 0")
+    r.out(f"store {ELEMENT[dtype]} {name}.first, ptr {where}")
+
+
+def _prefetch(r: Rendering, s: L.Prefetch) -> None:
+    r.declarations.add("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
+    r.out(f"call void @llvm.prefetch.p0(ptr {s.pointer}, i32 0, i32 3, i32 1)")
+
+
+def _variable(r: Rendering, s: L.Variable) -> None:
+    r.allocations.append(f"  {s.to} = alloca {vector(s.dtype, s.lanes)}, align 64")
+
+
+def _get(r: Rendering, s: L.Get) -> None:
+    r.lines.append(f"  {s.to} = load {vector(s.dtype, s.lanes)}, ptr {s.variable}")
+
+
+def _set(r: Rendering, s: L.Set) -> None:
+    r.lines.append(f"  store {vector(s.dtype, s.lanes)} {s.value}, ptr {s.variable}")
+
+
+def _loop(r: Rendering, to: str, start: str, stop: str, step: str, body: Any) -> None:
+    counter, head, after = f"{to}.counter", f"{to[1:]}.loop", f"{to[1:]}.after"
+    r.allocations.append(f"  {counter} = alloca i64, align 64")
+    r.lines += [
+        f"  store i64 {start}, ptr {counter}",
+        f"  br label %{head}",
+        f"{head}:",
+        f"  {to} = load i64, ptr {counter}",
+    ]
+    body(to)
+    r.lines += [
+        f"  {to}.next = add nuw nsw i64 {to}, {step}", f"  store i64 {to}.next, ptr {counter}",
+        f"  {to}.again = icmp slt i64 {to}.next, {stop}", f"  br i1 {to}.again, label %{head}, label %{after}", f"{after}:",
+    ]  # fmt: skip
+
+
+def _for(r: Rendering, s: L.For) -> None:
+    _loop(r, s.to, s.start, s.stop, s.step, lambda i: r.statements(s.body))
+
+
+def _when(r: Rendering, s: L.When) -> None:
+    number = len(r.lines)
+    r.lines += [f"  br i1 {s.condition}, label %inside{number}, label %after{number}", f"inside{number}:"]
+    r.statements(s.body)
+    r.lines += [f"  br label %after{number}", f"after{number}:"]
+
+
+def _repeat(r: Rendering, s: L.Repeat) -> None:
+    counter, name = f"{s.to}.counter", s.to[1:]
+    r.allocations.append(f"  {counter} = alloca i64, align 64")
+    r.lines += [
+        f"  store i64 0, ptr {counter}", f"  br label %{name}.head", f"{name}.head:", f"  {s.to} = load i64, ptr {counter}",
+        f"  {s.to}.more = icmp slt i64 {s.to}, {s.limit}", f"  br i1 {s.to}.more, label %{name}.body, label %{name}.end",
+        f"{name}.body:",
+    ]  # fmt: skip
+    before, r.leave = r.leave, f"{name}.end"
+    r.statements(s.body)
+    r.leave = before
+    r.lines += [
+        f"  {s.to}.next = add i64 {s.to}, 1", f"  store i64 {s.to}.next, ptr {counter}", f"  br label %{name}.head",
+        f"{name}.end:", f"  {s.done} = load i64, ptr {counter}",
+    ]  # fmt: skip
+
+
+def _leave(r: Rendering, s: L.Leave) -> None:
+    number = len(r.lines)
+    r.lines += [f"  br i1 {s.condition}, label %go{number}, label %{r.leave}", f"go{number}:"]
+
+
+def _call(r: Rendering, s: L.Call) -> None:
+    made = f"{s.to} = " if s.to else ""
+    r.out(f"{made}call {s.result} {s.function}({', '.join([f'{type_} {x}' for type_, x in s.inputs])})")
+
+
+RENDER: dict[type, Any] = {
+    L.Index: _index, L.Test: _test, L.Both: _both, L.Choose: _choose, L.Argument: _argument, L.Array: _array,
+    L.Entry: _entry, L.At: _at, L.Number: _number, L.Note: _note, L.Op: _op, L.Cast: _cast, L.Spread: _spread,
+    L.First: _first, L.Shuffle: _shuffle, L.Below: _below, L.Multiples: _multiples, L.AnyLane: _any_lane,
+    L.Library: _library, L.Load: _load, L.Single: _single, L.Store: _store, L.StoreFirst: _store_first,
+    L.Prefetch: _prefetch, L.Variable: _variable, L.Get: _get, L.Set: _set, L.For: _for, L.When: _when, L.Call: _call,
+    L.Apart: _apart, L.Repeat: _repeat, L.Leave: _leave,
+}  # fmt: skip

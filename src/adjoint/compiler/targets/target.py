@@ -1,0 +1,148 @@
+"""What is compiled for: the processor's registers, and for each kind of processor one table of the numbers that decide how
+code is written. A new kind is one more row of `TUNING`; a tile of another height is one number changed in it.
+
+In the last bits results depend on some of it (`block`, `unroll`, `sums`, `deep`, chunks, who computes a product) and on how
+wide vectors are: these decide in which order sums are added up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from adjoint.runtime import llvm
+
+
+class Sizes(NamedTuple):
+    """How products are cut for somebody who computes them. `tile`: elements that loops read while they are in the cache;
+    `work`: multiplications in one range of rows at least, and `rows`: with fewer, packing anew for each costs a tenth."""
+
+    tile: int
+    work: int
+    rows: int
+
+
+class Tuning(NamedTuple):
+    """Everything that was measured, and not derived."""
+
+    # Loop nests: what goes into one
+    most_steps: int = 96  # more would only spill registers
+    longest_row: int = 1 << 14  # elements of a row that a later pass may read again from the cache
+    look_back: int = 6  # units that a step without a partner in one may still join
+    recomputed: int = 4  # cost up to which a value is computed again in a later pass over the row
+    # Loop nests: how their loops run
+    block: int = 128  # vectors summed in one go; their sums are added in float64, or with compensation
+    unroll: int = 4  # sums in progress
+    divided_from: int = (
+        4  # vectors of a row that are divided by one number, from which its reciprocal is worth computing
+    )
+    jammed: int = 8  # rows written side by side: so many pages at once a processor fetches ahead of the stores
+    jammed_from: int = 1 << 21  # bytes written by a nest: less stays in the cache nearest to it
+    most_jammed: int = 96  # steps written out in all
+    jammed_row: int = 1 << 10  # bytes of a row: with shorter ones the rows would share their pages
+    # Threads
+    shared_from: int = 1 << 19  # work (operations on elements, costly ones ten times) that is cut into chunks
+    chunk: int = 1 << 17  # work in a chunk, about 10 µs
+    most_chunks: int = 512
+    worth_sharing: int = (
+        150_000  # nanoseconds, by a guess, from which others are woken: one that sleeps comes after 10 to 70 µs
+    )
+    # Matrix products: a tile's rows by its number of vectors: sums, one row of B, and one element of A must have registers
+    heights: tuple[tuple[int, int], ...] = ((2, 6), (1, 10))
+    steps_together: int = 2  # of a tile's loop
+    fetched_ahead: int = 8  # rows, while others are packed
+    # Sums of so many products are added up one after the other, longer ones in blocks of it: so their rounding errors don't
+    # grow with k, and what is packed of a block stays in the cache.
+    sums: int = 256
+    # From this k on, what is packed is packed block by block, if A is, or if of B it were more elements than these.
+    deep: int = 512
+    most_packed: int = 1 << 17
+    # Rows from which packing B costs less than reading it at its stride: more where a panel of it stays in the nearest cache,
+    # which it does up to so many k; fewer in a batch, where each matrix comes from further away.
+    packed_from: int = 96
+    packed_from_if_short: int = 256
+    packed_from_in_batch: int = 24
+    short: int = 64
+    gathered_from: int = (
+        256  # k from which A is packed where its columns lie together: each row would touch so many lines
+    )
+    gathered: int = 96  # rows packed together
+    # Who computes a product: our kernels where B is in the second cache and not too narrow, else a library
+    largest: int = 1 << 19  # elements of B
+    narrowest: int = 4  # columns
+    small: int = 1 << 13  # multiplications, below which OpenBLAS's call costs less than oneDNN's
+    ours: Sizes = Sizes(1 << 14, 1 << 22, 24)
+    library: Sizes = Sizes(1 << 15, 1 << 24, 128)
+    deep_rows: int = 128  # as `rows` of ours, for deep products
+    most_ranges: int = 16
+    packed_for_library: int = (
+        256  # rows from which packing the right matrix once is worth it, where several ranges read it
+    )
+    # What runs tile by tile
+    joined_from: int = 1 << 16  # elements of a product: smaller ones stay in the cache anyway
+    joined_tile: int = 1 << 15  # elements of images
+    followed_from: int = 1 << 16  # elements of all matrices that a nest makes or reads: fewer stay in the cache anyway
+    followed_tile: int = 1 << 14  # elements of the matrices that a nest runs on at a time, at least
+    followed_matrix: int = 1 << 18  # elements of a matrix, at most
+    # Convolutions and pools
+    image_tile: int = 1 << 25  # multiplications in a tile of images, at least
+    pool_tile: int = 1 << 17  # elements
+    weight_parts: int = 8  # of the gradient of weights, at most: each adds up some of the images
+    most_cells: int = 64  # of a pooling window whose cells are written out
+
+
+WIDE = ((4, 6), (3, 8), (2, 10), (1, 10))  # heights where there are 32 registers
+# One row for each kind of processor.
+TUNING = {
+    "avx512": Tuning(heights=WIDE),
+    "neon": Tuning(heights=WIDE),
+    "avx2": Tuning(),
+    "sse": Tuning(),
+}
+
+
+class Target(NamedTuple):
+    """A processor, as far as code for it depends on it. Of `registers` each holds `vector_bits`; `fma` says whether it multiplies
+    and adds in one instruction."""
+
+    name: str
+    vector_bits: int
+    registers: int
+    fma: bool
+    tuning: Tuning
+
+
+_found: dict[int, Target] = {}  # by the width in use
+_changes: list[dict[str, Any]] = []
+
+
+def target() -> Target:
+    """What is compiled for now."""
+    bits = llvm.vector_bits()
+    found = _found.get(bits)
+    if found is None:
+        arm = llvm.triple().startswith(("aarch64", "arm64"))
+        name = "neon" if arm else {512: "avx512", 256: "avx2", 128: "sse"}[bits]
+        tuning = TUNING[name]
+        for changes in _changes:
+            tuning = tuning._replace(**changes)
+        found = _found[bits] = Target(name, bits, 32 if arm or bits == 512 else 16, llvm.has_fma(), tuning)
+    return found
+
+
+def tuning() -> Tuning:
+    """The table of what is compiled for now."""
+    return target().tuning
+
+
+@contextmanager
+def tuned(**changes: Any) -> Iterator[None]:
+    """Other numbers for a while: to try them, and to make small what is tested. Programs that exist stay as they are."""
+    _changes.append(changes)
+    _found.clear()
+    try:
+        yield
+    finally:
+        _changes.remove(changes)
+        _found.clear()

@@ -1,0 +1,182 @@
+"""The functions of one unit: what runs once before it, and the work as a function of a range of its chunks.
+
+They are written from the unit's key alone (see `excerpts`). Chunks are the same whatever runs them: how many there are follows
+from the shapes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from adjoint.compiler.excerpts import Excerpt, Key, nest_of, product_of, window_of
+from adjoint.compiler.fuse.fuse import Nest, Product
+from adjoint.compiler.loops import ir as L
+from adjoint.compiler.loops.build import ITEMSIZE, Emitter
+from adjoint.compiler.loops.build_indexing import MoveWriter
+from adjoint.compiler.loops.build_matmul import TiledWriter, TurnedWriter
+from adjoint.compiler.loops.build_nest import NestWriter
+from adjoint.compiler.loops.build_products import BatchWriter, LibraryWriter, passed
+from adjoint.compiler.loops.build_windows import ConvolutionWriter, PoolWriter, writer_of
+from adjoint.compiler.tables import PARAMETERS, Arguments
+from adjoint.compiler.targets.llvm import source_of
+from adjoint.compiler.targets.target import tuning
+from adjoint.runtime import llvm
+from adjoint.runtime.code import Source
+from adjoint.shapes import size_of
+
+Writer = BatchWriter | ConvolutionWriter | PoolWriter
+
+
+class Written(NamedTuple):
+    """A unit as loops. Of its functions `unit` runs a range of chunks; `first` and `last` run once, before and behind it. With
+    a function that runs first goes what it packs, where other units may read that, too."""
+
+    functions: tuple[L.Function, ...]
+    names: tuple[str, ...]
+    arguments: Arguments
+    first: list[tuple[str, str | None]]
+    last: list[str]
+    chunks: int
+    shared: bool  # whether it is worth waking other threads for
+
+    @property
+    def source(self) -> Source:
+        """The functions for LLVM."""
+        return source_of(self.functions, self.names)
+
+
+def write_unit(key: Key) -> Written:
+    """The code of all units that have this key."""
+    return _Unit().write(key)
+
+
+class _Unit:
+    """A unit that is being written."""
+
+    def __init__(self) -> None:
+        self.bits = llvm.vector_bits()
+        self.arguments = Arguments()
+        self.functions: list[L.Function] = []
+        self.first: list[tuple[str, str | None]] = []
+        self.last: list[str] = []
+        self.time = 0.0
+        self.e = Emitter(1)  # of the function of the unit itself
+        self.loads: list[Any] = []
+
+    def number(self, value: int) -> str:
+        """A number that follows from the unit's extents, in the function of the unit itself."""
+        with self.e.inside(self.loads):
+            return self.arguments.number(self.e, self.arguments.given(value))
+
+    def write(self, key: Key) -> Written:
+        kind, chunks = key[0], 1
+        if kind == "move":
+            self.functions.append(MoveWriter(key[1], self.arguments, self.bits).write())
+        elif kind == "product":
+            product = product_of(key)
+            assert product.choice is not None
+            rows = product.choice.rows
+            writer = product_writer(product, "product", self.arguments, rows)
+            chunks = self.ranges([writer], None, rows, writer.rows)
+        elif kind == "window":
+            window = writer_of(window_of(key), "window", self.arguments, self.bits)
+            chunks = self.ranges([window], None, window.tile, window.rows)
+        else:
+            chunks = self.nest(*nest_of(key))
+        names = ("unit", *[name for name, _ in self.first], *self.last)
+        shared = chunks > 1 and self.time >= tuning().worth_sharing
+        return Written(tuple(self.functions), names, self.arguments, self.first, self.last, chunks, shared)
+
+    def nest(self, excerpt: Excerpt, unit: Nest) -> int:
+        nest = NestWriter(excerpt, unit, self.arguments, self.bits)
+        if not unit.tile:
+            return self.ranges([], nest, nest.step, nest.extent)
+        # a chunk ends where matrices and images do, though these may lie across the nest's rows
+        whole = math.lcm(nest.elements, *[made.grain for made in unit.products]) // nest.elements
+        step = max(unit.tile // (nest.elements * whole), 1) * whole
+        nest.set_chunks(step)
+        elements = min(step, nest.extent) * nest.elements
+        for slot in unit.tiles:
+            unit.tiles[slot] = self.arguments.reserve(elements * ITEMSIZE[excerpt.dtypes[slot]])
+        writers: list[Writer] = []
+        for k, made in enumerate(unit.products):
+            made.tile = unit.tiles.get(made.step.output)
+            name = f"made{k}"
+            if isinstance(made, Product):
+                writers.append(product_writer(made, name, self.arguments, elements // made.shape[-1]))
+            else:
+                writers.append(writer_of(made, name, self.arguments, self.bits, elements // made.grain))
+        followers: list[BatchWriter] = []
+        for k, follower in enumerate(unit.followers):
+            writer = product_writer(follower, f"follower{k}", self.arguments, follower.shape[-2])
+            writer.cached = unit.tiles
+            followers.append(writer)
+        return self.ranges(writers, nest, step, nest.extent, followers)
+
+    def ranges(
+        self,
+        writers: Sequence[Writer],
+        nest: NestWriter | None,
+        step: int,
+        extent: int,
+        followers: Sequence[BatchWriter] = (),
+    ) -> int:
+        """`@$unit` over chunks of `step` rows, of the nest if there is one, which runs between the two kinds of writers; the
+        number of chunks."""
+        e, by, end = self.e, self.number(step), self.number(extent)
+        with e.loop("%first", "%last", 1) as c:
+            lo = e.times(c, by)
+            hi = e.index("umin", e.plus(lo, by), end)
+            for k, writer in enumerate(writers):
+                self.call(k, writer, nest, 1, writer.row_elements, (lo, hi))
+            if nest is not None:
+                self.call_nest(nest, (lo, hi), c)
+            for k, follower in enumerate(followers, len(writers)):
+                assert nest is not None  # each matrix of the nest goes into one of the follower's
+                self.call(k, follower, nest, follower.n, size_of(nest.nest.domain[-2:]), (lo, hi))
+        self.functions.append(e.function("unit", PARAMETERS, False, self.loads))
+        return -(-extent // step)
+
+    def call_nest(self, nest: NestWriter, bounds: tuple[str, str], chunk: str) -> None:
+        """Write the nest's functions, and call it for a range of its rows."""
+        self.functions.append(nest.write())
+        given = passed(*bounds)
+        self.e.call("@$nest", (*given[:3], ("i64", chunk), *given[3:]))
+        start, finish = nest.write_start(), nest.write_finish()
+        if start is not None:
+            self.functions.append(start)
+            self.first.append(("start", None))
+        if finish is not None:
+            self.functions.append(finish)
+            self.last.append("finish")
+        self.time += nest.time
+
+    def call(
+        self, k: int, writer: Writer, nest: NestWriter | None, rows: int, elements: int, bounds: tuple[str, str]
+    ) -> None:
+        """Write a writer's functions, and call it. Its `rows` are made for, or of, so many elements of the nest, whose rows
+        `bounds` are."""
+        e = self.e
+        self.functions += writer.write()
+        self.time += writer.time
+        if writer.start:
+            self.functions += writer.start
+            self.first.append((f"{writer.name}.start", writer.packs_for_all))
+        if writer.finish:
+            self.functions += writer.finish
+            self.last.append(f"{writer.name}.finish")
+        if nest is not None and nest.elements * rows != elements:  # rows of the nest in rows of the writer
+            by, of = self.number(nest.elements * rows), self.number(elements)
+            bounds = (e.index("udiv", e.times(bounds[0], by), of), e.index("udiv", e.times(bounds[1], by), of))
+        e.call(f"@${writer.name}", passed(*bounds))
+
+
+def product_writer(product: Product, name: str, arguments: Arguments, chunk: int) -> BatchWriter:
+    """The writer of a product, in chunks of so many rows, by what was chosen for it."""
+    assert product.choice is not None
+    kind: type[BatchWriter] = LibraryWriter if product.choice.library else TiledWriter
+    if kind is TiledWriter and TurnedWriter.suits(product, chunk):
+        kind = TurnedWriter
+    return kind(product, name, arguments, chunk)

@@ -1,0 +1,132 @@
+"""An array of one number with other arrays written into it: zeros with slices or diagonals put in. One step does what else
+takes an array of zeros for each part, and additions of those."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from adjoint.graph import ArrayType
+from adjoint.plan.plan import Step
+from adjoint.primitives.structural import Slices
+from adjoint.shapes import Shape, contiguous, reshaped_strides, size_of
+
+if TYPE_CHECKING:
+    from adjoint.plan.simplify import Simplifier
+
+
+class Placement(NamedTuple):
+    """Where the elements of a part go in the flat array: from an offset on, at a stride for each axis of the part.
+
+    adds_zero    0 is added to each, as where the part was one term of a sum and the others were 0 there: -0 becomes 0
+    """
+
+    offset: int
+    sizes: Shape
+    strides: tuple[int, ...]
+    adds_zero: bool = False
+
+
+class Filled(NamedTuple):
+    """The attributes of such a step: the number, and a placement for each input. Where two of them meet, the later one is
+    on top."""
+
+    number: Any
+    placements: tuple[Placement, ...]
+
+
+class Pieces:
+    """Stands for a primitive; no graph has such a node, only a simplified plan."""
+
+    name = "pieces"
+    elementwise = takes_out = view = swallows = False
+    variadic = True
+    key = masked = None
+
+    @staticmethod
+    def kernel(attributes: Filled, type: ArrayType) -> Callable[..., Any]:
+        """The NumPy function of the parts."""
+
+        def kernel(*parts: Any) -> Any:
+            out = np.full(type.size, attributes.number, type.dtype.dtype)
+            for part, place in zip(parts, attributes.placements, strict=True):
+                strides = tuple([s * out.itemsize for s in place.strides])
+                view = np.lib.stride_tricks.as_strided(out[place.offset :], place.sizes, strides)
+                view[...] = part + part.dtype.type(0) if place.adds_zero else part
+            return out.reshape(type.shape)
+
+        return kernel
+
+
+PIECES = Pieces()
+
+
+def pieces(attributes: Filled, inputs: tuple[int, ...], output: int, type: ArrayType) -> Step:
+    """The step."""
+    kernel = PIECES.kernel(attributes, type)
+    return Step(PIECES, attributes, kernel, kernel, inputs, output, type)  # type: ignore[arg-type]
+
+
+def placed(slices: Slices, shape: Shape, adds_zero: bool = False) -> Placement:
+    """Where an array goes that is put at slices."""
+    steps = contiguous(shape)
+    offset = sum([start * s for (start, _, _), s in zip(slices, steps, strict=True)])
+    strides = tuple([by * s for (_, _, by), s in zip(slices, steps, strict=True)])
+    return Placement(offset, tuple([n for _, n, _ in slices]), strides, adds_zero)
+
+
+def sum_of_embedded(s: Simplifier, step: Step) -> Step | None:
+    """Arrays put into zeros at places that don't meet and then added up are put into the same zeros, each plus 0."""
+    if step.op.name != "add" or step.type.dtype.kind not in "fiu":
+        return None
+    parts: list[int] = []
+    places: list[Slices] = []
+    for slot in step.inputs:
+        found = s.embedded.get(slot)
+        if found is None or s.reads[slot] != 1 or s.types[slot].shape != step.type.shape:
+            return None
+        parts += found[0]
+        places += found[1]
+    if any(_meet(a, b) for k, a in enumerate(places) for b in places[:k]):
+        return None
+    s.embedded[step.output] = parts, places
+    moved = [
+        _before_reshaping(s, x, placed(slices, step.type.shape, True)) for x, slices in zip(parts, places, strict=True)
+    ]
+    filled = Filled(0, tuple([place for _, place in moved]))
+    return pieces(filled, tuple([slot for slot, _ in moved]), step.output, step.type)
+
+
+def _before_reshaping(s: Simplifier, slot: int, place: Placement) -> tuple[int, Placement]:
+    """What was reshaped to a part, and where it goes: a reshape may need a copy, a placement in other axes doesn't."""
+    step = s.behind(slot, "reshape")
+    if step is None or step.inputs[0] in s.single:
+        return slot, place
+    sizes = s.types[step.inputs[0]].shape
+    strides = reshaped_strides(place.sizes, place.strides, sizes)
+    return (
+        (slot, place) if strides is None else (step.inputs[0], Placement(place.offset, sizes, strides, place.adds_zero))
+    )
+
+
+def note_embedded(s: Simplifier, step: Step) -> None:
+    """Remember where a step, `embed`, puts an array into zeros."""
+    if step.inputs[0] not in s.single and step.type.size:
+        s.embedded[step.output] = [step.inputs[0]], [step.attributes[1]]
+
+
+def _meet(a: Slices, b: Slices) -> bool:
+    """Whether two regions may have an element in common: their extents overlap along every axis."""
+    for (first, n, by), (second, m, step) in zip(a, b, strict=True):
+        low, high = sorted((first, first + (n - 1) * by))
+        bottom, top = sorted((second, second + (m - 1) * step))
+        if high < bottom or top < low:
+            return False
+    return True
+
+
+def fills_everything(attributes: Filled, size: int) -> bool:
+    """Whether the parts leave nothing of the array's own number: they don't meet, unless the first of them is everywhere."""
+    return sum([size_of(place.sizes) for place in attributes.placements]) >= size

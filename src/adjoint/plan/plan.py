@@ -1,0 +1,428 @@
+"""Plans: a numbered graph turned into one list of steps, once for each structure.
+
+Building expands pending pullbacks into the graphs they stand for, merges common subexpressions, lets elementwise steps
+broadcast by themselves, decides what to keep for a later reverse pass, and notes when each array is last read.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from adjoint import _forks
+from adjoint.derive import derive_pullback, reverse
+from adjoint.graph import ArrayType, Node, Primitive, Variable, mode, topological
+from adjoint.graph.node import Site
+from adjoint.plan.canonical import Canonical, value_array
+from adjoint.plan.donation import forgotten_leaves
+from adjoint.plan.text import plan_text, step_text
+from adjoint.primitives.contraction import MATMUL
+from adjoint.primitives.convolution import CONVOLUTION, CONVOLUTION_INPUT_GRADIENT, CONVOLUTION_WEIGHT_GRADIENT
+from adjoint.primitives.core import DETACH, FULL, PLACEHOLDER, SELECT, conform, placeholder
+from adjoint.primitives.custom import CLOSED, CUSTOM, HOST_CALL
+from adjoint.primitives.elementwise import WHERE
+from adjoint.primitives.random import RANDOM_BITS
+from adjoint.primitives.structural import BROADCAST
+
+SLOT_BYTES = 500  # of Python's objects that a slot needs: a type, a step, a part of the key
+NEVER_MERGED = frozenset({HOST_CALL, RANDOM_BITS})
+PRODUCTS = frozenset({MATMUL, CONVOLUTION, CONVOLUTION_INPUT_GRADIENT, CONVOLUTION_WEIGHT_GRADIENT})  # through BLAS
+
+
+class Step(NamedTuple):
+    """One primitive applied to slots. `masked` is the kernel to use when a zero met an infinity."""
+
+    op: Primitive
+    attributes: Any
+    kernel: Callable[..., Any]
+    masked: Callable[..., Any]
+    inputs: tuple[int, ...]
+    output: int
+    type: Any
+
+    def __str__(self) -> str:
+        return step_text(self)
+
+
+class Plan:
+    """Steps over numbered slots. The first slots are the leaves, then the free numbers; `constants` fill others.
+
+    outputs    (canonical number, index, slot, kept): whose value to store, which of its values if it has several (else
+               None), and whether it is for the reverse pass only
+    checked    positions in `outputs` that are wrong if not finite, unless the masked kernels computed them
+    sites      where steps were recorded, by slot, and `names` of leaves: only for plans that somebody may want to read
+    same       slots that stand for another since the plan was simplified
+    """
+
+    def __init__(self, leaf_types: list[Any], number_types: list[ArrayType]) -> None:
+        self.remembered: int | None = None  # the bytes that the cache of plans has counted for it, if it is there
+        self.leaf_types = leaf_types
+        self.number_types = number_types
+        self.constants: dict[int, Any] = {}
+        self.steps: list[Step] = []
+        self.types: list[Any] = [*leaf_types, *number_types]
+        self.outputs: list[tuple[int, int | None, int, bool]] = []
+        self.checked: list[int] = []
+        self.always_masked = False
+        self.has_masked = False
+        self.has_products = False
+        self.sites: dict[int, tuple[Site, int]] = {}
+        self.names: dict[int, str] = {}
+        self.same: dict[int, int] = {}
+        self.program: Any = None  # how it runs: see `programs`
+        self.spent = 0.0  # seconds in the interpreter, up to the price of compiling: see `tiers`
+        self.price = math.inf
+        self.family: Any = None  # what it has in common with plans that differ in extents alone: see `budget`
+        self.asked: tuple[Site, int] = (None, 0)  # where the user recorded what it computes
+        self.forgotten: tuple[tuple[int, int], ...] = ()  # leaves that may be written over: see `donation`
+        # of `program`; of this thread too, which may be here already, interrupted by a finalizer or a signal's handler
+        self.lock = _forks.rlock()
+
+    def __str__(self) -> str:
+        return plan_text(self)
+
+    @property
+    def nbytes(self) -> int:
+        """About the bytes that remembering it takes, its program's included."""
+        constants: int = sum([array.nbytes for array in self.constants.values() if isinstance(array, np.ndarray)])
+        return SLOT_BYTES * (len(self.types) + 16) + constants + (0 if self.program is None else self.program.nbytes)
+
+
+class Builder:
+    """Turns nodes into steps. `slot_of` holds the slots of nodes with a value or already placed."""
+
+    def __init__(self, plan: Plan, slot_of: dict[Node, int], replaced: dict[Node, Node]) -> None:
+        self.plan = plan
+        self.slot_of = slot_of
+        self.replaced = replaced
+        self.scalars: set[int] = set()  # slots of constants: one number, whatever the shape
+        self.merged: dict[Any, int] = {}
+
+    def new_slot(self, type: Any) -> int:
+        self.plan.types.append(type)
+        return len(self.plan.types) - 1
+
+    def constant(self, array: Any, type: Any) -> int:
+        slot = self.new_slot(type)
+        self.plan.constants[slot] = array
+        return slot
+
+    def add(self, op: Primitive, attributes: Any, inputs: tuple[int, ...], type: Any) -> int:
+        """The slot of a step: an equal earlier one, or a new one."""
+        key = None
+        if op not in NEVER_MERGED:
+            code = type.code if type.__class__ is ArrayType else tuple([t.code for t in type])
+            key = (op, None if attributes is None or op.key is not None else attributes, inputs, code)
+            found = self.merged.get(key)
+            if found is not None:
+                return found
+        types = self.plan.types
+        slot = len(types)
+        types.append(type)
+        kernel = op.kernel(attributes, type)
+        self.plan.steps.append(_new_tuple(Step, (op, attributes, kernel, op.masked or kernel, inputs, slot, type)))
+        if key is not None:
+            self.merged[key] = slot
+        return slot
+
+    def place(self, targets: list[Node]) -> None:
+        """Add the steps that the targets need, inputs first."""
+        slot_of, replaced, scalars = self.slot_of, self.replaced, self.scalars
+        get, add = slot_of.get, self.add
+        stack = targets[::-1]
+        pop, push = stack.pop, stack.append
+        while stack:
+            node = pop()
+            if node in slot_of:
+                continue
+            op, type = node.op, node.type
+            inputs: Sequence[Node] = node.inputs
+            if node.value is not None or (not inputs and op is not HOST_CALL):
+                slot_of[node] = self.given(node)
+                continue
+            if op is SELECT and node in replaced:
+                inputs = (replaced[node],)
+            elif op.elementwise:
+                for x in inputs:
+                    if x.op is BROADCAST:
+                        inputs = self.broadcasting(inputs, type)
+                        break
+            elif op.reads is not None:
+                inputs = inputs[: op.reads(type)]
+            count = len(inputs)
+            slots: tuple[Any, ...]
+            if count == 2:  # one or two inputs are by far the most common
+                slots = i, j = get(inputs[0]), get(inputs[1])
+                if i is None or j is None:
+                    push(node)
+                    if j is None:
+                        push(inputs[1])
+                    if i is None:
+                        push(inputs[0])
+                    continue
+                wide = i not in scalars and j not in scalars
+            elif count == 1:
+                i = get(inputs[0])
+                if i is None:
+                    push(node)
+                    push(inputs[0])
+                    continue
+                if op is SELECT and node in replaced:
+                    slot_of[node] = i
+                    continue
+                slots = (i,)
+                wide = i not in scalars
+            else:
+                slots = tuple([get(x) for x in inputs])
+                if None in slots:
+                    push(node)
+                    stack.extend([x for x in reversed(inputs) if x not in slot_of])
+                    continue
+                wide = scalars.isdisjoint(slots)
+            if not wide:
+                slots = self.widened(op, inputs, slots, type)
+            slot_of[node] = add(op, node.attributes, slots, type)
+
+    def given(self, node: Node) -> int:
+        """The slot of a node that has a value or is a constant."""
+        if node.op is FULL:
+            slot = self.constant(np.full((), node.attributes, node.dtype.dtype), node.type)
+            self.scalars.add(slot)
+            return slot
+        if node.value is None:
+            raise RuntimeError(f"{node.op.name}: a value is needed that this graph does not have")
+        return self.constant(value_array(node), node.type)
+
+    def broadcasting(self, inputs: Sequence[Node], type: ArrayType) -> Sequence[Node]:
+        """The inputs of an elementwise step without broadcasts that NumPy does by itself."""
+        sources = []
+        full_shape = False
+        for x in inputs:
+            while x.op is BROADCAST and x.value is None:
+                x = x.inputs[0]
+            full_shape = full_shape or x.type.shape == type.shape
+            sources.append(x)
+        if not full_shape:
+            sources[0] = inputs[0]
+        return sources
+
+    def widened(
+        self, op: Primitive, sources: Sequence[Node], slots: tuple[int, ...], type: ArrayType
+    ) -> tuple[int, ...]:
+        """The slots with constants at their full shape, where the step needs that: all of them, or for an elementwise
+        step one, if no other input has its shape."""
+        scalars = self.scalars
+        if not op.elementwise:
+            return tuple([self.whole(x) if i in scalars else i for x, i in zip(sources, slots, strict=True)])
+        if type.shape == ():
+            return slots
+        for x, i in zip(sources, slots, strict=True):
+            if i not in scalars and (x.type is type or x.type.shape == type.shape):
+                return slots
+        for k, x in enumerate(sources):
+            if x.type.shape == type.shape:
+                return (*slots[:k], self.whole(x), *slots[k + 1 :])
+        raise AssertionError("an elementwise step without an input of its shape")
+
+    def whole(self, x: Node) -> int:
+        """The slot of a node at its full shape: constants are held as single numbers and broadcast here."""
+        slot = self.slot_of[x]
+        if slot in self.scalars and x.type.shape != ():
+            return self.add(BROADCAST, x.type.shape, (slot,), x.type)
+        return slot
+
+
+_new_tuple = tuple.__new__
+
+
+def must_mask(steps: Iterable[tuple[Any, Primitive, Sequence[Any]]], after: set[Any] | None = None) -> bool:
+    """Whether the masked kernels must run from the start: because something that depends on a masked step could hide a NaN
+    from the results, or because host code is called, which may act on the world and so must not run a second time.
+
+    The steps are (result, operation, inputs) in order. `after` collects the results that depend on a masked step.
+    """
+    after = set() if after is None else after
+    needed = False
+    for result, op, inputs in steps:
+        if op.masked is not None:
+            after.add(result)
+        else:
+            for x in inputs:
+                if x in after:
+                    after.add(result)
+                    if op.swallows and any(y in after for y in (inputs[:1] if op is WHERE else inputs)):
+                        needed = True  # of `where`, only the condition decides without passing on
+                    break
+        needed = needed or op is HOST_CALL
+    return needed
+
+
+def narrowed_attributes(
+    steps: Sequence[tuple[Any, Primitive, Any, Sequence[Any]]], whole: Iterable[Any] = ()
+) -> dict[Any, Any]:
+    """Attributes for the steps (result, operation, attributes, inputs) of which only some outputs are read, by result. What is
+    in `whole` is read as it is."""
+    made = {result: (op.narrowed, attributes) for result, op, attributes, _ in steps if op.narrowed is not None}
+    if not made:
+        return {}
+    used: dict[Any, set[int] | None] = {result: set() for result in made}
+    used.update(dict.fromkeys([x for x in whole if x in made]))
+    for _, op, index, inputs in steps:
+        for x in inputs:
+            if x in made:
+                places = used[x]
+                if op is not SELECT:
+                    used[x] = None
+                elif places is not None:
+                    places.add(index)
+    return {
+        result: narrowed(attributes, frozenset(places))
+        for result, (narrowed, attributes) in made.items()
+        if (places := used[result]) is not None
+    }
+
+
+def _narrow(plan: Plan) -> None:
+    """Let steps with several outputs compute those that are read."""
+    steps = [(step.output, step.op, step.attributes, step.inputs) for step in plan.steps]
+    found = narrowed_attributes(steps, [slot for _, _, slot, _ in plan.outputs])
+    for k, step in enumerate(plan.steps if found else ()):
+        attributes = found.get(step.output)
+        if attributes is not None:
+            kernel = step.op.kernel(attributes, step.type)
+            plan.steps[k] = step._replace(attributes=attributes, kernel=kernel, masked=step.op.masked or kernel)
+
+
+def _note_masks(plan: Plan) -> None:
+    after: set[int] = set()
+    plan.always_masked = must_mask([(step.output, step.op, step.inputs) for step in plan.steps], after)
+    plan.has_masked = bool(after)
+    plan.checked = [
+        place for place, (_, _, slot, _) in enumerate(plan.outputs) if slot in after and plan.types[slot].inexact
+    ]
+    plan.has_products = any(step.op in PRODUCTS for step in plan.steps)
+
+
+# What to compute: the number of a node in the canonical order, which of its values if it has several, the node that stands
+# for it, and whether the value is for the reverse pass only.
+Target = tuple[int, int | None, Node, bool]
+
+
+def find_targets(c: Canonical, wanted: Sequence[int], keep: bool) -> tuple[list[Target], dict[Node, Node]]:
+    """What to compute for the nodes numbered `wanted`, with `keep` also what a later reverse pass will read; and what the
+    outputs of pending pullbacks are replaced by."""
+    order = c.order
+    replaced: dict[Node, Node] = {}
+    derived = _expand_pullbacks(c, replaced) if c.pullbacks else {}
+    kept = _residuals(c, [order[i] for i in wanted]) if keep else []
+    targets: list[Target] = []
+    for i in wanted:
+        if order[i] in derived:
+            targets += [(i, k, x, False) for k, x in enumerate(derived[order[i]])]
+        else:
+            targets.append((i, None, replaced.get(order[i], order[i]), False))
+    asked = set(wanted)
+    targets += [(c.number[x], None, x, True) for x in kept if c.number[x] not in asked]
+    return targets, replaced
+
+
+def build(c: Canonical, wanted: Sequence[int], keep: bool, noted: bool = False) -> Plan:
+    """The plan that computes the nodes numbered `wanted`; with `keep`, also what a later reverse pass will read. If it is
+    `noted`, it knows the user's lines and names."""
+    plan, slot_of = built(c, wanted, keep)
+    if noted:
+        note(plan, slot_of)
+    return plan
+
+
+def built(c: Canonical, wanted: Sequence[int], keep: bool) -> tuple[Plan, dict[Node, int]]:
+    """The plan, and the slot of each node in it."""
+    plan = Plan([x.type for x in c.leaves], [x.type for _, x in c.numbers])
+    slot_of: dict[Node, int] = {x: i for i, x in enumerate(c.leaves)}
+    for i, (_, x) in enumerate(c.numbers):
+        slot_of[x] = len(c.leaves) + i
+    targets, replaced = find_targets(c, wanted, keep)
+    builder = Builder(plan, slot_of, replaced)
+    builder.scalars.update(range(len(c.leaves), len(c.leaves) + len(c.numbers)))
+    builder.place([x for _, _, x, _ in targets])
+    plan.outputs = [(i, k, builder.whole(x), is_kept) for i, k, x, is_kept in targets]
+    _narrow(plan)
+    _note_masks(plan)
+    plan.forgotten = forgotten_leaves(c)
+    return plan, slot_of
+
+
+MOST_NOTED = 1 << 16  # steps of a plan that is remembered to be read
+
+
+def note(plan: Plan, slot_of: dict[Node, int]) -> None:
+    """Write down where each step of a plan was recorded, and what its leaves are called."""
+    if len(plan.steps) > MOST_NOTED:
+        return
+    for node, slot in slot_of.items():
+        if node.inputs:
+            plan.sites.setdefault(slot, (node.site, node.offset))  # the first of those that were merged
+        elif slot < len(plan.leaf_types):
+            name = node.attributes.name if isinstance(node.attributes, Variable) else None
+            if node.op is PLACEHOLDER and type(node.attributes) is str:
+                kind, _, rest = node.attributes.partition(" ")
+                name = rest if kind == "input" else f"argument{rest.split()[0]}" if kind == "argument" else None
+            if name:
+                plan.names[slot] = name
+
+
+def _expand_pullbacks(c: Canonical, replaced: dict[Node, Node]) -> dict[Node, list[Node]]:
+    derived: dict[Node, list[Node]] = {}
+    for node in c.pullbacks:
+        if node.value is None:
+            derived[node] = [conform(g, t) for g, t in zip(derive_pullback(node), node.type, strict=True)]
+    for node in c.order:
+        if node.op is SELECT and node.inputs and node.inputs[0] in derived:
+            replaced[node] = derived[node.inputs[0]][node.attributes]
+    return derived
+
+
+def is_differentiated(node: Node) -> bool:
+    """Whether a reverse pass may follow the evaluation of a node: it is tracked, or a constant cut from what is."""
+    return node.tracked or (node.op is DETACH and bool(node.inputs) and node.inputs[0].tracked)
+
+
+def is_worth_keeping(c: Canonical) -> bool:
+    """Whether the arrays are large enough for a graph that may never come back: finding out what its reverse pass will read
+    takes longer than computing small arrays again."""
+    sizes = [x.type.size for x in c.order if x.value is None and type(x.type) is not tuple]
+    return bool(sum(sizes) >= 256 * len(sizes))
+
+
+def _residuals(c: Canonical, roots: list[Node]) -> list[Node]:
+    """What the reverse pass of the tracked roots will read of the nodes computed now, cheap ones recomputed instead."""
+    computed = {x for x in c.order if x.value is None and x.inputs}
+    sources = [x.inputs[0] if x.op is DETACH and x.inputs else x for x in roots]
+    tracked = [x for x in sources if x.tracked and x in computed and type(x.type) is not tuple and x.type.inexact]
+    if any(x.op is CUSTOM or x.op is HOST_CALL or x.op is CLOSED for x in computed):
+        # a custom rule runs the user's code, so it isn't asked ahead of time what it will read; a closed one would raise
+        reads = {x for x in computed if x.tracked}
+    else:
+        boundary = [x for x in c.order if x.tracked and x not in computed and type(x.type) is not tuple]
+        with mode(grad=False):
+            found = reverse(tracked, [placeholder(x.type, "cotangent", False) for x in tracked], boundary, stop=True)
+        reads = set()
+        for node in topological([g for g in found if g is not None], lambda node: node not in computed):
+            if node not in computed:
+                reads.update(x for x in node.inputs if x in computed)
+    kept: list[Node] = []
+    seen: set[Node] = set()
+    stack = list(reads)
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if node.op.cheap:
+            stack.extend(x for x in node.inputs if x in computed)
+        elif type(node.type) is not tuple:
+            kept.append(node)
+    return sorted(kept, key=c.number.__getitem__)

@@ -1,0 +1,82 @@
+"""Machine code by its contents: a function that was compiled before, by whichever program or process, is found again.
+
+Functions that are new are compiled together, as one module; its object code is one entry of the cache, and each function has
+an entry that says where it is. Both are found by hashes of everything that decides the code. Names in the object code are made
+of these hashes, so a function can't be taken for another, and object code holds no address.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import weakref
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from adjoint.runtime import llvm, object_cache
+from adjoint.runtime.interrupts import Uninterrupted
+
+HEX = 32  # digits of a hash in a name
+
+
+class Source(NamedTuple):
+    """Functions in LLVM IR. Their names start with `$`; those in `names` are called from outside, without it."""
+
+    text: str
+    declarations: frozenset[str]
+    names: tuple[str, ...]
+
+
+class Code:
+    """The machine code of a source: the address of each of its names. `library` keeps it alive."""
+
+    __slots__ = ("__weakref__", "addresses", "library")
+
+    def __init__(self, library: llvm.Library, symbol: str, names: Iterable[str]) -> None:
+        self.library = library
+        self.addresses = {name: library.address(f"{symbol}.{name}") for name in names}
+
+
+_loaded: weakref.WeakValueDictionary[str, Code] = weakref.WeakValueDictionary()
+
+
+def load(sources: list[Source]) -> list[Code]:
+    """The machine code of each source. Raises RuntimeError where LLVM rejects one."""
+    if not sources:
+        return []
+    with llvm.lock, Uninterrupted():
+        ending = llvm.attributes(llvm.vector_bits())
+        symbols = []
+        for source in sources:
+            digest = hashlib.sha256("\0".join([source.text, ending, *llvm.machine_key()]).encode())
+            symbols.append("k" + digest.hexdigest()[:HEX])
+        found = {symbol: code for symbol in symbols if (code := _loaded.get(symbol)) is not None}
+        missing = {s: source for s, source in zip(symbols, sources, strict=True) if s not in found}
+        modules: dict[str, list[str]] = {}
+        for symbol in missing:
+            entry = object_cache.load(object_cache.key_of(symbol))
+            if entry is not None:
+                modules.setdefault(entry.decode(), []).append(symbol)
+        for place, members in modules.items():
+            contents = object_cache.load(place)
+            if contents is not None:
+                library = llvm.link(contents)
+                for symbol in members:
+                    found[symbol] = Code(library, symbol, missing.pop(symbol).names)
+        if missing:
+            found |= _compiled(missing, ending)
+        _loaded.update(found)
+        return [found[symbol] for symbol in symbols]
+
+
+def _compiled(sources: dict[str, Source], ending: str) -> dict[str, Code]:
+    """The machine code of sources by their symbols, compiled together and remembered on disk."""
+    declarations = sorted(frozenset().union(*[source.declarations for source in sources.values()]))
+    texts = [source.text.replace("@$", f"@{symbol}.") for symbol, source in sources.items()]
+    contents = llvm.object_code("\n".join([*declarations, *texts, ending]))
+    library = llvm.link(contents)
+    found = {symbol: Code(library, symbol, source.names) for symbol, source in sources.items()}
+    place = object_cache.key_of("module", *sources)
+    object_cache.store(place, contents)
+    for symbol in sources:
+        object_cache.store(object_cache.key_of(symbol), place.encode())
+    return found

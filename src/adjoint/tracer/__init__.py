@@ -1,0 +1,1 @@
+"""`jit`: functions traced once for each kind of call; what a trace read, and when it still fits."""

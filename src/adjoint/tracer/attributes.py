@@ -1,0 +1,133 @@
+"""What a traced function reads of modules and optimizers: exactly that, for reading an attribute of them is noted.
+
+What an object's own dictionary holds under a name becomes a guard (`api.guards`), and the walk goes on from there
+(`api.reach`). What it doesn't hold (methods, defaults of a class, hooks) it must go on not holding, and containers that count
+their changes must have the same count: these are compared only where `tracing.epoch` has moved, that is, where any module or
+optimizer has changed.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from sys import _getframe
+from types import MemberDescriptorType
+from typing import Any
+
+from adjoint import tracing
+from adjoint.graph import Variable
+from adjoint.tracer.guards import ABSENT
+from adjoint.tracer.reach import LEAVES, Reach
+
+__all__ = ["Attributes"]
+
+CACHING = cached_property.__get__.__code__  # it writes to the dictionary of an object
+OWN = frozenset({"_kinds", "_hooks"})  # entries of modules that only their own methods change
+
+
+class Attributes:
+    """Attributes as they were when they were first read."""
+
+    def __init__(self, reach: Reach) -> None:
+        self.epoch = tracing.epoch  # what is read from now on holds while this stands still
+        self._reach = reach
+        self._read: dict[int, tuple[Any, dict[str, Any]]] = {}  # by object: it, and what was found under each name
+        self._versions: dict[int, tuple[tracing.Versioned, int]] = {}
+        self._hooks: dict[int, tuple[Variable, Any]] = {}
+
+    def note(self, owner: Any, name: str) -> None:
+        """The traced function reads an attribute."""
+        read = self._read.get(id(owner))
+        if read is None:
+            read = self._read[id(owner)] = (owner, {})
+            self._reach.visit(type(owner), type(owner).__name__)
+        if name in read[1]:
+            return
+        state = _state(owner)
+        value = read[1][name] = _mark(state.get(name, ABSENT)) if name in OWN else state.get(name, ABSENT)
+        if name in OWN or (name == "__dict__" and _getframe(2).f_code is CACHING):
+            return
+        about = f"{type(owner).__name__}.{name}"
+        guards = self._reach.guards
+        if name == "__dict__":  # who reads it reads all
+            self._reach.visit(state, f"vars({type(owner).__name__})")
+        elif value is not ABSENT:
+            guards.add_value(f"{{0}}[{name!r}]", state, value, about, name, watched=True)
+            self._follow(value, about)
+        else:
+            self._inherited(owner, name, state, about)
+
+    def _inherited(self, owner: Any, name: str, state: dict[str, Any], about: str) -> None:
+        """An attribute that the object gets from its class. What that holds is the walk's to guard."""
+        raw = next((vars(base)[name] for base in type(owner).__mro__ if name in vars(base)), ABSENT)
+        guards = self._reach.guards
+        if isinstance(raw, MemberDescriptorType):
+            with tracing.paused():
+                value = getattr(owner, name, ABSENT)
+            guards.add_value(f"getattr({{0}}, {name!r}, ABSENT)", owner, value, about, name, watched=True)
+            self._follow(value, about)
+        elif isinstance(raw, cached_property):
+            self._reach.late.append((state, name, about))
+            self._read[id(owner)][1][name] = None
+        elif raw is not ABSENT and any(name in vars(base) for base in self._reach.users_classes(type(owner))):
+            guards.add(f"{name!r} not in {{0}}", state, about=about, stored=name, watched=True)
+
+    def _follow(self, value: Any, path: str) -> None:
+        """Go on from what was found: to what is in it, where it counts its changes itself."""
+        if isinstance(value, LEAVES):
+            return
+        if not isinstance(value, tracing.Versioned):
+            self._reach.visit(value, path)
+        elif id(value) not in self._versions:
+            self._versions[id(value)] = (value, value.version)
+            items: Any = dict.values(value) if isinstance(value, dict) else value
+            for item in items:
+                self._follow(item, path)
+
+    def note_hooks(self, variable: Variable) -> None:
+        """The traced function calls the hooks that a variable has now."""
+        self._hooks.setdefault(id(variable), (variable, variable.hooks))
+
+    def forget(self, owner: Any) -> None:
+        """The object belongs to the traced function itself."""
+        if self._read.pop(id(owner), None) is not None:
+            self._reach.guards.discard(_state(owner))
+
+    def are_same(self) -> bool:
+        """Whether all is as it was that is compared here. Quick while no epoch has passed."""
+        now = tracing.epoch
+        if self.epoch != now:
+            if not self.hold():
+                return False
+            self.epoch = now
+        return True
+
+    def hold(self) -> bool:
+        """Whether what wasn't there still isn't, and what counts its changes hasn't changed."""
+        return self.first_changed() is None
+
+    def first_changed(self) -> str | None:
+        """What isn't as it was, in words; None where all is."""
+        for owner, found in self._read.values():
+            state = _state(owner)
+            for name, mark in found.items():
+                if mark is ABSENT and name in state:
+                    return f"{type(owner).__name__}.{name}"
+                if name in OWN and _mark(state.get(name, ABSENT)) != mark:
+                    return f"the parts or hooks of {type(owner).__name__}"
+        for container, version in self._versions.values():
+            if container.version != version:
+                return f"the contents of {type(container).__name__}"
+        for variable, hooks in self._hooks.values():
+            if variable.hooks is not hooks:
+                return "the hooks of a tensor"
+        return None
+
+
+def _state(owner: Any) -> dict[str, Any]:
+    state: dict[str, Any] = object.__getattribute__(owner, "__dict__")
+    return state
+
+
+def _mark(value: Any) -> Any:
+    """What an entry of a module's own is compared by: which names it has, and of what kind, or itself."""
+    return list(value.items()) if isinstance(value, dict) else value

@@ -1,0 +1,229 @@
+"""Guards: what must be as it was when a function was traced, as conditions of one form, checked together in each call.
+
+A guard is a Python expression about objects that it holds, and what it says in words. All guards of a trace are written out
+as one function: most are one comparison of identity, some 15 ns. What can change without becoming another object (lists,
+dictionaries, small arrays) is compared by contents.
+
+The same conditions tell what the function itself has changed: those that don't hold any more when its trace ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from operator import is_
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from adjoint.tracer.python_source import Writer
+
+__all__ = ["ABSENT", "Guard", "Guards", "is_plain", "quoted", "restore"]
+
+ABSENT = object()
+PLAIN = (int, bool, str, bytes, float, complex, type(None))  # compared by value
+GONE = (AttributeError, LookupError, TypeError, ValueError, RuntimeError)  # what is read no longer has that form
+
+
+class Guard(NamedTuple):
+    """A condition: Python with `{0}`, `{1}`, ... for objects; what it is about, for messages; how code changes it, as the
+    name of what it stores to (None for contents).
+
+    `restore`: the statement that makes it hold again. `plain`: it fails when a plain value such as a number is another one, which
+    may well be that again. `watched`: changes of it by the function raise where they happen, so that others are another thread's.
+    """
+
+    condition: str
+    objects: tuple[Any, ...]
+    about: str
+    stored: str | None
+    restore: str | None
+    plain: bool
+    watched: bool
+
+
+class Protected:
+    """Large arrays that are read-only as long as a trace has read them. There is one only where there are such arrays: what a
+    signal's handler raises in a finalizer is lost."""
+
+    def __init__(self) -> None:
+        self._arrays: list[np.ndarray] = []
+
+    def add(self, array: np.ndarray) -> None:
+        """Make an array read-only, if it isn't."""
+        if array.flags.writeable:
+            self._arrays.append(array)
+            array.flags.writeable = False
+
+    def release(self) -> None:
+        """Let the arrays be written to again, those that own their memory first. Another trace that has read them notices."""
+        while self._arrays:
+            self._arrays.pop().flags.writeable = True
+
+    __del__ = release
+
+
+class Guards:
+    """The guards of one trace, in the order in which they were found."""
+
+    def __init__(self) -> None:
+        self._protected: Protected | None = None
+        self.all: dict[tuple[Any, ...], Guard] = {}
+        self._function: Callable[[], bool] | None = None
+        self._lasting: Callable[[], bool] | None = None
+
+    def add(
+        self,
+        condition: str,
+        *objects: Any,
+        about: str,
+        stored: str | None = None,
+        restore: str | None = None,
+        plain: bool = False,
+        watched: bool = False,
+    ) -> None:
+        """One more condition."""
+        key = (condition, *map(id, objects))
+        if key not in self.all:
+            self.all[key] = Guard(condition, objects, about, stored, restore, plain, watched)
+
+    def add_value(
+        self, place: str, owner: Any, value: Any, about: str, stored: str | None, watched: bool = False
+    ) -> None:
+        """That `place`, an expression of the owner `{0}`, gives this value: the very object, or an equal plain value."""
+        plain = is_plain(value)
+        condition = f"{place} is {{1}} or same({place}, {{1}})" if plain else f"{place} is {{1}}"
+        restore = None if place.endswith(")") else f"{place} = {{1}}"
+        self.add(condition, owner, value, about=about, stored=stored, restore=restore, plain=plain, watched=watched)
+
+    def discard(self, owner: Any) -> None:
+        """Forget what is about an object."""
+        for key in [key for key, guard in self.all.items() if guard.objects[0] is owner]:
+            del self.all[key]
+
+    def protect(self, array: np.ndarray) -> None:
+        """Make an array read-only as long as these guards exist."""
+        if self._protected is None:
+            self._protected = Protected()
+        self._protected.add(array)
+
+    def release(self) -> None:
+        """Let such arrays be written to again: the trace has failed."""
+        if self._protected is not None:
+            self._protected.release()
+
+    def hold(self) -> bool:
+        """Whether all hold. Asked for when the trace has ended."""
+        if self._function is None:
+            self._function = _function(list(self.all.values()))
+        return self._function()
+
+    def write(self, w: Writer, otherwise: str) -> None:
+        """Write lines that return something unless all hold."""
+        _write(w, self.all.values(), otherwise)
+
+    def may_return(self) -> bool:
+        """Whether all hold but those about plain values, such as `training`."""
+        if self._lasting is None:
+            self._lasting = _function([guard for guard in self.all.values() if not guard.plain])
+        return self._lasting()
+
+    def first_broken(self, chosen: Callable[[Guard], bool] = lambda guard: True) -> Guard | None:
+        """The first of the chosen ones that doesn't hold."""
+        left = [guard for guard in self.all.values() if chosen(guard)]
+        if _function(left)():
+            return None
+        while len(left) > 1:
+            half = left[: len(left) // 2]
+            left = left[len(half) :] if _function(half)() else half
+        return left[0]
+
+
+def restore(guard: Guard) -> None:
+    """Undo a change, as far as that can be done."""
+    if guard.restore is not None:
+        with suppress(Exception):  # what can't be assigned to
+            exec(guard.restore.format("a", "b", "c"), dict(zip("abc", guard.objects, strict=False)))
+
+
+def _function(guards: Sequence[Guard]) -> Callable[[], bool]:
+    """A function that says whether guards hold."""
+    w = Writer()
+    _write(w, guards, "False")
+    w.add("return True")
+    made: Callable[[], bool] = w.function([])
+    return made
+
+
+def _write(w: Writer, guards: Iterable[Guard], otherwise: str) -> None:
+    w.objects.update(HELPERS, GONE=GONE)
+    w.add("try:", "    pass")
+    for guard in guards:
+        condition = guard.condition.format(*map(w.name, guard.objects))
+        w.add(f"    if not ({condition}): return {otherwise}")
+    w.add(f"except GONE: return {otherwise}")
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a value is compared by value."""
+    return type(value) in PLAIN
+
+
+def quoted(key: Any) -> str:
+    """A key as Python, in a condition."""
+    return repr(key).replace("{", "{{").replace("}", "}}")
+
+
+# What conditions call -------------------------------------------------------------------------------------------------
+
+
+def same(now: Any, then: Any) -> bool:
+    """Whether a value is the same object as another, or an equal one of its plain class: 0.0 is not -0.0, and NaN is NaN."""
+    if now is then:
+        return True
+    kind = type(then)
+    if kind is not type(now) or kind not in PLAIN:
+        return False
+    return repr(now) == repr(then) if kind in (float, complex) else bool(now == then)
+
+
+def same_items(now: Any, then: Sequence[Any]) -> bool:
+    """Whether a list, or what is like one, has the same elements."""
+    return len(now) == len(then) and (all(map(is_, now, then)) or all(map(same, now, then)))
+
+
+def same_entries(now: Any, keys: Sequence[Any], values: Sequence[Any]) -> bool:
+    """Whether a dictionary has the same entries in the same order."""
+    if len(now) != len(keys):
+        return False
+    found = now.values()
+    if not (all(map(is_, found, values)) or all(map(same, found, values))):
+        return False
+    return all(map(is_, now, keys)) or all(map(same, now, keys))
+
+
+def same_members(now: Any, then: Mapping[int, Any]) -> bool:
+    """Whether a set has the same members, given by their addresses, or equal plain ones."""
+    if len(now) != len(then):
+        return False
+    if all([id(x) in then for x in now]):
+        return True
+    return {(type(x), x) for x in now if is_plain(x)} == {(type(x), x) for x in then.values()}
+
+
+def same_bytes(now: Any, then: bytes, shape: Any, dtype: Any) -> bool:
+    """Whether an array has the same contents."""
+    return bool(now.shape == shape and now.dtype == dtype and now.tobytes() == then)
+
+
+def is_empty(cell: Any) -> bool:
+    """Whether a name in a closure has no value."""
+    try:
+        cell.cell_contents  # noqa: B018 - it raises where there is none
+    except ValueError:
+        return True
+    return False
+
+
+HELPERS: dict[str, Any] = {f.__name__: f for f in (same, same_items, same_entries, same_members, same_bytes, is_empty)}
+HELPERS |= {"items_of": list.copy, "entries_of": dict.copy, "asarray": np.asarray, "ABSENT": ABSENT}

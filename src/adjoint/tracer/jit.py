@@ -1,0 +1,278 @@
+"""`jit`: a function traced once for each kind of call, then run from its graph."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import inspect
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from types import CodeType
+from typing import Any, NamedTuple
+
+from adjoint import _forks, execution, tracing, tree
+from adjoint.graph import Node
+from adjoint.primitives.random import EXAMPLES
+from adjoint.tensors.conversion import array_node
+from adjoint.tensors.located import at_user
+from adjoint.tensors.named import wrap
+from adjoint.tracer.calls import Call, Static, difference, is_array, unmarked
+from adjoint.tracer.capture import Trace
+from adjoint.tracer.compiled import CLASH, Compiled
+from adjoint.tracer.write_step import UNUSUAL, Step
+
+__all__ = ["jit"]
+
+MAX_TRACES = 64  # of one jitted function, the least recently used forgotten first
+MOST_ALIKE = 8  # of these for calls of one kind, which differ in what the function found by itself
+OFTEN = 5  # times that it is traced for reasons of one kind before that is said
+OFTEN_IN_KIND = 16  # the same for arguments of other shapes or dtypes
+MOST_RECORDS = 1000
+LATER = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+def jit(f: Callable[..., Any] | None = None, *, static_argnums: int | Sequence[int] = (), check: bool = False) -> Any:
+    """A function like f that runs f's Python once for each kind of call, and from then on its compiled graph.
+
+    f may read and change whatever a training step does: modules, optimizers, random generators and other tensors that it
+    finds by itself. Their names are captured and not their values, so each call reads what they hold then and gives them
+    new values. Arguments are tensors, arrays (which f receives as tensors), floats (which may differ in each call), nested
+    containers of these, and anything else, which is static: another value means another trace. So do other shapes and
+    dtypes. `static_argnums`: positional arguments that are static though they are floats, arrays or containers of these,
+    which are then compared by content.
+
+    Inside, tensors have shapes and no values: where Python needs one (`if`, `.item()`, printing) that is a RuntimeError.
+    Whatever else f has seen, a change of it takes effect in the next call, mostly by another trace, or raises: names and helper
+    functions, hyperparameters (`optimizer.lr *= 0.1`), attributes, layers, `model.eval()`, what lists, dictionaries and small
+    arrays hold. Large NumPy arrays that f reads are read-only while it exists. A RuntimeError is what f changes itself of plain
+    state (`self.steps += 1` on an attribute that is no tensor, `history.append(loss)`), and what gives something else in each
+    call (clocks, files, `random`, iterators): that would happen once. Dataclasses are containers: f gets a copy of one.
+
+    `f.traces` lists how often f was traced, with the reason and the line of each; a RuntimeWarning says once that the same
+    reason came up for the fifth time.
+
+    A function that changes no parameter and no gradient can be differentiated from outside, to any order: its graph is then
+    part of the graph around it. One that does (a training step) gives untracked results. Inside vmap and other traced
+    functions f itself is called.
+
+    check: in each call, run the compiled graph and f as well, and raise RuntimeError that says where they differ.
+
+    >>> import adjoint as ad
+    >>> w = ad.variable(1.0)
+    >>> @ad.jit
+    ... def step(x, lr):
+    ...     loss = (w * x - 6.0) ** 2
+    ...     loss.backward()
+    ...     w.data -= lr * w.grad
+    ...     w.grad = None
+    ...     return loss
+    >>> step(ad.tensor(2.0), 0.1), step(ad.tensor(2.0), 0.1)
+    (Tensor(16.), Tensor(0.64))
+    >>> w
+    Tensor(2.92, requires_grad=True)
+    """
+    if f is None:
+        return functools.partial(jit, static_argnums=static_argnums, check=check)
+    if not callable(f):
+        raise TypeError(f"jit: expected a function, got a {type(f).__name__}{at_user()}")
+    static = {static_argnums} if isinstance(static_argnums, int) else set(static_argnums)
+    code = getattr(f, "__code__", None)
+    if code is not None and code.co_flags & LATER:
+        raise TypeError(
+            f"jit: {f.__name__} is a generator or a coroutine, whose code runs after the call; return a list{at_user()}"
+        )
+    last = code.co_argcount if code is not None and not code.co_flags & inspect.CO_VARARGS else sys.maxsize
+    if not all(type(k) is int and 0 <= k < last for k in static):
+        raise ValueError(
+            f"jit: static_argnums are positions of arguments, from 0 on; given {static_argnums!r}{at_user()}"
+        )
+    return functools.wraps(f, updated=())(Jitted(f, static, check))
+
+
+class Traced(NamedTuple):
+    """Why a jitted function was traced, and the line of the call that it was traced for."""
+
+    reason: str
+    line: str
+
+
+class Jitted:
+    """A function with its traces.
+
+    traces   how often it was traced and why, a record for each time (of the last 1000)
+    """
+
+    def __init__(self, f: Callable[..., Any], static: set[int], check: bool) -> None:
+        self.f = f
+        self.static = static
+        self.check = check
+        # The least recently used first. No OrderedDict, which an interrupt inside of it can leave in pieces.
+        self.compiled: dict[Any, list[Compiled]] = {}
+        self.traces: list[Traced] = []
+        self.name = getattr(f, "__name__", type(f).__name__)
+        self._way: tuple[Step, int] | None = None  # the way of the last call, written out, and its number of arguments
+        self._said = False  # whether it was said that it is traced too often
+        self._lock = _forks.lock()  # of `compiled`
+
+    def __getattr__(self, name: str) -> Any:
+        """Of a compiled module what the module has: `parameters()`, `eval()`, `state_dict()`, its layers."""
+        f = self.__dict__.get("f")
+        if not isinstance(f, tracing.Watched) or name.startswith("__"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(f, name)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self._remade(copy.deepcopy(self.f, memo))
+
+    def __reduce__(self) -> Any:
+        name: str = getattr(self, "__qualname__", "")
+        found: Any = sys.modules.get(self.__module__)
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        return name if found is self else (self._remade, (self.f,))
+
+    @property
+    def _remade(self) -> Any:
+        """What makes such a function of another one; it has traced nothing yet."""
+        return functools.partial(jit, static_argnums=tuple(self.static), check=self.check)
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        way = self._way
+        if way is not None and len(args) == way[1] and not keywords:
+            out = way[0](*args)
+            if out is not UNUSUAL:  # else nothing has changed
+                return out
+        if tracing.active() is not None or EXAMPLES.get():
+            return self._plainly(args, keywords)
+        call = Call(self.static, args, keywords)
+        try:
+            return self._called(call)
+        except BaseException:
+            call.give_back()
+            raise
+
+    def replay(self) -> execution.Replay:
+        """What the latest trace runs, for explanations. Raises ValueError where there is nothing that runs by itself."""
+        with self._lock:
+            traces = [compiled for found in self.compiled.values() for compiled in found]
+        if not traces:
+            raise ValueError(f"explain: {self.name} has not been called yet, so there is no trace of it{at_user()}")
+        if traces[-1].inlined:
+            raise ValueError(
+                f"explain: {self.name} can be differentiated from outside, so its graph becomes part of the graph around it: "
+                f"explain what a call gives, or call it under ad.no_grad() first{at_user()}"
+            )
+        if traces[-1].replay is None:
+            raise ValueError(f"explain: {self.name} computes nothing{at_user()}")
+        return traces[-1].replay
+
+    def _called(self, call: Call) -> Any:
+        """What a call gives, in the general way."""
+        with self._lock:
+            found = self.compiled.pop(call.key, [])
+            if found:
+                self.compiled[call.key] = found
+        obstacle: str | None = None
+        for compiled in tuple(found):
+            numbers = compiled.ready(call)
+            if isinstance(numbers, list):
+                return self._run(compiled, call, numbers)
+            if numbers is CLASH:  # which is meant, f knows
+                return self._plainly(call.args, call.keywords)
+            obstacle = numbers
+        reason, often = self._reason(call, obstacle)
+        compiled = self._trace(call)
+        numbers = compiled.ready(call)
+        if isinstance(numbers, list) or numbers is CLASH:
+            self._keep(call, compiled)
+        self._note(reason, often)
+        return (
+            self._run(compiled, call, numbers) if isinstance(numbers, list) else self._plainly(call.args, call.keywords)
+        )
+
+    def _keep(self, call: Call, compiled: Compiled) -> None:
+        with self._lock:
+            others = [x for x in self.compiled.pop(call.key, ()) if not x.is_stale()]
+            self.compiled[call.key] = [*others[-MOST_ALIKE + 1 :], compiled]
+            while sum(map(len, self.compiled.values())) > MAX_TRACES:
+                del self.compiled[next(iter(self.compiled))]
+
+    def _trace(self, call: Call) -> Compiled:
+        trace = Trace(self.name, code_of(self.f))
+        args, keywords = call.stand_ins(trace)
+        return Compiled(trace, trace.run(lambda: self.f(*args, **keywords), (self.f, *call.objects)))
+
+    # Why it is traced -------------------------------------------------------------------------------------------------
+
+    def _reason(self, call: Call, obstacle: str | None) -> tuple[str, int]:
+        """Why it is traced for a call, and how often that may be before it is said."""
+        if obstacle is not None:
+            return f"{obstacle} has changed", OFTEN
+        with self._lock:
+            keys = list(self.compiled)
+        if not keys:
+            return "the first call", MAX_TRACES
+        described, is_value = difference(call.key, keys[-1])
+        return described, OFTEN if is_value else OFTEN_IN_KIND
+
+    def _note(self, reason: str, often: int) -> None:
+        """Note that it was traced, and say once if that happens often for reasons of one kind."""
+        line = at_user().strip(" ()")
+        self.traces.append(Traced(reason, line))
+        del self.traces[:-MOST_RECORDS]
+        kind = reason.split(" is ", 1)[0]
+        alike = sum(1 for x in self.traces if x.reason.split(" is ", 1)[0] == kind)
+        if alike == often and not self._said:
+            self._said = True
+            warnings.warn(
+                f"{self.name} is traced anew again and again ({alike} times: {reason}), which takes far longer than a call. "
+                f"Numbers that change are best passed as floats, or kept in tensors; {self.name}.traces tells when and why "
+                f"({line})",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+
+    def _plainly(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """What f gives, called with tensors in place of arrays, as when it is traced."""
+        marked = [Static(x) if k in self.static else x for k, x in enumerate(args)]
+        leaves, structure = tree.flatten((marked, keywords), opaque=True)
+        if any(map(is_array, leaves)):
+            made = [wrap(array_node(x, None, None)) if is_array(x) else x for x in leaves]
+            marked, keywords = structure.unflatten(made)
+            args = tuple([unmarked(x) for x in marked])
+        return self.f(*args, **keywords)
+
+    def _run(self, compiled: Compiled, call: Call, numbers: list[Any]) -> Any:
+        if self.check:
+            return compiled.checked(call, numbers, lambda: self._plainly(call.args, call.keywords))
+        if not call.keywords:
+            step = compiled.written_for(call)
+            self._way = None if step is None else (step, len(call.args))
+        try:
+            results = compiled.results(call.leaves, numbers)
+        except (IndexError, RuntimeError, ValueError) as error:
+            raise self._located(call, error) from None
+        return compiled.commit(call, results, numbers)
+
+    def _located(self, call: Call, error: Exception) -> Exception:
+        """The error with the line of f that recorded what failed."""
+        trace = Trace(self.name, code_of(self.f))
+        args, keywords = call.stand_ins(trace)
+        result = trace.run(lambda: self.f(*args, **keywords), (self.f, *call.objects))
+        compiled = Compiled(trace, result, False)
+        held = [x.value if type(x) is Node else x for x in compiled.held(call.leaves)]
+        return execution.located_anew(error, compiled.graph, dict(zip(compiled.given, held, strict=True)))
+
+
+def code_of(f: Any) -> CodeType | None:
+    """The code of a function, also of a method or of what is wrapped."""
+    for _ in range(10):
+        code = getattr(f, "__code__", None)
+        if isinstance(code, CodeType):
+            return code
+        f = getattr(f, "__wrapped__", None) or getattr(f, "__func__", None) or getattr(f, "func", None)
+    return None

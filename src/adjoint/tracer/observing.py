@@ -1,0 +1,181 @@
+"""Watching which code runs while a function is traced, and refusing what gives something else in every call.
+
+A profile function (`sys.setprofile`) hears of every call in this thread: of Python functions before they run, and of
+functions in C before they are called. It is there during the trace alone. A profiler that was there before is put back.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable
+from types import CodeType, FrameType, ModuleType
+from typing import Any
+
+from adjoint.tensors.located import PACKAGE
+from adjoint.tracer.reach import Reach
+
+__all__ = ["Observer", "unobserved"]
+
+CLOCKS = frozenset(
+    "time time_ns perf_counter perf_counter_ns monotonic monotonic_ns process_time process_time_ns thread_time "
+    "thread_time_ns localtime gmtime ctime asctime strftime times".split()
+)
+FILES = frozenset("listdir scandir stat lstat getcwd urandom getrandom read readlink access".split())
+IMPURE: dict[str, frozenset[str]] = {  # functions in C, by their module
+    "time": CLOCKS,
+    "builtins": frozenset({"open", "input"}),
+    "io": frozenset({"open"}),
+    "_io": frozenset({"open"}),
+    "posix": FILES,
+    "nt": FILES,
+}
+FILE_METHODS = frozenset("read readline readlines readinto readinto1 read1 getvalue getbuffer peek tell seek".split())
+CLASS_METHODS = frozenset({"now", "utcnow", "today"})  # of dates
+# functions in Python, by their module; None for all of it
+IMPURE_CODE: dict[str, frozenset[str] | None] = {
+    "secrets": None,
+    "uuid": frozenset({"uuid1", "uuid4", "getnode"}),
+    "tempfile": None,
+    "os": frozenset({"getenv", "__getitem__", "__iter__", "__len__", "walk", "urandom"}),
+    "random": frozenset({"getrandbits"}),  # of SystemRandom, which unseeded generators ask as well
+    "genericpath": frozenset({"exists", "isfile", "isdir", "getsize", "getmtime"}),
+    "pathlib": frozenset(
+        {"open", "read_text", "read_bytes", "exists", "is_file", "is_dir", "iterdir", "glob", "cwd", "stat"}
+    ),
+    "datetime": frozenset({"now", "utcnow", "today"}),
+    "_pydatetime": frozenset({"now", "utcnow", "today"}),
+}
+READERS = frozenset({"copy", "dataclasses", "pickle", "json", "json.encoder", "inspect", "pprint", "reprlib", "types"})
+CHANGERS = frozenset(
+    "append extend insert remove pop clear sort reverse update setdefault popitem add discard appendleft popleft "
+    "extendleft rotate difference_update intersection_update symmetric_difference_update fill put itemset resize "
+    "partition setfield byteswap setflags __setitem__ __delitem__ __ior__ __iadd__ __setattr__ __delattr__".split()
+)
+
+
+KNOWN = frozenset({"builtins", "math", "cmath"})  # modules whose functions in C change nothing, but for these
+UNKNOWN = frozenset({"setattr", "delattr", "exec", "eval", "__import__"})
+
+
+class unobserved:
+    """Inside, code of the engine alone runs, which nothing is to be learnt from: it is three times as fast without a listener."""
+
+    __slots__ = ("before",)
+
+    def __enter__(self) -> None:
+        self.before: Any = sys.getprofile()
+        if hasattr(self.before, "observes"):
+            sys.setprofile(None)
+
+    def __exit__(self, *exception: object) -> None:
+        if hasattr(self.before, "observes"):
+            sys.setprofile(self.before)
+
+
+class Observer:
+    """The profile function of one trace."""
+
+    def __init__(self, reach: Reach, function: str) -> None:
+        self.reach = reach
+        self.function = function
+        self.refused: RuntimeError | None = None  # raised at the user's line, and again at the end if that was caught
+        self.opaque = False  # whether the user's code has called what may change its arguments without being heard
+        self.changes: dict[int, tuple[str, int]] = {}  # by object: where a method of it was called that may change it
+        self._known: dict[int, CodeType] = {}  # what need not be heard of any more, by address
+
+    def watch(self, function: Callable[[], Any]) -> Any:
+        """Call a function, watched."""
+        before: Any = sys.getprofile()
+        hear = self._hearing()
+        try:  # around the exchange too: a signal's handler may raise right after it
+            sys.setprofile(hear)
+            result = function()
+        finally:
+            sys.setprofile(before if callable(before) else None)
+            if hasattr(before, "enable"):  # cProfile, which is written in C
+                before.enable()
+        if self.refused is not None:
+            raise self.refused
+        return result
+
+    def _hearing(self) -> Callable[[FrameType, str, Any], None]:
+        """The profile function: called some ten thousand times while a network's step is traced, so it looks up little."""
+        known, executed, enter, called = self._known, self.reach.executed, self._enter, self._called
+
+        def hear(frame: FrameType, event: str, argument: Any) -> None:
+            if event == "call":
+                if id(frame.f_code) not in known:
+                    enter(frame, frame.f_code)
+            elif event == "c_call" and id(frame.f_code) in executed:
+                called(frame, argument)
+
+        hear.observes = True  # type: ignore[attr-defined]  # see `unobserved`
+        return hear
+
+    def _enter(self, frame: FrameType, code: CodeType) -> None:
+        reach = self.reach
+        name = frame.f_globals.get("__name__", "")
+        if reach.users.has_code(code) and not name.startswith("namedtuple_"):  # those are made by the standard library
+            self._known[id(code)] = code
+            if code.co_argcount:  # a method of an object that the walk hasn't met: its class has the rest
+                owner = frame.f_locals.get(code.co_varnames[0])
+                kind = owner if isinstance(owner, type) else type(owner)
+                if reach.users.has_class(kind):
+                    self._safely(frame, lambda: reach.visit(kind, kind.__name__))
+            self._safely(frame, lambda: reach.enter(code, frame.f_globals))
+            return
+        users = frame.f_back is not None and id(frame.f_back.f_code) in reach.executed
+        if users and not code.co_filename.startswith(PACKAGE):
+            self.opaque = True
+        if name in IMPURE_CODE:  # heard each time: whose call it is matters
+            named = IMPURE_CODE[name]
+            if (named is None or code.co_name in named) and self._is_users_call(frame):
+                self._refuse(frame, "os.environ" if code.co_name.startswith("__") else f"{name}.{code.co_name}")
+            return
+        if name in READERS and users:
+            self._safely(frame, reach.read_everything)
+            return
+        self._known[id(code)] = code
+
+    def _called(self, frame: FrameType, function: Any) -> None:
+        owner = getattr(function, "__self__", None)
+        name = function.__name__
+        if name in CHANGERS and id(owner) in self.reach.seen:
+            self.changes.setdefault(id(owner), (frame.f_code.co_filename, frame.f_lineno))
+        elif name in FILE_METHODS and isinstance(owner, io.IOBase) and id(owner) in self.reach.seen:
+            self._refuse(frame, f"{type(owner).__name__}.{name}")
+        elif name in IMPURE.get(getattr(function, "__module__", None) or "", ()):
+            self._refuse(frame, f"{function.__module__}.{name}")
+        elif isinstance(owner, ModuleType) and (owner.__name__ not in KNOWN or name in UNKNOWN):
+            self.opaque = True
+        elif name in CLASS_METHODS and isinstance(owner, type) and owner.__module__ in ("datetime", "_pydatetime"):
+            self._refuse(frame, f"{owner.__name__}.{name}")
+
+    def _is_users_call(self, frame: FrameType) -> bool:
+        """Whether the user's code calls this, through Python's and NumPy's own at most."""
+        back = frame.f_back
+        while back is not None and not self.reach.users.has_code(back.f_code):
+            if back.f_code.co_filename.startswith(PACKAGE):
+                return False
+            back = back.f_back
+        return back is not None
+
+    def _safely(self, frame: FrameType, walk: Callable[[], None]) -> None:
+        """Walk; what that refuses is raised in the user's code."""
+        try:
+            walk()
+        except RuntimeError as error:
+            self.refused = error
+            raise
+
+    def _refuse(self, frame: FrameType, what: str) -> None:
+        at: FrameType | None = frame
+        while at is not None and not self.reach.users.has_code(at.f_code):
+            at = at.f_back
+        where = "" if at is None else f" ({at.f_code.co_filename}:{at.f_lineno})"
+        self.refused = RuntimeError(
+            f"{self.function}: {what} gives something else in each call, but would be called once, when the function is traced. "
+            f"Call it outside of the function and pass the result as an argument{where}"
+        )
+        raise self.refused

@@ -1,0 +1,1 @@
+"""Functions made of functions: derivatives, batches, checkpoints, loops, and rules of the user's own."""

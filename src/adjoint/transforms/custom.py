@@ -1,0 +1,461 @@
+"""Operations with a derivative of the user's own, and calls to host code."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from adjoint import tree
+from adjoint.derive import reverse
+from adjoint.dtypes import as_dtype
+from adjoint.graph import Node, array_type, get_mode, mode, topological
+from adjoint.primitives import custom as primitive
+from adjoint.primitives.core import VERSION, cast, ops, placeholder, select
+from adjoint.shapes import as_shape
+from adjoint.tensors.conversion import a, as_node
+from adjoint.tensors.leaving import closed_by, custom_code
+from adjoint.tensors.located import at_user, user_frame
+from adjoint.tensors.named import recorded, wrap
+from adjoint.tensors.tensor import Tensor
+
+__all__ = ["Context", "Function", "custom_jvp", "custom_vjp", "host_call", "passing"]
+
+
+class Context:
+    """What `forward` leaves for `backward`: saved tensors, and any attributes set on it.
+
+    `needs_input_grad` says for each argument whether it is tracked.
+    """
+
+    def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
+        self.needs_input_grad = needs_input_grad
+        self._saved: tuple[Any, ...] = ()
+
+    def save_for_backward(self, *values: Any) -> None:
+        """Keep tensors or arrays for `backward`. Inputs and outputs stay connected, so the derivative can be taken again."""
+        self._saved = values
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What was saved, as tensors."""
+        return tuple(x if isinstance(x, Tensor) or x is None else wrap(_as_computed(x)) for x in self._saved)
+
+
+class Function:
+    """An operation of your own: subclass it, write `forward` and `backward`, and call `apply`.
+
+    forward(ctx, *args) runs at once. What it records on tensors is graph; what it computes in NumPy asks for values (an error
+    under vmap and jit). It returns a tensor or array, or a tuple of them. backward(ctx, *gradients) gets one cotangent for each
+    output and returns one for each argument of forward (None where there is none); written on tensors, it can be differentiated
+    again.
+
+    >>> import adjoint as ad
+    >>> class Cube(ad.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         ctx.save_for_backward(x)
+    ...         return x.numpy() ** 3
+    ...     @staticmethod
+    ...     def backward(ctx, gradient):
+    ...         (x,) = ctx.saved_tensors
+    ...         return gradient * 3 * x**2
+    >>> ad.grad(Cube.apply)(2.0)
+    Tensor(12.)
+    """
+
+    def __new__(cls, *args: Any, **keywords: Any) -> Any:
+        """Not for use: an operation has no instances. Raises TypeError."""
+        raise TypeError(f"{cls.__name__}: call {cls.__name__}.apply(...)")
+
+    @staticmethod
+    def forward(ctx: Context, *args: Any) -> Any:
+        """Compute the output. To be written by the subclass."""
+        raise TypeError("Function: the subclass must define forward(ctx, ...)")
+
+    @staticmethod
+    def backward(ctx: Context, *gradients: Any) -> Any:
+        """Give the cotangents of the inputs. To be written by the subclass."""
+        raise TypeError("Function: the subclass must define backward(ctx, ...)")
+
+    @classmethod
+    def apply(cls, *args: Any) -> Any:
+        """Run the operation on tensors and whatever else `forward` takes."""
+        inputs = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
+        if any(tree.is_container(x) for x in args if not isinstance(x, PLAIN)):
+            others = [x for x in args if not isinstance(x, Tensor)]
+            _refuse_tracked(f"{cls.__name__}.apply", others, "an argument", "an argument of its own")
+        ctx = Context(tuple(isinstance(x, Tensor) and x.requires_grad for x in args))
+        with custom_code() as forward:
+            out = cls.forward(ctx, *args)
+        several = isinstance(out, (tuple, list))
+        outputs = list(out) if several else [out]
+
+        def rule(cotangents: list[Node | None], node: Node) -> list[Node | None]:
+            given = _filled(cotangents, node)
+            with custom_code() as backward:
+                result = cls.backward(ctx, *given)
+            results = list(result) if isinstance(result, (tuple, list)) else [result]
+            if len(results) != len(args):
+                raise ValueError(
+                    f"{cls.__name__}.backward: {len(results)} gradients returned for {len(args)} arguments of forward"
+                )
+            checked = [_checked(f"{cls.__name__}.backward", results[i], args[i].node) for i in inputs]
+            return _closed(cls.__name__, checked, [*unknown, *backward.left])
+
+        nodes = [args[i].node for i in inputs]
+        made = _record(cls.__name__, outputs, nodes, rule, several)
+        _check_closed(cls.__name__, made, nodes, forward.left)
+        ctx._saved = tuple(_connected(x, outputs, made) for x in ctx._saved)
+        kept = vars(ctx)
+        if len(kept) > 2:  # the user's own attributes
+            kept.update({name: _connected(value, outputs, made) for name, value in kept.items()})
+        unknown = forward.left if forward.left and _computed_outside(vars(ctx), args, made) else ()
+        return tuple(made) if several else made[0]
+
+
+PLAIN = (Tensor, int, float, str, np.ndarray)
+
+
+def _refuse_tracked(name: str, values: Any, where: str, instead: str) -> None:
+    """Raise TypeError for a tracked tensor in a place that a rule gives no cotangent for."""
+    if get_mode().grad and any(isinstance(x, Tensor) and x.requires_grad for x in tree.flatten(values)[0]):
+        raise TypeError(
+            f"{name}: {where} holds a tracked tensor, which would have no derivative; give it as {instead}, or t.detach() where "
+            f"a constant is meant{at_user()}"
+        )
+
+
+def _check_closed(name: str, made: Sequence[Tensor], inputs: Sequence[Node], left: Iterable[Node]) -> None:
+    """Raise RuntimeError where the outputs were computed from a tracked tensor that is no argument: the rule, which replaces
+    their derivatives, has none for it."""
+    if not made or not get_mode().grad:
+        return
+    node = made[0].node
+    whole = node if node.op is primitive.CUSTOM else node.inputs[0]
+    seen = set(inputs)
+    stack = [*left, *whole.inputs[: whole.attributes[0]]]
+    while stack:
+        node = stack.pop()
+        if node in seen or not node.tracked:
+            continue
+        seen.add(node)
+        before = [x for x in node.inputs if x.tracked] if node.op is not VERSION else []
+        if not before:
+            raise RuntimeError(
+                f"{name}: it computes with a tracked tensor of shape {node.type.shape} that is none of its arguments, so that "
+                f"would have no derivative. Make it an argument, or t.detach() where a constant is meant{at_user()}"
+            )
+        stack += before
+
+
+def _as_computed(x: Any) -> Node:
+    """The node of what host code computed: NumPy's reductions to one number give scalars, which keep their dtype here."""
+    return as_node(np.asarray(x) if isinstance(x, np.generic) else x)
+
+
+def _filled(cotangents: list[Node | None], node: Node) -> list[Tensor]:
+    types = node.type if isinstance(node.type, tuple) else (node.type,)
+    return [wrap(ops.zeros(t) if u is None else u) for u, t in zip(cotangents, types, strict=True)]
+
+
+def _checked(name: str, value: Any, like: Node) -> Node | None:
+    if value is None or not like.dtype.inexact:
+        return None
+    try:
+        node = as_node(value, like.dtype)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name}: expected a tensor, got a {type(value).__name__}") from error
+    if node.shape != like.shape:
+        raise ValueError(f"{name}: gradient of shape {node.shape} for an input of shape {like.shape}")
+    return cast(node, like.dtype)
+
+
+def _record(
+    name: str, outputs: Sequence[Any], inputs: list[Node], rule: Any, several: bool, transposed: Any = None
+) -> list[Tensor]:
+    nodes = [_as_computed(x) for x in outputs]
+    made = primitive.custom(nodes, inputs, rule, name, not several, transposed)
+    frame = user_frame(2)
+    if frame is not None:
+        recorded(made, frame)
+    return [wrap(select(made, i)) for i in range(len(nodes))] if several else [wrap(made)]
+
+
+def _connected(saved: Any, outputs: list[Any], made: list[Tensor]) -> Any:
+    """A saved output is the operation's output: its own derivative goes through the custom rule."""
+    for out, tensor in zip(outputs, made, strict=True):
+        if saved is out and type(out) not in (bool, int, float, complex):  # two equal numbers may be one object
+            return tensor
+    return saved
+
+
+def _computed_outside(saved: Any, args: Any, made: Sequence[Tensor]) -> bool:
+    """Whether anything saved for the backward rule holds numbers that are no argument, no output and no graph: a forward rule
+    that has read its arguments' values may have computed them from those."""
+    known = {id(x) for x in (*tree.flatten(args)[0], *made)}
+    return any(id(x) not in known and not _is_constant(x) for x in tree.flatten(saved)[0])
+
+
+def _is_constant(x: Any) -> bool:
+    if isinstance(x, (Tensor, np.ndarray, np.generic)):
+        return x.dtype.kind not in "fcO" or (isinstance(x, Tensor) and x.requires_grad)
+    return isinstance(x, (bool, int, str, bytes)) or callable(x)
+
+
+def _closed(name: str, found: list[Node | None], sources: Sequence[Node]) -> list[Node | None]:
+    """The cotangents that a rule has given, once more differentiable by everything but what it has read as plain values."""
+    return [None if x is None else closed_by(f"{name}: its derivative rule", x, sources) for x in found]
+
+
+def _transposed(name: str, args: tuple[Any, ...], rule: Callable[..., Any], out_structure: tree.Structure) -> Any:
+    """The transpose of a forward rule, to be called like a backward rule: with cotangents and the node.
+
+    The forward rule is traced on stand-ins for the tangents and the graph that it records, which is linear in them, is
+    reversed.
+    """
+    leaves, structure = tree.flatten(args)
+    inputs = [x.node for x in leaves if isinstance(x, Tensor)]
+
+    def transposed(cotangents: list[Node | None], node: Node) -> list[Node | None]:
+        stand_ins = [placeholder(x.type, f"a tangent of {name}") if x.dtype.inexact else None for x in inputs]
+        remaining = iter(stand_ins)
+        tangents: list[Any] = []
+        for leaf in leaves:
+            t = next(remaining) if isinstance(leaf, Tensor) else None
+            tangents.append(None if t is None else wrap(t))
+        with custom_code() as code, mode(grad=True):
+            result = rule(args, structure.unflatten(tangents))
+        if not isinstance(result, (tuple, list)) or len(result) != 2:
+            raise ValueError(f"{name}: the forward rule must return a pair (output, tangent of the output)")
+        types = node.type if isinstance(node.type, tuple) else (node.type,)
+        given = [None] * len(types) if result[1] is None else _leaves_of(name, result[1], out_structure)
+        if len(given) != len(types):
+            raise ValueError(f"{name}: the forward rule returned a tangent unlike the output")
+        outs: list[Node] = []
+        for tangent, type in zip(given, types, strict=True):
+            out = None if tangent is None else as_node(tangent, type.dtype)
+            if out is not None and out.shape != type.shape:
+                raise ValueError(f"{name}: tangent of shape {out.shape} for an output of shape {type.shape}")
+            outs.append(ops.zeros(type) if out is None else cast(out, type.dtype))
+        real = [t for t in stand_ins if t is not None]
+        found = iter(reverse(outs, cotangents, real, stop=True, linear=True))
+        results = [None if t is None else next(found) for t in stand_ins]
+        known = set(real)
+        if any(x in known for x in topological([g for g in results if g is not None])):
+            raise RuntimeError(f"{name}: the tangent that its forward rule returns is not linear in the given tangents")
+        return _closed(name, results, list(code.left))
+
+    return transposed
+
+
+class custom_jvp:
+    """A function of tensors with a forward rule of its own: decorate it, then give the rule with `def_jvp`.
+
+    rule(primals, tangents) gets two tuples with an entry for each positional argument and returns (output, tangent of
+    the output), linear in the tangents. Reverse mode is its transpose. Tangents of what isn't a floating or complex
+    tensor are None. Arguments and outputs may be nested containers.
+
+    >>> import adjoint as ad
+    >>> @ad.custom_jvp
+    ... def log1pexp(x):
+    ...     return ad.log(1 + ad.exp(x))
+    >>> log1pexp.def_jvp(lambda primals, tangents: (log1pexp(*primals), tangents[0] * ad.sigmoid(primals[0])))
+    >>> ad.grad(log1pexp)(200.0), ad.jvp(log1pexp, (0.0,), (1.0,))[1]
+    (Tensor(1.), Tensor(0.5))
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.rule: Callable[..., Any] | None = None
+        functools.update_wrapper(self, function)
+
+    def def_jvp(self, rule: Callable[..., Any]) -> None:
+        """Set the rule."""
+        self.rule = rule
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        """Call the function; its derivatives come from the rule."""
+        name = getattr(self.function, "__name__", "custom_jvp")
+        rule = self.rule or _missing_rule(name, "custom_jvp", "def_jvp(rule)")
+        if keywords:
+            _refuse_tracked(name, keywords, "a keyword", "a positional argument")
+        with custom_code() as code:
+            out_leaves, out_structure = tree.flatten(self.function(*args, **keywords))
+        inputs = [x.node for x in tree.flatten(args)[0] if isinstance(x, Tensor)]
+        backward = _transposed(name, args, rule, out_structure)
+        made = _record(name, out_leaves, inputs, backward, out_structure.kind is not None, backward)
+        _check_closed(name, made, inputs, code.left)
+        return out_structure.unflatten(made)
+
+
+class custom_vjp:
+    """A function of tensors with a reverse rule of its own: decorate it, then give the rule with `def_vjp`.
+
+    forward(*args) returns (output, residuals); backward(residuals, cotangent) returns a tuple with one cotangent for each
+    argument, each like it (None for no derivative). Arguments and outputs may be nested containers. Forward mode
+    transposes that rule if it is linear in the cotangent; else, or where it shall be another, give it with `def_jvp`.
+
+    >>> import adjoint as ad
+    >>> @ad.custom_vjp
+    ... def clipped(x):
+    ...     return x
+    >>> clipped.def_vjp(lambda x: (x, None), lambda _, g: (ad.clip(g, -1.0, 1.0),))
+    >>> ad.grad(lambda x: 10 * clipped(x))(2.0)
+    Tensor(1.)
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.forward: Callable[..., Any] | None = None
+        self.backward: Callable[..., Any] | None = None
+        self.pushforward: Callable[..., Any] | None = None
+        functools.update_wrapper(self, function)
+
+    def def_vjp(self, forward: Callable[..., Any], backward: Callable[..., Any]) -> None:
+        """Set the rule."""
+        self.forward = forward
+        self.backward = backward
+
+    def def_jvp(self, rule: Callable[..., Any]) -> None:
+        """Set a rule for forward mode: rule(primals, tangents) returns (output, tangent of the output)."""
+        self.pushforward = rule
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        """Run the function, with its own rule in place of the derivatives of what it does. Its forward rule may call it, as the
+        plain function that it is there."""
+        if self in _in_forward.get():
+            return self.function(*args, **keywords)
+        name = getattr(self.function, "__name__", "custom_vjp")
+        backward = self.backward or _missing_rule(name, "custom_vjp", "def_vjp(forward, backward)")
+        if keywords:
+            _refuse_tracked(name, keywords, "a keyword", "a positional argument")
+        with custom_code() as forward:
+            out, residuals = self._run(name, args, keywords)
+        out_leaves, out_structure = tree.flatten(out)
+        leaves, structure = tree.flatten(args)
+        inputs = [i for i, x in enumerate(leaves) if isinstance(x, Tensor)]
+
+        def rule(cotangents: list[Node | None], node: Node) -> list[Node | None]:
+            with custom_code() as code:
+                result = backward(residuals, out_structure.unflatten(_filled(cotangents, node)))
+            if not isinstance(result, (tuple, list)) or len(result) != len(args):
+                raise ValueError(f"{name}: the backward rule must return a tuple with one entry for each argument")
+            flat: list[Any] = []
+            for part, child in zip(result, structure.children, strict=True):
+                flat += [None] * child.count if part is None else _leaves_of(name, part, child)
+            checked = [_checked(name, flat[i], leaves[i].node) for i in inputs]
+            return _closed(name, checked, [*unknown, *code.left])
+
+        transposed = None
+        if self.pushforward is not None:
+            transposed = _transposed(name, args, self.pushforward, out_structure)
+        nodes = [leaves[i].node for i in inputs]
+        made = _record(name, out_leaves, nodes, rule, out_structure.kind is not None, transposed)
+        _check_closed(name, made, nodes, forward.left)
+        if isinstance(residuals, PLAIN):
+            residuals = _connected(residuals, out_leaves, made)
+        elif residuals is not None and any(x is y for x in tree.flatten(residuals)[0] for y in out_leaves):
+            residuals = tree.map(lambda x: _connected(x, out_leaves, made), residuals)
+        unknown = forward.left if forward.left and _computed_outside(residuals, args, made) else ()
+        return out_structure.unflatten(made)
+
+    def _run(self, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any]:
+        """The output and the residuals."""
+        if self.forward is None:
+            return self.function(*args, **keywords), None
+        token = _in_forward.set((*_in_forward.get(), self))
+        try:
+            both = self.forward(*args, **keywords)
+        finally:
+            _in_forward.reset(token)
+        if not isinstance(both, tuple) or len(both) != 2:
+            raise TypeError(f"{name}: the forward rule must return (output, residuals), it returned {a(both)}")
+        return both
+
+
+_in_forward: ContextVar[tuple[custom_vjp, ...]] = ContextVar("adjoint_in_forward", default=())
+
+
+def passing(
+    name: str, tensors: Sequence[Tensor], rule: Callable[[tuple[Tensor | None, ...]], Sequence[Tensor | None]]
+) -> list[Tensor]:
+    """The tensors themselves, whose cotangents go through a rule together: None for those that have none. Forward mode passes."""
+    inputs = [x.node for x in tensors]
+
+    def backward(cotangents: list[Node | None], node: Node) -> list[Node | None]:
+        with custom_code() as code:
+            found = rule(tuple([None if u is None else wrap(u) for u in cotangents]))
+        checked = [_checked(name, u, x) for u, x in zip(found, inputs, strict=True)]
+        return _closed(name, checked, [*code.left])
+
+    return _record(name, tensors, inputs, backward, True, lambda cotangents, node: cotangents)
+
+
+def _missing_rule(name: str, kind: str, remedy: str) -> Callable[..., Any]:
+    def backward(residuals: Any, cotangent: Any) -> Any:
+        raise RuntimeError(f"{kind}: {name} has no rule yet; give it one with {name}.{remedy}")
+
+    return backward
+
+
+def _leaves_of(name: str, part: Any, structure: tree.Structure) -> list[Any]:
+    if structure.kind is None:
+        return [part]
+    leaves, own = tree.flatten(tree.map(lambda x: x, part))
+    if own.count != structure.count:
+        raise ValueError(f"{name}: the backward rule returned a tree unlike its argument")
+    return leaves
+
+
+def host_call(
+    f: Callable[..., Any],
+    *args: Any,
+    shape: Any,
+    dtype: Any,
+    vjp: Callable[..., Any] | None = None,
+    vmap: Callable[..., Any] | None = None,
+) -> Any:
+    """Call host code when the value is asked for: f gets read-only NumPy arrays and returns one of `shape` and `dtype`.
+
+    For several outputs give lists of shapes and dtypes; f then returns a tuple. vjp(cotangent, *args) works on tensors and
+    returns a tuple with one cotangent for each argument; without it, differentiating is an error. Under vmap,
+    vmap(*args) is called in place of f, all of its arguments with the batch axis in front; without it, f is called for one
+    example after another. f may run more than once and must not depend on what it doesn't get.
+
+    >>> import adjoint as ad
+    >>> import numpy as np
+    >>> x = ad.variable([1.0, 2.0])
+    >>> y = ad.host_call(np.cbrt, x, shape=(2,), dtype="float32", vjp=lambda g, x: (g / (3 * ad.power(x, 2.0 / 3.0)),))
+    >>> y.sum().backward()
+    >>> x.grad
+    Tensor([0.3333, 0.21  ])
+    """
+    nodes = [as_node(x) for x in args]
+    several = isinstance(shape, list)
+    if several:
+        dtypes = dtype if isinstance(dtype, (list, tuple)) else [dtype] * len(shape)
+        type: Any = tuple(array_type(as_shape(s, "host_call"), as_dtype(d)) for s, d in zip(shape, dtypes, strict=True))
+    else:
+        type = array_type(as_shape(shape, "host_call"), as_dtype(dtype))
+    made = primitive.host_call(primitive.HostFunction(f, vjp, vmap, _host_rule), nodes, type)
+    frame = user_frame(1)
+    if frame is not None:
+        recorded(made, frame)
+    return tuple(wrap(select(made, i)) for i in range(len(type))) if several else wrap(made)
+
+
+def _host_rule(rule: Callable[..., Any], u: Any, node: Node) -> list[Node | None]:
+    cotangents = _filled(u if isinstance(u, list) else [u], node)
+    with custom_code() as code:
+        result = rule(tuple(cotangents) if isinstance(u, list) else cotangents[0], *(wrap(x) for x in node.inputs))
+    results = list(result) if isinstance(result, (tuple, list)) else [result]
+    if len(results) != len(node.inputs):
+        raise ValueError(
+            f"host_call: vjp returned {len(results)} cotangents for {len(node.inputs)} arguments{at_user()}"
+        )
+    checked = [_checked("host_call", g, x) for g, x in zip(results, node.inputs, strict=True)]
+    return _closed("host_call", checked, list(code.left))
