@@ -154,7 +154,11 @@ def step_of(engine: Any, network: Callable[[Any, int], Any], depth: int, compile
 
 
 def side(
-    network: Callable[[Any, int], Any], depth: int, data: Callable[[], tuple[Any, ...]], jit: bool, compiled: bool = False
+    network: Callable[[Any, int], Any],
+    depth: int,
+    data: Callable[[], tuple[Any, ...]],
+    jit: bool,
+    compiled: bool = False,
 ) -> Any:
     """One library's side of a training step."""
 

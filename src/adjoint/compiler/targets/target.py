@@ -95,7 +95,7 @@ class Tuning(NamedTuple):
 WIDE = ((4, 6), (3, 8), (2, 10), (1, 10))  # heights where there are 32 registers
 # One row for each kind of processor.
 TUNING = {
-    "avx512": Tuning(heights=WIDE),
+    "avx512": Tuning(heights=WIDE, gathered_from=1 << 11),
     "neon": Tuning(heights=WIDE),
     "avx2": Tuning(),
     "sse": Tuning(),
