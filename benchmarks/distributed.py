@@ -40,7 +40,7 @@ BARS = {
 
 
 def transformer(batch: int) -> tuple[ad.nn.Module, Callable[[Any, Any], ad.Tensor], np.ndarray, np.ndarray]:
-    """The network of `adjoint train chargpt`, its loss, and a batch."""
+    """The network of `adjoint train gpt-text`, its loss, and a batch."""
     ad.random.seed(0)
     codes = np.random.default_rng(0).integers(0, VOCABULARY, (2, batch, CONTEXT))
     return CharTransformer(VOCABULARY, CONTEXT), char_loss, codes[0], codes[1]

@@ -4,9 +4,14 @@ Markers, the time limit and "a warning is an error" are in pyproject.toml.
 """
 
 import os
+import signal
 
 os.environ["MPLBACKEND"] = "Agg"
 os.environ.setdefault("ADJOINT_CACHE", "")  # no object code on disk, unless the caller wants it
+
+# What a shell starts in the background ignores Ctrl-C, and so do its children; tests of interrupts need it heard.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 import pytest
 from hypothesis import HealthCheck, settings

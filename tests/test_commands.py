@@ -99,7 +99,7 @@ def write_photo(path, grey):
 @pytest.mark.parametrize("name", list(train.NETWORKS))
 def test_summary(name, capsys):
     assert cli.main(["summary", name]) == 0
-    model = train.build(name, **({"vocabulary": 96} if name == "chargpt" else {}))
+    model = train.build(name, **({"vocabulary": 96} if name in train.TEXTS else {}))
     total = sum(parameter.size for parameter in model.parameters())
     assert f"{total:,} parameters" in capsys.readouterr().out
 
@@ -145,26 +145,94 @@ def test_moons(tmp_path, capsys):
     assert float(text.split("test accuracy")[-1].split()[0]) > 90
 
 
-def test_a_transformer_learns_to_write(tmp_path, monkeypatch, capsys):
-    without_pictures(monkeypatch)
-    (tmp_path / "text").write_text("the cat sat on the mat. " * 120)
-    arguments = ["train", "chargpt", "--data", str(tmp_path / "text"), "--out", str(tmp_path), "--context", "16"]
-    arguments += ["--width", "16", "--heads", "2", "--layers", "1", "--epochs", "12", "--batch-size", "8"]
-    assert cli.main([*arguments, "--lr", "0.02", "--sample", "40"]) == 0
+TEXTS = {
+    "gpt-text": (["--heads", "2", "--width", "32", "--epochs", "8", "--lr", "0.02"], ("attention.png",)),
+    "lstm-text": (["--width", "32", "--epochs", "9", "--lr", "0.03"], ()),
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_recipes_of_texts(name, tmp_path, monkeypatch, capsys):
+    """Each learns to write, leaves its pictures, and comes to the same weights when it is stopped in mid-epoch and resumed."""
+    options, pictures = TEXTS[name]
+    (tmp_path / "text").write_text("the cat sat on my mat. " * 120)
+    arguments = ["train", name, "--data", str(tmp_path / "text"), "--context", "16"]
+    arguments += ["--layers", "1", "--batch-size", "8"]
+    arguments += ["--sample", "40", "--temperature", "0.5", "--dropout", "0.02", "--resume", *options]
+    weights = {kind: tmp_path / kind / "weights.safetensors" for kind in ("whole", "stopped")}
+    assert cli.main([*arguments, "--out", str(tmp_path / "whole")]) == 0
     text = capsys.readouterr().out
-    assert "11 different ones" in text
-    sample = (tmp_path / "sample.txt").read_text()
+    assert "12 different ones" in text
+    for picture in (*pictures, "loss.png", "sample.png", "characters.png"):
+        assert (tmp_path / "whole" / picture).read_bytes().startswith(PNG)
+    sample = (tmp_path / "whole" / "sample.txt").read_text()
     assert len(sample) == 56
     assert sample in text
-    assert sum(word in ("the", "cat", "sat", "on", "mat.") for word in sample.split()[1:-1]) > 0.7 * len(sample.split())
-    weights = str(tmp_path / "weights.safetensors")
-    assert cli.main(["eval", "--weights", weights, "--data", str(tmp_path / "text")]) == 0
-    bits = float(capsys.readouterr().out.split()[0])
-    assert bits < 1
-    assert cli.main(["summary", weights]) == 0
+    assert sum(word in ("the", "cat", "sat", "on", "my", "mat.") for word in sample.split()[1:-1]) > 0.7 * len(
+        sample.split()
+    )
+
+    monkeypatch.setattr(train.text, "SAVE_EVERY", 6)  # an epoch has 20 steps
+    real, saves = checkpoints.interop.save, []
+
+    def stopping(path, tensors, **options):
+        real(path, tensors, **options)
+        saves.append(path)
+        if len(saves) == 6:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(checkpoints.interop, "save", stopping)
+    assert cli.main([*arguments, "--out", str(tmp_path / "stopped")]) == 130
+    without_pictures(monkeypatch)
+    capsys.readouterr()
+    assert cli.main([*arguments, "--out", str(tmp_path / "stopped")]) == 0
+    assert "resumed at step 24, in epoch 2" in capsys.readouterr().out
+    for key, value in ad.load(weights["whole"]).items():
+        np.testing.assert_array_equal(value.numpy(), ad.load(weights["stopped"])[key].numpy(), err_msg=key)
+    assert (tmp_path / "stopped" / "sample.txt").read_text() == sample
+    (tmp_path / "text").write_text("the cat sat on my hat. the mat " * 120)
+    assert cli.main([*arguments, "--out", str(tmp_path / "stopped")]) == 1
+    assert "made with other settings: text was" in capsys.readouterr().err
+
+
+def test_a_network_of_text_is_measured(tmp_path, capsys):
+    text = "the cat sat on my mat. " * 120
+    characters = ad.data.characters(text=text)
+    (tmp_path / "text").write_text(text)
+    for name in train.TEXTS:
+        model, weights = train.build(name, vocabulary=12, width=16, layers=1), tmp_path / name
+        train.save_network(weights, model, name, vocabulary=12, width=16, layers=1, characters=characters.vocabulary)
+        assert cli.main(["eval", "--weights", str(weights), "--data", str(tmp_path / "text")]) == 0
+        assert 2.5 < float(capsys.readouterr().out.split()[0]) < 5  # untaught, it guesses among 12
+        assert cli.main(["summary", str(weights)]) == 0
+        assert "characters" in capsys.readouterr().out
     (tmp_path / "other").write_text("Quite another text")
-    assert cli.main(["eval", "--weights", weights, "--data", str(tmp_path / "other")]) == 1
+    assert cli.main(["eval", "--weights", str(weights), "--data", str(tmp_path / "other")]) == 1
     assert "not in the vocabulary" in capsys.readouterr().err
+    with pytest.raises(TypeError, match="generate writes by a CharTransformer or a CharLSTM, not Sequential"):
+        train.generate(train.moons_network(), characters, "the", 3)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_what_is_written_follows_from_the_whole_text(name):
+    """Reading character by character, or in windows that are filled up, gives the scores of the text at once."""
+    options = {"context": 6} if name == "gpt-text" else {}
+    model = train.build(name, vocabulary=7, width=8, layers=2, **options).eval()
+    codes, read = [3, 1, 4, 1, 5, 0, 2, 6, 5], model.reader()
+    for count in (1, 2, 5, 6, 8, 9):
+        seen = codes[:count][-6:] if options else codes[:count]
+        whole = model(ad.tensor([seen])).numpy()[0, -1]
+        np.testing.assert_allclose(read(codes[:count]), whole, atol=2e-6)
+    np.testing.assert_allclose(read([2, 2]), model(ad.tensor([[2, 2]])).numpy()[0, -1], atol=2e-6)
+
+
+def test_what_a_transformer_looks_at():
+    model = train.CharTransformer(7, context=6, width=8, heads=2, layers=3).eval()
+    weights = model.looked_at(ad.tensor([1, 2, 3, 4])).numpy()
+    assert weights.shape == (3, 2, 4, 4)
+    np.testing.assert_allclose(weights.sum(axis=-1), 1, rtol=1e-6)
+    assert not np.triu(weights, 1).any()
+    assert weights.std() > 0.1
 
 
 def test_the_transformer_does_not_look_ahead():
@@ -266,13 +334,17 @@ def test_recipes_of_images(name, digits, tmp_path, monkeypatch, capsys):
         (["train", "mnist-cnn", "--data", "{tmp}/count"], "don't belong together"),
         (["train", "mnist-cnn", "--data", "{tmp}/cut"], "damaged or cut short"),
         (["train", "mnist-cnn", "--data", "{tmp}/none"], "lacks train-images"),
-        (["train", "chargpt", "--data", "{tmp}/nothing"], "is empty"),
-        (["train", "chargpt", "--data", "{tmp}/plain"], "UTF-8"),
-        (["train", "chargpt", "--limit", "20"], "too short for contexts of 64"),
+        (["train", "gpt-text", "--data", "{tmp}/nothing"], "is empty"),
+        (["train", "lstm-text", "--data", "{tmp}/plain"], "UTF-8"),
+        (["train", "gpt-text", "--limit", "20"], "too short for contexts of 64"),
+        (["train", "gpt-text", "--heads", "3", "--limit", "2000"], "64 features don't divide into 3 heads"),
+        (["train", "lstm-text", "--data", "{tmp}/none"], "Is a directory"),
+        (["train", "lstm-text", "--shakespeare"], "lacks input.txt"),
     ],
 )
 def test_each_mistake_is_told_in_one_line(tmp_path, capsys, monkeypatch, arguments, text):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ADJOINT_DATA", str(tmp_path))
     photo(tmp_path)
     (tmp_path / "text.png").write_text("no picture")
     (tmp_path / "nothing").write_text("")

@@ -15,7 +15,7 @@ import pytest
 
 import adjoint as ad
 from adjoint import _files, _optional
-from adjoint.data import DataLoader, image_sets, read_idx
+from adjoint.data import DataLoader, image_sets, lookup, read_idx
 from adjoint.data import download as fetching
 from mnist_files import idx_bytes, write_mnist
 
@@ -157,7 +157,7 @@ def mirror(tmp_path, monkeypatch):
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
-    monkeypatch.setattr(image_sets, "checkout", lambda: None)
+    monkeypatch.setattr(lookup, "checkout", lambda: None)
     sums = {n: hashlib.sha256(gzip.decompress((folder / f"{n}.gz").read_bytes())).hexdigest() for n in image_sets.FILES}
     address = f"http://127.0.0.1:{server.server_port}/"
     change(monkeypatch, "MNIST", mirrors=(address,), checksums=sums)
@@ -219,12 +219,35 @@ def test_a_broken_download_leaves_no_file(mirror, tmp_path):
 
 
 def test_offline_says_what_to_do(monkeypatch):
-    monkeypatch.setattr(image_sets, "checkout", lambda: None)
+    monkeypatch.setattr(lookup, "checkout", lambda: None)
     change(monkeypatch, "MNIST", mirrors=("http://127.0.0.1:9/",))
     with pytest.raises(
         ConnectionError, match=r"MNIST is not on this machine.*train-images-idx3-ubyte\.gz.*ADJOINT_DATA"
     ):
         ad.data.mnist()
+
+
+def test_shakespeare_is_downloaded_once_and_checked(mirror, tmp_path, monkeypatch, capsys):
+    with pytest.raises(FileNotFoundError, match=r"the text of Shakespeare is not on this machine.*ADJOINT_DATA"):
+        ad.data.shakespeare(download=False)
+    (mirror.folder / "input.txt").write_text("First Citizen:\n")
+    module = sys.modules["adjoint.data.shakespeare"]
+    monkeypatch.setattr(module, "MIRRORS", ("http://127.0.0.1:9/", mnist_module.MNIST.mirrors[0]))
+    with pytest.raises(ValueError, match="has the wrong checksum"):
+        ad.data.shakespeare()
+    assert list((tmp_path / "cache").rglob("*.txt")) == []
+    monkeypatch.setattr(module, "CHECKSUM", hashlib.sha256(b"First Citizen:\n").hexdigest())
+    path = ad.data.shakespeare()
+    assert path == ad.data.shakespeare() == tmp_path / "cache" / "adjoint" / "shakespeare" / "input.txt"
+    assert mirror.requests == 2
+    assert "downloading input.txt" in capsys.readouterr().err
+    assert ad.data.characters(path).decode(ad.data.characters(path).codes) == "First Citizen:\n"
+    with pytest.raises(FileNotFoundError, match="doesn't exist"):
+        ad.data.shakespeare(tmp_path / "nowhere")
+    monkeypatch.setattr(module, "MIRRORS", ("http://127.0.0.1:9/",))
+    path.unlink()
+    with pytest.raises(ConnectionError, match="could not fetch"):
+        ad.data.shakespeare()
 
 
 def test_an_unwritable_place_for_downloads(mirror, tmp_path):

@@ -47,6 +47,15 @@ def test_what_the_page_cannot_move_comes_with_its_finite_difference():
     assert compared["difference"]["numbers"] == pytest.approx(2 ** (-2 / 3), rel=1e-2)
 
 
+def test_a_choice_by_values_is_said_to_be_one():
+    x = ad.variable(np.array([1.0, -2.0, 3.0]), name="x")
+    boxes = {box["operation"]: box for box in data_of(ad.explore((x[x > 0] ** 2).sum()))["boxes"]}
+    assert boxes["gather"]["detail"] == "at places chosen when it was recorded"
+    places = ad.variable(np.array([1.0, -2.0, 3.0])).argsort()
+    boxes = {box["operation"]: box for box in data_of(ad.explore(x[places].sum()))["boxes"]}
+    assert boxes["gather"]["detail"] == ""
+
+
 def test_hostile_text_stays_data():
     x = ad.variable(2.0, name=HOSTILE)
     page = ad.explore(x * x)

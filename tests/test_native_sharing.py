@@ -26,6 +26,7 @@ from test_native import agree, normal, planned
 @pytest.fixture
 def compiled(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The keys of all units that are written from now on."""
+    linking.forget()
     found: list[Any] = []
     original = linking.units.write_unit
     monkeypatch.setattr(linking.units, "write_unit", lambda key: found.append(key) or original(key))

@@ -285,6 +285,7 @@ def test_a_step_is_one_evaluation_however_much_it_records(monkeypatch: pytest.Mo
 MORE = {
     "Adagrad": {"lr": 0.1, "lr_decay": 0.1}, "Adadelta": {}, "Adamax": {"lr": 0.1}, "NAdam": {"lr": 0.1}, "Lion": {"lr": 0.05},
     "RAdam": {"lr": 0.1, "betas": (0.9, 0.9)}, "SparseAdam": {"lr": 0.1}, "Adafactor": {"lr": 0.5}, "Muon": {"lr": 0.1},
+    "ASGD": {"lr": 0.1, "t0": 2}, "Rprop": {"lr": 0.1},
 }  # fmt: skip
 
 

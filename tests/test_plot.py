@@ -109,3 +109,62 @@ def test_mistakes_shows_the_surest_first():
         plot.mistakes(images, [0] * 5, [0] * 5)
     with pytest.raises(ValueError, match="their shapes are"):
         plot.mistakes(images, [0], [0])
+
+
+def test_a_text_stands_on_the_shares_of_its_characters(tmp_path):
+    written = "two $lines$\nof " + "x" * 90
+    shares = np.linspace(0, 1, len(written))
+    shares[:3] = np.nan
+    figure = plot.text(written, shares, tmp_path / "text.png")
+    axes = figure.axes[0]
+    assert "".join(texts(axes)) == "".join(written.split()), "blanks aren't drawn, dollars aren't formulas"
+    sheet = axes.images[0].get_array()
+    assert sheet.shape == (3, 80)
+    np.testing.assert_array_equal(sheet[0, :12], [1, 1, 1, *shares[3:12]])
+    np.testing.assert_array_equal(sheet[1, :80], shares[12:92])
+    np.testing.assert_array_equal(sheet[2, :13], shares[92:])
+    assert (sheet[0, 12:] == 1).all() and (tmp_path / "text.png").stat().st_size > 1000
+    for characters, given in (("", []), ("abc", [0.5, 0.5]), ("abc", [[0.1, 0.2, 0.3]])):
+        with pytest.raises(ValueError, match=r"plot\.text: \d characters with shares of the shape"):
+            plot.text(characters, given)
+
+
+def test_attention_of_every_layer_and_head():
+    weights = RANDOM.random((2, 3, 4, 4))
+    figure = plot.attention(weights, "a\n $")
+    drawn = [axes for axes in figure.axes if axes.images]
+    assert [axes.get_title() for axes in drawn][3:5] == ["layer 2, head 1", "layer 2, head 2"]
+    shown = drawn[4].images[0].get_array()
+    np.testing.assert_allclose(shown, weights[1, 1] / weights[1, 1].max(axis=1, keepdims=True))
+    assert [label.get_text() for label in drawn[0].get_xticklabels()] == ["a", "↵", "␣", "$"]
+    assert len(plot.attention(weights[0, 0], "abcd").axes) == 1
+    for given in (weights[..., :3], weights[0, 0, 0], np.zeros((0, 4, 4)), weights[None]):
+        with pytest.raises(ValueError, match=r"plot\.attention: weights"):
+            plot.attention(given, "abcd")
+
+
+def test_an_embedding_is_drawn_where_it_differs_most():
+    line = np.outer([-1.0, 0.0, 3.0], [3.0, 4.0]) + 7.0
+    axes = plot.embedding(line, ["a", "b", " "], groups=["one", "one", "other"]).axes[0]
+    at = {text.get_text(): text.get_position() for text in axes.texts}
+    mean = 5 * (-1 + 0 + 3) / 3
+    for name, along in (("a", -5.0), ("b", 0.0), ("␣", 15.0)):
+        np.testing.assert_allclose(at[name], [along - mean, 0.0], atol=1e-12)
+    assert axes.get_xlabel() == "component 1, 100 % of the variance"
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["one", "other"]
+    assert plot.embedding([[1.0], [2.0]], "ab").axes[0].get_ylabel() == "component 2, 0 % of the variance"
+    assert plot.embedding(np.ones((3, 2)), "abc"), "no variance at all"
+    for vectors, names, groups in (
+        ([[1.0]], "a", None),
+        (line, "ab", None),
+        (line, "abc", ["x"]),
+        (line[0], "ab", None),
+    ):
+        with pytest.raises(ValueError, match=r"plot\.embedding: vectors"):
+            plot.embedding(vectors, names, groups=groups)
+
+
+def test_losses_beside_those_on_held_out_data():
+    axes = plot.losses([4.0, 3.0, 2.0, 2.0], steps_per_epoch=2, held_out=[3.5, 2.5]).axes[0]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["held out"]
+    np.testing.assert_array_equal(axes.lines[-1].get_xydata(), [[1, 3.5], [2, 2.5]])

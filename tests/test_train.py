@@ -293,7 +293,9 @@ def test_the_command_trains_and_leaves_its_results(digits, tmp_path, capsys):
 
 def without_pictures(monkeypatch):
     """Pictures take long, and another test looks at them."""
-    for name in ("losses", "rates", "predictions", "confusion_matrix", "decision_boundary"):
+    for name in (
+        "losses", "rates", "predictions", "confusion_matrix", "decision_boundary", "gallery", "text", "attention", "embedding",
+    ):  # fmt: skip
         monkeypatch.setattr(plot, name, lambda *unused, **ignored: None)
 
 

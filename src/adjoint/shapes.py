@@ -114,12 +114,21 @@ def reshaped_strides(shape: Shape, strides: tuple[int, ...], other: Shape) -> tu
     return tuple([0 if n == 1 else next(steps) for n in other])
 
 
-@functools.lru_cache(1 << 12)
+following = [0]  # how many functions are being followed in what they do with extents, whose strides aren't remembered
+
+
 def contiguous(shape: Shape) -> tuple[int, ...]:
     """The strides of a row-major array, in elements."""
+    return _strides(shape) if following[0] else _known_strides(shape)
+
+
+def _strides(shape: Shape) -> tuple[int, ...]:
     strides = []
     step = 1
     for n in reversed(shape):
         strides.append(step)
         step *= n
     return tuple(reversed(strides))
+
+
+_known_strides = functools.lru_cache(1 << 12)(_strides)

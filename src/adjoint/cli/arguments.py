@@ -8,7 +8,7 @@ import sys
 import adjoint
 from adjoint import _files
 
-__all__ = ["Parsers", "add_threads", "count", "rate", "use_threads", "whole", "wrote"]
+__all__ = ["Parsers", "add_threads", "count", "rate", "share", "use_threads", "whole", "wrote"]
 
 Parsers = argparse._SubParsersAction  # argparse gives what `add_subparsers` returns no other name
 
@@ -43,6 +43,17 @@ def rate(text: str) -> float:
         number = 0.0
     if not 0 < number < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
+    return number
+
+
+def share(text: str) -> float:
+    """A number from 0 up to 1, which it isn't."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of at least 0 and below 1")
     return number
 
 

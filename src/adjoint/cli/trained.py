@@ -103,7 +103,7 @@ def _eval(options: argparse.Namespace) -> int:
     use_threads(options)
     path = _weights(options)
     model, name, settings = adjoint.train.load_network(path)
-    if name == "chargpt":
+    if name in adjoint.train.TEXTS:
         _eval_text(model, settings, options)
     elif name != "moons" and name not in adjoint.train.CLASSIFIERS:
         raise ValueError(f"{path} holds the network {name}, which tells no classes apart; its training measured it")
@@ -157,7 +157,7 @@ def _summary(options: argparse.Namespace) -> int:
     settings: Mapping[str, Any] = {}
     if options.network in train.NETWORKS:
         name = options.network
-        settings = {"vocabulary": 96} if name == "chargpt" else {}
+        settings = {"vocabulary": 96} if name in train.TEXTS else {}
         model = train.build(name, **settings)
     else:
         if not Path(options.network).is_file():

@@ -10,7 +10,7 @@ from typing import Any
 
 import adjoint
 
-from .arguments import Parsers, add_threads, count, rate, use_threads, whole
+from .arguments import Parsers, add_threads, count, rate, share, use_threads, whole
 
 __all__ = ["INTERRUPTED", "add"]
 
@@ -41,20 +41,7 @@ def _add_recipes(recipes: Parsers[argparse.ArgumentParser]) -> None:
         parser.add_argument(
             "--limit", type=count, metavar="N", help="use only the first N training images, for a quick try"
         )
-    parser = _recipe(recipes, "chargpt", "a small transformer that learns to write like a text", _chargpt,
-                     epochs=4, batch_size=32, lr=3e-3)  # fmt: skip
-    parser.add_argument("--data", metavar="FILE", help="a text in UTF-8 (default: the source of adjoint itself)")
-    parser.add_argument("--limit", type=count, metavar="N", help="use only the first N characters, for a quick try")
-    for option, default, does in (
-        ("--context", 64, "how many characters it sees at once"),
-        ("--width", 64, "features of each character"),
-        ("--heads", 4, "parts of the attention"),
-        ("--layers", 2, "layers of the transformer"),
-    ):
-        parser.add_argument(option, type=count, default=default, metavar="N", help=f"{does} (default: {default})")
-    parser.add_argument(
-        "--sample", type=whole, default=400, metavar="N", help="characters to write at the end (default: 400)"
-    )
+    _add_texts(recipes)
     parser = _recipe(recipes, "vae-mnist", "an autoencoder that copies digits, blends them and makes them up", _vae,
                      epochs=6, batch_size=128, lr=3e-3)  # fmt: skip
     parser.add_argument("--data", metavar="FOLDER", help=f"where to find {FILES.format(title='MNIST')}")
@@ -70,6 +57,45 @@ def _add_recipes(recipes: Parsers[argparse.ArgumentParser]) -> None:
                      epochs=40, batch_size=32, lr=1e-2)  # fmt: skip
     parser.add_argument("--points", type=count, default=500, metavar="N", help="points to learn from (default: 500)")
     parser.add_argument("--noise", type=rate, default=0.15, metavar="DEVIATION", help="their noise (default: 0.15)")
+
+
+def _add_texts(recipes: Parsers[argparse.ArgumentParser]) -> None:
+    for name, does, network, epochs, lr, width in (
+        ("lstm-text", "a recurrent network that learns to write like a text", "LSTMs", 3, 5e-3, 128),
+        ("gpt-text", "a small transformer that learns to write like a text", "layers of the transformer", 4, 3e-3, 64),
+    ):
+        parser = _recipe(recipes, name, does, _text, epochs=epochs, batch_size=32, lr=lr)
+        parser.set_defaults(name=name)
+        source = parser.add_mutually_exclusive_group()
+        source.add_argument("--data", metavar="FILE", help="a text in UTF-8 (default: the source of adjoint itself)")
+        source.add_argument(
+            "--shakespeare", action="store_true",
+            help="learn from a megabyte of Shakespeare's plays (ADJOINT_DATA, the cache, or a download)",
+        )  # fmt: skip
+        parser.add_argument("--limit", type=count, metavar="N", help="use only the first N characters, for a quick try")
+        numbers = [
+            ("--context", 64, "how many characters it sees at once"),
+            ("--width", width, "features of each character"),
+            ("--layers", 2, network),
+        ]
+        for option, default, does in [*numbers, ("--heads", 4, "parts of the attention")][
+            : 4 if name == "gpt-text" else 3
+        ]:
+            parser.add_argument(option, type=count, default=default, metavar="N", help=f"{does} (default: {default})")
+        parser.add_argument(
+            "--dropout",
+            type=share,
+            default=0.0,
+            metavar="SHARE",
+            help="features that are left out by chance (default: 0)",
+        )
+        parser.add_argument(
+            "--sample", type=whole, default=400, metavar="N", help="characters to write at the end (default: 400)"
+        )
+        parser.add_argument(
+            "--temperature", type=rate, default=0.8, metavar="T",
+            help="how daring it writes: below 1 likely characters are likelier (default: 0.8)",
+        )  # fmt: skip
 
 
 def _recipe(
@@ -145,9 +171,12 @@ def _classifier(options: argparse.Namespace) -> Any:
     return adjoint.train.train_classifier(options.name, folder=options.data, limit=options.limit, **_common(options))
 
 
-def _chargpt(options: argparse.Namespace) -> Any:
-    own = {name: getattr(options, name) for name in ("limit", "context", "width", "heads", "layers", "sample")}
-    return adjoint.train.train_chargpt(options.data, **own, **_common(options))
+def _text(options: argparse.Namespace) -> Any:
+    train = adjoint.train.train_lstm_text if options.name == "lstm-text" else adjoint.train.train_gpt_text
+    names = ("limit", "context", "width", "heads", "layers", "dropout", "sample", "temperature")
+    own = {name: getattr(options, name) for name in names if hasattr(options, name)}
+    text = adjoint.data.shakespeare() if options.shakespeare else options.data
+    return train(text, **own, **_common(options))
 
 
 def _vae(options: argparse.Namespace) -> Any:

@@ -12,6 +12,8 @@ import numpy as np
 
 from adjoint.compiler import calls, units
 from adjoint.compiler.excerpts import Key, key_of
+from adjoint.compiler.extents import Values
+from adjoint.compiler.families import Family, follows, structure_of
 from adjoint.compiler.fuse.fuse import Fusion, Host, Nest
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.tables import (
@@ -49,6 +51,7 @@ class Kernel(NamedTuple):
 
 
 _kernels: OrderedDict[Any, Kernel] = OrderedDict()
+_families: OrderedDict[Any, Family] = OrderedDict()  # of units that differ in extents alone
 _tiles: dict[Any, code.Code] = {}  # of matrix products: there are few
 _linkers: weakref.WeakSet[Linker] = weakref.WeakSet()  # of the programs that there are
 
@@ -67,6 +70,7 @@ def forget() -> None:
     """Let go of all kernels that no program calls."""
     with llvm.lock:
         _kernels.clear()
+        _families.clear()
         _tiles.clear()
 
 
@@ -74,38 +78,58 @@ def find(keys: Iterable[Key]) -> dict[Key, Kernel]:
     """The kernel of each key. Those that are new are compiled together."""
     settings = _settings()
     with llvm.lock:
-        found, missing = {}, []
+        found = {}
+        missing: list[tuple[Key, Family | None, Values]] = []
         for key in dict.fromkeys(keys):
             kernel = _kernels.get((key, settings))
-            if kernel is None:
-                missing.append(key)
-            else:
+            family: Family | None = None
+            numbers: Values = ()
+            if kernel is not None:
                 _kernels.move_to_end((key, settings))
-                found[key] = kernel
-        for key, kernel in zip(missing, _compiled(missing), strict=True):
+            elif follows(key):
+                structure, numbers = structure_of(key)
+                family = _families.get((structure, settings))
+                if family is None:
+                    family = _families[structure, settings] = Family(numbers)
+                kernel = family.kernel(numbers)
+            if kernel is None:
+                missing.append((key, family, numbers))
+            else:
+                found[key] = _kernels[key, settings] = kernel
+        for (key, _, _), kernel in zip(missing, _compiled(missing), strict=True):
             found[key] = _kernels[key, settings] = kernel
         while len(_kernels) > MOST_KERNELS:
             _kernels.popitem(last=False)
+        while len(_families) > MOST_KERNELS:
+            _families.popitem(last=False)
         return found
 
 
-def _compiled(keys: Sequence[Key]) -> list[Kernel]:
-    written = [units.write_unit(key) for key in keys]
-    wanted = [tile for unit in written for tile in _tiles_of(unit.arguments.positions)]
+def _compiled(asked: Sequence[tuple[Key, Family | None, Values]]) -> list[Kernel]:
+    """The kernels of units with these keys."""
+    written = [_written(key) if family is None else family.write(key, numbers) for key, family, numbers in asked]
+    wanted = [tile for unit, _, _ in written for tile in _tiles_of(unit.arguments.positions)]
     now = target()
     tiles = [tile for tile in dict.fromkeys(wanted) if (tile, now) not in _tiles]
-    loaded = code.load([*[matmul_tiles.source(tile) for tile in tiles], *[unit.source for unit in written]])
+    loaded = code.load([*[matmul_tiles.source(tile) for tile in tiles], *[source for _, source, _ in written]])
     for tile, one in zip(tiles, loaded, strict=False):
         _tiles[tile, now] = one
     result = []
-    for unit, one in zip(written, loaded[len(tiles) :], strict=True):
+    for (_, family, _), (unit, _, followed), one in zip(asked, written, loaded[len(tiles) :], strict=True):
         at = one.addresses
         first = [(at[name], packs) for name, packs in unit.first]
         last, arguments = [at[name] for name in unit.last], unit.arguments
-        numbers = [arguments.numbers[key.index] if type(key) is Number else 0 for key in arguments.positions]
         places = [(place, key) for key, place in arguments.positions.items() if type(key) is not Number]
-        result.append(Kernel(one, arguments, first, at["unit"], last, unit.chunks, unit.shared, numbers, places))
+        kernel = Kernel(one, arguments, first, at["unit"], last, unit.chunks, unit.shared, arguments.listed(), places)
+        result.append(kernel)
+        if family is not None and followed is not None:
+            family.known.append((followed, kernel))
     return result
+
+
+def _written(key: Key) -> tuple[units.Written, code.Source, None]:
+    written = units.write_unit(key)
+    return written, written.source, None
 
 
 def _tiles_of(keys: Iterable[Any]) -> list[matmul_tiles.Kernel]:
@@ -125,6 +149,15 @@ def function_address(function: Function) -> int | None:
     return onednn_library.stream() if name == "stream" else onednn_library.address(name)
 
 
+def keys_of(fusion: Fusion) -> dict[int, tuple[Key, list[Start]]]:
+    """What the code of each unit depends on, and where its places are, by the unit's number; of those that have code."""
+    return {
+        index: key_of(fusion, unit)
+        for index, unit in enumerate(fusion.units)
+        if not isinstance(unit, Host) and not (isinstance(unit, Nest) and not unit.stored)
+    }
+
+
 class Linker:
     """The calls of a program. `stretches` are those between two host steps, and these steps: `rows` of the list of calls."""
 
@@ -137,10 +170,7 @@ class Linker:
         self.rows: list[tuple[int, int, int, int]] = []
         self.blocks: list[int] = []
         self.begin = 0
-        keyed: dict[int, tuple[Key, list[Start]]] = {}
-        for index, unit in enumerate(fusion.units):
-            if not isinstance(unit, Host) and not (isinstance(unit, Nest) and not unit.stored):
-                keyed[index] = key_of(fusion, unit)
+        keyed = keys_of(fusion)
         found = find([key for key, _ in keyed.values()])
         for index, unit in enumerate(fusion.units):
             if isinstance(unit, Host):

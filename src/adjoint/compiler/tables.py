@@ -103,6 +103,10 @@ class Arguments:
             raise AssertionError(f"two numbers in one role, {role}: {self.numbers[found.index]} and {value}")
         return found
 
+    def listed(self) -> list[int]:
+        """A unit's block as it begins: the numbers, and zeros where positions go."""
+        return [self.numbers[key.index] if type(key) is Number else 0 for key in self.positions]
+
     def at(self, key: Key) -> int:
         """The position of a key in the block."""
         return self.positions.setdefault(key, len(self.positions))

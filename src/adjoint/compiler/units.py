@@ -6,7 +6,7 @@ from the shapes.
 
 from __future__ import annotations
 
-import math
+import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -94,7 +94,9 @@ class _Unit:
         if not unit.tile:
             return self.ranges([], nest, nest.step, nest.extent)
         # a chunk ends where matrices and images do, though these may lie across the nest's rows
-        whole = math.lcm(nest.elements, *[made.grain for made in unit.products]) // nest.elements
+        whole = (
+            functools.reduce(_common_multiple, [made.grain for made in unit.products], nest.elements) // nest.elements
+        )
         step = max(unit.tile // (nest.elements * whole), 1) * whole
         nest.set_chunks(step)
         elements = min(step, nest.extent) * nest.elements
@@ -171,6 +173,16 @@ class _Unit:
             by, of = self.number(nest.elements * rows), self.number(elements)
             bounds = (e.index("udiv", e.times(bounds[0], by), of), e.index("udiv", e.times(bounds[1], by), of))
         e.call(f"@${writer.name}", passed(*bounds))
+
+
+def _common_multiple(a: int, b: int) -> int:
+    """The least common multiple."""
+    if a % b == 0 or b % a == 0:  # as it nearly always is
+        return max(a, b)
+    x, y = a, b
+    while y:
+        x, y = y, x % y
+    return a // x * b
 
 
 def product_writer(product: Product, name: str, arguments: Arguments, chunk: int) -> BatchWriter:

@@ -30,6 +30,7 @@ from .samplers import (
     WeightedRandomSampler,
 )
 from .scans import digit_from_image, read_image
+from .shakespeare import shakespeare
 from .synthetic import moons, shapes, spirals
 from .text import Characters, characters, tokenizer
 
@@ -45,6 +46,6 @@ __all__ = [
     "Sampler", "SequentialSampler", "RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler", "DistributedSampler",
     "BatchSampler",
     # data
-    "FASHION_CLASSES", "Characters", "characters", "digit_from_image", "digits", "fashion_mnist", "mnist", "moons", "shapes",
-    "spirals", "tokenizer",
+    "FASHION_CLASSES", "Characters", "characters", "digit_from_image", "digits", "fashion_mnist", "mnist", "moons",
+    "shakespeare", "shapes", "spirals", "tokenizer",
 ]  # fmt: skip

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from adjoint import _files
-
 from . import download as fetching
+from . import lookup
 from .idx import parse_idx, unzip
 
 __all__ = ["FILES", "ImageSet"]
@@ -66,28 +65,13 @@ class ImageSet:
         return parse_idx(data, path)
 
     def _find(self, name: str, folder: str | os.PathLike[str] | None, fetch: bool) -> Path:
-        named = folder if folder is not None else os.environ.get("ADJOINT_DATA") or None
-        if named is not None:
-            found = self._within(Path(named), name)
-            if found is None:
-                source = "" if folder is not None else " (from ADJOINT_DATA)"
-                if not Path(named).is_dir():
-                    raise FileNotFoundError(f"the data folder {named}{source} doesn't exist")
-                raise FileNotFoundError(f"the data folder {named}{source} lacks {name}.gz; {self.title} is {listing()}")
+        found = lookup.find((f"{name}.gz", name), self.folder, folder, f"{self.title} is {listing()}", self.places)
+        if found is not None:
             return found
-        cache = _files.cache_folder() / self.folder
-        for place in (checkout(), cache, *map(Path, self.places)):
-            found = self._within(place, name) if place is not None else None
-            if found is not None:
-                return found
+        cache = lookup.cached(self.folder)
         if not fetch:
             raise FileNotFoundError(f"{self.title} is not on this machine: {name}.gz is not in {cache}. {remedy()}")
         return self._fetch(name, cache / f"{name}.gz")
-
-    def _within(self, folder: Path, name: str) -> Path | None:
-        # Its own subfolder first: a folder of several data sets may hold the files of another under the same names.
-        candidates = [place / file for place in (folder / self.folder, folder) for file in (f"{name}.gz", name)]
-        return next((path for path in candidates if path.is_file()), None)
 
     def _fetch(self, name: str, path: Path) -> Path:
         """Download one file from the first mirror that has it."""
@@ -108,12 +92,6 @@ class ImageSet:
             raise ValueError(
                 f"{name}.gz, downloaded from {address}, has the wrong checksum {found}; expected {expected}"
             )
-
-
-def checkout() -> Path | None:
-    """The folder `data` of the repository, if this file lies in one."""
-    root = Path(__file__).resolve().parents[3]
-    return root / "data" if (root / "pyproject.toml").is_file() else None
 
 
 def listing() -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,12 @@ from adjoint.tensors import Tensor
 from adjoint.transforms.evaluate import evaluate
 from adjoint.transforms.modes import no_grad
 
+from .optimizer import Optimizer
+from .policies import of_groups
+from .schedules import LRScheduler
+
 __all__ = [
-    "AveragedModel", "get_ema_avg_fn", "get_ema_multi_avg_fn", "get_swa_avg_fn", "get_swa_multi_avg_fn", "update_bn",
+    "SWALR", "AveragedModel", "get_ema_avg_fn", "get_ema_multi_avg_fn", "get_swa_avg_fn", "get_swa_multi_avg_fn", "update_bn",
 ]  # fmt: skip
 
 Average = Callable[[Tensor, Tensor, int], Tensor]
@@ -166,3 +171,50 @@ def update_bn(loader: Iterable[Any], model: Module) -> None:
         for layer, momentum in zip(layers, momenta, strict=True):
             layer.momentum = momentum
         model.train(training)
+
+
+class SWALR(LRScheduler):
+    """From the rate that there is to `swa_lr` in `anneal_epochs` steps, along half a cosine or a line
+    (`anneal_strategy="linear"`), then constant: the schedule while weights are averaged (P. Izmailov et al., 2018, https://arxiv.org/abs/1803.05407).
+
+    It goes on from whatever rate another schedule has left. `swa_lr` is a number, or one for each group. Raises ValueError for
+    other strategies and for a negative number of steps.
+
+    >>> import adjoint as ad
+    >>> optimizer = ad.optim.SGD([ad.variable(1.0)], lr=1.0)
+    >>> schedule = ad.optim.SWALR(optimizer, 0.2, anneal_epochs=2, anneal_strategy="linear")
+    >>> schedule.step()
+    >>> round(optimizer.lr, 3)
+    0.6
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        swa_lr: float | Sequence[float],
+        anneal_epochs: int = 10,
+        anneal_strategy: str = "cos",
+    ) -> None:
+        if anneal_strategy not in ("cos", "linear"):
+            raise ValueError(f"SWALR: anneal_strategy must be 'cos' or 'linear', not {anneal_strategy!r}")
+        if anneal_epochs < 0:
+            raise ValueError(f"SWALR: anneal_epochs must not be negative; it is {anneal_epochs}")
+        self.anneal_epochs, self.anneal_strategy = anneal_epochs, anneal_strategy
+        self.swa_lrs = of_groups("swa_lr", optimizer, swa_lr)
+        super().__init__(optimizer)
+
+    def _done(self, step: int) -> float:
+        """Which part of the way has been gone."""
+        if not self.anneal_epochs:
+            return 1.0
+        part = min(step, self.anneal_epochs) / self.anneal_epochs
+        return part if self.anneal_strategy == "linear" else (1 - math.cos(math.pi * part)) / 2
+
+    def rates(self, step: int) -> list[float]:
+        """The rates that there are, a step nearer to `swa_lr`."""
+        if not step and self.anneal_epochs:
+            return [group["lr"] for group in self.optimizer.param_groups]
+        before, now = self._done(step - 1), self._done(step)
+        left = 0.0 if before == 1 else (1 - now) / (1 - before)  # of the distance that there is
+        now_at = zip(self.optimizer.param_groups, self.swa_lrs, strict=True)
+        return [end + (group["lr"] - end) * left for group, end in now_at]

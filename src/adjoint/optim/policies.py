@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from adjoint import tracing
 
-from .optimizer import Optimizer
+from .optimizer import Group, Optimizer
 from .schedules import LRScheduler
 
-__all__ = ["OneCycleLR", "ReduceLROnPlateau", "SequentialLR"]
+__all__ = ["ChainedScheduler", "CyclicLR", "OneCycleLR", "ReduceLROnPlateau", "SequentialLR"]
 
 
 class OneCycleLR(LRScheduler):
@@ -57,10 +57,7 @@ class OneCycleLR(LRScheduler):
             raise ValueError(f"OneCycleLR: anneal_strategy must be 'cos' or 'linear', not {anneal_strategy!r}")
         if cycle_momentum and not {"momentum", "betas"} & set(optimizer.defaults):
             raise ValueError(f"OneCycleLR: {type(optimizer).__name__} has no momentum; pass cycle_momentum=False")
-        groups = len(optimizer.param_groups)
-        peaks = list(max_lr) if isinstance(max_lr, Sequence) else [max_lr] * groups
-        if len(peaks) != groups:
-            raise ValueError(f"OneCycleLR: {len(peaks)} values of max_lr for {groups} groups of parameters")
+        peaks = of_groups("max_lr", optimizer, max_lr)
         self.total_steps = total_steps
         self.anneal_strategy = anneal_strategy
         self.cycle_momentum = cycle_momentum
@@ -97,17 +94,167 @@ class OneCycleLR(LRScheduler):
             found.append(self._between(step, [low, peak, *back, low / self.final_div_factor]))
         return found
 
-    def _set(self) -> None:
-        super()._set()
+    def _give(self, rates: Sequence[float]) -> None:
+        super()._give(rates)
         if not self.cycle_momentum:
             return
         high, low = self.momenta
         momentum = self._between(self.last_epoch, [high, low, high, high][: len(self.ends) + 1])
         for group in self.optimizer.param_groups:
-            if "betas" in group:
-                group["betas"] = (momentum, *group["betas"][1:])
-            else:
-                group["momentum"] = momentum
+            give_momentum(group, momentum)
+
+
+def give_momentum(group: Group, momentum: float) -> None:
+    """Set the momentum of a group, or the first of Adam's betas."""
+    if "betas" in group:
+        group["betas"] = (momentum, *group["betas"][1:])
+    else:
+        group["momentum"] = momentum
+
+
+class CyclicLR(LRScheduler):
+    """Up from `base_lr` to `max_lr` in `step_size_up` steps and down again in `step_size_down`, over and over (L. Smith, 2017,
+    https://arxiv.org/abs/1506.01186).
+
+    The height of a cycle is that of the first times a factor: 1 (`mode="triangular"`), 2 to the power 1 - cycle
+    (`"triangular2"`), `gamma` to the power of the step (`"exp_range"`), or `scale_fn` of the number of the cycle, from 1
+    on (`scale_mode="cycle"`), or of the step (`"iterations"`). With `cycle_momentum` the momentum (or the first of Adam's
+    betas) goes the opposite way, between `max_momentum` and `base_momentum`. Rates and momenta are numbers, or one for each
+    group. Raises ValueError for other modes, and for an optimizer without momentum.
+
+    >>> import adjoint as ad
+    >>> optimizer = ad.optim.SGD([ad.variable(1.0)], lr=1.0)
+    >>> schedule = ad.optim.CyclicLR(optimizer, 0.1, 0.5, step_size_up=2, cycle_momentum=False)
+    >>> [round(schedule.rates(step)[0], 2) for step in range(5)]
+    [0.1, 0.3, 0.5, 0.3, 0.1]
+    """
+
+    unsaved = ("optimizer", "scale_fn")
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        base_lr: float | Sequence[float],
+        max_lr: float | Sequence[float],
+        step_size_up: int = 2000,
+        step_size_down: int | None = None,
+        mode: str = "triangular",
+        gamma: float = 1.0,
+        scale_fn: Callable[[float], float] | None = None,
+        scale_mode: str = "cycle",
+        cycle_momentum: bool = True,
+        base_momentum: float | Sequence[float] = 0.8,
+        max_momentum: float | Sequence[float] = 0.9,
+    ) -> None:
+        if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
+            raise ValueError(f"CyclicLR: mode must be 'triangular', 'triangular2' or 'exp_range', not {mode!r}")
+        if scale_mode not in ("cycle", "iterations"):
+            raise ValueError(f"CyclicLR: scale_mode must be 'cycle' or 'iterations', not {scale_mode!r}")
+        if cycle_momentum and not {"momentum", "betas"} & set(optimizer.defaults):
+            raise ValueError(f"CyclicLR: {type(optimizer).__name__} has no momentum; pass cycle_momentum=False")
+        down = step_size_up if step_size_down is None else step_size_down
+        self.mode, self.gamma, self.scale_fn = mode, gamma, scale_fn
+        self.scale_mode = scale_mode if scale_fn is not None else "iterations" if mode == "exp_range" else "cycle"
+        self.total_size = float(step_size_up + down)
+        self.step_ratio = step_size_up / self.total_size
+        self.max_lrs = of_groups("max_lr", optimizer, max_lr)
+        self.cycle_momentum = cycle_momentum
+        self.base_momentums = of_groups("base_momentum", optimizer, base_momentum)
+        self.max_momentums = of_groups("max_momentum", optimizer, max_momentum)
+        rates = of_groups("base_lr", optimizer, base_lr)
+        for group, rate in zip(optimizer.param_groups, rates, strict=True):
+            group.setdefault("initial_lr", rate)
+        super().__init__(optimizer)
+        self.base_lrs = rates
+        self.begin()
+
+    def _height(self, step: int) -> float:
+        """How far up it is, as a part of the first cycle's height."""
+        cycle = 1 + math.floor(step / self.total_size)
+        done = 1.0 + step / self.total_size - cycle
+        ratio = self.step_ratio
+        up = done / ratio if done <= ratio else (done - 1) / (ratio - 1)
+        place = cycle if self.scale_mode == "cycle" else step
+        if self.scale_fn is not None:
+            return up * self.scale_fn(place)
+        factors = {"triangular": 1.0, "triangular2": 2.0 ** (1 - cycle), "exp_range": self.gamma**place}
+        return up * factors[self.mode]
+
+    def rates(self, step: int) -> list[float]:
+        """The learning rate of every group at this step."""
+        height = self._height(step)
+        return [low + (high - low) * height for low, high in zip(self.base_lrs, self.max_lrs, strict=True)]
+
+    def _give(self, rates: Sequence[float]) -> None:
+        super()._give(rates)
+        if not self.cycle_momentum:
+            return
+        height = self._height(self.last_epoch)
+        ends = zip(self.optimizer.param_groups, self.base_momentums, self.max_momentums, strict=True)
+        for group, low, high in ends:
+            give_momentum(group, high - (high - low) * height)
+
+
+def of_groups(name: str, optimizer: Optimizer, value: float | Sequence[float]) -> list[float]:
+    """A number for each group of parameters. Raises ValueError for a list of another length."""
+    groups = len(optimizer.param_groups)
+    found = list(value) if isinstance(value, Sequence) else [value] * groups
+    if len(found) != groups:
+        raise ValueError(f"{len(found)} values of {name} for {groups} groups of parameters")
+    return found
+
+
+class ChainedScheduler:
+    """Several schedules of one optimizer, all stepped at once: each goes on from the rate that the one before has set.
+
+    Raises ValueError for none, and for schedules of different optimizers.
+
+    >>> import adjoint as ad
+    >>> optimizer = ad.optim.SGD([ad.variable(1.0)], lr=1.0)
+    >>> parts = [ad.optim.ConstantLR(optimizer, 0.1, total_iters=1), ad.optim.ExponentialLR(optimizer, 0.5)]
+    >>> schedule = ad.optim.ChainedScheduler(parts)
+    >>> first = optimizer.lr
+    >>> schedule.step()
+    >>> first, optimizer.lr
+    (0.1, 0.5)
+    """
+
+    def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None) -> None:
+        if not schedulers:
+            raise ValueError("ChainedScheduler: it needs at least one schedule")
+        self.optimizer = schedulers[0].optimizer if optimizer is None else optimizer
+        if any(getattr(schedule, "optimizer", None) is not self.optimizer for schedule in schedulers):
+            raise ValueError("ChainedScheduler: every part must be a schedule of the same optimizer")
+        self.schedulers = list(schedulers)
+        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+
+    def step(self) -> None:
+        """Go one step on, with each."""
+        for schedule in self.schedulers:
+            schedule.step()
+        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+
+    def get_last_lr(self) -> list[float]:
+        """The learning rate of every group, as the last step left it."""
+        return list(self._last_lr)
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state of every part."""
+        return {"_schedulers": [schedule.state_dict() for schedule in self.schedulers], "_last_lr": self._last_lr}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on from `state_dict()`. Raises ValueError when the parts differ."""
+        load_parts("ChainedScheduler", self.schedulers, state)
+        self._last_lr = state.get("_last_lr", self._last_lr)
+
+
+def load_parts(name: str, schedulers: Sequence[LRScheduler], state: Mapping[str, Any]) -> None:
+    """Give each part of a schedule its state. Raises ValueError when their number differs."""
+    parts = state.get("_schedulers", ())
+    if len(parts) != len(schedulers):
+        raise ValueError(f"{name}: the state has {len(parts)} schedules, this one {len(schedulers)}")
+    for schedule, part in zip(schedulers, parts, strict=True):
+        schedule.load_state_dict(part)
 
 
 class SequentialLR(LRScheduler):
@@ -141,6 +288,8 @@ class SequentialLR(LRScheduler):
                 raise ValueError("SequentialLR: every part must be a schedule of the same optimizer")
         self.schedulers = list(schedulers)
         self.milestones = list(milestones)
+        for group in optimizer.param_groups:  # what the parts have set when they were made is undone
+            group["lr"] = group.get("initial_lr", group["lr"])
         super().__init__(optimizer)
 
     def _at(self, step: int) -> tuple[LRScheduler, int]:
@@ -156,7 +305,11 @@ class SequentialLR(LRScheduler):
     def _set(self) -> None:
         schedule, own = self._at(self.last_epoch)
         schedule.last_epoch = own
-        schedule._set()
+        if own:
+            schedule._set()
+        else:
+            schedule.begin()
+        self._last_lr = schedule.get_last_lr()
 
     def state_dict(self) -> dict[str, Any]:
         """The count of steps, and the state of every part."""
@@ -164,12 +317,8 @@ class SequentialLR(LRScheduler):
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from `state_dict()`. Raises ValueError when the parts differ."""
-        parts = state.get("_schedulers", ())
-        if len(parts) != len(self.schedulers):
-            raise ValueError(f"SequentialLR: the state has {len(parts)} schedules, this one {len(self.schedulers)}")
-        for schedule, part in zip(self.schedulers, parts, strict=True):
-            schedule.load_state_dict(part)
-        for name in ("base_lrs", "last_epoch", "milestones"):
+        load_parts("SequentialLR", self.schedulers, state)
+        for name in ("base_lrs", "last_epoch", "milestones", "_last_lr"):
             setattr(self, name, state.get(name, getattr(self, name)))
 
 

@@ -1,7 +1,8 @@
 """Learning rate schedules under PyTorch's names, each a formula for the rate at a given step.
 
 PyTorch multiplies the rate on from step to step where it can; here every rate is computed from the first one, so that a
-loaded schedule goes on with the same bits. The two agree but for rounding.
+loaded schedule goes on with the same bits. The two agree but for rounding. Where the rate isn't what a schedule left, because
+another schedule of the same optimizer or the program has set it, the schedule goes on from there as PyTorch's does.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from adjoint import tracing
 
@@ -24,6 +25,7 @@ __all__ = [
     "LambdaLR",
     "LinearLR",
     "MultiStepLR",
+    "MultiplicativeLR",
     "PolynomialLR",
     "StepLR",
 ]
@@ -38,6 +40,8 @@ class LRScheduler:
     """
 
     unsaved: tuple[str, ...] = ("optimizer",)  # attributes that state_dict leaves out
+    # whether `rate` is affine in the base and goes on from a rate that somebody else has set, as PyTorch's of that name does
+    chains: ClassVar[bool] = False
 
     def __init__(self, optimizer: Optimizer) -> None:
         if not isinstance(optimizer, Optimizer):
@@ -49,6 +53,10 @@ class LRScheduler:
         self.base_lrs: list[float] = [group["initial_lr"] for group in optimizer.param_groups]
         self.last_epoch = 0
         self._set()
+
+    def begin(self) -> None:
+        """Set the rates of the step where it stands, whatever they are."""
+        self._give(self.rates(self.last_epoch))
 
     def rate(self, step: int, base: float) -> float:
         """The learning rate at this step, of a group whose first rate is `base`."""
@@ -65,12 +73,34 @@ class LRScheduler:
         self._set()
 
     def _set(self) -> None:
-        for group, rate in zip(self.optimizer.param_groups, self.rates(self.last_epoch), strict=True):
+        step = self.last_epoch
+        found = self.rates(step)
+        if self.chains:
+            left = self.rates(step - 1) if step else self.base_lrs
+            for i, group in enumerate(self.optimizer.param_groups):
+                if group["lr"] != left[i]:
+                    found[i] = self.follow(group["lr"], step, found[i] - left[i])
+        self._give(found)
+
+    def _give(self, rates: Sequence[float]) -> None:
+        for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
             group["lr"] = rate
+        self._last_lr = list(rates)
+
+    def follow(self, lr: float, step: int, change: float) -> float:
+        """The rate at a step after `lr`, which this schedule didn't leave: as if it had started with the base that leads to `lr`.
+
+        Where all bases lead to one rate, `lr` and the change that there would have been.
+        """
+        if not step:
+            return self.rate(0, lr)
+        offset = self.rate(step - 1, 0.0)
+        slope = self.rate(step - 1, 1.0) - offset
+        return self.rate(step, (lr - offset) / slope) if slope else lr + change
 
     def get_last_lr(self) -> list[float]:
         """The learning rate of every group, as the last step left it."""
-        return self.rates(self.last_epoch)
+        return list(self._last_lr)
 
     def state_dict(self) -> dict[str, Any]:
         """Everything but the optimizer and functions: numbers, and lists of numbers."""
@@ -83,18 +113,20 @@ class LRScheduler:
         then. Entries that this schedule doesn't know, such as those that only PyTorch has, are passed over.
         """
         own = self.state_dict()
-        missing = sorted(set(own) - set(state))
+        missing = sorted(set(own) - set(state) - {"_last_lr"})
         if missing:
             raise ValueError(f"{type(self).__name__}: the state lacks {', '.join(missing)}; is it of another schedule?")
         if len(state["base_lrs"]) != len(self.base_lrs):
             raise ValueError(
                 f"{type(self).__name__}: the state has {len(state['base_lrs'])} groups, the optimizer {len(self.base_lrs)}"
             )
-        vars(self).update({name: state[name] for name in own})
+        vars(self).update({name: state[name] for name in own if name in state})
 
 
 class StepLR(LRScheduler):
     """The rate times `gamma` after every `step_size` steps."""
+
+    chains = True
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1) -> None:
         self.step_size = at_least_one("StepLR", "step_size", step_size)
@@ -109,6 +141,8 @@ class StepLR(LRScheduler):
 class MultiStepLR(LRScheduler):
     """The rate times `gamma` at each of the `milestones`, numbers of steps."""
 
+    chains = True
+
     def __init__(self, optimizer: Optimizer, milestones: Sequence[int], gamma: float = 0.1) -> None:
         self.milestones = sorted(milestones)
         self.gamma = gamma
@@ -122,6 +156,8 @@ class MultiStepLR(LRScheduler):
 class ConstantLR(LRScheduler):
     """The rate times `factor` for the first `total_iters` steps, then the rate itself."""
 
+    chains = True
+
     def __init__(self, optimizer: Optimizer, factor: float = 1 / 3, total_iters: int = 5) -> None:
         self.factor = factor
         self.total_iters = total_iters
@@ -134,6 +170,8 @@ class ConstantLR(LRScheduler):
 
 class LinearLR(LRScheduler):
     """From the rate times `start_factor` to the rate times `end_factor` in `total_iters` equal steps: a warm-up."""
+
+    chains = True
 
     def __init__(
         self, optimizer: Optimizer, start_factor: float = 1 / 3, end_factor: float = 1.0, total_iters: int = 5
@@ -157,6 +195,8 @@ class LinearLR(LRScheduler):
 class ExponentialLR(LRScheduler):
     """The rate times `gamma` after every step."""
 
+    chains = True
+
     def __init__(self, optimizer: Optimizer, gamma: float) -> None:
         self.gamma = gamma
         super().__init__(optimizer)
@@ -169,6 +209,8 @@ class ExponentialLR(LRScheduler):
 
 class PolynomialLR(LRScheduler):
     """From the rate to zero in `total_iters` steps, as a power of the part that is left."""
+
+    chains = True
 
     def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0) -> None:
         self.total_iters = at_least_one("PolynomialLR", "total_iters", total_iters)
@@ -185,6 +227,8 @@ class CosineAnnealingLR(LRScheduler):
     """Half a cosine from the rate to `eta_min` in `T_max` steps (I. Loshchilov and F. Hutter, 2017, without restarts,
     https://arxiv.org/abs/1608.03983); further steps follow the cosine up again.
     """
+
+    chains = True
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0) -> None:
         self.T_max = at_least_one("CosineAnnealingLR", "T_max", T_max)
@@ -227,15 +271,48 @@ class LambdaLR(LRScheduler):
     def __init__(
         self, optimizer: Optimizer, lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]]
     ) -> None:
-        groups = len(optimizer.param_groups)
-        self.lr_lambdas = list(lr_lambda) if isinstance(lr_lambda, Sequence) else [lr_lambda] * groups
-        if len(self.lr_lambdas) != groups:
-            raise ValueError(f"LambdaLR: {len(self.lr_lambdas)} functions for {groups} groups of parameters")
+        self.lr_lambdas = functions_of_groups("LambdaLR", optimizer, lr_lambda)
         super().__init__(optimizer)
 
     def rates(self, step: int) -> list[float]:
         """`base * lr_lambda(step)` for every group."""
         return [base * factor(step) for base, factor in zip(self.base_lrs, self.lr_lambdas, strict=True)]
+
+
+class MultiplicativeLR(LRScheduler):
+    """The rate times `lr_lambda(step)` at every step from 1 on; a list gives a function for each group. Functions aren't part of
+    the state.
+
+    >>> import adjoint as ad
+    >>> optimizer = ad.optim.SGD([ad.variable(1.0)], lr=1.0)
+    >>> schedule = ad.optim.MultiplicativeLR(optimizer, lambda step: 0.5)
+    >>> schedule.step(), schedule.step(), optimizer.lr
+    (None, None, 0.25)
+    """
+
+    unsaved = ("optimizer", "lr_lambdas")
+
+    def __init__(
+        self, optimizer: Optimizer, lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]]
+    ) -> None:
+        self.lr_lambdas = functions_of_groups("MultiplicativeLR", optimizer, lr_lambda)
+        super().__init__(optimizer)
+
+    def rates(self, step: int) -> list[float]:
+        """The rates that there are, times `lr_lambda(step)`."""
+        now = [group["lr"] for group in self.optimizer.param_groups]
+        return [lr * factor(step) for lr, factor in zip(now, self.lr_lambdas, strict=True)] if step else now
+
+
+def functions_of_groups(
+    schedule: str, optimizer: Optimizer, given: Callable[[int], float] | Sequence[Callable[[int], float]]
+) -> list[Callable[[int], float]]:
+    """A function for each group. Raises ValueError for a list of another length."""
+    groups = len(optimizer.param_groups)
+    found = list(given) if isinstance(given, Sequence) else [given] * groups
+    if len(found) != groups:
+        raise ValueError(f"{schedule}: {len(found)} functions for {groups} groups of parameters")
+    return found
 
 
 def at_least_one(schedule: str, name: str, value: int) -> int:

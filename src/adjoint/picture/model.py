@@ -524,6 +524,9 @@ def _where(node: Node, places: dict[tuple[Any, int], tuple[str, str]]) -> tuple[
     return found
 
 
+PLACED = {"gather": 1, "scatter_add": 1, "scatter": 2}  # where the inputs begin that say which elements
+
+
 def _symbol(node: Node) -> tuple[str, str]:
     op, attributes = node.op, node.attributes
     if is_leaf(node) and op in (LEAF, VERSION):
@@ -541,6 +544,8 @@ def _symbol(node: Node) -> tuple[str, str]:
         return f"{inner} [{attributes}]", f"output {attributes}"
     if op.name in ("sum", "max", "min", "prod", "any", "all"):
         return op.symbol, "" if not attributes else "axes " + ", ".join(map(str, attributes))
+    if op.name in PLACED and all(is_leaf(x) for x in node.inputs[PLACED[op.name] :]):
+        return op.symbol, "at places chosen when it was recorded"  # by values perhaps: x[x > 0]
     if op.name == "permute_dims":
         return "ᵀ" if node.ndim == 2 else op.name, f"axes {attributes}"
     return op.symbol, ""

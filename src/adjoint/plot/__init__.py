@@ -4,8 +4,9 @@ from .classes import confusion_matrix, decision_boundary, mistakes
 from .curves import losses, rates
 from .images import gallery, predictions
 from .layers import activations, gradients, histograms, weights
+from .letters import attention, embedding, text
 
 __all__ = [
-    "activations", "confusion_matrix", "decision_boundary", "gallery", "gradients", "histograms", "losses", "mistakes",
-    "predictions", "rates", "weights",
+    "activations", "attention", "confusion_matrix", "decision_boundary", "embedding", "gallery", "gradients", "histograms",
+    "losses", "mistakes", "predictions", "rates", "text", "weights",
 ]  # fmt: skip

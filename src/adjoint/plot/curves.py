@@ -19,12 +19,14 @@ def losses(
     *,
     steps_per_epoch: int | None = None,
     accuracy: Sequence[float] | None = None,
+    held_out: Sequence[float] | None = None,
     title: str = "Training loss",
 ) -> Any:
     """The loss of every step, with a smoothed line through it; several curves by name.
 
     The axis is logarithmic when the values span more than a factor of ten and are all positive. With `steps_per_epoch`
-    the steps are counted in epochs; `accuracy` then holds one number from 0 to 1 for each epoch, shown at the right.
+    the steps are counted in epochs; `accuracy` then holds one number from 0 to 1 for each epoch, shown at the right, and
+    `held_out` the loss on held-out data after each.
     Gives the matplotlib figure, and writes it to `path` if there is one. Raises ValueError when there is nothing to
     show, ImportError without matplotlib.
     """
@@ -39,7 +41,10 @@ def losses(
         if len(curve) > 100:
             axes.plot(x, curve, color=color, alpha=0.22, linewidth=0.7)
         axes.plot(x, smooth, color=color, linewidth=2, label=name or None)
-    every = np.concatenate(list(curves.values()))
+    if held_out is not None and steps_per_epoch:
+        epochs = np.arange(1, len(held_out) + 1)
+        axes.plot(epochs, held_out, "o-", color=COLORS[1], markersize=4, linewidth=1.4, label="held out")
+    every = np.concatenate([*curves.values(), np.asarray([] if held_out is None else held_out, float)])
     every = every[np.isfinite(every)]
     if every.size and every.min() > 0 and every.max() > 10 * every.min():
         axes.set_yscale("log")
@@ -48,7 +53,7 @@ def losses(
         axes.set_ylim(bottom=max(every.min(), low / 5) * 0.9)
     if accuracy is not None and steps_per_epoch:
         _add_accuracy(axes, accuracy)
-    elif any(curves):
+    elif any(curves) or held_out is not None:
         axes.legend(frameon=False)
     return finish(figure, path)
 

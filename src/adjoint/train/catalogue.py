@@ -10,9 +10,9 @@ from adjoint.tensors import Tensor
 from adjoint.tensors.functions import zeros
 
 from .image_networks import ShapeUNet, VariationalAutoencoder, fashion_resnet
-from .networks import CharTransformer, fashion_cnn, mnist_cnn, mnist_network, moons_network
+from .networks import CharLSTM, CharTransformer, fashion_cnn, mnist_cnn, mnist_network, moons_network
 
-__all__ = ["NETWORKS", "build", "example_input"]
+__all__ = ["NETWORKS", "TEXTS", "build", "example_input"]
 
 NETWORKS = {
     "mnist-mlp": mnist_network,
@@ -22,8 +22,11 @@ NETWORKS = {
     "vae-mnist": VariationalAutoencoder,
     "unet-shapes": ShapeUNet,
     "moons": moons_network,
-    "chargpt": CharTransformer,
+    "lstm-text": CharLSTM,
+    "gpt-text": CharTransformer,
 }
+
+TEXTS = ("lstm-text", "gpt-text")  # those that read characters
 
 
 def build(name: str, **options: Any) -> nn.Module:
@@ -37,7 +40,7 @@ def build(name: str, **options: Any) -> nn.Module:
 
 def example_input(name: str, options: Mapping[str, Any]) -> Tensor:
     """A batch of one, all zeros, for a network of that name that was built with these options."""
-    if name == "chargpt":
+    if name in TEXTS:
         return zeros((1, int(options.get("context", 64))), dtype="int64")
     if name == "moons":
         return zeros((1, 2))

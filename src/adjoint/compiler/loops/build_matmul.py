@@ -94,7 +94,9 @@ class TiledWriter(BatchWriter):
         return highest if rows is None else min(highest, rows)
 
     def kernel(self, name: str, rows: int = 1, vectors: int = 1, masked: bool = False, together: str = "") -> str:
-        return self.pointer(Function("tiles", Kernel(name, self.dtype, rows, vectors, masked, together)))
+        return self.pointer(
+            Function("tiles", Kernel(name, self.dtype, int(rows), int(vectors), bool(masked), together))
+        )
 
     def scratch(self, offset: str) -> str:
         e = self.e
@@ -137,7 +139,7 @@ class TiledWriter(BatchWriter):
                 ))  # fmt: skip
                 continue
             with self.each(panel) as first:
-                for v in range(panel.vectors):
+                for v in range(int(panel.vectors)):
                     source = self.move(b, e.times(e.plus(first, v * lanes), column))
                     into = self.move(target, e.times(first, depth))
                     into = self.move(into, str(v * lanes))

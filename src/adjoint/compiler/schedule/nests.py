@@ -229,7 +229,7 @@ class NestPlan:
     @property
     def time(self) -> float:
         """A guess in nanoseconds."""
-        return 0.05 * self.work
+        return self.work * 0.05
 
     def set_chunks(self, step: int) -> None:
         """Cut the range into chunks of `step` rows. If there are several, each has its own total of what is reduced over

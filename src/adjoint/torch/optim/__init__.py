@@ -14,7 +14,7 @@ from .._missing import missing
 from .._tensor import Core, as_torch
 from . import lr_scheduler, swa_utils
 
-NAMES = "Adadelta Adafactor Adagrad Adam AdamW Adamax LBFGS Muon NAdam RAdam RMSprop SGD SparseAdam".split()
+NAMES = "ASGD Adadelta Adafactor Adagrad Adam AdamW Adamax LBFGS Muon NAdam RAdam RMSprop Rprop SGD SparseAdam".split()
 # arguments that say how PyTorch computes, not what
 HOW = {"foreach", "fused", "capturable", "differentiable"}
 

@@ -9,8 +9,8 @@ from adjoint.tensors.located import at_user
 
 from .._missing import getter
 
-NAMES = """ConstantLR CosineAnnealingLR CosineAnnealingWarmRestarts ExponentialLR LambdaLR LinearLR MultiStepLR OneCycleLR
-PolynomialLR ReduceLROnPlateau SequentialLR StepLR""".split()
+NAMES = """ChainedScheduler ConstantLR CosineAnnealingLR CosineAnnealingWarmRestarts CyclicLR ExponentialLR LambdaLR LinearLR
+MultiStepLR MultiplicativeLR OneCycleLR PolynomialLR ReduceLROnPlateau SequentialLR StepLR""".split()
 
 __all__ = [*NAMES, "LRScheduler"]
 
@@ -43,7 +43,7 @@ def _from_start(name: str, last_epoch: int) -> None:
         raise RuntimeError(f"{name}: to go on from an epoch, load_state_dict() of the schedule saved there{at_user()}")
 
 
-def _made(name: str) -> type:
+def made(name: str) -> type:
     core = getattr(core_optim, name)
 
     def __init__(self: Any, optimizer: Any, *args: Any, **keywords: Any) -> None:
@@ -54,7 +54,6 @@ def _made(name: str) -> type:
     return type(name, (core,), {"__init__": __init__, "__doc__": core.__doc__, "__module__": __name__})
 
 
-for _name in NAMES:
-    globals()[_name] = _made(_name)
+globals().update({name: made(name) for name in NAMES})
 
 __getattr__ = getter("torch.optim.lr_scheduler", globals())

@@ -9,7 +9,12 @@ from adjoint.optim import (
     update_bn,
 )  # fmt: skip
 
+from .lr_scheduler import made
+
+SWALR = made("SWALR")
+
 __all__ = [
+    "SWALR",
     "AveragedModel",
     "get_ema_avg_fn",
     "get_ema_multi_avg_fn",

@@ -13,10 +13,11 @@ from adjoint.transforms.check_grads import check_grads
 from adjoint.transforms.custom import Function as CoreFunction
 from adjoint.transforms.modes import enable_grad, no_grad
 
-from ._missing import getter
-from ._tensor import Core, Tensor, as_torch
+from .._missing import getter
+from .._tensor import Core, Tensor, as_torch
+from . import functional
 
-__all__ = ["grad", "backward", "enable_grad", "no_grad"]
+__all__ = ["backward", "enable_grad", "functional", "grad", "no_grad"]
 
 
 def _listed(x: Any) -> list[Any]:

@@ -1,0 +1,224 @@
+"""Numbers that remember how they follow from extents, and what was decided by them.
+
+A function of extents is called once with a `Size` for each of those that vary. What it computes of them is noted line by line,
+and so is each question that it asks of them (`n < 8`): the notes are a `Formula`, which gives the function's results for other
+extents without calling it, or says that some question has another answer there. So a decision that depends on extents is a
+condition of the result, wherever in the code it is made, and nobody has to list them.
+
+Whatever needs the number itself (a text in which it stands, an operation that isn't among those below) fixes it: the formula
+then holds for that number alone. Functions in C that read an integer's value without asking are the one thing that goes
+unnoticed: `range`, a list repeated, arrays of NumPy. Code that is called with sizes must not hand them to such functions, but
+for `int(n)`, which fixes n.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from adjoint import shapes
+
+Values = tuple[int, ...]
+
+
+class Sheet:
+    """The notes on some extents. Each number on it has a name; a number computed twice is one."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.symbols: list[str] = []
+        self.known: dict[Any, Any] = {}
+        self.asked: set[Any] = set()
+
+    def __enter__(self) -> Sheet:
+        shapes.following[0] += 1
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        shapes.following[0] -= 1
+
+    def symbol(self, value: int) -> Size:
+        """An extent that varies."""
+        name = f"s{len(self.symbols)}"
+        self.symbols.append(name)
+        found: Size = _sized(Size, value, name, self)
+        return found
+
+    def made(self, sign: str, value: Any, text: str) -> Any:
+        """The number that an operation gives: its value, and how it is computed."""
+        found = self.known.get(text)
+        if found is None:
+            name = f"t{len(self.known)}"
+            self.lines.append(f"{name} = {text}")
+            found = self.known[text] = _sized(Size if type(value) is int else Ratio, value, name, self)
+        return found
+
+    def ask(self, text: str, answer: bool) -> bool:
+        """Note a question and its answer, which is given back."""
+        if text not in self.asked:
+            self.asked.add(text)
+            self.lines.append(f"if {'not ' if answer else ''}({text}): return None")
+        return answer
+
+    def formula(self, results: Any) -> Formula:
+        """How the results follow: numbers, and tuples and lists of them."""
+        return Formula(self.symbols, self.lines, _expression(results))
+
+
+class Formula:
+    """Results as a function of the extents that vary."""
+
+    def __init__(self, symbols: Iterable[str], lines: Iterable[str], results: str) -> None:
+        body = [f"({', '.join([*symbols, ''])}) = values", *lines, f"return {results}"]
+        self.text = "def formula(values):\n" + "".join([f"    {line}\n" for line in body])
+        self.function: Callable[[Values], Any] | None = None
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __call__(self, values: Values) -> Any:
+        """The results for other extents; None where some question has another answer."""
+        if self.function is None:
+            space: dict[str, Any] = {}
+            exec(compile(self.text, "<formula of extents>", "exec"), space)
+            self.function = space["formula"]
+        return self.function(values)
+
+
+def _expression(x: Any) -> str:
+    if isinstance(x, (tuple, list)):
+        inner = ", ".join(map(_expression, x))
+        return f"[{inner}]" if isinstance(x, list) else f"({inner},)" if x else "()"
+    return x.name if isinstance(x, (Size, Ratio)) else repr(x)
+
+
+def plain(x: Any) -> Any:
+    """The number itself, of numbers, tuples and lists of them: nothing is noted."""
+    if isinstance(x, (tuple, list)):
+        return type(x)(map(plain, x)) if type(x) in (tuple, list) else type(x)(*map(plain, x))
+    return x.value if isinstance(x, (Size, Ratio)) else x
+
+
+def _sized(kind: Any, value: Any, name: str, sheet: Sheet) -> Any:
+    found = kind.__new__(kind, value)
+    found.value, found.name, found.sheet = value, name, sheet
+    return found
+
+
+def _text(x: Any) -> str:
+    return x.name if isinstance(x, (Size, Ratio)) else repr(x)
+
+
+def _of(x: Any) -> Any:
+    return x.value if isinstance(x, (Size, Ratio)) else x
+
+
+def _two(sign: str, compute: Callable[[Any, Any], Any], turned: bool = False) -> Callable[[Any, Any], Any]:
+    """An operation of two numbers; `turned` if the second is the one whose method it is."""
+
+    def method(self: Any, other: Any) -> Any:
+        if not isinstance(other, (int, float)):
+            return NotImplemented
+        a, b = (other, self) if turned else (self, other)
+        if b.__class__ is int:
+            if b == 1 and sign in ("*", "//"):
+                return a
+            if b == 0 and sign in "+-":
+                return a
+        if a.__class__ is int and ((a == 1 and sign == "*") or (a == 0 and sign == "+")):
+            return b
+        return self.sheet.made(sign, compute(_of(a), _of(b)), f"{_text(a)} {sign} {_text(b)}")
+
+    return method
+
+
+def _asking(sign: str, compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], Any]:
+    """A comparison."""
+
+    def method(self: Any, other: Any) -> Any:
+        if other is self:
+            return sign in ("==", "<=", ">=")
+        if not isinstance(other, (int, float)):
+            return NotImplemented
+        return self.sheet.ask(f"{self.name} {sign} {_text(other)}", compare(self.value, _of(other)))
+
+    return method
+
+
+def _fixing(name: str) -> Callable[..., Any]:
+    """A method that needs the number itself."""
+
+    def method(self: Any, *arguments: Any) -> Any:
+        self.sheet.ask(f"{self.name} == {self.value!r}", True)
+        return getattr(self.value, name)(*[int(x) if isinstance(x, Size) else x for x in arguments])
+
+    return method
+
+
+class Size(int):
+    """A number that follows from extents."""
+
+    value: int
+    name: str
+    sheet: Sheet
+    __hash__ = int.__hash__
+
+    def __bool__(self) -> bool:
+        return self.sheet.ask(f"{self.name} != 0", self.value != 0)
+
+    def __neg__(self) -> Any:
+        return self.sheet.made("-", -self.value, f"-{self.name}")
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __abs__(self) -> Any:
+        return self.sheet.made("abs", abs(self.value), f"abs({self.name})")
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
+
+class Ratio(float):
+    """A number with a fraction that follows from extents."""
+
+    value: float
+    name: str
+    sheet: Sheet
+    __hash__ = float.__hash__
+
+
+_TWO: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
+    "add": ("+", operator.add),
+    "sub": ("-", operator.sub),
+    "mul": ("*", operator.mul),
+    "floordiv": ("//", operator.floordiv),
+    "mod": ("%", operator.mod),
+    "truediv": ("/", operator.truediv),
+}
+_ASKING: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
+    "lt": ("<", operator.lt),
+    "le": ("<=", operator.le),
+    "gt": (">", operator.gt),
+    "ge": (">=", operator.ge),
+    "eq": ("==", operator.eq),
+    "ne": ("!=", operator.ne),
+}
+_FIXING = (
+    "int str repr format float round trunc floor ceil pow rpow invert and rand or ror xor rxor lshift rlshift rshift "
+    "rrshift bit_length"
+)
+
+for _kind in (Size, Ratio):
+    for _name, (_sign, _function) in _TWO.items():
+        setattr(_kind, f"__{_name}__", _two(_sign, _function))
+        setattr(_kind, f"__r{_name}__", _two(_sign, _function, True))
+    for _name, (_sign, _function) in _ASKING.items():
+        setattr(_kind, f"__{_name}__", _asking(_sign, _function))
+    for _name in _FIXING.split():
+        if hasattr(_kind, f"__{_name}__"):
+            setattr(_kind, f"__{_name}__", _fixing(f"__{_name}__"))

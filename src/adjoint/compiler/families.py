@@ -1,0 +1,226 @@
+"""Units that differ in extents alone: what was written for one of them tells what would be written for the others.
+
+The second unit of a structure is written with the numbers that differ from the first one's as sizes (see `extents`). So it is
+known for which others the code is the same, and what stands in their blocks of arguments; these are written no more.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from adjoint.compiler import units
+from adjoint.compiler.excerpts import Indexed, Key, Moving, Region
+from adjoint.compiler.extents import Formula, Sheet, Size, Values, plain
+from adjoint.compiler.fuse.fuse import Choice, View
+from adjoint.compiler.tables import Arguments
+from adjoint.compiler.units import Written
+from adjoint.graph import ArrayType
+from adjoint.runtime.code import Source
+from adjoint.shapes import Shape, size_of
+
+if TYPE_CHECKING:
+    from adjoint.compiler.linking import Kernel
+
+MOST_FORMULAS = 64  # for each structure: with more, looking for the right one would take as long as writing
+
+
+class Mapping(NamedTuple):
+    """What to make of the numbers of a key: of a shape or strides, and of a type."""
+
+    shape: Callable[[Shape], Any]
+    type: Callable[[ArrayType], Any]
+
+    def number(self, n: int) -> Any:
+        """What becomes of one number."""
+        return self.shape((n,))[0]
+
+    def view(self, view: View) -> Any:
+        """A view with other extents and strides."""
+        return View(view.root, view.offset, self.shape(view.shape), self.shape(view.strides))
+
+
+def mapped(key: Key, m: Mapping) -> Any:
+    """A key with other numbers in the place of those that follow from extents. Which these are follows from its structure."""
+    if key[0] == "move":
+        return ("move", _moving(key[1], m))
+    return _product(key, m) if key[0] == "product" else _nest(key, m)
+
+
+def _product(key: Key, m: Mapping) -> Any:
+    kind, type_, output, a, b, shape, choice = key
+    rows = Choice(choice.library, m.number(choice.rows), choice.packed)
+    return (kind, m.type(type_), output, m.view(a), m.view(b), m.shape(shape), rows)
+
+
+def _nest(key: Key, m: Mapping) -> Any:
+    kind, domain, split, tile, steps, outside, stored, before, behind, tiles, writes_much = key
+    own = [(name, attributes, m.type(type_), inputs, output, level, dtype, m.shape(shape), by_row)
+           for name, attributes, type_, inputs, output, level, dtype, shape, by_row in steps]  # fmt: skip
+    given = [(number, (m.view(view), dtype, literal)) for number, (view, dtype, literal) in outside]
+    products = [tuple([_product(p, m) for p in made]) for made in (before, behind)]
+    return (
+        kind,
+        m.shape(domain),
+        split,
+        m.number(tile),
+        tuple(own),
+        tuple(given),
+        stored,
+        *products,
+        tiles,
+        writes_much,
+    )
+
+
+def _moving(moving: Moving, m: Mapping) -> Moving:
+    regions = [Region(m.view(r.view), r.place, m.shape(r.strides), r.adds_zero) for r in moving.regions]
+    indexed = moving.indexed
+    if indexed is not None:
+        shape, times = m.shape(indexed.shape), m.number(indexed.times)
+        indexed = Indexed(indexed.reads, indexed.adds, indexed.rows, indexed.indices, indexed.dtypes, shape, times)
+    return Moving(
+        moving.name, moving.dtype, moving.output, m.number(moving.size), moving.number, tuple(regions), indexed
+    )
+
+
+def follows(key: Key) -> bool:
+    """Whether the code of units like this one takes extents as arguments: libraries and windows get code for each."""
+    if key[0] == "product":
+        return bool(key[-1].library != "oneDNN")
+    return key[0] == "move" or (
+        key[0] == "nest" and all([p[0] == "product" and follows(p) for p in (*key[7], *key[8])])
+    )
+
+
+def structure_of(key: Key) -> tuple[Any, Values]:
+    """What a key is without the numbers that follow from extents, and these."""
+    numbers: list[int] = []
+
+    def taken(shape: Shape) -> Any:
+        numbers.extend(shape)
+        return ("#",) * len(shape)
+
+    def taken_type(t: ArrayType) -> Any:
+        return (t.dtype.name, taken(t.shape))
+
+    return mapped(key, Mapping(taken, taken_type)), tuple(numbers)
+
+
+def with_numbers(key: Key, numbers: Sequence[int]) -> Key:
+    """A key with other numbers, sizes among them."""
+    left: Iterator[int] = iter(numbers)
+
+    def put(shape: Shape) -> Shape:
+        return tuple([next(left) for _ in shape])
+
+    def put_type(t: ArrayType) -> ArrayType:
+        shape = put(t.shape)
+        return type_of(shape, t) if any([type(n) is Size for n in shape]) else t
+
+    found: Key = mapped(key, Mapping(put, put_type))
+    return found
+
+
+def type_of(shape: Shape, like: ArrayType) -> ArrayType:
+    """A type of its own, whose shape has sizes in it."""
+    found = copy.copy(like)
+    found.shape, found.size, found.zero = shape, size_of(shape), None
+    return found
+
+
+class Followed:
+    """A unit that was written with sizes: for which numbers of a key of this structure its code serves, and how what it is
+    called with follows. `places` has for each number the symbol that it is, or -1 for one that is as it was."""
+
+    def __init__(self, numbers: Values, places: Sequence[int], formula: Formula) -> None:
+        self.formula = formula
+        firsts = [places.index(symbol) for symbol in range(max(places) + 1)]
+        same = [k for k, symbol in enumerate(places) if symbol < 0]
+        again = [k for k, symbol in enumerate(places) if symbol >= 0 and firsts[symbol] != k]
+        self.symbols = _getter(firsts)
+        self.same, self.base = _getter(same), _getter(same)(numbers)
+        self.again, self.like = _getter(again), _getter([firsts[places[k]] for k in again])
+
+    def results(self, numbers: Values) -> Any:
+        """What follows for these numbers; None if other code serves them."""
+        if self.same(numbers) != self.base or self.again(numbers) != self.like(numbers):
+            return None
+        return self.formula(self.symbols(numbers))
+
+
+def _getter(places: Sequence[int]) -> Callable[[Values], Values]:
+    """A function that gives what is at some places."""
+    if len(places) > 1:
+        return itemgetter(*places)
+    return (lambda numbers: (numbers[places[0]],)) if places else lambda numbers: ()
+
+
+class Family:
+    """The units of one structure."""
+
+    def __init__(self, numbers: Values) -> None:
+        self.first = numbers
+        self.varying: set[int] = set()
+        self.known: list[tuple[Followed, Kernel]] = []
+
+    def kernel(self, numbers: Values) -> Kernel | None:
+        """The kernel for these numbers, if one that is known serves them."""
+        for k, (followed, kernel) in enumerate(self.known):
+            results = followed.results(numbers)
+            if results is not None:
+                if k:  # likely to serve the next one, too
+                    self.known.insert(0, self.known.pop(k))
+                return _adapted(kernel, results)
+        return None
+
+    def write(self, key: Key, numbers: Values) -> tuple[Written, Source, Followed | None]:
+        """The code of a unit of this structure, and for which others it serves."""
+        first, varying = self.first, self.varying
+        varying.update([k for k, (a, b) in enumerate(zip(first, numbers, strict=True)) if a != b])
+        if not varying or len(self.known) >= MOST_FORMULAS:
+            written = units.write_unit(key)
+            return written, written.source, None
+        with Sheet() as sheet:
+            symbols: dict[tuple[int, int], int] = {}  # numbers that were alike in both
+            sizes: list[Size] = []
+            places = [-1] * len(numbers)
+            for k in sorted(varying):
+                pair = first[k], numbers[k]
+                if pair not in symbols:
+                    symbols[pair] = len(sizes)
+                    sizes.append(sheet.symbol(numbers[k]))
+                places[k] = symbols[pair]
+            given = [n if p < 0 else sizes[p] for n, p in zip(numbers, places, strict=True)]
+            written = units.write_unit(with_numbers(key, given))
+            source = written.source
+            formula = sheet.formula(_called_with(written.arguments, written.chunks))
+            results = plain(_called_with(written.arguments, written.chunks))
+        written = written._replace(chunks=results[-1])
+        _set(written.arguments, results)
+        return written, source, Followed(numbers, places, formula)
+
+
+def _called_with(arguments: Arguments, chunks: int) -> Any:
+    """All that a kernel is called with and that follows from extents."""
+    packed = [(view.shape, view.strides) for view in arguments.packed]
+    return (arguments.numbers, arguments.checks, list(arguments.shared.values()), packed, arguments.scratch, chunks)
+
+
+def _set(arguments: Arguments, results: Any) -> None:
+    """Let a kernel be called with other numbers."""
+    arguments.numbers, arguments.checks, shared, packed, arguments.scratch, _ = results
+    arguments.shared = dict(zip(arguments.shared, shared, strict=True))
+    arguments.packed = {
+        view._replace(shape=shape, strides=strides): purpose
+        for (view, purpose), (shape, strides) in zip(arguments.packed.items(), packed, strict=True)
+    }
+
+
+def _adapted(kernel: Kernel, results: Any) -> Kernel:
+    """A kernel for units with other extents."""
+    arguments = copy.copy(kernel.arguments)
+    _set(arguments, results)
+    return kernel._replace(arguments=arguments, chunks=results[-1], numbers=arguments.listed())
