@@ -267,6 +267,11 @@ KINDS: dict[str, tuple[Callable[[], list[ad.Tensor]], dict[str, Any], Any]] = {
     "totals of chunks": (totals, {"shared_from": 1, "chunk": 64}, Nest),
     "rows side by side": (side_by_side, {"jammed_from": 1}, Nest),
     "products": (products, {"packed_from": 4, "packed_from_if_short": 4, "joined_from": 1}, Product),
+    "packed in parts": (
+        products,
+        {"packed_from": 4, "packed_from_if_short": 4, "worth_helping": 0, "worth_sharing": 0},
+        Product,
+    ),
     "long products": (
         long_products,
         {"deep": 8, "sums": 4, "most_packed": 1, "gathered_from": 4, "gathered": 8},

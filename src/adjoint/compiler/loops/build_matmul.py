@@ -15,6 +15,8 @@ from adjoint.compiler.tables import PARAMETERS, Arguments, Function, Shared
 from adjoint.compiler.targets.target import tuning
 from adjoint.runtime import llvm
 
+PARTS = 8  # of what is packed for all ranges, so that all threads do it
+
 
 def is_deep(product: Product) -> bool:
     """Whether a product is computed block by block of its sums."""
@@ -103,10 +105,11 @@ class TiledWriter(BatchWriter):
         return e.at(e.entry("%own", 0), offset, "i8")
 
     @contextmanager
-    def each(self, panel: Panel) -> Iterator[str]:
-        """The first column of each of neighbouring panels, in a loop."""
+    def each(self, panel: Panel, some: tuple[str, str] | None = None) -> Iterator[str]:
+        """The first column of each of neighbouring panels, or of some of them, in a loop."""
         e, which = self.e, self.panels.index(panel)
-        with e.loop("0", self.number(panel.times, "panels", which), 1) as index:
+        low, high = some or ("0", self.number(panel.times, "panels", which))
+        with e.loop(low, high, 1) as index:
             first = e.times(index, self.width_of(panel))
             yield e.plus(first, self.number(panel.column, "column", which))
 
@@ -117,37 +120,54 @@ class TiledWriter(BatchWriter):
     # B, packed
 
     def write_packing(self, place: Shared) -> None:
-        """The function of the table and the first thread's own that packs B, before any tile."""
-        with self.another():
-            self.pack(self.pointer(self.b.root), self.pointer(place), self.k)
+        """The function of the table and a thread's own that packs B, before any tile. What takes long is cut into parts: some of
+        each kind of panels."""
+        self.start_time = 0.3 * self.k * self.m
+        self.start_chunks = PARTS if self.start_time >= self.tuning.worth_helping else 1
+        with self.another() as e:
+            b, target = self.pointer(self.b.root), self.pointer(place)
+            if self.start_chunks == 1:
+                self.pack(b, target, self.k)
+            for which, panel in enumerate(self.panels if self.start_chunks > 1 else ()):
+                times = self.number(panel.times, "panels", which)
+                low, high = [e.index("udiv", e.times(times, part), PARTS) for part in ("%first", "%last")]
+                with e.when(e.test("slt", low, high)):
+                    self.pack_panels(panel, b, target, self.k, (low, high))
             self.start = [self.function(f"{self.name}.start", PARAMETERS)]
 
     def pack(self, b: str, target: str, k: int) -> None:
         """k rows of each panel's columns, panel by panel."""
-        e, lanes, number = self.e, self.lanes, self.number
-        row, column = number(self.b.strides[-2], "b row"), number(self.b.strides[-1], "b column")
-        steps, depth = self.varying(k, "k"), number(self.depth, "depth")
         for which, panel in enumerate(self.panels):
-            width = self.width_of(panel)
-            if not self.turned:
-                into = self.move(target, number(panel.column * self.depth, "packed", which))
-                function = self.kernel("gather", min(panel.vectors * lanes, self.m - panel.column))
-                apart = number(panel.vectors * lanes * self.depth, "apart", which)
-                e.call(function, (
-                    ("ptr", self.move(b, number(panel.column, "column", which))), ("i64", row), ("ptr", into), ("i64", width),
-                    ("i64", apart), ("i64", steps), ("i64", number(panel.times, "panels", which)),
+            self.pack_panels(panel, b, target, k, ("0", self.number(panel.times, "panels", which)))
+
+    def pack_panels(self, panel: Panel, b: str, target: str, k: int, some: tuple[str, str]) -> None:
+        """k rows of some of neighbouring panels' columns."""
+        e, lanes, number, which = self.e, self.lanes, self.number, self.panels.index(panel)
+        row, column = number(self.b.strides[-2], "b row"), number(self.b.strides[-1], "b column")
+        steps, depth, width = self.varying(k, "k"), number(self.depth, "depth"), self.width_of(panel)
+        if not self.turned:
+            low, high = some
+            first, count = number(panel.column, "column", which), high
+            if low != "0":
+                first, count = e.plus(e.times(low, width), first), e.index("sub", high, low)
+            into = self.move(target, e.times(first, depth))
+            function = self.kernel("gather", min(panel.vectors * lanes, self.m - panel.column))
+            apart = number(panel.vectors * lanes * self.depth, "apart", which)
+            e.call(function, (
+                ("ptr", self.move(b, first)), ("i64", row), ("ptr", into), ("i64", width), ("i64", apart), ("i64", steps),
+                ("i64", count),
+            ))  # fmt: skip
+            return
+        with self.each(panel, some) as at:
+            for v in range(panel.vectors):
+                source = self.move(b, e.times(e.plus(at, v * lanes), column))
+                into = self.move(target, e.times(at, depth))
+                into = self.move(into, str(v * lanes))
+                last = panel.masked and v == panel.vectors - 1
+                columns = number(self.m % lanes, "last columns") if last else str(lanes)
+                e.call(self.kernel("turn"), (
+                    ("ptr", source), ("i64", column), ("ptr", into), ("i64", width), ("i64", steps), ("i64", columns),
                 ))  # fmt: skip
-                continue
-            with self.each(panel) as first:
-                for v in range(int(panel.vectors)):
-                    source = self.move(b, e.times(e.plus(first, v * lanes), column))
-                    into = self.move(target, e.times(first, depth))
-                    into = self.move(into, str(v * lanes))
-                    last = panel.masked and v == panel.vectors - 1
-                    columns = number(self.m % lanes, "last columns") if last else str(lanes)
-                    e.call(self.kernel("turn"), (
-                        ("ptr", source), ("i64", column), ("ptr", into), ("i64", width), ("i64", steps), ("i64", columns),
-                    ))  # fmt: skip
 
     # Tiles
 
@@ -305,8 +325,9 @@ class TurnedWriter(BatchWriter):
         self.lanes = self.other.lanes
         if self.other.start:  # else B is packed already, or block by block
             with self.another() as e:
-                e.call(f"@${self.other.name}.start", passed("0", "1"))
+                e.call(f"@${self.other.name}.start", passed("%first", "%last"))
                 self.start = [*self.other.start, self.function(f"{name}.start", PARAMETERS)]
+                self.start_chunks, self.start_time = self.other.start_chunks, self.other.start_time
                 self.packs_for_all = self.other.packs_for_all
 
     @staticmethod

@@ -45,9 +45,10 @@ class Tuning(NamedTuple):
     shared_from: int = 1 << 19  # work (operations on elements, costly ones ten times) that is cut into chunks
     chunk: int = 1 << 17  # work in a chunk, about 10 µs
     most_chunks: int = 512
-    worth_sharing: int = (
-        150_000  # nanoseconds, by a guess, from which others are woken: one that sleeps comes after 10 to 70 µs
-    )
+    # Nanoseconds, by a guess, from which sleeping threads are woken, which come after 10 to 70 µs; and from which those help
+    # that are awake.
+    worth_sharing: int = 150_000
+    worth_helping: int = 20_000
     # Matrix products: a tile's rows by its number of vectors: sums, one row of B, and one element of A must have registers
     heights: tuple[tuple[int, int], ...] = ((2, 6), (1, 10))
     steps_together: int = 2  # of a tile's loop
