@@ -96,7 +96,8 @@ class Tuning(NamedTuple):
 WIDE = ((4, 6), (3, 8), (2, 10), (1, 10))  # heights where there are 32 registers
 # One row for each kind of processor.
 TUNING = {
-    "avx512": Tuning(heights=WIDE, gathered_from=1 << 11),
+    "avx512": Tuning(heights=WIDE),
+    "zen": Tuning(heights=WIDE, gathered_from=1 << 11),  # AMD's AVX-512
     "neon": Tuning(heights=WIDE),
     "avx2": Tuning(),
     "sse": Tuning(),
@@ -124,7 +125,8 @@ def target() -> Target:
     found = _found.get(bits)
     if found is None:
         arm = llvm.triple().startswith(("aarch64", "arm64"))
-        name = "neon" if arm else {512: "avx512", 256: "avx2", 128: "sse"}[bits]
+        widest = "zen" if llvm.has_feature("sse4a") else "avx512"  # which no other processors have
+        name = "neon" if arm else {512: widest, 256: "avx2", 128: "sse"}[bits]
         tuning = TUNING[name]
         for changes in _changes:
             tuning = tuning._replace(**changes)
