@@ -65,7 +65,8 @@ class BatchWriter(ABC):
         self.choice = product.choice
         self.e = Emitter(1)
         self.inputs = Inputs(self.e, arguments)
-        self.start: list[L.Function] = []
+        self.start: list[L.Function] = []  # before all, in so many chunks, which take about so many nanoseconds
+        self.start_chunks, self.start_time = 1, 0.0
         self.packs_for_all: str | None = None  # what `start` packs, where other units may read it, too
         self.finish: list[L.Function] = []
         self.row_elements = self.m
