@@ -143,7 +143,7 @@ def run(plan: Plan, leaves: list[Any], numbers: list[Any], donated: Collection[i
     arrays any more, and no two of them may overlap."""
     program = plan.program
     if program is not None and program.alone:  # native: it runs once, and so may write over what it reads
-        return program.run(leaves, numbers, True, donated)  # type: ignore[no-any-return]
+        return program.run(leaves, numbers, True, donated)
     if plan.has_products:
         return single_threaded(_run, plan, leaves, numbers, donated)
     return _run(plan, leaves, numbers, donated)
@@ -154,7 +154,7 @@ def _run(plan: Plan, leaves: list[Any], numbers: list[Any], donated: Collection[
     if program is None or plan.spent >= plan.price:
         program = prepared(plan)
     if donated and program.masks:  # native: it runs once, and so may write over what it reads
-        return program.run(leaves, numbers, True, donated)  # type: ignore[no-any-return]
+        return program.run(leaves, numbers, True, donated)
     started = perf_counter() if plan.price < math.inf else 0.0
     results = _guarded(
         lambda masked: program.run(leaves, numbers, masked),

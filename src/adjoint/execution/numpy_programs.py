@@ -7,7 +7,7 @@ numbers that share an operation and a level of the graph as one array operation:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any
 
@@ -81,7 +81,7 @@ class Streaming:
                     large.difference_update(step.inputs)
         return large
 
-    def run(self, leaves: list[Any], numbers: list[Any], masked: bool) -> list[Any]:
+    def run(self, leaves: list[Any], numbers: list[Any], masked: bool, donated: Collection[int] = ()) -> list[Any]:
         plan = self.plan
         env: list[Any] = leaves + [np.array(v, t.dtype.dtype) for v, t in zip(numbers, plan.number_types, strict=True)]
         env += [None] * (len(plan.types) - len(env))
@@ -207,7 +207,7 @@ class Bound:
         for block, members in self.number_blocks:
             block[:] = [numbers[k] for k in members]
 
-    def run(self, leaves: list[Any], numbers: list[Any], masked: bool) -> list[Any]:
+    def run(self, leaves: list[Any], numbers: list[Any], masked: bool, donated: Collection[int] = ()) -> list[Any]:
         with self.lock:
             if self.running:
                 return self.run_between(leaves, numbers, masked)

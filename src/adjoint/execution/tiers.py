@@ -20,7 +20,7 @@ from adjoint.execution.budget import budget
 from adjoint.execution.numpy_programs import choose, is_tiny
 from adjoint.graph import Node
 from adjoint.graph.collector import without_collector
-from adjoint.plan.plan import Plan
+from adjoint.plan.plan import Plan, Program
 from adjoint.runtime.interrupts import Uninterrupted
 
 BACKENDS = ("numpy", "auto", "native")
@@ -81,13 +81,13 @@ class Tiers:
 tiers = Tiers()
 
 
-def program_of(plan: Plan, at_once: bool = False) -> Any:
+def program_of(plan: Plan, at_once: bool = False) -> Program:
     """The program for a plan's next run; with `at_once`, the best there is, without waiting for it to come back."""
     with plan.lock:
         return without_collector(_chosen_program, plan, at_once)
 
 
-def _chosen_program(plan: Plan, at_once: bool) -> Any:
+def _chosen_program(plan: Plan, at_once: bool) -> Program:
     # An interrupt may come anywhere, and what it interrupts with may evaluate this very structure. So programs are made of a
     # copy of the plan, and put into the plan by one assignment when all of them is there; the steps go after that.
     whole = copy.copy(plan)

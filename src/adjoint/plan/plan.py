@@ -7,8 +7,8 @@ broadcast by themselves, decides what to keep for a later reverse pass, and note
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -48,6 +48,25 @@ class Step(NamedTuple):
         return step_text(self)
 
 
+class Program(Protocol):
+    """What runs a plan: on NumPy step by step, on the tape, on the machine for single numbers, or native code."""
+
+    @property
+    def alone(self) -> bool:
+        """Whether it calls nothing of NumPy's, and so needs no settings of it."""
+
+    @property
+    def masks(self) -> bool:
+        """Whether zero times infinity is zero in it anyway, so that it runs once."""
+
+    @property
+    def nbytes(self) -> int:
+        """About the bytes that it owns."""
+
+    def run(self, leaves: list[Any], numbers: list[Any], masked: bool, donated: Collection[int] = ()) -> list[Any]:
+        """The results, by masked kernels or by plain ones. They may take the memory of the leaves at `donated`."""
+
+
 class Plan:
     """Steps over numbered slots. The first slots are the leaves, then the free numbers; `constants` fill others.
 
@@ -73,7 +92,7 @@ class Plan:
         self.sites: dict[int, tuple[Site, int]] = {}
         self.names: dict[int, str] = {}
         self.same: dict[int, int] = {}
-        self.program: Any = None  # how it runs: see `programs`
+        self.program: Program | None = None  # how it runs
         self.spent = 0.0  # seconds in the interpreter, up to the price of compiling: see `tiers`
         self.price = math.inf
         self.family: Any = None  # what it has in common with plans that differ in extents alone: see `budget`
