@@ -606,3 +606,45 @@ def test_second_derivatives_by_functional():
     assert numbers(torch.autograd.functional.hessian(lambda x: (x**3).sum(), x)) == [[6, 0], [0, 12]]
     value, product = torch.autograd.functional.vhp(lambda x: (x**3).sum(), x, torch.ones(2))
     assert value.item() == 9 and numbers(product) == [6, 12]
+
+
+# Signals, histograms, layouts ---------------------------------------------------------------------------------------------
+
+
+def test_a_signal_comes_back_from_its_short_time_transform():
+    torch.manual_seed(0)
+    x = torch.randn(2, 50).requires_grad_(True)
+    window = torch.hann_window(16)
+    spectrum = torch.stft(x, 16, hop_length=4, window=window, return_complex=True)
+    assert spectrum.shape == (2, 9, 13) and spectrum.dtype == torch.complex64
+    back = torch.istft(spectrum, 16, hop_length=4, window=window, length=50)
+    assert torch.allclose(back, x, atol=1e-5)
+    back[0, 3].backward()
+    assert x.grad[0, 3].item() == pytest.approx(1.0, abs=1e-5) and abs(x.grad.sum().item() - 1) < 1e-4
+    with pytest.raises(RuntimeError, match="return_complex"):
+        torch.stft(x, 16)
+    with pytest.raises(RuntimeError, match="cover"):
+        torch.istft(spectrum, 16, hop_length=4, window=torch.zeros(16))
+
+
+def test_histograms_of_numbers_and_points():
+    counts, edges = torch.histogram(torch.tensor([1.0, 2.0, 2.5, 4.0]), 3)
+    assert numbers(counts) == [1, 2, 1] and numbers(edges) == [1, 2, 3, 4]
+    found = torch.histogramdd(
+        torch.tensor([[0.0, 0.0], [1.0, 1.0], [1.0, 0.2]]), [2, 2], weight=torch.tensor([1.0, 2.0, 3.0])
+    )
+    assert numbers(found.hist) == [[1, 0], [3, 2]]
+
+
+def test_running_extremes_under_transformations():
+    x = torch.tensor([[1.0, 3.0, 2.0], [4.0, 0.0, 5.0]])
+    found = torch.func.vmap(lambda r: r.cummax(0))(x)
+    assert numbers(found[0]) == [[1, 3, 3], [4, 4, 5]] and numbers(found[1]) == [[0, 1, 1], [0, 0, 2]]
+    assert numbers(torch.tensor([2.0, 1.0, 1.0]).cummin(0)[1]) == [0, 1, 2]
+
+
+def test_layouts_and_memory_formats():
+    x = torch.zeros(2, 3, 4, 4, layout=torch.strided)
+    assert x.layout is torch.strided and x.contiguous(memory_format=torch.channels_last).shape == x.shape
+    with pytest.raises(RuntimeError, match="strided"):
+        torch.zeros(2, layout="sparse")
