@@ -141,7 +141,8 @@ def var(input: Any, dim: Dim = None, unbiased: Any = None, keepdim: bool = False
             if n
             else core.sum(core.real(x), axis=axes, keepdims=keepdim)
         )
-        return deviations * (n / 0.0 if False else math.nan) if n <= 1 else deviations * math.inf
+        out = deviations * (math.nan if n <= 1 else math.inf)
+        return core.reshape(out, ()) if is_zero_d(input) else out
     out = core.var(x, axis=axes, correction=float(c), keepdims=keepdim)
     return core.reshape(out, ()) if is_zero_d(input) else out
 
@@ -258,7 +259,8 @@ _position("argmin", core.argmin)
 def _truth(name: str, f: Any) -> None:
     def called(input: Any, dim: Dim = None, keepdim: bool = False) -> Any:
         x, was_zero_d = lifted(input, dim)
-        out = f(x, axis=axes_of(dim), keepdims=keepdim)
+        none = isinstance(dim, (tuple, list)) and not len(dim)  # for these two that means no axis
+        out = core.not_equal(x, 0) if none else f(x, axis=axes_of(dim), keepdims=keepdim)
         out = core.astype(out, "uint8") if x.dtype == "uint8" else out
         return core.reshape(out, ()) if was_zero_d else out
 
