@@ -648,3 +648,39 @@ def test_layouts_and_memory_formats():
     assert x.layout is torch.strided and x.contiguous(memory_format=torch.channels_last).shape == x.shape
     with pytest.raises(RuntimeError, match="strided"):
         torch.zeros(2, layout="sparse")
+
+
+# What random comparison with PyTorch has found ------------------------------------------------------------------------------
+
+
+def test_quotients_of_integers_are_floating_before_they_are_aligned():
+    small = torch.tensor([4, 2], dtype=torch.uint8)
+    number = torch.tensor(-4)
+    assert numbers(number / small) == [-1, -2] and numbers(small / number) == [-1, -0.5]
+    assert numbers(torch.div(number, small)) == [-1, -2]
+    assert numbers(torch.xlogy(number, small)) == pytest.approx([-4 * math.log(4), -4 * math.log(2)])
+    assert numbers(torch.atan2(number, small)) == pytest.approx([-math.pi / 4, math.atan2(-4, 2)])
+
+
+def test_fmod_keeps_digits_and_goes_with_infinity():
+    x = torch.tensor([5.3, -5.3, 0.0], dtype=torch.float64, requires_grad=True)
+    assert numbers(torch.fmod(x, math.inf)) == [5.3, -5.3, 0]
+    found = torch.fmod(x, 0.1)
+    assert numbers(found) == [math.fmod(5.3, 0.1), math.fmod(-5.3, 0.1), 0]
+    found.sum().backward()
+    assert numbers(x.grad) == [1, 1, 1]
+    divisor = torch.tensor(-2.0, dtype=torch.float64, requires_grad=True)
+    torch.fmod(x.detach(), divisor).sum().backward()
+    assert divisor.grad.item() == 0.0  # 2 and -2 whole quotients
+    torch.fmod(torch.tensor([7.0]), divisor).sum().backward()
+    assert divisor.grad.item() == 3.0
+
+
+def test_small_ones():
+    assert numbers(torch.sign(torch.tensor([4, 0], dtype=torch.uint8))) == [1, 0]
+    assert numbers(torch.sign(torch.tensor([math.nan, -2.0]))) == [0, -1]
+    x = torch.tensor([1.0, 0.0])
+    assert numbers(x.all(dim=())) == numbers(x.any(dim=())) == [True, False] and x.sum(dim=()).item() == 1
+    assert torch.var(torch.tensor(2.0), 0, keepdim=True).shape == ()
+    assert torch.nextafter(torch.tensor([1.0]), torch.tensor([2])).dtype == torch.float32
+    assert torch.gcd(torch.tensor([4], dtype=torch.uint8), torch.tensor(6)).dtype == torch.uint8

@@ -39,7 +39,9 @@ def _rsqrt(x: Any) -> Any:
 
 
 def _sgn(x: Any) -> Any:
-    return x if x.dtype.kind == "b" else core.sign(x)
+    if x.dtype.kind == "b":
+        return x
+    return core.where(core.isnan(x), 0.0, core.sign(x)) if x.dtype.kind == "f" else core.sign(x)
 
 
 def _isposinf(x: Any) -> Any:
