@@ -606,3 +606,81 @@ def test_second_derivatives_by_functional():
     assert numbers(torch.autograd.functional.hessian(lambda x: (x**3).sum(), x)) == [[6, 0], [0, 12]]
     value, product = torch.autograd.functional.vhp(lambda x: (x**3).sum(), x, torch.ones(2))
     assert value.item() == 9 and numbers(product) == [6, 12]
+
+
+# Signals, histograms, layouts ---------------------------------------------------------------------------------------------
+
+
+def test_a_signal_comes_back_from_its_short_time_transform():
+    torch.manual_seed(0)
+    x = torch.randn(2, 50).requires_grad_(True)
+    window = torch.hann_window(16)
+    spectrum = torch.stft(x, 16, hop_length=4, window=window, return_complex=True)
+    assert spectrum.shape == (2, 9, 13) and spectrum.dtype == torch.complex64
+    back = torch.istft(spectrum, 16, hop_length=4, window=window, length=50)
+    assert torch.allclose(back, x, atol=1e-5)
+    back[0, 3].backward()
+    assert x.grad[0, 3].item() == pytest.approx(1.0, abs=1e-5) and abs(x.grad.sum().item() - 1) < 1e-4
+    with pytest.raises(RuntimeError, match="return_complex"):
+        torch.stft(x, 16)
+    with pytest.raises(RuntimeError, match="cover"):
+        torch.istft(spectrum, 16, hop_length=4, window=torch.zeros(16))
+
+
+def test_histograms_of_numbers_and_points():
+    counts, edges = torch.histogram(torch.tensor([1.0, 2.0, 2.5, 4.0]), 3)
+    assert numbers(counts) == [1, 2, 1] and numbers(edges) == [1, 2, 3, 4]
+    found = torch.histogramdd(
+        torch.tensor([[0.0, 0.0], [1.0, 1.0], [1.0, 0.2]]), [2, 2], weight=torch.tensor([1.0, 2.0, 3.0])
+    )
+    assert numbers(found.hist) == [[1, 0], [3, 2]]
+
+
+def test_running_extremes_under_transformations():
+    x = torch.tensor([[1.0, 3.0, 2.0], [4.0, 0.0, 5.0]])
+    found = torch.func.vmap(lambda r: r.cummax(0))(x)
+    assert numbers(found[0]) == [[1, 3, 3], [4, 4, 5]] and numbers(found[1]) == [[0, 1, 1], [0, 0, 2]]
+    assert numbers(torch.tensor([2.0, 1.0, 1.0]).cummin(0)[1]) == [0, 1, 2]
+
+
+def test_layouts_and_memory_formats():
+    x = torch.zeros(2, 3, 4, 4, layout=torch.strided)
+    assert x.layout is torch.strided and x.contiguous(memory_format=torch.channels_last).shape == x.shape
+    with pytest.raises(RuntimeError, match="strided"):
+        torch.zeros(2, layout="sparse")
+
+
+# What random comparison with PyTorch has found ------------------------------------------------------------------------------
+
+
+def test_quotients_of_integers_are_floating_before_they_are_aligned():
+    small = torch.tensor([4, 2], dtype=torch.uint8)
+    number = torch.tensor(-4)
+    assert numbers(number / small) == [-1, -2] and numbers(small / number) == [-1, -0.5]
+    assert numbers(torch.div(number, small)) == [-1, -2]
+    assert numbers(torch.xlogy(number, small)) == pytest.approx([-4 * math.log(4), -4 * math.log(2)])
+    assert numbers(torch.atan2(number, small)) == pytest.approx([-math.pi / 4, math.atan2(-4, 2)])
+
+
+def test_fmod_keeps_digits_and_goes_with_infinity():
+    x = torch.tensor([5.3, -5.3, 0.0], dtype=torch.float64, requires_grad=True)
+    assert numbers(torch.fmod(x, math.inf)) == [5.3, -5.3, 0]
+    found = torch.fmod(x, 0.1)
+    assert numbers(found) == [math.fmod(5.3, 0.1), math.fmod(-5.3, 0.1), 0]
+    found.sum().backward()
+    assert numbers(x.grad) == [1, 1, 1]
+    divisor = torch.tensor(-2.0, dtype=torch.float64, requires_grad=True)
+    torch.fmod(x.detach(), divisor).sum().backward()
+    assert divisor.grad.item() == 0.0  # 2 and -2 whole quotients
+    torch.fmod(torch.tensor([7.0]), divisor).sum().backward()
+    assert divisor.grad.item() == 3.0
+
+
+def test_small_ones():
+    assert numbers(torch.sign(torch.tensor([4, 0], dtype=torch.uint8))) == [1, 0]
+    assert numbers(torch.sign(torch.tensor([math.nan, -2.0]))) == [0, -1]
+    x = torch.tensor([1.0, 0.0])
+    assert numbers(x.all(dim=())) == numbers(x.any(dim=())) == [True, False] and x.sum(dim=()).item() == 1
+    assert torch.var(torch.tensor(2.0), 0, keepdim=True).shape == ()
+    assert torch.nextafter(torch.tensor([1.0]), torch.tensor([2])).dtype == torch.float32
+    assert torch.gcd(torch.tensor([4], dtype=torch.uint8), torch.tensor(6)).dtype == torch.uint8

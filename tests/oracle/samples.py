@@ -66,10 +66,7 @@ DIFFERS = {
     "special.bessel_y1": "arguments below 0 and at 0",
 }  # fmt: skip
 # Not here yet under any name; asking for one is an error.
-MISSING = set("stft istft ormqr histogram histogramdd linalg.ldl_factor linalg.ldl_factor_ex linalg.ldl_solve special.airy_ai "
-              "signal.windows.hamming signal.windows.hann signal.windows.bartlett signal.windows.blackman signal.windows.cosine "
-              "signal.windows.exponential signal.windows.gaussian signal.windows.kaiser signal.windows.general_cosine "
-              "signal.windows.general_hamming signal.windows.nuttall".split())  # fmt: skip
+MISSING = set("linalg.ldl_factor linalg.ldl_factor_ex linalg.ldl_solve special.airy_ai".split())
 RANDOM = set("cauchy exponential geometric log_normal normal uniform randn randn_like rand_like randint randint_like multinomial "
              "bernoulli nn.functional.dropout nn.functional.dropout2d nn.functional.dropout3d nn.functional.alpha_dropout "
              "nn.functional.feature_alpha_dropout nn.functional.rrelu nn.functional.fractional_max_pool2d "
@@ -168,8 +165,10 @@ def given(x: Any, tracked: bool) -> Any:
         return ours.device("cpu")
     if isinstance(x, torch.Size):
         return ours.Size(x)
-    if isinstance(x, (torch.memory_format, torch.layout)):
+    if isinstance(x, torch.memory_format):
         return None
+    if isinstance(x, torch.layout):
+        return ours.strided if x is torch.strided else str(x)
     if isinstance(x, types.FunctionType):
         return moved(x) or x
     if isinstance(x, dict):

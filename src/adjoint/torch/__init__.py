@@ -22,6 +22,8 @@ from adjoint.dtypes import DType as dtype
 from adjoint.transforms.modes import is_grad_enabled
 
 from . import (
+    _calculus,
+    _counting,
     _creation,
     _elementwise,
     _indexing,
@@ -31,6 +33,8 @@ from . import (
     _reductions,
     _settings,
     _shapes,
+    _signals,
+    _sorting,
     autograd,
     distributed,
     fft,
@@ -39,10 +43,11 @@ from . import (
     nn,
     optim,
     serialization,
+    signal,
     special,
     utils,
 )  # fmt: skip
-from ._creation import Generator, bfloat16, default_generator, device, float16
+from ._creation import Generator, bfloat16, default_generator, device, float16, layout, memory_format, strided
 from ._methods import install as _install
 from ._missing import missing as _missing
 from ._tensor import Size, Tensor
@@ -66,6 +71,7 @@ globals().update(_names.IN_PLACE)
 for _name in nn.functional.ALSO:
     globals().setdefault(_name, getattr(nn.functional, _name))
 globals().update(_settings.SETTINGS)
+globals().update(_creation.MEMORY_FORMATS)
 _install(Tensor)
 
 

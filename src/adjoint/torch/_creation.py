@@ -216,9 +216,39 @@ for _f in (tensor, as_tensor, asarray, from_numpy, from_dlpack, frombuffer, is_t
 # Constants --------------------------------------------------------------------------------------------------------------------
 
 
+class _Named:
+    """A constant of torch that is its name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+
+class layout(_Named):
+    """How a tensor lies in memory: `torch.strided` is the only way here."""
+
+
+class memory_format(_Named):
+    """In which order axes lie in memory. It may be asked for, and changes nothing."""
+
+
+strided = layout("strided")
+MEMORY_FORMATS = {
+    name: memory_format(name) for name in ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
+}
+
+
+Tensor.layout = strided  # type: ignore[attr-defined]
+
+
 def options(keywords: dict[str, Any], name: str) -> dict[str, Any]:
     """What constructors take besides, checked: device, requires_grad, and what has no meaning here."""
-    for gone in ("layout", "pin_memory", "memory_format"):
+    chosen = keywords.pop("layout", None)
+    if chosen is not None and chosen is not strided:
+        raise RuntimeError(f"{name}: tensors are strided here, not of the layout {chosen}{at_user()}")
+    for gone in ("pin_memory", "memory_format"):
         keywords.pop(gone, None)
     found = {k: keywords.pop(k) for k in ("requires_grad", "device") if k in keywords}
     if keywords:

@@ -18,8 +18,8 @@ from adjoint.tensors.conversion import as_node
 from adjoint.tensors.located import at_user
 
 from ._names import FUNCTIONS, METHODS, function, make_in_place, pair_type, recorded_at_user
+from ._operators import FLOATING, aligned, binary_node, divide, power_, subtract
 from ._operators import add as add_nodes
-from ._operators import aligned, binary_node, divide, power_, subtract
 from ._tensor import Core, Tensor, as_torch, node_of, view_of
 
 # Functions of one tensor: PyTorch's names, and the core's function of tensors ---------------------------------------------
@@ -39,7 +39,9 @@ def _rsqrt(x: Any) -> Any:
 
 
 def _sgn(x: Any) -> Any:
-    return x if x.dtype.kind in "bu" else core.sign(x)
+    if x.dtype.kind == "b":
+        return x
+    return core.where(core.isnan(x), 0.0, core.sign(x)) if x.dtype.kind == "f" else core.sign(x)
 
 
 def _isposinf(x: Any) -> Any:
@@ -345,7 +347,14 @@ def logit(input: Any, eps: float | None = None) -> Any:
 @function(in_place=True)
 def xlogy(input: Any, other: Any) -> Any:
     """Input * log(other), 0 where the input is 0."""
-    return made(binary_node("xlogy", lambda a, b: special.xlogy(_tensor_of(a), _tensor_of(b)).node, input, other))
+    return made(binary_node("xlogy", _xlogy, input, other))
+
+
+def _xlogy(a: Any, b: Any) -> Node:
+    return special.xlogy(_tensor_of(a), _tensor_of(b)).node
+
+
+FLOATING.add(_xlogy)
 
 
 def _tensor_of(x: Any) -> Any:
@@ -372,21 +381,23 @@ def heaviside(input: Any, values: Any) -> Any:
 def gcd(input: Any, other: Any) -> Any:
     """The greatest common divisor."""
     _two("gcd", input, other)
-    return _host(np.gcd, input, other)
+    return _host(np.gcd, *(made(node) for node in aligned(input.node, other.node)))
 
 
 @function(in_place=True)
 def lcm(input: Any, other: Any) -> Any:
     """The least common multiple."""
     _two("lcm", input, other)
-    return _host(np.lcm, input, other)
+    return _host(np.lcm, *(made(node) for node in aligned(input.node, other.node)))
 
 
 @function(in_place=True)
 def nextafter(input: Any, other: Any) -> Any:
     """The next floating number after the input towards other."""
     _two("nextafter", input, other)
-    return input + (_host(np.nextafter, input, other) - input.detach())
+    a, b = (made(node) for node in aligned(input.node, other.node))
+    found = _host(np.nextafter, a, b)
+    return core.where(core.isfinite(found), a + core.where(core.isfinite(a), found - a.detach(), 0.0), found)
 
 
 def _two(name: str, *given: Any) -> None:

@@ -53,6 +53,13 @@ def aligned(a: Any, b: Any) -> tuple[Any, Any]:
     return a, b
 
 
+def as_floating(a: Any, b: Any) -> tuple[Any, Any]:
+    """Two operands of a function of floating numbers: integers become floating before they are aligned, so that none wraps."""
+    if type(a) is Node and type(b) is Node and not a.dtype.inexact and not b.dtype.inexact:
+        return cast(a, default_dtype()), cast(b, default_dtype())
+    return a, b
+
+
 def promoted(a: DType, b: DType) -> DType:
     """The dtype of two operands of equal precedence. uint64 with a signed integer is float64 to NumPy, an error to both others."""  # noqa: E501
     if {a.kind, b.kind} == {"f", "c"}:
@@ -87,6 +94,8 @@ def binary_node(name: str, f: Callable[[Any, Any], Node], x: Any, y: Any) -> Nod
         raise TypeError(f"{name}: one operand must be a tensor{at_user()}")
     if name in TENSORS and not (type(a) is Node and type(b) is Node):
         raise TypeError(f"{name}: both operands must be tensors{at_user()}")
+    if f in FLOATING:
+        a, b = as_floating(a, b)
     a, b = aligned(a, b)
     try:
         return f(a, b)
@@ -142,6 +151,9 @@ def _to_float(x: Any) -> Any:
     return x
 
 
+FLOATING: set[Any] = {divide}  # functions of floating numbers alone
+
+
 def power_(a: Any, b: Any) -> Node:
     """a to the power b. Raises for integers to negative ones."""
     if type(a) is Node and a.dtype.kind in "iu" and type(b) is int and b < 0:
@@ -195,6 +207,8 @@ def operator(name: str, f: Callable[[Any, Any], Node], reflected: bool) -> Calla
         if isinstance(other, Core):
             b: Any = other.node
             if a.type.dtype is not b.type.dtype:
+                if f is divide:
+                    a, b = as_floating(a, b)
                 a, b = aligned(a, b)
         elif type(other) is float or type(other) is int:
             b = other
@@ -269,7 +283,6 @@ def _fmod(a: Any, b: Any) -> Node:
     quotient = elementwise.divide(*[_to_float(x) for x in (a, b)])
     if not quotient.dtype.inexact:
         return elementwise.remainder(a, b)
-    whole = elementwise.trunc(quotient)
     both = [x for x in (a, b) if type(x) is Node]
     kind = both[0].dtype if len(both) == 1 else promoted(both[0].dtype, both[1].dtype)
     if not kind.inexact:  # exact for every integer that fits
@@ -278,7 +291,13 @@ def _fmod(a: Any, b: Any) -> Node:
             elementwise.not_equal(remainder, 0), elementwise.less(elementwise.multiply(elementwise.sign(_node(a)), elementwise.sign(_node(b))), 0)  # noqa: E501
         )  # fmt: skip
         return elementwise.where(wrong, elementwise.subtract(remainder, b), remainder)
-    return elementwise.subtract(a, elementwise.multiply(whole, b))
+    size = elementwise.absolute(b) if type(b) is Node else abs(b)
+    a = a if type(a) is Node else elementwise.add(elementwise.multiply(b, 0), a)
+    return elementwise.where(
+        elementwise.less(a, 0),
+        elementwise.negative(elementwise.remainder(elementwise.negative(a), size)),
+        elementwise.remainder(a, size),
+    )
 
 
 def _node(x: Any) -> Node:
@@ -302,7 +321,11 @@ def _broadcast(a: Node, b: Node) -> tuple[Node, Node]:
 
 
 def _floating(f: Callable[[Any, Any], Node]) -> Callable[[Any, Any], Node]:
-    return lambda a, b: f(_to_float(_node(a)), _to_float(_node(b)))
+    def computed(a: Any, b: Any) -> Node:
+        return f(_to_float(_node(a)), _to_float(_node(b)))
+
+    FLOATING.add(computed)
+    return computed
 
 
 def _extreme(f: Callable[[Any, Any], Node]) -> Callable[[Any, Any], Node]:

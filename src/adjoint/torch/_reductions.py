@@ -1,12 +1,10 @@
-"""PyTorch's reductions, running totals, and sorting."""
+"""PyTorch's reductions, running totals, and norms."""
 
 from __future__ import annotations
 
 import builtins
 import math
 from typing import Any
-
-import numpy as np
 
 from adjoint.arrays import running
 from adjoint.dtypes import default_dtype
@@ -143,7 +141,8 @@ def var(input: Any, dim: Dim = None, unbiased: Any = None, keepdim: bool = False
             if n
             else core.sum(core.real(x), axis=axes, keepdims=keepdim)
         )
-        return deviations * (n / 0.0 if False else math.nan) if n <= 1 else deviations * math.inf
+        out = deviations * (math.nan if n <= 1 else math.inf)
+        return core.reshape(out, ()) if is_zero_d(input) else out
     out = core.var(x, axis=axes, correction=float(c), keepdims=keepdim)
     return core.reshape(out, ()) if is_zero_d(input) else out
 
@@ -260,7 +259,8 @@ _position("argmin", core.argmin)
 def _truth(name: str, f: Any) -> None:
     def called(input: Any, dim: Dim = None, keepdim: bool = False) -> Any:
         x, was_zero_d = lifted(input, dim)
-        out = f(x, axis=axes_of(dim), keepdims=keepdim)
+        none = isinstance(dim, (tuple, list)) and not len(dim)  # for these two that means no axis
+        out = core.not_equal(x, 0) if none else f(x, axis=axes_of(dim), keepdims=keepdim)
         out = core.astype(out, "uint8") if x.dtype == "uint8" else out
         return core.reshape(out, ()) if was_zero_d else out
 
@@ -333,15 +333,20 @@ def logcumsumexp(input: Any, dim: int) -> Any:
     return core.reshape(out, ()) if was_zero_d else out
 
 
-def _running_extreme(name: str, larger: Any) -> None:
+def _running_extreme(name: str, largest: bool) -> None:
+    best_of = running.cummax if largest else running.cummin
+
     def called(input: Any, dim: int) -> Any:
         x, was_zero_d = lifted(input, dim)
         check_axis(dim, x.ndim)
-        values = np.moveaxis(np.asarray(x.detach().numpy()), dim, -1)
-        best = larger.accumulate(values, axis=-1) if values.size else values
-        at = np.where((values == best) | (values != values), np.arange(values.shape[-1]), 0)
-        at = np.moveaxis(np.maximum.accumulate(at, axis=-1) if at.size else at, -1, dim).astype(np.int64)
-        places = core.tensor(np.ascontiguousarray(at))
+        y = core.astype(x.detach(), "uint8") if x.dtype.kind == "b" else x.detach()
+        reached = core.equal(y, best_of(y, axis=dim))
+        if y.dtype.inexact:
+            reached = core.logical_or(reached, core.isnan(y))
+        shape = [1] * x.ndim
+        shape[dim] = -1
+        numbers = core.reshape(core.arange(x.shape[dim]), tuple(shape))
+        places = running.cummax(core.where(reached, numbers, 0), axis=dim)  # the last of equal ones, as PyTorch says
         out = core.take_along_axis(x, places, axis=dim)
         if was_zero_d:
             out, places = core.reshape(out, ()), core.reshape(places, ())
@@ -352,185 +357,8 @@ def _running_extreme(name: str, larger: Any) -> None:
     FUNCTIONS[name] = METHODS[name] = recorded_at_user(called)
 
 
-_running_extreme("cummax", np.maximum)
-_running_extreme("cummin", np.minimum)
-
-
-# Sorting --------------------------------------------------------------------------------------------------------------------
-
-
-def _sortable(x: Any) -> Any:
-    return core.astype(x, "uint8") if x.dtype.kind == "b" else x
-
-
-@function()
-def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
-    """The positions that sort an axis; equals keep their order."""
-    x, was_zero_d = lifted(input, dim)
-    out = core.argsort(_sortable(x), axis=dim, descending=descending)
-    return core.reshape(out, ()) if was_zero_d else out
-
-
-@function()
-def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
-    """An axis in order, with the positions where its elements were."""
-    x, was_zero_d = lifted(input, dim)
-    at = core.argsort(_sortable(x.detach()), axis=dim, descending=descending)
-    values = core.take_along_axis(x, at, axis=dim)
-    if was_zero_d:
-        values, at = core.reshape(values, ()), core.reshape(at, ())
-    return pair_type("sort", "values", "indices")(values, at)
-
-
-@function()
-def msort(input: Any) -> Any:
-    """The first axis in order."""
-    return sort(input, 0)[0]
-
-
-def along(x: Any, dim: int, start: int, stop: int) -> Any:
-    """A stretch of an axis."""
-    return core.take(x, core.arange(start, stop), axis=dim)
-
-
-@function()
-def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
-    """The k largest (or smallest) along an axis, with their positions."""
-    x, was_zero_d = lifted(input, dim)
-    if not 0 <= k <= x.shape[dim]:
-        raise RuntimeError(f"topk: k is {k} for an axis of {x.shape[dim]}{at_user()}")
-    at = along(core.argsort(_sortable(x.detach()), axis=dim, descending=largest), dim, 0, int(k))
-    values = core.take_along_axis(x, at, axis=dim)
-    if was_zero_d:
-        values, at = core.reshape(values, ()), core.reshape(at, ())
-    return pair_type("topk", "values", "indices")(values, at)
-
-
-@function()
-def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
-    """The k-th smallest along an axis, counted from 1, with its position."""
-    x, was_zero_d = lifted(input, dim)
-    if not 1 <= k <= x.shape[dim]:
-        raise RuntimeError(f"kthvalue: k is {k} for an axis of {x.shape[dim]}{at_user()}")
-    return _picked("kthvalue", x, core.argsort(x.detach(), axis=dim), k - 1, dim, keepdim, was_zero_d)
-
-
-def _picked(name: str, x: Any, order: Any, k: Any, dim: int, keepdim: bool, was_zero_d: bool) -> Any:
-    at = along(order, dim, k, k + 1) if isinstance(k, int) else core.take_along_axis(order, k, axis=dim)
-    values = core.take_along_axis(x, at, axis=dim)
-    if not keepdim or was_zero_d:
-        values, at = core.squeeze(values, axis=dim), core.squeeze(at, axis=dim)
-    return pair_type(name, "values", "indices")(values, at)
-
-
-def _median(name: str, skip_nan: bool) -> None:
-    def called(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-        x = core.flatten(input) if dim is None else input
-        x, was_zero_d = lifted(x, -1 if dim is None else dim)
-        axis = -1 if dim is None else dim
-        if x.shape[axis] == 0:
-            if dim is None:
-                return core.full((), math.nan, dtype=x.dtype)
-            raise IndexError(f"{name}: the axis is empty{at_user()}")
-        order = core.argsort(x.detach(), axis=axis)  # NaN last
-        k: Any = (x.shape[axis] - 1) // 2
-        if x.dtype.inexact:
-            holes = core.count_nonzero(core.isnan(x), axis=axis, keepdims=True)
-            n = x.shape[axis]
-            k = core.maximum((n - holes - 1) // 2, 0) if skip_nan else core.where(holes > 0, n - holes, k)
-        found = _picked(name, x, order, k, axis, keepdim and dim is not None, was_zero_d)
-        return found[0] if dim is None else found
-
-    called.__name__ = name
-    called.__doc__ = (
-        "The median: of an even number, the lower of the two in the middle; of an axis, with its positions."
-    )
-    FUNCTIONS[name] = METHODS[name] = recorded_at_user(called)
-
-
-_median("median", False)
-_median("nanmedian", True)
-
-
-@function()
-def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
-    """The most frequent value of an axis (the smallest of several), with its last position."""
-    x, was_zero_d = lifted(input, dim)
-    values = np.moveaxis(np.asarray(x.detach().numpy()), dim, -1)
-    flat = values.reshape(-1, values.shape[-1])
-    at = np.empty(flat.shape[0], np.int64)
-    for i, row in enumerate(flat):
-        found, counts = np.unique(row, return_counts=True)
-        at[i] = np.flatnonzero(row == found[counts.argmax()])[-1]
-    places = core.expand_dims(core.tensor(at.reshape(values.shape[:-1])), axis=dim)
-    out = core.take_along_axis(x, places, axis=dim)
-    if not keepdim or was_zero_d:
-        out, places = core.squeeze(out, axis=dim), core.squeeze(places, axis=dim)
-    return pair_type("mode", "values", "indices")(out, places)
-
-
-def _quantile(name: str, skip_nan: bool) -> None:
-    def called(input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear") -> Any:
-        if input.dtype.kind != "f":
-            raise RuntimeError(f"{name}: needs floating numbers{at_user()}")
-        flat = dim is None
-        x = core.flatten(input) if flat else lifted(input, dim)[0]
-        axis = 0 if flat else dim
-        wanted = q if isinstance(q, Core) else core.tensor(float(q), dtype=input.dtype)
-        levels = np.atleast_1d(np.asarray(wanted.detach().numpy()))
-        if levels.size and not (levels.min() >= 0 and levels.max() <= 1):
-            raise RuntimeError(f"{name}: q lies in [0, 1]{at_user()}")
-        out = _between(x, core.reshape(wanted, (-1,)), axis, skip_nan, interpolation, name)
-        rest = list(x.shape)
-        rest[axis] = 1
-        out = core.reshape(
-            core.moveaxis(out, axis, 0), (levels.size, *[n for i, n in enumerate(rest) if i != axis % x.ndim])
-        )
-        if keepdim:
-            kept = [1] * input.ndim if flat else rest if input.ndim else []
-            out = core.reshape(out, (levels.size, *kept))
-        elif not input.ndim:
-            out = core.reshape(out, (levels.size,))
-        return core.reshape(out, tuple(out.shape)[1:]) if not wanted.ndim else out
-
-    called.__name__ = name
-    called.__doc__ = "The value below which a part q of an axis lies."
-    FUNCTIONS[name] = METHODS[name] = recorded_at_user(called)
-
-
-def _between(x: Any, q: Any, axis: int, skip_nan: bool, interpolation: str, name: str) -> Any:
-    ordered = core.take_along_axis(x, core.argsort(x.detach(), axis=axis), axis=axis)
-    holes = core.count_nonzero(core.isnan(x), axis=axis, keepdims=True)
-    n = x.shape[axis]
-    shape = [1] * x.ndim
-    shape[axis] = -1
-    last = (
-        core.astype(core.maximum(n - holes, 1) - 1, x.dtype)
-        if skip_nan
-        else core.full(tuple(holes.shape), n - 1.0, dtype=x.dtype)
-    )
-    place = core.reshape(q, tuple(shape)) * last
-    below, above = core.floor(place), core.ceil(place)
-    if interpolation == "nearest":
-        below = above = core.round(place)
-    elif interpolation == "lower":
-        above = below
-    elif interpolation == "higher":
-        below = above
-    elif interpolation not in ("linear", "midpoint"):
-        raise RuntimeError(f"{name}: unknown interpolation {interpolation!r}{at_user()}")
-    low, high = (core.take_along_axis(ordered, core.astype(v.detach(), "int64"), axis=axis) for v in (below, above))
-    if interpolation == "midpoint":
-        out = (low + high) / 2
-    elif interpolation == "linear":
-        out = low + (place - below.detach()) * (high - low)
-    else:
-        out = low
-    return core.where(core.broadcast_to(holes == n if skip_nan else holes > 0, tuple(out.shape)), math.nan, out)
-
-
-_quantile("quantile", False)
-_quantile("nanquantile", True)
+_running_extreme("cummax", True)
+_running_extreme("cummin", False)
 
 
 # Norms ------------------------------------------------------------------------------------------------------------------------
@@ -588,163 +416,3 @@ def trace(input: Any) -> Any:
     if input.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, got shape {tuple(input.shape)}{at_user()}")
     return sum(FUNCTIONS["diagonal"](input))
-
-
-# Counting, on values alone ------------------------------------------------------------------------------------------------
-
-
-def _values(x: Any) -> Any:
-    return np.asarray(x.detach().numpy()) if isinstance(x, Core) else np.asarray(x)
-
-
-@function()
-def unique(
-    input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
-) -> Any:
-    """The different elements in order, or slices along an axis. Without derivative."""
-    found = np.unique(_values(input), return_inverse=True, return_counts=True, axis=dim)
-    values, inverse, counts = (core.tensor(np.ascontiguousarray(v)) for v in found)
-    inverse = core.reshape(inverse, (-1,) if dim is not None else tuple(input.shape))
-    chosen = [values, *([inverse] if return_inverse else []), *([counts] if return_counts else [])]
-    return chosen[0] if len(chosen) == 1 else tuple(chosen)
-
-
-@function()
-def unique_consecutive(input: Any, return_inverse: bool = False, return_counts: bool = False, dim: Any = None) -> Any:
-    """The input without repetitions side by side. Without derivative."""
-    values = _values(input)
-    rows = values.reshape(-1) if dim is None else np.moveaxis(values, dim, 0)
-    n = rows.shape[0]
-    flat = rows.reshape(n, -1)
-    fresh = np.concatenate([np.ones(builtins.min(n, 1), bool), (flat[1:] != flat[:-1]).any(axis=1)])
-    starts = np.flatnonzero(fresh)
-    kept = rows[starts] if dim is None else np.moveaxis(rows[starts], 0, dim)
-    inverse = (np.cumsum(fresh) - 1).astype(np.int64)
-    counts = np.diff([*starts, n]).astype(np.int64)
-    chosen = [core.tensor(np.ascontiguousarray(kept))]
-    if return_inverse:
-        chosen.append(core.tensor(inverse.reshape(values.shape) if dim is None else inverse))
-    if return_counts:
-        chosen.append(core.tensor(counts))
-    return chosen[0] if len(chosen) == 1 else tuple(chosen)
-
-
-@function()
-def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
-    """How often each non-negative integer occurs, or the sum of its weights. Without derivative."""
-    values = _values(input)
-    if values.ndim != 1 or values.dtype.kind not in "iu" or (values.size and values.min() < 0):
-        raise RuntimeError(f"bincount: needs non-negative integers along one axis{at_user()}")
-    out = np.bincount(values, None if weights is None else _values(weights), minlength)
-    kind = "int64" if weights is None else ("float32" if weights.dtype == "float32" else "float64")
-    return core.tensor(out.astype(kind))
-
-
-@function()
-def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
-    """How many elements fall into each of equal bins from min to max (of the data, if both are 0). Without derivative."""
-    values = _values(input)
-    low, high = (float(values.min()), float(values.max())) if min == max and values.size else (float(min), float(max))
-    if low == high:
-        low, high = low - 1, high + 1
-    counts = np.histogram(values, int(bins), (low, high))[0]
-    return core.tensor(counts.astype(values.dtype))
-
-
-@function(methods=False)
-def searchsorted(
-    sorted_sequence: Any,
-    input: Any,
-    *,
-    out_int32: bool = False,
-    right: bool = False,
-    side: Any = None,
-    sorter: Any = None,
-) -> Any:
-    """Where each value would have to be put into an ordered axis. Without derivative."""
-    right = right or side == "right"
-    order, values = _values(sorted_sequence), _values(input)
-    if sorter is not None:
-        order = np.take_along_axis(order, _values(sorter), axis=-1)
-    kind = np.int32 if out_int32 else np.int64
-    where = "right" if right else "left"
-    if order.ndim == 1:
-        return core.tensor(np.asarray(np.searchsorted(order, values, where), dtype=kind))  # type: ignore[call-overload]
-    rows = [np.searchsorted(a, b, where) for a, b in zip(order.reshape(-1, order.shape[-1]), values.reshape(-1, values.shape[-1]), strict=True)]  # type: ignore[call-overload]  # fmt: skip  # noqa: E501
-    return core.tensor(np.asarray(rows, kind).reshape(values.shape))
-
-
-@function(methods=False)
-def bucketize(input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False) -> Any:
-    """The bucket between ordered boundaries that each value falls into. Without derivative."""
-    return searchsorted(boundaries, input, out_int32=out_int32, right=right)
-
-
-@function(methods=False)
-def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
-    """The running integral by the trapezoidal rule."""
-    return core.cumulative_sum(_trapezoids(y, x, dx, dim), axis=dim)
-
-
-@function("trapz", methods=False)
-def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
-    """The integral along an axis by the trapezoidal rule."""
-    return core.sum(_trapezoids(y, x, dx, dim), axis=dim)
-
-
-def _trapezoids(y: Any, x: Any, dx: Any, dim: int) -> Any:
-    n = y.shape[dim]
-    middles = (along(y, dim, 1, n) + along(y, dim, 0, n - 1)) / 2
-    if x is None:
-        return middles * dx
-    if x.ndim == 1 and y.ndim > 1:
-        x = core.reshape(x, tuple(-1 if i == dim % y.ndim else 1 for i in range(y.ndim)))
-    axis = dim if x.ndim == y.ndim else -1
-    m = x.shape[axis]
-    return middles * (along(x, axis, 1, m) - along(x, axis, 0, m - 1))
-
-
-@function()
-def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
-    """The n-th differences along an axis."""
-    if not n:
-        return input
-    parts = [x for x in (prepend, input, append) if x is not None]
-    x = core.concat(parts, axis=dim) if len(parts) > 1 else input
-    if x.dtype.kind == "b":
-        for _ in range(n):
-            x = core.logical_xor(along(x, dim, 1, x.shape[dim]), along(x, dim, 0, x.shape[dim] - 1))
-        return x
-    return core.diff(x, axis=dim, n=builtins.min(n, x.shape[dim])) if n else x
-
-
-@function()
-def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
-    """The covariance matrix of variables (rows) over observations (columns)."""
-    x = core.reshape(input, (1, -1)) if input.ndim < 2 else input
-    weights = None
-    if fweights is not None:
-        weights = core.astype(fweights, x.dtype)
-    if aweights is not None:
-        weights = aweights if weights is None else weights * aweights
-    n = x.shape[1]
-    if weights is None:
-        centered = x - core.sum(x, axis=1, keepdims=True) / builtins.max(n, 1)
-        out = core.matmul(centered, core.conj(centered).T) / builtins.max(n - correction, 0) if n - correction > 0 \
-            else core.matmul(centered, core.conj(centered).T) * math.nan  # fmt: skip
-    else:
-        total = core.sum(weights)
-        centered = x - core.sum(x * weights, axis=1, keepdims=True) / total
-        lost = correction if aweights is None else correction * core.sum(weights * aweights) / total
-        out = core.matmul(centered * weights, core.conj(centered).T) / core.maximum(total - lost, 0.0)
-    return core.reshape(out, ()) if out.shape[0] == 1 else out
-
-
-@function()
-def corrcoef(input: Any) -> Any:
-    """The matrix of correlation coefficients."""
-    c = cov(input)
-    if not c.ndim:
-        return c / c
-    d = core.sqrt(core.real(FUNCTIONS["diagonal"](c)))
-    return c / core.expand_dims(d, axis=1) / d

@@ -14,7 +14,7 @@ from adjoint.tensors.conversion import dtype_of
 from adjoint.tensors.located import at_user
 
 from ._missing import getter
-from ._names import FUNCTIONS, pair_type, recorded_at_user
+from ._names import FUNCTIONS, METHODS, pair_type, recorded_at_user
 from ._reductions import axes_of
 from ._reductions import vector_norm as _vector_norm
 from ._tensor import Core
@@ -317,14 +317,21 @@ def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = F
         return _vector_norm(x, 2, (a, b), keepdim)
     if ord in ("nuc", 2, -2):
         values = core_linalg.svdvals(core.moveaxis(x, (a, b), (-2, -1)))
-        out = core.sum(values, axis=-1) if ord == "nuc" else (core.max if ord > 0 else core.min)(values, axis=-1)
+        out = core.sum(values, axis=-1) if ord == "nuc" else _extreme(values, -1, ord)
     elif ord in (1, -1, math.inf, -math.inf):
         summed, kept = (a, b) if abs(ord) == 1 else (b, a)
         sums = core.sum(core.abs(x), axis=summed)
-        out = (core.max if ord > 0 else core.min)(sums, axis=kept - (kept > summed))
+        out = _extreme(sums, kept - (kept > summed), ord)
     else:
         raise RuntimeError(f"linalg.matrix_norm: unknown order {ord!r}{at_user()}")
     return core.expand_dims(out, axis=tuple(sorted((a, b)))) if keepdim else out
+
+
+def _extreme(x: Any, axis: int, order: float) -> Any:
+    """The largest along an axis, 0 of none; or for a negative order the smallest."""
+    if order < 0:
+        return core.min(x, axis=axis)
+    return core.max(x, axis=axis) if x.shape[axis] else core.sum(x, axis=axis)
 
 
 @_public
@@ -340,6 +347,35 @@ def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dty
     if ord is not None and dim is None and A.ndim > 2:
         raise RuntimeError(f"linalg.norm: with an order and without dim, one or two axes{at_user()}")
     return _vector_norm(A, 2 if ord is None else ord, axes_of(dim), keepdim, dtype)
+
+
+def ormqr(input: Any, tau: Any, other: Any, left: bool = True, transpose: bool = False) -> Any:
+    """The product of a matrix and the unitary one, whole, of Householder vectors (`input`, `tau`), or with its adjoint.
+
+    Each vector's reflection is applied to the matrix, one after the other.
+    """
+    _inexact("ormqr", input)
+    n = input.shape[-2]
+    if not left:  # other · Q is the adjoint of Q* · other*
+        turned = ormqr(input, tau, core.conj(other).mT, True, not transpose)
+        return core.conj(turned).mT
+    if other.shape[-2] != n or tau.shape[-1] > min(n, input.shape[-1]):
+        raise RuntimeError(
+            f"ormqr: vectors of shape {tuple(input.shape)}, {tau.shape[-1]} factors, a matrix of {tuple(other.shape)}{at_user()}"
+        )
+    count = tau.shape[-1]
+    places = core.reshape(core.arange(n), (n, 1))
+    found = other
+    for i in range(count) if transpose else reversed(range(count)):
+        column = input[..., :, i : i + 1]
+        v = core.where(places > i, column, core.astype(places == i, column.dtype))
+        factor = tau[..., i : i + 1, None]
+        factor = core.conj(factor) if transpose else factor
+        found = found - factor * core.matmul(v, core.matmul(core.conj(v).mT, found))
+    return found
+
+
+FUNCTIONS["ormqr"] = METHODS["ormqr"] = recorded_at_user(ormqr)
 
 
 @_public

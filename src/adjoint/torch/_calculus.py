@@ -1,0 +1,88 @@
+"""PyTorch's differences, integrals of samples, and covariances."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from typing import Any
+
+from adjoint.tensors import functions as core
+
+from ._names import FUNCTIONS, function
+from ._sorting import along
+
+__all__: list[str] = []
+
+
+@function(methods=False)
+def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
+    """The running integral by the trapezoidal rule."""
+    return core.cumulative_sum(_trapezoids(y, x, dx, dim), axis=dim)
+
+
+@function("trapz", methods=False)
+def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
+    """The integral along an axis by the trapezoidal rule."""
+    return core.sum(_trapezoids(y, x, dx, dim), axis=dim)
+
+
+def _trapezoids(y: Any, x: Any, dx: Any, dim: int) -> Any:
+    n = y.shape[dim]
+    middles = (along(y, dim, 1, n) + along(y, dim, 0, n - 1)) / 2
+    if x is None:
+        return middles * dx
+    if x.ndim == 1 and y.ndim > 1:
+        x = core.reshape(x, tuple(-1 if i == dim % y.ndim else 1 for i in range(y.ndim)))
+    axis = dim if x.ndim == y.ndim else -1
+    m = x.shape[axis]
+    return middles * (along(x, axis, 1, m) - along(x, axis, 0, m - 1))
+
+
+@function()
+def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
+    """The n-th differences along an axis."""
+    if not n:
+        return input
+    parts = [x for x in (prepend, input, append) if x is not None]
+    x = core.concat(parts, axis=dim) if len(parts) > 1 else input
+    if x.dtype.kind == "b":
+        for _ in range(n):
+            x = core.logical_xor(along(x, dim, 1, x.shape[dim]), along(x, dim, 0, x.shape[dim] - 1))
+        return x
+    return core.diff(x, axis=dim, n=builtins.min(n, x.shape[dim])) if n else x
+
+
+@function()
+def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
+    """The covariance matrix of variables (rows) over observations (columns)."""
+    x = core.reshape(input, (1, -1)) if input.ndim < 2 else input
+    weights = None
+    if fweights is not None:
+        weights = core.astype(fweights, x.dtype)
+    if aweights is not None:
+        weights = aweights if weights is None else weights * aweights
+    n = x.shape[1]
+    if weights is None:
+        centered = x - core.sum(x, axis=1, keepdims=True) / builtins.max(n, 1)
+        out = core.matmul(centered, core.conj(centered).T) / builtins.max(n - correction, 0) if n - correction > 0 \
+            else core.matmul(centered, core.conj(centered).T) * math.nan  # fmt: skip
+    else:
+        total = core.sum(weights)
+        centered = x - core.sum(x * weights, axis=1, keepdims=True) / total
+        lost = correction if aweights is None else correction * core.sum(weights * aweights) / total
+        out = core.matmul(centered * weights, core.conj(centered).T) / core.maximum(total - lost, 0.0)
+    return core.reshape(out, ()) if out.shape[0] == 1 else out
+
+
+@function()
+def corrcoef(input: Any) -> Any:
+    """The matrix of correlation coefficients."""
+    c = cov(input)
+    if not c.ndim:
+        return c / c
+    d = core.sqrt(core.real(FUNCTIONS["diagonal"](c)))
+    found = c / core.expand_dims(d, axis=1) / d
+    if found.dtype.kind != "c":
+        return core.clip(found, -1.0, 1.0)
+    re, im = (core.clip(part(found), -1.0, 1.0) for part in (core.real, core.imag))
+    return core.astype(re, found.dtype) + core.astype(im, found.dtype) * 1j

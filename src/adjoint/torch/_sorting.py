@@ -1,0 +1,155 @@
+"""PyTorch's sorting, and what is read off an order: the largest, medians, quantiles."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from adjoint.arrays import statistics
+from adjoint.tensors import functions as core
+from adjoint.tensors.located import at_user
+
+from ._names import FUNCTIONS, METHODS, function, pair_type, recorded_at_user
+from ._reductions import lifted
+from ._tensor import Core
+
+__all__ = ["along"]
+
+
+def _sortable(x: Any) -> Any:
+    return core.astype(x, "uint8") if x.dtype.kind == "b" else x
+
+
+@function()
+def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+    """The positions that sort an axis; equals keep their order."""
+    x, was_zero_d = lifted(input, dim)
+    out = core.argsort(_sortable(x), axis=dim, descending=descending)
+    return core.reshape(out, ()) if was_zero_d else out
+
+
+@function()
+def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+    """An axis in order, with the positions where its elements were."""
+    x, was_zero_d = lifted(input, dim)
+    at = core.argsort(_sortable(x.detach()), axis=dim, descending=descending)
+    values = core.take_along_axis(x, at, axis=dim)
+    if was_zero_d:
+        values, at = core.reshape(values, ()), core.reshape(at, ())
+    return pair_type("sort", "values", "indices")(values, at)
+
+
+@function()
+def msort(input: Any) -> Any:
+    """The first axis in order."""
+    return sort(input, 0)[0]
+
+
+def along(x: Any, dim: int, start: int, stop: int) -> Any:
+    """A stretch of an axis."""
+    return core.take(x, core.arange(start, stop), axis=dim)
+
+
+@function()
+def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+    """The k largest (or smallest) along an axis, with their positions."""
+    x, was_zero_d = lifted(input, dim)
+    if not 0 <= k <= x.shape[dim]:
+        raise RuntimeError(f"topk: k is {k} for an axis of {x.shape[dim]}{at_user()}")
+    values, at = statistics.topk(x, int(k), axis=dim, largest=largest)
+    if was_zero_d:
+        values, at = core.reshape(values, ()), core.reshape(at, ())
+    return pair_type("topk", "values", "indices")(values, at)
+
+
+@function()
+def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+    """The k-th smallest along an axis, counted from 1, with its position."""
+    x, was_zero_d = lifted(input, dim)
+    if not 1 <= k <= x.shape[dim]:
+        raise RuntimeError(f"kthvalue: k is {k} for an axis of {x.shape[dim]}{at_user()}")
+    values, at = statistics.kthvalue(x, int(k), axis=dim, keepdims=keepdim and not was_zero_d)
+    return pair_type("kthvalue", "values", "indices")(values, at)
+
+
+def _picked(name: str, x: Any, order: Any, k: Any, dim: int, keepdim: bool, was_zero_d: bool) -> Any:
+    at = along(order, dim, k, k + 1) if isinstance(k, int) else core.take_along_axis(order, k, axis=dim)
+    values = core.take_along_axis(x, at, axis=dim)
+    if not keepdim or was_zero_d:
+        values, at = core.squeeze(values, axis=dim), core.squeeze(at, axis=dim)
+    return pair_type(name, "values", "indices")(values, at)
+
+
+def _median(name: str, skip_nan: bool) -> None:
+    def called(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+        x = core.flatten(input) if dim is None else input
+        x, was_zero_d = lifted(x, -1 if dim is None else dim)
+        axis = -1 if dim is None else dim
+        if x.shape[axis] == 0:
+            if dim is None:
+                return core.full((), math.nan, dtype=x.dtype)
+            raise IndexError(f"{name}: the axis is empty{at_user()}")
+        order = core.argsort(x.detach(), axis=axis)  # NaN last
+        k: Any = (x.shape[axis] - 1) // 2
+        if x.dtype.inexact:
+            holes = core.count_nonzero(core.isnan(x), axis=axis, keepdims=True)
+            n = x.shape[axis]
+            k = core.maximum((n - holes - 1) // 2, 0) if skip_nan else core.where(holes > 0, n - holes, k)
+        found = _picked(name, x, order, k, axis, keepdim and dim is not None, was_zero_d)
+        return found[0] if dim is None else found
+
+    called.__name__ = name
+    called.__doc__ = (
+        "The median: of an even number, the lower of the two in the middle; of an axis, with its positions."
+    )
+    FUNCTIONS[name] = METHODS[name] = recorded_at_user(called)
+
+
+_median("median", False)
+_median("nanmedian", True)
+
+
+@function()
+def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
+    """The most frequent value of an axis (the smallest of several), with its last position."""
+    x, was_zero_d = lifted(input, dim)
+    values = np.moveaxis(np.asarray(x.detach().numpy()), dim, -1)
+    flat = values.reshape(-1, values.shape[-1])
+    at = np.empty(flat.shape[0], np.int64)
+    for i, row in enumerate(flat):
+        found, counts = np.unique(row, return_counts=True)
+        at[i] = np.flatnonzero(row == found[counts.argmax()])[-1]
+    places = core.expand_dims(core.tensor(at.reshape(values.shape[:-1])), axis=dim)
+    out = core.take_along_axis(x, places, axis=dim)
+    if not keepdim or was_zero_d:
+        out, places = core.squeeze(out, axis=dim), core.squeeze(places, axis=dim)
+    return pair_type("mode", "values", "indices")(out, places)
+
+
+def _quantile(name: str, f: Any) -> None:
+    def called(input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear") -> Any:
+        if input.dtype.kind != "f":
+            raise RuntimeError(f"{name}: needs floating numbers{at_user()}")
+        if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
+            raise RuntimeError(f"{name}: unknown interpolation {interpolation!r}{at_user()}")
+        wanted = q if isinstance(q, Core) else core.tensor(float(q), dtype=input.dtype)
+        if wanted.ndim > 1:
+            raise RuntimeError(f"{name}: q is a number or a vector; its shape is {tuple(wanted.shape)}{at_user()}")
+        if wanted.dtype is not input.dtype:
+            raise RuntimeError(f"{name}: q must have the input's dtype, {input.dtype.name}{at_user()}")
+        x, was_zero_d = (input, False) if dim is None else lifted(input, dim)
+        try:
+            out = f(x, wanted, axis=dim, method=interpolation, keepdims=keepdim and not was_zero_d)
+        except ValueError as error:
+            raise RuntimeError(str(error)) from None
+        return out
+
+    called.__name__ = name
+    called.__doc__ = "The value below which a part q of an axis lies."
+    FUNCTIONS[name] = METHODS[name] = recorded_at_user(called)
+
+
+_quantile("quantile", statistics.quantile)
+_quantile("nanquantile", statistics.nanquantile)
