@@ -107,9 +107,15 @@ def plain_objects(_: Any) -> Case:
 def reverse(ad: Any) -> Case:
     """Build the gradients' graph of a graph just recorded."""
     x, w, b = (ad.variable(np.full(8, value, np.float32)) for value in (0.5, 0.9, 0.1))
+
+    def record(_: int) -> Any:
+        for leaf in (x, w, b):
+            leaf.grad = None
+        return mixed(ad.sin, x, w, b, RECORDED // 3)
+
     return Case(
-        lambda y: ad.gradients(y, [x, w, b]),
-        prepare=lambda _: mixed(ad.sin, x, w, b, RECORDED // 3),
+        lambda y: y.backward(create_graph=True),
+        prepare=record,
         operations=RECORDED,
     )
 

@@ -78,7 +78,12 @@ def _accumulate(
                             cotangent[x] = v if old is None else add(old, v)
             elif op is SELECT:
                 (x,) = inputs
-                if x in active:
+                if x.op is PULLBACK:
+                    x = written_out(node)
+                    old = get(x)
+                    if x in active and u is not None:
+                        cotangent[x] = u if old is None else add(old, u)
+                elif x in active:
                     slots = several.setdefault(x, [None] * len(x.type))
                     old = slots[node.attributes]
                     slots[node.attributes] = u if old is None or u is None else add(old, u)
@@ -115,7 +120,10 @@ def _active(outputs: Nodes, wanted: set[Node], stop: bool, passive: set[Node]) -
         else:
             on_path = False
         ready = True
-        for x in node.inputs:
+        inputs = node.inputs
+        if node.op is SELECT and inputs[0].op is PULLBACK:
+            inputs = (written_out(node),)
+        for x in inputs:
             if x in active:
                 on_path = True
             elif x not in passive:
@@ -225,42 +233,71 @@ def differentiable(outputs: Nodes, sources: Iterable[Node]) -> set[Node]:
 # The reverse pass as one lazy node ------------------------------------------------------------------------------------
 
 
-PULLBACK = Primitive("pullback", no_kernel)
+class Deferred:
+    """The reverse pass that a pullback stands for. `stop` says that no cotangent is asked of what another one depends on,
+    `again` that there may be another reverse pass of the same graph; `found` holds the cotangents as graph, once somebody has
+    needed them."""
+
+    __slots__ = ("again", "found", "stop")
+
+    def __init__(self, stop: bool, again: bool) -> None:
+        self.stop = stop
+        self.again = again
+        self.found: dict[None, list[Node]] = {}
 
 
-def pullback(output: Node, cotangent: Node, wrt: Nodes) -> list[Node]:
-    """The cotangents of `wrt` as outputs of one untracked node. Evaluation looks up the plan of a structure seen before
-    and derives the reverse graph only for a new one."""
+def pullback(
+    output: Node, cotangent: Node, wrt: Nodes, *, stop: bool = False, tracked: bool = False, again: bool = False
+) -> list[Node]:
+    """The cotangents of `wrt` as outputs of one node. Evaluation looks up the plan of a structure seen before and derives the
+    reverse graph only for a new one. With `stop`, no node of `wrt` depends on another. What is `tracked` is written out as
+    ordinary graph where it is differentiated again. What the reverse pass has read is kept if it may come `again`."""
     mode = get_mode()
     site, offset, types = mode.site, mode.offset, tuple([x.type for x in wrt])
-    node = Node(PULLBACK, (output, cotangent, *wrt), None, types, site, offset, False)
-    return [Node(SELECT, (node,), i, type, site, offset, False) for i, type in enumerate(types)]
+    node = Node(PULLBACK, (output, cotangent, *wrt), Deferred(stop, again), types, site, offset, tracked)
+    return [Node(SELECT, (node,), i, type, site, offset, tracked) for i, type in enumerate(types)]
 
 
 def derive_pullback(node: Node) -> list[Node]:
-    """What a pullback stands for: the cotangents as ordinary graph."""
+    """What a pullback stands for: the cotangents as graph, tracked where it is."""
     output, cotangent, *wrt = node.inputs
-    with mode(grad=False):
-        found = _reverse([output], [cotangent], wrt, False, set(), _BEGUN)[0]
+    with mode(grad=node.tracked):
+        found = _reverse([output], [cotangent], wrt, node.attributes.stop, set(), _BEGUN)[0]
         return [zeros(x.type) if g is None else g for g, x in zip(found, wrt, strict=True)]
 
 
+def written_out(node: Node) -> Node:
+    """An output of a pullback as ordinary graph, the same whenever it is asked for; any other node is that itself."""
+    if node.op is not SELECT or not node.inputs or node.inputs[0].op is not PULLBACK:
+        return node
+    deferred = node.inputs[0].attributes
+    found = deferred.found.get(None) or deferred.found.setdefault(None, derive_pullback(node.inputs[0]))
+    return found[node.attributes]  # type: ignore[no-any-return]
+
+
+PULLBACK = Primitive("pullback", no_kernel, key=lambda deferred: None)
+PULLBACK.stands_for = written_out
+
+
 def expand(roots: Nodes) -> list[Node]:
-    """The roots with every pending pullback below them written out."""
-    pending = [n for n in topological(roots, lambda node: node.value is None) if n.value is None and n.op is PULLBACK]
-    if not pending:
+    """The roots with every pullback below them written out that is pending or tracked."""
+    order = topological(roots)
+    if not any(n.op is PULLBACK and (n.value is None or n.tracked) for n in order):
         return list(roots)
     new: dict[Node, Node] = {}
     outputs: dict[Node, list[Node]] = {}
-    for node in topological(roots):
+    for node in order:
         inputs = tuple([new.get(x, x) for x in node.inputs])
-        if node.op is PULLBACK and node.value is None:
-            changed = Node(PULLBACK, inputs, None, node.type, node.site, node.offset, False)
-            outputs[node] = derive_pullback(changed)
+        if node.op is PULLBACK and (node.value is None or node.tracked):
+            stop = node.attributes if inputs == node.inputs else Deferred(node.attributes.stop, True)
+            changed = Node(PULLBACK, inputs, stop, node.type, node.site, node.offset, node.tracked)
+            outputs[node] = [written_out(select(changed, i)) for i in range(len(node.type))]
         elif node.op is SELECT and node.inputs and node.inputs[0] in outputs:
             new[node] = outputs[node.inputs[0]][node.attributes]
-        elif inputs != node.inputs and node.value is None:
-            new[node] = Node(node.op, inputs, node.attributes, node.type, node.site, node.offset, node.tracked)
+        elif inputs != node.inputs:
+            new[node] = Node(
+                node.op, inputs, node.attributes, node.type, node.site, node.offset, node.tracked, node.value
+            )
     return [new.get(root, root) for root in roots]
 
 

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adjoint.compiler.fuse.fuse import Choice, Fusion, Move, Nest, Product, View, Window
-from adjoint.compiler.loops.build import ITEMSIZE
-from adjoint.compiler.loops.formulas import LOWERED, REDUCTIONS
+from adjoint.compiler.fuse.fuse import Choice, Fusion, Matrices, Move, Nest, Product, View, Window
+from adjoint.compiler.loops.build import BYTES
+from adjoint.compiler.loops.build_matrices import Stacked
+from adjoint.compiler.loops.formulas import NAMES, REDUCTIONS
 from adjoint.compiler.tables import Start
 from adjoint.plan.assemble import fills_everything
 from adjoint.plan.plan import Step
@@ -105,7 +106,7 @@ class Numbering:
         return [Start(x, 0) if type(x) is int else x for x in self.numbers]
 
 
-def key_of(fusion: Fusion, unit: Nest | Product | Window | Move) -> tuple[Key, list[Start]]:
+def key_of(fusion: Fusion, unit: Nest | Product | Window | Matrices | Move) -> tuple[Key, list[Start]]:
     """What the unit's code depends on, and where each of its places is."""
     n = Numbering(fusion)
     if isinstance(unit, Nest):
@@ -114,6 +115,8 @@ def key_of(fusion: Fusion, unit: Nest | Product | Window | Move) -> tuple[Key, l
         key = _product(n, unit)
     elif isinstance(unit, Window):
         key = _window(n, unit)
+    elif isinstance(unit, Matrices):
+        key = ("matrices", _matrices(n, unit))
     else:
         key = ("move", _moving(n, unit))
     return key, n.starts
@@ -142,7 +145,7 @@ def _nest(n: Numbering, nest: Nest) -> Key:
                 outside[number] = (view, dtypes[slot], _literal(fusion, views[slot].root))
         name, output = step.op.name, step.output
         inside.add(output)
-        attributes = _attributes(step) if name in LOWERED or name in REDUCTIONS else None  # else a movement
+        attributes = _attributes(step) if name in NAMES or name in REDUCTIONS else None  # else a movement
         steps.append((name, attributes, step.type, tuple(inputs), of(output), level[output], dtypes[output],
                       shapes[output], output in nest.by_row))  # fmt: skip
     before = tuple([_product(n, p) if isinstance(p, Product) else _window(n, p) for p in nest.products])
@@ -159,11 +162,11 @@ def _literal(fusion: Fusion, root: int) -> tuple[str, bytes] | None:
 
 
 def _writes_much(fusion: Fusion, nest: Nest) -> bool:
-    written = size_of(nest.domain) * sum([ITEMSIZE[fusion.dtypes[slot]] for slot in nest.stored])
+    written = size_of(nest.domain) * sum([BYTES[fusion.dtypes[slot]] for slot in nest.stored])
     if written < fusion.tuning.jammed_from:
         return False
     roots = {fusion.views[i].root for step in nest.steps for i in step.inputs if i not in nest.level}
-    return written >= 4 * sum([size_of(fusion.shapes[r]) * ITEMSIZE[fusion.dtypes[r]] for r in roots])
+    return written >= 4 * sum([size_of(fusion.shapes[r]) * BYTES[fusion.dtypes[r]] for r in roots])
 
 
 def _product(n: Numbering, product: Product) -> Key:
@@ -176,6 +179,15 @@ def _window(n: Numbering, window: Window) -> Key:
     beside = None if positions is None else (positions.type, n.of(positions.output))
     return ("window", step.op.name, _attributes(step), step.type, n.of(step.output), tuple([n.view(v) for v in window.reads]),
             window.dtypes, beside)  # fmt: skip
+
+
+def _matrices(n: Numbering, unit: Matrices) -> Stacked:
+    shapes = [n.fusion.shapes[slot] for slot in unit.outputs]
+    batch = unit.batch
+    results = [(n.of(slot), *(shape[len(batch) :] or (1, 1))) for slot, shape in zip(unit.outputs, shapes, strict=True)]
+    dtype = n.fusion.dtypes[unit.outputs[0]]
+    return Stacked(unit.step.op.name, unit.step.attributes, dtype, batch, tuple([n.view(v) for v in unit.reads]),
+                   tuple(results))  # type: ignore[arg-type]  # fmt: skip
 
 
 def _moving(n: Numbering, move: Move) -> Moving:

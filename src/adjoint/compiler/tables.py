@@ -7,13 +7,19 @@ a position in the run's table, or a number. A block is the same in every run.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.linalg import LinAlgError
+
 from adjoint.compiler.loops.build import Emitter, mask_of
+from adjoint.primitives.linalg_kernels import which
 from adjoint.runtime import onednn
+from adjoint.shapes import Shape
 
 ALIGNMENT = 64
 LITERAL = (
@@ -24,6 +30,30 @@ OWNS, FAILURE, STATUS = range(3)
 HEADER = 3
 # Of a kernel's functions: a range of its chunks.
 PARAMETERS = (("ptr", "%table"), ("i64", "%first"), ("i64", "%last"), ("ptr", "%own"), ("ptr", "%args"))
+
+
+class Bounds(NamedTuple):
+    """A check of indices: the axis that they select along, and its length."""
+
+    axis: int
+    length: int
+
+    def error(self, noted: int) -> Exception:
+        """What is raised for an index that was noted."""
+        return IndexError(f"index {noted} is out of bounds for axis {self.axis} with size {self.length}")
+
+
+class Unsolvable(NamedTuple):
+    """A check of matrices in a stack of shape `batch`: the operation, and what is wrong with one that is to blame."""
+
+    name: str
+    problem: str
+    batch: Shape
+
+    def error(self, noted: int) -> Exception:
+        """What is raised for a matrix that was noted, by its position in the stack."""
+        index = tuple([int(i) for i in np.unravel_index(noted, self.batch)])
+        return LinAlgError(f"{self.name}: {which(index, self.batch)} {self.problem}")
 
 
 class Start(NamedTuple):
@@ -73,7 +103,14 @@ class Number:
     index: int
 
 
-Key = Start | Function | Shared | Handle | Calls | FirstCheck | Number
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Where a list begins in the block, behind what else is there, by its number. Not in the table."""
+
+    index: int
+
+
+Key = Start | Function | Shared | Handle | Calls | FirstCheck | Number | Listed
 
 
 class Arguments:
@@ -87,9 +124,10 @@ class Arguments:
         self.scratch = 0  # bytes of each thread's own scratch space
         self.primitives: list[onednn.Primitive] = []
         self.keep: list[onednn.Primitive] = []  # that own descriptors in use
-        self.checks: list[tuple[int, int]] = []  # the axis that an index selects along, and its length
+        self.checks: list[Bounds | Unsolvable] = []
         self.numbers: list[int] = []
         self.roles: dict[Any, Number] = {}
+        self.lists: list[list[int | Function]] = []  # numbers, and functions, whose position in the table stands there
 
     def given(self, value: int, role: Any = None) -> Number:
         """The key of a number that the code isn't to depend on. Numbers of the same role are one."""
@@ -103,9 +141,35 @@ class Arguments:
             raise AssertionError(f"two numbers in one role, {role}: {self.numbers[found.index]} and {value}")
         return found
 
-    def listed(self) -> list[int]:
+    @property
+    def functions(self) -> list[Function]:
+        """The functions outside of the kernel."""
+        return [x for x in [*self.positions, *itertools.chain(*self.lists)] if type(x) is Function]
+
+    def block(self) -> list[int]:
         """A unit's block as it begins: the numbers, and zeros where positions go."""
-        return [self.numbers[key.index] if type(key) is Number else 0 for key in self.positions]
+        starts, end = [], len(self.positions)
+        for one in self.lists:
+            starts.append(end)
+            end += len(one)
+        found = [
+            self.numbers[key.index] if type(key) is Number else starts[key.index] if type(key) is Listed else 0
+            for key in self.positions
+        ]
+        return found + [0 if type(x) is Function else x for one in self.lists for x in one]  # type: ignore[misc]
+
+    def places(self) -> list[tuple[int, Key]]:
+        """Where in the block positions go, and of what."""
+        found = [
+            (place, key) for key, place in self.positions.items() if type(key) is not Number and type(key) is not Listed
+        ]
+        listed = enumerate(itertools.chain(*self.lists), len(self.positions))
+        return [*found, *[(place, x) for place, x in listed if type(x) is Function]]
+
+    def add_list(self, e: Emitter, items: list[int | Function]) -> str:
+        """Where in the block a list begins."""
+        self.lists.append(items)
+        return self.number(e, Listed(len(self.lists) - 1))
 
     def at(self, key: Key) -> int:
         """The position of a key in the block."""
@@ -135,9 +199,9 @@ class Arguments:
         self.primitives.append(primitive)
         return len(self.primitives) - 1
 
-    def check(self, axis: int, n: int) -> int:
-        """The number of a check of indices, among the kernel's."""
-        self.checks.append((axis, n))
+    def note(self, check: Bounds | Unsolvable) -> int:
+        """The number of a check, among the kernel's."""
+        self.checks.append(check)
         return len(self.checks) - 1
 
 
@@ -204,7 +268,7 @@ class Table:
         self.until: dict[Shared, int] = {}  # the last unit that reads such space, if it isn't that one
         self.packed: dict[Any, Shared] = {}  # where matrices are packed, by their views
         self.primitives: dict[int, tuple[int, onednn.Primitive]] = {}  # the number of each, by identity
-        self.checks: list[tuple[int, int]] = []
+        self.checks: list[Bounds | Unsolvable] = []
 
     @property
     def size(self) -> int:

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 from adjoint.compiler.excerpts import Excerpt, Key, nest_of, product_of, window_of
 from adjoint.compiler.fuse.fuse import Nest, Product
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import ITEMSIZE, Emitter
+from adjoint.compiler.loops.build import BYTES, Emitter
 from adjoint.compiler.loops.build_indexing import MoveWriter
-from adjoint.compiler.loops.build_matmul import TiledWriter, TurnedWriter
+from adjoint.compiler.loops.build_matmul import SmallWriter, TiledWriter, TurnedWriter
+from adjoint.compiler.loops.build_matrices import MatricesWriter
 from adjoint.compiler.loops.build_nest import NestWriter
 from adjoint.compiler.loops.build_products import BatchWriter, LibraryWriter, passed
 from adjoint.compiler.loops.build_windows import ConvolutionWriter, PoolWriter, writer_of
@@ -80,6 +81,11 @@ class _Unit:
             rows = product.choice.rows
             writer = product_writer(product, "product", self.arguments, rows)
             chunks = self.ranges([writer], None, rows, writer.rows)
+        elif kind == "matrices":
+            matrices = MatricesWriter(key[1], self.arguments, self.bits)
+            self.functions += matrices.write()
+            self.last += [function.name for function in self.functions[1:]]
+            self.time, chunks = matrices.time, matrices.chunks
         elif kind == "window":
             window = writer_of(window_of(key), "window", self.arguments, self.bits)
             chunks = self.ranges([window], None, window.tile, window.rows)
@@ -101,7 +107,7 @@ class _Unit:
         nest.set_chunks(step)
         elements = min(step, nest.extent) * nest.elements
         for slot in unit.tiles:
-            unit.tiles[slot] = self.arguments.reserve(elements * ITEMSIZE[excerpt.dtypes[slot]])
+            unit.tiles[slot] = self.arguments.reserve(elements * BYTES[excerpt.dtypes[slot]])
         writers: list[Writer] = []
         for k, made in enumerate(unit.products):
             made.tile = unit.tiles.get(made.step.output)
@@ -191,4 +197,6 @@ def product_writer(product: Product, name: str, arguments: Arguments, chunk: int
     kind: type[BatchWriter] = LibraryWriter if product.choice.library else TiledWriter
     if kind is TiledWriter and TurnedWriter.suits(product, chunk):
         kind = TurnedWriter
+    if kind is TiledWriter and SmallWriter.suits(product):
+        kind = SmallWriter
     return kind(product, name, arguments, chunk)

@@ -250,13 +250,14 @@ class Primitive:
     narrowed    narrowed(attributes, used) -> attributes with which only the outputs numbered `used` are computed, None in
                 place of the others (None: it computes all)
     symbol      how a picture writes it
+    stands_for  stands_for(output) -> the graph that one of its outputs stands for; None: the operation stands for itself
     batch       batching rule, rule(batch, node, inputs, mapped) -> node with the batch axis in front: see the module
                 `batch`, which fills it in; elementwise primitives share one
     """
 
     __slots__ = (
-        "batch", "cheap", "elementwise", "kernel", "key", "masked", "name", "narrowed", "reads", "swallows", "symbol",
-        "takes_out", "variadic", "view", "vjp",
+        "batch", "cheap", "elementwise", "kernel", "key", "masked", "name", "narrowed", "reads", "stands_for", "swallows",
+        "symbol", "takes_out", "variadic", "view", "vjp",
     )  # fmt: skip
 
     def __init__(
@@ -291,6 +292,7 @@ class Primitive:
         self.variadic = not isinstance(vjp, tuple)
         self.symbol = symbol or name
         self.batch: Callable[..., Any] | None = None
+        self.stands_for: Callable[[Node], Node] | None = None
         if name in PRIMITIVES:
             raise ValueError(f"primitive {name!r} is registered twice")
         PRIMITIVES[name] = self

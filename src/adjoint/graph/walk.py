@@ -9,8 +9,14 @@ from adjoint.graph.node import Node
 __all__ = ["depends_on", "substitute", "topological"]
 
 
-def topological(roots: Iterable[Node], enter: Callable[[Node], bool] | None = None) -> list[Node]:
-    """The roots and all they depend on, inputs first. `enter(node)` says whether to go on to a node's inputs."""
+def topological(
+    roots: Iterable[Node],
+    enter: Callable[[Node], bool] | None = None,
+    *,
+    below: Callable[[Node], tuple[Node, ...]] | None = None,
+) -> list[Node]:
+    """The roots and all they depend on, inputs first. `enter(node)` says whether to go on to a node's inputs, `below(node)`
+    what those are."""
     order: list[Node] = []
     seen: set[Node] = set()
     stack: list[Node] = list(roots)[::-1]
@@ -21,7 +27,7 @@ def topological(roots: Iterable[Node], enter: Callable[[Node], bool] | None = No
             continue
         ready = True
         if enter is None or enter(node):
-            for x in node.inputs:
+            for x in node.inputs if below is None else below(node):
                 if x not in seen:
                     stack.append(x)
                     ready = False
@@ -44,6 +50,13 @@ def depends_on(order: Iterable[Node], sources: Iterable[Node]) -> set[Node]:
     return found
 
 
+def _written_out(node: Node) -> tuple[Node, ...]:
+    """The inputs of a node; of an output that stands for a graph, that graph."""
+    inputs = node.inputs
+    stands_for = inputs[0].op.stands_for if inputs else None
+    return inputs if stands_for is None else (stands_for(node),)
+
+
 def substitute(roots: Iterable[Node], replacements: Mapping[Node, Node], *, same_values: bool = False) -> list[Node]:
     """The roots with some nodes replaced. Nodes that depend on none of them are shared with the original graph.
 
@@ -51,11 +64,18 @@ def substitute(roots: Iterable[Node], replacements: Mapping[Node, Node], *, same
     """
     roots = list(roots)
     order = topological(roots, lambda node: node not in replacements)
+    if any([node.op.stands_for is not None for node in order]):
+        order = topological(roots, lambda node: node not in replacements, below=_written_out)
     new: dict[Node, Node] = dict(replacements)
     for node in order:
         if node in new:
             continue
         inputs = node.inputs
+        if inputs and inputs[0].op.stands_for is not None:
+            (x,) = _written_out(node)
+            if x in new:
+                new[node] = new[x]
+            continue
         for x in inputs:
             if x in new:
                 changed = tuple([new.get(y, y) for y in inputs])

@@ -23,7 +23,7 @@ from adjoint.primitives.core import VERSION
 from adjoint.primitives.custom import closed
 from adjoint.tensors.located import PACKAGE, user_frame
 
-__all__ = ["closed_by", "custom_code", "differentiating", "leave", "leave_unasked"]
+__all__ = ["closed_by", "custom_code", "differentiating", "is_differentiating", "leave", "leave_unasked"]
 
 
 LIBRARIES = ("numpy", "scipy", "pandas", "xarray", "matplotlib")
@@ -63,6 +63,11 @@ class differentiating(Setting["_Differentiated | _Custom | None"]):
 
     def __enter__(self) -> None:
         self.set(_Differentiated(self.markers, _running.get()))
+
+
+def is_differentiating() -> bool:
+    """Whether a function that is being differentiated runs, or a custom operation's own code."""
+    return _running.get() is not None
 
 
 class custom_code(Setting["_Differentiated | _Custom | None"]):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.derive import PULLBACK
+from adjoint.derive import PULLBACK, written_out
 from adjoint.dtypes import BY_NUMPY, default_dtype
 from adjoint.graph import Node, topological
 from adjoint.primitives.core import IDENTITY, SELECT, is_traced
@@ -20,7 +20,8 @@ NUMPYS_DIGITS = 8  # its default
 
 
 def made_by(node: Node) -> Node:
-    """The node itself, or what is below the name that it was given."""
+    """The node itself, or what is below the name that it was given; of a gradient, what it stands for."""
+    node = written_out(node) if node.tracked else node
     while (node.op is IDENTITY and node.attributes is not None and node.inputs) or hooks_of(node) is not None:
         node = node.inputs[0]
     return node

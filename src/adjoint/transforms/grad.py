@@ -17,6 +17,7 @@ from adjoint.graph import Node, depends_on, get_mode, mode, substitute, topologi
 from adjoint.primitives import core
 from adjoint.primitives.core import cast, marker, ops
 from adjoint.tensors.conversion import a, as_node
+from adjoint.tensors.deferring import deferral
 from adjoint.tensors.gradients import check_differentiable, with_hooks
 from adjoint.tensors.leaving import differentiating
 from adjoint.tensors.located import at_user, recording_at_user
@@ -253,13 +254,22 @@ def value_and_grad(
             raise TypeError(f"grad: the function returned {y.dtype.name}; {hint}{at_user()}")
         check_differentiable(y.dtype, "grad of the function's output")
         with recording_at_user(), mode(grad=True):
-            found = reverse([y], [one_cotangent(y)], inputs.markers, stop=True)
+            waiting = deferral(y, inputs.markers)
+            ours = waiting is not None and (waiting.alone or not inputs.recording)  # tracked for the markers' sake
+            if waiting is None or (ours and has_aux):
+                found = reverse([y], [one_cotangent(y)], inputs.markers, stop=True)
+            else:
+                found = waiting.cotangents(
+                    one_cotangent(y), inputs.markers, stop=True, tracked=not ours, again=not ours
+                )
+                y = core.stop_gradient(y) if ours else y
             if holomorphic:
                 found = [None if g is None else ops.conj(g) for g in found]
-        extra = [leaf.node for leaf in tree.flatten(aux)[0] if isinstance(leaf, Tensor)]
-        inputs.release([y, *found, *extra])
-        (y,), found = inputs.given_out([y]), inputs.given_out(found)
-        aux = inputs.aux_given_out(aux)
+        if waiting is None or has_aux:
+            extra = [leaf.node for leaf in tree.flatten(aux)[0] if isinstance(leaf, Tensor)]
+            inputs.release([y, *found, *extra])
+            (y,), found = inputs.given_out([y]), inputs.given_out(found)
+            aux = inputs.aux_given_out(aux)
         packed = inputs.pack(found)
         gradient = packed[0] if isinstance(argnums, int) else tuple(packed)
         return (((wrap(y), aux) if has_aux else wrap(y)), gradient)
@@ -314,6 +324,10 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
     def pullback(cotangent: Any) -> tuple[Any, ...]:
         given = _like("vjp", cotangent, nodes, structure)
         with recording_at_user(), mode(grad=True):
+            u, *others = given
+            waiting = None if u is None or u.tracked or others else deferral(nodes[0], inputs.markers)
+            if u is not None and waiting is not None and waiting.alone:
+                return tuple(inputs.pack(waiting.cotangents(u, inputs.markers, stop=True, tracked=False, again=True)))
             found = reverse(nodes, given, inputs.markers, stop=True)
         return tuple(inputs.pack(inputs.given_out(inputs.freed(found), given)))
 
@@ -397,7 +411,11 @@ def gradients(output: Tensor, inputs: Any, cotangent: Any = None) -> Any:
         if u.shape != y.shape:
             raise ValueError(f"gradients: cotangent of shape {u.shape} for an output of shape {y.shape}{at_user()}")
     with recording_at_user(), mode(grad=True):
-        found = reverse([y], [u], wrt)
+        waiting = deferral(y, wrt)
+        if waiting is None:
+            found = reverse([y], [u], wrt)
+        else:
+            found = waiting.cotangents(u, wrt, stop=False, tracked=True, again=True)
         nodes = [ops.zeros(x.type) if g is None else with_hooks(x, g) for g, x in zip(found, wrt, strict=True)]
     return structure.unflatten([wrap(n) for n in nodes])
 

@@ -6,7 +6,7 @@ products around one nest. Weights that only such products read are never in memo
 
 from __future__ import annotations
 
-from adjoint.compiler.fuse.fuse import Fusion, Nest, Product, View, Window, contiguous
+from adjoint.compiler.fuse.fuse import Fusion, Matrices, Nest, Product, View, Window, contiguous
 from adjoint.compiler.schedule.matmul import is_batch
 from adjoint.compiler.targets.target import tuning
 from adjoint.shapes import size_of
@@ -18,6 +18,8 @@ def follow(fusion: Fusion, readers: dict[int, list[int]], kept: set[int], at: li
     made: dict[int, int] = {}  # where each array is complete
     for index, unit in enumerate(units):
         outputs = unit.stored if isinstance(unit, Nest) else [unit.step.output]
+        if isinstance(unit, Matrices):
+            outputs = unit.outputs
         if isinstance(unit, Window) and unit.positions is not None:
             outputs = [*outputs, unit.positions.output]
         made.update(dict.fromkeys(outputs, at[index]))

@@ -15,6 +15,7 @@ from typing import Any
 from adjoint.compiler.fuse.fuse import (
     Fusion,
     Host,
+    Matrices,
     Move,
     Nest,
     Product,
@@ -63,7 +64,7 @@ def _last_failing(fusion: Fusion) -> int:
     last = -1
     checked: set[tuple[Any, int]] = set()
     for index, unit in enumerate(fusion.units):
-        if isinstance(unit, Host):
+        if isinstance(unit, Host) or (isinstance(unit, Matrices) and unit.may_fail):
             last = index
         elif isinstance(unit, Move) and unit.indices:
             checks = set(zip(map(_elements, unit.indices), unit.indexed_shape, strict=False))
@@ -89,7 +90,7 @@ def is_lendable(array: Any) -> bool:
 
 def _roots(fusion: Fusion, unit: Unit) -> set[int]:
     """The arrays in memory that a unit may read."""
-    if isinstance(unit, Product | Window | Move):
+    if isinstance(unit, Product | Window | Matrices | Move):
         return {view.root for view in unit.reads}
     steps = unit.steps if isinstance(unit, Nest) else [unit.step]
     products = unit.made if isinstance(unit, Nest) else []

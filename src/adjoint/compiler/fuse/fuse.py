@@ -12,8 +12,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from adjoint.compiler.fuse.images import CONVOLUTIONS, ChannelsLast
-from adjoint.compiler.loops.build import ITEMSIZE
+from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.loops.formulas import is_lowered, reduces
+from adjoint.compiler.loops.matrix_formulas import FORMULAS, formula_name
+from adjoint.compiler.targets.llvm import PART
 from adjoint.compiler.targets.target import tuning
 from adjoint.plan.plan import Plan, Step
 from adjoint.plan.text import PLAIN, Labels, beside, shape_text, step_text
@@ -78,6 +80,20 @@ def moved(view: View, step: Step) -> View | None:
 
 
 MOVEMENTS = SAME | {"reshape", "permute_dims", "broadcast_to", "slice"}
+
+
+def stack_stride(view: View) -> int | None:
+    """Elements from one matrix of a stack to the next, in order; None where they don't lie at one stride."""
+    stride, length = 0, 1
+    for n, s in zip(reversed(view.shape[:-2]), reversed(view.strides[:-2]), strict=True):
+        if n == 1:
+            continue
+        if length == 1:
+            stride = s
+        elif s != stride * length:
+            return None
+        length *= n
+    return stride
 
 
 class Nest:
@@ -263,6 +279,40 @@ class Move:
         return [beside(f"move {step_text(self.step, labels)}", labels.line(self.step.output))]
 
 
+class Matrices:
+    """A step on stacks of small matrices, each in a lane of its own. `outputs` are the slots of its results."""
+
+    def __init__(self, step: Step, views: list[View], outputs: list[int]) -> None:
+        self.step = step
+        self.views = views
+        self.outputs = outputs
+        self.batch = views[0].shape[:-2]
+        self.name = formula_name(step.op.name, step.attributes)
+
+    @property
+    def reads(self) -> tuple[View, ...]:
+        return tuple(self.views)
+
+    @property
+    def may_fail(self) -> bool:
+        """Whether an operand may be to blame."""
+        return bool(FORMULAS[self.name].problem)
+
+    @property
+    def operations(self) -> int:
+        """About how many there are in all."""
+        rows, columns = self.views[0].shape[-1], self.views[-1].shape[-1]
+        return size_of(self.batch) * FORMULAS[self.name].operations(rows, columns)
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self, labels: Labels = PLAIN) -> list[str]:
+        """The step for people."""
+        each = "one matrix" if size_of(self.batch) == 1 else f"{shape_text(self.batch)} matrices, one in a lane"
+        return [beside(f"matrices {step_text(self.step, labels)}", labels.line(self.step.output)), f"  {each}"]
+
+
 class Host:
     """A step that NumPy runs, and the reason."""
 
@@ -279,7 +329,7 @@ class Host:
         return [head, f"  not native: {self.reason}"]
 
 
-Unit = Nest | Product | Window | Move | Host
+Unit = Nest | Product | Window | Matrices | Move | Host
 
 
 class Fusion:
@@ -296,12 +346,14 @@ class Fusion:
         self.shapes: dict[int, Shape] = {}
         self.dtypes: dict[int, str] = {}
         self.objects: set[int] = set()  # slots that hold what native code can't read
+        self.parts: dict[int, list[int]] = {}  # the slots of what steps give that give several arrays
+        self.asked = {slot for _, _, slot, _ in plan.outputs}
         steps = plan.steps
         self.new_slot = len(plan.types)
         fixed = len(plan.leaf_types) + len(plan.number_types)
         for slot in [*range(fixed), *plan.constants]:
             t = plan.types[slot]
-            if type(t) is tuple or t.dtype.name not in ITEMSIZE:
+            if type(t) is tuple or t.dtype.name not in BYTES:
                 self.objects.add(slot)
                 continue
             single = len(plan.leaf_types) <= slot < fixed or (slot in plan.constants and plan.constants[slot].ndim == 0)
@@ -330,10 +382,18 @@ class Fusion:
 
     def place(self, step: Step) -> None:
         name, t = step.op.name, step.type
+        if self.is_small(step):
+            self.matrices(step)
+            return
         if type(t) is tuple:
             self.host(step, "it gives several arrays")
             return
-        if t.dtype.name not in ITEMSIZE or any(i in self.objects for i in step.inputs):
+        if name == "select_output" and step.inputs[0] in self.parts:
+            part = self.parts[step.inputs[0]][step.attributes]
+            self.views[step.output], self.ready[step.output] = self.views[part], self.ready[part]
+            self.dtypes[step.output], self.shapes[step.output] = self.dtypes[part], self.shapes[part]
+            return
+        if t.dtype.name not in BYTES or any(i in self.objects for i in step.inputs):
             self.host(step, f"native code has no {t.dtype.name}, or can't read what it is made of")
             return
         dtypes = [self.dtypes[i] for i in step.inputs]
@@ -350,7 +410,7 @@ class Fusion:
             self.window(step, tuple([self.views[i] for i in slots]), tuple([self.dtypes[i] for i in slots]))
         elif name == "matmul" and t.dtype.name in ("float32", "float64"):
             self.product(step)
-        elif name in REGIONS or (name in INDEXED and self.may_index(step)):
+        elif t.dtype.name not in PART and (name in REGIONS or (name in INDEXED and self.may_index(step))):
             self.move(step)
         else:
             self.host(step, f"{name} has no native code for {', '.join(dict.fromkeys([*dtypes, t.dtype.name]))}")
@@ -358,7 +418,7 @@ class Fusion:
     def host(self, step: Step, reason: str) -> None:
         t = step.type
         self.units.append(Host(step, reason))
-        if type(t) is tuple or t.dtype.name not in ITEMSIZE:
+        if type(t) is tuple or t.dtype.name not in BYTES:
             self.objects.add(step.output)
         else:
             self.root(step.output, t.shape, t.dtype.name, len(self.units))
@@ -559,6 +619,39 @@ class Fusion:
         self.units.append(Window(step, reads, dtypes))
         self.root(step.output, t.shape, t.dtype.name, len(self.units))
 
+    # Small matrices
+
+    def is_small(self, step: Step) -> bool:
+        """Whether there is a formula for a step on small matrices, which native code can read."""
+        if formula_name(step.op.name, step.attributes) not in FORMULAS:
+            return False
+        if any(i in self.objects or self.dtypes[i] not in ("float32", "float64") for i in step.inputs):
+            return False
+        if step.op.name == "matmul":
+            *batch, n, m = step.type.shape
+            work = n * m * self.shapes[step.inputs[0]][-1]
+            return size_of(tuple(batch)) >= self.tuning.small_stack and work <= self.tuning.small_product
+        if type(step.type) is tuple and step.output in self.asked:  # somebody asks for it as a tuple
+            return False
+        return all(max(self.shapes[i][-2:]) <= self.tuning.small_matrix for i in step.inputs)
+
+    def matrices(self, step: Step) -> None:
+        several = type(step.type) is tuple
+        outputs = [step.output]
+        if several:
+            outputs = self.parts[step.output] = [self.new_slot + k for k in range(len(step.type))]
+            self.new_slot += len(outputs)
+        batch = self.views[step.inputs[0]].shape[:-2]
+        views = []
+        for slot in step.inputs:
+            view = self.views[slot]
+            if view.shape[:-2] != batch or stack_stride(view) is None:
+                view = self.views[self.copy(slot)]
+            views.append(view)
+        self.units.append(Matrices(step, views, outputs))
+        for slot, t in zip(outputs, step.type if several else (step.type,), strict=True):
+            self.root(slot, t.shape, t.dtype.name, len(self.units))
+
     # What must lie in memory
 
     def contiguous_result(self, slot: int) -> int:
@@ -569,7 +662,7 @@ class Fusion:
     def reads(self, index: int) -> list[View]:
         """What a unit reads from memory."""
         unit = self.units[index]
-        if isinstance(unit, Product | Window | Move):
+        if isinstance(unit, Product | Window | Matrices | Move):
             return list(unit.reads)
         if isinstance(unit, Nest):
             level, home = unit.level, self.home

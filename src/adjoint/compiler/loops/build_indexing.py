@@ -11,7 +11,7 @@ from typing import Any
 from adjoint.compiler.excerpts import Indexed, Moving, Region
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import ITEMSIZE, Emitter, lanes_for
-from adjoint.compiler.tables import FAILURE, LITERAL, PARAMETERS, Arguments, FirstCheck, Inputs, Start
+from adjoint.compiler.tables import FAILURE, LITERAL, PARAMETERS, Arguments, Bounds, FirstCheck, Inputs, Start
 from adjoint.plan.simplify import REWRITING
 from adjoint.shapes import contiguous, size_of
 
@@ -120,7 +120,7 @@ class MoveWriter:
             i = e.choose(negative, e.plus(i, extent), i)
             inside = e.test("ult", i, extent)
             i = e.choose(inside, i, "0")
-            self.note(inside, self.arguments.check(axis, n), given)
+            self.note(inside, self.arguments.note(Bounds(axis, n)), given)
             place = e.plus(place, e.times(i, by))
         return place
 

@@ -8,7 +8,7 @@ from typing import Any
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.targets.llvm import ITEMSIZE
 
-NUMBER, CONDITION, POINTER = "number", "condition", "pointer"
+NUMBER, CONDITION, POINTER, INTEGER = "number", "condition", "pointer", "integer"
 Kind = str | tuple[int, int]  # of a vector: bytes of an element (0: a mask's) and lanes
 PARAMETERS = {"i64": NUMBER, "i32": NUMBER, "i1": CONDITION, "ptr": POINTER, "ptr noalias": POINTER}
 
@@ -62,7 +62,7 @@ class Checking:
         found = self.kinds.get(name)
         if found is None:
             self.fail(f"{name} isn't made before, or not where it can be seen")
-        elif found != kind:
+        elif found != kind and not (kind == INTEGER and found in (NUMBER, "element")):
             self.fail(f"{name} is {_described(found)}, not {_described(kind)}")
 
     def block(self, body: Iterable[Any]) -> None:
@@ -160,21 +160,25 @@ def _memory(s: L.Load | L.Store) -> list[tuple[str, Kind]]:
     return needs
 
 
+def _position(s: L.Argument | L.Array) -> list[tuple[str, Kind]]:
+    return [(s.position, NUMBER)] if isinstance(s.position, str) else []
+
+
 RULES: Mapping[type, Any] = {
     L.Index: lambda s: ([(s.a, NUMBER)] + ([(s.b, NUMBER)] if s.op not in ("trunc", "sext") else []), NUMBER),
     L.Test: lambda s: ([(s.a, NUMBER), (s.b, NUMBER)], CONDITION),
     L.Both: lambda s: ([(s.a, CONDITION), (s.b, CONDITION)], CONDITION),
     L.Apart: lambda s: ([(s.a, POINTER), (s.b, POINTER)], CONDITION),
     L.Choose: lambda s: ([(s.condition, CONDITION), (s.a, NUMBER), (s.b, NUMBER)], NUMBER),
-    L.Argument: lambda s: ([], NUMBER),
-    L.Array: lambda s: ([], POINTER),
+    L.Argument: lambda s: (_position(s), NUMBER),
+    L.Array: lambda s: (_position(s), POINTER),
     L.Entry: lambda s: ([(s.table, POINTER), (s.position, NUMBER)], POINTER),
     L.At: lambda s: ([(s.pointer, POINTER), (s.offset, NUMBER)], POINTER),
     L.Number: lambda s: ([(s.pointer, POINTER)], NUMBER),
     L.Note: lambda s: ([(s.value, NUMBER), (s.pointer, POINTER)], None),
     L.Op: _op,
     L.Cast: lambda s: ([(s.a, vector(s.source, s.lanes))], vector(s.dtype, s.lanes)),
-    L.Spread: lambda s: ([(s.scalar, "element")], vector(s.dtype, s.lanes)),
+    L.Spread: lambda s: ([(s.scalar, INTEGER if s.dtype == "int64" else "element")], vector(s.dtype, s.lanes)),
     L.First: lambda s: ([(s.a, vector(s.dtype, s.lanes))], "element" if s.dtype != "bool" else CONDITION),
     L.Shuffle: lambda s: ([(x, vector(s.dtype, s.lanes)) for x in (s.a, s.b)], vector(s.dtype, s.lanes)),
     L.Below: lambda s: ([(s.limit, NUMBER)], (0, s.lanes)),

@@ -10,10 +10,10 @@ import numpy as np
 
 from adjoint.compiler import calls
 from adjoint.compiler.fuse.donation import is_lendable, overwritable
-from adjoint.compiler.fuse.fuse import Fusion, Host, Move, Nest, Product, View, Window, contiguous
+from adjoint.compiler.fuse.fuse import Fusion, Host, Matrices, Move, Nest, Product, View, Window, contiguous
 from adjoint.compiler.linking import Linker, function_address
 from adjoint.compiler.loops import matmul_tiles
-from adjoint.compiler.loops.build import ITEMSIZE
+from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.pipeline import Seen, lowered, print_stage
 from adjoint.compiler.tables import Function, Handle, Shared, Start
 from adjoint.execution.native.frames import Frame, Station, loop_address, named
@@ -134,7 +134,7 @@ class Native:
         places: dict[int, list[tuple[int, int]]] = {}
         for key, at in self.table.positions.items():
             if type(key) is Start:
-                nbytes = key.offset * ITEMSIZE[self.fusion.dtypes[key.root]]
+                nbytes = key.offset * BYTES[self.fusion.dtypes[key.root]]
                 places.setdefault(key.root, []).append((at, nbytes))
         return places
 
@@ -189,6 +189,8 @@ class Native:
             if isinstance(unit, Nest):
                 outputs = [*unit.stored, *[p.step.output for p in unit.made]]
                 produced.update(dict.fromkeys([s for s in outputs if s not in unit.tiles], index))
+            elif isinstance(unit, Matrices):
+                produced.update(dict.fromkeys(unit.outputs, index))
             elif isinstance(unit, Product | Window | Move):
                 produced[unit.step.output] = index
         return produced
@@ -211,7 +213,7 @@ class Native:
         lifetimes = [
             Lifetime(
                 root,
-                size_of(fusion.shapes[root]) * ITEMSIZE[fusion.dtypes[root]],
+                size_of(fusion.shapes[root]) * BYTES[fusion.dtypes[root]],
                 index,
                 max(last.get(root, index), index),
             )
@@ -229,7 +231,7 @@ class Native:
         inner = []
         for key, at in self.table.positions.items():
             if type(key) is Start and key.root in self.inner_roots:
-                nbytes = key.offset * ITEMSIZE[fusion.dtypes[key.root]]
+                nbytes = key.offset * BYTES[fusion.dtypes[key.root]]
                 inner.append((at, self.inner_roots[key.root] + nbytes))
             elif type(key) is Shared:
                 inner.append((at, offsets[key]))
@@ -339,10 +341,9 @@ class Native:
             if frame.status.value == 1:  # dnnl_out_of_memory
                 raise MemoryError("oneDNN has no memory left")
             raise RuntimeError(f"oneDNN failed with status {frame.status.value}")
-        check, index = frame.failure
+        check, noted = frame.failure
         frame.failure[0] = 0
-        axis, n = self.table.checks[check - 1]
-        raise IndexError(f"index {index} is out of bounds for axis {axis} with size {n}")
+        raise self.table.checks[check - 1].error(noted)
 
     def run_host(self, step: Step, leaves: list[Any], frame: Frame) -> None:
         env = frame.env

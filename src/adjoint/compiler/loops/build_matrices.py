@@ -1,0 +1,239 @@
+"""Units of small matrices: each lane takes a matrix of its own, and goes through the whole algorithm.
+
+Of a stack of matrices as many as a vector has lanes are computed together; a single one is computed by numbers. Where an operand
+is to blame (a singular matrix) the first such matrix of each chunk is noted in memory of that chunk, and what runs behind
+takes the first of all, so which one is named depends on no thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from adjoint.compiler.fuse.fuse import View, stack_stride
+from adjoint.compiler.loops import ir as L
+from adjoint.compiler.loops.build import ITEMSIZE, Emitter, Value, lanes_for, mask_of
+from adjoint.compiler.loops.matrix_formulas import (
+    FORMULAS,
+    Index,
+    Matrix,
+    Workspace,
+    formula_name,
+    transposed,
+    workspace,
+)
+from adjoint.compiler.tables import FAILURE, PARAMETERS, Arguments, FirstCheck, Inputs, Start, Unsolvable
+from adjoint.compiler.targets.target import tuning
+from adjoint.shapes import Shape, size_of
+
+NOTE = 8  # bytes of the number of a matrix
+
+
+class Stacked(NamedTuple):
+    """A unit of small matrices, as its code knows it: a primitive, the views of its operands, the shape of the stack, and of each
+    result its number, rows and columns."""
+
+    name: str
+    attributes: Any
+    dtype: str
+    batch: Shape
+    reads: tuple[View, ...]
+    results: tuple[tuple[int, int, int], ...]
+
+
+class MatricesWriter:
+    """Writes the functions of a unit of small matrices."""
+
+    def __init__(self, unit: Stacked, arguments: Arguments, bits: int) -> None:
+        self.unit, self.arguments = unit, arguments
+        self.name = formula_name(unit.name, unit.attributes)
+        self.lowered = FORMULAS[self.name]
+        self.count = size_of(unit.batch)
+        self.e = Emitter(lanes_for(bits // (8 * ITEMSIZE[unit.dtype]), self.count))
+        self.inputs = Inputs(self.e, arguments)
+        self.operations = self.lowered.operations(unit.reads[0].shape[-1], unit.reads[-1].shape[-1])
+        lanes = self.e.lanes
+        self.step = max(tuning().chunk // (4 * self.operations * lanes), 1) * lanes  # matrices in a chunk
+        self.chunks = -(-self.count // self.step)
+        self.noted = arguments.share("matrices to blame", self.chunks * NOTE) if self.lowered.problem else None
+
+    @property
+    def time(self) -> float:
+        """A guess in nanoseconds."""
+        return self.count * (self.operations / self.e.lanes + 10)
+
+    def write(self) -> list[L.Function]:
+        """The function of a range of chunks and, if an operand may be to blame, what runs behind it."""
+        e, number = self.e, self.inputs.number
+        by, end = number(self.step, "step", self.step + 9), number(self.count, "count")
+        with e.loop("%first", "%last", 1) as c:
+            note = self.note_at(c)
+            if note is not None:
+                e.note("i64", "0", note)
+            low = e.times(c, by)
+            high = e.index("umin", e.plus(low, by), end)
+            with e.loop(low, high, e.lanes) as b:
+                self.matrices(b, note)
+        functions = [e.function("unit", PARAMETERS, False, self.inputs.body)]
+        if self.noted is not None:
+            functions.append(self.finish())
+        return functions
+
+    def note_at(self, chunk: str) -> str | None:
+        """Where a chunk notes its first matrix that is to blame, from 1."""
+        return None if self.noted is None else self.e.at(self.inputs.pointer(self.noted), chunk, "i64")
+
+    def matrices(self, b: str, note: str | None) -> None:
+        """As many matrices as there are lanes, from the b-th on. Where the stack ends, the last one is in several lanes."""
+        w = workspace(self.e, self.operations, self.reserve)
+        self.places = [b]
+        if self.e.lanes > 1:
+            last = self.inputs.number(self.count - 1, "last matrix")
+            some_miss = self.count % self.e.lanes
+            every = [self.e.plus(b, q) if q else b for q in range(self.e.lanes)]
+            self.places = [self.e.index("umin", at, last) if q and some_miss else at for q, at in enumerate(every)]
+        operands = [self.loaded(w, view, b) for view in self.unit.reads]
+        results, blamed = self.lowered.formula(w, self.unit.attributes, *operands)
+        for (slot, _, _), x in zip(self.unit.results, results, strict=True):
+            self.stored(w, x, self.inputs.pointer(Start(slot, 0)), b)
+        if blamed is not None and note is not None:
+            self.blame(b, blamed, note)
+
+    def reserve(self, size: int) -> str:
+        """Memory of the thread's own."""
+        offset = self.arguments.reserve(size)
+        with self.inputs.at_the_beginning():
+            return self.e.at(self.e.entry("%own", 0), offset, "i8")
+
+    # Matrices from memory and back. What lies together is read as it lies, and turned in registers: gathering costs far more.
+
+    def loaded(self, w: Workspace, view: View, b: str) -> Matrix:
+        """An operand's matrices, from the b-th on."""
+        (rows, columns), (along, across), stride = view.shape[-2:], view.strides[-2:], stack_stride(view)
+        assert stride is not None
+        size, lanes = rows * columns, self.e.lanes
+        if lanes > 1 and stride >= size > 1:
+            if (across == 1 or columns == 1) and (along == columns or rows == 1):
+                return self.turned_in(w, view, stride, rows, columns)
+            if (along == 1 or rows == 1) and (across == rows or columns == 1):
+                return transposed(w, self.turned_in(w, view, stride, columns, rows))
+        e, dtype, pointer = self.e, self.unit.dtype, self.inputs.pointer(Start(view.root, 0))
+        base, by = e.times(b, stride), self.steps(b, stride)
+        made = w.matrix(rows, columns, dtype)
+        for i in w.span(0, rows):
+            for j in w.span(0, columns, True):
+                at = self.offset(base, (i, along), (j, across))
+                made.set(i, j, e.load(pointer, at, dtype, by) if stride else e.load_scalar(pointer, at, dtype))
+        return made
+
+    def steps(self, b: str, stride: int) -> int | str:
+        """Elements from lane to lane, or where the stack ends the offsets of the lanes."""
+        e = self.e
+        if e.lanes == 1 or not self.count % e.lanes:
+            return stride if e.lanes > 1 else 1
+        lane = Value(e.multiples("1"), "int64")
+        last = e.splat(e.index("sub", self.inputs.number(self.count - 1, "last matrix"), b), "int64")
+        return e.multiply(e.select(e.compare("lt", lane, last), lane, last), stride).name
+
+    def offset(self, base: str, *terms: tuple[Index, int]) -> str:
+        """A number of elements, and multiples of indices."""
+        known = 0
+        for i, stride in terms:
+            if isinstance(i, int):
+                known += i * stride
+            else:
+                base = self.e.plus(base, self.e.times(i, stride))
+        return self.e.plus(base, known) if known else base
+
+    def turned_in(self, w: Workspace, view: View, stride: int, rows: int, columns: int) -> Matrix:
+        """Matrices whose elements lie together, row by row."""
+        e, dtype, pointer = self.e, self.unit.dtype, self.inputs.pointer(Start(view.root, 0))
+        starts = [e.times(at, stride) for at in self.places]
+        made = w.matrix(rows, columns, dtype)
+        for first, count in self.blocks(w, rows * columns):
+            with self.first_lanes(count):
+                lines = [e.load(pointer, self.offset(start, (first, 1)), dtype, 1) for start in starts]
+            for k, value in enumerate(self.turned(lines)[:count]):
+                made.set_at(first, k, value)
+        return made
+
+    def stored(self, w: Workspace, x: Matrix, pointer: str, b: str) -> None:
+        """Write the matrices of a result, which lie together."""
+        e, size = self.e, x.rows * x.columns
+        if e.lanes == 1 or size == 1:
+            e.mask = (
+                e.below(e.index("sub", self.inputs.number(self.count, "count"), b)) if self.count % e.lanes else None
+            )
+            for i in w.span(0, x.rows):
+                for j in w.span(0, x.columns, True):
+                    e.store(x.get(i, j), pointer, self.offset(e.times(b, size), (i, x.columns), (j, 1)))
+            e.mask = None
+            return
+        starts = [e.times(at, size) for at in self.places]
+        for first, count in self.blocks(w, size):
+            lines = [x.get_at(first, k) for k in range(count)]
+            lines += [lines[0]] * (e.lanes - count)
+            with self.first_lanes(count):
+                for start, line in zip(starts, self.turned(lines), strict=True):
+                    e.store(line, pointer, self.offset(start, (first, 1)))
+
+    def blocks(self, w: Workspace, size: int) -> Iterator[tuple[Index, int]]:
+        """So many elements by as many as there are lanes: the first of each block, and how many it has."""
+        lanes = self.e.lanes
+        whole = size // lanes
+        for block in w.span(0, whole):
+            yield block * lanes if isinstance(block, int) else self.e.times(block, lanes), lanes
+        if size % lanes:
+            yield whole * lanes, size % lanes
+
+    @contextmanager
+    def first_lanes(self, count: int) -> Iterator[None]:
+        """The mask of so many lanes, if these aren't all."""
+        self.e.mask = mask_of(count, self.e.lanes) if count < self.e.lanes else None
+        yield
+        self.e.mask = None
+
+    def turned(self, lines: list[Value]) -> list[Value]:
+        """As many vectors as they have lanes, transposed: in each step, halves of pairs change places."""
+        e, lanes, by = self.e, self.e.lanes, 1
+        while by < lanes:
+            upper = [k if not k & by else lanes + k - by for k in range(lanes)]
+            lower = [k + by if not k & by else lanes + k for k in range(lanes)]
+            for i in range(lanes):
+                if not i & by:
+                    a, b = lines[i], lines[i + by]
+                    lines[i], lines[i + by] = e.shuffle(a, b, upper), e.shuffle(a, b, lower)
+            by *= 2
+        return lines
+
+    # What is to blame
+
+    def blame(self, b: str, blamed: Value, note: str) -> None:
+        """Note the first matrix of those in the lanes that is to blame, if none is noted yet."""
+        e = self.e
+        flags = self.reserve(e.lanes)
+        with e.when_any(blamed):
+            e.store(blamed, flags, "0")
+            with e.loop("0", str(e.lanes), 1) as lane:
+                number, before = e.plus(b, lane), e.read_number(note)
+                found = e.test("ne", e.read_number(e.at(flags, lane, "i8"), "i8", False), 0)
+                first = e.all_of(found, e.test("eq", before, 0))
+                e.note("i64", e.choose(first, e.plus(number, 1), before), note)
+
+    def finish(self) -> L.Function:
+        """The first matrix that some chunk has noted becomes the failure of the run."""
+        self.e = e = Emitter(1)
+        self.inputs = Inputs(e, self.arguments)
+        check = self.arguments.note(Unsolvable(self.unit.name, self.lowered.problem, self.unit.batch))
+        failure = e.entry("%table", FAILURE)
+        number = e.plus(self.arguments.number(e, FirstCheck()), check + 1)
+        with e.loop("0", self.inputs.number(self.chunks, "chunks"), 1) as c:
+            at = self.note_at(c)
+            assert at is not None
+            found = e.read_number(at)
+            first = e.all_of(e.test("ne", found, 0), e.test("eq", e.read_number(failure), 0))
+            for position, value in ((1, e.plus(found, -1)), (0, number)):
+                place = e.at(failure, position, "i64")
+                e.note("i64", e.choose(first, value, e.read_number(place)), place)
+        return e.function("finish", PARAMETERS, False, self.inputs.body)

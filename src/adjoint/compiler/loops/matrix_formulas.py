@@ -1,0 +1,608 @@
+"""Algorithms on small matrices as formulas over an emitter: each lane has matrices of its own.
+
+A formula is written once and comes in two forms. `Unrolled` keeps every element in a register and writes each operation down;
+`Looped` keeps matrices in a thread's own memory, the lanes of an element side by side, and writes loops. Each takes its operands
+as matrices that it may change, and gives its results with the lanes in which an operand is to blame (or None).
+Sources: G. Golub & C. Van Loan, "Matrix Computations", 3.4 (elimination with partial pivoting) and 4.2 (Cholesky); I. Murray,
+arXiv:1602.07527; A. Al-Mohy & N. Higham, SIAM J. Matrix Anal. Appl. 30 (2009), 1639-1657 (the exponential with its derivative).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from adjoint.compiler.loops import ir as L
+from adjoint.compiler.loops import vector_math
+from adjoint.compiler.loops.build import BITS_OF, ITEMSIZE, Emitter, Value
+from adjoint.compiler.targets.target import tuning
+from adjoint.primitives.matrix_function_kernels import PADE, REACH
+
+Index = int | str
+MOST_SQUARINGS = 1100  # more than an exponent of float64 can ask for
+
+
+class Matrix:
+    """Rows and columns of elements of one dtype, one matrix in each lane."""
+
+    def __init__(self, rows: int, columns: int, dtype: str) -> None:
+        self.rows, self.columns, self.dtype = rows, columns, dtype
+
+    def get(self, i: Index, j: Index) -> Value:
+        """The element in all lanes."""
+        raise NotImplementedError
+
+    def set(self, i: Index, j: Index, value: Value) -> None:
+        """Give the element a value in all lanes."""
+        raise NotImplementedError
+
+    def get_at(self, first: Index, k: int) -> Value:
+        """The element so many behind the `first`, row by row."""
+        assert isinstance(first, int)
+        return self.get(*divmod(first + k, self.columns))
+
+    def set_at(self, first: Index, k: int, value: Value) -> None:
+        """Give the element so many behind the `first`, row by row, a value."""
+        assert isinstance(first, int)
+        self.set(*divmod(first + k, self.columns), value)
+
+
+class Cell:
+    """A number in each lane that may change, also inside a loop."""
+
+    def __init__(self, e: Emitter, initial: Value) -> None:
+        self.e, self.dtype, self.slot = e, initial.dtype, e.variable(initial)
+
+    def get(self) -> Value:
+        return self.e.get(self.slot, self.dtype)
+
+    def set(self, value: Value) -> None:
+        self.e.set(self.slot, value)
+
+
+class _Registers(Matrix):
+    """Elements that the writer itself remembers."""
+
+    def __init__(self, rows: int, columns: int, dtype: str) -> None:
+        super().__init__(rows, columns, dtype)
+        self.elements: dict[tuple[Index, Index], Value] = {}
+
+    def get(self, i: Index, j: Index) -> Value:
+        return self.elements[i, j]
+
+    def set(self, i: Index, j: Index, value: Value) -> None:
+        self.elements[i, j] = value
+
+
+class _Variables(Matrix):
+    """Elements in variables, which may change inside a loop that is run."""
+
+    def __init__(self, e: Emitter, rows: int, columns: int, dtype: str) -> None:
+        super().__init__(rows, columns, dtype)
+        self.e = e
+        self.slots = {(i, j): e.allocate(dtype, e.lanes) for i in range(rows) for j in range(columns)}
+
+    def get(self, i: Index, j: Index) -> Value:
+        return self.e.get(self.slots[i, j], self.dtype)  # type: ignore[index]
+
+    def set(self, i: Index, j: Index, value: Value) -> None:
+        self.e.set(self.slots[i, j], value)  # type: ignore[index]
+
+
+class _Stored(Matrix):
+    """Elements in memory, the lanes of each side by side."""
+
+    def __init__(self, e: Emitter, pointer: str, rows: int, columns: int, dtype: str) -> None:
+        super().__init__(rows, columns, dtype)
+        self.e, self.pointer = e, pointer
+
+    def offset(self, i: Index, j: Index) -> str:
+        e, lanes = self.e, self.e.lanes
+        known = (i * self.columns if isinstance(i, int) else 0) + (j if isinstance(j, int) else 0)
+        moving = [e.times(k, step * lanes) for k, step in ((i, self.columns), (j, 1)) if isinstance(k, str)]
+        if not moving:
+            return str(known * lanes)
+        total = moving[0] if len(moving) == 1 else e.plus(*moving)
+        return e.plus(total, known * lanes) if known else total
+
+    def get(self, i: Index, j: Index) -> Value:
+        return self.read(self.offset(i, j))
+
+    def set(self, i: Index, j: Index, value: Value) -> None:
+        self.write(value, self.offset(i, j))
+
+    def get_at(self, first: Index, k: int) -> Value:
+        return self.read(self.e.plus(self.e.times(str(first), self.e.lanes), k * self.e.lanes))
+
+    def set_at(self, first: Index, k: int, value: Value) -> None:
+        self.write(value, self.e.plus(self.e.times(str(first), self.e.lanes), k * self.e.lanes))
+
+    def read(self, offset: str, stride: int | str = 1) -> Value:
+        """The element in all lanes, whatever the mask: there is room for all of them."""
+        mask, self.e.mask = self.e.mask, None
+        found = self.e.load(self.pointer, offset, self.dtype, stride)
+        self.e.mask = mask
+        return found
+
+    def write(self, value: Value, offset: str, stride: int | str = 1) -> None:
+        """Write an element in all lanes."""
+        mask, self.e.mask = self.e.mask, None
+        self.e.store(value, self.pointer, offset, stride)
+        self.e.mask = mask
+
+
+class Workspace:
+    """Makes matrices and loops for a formula."""
+
+    def __init__(self, e: Emitter) -> None:
+        self.e = e
+
+    def matrix(self, rows: int, columns: int, dtype: str) -> Matrix:
+        """A new matrix without values."""
+        raise NotImplementedError
+
+    def lasting(self, rows: int, columns: int, dtype: str) -> Matrix:
+        """A new matrix whose elements may be changed inside a loop that is run, too."""
+        return self.matrix(rows, columns, dtype)
+
+    def span(self, start: Index, stop: Index, inner: bool = False) -> Iterator[Index]:
+        """Indices for a `for` statement, maybe none. Inner loops of known lengths are written out."""
+        raise NotImplementedError
+
+    def next(self, i: Index) -> Index:
+        """The index behind."""
+        return i + 1 if isinstance(i, int) else self.e.plus(i, 1)
+
+    def down(self, n: int) -> Iterator[Index]:
+        """Indices from n - 1 to 0."""
+        for i in self.span(0, n):
+            yield n - 1 - i if isinstance(i, int) else self.e.index("sub", str(n - 1), i)
+
+    def pivot(self, a: Matrix, k: Index, others: Sequence[Matrix], sign: Cell | None) -> None:
+        """Bring the row at or below k with the largest element of column k to k, in all matrices; `sign` follows."""
+        raise NotImplementedError
+
+    # What all formulas use
+
+    def filled(self, rows: int, columns: int, dtype: str, diagonal: float = 0.0) -> Matrix:
+        """Zeros, with a number on the diagonal."""
+        made = self.matrix(rows, columns, dtype)
+        zero = self.e.constant(0.0, dtype)
+        for i in self.span(0, rows):
+            for j in self.span(0, columns, True):
+                made.set(i, j, zero)
+        if diagonal:
+            for i in self.span(0, min(rows, columns)):
+                made.set(i, i, self.e.constant(diagonal, dtype))
+        return made
+
+    def each(self, like: Matrix, formula: Callable[[Index, Index], Value], lasting: bool = False) -> Matrix:
+        """A matrix of the same size, element by element."""
+        make = self.lasting if lasting else self.matrix
+        made = make(like.rows, like.columns, like.dtype)
+        for i in self.span(0, like.rows):
+            for j in self.span(0, like.columns, True):
+                made.set(i, j, formula(i, j))
+        return made
+
+
+class Unrolled(Workspace):
+    """Every operation written down; indices are numbers."""
+
+    def matrix(self, rows: int, columns: int, dtype: str) -> Matrix:
+        return _Registers(rows, columns, dtype)
+
+    def lasting(self, rows: int, columns: int, dtype: str) -> Matrix:
+        return _Variables(self.e, rows, columns, dtype)
+
+    def span(self, start: Index, stop: Index, inner: bool = False) -> Iterator[Index]:
+        assert isinstance(start, int) and isinstance(stop, int)
+        return iter(range(start, stop))
+
+    def pivot(self, a: Matrix, k: Index, others: Sequence[Matrix], sign: Cell | None) -> None:
+        e = self.e
+        assert isinstance(k, int)
+        for i in range(k + 1, a.rows):
+            larger = e.compare("gt", e.absolute(a.get(i, k)), e.absolute(a.get(k, k)))
+            for x, first in ((a, k), *[(b, 0) for b in others]):
+                for j in range(first, x.columns):
+                    upper, lower = x.get(k, j), x.get(i, j)
+                    x.set(k, j, e.select(larger, lower, upper))
+                    x.set(i, j, e.select(larger, upper, lower))
+            if sign is not None:
+                sign.set(e.select(larger, e.negative(sign.get()), sign.get()))
+
+
+class Looped(Workspace):
+    """Loops over matrices in memory, which `reserve` gives: a pointer to so many bytes."""
+
+    def __init__(self, e: Emitter, reserve: Callable[[int], str]) -> None:
+        super().__init__(e)
+        self.reserve = reserve
+
+    def matrix(self, rows: int, columns: int, dtype: str) -> Matrix:
+        pointer = self.reserve(rows * columns * self.e.lanes * ITEMSIZE[dtype])
+        return _Stored(self.e, pointer, rows, columns, dtype)
+
+    def span(self, start: Index, stop: Index, inner: bool = False) -> Iterator[Index]:
+        e = self.e
+        if isinstance(start, int) and isinstance(stop, int):
+            if inner or stop - start < 2:
+                yield from range(start, stop)
+                return
+            with e.loop(str(start), str(stop), 1) as i:
+                yield i
+            return
+        count = e.index("sub", str(stop), str(start))
+        k, done, outer = e.fresh(), e.fresh(), e.body
+        e.body = []
+        yield e.plus(k, start)
+        outer.append(L.Repeat(k, count, tuple(e.body), done))
+        e.body = outer
+
+    def position(self, i: Index) -> Value:
+        """An index in all lanes."""
+        return self.e.splat(i, "int64") if isinstance(i, str) else self.e.constant(i, "int64")
+
+    def pivot(self, a: Matrix, k: Index, others: Sequence[Matrix], sign: Cell | None) -> None:
+        e = self.e
+        here = self.position(k)
+        best, place = Cell(e, e.absolute(a.get(k, k))), Cell(e, here)
+        for i in self.span(self.next(k), a.rows):
+            size = e.absolute(a.get(i, k))
+            larger = e.compare("gt", size, best.get())
+            best.set(e.select(larger, size, best.get()))
+            place.set(e.select(larger, self.position(i), place.get()))
+        lane = Value(e.multiples("1"), "int64")
+        for x in (a, *others):
+            assert isinstance(x, _Stored)
+            row = e.add(e.multiply(place.get(), x.columns * e.lanes), lane)
+            for j in self.span(0, x.columns):
+                at = str(j * e.lanes) if isinstance(j, int) else e.times(j, e.lanes)
+                upper = x.get(k, j)
+                x.set(k, j, x.read(at, row.name))
+                x.write(upper, at, row.name)
+        if sign is not None:
+            moved = e.compare("ne", place.get(), here)
+            sign.set(e.select(moved, e.negative(sign.get()), sign.get()))
+
+
+# Pieces ---------------------------------------------------------------------------------------------------------------
+
+
+def _less(e: Emitter, c: Value, a: Value, b: Value) -> Value:
+    """c - a b."""
+    return e.fma(e.negative(a), b, c)
+
+
+def transposed(w: Workspace, a: Matrix) -> Matrix:
+    made = w.matrix(a.columns, a.rows, a.dtype)
+    for i in w.span(0, a.rows):
+        for j in w.span(0, a.columns, True):
+            made.set(j, i, a.get(i, j))
+    return made
+
+
+def finite(w: Workspace, a: Matrix) -> Value:
+    """Whether all elements are."""
+    e = w.e
+    total = Cell(e, e.constant(0.0, a.dtype))
+    for i in w.span(0, a.rows):
+        for j in w.span(0, a.columns, True):
+            total.set(e.fma(a.get(i, j), 0.0, total.get()))
+    return e.compare("eq", total.get(), 0.0)
+
+
+def _or_nan(w: Workspace, sound: Value, x: Matrix) -> None:
+    """NaN where a matrix isn't finite, of which LAPACK may make anything."""
+    for i in w.span(0, x.rows):
+        for j in w.span(0, x.columns, True):
+            x.set(i, j, w.e.select(sound, x.get(i, j), float("nan")))
+
+
+def _eliminate(w: Workspace, a: Matrix, others: Sequence[Matrix], sign: Cell | None = None) -> Value:
+    """A's upper factor in place of A, the other matrices changed alike; where it is singular."""
+    e, n = w.e, a.rows
+    singular = Cell(e, e.constant(False, "bool"))
+    for k in w.span(0, n):
+        w.pivot(a, k, others, sign)
+        pivot = a.get(k, k)
+        none = e.compare("eq", pivot, 0.0)
+        singular.set(e.either(singular.get(), none))
+        below = w.next(k)
+        for i in w.span(below, n):
+            factor = e.select(none, 0.0, e.divide(a.get(i, k), pivot))
+            for j in w.span(below, n):
+                a.set(i, j, _less(e, a.get(i, j), factor, a.get(k, j)))
+            for b in others:
+                for j in w.span(0, b.columns, True):
+                    b.set(i, j, _less(e, b.get(i, j), factor, b.get(k, j)))
+    return singular.get()
+
+
+def _substitute(w: Workspace, a: Matrix, b: Matrix, lower: bool, unit: bool = False) -> Value:
+    """X in place of B with A X = B, of one triangle of A; where A has a zero on its diagonal."""
+    e, n = w.e, a.rows
+    singular = Cell(e, e.constant(False, "bool"))
+    for k in w.span(0, n) if lower else w.down(n):
+        if not unit:
+            pivot = a.get(k, k)
+            singular.set(e.either(singular.get(), e.compare("eq", pivot, 0.0)))
+            for j in w.span(0, b.columns, True):
+                b.set(k, j, e.divide(b.get(k, j), pivot))
+        for i in w.span(w.next(k), n) if lower else w.span(0, k):
+            factor = a.get(i, k)
+            for j in w.span(0, b.columns, True):
+                b.set(i, j, _less(e, b.get(i, j), factor, b.get(k, j)))
+    return singular.get()
+
+
+def product(w: Workspace, a: Matrix, b: Matrix) -> Matrix:
+    """A B, each element a sum from first to last."""
+    e, made = w.e, w.matrix(a.rows, b.columns, a.dtype)
+    for i in w.span(0, a.rows):
+        for j in w.span(0, b.columns, isinstance(w, Unrolled)):
+            total = Cell(e, e.multiply(a.get(i, 0), b.get(0, j)))
+            for k in w.span(1, a.columns, True):
+                total.set(e.fma(a.get(i, k), b.get(k, j), total.get()))
+            made.set(i, j, total.get())
+    return made
+
+
+def _combined(w: Workspace, one: float, terms: Sequence[tuple[float, Matrix]]) -> Matrix:
+    """A number on the diagonal, and multiples of matrices."""
+    e, model = w.e, terms[0][1]
+
+    def element(i: Index, j: Index) -> Value:
+        total = e.multiply(terms[0][1].get(i, j), terms[0][0])
+        for factor, x in terms[1:]:
+            total = e.fma(x.get(i, j), factor, total)
+        return total
+
+    made = w.each(model, element)
+    if one:
+        for i in w.span(0, model.rows):
+            made.set(i, i, e.add(made.get(i, i), one))
+    return made
+
+
+# Formulas: (workspace, attributes, operands) to results, and where an operand is to blame ------------------------------------
+
+Results = tuple[list[Matrix], Value | None]
+
+
+def _solve(w: Workspace, attributes: Any, a: Matrix, b: Matrix) -> Results:
+    sound = finite(w, a)
+    singular = _eliminate(w, a, [b])
+    _substitute(w, a, b, False)
+    _or_nan(w, sound, b)
+    return [b], w.e.both(singular, sound)
+
+
+def _inv(w: Workspace, attributes: Any, a: Matrix) -> Results:
+    return _solve(w, None, a, w.filled(a.rows, a.rows, a.dtype, 1.0))
+
+
+def _solve_triangular(w: Workspace, attributes: Any, a: Matrix, b: Matrix) -> Results:
+    lower, is_adjoint, unit = attributes
+    singular = _substitute(w, transposed(w, a) if is_adjoint else a, b, lower != is_adjoint, unit)
+    return [b], None if unit else singular
+
+
+def _cholesky(w: Workspace, attributes: Any, a: Matrix) -> Results:
+    e, n = w.e, a.rows
+    sound = finite(w, a)
+    factor = w.filled(n, n, a.dtype)
+    indefinite = Cell(e, e.constant(False, "bool"))
+    for k in w.span(0, n):
+        square = a.get(k, k)
+        indefinite.set(e.either(indefinite.get(), e.invert(e.compare("gt", square, 0.0))))
+        root = e.intrinsic("sqrt", square)
+        factor.set(k, k, root)
+        below = w.next(k)
+        for i in w.span(below, n):
+            factor.set(i, k, e.divide(a.get(i, k), root))
+        for i in w.span(below, n):
+            left = factor.get(i, k)
+            for j in w.span(below, w.next(i)):
+                a.set(i, j, _less(e, a.get(i, j), left, factor.get(j, k)))
+    _or_nan(w, sound, factor)
+    return [factor], e.both(indefinite.get(), sound)
+
+
+def _cholesky_adjoint(w: Workspace, attributes: Any, factor: Matrix, u: Matrix) -> Results:
+    e, n = w.e, factor.rows
+    phi = w.filled(n, n, factor.dtype)
+    for i in w.span(0, n):
+        for j in w.span(0, w.next(i)):
+            total = Cell(e, e.constant(0.0, factor.dtype))
+            for k in w.span(i, n):
+                total.set(e.fma(factor.get(k, i), u.get(k, j), total.get()))
+            phi.set(i, j, total.get())
+        phi.set(i, i, e.multiply(phi.get(i, i), 0.5))
+    upper = transposed(w, factor)
+    _substitute(w, upper, phi, False)
+    found = transposed(w, phi)
+    _substitute(w, upper, found, False)
+    return [w.each(found, lambda i, j: e.multiply(e.add(found.get(i, j), found.get(j, i)), 0.5))], None
+
+
+def _determinants(w: Workspace, a: Matrix) -> Cell:
+    sign = Cell(w.e, w.e.constant(1.0, a.dtype))
+    _eliminate(w, a, [], sign)
+    return sign
+
+
+def _det(w: Workspace, attributes: Any, a: Matrix) -> Results:
+    total, e = _determinants(w, a), w.e
+    for k in w.span(0, a.rows):
+        total.set(e.multiply(total.get(), a.get(k, k)))
+    made = w.matrix(1, 1, a.dtype)
+    made.set(0, 0, total.get())
+    return [made], None
+
+
+def _slogdet(w: Workspace, attributes: Any, a: Matrix) -> Results:
+    sign, e = _determinants(w, a), w.e
+    size = Cell(e, e.constant(0.0, a.dtype))
+    for k in w.span(0, a.rows):
+        pivot = a.get(k, k)
+        turned = e.select(e.compare("lt", pivot, 0.0), e.negative(sign.get()), sign.get())
+        turned = e.select(e.compare("eq", pivot, 0.0), 0.0, turned)
+        sign.set(e.select(e.compare("uno", pivot, pivot), pivot, turned))
+        e.known = {}
+        size.set(e.add(size.get(), vector_math.log(e, e.absolute(pivot))))
+    made = [w.matrix(1, 1, a.dtype), w.matrix(1, 1, a.dtype)]
+    made[0].set(0, 0, sign.get())
+    made[1].set(0, 0, size.get())
+    return made, None
+
+
+def _matmul(w: Workspace, attributes: Any, a: Matrix, b: Matrix) -> Results:
+    return [product(w, a, b)], None
+
+
+# The exponential, and its derivative in a direction -----------------------------------------------------------------------
+
+
+class _Dual(NamedTuple):
+    """A matrix and its derivative, or the matrix alone."""
+
+    value: Matrix
+    slope: Matrix | None
+
+    def by(self, w: Workspace, other: _Dual) -> _Dual:
+        """The product."""
+        value = product(w, self.value, other.value)
+        if self.slope is None or other.slope is None:
+            return _Dual(value, None)
+        first, second = product(w, self.slope, other.value), product(w, self.value, other.slope)
+        return _Dual(value, _combined(w, 0.0, [(1.0, first), (1.0, second)]))
+
+
+def _sum(w: Workspace, one: float, terms: Sequence[tuple[float, _Dual]]) -> _Dual:
+    slopes = [(c, x.slope) for c, x in terms if x.slope is not None]
+    return _Dual(_combined(w, one, [(c, x.value) for c, x in terms]), _combined(w, 0.0, slopes) if slopes else None)
+
+
+def _solved(w: Workspace, a: Matrix, b: Matrix) -> Matrix:
+    """The solution, with copies of both."""
+    x = w.each(b, b.get)
+    copy = w.each(a, a.get)
+    _eliminate(w, copy, [x])
+    _substitute(w, copy, x, False)
+    return x
+
+
+def _scaling(w: Workspace, a: Matrix) -> tuple[Value, Value]:
+    """How often a matrix is to be halved for the approximant, and the power of two that does it."""
+    e, dtype = w.e, a.dtype
+    largest = Cell(e, e.constant(0.0, dtype))
+    for j in w.span(0, a.columns):
+        total = Cell(e, e.constant(0.0, dtype))
+        for i in w.span(0, a.rows, True):
+            total.set(e.add(total.get(), e.absolute(a.get(i, j))))
+        largest.set(vector_math.maximum(e, largest.get(), total.get()))
+    integer, mantissa, bias = BITS_OF[dtype], 52 if dtype == "float64" else 23, 1023 if dtype == "float64" else 127
+    bits = e.bits(e.multiply(largest.get(), 1 / REACH[13]))
+    halvings = e.subtract(e.shift("lshr", bits, mantissa), bias)
+    rest = e.bitwise("and", bits, (1 << mantissa) - 1)
+    halvings = e.add(halvings, e.cast(e.compare("ne", rest, 0), integer))
+    scaled = e.both(e.compare("gt", halvings, 0), e.compare("lt", largest.get(), float("inf")))
+    halvings = e.select(scaled, halvings, 0)
+    return halvings, e.from_bits(e.shift("shl", e.subtract(e.constant(bias, integer), halvings), mantissa))
+
+
+def _scaled(w: Workspace, a: Matrix, factor: Value) -> Matrix:
+    return w.each(a, lambda i, j: w.e.multiply(a.get(i, j), factor))
+
+
+def _exponential(w: Workspace, a: Matrix, slope: Matrix | None) -> _Dual:
+    b = PADE[13]
+    halvings, factor = _scaling(w, a)
+    scaled = _Dual(_scaled(w, a, factor), None if slope is None else _scaled(w, slope, factor))
+    second = scaled.by(w, scaled)
+    fourth = second.by(w, second)
+    sixth = fourth.by(w, second)
+    powers = (second, fourth, sixth)
+    parts = []
+    for first in (1, 0):  # the odd and the even terms
+        high = sixth.by(w, _sum(w, 0.0, list(zip(b[8 + first :: 2], powers, strict=True))))
+        low = list(zip(b[2 + first : 8 : 2], powers, strict=True))
+        parts.append(_sum(w, b[first], [*low, (1.0, high)]))
+    odd, even = scaled.by(w, parts[0]), parts[1]
+    below = _sum(w, 0.0, [(1.0, even), (-1.0, odd)])
+    above = _sum(w, 0.0, [(1.0, even), (1.0, odd)])
+    value = _solved(w, below.value, above.value)
+    found = _Dual(value, None)
+    if below.slope is not None and above.slope is not None:
+        right = _combined(w, 0.0, [(1.0, above.slope), (-1.0, product(w, below.slope, value))])
+        found = _Dual(value, _solved(w, below.value, right))
+    return _squared(w, found, halvings)
+
+
+def _squared(w: Workspace, x: _Dual, times: Value) -> _Dual:
+    """Squared as often as each lane asks for."""
+    e = w.e
+    kept = _Dual(w.each(x.value, x.value.get, True), None if x.slope is None else w.each(x.slope, x.slope.get, True))
+    left = Cell(e, times)
+    k, done, outer = e.fresh(), e.fresh(), e.body
+    e.body = []
+    again = e.compare("gt", left.get(), 0)
+    going = e.fresh()
+    e.body += [L.AnyLane(going, e.lanes, again.name), L.Leave(going)]
+    square = kept.by(w, kept)
+    for target, source in ((kept.value, square.value), (kept.slope, square.slope)):
+        if target is not None and source is not None:
+            for i in w.span(0, target.rows):
+                for j in w.span(0, target.columns, True):
+                    target.set(i, j, e.select(again, source.get(i, j), target.get(i, j)))
+    left.set(e.subtract(left.get(), e.constant(1, times.dtype)))
+    outer.append(L.Repeat(k, str(MOST_SQUARINGS), tuple(e.body), done))
+    e.body = outer
+    return kept
+
+
+def _expm(w: Workspace, attributes: Any, a: Matrix) -> Results:
+    return [_exponential(w, a, None).value], None
+
+
+def _expm_derivative(w: Workspace, attributes: Any, a: Matrix, slope: Matrix) -> Results:
+    found = _exponential(w, a, slope).slope
+    assert found is not None
+    return [found], None
+
+
+class Lowered(NamedTuple):
+    """A formula, what is said of an operand that is to blame, and about how many operations it takes on n rows, with k columns
+    to the right."""
+
+    formula: Callable[..., Results]
+    problem: str
+    operations: Callable[[int, int], int]
+
+
+FORMULAS: dict[str, Lowered] = {
+    "solve": Lowered(_solve, "is singular", lambda n, k: n * n * (n + 2 * k) + n * k),
+    "inv": Lowered(_inv, "is singular", lambda n, k: 3 * n**3),
+    "solve_triangular": Lowered(_solve_triangular, "is singular", lambda n, k: n * n * k),
+    "cholesky": Lowered(_cholesky, "is not positive definite", lambda n, k: n**3 // 3 + 2 * n * n),
+    "cholesky_adjoint": Lowered(_cholesky_adjoint, "", lambda n, k: 2 * n**3),
+    "det": Lowered(_det, "", lambda n, k: n**3),
+    "slogdet": Lowered(_slogdet, "", lambda n, k: n**3 + 40 * n),
+    "expm": Lowered(_expm, "", lambda n, k: 9 * n**3),
+    "expm_derivative": Lowered(_expm_derivative, "", lambda n, k: 24 * n**3),
+    "matmul": Lowered(_matmul, "", lambda n, k: n * n * k),
+}  # fmt: skip
+
+
+def formula_name(name: str, attributes: Any) -> str:
+    """The name in `FORMULAS` of a primitive with these attributes."""
+    if name == "matrix_function":
+        return str(attributes)
+    return f"{attributes}_derivative" if name == "matrix_function_derivative" else name
+
+
+def workspace(e: Emitter, operations: int, reserve: Callable[[int], str]) -> Workspace:
+    """The form in which a formula of so many operations is written."""
+    return Unrolled(e) if operations <= tuning().most_unrolled else Looped(e, reserve)
