@@ -23,10 +23,15 @@ from adjoint.transforms.modes import no_grad
 __all__ = ["AdjointClassifier", "AdjointRegressor"]
 
 _base = _optional.try_load("sklearn.base")
-# Without scikit-learn the classes can be named and read, and say what is missing when one is made.
-_Estimator: Any = object if _base is None else _base.BaseEstimator
-_Regressor: Any = object if _base is None else _base.RegressorMixin
-_Classifier: Any = object if _base is None else _base.ClassifierMixin
+
+
+class _Without:
+    """A base in place of scikit-learn's: the classes can be named and read, and say what is missing when one is made."""
+
+
+_Estimator: Any = _Without if _base is None else _base.BaseEstimator
+_Regressor: Any = type("_Regressor", (), {}) if _base is None else _base.RegressorMixin
+_Classifier: Any = type("_Classifier", (), {}) if _base is None else _base.ClassifierMixin
 
 Array = np.ndarray[Any, Any]
 HIDDEN = 32
