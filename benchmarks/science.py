@@ -79,6 +79,49 @@ def tenth_jax(jax: Any) -> Case:
     return Case(lambda _: function(x).block_until_ready(), check=check)
 
 
+# The Hessian of a trajectory, banded: a pendulum on a rope, 500 times, with penalties for missing its equations ------------
+
+TIMES, STEP = 500, 0.02
+MULTIPLIERS = np.random.default_rng(0).normal(size=(TIMES - 1, 3))
+TRAJECTORY = 0.3 * np.random.default_rng(1).normal(size=(TIMES, 4)) + [0, 0, 1.5, 0]
+
+
+def trajectory(columns: Any, sin: Any, cos: Any, total: Any, multipliers: Any) -> Any:
+    """The cost of a pull, and the defects of the trapezoidal rule: with multipliers, and squared."""
+    angle, speed, rope, pull = columns
+    rates = (speed, -9.81 * sin(angle) / rope + pull * cos(angle) - 0.1 * speed**3, pull * sin(angle) - rope)
+    cost = STEP * total(pull**2 + 0.1 * speed**2)
+    for k, (state, rate) in enumerate(zip((angle, speed, rope), rates, strict=True)):
+        defect = state[1:] - state[:-1] - STEP / 2 * (rate[1:] + rate[:-1])
+        cost = cost + total(multipliers[k] * defect + 50 * defect**2)
+    return cost
+
+
+def hessian_ours(ad: Any) -> Case:
+    multipliers = [ad.tensor(m) for m in MULTIPLIERS.T]
+
+    def cost(z: Any) -> Any:
+        columns = ad.unstack(ad.reshape(z, (TIMES, 4)), axis=1)
+        return trajectory(columns, ad.sin, ad.cos, ad.sum, multipliers)
+
+    hessian, x = ad.sparse_hessian(cost), ad.tensor(TRAJECTORY.ravel())
+    return Case(lambda _: hessian(x), check=lambda: told(hessian(x)))
+
+
+def hessian_casadi(casadi: Any) -> Case:
+    z = casadi.SX.sym("z", 4 * TIMES)
+    rows = casadi.reshape(z, 4, TIMES).T
+    multipliers = [casadi.DM(m) for m in MULTIPLIERS.T]
+    cost = trajectory([rows[:, k] for k in range(4)], casadi.sin, casadi.cos, casadi.sum1, multipliers)
+    hessian, x = casadi.Function("hessian", [z], [casadi.hessian(cost, z)[0]]), TRAJECTORY.ravel()
+    return Case(lambda _: hessian(x), check=lambda: told(hessian(x).sparse()))
+
+
+def told(matrix: Any) -> list[float]:
+    dense = matrix.toarray()
+    return [float(matrix.nnz), float(np.abs(dense).sum()), *map(float, dense[7, :14])]
+
+
 # No-U-turn sampling: time for each effective sample of the number that has fewest -----------------------------------------
 
 EFFECTS = np.array([28.0, 8.0, -3.0, 7.0, -1.0, 1.0, 18.0, 12.0])
@@ -184,6 +227,9 @@ WORKS = [
         "L-BFGS-B of Rosenbrock in 100 dimensions", 0.5, {"adjoint": minimum_ours, "jax": minimum_jax}, tolerance=1e-5
     ),
     Work("tenth derivative of exp(sin(x)) at 10⁶ points", 0.5, {"adjoint": tenth_ours, "jax": tenth_jax}),
+    Work(
+        "banded Hessian of a trajectory, n = 2,000", 1.0, {"adjoint": hessian_ours, "casadi": hessian_casadi}, unit="µs"
+    ),
     *[
         Work(
             f"NUTS on {name}, for each effective sample, µs",

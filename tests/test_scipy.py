@@ -199,3 +199,28 @@ def test_an_integral():
     equal(ad.grad(moving)(1.0), 2 * np.sin(1) - (1 - np.cos(1)))
     with pytest.raises(ValueError, match="not one number"):
         ad.scipy.quad(lambda x: ad.stack([x, x]), 0, 1)
+
+
+def spring(x):
+    return ((x[1:] - x[:-1]) ** 4).sum() + ((x - 1.0) ** 2).sum()
+
+
+CIRCLE = {"type": "ineq", "fun": lambda x: 3.0 - x[5:9] ** 2 * 8}
+SUM = {"type": "eq", "fun": lambda x: x[:3].sum() - 2.5}
+
+
+@pytest.mark.parametrize("method", ["trust-constr", "ipopt", "slsqp"])
+def test_sparse_curvature_feeds_the_solvers(method):
+    """Against SLSQP with differences."""
+    if method == "ipopt":
+        pytest.importorskip("cyipopt")
+    sparse = {} if method == "slsqp" else {"sparse": True}
+    start, constraints = np.full(12, 0.5), [CIRCLE, SUM]
+    found = ad.scipy.minimize(spring, start, method=method, constraints=constraints, bounds=(-2.0, 1.02), **sparse)
+    plain = [{"type": c["type"], "fun": lambda x, c=c: c["fun"](x)} for c in constraints]
+    by_numpy = lambda x: ((x[1:] - x[:-1]) ** 4).sum() + ((x - 1.0) ** 2).sum()  # noqa: E731
+    expected = optimize.minimize(
+        by_numpy, start, method="slsqp", bounds=[(-2, 1.02)] * 12, constraints=plain, tol=1e-12
+    )
+    np.testing.assert_allclose(found.x.numpy(), expected.x, atol=2e-3)
+    assert found.fun.item() == pytest.approx(expected.fun, rel=1e-4)

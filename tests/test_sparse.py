@@ -70,3 +70,71 @@ def test_arguments_shapes_and_a_given_pattern():
         ad.sparse_jacobian(lambda x: x if x.sum().item() > 0 else -x)(ad.ones(2))
     with pytest.raises(TypeError, match="one tensor"):
         ad.sparse_jacobian(lambda x: (x, x))(ad.ones(2))
+
+
+RNG = np.random.default_rng(4)
+PATTERN = sparse.random_array((40, 40), density=0.06, rng=RNG, format="csr")
+COUPLED = sparse.csr_array(PATTERN + PATTERN.T + sparse.eye_array(40))
+
+
+def coupled(x):
+    return (ad.sin(x) * (COUPLED @ ad.cos(x))).sum() + (x**3).sum()
+
+
+@pytest.mark.parametrize("colouring", ["star", "acyclic", "column"])
+@pytest.mark.parametrize("function", [coupled, chain], ids=["coupled", "chain"])
+def test_hessians_by_every_colouring(colouring, function):
+    hessian, x = ad.sparse_hessian(function, colouring=colouring), double(RNG.normal(size=40))
+    np.testing.assert_allclose(hessian(x).toarray(), ad.hessian(function)(x).numpy(), 1e-9, 1e-9)
+    np.testing.assert_allclose(hessian(2 * x).toarray(), ad.hessian(function)(2 * x).numpy(), 1e-9, 1e-9)
+
+
+def test_colours_are_fewer_where_symmetry_helps():
+    star_of_spokes = lambda x: (x[0] * x[1:] ** 2).sum()  # noqa: E731
+    counts = {}
+    for colouring in ("star", "acyclic", "column"):
+        hessian = ad.sparse_hessian(star_of_spokes, colouring=colouring)
+        hessian(ad.ones(30))
+        counts[colouring] = int(hessian.colours.max()) + 1
+    assert counts == {"star": 2, "acyclic": 2, "column": 30}
+    tridiagonal = ad.sparse_hessian(chain, colouring="acyclic")
+    tridiagonal(ad.ones(30))
+    assert tridiagonal.colours.max() + 1 == 2
+
+
+def test_colours_are_what_their_names_promise():
+    """Star: every path of four has three colours; acyclic: two colours make no cycle (checked by counting edges of trees)."""
+    near = COUPLED.toarray() != 0
+    np.fill_diagonal(near, False)
+    for colouring in ("star", "acyclic"):
+        hessian = ad.sparse_hessian(coupled, colouring=colouring)
+        hessian(double(np.ones(40)))
+        colours = hessian.colours
+        assert not (near & (colours[:, None] == colours)).any()
+        for a in range(colours.max() + 1):
+            for b in range(a):
+                both = np.flatnonzero((colours == a) | (colours == b))
+                part = sparse.csr_array(near[np.ix_(both, both)])
+                trees, labels = sparse.csgraph.connected_components(part)
+                assert part.nnz // 2 == both.size - trees
+                if colouring == "star":
+                    degrees = np.asarray(part.sum(axis=1)).ravel()
+                    assert all((degrees[labels == t] > 1).sum() <= 1 for t in range(trees))
+
+
+def test_pattern_and_colours_are_kept_and_given():
+    hessian, x = ad.sparse_hessian(coupled), double(RNG.normal(size=40))
+    with pytest.raises(ValueError, match="found in the first call"):
+        hessian.pattern
+    first = hessian(x)
+    again = ad.sparse_hessian(coupled, pattern=hessian.pattern, colouring=hessian.colours)
+    np.testing.assert_array_equal(again(x).toarray(), first.toarray())
+    with pytest.raises(ValueError, match=r"share a row|don't determine"):
+        ad.sparse_hessian(coupled, colouring=np.zeros(40, int))(x)
+    with pytest.raises(ValueError, match="columns of one colour share a row"):
+        ad.sparse_jacobian(lambda x: x[1:] * x[:-1], colouring=np.zeros(3, int))(ad.ones(3))
+    with pytest.raises(ValueError, match="a colour each"):
+        ad.sparse_jacobian(lambda x: x * x, colouring=np.zeros(2, int))(ad.ones(3))
+    with pytest.raises(ValueError, match="colouring is 'column' or"):
+        ad.sparse_jacobian(lambda x: x, colouring="star")
+    assert "40 × 40" in hessian.picture().svg() and len(str(hessian.picture()).splitlines()) == 40

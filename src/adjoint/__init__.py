@@ -125,7 +125,7 @@ pi, e, inf, nan, newaxis = 3.141592653589793, 2.718281828459045, float("inf"), f
 
 # Subpackages and names that are imported when first used, so that `import adjoint` stays fast.
 _LAZY_MODULES = frozenset(
-    "cli data debug distributed fft interop linalg nn numpy optim plot sample scipy special stats torch train".split()
+    "cli data debug distributed estimators fft interop linalg nn numpy optim plot sample scipy special stats torch train".split()
 )
 # The functions of `adjoint.arrays`, by the module that has them.
 _ARRAYS = {
@@ -207,7 +207,7 @@ __all__ = [
     "delete",
     "diag", "diag_embed", "diagflat", "diff", "digitize", "distributed", "divide", "dot", "draw", "dsplit", "dstack", "e",
     "einsum",
-    "empty", "empty_like", "enable_grad", "equal", "erf", "erfc", "evaluate", "exp", "expand_dims", "explain",
+    "empty", "empty_like", "enable_grad", "equal", "erf", "erfc", "estimators", "evaluate", "exp", "expand_dims", "explain",
     "explain_nan", "explore", "expm1", "eye", "fft", "fill_diagonal", "finfo", "fixed_point", "flatten", "flip",
     "fliplr", "flipud", "float32", "float64", "floor", "floor_divide", "fmax", "fmin", "fold", "fori_loop",
     "from_dlpack", "full", "full_like", "function", "gelu", "get_default_dtype", "get_num_threads", "grad", "gradient",

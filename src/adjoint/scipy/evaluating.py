@@ -17,7 +17,7 @@ from adjoint.tracer.jit import jit
 from adjoint.transforms.grad import stop_gradient
 from adjoint.transforms.ravel import ravel_tree
 
-__all__ = ["Unknowns", "compiled", "module", "told"]
+__all__ = ["Unknowns", "compiled", "module", "sparse_derivative", "told"]
 
 Array = np.ndarray[Any, Any]
 
@@ -56,6 +56,16 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
             if type(found) is tuple:
                 return tuple([x.numpy().copy() for x in found])
             return found.numpy().copy()
+
+    return called
+
+
+def sparse_derivative(derivative: Callable[..., Any]) -> Callable[..., Any]:
+    """A sparse derivative as a function of arrays."""
+
+    def called(*vectors: Any) -> Any:
+        with custom_code():
+            return derivative(*[wrap(array_node(np.array(v, np.float64), None, False)) for v in vectors])
 
     return called
 

@@ -9,8 +9,10 @@ import numpy as np
 
 import adjoint.tensors.functions as f
 from adjoint import tree
-from adjoint.scipy.evaluating import Unknowns, compiled, module, told
+from adjoint.scipy.evaluating import Unknowns, compiled, module, sparse_derivative, told
+from adjoint.scipy.ipopt import by_ipopt
 from adjoint.solvers.implicit import determined
+from adjoint.sparse.derivatives import sparse_hessian, sparse_jacobian
 from adjoint.tensors.located import at_user
 from adjoint.tensors.tensor import Tensor
 from adjoint.transforms.grad import grad, stop_gradient, value_and_grad
@@ -34,6 +36,7 @@ def minimize(
     bounds: Any = None,
     constraints: Any = (),
     tol: float | None = None,
+    sparse: bool = False,
     **options: Any,
 ) -> Any:
     """`scipy.optimize.minimize` of function(x, *args), one number, over a tree x of tensors near x0.
@@ -41,6 +44,10 @@ def minimize(
     Gradients, Hessians and products are made here, as the method asks for them. `bounds` is a pair of trees like x0, or of
     numbers, or SciPy's own; `constraints` is a list of dictionaries {"type": "eq" or "ineq", "fun": g}, as SciPy's, where g(x,
     *args) returns tensors that are 0, or at least 0. Further keywords are SciPy's (`options=`, `callback=`).
+
+    With `sparse` the Hessians and the constraints' Jacobians are sparse (`ad.sparse_hessian`, `ad.sparse_jacobian`), for
+    method="trust-constr"; method="ipopt" always takes them so, with the Hessian of the Lagrangian: it needs `adjoint[ipopt]`, and
+    `options` are IPOPT's.
 
     Gives SciPy's result; its `x` is a tree like x0, and `x` and `fun` differentiate by `args` and by what the function reads from
     outside. At the solution bounds and inequalities that hold with equality are equations with multipliers; the others
@@ -58,12 +65,18 @@ def minimize(
     limits = _limits(unknowns, bounds)
     given = [_Constraint(unknowns, c) for c in _listed(constraints)]
     keywords = dict(options)
+    if name == "ipopt":
+        result = by_ipopt(objective, unknowns.start, limits, [(c.kind, c.flat) for c in given], tol, keywords)
+        x = _at_minimum(result, objective, limits, given)
+        return told(result, x=unknowns.unravel(x), fun=objective(x))
     if name in WITHOUT:
         evaluated = compiled(objective)
     else:
         evaluated = compiled(value_and_grad(objective))
         keywords["jac"] = True
-    if name in BY_MATRIX or (name in BY_PRODUCT and unknowns.start.size <= SMALL):
+    if sparse and name == "trust-constr":
+        keywords["hess"] = sparse_derivative(sparse_hessian(objective))
+    elif name in BY_MATRIX or (name in BY_PRODUCT and unknowns.start.size <= SMALL):
         keywords["hess"] = compiled(hessian(objective))
     elif name in BY_PRODUCT:
         keywords["hessp"] = compiled(lambda v, p: hvp(objective, v, p))
@@ -73,7 +86,7 @@ def minimize(
         method=name,
         tol=tol,
         bounds=None if limits is None else list(zip(*limits, strict=True)),
-        constraints=[c.for_scipy() for c in given],
+        constraints=[c.with_curvature(sparse) if name == "trust-constr" else c.for_scipy() for c in given],
         **keywords,
     )
     x = _at_minimum(result, objective, limits, given)
@@ -123,6 +136,14 @@ class _Constraint:
             )
         self.kind = given["type"]
         self.flat = unknowns.flat(given["fun"])
+
+    def with_curvature(self, sparse: bool) -> Any:
+        """With its Jacobian, and the Hessian of its sum by multipliers."""
+        weighed = lambda v, m: (self.flat(v) * m).sum()  # noqa: E731
+        jac = sparse_derivative(sparse_jacobian(self.flat)) if sparse else compiled(jacobian(self.flat))
+        hess = sparse_derivative(sparse_hessian(weighed)) if sparse else compiled(hessian(weighed))
+        upper = 0.0 if self.kind == "eq" else np.inf
+        return module("optimize", "minimize").NonlinearConstraint(compiled(self.flat), 0.0, upper, jac=jac, hess=hess)
 
     def for_scipy(self) -> dict[str, Any]:
         """With its Jacobian."""

@@ -11,19 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from adjoint import _optional
 from adjoint.dtypes import float64
 from adjoint.graph import Node, array_type, topological
+from adjoint.sparse.colouring import scipy_sparse
 
-__all__ = ["colours", "pattern"]
+__all__ = ["pattern"]
 
 MOVES = frozenset("reshape permute_dims broadcast_to slice concat embed update_slice marker after astype".split())
 SUMS = frozenset("sum max min prod".split())
-
-
-def scipy_sparse() -> Any:
-    """SciPy's module. Raises ImportError that names the extra."""
-    return _optional.load("scipy.sparse", purpose="a sparse derivative", extra="science")
 
 
 def pattern(y: Node, x: Node) -> Any:
@@ -101,18 +96,3 @@ def _summed(node: Node, before: Any) -> Any:
     shape = (node.type.size, x.type.size)
     gathers = scipy_sparse().csr_array((np.ones(rows.size, np.int32), (rows, np.arange(rows.size))), shape=shape)
     return _ones(gathers @ before)
-
-
-def colours(matrix: Any) -> np.ndarray[Any, Any]:
-    """A colour for each column, so that no row has two of one colour: greedily, in order (A. Curtis, M. Powell and J. Reid,
-    "On the estimation of sparse Jacobian matrices", 1974)."""
-    wide = matrix.astype(np.int32)
-    beside = scipy_sparse().csr_array(wide.T @ wide)
-    found = np.full(matrix.shape[1], -1)
-    for column in range(matrix.shape[1]):
-        taken = set(found[beside.indices[beside.indptr[column] : beside.indptr[column + 1]]].tolist())
-        colour = 0
-        while colour in taken:
-            colour += 1
-        found[column] = colour
-    return found
