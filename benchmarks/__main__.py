@@ -2,7 +2,19 @@
 
 import sys
 
-from benchmarks import arrays, cliffs, compiled, engine, loops, native, networks, steps, training, transformations
+from benchmarks import (
+    arrays,
+    cliffs,
+    compiled,
+    engine,
+    loops,
+    native,
+    networks,
+    science,
+    steps,
+    training,
+    transformations,
+)
 from benchmarks.harness import main
 
-sys.exit(main([engine, networks, native, compiled, training, transformations, arrays, cliffs, loops, steps]))
+sys.exit(main([engine, networks, native, compiled, training, transformations, arrays, cliffs, loops, steps, science]))

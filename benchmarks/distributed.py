@@ -168,9 +168,9 @@ def bucket_times(network: str, batch: int) -> dict[str, Any]:
     ready: list[float] = []
     begin = behind.begin
 
-    def noted(work: Any) -> int:
+    def noted(what: str, arrays: Any) -> int:
         ready.append(time.perf_counter())
-        return int(begin(work))
+        return int(begin(what, arrays))
 
     behind.begin = noted
     rounds, steps = [], []

@@ -23,8 +23,21 @@ from typing import Any
 import adjoint as ad
 
 WHERE = (*ad.__path__, contextlib.__file__, "<adjoint")
-WRITING_CODE = os.path.join(ad.__path__[0], "execution", "native")  # where most of a compilation's instructions are
-RUNNING_CODE = ("program.py", "tape.py", "machine.py", "stepping.py", "pool.py")
+# Where most of a compilation's instructions are, and what there of runs.
+WRITING_CODE = tuple(
+    os.path.join(ad.__path__[0], *part.split("/")) + os.sep
+    for part in ("compiler", "machine", "runtime", "execution/native")
+)
+RUNNING_CODE = (
+    "program.py",
+    "tape.py",
+    "machine.py",
+    "stepping.py",
+    "pool.py",
+    "interrupts.py",
+    "blas.py",
+    "memory.py",
+)
 CALLS = frozenset({"CALL", "CALL_KW", "CALL_FUNCTION_EX"})
 
 

@@ -10,7 +10,7 @@ from adjoint.compiler.excerpts import key_of
 from adjoint.compiler.fuse.fuse import Fusion, Host, Nest
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.interpret import Pointer, Run
-from adjoint.compiler.tables import FAILURE, FirstCheck, Function, Number, Shared, Start
+from adjoint.compiler.tables import FAILURE, FirstCheck, Function, Shared, Start
 from adjoint.compiler.units import Written, write_unit
 
 
@@ -75,10 +75,9 @@ class Oracle:
         shared: dict[str, Any] = {}
         arguments: dict[int, Any] = {}
         given = written.arguments
-        for key, position in given.positions.items():
-            if isinstance(key, Number):
-                arguments[position] = given.numbers[key.index]
-            elif isinstance(key, Start):
+        arguments.update(enumerate(given.block()))
+        for position, key in given.places():
+            if isinstance(key, Start):
                 root, offset = starts[key.root]
                 size = np.dtype(self.fusion.dtypes[root]).itemsize
                 arguments[position] = Pointer(self.bytes_of(root), offset * size)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.distributed.mapping import PARTS, Portions
 
 D = ad.distributed
 
@@ -68,3 +69,23 @@ def test_parts_of_samples(data: str) -> None:
 def test_a_part_that_is_none() -> None:
     with pytest.raises(ValueError, match="the k-th of n parts"):
         ad.data.DataLoader(np.ones((4, 2)), 2, part=(2, 2))
+
+
+@pytest.mark.parametrize(("seconds", "sharers"), [(1e-5, 2), (1e-3, 2), (1e-3, 16), (0.05, 3), (10.0, 4)])
+def test_portions_get_smaller_and_end_together(seconds: float, sharers: int) -> None:
+    """Workers take portions as they get free: all items once, few portions, and nobody works on long after the others."""
+    count = 1000
+    portions = [Portions(count, sharers, None) for _ in range(sharers)]
+    free = [0.0] * sharers
+    taken = turns = 0
+    while taken < count:
+        k = free.index(min(free))
+        end = min(taken + portions[k].size(taken), count)
+        assert end > taken and (end - taken) * seconds <= max(0.1, seconds)
+        free[k] += (end - taken) * seconds
+        portions[k].note(end - taken, (end - taken) * seconds)
+        taken, turns = end, turns + 1
+    assert sum(free) == pytest.approx(count * seconds)
+    assert max(free) - min(free) <= max(0.04 * count * seconds / sharers, 1.01 * seconds)
+    assert turns <= min(count, sharers * (12 + 5 * PARTS) + count * seconds / 0.05)
+    assert Portions(count, 2, 7).size(0) == 7

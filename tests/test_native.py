@@ -145,6 +145,17 @@ def test_products_take_transposes_and_batches() -> None:
     agree(single @ single.T, single.T @ single, tolerance=1e-6)
 
 
+@pytest.mark.parametrize("shape", [(3, 1, 2000, 4), (3, 8, 300, 4), (2, 4, 513, 4), (5, 3, 7, 9), (4, 16, 16, 33)])
+def test_small_matrices_of_a_batch_are_summed_as_others_are(shape: tuple[int, ...]) -> None:
+    batch, n, k, m = shape
+    a, b = normal(batch, n, k), normal(batch, k, m)
+    alone = [(ad.tensor(x) @ ad.tensor(y)).numpy() for x, y in zip(a, b, strict=True)]
+    for x in (ad.tensor(a), ad.tensor(a.swapaxes(1, 2).copy()).mT):
+        for y in (ad.tensor(b), ad.tensor(b.swapaxes(1, 2).copy()).mT):
+            agree(x @ y, tolerance=1e-12)
+            np.testing.assert_allclose((x @ y).numpy(), alone, rtol=1e-12, atol=1e-12)
+
+
 def test_what_has_no_lowering_is_left_to_numpy() -> None:
     x = ad.tensor(normal(4, 5))
     fusion = agree(ad.exp(ad.cumulative_sum(x * 2, axis=1)) + 1, ad.argmax(x + 1, axis=0), ad.sort(x, axis=1) * 2)

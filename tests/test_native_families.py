@@ -100,11 +100,12 @@ def keys_of(results: list[ad.Tensor]) -> list[Key]:
 
 def checked(key: Key, kernel: linking.Kernel) -> None:
     written, known = write_unit(key), kernel.arguments
-    assert kernel.numbers == written.arguments.listed()
+    assert kernel.numbers == written.arguments.block()
     assert all(type(n) is int for n in [*kernel.numbers, kernel.chunks])
     assert (kernel.chunks, kernel.shared) == (written.chunks, written.shared)
     for name in ("scratch", "checks", "shared", "packed"):
         assert getattr(known, name) == getattr(written.arguments, name), name
+    assert known.places() == kernel.places == written.arguments.places()
     assert list(known.positions) == list(written.arguments.positions)
     assert kernel.code is code.load([written.source])[0]
 

@@ -132,7 +132,8 @@ def test_large_products_are_read_tile_by_tile(rows: int, dtype: str) -> None:
     close(found[0].sum(-1), np.ones(rows), dtype)
     close(found[2], c - 0.1 * (a @ w.T), dtype)
     both = ad.tanh(x @ weights.T + (other * 2) @ ad.tensor(normal(160, 160, dtype=dtype, seed=4)))
-    fusion, found = computed(both.reshape((rows, 160)), x @ weights.T @ weights)
+    later = ad.sin(x @ weights.T @ weights * 0.5 + 1)  # deeper than the nest, so that this comes first
+    fusion, found = computed(both.reshape((rows, 160)), later)
     close(found[0], np.tanh(a @ w.T + (c * 2) @ normal(160, 160, dtype=dtype, seed=4)), dtype)
     assert max(len(unit.products) for unit in fusion.units if isinstance(unit, Nest)) == 2
 

@@ -17,6 +17,7 @@ import pytest
 import adjoint as ad
 from adjoint.graph import PRIMITIVES
 from adjoint.plan.canonical import canonicalize
+from adjoint.plan.plan import built
 from support import double, equal
 
 X, Y = np.array([-1.0, 0.5, 2.0]), np.array([0.0, -0.5, 3.0])
@@ -357,3 +358,33 @@ gc.collect()
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60, check=False
     )
     assert (result.returncode, result.stdout.strip()) == (0, "True"), result.stderr
+
+
+def test_gradients_of_weights_come_as_reverse_mode_has_them() -> None:
+    """Asked for in the order of the layers, each is computed beside the cotangent of its layer, the last layer's first; and a new
+    weight after all that reads the old one, so that it can lie there."""
+    generator = np.random.default_rng(0)
+    weights = [ad.variable(generator.normal(size=(40, 40)), name=f"w{k}") for k in range(6)]
+    y = ad.tensor(generator.normal(size=(30, 40)))
+    for w in weights:
+        y = ad.tanh(y @ w)
+    gradients = ad.gradients((y * y).sum(), weights)
+    updated = [w.detach() - 0.1 * g for w, g in zip(weights, gradients, strict=True)]
+    c = canonicalize([x.node for x in [*gradients, *updated]])
+    plan, slots = built(c, list(range(c.roots)), False)
+    place = {step.output: k for k, step in enumerate(plan.steps)}
+    products = [k for k, step in enumerate(plan.steps) if step.op.name == "matmul"]
+    at = [place[slots[x.node]] for x in gradients]
+    assert at == sorted(at, reverse=True)
+    for mine, before in itertools.pairwise(at):  # nothing but the cotangent of the layer between
+        assert sum(before < k < mine for k in products) <= 1
+    known = {step.output: step for step in plan.steps}
+    for w, new in zip(weights, updated, strict=True):
+        leaf = slots[w.node]
+        views = {slot for slot, step in known.items() if step.op.view and step.inputs == (leaf,)} | {leaf}
+        readers = [k for k, step in enumerate(plan.steps) if step.op.name == "matmul" and views & set(step.inputs)]
+        assert len(readers) in (1, 2) and place[slots[new.node]] > max(readers)
+    found = ad.evaluate(*gradients)
+    alone = [ad.gradients((y * y).sum(), [w])[0].numpy() for w in weights]
+    for x, expected in zip(found, alone, strict=True):
+        np.testing.assert_array_equal(x.numpy(), expected)

@@ -4,6 +4,7 @@ derivatives of all of them against central differences."""
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import digamma
 
 import adjoint as ad
 from support import double, equal
@@ -342,3 +343,9 @@ def test_draws_inside_vmap_and_scan_differ():
     assert len({*rows.ravel().tolist()}) == 6
     steps = ad.scan(lambda c, _: (c, ad.random.poisson(50.0, (3,))), 0.0, length=4)[1].numpy()
     assert len({tuple(row) for row in steps}) == 4
+
+
+def test_log_probabilities_at_the_last_count_differentiate_by_the_number_of_attempts():
+    """The derivative of (n - k) log q by n is log q, at n = k too."""
+    found = ad.grad(lambda n: ad.stats.Binomial(n, 0.3).log_prob(4.0))(ad.tensor(4.0, dtype="float64"))
+    np.testing.assert_allclose(found.item(), digamma(5) - digamma(1) + np.log(0.7), rtol=1e-12)

@@ -26,7 +26,9 @@ def recurrent(xs: Any, w: Any, u: Any) -> Any:
     return total
 
 
-def counts(*outputs: ad.Tensor, ordered: bool = False) -> tuple[int, list[np.ndarray[Any, Any]], list[np.ndarray[Any, Any]]]:
+def counts(
+    *outputs: ad.Tensor, ordered: bool = False
+) -> tuple[int, list[np.ndarray[Any, Any]], list[np.ndarray[Any, Any]]]:
     """How many products are left, and the results of the plan and of the joined one."""
     plan, leaves, numbers = planned(*outputs)
     plan.ordered = ordered

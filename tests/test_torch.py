@@ -562,3 +562,47 @@ def test_running_logsumexp_of_far_apart_numbers():
     x = torch.tensor([0.0, 1000.0, -5.0])
     assert torch.logcumsumexp(x, 0).tolist() == [0.0, 1000.0, 1000.0]
     assert torch.logcumsumexp(torch.tensor(3.0), 0).item() == 3.0
+
+
+# Distributions --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_policy_learns_by_log_probabilities():
+    torch.manual_seed(0)
+    logits = nn.Parameter(torch.zeros(3))
+    policy = torch.distributions.Categorical(logits=logits)
+    action = policy.sample((1000,))
+    assert action.dtype == torch.int64 and set(action.unique().tolist()) == {0, 1, 2}
+    loss = -(policy.log_prob(action) * (action == 1).float()).mean()
+    loss.backward()
+    assert logits.grad[1] < 0 < logits.grad[0]
+
+
+def test_a_draw_differentiates_and_divergences_are_there():
+    D = torch.distributions
+    mu, log_sigma = torch.zeros(4, requires_grad=True), torch.zeros(4, requires_grad=True)
+    q = D.Independent(D.Normal(mu, log_sigma.exp()), 1)
+    z = q.rsample()
+    z.sum().backward()
+    assert numbers(mu.grad) == [1, 1, 1, 1] and q.log_prob(z).shape == ()
+    prior = D.Independent(D.Normal(torch.ones(4), 1.0), 1)
+    assert D.kl_divergence(q, prior).item() == pytest.approx(2.0)
+    with pytest.raises(NotImplementedError, match="average"):
+        D.kl_divergence(q, D.Dirichlet(torch.ones(4)))
+
+
+def test_parameters_and_values_are_checked():
+    with pytest.raises(ValueError, match="scale"):
+        torch.distributions.Normal(0.0, -1.0)
+    with pytest.raises(ValueError, match="must lie in"):
+        torch.distributions.Bernoulli(0.5).log_prob(torch.tensor(2.0))
+    with pytest.raises(AttributeError, match="nearest name is torch\\.distributions\\.Normal"):
+        torch.distributions.Norml
+    assert torch.distributions.Uniform(0, 1, validate_args=False).log_prob(torch.tensor(2.0)) == -math.inf
+
+
+def test_second_derivatives_by_functional():
+    x = torch.tensor([1.0, 2.0])
+    assert numbers(torch.autograd.functional.hessian(lambda x: (x**3).sum(), x)) == [[6, 0], [0, 12]]
+    value, product = torch.autograd.functional.vhp(lambda x: (x**3).sum(), x, torch.ones(2))
+    assert value.item() == 9 and numbers(product) == [6, 12]

@@ -11,6 +11,8 @@ import time
 import numpy as np
 
 import adjoint as ad
+from adjoint.distributed.mpi import SharedCounter
+from adjoint.plan import plan
 from adjoint.train import fit
 
 D = ad.distributed
@@ -76,6 +78,61 @@ def points():
         (found**2).sum().backward()
     D.barrier()
     say(passed=True)
+
+
+def means():
+    """Means through memory that the ranks share have the bits of those by messages, turn after turn, several at a time."""
+    rank, engine, behind = D.rank(), D.world().engine, D.world().background
+    rng = np.random.default_rng(rank)
+    for turn in range(5):
+        for dtype in ("float32", "float64", "complex64", "float16"):
+            shapes = [(7, 3), (), (turn, 5), (70001,)]
+            given = [[rng.normal(size=shape).astype(dtype) for shape in shapes] for _ in range(3)]
+            numbers = [behind.begin("test", arrays) for arrays in given]
+            for number, arrays in zip(numbers, given, strict=True):
+                flat = np.concatenate([x.reshape(-1) for x in arrays])
+                found = behind.finish(number)
+                np.testing.assert_array_equal(found, engine.mean("test", flat))
+                whole = engine.gather("test", flat)
+                np.testing.assert_allclose(found, whole.mean(axis=0), 1e-2 if dtype == "float16" else 1e-5, 1e-3)
+    say(passed=behind.means.available)
+
+
+def unlike():
+    """Ranks that begin with means of different things."""
+    behind = D.world().background
+    shape = (3, 4) if D.rank() else (4, 3)
+    behind.finish(behind.begin("test", [np.ones((2, 6))]))
+    behind.finish(behind.begin("test", [np.ones(shape)]))
+
+
+def early():
+    """Which products of matrices come before each of the host calls of a step: eight layers, summed two by two."""
+    ad.random.seed(0)
+    model = ad.nn.Sequential(*[x for _ in range(8) for x in (ad.nn.Linear(64, 64), ad.nn.Tanh())])
+    optimizer = ad.optim.SGD(model.parameters(), lr=0.1)
+    parallel = D.data_parallel(model, optimizer, bucket_bytes=30000)
+    made = []
+    built = plan.built
+
+    def noted(*arguments):
+        made.append(built(*arguments))
+        return made[-1]
+
+    plan.built = noted
+
+    @ad.jit
+    def step(x):
+        (model(x) ** 2).mean().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+    for _ in range(3):
+        step(ad.tensor(np.random.default_rng(D.rank()).normal(size=(16, 64)).astype("float32")))
+    parallel.check()
+    longest = max([found for found, _ in made], key=lambda found: len(found.steps))
+    names = [step.op.name for step in longest.steps]
+    say(products=[names[:k].count("matmul") for k, name in enumerate(names) if name == "host_call"])
 
 
 def groups():
@@ -238,9 +295,12 @@ def hang():
     D.barrier()
 
 
-def mapped(count, failing):
-    """map, with an item that always fails and one that fails once."""
+def mapped(count, failing, far=""):
+    """map, with an item that always fails and one that fails once; `far`, as if the ranks were on several machines."""
     tries = {}
+    if far:
+        transport = D.world().engine.transport
+        transport.counter = lambda: SharedCounter(transport.mpi, transport.communicator, near=False)
 
     def f(k):
         tries[k] = tries.get(k, 0) + 1
@@ -255,6 +315,26 @@ def mapped(count, failing):
     except D.MapError as error:
         assert list(error.errors) == [int(failing)] and error.results[5] == 25
         say(failed=list(error.errors))
+
+
+def mapped_on_ray(folder, fails):
+    """map by Ray's workers: an item that fails once, one that kills its worker once, and perhaps one that always fails."""
+
+    def f(k):
+        first = pathlib.Path(folder, str(k))
+        if k in (5, 11) and not first.exists():
+            first.touch()
+            if k == 11:
+                os.kill(os.getpid(), signal.SIGKILL)
+            raise ValueError(f"no {k}")
+        if str(k) == fails:
+            raise KeyError(f"never {k}")
+        return k * k
+
+    try:
+        print(json.dumps(D.map(f, range(50), engine="ray") == [k * k for k in range(50)]))
+    except D.MapError as error:
+        print(json.dumps([list(error.errors), error.results[11], f"never {fails}" in str(error)]))
 
 
 if __name__ == "__main__":

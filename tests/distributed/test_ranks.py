@@ -48,6 +48,12 @@ def test_sending() -> None:
     run(2, "points")
 
 
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_means_through_shared_memory(ranks: int) -> None:
+    assert run(ranks, "means")["passed"] is True
+    assert "at test" in (text := run(ranks, "unlike", fails=True)) and "at something else" in text
+
+
 def test_groups() -> None:
     run(4, "groups")
 
@@ -102,6 +108,11 @@ def test_going_on_with_other_ranks(tmp_path: Path, shard_state: bool) -> None:
     assert again["digest"] == whole["digest"] and again["losses"] == whole["losses"]
     other = train(1, **options, checkpoint=str(tmp_path / "kept.safetensors"), resume=True)
     assert other["losses"][:7] == whole["losses"][:7] and len(other["losses"]) == len(whole["losses"])
+
+
+def test_sums_begin_while_the_reverse_pass_goes_on() -> None:
+    """Eight layers two by two: 8 products forward, 3 for the last two, 4 for the next. Whoever waits comes last."""
+    assert run(2, "early")["products"] == [11, 15, 19, 23, 23, 23, 23, 23]
 
 
 LEFT_IN_PEACE: dict[str, Any] = {"epochs": 4, "dropout": True}
@@ -182,4 +193,4 @@ def test_a_rank_that_hangs() -> None:
 @pytest.mark.parametrize("ranks", [1, 2, 4])
 def test_map(ranks: int) -> None:
     assert run(ranks, "mapped", "100", "-1") == {"passed": True}
-    assert run(ranks, "mapped", "100", "77") == {"failed": [77]}
+    assert run(ranks, "mapped", "100", "77", "far") == {"failed": [77]}

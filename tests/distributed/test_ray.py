@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from test_ranks import PROGRAMS, train
 
-pytestmark = pytest.mark.distributed
+pytestmark = [pytest.mark.distributed, pytest.mark.timeout(600)]
 
 OPTIONS: dict[str, Any] = {"epochs": 2, "dropout": True, "compile": False}
 
@@ -25,7 +25,7 @@ def by_mpi() -> Any:
 def start(*command: str) -> str:
     inside = {**os.environ, "ADJOINT_NUM_THREADS": "1", "RAY_USAGE_STATS_ENABLED": "0"}
     done = subprocess.run(
-        [sys.executable, *command], env=inside, capture_output=True, text=True, timeout=280, check=False
+        [sys.executable, *command], env=inside, capture_output=True, text=True, timeout=400, check=False
     )
     assert done.returncode == 0, done.stderr + done.stdout
     return done.stdout
@@ -55,3 +55,10 @@ def test_the_command(tmp_path: Path) -> None:
     out = tmp_path / "moons"
     start("-m", "adjoint", "train", "moons", "--epochs", "2", "--out", str(out), "--workers", "2", "--engine", "ray")
     assert {"weights.safetensors", "checkpoint.safetensors", "border.png"} <= {path.name for path in out.iterdir()}
+
+
+@pytest.mark.parametrize("fails", ["none", "30"])
+def test_map(tmp_path: Path, fails: str) -> None:
+    """In order, though an item failed and another's worker died; what fails every time is reported, with the others' values."""
+    found = json.loads(start(str(PROGRAMS), "mapped_on_ray", str(tmp_path), fails).splitlines()[-1])
+    assert found == (True if fails == "none" else [[30], 121, True])

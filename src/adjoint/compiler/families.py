@@ -15,7 +15,7 @@ from adjoint.compiler import units
 from adjoint.compiler.excerpts import Indexed, Key, Moving, Region
 from adjoint.compiler.extents import Formula, Sheet, Size, Values, plain
 from adjoint.compiler.fuse.fuse import Choice, View
-from adjoint.compiler.tables import Arguments
+from adjoint.compiler.tables import Arguments, Function
 from adjoint.compiler.units import Written
 from adjoint.graph import ArrayType
 from adjoint.runtime.code import Source
@@ -206,12 +206,18 @@ class Family:
 def _called_with(arguments: Arguments, chunks: int) -> Any:
     """All that a kernel is called with and that follows from extents."""
     packed = [(view.shape, view.strides) for view in arguments.packed]
-    return (arguments.numbers, arguments.checks, list(arguments.shared.values()), packed, arguments.scratch, chunks)
+    lists = [[0 if type(x) is Function else x for x in one] for one in arguments.lists]
+    shared = list(arguments.shared.values())
+    return (arguments.numbers, lists, arguments.checks, shared, packed, arguments.scratch, chunks)
 
 
 def _set(arguments: Arguments, results: Any) -> None:
     """Let a kernel be called with other numbers."""
-    arguments.numbers, arguments.checks, shared, packed, arguments.scratch, _ = results
+    arguments.numbers, lists, arguments.checks, shared, packed, arguments.scratch, _ = results
+    arguments.lists = [
+        [old if type(old) is Function else x for old, x in zip(*pair, strict=True)]
+        for pair in zip(arguments.lists, lists, strict=True)
+    ]
     arguments.shared = dict(zip(arguments.shared, shared, strict=True))
     arguments.packed = {
         view._replace(shape=shape, strides=strides): purpose
@@ -223,4 +229,4 @@ def _adapted(kernel: Kernel, results: Any) -> Kernel:
     """A kernel for units with other extents."""
     arguments = copy.copy(kernel.arguments)
     _set(arguments, results)
-    return kernel._replace(arguments=arguments, chunks=results[-1], numbers=arguments.listed())
+    return kernel._replace(arguments=arguments, chunks=results[-1], numbers=arguments.block())

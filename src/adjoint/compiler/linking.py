@@ -22,7 +22,6 @@ from adjoint.compiler.tables import (
     FirstCheck,
     Function,
     Handle,
-    Number,
     Own,
     Shared,
     Start,
@@ -108,7 +107,7 @@ def find(keys: Iterable[Key]) -> dict[Key, Kernel]:
 def _compiled(asked: Sequence[tuple[Key, Family | None, Values]]) -> list[Kernel]:
     """The kernels of units with these keys."""
     written = [_written(key) if family is None else family.write(key, numbers) for key, family, numbers in asked]
-    wanted = [tile for unit, _, _ in written for tile in _tiles_of(unit.arguments.positions)]
+    wanted = [tile for unit, _, _ in written for tile in _tiles_of(unit.arguments.functions)]
     now = target()
     tiles = [tile for tile in dict.fromkeys(wanted) if (tile, now) not in _tiles]
     loaded = code.load([*[matmul_tiles.source(tile) for tile in tiles], *[source for _, source, _ in written]])
@@ -119,8 +118,8 @@ def _compiled(asked: Sequence[tuple[Key, Family | None, Values]]) -> list[Kernel
         at = one.addresses
         first = [(at[name], packs) for name, packs in unit.first]
         last, arguments = [at[name] for name in unit.last], unit.arguments
-        places = [(place, key) for key, place in arguments.positions.items() if type(key) is not Number]
-        kernel = Kernel(one, arguments, first, at["unit"], last, unit.chunks, unit.shared, arguments.listed(), places)
+        block, places = arguments.block(), arguments.places()
+        kernel = Kernel(one, arguments, first, at["unit"], last, unit.chunks, unit.shared, block, places)
         result.append(kernel)
         if family is not None and followed is not None:
             family.known.append((followed, kernel))

@@ -19,7 +19,7 @@ from adjoint.compiler.fuse.fuse import Fusion, Host, Nest
 from adjoint.compiler.fuse.rematerialize import recompute
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.text import functions_text
-from adjoint.compiler.tables import Function, Start
+from adjoint.compiler.tables import Start
 from adjoint.compiler.units import write_unit
 from adjoint.plan.plan import Plan
 from adjoint.plan.simplify import simplified
@@ -89,7 +89,7 @@ def code_text(key: Key, starts: Sequence[Start], labels: Labels, stage: str) -> 
         root, offset = starts[number]
         return f"({labels.name(root)} + {offset})" if offset else labels.name(root)
 
-    tiles = [key.name for key in written.arguments.positions if isinstance(key, Function) and key.library == "tiles"]
+    tiles = dict.fromkeys([f.name for f in written.arguments.functions if f.library == "tiles"])
     functions = [*written.functions, *[matmul_tiles.written(tile)._replace(name=str(tile)) for tile in tiles]]
     return functions_text(functions, written.arguments, name)
 

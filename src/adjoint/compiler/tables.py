@@ -7,6 +7,7 @@ a position in the run's table, or a number. A block is the same in every run.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -102,7 +103,14 @@ class Number:
     index: int
 
 
-Key = Start | Function | Shared | Handle | Calls | FirstCheck | Number
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Where a list begins in the block, behind what else is there, by its number. Not in the table."""
+
+    index: int
+
+
+Key = Start | Function | Shared | Handle | Calls | FirstCheck | Number | Listed
 
 
 class Arguments:
@@ -119,6 +127,7 @@ class Arguments:
         self.checks: list[Bounds | Unsolvable] = []
         self.numbers: list[int] = []
         self.roles: dict[Any, Number] = {}
+        self.lists: list[list[int | Function]] = []  # numbers, and functions, whose position in the table stands there
 
     def given(self, value: int, role: Any = None) -> Number:
         """The key of a number that the code isn't to depend on. Numbers of the same role are one."""
@@ -132,9 +141,35 @@ class Arguments:
             raise AssertionError(f"two numbers in one role, {role}: {self.numbers[found.index]} and {value}")
         return found
 
-    def listed(self) -> list[int]:
+    @property
+    def functions(self) -> list[Function]:
+        """The functions outside of the kernel."""
+        return [x for x in [*self.positions, *itertools.chain(*self.lists)] if type(x) is Function]
+
+    def block(self) -> list[int]:
         """A unit's block as it begins: the numbers, and zeros where positions go."""
-        return [self.numbers[key.index] if type(key) is Number else 0 for key in self.positions]
+        starts, end = [], len(self.positions)
+        for one in self.lists:
+            starts.append(end)
+            end += len(one)
+        found = [
+            self.numbers[key.index] if type(key) is Number else starts[key.index] if type(key) is Listed else 0
+            for key in self.positions
+        ]
+        return found + [0 if type(x) is Function else x for one in self.lists for x in one]  # type: ignore[misc]
+
+    def places(self) -> list[tuple[int, Key]]:
+        """Where in the block positions go, and of what."""
+        found = [
+            (place, key) for key, place in self.positions.items() if type(key) is not Number and type(key) is not Listed
+        ]
+        listed = enumerate(itertools.chain(*self.lists), len(self.positions))
+        return [*found, *[(place, x) for place, x in listed if type(x) is Function]]
+
+    def add_list(self, e: Emitter, items: list[int | Function]) -> str:
+        """Where in the block a list begins."""
+        self.lists.append(items)
+        return self.number(e, Listed(len(self.lists) - 1))
 
     def at(self, key: Key) -> int:
         """The position of a key in the block."""

@@ -15,7 +15,7 @@ from adjoint.compiler.fuse.fuse import Nest, Product
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import ITEMSIZE, Emitter
 from adjoint.compiler.loops.build_indexing import MoveWriter
-from adjoint.compiler.loops.build_matmul import TiledWriter, TurnedWriter
+from adjoint.compiler.loops.build_matmul import SmallWriter, TiledWriter, TurnedWriter
 from adjoint.compiler.loops.build_matrices import MatricesWriter
 from adjoint.compiler.loops.build_nest import NestWriter
 from adjoint.compiler.loops.build_products import BatchWriter, LibraryWriter, passed
@@ -197,4 +197,6 @@ def product_writer(product: Product, name: str, arguments: Arguments, chunk: int
     kind: type[BatchWriter] = LibraryWriter if product.choice.library else TiledWriter
     if kind is TiledWriter and TurnedWriter.suits(product, chunk):
         kind = TurnedWriter
+    if kind is TiledWriter and SmallWriter.suits(product):
+        kind = SmallWriter
     return kind(product, name, arguments, chunk)

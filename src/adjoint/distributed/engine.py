@@ -15,18 +15,21 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-__all__ = ["Alone", "Counter", "DistributedError", "Engine", "Exchange", "Transport", "get_timeout", "set_timeout"]
+__all__ = [
+    "Alone", "Counter", "DistributedError", "Engine", "Exchange", "SharedMemory", "Transport", "get_timeout", "set_timeout",
+    "shares",
+]  # fmt: skip
 
 Array = np.ndarray[Any, Any]
 
 SMALL = 1 << 12  # bytes up to which everybody sends everything to everybody: one round instead of two
 NOTE = 8  # bytes of the note in front of what is sent
 SPIN = 100e-6  # seconds of looking before sleeping: a rank that computes on the same core needs it more
-NAP = 2e-3  # seconds of sleep at most
+SHORTEST_NAP, NAP = 2e-5, 2e-3  # seconds of sleep
 
 _timeout = float(os.environ.get("ADJOINT_DISTRIBUTED_TIMEOUT", "300"))
 
@@ -61,6 +64,13 @@ class Counter(Protocol):
         """Give it up. Called by every rank."""
 
 
+class SharedMemory(NamedTuple):
+    """Bytes of each rank that all ranks see; `settle()` lets what was written be there for the others before what comes next."""
+
+    parts: Sequence[Array]
+    settle: Callable[[], Any]
+
+
 class Transport(Protocol):
     """What an engine gives: who is there, and moving bytes. All but `send` and `receive` are called by every rank."""
 
@@ -93,6 +103,10 @@ class Transport(Protocol):
 
     def arrived(self) -> Sequence[int]:
         """How many exchanges each rank has begun, as far as that can be seen without its help."""
+
+    def shared(self, nbytes: int) -> SharedMemory | None:
+        """Memory that all ranks see, so many bytes for each rank, the first 64 of them 0; None where they aren't on one machine.
+        Called by every rank, with the same number."""
 
 
 class Alone:
@@ -141,6 +155,10 @@ class Alone:
     def arrived(self) -> Sequence[int]:
         """See `Transport`."""
         return [0]
+
+    def shared(self, nbytes: int) -> SharedMemory | None:
+        """See `Transport`."""
+        return None
 
 
 class OwnCounter:
@@ -218,11 +236,15 @@ class Engine:
         own = np.frombuffer(_note(what, array), np.uint8)
         others = np.flatnonzero((notes != own).any(axis=1))
         if len(others):
-            raise DistributedError(
-                f"rank {self.rank} of {self.size} is at {what} of {array.dtype}{list(array.shape)}, and "
-                f"{_ranks(others)} at something else: all ranks must evaluate the same collective operations in the same "
-                "order (a value that only one rank asks for, as in `if rank() == 0: print(loss)`, is one way to differ)"
-            )
+            raise self.apart(f"{what} of {array.dtype}{list(array.shape)}", others)
+
+    def apart(self, what: str, others: Sequence[int] | Array) -> DistributedError:
+        """The error of a rank that is at something else than others."""
+        return DistributedError(
+            f"rank {self.rank} of {self.size} is at {what}, and {_ranks(others)} at something else: all ranks must evaluate the "
+            "same collective operations in the same order (a value that only one rank asks for, as in "
+            "`if rank() == 0: print(loss)`, is one way to differ)"
+        )
 
     # What is made of them -----------------------------------------------------------------------------------------------
 
@@ -231,19 +253,23 @@ class Engine:
         which sends 2 (n - 1) / n of the array's bytes, the least there can be (Patarasuk and Yuan 2009)."""
         return self.reduce(what, array, np.add)
 
-    def reduce(self, what: str, array: Array, combine: Callable[..., Any]) -> Array:
-        """What `combine(a, b)` makes of the ranks' arrays, in the order of the ranks."""
+    def mean(self, what: str, array: Array) -> Array:
+        """The mean over the ranks, of floating-point numbers: the sum, of which each rank divides the stretch that it adds up."""
+        return self.reduce(what, array, np.add, self.size)
+
+    def reduce(self, what: str, array: Array, combine: Callable[..., Any], divisor: int = 1) -> Array:
+        """What `combine(a, b)` makes of the ranks' arrays, in the order of the ranks, over a divisor."""
         array = np.asarray(array)
         if self.size == 1:
             return array.copy()
         if array.nbytes <= SMALL:
-            return _combined(self.gather(what, array), combine)
+            return _divided(_combined(self.gather(what, array), combine), divisor)
         self.agree(what, array)
         flat = np.ascontiguousarray(array).reshape(-1)
-        sizes = _shares(flat.size, self.size)
+        sizes = shares(flat.size, self.size)
         own = sizes[self.rank]
         parts = self.exchange(what, flat, sizes, [own] * self.size).reshape(self.size, own)
-        total = _combined(parts, combine)
+        total = _divided(_combined(parts, combine), divisor)
         found = self.exchange(what, np.tile(total, self.size), [own] * self.size, sizes)
         return found.reshape(array.shape)
 
@@ -303,24 +329,30 @@ class Engine:
     # Waiting ----------------------------------------------------------------------------------------------------------
 
     def wait(self, request: Any, what: str) -> None:
-        """Wait for what was begun, politely: ranks may outnumber the cores."""
-        done = self.transport.done
-        if done(request):
-            return
+        """Wait for what was begun."""
+        if not self.transport.done(request):
+            self.until(lambda: self.transport.done(request), what, self.transport.arrived)
+
+    def until(
+        self, done: Callable[[], bool], what: str, arrived: Callable[[], Sequence[int]], spin: float = SPIN
+    ) -> None:
+        """Wait politely for something to happen, since ranks may outnumber the cores: look for `spin` seconds, then now and then.
+
+        `arrived` counts how far each rank has come. Raises DistributedError, naming those behind, after `set_timeout` seconds.
+        """
         started = time.perf_counter()
-        nap = 2e-5
-        while not done(request):
+        nap = SHORTEST_NAP
+        while not done():
             passed = time.perf_counter() - started
             if passed > _timeout:
-                raise DistributedError(self.late(what, passed))
-            if passed > SPIN:
+                raise DistributedError(self.late(what, passed, list(arrived())))
+            if passed >= spin:
                 time.sleep(nap)
-                nap = min(1.5 * nap, NAP, max(passed / 8, 2e-5))
+                nap = min(1.5 * nap, NAP, max(passed / 8, SHORTEST_NAP))
         self.waited += time.perf_counter() - started
 
-    def late(self, what: str, passed: float) -> str:
+    def late(self, what: str, passed: float, arrived: Sequence[int]) -> str:
         """What is said of ranks that don't come."""
-        arrived = list(self.transport.arrived())
         behind = [k for k, count in enumerate(arrived) if count < arrived[self.rank]]
         whom = _ranks(behind) if behind else "the others"
         return (
@@ -375,7 +407,11 @@ def _combined(rows: Array, combine: Callable[..., Any]) -> Array:
     return found
 
 
-def _shares(count: int, parts: int) -> list[int]:
+def _divided(array: Array, divisor: int) -> Array:
+    return array if divisor == 1 else np.divide(array, divisor, out=array, casting="unsafe")
+
+
+def shares(count: int, parts: int) -> list[int]:
     """How many of `count` elements each of the parts has: as equal as can be, the first ones larger."""
     return [count // parts + (k < count % parts) for k in range(parts)]
 

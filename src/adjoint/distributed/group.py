@@ -19,6 +19,7 @@ import numpy as np
 
 from .engine import Alone, Engine, Exchange, Transport
 from .mpi import MPITransport, launched
+from .shared import Means, Place
 
 __all__ = ["Group", "rank", "use", "world", "world_size"]
 
@@ -94,31 +95,44 @@ class Group:
 
 
 class Background:
-    """A thread with exchanges of its own."""
+    """A thread that makes means over the ranks while this one computes, by exchanges of its own."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        self.means = Means(engine)
         self.waiting: queue.SimpleQueue[Exchange] = queue.SimpleQueue()
-        self.begun: dict[int, Exchange] = {}
+        self.begun: dict[int, tuple[Exchange, Place | None]] = {}
         self.count = 0
         self.blocked = 0.0  # seconds in which results were waited for
         threading.Thread(target=self._work, name="adjoint exchanges", daemon=True).start()
 
-    def begin(self, work: Callable[[], Array]) -> int:
-        """Have something done; the number by which to ask for it."""
-        exchange = Exchange(work)
+    def begin(self, what: str, arrays: Sequence[Array]) -> int:
+        """Begin with the mean of arrays of one dtype over the ranks; the number by which to ask for it. They may change
+        afterwards."""
+        dtype = arrays[0].dtype
+        place = self.means.take(sum([x.nbytes for x in arrays]))
+        if place is not None:
+            place.fill(what, arrays)
+            exchange = Exchange(partial(place.mean, what, dtype))
+        else:
+            flat = np.concatenate([x.reshape(-1) for x in arrays])
+            exchange = Exchange(partial(self.engine.mean, what, flat))
         self.count += 1
-        self.begun[self.count] = exchange
+        self.begun[self.count] = exchange, place
         self.waiting.put(exchange)
         return self.count
 
     def finish(self, number: int) -> Array:
-        """What was done under a number."""
+        """The mean that was begun under a number, flat."""
         started = time.perf_counter()
+        exchange, place = self.begun.pop(number)
         try:
-            return self.begun.pop(number).result()
+            found = exchange.result()
         finally:
             self.blocked += time.perf_counter() - started
+        if place is not None:
+            self.means.leave(place)
+        return found
 
     def _work(self) -> None:
         while True:

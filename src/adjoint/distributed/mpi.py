@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,10 +12,14 @@ import numpy as np
 
 from adjoint import _optional
 
+from .engine import SharedMemory
+
 __all__ = ["MPITransport", "launched"]
 
 Array = np.ndarray[Any, Any]
 
+ANSWERS_EVERY = 1e-3  # seconds
+PAGE = 1 << 12  # bytes: no two ranks' parts are on one page
 # What launchers set for the processes they start: MPICH's and Intel's, Open MPI's, PMIx (Slurm, PRRTE), MVAPICH's.
 STARTED = ("PMI_RANK", "PMI_SIZE", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "MV2_COMM_WORLD_RANK")
 
@@ -81,7 +86,7 @@ class MPITransport:
 
     def counter(self) -> SharedCounter:
         """See `Transport`."""
-        return SharedCounter(self.mpi, self.communicator)
+        return SharedCounter(self.mpi, self.communicator, self.near.Get_size() == self.size)
 
     def arrived(self) -> Sequence[int]:
         """The ranks' counts, read without their help; of ranks on several machines all are as this one's."""
@@ -89,27 +94,56 @@ class MPITransport:
             return [int(self.begun[0])] * self.size
         return [int(np.frombuffer(self.window.Shared_query(k)[0], np.int64)[0]) for k in range(self.size)]
 
+    def shared(self, nbytes: int) -> SharedMemory | None:
+        """See `Transport`."""
+        if self.near.Get_size() < self.size:
+            return None
+        window = self.mpi.Win.Allocate_shared(-(-nbytes // PAGE) * PAGE, 1, comm=self.near)
+        window.Lock_all(self.mpi.MODE_NOCHECK)  # an access for good: within one, `Sync` orders what is written
+        atexit.register(window.Free)
+        atexit.register(window.Unlock_all)  # which comes before
+        parts = [np.frombuffer(window.Shared_query(k)[0], np.uint8) for k in range(self.size)]
+        parts[self.rank][:64] = 0
+        window.Sync()
+        self.near.Barrier()
+        return SharedMemory(parts, window.Sync)
+
 
 class SharedCounter:
-    """A number in rank 0's memory, added to without its help."""
+    """A number in rank 0's memory, added to without its help: where the ranks are `near`, by the processor; else a thread of
+    rank 0 lets MPI answer the others while the rank computes."""
 
-    def __init__(self, mpi: Any, communicator: Any) -> None:
+    def __init__(self, mpi: Any, communicator: Any, near: bool) -> None:
         self.mpi = mpi
-        self.window = mpi.Win.Allocate(8 if communicator.Get_rank() == 0 else 0, 8, comm=communicator)
-        if communicator.Get_rank() == 0:
+        first = communicator.Get_rank() == 0
+        make = mpi.Win.Allocate_shared if near else mpi.Win.Allocate
+        self.window = make(8 if first else 0, 8, comm=communicator)
+        if first:
             np.frombuffer(self.window, np.int64)[:] = 0
+        self.ended = threading.Event()
+        self.answering = threading.Thread(target=self._answer, args=(communicator,), daemon=True)
+        if first and not near:
+            self.answering.start()
         communicator.Barrier()
+        self.window.Lock_all()
+
+    def _answer(self, communicator: Any) -> None:
+        while not self.ended.wait(ANSWERS_EVERY):
+            communicator.Iprobe(self.mpi.ANY_SOURCE, self.mpi.ANY_TAG)
 
     def add(self, step: int) -> int:
         """Add to it; what it was before."""
         before = np.zeros(1, np.int64)
-        self.window.Lock(0, self.mpi.LOCK_SHARED)
         self.window.Fetch_and_op(np.array([step], np.int64), before, 0, 0, self.mpi.SUM)
-        self.window.Unlock(0)
+        self.window.Flush(0)
         return int(before[0])
 
     def free(self) -> None:
         """Give the memory back. Called by every rank."""
+        self.ended.set()
+        if self.answering.is_alive():
+            self.answering.join()
+        self.window.Unlock_all()
         self.window.Free()
 
 

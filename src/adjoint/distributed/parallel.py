@@ -97,14 +97,16 @@ class DataParallel:
             pieces = list(self._buckets([t for t in reversed(tensors) if t.grad is not None]))
             tickets: list[Tensor] = []
             for piece in pieces:
-                flat = concat([t.grad.reshape(-1) for t in piece if t.grad is not None])
                 before = tickets[-1:]  # so that all ranks begin them in one order
-                tickets.append(host_call(group.function(_begin), flat, *before, shape=(), dtype="int64"))
+                begin = group.function(_begin, len(before))
+                tickets.append(host_call(begin, *before, *[t.grad for t in piece], shape=(), dtype="int64"))
+            means = []
             for piece, ticket in zip(pieces, tickets, strict=True):
-                count = sum(t.size for t in piece)
                 # After the last has begun: what waits keeps the reverse pass from going on.
-                summed = host_call(group.function(_finish), ticket, tickets[-1], shape=(count,), dtype=piece[0].dtype)
-                mean = summed / group.size
+                finish = group.function(_finish)
+                count = sum(t.size for t in piece)
+                means.append(host_call(finish, ticket, tickets[-1], shape=(count,), dtype=piece[0].dtype))
+            for piece, mean in zip(pieces, means, strict=True):
                 start = 0
                 for t in piece:
                     t.grad = mean[start : start + t.size].reshape(t.shape)
@@ -124,10 +126,8 @@ class DataParallel:
             yield piece
 
 
-def _begin(group: Group, flat: Array, *before: Array) -> Array:
-    kept = flat.copy()  # the plan's memory is somebody else's by the time that it is sent
-    behind = group.background
-    return np.array(behind.begin(lambda: behind.engine.sum("gradients", kept)), np.int64)
+def _begin(group: Group, before: int, *arrays: Array) -> Array:
+    return np.array(group.background.begin("gradients", arrays[before:]), np.int64)
 
 
 def _finish(group: Group, ticket: Array, last: Array) -> Array:

@@ -12,12 +12,13 @@ import numpy as np
 
 from adjoint import _optional
 
-from .engine import DistributedError
+from .engine import DistributedError, SharedMemory
 from .group import use
 
-__all__ = ["RayTransport", "run_on_ray"]
+__all__ = ["RayTransport", "connect", "run_on_ray"]
 
 Array = np.ndarray[Any, Any]
+STARTS = 4  # attempts to start a cluster
 GRACE = 60.0  # seconds in which a cluster must give at least one worker
 
 
@@ -139,6 +140,10 @@ class RayTransport:
         found: Sequence[int] = self.ray.get(self.meeting.arrived.remote(self.name, self.size))
         return found
 
+    def shared(self, nbytes: int) -> SharedMemory | None:
+        """See `Transport`."""
+        return None
+
 
 class MeetingCounter:
     """A number that the meeting keeps."""
@@ -175,9 +180,7 @@ def run_on_ray(
     enough; ImportError without ray.
     """
     ray: Any = _optional.load("ray", purpose="training on a Ray cluster", extra="ray")
-    started = not ray.is_initialized()
-    if started:
-        ray.init(address=address, log_to_driver=True, configure_logging=False)
+    started = connect(ray, address)
     try:
         cause: BaseException | None = None
         for attempt in range(restarts + 1):
@@ -193,6 +196,24 @@ def run_on_ray(
     finally:
         if started:
             ray.shutdown()
+
+
+def connect(ray: Any, address: str | None = None, told: bool = True) -> bool:
+    """Connect to a cluster, or start one of this machine; False where that has been done already. What workers print is shown
+    where it is `told`."""
+    if ray.is_initialized():
+        return False
+    for attempt in range(STARTS):
+        try:
+            ray.init(address=address, log_to_driver=told, configure_logging=False)
+            break
+        except (
+            Exception
+        ) as error:  # Ray has no class for it: a busy machine takes longer than the half minute that Ray waits
+            if "timed out" not in str(error) or address is not None or attempt == STARTS - 1:
+                raise
+            ray.shutdown()
+    return True
 
 
 def _once(

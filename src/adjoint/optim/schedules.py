@@ -42,6 +42,7 @@ class LRScheduler:
     unsaved: tuple[str, ...] = ("optimizer",)  # attributes that state_dict leaves out
     # whether `rate` is affine in the base and goes on from a rate that somebody else has set, as PyTorch's of that name does
     chains: ClassVar[bool] = False
+    _untouched: Sequence[float] = ()  # the rates that it had set before another state was loaded
 
     def __init__(self, optimizer: Optimizer) -> None:
         if not isinstance(optimizer, Optimizer):
@@ -78,7 +79,7 @@ class LRScheduler:
         if self.chains:
             left = self.rates(step - 1) if step else self.base_lrs
             for i, group in enumerate(self.optimizer.param_groups):
-                if group["lr"] != left[i]:
+                if group["lr"] != left[i] and (not self._untouched or group["lr"] != self._untouched[i]):
                     found[i] = self.follow(group["lr"], step, found[i] - left[i])
         self._give(found)
 
@@ -86,6 +87,7 @@ class LRScheduler:
         for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
             group["lr"] = rate
         self._last_lr = list(rates)
+        self._untouched = ()
 
     def follow(self, lr: float, step: int, change: float) -> float:
         """The rate at a step after `lr`, which this schedule didn't leave: as if it had started with the base that leads to `lr`.
@@ -104,10 +106,10 @@ class LRScheduler:
 
     def state_dict(self) -> dict[str, Any]:
         """Everything but the optimizer and functions: numbers, and lists of numbers."""
-        return {name: value for name, value in vars(self).items() if name not in self.unsaved}
+        return {n: value for n, value in vars(self).items() if n not in self.unsaved and n != "_untouched"}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from `state_dict()`; the optimizer's rates come with the optimizer's own state.
+        """Go on from `state_dict()`; the optimizer's rates come with the optimizer's own state, or with the next step.
 
         Raises ValueError for the state of another kind of schedule, or of another number of groups; nothing is changed
         then. Entries that this schedule doesn't know, such as those that only PyTorch has, are passed over.
@@ -120,6 +122,7 @@ class LRScheduler:
             raise ValueError(
                 f"{type(self).__name__}: the state has {len(state['base_lrs'])} groups, the optimizer {len(self.base_lrs)}"
             )
+        self._untouched = self._last_lr
         vars(self).update({name: state[name] for name in own if name in state})
 
 

@@ -18,6 +18,7 @@ from adjoint.graph import ArrayType, Node, Primitive, Variable, mode, topologica
 from adjoint.graph.node import Site
 from adjoint.plan.canonical import Canonical, value_array
 from adjoint.plan.donation import forgotten_leaves
+from adjoint.plan.order import ordered
 from adjoint.plan.text import plan_text, step_text
 from adjoint.primitives.contraction import MATMUL
 from adjoint.primitives.convolution import CONVOLUTION, CONVOLUTION_INPUT_GRADIENT, CONVOLUTION_WEIGHT_GRADIENT
@@ -350,6 +351,7 @@ def built(c: Canonical, wanted: Sequence[int], keep: bool) -> tuple[Plan, dict[N
     builder.scalars.update(range(len(c.leaves), len(c.leaves) + len(c.numbers)))
     builder.place([x for _, _, x, _ in targets])
     plan.outputs = [(i, k, builder.whole(x), is_kept) for i, k, x, is_kept in targets]
+    plan.steps = ordered(plan.steps, [slot for _, _, slot, _ in plan.outputs], plan.types, len(plan.leaf_types))
     _narrow(plan)
     _note_masks(plan)
     plan.forgotten = forgotten_leaves(c)

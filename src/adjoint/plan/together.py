@@ -94,7 +94,9 @@ class Joining:
 
     def one_sum(self, top: Step, products: list[Step], rest: list[int], turned: bool) -> None:
         """The sum of products as one product, and what else was added."""
-        products.sort(key=lambda step: min(map(self.behind_transpose, step.inputs)))  # in the order of the steps of the loop
+        products.sort(
+            key=lambda step: min(map(self.behind_transpose, step.inputs))
+        )  # in the order of the steps of the loop
         left = self.beside([step.inputs[LEFT] for step in products], 1)
         right = self.beside([step.inputs[RIGHT] for step in products], 0)
         total = self.emit("matmul", None, (left, right), products[0].type.shape, top.type.dtype)
@@ -116,7 +118,11 @@ class Joining:
         for step in self.plan.steps:
             if step.op is MATMUL and len(step.type.shape) == 2 and step.output not in self.gone:
                 left, right = step.inputs
-                if self.single.isdisjoint(step.inputs) and step.type.shape[0] <= ROWS and step.type.shape[1] >= NARROWEST:
+                if (
+                    self.single.isdisjoint(step.inputs)
+                    and step.type.shape[0] <= ROWS
+                    and step.type.shape[1] >= NARROWEST
+                ):
                     groups.setdefault((right, self.types[left].shape[0]), []).append(step)
         for group in heapq.nlargest(MOST, groups.values(), key=len):
             lefts = list(dict.fromkeys([step.inputs[LEFT] for step in group]))
@@ -138,7 +144,9 @@ class Joining:
         """One product of all rows, and its parts."""
         order = [step.inputs[LEFT] for step in group]
         found = self.joined.get((frozenset(order), 0))
-        if found is not None and len(found[0]) == len(order):  # they lie beside each other already, maybe in another order
+        if found is not None and len(found[0]) == len(
+            order
+        ):  # they lie beside each other already, maybe in another order
             order = found[0]
         whole = self.beside(order, 0)
         (count, width), dtype = group[0].type.shape, group[0].type.dtype
@@ -192,7 +200,9 @@ class Joining:
 
     # Steps ------------------------------------------------------------------------------------------------------------
 
-    def emit(self, name: str, attributes: object, inputs: tuple[int, ...], shape: tuple[int, ...], dtype: object) -> int:
+    def emit(
+        self, name: str, attributes: object, inputs: tuple[int, ...], shape: tuple[int, ...], dtype: object
+    ) -> int:
         """The slot of a new step."""
         type = array_type(shape, dtype)  # type: ignore[arg-type]
         self.types.append(type)

@@ -65,8 +65,8 @@ class _ByProbability(_Counts):
 
 
 def _times_log(n: Tensor, log: Tensor) -> Tensor:
-    """n·log, 0 for n = 0 even where the logarithm is -inf."""
-    return f.where(n == 0, 0.0, n * f.where(n == 0, 0.0, log))
+    """n·log, 0 for n = 0 even where the logarithm is infinite. Where it isn't, it is the derivative by n at 0 too."""
+    return n * f.where((n == 0) & ~f.isfinite(log), 0.0, log)
 
 
 class Bernoulli(_ByProbability):

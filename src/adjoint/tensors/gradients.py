@@ -10,7 +10,7 @@ from adjoint import tracing
 from adjoint.composites.rows import gathered, rows_of
 from adjoint.derive import one_cotangent, pullback, reverse
 from adjoint.dtypes import DType
-from adjoint.graph import Node, Variable, mode
+from adjoint.graph import Node, Variable, mode, topological
 from adjoint.primitives import elementwise
 from adjoint.primitives.core import FULL, IDENTITY, LEAF, PLACEHOLDER, VERSION, cast, leaf, marker, stop_gradient
 from adjoint.primitives.custom import CLOSED, CUSTOM, HOST_CALL
@@ -220,7 +220,7 @@ def backward(node: Node, gradient: Any, create_graph: bool) -> None:
                     variable.grad = wrap(gathered(total) if variable.sparse else total)
             if variable.hooks is not None:
                 _accumulated(variable)
-        _together([x.attributes for x, _ in pairs if x.attributes.hooks is not None])
+        _together(node, [x for x, _ in pairs if x.attributes.hooks is not None])
 
 
 def _to_settle(variable: Variable) -> tuple[Node, ...]:
@@ -246,16 +246,24 @@ def _accumulated(variable: Variable) -> None:
             hook(alive)
 
 
-def _together(variables: list[Variable]) -> None:
-    """Call the hooks that wait for the gradients of several variables."""
-    found: dict[Any, list[Tensor]] = {}
-    for variable in variables:
-        for hook, tensor in variable.hooks.together.values() if variable.hooks is not None else ():
+def _together(root: Node, leaves: list[Node]) -> None:
+    """Call the hooks that wait for the gradients of several variables, these in the order of their first uses: a reverse pass has
+    the gradient of the last of them first."""
+    found: dict[Any, dict[Node, Tensor]] = {}
+    for x in leaves:
+        for hook, tensor in x.attributes.hooks.together.values():
             alive = tensor()
             if alive is not None:
-                found.setdefault(hook, []).append(alive)
+                found.setdefault(hook, {})[x] = alive
+    if not found:
+        return
+    away = {root: 0}  # the longest way from the root: so far has a reverse pass come when it has the cotangent
+    for node in reversed(topological([root], lambda node: node.tracked)):
+        for x in node.inputs:
+            if away.get(x, 0) <= away[node]:
+                away[x] = away[node] + 1
     for hook, tensors in found.items():
-        hook(tensors)
+        hook([tensors[x] for x in sorted(tensors, key=away.__getitem__, reverse=True)])
 
 
 def _variables(root: Node) -> tuple[list[Node], bool]:

@@ -144,7 +144,7 @@ def add_accumulated(tensor: Tensor, function: Hook) -> HookHandle:
 
 def add_together(tensor: Tensor, function: Hook) -> HookHandle:
     """Have a function called once at the end of every `backward()`, with the list of those of the tensors it was added to that
-    have got a gradient, in the order in which they were used."""
+    have got a gradient, in the order of their first uses."""
     return _add(tensor.node.attributes, 2, Accumulated(function, weakref.ref(tensor)))
 
 

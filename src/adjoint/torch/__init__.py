@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math as _math
 import sys as _sys
+from importlib import import_module as _import_module
 from typing import Any
 
 from adjoint import dtypes as _dtypes
@@ -71,4 +72,6 @@ _install(Tensor)
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
+    if name == "distributions":  # loads when it is first named
+        return _import_module("adjoint.torch.distributions")
     raise _missing("torch", name, vars(_sys.modules[__name__]))

@@ -12,6 +12,7 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 from adjoint import _forks, execution, tracing, tree
+from adjoint.graph.collector import without_collector
 from adjoint.graph import Node
 from adjoint.primitives.random import EXAMPLES
 from adjoint.tensors.conversion import array_node
@@ -202,6 +203,9 @@ class Jitted:
                 del self.compiled[next(iter(self.compiled))]
 
     def _trace(self, call: Call) -> Compiled:
+        return without_collector(self._traced, call)
+
+    def _traced(self, call: Call) -> Compiled:
         trace = Trace(self.name, code_of(self.f))
         args, keywords = call.stand_ins(trace)
         return Compiled(trace, trace.run(lambda: self.f(*args, **keywords), (self.f, *call.objects)))

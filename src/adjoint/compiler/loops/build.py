@@ -265,13 +265,13 @@ class Emitter:
         self.body.append(L.Choose(to, condition, a, b))
         return to
 
-    def argument(self, position: int) -> str:
+    def argument(self, position: int | str) -> str:
         """The number at a position of the unit's block."""
         to = self.fresh()
         self.body.append(L.Argument(to, position))
         return to
 
-    def array(self, position: int, what: Any) -> str:
+    def array(self, position: int | str, what: Any = None) -> str:
         """The pointer in the run's table whose position stands in the unit's block."""
         to = self.fresh()
         self.body.append(L.Array(to, position, what))

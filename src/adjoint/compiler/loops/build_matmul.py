@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import NamedTuple
 
 from adjoint.compiler.fuse.fuse import Product, transposed
 from adjoint.compiler.loops import ir as L
@@ -14,6 +14,7 @@ from adjoint.compiler.loops.matmul_tiles import Kernel, lanes_of
 from adjoint.compiler.tables import PARAMETERS, Arguments, Function, Shared
 from adjoint.compiler.targets.target import tuning
 from adjoint.runtime import llvm
+from adjoint.shapes import size_of
 
 
 def is_deep(product: Product) -> bool:
@@ -93,26 +94,24 @@ class TiledWriter(BatchWriter):
         highest = self.heights[max(self.heights) if self.gathers else panel.vectors]
         return highest if rows is None else min(highest, rows)
 
-    def kernel(self, name: str, rows: int = 1, vectors: int = 1, masked: bool = False, together: str = "") -> str:
-        return self.pointer(
-            Function("tiles", Kernel(name, self.dtype, int(rows), int(vectors), bool(masked), together))
-        )
+    def kernel(self, name: str, rows: int = 1, vectors: int = 1, masked: bool = False, together: str = "") -> Function:
+        """A function that all products share."""
+        return Function("tiles", Kernel(name, self.dtype, int(rows), int(vectors), bool(masked), together))
+
+    def call(self, name: str, items: list[int | Function], inputs: Sequence[tuple[str, str]]) -> None:
+        """Call a function that goes through a list."""
+        e, function = self.e, self.pointer(self.kernel(name))
+        with self.inputs.at_the_beginning():
+            start = self.arguments.add_list(e, items)
+        e.call(function, (("ptr", "%table"), ("ptr", "%args"), ("i64", start), *inputs))
 
     def scratch(self, offset: str) -> str:
         e = self.e
         return e.at(e.entry("%own", 0), offset, "i8")
 
-    @contextmanager
-    def each(self, panel: Panel) -> Iterator[str]:
-        """The first column of each of neighbouring panels, in a loop."""
-        e, which = self.e, self.panels.index(panel)
-        with e.loop("0", self.number(panel.times, "panels", which), 1) as index:
-            first = e.times(index, self.width_of(panel))
-            yield e.plus(first, self.number(panel.column, "column", which))
-
-    def width_of(self, panel: Panel) -> str:
+    def width(self, panel: Panel) -> int:
         """Columns of a panel."""
-        return self.number(panel.vectors * self.lanes, "width", self.panels.index(panel))
+        return panel.vectors * self.lanes
 
     # B, packed
 
@@ -124,30 +123,22 @@ class TiledWriter(BatchWriter):
 
     def pack(self, b: str, target: str, k: int) -> None:
         """k rows of each panel's columns, panel by panel."""
-        e, lanes, number = self.e, self.lanes, self.number
-        row, column = number(self.b.strides[-2], "b row"), number(self.b.strides[-1], "b column")
-        steps, depth = self.varying(k, "k"), number(self.depth, "depth")
-        for which, panel in enumerate(self.panels):
-            width = self.width_of(panel)
-            if not self.turned:
-                into = self.move(target, number(panel.column * self.depth, "packed", which))
-                function = self.kernel("gather", min(panel.vectors * lanes, self.m - panel.column))
-                apart = number(panel.vectors * lanes * self.depth, "apart", which)
-                e.call(function, (
-                    ("ptr", self.move(b, number(panel.column, "column", which))), ("i64", row), ("ptr", into), ("i64", width),
-                    ("i64", apart), ("i64", steps), ("i64", number(panel.times, "panels", which)),
-                ))  # fmt: skip
-                continue
-            with self.each(panel) as first:
-                for v in range(int(panel.vectors)):
-                    source = self.move(b, e.times(e.plus(first, v * lanes), column))
-                    into = self.move(target, e.times(first, depth))
-                    into = self.move(into, str(v * lanes))
-                    last = panel.masked and v == panel.vectors - 1
-                    columns = number(self.m % lanes, "last columns") if last else str(lanes)
-                    e.call(self.kernel("turn"), (
-                        ("ptr", source), ("i64", column), ("ptr", into), ("i64", width), ("i64", steps), ("i64", columns),
-                    ))  # fmt: skip
+        row, column = self.b.strides[-2:]
+        steps, depth = self.varying(k, "k"), self.number(self.depth, "depth")
+        items: list[int | Function] = [len(self.panels)]
+        if self.turned:
+            items.append(self.kernel("turn"))
+            for panel in self.panels:
+                last = self.m % self.lanes if panel.masked else self.lanes
+                items += [panel.column, panel.times, self.width(panel), panel.vectors, last]
+            step = self.number(column, "b column")
+            self.call("turns", items, (("ptr", b), ("i64", step), ("ptr", target), ("i64", depth), ("i64", steps)))
+            return
+        for panel in self.panels:
+            width = self.width(panel)
+            gather = self.kernel("gather", min(width, self.m - panel.column))
+            items += [panel.column, panel.column * self.depth, width, width * self.depth, panel.times, gather]
+        self.call("gathers", items, (("ptr", b), ("i64", self.number(row, "b row")), ("ptr", target), ("i64", steps)))
 
     # Tiles
 
@@ -195,19 +186,17 @@ class TiledWriter(BatchWriter):
     def gather(self, a: str, b: str, result: str, row: str, rows: int, k: int, again: str) -> None:
         """Some rows, A's gathered first: tile by tile, as the tiles read them."""
         e, number = self.e, self.number
-        stride, step = number(self.a.strides[-2], "a row"), number(self.a.strides[-1], "a step")
+        stride = self.a.strides[-2]
         target = self.scratch(number(self.gathered, "place of A's rows"))
+        strips = self.heights_of(rows, self.height(self.panels[0], rows))
+        items: list[int | Function] = [len(strips)]
         place = 0
-        highest = self.height(self.panels[0], rows)
-        varying = self.varying
-        for which, (top, height, count) in enumerate(self.heights_of(rows, highest)):
-            at = e.times(e.plus(row, varying(top, "strip row", which)), stride)
-            function, into = self.kernel("gather", height), self.move(target, varying(place, "strip place", which))
-            e.call(function, (
-                ("ptr", self.move(a, at)), ("i64", step), ("ptr", into), ("i64", varying(height, "strip rows", which)),
-                ("i64", varying(height * k, "strip", which)), ("i64", varying(k, "k")), ("i64", varying(count, "strips", which)),
-            ))  # fmt: skip
+        for top, height, count in strips:
+            items += [top * stride, place, height, height * k, count, self.kernel("gather", height)]
             place += count * height * k
+        source = self.move(a, e.times(row, number(stride, "a row")))
+        step, steps = number(self.a.strides[-1], "a step"), self.varying(k, "k")
+        self.call("gathers", items, (("ptr", source), ("i64", step), ("ptr", target), ("i64", steps)))
         result = self.move(result, e.times(row, number(self.m, "m")))
         self.tiles(target, b, result, rows, k, again, None)
 
@@ -229,68 +218,95 @@ class TiledWriter(BatchWriter):
         self, a: str, b: str, result: str, rows: int, k: int, again: str, strides: tuple[int, ...] | None
     ) -> None:
         """All tiles of some rows, of A as it lies or, without strides, as it was gathered."""
-        e, number, varying = self.e, self.number, self.varying
-        for panel in self.panels:
-            with self.each(panel) as column:
-                right = self.move(b, e.times(column, number(self.depth, "depth")) if self.packs else column)
-                place = 0
-                for which, (top, height, count) in enumerate(self.heights_of(rows, self.height(panel, rows))):
-                    role = (self.panels.index(panel), which)
-                    with e.loop("0", varying(count, "tiles", *role), 1) as index:
-                        first = e.times(index, varying(height, "rows of a tile", *role))
-                        first = e.plus(first, varying(top, "first row", *role))
-                        if strides is None:
-                            at = e.times(index, varying(height * k, "tile of A", *role))
-                            at = e.plus(at, varying(place, "place of A", *role))
-                        else:
-                            at = e.times(first, number(strides[0], "a row"))
-                        into = self.move(result, e.times(first, number(self.m, "m")))
-                        tile = Tile(panel, height, role, strides)
-                        self.tile(tile, self.move(a, at), right, self.move(into, column), k, again)
-                    place += count * height * k
-
-    def tile(self, tile: Tile, a: str, b: str, c: str, k: int, again: str) -> None:
-        """One tile, in blocks of its sums."""
-        e, number, (panel, height, role, strides) = self.e, self.number, tile
+        number = self.number
         together = "rows" if self.gathers else "steps" if self.a.strides[-1] == 1 else ""
-        function = self.kernel("tile", height, panel.vectors, panel.masked, together)
-        step = self.width_of(panel) if self.packs else number(self.b.strides[-2], "b row")
-        columns, m = number(self.m % self.lanes or self.lanes, "last columns"), number(self.m, "m")
-        if strides is None:  # gathered: a strip of as many rows as the tile has
-            a_row, a_step = "1", self.varying(height, "rows of a tile", *role)
-            ahead_by = a_step
-        else:
-            a_row, a_step = number(strides[0], "a row"), number(strides[1], "a step")
-            ahead_by = self.varying(strides[0] * height, "ahead", *role)
-
-        def call(a: str, b: str, k: int, again: str) -> None:
-            ahead = self.move(a, ahead_by)  # the next tile's rows lie behind this one's, or beside them
-            steps = str(self.tuning.sums) if k == self.tuning.sums else self.varying(k, "last k" if blocks else "k")
-            e.call(function, (
-                ("ptr", a), ("i64", a_row), ("i64", a_step), ("ptr", b), ("i64", step), ("ptr", c), ("i64", m),
-                ("i64", steps), ("i64", columns), ("i1", again), ("ptr", ahead),
-            ))  # fmt: skip
-
-        def at(k: str) -> tuple[str, str]:
-            return self.move(a, e.times(k, a_step)), self.move(b, e.times(k, step))
-
-        blocks, rest = divmod(k, self.tuning.sums) if k > self.tuning.deep else (0, k)
-        call(a, b, self.tuning.sums if blocks else rest, again)
-        whole = self.varying(blocks * self.tuning.sums, "whole blocks")
-        if blocks > 1:
-            with e.loop(str(self.tuning.sums), whole, self.tuning.sums) as k_:
-                call(*at(k_), self.tuning.sums, "true")
-        if blocks and rest:
-            call(*at(whole), rest, "true")
+        items: list[int | Function] = [len(self.panels)]
+        for panel in self.panels:
+            strips = self.heights_of(rows, self.height(panel, rows))
+            width = self.width(panel)
+            items += [panel.column, panel.times, width, width if self.packs else self.b.strides[-2], len(strips)]
+            place = 0
+            for top, height, count in strips:
+                if strides is None:  # gathered: a strip of as many rows as the tile has
+                    items += [top, height, count, place, height * k, 1, height, height]
+                else:
+                    row, step = strides
+                    items += [top, height, count, top * row, height * row, row, step, height * row]
+                items.append(self.kernel("tile", height, panel.vectors, panel.masked, together))
+                place += count * height * k
+        sums = self.tuning.sums if k > self.tuning.deep else k
+        self.call("tiles", items, (
+            ("ptr", a), ("ptr", b), ("ptr", result), ("i64", number(self.depth, "depth") if self.packs else "1"),
+            ("i64", number(self.m, "m")), ("i64", self.varying(k, "k")), ("i64", self.varying(sums, "sums")),
+            ("i64", number(self.m % self.lanes or self.lanes, "last columns")), ("i1", again),
+        ))  # fmt: skip
 
 
-class Tile(NamedTuple):
-    """A tile's panel, its height, what tells it from others, and the strides of A, if A isn't gathered."""
+class SmallWriter(TiledWriter):
+    """Writes a product of a batch of small matrices: each panel and tile stands in the code, as going through a list takes some
+    twenty nanoseconds for each matrix, which others don't notice."""
 
-    panel: Panel
-    height: int
-    role: tuple[Any, ...]
-    strides: tuple[int, ...] | None
+    @staticmethod
+    def suits(product: Product) -> bool:
+        """Whether the matrices are that small."""
+        (n, k), m = product.a.shape[-2:], product.b.shape[-1]
+        whole = k <= tuning().deep and not gathers(product)  # sums in one go, of A as it lies
+        return whole and size_of(product.shape[:-2]) > 1 and n * k * m <= tuning().written_out
+
+    def panel_columns(self, panel: Panel) -> AbstractContextManager[str]:
+        """A loop over the first columns of neighbouring panels."""
+        return self.e.loop(
+            str(panel.column), str(panel.column + panel.times * self.width(panel)), int(self.width(panel))
+        )
+
+    def pack(self, b: str, target: str, k: int) -> None:
+        """k rows of each panel's columns, panel by panel."""
+        e, lanes, number = self.e, self.lanes, self.number
+        row, column = number(self.b.strides[-2], "b row"), number(self.b.strides[-1], "b column")
+        steps, depth = number(k, "k"), number(self.depth, "depth")
+        for panel in self.panels:
+            width = self.width(panel)
+            if not self.turned:
+                gather = self.kernel("gather", min(width, self.m - panel.column))
+                source, into = self.move(b, str(panel.column)), self.move(target, e.times(depth, panel.column))
+                apart = e.times(depth, width)
+                e.call(self.pointer(gather), (
+                    ("ptr", source), ("i64", row), ("ptr", into), ("i64", str(width)), ("i64", apart), ("i64", steps),
+                    ("i64", str(panel.times)),
+                ))  # fmt: skip
+                continue
+            with self.panel_columns(panel) as first:
+                for v in range(int(panel.vectors)):
+                    source = self.move(b, e.times(e.plus(first, v * lanes), column))
+                    into = self.move(self.move(target, e.times(first, depth)), str(v * lanes))
+                    columns = self.m % lanes if panel.masked and v == panel.vectors - 1 else lanes
+                    e.call(self.pointer(self.kernel("turn")), (
+                        ("ptr", source), ("i64", column), ("ptr", into), ("i64", str(width)), ("i64", steps),
+                        ("i64", str(columns)),
+                    ))  # fmt: skip
+
+    def tiles(
+        self, a: str, b: str, result: str, rows: int, k: int, again: str, strides: tuple[int, ...] | None
+    ) -> None:
+        """All tiles of a matrix."""
+        e, number = self.e, self.number
+        assert strides is not None  # nothing so small is gathered
+        row, step, m = number(strides[0], "a row"), number(strides[1], "a step"), number(self.m, "m")
+        together = "steps" if self.a.strides[-1] == 1 else ""
+        for panel in self.panels:
+            with self.panel_columns(panel) as column:
+                right = self.move(b, e.times(column, number(self.depth, "depth")) if self.packs else column)
+                b_step = str(self.width(panel)) if self.packs else number(self.b.strides[-2], "b row")
+                for top, height, count in self.heights_of(rows, self.height(panel, rows)):
+                    tile = self.pointer(self.kernel("tile", height, panel.vectors, panel.masked, together))
+                    with e.loop(str(top), str(top + height * count), int(height)) as first:
+                        left = self.move(a, e.times(first, row))
+                        into = self.move(self.move(result, e.times(first, m)), column)
+                        e.call(tile, (
+                            ("ptr", left), ("i64", row), ("i64", step), ("ptr", right), ("i64", b_step), ("ptr", into),
+                            ("i64", m), ("i64", number(k, "k")), ("i64", str(self.m % self.lanes or self.lanes)),
+                            ("i1", again), ("ptr", self.move(left, e.times(row, height))),
+                        ))  # fmt: skip
 
 
 class TurnedWriter(BatchWriter):

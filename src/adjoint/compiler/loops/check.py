@@ -160,14 +160,18 @@ def _memory(s: L.Load | L.Store) -> list[tuple[str, Kind]]:
     return needs
 
 
+def _position(s: L.Argument | L.Array) -> list[tuple[str, Kind]]:
+    return [(s.position, NUMBER)] if isinstance(s.position, str) else []
+
+
 RULES: Mapping[type, Any] = {
     L.Index: lambda s: ([(s.a, NUMBER)] + ([(s.b, NUMBER)] if s.op not in ("trunc", "sext") else []), NUMBER),
     L.Test: lambda s: ([(s.a, NUMBER), (s.b, NUMBER)], CONDITION),
     L.Both: lambda s: ([(s.a, CONDITION), (s.b, CONDITION)], CONDITION),
     L.Apart: lambda s: ([(s.a, POINTER), (s.b, POINTER)], CONDITION),
     L.Choose: lambda s: ([(s.condition, CONDITION), (s.a, NUMBER), (s.b, NUMBER)], NUMBER),
-    L.Argument: lambda s: ([], NUMBER),
-    L.Array: lambda s: ([], POINTER),
+    L.Argument: lambda s: (_position(s), NUMBER),
+    L.Array: lambda s: (_position(s), POINTER),
     L.Entry: lambda s: ([(s.table, POINTER), (s.position, NUMBER)], POINTER),
     L.At: lambda s: ([(s.pointer, POINTER), (s.offset, NUMBER)], POINTER),
     L.Number: lambda s: ([(s.pointer, POINTER)], NUMBER),

@@ -80,6 +80,10 @@ class Run:
             return int(env[name])
         return {"true": 1, "false": 0}[name] if name in ("true", "false") else int(name)
 
+    def position(self, env: dict[str, Any], position: int | str) -> int:
+        """A position in the unit's block."""
+        return position if isinstance(position, int) else self.number(env, position)
+
     def vector(self, env: dict[str, Any], name: str, dtype: str, lanes: int) -> Array:
         """A vector of a dtype, whose bits another of the same size may have made."""
         if isinstance(name, L.Constant):
@@ -157,11 +161,11 @@ def _choose(run: Run, env: dict[str, Any], s: L.Choose) -> None:
 
 
 def _argument(run: Run, env: dict[str, Any], s: L.Argument) -> None:
-    env[s.to] = int(run.arguments[s.position])
+    env[s.to] = int(run.arguments[run.position(env, s.position)])
 
 
 def _array(run: Run, env: dict[str, Any], s: L.Array) -> None:
-    env[s.to] = run.arguments[s.position]
+    env[s.to] = run.arguments[run.position(env, s.position)]
 
 
 def _entry(run: Run, env: dict[str, Any], s: L.Entry) -> None:

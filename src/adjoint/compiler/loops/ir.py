@@ -72,17 +72,18 @@ class Choose(NamedTuple):
 
 
 class Argument(NamedTuple):
-    """The number at a position of the unit's block."""
+    """The number at a position of the unit's block; the position may be a number that was made."""
 
     to: str
-    position: int
+    position: int | str
 
 
 class Array(NamedTuple):
-    """The pointer in the run's table whose position stands in the unit's block at a position; `what` it is."""
+    """The pointer in the run's table whose position stands in the unit's block at a position; `what` it is, if the position is
+    no number that was made."""
 
     to: str
-    position: int
+    position: int | str
     what: Any
 
 

@@ -219,4 +219,124 @@ def _transposed(e: Emitter, values: list[Value]) -> list[Value]:
     return values
 
 
-WRITERS = {"tile": _tile, "gather": _gather, "turn": _turn}
+# Kernels that go through lists in the unit's block: what a product's extents make of its tiles is data. ---------------------
+
+
+class List:
+    """Reads a list, in order."""
+
+    def __init__(self, e: Emitter, start: str) -> None:
+        self.e = e
+        self.slot = e.allocate("i64", 0)
+        self.jump(start)
+
+    def at(self) -> str:
+        """Where it is."""
+        to = self.e.fresh()
+        self.e.body.append(L.Get(to, self.slot, "i64", 0))
+        return to
+
+    def jump(self, to: str) -> None:
+        """Go on elsewhere."""
+        self.e.body.append(L.Set(self.slot, to, "i64", 0))
+
+    def numbers(self, count: int) -> list[str]:
+        """The next numbers."""
+        at = self.at()
+        found = [self.e.argument(self.e.plus(at, k) if k else at) for k in range(count)]
+        self.jump(self.e.plus(at, count))
+        return found
+
+    def function(self) -> str:
+        """The next one is a function."""
+        at = self.at()
+        found = self.e.array(at)
+        self.jump(self.e.plus(at, 1))
+        return found
+
+
+BLOCK = (("ptr", "%table"), ("ptr", "%args"), ("i64", "%list"))
+
+
+def _tiles(e: Emitter, kernel: Kernel) -> L.Parameters:
+    """All tiles of some rows. The list has the number of kinds of panels, and for each kind: the first column, how many such
+    panels, how wide they are, the step from one row of B to the next in it, and the number of kinds of tiles. For each of these:
+    the first row, the rows of a tile, how many such tiles; where the first one's part of A begins, how far from it the
+    next one's; A's strides, how far ahead to fetch; and the tile's function. A column's part of B lies `b_by` times the column
+    behind B's start. More than `sums` products are added up in blocks of so many."""
+    element = ELEMENT[kernel.dtype]
+
+    def further(pointer: str, by: str) -> str:
+        return e.at(pointer, by, element)
+
+    reader = List(e, "%list")
+    (panels,) = reader.numbers(1)
+    with e.loop("0", panels, 1):
+        column, times, width, b_step, kinds = reader.numbers(5)
+        begin = reader.at()
+        with e.loop("0", times, 1) as panel:
+            first = e.plus(e.times(panel, width), column)
+            b, c = further("%b", e.times(first, "%b_by")), further("%c", first)
+            reader.jump(begin)
+            with e.loop("0", kinds, 1):
+                top, rows, count, place, apart, a_row, a_step, ahead = reader.numbers(8)
+                function = reader.function()
+                a_first, c_first = further("%a", place), further(c, e.times(top, "%c_row"))
+                c_apart = e.times(rows, "%c_row")
+                with e.loop("0", count, 1) as index:
+                    a, into = further(a_first, e.times(index, apart)), further(c_first, e.times(index, c_apart))
+
+                    def call(a: str, b: str, k: str, again: str) -> None:
+                        e.call(function, (
+                            ("ptr", a), ("i64", a_row), ("i64", a_step), ("ptr", b), ("i64", b_step), ("ptr", into),
+                            ("i64", "%c_row"), ("i64", k), ("i64", "%columns"), ("i1", again), ("ptr", further(a, ahead)),
+                        ))  # fmt: skip
+
+                    call(a, b, e.index("umin", "%k", "%sums"), "%again")
+                    with e.when(e.test("slt", "%sums", "%k")), e.loop("%sums", "%k", "%sums") as at:
+                        left = e.index("umin", e.index("sub", "%k", at), "%sums")
+                        call(further(a, e.times(at, a_step)), further(b, e.times(at, b_step)), left, "true")
+    return (*BLOCK, ("ptr", "%a"), ("ptr", "%b"), ("ptr", "%c"), ("i64", "%b_by"), ("i64", "%c_row"), ("i64", "%k"),
+            ("i64", "%sums"), ("i64", "%columns"), ("i1", "%again"))  # fmt: skip
+
+
+def _gathers(e: Emitter, kernel: Kernel) -> L.Parameters:
+    """Strips of several widths. The list has the number of kinds, and for each: where its source and its target begin, how wide
+    a strip is, how far the next one lies, how many there are, and the function that gathers them."""
+    element = ELEMENT[kernel.dtype]
+    reader = List(e, "%list")
+    (kinds,) = reader.numbers(1)
+    with e.loop("0", kinds, 1):
+        begin, place, width, apart, strips = reader.numbers(5)
+        source, target = e.at("%source", begin, element), e.at("%target", place, element)
+        e.call(reader.function(), (
+            ("ptr", source), ("i64", "%step"), ("ptr", target), ("i64", width), ("i64", apart), ("i64", "%k"), ("i64", strips),
+        ))  # fmt: skip
+    return (*BLOCK, ("ptr", "%source"), ("i64", "%step"), ("ptr", "%target"), ("i64", "%k"))
+
+
+def _turns(e: Emitter, kernel: Kernel) -> L.Parameters:
+    """The columns of a matrix that lies transposed, panel by panel. The list has the number of kinds of panels, and for each: the
+    first column, how many such panels, how wide they are, of how many vectors, and how many columns of the last one count. Then
+    comes the function that turns a vector's."""
+    element = ELEMENT[kernel.dtype]
+    reader = List(e, "%list")
+    (kinds,) = reader.numbers(1)
+    function = reader.function()
+    with e.loop("0", kinds, 1):
+        column, times, width, vectors, last = reader.numbers(5)
+        with e.loop("0", times, 1) as panel:
+            first = e.plus(e.times(panel, width), column)
+            into = e.at("%target", e.times(first, "%depth"), element)
+            with e.loop("0", vectors, 1) as v:
+                lanes = e.times(v, e.lanes)
+                source = e.at("%source", e.times(e.plus(first, lanes), "%step"), element)
+                columns = e.choose(e.test("eq", e.plus(v, 1), vectors), last, str(e.lanes))
+                e.call(function, (
+                    ("ptr", source), ("i64", "%step"), ("ptr", e.at(into, lanes, element)), ("i64", width), ("i64", "%k"),
+                    ("i64", columns),
+                ))  # fmt: skip
+    return (*BLOCK, ("ptr", "%source"), ("i64", "%step"), ("ptr", "%target"), ("i64", "%depth"), ("i64", "%k"))
+
+
+WRITERS = {"tile": _tile, "gather": _gather, "turn": _turn, "tiles": _tiles, "gathers": _gathers, "turns": _turns}

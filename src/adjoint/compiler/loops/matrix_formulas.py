@@ -605,4 +605,4 @@ def formula_name(name: str, attributes: Any) -> str:
 
 def workspace(e: Emitter, operations: int, reserve: Callable[[int], str]) -> Workspace:
     """The form in which a formula of so many operations is written."""
-    return Unrolled(e) if operations <= tuning().written_out else Looped(e, reserve)
+    return Unrolled(e) if operations <= tuning().most_unrolled else Looped(e, reserve)

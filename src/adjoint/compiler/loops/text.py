@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.tables import Arguments, Function, Number, Shared, Start
+from adjoint.compiler.tables import Arguments, Function, Listed, Number, Shared, Start
 
 COUNTERS = "ijklmnpqrstuvw"  # by depth
 INLINE = 48  # characters of an address or number that is written out wherever it is used
@@ -64,8 +64,19 @@ ZERO = Text("0")
 def functions_text(
     functions: Iterable[L.Function], arguments: Arguments | None = None, names: Callable[[int], str] | None = None
 ) -> str:
-    """All functions of a kernel. `names` gives the array behind each number of a place."""
-    return "\n\n".join([Writing(function, arguments, names).text() for function in functions])
+    """All functions of a kernel, and the lists that it hands on. `names` gives the array behind each number of a place."""
+    lists = [] if arguments is None else [_list_text(k, one) for k, one in enumerate(arguments.lists)]
+    return "\n\n".join([*lists, *[Writing(function, arguments, names).text() for function in functions]])
+
+
+def _list_text(number: int, items: Iterable[Any]) -> str:
+    """A list, in lines that end with functions."""
+    lines = [""]
+    for x in items:
+        lines[-1] += f" {x.name if isinstance(x, Function) else x}"
+        if isinstance(x, Function):
+            lines.append("")
+    return "\n  ".join([f"list{number}:", *[line.strip() for line in lines if line]])
 
 
 class Writing:
@@ -266,13 +277,21 @@ def _choose(w: Writing, s: L.Choose) -> None:
 
 
 def _argument(w: Writing, s: L.Argument) -> None:
+    if isinstance(s.position, str):
+        w.let(s.to, Text(f"list[{w.of(s.position).text}]"))
+        return
     found = w.numbers.get(s.position)
-    w.values[s.to] = Text(str(found)) if isinstance(found, int) else Text(f"argument{s.position}")
+    if isinstance(found, Listed):
+        w.values[s.to] = Text(f"list{found.index}")
+    else:
+        w.values[s.to] = Text(str(found)) if isinstance(found, int) else Text(f"argument{s.position}")
 
 
 def _array(w: Writing, s: L.Array) -> None:
     what = s.what
-    if isinstance(what, Start):
+    if isinstance(s.position, str):
+        name = f"list[{w.of(s.position).text}]"
+    elif isinstance(what, Start):
         name = w.names(what.root)
     elif isinstance(what, Function):
         name = what.name if isinstance(what.name, str) else str(what.name)

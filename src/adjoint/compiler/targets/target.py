@@ -51,6 +51,7 @@ class Tuning(NamedTuple):
     # Matrix products: a tile's rows by its number of vectors: sums, one row of B, and one element of A must have registers
     heights: tuple[tuple[int, int], ...] = ((2, 6), (1, 10))
     steps_together: int = 2  # of a tile's loop
+    written_out: int = 1 << 13  # multiplications of a matrix in a batch up to which its tiles stand in the code
     fetched_ahead: int = 8  # rows, while others are packed
     # Sums of so many products are added up one after the other, longer ones in blocks of it: so their rounding errors don't
     # grow with k, and what is packed of a block stays in the cache.
@@ -85,7 +86,7 @@ class Tuning(NamedTuple):
         8  # products in a batch, from which each lane takes one, if they have at most so many multiplications
     )
     small_product: int = 64
-    written_out: int = 900  # operations of an algorithm up to which it is written out; longer ones are loops
+    most_unrolled: int = 900  # operations of an algorithm up to which it is written out; longer ones are loops
     # What runs tile by tile
     joined_from: int = 1 << 16  # elements of a product: smaller ones stay in the cache anyway
     joined_tile: int = 1 << 15  # elements of images

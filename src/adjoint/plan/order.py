@@ -1,0 +1,107 @@
+"""The order of a plan's steps: each result as soon as what it is made of is there.
+
+Depth first from the results, in the order in which they were asked for, gives the new weights in the order of the parameters:
+that of the first layer comes first, and needs the whole reverse pass, whose cotangents wait for the gradients of all other
+weights. Taken by their depth instead, results come as reverse mode has them. The gradient of a weight is computed beside the
+cotangent of its layer, which is in the cache then, and free afterwards, as the layer's input is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+__all__ = ["ordered"]
+
+LARGE = 1 << 10  # elements: without an array of so many the order makes no difference
+
+
+def ordered(steps: list[Any], outputs: Sequence[int], types: Sequence[Any], leaves: int) -> list[Any]:
+    """The steps, those of the least deep of the outputs first, each output preceded by what it needs. Equally deep ones stay in
+    the order in which they were asked for.
+
+    A result that replaces a leaf, as an optimizer's does, follows whatever else reads that leaf, so that it can lie in its
+    memory. `types` are those of all slots, of which the first are the leaves.
+    """
+    asked = list(dict.fromkeys(outputs))
+    if len(asked) < 2 or not any(type(t) is not tuple and t.size >= LARGE for t in types):
+        return steps
+    depth = [0] * len(types)
+    made: list[Any] = [None] * len(types)
+    for step in steps:
+        deepest = 0
+        for i in step.inputs:
+            if depth[i] > deepest:
+                deepest = depth[i]
+        depth[step.output] = deepest + 1
+        made[step.output] = step
+    nearest = sorted(asked, key=depth.__getitem__)
+    if nearest == asked:
+        return steps
+    readers = _readers(steps, types, leaves)
+    found = _Sequence(made)
+    for slot in nearest:
+        for leaf in _replaced(slot, made, types, leaves):
+            for reader in readers[leaf]:
+                found.reach(reader)
+        found.reach(slot)
+    return found.steps
+
+
+class _Sequence:
+    """Steps in an order that is being made; `waiting` are those that are not in it yet, by their slots."""
+
+    def __init__(self, waiting: Sequence[Any]) -> None:
+        self.waiting = list(waiting)
+        self.steps: list[Any] = []
+
+    def reach(self, slot: int) -> None:
+        """Let a slot's step come next, behind all that it needs."""
+        waiting = self.waiting
+        stack = [slot]
+        pop, push = stack.pop, stack.append
+        while stack:
+            slot = pop()
+            step = waiting[slot if slot >= 0 else ~slot]
+            if step is None:
+                continue
+            if slot < 0:  # all that it reads is there
+                waiting[~slot] = None
+                self.steps.append(step)
+                continue
+            push(~slot)
+            for i in reversed(step.inputs):
+                if waiting[i] is not None:
+                    push(i)
+
+
+def _readers(steps: list[Any], types: Sequence[Any], leaves: int) -> list[list[int]]:
+    """The steps that read each leaf, through views of it as well, but for those that compute it anew element by element."""
+    readers: list[list[int]] = [[] for _ in range(leaves)]
+    source = list(range(leaves)) + [-1] * (len(types) - leaves)  # the leaf that a slot is a view of
+    for step in steps:
+        for i in step.inputs:
+            leaf = source[i]
+            if leaf >= 0:
+                if step.op.view and i == step.inputs[0]:
+                    source[step.output] = leaf
+                elif not step.op.elementwise:
+                    readers[leaf].append(step.output)
+    return readers
+
+
+def _replaced(slot: int, made: Sequence[Any], types: Sequence[Any], leaves: int) -> list[int]:
+    """The leaves of a result's type of which it is made element by element."""
+    kind = types[slot]
+    found: list[int] = []
+    seen = {slot}
+    stack = [slot]
+    while stack:
+        step = made[stack.pop()]
+        if step is None or not (step.op.elementwise or step.op.view):
+            continue
+        for i in step.inputs:
+            if i not in seen and types[i] is kind:
+                seen.add(i)
+                (found if i < leaves else stack).append(i)
+    return found
