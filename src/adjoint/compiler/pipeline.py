@@ -24,6 +24,7 @@ from adjoint.compiler.units import write_unit
 from adjoint.plan.plan import Plan
 from adjoint.plan.simplify import simplified
 from adjoint.plan.text import Labels
+from adjoint.plan.together import together
 from adjoint.runtime import code, llvm
 
 # Lines of assembly that say nothing about what is computed.
@@ -41,6 +42,7 @@ class Stage(NamedTuple):
 
 
 STAGES = (
+    Stage("together", "products over the steps of a recorded loop become one", together),
     Stage("simplify", "small exact rules on steps", simplified),
     Stage("channels_last", "images with their channels last, from one convolution to the next", channels_last),
     Stage("fuse", "steps become loop nests, products, windows, moves and host steps", Fusion),

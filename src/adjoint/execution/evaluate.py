@@ -70,6 +70,7 @@ def plan_of(c: Canonical, wanted: Sequence[int], keep: bool, key: Any, noted: bo
     if plan is None:
         plan = without_collector(build, c, wanted, keep, noted)
         plan.family = hash((tuple(c.edges), len(c.entries), c.roots, *computed[0]))
+        plan.ordered = tiers.deterministic
         plan.asked = (c.order[0].site, c.order[0].offset)
         if c.is_latest:
             _cache.put(key, computed, plan)
@@ -222,7 +223,9 @@ def described(nodes: Sequence[Node]) -> tuple[Canonical, Plan]:
         cut = _cut_from(c) if WATCHED else []
         if cut:
             c = canonicalize([*nodes, *cut])
-        return c, build(c, *_computed(c, reference_counts(c.order)), True)
+        plan = build(c, *_computed(c, reference_counts(c.order)), True)
+        plan.ordered = tiers.deterministic
+        return c, plan
 
 
 def _computed(c: Canonical, counts: Sequence[int]) -> tuple[list[int], bool]:

@@ -26,7 +26,7 @@ __all__ = ["Formula", "Printed", "Subject", "Texts", "of", "subject_of"]
 
 
 STAGES = (
-    "plan", "simplify", "channels_last", "fuse", "rematerialize", "tiles", "units", "loops", "llvm", "assembly",
+    "plan", "together", "simplify", "channels_last", "fuse", "rematerialize", "tiles", "units", "loops", "llvm", "assembly",
 )  # fmt: skip
 
 

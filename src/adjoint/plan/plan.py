@@ -93,6 +93,7 @@ class Plan:
         self.names: dict[int, str] = {}
         self.same: dict[int, int] = {}
         self.program: Program | None = None  # how it runs
+        self.ordered = True  # whether every sum keeps its order: see `together`
         self.spent = 0.0  # seconds in the interpreter, up to the price of compiling: see `tiers`
         self.price = math.inf
         self.family: Any = None  # what it has in common with plans that differ in extents alone: see `budget`

@@ -1,0 +1,266 @@
+"""Products over the steps of a recorded loop, computed together.
+
+A loop in Python leaves one product for each step. Where the same matrix multiplies what is known before the loop, or what is
+only read after it, one product of all rows does it; and a sum of products over the steps, the gradient of a weight, is one
+product whose sum is as much longer (J. Appleyard, T. Kočiský and P. Blunsom, "Optimizing performance of recurrent neural
+networks on GPUs", 2016). These sum in another order, and are left out under `set_deterministic`.
+"""
+
+from __future__ import annotations
+
+import copy
+import heapq
+from collections import Counter
+from collections.abc import Sequence
+
+from adjoint.graph import PRIMITIVES, array_type
+from adjoint.plan.plan import Plan, Step
+from adjoint.primitives.contraction import MATMUL
+
+FEWEST = 8  # products
+NARROWEST = 8  # rows and columns of a result
+MOST = 32  # matrices that have many products
+ROWS = 256  # of a product that gains by being one of many: larger ones run as fast alone
+LEFT, RIGHT = 0, 1
+
+
+def together(plan: Plan) -> Plan:
+    """The plan with such products joined; itself where there are none. The given plan stays as it is."""
+    products = [step for step in plan.steps if step.op is MATMUL and len(step.type.shape) == 2]
+    if plan.ordered or len(products) < FEWEST or any([step.op.name == "host_call" for step in plan.steps]):
+        return plan
+    joining = Joining(plan)
+    joining.sums()
+    joining.rows()
+    return joining.plan if joining.added else plan
+
+
+class Joining:
+    """A plan whose products are being joined. `added` are new steps, `replaced` slots that other steps compute now."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = copy.copy(plan)
+        self.plan.types = list(plan.types)
+        self.types = self.plan.types
+        self.producer = {step.output: step for step in plan.steps}
+        self.reads = Counter([i for step in plan.steps for i in step.inputs])
+        self.reads.update([slot for _, _, slot, _ in plan.outputs])
+        leaves = len(plan.leaf_types)
+        self.single = set(range(leaves, leaves + len(plan.number_types)))  # one number, whatever the type's shape
+        self.single.update(slot for slot, array in plan.constants.items() if array.ndim == 0)
+        self.joined: dict[tuple[frozenset[int], int], tuple[list[int], int]] = {}
+        self.added: list[Step] = []
+        self.gone: set[int] = set()
+
+    # Sums of products -------------------------------------------------------------------------------------------------
+
+    def sums(self) -> None:
+        """Every sum of many products becomes one product."""
+        inner: set[int] = set()  # sums that are terms of another one
+        for step in reversed(self.plan.steps):
+            if step.op.name == "add" and step.output not in inner and _is_matrix(step):
+                for turned in (False, True):
+                    terms, rest, adds = self.terms(step, turned)
+                    inner.update(adds)
+                    if len(terms) >= FEWEST:
+                        self.one_sum(step, terms, rest, turned)
+                        break
+        self.settle()
+
+    def terms(self, top: Step, turned: bool) -> tuple[list[Step], list[int], list[int]]:
+        """The products that a sum adds up, what else it does, and the sums on the way. Of `turned` ones, the transposes."""
+        products: list[Step] = []
+        rest: list[int] = []
+        adds: list[int] = []
+        pending = list(top.inputs)
+        while pending:
+            slot = pending.pop()
+            step = self.producer.get(slot)
+            if step is None or self.reads[slot] != 1 or step.type is not top.type:
+                rest.append(slot)
+            elif step.op.name == "add":
+                adds.append(slot)
+                pending += step.inputs
+            else:
+                product: Step | None = step
+                if turned:
+                    again = step.op.name == "permute_dims" and self.reads[step.inputs[0]] == 1
+                    product = self.producer.get(step.inputs[0]) if again else None
+                if product is not None and product.op is MATMUL and self.single.isdisjoint(product.inputs):
+                    products.append(product)
+                else:
+                    rest.append(slot)
+        return products, rest, adds
+
+    def one_sum(self, top: Step, products: list[Step], rest: list[int], turned: bool) -> None:
+        """The sum of products as one product, and what else was added."""
+        products.sort(
+            key=lambda step: min(map(self.behind_transpose, step.inputs))
+        )  # in the order of the steps of the loop
+        left = self.beside([step.inputs[LEFT] for step in products], 1)
+        right = self.beside([step.inputs[RIGHT] for step in products], 0)
+        total = self.emit("matmul", None, (left, right), products[0].type.shape, top.type.dtype)
+        if turned:
+            total = self.emit("permute_dims", (1, 0), (total,), top.type.shape, top.type.dtype)
+        for slot in rest:
+            total = self.emit("add", None, (total, slot), top.type.shape, top.type.dtype)
+        self.take_place(top.output, total)
+
+    def behind_transpose(self, slot: int) -> int:
+        step = self.producer.get(slot)
+        return step.inputs[0] if step is not None and step.op.name == "permute_dims" else slot
+
+    # Products with one matrix -----------------------------------------------------------------------------------------
+
+    def rows(self) -> None:
+        """Products of many matrices with the same one, none of which depends on another, become one."""
+        groups: dict[tuple[int, int], list[Step]] = {}
+        for step in self.plan.steps:
+            if step.op is MATMUL and len(step.type.shape) == 2 and step.output not in self.gone:
+                left, right = step.inputs
+                if (
+                    self.single.isdisjoint(step.inputs)
+                    and step.type.shape[0] <= ROWS
+                    and step.type.shape[1] >= NARROWEST
+                ):
+                    groups.setdefault((right, self.types[left].shape[0]), []).append(step)
+        for group in heapq.nlargest(MOST, groups.values(), key=len):
+            lefts = list(dict.fromkeys([step.inputs[LEFT] for step in group]))
+            if len(lefts) == len(group) >= FEWEST and not self.depend(group, set(lefts)):
+                self.one_product(group)
+                self.settle()
+
+    def depend(self, group: list[Step], lefts: set[int]) -> bool:
+        """Whether one of the matrices is computed from one of the products."""
+        reached = {step.output for step in group}
+        for step in self.plan.steps:
+            if not reached.isdisjoint(step.inputs):
+                if step.output in lefts:
+                    return True
+                reached.add(step.output)
+        return not reached.isdisjoint(lefts)
+
+    def one_product(self, group: list[Step]) -> None:
+        """One product of all rows, and its parts."""
+        order = [step.inputs[LEFT] for step in group]
+        found = self.joined.get((frozenset(order), 0))
+        if found is not None and len(found[0]) == len(
+            order
+        ):  # they lie beside each other already, maybe in another order
+            order = found[0]
+        whole = self.beside(order, 0)
+        (count, width), dtype = group[0].type.shape, group[0].type.dtype
+        product = self.emit("matmul", None, (whole, group[0].inputs[RIGHT]), (count * len(order), width), dtype)
+        place = {slot: k for k, slot in enumerate(order)}
+        for step in group:
+            rows = ((place[step.inputs[LEFT]] * count, count, 1), (0, width, 1))
+            self.take_place(step.output, self.emit("slice", rows, (product,), (count, width), dtype))
+
+    # Matrices beside each other ---------------------------------------------------------------------------------------
+
+    def beside(self, slots: Sequence[int], axis: int) -> int:
+        """The slot of all these matrices along an axis."""
+        key = frozenset(slots), axis
+        found = self.joined.get(key)
+        if found is not None and found[0] == list(slots):
+            return found[1]
+        turned = [self.producer.get(slot) for slot in slots]
+        if all([step is not None and step.op.name == "permute_dims" for step in turned]):
+            whole = self.beside([step.inputs[0] for step in turned if step is not None], 1 - axis)
+            n, m = self.types[whole].shape
+            joined = self.emit("permute_dims", (1, 0), (whole,), (m, n), self.types[whole].dtype)
+        else:
+            joined = self.neighbours(slots, axis)
+            if joined < 0:
+                shapes = [self.types[slot].shape for slot in slots]
+                length = sum([shape[axis] for shape in shapes])
+                shape = (length, shapes[0][1]) if axis == 0 else (shapes[0][0], length)
+                joined = self.emit("concat", axis, tuple(slots), shape, self.types[slots[0]].dtype)
+        if found is None:
+            self.joined[key] = list(slots), joined
+        return joined
+
+    def neighbours(self, slots: Sequence[int], axis: int) -> int:
+        """Matrices that are `x[0]`, `x[1]`, ... of one array, as a reshape of it; -1 where they aren't."""
+        source = -1
+        for k, slot in enumerate(slots):
+            step = self.producer.get(slot)
+            cut = None if step is None or step.op.name != "reshape" else self.producer.get(step.inputs[0])
+            if cut is None or cut.op.name != "slice" or axis != 0 or (source >= 0 and cut.inputs[0] != source):
+                return -1
+            source = cut.inputs[0]
+            shape = self.types[source].shape
+            whole = tuple([(0, n, 1) for n in shape[1:]])
+            if cut.attributes != ((k, 1, 1), *whole) or self.types[slot].shape != shape[1:] or source in self.single:
+                return -1
+        if self.types[source].shape[0] != len(slots):
+            return -1
+        n, m, w = self.types[source].shape
+        return self.emit("reshape", (n * m, w), (source,), (n * m, w), self.types[source].dtype)
+
+    # Steps ------------------------------------------------------------------------------------------------------------
+
+    def emit(
+        self, name: str, attributes: object, inputs: tuple[int, ...], shape: tuple[int, ...], dtype: object
+    ) -> int:
+        """The slot of a new step."""
+        type = array_type(shape, dtype)  # type: ignore[arg-type]
+        self.types.append(type)
+        slot = len(self.types) - 1
+        op = PRIMITIVES[name]
+        kernel = op.kernel(attributes, type)
+        step = Step(op, attributes, kernel, op.masked or kernel, inputs, slot, type)
+        self.producer[slot] = step
+        self.added.append(step)
+        return slot
+
+    def take_place(self, slot: int, new: int) -> None:
+        """Let a new step compute what another one did."""
+        self.gone.add(slot)
+        at = next(k for k in range(len(self.added) - 1, -1, -1) if self.added[k].output == new)
+        self.added[at] = self.producer[slot] = self.added[at]._replace(output=slot)
+
+    def settle(self) -> None:
+        """The steps with those added so far, each behind what it reads, and otherwise in their order."""
+        kept = [step for step in self.plan.steps if step.output not in self.gone]
+        known = {step.output for step in kept}
+        steps = [*kept, *[step for step in self.added if step.output not in known]]
+        self.plan.steps = _without_dead(_in_order(steps), [slot for _, _, slot, _ in self.plan.outputs])
+        self.producer = {step.output: step for step in self.plan.steps}
+        self.gone = set()
+
+
+def _is_matrix(step: Step) -> bool:
+    shape = step.type.shape if type(step.type) is not tuple else ()
+    return len(shape) == 2 and min(shape) >= NARROWEST
+
+
+def _in_order(steps: list[Step]) -> list[Step]:
+    """The steps, each behind what it reads; of those that may come next, the first."""
+    made = {step.output: k for k, step in enumerate(steps)}
+    missing = [len({i for i in step.inputs if i in made}) for step in steps]
+    readers: dict[int, list[int]] = {}
+    for k, step in enumerate(steps):
+        for i in {i for i in step.inputs if i in made}:
+            readers.setdefault(i, []).append(k)
+    ready = [k for k, count in enumerate(missing) if not count]
+    heapq.heapify(ready)
+    ordered: list[Step] = []
+    while ready:
+        step = steps[heapq.heappop(ready)]
+        ordered.append(step)
+        for k in readers.get(step.output, ()):
+            missing[k] -= 1
+            if not missing[k]:
+                heapq.heappush(ready, k)
+    return ordered
+
+
+def _without_dead(steps: list[Step], outputs: list[int]) -> list[Step]:
+    needed = set(outputs)
+    alive = []
+    for step in reversed(steps):
+        if step.output in needed:
+            needed.update(step.inputs)
+            alive.append(step)
+    return alive[::-1]
