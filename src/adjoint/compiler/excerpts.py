@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adjoint.compiler.fuse.fuse import Choice, Fusion, Matrices, Move, Nest, Product, View, Window
-from adjoint.compiler.loops.build import ITEMSIZE
+from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.loops.build_matrices import Stacked
-from adjoint.compiler.loops.formulas import LOWERED, REDUCTIONS
+from adjoint.compiler.loops.formulas import NAMES, REDUCTIONS
 from adjoint.compiler.tables import Start
 from adjoint.plan.assemble import fills_everything
 from adjoint.plan.plan import Step
@@ -144,7 +144,7 @@ def _nest(n: Numbering, nest: Nest) -> Key:
             inputs.append(number)
         name, output = step.op.name, step.output
         known[output] = numbers.setdefault(output, len(numbers))
-        given = step.attributes is not None and (name in LOWERED or name in REDUCTIONS)  # else a movement
+        given = step.attributes is not None and (name in NAMES or name in REDUCTIONS)  # else a movement
         attributes = _attributes(step) if given else None
         steps.append((name, attributes, step.type, tuple(inputs), known[output], level[output], dtypes[output],
                       shapes[output], output in nest.by_row))  # fmt: skip
@@ -162,11 +162,11 @@ def _literal(fusion: Fusion, root: int) -> tuple[str, bytes] | None:
 
 
 def _writes_much(fusion: Fusion, nest: Nest) -> bool:
-    written = size_of(nest.domain) * sum([ITEMSIZE[fusion.dtypes[slot]] for slot in nest.stored])
+    written = size_of(nest.domain) * sum([BYTES[fusion.dtypes[slot]] for slot in nest.stored])
     if written < fusion.tuning.jammed_from:
         return False
     roots = {fusion.views[i].root for step in nest.steps for i in step.inputs if i not in nest.level}
-    return written >= 4 * sum([size_of(fusion.shapes[r]) * ITEMSIZE[fusion.dtypes[r]] for r in roots])
+    return written >= 4 * sum([size_of(fusion.shapes[r]) * BYTES[fusion.dtypes[r]] for r in roots])
 
 
 def _product(n: Numbering, product: Product) -> Key:
