@@ -303,6 +303,21 @@ def hang():
     D.barrier()
 
 
+def hang_in_training():
+    """A rank that stops answering between two steps: the other one waits for gradients."""
+    D.set_timeout(3)
+    model = ad.nn.Linear(300, 300)
+    optimizer = ad.optim.SGD(model.parameters(), lr=0.1)
+    D.data_parallel(model, optimizer)
+    for step in range(9):
+        if D.rank() == 1 and step == 6:
+            os.kill(os.getpid(), signal.SIGSTOP)
+        (model(ad.ones((4, 300))) ** 2).mean().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    model.weight.numpy()
+
+
 def mapped(count, failing, far=""):
     """map, with an item that always fails and one that fails once; `far`, as if the ranks were on several machines."""
     tries = {}
