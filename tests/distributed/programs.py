@@ -76,6 +76,14 @@ def points():
         found = D.recv(like, 0)
         np.testing.assert_array_equal(found.numpy(), [0, 2, 4, 6])
         (found**2).sum().backward()
+    rows = np.arange(6.0).reshape(3, 2)
+    if D.rank() == 0:  # one after another, and compiled
+        ad.vmap(lambda x: D.send(x, 1))(ad.tensor(rows)).numpy()
+        assert ad.jit(lambda x: D.send(2 * x, 1))(ad.tensor(rows)).item() == 0.0
+    elif D.rank() == 1:
+        like = ad.zeros((3, 2), dtype=ad.float64)
+        np.testing.assert_array_equal(ad.vmap(lambda x: D.recv(x, 0))(like).numpy(), rows)
+        np.testing.assert_array_equal(ad.jit(lambda x: D.recv(x, 0) + 1)(like).numpy(), 2 * rows + 1)
     D.barrier()
     say(passed=True)
 
@@ -293,6 +301,21 @@ def hang():
     if D.rank() == 1:
         os.kill(os.getpid(), signal.SIGSTOP)
     D.barrier()
+
+
+def hang_in_training():
+    """A rank that stops answering between two steps: the other one waits for gradients."""
+    D.set_timeout(3)
+    model = ad.nn.Linear(300, 300)
+    optimizer = ad.optim.SGD(model.parameters(), lr=0.1)
+    D.data_parallel(model, optimizer)
+    for step in range(9):
+        if D.rank() == 1 and step == 6:
+            os.kill(os.getpid(), signal.SIGSTOP)
+        (model(ad.ones((4, 300))) ** 2).mean().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    model.weight.numpy()
 
 
 def mapped(count, failing, far=""):

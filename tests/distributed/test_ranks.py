@@ -210,6 +210,11 @@ def test_a_rank_that_hangs() -> None:
     assert "rank 0 of 2 has waited 3 s at barrier for rank 1" in text
 
 
+def test_a_rank_that_hangs_in_training() -> None:
+    text = run(2, "hang_in_training", fails=True)
+    assert "rank 0 of 2 has waited 3 s at gradients for rank 1" in text
+
+
 # ---- map ---------------------------------------------------------------------------------------------------------------
 
 
