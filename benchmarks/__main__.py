@@ -11,10 +11,13 @@ from benchmarks import (
     models,
     native,
     networks,
+    science,
     steps,
     training,
     transformations,
 )
 from benchmarks.harness import main
 
-sys.exit(main([engine, networks, native, compiled, training, transformations, arrays, cliffs, loops, models, steps]))
+sys.exit(
+    main([engine, networks, native, compiled, training, transformations, arrays, cliffs, loops, models, steps, science])
+)

@@ -48,48 +48,82 @@ def by_torch(torch: Any, function: Callable[..., Any], *arrays: Any) -> Case:
 
 # The log marginal likelihood of a Gaussian process, by three parameters ---------------------------------------------------
 
-POINTS = 500
 THETA = np.array([0.7, 1.3, 0.2])
 
 
-def process_data() -> tuple[Any, Any, Any]:
-    x = numbers(0, POINTS, 3)
+def process_data(points: int) -> tuple[Any, Any, Any]:
+    x = numbers(0, points, 3)
     squares = ((x[:, None] - x[None]) ** 2).sum(-1)
-    return THETA, squares, np.sin(x.sum(1)) + 0.1 * numbers(1, POINTS)
+    return THETA, squares, np.sin(x.sum(1)) + 0.1 * numbers(1, points)
 
 
-def process_ours(ad: Any) -> Case:
+def likelihood_ours(ad: Any) -> Callable[..., Any]:
     la = ad.linalg
 
     def likelihood(theta: Any, squares: Any, y: Any) -> Any:
-        covariance = theta[1] * ad.exp(-0.5 * squares / theta[0] ** 2) + theta[2] * ad.eye(POINTS, dtype="float64")
-        factor = la.cholesky(covariance)
+        one = ad.eye(y.shape[0], dtype="float64")
+        factor = la.cholesky(theta[1] * ad.exp(-0.5 * squares / theta[0] ** 2) + theta[2] * one)
         half = la.solve_triangular(factor, y, lower=True)
         return -0.5 * (half * half).sum() - ad.log(la.diagonal(factor)).sum()
 
-    return jitted(ad, likelihood, *process_data())
+    return likelihood
 
 
-def process_jax(jax: Any) -> Case:
+def likelihood_jax(jax: Any) -> Callable[..., Any]:
     np_, la = jax.numpy, jax.scipy.linalg
 
     def likelihood(theta: Any, squares: Any, y: Any) -> Any:
-        covariance = theta[1] * np_.exp(-0.5 * squares / theta[0] ** 2) + theta[2] * np_.eye(POINTS)
-        factor = np_.linalg.cholesky(covariance)
+        factor = np_.linalg.cholesky(
+            theta[1] * np_.exp(-0.5 * squares / theta[0] ** 2) + theta[2] * np_.eye(y.shape[0])
+        )
         half = la.solve_triangular(factor, y, lower=True)
         return -0.5 * (half * half).sum() - np_.log(np_.diagonal(factor)).sum()
 
-    return jitted(jax, likelihood, *process_data())
+    return likelihood
 
 
-def process_torch(torch: Any) -> Case:
+def likelihood_torch(torch: Any) -> Callable[..., Any]:
     def likelihood(theta: Any, squares: Any, y: Any) -> Any:
-        one = torch.eye(POINTS, dtype=torch.float64)
+        one = torch.eye(y.shape[0], dtype=torch.float64)
         factor = torch.linalg.cholesky(theta[1] * torch.exp(-0.5 * squares / theta[0] ** 2) + theta[2] * one)
         half = torch.linalg.solve_triangular(factor, y[:, None], upper=False)
         return -0.5 * (half * half).sum() - torch.log(torch.diagonal(factor)).sum()
 
-    return by_torch(torch, likelihood, *process_data())
+    return likelihood
+
+
+def process(points: int) -> dict[str, Callable[[Any], Case]]:
+    return {
+        "adjoint": lambda ad: jitted(ad, likelihood_ours(ad), *process_data(points)),
+        "jax": lambda jax: jitted(jax, likelihood_jax(jax), *process_data(points)),
+        "torch": lambda torch: by_torch(torch, likelihood_torch(torch), *process_data(points)),
+    }
+
+
+def hessian(engine: Any, function: Callable[..., Any], *arrays: Any) -> Case:
+    """A function's second derivatives by the first array, compiled, by adjoint or JAX."""
+    if engine.__name__ == "jax":
+        engine.config.update("jax_enable_x64", True)
+        given = [engine.numpy.asarray(a) for a in arrays]
+        step = engine.jit(engine.hessian(function))
+        return Case(lambda _: engine.block_until_ready(step(*given)), check=lambda: sums([step(*given)]))
+    given = [engine.tensor(a) for a in arrays]
+    step = engine.jit(engine.hessian(function))
+    return Case(lambda _: step(*given).numpy(), check=lambda: sums([step(*given)]))
+
+
+def hessian_torch(torch: Any, function: Callable[..., Any], *arrays: Any) -> Case:
+    given = [torch.from_numpy(a) for a in arrays]
+    step = torch.func.hessian(function)
+    return Case(lambda _: step(*given), check=lambda: sums([step(*given)]))
+
+
+def process_hessian(points: int) -> dict[str, Callable[[Any], Case]]:
+    return {
+        "adjoint": lambda ad: hessian(ad, likelihood_ours(ad), *process_data(points)),
+        "jax": lambda jax: hessian(jax, likelihood_jax(jax), *process_data(points)),
+        "torch": lambda torch: hessian_torch(torch, likelihood_torch(torch), *process_data(points)),
+    }
 
 
 # 10⁵ systems of four equations ----------------------------------------------------------------------------------------
@@ -197,12 +231,11 @@ def chain_torch(torch: Any) -> Case:
 
 
 WORKS = [
-    Work(
-        "Gaussian process of 500 points, likelihood and gradient",
-        0.8,
-        {"adjoint": process_ours, "jax": process_jax, "torch": process_torch},
-        tolerance=1e-7,
-    ),
+    *[
+        Work(f"Gaussian process of {points:,} points, likelihood and gradient", 0.8, process(points), tolerance=1e-7)
+        for points in (500, 2000)
+    ],
+    Work("Gaussian process of 500 points, Hessian by 3 parameters", 0.8, process_hessian(500), tolerance=1e-6),
     Work("10⁵ systems of 4 equations", 0.3, {"adjoint": systems_ours, "jax": systems_jax, "torch": systems_torch}),
     Work(
         "Poisson's equation by FFT, 512×512",

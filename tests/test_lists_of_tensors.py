@@ -109,6 +109,7 @@ NOT_OF_ARRAYS = {
     "set_default_dtype", "set_deterministic", "set_num_threads", "show_pictures", "value_and_grad", "vjp", "vmap",
     "evaluate", "stop_gradient", "einsum", "check_reduction", "adjoint", "deterministically", "vectorize", "broadcast_shapes",
     "can_cast", "finfo", "iinfo", "isdtype", "__array_namespace_info__",
+    "least_squares", "curve_fit",
     "fixed_point", "implicit", "minimize", "odeint", "root", "jet", "taylor", "sparse_jacobian", "sparse_hessian",
 }  # fmt: skip
 

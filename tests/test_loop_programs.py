@@ -268,6 +268,17 @@ def matrices() -> list[ad.Tensor]:
     return [y, z, w, *ad.gradients(y + (z**2).sum() + (w**2).sum(), [a, b, c])]
 
 
+def complex_numbers() -> list[ad.Tensor]:
+    """In order, at strides, one for a row, with real ones beside them, in both precisions."""
+    a, b, c, d = variables((5, 21), (5, 21), (5, 1), (21,), dtype="float64")
+    z, w = ad.astype(a, "complex128") + 1j * ad.astype(b, "complex128"), ad.astype(b - a, "complex128") * (2 - 1j)
+    x = (z * w - z / w + ad.conj(z) * d) / (ad.abs(z) + 1) + c * (1 + 2j)
+    y = ad.where(a > b, x[:, ::-1], -w) * 3.0
+    single = ad.astype(z, "complex64")[::2, ::3] * ad.astype(w.T, "complex64")[::3, ::2].T
+    loss = (ad.abs(x) ** 2).sum() + ad.real(y * ad.conj(x)).sum() + ad.imag(z).max()
+    return [x, y, ad.abs(w), single, *ad.gradients(loss, [a, b, c, d])]
+
+
 def numbers() -> list[ad.Tensor]:
     x = ad.tensor(np.arange(-20, 20, dtype=np.int16))
     return [x * 3 - 7, ad.abs(x) > 4, ad.astype(x, "float32") / 3, x & 5]
@@ -288,6 +299,7 @@ KINDS: dict[str, tuple[Callable[[], list[ad.Tensor]], dict[str, Any], Any]] = {
     "pools": (pools, {}, Window),
     "moves": (moves, {}, Move),
     "numbers": (numbers, {}, Nest),
+    "complex numbers": (complex_numbers, {}, Nest),
     "matrices written out": (matrices, {"written_out": 10**6}, Matrices),
     "matrices in loops": (matrices, {"written_out": 0}, Matrices),
     "matrices in chunks": (matrices, {"chunk": 1}, Matrices),
@@ -317,7 +329,8 @@ def test_units(kind: str) -> None:
     for a, b, c in zip(found, loops, steps, strict=True):
         assert np.shape(a) == b.shape == np.shape(c)
         assert bits(a) == bits(b)
-        np.testing.assert_allclose(np.asarray(a, np.float64), np.asarray(c, np.float64), 2e-5, 2e-5)
+        wide = np.result_type(np.asarray(a), np.float64)
+        np.testing.assert_allclose(np.asarray(a, wide), np.asarray(c, wide), 2e-5, 2e-5)
 
 
 # Printed loops -------------------------------------------------------------------------------------------------------------

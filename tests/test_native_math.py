@@ -166,7 +166,23 @@ def test_power(dtype: str) -> None:
     np.testing.assert_allclose(power(a, b), expected, 1e-6)
 
 
+def inverse(name: str, function: Callable[[Any], Any], square: float, rate: float) -> Callable[[Any], Any]:
+    """The inverse of a function whose derivative is ±√(square / π) exp(-rate y²), by Newton's method from SciPy's."""
+
+    def exact(x: Any) -> Any:
+        y = mpmath.mpf(float(getattr(pytest.importorskip("scipy.special"), name)(float(x))))
+        for _ in range(2):
+            slope = mpmath.sqrt(abs(square) / mpmath.pi) * mpmath.exp(-rate * y**2)
+            y -= (function(y) - x) / (slope if square > 0 else -slope)
+        return y
+
+    return exact
+
+
 SPECIAL: dict[str, tuple[float, float, Callable[[Any], Any]]] = {
+    "ndtri": (0, 1, inverse("ndtri", mpmath.ncdf, 0.5, 0.5)),
+    "erfinv": (-1, 1, inverse("erfinv", mpmath.erf, 4, 1)),
+    "erfcinv": (0, 2, inverse("erfcinv", mpmath.erfc, -4, 1)),
     "gammaln": (0, 1e30, mpmath.loggamma),
     "digamma": (0, 1e30, mpmath.digamma),
     "i0e": (-700, 700, lambda x: mpmath.besseli(0, x) * mpmath.exp(-abs(x))),

@@ -40,7 +40,7 @@ host_call result_type save load draw explore playground show_pictures
 scan while_loop fori_loop cond switch map associative_scan
 empty_like from_dlpack finfo iinfo isdtype can_cast broadcast_shapes __array_namespace_info__
 tri vectorize
-fixed_point implicit minimize odeint root jet taylor sparse_jacobian sparse_hessian ravel_tree
+fixed_point implicit minimize odeint root least_squares curve_fit jet taylor sparse_jacobian sparse_hessian ravel_tree
 """
 
 NUMBERS_ONLY = {"next_fast_len"}  # of the namespaces: they take and give no tensors

@@ -64,7 +64,35 @@ def both_ways(x: ad.Tensor) -> ad.Tensor:
     return ad.concat([x.reshape((-1,)), x.T.reshape((-1,))])
 
 
+def of_one(x: ad.Tensor, *places: tuple[int, int]) -> ad.Tensor:
+    """Copies of an array in zeros that are wider by two, at several places, added up."""
+    parts = [ad.pad(x, ((row, 2 - row), (column, 2 - column))) for row, column in places]
+    return sum(parts[1:], parts[0])
+
+
+def read_twice() -> ad.Tensor:
+    total = of_one(floats(), (0, 1), (1, 1))
+    return ad.concat([total[1:3].ravel(), total[2:4].ravel()])
+
+
 CASES: dict[str, tuple[Callable[[], ad.Tensor], list[str]]] = {
+    "the middle of shifted sums": (
+        lambda: of_one(floats(), (0, 1), (1, 1), (1, 2))[1:3, 1:5],
+        ["embed", "slice", "slice", "slice", "add", "add"],
+    ),
+    "more than the middle": (
+        lambda: ad.exp(of_one(floats(), (0, 1), (1, 1))[:, 1:]),
+        ["embed", "slice", "slice", "add", "exp"],
+    ),
+    "a part of it": (lambda: of_one(floats(), (1, 1), (1, 2))[1:2, 2:4], ["slice", "slice", "add"]),
+    "a shifted sum read twice": (
+        read_twice,
+        ["embed", "embed", "add", "slice", "reshape", "slice", "reshape", "concat"],
+    ),
+    "with steps": (
+        lambda: of_one(floats(), (0, 1), (1, 1))[::2],
+        ["embed", "embed", "add", "slice"],
+    ),
     "x times 1": (lambda: ad.exp(floats() * 1), ["exp"]),
     "1 times an integer": (lambda: 1 * integers() + 3, ["add"]),
     "x over 1": (lambda: ad.exp(floats() / 1), ["exp"]),
@@ -160,7 +188,7 @@ def test_what_reads_only_what_is_given_waits_for_its_reader() -> None:
 
 
 def test_every_rule_has_its_case() -> None:
-    assert len(RULES) == 11
+    assert len(RULES) == 12
 
 
 def test_parts_of_fewer_axes_are_repeated_before_they_are_added() -> None:

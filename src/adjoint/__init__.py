@@ -87,12 +87,29 @@ if TYPE_CHECKING:
     from adjoint.display.pictures import Drawing, Exploration, draw, explore, playground, show_pictures
     from adjoint.transforms.ravel import ravel_tree
     from adjoint.solvers.implicit import implicit
+    from adjoint.solvers.least_squares import curve_fit, least_squares
     from adjoint.solvers.minima import minimize
     from adjoint.solvers.ode import odeint
     from adjoint.solvers.roots import fixed_point, root
     from adjoint.series.jets import jet, taylor
     from adjoint.sparse.derivatives import sparse_hessian, sparse_jacobian
-    from adjoint import cli, data, debug, fft, interop, linalg, nn, numpy, optim, plot, scipy, special, stats, train
+    from adjoint import (
+        cli,
+        data,
+        debug,
+        fft,
+        interop,
+        linalg,
+        nn,
+        numpy,
+        optim,
+        plot,
+        sample,
+        scipy,
+        special,
+        stats,
+        train,
+    )
     from adjoint.debug import explain, explain_nan, gradient_flow
     from adjoint.interop import load, save
 
@@ -108,7 +125,7 @@ pi, e, inf, nan, newaxis = 3.141592653589793, 2.718281828459045, float("inf"), f
 
 # Subpackages and names that are imported when first used, so that `import adjoint` stays fast.
 _LAZY_MODULES = frozenset(
-    "cli data debug distributed fft interop linalg nn numpy optim plot scipy special stats torch train".split()
+    "cli data debug distributed fft interop linalg nn numpy optim plot sample scipy special stats torch train".split()
 )
 # The functions of `adjoint.arrays`, by the module that has them.
 _ARRAYS = {
@@ -145,6 +162,7 @@ _LAZY_NAMES = {
     "sparse_hessian": "adjoint.sparse.derivatives", "sparse_jacobian": "adjoint.sparse.derivatives",
     "jet": "adjoint.series.jets", "taylor": "adjoint.series.jets",
     "implicit": "adjoint.solvers.implicit", "minimize": "adjoint.solvers.minima",
+    **dict.fromkeys(("curve_fit", "least_squares"), "adjoint.solvers.least_squares"),
     **dict.fromkeys(("fixed_point", "root"), "adjoint.solvers.roots"), "odeint": "adjoint.solvers.ode",
     "ravel_tree": "adjoint.transforms.ravel", "jit": "adjoint.tracer.jit", "check_grads": "adjoint.transforms.check_grads",
     **dict.fromkeys(("hessian", "hvp", "jacfwd", "jacobian", "jacrev", "linearize"), "adjoint.transforms.jacobians"),
@@ -185,7 +203,8 @@ __all__ = [
     "bitwise_xor", "block", "bool", "broadcast_arrays", "broadcast_shapes", "broadcast_to", "can_cast", "cdist", "ceil",
     "check_grads", "checkpoint", "cli", "clip", "column_stack", "complex128", "complex64", "concat", "cond", "conj",
     "copysign", "corrcoef", "cos", "cosh", "count_nonzero", "cov", "cummax", "cummin", "cumprod", "cumsum",
-    "cumulative_prod", "cumulative_sum", "cumulative_trapezoid", "custom_jvp", "custom_vjp", "data", "debug", "delete",
+    "cumulative_prod", "cumulative_sum", "cumulative_trapezoid", "curve_fit", "custom_jvp", "custom_vjp", "data", "debug",
+    "delete",
     "diag", "diag_embed", "diagflat", "diff", "digitize", "distributed", "divide", "dot", "draw", "dsplit", "dstack", "e",
     "einsum",
     "empty", "empty_like", "enable_grad", "equal", "erf", "erfc", "evaluate", "exp", "expand_dims", "explain",
@@ -196,8 +215,8 @@ __all__ = [
     "hsplit", "hstack", "hvp", "hypot", "iinfo", "imag", "implicit", "index_add", "inf", "inner", "insert", "int16",
     "int32", "int64", "int8", "interop", "interp", "is_deterministic", "is_grad_enabled", "isclose", "isdtype",
     "isfinite", "isin", "isinf", "isnan", "jacfwd", "jacobian", "jacrev", "jet", "jit", "jvp", "kthvalue", "lerp",
-    "less", "less_equal", "linalg", "linearize", "linspace", "load", "log", "log10", "log1p", "log2", "log_softmax",
-    "logaddexp", "logcumsumexp", "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "map",
+    "least_squares", "less", "less_equal", "linalg", "linearize", "linspace", "load", "log", "log10", "log1p", "log2",
+    "log_softmax", "logaddexp", "logcumsumexp", "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "map",
     "masked_fill", "matmul", "matrix_transpose", "max", "maximum", "mean", "median", "meshgrid", "min", "minimize",
     "minimum", "moveaxis", "multiply", "nan", "nan_to_num", "nanargmax", "nanargmin", "nancumprod", "nancumsum",
     "nanmax", "nanmean", "nanmedian", "nanmin", "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum", "nanvar",
@@ -205,7 +224,7 @@ __all__ = [
     "ones", "ones_like", "optim", "outer", "pad", "percentile", "permute_dims", "pi", "piecewise", "playground", "plot",
     "poly", "polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul", "polysub", "polyval", "positive", "pow",
     "power", "prod", "ptp", "put_along_axis", "quantile", "random", "ravel", "ravel_tree", "real", "reciprocal", "relu",
-    "remainder", "repeat", "reshape", "result_type", "roll", "root", "roots", "rot90", "round", "rsqrt", "save", "scan",
+    "remainder", "repeat", "reshape", "result_type", "roll", "root", "roots", "rot90", "round", "rsqrt", "sample", "save", "scan",
     "scatter", "scatter_add", "scatter_reduce", "scipy", "searchsorted", "segment_max", "segment_mean", "segment_min",
     "segment_prod", "segment_sum", "select", "set_default_dtype", "set_deterministic", "set_num_threads",
     "show_pictures", "sigmoid", "sign", "signbit", "silu", "sin", "sinh", "softmax", "softplus", "sort",

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adjoint.compiler.fuse.fuse import Choice, Fusion, Matrices, Move, Nest, Product, View, Window
-from adjoint.compiler.loops.build import ITEMSIZE
+from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.loops.build_matrices import Stacked
-from adjoint.compiler.loops.formulas import LOWERED, REDUCTIONS
+from adjoint.compiler.loops.formulas import NAMES, REDUCTIONS
 from adjoint.compiler.tables import Start
 from adjoint.plan.assemble import fills_everything
 from adjoint.plan.plan import Step
@@ -145,7 +145,7 @@ def _nest(n: Numbering, nest: Nest) -> Key:
                 outside[number] = (view, dtypes[slot], _literal(fusion, views[slot].root))
         name, output = step.op.name, step.output
         inside.add(output)
-        attributes = _attributes(step) if name in LOWERED or name in REDUCTIONS else None  # else a movement
+        attributes = _attributes(step) if name in NAMES or name in REDUCTIONS else None  # else a movement
         steps.append((name, attributes, step.type, tuple(inputs), of(output), level[output], dtypes[output],
                       shapes[output], output in nest.by_row))  # fmt: skip
     before = tuple([_product(n, p) if isinstance(p, Product) else _window(n, p) for p in nest.products])
@@ -162,11 +162,11 @@ def _literal(fusion: Fusion, root: int) -> tuple[str, bytes] | None:
 
 
 def _writes_much(fusion: Fusion, nest: Nest) -> bool:
-    written = size_of(nest.domain) * sum([ITEMSIZE[fusion.dtypes[slot]] for slot in nest.stored])
+    written = size_of(nest.domain) * sum([BYTES[fusion.dtypes[slot]] for slot in nest.stored])
     if written < fusion.tuning.jammed_from:
         return False
     roots = {fusion.views[i].root for step in nest.steps for i in step.inputs if i not in nest.level}
-    return written >= 4 * sum([size_of(fusion.shapes[r]) * ITEMSIZE[fusion.dtypes[r]] for r in roots])
+    return written >= 4 * sum([size_of(fusion.shapes[r]) * BYTES[fusion.dtypes[r]] for r in roots])
 
 
 def _product(n: Numbering, product: Product) -> Key:

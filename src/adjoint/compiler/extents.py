@@ -63,15 +63,17 @@ class Sheet:
 
     def formula(self, results: Any) -> Formula:
         """How the results follow: numbers, and tuples and lists of them."""
-        return Formula(self.symbols, self.lines, _expression(results))
+        kinds: dict[str, Any] = {}
+        return Formula(self.symbols, self.lines, _expression(results, kinds), kinds)
 
 
 class Formula:
     """Results as a function of the extents that vary."""
 
-    def __init__(self, symbols: Iterable[str], lines: Iterable[str], results: str) -> None:
+    def __init__(self, symbols: Iterable[str], lines: Iterable[str], results: str, kinds: dict[str, Any]) -> None:
         body = [f"({', '.join([*symbols, ''])}) = values", *lines, f"return {results}"]
         self.text = "def formula(values):\n" + "".join([f"    {line}\n" for line in body])
+        self.kinds = kinds
         self.function: Callable[[Values], Any] | None = None
 
     def __str__(self) -> str:
@@ -80,16 +82,21 @@ class Formula:
     def __call__(self, values: Values) -> Any:
         """The results for other extents; None where some question has another answer."""
         if self.function is None:
-            space: dict[str, Any] = {}
+            space = dict(self.kinds)
             exec(compile(self.text, "<formula of extents>", "exec"), space)
             self.function = space["formula"]
         return self.function(values)
 
 
-def _expression(x: Any) -> str:
+def _expression(x: Any, kinds: dict[str, Any]) -> str:
+    """What makes the results again; `kinds` get the classes of named tuples, by their names."""
     if isinstance(x, (tuple, list)):
-        inner = ", ".join(map(_expression, x))
-        return f"[{inner}]" if isinstance(x, list) else f"({inner},)" if x else "()"
+        inner = ", ".join([_expression(one, kinds) for one in x])
+        kind = type(x)
+        if kind not in (tuple, list):
+            kinds[kind.__name__] = kind
+            return f"{kind.__name__}({inner})"
+        return f"[{inner}]" if kind is list else f"({inner},)" if x else "()"
     return x.name if isinstance(x, (Size, Ratio)) else repr(x)
 
 

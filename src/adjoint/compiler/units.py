@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from adjoint.compiler.excerpts import Excerpt, Key, nest_of, product_of, window_of
 from adjoint.compiler.fuse.fuse import Nest, Product
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import ITEMSIZE, Emitter
+from adjoint.compiler.loops.build import BYTES, Emitter
 from adjoint.compiler.loops.build_indexing import MoveWriter
 from adjoint.compiler.loops.build_matmul import SmallWriter, TiledWriter, TurnedWriter
 from adjoint.compiler.loops.build_matrices import MatricesWriter
@@ -107,7 +107,7 @@ class _Unit:
         nest.set_chunks(step)
         elements = min(step, nest.extent) * nest.elements
         for slot in unit.tiles:
-            unit.tiles[slot] = self.arguments.reserve(elements * ITEMSIZE[excerpt.dtypes[slot]])
+            unit.tiles[slot] = self.arguments.reserve(elements * BYTES[excerpt.dtypes[slot]])
         writers: list[Writer] = []
         for k, made in enumerate(unit.products):
             made.tile = unit.tiles.get(made.step.output)

@@ -20,6 +20,7 @@ from .digits import digits
 from .idx import read_idx
 from .loader import DataLoader
 from .mnist import FASHION_CLASSES, fashion_mnist, mnist
+from .nist import REGRESSIONS, Regression, regression
 from .samplers import (
     BatchSampler,
     DistributedSampler,
@@ -46,6 +47,6 @@ __all__ = [
     "Sampler", "SequentialSampler", "RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler", "DistributedSampler",
     "BatchSampler",
     # data
-    "FASHION_CLASSES", "Characters", "characters", "digit_from_image", "digits", "fashion_mnist", "mnist", "moons",
-    "shakespeare", "shapes", "spirals", "tokenizer",
+    "FASHION_CLASSES", "REGRESSIONS", "Characters", "Regression", "characters", "digit_from_image", "digits", "fashion_mnist",
+    "mnist", "moons", "regression", "shakespeare", "shapes", "spirals", "tokenizer",
 ]  # fmt: skip

@@ -20,6 +20,7 @@ from adjoint.graph import PRIMITIVES, ArrayType, array_type
 from adjoint.plan.assemble import note_embedded, sum_of_embedded
 from adjoint.plan.bands import SAME, Bands
 from adjoint.plan.plan import Plan, Step
+from adjoint.plan.shifts import part_of_shifted
 from adjoint.primitives.structural import BROADCAST, RESHAPE
 
 REWRITING = frozenset({"scatter", "update_slice"})  # these give their first input, but for some places
@@ -293,6 +294,7 @@ RULES: tuple[tuple[Rule, str], ...] = (
     (outer_product, "matmul permute_dims"),
     (transposed_sum, "permute_dims"),
     (sum_of_embedded, "add"),
+    (part_of_shifted, "slice"),
 )
 BY_NAME: dict[str, list[tuple[int, Rule]]] = {}
 for _turn, (_rule, _names) in enumerate(RULES):

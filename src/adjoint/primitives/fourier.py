@@ -53,24 +53,30 @@ def _fft_rule(u: Node, out: Node, x: Node) -> Node:
     return cast(fft(u, axes, not inverse, OTHER[norm]), x.dtype)  # real x: the real part
 
 
+def _twins_weighed(x: Node, axis: int, n: int, factor: float) -> Node:
+    """A half spectrum of n numbers, those of its elements multiplied that have a conjugate twin in the other half."""
+    return ends_weighed(x, axis, (1.0,) if n % 2 else (1.0, 1.0), factor)
+
+
 def _rfft_rule(u: Node, out: Node, x: Node) -> Node:
-    axes, norm, twins = out.attributes
-    return irfft(u, axes, x.shape[axes[-1]], OTHER[norm], twins / 2)
+    axes, norm = out.attributes
+    n = x.shape[axes[-1]]
+    return irfft(_twins_weighed(u, axes[-1], n, 0.5), axes, n, OTHER[norm])
 
 
 def _irfft_rule(u: Node, out: Node, x: Node) -> Node:
-    axes, _, norm, twins = out.attributes
-    return rfft(u, axes, OTHER[norm], twins * 2)
+    axes, n, norm = out.attributes
+    return _twins_weighed(rfft(u, axes, OTHER[norm]), axes[-1], n, 2.0)
 
 
 def _with_type(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """A kernel that is told the shape and dtype of its result."""
-    return lambda attributes, type: lambda x: kernel(x, *attributes, type.shape, type.dtype.dtype)
+    return lambda attributes, type: lambda x, out=None: kernel(x, *attributes, type.shape, type.dtype.dtype, out)
 
 
-FFT = Primitive("fft", _with_type(kernels.fft), (_fft_rule,))
-RFFT = Primitive("rfft", _with_type(kernels.rfft), (_rfft_rule,))
-IRFFT = Primitive("irfft", _with_type(kernels.irfft), (_irfft_rule,))
+FFT = Primitive("fft", _with_type(kernels.fft), (_fft_rule,), takes_out=True)
+RFFT = Primitive("rfft", _with_type(kernels.rfft), (_rfft_rule,), takes_out=True)
+IRFFT = Primitive("irfft", _with_type(kernels.irfft), (_irfft_rule,), takes_out=True)
 
 
 @register
@@ -85,22 +91,16 @@ def _resized(x: Node, axis: int, n: int) -> tuple[int, ...]:
 
 
 @register
-def rfft(x: Node, axes: Axes, norm: str, twins: float = 1.0) -> Node:
-    """The transform of real x: of the last of the axes the first n // 2 + 1 elements.
-
-    Those with a conjugate twin in the other half are multiplied by `twins`.
-    """
+def rfft(x: Node, axes: Axes, norm: str) -> Node:
+    """The transform of real x: of the last of the axes the first n // 2 + 1 elements."""
     shape = _resized(x, axes[-1], x.shape[axes[-1]] // 2 + 1)
-    return record(RFFT, (x,), (axes, norm, twins), array_type(shape, complex_of(x.dtype)))
+    return record(RFFT, (x,), (axes, norm), array_type(shape, complex_of(x.dtype)))
 
 
 @register
-def irfft(x: Node, axes: Axes, n: int, norm: str, twins: float = 1.0) -> Node:
-    """The inverse of `rfft`, n elements along the last of the axes; the imaginary parts of what has no twin are not read.
-
-    What has a conjugate twin is multiplied by `twins` before.
-    """
-    return record(IRFFT, (x,), (axes, n, norm, twins), array_type(_resized(x, axes[-1], n), real_of(x.dtype)))
+def irfft(x: Node, axes: Axes, n: int, norm: str) -> Node:
+    """The inverse of `rfft`, n elements along the last of the axes; the imaginary parts of what has no twin are not read."""
+    return record(IRFFT, (x,), (axes, n, norm), array_type(_resized(x, axes[-1], n), real_of(x.dtype)))
 
 
 # Cosine and sine transforms -------------------------------------------------------------------------------------------

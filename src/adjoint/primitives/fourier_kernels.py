@@ -1,13 +1,17 @@
-"""Kernels of Fourier, cosine and sine transforms: SciPy's where it is installed, else NumPy's.
+"""Kernels of Fourier, cosine and sine transforms: SciPy's where it is installed, or NumPy's.
 
-SciPy transforms several lines of an array at once and keeps float32 in float32: 1.2 to 1.5 times as fast as NumPy over two
-axes in float64, 2 to 6 times in float32. The cosine and sine transforms that NumPy lacks are made of its Fourier transforms
-here (J. Makhoul, IEEE Trans. Acoust., Speech, Signal Process. 28 (1980), 27-34, for types 2 and 3).
+NumPy's write into memory that they are given, where pages of memory that nobody has touched before cost as much as a transform
+of them; so in float64 they are taken along axes along which they are as fast. SciPy keeps float32 in float32: 2 to 6 times as
+fast. The cosine and sine transforms that NumPy lacks are made of its Fourier transforms here (J. Makhoul, IEEE Trans. Acoust.,
+Speech, Signal Process. 28 (1980), 27-34, for types 2 and 3).
 """
 
 from __future__ import annotations
 
 import functools
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -24,41 +28,90 @@ def scipy_fft() -> Any:
     return _optional.try_load("scipy.fft")
 
 
-def fft(x: Array, axes: Axes, inverse: bool, norm: str, shape: Any, dtype: Any) -> Array:
-    """The discrete Fourier transform over axes, of real or complex x, as complex numbers."""
-    if not x.size:
-        return np.zeros(shape, dtype)
-    library = scipy_fft() or np.fft
-    return np.asarray((library.ifftn if inverse else library.fftn)(x, axes=axes, norm=norm), dtype)
+TOGETHER = 16  # elements behind an axis from which NumPy transforms as many lines at once as SciPy
+LENT = 1 << 26  # bytes of memory for halves of a transform that a thread keeps
 
 
-def _twins(x: Array, axis: int, n: int, factor: float) -> Array:
-    """A half spectrum, those of its elements multiplied in place that have a conjugate twin in the other half."""
-    if factor != 1.0:
-        inner = [slice(None)] * x.ndim
-        inner[axis] = slice(1, (n + 1) // 2)
-        x[tuple(inner)] *= factor
+class _Spare(threading.local):
+    """Memory for what is needed between two halves of a transform, in use by one of them at a time."""
+
+    memory: Array | None = None
+
+    @contextmanager
+    def lend(self, shape: tuple[int, ...], dtype: Any) -> Iterator[Array]:
+        """An array of such numbers, whatever they are."""
+        memory, self.memory = self.memory, None  # a transform that interrupts this one gets other memory
+        nbytes = int(np.prod(shape)) * np.dtype(dtype).itemsize
+        if memory is None or memory.nbytes < nbytes:
+            memory = np.empty(nbytes, np.uint8)
+        yield np.ndarray(shape, dtype, memory)
+        if memory.nbytes <= LENT:
+            self.memory = memory
+
+
+_spare = _Spare()
+
+
+def _by_numpy(x: Array, axes: Axes) -> bool:
+    """Whether NumPy's transforms are taken."""
+    if scipy_fft() is None:
+        return True
+    if x.dtype not in (np.float64, np.complex128) or not x.flags.c_contiguous:
+        return False
+    return all(int(np.prod(x.shape[a % x.ndim + 1 :])) not in range(2, TOGETHER) for a in axes)
+
+
+def _transformed(x: Array, axes: Axes, inverse: bool, norm: str, out: Array) -> Array:
+    """The transform over axes by NumPy, in memory that may be x's own."""
+    function = np.fft.ifft if inverse else np.fft.fft
+    for axis in reversed(axes):
+        x = function(x, axis=axis, norm=norm, out=out)  # type: ignore[arg-type]
     return x
 
 
-def rfft(x: Array, axes: Axes, norm: str, twins: float, shape: Any, dtype: Any) -> Array:
+def _written(result: Array, dtype: Any, out: Array | None) -> Array:
+    """A result in the memory that was given for it, if some was."""
+    if out is None:
+        return np.asarray(result, dtype)
+    out[...] = result
+    return out
+
+
+def fft(x: Array, axes: Axes, inverse: bool, norm: str, shape: Any, dtype: Any, out: Array | None = None) -> Array:
+    """The discrete Fourier transform over axes, of real or complex x, as complex numbers."""
+    if not x.size:
+        return _written(np.zeros(shape), dtype, out)
+    if axes and _by_numpy(x, axes):
+        return _transformed(x, axes, inverse, norm, np.empty(shape, dtype) if out is None else out)
+    library = scipy_fft() or np.fft
+    return _written((library.ifftn if inverse else library.fftn)(x, axes=axes, norm=norm), dtype, out)
+
+
+def rfft(x: Array, axes: Axes, norm: str, shape: Any, dtype: Any, out: Array | None = None) -> Array:
     """The transform of real x, whose other half is conjugate: of the last of the axes the first n // 2 + 1."""
     if not x.size:
-        return np.zeros(shape, dtype)
-    spectrum = np.asarray((scipy_fft() or np.fft).rfftn(x, axes=axes, norm=norm), dtype)
-    return _twins(spectrum, axes[-1], x.shape[axes[-1]], twins)
+        return _written(np.zeros(shape), dtype, out)
+    if _by_numpy(x, axes):
+        out = np.empty(shape, dtype) if out is None else out
+        spectrum = np.fft.rfft(x, axis=axes[-1], norm=norm, out=out)  # type: ignore[arg-type]
+        return _transformed(spectrum, axes[:-1], False, norm, out)
+    return _written((scipy_fft() or np.fft).rfftn(x, axes=axes, norm=norm), dtype, out)
 
 
-def irfft(x: Array, axes: Axes, n: int, norm: str, twins: float, shape: Any, dtype: Any) -> Array:
+def irfft(x: Array, axes: Axes, n: int, norm: str, shape: Any, dtype: Any, out: Array | None = None) -> Array:
     """The inverse of `rfft`: n real numbers along the last of the axes."""
     if not x.size:
-        return np.zeros(shape, dtype)
+        return _written(np.zeros(shape), dtype, out)
+    others, last = axes[:-1], axes[-1]
+    if _by_numpy(x, axes):
+        out = np.empty(shape, dtype) if out is None else out
+        with _spare.lend(x.shape, x.dtype) as half:
+            first = _transformed(x, others, True, norm, half) if others else x
+            return np.fft.irfft(first, n, axis=last, norm=norm, out=out)  # type: ignore[arg-type]
     library = scipy_fft() or np.fft
-    if twins != 1.0:  # the other axes first: their result is ours to change
-        first = np.array(x) if len(axes) == 1 else library.ifftn(x, axes=axes[:-1], norm=norm)
-        return np.asarray(library.irfft(_twins(first, axes[-1], n, twins), n, axis=axes[-1], norm=norm), dtype)
-    sizes = [x.shape[a] for a in axes[:-1]] + [n]
-    return np.asarray(library.irfftn(x, sizes, axes=axes, norm=norm), dtype)
+    if others:  # by themselves: SciPy takes three times as long over all axes together
+        x = library.ifftn(x, axes=others, norm=norm)
+    return _written(library.irfft(x, n, axis=last, norm=norm), dtype, out)
 
 
 def trigonometric(x: Array, kind: str, type: int, axes: Axes) -> Array:

@@ -9,7 +9,9 @@ import numpy as np
 
 import adjoint.tensors.functions as f
 from adjoint import _optional, tree
+from adjoint.tensors.conversion import array_node
 from adjoint.tensors.leaving import custom_code
+from adjoint.tensors.named import wrap
 from adjoint.tensors.tensor import Tensor
 from adjoint.tracer.jit import jit
 from adjoint.transforms.grad import stop_gradient
@@ -44,12 +46,16 @@ class Unknowns:
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of arrays, computed from one compiled graph; tensors that it reads are constants at what they are."""
+    """A function of arrays that gives one array or a tuple of them, computed from one compiled graph; tensors that it reads are
+    constants at what they are."""
     whole = jit(lambda *vectors: stop_gradient(function(*vectors)))
 
     def called(*vectors: Any) -> Any:
         with custom_code():
-            return tree.map(np.array, whole(*[f.asarray(np.array(v, np.float64)) for v in vectors]))
+            found = whole(*[wrap(array_node(np.array(v, np.float64), None, False)) for v in vectors])
+            if type(found) is tuple:
+                return tuple([x.numpy().copy() for x in found])
+            return found.numpy().copy()
 
     return called
 

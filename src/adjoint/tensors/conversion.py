@@ -58,6 +58,8 @@ def array_node(x: Any, dtype: DType | None, copy: bool | None, variable: Variabl
         return traced_leaf(
             ops.full(x, array_type((), dtype or scalar_dtype(x, None))), dtype or scalar_dtype(x, None), variable
         )
+    elif hasattr(x, "magnitude") and hasattr(x, "dimensionality"):
+        return array_node(_without_units(x), dtype, copy, variable)
     elif isinstance(getattr(x, "data", None), Named):  # a labelled array around a tensor
         return array_node(x.data, dtype, copy, variable)
     elif hasattr(x, "__array__") or hasattr(x, "__dlpack__"):
@@ -79,6 +81,16 @@ def array_node(x: Any, dtype: DType | None, copy: bool | None, variable: Variabl
     elif copy or (copy is None and _may_change(array)):
         array = copied(array, chosen.dtype)
     return leaf(array, array_type(array.shape, chosen), variable)
+
+
+def _without_units(quantity: Any) -> Any:
+    """The number of a quantity of pint's that has no dimension."""
+    if not quantity.dimensionless:
+        raise TypeError(
+            f"tensor: a quantity in {quantity.units} isn't a plain number; give its number, q.m_as(unit), or divide it by a "
+            f"unit first{at_user()}"
+        )
+    return quantity.to("").magnitude
 
 
 def _check_real(kind: str, chosen: DType) -> None:

@@ -47,6 +47,8 @@ def _binary_operator(name: str, function: Callable[[Any, Any], Node], reflected:
                 f"{name}: a Tensor and an array of {package} do not go together; ad.tensor(a) copies it here as a constant, "
                 f"t.numpy() gives this one there{at_user()}"
             )
+        elif hasattr(other, "magnitude") and hasattr(other, "dimensionality"):
+            return NotImplemented  # a quantity of pint's, which keeps its units
         elif getattr(other, "__array_ufunc__", False) is not None and hasattr(type(other), "__array__"):
             b = as_node(other)  # a column of a table, a labelled array: they would compute with bare values
         elif name == "matmul" and hasattr(other, "tocsr"):

@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from adjoint.compiler.fuse.images import CONVOLUTIONS, ChannelsLast
-from adjoint.compiler.loops.build import ITEMSIZE
+from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.loops.formulas import is_lowered, reduces
 from adjoint.compiler.loops.matrix_formulas import FORMULAS, formula_name
+from adjoint.compiler.targets.llvm import PART
 from adjoint.compiler.targets.target import tuning
 from adjoint.plan.plan import Plan, Step
 from adjoint.plan.text import PLAIN, Labels, beside, shape_text, step_text
@@ -352,7 +353,7 @@ class Fusion:
         fixed = len(plan.leaf_types) + len(plan.number_types)
         for slot in [*range(fixed), *plan.constants]:
             t = plan.types[slot]
-            if type(t) is tuple or t.dtype.name not in ITEMSIZE:
+            if type(t) is tuple or t.dtype.name not in BYTES:
                 self.objects.add(slot)
                 continue
             single = len(plan.leaf_types) <= slot < fixed or (slot in plan.constants and plan.constants[slot].ndim == 0)
@@ -392,7 +393,7 @@ class Fusion:
             self.views[step.output], self.ready[step.output] = self.views[part], self.ready[part]
             self.dtypes[step.output], self.shapes[step.output] = self.dtypes[part], self.shapes[part]
             return
-        if t.dtype.name not in ITEMSIZE or any(i in self.objects for i in step.inputs):
+        if t.dtype.name not in BYTES or any(i in self.objects for i in step.inputs):
             self.host(step, f"native code has no {t.dtype.name}, or can't read what it is made of")
             return
         dtypes = [self.dtypes[i] for i in step.inputs]
@@ -409,7 +410,7 @@ class Fusion:
             self.window(step, tuple([self.views[i] for i in slots]), tuple([self.dtypes[i] for i in slots]))
         elif name == "matmul" and t.dtype.name in ("float32", "float64"):
             self.product(step)
-        elif name in REGIONS or (name in INDEXED and self.may_index(step)):
+        elif t.dtype.name not in PART and (name in REGIONS or (name in INDEXED and self.may_index(step))):
             self.move(step)
         else:
             self.host(step, f"{name} has no native code for {', '.join(dict.fromkeys([*dtypes, t.dtype.name]))}")
@@ -417,7 +418,7 @@ class Fusion:
     def host(self, step: Step, reason: str) -> None:
         t = step.type
         self.units.append(Host(step, reason))
-        if type(t) is tuple or t.dtype.name not in ITEMSIZE:
+        if type(t) is tuple or t.dtype.name not in BYTES:
             self.objects.add(step.output)
         else:
             self.root(step.output, t.shape, t.dtype.name, len(self.units))

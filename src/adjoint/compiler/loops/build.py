@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.targets.llvm import ELEMENT, ITEMSIZE
+from adjoint.compiler.targets.llvm import BYTES, ELEMENT, ITEMSIZE, PART
 
-__all__ = ["BITS_OF", "ELEMENT", "ITEMSIZE", "Emitter", "Value", "literal", "mask_of"]
+__all__ = ["BITS_OF", "BYTES", "ELEMENT", "ITEMSIZE", "Complex", "Emitter", "Value", "literal", "mask_of"]
 
 BITS_OF = {"float32": "int32", "float64": "int64"}
 
@@ -28,6 +28,14 @@ class Value(NamedTuple):
     @property
     def kind(self) -> str:
         return {"f": "f", "b": "b", "i": "i", "u": "u"}[self.dtype[0]]
+
+
+class Complex(NamedTuple):
+    """A vector of complex numbers: those of their real and of their imaginary parts."""
+
+    re: Value
+    im: Value
+    dtype: str
 
 
 def literal(value: Any, dtype: str) -> str:
@@ -94,6 +102,8 @@ class Emitter:
     # Values
 
     def constant(self, value: Any, dtype: str) -> Value:
+        if dtype in PART:  # a vector of complex numbers goes where one of real ones does
+            return self.complex_constant(value, dtype)  # type: ignore[return-value]
         return Value(L.Constant(f"splat ({ELEMENT[dtype]} {literal(value, dtype)})", value), dtype)
 
     def op(self, name: str, dtype: str, *inputs: str) -> str:
@@ -209,10 +219,12 @@ class Emitter:
         """name: shl, lshr or ashr."""
         return self.operation(name, a, self.constant(by, a.dtype))
 
-    def cast(self, a: Value, dtype: str) -> Value:
+    def cast(self, a: Any, dtype: str) -> Value:
         """NumPy's conversion. Floats to integers are not among them: those out of range are undefined in LLVM."""
         if a.dtype == dtype:
-            return a
+            return a  # type: ignore[no-any-return]
+        if dtype in PART or a.dtype in PART:
+            return self.cast_complex(a, dtype)  # type: ignore[no-any-return]
         to = Value("", dtype)
         if dtype == "bool":
             return self.compare("ne", a, 0)
@@ -227,6 +239,61 @@ class Emitter:
                 return Value(a.name, dtype)
             name = "trunc" if small > ITEMSIZE[dtype] else "sext" if a.kind == "i" else "zext"
         return self.conversion(name, a, dtype)
+
+    # Complex numbers
+
+    def complex_constant(self, value: Any, dtype: str) -> Complex:
+        number, part = complex(value), PART[dtype]
+        return Complex(self.constant(number.real, part), self.constant(number.imag, part), dtype)
+
+    def choose_complex(self, condition: Value, a: Any, b: Any) -> Complex:
+        """One of two vectors of complex numbers, or of a number and one, lane by lane."""
+        dtype = a.dtype if isinstance(a, Complex) else b.dtype
+        a, b = [x if isinstance(x, Complex) else self.complex_constant(x, dtype) for x in (a, b)]
+        return Complex(self.select(condition, a.re, b.re), self.select(condition, a.im, b.im), dtype)
+
+    def cast_complex(self, a: Value | Complex, dtype: str) -> Any:
+        """NumPy's conversion from or to complex numbers; to a real number the real part."""
+        if not isinstance(a, Complex):
+            return Complex(self.cast(a, PART[dtype]), self.constant(0.0, PART[dtype]), dtype)
+        if dtype in PART:
+            return Complex(self.cast(a.re, PART[dtype]), self.cast(a.im, PART[dtype]), dtype)
+        if dtype == "bool":
+            return self.either(self.cast(a.re, "bool"), self.cast(a.im, "bool"))
+        return self.cast(a.re, dtype)
+
+    def _parts(self, offset: str, stride: int | str) -> tuple[str, str, int | str]:
+        """Where both parts of an element are, and the stride from one element's to the next's."""
+        if isinstance(stride, str):
+            steps = Value(stride, "int64")
+            stride = self.add(steps, steps).name
+        else:
+            stride = 2 * stride if self.lanes > 1 else 1
+        start = self.times(offset, 2)
+        return start, self.plus(start, 1), stride
+
+    def load_complex(self, pointer: str, offset: str, dtype: str, stride: int | str) -> Complex:
+        """As `load`: of elements that lie together whole vectors are read, and their lanes sorted."""
+        part, lanes = PART[dtype], self.lanes
+        re, im, steps = self._parts(offset, stride)
+        if stride == 1 and self.mask is None and lanes > 1:
+            a, b = self.load(pointer, re, part, 1), self.load(pointer, self.plus(re, lanes), part, 1)
+            even, odd = range(0, 2 * lanes, 2), range(1, 2 * lanes, 2)
+            return Complex(self.shuffle(a, b, even), self.shuffle(a, b, odd), dtype)
+        return Complex(self.load(pointer, re, part, steps), self.load(pointer, im, part, steps), dtype)
+
+    def store_complex(self, a: Complex, pointer: str, offset: str, stride: int | str) -> None:
+        """As `store`."""
+        lanes = self.lanes
+        re, im, steps = self._parts(offset, stride)
+        if stride == 1 and self.mask is None and lanes > 1:
+            for first in (0, lanes // 2):
+                order = [k for i in range(first, first + lanes // 2) for k in (i, lanes + i)]
+                self.store(self.shuffle(a.re, a.im, order), pointer, re)
+                re = self.plus(re, lanes)
+            return
+        self.store(a.re, pointer, re, steps)
+        self.store(a.im, pointer, im, steps)
 
     # Numbers, conditions and pointers
 
@@ -309,6 +376,11 @@ class Emitter:
 
     def load_scalar(self, pointer: str, offset: str, dtype: str) -> Value:
         """One element as a splat."""
+        if dtype in PART:
+            re = self.times(offset, 2)
+            im = self.plus(re, 1)
+            real, imaginary = self.load_scalar(pointer, re, PART[dtype]), self.load_scalar(pointer, im, PART[dtype])
+            return Complex(real, imaginary, dtype)  # type: ignore[return-value]
         to = self.fresh()
         self.body.append(_new(L.Single, (to, pointer, offset, dtype, self.lanes)))
         return Value(to, dtype)
@@ -316,16 +388,26 @@ class Emitter:
     def load(self, pointer: str, offset: str, dtype: str, stride: int | str) -> Value:
         """A vector of elements at a stride from an offset; under the mask, zeros where it is off. A stride may be a vector of
         the elements' offsets, too."""
+        if dtype in PART:
+            return self.load_complex(pointer, offset, dtype, stride)  # type: ignore[return-value]
         to = self.fresh()
         self.body.append(_new(L.Load, (to, pointer, offset, dtype, self.lanes, stride, self.mask)))
         return Value(to, dtype)
 
-    def store(self, a: Value, pointer: str, offset: str, stride: int | str = 1) -> None:
+    def store(self, a: Any, pointer: str, offset: str, stride: int | str = 1) -> None:
         """The vector at a stride from an offset, lanes under the mask only."""
+        if isinstance(a, Complex):
+            self.store_complex(a, pointer, offset, stride)
+            return
         self.body.append(_new(L.Store, (a.name, pointer, offset, a.dtype, self.lanes, stride, self.mask)))
 
-    def store_scalar(self, a: Value, pointer: str, offset: str) -> None:
+    def store_scalar(self, a: Any, pointer: str, offset: str) -> None:
         """The first element."""
+        if isinstance(a, Complex):
+            re = self.times(offset, 2)
+            self.store_scalar(a.re, pointer, re)
+            self.store_scalar(a.im, pointer, self.plus(re, 1))
+            return
         self.body.append(L.StoreFirst(a.name, pointer, offset, a.dtype, self.lanes))
 
     def below(self, count: str) -> str:

@@ -10,9 +10,9 @@ from adjoint.compiler.excerpts import Excerpt
 from adjoint.compiler.fuse.fuse import Nest, View, contiguous, name_is_same
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.accumulation import Accumulator
-from adjoint.compiler.loops.build import ELEMENT, ITEMSIZE, Emitter, Value, mask_of
+from adjoint.compiler.loops.build import BYTES, ELEMENT, Emitter, Value, mask_of
 from adjoint.compiler.loops.division import Divisor, divisor, quotient
-from adjoint.compiler.loops.formulas import LOWERED, REDUCTIONS
+from adjoint.compiler.loops.formulas import REDUCTIONS, formula_of
 from adjoint.compiler.schedule.nests import Dimension, NestPlan, Strides
 from adjoint.compiler.tables import LITERAL, PARAMETERS, Arguments, Function, Key, Start
 from adjoint.plan.plan import Step
@@ -47,7 +47,7 @@ class NestWriter(NestPlan):
         if name is None:
             name = self.pointers[key] = f"%base{len(self.pointers)}"
             if key in self.partial:
-                size = size_of(self.excerpt.shapes[key]) * ITEMSIZE[self.excerpt.dtypes[key]]
+                size = size_of(self.excerpt.shapes[key]) * BYTES[self.excerpt.dtypes[key]]
                 self.load_pointer(f"{name}.all", self.share_partial(key))
                 by = self.number(size, ("totals", key), size)
                 self.prologue += [
@@ -73,7 +73,7 @@ class NestWriter(NestPlan):
 
     def share_partial(self, slot: int) -> Key:
         """Where the chunks' totals of a slot are."""
-        size = size_of(self.excerpt.shapes[slot]) * ITEMSIZE[self.excerpt.dtypes[slot]]
+        size = size_of(self.excerpt.shapes[slot]) * BYTES[self.excerpt.dtypes[slot]]
         return self.arguments.share(f"totals of {slot}", size * self.chunks)
 
     def load_own(self, name: str, offset: int) -> None:
@@ -324,7 +324,7 @@ class NestWriter(NestPlan):
             return slot, contiguous(nest.domain)
         key = ("scratch", slot)
         split = nest.split or 0
-        self.scratch[key] = size_of(nest.domain[split:]) * ITEMSIZE[self.excerpt.dtypes[slot]]
+        self.scratch[key] = size_of(nest.domain[split:]) * BYTES[self.excerpt.dtypes[slot]]
         return key, (0,) * split + contiguous(nest.domain[split:])
 
     # Values
@@ -441,9 +441,9 @@ class NestWriter(NestPlan):
         return found if step.op.name == "divide" else self.e.select(self.e.compare("eq", a, 0.0), 0.0, found)
 
     def apply(self, step: Step, inputs: list[Value]) -> Value:
-        if step.op.name not in LOWERED:  # a movement within the nest
-            return inputs[0]
-        return LOWERED[step.op.name](self.e, step.attributes, step.type.dtype.name, *inputs)
+        dtype = step.type.dtype.name
+        formula = formula_of(step.op.name, dtype, [x.dtype for x in inputs])
+        return inputs[0] if formula is None else formula(self.e, step.attributes, dtype, *inputs)
 
 
 class VectorLoop:

@@ -7,11 +7,11 @@ primitive name; a primitive that is missing here, or a dtype that its formula do
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from adjoint.compiler.loops import special_math, vector_math
-from adjoint.compiler.loops.build import ITEMSIZE, Emitter, Value
+from adjoint.compiler.loops import complex_math, special_math, vector_math
+from adjoint.compiler.loops.build import BYTES, ITEMSIZE, Emitter, Value
 
 Formula = Callable[..., Value]
 
@@ -159,6 +159,8 @@ LOWERED: dict[str, Formula] = {
     **{name: _simple(function) for name, function in {**vector_math.FUNCTIONS, **special_math.FUNCTIONS}.items()},
 }
 
+NAMES = LOWERED.keys() | complex_math.FORMULAS.keys()
+
 # Those that cost next to nothing: computed again rather than stored and read back.
 LIGHT = frozenset(
     "add subtract multiply scale negative abs relu where equal not_equal less less_equal greater greater_equal "
@@ -166,8 +168,22 @@ LIGHT = frozenset(
 )
 
 
+def is_complex(result: str, inputs: Iterable[str]) -> bool:
+    """Whether complex numbers are among the dtypes of an operation."""
+    return result[0] == "c" or any([d[0] == "c" for d in inputs])
+
+
+def formula_of(name: str, result: str, inputs: Iterable[str]) -> Formula | None:
+    """The formula of a primitive for dtypes; None where it is a movement, which passes its input on."""
+    return (complex_math.FORMULAS if is_complex(result, inputs) else LOWERED).get(name)
+
+
 def is_lowered(name: str, attributes: Any, result: str, inputs: list[str]) -> bool:
     """Whether a primitive has a formula for these dtypes (names)."""
+    if is_complex(result, inputs):
+        return name in complex_math.FORMULAS and all(d in BYTES for d in (result, *inputs)) and not (
+            (name == "astype" and result[0] in "iu") or (name == "power_constant" and attributes not in (2, 3))
+        )  # fmt: skip
     if name not in LOWERED or result not in ITEMSIZE or any(d not in ITEMSIZE for d in inputs):
         return False
     if name == "astype":

@@ -70,6 +70,24 @@ I1_FAR = (
 I0_NEAR = tuple(0.25**k / math.factorial(k) ** 2 for k in range(25))
 I1_NEAR = tuple(0.5 * 0.25**k / (math.factorial(k) * math.factorial(k + 1)) for k in range(25))
 
+# M. Wichura's quotients for the inverse of the normal distribution function (algorithm AS 241, Appl. Statist. 37 (1988),
+# 477-484): in the middle, out to p = exp(-25), and beyond. In the middle, the quotient is split: it is √(2π) + (p - 1/2)² times
+# the one that stands here, so that its rounding counts less.
+WICHURA = (
+    ((4.874765941399949, 176.9004440290075, 2358.3059454499726, 14221.483431164574, 38579.049157932066,
+      40495.70688542128, 10591.799914467105),
+     (1.0, 42.313330701600911252, 687.1870074920579083, 5394.1960214247511077, 21213.794301586595867,
+      39307.89580009271061, 28729.085735721942674, 5226.495278852545925)),
+    ((1.42343711074968357734, 4.6303378461565452959, 5.7694972214606914055, 3.64784832476320460504,
+      1.27045825245236838258, 0.24178072517745061177, 0.0227238449892691845833, 7.7454501427834140764e-4),
+     (1.0, 2.05319162663775882187, 1.6763848301838038494, 0.68976733498510000455, 0.14810397642748007459,
+      0.0151986665636164571966, 5.475938084995344946e-4, 1.05075007164441684324e-9)),
+    ((6.6579046435011037772, 5.4637849111641143699, 1.7848265399172913358, 0.29656057182850489123,
+      0.026532189526576123093, 0.0012426609473880784386, 2.71155556874348757815e-5, 2.01033439929228813265e-7),
+     (1.0, 0.59983220655588793769, 0.13692988092273580531, 0.0148753612908506148525, 7.868691311456132591e-4,
+      1.8463183175100546818e-5, 1.4215117583164458887e-7, 2.04426310338993978564e-15)),
+)  # fmt: skip
+
 Function = Callable[..., Value]
 
 
@@ -201,7 +219,55 @@ def _by_logarithm(logarithm: Function) -> Function:
     return product
 
 
+def _quantile(e: Emitter, middle: Value, tail: Value, share: float = 1.0) -> Value:
+    """The normal quantile of p, by a factor, from p - 1/2 and the smaller of p and 1 - p, each of them exact."""
+    inner = e.compare("le", e.absolute(middle), 0.425)
+    square = e.multiply(middle, middle)
+    near = e.subtract(0.180625, square)
+    e.known = {}
+    depth = e.intrinsic("sqrt", e.negative(vector_math.log(e, e.select(inner, 0.25, tail))))
+    far = e.compare("gt", depth, 5.0)
+    ratios = []
+    for x, (above, below) in zip((near, e.subtract(depth, 1.6), e.subtract(depth, 5.0)), WICHURA, strict=True):
+        numerator = _ascending(e, x, tuple([share * c for c in above]))
+        ratios.append(e.divide(numerator, _ascending(e, x, below)))
+    outer = e.select(far, ratios[2], ratios[1])
+    outer = e.select(e.compare("eq", tail, 0.0), math.inf, outer)
+    ratio = e.fma(square, ratios[0], math.sqrt(2 * math.pi * share * share))
+    return e.select(inner, e.multiply(middle, ratio), e.copysign(outer, middle))
+
+
+@_wide
+def ndtri(e: Emitter, p: Value) -> Value:
+    """The inverse of the normal distribution function; NaN outside of 0 and 1."""
+    lower = e.compare("lt", p, 0.5)
+    found = _quantile(e, e.subtract(p, 0.5), e.select(lower, p, e.subtract(1.0, p)))
+    inside = e.both(e.compare("ge", p, 0.0), e.compare("le", p, 1.0))
+    return e.select(inside, found, math.nan)
+
+
+@_wide
+def erfinv(e: Emitter, x: Value) -> Value:
+    """The inverse of the error function; NaN outside of -1 and 1."""
+    half = e.multiply(x, 0.5)
+    found = _quantile(e, half, e.multiply(e.subtract(1.0, e.absolute(x)), 0.5), math.sqrt(0.5))
+    return e.select(e.compare("le", e.absolute(x), 1.0), found, math.nan)
+
+
+@_wide
+def erfcinv(e: Emitter, x: Value) -> Value:
+    """The inverse of the complementary error function; NaN outside of 0 and 2."""
+    lower = e.compare("lt", x, 1.0)
+    tail = e.multiply(e.select(lower, x, e.subtract(2.0, x)), 0.5)
+    found = _quantile(e, e.multiply(e.subtract(1.0, x), 0.5), tail, math.sqrt(0.5))
+    inside = e.both(e.compare("ge", x, 0.0), e.compare("le", x, 2.0))
+    return e.select(inside, found, math.nan)
+
+
 FUNCTIONS: dict[str, Function] = {
+    "ndtri": ndtri,
+    "erfinv": erfinv,
+    "erfcinv": erfcinv,
     "gammaln": gammaln,
     "digamma": digamma,
     "i0e": _bessel(I0_NEAR, I0_FAR, False),

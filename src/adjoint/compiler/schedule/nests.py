@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from adjoint.compiler.excerpts import Excerpt
 from adjoint.compiler.fuse.fuse import Nest, View, broadcast, contiguous
-from adjoint.compiler.loops.build import ITEMSIZE, lanes_for
+from adjoint.compiler.loops.build import BYTES, lanes_for
 from adjoint.compiler.loops.formulas import LIGHT, LOWERED, REDUCTIONS
 from adjoint.compiler.targets.target import tuning
 from adjoint.shapes import Shape, size_of
@@ -34,7 +34,9 @@ class NestPlan:
         self.plan_passes()
         self.dimensions(nest.split)
         count = self.inner[-1].size
-        single = any(excerpt.dtypes[s] == "float32" for step in nest.steps for s in (*step.inputs, step.output))
+        single = any(
+            excerpt.dtypes[s] in ("float32", "complex64") for step in nest.steps for s in (*step.inputs, step.output)
+        )
         self.lanes = lanes_for(bits // 32 if single else bits // 64, count)
         self.measure()
 
@@ -223,7 +225,7 @@ class NestPlan:
             or len(nest.steps) * self.tuning.jammed > self.tuning.most_jammed
         ):
             return False
-        sizes = [ITEMSIZE[self.excerpt.dtypes[slot]] for slot in nest.stored]
+        sizes = [BYTES[self.excerpt.dtypes[slot]] for slot in nest.stored]
         return bool(sizes) and self.inner[-1].size * min(sizes) >= self.tuning.jammed_row and self.excerpt.writes_much
 
     @property

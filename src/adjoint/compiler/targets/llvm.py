@@ -18,6 +18,10 @@ SUFFIX = {"float32": "f32", "float64": "f64", "bool": "i1"}
 ITEMSIZE = {"float32": 4, "float64": 8, "bool": 1, "int8": 1, "int16": 2, "int32": 4, "int64": 8, "uint8": 1,
             "uint16": 2, "uint32": 4, "uint64": 8}  # fmt: skip
 
+# Complex numbers are two numbers side by side; registers hold their parts.
+PART = {"complex64": "float32", "complex128": "float64"}
+BYTES = {**ITEMSIZE, **{dtype: 2 * ITEMSIZE[part] for dtype, part in PART.items()}}
+
 
 def short(dtype: str) -> str:
     """A dtype in the name of an intrinsic."""

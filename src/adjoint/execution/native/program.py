@@ -13,7 +13,7 @@ from adjoint.compiler.fuse.donation import is_lendable, overwritable
 from adjoint.compiler.fuse.fuse import Fusion, Host, Matrices, Move, Nest, Product, View, Window, contiguous
 from adjoint.compiler.linking import Linker, function_address
 from adjoint.compiler.loops import matmul_tiles
-from adjoint.compiler.loops.build import ITEMSIZE
+from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.pipeline import Seen, lowered, print_stage
 from adjoint.compiler.tables import Function, Handle, Shared, Start
 from adjoint.execution.native.frames import Frame, Station, loop_address, named
@@ -134,7 +134,7 @@ class Native:
         places: dict[int, list[tuple[int, int]]] = {}
         for key, at in self.table.positions.items():
             if type(key) is Start:
-                nbytes = key.offset * ITEMSIZE[self.fusion.dtypes[key.root]]
+                nbytes = key.offset * BYTES[self.fusion.dtypes[key.root]]
                 places.setdefault(key.root, []).append((at, nbytes))
         return places
 
@@ -213,7 +213,7 @@ class Native:
         lifetimes = [
             Lifetime(
                 root,
-                size_of(fusion.shapes[root]) * ITEMSIZE[fusion.dtypes[root]],
+                size_of(fusion.shapes[root]) * BYTES[fusion.dtypes[root]],
                 index,
                 max(last.get(root, index), index),
             )
@@ -231,7 +231,7 @@ class Native:
         inner = []
         for key, at in self.table.positions.items():
             if type(key) is Start and key.root in self.inner_roots:
-                nbytes = key.offset * ITEMSIZE[fusion.dtypes[key.root]]
+                nbytes = key.offset * BYTES[fusion.dtypes[key.root]]
                 inner.append((at, self.inner_roots[key.root] + nbytes))
             elif type(key) is Shared:
                 inner.append((at, offsets[key]))

@@ -12,8 +12,9 @@ import numpy as np
 from adjoint.compiler import linking
 from adjoint.compiler.excerpts import Key, key_of
 from adjoint.compiler.fuse.fuse import Fusion, Host, Matrices, Nest, Product, Unit, Window
-from adjoint.compiler.loops.build import ITEMSIZE
-from adjoint.compiler.loops.formulas import LOWERED, REDUCTIONS
+from adjoint.compiler.loops.build import BYTES
+from adjoint.compiler.loops.formulas import NAMES as ELEMENTWISE
+from adjoint.compiler.loops.formulas import REDUCTIONS
 from adjoint.compiler.loops.text import functions_text
 from adjoint.compiler.pipeline import NAMES, WRITTEN, code_text, source_text
 from adjoint.compiler.tables import Start
@@ -248,11 +249,11 @@ def _kernel(fusion: Fusion, unit: Unit, seconds: float) -> Kernel:
         products = unit.made
         names = [f"{_named(p)} {_flat(p.step.type.shape)}" for p in products]
         names += [
-            s.op.name for s in unit.steps if s.op.name in LOWERED or s.op.name in REDUCTIONS or s.op.name == "copy"
+            s.op.name for s in unit.steps if s.op.name in ELEMENTWISE or s.op.name in REDUCTIONS or s.op.name == "copy"
         ]
         flops = sum(_multiplications(p) for p in products)
         for step in unit.steps:
-            if step.op.name in LOWERED or step.op.name in REDUCTIONS:
+            if step.op.name in ELEMENTWISE or step.op.name in REDUCTIONS:
                 per_row = unit.level[step.output] != "element" and step.op.name not in REDUCTIONS
                 flops += size_of(fusion.shapes[step.output]) if per_row else size_of(unit.domain)
         return Kernel("loops", unit.domain, tuple(names), _traffic(fusion, unit), flops, seconds)
@@ -306,4 +307,4 @@ def _traffic(fusion: Fusion, unit: Unit) -> int:
         roots = {view.root for view in unit.reads} | {unit.step.output}
     else:
         roots = {fusion.views[i].root for i in (*unit.step.inputs, unit.step.output) if i in fusion.views}
-    return sum(size_of(fusion.shapes[r]) * ITEMSIZE[fusion.dtypes[r]] for r in roots if r in fusion.shapes)
+    return sum(size_of(fusion.shapes[r]) * BYTES[fusion.dtypes[r]] for r in roots if r in fusion.shapes)

@@ -1,0 +1,106 @@
+"""Complex numbers in loops: two vectors, of real and of imaginary parts, and what is elementwise on them.
+
+In memory the parts of a number lie side by side, as NumPy has them. `Emitter.load` takes them apart and `Emitter.store` puts them
+together, so in between complex arithmetic is arithmetic of real vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from adjoint.compiler.loops.build import Complex, Emitter, Value
+
+
+def _zero(e: Emitter, a: Complex) -> Value:
+    return e.both(e.compare("eq", a.re, 0.0), e.compare("eq", a.im, 0.0))
+
+
+def _add(e: Emitter, attributes: Any, dtype: str, a: Complex, b: Complex) -> Complex:
+    return Complex(e.add(a.re, b.re), e.add(a.im, b.im), dtype)
+
+
+def _subtract(e: Emitter, attributes: Any, dtype: str, a: Complex, b: Complex) -> Complex:
+    return Complex(e.subtract(a.re, b.re), e.subtract(a.im, b.im), dtype)
+
+
+def _multiply(e: Emitter, attributes: Any, dtype: str, a: Complex, b: Complex) -> Complex:
+    real = e.subtract(e.multiply(a.re, b.re), e.multiply(a.im, b.im))
+    return Complex(real, e.add(e.multiply(a.re, b.im), e.multiply(a.im, b.re)), dtype)
+
+
+def _scale(e: Emitter, attributes: Any, dtype: str, a: Complex, b: Complex) -> Complex:
+    return e.choose_complex(e.either(_zero(e, a), _zero(e, b)), 0.0, _multiply(e, None, dtype, a, b))
+
+
+def _divide(e: Emitter, attributes: Any, dtype: str, a: Complex, b: Complex) -> Complex:
+    """By Smith's rule (Comm. ACM 5 (1962), 435), as NumPy does: nothing overflows on the way."""
+    flat = e.compare("ge", e.absolute(b.re), e.absolute(b.im))
+    large, small = e.select(flat, b.re, b.im), e.select(flat, b.im, b.re)
+    ratio = e.divide(small, large)
+    scale = e.divide(1.0, e.add(large, e.multiply(small, ratio)))
+    first, second = e.select(flat, a.re, a.im), e.select(flat, a.im, a.re)
+    turn = e.subtract(second, e.multiply(first, ratio))
+    real = e.multiply(e.add(first, e.multiply(second, ratio)), scale)
+    found = Complex(real, e.multiply(e.select(flat, turn, e.negative(turn)), scale), dtype)
+    nothing = e.absolute(b.re)
+    return e.choose_complex(_zero(e, b), Complex(e.divide(a.re, nothing), e.divide(a.im, nothing), dtype), found)
+
+
+def _safe_divide(e: Emitter, attributes: Any, dtype: str, u: Complex, b: Complex) -> Complex:
+    return e.choose_complex(_zero(e, u), 0.0, _divide(e, None, dtype, u, b))
+
+
+def _abs(e: Emitter, attributes: Any, dtype: str, a: Complex) -> Value:
+    """The larger part by √(1 + (smaller / larger)²): neither overflows nor underflows."""
+    x, y = e.absolute(a.re), e.absolute(a.im)
+    bigger = e.compare("gt", y, x)
+    large, small = e.select(bigger, y, x), e.select(bigger, x, y)
+    ratio = e.select(e.compare("eq", small, 0.0), 0.0, e.divide(small, large))
+    found = e.multiply(large, e.intrinsic("sqrt", e.fma(ratio, ratio, 1.0)))
+    infinite = e.either(e.compare("eq", x, float("inf")), e.compare("eq", y, float("inf")))
+    either = e.add(x, y)  # a NaN in one part
+    return e.select(infinite, float("inf"), e.select(e.compare("uno", either, either), either, found))
+
+
+def _sign(e: Emitter, attributes: Any, dtype: str, a: Complex) -> Complex:
+    """The number by its absolute value; of an infinite part the sign, of two of them NaN."""
+    size = _abs(e, None, dtype, a)
+    parts, infinite = [], []
+    for part in (a.re, a.im):
+        ends = e.compare("eq", e.absolute(part), float("inf"))
+        one = e.copysign(e.constant(1.0, part.dtype), part)
+        parts.append(e.select(ends, one, e.divide(part, size)))
+        infinite.append(ends)
+    found = Complex(parts[0], parts[1], dtype)
+    undefined = e.both(*infinite)
+    found = e.choose_complex(undefined, complex(float("nan"), float("nan")), found)
+    return e.choose_complex(_zero(e, a), 0.0, found)
+
+
+def _power_constant(e: Emitter, exponent: Any, dtype: str, a: Complex) -> Complex:
+    square = _multiply(e, None, dtype, a, a)
+    return square if exponent == 2 else _multiply(e, None, dtype, square, a)
+
+
+def _astype(e: Emitter, attributes: Any, dtype: str, a: Any) -> Any:
+    return e.cast(a, dtype)
+
+
+FORMULAS: dict[str, Callable[..., Any]] = {
+    "add": _add,
+    "subtract": _subtract,
+    "multiply": _multiply,
+    "scale": _scale,
+    "divide": _divide,
+    "safe_divide": _safe_divide,
+    "abs": _abs,
+    "astype": _astype,
+    "negative": lambda e, attributes, dtype, a: Complex(e.negative(a.re), e.negative(a.im), dtype),
+    "conj": lambda e, attributes, dtype, a: Complex(a.re, e.negative(a.im), dtype),
+    "sign": _sign,
+    "power_constant": _power_constant,  # 2 and 3
+    "real": lambda e, attributes, dtype, a: a.re,
+    "imag": lambda e, attributes, dtype, a: a.im,
+    "where": lambda e, attributes, dtype, c, a, b: e.choose_complex(c, a, b),
+}
