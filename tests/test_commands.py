@@ -337,7 +337,10 @@ def test_recipes_of_images(name, digits, tmp_path, monkeypatch, capsys):
         (["train", "gpt-text", "--data", "{tmp}/nothing"], "is empty"),
         (["train", "lstm-text", "--data", "{tmp}/plain"], "UTF-8"),
         (["train", "gpt-text", "--limit", "20"], "too short for contexts of 64"),
-        (["train", "gpt-text", "--heads", "3", "--limit", "2000"], "64 features don't divide into 3 heads"),
+        (
+            ["train", "gpt-text", "--heads", "3", "--limit", "2000"],
+            "the width 64 must be a multiple of the heads, which are 3",
+        ),
         (["train", "lstm-text", "--data", "{tmp}/none"], "Is a directory"),
         (["train", "lstm-text", "--shakespeare"], "lacks input.txt"),
     ],

@@ -129,6 +129,13 @@ def test_a_text_stands_on_the_shares_of_its_characters(tmp_path):
             plot.text(characters, given)
 
 
+@pytest.mark.filterwarnings("error")
+def test_letters_that_the_font_lacks_are_boxes_without_a_warning(tmp_path):
+    plot.text("日本", [0.5, np.nan], tmp_path / "text.png")
+    plot.embedding(np.eye(2), "日本", tmp_path / "embedding.png")
+    plot.attention(np.eye(2), "日本", tmp_path / "attention.png")
+
+
 def test_attention_of_every_layer_and_head():
     weights = RANDOM.random((2, 3, 4, 4))
     figure = plot.attention(weights, "a\n $")

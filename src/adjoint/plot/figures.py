@@ -6,6 +6,7 @@ Figures are made directly, without pyplot: no global state, no window, and they 
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,8 @@ def finish(figure: Any, path: str | os.PathLike[str] | None) -> Any:
         settings = _optional.load("matplotlib", purpose="drawing figures", extra="train").rc_context(
             {"svg.hashsalt": "adjoint"}
         )
-        with _files.replacing(path) as file, settings:
+        with _files.replacing(path) as file, settings, warnings.catch_warnings():
+            # What the font lacks is drawn as a box, which says as much, once.
+            warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from", UserWarning)
             figure.savefig(file, format=kind, metadata=dates.get(kind))
     return figure

@@ -180,6 +180,8 @@ def _check(wish: _Wish, options: dict[str, Any]) -> None:
     check_numbers(
         wish.lr, epochs=wish.epochs, batch_size=wish.batch_size, context=wish.context, limit=wish.limit, **counts
     )
+    if options["width"] % options.get("heads", 1):
+        raise ValueError(f"the width {options['width']} must be a multiple of the heads, which are {options['heads']}")
     if wish.sample < 0 or not wish.temperature > 0:
         raise ValueError(
             f"the sample must have at least 0 characters, at a temperature above 0; not {wish.sample} at {wish.temperature}"

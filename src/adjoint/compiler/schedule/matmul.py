@@ -13,12 +13,7 @@ from adjoint.shapes import size_of
 def library_for(product: Product) -> str:
     """oneDNN, OpenBLAS, or empty for kernels of our own."""
     (n, k), m = product.a.shape[-2:], product.b.shape[-1]
-    if (
-        (n == 1 or m == 1)
-        and n * k * m >= tuning().least_vector
-        and not is_batch(product)
-        and libraries.missing() is None
-    ):
+    if (n == 1 or m == 1) and n * k * m >= tuning().least_vector and libraries.missing() is None:
         return "OpenBLAS"
     if matmul_tiles.available() and m >= tuning().narrowest and k * m <= tuning().largest:
         return ""
