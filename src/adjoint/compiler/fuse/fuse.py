@@ -704,7 +704,7 @@ def transposed(view: View) -> View:
 def _exchanges(step: Step) -> bool:
     """Whether a permutation exchanges the last two axes and no other."""
     axes = tuple(range(len(step.type.shape)))
-    return step.attributes == (*axes[:-2], *axes[:-3:-1])
+    return bool(step.attributes == (*axes[:-2], *axes[:-3:-1]))
 
 
 def turned_products(steps: list[Step], read: set[int]) -> set[int]:
