@@ -30,7 +30,7 @@ ARRAY_API_TESTS ?= build/array-api-tests
 ARRAY_API_COMMIT := 55fcc60179efa2680ddd6cd926ddf17b83530e2b
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test quick test-all test-distributed test-oracle test-array-api test-browser lint format docs docs-check bench wheel clean
+.PHONY: help demo test quick test-all test-distributed test-oracle test-array-api test-browser lint format docs docs-check bench pool wheel clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -95,6 +95,15 @@ test-distributed: $(DISTRIBUTED_VENV)/.installed-distributed
 
 bench: $(ORACLE_VENV)/.installed-bench
 	$(ORACLE_VENV)/bin/python -m benchmarks $(ARGUMENTS)
+
+# The pool's code as LLVM text, after a change of pool.c. CLANG="python -m ziglang cc" is one that pip installs.
+CLANG ?= clang
+pool:
+	mkdir -p build
+	$(CLANG) -target x86_64-linux-musl -std=c11 -O1 -g0 -Wall -fno-unroll-loops -fno-vectorize -fno-slp-vectorize \
+		-S -emit-llvm -o build/pool.ll src/adjoint/runtime/pool.c
+	$(PYTHON) tools/pool_text.py < build/pool.ll > build/pool.kept.ll
+	mv build/pool.kept.ll src/adjoint/runtime/pool.ll
 
 wheel: $(VENV)/bin/python
 	rm -rf dist

@@ -8,6 +8,7 @@ from benchmarks import (
     compiled,
     engine,
     loops,
+    models,
     native,
     networks,
     science,
@@ -17,4 +18,6 @@ from benchmarks import (
 )
 from benchmarks.harness import main
 
-sys.exit(main([engine, networks, native, compiled, training, transformations, arrays, cliffs, loops, steps, science]))
+sys.exit(
+    main([engine, networks, native, compiled, training, transformations, arrays, cliffs, loops, models, steps, science])
+)

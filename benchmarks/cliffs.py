@@ -82,6 +82,44 @@ def resnet(engine: Any, blocks: int) -> Any:
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(channels, 10))
 
 
+def residual(engine: Any, depth: int) -> Any:
+    """The networks of 18, 34 and 50 layers by He and others (2016) in their form for small images: a first convolution of 3×3, no
+    pool behind it, and the usual widths."""
+    nn, relu = engine.nn, engine.nn.functional.relu
+    blocks = {18: (2, 2, 2, 2), 34: (3, 4, 6, 3), 50: (3, 4, 6, 3)}[depth]
+    widened = 4 if depth == 50 else 1
+
+    class Block(nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self, channels: int, width: int, stride: int) -> None:
+            super().__init__()
+            sizes = (1, 3, 1) if depth == 50 else (3, 3)
+            out = width * widened
+            widths = [channels, *[width] * (len(sizes) - 1), out]
+            strides = [stride if k == len(sizes) - 2 else 1 for k in range(len(sizes))]
+            self.convolutions = nn.ModuleList(
+                [
+                    nn.Conv2d(widths[k], widths[k + 1], size, strides[k], size // 2, bias=False)
+                    for k, size in enumerate(sizes)
+                ]
+            )
+            self.norms = nn.ModuleList([nn.BatchNorm2d(n) for n in widths[1:]])
+            self.beside = nn.Conv2d(channels, out, 1, stride, bias=False) if stride > 1 or channels != out else None
+
+        def forward(self, x: Any) -> Any:
+            y = x
+            for k, (convolution, norm) in enumerate(zip(self.convolutions, self.norms, strict=True)):
+                y = norm(convolution(y if k == 0 else relu(y)))
+            return relu(y + (x if self.beside is None else self.beside(x)))
+
+    layers: list[Any] = [nn.Conv2d(3, 64, 3, 1, 1, bias=False), nn.BatchNorm2d(64), nn.ReLU()]
+    channels = 64
+    for stage, count in enumerate(blocks):
+        for k in range(count):
+            layers.append(Block(channels, 64 << stage, 2 if stage and k == 0 else 1))
+            channels = (64 << stage) * widened
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(channels, 10))
+
+
 def recurrent(engine: Any, _: int) -> Any:
     """An LSTM's cell, called in a Python loop over the time steps."""
     nn = engine.nn
@@ -126,19 +164,25 @@ def filled(engine: Any, model: Any) -> Any:
         if len(parameter.shape) > 1:
             drawn = generator.normal(0, 0.5 / parameter.shape[1] ** 0.5, tuple(parameter.shape)).astype(np.float32)
             parameter.data = engine.tensor(drawn)
-        elif name.endswith("bias"):
+        elif "bias" in name:
             parameter.data = engine.zeros(tuple(parameter.shape))
     return model
 
 
-def step_of(engine: Any, network: Callable[[Any, int], Any], depth: int) -> Callable[..., Any]:
-    """A training step with AdamW, as a function of the inputs and, last, the labels."""
+def step_of(engine: Any, network: Callable[[Any, int], Any], depth: int, compiled: bool = False) -> Callable[..., Any]:
+    """A training step with AdamW, as a function of the inputs and, last, the labels; `compiled` is PyTorch's compiler, and its
+    fused optimizer."""
     model = filled(engine, network(engine, depth))
-    optimizer = engine.optim.AdamW(model.parameters(), lr=1e-3)
+    optimizer = engine.optim.AdamW(model.parameters(), lr=1e-3, **({"fused": True} if compiled else {}))
+
+    def loss_of(*given: Any) -> Any:
+        scores = model(*given[:-1])
+        return engine.nn.functional.cross_entropy(scores.reshape((-1, scores.shape[-1])), given[-1])
+
+    forward = engine.compile(loss_of) if compiled else loss_of
 
     def step(*given: Any) -> Any:
-        scores = model(*given[:-1])
-        loss = engine.nn.functional.cross_entropy(scores.reshape((-1, scores.shape[-1])), given[-1])
+        loss = forward(*given)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -147,11 +191,17 @@ def step_of(engine: Any, network: Callable[[Any, int], Any], depth: int) -> Call
     return step
 
 
-def side(network: Callable[[Any, int], Any], depth: int, data: Callable[[], tuple[Any, ...]], jit: bool) -> Any:
+def side(
+    network: Callable[[Any, int], Any],
+    depth: int,
+    data: Callable[[], tuple[Any, ...]],
+    jit: bool,
+    compiled: bool = False,
+) -> Any:
     """One library's side of a training step."""
 
     def build(engine: Any) -> Case:
-        step = step_of(engine, network, depth)
+        step = step_of(engine, network, depth, compiled)
         if jit and hasattr(engine, "jit") and not hasattr(engine, "compile"):
             step = engine.jit(step)
         given = [engine.tensor(x) for x in data()]
@@ -169,6 +219,7 @@ def training(
     jit: bool = True,
 ) -> Work:
     sides = {engine: side(network, depth, data, jit) for engine in ("adjoint", "torch")}
+    sides["torch.compile"] = side(network, depth, data, jit, compiled=True)
     return Work(name, bar, sides, tolerance=1e-3)
 
 
@@ -271,8 +322,9 @@ def started(name: str, bar: float, body: str) -> Work:
 
 WORKS = [
     *[training(f"GPT of {n} layers under jit", 0.65, gpt, n, tokens) for n in (6, 12, 24, 48)],
-    *[training(f"GPT of {n} layers, recorded anew", 0.8, gpt, n, tokens, False) for n in (6, 24)],
+    *[training(f"GPT of {n} layers, recorded anew", 0.8, gpt, n, tokens, False) for n in (6, 12, 24, 48)],
     *[training(f"ResNet of {n} blocks a stage under jit", 0.65, resnet, n, images) for n in (2, 4, 7)],
+    *[training(f"ResNet-{n} on 32×32, batch 32, under jit", 0.65, residual, n, images) for n in (18, 34, 50)],
     *[
         training(f"LSTM of {n} time steps in a Python loop", 0.65, recurrent, 1, lambda n=n: sequences(n))  # type: ignore[misc]
         for n in (40, 64)

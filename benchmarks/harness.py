@@ -33,6 +33,7 @@ OURS = "adjoint"
 # What a worker imports for an engine, and hands to its builder. Two engines may share a module.
 MODULES = {OURS: "adjoint", "torch": "torch", "autograd": "autograd", "micrograd": "micrograd.nn", "numpy": "numpy"}
 MODULES |= {"torch.compile": "torch", "jax": "jax", "casadi": "casadi", "diffrax": "diffrax", "blackjax": "blackjax"}
+MODULES["onnxruntime"] = "onnxruntime"
 MODULES["python"] = "builtins"  # the language alone: how fast the machine is at the moment
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "ADJOINT_NUM_THREADS")

@@ -306,7 +306,7 @@ def transformer() -> Mapping[str, Build]:
         given = ad.tensor(tokens), ad.tensor(targets), ad.tensor(mask)
         return steps(lambda: transformer_loss(p, *given, lib), ad.optim.AdamW(list(p.values()), lr=1e-3))
 
-    def torch(torch: Any) -> Case:
+    def torch(torch: Any, compiled: bool = False) -> Case:
         p = {name: torch.nn.Parameter(torch.from_numpy(x.copy())) for name, x in transformer_parameters().items()}
         functional = torch.nn.functional
         lib = {
@@ -315,9 +315,10 @@ def transformer() -> Mapping[str, Build]:
         }  # fmt: skip
         given = torch.from_numpy(tokens), torch.from_numpy(targets), torch.from_numpy(mask)
         optimizer = torch.optim.AdamW(list(p.values()), lr=1e-3, fused=True)
-        return steps(lambda: transformer_loss(p, *given, lib), optimizer)
+        loss = torch.compile(transformer_loss) if compiled else transformer_loss
+        return steps(lambda: loss(p, *given, lib), optimizer)
 
-    return {"adjoint": adjoint, "torch": torch}
+    return {"adjoint": adjoint, "torch": torch, "torch.compile": lambda engine: torch(engine, compiled=True)}
 
 
 WORKS = [

@@ -95,8 +95,9 @@ class Oracle:
         run = Run(functions, arguments)
         table = {FAILURE: Pointer(self.failure, 0)}
         own = [Pointer(np.full(given.scratch, 0xCD, np.uint8), 0)]
-        for name, _ in written.first:
-            run.call(functions[name], [table, 0, 1, own, None])
+        for one in written.first:
+            for chunk in reversed(range(one.chunks)):
+                run.call(functions[one.name], [table, chunk, chunk + 1, own, None])
         for chunk in reversed(range(written.chunks)):  # in any order
             run.call(functions["unit"], [table, chunk, chunk + 1, own, None])
         for name in written.last:

@@ -29,7 +29,7 @@ def run(monkeypatch, capsys, tmp_path):
 
 def test_every_example_is_tested():
     tested = {"linear_regression.py", "three_weights.py", "two_moons_scalars.py", "mnist_mlp.py", "mnist_cnn.py"}
-    tested |= {"char_transformer.py", "ode_parameters.py", "pictures.py"}
+    tested |= {"char_transformer.py", "ode_parameters.py", "pictures.py", "split_layer.py"}
     assert {path.name for path in EXAMPLES.glob("*.py")} == tested
 
 
@@ -45,6 +45,12 @@ def test_three_weights(run, tmp_path):
     assert losses[-1] < 0.2 * losses[0]
     assert (tmp_path / "curve.png").stat().st_size > 1000
     assert all(f"{name} = " in text for name in "abc")
+
+
+def test_split_layer(run):
+    text = run("split_layer.py", "--quick")
+    losses = [float(found) for found in re.findall(r"loss (\S+)", text)]
+    assert losses[-1] < 0.3 * losses[0] and "each of 1 ranks holds 192 weights" in text
 
 
 def test_two_moons(run):

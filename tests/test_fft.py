@@ -38,9 +38,43 @@ def test_fourier_transforms_with_numpy_alone(monkeypatch: pytest.MonkeyPatch) ->
     x = normal(3, 4)
     with_scipy = [f(ad.tensor(x)).numpy() for f in (ad.fft.fftn, ad.fft.ifftn, ad.fft.rfftn, ad.fft.irfftn)]
     monkeypatch.setattr(fourier_kernels, "scipy_fft", lambda: None)
+    monkeypatch.setattr(fourier_kernels, "ducc_fft", lambda: None)
     alone = [f(ad.tensor(x + 0.0)).numpy() for f in (ad.fft.fftn, ad.fft.ifftn, ad.fft.rfftn, ad.fft.irfftn)]
     for one, other in zip(with_scipy, alone, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-14)
+
+
+@pytest.mark.parametrize("library", ["ducc0", "scipy", "numpy"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("axes", [(0,), (-1,), (0, 2), (-3, -2), (0, 1, 2)])
+def test_kernels(library: str, dtype: str, axes: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What each library gives, fresh and in memory that is given."""
+    if library == "ducc0":
+        pytest.importorskip("ducc0")
+    else:
+        monkeypatch.setattr(fourier_kernels, "ducc_fft", lambda: None)
+    if library == "numpy":
+        monkeypatch.setattr(fourier_kernels, "scipy_fft", lambda: None)
+    x = normal(4, 17, 6).astype(dtype)
+    wide = np.result_type(dtype, "complex64")
+    z, tolerance = (x + 1j * x[::-1]).astype(wide), 200 * np.finfo(dtype).eps
+    half = scipy.fft.rfftn(x, axes=axes)
+    n = x.shape[axes[-1]]
+    for norm in ("backward", "ortho", "forward"):
+        cases = [
+            (fourier_kernels.fft, (z, axes, False, norm), scipy.fft.fftn(z, axes=axes, norm=norm)),
+            (fourier_kernels.fft, (x, axes, True, norm), scipy.fft.ifftn(x, axes=axes, norm=norm)),
+            (fourier_kernels.rfft, (x, axes, norm), scipy.fft.rfftn(x, axes=axes, norm=norm)),
+            (fourier_kernels.irfft, (half, axes, n, norm),
+             scipy.fft.irfftn(half, [x.shape[a] for a in axes], axes=axes, norm=norm)),
+        ]  # fmt: skip
+        for kernel, given, expected in cases:
+            out = np.full(expected.shape, np.nan, expected.dtype)
+            assert kernel(*given, expected.shape, expected.dtype, out) is out
+            for found in (out, kernel(*given, expected.shape, expected.dtype)):
+                assert found.dtype == expected.dtype
+                np.testing.assert_allclose(found, expected, atol=tolerance * np.abs(expected).max())
+        np.testing.assert_array_equal(half, scipy.fft.rfftn(x, axes=axes))  # isn't written to
 
 
 @pytest.mark.parametrize(

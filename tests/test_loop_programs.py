@@ -25,7 +25,7 @@ from adjoint.compiler.loops.check import check
 from adjoint.compiler.loops.interpret import Pointer, Run
 from adjoint.compiler.loops.text import functions_text
 from adjoint.compiler.targets.llvm import source_of
-from adjoint.compiler.targets.target import tuned
+from adjoint.compiler.targets.target import TUNING, Tuning, tuned
 from adjoint.compiler.units import write_unit
 from adjoint.execution.native.program import compile_nests
 from adjoint.execution.numpy_programs import Streaming
@@ -290,6 +290,11 @@ KINDS: dict[str, tuple[Callable[[], list[ad.Tensor]], dict[str, Any], Any]] = {
     "totals of chunks": (totals, {"shared_from": 1, "chunk": 64}, Nest),
     "rows side by side": (side_by_side, {"jammed_from": 1}, Nest),
     "products": (products, {"packed_from": 4, "packed_from_if_short": 4, "joined_from": 1}, Product),
+    "packed in parts": (
+        products,
+        {"packed_from": 4, "packed_from_if_short": 4, "worth_helping": 0, "worth_sharing": 0},
+        Product,
+    ),
     "long products": (
         long_products,
         {"deep": 8, "sums": 4, "most_packed": 1, "gathered_from": 4, "gathered": 8},
@@ -373,3 +378,32 @@ def test_printed_loops(formula: Callable[[], list[ad.Tensor]], monkeypatch: pyte
         path.parent.mkdir(exist_ok=True)
         path.write_text("\n".join(texts))
     assert "\n".join(texts) == path.read_text()
+
+
+# What decides in which order sums are added up, or who computes a product.
+ORDER = (
+    "most_steps", "longest_row", "look_back", "block", "unroll", "shared_from", "chunk", "most_chunks", "sums", "deep",
+    "largest", "narrowest", "small", "library", "joined_from", "joined_tile", "followed_from", "followed_tile",
+    "followed_matrix", "image_tile", "weight_parts",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(TUNING))
+def test_rows_of_the_table_differ_in_what_decides_no_bit(name: str) -> None:
+    """Of two processors with vectors of the same width both give the same results."""
+    for field in ORDER:
+        assert getattr(TUNING[name], field) == getattr(Tuning(), field), field
+
+
+def test_gathering_decides_no_bit() -> None:
+    """Sums of more than 512 products are added up in the same blocks, if the left matrix is gathered and if it isn't."""
+    a, b = [ad.tensor(np.random.default_rng(k).normal(size=(700, n)).astype("f4")) for k, n in enumerate((90, 70))]
+    found = []
+    for gathered_from in (256, 1 << 20):
+        with tuned(gathered_from=gathered_from):
+            plan, leaves, free = planned(a.T @ b)
+            program = compile_nests(plan)
+            assert program is not None
+            found.append(program.run(leaves, free, True)[0])
+    assert found[0].tobytes() == found[1].tobytes()
+    np.testing.assert_allclose(found[0], a.numpy().T @ b.numpy(), 1e-4, 1e-3)

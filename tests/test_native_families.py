@@ -102,9 +102,10 @@ def checked(key: Key, kernel: linking.Kernel) -> None:
     written, known = write_unit(key), kernel.arguments
     assert kernel.numbers == written.arguments.block()
     assert all(type(n) is int for n in [*kernel.numbers, kernel.chunks])
-    assert (kernel.chunks, kernel.shared) == (written.chunks, written.shared)
+    assert (kernel.chunks, kernel.flags) == (written.chunks, written.flags)
     for name in ("scratch", "checks", "shared", "packed"):
         assert getattr(known, name) == getattr(written.arguments, name), name
+    assert [*map(type, known.checks)] == [*map(type, written.arguments.checks)]
     assert known.places() == kernel.places == written.arguments.places()
     assert list(known.positions) == list(written.arguments.positions)
     assert kernel.code is code.load([written.source])[0]
@@ -124,3 +125,15 @@ def test_kernels_that_follow_are_those_that_would_be_written(monkeypatch: pytest
             for key, kernel in kernels.items():
                 checked(key, kernel)
     assert len(written) < total // 2  # the others followed
+
+
+@pytest.mark.parametrize("rows", [20, 33, 40, 57])
+def test_an_index_out_of_bounds_is_told_with_the_extents_at_hand(rows: int) -> None:
+    x = ad.tensor(np.arange(3.0 * rows).reshape(rows, 3))
+    pick = ad.jit(lambda x, index: x[index] * 2)
+    assert pick(x, ad.tensor([rows - 1, 0])).tolist() == [
+        [6.0 * rows - 6, 6.0 * rows - 4, 6.0 * rows - 2],
+        [0.0, 2.0, 4.0],
+    ]
+    with pytest.raises(IndexError, match=f"index {rows} is out of bounds for axis 0 with size {rows}"):
+        pick(x, ad.tensor([rows, 0]))

@@ -95,6 +95,25 @@ def test_a_chain_keeps_its_channels_last() -> None:
 
 
 @needs_onednn
+@pytest.mark.parametrize("axis", range(4))
+def test_images_beside_each_other_keep_their_channels_last(axis: int) -> None:
+    """As in a U-Net: along any axis, with the gradients of what lies side by side."""
+    x = ad.variable(normal(2, 3, 8, 8, dtype="float32"))
+    w, v = [ad.variable(normal(6, 3, 3, 3, dtype="float32", seed=k) / 4) for k in (1, 2)]
+    u = ad.variable(normal(5, 12 if axis == 1 else 6, 3, 3, dtype="float32", seed=3) / 4)
+
+    def images() -> ad.Tensor:
+        both = [ad.relu(F.conv2d(x, each, padding=1)) for each in (w, v)]
+        return F.conv2d(ad.concat(both, axis), u)
+
+    fusion = fused(images())
+    moved = [s.op.name for unit in fusion.units for s in getattr(unit, "steps", ()) if len(s.type.shape) == 4]
+    assert moved.count("copy") == 2, "of what comes in and what goes out"
+    y = images()
+    same_bits(y, *ad.gradients(weighted(y), [x, w, v, u]), tolerance=2e-5)
+
+
+@needs_onednn
 def test_many_images_fall_into_tiles() -> None:
     with tuned(joined_from=1, joined_tile=2000, image_tile=1 << 14, pool_tile=3000, worth_sharing=0):
         for count in (7, 9, 16):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -19,9 +20,14 @@ pytest.importorskip("llvmlite")
 pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
+import adjoint.runtime
+from adjoint.compiler.excerpts import key_of
+from adjoint.compiler.loops.build_matmul import PARTS
 from adjoint.compiler.targets.target import Sizes, tuned
+from adjoint.compiler.units import write_unit
 from adjoint.execution.native import compile_plan
 from adjoint.execution.numpy_programs import Streaming
+from adjoint.runtime import pool as pool_module
 from adjoint.runtime.pool import pool
 from derivative_checks import tensors
 from operation_rows import inexact_arrays
@@ -40,8 +46,8 @@ def threads() -> Iterator[None]:
 
 
 SMALL = {
-    "worth_sharing": 0, "shared_from": 1, "chunk": 8, "block": 4, "ours": Sizes(64, 64, 2), "library": Sizes(64, 64, 2),
-    "deep_rows": 2, "joined_from": 1, "joined_tile": 64,
+    "worth_sharing": 0, "worth_helping": 0, "shared_from": 1, "chunk": 8, "block": 4, "ours": Sizes(64, 64, 2),
+    "library": Sizes(64, 64, 2), "deep_rows": 2, "joined_from": 1, "joined_tile": 64,
 }  # fmt: skip
 
 
@@ -103,6 +109,20 @@ def test_large_products_in_tiles(dtype: str) -> None:
     tolerance = 1e-4 if dtype == "float32" else 1e-11
     a, b, bias = [ad.tensor(normal(*s, dtype=dtype, seed=k)) for k, s in enumerate([(700, 260), (260, 300), (300,)])]
     same_bits(ad.relu(a @ b + bias), (a @ b).sum(0), b.T @ a.T, a.T @ a, tolerance=tolerance)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_all_threads_pack(turned: bool) -> None:
+    """The right matrix is packed in parts, more of them than it has panels or fewer."""
+    a = ad.tensor(normal(200, 90, dtype="float32"))
+    for m in (40, 300, 700):
+        b = ad.tensor(normal(*((m, 90) if turned else (90, m)), dtype="float32", seed=1))
+        with tuned(worth_helping=0, worth_sharing=0):
+            program = compile_plan(planned(ad.matmul(a, b.mT if turned else b))[0])
+            assert program is not None
+            (product,) = [write_unit(key_of(program.fusion, unit)[0]) for unit in program.fusion.units]
+            assert [one.chunks for one in product.first if one.packs] == [PARTS]
+            same_bits(ad.matmul(a, b.mT if turned else b), tolerance=1e-4)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -255,3 +275,12 @@ def test_a_process_that_burns_a_core_slows_a_step_at_most_two_and_a_half_times()
         burner.kill()
         burner.wait()
     assert beside < 2.5 * alone
+
+
+def test_the_pools_text_is_that_of_its_source() -> None:
+    """Whoever changes `pool.c` runs `make pool`."""
+    folder = Path(adjoint.runtime.__file__).parent
+    first = (folder / "pool.ll").read_text("utf-8").splitlines()[0]
+    assert first.endswith(hashlib.sha256((folder / "pool.c").read_bytes()).hexdigest())
+    source = (folder / "pool.c").read_text("utf-8")
+    assert f"sizeof(struct pool) == {pool_module.SIZE}" in source

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -15,31 +16,36 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.distributed
+pytestmark = [pytest.mark.distributed, pytest.mark.timeout(600)]
 
 PROGRAMS = Path(__file__).with_name("programs.py")
 MPIEXEC = shutil.which("mpiexec", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
 
 
-def start(ranks: int, *arguments: str, **environment: str) -> subprocess.Popen[str]:
+def start(ranks: int, *arguments: str, program: Path = PROGRAMS, **environment: str) -> subprocess.Popen[str]:
     assert MPIEXEC is not None, "mpiexec is not here: pip install 'adjoint[distributed]'"
-    command = [MPIEXEC, "-n", str(ranks), sys.executable, str(PROGRAMS), *arguments]
+    command = [MPIEXEC, "-n", str(ranks), sys.executable, str(program), *arguments]
     inside = {**os.environ, "ADJOINT_NUM_THREADS": "1", "ADJOINT_DISTRIBUTED_TIMEOUT": "100", **environment}
     return subprocess.Popen(command, env=inside, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def run(ranks: int, *arguments: str, fails: bool = False, **environment: str) -> Any:
     """What rank 0 said in JSON; with `fails`, what all wrote on standard error."""
-    process = start(ranks, *arguments, **environment)
+    text = finished(start(ranks, *arguments, **environment), fails)
+    return text if fails else json.loads(text.splitlines()[-1])
+
+
+def finished(process: subprocess.Popen[str], fails: bool = False) -> str:
+    """What a job wrote: its output or, if it `fails`, its errors."""
     try:
         out, err = process.communicate(timeout=240)
     finally:
         process.kill()
     assert (process.returncode != 0) == fails, err + out
-    return err if fails else json.loads(out.splitlines()[-1])
+    return err if fails else out
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.parametrize("ranks", [1, 2, 4, 8])
 def test_collective_operations(ranks: int) -> None:
     assert run(ranks, "collectives")["passed"] == 12
 
@@ -63,6 +69,14 @@ def test_a_layer_that_is_split(ranks: int) -> None:
     run(ranks, "split_layer")
 
 
+def test_the_example_of_a_network_that_is_split() -> None:
+    example = Path(__file__).parents[2] / "examples" / "split_layer.py"
+    texts = [finished(start(ranks, "--quick", program=example)) for ranks in (1, 2)]
+    losses = [[float(found) for found in re.findall(r"loss (\S+)", text)] for text in texts]
+    assert len(losses[1]) == 6 and losses[1] == pytest.approx(losses[0], rel=1e-3, abs=2e-5)
+    assert "each of 2 ranks holds 96 weights" in texts[1]
+
+
 # ---- training ----------------------------------------------------------------------------------------------------------
 
 
@@ -73,7 +87,7 @@ def train(ranks: int, **options: Any) -> Any:
 @pytest.mark.parametrize("options", [{}, {"compile": False}, {"norm": "synchronized"}], ids=str)
 def test_ranks_learn_what_one_process_learns(options: dict[str, Any]) -> None:
     alone = train(1, **options)
-    for ranks in (2, 4):
+    for ranks in (2, 4, *[8] * (not options)):
         together = train(ranks, **options)
         assert together["losses"] == pytest.approx(alone["losses"], rel=2e-5)
 
@@ -115,8 +129,9 @@ def test_sums_begin_while_the_reverse_pass_goes_on() -> None:
     assert run(2, "early")["products"] == [11, 15, 19, 23, 23, 23, 23, 23]
 
 
-LEFT_IN_PEACE: dict[str, Any] = {"epochs": 4, "dropout": True}
-KILLS = int(os.environ.get("ADJOINT_KILLS", "3"))  # as thorough as wished: 50 take ten minutes
+CHAINS = 5
+KILLS = int(os.environ.get("ADJOINT_KILLS", "50")) // CHAINS  # in each
+LEFT_IN_PEACE: dict[str, Any] = {"epochs": 20, "dropout": True}
 
 
 @pytest.fixture(scope="module")
@@ -124,25 +139,33 @@ def undisturbed() -> Any:
     return train(2, **LEFT_IN_PEACE)
 
 
-@pytest.mark.parametrize("number", range(KILLS))
-def test_killed_at_a_random_moment(tmp_path: Path, number: int, undisturbed: Any) -> None:
-    """A rank is killed: the job ends soon, nothing is half written, and resumed it comes to the bits of one left in peace."""
+@pytest.mark.parametrize("number", range(CHAINS))
+def test_killed_at_random_moments(tmp_path: Path, number: int, undisturbed: Any) -> None:
+    """Again and again a rank is killed: the job ends soon, nothing is half written, and resumed each time it comes to the bits of
+    one left in peace."""
     path, begun = tmp_path / "checkpoint.safetensors", tmp_path / "begun"
     draw = random.Random(number)
     options = {**LEFT_IN_PEACE, "checkpoint": str(path), "every": 2, "slow": 0.05, "begun": str(begun)}
-    process = start(2, "train", json.dumps(options))
-    try:
-        victim = draw.choice(pids_in(begun, process))
-        time.sleep(1.2 * draw.random())
-        os.kill(victim, signal.SIGKILL)
-        started = time.monotonic()
-        process.communicate(timeout=60)
-        assert time.monotonic() - started < 30
-        assert process.returncode != 0, "it was over before it was killed"
-    finally:
-        process.kill()
+    for _ in range(KILLS):
+        begun.unlink(missing_ok=True)
+        process = start(2, "train", json.dumps({**options, "resume": path.exists()}))
+        try:
+            victim = draw.choice(pids_in(begun, process))
+            time.sleep(0.4 * draw.random())
+            os.kill(victim, signal.SIGKILL)
+            started = time.monotonic()
+            process.communicate(timeout=60)
+            assert time.monotonic() - started < 30
+            assert process.returncode != 0, "it was over before it was killed"
+        finally:
+            process.kill()
+    assert path.exists(), "none of them came to its first checkpoint"
     again = train(2, **LEFT_IN_PEACE, checkpoint=str(path), resume=True)
-    assert again["digest"] == undisturbed["digest"] and again["losses"] == undisturbed["losses"]
+    assert (
+        again["resumed_at"] > 0
+        and again["digest"] == undisturbed["digest"]
+        and again["losses"] == undisturbed["losses"]
+    )
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
 
 
@@ -194,3 +217,23 @@ def test_a_rank_that_hangs() -> None:
 def test_map(ranks: int) -> None:
     assert run(ranks, "mapped", "100", "-1") == {"passed": True}
     assert run(ranks, "mapped", "100", "77", "far") == {"failed": [77]}
+
+
+# ---- the command -------------------------------------------------------------------------------------------------------
+
+
+def test_the_command(tmp_path: Path) -> None:
+    """`--workers 2` and `mpiexec -n 2` do the same, and show the progress of the whole job once."""
+    texts = []
+    for name in ("workers", "mpiexec"):
+        arguments = ["train", "moons", "--epochs", "2", "--out", str(tmp_path / name)]
+        command = [sys.executable, "-m", "adjoint", *arguments]
+        command = [*command, "--workers", "2"] if name == "workers" else [str(MPIEXEC), "-n", "2", *command]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+        assert done.returncode == 0, done.stderr + done.stdout
+        texts.append(done.stdout)
+        assert sorted(path.name for path in (tmp_path / name).iterdir() if path.name.startswith(".")) == []
+    first, second = ((tmp_path / name / "weights.safetensors").read_bytes() for name in ("workers", "mpiexec"))
+    assert first == second
+    for text in texts:
+        assert text.count("epoch 2/2") == 1, text

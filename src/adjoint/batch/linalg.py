@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from adjoint.graph import Node
-from adjoint.primitives import linalg
+from adjoint.primitives import factorizations, spectra
 from adjoint.primitives.core import ops
 
 
@@ -22,14 +22,14 @@ def solved(b: Any, node: Node, xs: list[Node], mapped: list[bool]) -> Any:
     n, k = side.shape[1:]
     columns = ops.reshape(ops.permute_dims(side, (1, 0, 2)), (n, b.size * k))
     given = {
-        linalg.SOLVE: lambda: linalg.solve(shared[0], columns),
-        linalg.SOLVE_TRIANGULAR: lambda: linalg.solve_triangular(shared[0], columns, *node.attributes),
-        linalg.SOLVE_FACTORED: lambda: linalg.solve_factored(*shared, columns, *node.attributes),
+        factorizations.SOLVE: lambda: factorizations.solve(shared[0], columns),
+        factorizations.SOLVE_TRIANGULAR: lambda: factorizations.solve_triangular(shared[0], columns, *node.attributes),
+        factorizations.SOLVE_FACTORED: lambda: factorizations.solve_factored(*shared, columns, *node.attributes),
     }
     return ops.permute_dims(ops.reshape(given[node.op](), (n, b.size, k)), (1, 0, 2))
 
 
-for _op in linalg.PRIMITIVES:
+for _op in (*factorizations.PRIMITIVES, *spectra.PRIMITIVES):
     _op.batch = stacked
-for _op in (linalg.SOLVE, linalg.SOLVE_TRIANGULAR, linalg.SOLVE_FACTORED):
+for _op in (factorizations.SOLVE, factorizations.SOLVE_TRIANGULAR, factorizations.SOLVE_FACTORED):
     _op.batch = solved

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from adjoint.compiler.tables import FAILURE, OWNS
 
-SHARED, CHECKED = 1, 2  # flags of a call: it is worth other threads; if it noted a failure, what follows isn't run
+# Flags of a call: other threads may help; if it noted a failure, what follows isn't run; it is worth waking them.
+SHARED, CHECKED, WAKING = 1, 2, 4
 CALL, MOVE = 4, 3  # numbers in each
 # A record's fields. FIELD is where in an array object the address of its data stands; negative where addresses are given.
 FIELDS = ("TABLE", "OBJECTS", "FIELD", "MOVES", "MOVES_END", "CALLS", "CALLS_END", "LAUNCH", "POOL", "FUNCTIONS", "LIMIT",
@@ -76,13 +77,15 @@ prepare:
   %is.shared = trunc i64 %flags to i1
   br i1 %is.shared, label %together, label %alone
 together:
-  call void %launch(ptr %pool, ptr %functions, ptr %function, ptr %table, i64 %chunks, i64 %limit, ptr %block)
+  %wake = and i64 %flags, {WAKING}
+  call void %launch(ptr %pool, ptr %functions, ptr %function, ptr %table, i64 %chunks, i64 %limit, ptr %block, i64 %wake)
   br label %called
 alone:
   call void %function(ptr %table, i64 0, i64 %chunks, ptr %own, ptr %block)
   br label %called
 called:
-  %checked = icmp uge i64 %flags, {CHECKED}
+  %checking = and i64 %flags, {CHECKED}
+  %checked = icmp ne i64 %checking, 0
   br i1 %checked, label %check, label %calling
 check:
   %code = load i64, ptr %failure

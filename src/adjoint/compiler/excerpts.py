@@ -90,20 +90,20 @@ class Numbering:
 
     def of(self, what: int | Start | View) -> int:
         """The number of a slot, of a place in memory, or of what is read through a view."""
-        found = self.numbers.get(what)
-        if found is None:
-            found = self.numbers[what] = len(self.numbers)
-        return found
+        return self.numbers.setdefault(what, len(self.numbers))
 
     def view(self, view: View) -> View:
         """The view from the place on where it starts."""
         root, offset, shape, strides = view
-        return View(self.of(Start(root, offset) if offset else root), 0, shape, strides)
+        return _new(View, (self.of(Start(root, offset) if offset else root), 0, shape, strides))
 
     @property
     def starts(self) -> list[Start]:
         """The place that each number stands for, if it does."""
-        return [Start(x, 0) if type(x) is int else x for x in self.numbers]
+        return [_new(Start, (x, 0)) if type(x) is int else x for x in self.numbers]
+
+
+_new = tuple.__new__  # named tuples by their own constructor take twice as long
 
 
 def key_of(fusion: Fusion, unit: Nest | Product | Window | Matrices | Move) -> tuple[Key, list[Start]]:
@@ -127,26 +127,26 @@ def _attributes(step: Step) -> Any:
 
 
 def _nest(n: Numbering, nest: Nest) -> Key:
-    fusion, of = n.fusion, n.of
+    fusion, of, numbers = n.fusion, n.of, n.numbers
     dtypes, shapes, views, level = fusion.dtypes, fusion.shapes, fusion.views, nest.level
-    inside: set[int] = set()
+    known: dict[int, int] = {}  # the numbers of slots that are computed or were read
     steps: list[Key] = []
     outside: dict[int, Key] = {}
     for step in nest.steps:
         inputs = []
         for slot in step.inputs:
-            if slot in inside:
-                inputs.append(of(slot))
-                continue
-            view = n.view(views[slot])  # who reads the same elements reads the same
-            number = of(view)
+            number = known.get(slot)
+            if number is None:
+                view = n.view(views[slot])  # who reads the same elements reads the same
+                number = known[slot] = numbers.setdefault(view, len(numbers))
+                if number not in outside:
+                    outside[number] = (view, dtypes[slot], _literal(fusion, views[slot].root))
             inputs.append(number)
-            if number not in outside:
-                outside[number] = (view, dtypes[slot], _literal(fusion, views[slot].root))
         name, output = step.op.name, step.output
-        inside.add(output)
-        attributes = _attributes(step) if name in NAMES or name in REDUCTIONS else None  # else a movement
-        steps.append((name, attributes, step.type, tuple(inputs), of(output), level[output], dtypes[output],
+        known[output] = numbers.setdefault(output, len(numbers))
+        given = step.attributes is not None and (name in NAMES or name in REDUCTIONS)  # else a movement
+        attributes = _attributes(step) if given else None
+        steps.append((name, attributes, step.type, tuple(inputs), known[output], level[output], dtypes[output],
                       shapes[output], output in nest.by_row))  # fmt: skip
     before = tuple([_product(n, p) if isinstance(p, Product) else _window(n, p) for p in nest.products])
     behind = tuple([_product(n, p) for p in nest.followers])

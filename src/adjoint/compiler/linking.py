@@ -40,11 +40,11 @@ class Kernel(NamedTuple):
 
     code: code.Code
     arguments: Arguments
-    first: list[tuple[int, str | None]]  # addresses, and what they pack where other units may read it, too
+    first: list[tuple[int, units.First]]  # addresses
     unit: int
     last: list[int]
     chunks: int
-    shared: bool
+    flags: int
     numbers: list[int]
     places: list[tuple[int, Any]]
 
@@ -116,10 +116,10 @@ def _compiled(asked: Sequence[tuple[Key, Family | None, Values]]) -> list[Kernel
     result = []
     for (_, family, _), (unit, _, followed), one in zip(asked, written, loaded[len(tiles) :], strict=True):
         at = one.addresses
-        first = [(at[name], packs) for name, packs in unit.first]
+        first = [(at[one.name], one) for one in unit.first]
         last, arguments = [at[name] for name in unit.last], unit.arguments
         block, places = arguments.block(), arguments.places()
-        kernel = Kernel(one, arguments, first, at["unit"], last, unit.chunks, unit.shared, block, places)
+        kernel = Kernel(one, arguments, first, at["unit"], last, unit.chunks, unit.flags, block, places)
         result.append(kernel)
         if family is not None and followed is not None:
             family.known.append((followed, kernel))
@@ -189,6 +189,8 @@ class Linker:
         self.arguments = np.array(self.blocks or [0], np.int64)
         self.calls = np.array(self.rows, np.int64).reshape(-1, calls.CALL)
         self.calls[:, 1] = self.calls[:, 1] * 8 + self.arguments.ctypes.data
+        if not self.launches:  # nothing wakes other threads
+            self.calls[:, 3] &= calls.CHECKED
 
     def close(self) -> None:
         """End a stretch."""
@@ -208,7 +210,7 @@ class Linker:
                 packed[purpose] = table.packed[view] = Shared(index, purpose)
             else:
                 packed[purpose] = before
-                first = [(address, packs) for address, packs in first if packs != purpose]
+                first = [(address, one) for address, one in first if one.packs != purpose]
             table.until[packed[purpose]] = index
         for purpose, size in arguments.shared.items():
             table.shared.setdefault(packed.get(purpose) or Shared(index, purpose), size)
@@ -230,8 +232,8 @@ class Linker:
             self.blocks[block + place] = found
         table.checks += arguments.checks
         self.own.scratch = max(self.own.scratch, arguments.scratch)
-        self.launches = self.launches or kernel.shared
-        flags = (calls.SHARED if kernel.shared else 0) | (calls.CHECKED if arguments.checks else 0)
-        self.rows += [(address, block, 1, 0) for address, _ in first]
+        self.launches = self.launches or bool(kernel.flags & calls.WAKING)
+        flags = kernel.flags | (calls.CHECKED if arguments.checks else 0)
+        self.rows += [(address, block, one.chunks, one.flags) for address, one in first]
         self.rows.append((kernel.unit, block, kernel.chunks, flags))
         self.rows += [(address, block, 1, flags & calls.CHECKED) for address in kernel.last]

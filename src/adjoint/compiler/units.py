@@ -10,6 +10,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from adjoint.compiler import calls
 from adjoint.compiler.excerpts import Excerpt, Key, nest_of, product_of, window_of
 from adjoint.compiler.fuse.fuse import Nest, Product
 from adjoint.compiler.loops import ir as L
@@ -30,22 +31,38 @@ from adjoint.shapes import size_of
 Writer = BatchWriter | ConvolutionWriter | PoolWriter
 
 
+class First(NamedTuple):
+    """A function that runs before a unit: what it packs, where other units may read that, too; its chunks, and the flags of
+    its call."""
+
+    name: str
+    packs: str | None = None
+    chunks: int = 1
+    flags: int = 0
+
+
 class Written(NamedTuple):
-    """A unit as loops. Of its functions `unit` runs a range of chunks; `first` and `last` run once, before and behind it. With
-    a function that runs first goes what it packs, where other units may read that, too."""
+    """A unit as loops. Of its functions `unit` runs a range of chunks; `first` and `last` run once, before and behind it."""
 
     functions: tuple[L.Function, ...]
     names: tuple[str, ...]
     arguments: Arguments
-    first: list[tuple[str, str | None]]
+    first: list[First]
     last: list[str]
     chunks: int
-    shared: bool  # whether it is worth waking other threads for
+    flags: int  # of the call of the unit
 
     @property
     def source(self) -> Source:
         """The functions for LLVM."""
         return source_of(self.functions, self.names)
+
+
+def sharing(chunks: int, time: float) -> int:
+    """The flags of a call of so many chunks, which take about so many nanoseconds together."""
+    if chunks == 1 or time < min(tuning().worth_helping, tuning().worth_sharing):
+        return 0
+    return calls.SHARED | (calls.WAKING if time >= tuning().worth_sharing else 0)
 
 
 def write_unit(key: Key) -> Written:
@@ -60,7 +77,7 @@ class _Unit:
         self.bits = llvm.vector_bits()
         self.arguments = Arguments()
         self.functions: list[L.Function] = []
-        self.first: list[tuple[str, str | None]] = []
+        self.first: list[First] = []
         self.last: list[str] = []
         self.time = 0.0
         self.e = Emitter(1)  # of the function of the unit itself
@@ -91,9 +108,9 @@ class _Unit:
             chunks = self.ranges([window], None, window.tile, window.rows)
         else:
             chunks = self.nest(*nest_of(key))
-        names = ("unit", *[name for name, _ in self.first], *self.last)
-        shared = chunks > 1 and self.time >= tuning().worth_sharing
-        return Written(tuple(self.functions), names, self.arguments, self.first, self.last, chunks, shared)
+        names = ("unit", *[one.name for one in self.first], *self.last)
+        flags = sharing(chunks, self.time)
+        return Written(tuple(self.functions), names, self.arguments, self.first, self.last, chunks, flags)
 
     def nest(self, excerpt: Excerpt, unit: Nest) -> int:
         nest = NestWriter(excerpt, unit, self.arguments, self.bits)
@@ -155,7 +172,7 @@ class _Unit:
         start, finish = nest.write_start(), nest.write_finish()
         if start is not None:
             self.functions.append(start)
-            self.first.append(("start", None))
+            self.first.append(First("start"))
         if finish is not None:
             self.functions.append(finish)
             self.last.append("finish")
@@ -171,7 +188,9 @@ class _Unit:
         self.time += writer.time
         if writer.start:
             self.functions += writer.start
-            self.first.append((f"{writer.name}.start", writer.packs_for_all))
+            chunks = writer.start_chunks
+            flags = sharing(chunks, writer.start_time)
+            self.first.append(First(f"{writer.name}.start", writer.packs_for_all, chunks, flags))
         if writer.finish:
             self.functions += writer.finish
             self.last.append(f"{writer.name}.finish")

@@ -12,7 +12,7 @@ import numpy as np
 from adjoint.composites import products, reductions, shaping
 from adjoint.dtypes import int64, real_of
 from adjoint.graph import Node, array_type
-from adjoint.primitives import linalg
+from adjoint.primitives import factorizations, matrix_parts, spectra
 from adjoint.primitives.core import cast, conjugate, inexact, ops, same_type
 from adjoint.shapes import Shape, broadcast_shapes, normalize_axis, size_of
 
@@ -146,24 +146,24 @@ def tensorsolve(a: Node, b: Node, axes: Any) -> Node:
 
 def cholesky(a: Node, upper: bool) -> Node:
     a = matrices("cholesky", a, square=True)
-    return linalg.adjoint(ops.cholesky(linalg.adjoint(a))) if upper else ops.cholesky(a)
+    return matrix_parts.adjoint(ops.cholesky(matrix_parts.adjoint(a))) if upper else ops.cholesky(a)
 
 
 def lu_factor(a: Node) -> list[Node]:
-    return linalg.lu(matrices("lu_factor", a))
+    return factorizations.lu(matrices("lu_factor", a))
 
 
 def lu(a: Node, permute_l: bool) -> list[Node]:
-    packed, pivots = linalg.lu(matrices("lu", a))
+    packed, pivots = factorizations.lu(matrices("lu", a))
     m, n = packed.shape[-2:]
     k = min(m, n)
-    left = linalg.first_columns(packed, 0, k)
-    one = ops.broadcast_to(linalg.constant_matrix("one", m, k, packed.dtype), left.shape)
-    lower = ops.add(linalg.part(left, "strict"), one)
-    upper = linalg.part(linalg.first_rows(packed, 0, k), "upper")
+    left = matrix_parts.first_columns(packed, 0, k)
+    one = ops.broadcast_to(matrix_parts.constant_matrix("one", m, k, packed.dtype), left.shape)
+    lower = ops.add(matrix_parts.part(left, "strict"), one)
+    upper = matrix_parts.part(matrix_parts.first_rows(packed, 0, k), "upper")
     if permute_l:
         return [ops.permute_rows(lower, pivots, True), upper]
-    whole = ops.broadcast_to(linalg.constant_matrix("one", m, m, packed.dtype), (*packed.shape[:-1], m))
+    whole = ops.broadcast_to(matrix_parts.constant_matrix("one", m, m, packed.dtype), (*packed.shape[:-1], m))
     return [ops.permute_rows(whole, pivots, True), lower, upper]
 
 
@@ -173,16 +173,16 @@ def qr(a: Node, mode: str) -> list[Node]:
         raise ValueError(f"qr: mode is 'reduced', 'complete' or 'r', got {mode!r}")
     m, n = a.shape[-2:]
     if m >= n:
-        q, r = linalg.qr(a, mode == "complete")
+        q, r = factorizations.qr(a, mode == "complete")
     else:  # the first columns decide Q; the others are multiplied by it
-        q, first = linalg.qr(linalg.first_columns(a, 0, m), False)
-        rest = ops.matmul(linalg.adjoint(q), linalg.first_columns(a, m, n - m))
+        q, first = factorizations.qr(matrix_parts.first_columns(a, 0, m), False)
+        rest = ops.matmul(matrix_parts.adjoint(q), matrix_parts.first_columns(a, m, n - m))
         r = ops.concat([first, rest], a.ndim - 1)
-    return [q, linalg.part(r, "upper")]
+    return [q, matrix_parts.part(r, "upper")]
 
 
 def svd(a: Node, full: bool) -> list[Node]:
-    return linalg.svd(matrices("svd", a), bool(full))
+    return spectra.svd(matrices("svd", a), bool(full))
 
 
 def svdvals(a: Node) -> Node:
@@ -196,7 +196,7 @@ def _upper(name: str, triangle: Any) -> bool:
 
 
 def eigh(a: Node, triangle: str) -> list[Node]:
-    return linalg.eigh(matrices("eigh", a, square=True), _upper("eigh", triangle))
+    return spectra.eigh(matrices("eigh", a, square=True), _upper("eigh", triangle))
 
 
 def eigvalsh(a: Node, triangle: str) -> Node:
@@ -204,7 +204,7 @@ def eigvalsh(a: Node, triangle: str) -> Node:
 
 
 def eig(a: Node) -> list[Node]:
-    return linalg.eig(matrices("eig", a, square=True))
+    return spectra.eig(matrices("eig", a, square=True))
 
 
 def eigvals(a: Node) -> Node:
@@ -219,14 +219,14 @@ def householder_product(a: Node, tau: Node) -> Node:
     if tau.shape[:-1] != tuple(lead) or not 0 <= k <= n or m < n:
         raise ValueError(f"householder_product: expected (..., m, n) with m >= n and (..., k) with k <= n, got shapes "
                          f"{a.shape} and {tau.shape}")  # fmt: skip
-    one = linalg.constant_matrix("one", m, n, a.dtype)
+    one = matrix_parts.constant_matrix("one", m, n, a.dtype)
     q = ops.broadcast_to(one, a.shape)
-    vectors = ops.add(linalg.part(a, "strict"), q)
+    vectors = ops.add(matrix_parts.part(a, "strict"), q)
     for i in reversed(range(k)):
-        v = linalg.first_columns(vectors, i, 1)
+        v = matrix_parts.first_columns(vectors, i, 1)
         scale = ops.slice_(tau, (*[(0, s, 1) for s in tau.shape[:-1]], (i, 1, 1)))
-        turned = ops.matmul(v, ops.matmul(linalg.adjoint(v), q))
-        q = ops.subtract(q, linalg.by_number(ops.reshape(scale, tuple(lead)), turned))
+        turned = ops.matmul(v, ops.matmul(matrix_parts.adjoint(v), q))
+        q = ops.subtract(q, matrix_parts.by_number(ops.reshape(scale, tuple(lead)), turned))
     return q
 
 
@@ -257,7 +257,7 @@ def det(a: Node) -> Node:
 
 
 def slogdet(a: Node) -> list[Node]:
-    return linalg.slogdet(matrices("slogdet", a, square=True))
+    return factorizations.slogdet(matrices("slogdet", a, square=True))
 
 
 def matrix_norm(x: Node, order: Any, keepdims: bool) -> Node:
@@ -375,7 +375,7 @@ def matrix_power(x: Node, n: Any) -> Node:
     x = matrices("matrix_power", x, square=True)
     exponent = operator.index(n)
     if exponent == 0:
-        return linalg.one_matrix(x)
+        return matrix_parts.one_matrix(x)
     if exponent < 0:
         x, exponent = ops.inv(x), -exponent
     result: Node | None = None

@@ -362,26 +362,26 @@ class Engine:
 
 
 class Exchange:
-    """Something that a thread of its own does meanwhile: sums of buckets while the program goes on."""
+    """Something that whoever comes first does: the thread behind, while the program goes on, or the program when it needs it."""
 
     def __init__(self, work: Callable[[], Array]) -> None:
         self.work = work
         self.found: Array | None = None
         self.error: BaseException | None = None
-        self.finished = threading.Event()
+        self.lock = threading.Lock()
 
     def run(self) -> None:
-        """Do it, in the thread."""
-        try:
-            self.found = self.work()
-        except BaseException as error:  # raised where it is waited for
-            self.error = error
-        finally:
-            self.finished.set()
+        """Do it, or wait until it is done."""
+        with self.lock:
+            if self.found is None and self.error is None:
+                try:
+                    self.found = self.work()
+                except BaseException as error:  # raised where it is waited for
+                    self.error = error
 
     def result(self) -> Array:
         """What was found; what was raised is raised here."""
-        self.finished.wait()
+        self.run()
         if self.error is not None:
             raise self.error
         assert self.found is not None

@@ -106,9 +106,9 @@ class Background:
         self.blocked = 0.0  # seconds in which results were waited for
         threading.Thread(target=self._work, name="adjoint exchanges", daemon=True).start()
 
-    def begin(self, what: str, arrays: Sequence[Array]) -> int:
+    def begin(self, what: str, arrays: Sequence[Array], soon: bool = False) -> int:
         """Begin with the mean of arrays of one dtype over the ranks; the number by which to ask for it. They may change
-        afterwards."""
+        afterwards. The thread makes it, unless it is asked for `soon`, with nothing else to do meanwhile."""
         dtype = arrays[0].dtype
         place = self.means.take(sum([x.nbytes for x in arrays]))
         if place is not None:
@@ -119,12 +119,15 @@ class Background:
             exchange = Exchange(partial(self.engine.mean, what, flat))
         self.count += 1
         self.begun[self.count] = exchange, place
-        self.waiting.put(exchange)
+        if not soon:
+            self.waiting.put(exchange)
         return self.count
 
     def finish(self, number: int) -> Array:
         """The mean that was begun under a number, flat."""
         started = time.perf_counter()
+        for earlier in [k for k in self.begun if k < number]:  # in the same order on every rank
+            self.begun[earlier][0].run()
         exchange, place = self.begun.pop(number)
         try:
             found = exchange.result()

@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 
 from adjoint import random
+from adjoint.derive import AFTER
+from adjoint.graph import record
 from adjoint.nn import BatchNorm1d, BatchNorm2d, BatchNorm3d, Module
 from adjoint.optim import Optimizer
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray, concat, full, zeros
 from adjoint.tensors.hooks import add_together
+from adjoint.tensors.named import wrap
 from adjoint.transforms.custom import host_call
 from adjoint.transforms.modes import no_grad
 
@@ -98,7 +101,7 @@ class DataParallel:
             tickets: list[Tensor] = []
             for piece in pieces:
                 before = tickets[-1:]  # so that all ranks begin them in one order
-                begin = group.function(_begin, len(before))
+                begin = group.function(_begin, len(before), piece is pieces[-1])
                 tickets.append(host_call(begin, *before, *[t.grad for t in piece], shape=(), dtype="int64"))
             means = []
             for piece, ticket in zip(pieces, tickets, strict=True):
@@ -106,7 +109,10 @@ class DataParallel:
                 finish = group.function(_finish)
                 count = sum(t.size for t in piece)
                 means.append(host_call(finish, ticket, tickets[-1], shape=(count,), dtype=piece[0].dtype))
+            everything = [mean.node for mean in means]
             for piece, mean in zip(pieces, means, strict=True):
+                # Nothing is updated before all means are there: what follows host code may lie where the old values are.
+                mean = wrap(record(AFTER, (mean.node, *everything), None, mean.node.type))
                 start = 0
                 for t in piece:
                     t.grad = mean[start : start + t.size].reshape(t.shape)
@@ -126,8 +132,8 @@ class DataParallel:
             yield piece
 
 
-def _begin(group: Group, before: int, *arrays: Array) -> Array:
-    return np.array(group.background.begin("gradients", arrays[before:]), np.int64)
+def _begin(group: Group, before: int, soon: bool, *arrays: Array) -> Array:
+    return np.array(group.background.begin("gradients", arrays[before:], soon), np.int64)
 
 
 def _finish(group: Group, ticket: Array, last: Array) -> Array:

@@ -91,21 +91,22 @@ class Place:
         numbers = [half.view(dtype) for half in self.halves[self.turn % 2]]
         sizes = shares(len(numbers[0]), engine.size)
         ends = list(accumulate(sizes))
-        self.add_up(numbers, ends[rank] - sizes[rank], ends[rank])
+        found = new_array(numbers[0].shape, dtype, self.nbytes)
+        self.add_up(numbers, ends[rank] - sizes[rank], ends[rank], found)
         self.settle()
         self.heads[rank][ADDED] = self.turn
         self.wait(ADDED, what)
-        found = new_array(numbers[0].shape, dtype, self.nbytes)
-        for own, size, end in zip(numbers, sizes, ends, strict=True):
-            found[end - size : end] = own[end - size : end]
+        for k, (theirs, size, end) in enumerate(zip(numbers, sizes, ends, strict=True)):
+            if k != rank:
+                found[end - size : end] = theirs[end - size : end]
         stretch = (
             sizes[rank] * dtype.itemsize
         )  # the others read the rest of what was written here, and each the mean of it
         engine.bytes_sent += self.nbytes - stretch + stretch * (engine.size - 1)
         return found
 
-    def add_up(self, numbers: Sequence[Array], start: int, end: int) -> None:
-        """Put the mean of a stretch over this rank's own numbers."""
+    def add_up(self, numbers: Sequence[Array], start: int, end: int, found: Array) -> None:
+        """Put the mean of a stretch into its place, and over this rank's own numbers, where the others read it."""
         first, *others = numbers
         step = max(CHUNK // first.itemsize, 1)
         total = np.empty(min(step, end - start), first.dtype)
@@ -115,7 +116,8 @@ class Place:
             np.add(first[stretch], others[0][stretch], out=part)
             for other in others[1:]:
                 np.add(part, other[stretch], out=part)
-            np.divide(part, len(numbers), out=numbers[self.engine.rank][stretch], casting="unsafe")
+            np.divide(part, len(numbers), out=found[stretch], casting="unsafe")
+            numbers[self.engine.rank][stretch] = found[stretch]
 
     def wait(self, field: int, what: str) -> None:
         """Wait until all ranks have come as far as this one."""

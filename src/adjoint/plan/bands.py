@@ -74,7 +74,7 @@ class Bands:
         result = None
         if name == "reshape":
             result = self.reshaped(step)
-        elif not self.found or not any([i in self.found for i in step.inputs]):
+        elif not self.found or self.found.keys().isdisjoint(step.inputs):
             return False
         elif name in SAME:
             result = self.found.get(step.inputs[0])

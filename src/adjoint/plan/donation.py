@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.derive import PULLBACK
-from adjoint.graph import Node, topological
+from adjoint.graph import Node
 from adjoint.plan.canonical import COUNTED_IN_LIST, Canonical
 from adjoint.primitives.core import VERSION
 
@@ -32,9 +32,13 @@ def forgotten_leaves(c: Canonical) -> tuple[tuple[int, int], ...]:
     if not large:
         return ()
     needed: set[Node] = set()
-    for node in reversed(topological(c.order, lambda node: all(x in c.number for x in node.inputs))):
-        if node.op is not VERSION and (node.tracked or node.op is PULLBACK or node in needed):
-            needed.update(node.inputs)
+    stack = [x for x in c.order if x.op is not VERSION and (x.tracked or x.op is PULLBACK)]
+    while stack:
+        for x in stack.pop().inputs:
+            if x not in needed:
+                needed.add(x)
+                if x.op is not VERSION and x in c.number:
+                    stack.append(x)
     uses = Counter(c.edges)
     return tuple([(k, uses[c.number[x]]) for x, k in large.items() if x not in needed and uses[c.number[x]]])
 

@@ -71,10 +71,8 @@ class Simplifier:
     def add(self, step: Step) -> None:
         """Simplify a step and all that it becomes."""
         same = self.same
-        if same:
-            inputs = tuple([same.get(i, i) for i in step.inputs])
-            if inputs != step.inputs:
-                step = step._replace(inputs=inputs)
+        if same and not same.keys().isdisjoint(step.inputs):
+            step = step._replace(inputs=tuple([same.get(i, i) for i in step.inputs]))
         found = self.rewritten(step)
         if not isinstance(found, Step):
             if found != step.output:
@@ -87,10 +85,9 @@ class Simplifier:
 
     def rewritten(self, step: Step) -> int | Step:
         """What a step becomes by the rules, each in its turn: another step, or a slot that has its value."""
-        numbers = self.numbers
-        single = type(step.type) is not tuple  # a loop has several results
-        if numbers and single and step.inputs and all([i in numbers for i in step.inputs]):
-            folded = fold_constants(self, step)
+        numbers, inputs = self.numbers, step.inputs
+        if inputs and inputs[0] in numbers and inputs[-1] in numbers and all([i in numbers for i in inputs]):
+            folded = None if type(step.type) is tuple else fold_constants(self, step)  # a loop has several results
             if folded is not None:
                 return folded
         rules, at = BY_NAME.get(step.op.name, ()), 0
@@ -369,9 +366,14 @@ def beside_their_readers(steps: list[Step], given: int, constants: Container[int
                 ordered.append(waiting.pop(stack.pop().output))
 
     for step in steps:
-        if step.op.elementwise and all([i < given or i in constants or i in waiting for i in step.inputs]):
-            waiting[step.output] = step
-        elif waiting and any([i in waiting for i in step.inputs]):
+        if step.op.elementwise:
+            for i in step.inputs:
+                if i >= given and i not in constants and i not in waiting:
+                    break
+            else:
+                waiting[step.output] = step
+                continue
+        if waiting and not waiting.keys().isdisjoint(step.inputs):
             emit(step)
         else:
             ordered.append(step)

@@ -26,7 +26,8 @@ INVERSE_SQRT_PI = 0.56418958354775628695
 def _polynomial(coefficients: tuple[float, ...], x: Any) -> Any:
     result = np.full_like(x, coefficients[0])
     for c in coefficients[1:]:
-        result = result * x + c
+        result *= x
+        result += c
     return result
 
 
@@ -39,11 +40,15 @@ def _gaussian(x: Any, share: float = 1.0) -> Any:
 def _erfc_positive(x: Any, gaussian: Any = None) -> Any:
     """erfc for x > 0.46875. `gaussian`: exp(-x²), where it is known better than x."""
     middle = np.minimum(x, 4.0)
+    near = _polynomial(MIDDLE_P, middle) / _polynomial(MIDDLE_Q, middle)
+    if gaussian is None:
+        gaussian = _gaussian(np.minimum(x, 30.0))
+    if np.all(x < 4.0):
+        return gaussian * near
     large = np.clip(x, 4.0, 30.0)
     inverse = 1.0 / (large * large)
     tail = INVERSE_SQRT_PI - inverse * _polynomial(LARGE_P, inverse) / _polynomial(LARGE_Q, inverse)
-    near = _polynomial(MIDDLE_P, middle) / _polynomial(MIDDLE_Q, middle)
-    return (_gaussian(np.minimum(x, 30.0)) if gaussian is None else gaussian) * np.where(x < 4.0, near, tail / large)
+    return gaussian * np.where(x < 4.0, near, tail / large)
 
 
 def _parts(x: Any) -> tuple[Any, Any, Any]:

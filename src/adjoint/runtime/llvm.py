@@ -76,7 +76,12 @@ def has_fma() -> bool:
     """Whether the processor multiplies and adds in one instruction."""
     if binding() is None:
         return False
-    return "+fma" in _state["features"].split(",") or triple().startswith(("aarch64", "arm64"))
+    return has_feature("fma") or triple().startswith(("aarch64", "arm64"))
+
+
+def has_feature(name: str) -> bool:
+    """Whether the processor has a feature, as LLVM names it."""
+    return binding() is not None and f"+{name}" in _state["features"].split(",")
 
 
 def triple() -> str:

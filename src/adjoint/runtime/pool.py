@@ -2,11 +2,13 @@
 
 A job is a function of a range of chunks. Whoever takes part claims chunk by chunk from an atomic counter, so a thread
 that loses its core to another process holds up one chunk and no more; one that doesn't come in time isn't waited for.
-Idle threads look for work for some microseconds, then sleep on a condition variable. One caller at a time has the pool;
+Idle threads look for work for some microseconds, then sleep on a condition variable. They are woken for what is worth it;
+what is shorter they help with if they are awake anyway. One caller at a time has the pool;
 another that finds it taken runs its chunks alone. Which chunks there are never depends on the number of threads, so
 neither do results.
 
-How many take part is said in `execution.threads`. Without POSIX threads (Windows) it is one. Before a fork all threads end;
+What runs in them is `pool.c`, of which `pool.ll` is LLVM's text. How many take part is said in `execution.threads`. Without POSIX
+threads (Windows) it is one. Before a fork all threads end;
 parent and child start new ones when they need them.
 """
 
@@ -16,14 +18,18 @@ import atexit
 import ctypes
 import os
 import threading
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from adjoint.runtime import code, llvm, pool_code, threads
+from adjoint.runtime import code, llvm, threads
 from adjoint.runtime.interrupts import Uninterrupted
-from adjoint.runtime.pool_code import CONDITION, JOB, MUTEX, OPEN, OPENMP, QUIT, SIZE, STATE
 
+# The pool's memory, as `pool.c` has it: bytes from its beginning, and within the job.
+STATE, JOB, MUTEX, CONDITION, SIZE = 0, 128, 320, 448, 640
+OPENMP, QUIT = 32, 40
+OPEN = 1 << 31  # in the state
 PTHREAD = ("pthread_mutex_lock", "pthread_mutex_unlock", "pthread_cond_wait", "pthread_cond_broadcast", "sched_yield")
 
 
@@ -63,11 +69,10 @@ class Pool:
 
     def load(self) -> None:
         """Compile the pool's code."""
-        names = {name: value for name, value in vars(pool_code).items() if type(value) is int}
         x86 = "x86" in llvm.triple()
         pause = "@llvm.x86.sse2.pause()" if x86 else "@llvm.aarch64.hint(i32 1)"  # a loop that waits says so
         declared = frozenset({"declare void " + pause.replace("i32 1", "i32")})
-        text = pool_code.CODE.format(**names, PAUSE=pause, CLOSED=~OPEN)
+        text = Path(__file__).with_suffix(".ll").read_text("utf-8").replace("@relax()", pause)
         (loaded,) = code.load([code.Source(text, declared, ("worker", "launch", "open"))])
         if os.name == "posix":
             self.libc = ctypes.CDLL(None)
@@ -85,7 +90,7 @@ class Pool:
         return ctypes.c_int64.from_address(self.address + JOB + field)
 
     def pointer(self, name: str) -> int:
-        """What the function `launch` is and takes first: (memory, functions, unit, table, chunks, threads)."""
+        """What the function `launch` is and takes first: (memory, functions, unit, table, chunks, threads, block, wake)."""
         self.prepare()
         if name == "launch":
             return self.address_of("launch")

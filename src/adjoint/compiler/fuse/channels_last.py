@@ -2,8 +2,8 @@
 
 Convolution and pooling run fastest over arrays (N, H, W, C), while the graph speaks of (N, C, H, W). This pass rewrites a
 plan's steps: a convolution or pool that native code serves works on channels-last arrays, and what is elementwise between
-two of them follows. A `permute_dims` gives the step's own slot, for whoever reads it in the graph's order: that is a view,
-and a copy is made only where the images end, as at a flattening.
+two of them follows, as do images side by side. A `permute_dims` gives the step's own slot, for whoever reads it in the
+graph's order: that is a view, and a copy is made only where the images end, as at a flattening.
 """
 
 from __future__ import annotations
@@ -84,6 +84,11 @@ class _Rewriting:
             kernel = step.op.kernel(step.attributes, t)
             slot = self.reserve(step)
             self.made(step, Step(step.op, step.attributes, kernel, step.op.masked or kernel, tuple(form), slot, t))
+        elif name == "concat" and all(i in self.born for i in step.inputs):
+            beside = tuple([self.last[i] for i in step.inputs])
+            t, axis = self.turned(step), LAST.index(step.attributes)
+            kernel = step.op.kernel(axis, t)
+            self.made(step, Step(step.op, axis, kernel, step.op.masked or kernel, beside, self.reserve(step), t))
         elif name in REDUCTIONS and step.inputs[0] in self.born and step.attributes and self.keeps_order(step):
             axes = tuple(sorted([LAST.index(a) for a in step.attributes]))
             kernel = step.op.kernel(axes, step.type)

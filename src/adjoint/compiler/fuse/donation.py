@@ -42,7 +42,8 @@ def overwritable(fusion: Fusion, results: list[int]) -> dict[int, tuple[int, ...
     for index, unit in enumerate(fusion.units[first:], first):
         if isinstance(unit, Nest) and not unit.by_row:
             made = [s for s in unit.stored if s in wanted and unit.level[s] == "element"]
-            may_lie: Callable[[Any, int], bool] = partial(_only_at_its_element, fusion)
+            elsewhere = _read_elsewhere(fusion, unit) if made else set()
+            may_lie: Callable[[Any, int], bool] = partial(_only_at_its_element, elsewhere)
         elif isinstance(unit, Move) and unit.step.op.name in REWRITING:
             made = [s for s in (unit.step.output,) if s in wanted]
             may_lie = _only_rewrites
@@ -104,13 +105,16 @@ def _only_rewrites(move: Move, leaf: int) -> bool:
     return whole == View(leaf, 0, whole.shape, contiguous(whole.shape)) and all(view.root != leaf for view in others)
 
 
-def _only_at_its_element(fusion: Fusion, nest: Nest, leaf: int) -> bool:
-    if any(view.root == leaf for product in nest.made for view in product.reads):
-        return False
-    whole = View(leaf, 0, nest.domain, contiguous(nest.domain))
-    for step in nest.steps:
-        for i in step.inputs:
-            view = fusion.views.get(i)
-            if view is not None and view.root == leaf and view != whole:
-                return False
-    return True
+def _only_at_its_element(elsewhere: set[int], nest: Nest, leaf: int) -> bool:
+    return leaf not in elsewhere
+
+
+def _read_elsewhere(fusion: Fusion, nest: Nest) -> set[int]:
+    """The arrays of which a nest, or what is made with it, may read elements besides the one that it writes."""
+    strides, views = contiguous(nest.domain), fusion.views
+    found = {view.root for product in nest.made for view in product.reads}
+    for slot in {i for step in nest.steps for i in step.inputs}:
+        view = views.get(slot)
+        if view is not None and view != (view.root, 0, nest.domain, strides):
+            found.add(view.root)
+    return found

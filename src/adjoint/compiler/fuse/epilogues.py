@@ -35,6 +35,7 @@ def join(fusion: Fusion) -> Fusion:
             unit.choice = choose(unit, None if tile is None else tile // unit.shape[-1])
     follow(fusion, readers, kept, at)
     fusion.units = [unit for index, unit in enumerate(fusion.units) if at[index] == index]
+    fusion.known_readers = None
     return fusion
 
 

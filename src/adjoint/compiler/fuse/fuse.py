@@ -342,6 +342,8 @@ class Fusion:
         self.views: dict[int, View] = {}
         self.ready: dict[int, int] = {}  # the first unit that may read a slot from memory
         self.home: dict[int, int] = {}  # the nest that computes a slot
+        self.rows: set[int] = set()  # slots of which a nest computes one value for each row
+        self.known_readers: dict[int, list[int]] | None = None  # until units change
         self.copies: dict[int, int] = {}
         self.shapes: dict[int, Shape] = {}
         self.dtypes: dict[int, str] = {}
@@ -393,7 +395,7 @@ class Fusion:
             self.views[step.output], self.ready[step.output] = self.views[part], self.ready[part]
             self.dtypes[step.output], self.shapes[step.output] = self.dtypes[part], self.shapes[part]
             return
-        if t.dtype.name not in BYTES or any(i in self.objects for i in step.inputs):
+        if t.dtype.name not in BYTES or not self.objects.isdisjoint(step.inputs):
             self.host(step, f"native code has no {t.dtype.name}, or can't read what it is made of")
             return
         dtypes = [self.dtypes[i] for i in step.inputs]
@@ -455,7 +457,9 @@ class Fusion:
         if inside and nest is not None:
             # the nest computes it too, so that its steps needn't read it from memory
             nest.steps.append(step)
-            nest.level[out] = "element" if step.op.name == "broadcast_to" else nest.level[slot]
+            level = nest.level[out] = "element" if step.op.name == "broadcast_to" else nest.level[slot]
+            if level == "row":
+                self.rows.add(out)
             self.home[out] = self.home[slot]
 
     def copy(self, slot: int) -> int:
@@ -506,7 +510,7 @@ class Fusion:
         count = len(units)
         first = max(count - self.tuning.look_back, 0)
         for index in range(count - 1, first - 1, -1):
-            if self.may_take(index, shape, slots):
+            if units[index].__class__ is Nest and self.may_take(index, shape, slots):
                 return index
         earlier = {home[s] for s in slots if s in home and home[s] < first}
         for index in sorted(earlier, reverse=True):
@@ -520,25 +524,27 @@ class Fusion:
         unit = self.units[index]
         if not isinstance(unit, Nest) or unit.domain != shape or len(unit.steps) >= self.tuning.most_steps:
             return False
-        return all([self.readable(s, unit, index, shape, "element") for s in slots])
+        home, ready = self.home, self.ready
+        for s in slots:
+            if (home.get(s) == index or ready[s] > index) and not self.readable(s, unit, index, shape, "element"):
+                return False
+        return True
 
     def elementwise(self, step: Step) -> None:
         shape, out = step.type.shape, step.output
         for slot in step.inputs:  # at the level of rows, beside the reduction that it reads
-            nest = self.nest_of(slot)
-            if (
-                nest is None
-                or nest.domain == shape
-                or len(nest.steps) >= self.tuning.most_steps
-                or nest.level[slot] != "row"
-            ):
+            if slot not in self.rows:
                 continue
             index = self.home[slot]
+            nest = self.nest_at(index)
+            if nest.domain == shape or len(nest.steps) >= self.tuning.most_steps:
+                continue
             if (nest.row_shape(shape) or nest.bare_shape(shape)) and all(
                 self.readable(s, nest, index, shape, "row") for s in step.inputs
             ):
                 nest.steps.append(step)
                 nest.level[out] = "row"
+                self.rows.add(out)
                 self.home[out] = index
                 self.root(out, shape, step.type.dtype.name, index + 1)
                 return
@@ -565,6 +571,7 @@ class Fusion:
             nest.by_row.add(out)
             if row <= self.tuning.longest_row:
                 nest.level[out] = "row"
+                self.rows.add(out)
         self.home[out] = index
         self.root(out, step.type.shape, step.type.dtype.name, index + 1)
 
@@ -659,24 +666,24 @@ class Fusion:
             return slot
         return self.copy(slot)
 
-    def reads(self, index: int) -> list[View]:
-        """What a unit reads from memory."""
-        unit = self.units[index]
-        if isinstance(unit, Product | Window | Matrices | Move):
-            return list(unit.reads)
-        if isinstance(unit, Nest):
-            level, home = unit.level, self.home
-            slots = [i for s in unit.steps for i in s.inputs if not (home.get(i) == index and i in level)]
-        else:
-            slots = list(unit.step.inputs)
-        return [self.views[i] for i in slots if i in self.views]
-
     def readers(self) -> dict[int, list[int]]:
         """The units that read each array from memory, in order."""
+        if self.known_readers is not None:
+            return self.known_readers
+        views, home = self.views, self.home
         readers: dict[int, list[int]] = {}
-        for index in range(len(self.units)):
-            for root in dict.fromkeys([view.root for view in self.reads(index)]):
+        for index, unit in enumerate(self.units):
+            if isinstance(unit, Nest):
+                level = unit.level
+                slots = dict.fromkeys([i for s in unit.steps for i in s.inputs])
+                roots = [views[i].root for i in slots if not (i in level and home[i] == index)]
+            elif isinstance(unit, Host):
+                roots = [views[i].root for i in unit.step.inputs if i in views]
+            else:
+                roots = [view.root for view in unit.reads]
+            for root in dict.fromkeys(roots):
                 readers.setdefault(root, []).append(index)
+        self.known_readers = readers
         return readers
 
     def note_stores(self) -> None:

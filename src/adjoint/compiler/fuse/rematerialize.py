@@ -29,6 +29,7 @@ def recompute(fusion: Fusion) -> Fusion:
                 continue
             if parent not in nest.stored:
                 nest.stored.append(parent)
+            fusion.known_readers = None
             for slot in slots:
                 nest.stored.remove(slot)
                 for unit in readers[slot]:

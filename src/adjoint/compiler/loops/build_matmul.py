@@ -16,6 +16,9 @@ from adjoint.compiler.targets.target import tuning
 from adjoint.runtime import llvm
 from adjoint.shapes import size_of
 
+PARTS = 8  # of what is packed for all ranges, so that all threads do it
+WHOLE = ("0", "1", 1)  # of what is packed: from which part to which, of how many
+
 
 def is_deep(product: Product) -> bool:
     """Whether a product is computed block by block of its sums."""
@@ -116,14 +119,19 @@ class TiledWriter(BatchWriter):
     # B, packed
 
     def write_packing(self, place: Shared) -> None:
-        """The function of the table and the first thread's own that packs B, before any tile."""
+        """The function of the table and a thread's own that packs B, before any tile. What takes long is cut into parts: some of
+        each kind of panels."""
+        self.start_time = 0.3 * self.k * self.m
+        self.start_chunks = PARTS if self.start_time >= self.tuning.worth_helping else 1
         with self.another():
-            self.pack(self.pointer(self.b.root), self.pointer(place), self.k)
+            b, target = self.pointer(self.b.root), self.pointer(place)
+            self.pack(b, target, self.k, ("%first", "%last", PARTS) if self.start_chunks > 1 else WHOLE)
             self.start = [self.function(f"{self.name}.start", PARAMETERS)]
 
-    def pack(self, b: str, target: str, k: int) -> None:
-        """k rows of each panel's columns, panel by panel."""
+    def pack(self, b: str, target: str, k: int, some: tuple[str, str, int] = WHOLE) -> None:
+        """k rows of each panel's columns, panel by panel, or some parts of them."""
         row, column = self.b.strides[-2:]
+        parts = tuple([("i64", str(number)) for number in some])
         steps, depth = self.varying(k, "k"), self.number(self.depth, "depth")
         items: list[int | Function] = [len(self.panels)]
         if self.turned:
@@ -132,13 +140,16 @@ class TiledWriter(BatchWriter):
                 last = self.m % self.lanes if panel.masked else self.lanes
                 items += [panel.column, panel.times, self.width(panel), panel.vectors, last]
             step = self.number(column, "b column")
-            self.call("turns", items, (("ptr", b), ("i64", step), ("ptr", target), ("i64", depth), ("i64", steps)))
+            self.call(
+                "turns", items, (("ptr", b), ("i64", step), ("ptr", target), ("i64", depth), ("i64", steps), *parts)
+            )
             return
         for panel in self.panels:
             width = self.width(panel)
             gather = self.kernel("gather", min(width, self.m - panel.column))
             items += [panel.column, panel.column * self.depth, width, width * self.depth, panel.times, gather]
-        self.call("gathers", items, (("ptr", b), ("i64", self.number(row, "b row")), ("ptr", target), ("i64", steps)))
+        by = self.number(row, "b row")
+        self.call("gathers", items, (("ptr", b), ("i64", by), ("ptr", target), ("i64", steps), *parts))
 
     # Tiles
 
@@ -196,7 +207,8 @@ class TiledWriter(BatchWriter):
             place += count * height * k
         source = self.move(a, e.times(row, number(stride, "a row")))
         step, steps = number(self.a.strides[-1], "a step"), self.varying(k, "k")
-        self.call("gathers", items, (("ptr", source), ("i64", step), ("ptr", target), ("i64", steps)))
+        whole = tuple([("i64", str(number)) for number in WHOLE])
+        self.call("gathers", items, (("ptr", source), ("i64", step), ("ptr", target), ("i64", steps), *whole))
         result = self.move(result, e.times(row, number(self.m, "m")))
         self.tiles(target, b, result, rows, k, again, None)
 
@@ -259,7 +271,7 @@ class SmallWriter(TiledWriter):
             str(panel.column), str(panel.column + panel.times * self.width(panel)), int(self.width(panel))
         )
 
-    def pack(self, b: str, target: str, k: int) -> None:
+    def pack(self, b: str, target: str, k: int, some: tuple[str, str, int] = WHOLE) -> None:
         """k rows of each panel's columns, panel by panel."""
         e, lanes, number = self.e, self.lanes, self.number
         row, column = number(self.b.strides[-2], "b row"), number(self.b.strides[-1], "b column")
@@ -321,8 +333,9 @@ class TurnedWriter(BatchWriter):
         self.lanes = self.other.lanes
         if self.other.start:  # else B is packed already, or block by block
             with self.another() as e:
-                e.call(f"@${self.other.name}.start", passed("0", "1"))
+                e.call(f"@${self.other.name}.start", passed("%first", "%last"))
                 self.start = [*self.other.start, self.function(f"{name}.start", PARAMETERS)]
+                self.start_chunks, self.start_time = self.other.start_chunks, self.other.start_time
                 self.packs_for_all = self.other.packs_for_all
 
     @staticmethod

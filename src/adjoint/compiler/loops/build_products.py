@@ -65,7 +65,8 @@ class BatchWriter(ABC):
         self.choice = product.choice
         self.e = Emitter(1)
         self.inputs = Inputs(self.e, arguments)
-        self.start: list[L.Function] = []
+        self.start: list[L.Function] = []  # before all, in so many chunks, which take about so many nanoseconds
+        self.start_chunks, self.start_time = 1, 0.0
         self.packs_for_all: str | None = None  # what `start` packs, where other units may read it, too
         self.finish: list[L.Function] = []
         self.row_elements = self.m
@@ -209,6 +210,9 @@ class LibraryWriter(BatchWriter):
             )
             write_call(e, self.arguments, primitive, [a, self.pack() if self.packed else b, result])
             return
+        if rows == 1 or self.m == 1:
+            self.by_vector(a, b, result, rows)
+            return
         double = self.dtype == "float64"
         name, element = ("cblas_dgemm", "double") if double else ("cblas_sgemm", "float")
         function = self.pointer(Function("OpenBLAS", name))
@@ -221,6 +225,29 @@ class LibraryWriter(BatchWriter):
         e.call(function, (
             ("i32", "101"), ("i32", str(ta)), ("i32", str(tb)), ("i32", n), ("i32", m), ("i32", k), (element, one),
             ("ptr", a), ("i32", a_step), ("ptr", b), ("i32", b_step), (element, zero), ("ptr", result), ("i32", m),
+        ))  # fmt: skip
+
+    def by_vector(self, a: str, b: str, result: str, rows: int) -> None:
+        """A matrix times a vector, or its transpose: each element of the matrix is read once, as fast as memory gives it."""
+        e = self.e
+        double = self.dtype == "float64"
+        name, element = ("cblas_dgemv", "double") if double else ("cblas_sgemv", "float")
+        matrix, vector, turned = (self.b, self.a, True) if rows == 1 else (self.a, self.b, False)
+        mode, step = leading(matrix)
+        across, along = (self.k, self.m) if turned else (rows, self.k)
+        if mode == 112:  # the array holds its transpose
+            across, along, turned = along, across, not turned
+        apart = vector.strides[-1] if rows == 1 else vector.strides[-2]
+        function = self.pointer(Function("OpenBLAS", name))
+        n, m, step_, apart_ = [
+            e.index("trunc", self.varying(value, role), "i32") if value else "0"
+            for value, role in ((across, "across"), (along, "along"), (step, "step"), (max(apart, 1), "apart"))
+        ]
+        pointers = (b, a) if rows == 1 else (a, b)
+        e.call(function, (
+            ("i32", "101"), ("i32", "112" if turned else "111"), ("i32", n), ("i32", m),
+            (element, literal(1.0, self.dtype)), ("ptr", pointers[0]), ("i32", step_), ("ptr", pointers[1]), ("i32", apart_),
+            (element, literal(0.0, self.dtype)), ("ptr", result), ("i32", "1"),
         ))  # fmt: skip
 
     # The right matrix, packed for all tiles

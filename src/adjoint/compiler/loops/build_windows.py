@@ -29,6 +29,7 @@ class WindowWriter:
         self.bits = bits
         self.begin(1)
         self.start: list[L.Function] = []
+        self.start_chunks, self.start_time = 1, 0.0
         self.packs_for_all: str | None = None  # see products.BatchWriter
         self.finish: list[L.Function] = []
         self.rows = (

@@ -184,17 +184,17 @@ def is_lowered(name: str, attributes: Any, result: str, inputs: list[str]) -> bo
         return name in complex_math.FORMULAS and all(d in BYTES for d in (result, *inputs)) and not (
             (name == "astype" and result[0] in "iu") or (name == "power_constant" and attributes not in (2, 3))
         )  # fmt: skip
-    if name not in LOWERED or result not in ITEMSIZE or any(d not in ITEMSIZE for d in inputs):
+    if name not in LOWERED or result not in ITEMSIZE or not ITEMSIZE.keys() >= set(inputs):
         return False
+    if name in ("add", "multiply", "scale"):
+        return True
     if name == "astype":
         return not (inputs[0].startswith("float") and not result.startswith("float") and result != "bool")
     if name == "power":
         return result.startswith("float")
     if name == "power_constant" and not result.startswith("float"):
         return isinstance(exponent := attributes, int) and 0 <= exponent <= 8
-    if name in ("add", "multiply", "scale") or inputs[0] != "bool":
-        return True
-    return name not in ("subtract", "negative", "sign", "less", "less_equal", "greater", "greater_equal",
+    return inputs[0] != "bool" or name not in ("subtract", "negative", "sign", "less", "less_equal", "greater", "greater_equal",
                         "maximum", "minimum", "clip")  # fmt: skip
 
 

@@ -258,6 +258,15 @@ class List:
 BLOCK = (("ptr", "%table"), ("ptr", "%args"), ("i64", "%list"))
 
 
+SOME = (("i64", "%first"), ("i64", "%last"), ("i64", "%parts"))  # of what is packed, of each kind of it
+
+
+def _some(e: Emitter, count: str) -> tuple[str, str]:
+    """Which of so many a call is to pack."""
+    low, high = [e.index("udiv", e.times(count, part), "%parts") for part in ("%first", "%last")]
+    return low, high
+
+
 def _tiles(e: Emitter, kernel: Kernel) -> L.Parameters:
     """All tiles of some rows. The list has the number of kinds of panels, and for each kind: the first column, how many such
     panels, how wide they are, the step from one row of B to the next in it, and the number of kinds of tiles. For each of these:
@@ -308,11 +317,15 @@ def _gathers(e: Emitter, kernel: Kernel) -> L.Parameters:
     (kinds,) = reader.numbers(1)
     with e.loop("0", kinds, 1):
         begin, place, width, apart, strips = reader.numbers(5)
-        source, target = e.at("%source", begin, element), e.at("%target", place, element)
-        e.call(reader.function(), (
-            ("ptr", source), ("i64", "%step"), ("ptr", target), ("i64", width), ("i64", apart), ("i64", "%k"), ("i64", strips),
-        ))  # fmt: skip
-    return (*BLOCK, ("ptr", "%source"), ("i64", "%step"), ("ptr", "%target"), ("i64", "%k"))
+        function, (low, high) = reader.function(), _some(e, strips)
+        source = e.at("%source", e.plus(begin, e.times(low, width)), element)
+        target = e.at("%target", e.plus(place, e.times(low, apart)), element)
+        with e.when(e.test("slt", low, high)):
+            e.call(function, (
+                ("ptr", source), ("i64", "%step"), ("ptr", target), ("i64", width), ("i64", apart), ("i64", "%k"),
+                ("i64", e.index("sub", high, low)),
+            ))  # fmt: skip
+    return (*BLOCK, ("ptr", "%source"), ("i64", "%step"), ("ptr", "%target"), ("i64", "%k"), *SOME)
 
 
 def _turns(e: Emitter, kernel: Kernel) -> L.Parameters:
@@ -325,7 +338,8 @@ def _turns(e: Emitter, kernel: Kernel) -> L.Parameters:
     function = reader.function()
     with e.loop("0", kinds, 1):
         column, times, width, vectors, last = reader.numbers(5)
-        with e.loop("0", times, 1) as panel:
+        low, high = _some(e, times)
+        with e.when(e.test("slt", low, high)), e.loop(low, high, 1) as panel:
             first = e.plus(e.times(panel, width), column)
             into = e.at("%target", e.times(first, "%depth"), element)
             with e.loop("0", vectors, 1) as v:
@@ -336,7 +350,8 @@ def _turns(e: Emitter, kernel: Kernel) -> L.Parameters:
                     ("ptr", source), ("i64", "%step"), ("ptr", e.at(into, lanes, element)), ("i64", width), ("i64", "%k"),
                     ("i64", columns),
                 ))  # fmt: skip
-    return (*BLOCK, ("ptr", "%source"), ("i64", "%step"), ("ptr", "%target"), ("i64", "%depth"), ("i64", "%k"))
+    return (*BLOCK, ("ptr", "%source"), ("i64", "%step"), ("ptr", "%target"), ("i64", "%depth"), ("i64", "%k"),
+            *SOME)  # fmt: skip
 
 
 WRITERS = {"tile": _tile, "gather": _gather, "turn": _turn, "tiles": _tiles, "gathers": _gathers, "turns": _turns}

@@ -13,6 +13,13 @@ from adjoint.shapes import size_of
 def library_for(product: Product) -> str:
     """oneDNN, OpenBLAS, or empty for kernels of our own."""
     (n, k), m = product.a.shape[-2:], product.b.shape[-1]
+    if (
+        (n == 1 or m == 1)
+        and n * k * m >= tuning().least_vector
+        and not is_batch(product)
+        and libraries.missing() is None
+    ):
+        return "OpenBLAS"
     if matmul_tiles.available() and m >= tuning().narrowest and k * m <= tuning().largest:
         return ""
     better = product.step.type.dtype.name == "float32" and n > 1 and m > 1 and n * k * m >= tuning().small
@@ -54,6 +61,6 @@ def choose(product: Product, row_tile: int | None = None) -> Choice:
     if row_tile is None and work >= 2 * sizes(library).work:
         ranges = max(min(work // sizes(library).work, n // least, tuning().most_ranges), 1)
         rows = -(-n // ranges)
-        rows = -(-rows // 24) * 24 if not library else -(-rows // 32) * 32
+        rows = -(-rows // 36) * 36 if not library else -(-rows // 32) * 32
     rows = min(rows, n)
     return Choice(library, rows, library == "oneDNN" and n >= tuning().packed_for_library and rows < n)

@@ -45,9 +45,10 @@ class Tuning(NamedTuple):
     shared_from: int = 1 << 19  # work (operations on elements, costly ones ten times) that is cut into chunks
     chunk: int = 1 << 17  # work in a chunk, about 10 µs
     most_chunks: int = 512
-    worth_sharing: int = (
-        150_000  # nanoseconds, by a guess, from which others are woken: one that sleeps comes after 10 to 70 µs
-    )
+    # Nanoseconds, by a guess, from which sleeping threads are woken, which come after 10 to 70 µs; and from which those help
+    # that are awake.
+    worth_sharing: int = 150_000
+    worth_helping: int = 20_000
     # Matrix products: a tile's rows by its number of vectors: sums, one row of B, and one element of A must have registers
     heights: tuple[tuple[int, int], ...] = ((2, 6), (1, 10))
     steps_together: int = 2  # of a tile's loop
@@ -72,6 +73,7 @@ class Tuning(NamedTuple):
     # Who computes a product: our kernels where B is in the second cache and not too narrow, else a library
     largest: int = 1 << 19  # elements of B
     narrowest: int = 4  # columns
+    least_vector: int = 1 << 12  # elements of a matrix that meets one vector, from which OpenBLAS reads it faster
     small: int = 1 << 13  # multiplications, below which OpenBLAS's call costs less than oneDNN's
     ours: Sizes = Sizes(1 << 14, 1 << 22, 24)
     library: Sizes = Sizes(1 << 15, 1 << 24, 128)
@@ -104,6 +106,7 @@ WIDE = ((4, 6), (3, 8), (2, 10), (1, 10))  # heights where there are 32 register
 # One row for each kind of processor.
 TUNING = {
     "avx512": Tuning(heights=WIDE),
+    "zen": Tuning(heights=WIDE, gathered_from=1 << 11),  # AMD's AVX-512
     "neon": Tuning(heights=WIDE),
     "avx2": Tuning(),
     "sse": Tuning(),
@@ -131,7 +134,8 @@ def target() -> Target:
     found = _found.get(bits)
     if found is None:
         arm = llvm.triple().startswith(("aarch64", "arm64"))
-        name = "neon" if arm else {512: "avx512", 256: "avx2", 128: "sse"}[bits]
+        widest = "zen" if llvm.has_feature("sse4a") else "avx512"  # which no other processors have
+        name = "neon" if arm else {512: widest, 256: "avx2", 128: "sse"}[bits]
         tuning = TUNING[name]
         for changes in _changes:
             tuning = tuning._replace(**changes)

@@ -108,7 +108,7 @@ class Native:
         self.lasting = self.lasting_slots()
         self.moves = self.moved()
         self.alone = all(step is None for _, step in linked.stretches)
-        self.whole = self.whole_results()
+        self.as_they_come = [self.whole_root(slot) for slot in fusion.results]
         self.frames: list[Frame] = []
         self.runs = [0]  # how often it was run, or programs like it: see `execution.budget`
         # equal complex numbers may differ in the sign of one part that is zero
@@ -197,16 +197,15 @@ class Native:
 
     def lay_out(self) -> None:
         """Give inner arrays and scratch rows a place in one block."""
-        fusion = self.fusion
+        fusion, views = self.fusion, self.fusion.views
         last: dict[Any, int] = {}
         for index, unit in enumerate(fusion.units):
             if isinstance(unit, Nest):
-                read = [i for step in unit.steps for i in step.inputs]
+                read = {i for step in unit.steps for i in step.inputs}
             else:
-                read = list(unit.step.inputs)
-            for slot in read:
-                if slot in fusion.views:
-                    last[fusion.views[slot].root] = index
+                read = set(unit.step.inputs)
+            for slot in read & views.keys():
+                last[views[slot].root] = index
             made = unit.made if isinstance(unit, Nest) else [] if isinstance(unit, Host) else [unit]
             last.update({view.root: index for one in made for view in one.reads})
         fresh = set(self.fresh)
@@ -248,25 +247,21 @@ class Native:
         """
         if not self.alone or len(self.calls) != 1 or self.signed_zeros:
             return None
-        if self.whole is None or len(set(self.whole)) < len(self.whole):
+        roots = [root for root in self.as_they_come if root is not None]
+        if len(set(roots)) < len(self.as_they_come):
             return None
-        station = Station(self, self.whole, partners)
+        station = Station(self, roots, partners)
         return station if station.frame.block_size <= MOST_SPARE else None
 
-    def whole_results(self) -> list[int] | None:
-        """The arrays that are the results as they come; None where a result is a view of one, or is made by no native
-        code."""
-        fusion = self.fusion
-        roots = []
-        for slot in fusion.results:
-            if slot in fusion.objects:
-                return None
-            view = fusion.views[slot]
-            root = view.root
-            if root not in self.produced or view != View(root, 0, fusion.shapes[root], contiguous(fusion.shapes[root])):
-                return None
-            roots.append(root)
-        return roots
+    def whole_root(self, slot: int) -> int | None:
+        """The array that a result is as it comes; None where it is a view of one, or made by no native code."""
+        if slot in self.fusion.objects:
+            return None
+        view = self.fusion.views[slot]
+        shape = self.fusion.shapes[view.root]
+        return (
+            view.root if view.root in self.produced and view == View(view.root, 0, shape, contiguous(shape)) else None
+        )
 
     def run(self, leaves: list[Any], numbers: list[Any], masked: bool, donated: Collection[int] = ()) -> list[Any]:
         """The values of the outputs. The memory of the leaves at `donated` may become that of outputs: nobody may read
@@ -305,10 +300,10 @@ class Native:
                         self.fail(frame)
                 elif step is not None:
                     self.run_host(step, leaves, frame)
-            if self.whole is not None:
-                results = [env[root] for root in self.whole]
-            else:
-                results = [self.array(slot, leaves, frame) for slot in self.fusion.results]
+            results = [
+                self.array(slot, leaves, frame) if root is None else env[root]
+                for slot, root in zip(self.fusion.results, self.as_they_come, strict=True)
+            ]
         finally:
             frame.env = {}
             frame.block = None

@@ -1,0 +1,150 @@
+/* The pool's native code: what a worker does, and how a job is launched. `pool.py` says what it is for.
+
+   `make pool` compiles this file to `pool.ll`, the LLVM text that the package loads: at run time there is no C compiler. The
+   text holds for every processor with 64 bits; `relax` in it becomes the processor's instruction for a loop that waits. */
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum { SPINS = 2000 };             /* looks at the state before an idle thread sleeps: some 50 to 100 µs */
+#define OPEN ((int64_t)1 << 31)    /* in the state: whether others may enter the job */
+#define MEMBERS (OPEN - 1)         /* in the state: how many threads are in it */
+
+/* A unit's work on a range of its chunks: (table, first, beyond the last, the thread's own table, the unit's block). */
+typedef void chunks_of(void **table, int64_t first, int64_t last, void *own, void *block);
+
+struct job {
+    chunks_of *function;
+    void **table;
+    int64_t count;                 /* chunks */
+    int64_t limit;                 /* threads that may take part */
+    void (*openmp)(int);           /* sets how many threads OpenMP has in the thread that calls it; or none */
+    _Atomic int64_t quit;          /* threads that find it set end */
+    void *block;
+};
+
+/* The pool's memory. What different threads write lies on cache lines of its own. The offsets stand in `pool.py`, too. */
+struct pool {
+    _Alignas(64) _Atomic int64_t state;    /* high half: the job's number; low half: OPEN, and MEMBERS */
+    _Alignas(64) _Atomic int64_t next;     /* the chunk to claim */
+    _Alignas(64) struct job job;
+    _Alignas(64) _Atomic int32_t taken;    /* whether a caller has the pool */
+    _Alignas(64) _Atomic int32_t sleepers;
+    _Alignas(64) char mutex[128];
+    _Alignas(64) char condition[192];
+};
+_Static_assert(sizeof(struct pool) == 640, "pool.py says so");
+
+/* POSIX's functions, whose addresses Python finds. */
+struct functions {
+    int (*lock)(void *);
+    int (*unlock)(void *);
+    int (*wait)(void *, void *);
+    int (*broadcast)(void *);
+    int (*yield)(void);
+};
+
+extern void relax(void);
+
+/* Claim chunk by chunk until there is none left. */
+static inline void work(struct pool *pool, chunks_of *function, void **table, int64_t count, int64_t thread, void *block) {
+    void *own = ((void **)table[0])[thread];
+    for (;;) {
+        int64_t chunk = atomic_fetch_add_explicit(&pool->next, 1, memory_order_acq_rel);
+        if (chunk >= count)
+            return;
+        function(table, chunk, chunk + 1, own, block);
+    }
+}
+
+/* Wait until there is a job other than the one seen last: look for a while, then sleep. */
+static inline int64_t other_than(struct pool *pool, struct functions *posix, int64_t seen) {
+    for (;;) {
+        for (int spins = 0; spins < SPINS; spins++) {
+            int64_t state = atomic_load_explicit(&pool->state, memory_order_acquire);
+            if ((int64_t)((uint64_t)state >> 32) != seen)
+                return state;
+            relax();
+        }
+        posix->lock(pool->mutex);
+        atomic_fetch_add(&pool->sleepers, 1);
+        while ((int64_t)((uint64_t)atomic_load(&pool->state) >> 32) == seen)
+            posix->wait(pool->condition, pool->mutex);
+        atomic_fetch_sub(&pool->sleepers, 1);
+        posix->unlock(pool->mutex);
+    }
+}
+
+/* Become a member of the job with this number; whether it was still open. */
+static inline int enter(struct pool *pool, int64_t state, int64_t number) {
+    while ((state & OPEN) && (int64_t)((uint64_t)state >> 32) == number) {
+        if (atomic_compare_exchange_strong_explicit(&pool->state, &state, state + 1, memory_order_acq_rel, memory_order_acquire))
+            return 1;
+        relax();
+    }
+    return 0;
+}
+
+/* What a thread does from its start to its end. */
+void *worker(void **argument) {
+    struct pool *pool = argument[0];
+    int64_t thread = (int64_t)argument[1], seen = 0;
+    struct functions *posix = argument[2];
+    struct job *job = &pool->job;
+    for (;;) {
+        int64_t state = other_than(pool, posix, seen);
+        seen = (int64_t)((uint64_t)state >> 32);
+        int member = enter(pool, state, seen);
+        int64_t quit = atomic_load_explicit(&job->quit, memory_order_acquire);
+        if (member && !quit && thread < job->limit) {
+            if (job->openmp)
+                job->openmp(1);
+            work(pool, job->function, job->table, job->count, thread, job->block);
+        }
+        if (member)
+            atomic_fetch_sub_explicit(&pool->state, 1, memory_order_acq_rel);
+        if (quit)
+            return 0;
+    }
+}
+
+/* A new number for the job, open to all; wakes who sleeps. */
+void open(struct pool *pool, struct functions *posix) {
+    int64_t state = atomic_load_explicit(&pool->state, memory_order_relaxed);
+    uint64_t number = ((uint64_t)state >> 32) + 1;
+    atomic_exchange(&pool->state, (int64_t)(number << 32) | OPEN);
+    if (atomic_load(&pool->sleepers) > 0) {
+        posix->lock(pool->mutex);
+        posix->broadcast(pool->condition);
+        posix->unlock(pool->mutex);
+    }
+}
+
+/* Run all chunks of a function, beside the pool's threads if nobody else has them, `limit` in all at most. What isn't worth
+   waking others (`wake`) runs beside them if some are awake anyway. */
+void launch(struct pool *pool, struct functions *posix, chunks_of *function, void **table, int64_t count, int64_t limit,
+            void *block, int64_t wake) {
+    int helped = limit > 1 && (wake || atomic_load_explicit(&pool->sleepers, memory_order_relaxed) < limit - 1);
+    int32_t nobody = 0;
+    if (!helped || !atomic_compare_exchange_strong_explicit(&pool->taken, &nobody, 1, memory_order_acquire, memory_order_relaxed)) {
+        function(table, 0, count, ((void **)table[0])[0], block);
+        return;
+    }
+    struct job *job = &pool->job;
+    job->function = function;
+    job->table = table;
+    job->count = count;
+    job->limit = limit;
+    job->block = block;
+    atomic_store_explicit(&pool->next, 0, memory_order_release);
+    open(pool, posix);
+    work(pool, function, table, count, 0, block);
+    atomic_fetch_and_explicit(&pool->state, ~OPEN, memory_order_acq_rel); /* who isn't here yet comes too late */
+    for (int spins = 0; atomic_load_explicit(&pool->state, memory_order_acquire) & MEMBERS; spins++) {
+        if (spins < SPINS)
+            relax();
+        else
+            posix->yield();
+    }
+    atomic_store_explicit(&pool->taken, 0, memory_order_release);
+}
