@@ -315,3 +315,14 @@ def test_the_namespace_is_loaded_when_it_is_named() -> None:
 
     code = "import sys, adjoint as ad; before = 'adjoint.linalg' in sys.modules; ad.linalg.inv; print(before)"
     assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout.strip() == b"False"
+
+
+def test_a_product_goes_into_an_operation_with_several_results():
+    """Compiled: what reads a product need not have one shape."""
+    a = ad.tensor(np.random.default_rng(0).normal(size=(5, 3)))
+    expected = np.linalg.slogdet(a.numpy().T @ a.numpy())[1]
+    determinant = ad.jit(lambda a: ad.linalg.slogdet(a.T @ a)[1])
+    for _ in range(3):
+        assert determinant(a).item() == pytest.approx(expected)
+    gradient = ad.jit(ad.grad(lambda a: ad.linalg.slogdet(a.T @ a)[1]))(a)
+    np.testing.assert_allclose(gradient.numpy(), 2 * np.linalg.pinv(a.numpy()).T, rtol=1e-10)

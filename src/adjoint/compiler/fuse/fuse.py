@@ -708,6 +708,12 @@ def transposed(view: View) -> View:
     return View(view.root, view.offset, (*batch, m, n), (*steps, t, s))
 
 
+def _exchanges(step: Step) -> bool:
+    """Whether a permutation exchanges the last two axes and no other."""
+    axes = tuple(range(len(step.type.shape)))
+    return bool(step.attributes == (*axes[:-2], *axes[:-3:-1]))
+
+
 def turned_products(steps: list[Step], read: set[int]) -> set[int]:
     """The products that are read transposed alone: they are computed that way round, as (AB)ᵀ = BᵀAᵀ."""
     products = {step.output for step in steps if step.op.name == "matmul"}
@@ -716,9 +722,7 @@ def turned_products(steps: list[Step], read: set[int]) -> set[int]:
     for step in steps:
         for slot in step.inputs:
             if slot in products:
-                axes = tuple(range(len(step.type.shape)))
-                exchanged = (*axes[:-2], *axes[:-3:-1])
-                (turned if step.op.name == "permute_dims" and step.attributes == exchanged else read).add(slot)
+                (turned if step.op.name == "permute_dims" and _exchanges(step) else read).add(slot)
     return turned - read
 
 
