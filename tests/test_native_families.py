@@ -88,7 +88,15 @@ def programs(n: int, m: int, batch: int) -> list[ad.Tensor]:
     long = (wide * wide).sum(axis=0) + wide.mean()
     z = ad.tensor(draw.normal(size=(n, m)) + 1j * draw.normal(size=(n, m)))
     waves = (ad.exp(z * 1j) * z + 2.0).sum(axis=1)
-    found = [y, attention, moved, long, waves, *ad.gradients((attention**2).sum(), [q, k, v]), *ad.gradients(moved.sum(), [x])]
+    found = [
+        y,
+        attention,
+        moved,
+        long,
+        waves,
+        *ad.gradients((attention**2).sum(), [q, k, v]),
+        *ad.gradients(moved.sum(), [x]),
+    ]
     return [*found, *ad.gradients((y * y).sum(), [x, w, b])]
 
 
