@@ -208,14 +208,12 @@ def _called_with(arguments: Arguments, chunks: int) -> Any:
     packed = [(view.shape, view.strides) for view in arguments.packed]
     lists = [[0 if type(x) is Function else x for x in one] for one in arguments.lists]
     shared = list(arguments.shared.values())
-    checks = [tuple(check) for check in arguments.checks]
-    return (arguments.numbers, lists, checks, shared, packed, arguments.scratch, chunks)
+    return (arguments.numbers, lists, arguments.checks, shared, packed, arguments.scratch, chunks)
 
 
 def _set(arguments: Arguments, results: Any) -> None:
     """Let a kernel be called with other numbers."""
-    arguments.numbers, lists, checks, shared, packed, arguments.scratch, _ = results
-    arguments.checks = [type(old)(*given) for old, given in zip(arguments.checks, checks, strict=True)]
+    arguments.numbers, lists, arguments.checks, shared, packed, arguments.scratch, _ = results
     arguments.lists = [
         [old if type(old) is Function else x for old, x in zip(*pair, strict=True)]
         for pair in zip(arguments.lists, lists, strict=True)
