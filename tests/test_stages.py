@@ -146,3 +146,11 @@ def test_stages_are_printed_as_they_run() -> None:
             env={**os.environ, "ADJOINT_SHOW": stages},
         )  # fmt: skip
         assert all(word in result.stderr for word in expected), result.stderr
+
+
+def test_a_compiled_function_that_solves_a_system_is_explained() -> None:
+    """Nobody has given it a matrix yet: what stands in for one can be solved."""
+    f = ad.jit(lambda a, b: ad.linalg.solve(a, b).sum() + ad.linalg.cholesky(a @ a.mT).sum())
+    a = np.eye(40) * 3 + 0.1
+    f(ad.tensor(a), ad.tensor(np.ones((40, 1))))
+    assert "solve" in str(ad.execution.explain(f))

@@ -16,7 +16,7 @@ from adjoint.execution.evaluate import described, evaluation_lock
 from adjoint.execution.numpy_programs import choose
 from adjoint.execution.replay import Replay
 from adjoint.execution.tiers import native_backend, tiers
-from adjoint.graph import Node, topological
+from adjoint.graph import ArrayType, Node, topological
 from adjoint.plan.canonical import canonicalize, value_array
 from adjoint.plan.plan import Plan, built, note
 from adjoint.plan.text import Labels, beside, step_text
@@ -109,13 +109,21 @@ def subject_of(outputs: Sequence[Any]) -> Subject:
     return Subject(plan, [value_array(x) for x in c.leaves], [v for v, _ in c.numbers], False)
 
 
+def _stand_in(t: ArrayType) -> Any:
+    """Ones, or positions 0. Square matrices have more on the diagonal, or none could be inverted."""
+    found = (np.ones if t.inexact else np.zeros)(t.shape, t.dtype.dtype)
+    if t.inexact and t.ndim > 1 and t.shape[-1] == t.shape[-2]:
+        n = np.arange(t.shape[-1])
+        found[..., n, n] += len(n)
+    return found
+
+
 def _of_replay(replay: Replay) -> Subject:
     """A compiled function, with ones (and positions 0) in place of what calls give it."""
     plan = replay.plan
     if not plan.steps and len(plan.types) > len(plan.leaf_types) + len(plan.number_types) + len(plan.constants):
         raise ValueError("explain: this function has more steps than are kept to be read")
-    leaves: list[Any] = [np.ones(t.shape, t.dtype.dtype) if t.inexact else np.zeros(t.shape, t.dtype.dtype)
-                         for t in plan.leaf_types]  # fmt: skip
+    leaves: list[Any] = [_stand_in(t) for t in plan.leaf_types]
     for k, value in replay.constants:
         leaves[k] = value
     return Subject(plan, leaves, [t.dtype.dtype.type(1) for t in plan.number_types], True)
