@@ -610,3 +610,20 @@ def test_a_loop_in_a_loop_that_comes_back_differentiates_again():
         assert value == pytest.approx(again.item(), rel=1e-14)
         for mine, theirs in zip((w_bar, xs_bar), ad.gradients(again, [w, xs]), strict=True):
             np.testing.assert_allclose(mine.numpy(), theirs.numpy(), rtol=1e-12)
+
+
+def test_a_number_to_start_with_gives_way_in_loops_within_loops():
+    """Python's numbers take the dtype of what they meet, though only an inner loop meets it."""
+    xs = ad.tensor(np.ones(4))
+
+    def halving(c, x):
+        return ad.fori_loop(0, 3, lambda i, v: v * 0.5 + x, c)
+
+    found = ad.scan(lambda c, x: (halving(c, x), None), 0.0, xs)[0]
+    assert found.dtype == ad.float64 and found.item() == 2 * (1 - 0.5**12)
+    total, count = ad.while_loop(
+        lambda s: s[1] < 3, lambda s: (ad.scan(lambda c, x: (c + x, None), s[0], xs)[0], s[1] + 1), (0.0, 0)
+    )
+    assert total.dtype == ad.float64 and (total.item(), count.item()) == (12.0, 3)
+    with pytest.raises(TypeError, match="fori_loop: the body returns carry as float64"):
+        ad.scan(lambda c, x: (halving(c, x), None), ad.tensor(0.0, dtype="float32"), xs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 from adjoint import tree
@@ -24,6 +25,10 @@ from adjoint.transforms.grad import _is_array
 __all__ = ["associative_scan", "cond", "fori_loop", "map", "scan", "switch", "while_loop"]
 
 
+# Stand-ins for Python's numbers that a loop started with and whose dtype may still give way: in loops within its body too.
+_weak: ContextVar[frozenset[Node]] = ContextVar("adjoint_weak_carries", default=frozenset())
+
+
 class _Tree:
     """A tree of arrays: its nodes, its structure, and which leaves are Python's numbers, whose dtype may give way."""
 
@@ -33,12 +38,17 @@ class _Tree:
             if not _is_array(leaf):
                 raise TypeError(f"{operation}: {what}{path} is {a(leaf)}, not a tensor or a number{at_user()}")
         self.nodes = [as_node(leaf) for leaf in leaves]
-        self.weak = [is_scalar(leaf) and not isinstance(leaf, Tensor) for leaf in leaves]
+        weak = _weak.get()
+        self.weak = [leaf.node in weak if isinstance(leaf, Tensor) else is_scalar(leaf) for leaf in leaves]
         self.names = [f"{what}{path}" for path in tree.paths(value)]
 
     def of(self, nodes: Sequence[Node]) -> Any:
         """The tree with other nodes."""
         return self.structure.unflatten([wrap(x) for x in nodes])
+
+    def giving(self, stand_ins: Sequence[Node], promoted: bool) -> list[Node]:
+        """The stand-ins whose dtype may still give way."""
+        return [] if promoted else [x for x, weak in zip(stand_ins, self.weak, strict=True) if weak]
 
 
 def _stand_ins(nodes: Sequence[Node], label: str) -> list[Node]:
@@ -48,17 +58,21 @@ def _stand_ins(nodes: Sequence[Node], label: str) -> list[Node]:
 class _Traced:
     """What a function recorded when it was called on stand-ins: its results, and the scope that they were recorded in."""
 
-    def __init__(self, name: str, f: Callable[..., Any], args: Sequence[Any], step: Node | None = None) -> None:
+    def __init__(
+        self, name: str, f: Callable[..., Any], args: Sequence[Any], step: Node | None = None, weak: Sequence[Node] = ()
+    ) -> None:
         token = enter_scope(name, 3, user=True)
         self.scope = get_mode().site
-        around = EXAMPLES.get()
+        around, weak_around = EXAMPLES.get(), _weak.get()
         try:  # from before it is set: a signal's handler may come right after
+            _weak.set(weak_around.union(weak))
             if step is not None:
                 EXAMPLES.set((*around, step))
             with mode(grad=True):
                 self.result = f(*args)
         finally:
             EXAMPLES.set(around)
+            _weak.set(weak_around)
             leave_scope(token)
 
     def inside(self, node: Node) -> bool:
@@ -142,7 +156,7 @@ def _scan(
               for x, n in zip(given.nodes, given.names, strict=True)]  # fmt: skip
     for promoted in (False, True):
         carries = _stand_ins(start.nodes, f"the carry of {name}")
-        traced = _Traced(name, f, (start.of(carries), given.of(slices)), step)
+        traced = _Traced(name, f, (start.of(carries), given.of(slices)), step, start.giving(carries, promoted))
         out = traced.result
         if not isinstance(out, tuple) or len(out) != 2:
             raise TypeError(f"{name}: the function returns (carry, y), it returned {a(out)}{at_user()}")
@@ -259,7 +273,7 @@ def while_loop(cond: Callable[[Any], Any], body: Callable[[Any], Any], init: Any
         step = placeholder(array_type((), int64), "the number of a step", False)
         for promoted in (False, True):
             carries = _stand_ins(start.nodes, "the carry of while_loop")
-            traced = _Traced("while_loop", body, (start.of(carries),), step)
+            traced = _Traced("while_loop", body, (start.of(carries),), step, start.giving(carries, promoted))
             moved, again = _carry_on("while_loop", start, traced.result, promoted)
             if again is None:
                 break
