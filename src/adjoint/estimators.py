@@ -145,7 +145,7 @@ class AdjointRegressor(_Regressor, _Network):  # type: ignore[misc]
     >>> x = np.linspace(-2, 2, 80)[:, None]
     >>> try:
     ...     fitted = ad.estimators.AdjointRegressor(random_state=0).fit(x, np.sin(x[:, 0]))
-    ...     good = fitted.score(x, np.sin(x[:, 0])) > 0.99
+    ...     good = fitted.score(x, np.sin(x[:, 0])) > 0.95
     ... except ImportError:
     ...     good = True  # scikit-learn isn't installed
     >>> bool(good)
