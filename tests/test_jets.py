@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.graph import topological
 from support import double, equal
 
 
@@ -112,3 +113,79 @@ def test_jets_say_what_is_wrong():
         ad.taylor(lambda p: p[0], [1.0], 2)
     assert len(ad.taylor(ad.exp, 0.0, 0)) == 1
     equal(ad.taylor(lambda x: ad.stop_gradient(x) * x, 2.0, 2)[1], 2.0)
+
+
+WEIGHT = np.random.default_rng(0).normal(size=(3, 3)) * 0.4
+SLICES = np.random.default_rng(1).normal(size=(7, 3))
+
+
+def step(w, a, carry, x):
+    h, s, n = carry
+    new = ad.tanh(h @ w + x * a)
+    return (new, s + (new * x).sum(), n + 1), (new * ad.exp(-s), s)
+
+
+def start():
+    return ad.zeros(3, dtype="float64"), ad.tensor(0.0, dtype="float64"), 0
+
+
+def said(a, reverse=False, moving=False, memory=None):
+    w, xs = ad.tensor(WEIGHT) * ad.cos(a), ad.tensor(SLICES) * (a if moving else 1)
+    (h, s, _), (y, t) = ad.scan(lambda c, x: step(w, a, c, x), start(), xs, reverse=reverse, memory=memory)
+    return h.sum() + s * y.sum() + t.sum()
+
+
+def written_out(a, reverse=False, moving=False, memory=None):
+    w, xs = ad.tensor(WEIGHT) * ad.cos(a), ad.tensor(SLICES) * (a if moving else 1)
+    carry, ys, ts = start(), [], []
+    for i in range(6, -1, -1) if reverse else range(7):
+        carry, (y, t) = step(w, a, carry, xs[i])
+        ys.append(y.sum())
+        ts.append(t)
+    return carry[0].sum() + carry[1] * sum(ys) + sum(ts)
+
+
+def numbers(series):
+    return [float(c) for c in series]
+
+
+@pytest.mark.parametrize("how", [{}, {"reverse": True}, {"moving": True}, {"memory": 2}], ids=str)
+def test_a_scan_has_the_series_of_its_steps(how):
+    a = ad.tensor(0.7, dtype="float64")
+    expected = numbers(ad.taylor(lambda a: written_out(a, **how), a, 6))
+    np.testing.assert_allclose(numbers(ad.taylor(lambda a: said(a, **how), a, 6)), expected, rtol=1e-11)
+    np.testing.assert_allclose(
+        numbers(ad.jit(lambda a: ad.taylor(lambda a: said(a, **how), a, 6))(a)), expected, rtol=1e-11
+    )
+
+
+def test_series_through_scans_in_scans_and_gradients_of_scans():
+    a = ad.tensor(0.7, dtype="float64")
+
+    def nested(x):
+        inner = lambda c: ad.scan(lambda d, k: (ad.sin(d) + k * x, None), c, ad.tensor(np.arange(3.0)))[0]  # noqa: E731
+        return ad.scan(lambda c, _: (inner(c), None), x, length=4)[0]
+
+    def unrolled(x):
+        c = x
+        for k in [0.0, 1.0, 2.0] * 4:
+            c = ad.sin(c) + k * x
+        return c
+
+    np.testing.assert_allclose(numbers(ad.taylor(nested, a, 6)), numbers(ad.taylor(unrolled, a, 6)), rtol=1e-11)
+    expected = numbers(ad.taylor(ad.grad(written_out), a, 3))
+    np.testing.assert_allclose(numbers(ad.taylor(ad.grad(said), a, 3)), expected, rtol=1e-10)
+    slope = ad.grad(lambda a: ad.taylor(said, a, 3)[3])(a)
+    np.testing.assert_allclose(slope.item(), 4 * numbers(ad.taylor(written_out, a, 4))[4], rtol=1e-10)
+    batch = ad.vmap(lambda a: ad.taylor(said, a, 3)[3])(ad.tensor(np.array([0.7, 0.1])))
+    each = [numbers(ad.taylor(written_out, ad.tensor(x, dtype="float64"), 3))[3] for x in (0.7, 0.1)]
+    np.testing.assert_allclose(batch.numpy(), each, rtol=1e-10)
+
+
+def test_the_work_through_a_scan_grows_with_the_square_of_the_order():
+    def nodes(order):
+        found = ad.taylor(lambda x: ad.scan(lambda c, _: (ad.sin(c) * 1.1, None), x, length=50)[0], 0.3, order)
+        loops = [x for x in topological([found[-1].node]) if x.op.name == "scan"]
+        return max(len(topological(x.attributes.body.outputs)) for x in loops)
+
+    assert nodes(16) < 4.5 * nodes(8)  # four times, and less for what is linear

@@ -32,7 +32,7 @@ from adjoint.primitives.core import SELECT, conform, ops, placeholder, select, z
 from adjoint.primitives.custom import first_inputs
 from adjoint.primitives.random import RANDOM_BITS
 
-__all__ = ["SCAN", "SCANNED", "Scan", "Template", "pushforward"]
+__all__ = ["SCAN", "SCANNED", "Scan", "Template", "public_loop", "pushforward"]
 
 Nodes = Sequence[Node]
 # What costs less to compute again than to stack and read back, where arrays are this small.
@@ -240,6 +240,11 @@ def _public(whole: Scan, count: int) -> Scan:
     """The loop without residuals."""
     outputs = whole.body.outputs[:count]
     return replace(whole, body=_derived(whole.body, ("public", count), lambda: whole.body.with_outputs(outputs)))
+
+
+def public_loop(loop: Scan) -> Scan:
+    """The loop with the user's results alone."""
+    return loop if len(loop.body.outputs) == loop.public else _public(loop, loop.public)
 
 
 def _derived(body: Body, key: Any, make: Any) -> Any:

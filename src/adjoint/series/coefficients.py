@@ -3,8 +3,9 @@
 Linear operations act on each coefficient, bilinear ones by convolution, and a quotient solves for its own. Everything else
 follows from its derivative rule: y' = Dφ(x)·x' is a graph whose coefficient k - 1, divided by k, is coefficient k of y. The graph
 of y' reads y and x again, and equal nodes of such graphs are one, so that sin and cos, say, feed each other: the work grows with
-the square of the order (A. Griewank and A. Walther, "Evaluating Derivatives", 2008, chapter 13). Where derivatives of
-derivatives never come back to what is there, as for loops, it grows faster.
+the square of the order (A. Griewank and A. Walther, "Evaluating Derivatives", 2008, chapter 13). A scan's coefficients are one
+scan of its body's. Where derivatives of derivatives never come back to what is there, as for `while_loop` and `cond`, it grows
+faster.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 from adjoint.derive import forward
 from adjoint.graph import Node, mode, record, substitute, topological
 from adjoint.primitives.core import ops, placeholder, select, zeros
+from adjoint.series.scans import is_scan, scan_coefficients, scan_of
 
 __all__ = ["Series"]
 
@@ -28,6 +30,11 @@ BILINEAR = frozenset("multiply scale matmul convolution".split())
 QUOTIENTS = frozenset(("divide", "safe_divide"))
 
 
+def _below(node: Node) -> tuple[Node, ...]:
+    """What a node's coefficients are made of: of a scan its inputs, not what it keeps for a reverse pass."""
+    return scan_of(node)[1] if is_scan(node) else node.inputs
+
+
 class Series:
     """The coefficients of nodes along a curve: `given` has those of the nodes that it is a curve of, from the first order on."""
 
@@ -39,10 +46,15 @@ class Series:
         self.rate_of: dict[Node, Node] = {}  # the node, by what stands for its derivative
         self.tangents: dict[Node, Coefficient] = {}
         self.same: dict[Any, Node] = {}
+        self.order = 0
+        self.own: set[Node] = set()  # the nodes of the graph itself; others belong to derivatives
+        self.scans: dict[tuple[Node, int], list[list[Coefficient]]] = {}
 
     def run(self, outputs: Sequence[Node], order: int) -> list[list[Coefficient]]:
         """The coefficients of the outputs up to an order; those of order 0 are the outputs themselves."""
-        nodes = [self.merged(x) for x in topological(outputs) if x.type.__class__ is not tuple]
+        self.order, found = order, topological(outputs, below=_below)
+        self.own.update(found)
+        nodes = [self.merged(x) for x in found if x.type.__class__ is not tuple]
         for k in range(1, order + 1):
             for node in nodes:
                 self.coefficient(node, k)
@@ -124,7 +136,24 @@ class Series:
             return self.quotient(node, k)
         if name == "where":
             return self.selected(node, k)
+        if name == "select_output" and is_scan(node.inputs[0]):
+            return self.scanned(node, k)
         return self.by_derivative(node, k)
+
+    def scanned(self, node: Node, k: int) -> Coefficient:
+        """By a scan of the body's coefficients: of all that are asked for, or of those so far for a derivative's scan."""
+        whole = node.inputs[0]
+        order = self.order if whole in self.own else k
+        if (whole, order) not in self.scans:
+            loop, inputs = scan_of(whole)
+            series = [[self.coefficient(x, j) for j in range(1, order + 1)] if self.moves(x) and x.dtype.inexact else None
+                      for x in inputs]  # fmt: skip
+            start = [self.start(x) for x in inputs]
+            self.scans[whole, order] = scan_coefficients(
+                loop, start, series, order, lambda g, y, n: Series(g).run(y, n)
+            )
+        found: Coefficient = self.scans[whole, order][node.attributes][k - 1]
+        return found
 
     def linear(self, node: Node, k: int) -> Coefficient:
         """By the operation itself."""
