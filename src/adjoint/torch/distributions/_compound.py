@@ -371,7 +371,26 @@ class LogitRelaxedBernoulli(Distribution):
         return torch.as_tensor(self.temperature).log() + away - 2 * torch.nn.functional.softplus(away)
 
 
-class RelaxedBernoulli(TransformedDistribution):
+class _Relaxed(TransformedDistribution):
+    """What comes of a relaxed distribution: its parameters are those of its base."""
+
+    @property
+    def temperature(self) -> Any:
+        """How far from classes."""
+        return self.base_dist.temperature
+
+    @property
+    def probs(self) -> Any:
+        """The probability of 1, or of each class."""
+        return self.base_dist.probs
+
+    @property
+    def logits(self) -> Any:
+        """Its logit, or the logarithms of the classes' probabilities."""
+        return self.base_dist.logits
+
+
+class RelaxedBernoulli(_Relaxed):
     """Numbers between 0 and 1, near the ends for a low temperature (C. Maddison et al., E. Jang et al., 2017)."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
@@ -382,21 +401,6 @@ class RelaxedBernoulli(TransformedDistribution):
         super().__init__(
             LogitRelaxedBernoulli(temperature, probs, logits, validate_args), SigmoidTransform(), validate_args
         )
-
-    @property
-    def temperature(self) -> Any:
-        """How far from classes."""
-        return self.base_dist.temperature
-
-    @property
-    def probs(self) -> Any:
-        """The probability of 1."""
-        return self.base_dist.probs
-
-    @property
-    def logits(self) -> Any:
-        """Its logit."""
-        return self.base_dist.logits
 
 
 class ExpRelaxedCategorical(Distribution):
@@ -443,7 +447,7 @@ class ExpRelaxedCategorical(Distribution):
         return (score - score.logsumexp(dim=-1, keepdim=True)).sum(-1) + norm
 
 
-class RelaxedOneHotCategorical(TransformedDistribution):
+class RelaxedOneHotCategorical(_Relaxed):
     """Probabilities, near a class for a low temperature (C. Maddison et al., E. Jang et al., 2017)."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
@@ -454,18 +458,3 @@ class RelaxedOneHotCategorical(TransformedDistribution):
         super().__init__(
             ExpRelaxedCategorical(temperature, probs, logits, validate_args), ExpTransform(), validate_args
         )
-
-    @property
-    def temperature(self) -> Any:
-        """How far from classes."""
-        return self.base_dist.temperature
-
-    @property
-    def probs(self) -> Any:
-        """The probabilities of the classes."""
-        return self.base_dist.probs
-
-    @property
-    def logits(self) -> Any:
-        """Their logarithms."""
-        return self.base_dist.logits
