@@ -46,27 +46,24 @@ def fit(
 ) -> History:
     """Train a model: for each batch `(x, y)` of `data`, one step down the gradient of `loss(model(x), y)`.
 
-    `data` is iterated once for each epoch, so a `DataLoader` fits. `validate(model)` measures after each epoch, in
-    evaluation mode and without recording; it returns numbers by name, and those whose names end in "accuracy" are
-    shown as percentages. With `average`, an `optim.AveragedModel` that is updated after each step, it is the averaged
-    model that is measured, and kept by `early_stopping`.
+    `data` is iterated once for each epoch, so a `DataLoader` fits. `validate(model)` measures after each epoch, in evaluation
+    mode and without recording; it returns numbers by name, and those whose names end in "accuracy" are shown as percentages.
+    With `average`, an `optim.AveragedModel` that is updated after each step, it is the averaged model that is measured, and
+    kept by `early_stopping`.
 
-    `schedule` is one of `optim`, stepped after each step or (`schedule_each="epoch"`) each epoch; or a function that
-    gives the factor on the optimizer's learning rates when that part of all steps, from 0 to 1, is done, for which
-    `data` must have a length. `clip_norm` limits the norm of all gradients together. With `compile`
-    the step goes through `ad.jit`: faster, for a model and a loss that need no value while they are recorded.
+    `schedule` is one of `optim`, stepped after each step or (`schedule_each="epoch"`) each epoch; or a function that gives the
+    factor on the optimizer's learning rates when that part of all steps, from 0 to 1, is done, for which `data` must have a
+    length. `clip_norm` limits the norm of all gradients together. With `compile` the step goes through `ad.jit`: faster, for a
+    model and a loss that need no value while they are recorded.
 
     `log` is a file that gets a line of JSON for each step and each epoch; one called `tensorboard` is a folder of the files
     that TensorBoard reads, and several may be given: `log=["run/log.jsonl", "run/tensorboard"]`.
-
-    `checkpoint` is a safetensors file that is
-    replaced after each epoch, after every `checkpoint_every` steps, and when Ctrl-C ends training. With `resume`
-    training goes on from it, if it is there, and comes to the same weights, bit for bit, as a run that was never
-    stopped; if it is damaged, from the one before it, which is kept, too. For that every random number must come
+    `checkpoint` is a safetensors file that is replaced after each epoch, after every `checkpoint_every` steps, and when Ctrl-C
+    ends training. With `resume` training goes on from it, if it is there, and comes to the same weights, bit for bit, as a run
+    that was never stopped; if it is damaged, from the one before it, which is kept, too. For that every random number must come
     from `data` or from `ad.random`. `settings` are stored with it, and others are refused when resuming.
 
-    `progress` is True for a bar, False for a line for each epoch, None for what suits the output, or an object that
-    shows it in its own way.
+    `progress` is True for a bar, False for a line for each epoch, None for what suits the output, or an object that shows it.
 
     With `distributed` all ranks of a job (`mpiexec -n 4 python program.py`) train together, by what `distributed.data_parallel`
     gives or by its defaults: a `DataLoader` hands each its part of every batch, losses are means over all ranks, every rank
@@ -77,9 +74,7 @@ def fit(
     OSError where log or checkpoint can't be written, which leaves the last checkpoint as it was.
     """
     steps = len(data) if isinstance(data, Sized) else None
-    if callable(schedule) and steps is None:
-        raise ValueError("fit: a schedule needs data that has a length")
-    _check(schedule_each, checkpoint, checkpoint_every, resume)
+    _check(callable(schedule) and steps is None, schedule_each, checkpoint, checkpoint_every, resume)
     parallel = _together(distributed, model, optimizer, data)
     if parallel is not None and parallel.group.rank:
         log, progress = None, NoProgress()
@@ -125,9 +120,15 @@ def _together(
 
 
 def _check(
-    schedule_each: str, checkpoint: str | os.PathLike[str] | None, checkpoint_every: int | None, resume: bool
+    endless: bool,
+    schedule_each: str,
+    checkpoint: str | os.PathLike[str] | None,
+    checkpoint_every: int | None,
+    resume: bool,
 ) -> None:
     """Raise for options that say nothing or exclude each other, and for what is missing when the first checkpoint is due."""
+    if endless:
+        raise ValueError("fit: a schedule needs data that has a length")
     if schedule_each not in ("step", "epoch"):
         raise ValueError(f"fit: schedule_each is 'step' or 'epoch', not {schedule_each!r}")
     if (resume or checkpoint_every is not None) and checkpoint is None:
