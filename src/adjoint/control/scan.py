@@ -23,7 +23,7 @@ from adjoint.batch import Batch
 from adjoint.control.body import Body, as_arrays, close, stand_in
 from adjoint.control.formal import record_transpose
 from adjoint.control.lean import Backward, Reversal, active_carries, record_loop_reverse
-from adjoint.control.running import run_loop
+from adjoint.control.running import run_loop, stack_of
 from adjoint.derive import forward, reverse
 from adjoint.execution.tiers import tiers
 from adjoint.graph import ArrayType, Node, Primitive, array_type, get_mode, mode, record, substitute, topological
@@ -509,7 +509,7 @@ def _scan_kernel(loop: Scan, type: Any) -> Any:
 
     def kernel(*arrays: Any) -> tuple[Any, ...]:
         values = [np.asarray(x) for x in arrays]
-        stacks = [np.empty(type[i].shape, type[i].dtype.dtype) for i in places]
+        stacks = [stack_of(body.outputs[i], loop.length) for i in range(count, len(body.outputs))]
         carries, _ = run_loop(body, *loop.split(values), stacks, loop.steps())
         found: list[Any] = [*as_arrays(carries, values), *[None] * (len(type) - count)]
         for i, stack in zip(places, stacks, strict=True):
