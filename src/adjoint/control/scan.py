@@ -392,7 +392,8 @@ def _is_less(node: Node, varying: set[Node], read: Container[Node], remade: Call
                 stack += x.inputs
             else:
                 made_of[x] = None
-    return node.type.size > SMALL and sum([x.type.size for x in made_of if x not in read]) > node.type.size
+    size: int = node.type.size
+    return size > SMALL and sum([x.type.size for x in made_of if x not in read]) > size
 
 
 def transpose(
@@ -416,9 +417,9 @@ def transpose(
     results: list[Node | None] = [None] * len(inputs)
     for k, total in zip(kept, sums, strict=True):
         results[back.constants[k]] = total
-    for k, factors in back.products.items():
-        stacked = [_present((xs if factor.given else ys)[factor.place]) for factor in factors]
-        results[back.constants[k]] = _summed_product(*stacked, *[factor.turned for factor in factors])
+    for k, (left, right) in back.products.items():
+        a, b = [_present((xs if factor.given else ys)[factor.place]) for factor in (left, right)]
+        results[back.constants[k]] = _summed_product(a, b, left.turned, right.turned)
     for i, g in zip(back.carries, finals, strict=True):
         results[loop.constants + i] = g
     for i, g in zip(back.slices, ys, strict=False):
