@@ -365,7 +365,7 @@ class Exchange:
     """Something that whoever comes first does: the thread behind, while the program goes on, or the program when it needs it."""
 
     def __init__(self, work: Callable[[], Array]) -> None:
-        self.work = work
+        self.work: Callable[[], Array] | None = work  # None once it has been done
         self.found: Array | None = None
         self.error: BaseException | None = None
         self.lock = threading.Lock()
@@ -373,19 +373,21 @@ class Exchange:
     def run(self) -> None:
         """Do it, or wait until it is done."""
         with self.lock:
-            if self.found is None and self.error is None:
+            work, self.work = self.work, None
+            if work is not None:
                 try:
-                    self.found = self.work()
+                    self.found = work()
                 except BaseException as error:  # raised where it is waited for
                     self.error = error
 
     def result(self) -> Array:
-        """What was found; what was raised is raised here."""
+        """What was found, once; what was raised is raised here."""
         self.run()
         if self.error is not None:
             raise self.error
-        assert self.found is not None
-        return self.found
+        found, self.found = self.found, None  # whoever gets it is alone with it, and needn't copy it
+        assert found is not None
+        return found
 
 
 def _note(what: str, array: Array) -> bytes:
