@@ -140,8 +140,8 @@ class HostFunction:
     """A function of NumPy arrays, with its derivative rule and its batching rule, if it has them.
 
     `adapter(rule, cotangent, node)` calls the user's rule, which works on tensors, from nodes. One that is `exact` is called as
-    often as the program says, never again to find out what failed, and keeps none of its arrays, so that it may get memory that
-    will be written over.
+    often as the program says, never again to find out what failed, and neither changes nor keeps its arrays, so that it gets
+    those that the program works on.
     """
 
     __slots__ = ("adapter", "batch", "call", "exact", "name", "rule", "serials")
@@ -195,9 +195,11 @@ def _host_kernel(attributes: tuple[HostFunction, Any], type: Any) -> Any:
     dtype, shape = (None, None) if isinstance(type, tuple) else (type.dtype.dtype, type.shape)
 
     def kernel(*arrays: Any) -> Any:
-        views = [np.asarray(x).view() for x in arrays]
-        for view in views:
-            view.flags.writeable = False
+        views: Sequence[Any] = arrays
+        if not function.exact:
+            views = [np.asarray(x).view() for x in arrays]
+            for view in views:
+                view.flags.writeable = False
         try:
             result = function.call(*views)
         except Exception as error:
