@@ -70,10 +70,10 @@ def enable_grad(function: Any = None) -> Any:
 class CompiledModule(Module):
     """A module whose calls are compiled."""
 
-    def __init__(self, module: Any) -> None:
+    def __init__(self, module: Any, fullgraph: bool = False) -> None:
         super().__init__()
         self._orig_mod = module
-        self.__dict__["_compiled"] = _compiled(module)
+        self.__dict__["_compiled"] = _compiled(module, fullgraph)
 
     def forward(self, *args: Any, **keywords: Any) -> Any:
         """The module's own."""
@@ -85,7 +85,7 @@ class CompiledModule(Module):
         return getattr(self.__dict__["_orig_mod"], name)
 
 
-def _compiled(f: Any) -> Callable[..., Any]:
+def _compiled(f: Any, fullgraph: bool = False) -> Callable[..., Any]:
     def inside(*args: Any, **keywords: Any) -> Any:
         return f(*as_torch(args), **{k: as_torch(v) for k, v in keywords.items()})
 
@@ -98,6 +98,8 @@ def _compiled(f: Any) -> Callable[..., Any]:
             try:
                 return as_torch(fast(*args, **keywords))
             except ValueNeededError as error:
+                if fullgraph:
+                    raise
                 warnings.warn(f"compile: {error}. It runs uncompiled from here on", UserWarning, stacklevel=2)
                 eager.append(True)
         return f(*args, **keywords)
@@ -105,11 +107,23 @@ def _compiled(f: Any) -> Callable[..., Any]:
     return called
 
 
-def compile(model: Any = None, **options: Any) -> Any:
-    """A function, or a module, compiled by `ad.jit`. Where Python needs a value inside, it runs uncompiled, with a warning."""
+def compile(
+    model: Any = None, *, fullgraph: bool = False, dynamic: Any = None, backend: Any = "inductor", mode: Any = None,
+    options: Any = None, disable: bool = False,
+) -> Any:  # fmt: skip
+    """A function, or a module, compiled by `ad.jit`.
+
+    Where Python needs a value inside, it runs uncompiled, with a warning; with `fullgraph` that is an error. `disable` gives the
+    model back. There is one compiler: `backend`, `mode`, `dynamic` and `options` change nothing. It isn't called with what
+    isn't PyTorch's: a `backend` that is a function is a TypeError.
+    """
+    if callable(backend):
+        raise TypeError(f"compile: a backend of one's own isn't here; leave backend out{at_user()}")
     if model is None:
-        return lambda f: compile(f, **options)
-    return CompiledModule(model) if isinstance(model, Module) else _compiled(model)
+        return lambda f: compile(f, fullgraph=fullgraph, disable=disable)
+    if disable:
+        return model
+    return CompiledModule(model, fullgraph) if isinstance(model, Module) else _compiled(model, fullgraph)
 
 
 class _Namespace(ModuleType):

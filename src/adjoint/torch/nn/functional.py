@@ -116,7 +116,17 @@ def adapted(name: str, f: Any) -> Any:
         return result
 
     called.__name__ = called.__qualname__ = name
+    called.__signature__ = _signature(names, taken, f)  # type: ignore[attr-defined]
     return called
+
+
+def _signature(names: list[str], taken: dict[str, str], f: Any) -> inspect.Signature:
+    """PyTorch's signature of a core function: its names and order, the core's defaults."""
+    own = inspect.signature(f).parameters
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    defaults = [own[taken[name]].default if name in taken else None for name in names]
+    made = [inspect.Parameter(name, kind, default=value) for name, value in zip(names, defaults, strict=True)]
+    return inspect.Signature(made)
 
 
 for _name in core_functional.__all__:
@@ -265,12 +275,5 @@ for _name in (
     _with_indices.__name__ = f"{_name}_with_indices"
     _with_indices.__doc__ = f"`{_name}`, and where the maxima were."
     _public(_with_indices)
-
-# in torch itself too
-ALSO = """adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout avg_pool1d batch_norm bilinear celu channel_shuffle conv1d conv2d conv3d
-conv_transpose1d conv_transpose2d conv_transpose3d cosine_embedding_loss cosine_similarity ctc_loss dropout embedding
-embedding_bag feature_alpha_dropout group_norm hinge_embedding_loss instance_norm layer_norm margin_ranking_loss max_pool1d
-max_pool2d max_pool3d pairwise_distance pdist pixel_shuffle pixel_unshuffle poisson_nll_loss prelu rms_norm rrelu selu
-triplet_margin_loss hardshrink kl_div binary_cross_entropy_with_logits threshold relu_ selu_ celu_ threshold_ rrelu_""".split()  # noqa: E501
 
 __getattr__ = getter("torch.nn.functional", globals())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any, ClassVar, Self
@@ -221,42 +222,61 @@ OWN = {"Module", "Sequential", "ModuleList", "ModuleDict", "ParameterList", "Par
        "functional", "init", "utils", "summary", "Summary", "functional_call", "stack_module_state", "KeyValueCache"}  # fmt: skip
 
 
-def _options(name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, ...]:
+def _options(given: dict[str, Any]) -> dict[str, Any]:
     """Constructor arguments as the core's layer takes them."""
-    if "device" in keywords:
-        device = keywords.pop("device")
-        if device is not None:
-            Device(device)
-    if "dtype" in keywords:
-        dtype = given_dtype(keywords.pop("dtype"))
-        if dtype is not None:
-            keywords["dtype"] = dtype
-    if name in LOSSES:
-        order = [*LOSSES[name].split(), *AFTER.get(name, "size_average reduce reduction").split()]
-        for key, value in zip(order, args, strict=False):
-            if key in keywords:
-                raise TypeError(f"{name}: {key!r} is given twice{at_user()}")
-            keywords[key] = value
-        args = args[len(order) :]
-        old = keywords.pop("size_average", None), keywords.pop("reduce", None)
-        if old != (None, None):
-            keywords["reduction"] = functional.legacy_reduction(*old)
-    return args
+    device, dtype = given.pop("device", None), given_dtype(given.pop("dtype", None))
+    if device is not None:
+        Device(device)
+    if dtype is not None:
+        given["dtype"] = dtype
+    old = given.pop("size_average", None), given.pop("reduce", None)
+    if old != (None, None):
+        given["reduction"] = functional.legacy_reduction(*old)
+    return given
 
 
 def _layer(name: str, core: type) -> type:
     """The core's layer as PyTorch's."""
 
-    def __init__(self: Any, *args: Any, **keywords: Any) -> None:
-        args = _options(name, args, keywords)
-        core.__init__(self, *args, **keywords)  # type: ignore[misc]
+    signature = _signature(name, core)
 
+    def __init__(self: Any, *args: Any, **keywords: Any) -> None:
+        try:
+            given = signature.bind(self, *args, **keywords).arguments
+        except TypeError as error:
+            raise TypeError(f"{name}: {error}{at_user()}") from None
+        del given["self"]
+        core.__init__(self, **({} if name == "Identity" else _options(given)))  # type: ignore[misc]
+
+    __init__.__signature__ = signature  # type: ignore[attr-defined]
     made = type(name, (Module, core), {"__init__": __init__, "__doc__": core.__doc__, "__module__": __name__})
     if issubclass(core, Lazy):
         made.__call__ = core.__call__  # type: ignore[method-assign]
     if "from_pretrained" in vars(core):
         made.from_pretrained = classmethod(lambda cls, *a, **k: _as_layer(core.from_pretrained(*a, **k), cls))  # type: ignore[attr-defined]
     return made
+
+
+def _signature(name: str, core: type) -> inspect.Signature:
+    """The arguments of a layer: the core's, in PyTorch's order where that differs, with `device` and `dtype`."""
+    if issubclass(core, Lazy):
+        sized = [p for p in inspect.signature(core.becomes.__init__).parameters.values() if p.name != core.sized_by]
+    else:
+        sized = list(inspect.signature(core.__init__).parameters.values())  # type: ignore[misc]
+    if name != "Identity":  # which takes all and looks at none; the others without a constructor take nothing
+        sized = [p for p in sized if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    own = {p.name: p for p in sized}
+    if name in LOSSES:
+        order = ["self", *LOSSES[name].split(), *AFTER.get(name, "size_average reduce reduction").split()]
+        missing = inspect.Parameter("_", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None)
+        first = [own.pop(n, missing).replace(name=n, kind=missing.kind) for n in order]
+        own = {p.name: p for p in [*first, *own.values()]}
+    elif "dtype" in own:
+        place = list(own).index("dtype")
+        dtype = own.pop("dtype")
+        rest = list(own.values())
+        own = {p.name: p for p in [*rest[:place], dtype.replace(name="device", default=None), dtype, *rest[place:]]}
+    return inspect.Signature(sorted(own.values(), key=lambda p: p.kind))
 
 
 def _as_layer(layer: Any, kind: type) -> Any:

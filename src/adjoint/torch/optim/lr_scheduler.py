@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from adjoint import optim as core_optim
@@ -44,13 +45,23 @@ def _from_start(name: str, last_epoch: int) -> None:
 
 
 def made(name: str) -> type:
+    """The core's schedule, with the `last_epoch` that PyTorch's takes last."""
     core = getattr(core_optim, name)
+    signature = inspect.signature(core.__init__)
+    if name not in ("ChainedScheduler", "ReduceLROnPlateau"):
+        last = inspect.Parameter("last_epoch", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=-1)
+        signature = signature.replace(parameters=[*signature.parameters.values(), last])
 
-    def __init__(self: Any, optimizer: Any, *args: Any, **keywords: Any) -> None:
-        keywords.pop("verbose", None)
-        _from_start(name, keywords.pop("last_epoch", -1))
-        core.__init__(self, optimizer, *args, **keywords)
+    def __init__(self: Any, *args: Any, **keywords: Any) -> None:
+        try:
+            given = signature.bind(self, *args, **keywords).arguments
+        except TypeError as error:
+            raise TypeError(f"{name}: {error}{at_user()}") from None
+        del given["self"]
+        _from_start(name, given.pop("last_epoch", -1))
+        core.__init__(self, **given)
 
+    __init__.__signature__ = signature  # type: ignore[attr-defined]
     return type(name, (core,), {"__init__": __init__, "__doc__": core.__doc__, "__module__": __name__})
 
 
