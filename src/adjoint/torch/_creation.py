@@ -182,7 +182,9 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
 def asarray(
     obj: Any, *, dtype: Any = None, device: Any = None, copy: Any = None, requires_grad: bool = False
 ) -> Tensor:
-    """Data as a tensor."""
+    """Data as a tensor. NumPy's arrays are copied, so `copy=False` is a TypeError for them."""
+    if copy is False and not isinstance(obj, Core):
+        raise TypeError(f"asarray: copy=False isn't here, memory is never shared; leave copy out{at_user()}")
     found = torch_tensor(obj, given_dtype(dtype))
     return finished(found.detach().clone() if copy else found, requires_grad, device)
 
@@ -194,8 +196,12 @@ def from_numpy(ndarray: Any) -> Tensor:
     return as_torch(core.tensor(ndarray))
 
 
-def from_dlpack(ext_tensor: Any) -> Tensor:
+def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: Any = None) -> Tensor:
     """The array of another library, copied."""
+    if device is not None:
+        CPU[0].__class__(device)
+    if copy is False:
+        raise TypeError(f"from_dlpack: copy=False isn't here, memory is never shared; leave copy out{at_user()}")
     return as_torch(core.asarray(ext_tensor))
 
 
@@ -332,8 +338,10 @@ def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, **opti
     return FUNCTIONS["empty"](size, dtype=dtype, **options)
 
 
-METHODS["new_empty_strided"] = lambda self, size, stride, *, dtype=None, **options: empty_strided(
-    size, stride, dtype=dtype or self.dtype, **options
+METHODS["new_empty_strided"] = recorded_at_user(
+    lambda self, size, stride, *, dtype=None, **options: empty_strided(
+        size, stride, dtype=dtype or self.dtype, **options
+    )
 )
 
 
@@ -369,8 +377,7 @@ def range_(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None,
 
 
 def _spaced(name: str, transform: Any) -> None:
-    def called(start: Any, end: Any, steps: int, *args: Any, dtype: Any = None, **options: Any) -> Any:
-        base = args[0] if args else options.pop("base", 10.0)
+    def called(start: Any, end: Any, steps: int, base: Any = 10.0, *, dtype: Any = None, **options: Any) -> Any:
         if steps < 0:
             raise RuntimeError(f"{name}: the number of steps is negative{at_user()}")
         a, b = _item(start), _item(end)
@@ -392,7 +399,13 @@ def _spaced(name: str, transform: Any) -> None:
     called.__doc__ = (
         "Evenly spaced numbers, both ends included." if transform is None else "Powers of a base, evenly spaced."
     )
-    function(methods=False)(renamed(called, name))
+    f: Any = (
+        called
+        if transform
+        else lambda start, end, steps, *, dtype=None, **options: called(start, end, steps, dtype=dtype, **options)
+    )
+    f.__doc__ = called.__doc__
+    function(methods=False)(renamed(f, name))
 
 
 range_of = range
@@ -467,7 +480,13 @@ _random("randn", _normal_of)
 
 @function(methods=False)
 def randint(
-    *bounds: Any, low: Any = None, high: Any = None, size: Any = None, generator: Any = None, dtype: Any = "int64", **options: Any
+    *bounds: Any,
+    low: Any = None,
+    high: Any = None,
+    size: Any = None,
+    generator: Any = None,
+    dtype: Any = "int64",
+    **options: Any,
 ) -> Any:
     """Random integers in [low, high): randint(high, size) or randint(low, high, size)."""
     values = list(bounds)
@@ -480,7 +499,13 @@ def randint(
 
 @function(methods=False)
 def randint_like(
-    input: Any, *bounds: Any, low: Any = None, high: Any = None, dtype: Any = None, generator: Any = None, **options: Any
+    input: Any,
+    *bounds: Any,
+    low: Any = None,
+    high: Any = None,
+    dtype: Any = None,
+    generator: Any = None,
+    **options: Any,
 ) -> Any:
     """Random integers in a tensor's shape and dtype."""
     return randint(
@@ -677,9 +702,9 @@ def _type(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
 METHODS["type"] = _type
 
 
-def result_type(tensor1: Any, tensor2: Any) -> DType:
+def result_type(tensor: Any, other: Any) -> DType:
     """The dtype that an operation of two tensors or numbers gives."""
-    a, b = (x.node if isinstance(x, Core) else x for x in (tensor1, tensor2))
+    a, b = (x.node if isinstance(x, Core) else x for x in (tensor, other))
     kinds = [x.dtype if isinstance(x, Node) else _scalar_dtype(x) for x in (a, b)]
     ranks = [0 if not isinstance(x, Node) else 2 if x.ndim else 1 for x in (a, b)]
     if ranks[0] == ranks[1]:
@@ -697,7 +722,7 @@ def _scalar_dtype(x: Any) -> DType:
 
 
 FUNCTIONS["result_type"] = result_type
-FUNCTIONS["promote_types"] = promoted
+FUNCTIONS["promote_types"] = lambda type1, type2: promoted(type1, type2)
 FUNCTIONS["can_cast"] = lambda from_, to: "buifc".index(from_.kind) <= "buifc".index(to.kind)
 FUNCTIONS["is_floating_point"] = METHODS["is_floating_point"] = lambda input: input.dtype.kind == "f"
 FUNCTIONS["is_complex"] = METHODS["is_complex"] = lambda input: input.dtype.kind == "c"

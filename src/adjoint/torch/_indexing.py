@@ -361,9 +361,12 @@ def _sliced(input: Any, dim: int = 0, start: Any = None, end: Any = None, step: 
 
 _written_into("slice_scatter", _sliced)
 _written_into("select_scatter", lambda input, dim, index: FUNCTIONS["select"](input, dim, index))
-_written_into("diagonal_scatter", lambda input, offset=0, dim1=0, dim2=1: FUNCTIONS["diagonal"](input, offset, dim1, dim2))
 _written_into(
-    "as_strided_scatter", lambda input, size, stride, storage_offset=None: input.as_strided(size, stride, storage_offset)
+    "diagonal_scatter", lambda input, offset=0, dim1=0, dim2=1: FUNCTIONS["diagonal"](input, offset, dim1, dim2)
+)
+_written_into(
+    "as_strided_scatter",
+    lambda input, size, stride, storage_offset=None: input.as_strided(size, stride, storage_offset),
 )
 
 

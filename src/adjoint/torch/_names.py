@@ -15,7 +15,7 @@ from ._tensor import Core, Tensor, as_torch
 
 __all__ = [
     "FUNCTIONS", "IN_PLACE", "METHODS", "function", "like", "method", "pair_type", "recorded_at_user",
-    "refuse", "with_keywords",
+    "refuse", "with_keywords", "written",
 ]  # fmt: skip
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
@@ -24,8 +24,11 @@ IN_PLACE: dict[str, Callable[..., Any]] = {}
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# PyTorch takes NumPy's names of arguments too
-ALIASES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input", "x2": "other", "a": "input", "A": "input"}
+# other names of arguments: NumPy's, which PyTorch takes too, and its documents' beside its own
+ALIASES = [
+    ("axis", "dim"), ("keepdims", "keepdim"), ("x", "input"), ("x1", "input"), ("x2", "other"), ("a", "input"), ("A", "input"),
+    ("input", "A"), ("input", "x"), ("b", "B"), ("other", "B"),
+]  # fmt: skip
 CONSTRUCTION = [  # what functions that make tensors take besides, as `**options`
     inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
     for name, default in {
@@ -46,7 +49,7 @@ def recorded_at_user(f: Callable[..., Any]) -> Callable[..., Any]:
     """The function with the user's line as where its operations are recorded, and tensors of PyTorch's kind as results."""
     signature = inspect.signature(f)
     names = signature.parameters
-    aliases = {alias: name for alias, name in ALIASES.items() if name in names and alias not in names}
+    aliases = {alias: name for alias, name in ALIASES if name in names and alias not in names}
     takes_out = "out" in names
     of_tensor = next(iter(names), "") == "input" and f.__name__.rstrip("_") not in NUMBERS_FIRST
 
@@ -66,6 +69,7 @@ def recorded_at_user(f: Callable[..., Any]) -> Callable[..., Any]:
             result = as_torch(f(*args, **keywords))
         return result if out is None else written(out, result)
 
+    called.aliases = aliases  # type: ignore[attr-defined]
     called.__signature__ = signature if takes_out else with_keywords(signature, OUT)  # type: ignore[attr-defined]
     return called
 
@@ -83,6 +87,7 @@ def like(f: F, other: Callable[..., Any], *inserted: inspect.Parameter) -> F:
     """A function with the signature of the one that it calls, with more arguments after the first."""
     first, *rest = [p for p in inspect.signature(other).parameters.values() if p.name != "out"]
     f.__signature__ = inspect.Signature([first, *inserted, *rest])  # type: ignore[attr-defined]
+    f.__wrapped__ = other  # type: ignore[attr-defined]
     return f
 
 

@@ -83,7 +83,7 @@ def _native(name: str, arguments: str) -> Callable[..., Any]:
 
 def adaptive_max_pool1d(input: Any, output_size: Any) -> Any:
     """The largest elements of so many windows, and their positions."""
-    return functional.adaptive_max_pool1d_with_indices(input, output_size)  # type: ignore[attr-defined]
+    return functional.adaptive_max_pool1d_with_indices(input, output_size)
 
 
 def embedding_bag(weight: Any, indices: Any, offsets: Any, scale_grad_by_freq: bool = False, mode: int = 0, sparse: bool = False,

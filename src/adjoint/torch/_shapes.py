@@ -139,8 +139,8 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     return permuted(input, tuple(axes))
 
 
-for _name in ("swapaxes", "swapdims"):
-    FUNCTIONS[_name] = METHODS[_name] = transpose
+FUNCTIONS["swapdims"] = METHODS["swapdims"] = transpose
+FUNCTIONS["swapaxes"] = METHODS["swapaxes"] = lambda input, axis0, axis1: transpose(input, axis0, axis1)
 
 
 @as_named()
@@ -164,7 +164,6 @@ def permute(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
     if sorted(axes) != list(range(input.ndim)):
         raise RuntimeError(f"permute: {order} doesn't name each of {input.ndim} axes once{at_user()}")
     return permuted(input, axes)
-
 
 
 @as_named("moveaxis")
@@ -424,12 +423,13 @@ def ravel(input: Tensor) -> Tensor:
 
 for _name in ("view", "expand", "permute", "transpose", "squeeze", "unsqueeze", "t", "unbind", "diagonal", "narrow", "detach",
               "select", "alias", "split_with_sizes", "unfold", "as_strided"):  # fmt: skip
+    _viewed = METHODS.get(_name, lambda input: input)  # of alias and detach
 
-    def _copied(input: Tensor, *args: Any, _name: str = _name, **keywords: Any) -> Any:
-        found = METHODS[_name](input, *args, **keywords) if _name not in ("alias", "detach") else input
+    def _copied(input: Tensor, *args: Any, _viewed: Any = _viewed, **keywords: Any) -> Any:
+        found = _viewed(input, *args, **keywords)
         return tuple(x.clone() for x in found) if isinstance(found, tuple) else found.clone()
 
-    FUNCTIONS[f"{_name}_copy"] = like(_copied, METHODS.get(_name, lambda input: input))
+    FUNCTIONS[f"{_name}_copy"] = like(_copied, _viewed)
 METHODS["narrow_copy"] = FUNCTIONS["narrow_copy"]
 
 
@@ -549,7 +549,9 @@ def repeat_interleave(input: Any, repeats: Any = None, dim: Any = None, *, outpu
     if output_size is not None:
         found = repeat_interleave(input, repeats, dim)
         if found.shape[0 if dim is None else dim] != output_size:
-            raise RuntimeError(f"repeat_interleave: output_size is {output_size}, the result's {tuple(found.shape)}{at_user()}")
+            raise RuntimeError(
+                f"repeat_interleave: output_size is {output_size}, the result's {tuple(found.shape)}{at_user()}"
+            )
         return found
     if repeats is None:
         counts = np.asarray(input.numpy())
@@ -711,9 +713,9 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
 
 
 @method("sum_to_size")
-def sum_to_size(self: Any, *size: Any) -> Any:
+def sum_to_size(self: Any, *lengths: Any, size: Any = None) -> Any:
     """Summed to a shape that broadcasts to its own."""
-    wanted = sizes(size)
+    wanted = sizes(lengths if size is None else (size,))
     lead = self.ndim - len(wanted)
     axes = tuple(range(lead)) + tuple(
         i + lead for i, n in enumerate(wanted) if n == 1 and tuple(self.shape)[i + lead] != 1
@@ -724,9 +726,9 @@ def sum_to_size(self: Any, *size: Any) -> Any:
 
 
 @method("resize_")
-def resize_(self: Any, *size: Any, memory_format: Any = None) -> Any:
+def resize_(self: Any, *lengths: Any, size: Any = None, memory_format: Any = None) -> Any:
     """Another shape, in place: the first elements, or zeros after them."""
-    wanted = sizes(size)
+    wanted = sizes(lengths if size is None else (size,))
     have, need = math.prod(tuple(self.shape)), math.prod(wanted)
     flat = core.reshape(self, (-1,))
     flat = flat[:need] if need <= have else core.concat([flat, core.zeros(need - have, dtype=self.dtype)])
@@ -734,8 +736,8 @@ def resize_(self: Any, *size: Any, memory_format: Any = None) -> Any:
     return self
 
 
-FUNCTIONS["resize_as_"] = METHODS["resize_as_"] = lambda self, other, memory_format=None: METHODS["resize_"](
-    self, tuple(other.shape)
+FUNCTIONS["resize_as_"] = METHODS["resize_as_"] = lambda input, the_template, *, memory_format=None: resize_(
+    input, tuple(the_template.shape)
 )
 
 

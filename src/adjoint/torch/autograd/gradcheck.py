@@ -79,9 +79,13 @@ def gradgradcheck(
         own, cotangents = everything[:-count], everything[-count:]
         leaves = [x if isinstance(x, Core) and x.dtype.inexact else None for x in own]
         ys = [y for y in _outputs(func(*own)) if y.requires_grad]
-        wanted = [x for x, before in zip(leaves, args, strict=True) if isinstance(before, Core) and before.requires_grad]
+        wanted = [
+            x for x, before in zip(leaves, args, strict=True) if isinstance(before, Core) and before.requires_grad
+        ]
         return tuple(
-            FUNCTIONS["autograd.grad"](ys, wanted, cotangents, create_graph=True, allow_unused=True, materialize_grads=True)
+            FUNCTIONS["autograd.grad"](
+                ys, wanted, cotangents, create_graph=True, allow_unused=True, materialize_grads=True
+            )
         )
 
     return gradcheck(
@@ -131,7 +135,9 @@ class _Problem:
 
     def values(self, points: list[Array]) -> list[Array]:
         """The outputs at a point."""
-        leaves = [FUNCTIONS["tensor"](p, requires_grad=True) for p in points]  # the function may ask for derivatives itself
+        leaves = [
+            FUNCTIONS["tensor"](p, requires_grad=True) for p in points
+        ]  # the function may ask for derivatives itself
         return [np.array(y.detach().numpy(), np.float64) for y in self(*leaves)]
 
     def differences(self, eps: float) -> list[list[Array]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from typing import Any
 
 from adjoint import optim as core_optim
@@ -62,7 +63,22 @@ def made(name: str) -> type:
         core.__init__(self, **given)
 
     __init__.__signature__ = signature  # type: ignore[attr-defined]
-    return type(name, (core,), {"__init__": __init__, "__doc__": core.__doc__, "__module__": __name__})
+    body = {"__init__": __init__, "__doc__": core.__doc__, "__module__": __name__}
+    if name not in ("ChainedScheduler", "MultiplicativeLR", "ReduceLROnPlateau", "SequentialLR"):
+        body["step"] = _stepped(core)
+    return type(name, (core,), body)
+
+
+def _stepped(core: type) -> Any:
+    def step(self: Any, epoch: float | None = None) -> None:
+        """Go one step on, or to an epoch; CosineAnnealingWarmRestarts takes fractions of one."""
+        if epoch is None:
+            core.step(self)  # type: ignore[attr-defined]
+            return
+        self.last_epoch = math.floor(epoch)
+        self._give(self.rates(epoch))
+
+    return step
 
 
 globals().update({name: made(name) for name in NAMES})

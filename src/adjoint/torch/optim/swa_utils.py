@@ -13,12 +13,13 @@ from adjoint.optim import (
 )  # fmt: skip
 
 from .._creation import device as Device
+from ..nn.modules import Module
 from .lr_scheduler import made
 
 SWALR = made("SWALR")
 
 
-class AveragedModel(core_optim.AveragedModel):
+class AveragedModel(Module, core_optim.AveragedModel):
     """A copy of a model for averaged weights: see `adjoint.optim.AveragedModel`."""
 
     def __init__(
@@ -26,7 +27,7 @@ class AveragedModel(core_optim.AveragedModel):
     ) -> None:
         if device is not None:
             Device(device)
-        super().__init__(model, avg_fn, use_buffers, multi_avg_fn)
+        core_optim.AveragedModel.__init__(self, model, avg_fn, use_buffers, multi_avg_fn)
 
 
 def update_bn(loader: Any, model: Any, device: Any = None) -> None:
