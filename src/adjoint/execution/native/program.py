@@ -17,10 +17,12 @@ from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.pipeline import Seen, lowered, print_stage
 from adjoint.compiler.tables import Function, Handle, Shared, Start
 from adjoint.execution.native.frames import Frame, Station, loop_address, named
+from adjoint.execution.native.hosts import made_by_hosts
 from adjoint.execution.numpy_programs import is_scalar, is_tiny
 from adjoint.machine.machine import NumberMachine, compile_numbers
 from adjoint.machine.tape import Tape, compile_tape
 from adjoint.plan.plan import Plan, Step
+from adjoint.primitives.custom import HOST_CALL
 from adjoint.runtime import libraries, llvm
 from adjoint.runtime.memory import (
     ALIGNMENT,
@@ -276,12 +278,12 @@ class Native:
 
         `partners` are leaves by the results that would best take their memory.
         """
-        if not self.alone or len(self.calls) != 1 or self.signed_zeros:
+        if self.signed_zeros or (self.alone and len(self.calls) != 1):
             return None
-        roots = [root for root in self.as_they_come if root is not None]
-        if len(set(roots)) < len(self.as_they_come):
+        native = [root for root in self.as_they_come if root is not None]
+        if len(set(native)) + len(made_by_hosts(self.fusion)) < len(self.as_they_come):
             return None
-        station = Station(self, roots, partners)
+        station = Station(self, self.as_they_come, partners)
         return station if station.frame.block_size <= MOST_SPARE else None
 
     def run(self, leaves: list[Any], numbers: list[Any], masked: bool, donated: Collection[int] = ()) -> list[Any]:
@@ -361,9 +363,15 @@ class Native:
         frame.failure[0] = 0
         raise self.table.checks[check - 1].error(noted)
 
+    def is_written_over(self, slot: int) -> bool:
+        """Whether the memory of a slot's array will hold another one in this run or a later one."""
+        return slot not in self.fusion.objects and self.fusion.views[slot].root in self.inner_roots
+
     def run_host(self, step: Step, leaves: list[Any], frame: Frame) -> None:
         env = frame.env
         given = [self.array(i, leaves, frame) for i in step.inputs]
+        if step.op is HOST_CALL and not step.attributes[0].exact:  # it may keep them
+            given = [x.copy() if self.is_written_over(i) else x for i, x in zip(step.inputs, given, strict=True)]
         slot = step.output
         if step.op.takes_out and slot not in self.fusion.objects and step.type.size > OWN_MEMORY:
             dtype = step.type.dtype.dtype  # memory that was touched before costs nothing to touch again
