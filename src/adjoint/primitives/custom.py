@@ -45,13 +45,16 @@ def custom(
     name: str,
     single: bool,
     transposed: CustomRule | None = None,
+    direct: Callable[[Node], Node] | None = None,
 ) -> Node:
     """The outputs, with `rule(cotangents, node) -> input cotangents` in place of the derivatives of how they were made.
 
     Gradients reach the inputs through the rule alone; what the rule saved and reads is differentiated as usual. Forward
-    mode uses `transposed`, where it is given: the transpose of the forward rule, called like `rule`.
+    mode uses `transposed`, where it is given: the transpose of the forward rule, called like `rule`. Taylor mode goes through
+    `direct(node)`, where it is given: a single output as ordinary graph of the inputs.
     """
-    node = record(CUSTOM, (*outputs, *inputs), (len(outputs), _Named(rule, name, transposed)), outputs[0].type if single
+    named = _Named(rule, name, transposed, direct)
+    node = record(CUSTOM, (*outputs, *inputs), (len(outputs), named), outputs[0].type if single
                   else tuple(x.type for x in outputs))  # fmt: skip
     node.tracked = get_mode().grad and any(x.tracked for x in inputs)
     return node
@@ -60,12 +63,19 @@ def custom(
 class _Named:
     """A rule with the name that pictures and reprs show, and what forward mode uses instead. Equal only to itself."""
 
-    __slots__ = ("name", "rule", "transposed")
+    __slots__ = ("direct", "name", "rule", "transposed")
 
-    def __init__(self, rule: CustomRule, name: str, transposed: CustomRule | None = None) -> None:
+    def __init__(
+        self,
+        rule: CustomRule,
+        name: str,
+        transposed: CustomRule | None = None,
+        direct: Callable[[Node], Node] | None = None,
+    ) -> None:
         self.rule = rule
         self.name = name
         self.transposed = transposed
+        self.direct = direct
 
     def replaced(self, change: Callable[[CustomRule], CustomRule]) -> _Named:
         """The same name on changed rules."""
@@ -78,6 +88,11 @@ class _Named:
 
     def __call__(self, cotangents: list[Node | None], node: Node) -> Sequence[Node | None]:
         return self.rule(cotangents, node)
+
+
+def direct_of(node: Node) -> Callable[[Node], Node] | None:
+    """What gives the output of a custom node as ordinary graph, if it has such."""
+    return node.attributes[1].direct if node.op is CUSTOM else None
 
 
 def _passed(cotangents: list[Node | None], node: Node) -> list[Node | None]:
