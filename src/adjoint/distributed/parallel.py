@@ -157,8 +157,8 @@ def data_parallel(
 
     Parameters and buffers become those of rank 0, and so does the optimizer's state. From then on the parameters stay the same
     bits on every rank: gradients are added up in the order of the ranks, in buckets of about `bucket_bytes`, compiled steps
-    included, and `ad.set_deterministic` is on from here on, so that every run has the same bits. A thread begins with each bucket as
-    soon as the program has it. Draws of `ad.random` (dropout) differ between ranks from here on.
+    included, and `ad.set_deterministic` is on from here on, so that every run has the same bits. A thread begins with each
+    bucket as soon as the program has it. Draws of `ad.random` (dropout) differ between ranks from here on.
 
     With `shard_state` each rank keeps the optimizer's state of a part of the parameters alone, updates those, and gets the
     others' new values from their ranks (S. Rajbhandari et al., "ZeRO", 2020, stage 1). With `sync_batch_norm` the model's batch
