@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore::ResourceW
 
 ActionChains = pytest.importorskip("selenium.webdriver.common.action_chains").ActionChains
 FAULTS = (Path(__file__).parent / "page_layout.js").read_text()
-WIDTHS = (390, 800, 1400)
+WIDTHS = (390, 736, 800, 1400)  # 736: the documentation's figures
 END = "\ue010"
 SELECT = """
 const box = [...document.querySelectorAll('g.box')].find(b => b.querySelector('text').textContent.startsWith(arguments[0]));
