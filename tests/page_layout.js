@@ -26,9 +26,16 @@ for (const e of html) {
 for (const e of html) {
   const style = getComputedStyle(e), own = [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
   const hides = style.overflowX === "hidden" || style.overflowX === "clip";
+  if (own && e.matches("label, button, th") && e.getBoundingClientRect().width < 24 && e.textContent.length > 2) faults.push(`broken into letters: ${told(e)}`);
   if (own && hides && style.clipPath === "none" && e.scrollWidth > e.clientWidth + 1 && !e.title) faults.push(`cut off: ${told(e)}`);
   if (own && style.overflowY === "hidden" && style.clipPath === "none" && e.scrollHeight > e.clientHeight + 2) faults.push(`cut off below: ${told(e)}`);
   if (e.matches("button") && (e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 2)) faults.push(`its text is larger than the button: ${told(e)}`);
+  if (e.matches("select")) {
+    const pen = (told.pen = told.pen || document.createElement("canvas").getContext("2d")), text = e.selectedOptions[0] ? e.selectedOptions[0].textContent : "";
+    pen.font = style.font;
+    const room = e.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight) - 16; // its arrow
+    if (text.length < 40 && pen.measureText(text).width > room) faults.push(`cut off in a list: ${text}`);
+  }
   if (e.matches("input:not([type=range]):not([type=radio]):not([type=checkbox])")) {
     const pen = (told.pen = told.pen || document.createElement("canvas").getContext("2d"));
     pen.font = style.font;
