@@ -20,7 +20,7 @@ import numpy as np
 from adjoint import derive
 from adjoint.control.body import Body, close, stand_in
 from adjoint.control.formal import record_transpose
-from adjoint.control.running import STRETCH, native_loop, run_loop
+from adjoint.control.running import STRETCH, native_loop, run_loop, stack_of
 from adjoint.execution.tiers import native_backend
 from adjoint.graph import Node, Primitive, get_mode, mode, record, substitute
 from adjoint.primitives.core import conform, marker, ops, select, zeros
@@ -145,7 +145,7 @@ class Reversal:
         """The carries after these steps; with `keep`, those before each of them, stacked as the slices are."""
         before = self.loop.body.inputs[self.first : self.behind] if keep else ()
         low, order = _relative(steps)
-        stacks = [np.empty((len(steps), *x.shape), x.dtype.dtype) for x in before]
+        stacks = [stack_of(x, len(steps)) for x in before]
         slices = [x[low : low + len(steps)] for x in self.arrays[self.behind :]]
         state, _ = run_loop(self.going(keep), self.arrays[: self.first], state, slices, stacks, order)
         return state, stacks

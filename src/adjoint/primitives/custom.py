@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from sys import getrefcount
 from typing import Any
 
@@ -153,13 +154,16 @@ def closed(x: Node, sources: Sequence[Node], message: str) -> Node:
 class HostFunction:
     """A function of NumPy arrays, with its derivative rule and its batching rule, if it has them.
 
-    `adapter(rule, cotangent, node)` calls the user's rule, which works on tensors, from nodes.
+    `adapter(rule, cotangent, node)` calls the user's rule, which works on tensors, from nodes. One that is `exact` is called as
+    often as the program says, never again to find out what failed, and neither changes nor keeps its arrays, so that it gets
+    those that the program works on.
     """
 
-    __slots__ = ("adapter", "batch", "call", "name", "rule", "serials")
+    __slots__ = ("adapter", "batch", "call", "exact", "name", "rule", "serials")
 
-    def __init__(self, call: Callable[..., Any], rule: Any, batch: Any, adapter: Any) -> None:
+    def __init__(self, call: Callable[..., Any], rule: Any, batch: Any, adapter: Any, exact: bool = False) -> None:
         self.call = call
+        self.exact = exact
         self.rule = rule
         self.batch = batch
         self.adapter = adapter
@@ -206,10 +210,17 @@ def _host_kernel(attributes: tuple[HostFunction, Any], type: Any) -> Any:
     dtype, shape = (None, None) if isinstance(type, tuple) else (type.dtype.dtype, type.shape)
 
     def kernel(*arrays: Any) -> Any:
-        views = [np.asarray(x).view() for x in arrays]
-        for view in views:
-            view.flags.writeable = False
-        result = function.call(*views)
+        views: Sequence[Any] = arrays
+        if not function.exact:
+            views = [np.asarray(x).view() for x in arrays]
+            for view in views:
+                view.flags.writeable = False
+        try:
+            result = function.call(*views)
+        except Exception as error:
+            with suppress(AttributeError):
+                error.host_function = function  # type: ignore[attr-defined]  # who is to blame: see `execution.evaluate`
+            raise
         if (
             result.__class__ is np.ndarray and getrefcount(result) == _ALONE and result.dtype == dtype and result.shape == shape
             and (result.base is None or getattr(result.base, "lent_once", False)) and result.flags.writeable

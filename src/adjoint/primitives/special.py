@@ -29,12 +29,14 @@ def scipy_function(name: str) -> Any:
 
 
 def kernel_of(function: Callable[[], Callable[..., Any]], count: int = 1) -> Callable[..., Any]:
-    """A kernel of one, two or three arrays, and `out` behind them, that looks its function up when called."""
+    """A kernel of one to four arrays, and `out` behind them, that looks its function up when called."""
     if count == 1:
         return lambda x, out=None: function()(x, out=out)
     if count == 2:
         return lambda x, y, out=None: function()(x, y, out=out)
-    return lambda x, y, z, out=None: function()(x, y, z, out=out)
+    if count == 3:
+        return lambda x, y, z, out=None: function()(x, y, z, out=out)
+    return lambda w, x, y, z, out=None: function()(w, x, y, z, out=out)
 
 
 def by_scipy(name: str, count: int = 1) -> Callable[..., Any]:
