@@ -585,3 +585,69 @@ def test_a_walk_that_reads_attributes_of_what_it_has_seen() -> None:
 
     first, second = (step(ad.tensor([1.0, 2.0, 3.0])).item() for _ in range(2))
     assert second < first or first == 0
+
+
+def listens_after(call):
+    """Whether a trace hears what follows a call: reading a clock is refused."""
+    with pytest.raises(RuntimeError, match=r"time\.time gives something else"):
+        ad.jit(lambda x: (call(x), x * time.time())[1])(X)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x * 2 + x[0, 0] - -x,
+        lambda x: ad.stack([x, x])[..., 0].sum(axis=0, keepdims=True),
+        lambda x: ad.concat((x, np.ones(x.shape)), axis=-1).reshape(-1),
+        lambda x: ad.where(x > 0, x, 0.0) @ x.T,
+        lambda x: ad.softmax(x, axis=-1).max(),
+        lambda x: ad.nn.functional.relu(x),
+        lambda x: ad.linalg.norm(x),
+        lambda x: ad.value_and_grad(lambda x: (x * x).sum())(x),
+        lambda x: ad.vmap(lambda row: row.sum())(x),
+        lambda x: ad.scan(lambda c, r: (c + r, c), x[0], x),
+    ],
+)
+def test_a_trace_listens_again_after_an_operation(call):
+    listens_after(call)
+
+
+def test_a_trace_listens_to_what_an_operation_calls():
+    class Measured:
+        def __array__(self, dtype=None, copy=None):
+            return np.full(X.shape, time.time())
+
+    for f in (lambda x: x + Measured(), lambda x: ad.stack([x, Measured()]), lambda x: ad.maximum(x, Measured())):
+        with pytest.raises(RuntimeError, match=r"time\.time gives something else"):
+            ad.jit(f)(X)
+
+
+def test_a_trace_listens_where_an_error_is_caught():
+    def f(x):
+        try:
+            return x + ad.zeros((7, 7, 7))
+        except ValueError:
+            return x * time.time()
+
+    with pytest.raises(RuntimeError, match=r"time\.time gives something else"):
+        ad.jit(f)(X)
+    kept = []
+
+    def g(x):
+        try:
+            x + ad.zeros((7, 7, 7))
+        except ValueError as error:
+            kept.append(error)  # and its frames with it
+
+    with pytest.raises(RuntimeError, match="kept"):
+        ad.jit(lambda x: (g(x), x * 2)[1])(X)
+
+
+def test_rules_of_the_users_are_listened_to():
+    @ad.custom_vjp
+    def square(x):
+        return x * x
+
+    square.def_vjp(lambda x: (x * x, x), lambda x, u: (2 * x * u * time.time(),))
+    with pytest.raises(RuntimeError, match=r"time\.time gives something else"):
+        ad.jit(ad.grad(lambda x: square(x).sum()))(X)

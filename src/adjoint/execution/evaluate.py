@@ -14,8 +14,9 @@ import numpy as np
 from adjoint import _forks
 from adjoint.derive import PULLBACK, expand
 from adjoint.execution.interpreter import Interpretation
+from adjoint.execution.numpy_programs import is_scalar, is_tiny
 from adjoint.execution.remembered import LIMIT, PlanCache
-from adjoint.execution.tiers import program_of, tiers
+from adjoint.execution.tiers import native_backend, program_of, tiers
 from adjoint.graph import Kept, Node, Origin, topological
 from adjoint.graph.collector import without_collector
 from adjoint.plan.canonical import (
@@ -28,6 +29,7 @@ from adjoint.plan.canonical import (
 )
 from adjoint.plan.donation import donated_leaves
 from adjoint.plan.plan import Plan, build, find_targets, is_differentiated, is_worth_keeping
+from adjoint.plan.repeated import find_repetition
 from adjoint.primitives.core import FULL, SELECT, VERSION, WATCHED
 from adjoint.primitives.custom import HOST_CALL
 from adjoint.runtime.blas import single_threaded
@@ -114,6 +116,52 @@ def planned(kind: str, roots: Sequence[Node], given: Collection[Node]) -> tuple[
         found = undisturbed(_planned, kind, roots, given)
     assert found is not None
     return found
+
+
+ByLoops = tuple[Canonical, tuple[Plan, list[Node]]]
+
+
+def planned_by_loops(roots: Sequence[Node], given: Collection[Node]) -> ByLoops | None:
+    """A short graph of which a long one, that of the roots, is the repetition, numbered; a plan with a program for the long one,
+    and the short graph's roots. None where most of it doesn't repeat."""
+    if tiers.backend == "numpy":
+        return None
+    with _lock:
+        return undisturbed(_planned_by_loops, roots, given)
+
+
+def _planned_by_loops(roots: Sequence[Node], given: Collection[Node]) -> ByLoops | None:
+    found = without_collector(find_repetition, roots, given)
+    native = None if found is None else native_backend()
+    if found is None or native is None:
+        return None
+    times, kind = found.times, found.key
+    shorter = [found.shortened(times - k) for k in (2, 1, 0)]
+    del found
+    longer: list[Plan] = []
+    roots_left: list[Node] = []
+    for k, parts in enumerate(shorter):
+        if parts is None:
+            return None
+        c = canonicalize(parts, given=given)
+        c.numbers = [x for x in c.numbers if type(x[0]) is Unknown]
+        roots_left, wanted = parts, list(dict.fromkeys([c.number[x] for x in parts]))
+        if k < 2:
+            longer.append(without_collector(build, c, wanted, False))
+            if not c.is_latest:
+                return None
+    key = ("loops", kind, key_of(c), repr([x.attributes for x in c.order if x.op is FULL and x.value is None]))
+    plan = plan_of(c, wanted, False, key, True)
+    if plan.program is None:
+        if not c.is_latest or not is_tiny(plan) or not is_scalar(plan):
+            return None
+        plan.repeats = longer[::-1], times
+        with Uninterrupted():
+            program = native.compile_plan(plan, True)
+        if program is None:
+            return None
+        plan.program, plan.price = program, math.inf
+    return c, (plan, roots_left)
 
 
 def _planned(kind: str, roots: Sequence[Node], given: Collection[Node]) -> tuple[Canonical, Plan]:

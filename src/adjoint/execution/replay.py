@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.execution.evaluate import evaluation_lock, located, planned, prepared, run
+from adjoint.execution.evaluate import evaluation_lock, located, planned, planned_by_loops, prepared, run
 from adjoint.graph import Node
 from adjoint.plan.canonical import canonicalize, value_array
 from adjoint.plan.donation import is_ours
@@ -23,7 +23,12 @@ class Replay:
     def __init__(self, roots: Sequence[Node], leaves: Sequence[Node]) -> None:
         given = set(leaves)
         # a plan of its own: what else is computed mustn't depend on whether this was compiled
-        c, self.plan = planned("replay", roots, given)
+        by_loops = planned_by_loops(roots, given)
+        self.by_loops = by_loops is not None  # whether the plan is that of a shorter graph
+        if by_loops is None:
+            c, self.plan = planned("replay", roots, given)
+        else:
+            c, (self.plan, roots) = by_loops
         self.constants = [(k, value_array(x)) for k, x in enumerate(c.leaves) if x not in given]
         place = {x: i for i, x in enumerate(c.leaves)}
         self.count = len(c.leaves)

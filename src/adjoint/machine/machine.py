@@ -20,7 +20,7 @@ from adjoint import _forks
 from adjoint.compiler.loops.build import ITEMSIZE, Emitter, Value
 from adjoint.compiler.targets.llvm import lines_of, source_of
 from adjoint.graph.collector import without_collector
-from adjoint.machine import numbers, repetition, rolled
+from adjoint.machine import numbers, repetition, rolled, stretched
 from adjoint.machine.numbers import Case, Hosted, Numbers
 from adjoint.machine.tape import machine
 from adjoint.plan.plan import Plan
@@ -402,6 +402,10 @@ def compile_numbers(plan: Plan) -> NumberMachine | None:
 def _compiled(plan: Plan) -> NumberMachine | None:
     try:
         program = numbers.write_out(plan)
+        if plan.repeats is not None:
+            longer, more = plan.repeats
+            found = stretched.extrapolated([program, *map(numbers.write_out, longer)], more)
+            return None if found is None else NumberMachine(plan, *found)
     except numbers.NotNumbers:
         return None
     if not program.size:

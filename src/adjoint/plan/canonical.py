@@ -23,6 +23,17 @@ TRACERS = ("adjoint.tracer.", "adjoint.transforms.")  # modules whose functions 
 _walks = [0]  # how many graphs were numbered
 
 
+def begin_walk() -> int:
+    """The number of a walk that numbers nodes, from now on the latest."""
+    _walks[0] += 1
+    return _walks[0]
+
+
+def is_latest(walk: int) -> bool:
+    """Whether nodes were not numbered anew since that walk began."""
+    return walk == _walks[0]
+
+
 class Canonical:
     """A numbered graph. `order[i]` is node i, the roots first; `leaves` are those whose values go in; `numbers` the free
     constants."""
@@ -30,8 +41,7 @@ class Canonical:
     __slots__ = ("edges", "entries", "leaves", "numbers", "order", "places", "pullbacks", "roots", "structural", "walk")
 
     def __init__(self, roots: Sequence[Node], structural: bool) -> None:
-        _walks[0] += 1
-        self.walk = _walks[0]
+        self.walk = begin_walk()
         self.structural = structural
         self.order: list[Node] = list(dict.fromkeys(roots))
         self.roots = len(self.order)
@@ -53,7 +63,7 @@ class Canonical:
     def is_latest(self) -> bool:
         """Whether no other graph was numbered since. Under the lock only a finalizer that evaluates does that, and its values
         may make this graph another one."""
-        return self.walk == _walks[0]
+        return is_latest(self.walk)
 
     def __contains__(self, node: Node) -> bool:
         """Whether a node has a number here. To be asked before another graph is numbered."""

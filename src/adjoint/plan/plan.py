@@ -98,6 +98,9 @@ class Plan:
         self.price = math.inf
         self.family: Any = None  # what it has in common with plans that differ in extents alone: see `budget`
         self.asked: tuple[Site, int] = (None, 0)  # where the user recorded what it computes
+        # of a short graph that stands for a long one: the plans of one and of two times more, and how many times more it stands
+        # for: see `repeated`
+        self.repeats: tuple[list[Plan], int] | None = None
         self.forgotten: tuple[tuple[int, int], ...] = ()  # leaves that may be written over: see `donation`
         # of `program`; of this thread too, which may be here already, interrupted by a finalizer or a signal's handler
         self.lock = _forks.rlock()

@@ -303,6 +303,12 @@ class Trace:
             raise
         return result
 
+    def end(self) -> None:
+        """Let go of what the function has made: the trace has been looked at, and only its guards are still asked."""
+        self.reach.end()
+        for kept in (self.names, self.gradients, self.cells, self._own):
+            kept.clear()
+
     def _refuse_changes(self) -> None:
         """Raise RuntimeError if the function has changed what it has read of plain state."""
         reach = self.reach

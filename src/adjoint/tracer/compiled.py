@@ -78,7 +78,7 @@ class Compiled:
         self.known = len(self.wanted)
         self.numbers = trace.ledger.function([*self.wanted, *unknown])
         del self.roots, self.wanted
-        trace.reach.end()
+        trace.end()
         self.step: tuple[Step, Any] | None = None  # see `stepping`
         self.asked = False  # whether it was written, if it can be
         self.calls = 0  # that asked for it

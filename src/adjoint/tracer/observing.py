@@ -2,18 +2,32 @@
 
 A profile function (`sys.setprofile`) hears of every call in this thread: of Python functions before they run, and of
 functions in C before they are called. It is there during the trace alone. A profiler that was there before is put back.
+
+Python pays for a listener at every call, return and call of C, so a recorded operation takes four times as long while one is
+there. An operation of the engine's that is given numbers, arrays and tensors alone runs none of the user's code, so nothing is to
+be heard until it returns: the listener goes, and what brings it back hangs on the operation's frame, which is freed as it
+returns. A frame that an exception keeps would bring it back too late for the code that catches it, so where the user's code
+catches anything, it stays. From Python 3.12 on exchanging a listener costs more than listening, so it stays there, too.
 """
 
 from __future__ import annotations
 
+import functools
+import inspect
 import io
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from types import CodeType, FrameType, ModuleType
 from typing import Any
 
+import numpy as np
+
+from adjoint import derive
+from adjoint.primitives.structural import CONCAT
 from adjoint.tensors.located import PACKAGE
+from adjoint.tensors.tensor import Tensor
 from adjoint.tracer.reach import Reach
+from adjoint.transforms.grad import Inputs
 
 __all__ = ["Observer", "unobserved"]
 
@@ -58,6 +72,34 @@ KNOWN = frozenset({"builtins", "math", "cmath"})  # modules whose functions in C
 UNKNOWN = frozenset({"setattr", "delattr", "exec", "eval", "__import__"})
 
 
+# Modules of operations that call back nobody who isn't in their arguments.
+OPERATIONS = tuple(
+    [f"adjoint.{name}" for name in (
+        "tensors.operators", "tensors.elementwise", "tensors.indexing", "tensors.assignment", "tensors.reductions",
+        "tensors.shaping", "tensors.products", "tensors.functions", "tensors.composing", "tensors.ordering", "arrays.",
+        "linalg", "special", "fft", "nn.functional",
+    )]
+)  # fmt: skip
+PLAIN = frozenset(
+    {
+        Tensor,
+        float,
+        int,
+        bool,
+        complex,
+        str,
+        type(None),
+        type(Ellipsis),
+        slice,
+        np.float64,
+        np.float32,
+        np.int64,
+        np.bool_,
+    }
+)
+CAN_PAUSE = sys.version_info < (3, 12)
+
+
 class unobserved:
     """Inside, code of the engine alone runs, which nothing is to be learnt from: it is three times as fast without a listener."""
 
@@ -73,6 +115,47 @@ class unobserved:
             sys.setprofile(self.before)
 
 
+GENERATES = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+def _argument_count(code: CodeType) -> int:
+    """How many of a function's variables are arguments."""
+    flags = code.co_flags
+    several = bool(flags & inspect.CO_VARARGS) + bool(flags & inspect.CO_VARKEYWORDS)
+    return code.co_argcount + code.co_kwonlyargcount + several
+
+
+def _are_plain(names: Sequence[str], given: Mapping[str, Any]) -> bool:
+    """Whether these are numbers, tensors and lists of them, which run none of the user's code."""
+    for name in names:
+        x: Any = given.get(name)
+        kind = type(x)
+        if kind in PLAIN:
+            continue
+        if kind is tuple or kind is list:
+            if not all([type(part) in PLAIN for part in x]):
+                return False
+        elif kind is np.ndarray:
+            if x.dtype.hasobject:
+                return False
+        elif kind is not dict or x:
+            return False
+    return True
+
+
+def _has_own_rules(given: Mapping[str, Any]) -> bool:
+    """Whether the nodes to differentiate have rules of the engine's alone, which call none of the user's."""
+    return all([type(node.op.vjp) is tuple or node.op is CONCAT for node in given["order"]])
+
+
+# Walks over graphs.
+WALKS: dict[CodeType, Callable[[Mapping[str, Any]], bool]] = {
+    derive._active.__code__: lambda given: True,
+    derive._accumulate.__code__: _has_own_rules,
+    Inputs.tracked_for_us.__code__: lambda given: True,
+}
+
+
 class Observer:
     """The profile function of one trace."""
 
@@ -83,15 +166,23 @@ class Observer:
         self.opaque = False  # whether the user's code has called what may change its arguments without being heard
         self.changes: dict[int, tuple[str, int]] = {}  # by object: where a method of it was called that may change it
         self._known: dict[int, CodeType] = {}  # what need not be heard of any more, by address
+        # of the engine's code: whether a call with these arguments runs none of the user's
+        self._alone: dict[int, Callable[[Mapping[str, Any]], bool]] = {}
+        self._may_pause = CAN_PAUSE and sys.gettrace() is None  # a debugger reads what hangs on frames
+        self._returning: Any = None  # what brings the listener back when it is freed
 
     def watch(self, function: Callable[[], Any]) -> Any:
         """Call a function, watched."""
         before: Any = sys.getprofile()
         hear = self._hearing()
+        self._returning = type(
+            "Returning", (), {"__del__": functools.partial(sys.setprofile, hear)}
+        )  # in C: no handler runs
         try:  # around the exchange too: a signal's handler may raise right after it
             sys.setprofile(hear)
             result = function()
         finally:
+            self._returning.__del__ = functools.partial(int)
             sys.setprofile(before if callable(before) else None)
             if hasattr(before, "enable"):  # cProfile, which is written in C
                 before.enable()
@@ -102,11 +193,16 @@ class Observer:
     def _hearing(self) -> Callable[[FrameType, str, Any], None]:
         """The profile function: called some ten thousand times while a network's step is traced, so it looks up little."""
         known, executed, enter, called = self._known, self.reach.executed, self._enter, self._called
+        alone = self._alone
 
         def hear(frame: FrameType, event: str, argument: Any) -> None:
             if event == "call":
-                if id(frame.f_code) not in known:
+                code = id(frame.f_code)
+                if code not in known:
                     enter(frame, frame.f_code)
+                if code in alone and self._may_pause and alone[code](frame.f_locals):
+                    frame.f_trace = self._returning()
+                    sys.setprofile(None)
             elif event == "c_call" and id(frame.f_code) in executed:
                 called(frame, argument)
 
@@ -118,6 +214,8 @@ class Observer:
         name = frame.f_globals.get("__name__", "")
         if reach.users.has_code(code) and not name.startswith("namedtuple_"):  # those are made by the standard library
             self._known[id(code)] = code
+            if code.co_exceptiontable:
+                self._may_pause = False
             if code.co_argcount:  # a method of an object that the walk hasn't met: its class has the rest
                 owner = frame.f_locals.get(code.co_varnames[0])
                 kind = owner if isinstance(owner, type) else type(owner)
@@ -137,6 +235,10 @@ class Observer:
             self._safely(frame, reach.read_everything)
             return
         self._known[id(code)] = code
+        if code in WALKS:
+            self._alone[id(code)] = WALKS[code]
+        elif name.startswith(OPERATIONS) and not code.co_flags & GENERATES:
+            self._alone[id(code)] = functools.partial(_are_plain, code.co_varnames[: _argument_count(code)])
 
     def _called(self, frame: FrameType, function: Any) -> None:
         owner = getattr(function, "__self__", None)

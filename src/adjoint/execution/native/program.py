@@ -60,6 +60,8 @@ def machine_for(plan: Plan, for_good: bool) -> NumberMachine | Tape | None:
     """The machine that interprets a plan's many steps on tiny arrays; None where they are to be compiled. One that is compiled
     `for_good` may take its time: the machines are for what is too long even then, or repeats itself."""
     count = len(plan.steps)
+    if plan.repeats is not None:
+        return compile_numbers(plan)
     if count < TAPE_FROM or (for_good and count <= FOR_GOOD) or not is_tiny(plan):
         return None
     numbers = compile_numbers(plan) if is_scalar(plan) else None
@@ -76,6 +78,8 @@ def chosen(plan: Plan, for_good: bool, seen: Seen | None = None) -> Native | Num
         if isinstance(machine, NumberMachine):
             (seen or print_stage)("units", machine)
         return machine
+    if plan.repeats is not None:  # its steps are those of a shorter loop
+        return "its steps don't follow from those of shorter loops"
     fusion = lowered(plan, seen)
     return fusion if isinstance(fusion, str) else Native(fusion)
 

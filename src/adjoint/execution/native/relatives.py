@@ -255,7 +255,7 @@ _lock = _forks.rlock()
 def compile_plan(plan: Plan, for_good: bool = False) -> Native | NumberMachine | Tape | None:
     """The plan's program; None where nothing of it can be compiled. One that is compiled `for_good` may take its time."""
     machine = machine_for(plan, for_good)
-    if machine is not None:
+    if machine is not None or plan.repeats is not None:
         return machine
     if len(plan.steps) >= WORTH and "ADJOINT_SHOW" not in os.environ:
         described = describe(plan)

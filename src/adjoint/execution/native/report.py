@@ -139,7 +139,8 @@ class Report:
     def numbers_text(self, program: NumberMachine, stage: str) -> str:
         """What a program of single numbers does once and what it repeats, or the code of the loops' bodies."""
         if stage == "plan" or stage not in (*WRITTEN, "units"):
-            return str(self.plan)
+            left = "" if self.plan.repeats is None else f"{self.plan.repeats[1]:,} times are left out of each loop; "
+            return left + str(self.plan)
         if stage == "units":
             return str(program)
         texts = [source.text if stage == "loops" else source_text(source, stage) for source in program.sources]

@@ -1,0 +1,117 @@
+"""Stretches of a list that do the same again and again: of nodes, or of operations on single numbers.
+
+An entry of the list is of a kind, `case`, and reads earlier ones, its `operands`. A loop is a stretch of `period` entries, done
+several times: entry k + period is of the same kind as entry k, and each of its operands lies a fixed stride behind that of the
+time before. Stretches whose kinds repeat are found by hashes of what stands in a window from each entry on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+__all__ = ["Loop", "find_loops"]
+
+Array = np.ndarray[Any, Any]
+
+WINDOWS = (16, 256, 4096)  # entries that are compared at once
+LEAST = 4  # times
+SHORTEST = 192  # entries in all
+WIDEST = 1500  # entries of a body: more take seconds to compile
+MOST_ALIKE = 6  # parts of a body that are of the same kinds one after the other, and read different operands
+MIXED = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
+
+
+class Loop(NamedTuple):
+    """The entries from `start` on, `period` at a time."""
+
+    start: int
+    period: int
+    times: int
+
+    @property
+    def stop(self) -> int:
+        """Behind the last entry."""
+        return self.start + self.period * self.times
+
+
+class _Candidate(NamedTuple):
+    start: int
+    stop: int
+    period: int
+
+
+def find_loops(case: Array, operands: Array, free: Array | None = None) -> list[Loop]:
+    """The loops of a list, in order, where it is `free`. They don't overlap; the longest stretches are taken first."""
+    if len(case) < SHORTEST:
+        return []
+    taken: list[Loop] = []
+    waiting = sorted(_candidates(case), key=lambda c: (c.start - c.stop, c.period))
+    free = np.ones(len(case), bool) if free is None else free
+    for candidate in waiting:
+        for times in range(1, MOST_ALIKE + 1):
+            whole = candidate._replace(period=times * candidate.period)
+            if whole.period > WIDEST:
+                break
+            for start, stop in _free_parts(free, whole):
+                for loop in _verified(case[start:stop], operands[start:stop], start, whole.period):
+                    taken.append(loop)
+                    free[loop.start : loop.stop] = False
+    return sorted(taken)
+
+
+def _candidates(case: Array) -> Iterator[_Candidate]:
+    """Stretches whose cases repeat at some distance."""
+    seen = set()
+    with np.errstate(over="ignore"):
+        codes = case.astype(np.uint64) * MIXED[0] + MIXED[1]
+        codes ^= codes >> np.uint64(29)
+        width = 1
+        for window in WINDOWS:
+            while width < window and len(codes) > 2 * width:
+                codes = (codes[:-width] * MIXED[0]) ^ (codes[width:] * MIXED[1] + (codes[width:] >> np.uint64(31)))
+                width *= 2
+            if width < window:
+                return
+            order = np.argsort(codes, kind="stable")
+            same = codes[order[1:]] == codes[order[:-1]]
+            gap = np.zeros(len(codes), np.int64)
+            gap[order[:-1][same]] = (order[1:] - order[:-1])[same]
+            edges = np.flatnonzero(np.diff(gap)) + 1
+            starts, stops = np.concatenate([[0], edges]), np.concatenate([edges, [len(gap)]])
+            gaps = gap[starts]
+            good = (gaps > 0) & (gaps <= WIDEST) & (stops - starts + gaps + width >= SHORTEST)
+            for start, stop, period in zip(
+                starts[good].tolist(), stops[good].tolist(), gaps[good].tolist(), strict=True
+            ):
+                found = _Candidate(start, stop + period + width - 1, period)
+                if found.stop - found.start >= LEAST * period and found not in seen:
+                    seen.add(found)
+                    yield found
+
+
+def _free_parts(free: Array, candidate: _Candidate) -> list[tuple[int, int]]:
+    """The parts of a candidate that no loop has."""
+    part = free[candidate.start : candidate.stop]
+    if part.all():
+        return [(candidate.start, candidate.stop)]
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], part, [False]]).astype(np.int8))) + candidate.start
+    least = max(SHORTEST, LEAST * candidate.period)
+    return [(a, b) for a, b in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True) if b - a >= least]
+
+
+def _verified(case: Array, operands: Array, start: int, period: int) -> Iterator[Loop]:
+    """The loops of a period in the stretch from `start` on: where operands advance by fixed strides."""
+    if len(case) < 3 * period:
+        return
+    stride = operands[period:] - operands[:-period]
+    fits = (stride[period:] == stride[:-period]).all(axis=1)
+    fits &= case[2 * period :] == case[period:-period]
+    fits &= case[period:-period] == case[: -2 * period]
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], fits, [False]]).astype(np.int8)))
+    for a, b in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+        count = (b - a) // period + 2
+        if count >= LEAST and count * period >= SHORTEST:
+            yield Loop(start + a, period, count)

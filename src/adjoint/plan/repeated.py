@@ -1,0 +1,208 @@
+"""Repetition in a recorded graph: a graph of many equal steps as one of a few, from which the plan of all of them follows.
+
+A loop in Python records each step anew, and the reverse pass does too. Planned at its full length, a graph of ten thousand
+steps costs as much as ten thousand bodies. Here the nodes are put in the order of a walk that meets inputs first, and the
+stretches that repeat are found as `machine.repetition` finds them among operations on single numbers: node k + period is of
+node k's kind, and each of its inputs lies a fixed stride behind that of the time before. Where all that repeats so does so often,
+the same number of times is left out in the midst of every loop: what follows then reads what it would read had the loop been
+that much shorter. The shorter graphs of n, n + 1 and n + 2 times are planned, and `machine.stretched` extends what they have in
+common to all times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from adjoint.graph import Node
+from adjoint.plan.canonical import begin_walk, is_latest
+from adjoint.plan.matching import Loop, find_loops
+from adjoint.primitives.core import FULL
+from adjoint.primitives.random import RANDOM_BITS
+from adjoint.unknown import Unknown
+
+__all__ = ["Repeated", "find_repetition"]
+
+Array = np.ndarray[Any, Any]
+
+WORTH = 20_000  # nodes: a smaller graph is planned as it is
+LARGEST = 1024  # elements of an array: loops over larger ones are planned as they are
+LEFT = 12  # times that are left of the shortest loop, at least,
+LEFT_NODES = 2000  # and nodes: fewer operations are no loop
+COVERED = 0.8  # of the nodes must be in loops
+NOTHING = -1  # in place of an input that a node doesn't have
+INPUTS = 3  # of a node in a loop, at most
+NO_INPUTS = [NOTHING] * INPUTS
+
+
+class Repeated:
+    """A graph in which loops were found. `times` may be left out of each of them, behind its first few."""
+
+    def __init__(self, order: list[Node], operands: Array, roots: Sequence[Node], loops: list[Loop]) -> None:
+        self.order = order
+        self.operands = operands
+        self.roots = roots
+        self.loops = loops
+        left = _left_of(loops)
+        self.kept = left // 2  # times from the beginning
+        self.times = min([loop.times for loop in loops]) - left
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What it has besides the nodes that are left."""
+        return (self.times, self.kept, *self.loops)
+
+    def shortened(self, times: int) -> list[Node] | None:
+        """The roots with so many times left out of each loop; None where what is left would read what isn't there.
+
+        In the shorter graph, too, each input of a loop advances by its stride from where it is the first time; so the last
+        time it must be where it is in the whole graph.
+        """
+        left = _Left([(loop.start + self.kept * loop.period, times * loop.period) for loop in self.loops])
+        expected, present = left.places(self.operands), left.has(self.operands)
+        for loop in self.loops:
+            block = self.operands[loop.start : loop.stop].reshape(loop.times, loop.period, INPUTS)
+            stride = np.where(block[0] == NOTHING, 0, block[1] - block[0])
+            ends = block[[0, -1]]
+            first, last = left.places(ends)
+            if not left.has(ends).all() or (first + (loop.times - times - 1) * stride != last).any():
+                return None
+            number = np.arange(loop.times)
+            number[self.kept + times :] -= times
+            expected[loop.start : loop.stop] = (first + number[:, None, None] * stride).reshape(-1, INPUTS)
+            present[loop.start : loop.stop] = True
+        places = np.flatnonzero(left.has(np.arange(len(self.order))))
+        if not present[places].all():
+            return None
+        return self.rebuilt(left, places, expected)
+
+    def rebuilt(self, left: _Left, places: Array, expected: Array) -> list[Node] | None:
+        """The roots on the nodes at these places, with inputs as expected."""
+        made: list[Node] = []
+        for place, inputs in zip(places.tolist(), expected[places].tolist(), strict=True):
+            node = self.order[place]
+            if len(node.inputs) > INPUTS and not (inputs := left.found(node.inputs)):
+                return None
+            made.append(_on(node, [] if inputs[0] == NOTHING else [made[i] for i in inputs[: len(node.inputs)]]))
+        return [made[i] for i in left.found(self.roots)] or None
+
+
+class _Left:
+    """What is left of a list with gaps: the first entry that is left out, and how many are."""
+
+    def __init__(self, gaps: Sequence[tuple[int, int]]) -> None:
+        self.gaps = gaps
+
+    def places(self, places: Array) -> Array:
+        """Where entries are then."""
+        found = places.copy()
+        for first, count in self.gaps:
+            found -= np.clip(places - first, 0, count)
+        return found
+
+    def has(self, places: Array) -> Array:
+        """Whether entries are left."""
+        there = np.ones(places.shape, bool)
+        for first, count in self.gaps:
+            there &= (places < first) | (places >= first + count)
+        return there
+
+    def found(self, nodes: Sequence[Node]) -> list[int]:
+        """Where nodes are then; nothing if one of them isn't left."""
+        places = np.array([x.number for x in nodes])
+        return self.places(places).tolist() if self.has(places).all() else []
+
+
+def _on(node: Node, inputs: list[Node]) -> Node:
+    """A node on other inputs; itself, if these are its own or it has none."""
+    if not inputs or all([x is y for x, y in zip(node.inputs, inputs, strict=True)]):
+        return node
+    return Node(node.op, tuple(inputs), node.attributes, node.type, node.site, node.offset, node.tracked)
+
+
+def find_repetition(roots: Sequence[Node], given: Collection[Node]) -> Repeated | None:
+    """The loops of a graph whose leaves are `given` or have values; None where most of it doesn't repeat. Numbers the nodes, so
+    the evaluation lock must be held."""
+    walk = begin_walk()
+    found = _listed(roots, given)
+    if found is None or not is_latest(walk):
+        return None
+    order, case, operands = found
+    loops = find_loops(case, operands)
+    loops = [loop for loop in loops if loop.times > 2 * _left_of([loop])]
+    if not loops or min([loop.times for loop in loops]) <= 2 * _left_of(loops):
+        return None
+    if sum([loop.stop - loop.start for loop in loops]) < COVERED * len(order):
+        return None
+    return Repeated(order, operands, roots, loops)
+
+
+def _left_of(loops: Sequence[Loop]) -> int:
+    """How many times are left of loops, at least."""
+    return max(LEFT, *[1 + LEFT_NODES // loop.period for loop in loops])
+
+
+def _listed(roots: Sequence[Node], given: Collection[Node]) -> tuple[list[Node], Array, Array] | None:
+    """The nodes, inputs first, the kind of each, and the places of its inputs; None for graphs that aren't looked at."""
+    order: list[Node] = []
+    case: list[int] = []
+    kinds: dict[Any, int] = {}
+    operands: list[int] = []
+    stack = list(roots)[::-1]
+    pop, push = stack.pop, stack.append
+    count = 0
+    while stack:
+        node = pop()
+        i = node.number
+        if i < count and order[i] is node:
+            continue
+        inputs = node.inputs
+        kind: Any
+        if not inputs or node.value is not None:
+            kind = _leaf_kind(node, given)
+            operands += NO_INPUTS
+        else:
+            op, type_ = node.op, node.type
+            waiting = False
+            for x in reversed(inputs):
+                i = x.number
+                if i >= count or order[i] is not x:
+                    if not waiting:
+                        waiting = True
+                        push(node)
+                    push(x)  # the first one last, to come next: sums that grow over the steps go along with them
+            if waiting:
+                continue
+            several = len(inputs)
+            if several == 2:
+                operands += inputs[0].number, inputs[1].number, NOTHING
+            elif several == 1:
+                operands += inputs[0].number, NOTHING, NOTHING
+            else:
+                operands += ([x.number for x in inputs[:INPUTS]] + NO_INPUTS)[:INPUTS]
+            if op is RANDOM_BITS or type_.__class__ is tuple or type_.size > LARGEST:
+                return None
+            kind = (op, node.attributes, type_, several) if several <= INPUTS else id(node)
+        try:
+            found = kinds.get(kind)
+        except TypeError:  # attributes that can't be compared
+            return None
+        if found is None:
+            found = kinds[kind] = len(kinds)
+        case.append(found)
+        node.number = count
+        order.append(node)
+        count += 1
+    if count < WORTH:
+        return None
+    return order, np.array(case, np.int32), np.array(operands, np.int64).reshape(-1, INPUTS)
+
+
+def _leaf_kind(node: Node, given: Collection[Node]) -> Any:
+    """What a node without inputs is: a number is the same as an equal one, all else is only itself."""
+    value = node.attributes
+    if node.op is FULL and node.value is None and node not in given and type(value) is not Unknown:
+        return (FULL, type(value), value or repr(value), node.type)  # -0 isn't 0
+    return id(node)
