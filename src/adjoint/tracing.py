@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import sys
 from contextvars import ContextVar
 from typing import Any, Protocol
 
@@ -100,6 +101,21 @@ def refuse(owner: object, what: str) -> None:
 def is_number(value: Any) -> bool:
     """Whether a value is a Python number that a compiled function reads anew: no bool, which decides what is traced."""
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+class unobserved:
+    """Inside, code of the engine alone runs, which nothing is to be learnt from: it is three times as fast without a listener."""
+
+    __slots__ = ("before",)
+
+    def __enter__(self) -> None:
+        self.before: Any = sys.getprofile()
+        if hasattr(self.before, "observes"):
+            sys.setprofile(None)
+
+    def __exit__(self, *exception: object) -> None:
+        if hasattr(self.before, "observes"):
+            sys.setprofile(self.before)
 
 
 class paused(Setting[Tracer | None]):

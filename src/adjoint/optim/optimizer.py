@@ -14,7 +14,6 @@ from adjoint.tensors.functions import asarray
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import variable_of
 from adjoint.tensors.pending import evaluated_soon, settle
-from adjoint.tracer.observing import unobserved
 from adjoint.tracing import active
 from adjoint.transforms.modes import enable_grad, no_grad
 
@@ -241,7 +240,11 @@ class Optimizer(tracing.Watched):
         if closure is not None:
             with enable_grad():
                 loss = closure()
-        self._descend()
+        if type(self).__module__.startswith(OWN):
+            with tracing.unobserved():
+                self._descend()
+        else:
+            self._descend()
         return loss
 
     @no_grad()
@@ -249,7 +252,6 @@ class Optimizer(tracing.Watched):
         changed: list[Tensor] = []
         updated: list[tuple[int, Tensor]] = []
         states = iter(enumerate(self.state))
-        update = self._unobserved_update if type(self).__module__.startswith(OWN) else self.update
         with evaluated_soon() as soon:
             for group in self.param_groups:
                 upwards = group.get("maximize")
@@ -267,9 +269,9 @@ class Optimizer(tracing.Watched):
                         self._begin(parameter, state, group)
                     variable = variable_of(parameter.node)
                     if variable is not None and variable.sparse and self.is_rowwise(group):
-                        parameter.data = update_rows(update, parameter, gradient, state, group)
+                        parameter.data = update_rows(self.update, parameter, gradient, state, group)
                     else:
-                        parameter.data = update(parameter, gradient, state, group)
+                        parameter.data = self.update(parameter, gradient, state, group)
                     changed.append(parameter)
                     if state:
                         changed += [value for value in state.values() if isinstance(value, Tensor)]
@@ -277,10 +279,6 @@ class Optimizer(tracing.Watched):
                 self.sharing.spread(updated)
                 changed += [parameter for _, parameter in updated]
         settle([tensor.node for tensor in changed], soon.weight)
-
-    def _unobserved_update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
-        with unobserved():
-            return self.update(parameter, gradient, state, group)
 
     def _begin(self, parameter: Tensor, state: State, group: Group) -> None:
         """Fill the state of a parameter. It is there from then on, also where this step is only traced."""

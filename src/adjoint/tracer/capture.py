@@ -409,8 +409,9 @@ class _WatchedGradient:
 def _watched_attribute(owner: Any, name: str) -> Any:
     """In place of `tracing.Watched.__getattribute__` while a function is traced."""
     trace = tracing.active()
-    if isinstance(trace, Trace) and id(owner) not in trace._own:
-        trace.attributes.note(owner, name)
+    if isinstance(trace, Trace) and id(owner) not in trace._own and not trace.attributes.knows(owner, name):
+        with tracing.unobserved():  # nobody's function looks at what the walk looks at
+            trace.attributes.note(owner, name)
     return ATTRIBUTE(owner, name)
 
 

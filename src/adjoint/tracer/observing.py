@@ -15,7 +15,7 @@ from typing import Any
 from adjoint.tensors.located import PACKAGE
 from adjoint.tracer.reach import Reach
 
-__all__ = ["Observer", "unobserved"]
+__all__ = ["Observer"]
 
 CLOCKS = frozenset(
     "time time_ns perf_counter perf_counter_ns monotonic monotonic_ns process_time process_time_ns thread_time "
@@ -58,21 +58,6 @@ KNOWN = frozenset({"builtins", "math", "cmath"})  # modules whose functions in C
 UNKNOWN = frozenset({"setattr", "delattr", "exec", "eval", "__import__"})
 
 
-class unobserved:
-    """Inside, code of the engine alone runs, which nothing is to be learnt from: it is three times as fast without a listener."""
-
-    __slots__ = ("before",)
-
-    def __enter__(self) -> None:
-        self.before: Any = sys.getprofile()
-        if hasattr(self.before, "observes"):
-            sys.setprofile(None)
-
-    def __exit__(self, *exception: object) -> None:
-        if hasattr(self.before, "observes"):
-            sys.setprofile(self.before)
-
-
 class Observer:
     """The profile function of one trace."""
 
@@ -110,7 +95,7 @@ class Observer:
             elif event == "c_call" and id(frame.f_code) in executed:
                 called(frame, argument)
 
-        hear.observes = True  # type: ignore[attr-defined]  # see `unobserved`
+        hear.observes = True  # type: ignore[attr-defined]  # see `tracing.unobserved`
         return hear
 
     def _enter(self, frame: FrameType, code: CodeType) -> None:
