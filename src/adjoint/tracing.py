@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import itertools
 import sys
+from collections.abc import Sequence
 from contextvars import ContextVar
 from typing import Any, Protocol
 
@@ -24,6 +25,9 @@ class Tracer(Protocol):
 
     def set_number(self, owner: Any, name: str, value: Any) -> None:
         """Note that the function gives an owner's number a new value."""
+
+    def alike(self, owners: Sequence[Any], name: str) -> None:
+        """Note that what these owners hold under a name is one number for all of them, as long as it is the same."""
 
     def refuse_change(self, owner: object, what: str) -> None:
         """Raise for a change of plain Python state, unless the owner was made by the traced function itself."""
