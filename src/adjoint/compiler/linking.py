@@ -149,12 +149,15 @@ def function_address(function: Function) -> int | None:
 
 
 def keys_of(fusion: Fusion) -> dict[int, tuple[Key, list[Start]]]:
-    """What the code of each unit depends on, and where its places are, by the unit's number; of those that have code."""
-    return {
-        index: key_of(fusion, unit)
-        for index, unit in enumerate(fusion.units)
-        if not isinstance(unit, Host) and not (isinstance(unit, Nest) and not unit.stored)
-    }
+    """What the code of each unit depends on, and where its places are, by the unit's number; of those that have code. Equal
+    keys are one object."""
+    known: dict[Key, Key] = {}
+    found: dict[int, tuple[Key, list[Start]]] = {}
+    for index, unit in enumerate(fusion.units):
+        if not isinstance(unit, Host) and not (isinstance(unit, Nest) and not unit.stored):
+            key, starts = key_of(fusion, unit)
+            found[index] = known.setdefault(key, key), starts
+    return found
 
 
 class Linker:
@@ -170,18 +173,20 @@ class Linker:
         self.blocks: list[int] = []
         self.begin = 0
         keyed = keys_of(fusion)
-        found = find([key for key, _ in keyed.values()])
+        unique = {id(key): key for key, _ in keyed.values()}  # a key takes as long to hash as a unit to link
+        by_key = find(unique.values())
+        found = {number: by_key[key] for number, key in unique.items()}
         for index, unit in enumerate(fusion.units):
             if isinstance(unit, Host):
                 self.close()
                 self.stretches.append((None, unit.step))
             elif index in keyed:
                 key, starts = keyed[index]
-                self.add(index, found[key], starts)
+                self.add(index, found[id(key)], starts)
                 if timed:
                     self.close()
         self.close()
-        self.uses = Counter([id(found[key].code) for key, _ in keyed.values()])
+        self.uses = Counter([id(found[id(key)].code) for key, _ in keyed.values()])
         _linkers.add(self)
         self.keep += list({id(kernel): kernel for kernel in found.values()}.values())
         self.keep += [_tiles[tile, target()] for tile in _tiles_of(self.table.positions)]

@@ -308,9 +308,11 @@ def narrowed_attributes(
 
 def _narrow(plan: Plan) -> None:
     """Let steps with several outputs compute those that are read."""
+    if all([step.op.narrowed is None for step in plan.steps]):
+        return
     steps = [(step.output, step.op, step.attributes, step.inputs) for step in plan.steps]
     found = narrowed_attributes(steps, [slot for _, _, slot, _ in plan.outputs])
-    for k, step in enumerate(plan.steps if found else ()):
+    for k, step in enumerate(plan.steps):
         attributes = found.get(step.output)
         if attributes is not None:
             kernel = step.op.kernel(attributes, step.type)

@@ -99,8 +99,9 @@ class Native:
         self.produced = self.producers()
         fresh = dict.fromkeys(fusion.views[s].root for s in fusion.results if s not in fusion.objects)
         self.fresh = [root for root in fresh if root in self.produced]
-        self.shares = overwritable(fusion, self.fresh)
-        self.lay_out()
+        roots = [fusion.roots(unit) for unit in fusion.units]
+        self.shares = overwritable(fusion, self.fresh, roots)
+        self.lay_out(roots)
         self.leaf_places = [k for k in range(len(plan.leaf_types)) if k not in fusion.objects]
         self.places = self.noted_places()
         self.keep: list[Any] = []
@@ -195,19 +196,10 @@ class Native:
                 produced[unit.step.output] = index
         return produced
 
-    def lay_out(self) -> None:
-        """Give inner arrays and scratch rows a place in one block."""
-        fusion, views = self.fusion, self.fusion.views
-        last: dict[Any, int] = {}
-        for index, unit in enumerate(fusion.units):
-            if isinstance(unit, Nest):
-                read = {i for step in unit.steps for i in step.inputs}
-            else:
-                read = set(unit.step.inputs)
-            for slot in read & views.keys():
-                last[views[slot].root] = index
-            made = unit.made if isinstance(unit, Nest) else [] if isinstance(unit, Host) else [unit]
-            last.update({view.root: index for one in made for view in one.reads})
+    def lay_out(self, roots: list[set[int]]) -> None:
+        """Give inner arrays and scratch rows a place in one block; `roots` are the arrays that each unit reads."""
+        fusion = self.fusion
+        last: dict[Any, int] = {root: index for index, read in enumerate(roots) for root in read}
         fresh = set(self.fresh)
         lifetimes = [
             Lifetime(
