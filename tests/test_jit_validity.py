@@ -585,3 +585,35 @@ def test_a_walk_that_reads_attributes_of_what_it_has_seen() -> None:
 
     first, second = (step(ad.tensor([1.0, 2.0, 3.0])).item() for _ in range(2))
     assert second < first or first == 0
+
+
+def test_a_deep_network_is_looked_at_layer_by_layer() -> None:
+    """The state of many layers is compared together; what changes in one of them counts, and no more than it did."""
+
+    class Layer(nn.Module):
+        def __init__(self, k: int) -> None:
+            super().__init__()
+            self.kind, self.factor = ("double", "triple")[k % 2], 1 + k % 3
+            self.weight = nn.Parameter(ad.ones(2))
+
+        def forward(self, x: ad.Tensor) -> ad.Tensor:
+            return x * self.weight + (self.factor if self.kind == "double" else -self.factor)
+
+    model = nn.Sequential(*[Layer(k) for k in range(60)])
+    run = ad.jit(lambda x: model(x))
+    x = ad.tensor([1.0, 2.0])
+
+    def agree(traces: int) -> None:
+        assert run(x).tolist() == model(x).tolist() and len(run.traces) == traces
+
+    with ad.no_grad():
+        agree(1)
+        agree(1)
+        model[37].kind = "triple" if model[37].kind == "double" else "double"
+        agree(2)
+        model[58].factor = 10
+        agree(3)
+        model[58].factor = int("1" + "0")  # an equal number
+        agree(3)
+        model[3].weight = nn.Parameter(ad.full(2, 3.0))
+        agree(4)

@@ -455,3 +455,24 @@ def test_the_counts_of_steps_are_one_number_while_they_are_equal() -> None:
 
     for x, y in zip(trained(True), trained(False), strict=True):
         np.testing.assert_allclose(x, y, rtol=2e-6)
+
+
+def test_a_number_of_a_step_is_given_to_its_program_once() -> None:
+    """However many parameters of a shape an optimizer updates by it."""
+
+    def free(count: int) -> int:
+        weights = [ad.variable(np.arange(3.0, dtype="f4") + k) for k in range(count)]
+        optimizer = ad.optim.AdamW(weights, lr=0.1)
+
+        def step(x):
+            loss = sum([(w * x).square().sum() for w in weights])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        run = ad.jit(step)
+        run(ad.tensor([1.0, 2.0, 3.0]))
+        return len(run.replay().unknowns)
+
+    assert free(2) == free(5)

@@ -367,6 +367,8 @@ def built(c: Canonical, wanted: Sequence[int], keep: bool) -> tuple[Plan, dict[N
     slot_of: dict[Node, int] = {x: i for i, x in enumerate(c.leaves)}
     for i, (_, x) in enumerate(c.numbers):
         slot_of[x] = len(c.leaves) + i
+    for x, i in c.alike:
+        slot_of[x] = len(c.leaves) + i
     targets, replaced = find_targets(c, wanted, keep)
     builder = Builder(plan, slot_of, replaced)
     builder.scalars.update(range(len(c.leaves), len(c.leaves) + len(c.numbers)))
