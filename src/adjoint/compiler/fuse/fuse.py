@@ -43,6 +43,8 @@ class View(NamedTuple):
 
 
 def is_contiguous(view: View) -> bool:
+    if view.strides == contiguous(view.shape):
+        return True
     return all(n == 1 or s == c for n, s, c in zip(view.shape, view.strides, contiguous(view.shape), strict=True))
 
 
@@ -385,7 +387,7 @@ class Fusion:
         self.ready[slot] = ready
 
     def place(self, step: Step) -> None:
-        op, t = step.op, step.type
+        op, _, _, _, inputs, out, t = step
         name = op.name
         if name in SMALL and self.is_small(step):
             self.matrices(step)
@@ -398,28 +400,28 @@ class Fusion:
             self.views[step.output], self.ready[step.output] = self.views[part], self.ready[part]
             self.dtypes[step.output], self.shapes[step.output] = self.dtypes[part], self.shapes[part]
             return
-        if t.dtype.name not in BYTES or not self.objects.isdisjoint(step.inputs):
-            self.host(step, f"native code has no {t.dtype.name}, or can't read what it is made of")
+        dtype = t.dtype.name
+        if dtype not in BYTES or not self.objects.isdisjoint(inputs):
+            self.host(step, f"native code has no {dtype}, or can't read what it is made of")
             return
         known = self.dtypes
-        dtypes = [known[i] for i in step.inputs]
-        known[step.output] = t.dtype.name
-        self.shapes[step.output] = t.shape
+        dtypes = [known[i] for i in inputs]
+        known[out], self.shapes[out] = dtype, t.shape
         if name in MOVEMENTS:
             self.movement(step)
         elif op.elementwise and self.has_formula(step, dtypes):
             self.elementwise(step)
-        elif dtypes and step.attributes and reduces(name, t.dtype.name, dtypes[0]):
+        elif dtypes and step.attributes and reduces(name, dtype, dtypes[0]):
             self.reduction(step)
         elif isinstance(step.op, ChannelsLast):
-            slots = [i if is_contiguous(self.views[i]) else self.copy(i) for i in step.inputs]
+            slots = [i if is_contiguous(self.views[i]) else self.copy(i) for i in inputs]
             self.window(step, tuple([self.views[i] for i in slots]), tuple([self.dtypes[i] for i in slots]))
-        elif name == "matmul" and t.dtype.name in ("float32", "float64"):
+        elif name == "matmul" and dtype in ("float32", "float64"):
             self.product(step)
-        elif t.dtype.name not in PART and (name in REGIONS or (name in INDEXED and self.may_index(step))):
+        elif dtype not in PART and (name in REGIONS or (name in INDEXED and self.may_index(step))):
             self.move(step)
         else:
-            self.host(step, f"{name} has no native code for {', '.join(dict.fromkeys([*dtypes, t.dtype.name]))}")
+            self.host(step, f"{name} has no native code for {', '.join(dict.fromkeys([*dtypes, dtype]))}")
 
     def has_formula(self, step: Step, dtypes: list[str]) -> bool:
         """Whether an elementwise step has a formula for these dtypes."""
@@ -554,7 +556,8 @@ class Fusion:
         nest = self.nest_at(index)
         nest.steps.append(step)
         nest.level[out] = "element"
-        self.root(out, shape, step.type.dtype.name, index + 1)
+        self.views[out] = _new(View, (out, 0, shape, contiguous(shape)))
+        self.ready[out] = index + 1
 
     def by_row(self, step: Step) -> bool:
         """Put a step at the level of rows, beside the reduction that it reads, if it can be there."""
@@ -762,6 +765,8 @@ def turned_products(steps: list[Step], read: set[int]) -> set[int]:
     read = set(read)
     turned: set[int] = set()
     for step in steps:
+        if products.isdisjoint(step.inputs):
+            continue
         for slot in step.inputs:
             if slot in products:
                 (turned if step.op.name == "permute_dims" and _exchanges(step) else read).add(slot)

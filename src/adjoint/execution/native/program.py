@@ -10,7 +10,7 @@ import numpy as np
 
 from adjoint.compiler import calls
 from adjoint.compiler.fuse.donation import is_lendable, overwritable
-from adjoint.compiler.fuse.fuse import Fusion, Host, Matrices, Move, Nest, Product, View, Window, contiguous
+from adjoint.compiler.fuse.fuse import Fusion, Host, Matrices, Move, Nest, Product, Window, contiguous
 from adjoint.compiler.linking import Linker, function_address
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.build import BYTES
@@ -152,7 +152,7 @@ class Native:
             if root in plan.constants:
                 array = np.array(plan.constants[root], order="C")
                 self.keep.append(array)
-                self.point(pointers, places, array.ctypes.data)
+                self.point(pointers, places, address(array))
         return pointers
 
     def maker(self, root: int) -> tuple[int, Shape, np.dtype[Any], int, tuple[int, ...]]:
@@ -186,10 +186,13 @@ class Native:
         produced: dict[int, int] = {}
         for index, unit in enumerate(self.fusion.units):
             made = unit.made if isinstance(unit, Nest) else [unit]
-            produced.update({w.positions.output: index for w in made if isinstance(w, Window) and w.positions})
+            for window in made:
+                if isinstance(window, Window) and window.positions:
+                    produced[window.positions.output] = index
             if isinstance(unit, Nest):
-                outputs = [*unit.stored, *[p.step.output for p in unit.made]]
-                produced.update(dict.fromkeys([s for s in outputs if s not in unit.tiles], index))
+                for slot in (*unit.stored, *[p.step.output for p in unit.made]):
+                    if slot not in unit.tiles:
+                        produced[slot] = index
             elif isinstance(unit, Matrices):
                 produced.update(dict.fromkeys(unit.outputs, index))
             elif isinstance(unit, Product | Window | Move):
@@ -251,9 +254,7 @@ class Native:
             return None
         view = self.fusion.views[slot]
         shape = self.fusion.shapes[view.root]
-        return (
-            view.root if view.root in self.produced and view == View(view.root, 0, shape, contiguous(shape)) else None
-        )
+        return view.root if view.root in self.produced and view[1:] == (0, shape, contiguous(shape)) else None
 
     def run(self, leaves: list[Any], numbers: list[Any], masked: bool, donated: Collection[int] = ()) -> list[Any]:
         """The values of the outputs. The memory of the leaves at `donated` may become that of outputs: nobody may read
