@@ -12,7 +12,7 @@ from adjoint.compiler.fuse.batches import follow
 from adjoint.compiler.fuse.fuse import Choice, Fusion, Nest, Product, View, Window, contiguous
 from adjoint.compiler.schedule.matmul import choose, tile_rows
 from adjoint.compiler.targets.target import tuning
-from adjoint.shapes import size_of
+from adjoint.shapes import following, size_of
 
 
 def join(fusion: Fusion) -> Fusion:
@@ -36,9 +36,11 @@ def join(fusion: Fusion) -> Fusion:
                 nest.tiles[slot] = -1  # given a place when it is written
         if isinstance(unit, Product):
             kind = (unit.a[2:], unit.b[2:], unit.shape, unit.step.type.dtype, tile)
-            unit.choice = chosen.get(kind)
+            unit.choice = None if following[0] else chosen.get(kind)
             if unit.choice is None:
-                unit.choice = chosen[kind] = choose(unit, None if tile is None else tile // unit.shape[-1])
+                unit.choice = choose(unit, None if tile is None else tile // unit.shape[-1])
+                if not following[0]:  # sizes can't be looked up
+                    chosen[kind] = unit.choice
     follow(fusion, readers, kept, at)
     fusion.units = [unit for index, unit in enumerate(fusion.units) if at[index] == index]
     fusion.known_readers = None
