@@ -651,3 +651,35 @@ def test_rules_of_the_users_are_listened_to():
     square.def_vjp(lambda x: (x * x, x), lambda x, u: (2 * x * u * time.time(),))
     with pytest.raises(RuntimeError, match=r"time\.time gives something else"):
         ad.jit(ad.grad(lambda x: square(x).sum()))(X)
+
+
+def test_a_deep_network_is_looked_at_layer_by_layer() -> None:
+    """The state of many layers is compared together; what changes in one of them counts, and no more than it did."""
+
+    class Layer(nn.Module):
+        def __init__(self, k: int) -> None:
+            super().__init__()
+            self.kind, self.factor = ("double", "triple")[k % 2], 1 + k % 3
+            self.weight = nn.Parameter(ad.ones(2))
+
+        def forward(self, x: ad.Tensor) -> ad.Tensor:
+            return x * self.weight + (self.factor if self.kind == "double" else -self.factor)
+
+    model = nn.Sequential(*[Layer(k) for k in range(60)])
+    run = ad.jit(lambda x: model(x))
+    x = ad.tensor([1.0, 2.0])
+
+    def agree(traces: int) -> None:
+        assert run(x).tolist() == model(x).tolist() and len(run.traces) == traces
+
+    with ad.no_grad():
+        agree(1)
+        agree(1)
+        model[37].kind = "triple" if model[37].kind == "double" else "double"
+        agree(2)
+        model[58].factor = 10
+        agree(3)
+        model[58].factor = int("1" + "0")  # an equal number
+        agree(3)
+        model[3].weight = nn.Parameter(ad.full(2, 3.0))
+        agree(4)

@@ -427,3 +427,52 @@ def test_keywords_that_an_optimizer_has_not():
         optim.Adam([w], differentiable=True)
     with pytest.raises(TypeError, match=r"Adam has no speed=; it has lr, betas"):
         optim.Adam([w], speed=2)
+
+
+def test_the_counts_of_steps_are_one_number_while_they_are_equal() -> None:
+    """What an optimizer's step computes of its counts is computed once for all parameters; where they part, each has its own."""
+
+    def trained(compiled: bool) -> list[np.ndarray]:
+        weights = [ad.variable(np.arange(3.0, dtype="f4") + k) for k in range(3)]
+        optimizer = ad.optim.Adam(weights, lr=0.1)
+
+        def step(x):
+            loss = sum([(w * x).square().sum() for w in weights])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        run = ad.jit(step) if compiled else step
+        for k in range(6):
+            if k == 3:  # from here on the first has another count
+                optimizer.state[0]["step"] = 7
+            run(ad.tensor([1.0, 2.0, 3.0]))
+        if compiled:
+            reasons = [x.reason for x in run.traces]
+            assert len(reasons) == 2 and "State['step']" in reasons[1], reasons
+        return [w.numpy() for w in weights]
+
+    for x, y in zip(trained(True), trained(False), strict=True):
+        np.testing.assert_allclose(x, y, rtol=2e-6)
+
+
+def test_a_number_of_a_step_is_given_to_its_program_once() -> None:
+    """However many parameters of a shape an optimizer updates by it."""
+
+    def free(count: int) -> int:
+        weights = [ad.variable(np.arange(3.0, dtype="f4") + k) for k in range(count)]
+        optimizer = ad.optim.AdamW(weights, lr=0.1)
+
+        def step(x):
+            loss = sum([(w * x).square().sum() for w in weights])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        run = ad.jit(step)
+        run(ad.tensor([1.0, 2.0, 3.0]))
+        return len(run.replay().unknowns)
+
+    assert free(2) == free(5)

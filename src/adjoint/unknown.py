@@ -8,7 +8,8 @@ becomes a condition: another answer in a later call means that the function is t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ class Ledger:
     def __init__(self) -> None:
         self.lines: dict[str, str] = {}  # expression -> the name of its result
         self.conditions: dict[str, None] = {}
+        self.about: dict[str, Sequence[int]] = {}  # the inputs of a condition in which they aren't written
         self.constants: list[Any] = []
         self.inputs = 0
 
@@ -31,6 +33,16 @@ class Ledger:
         """An unknown for the next input, which is `value` in this trace."""
         self.inputs += 1
         return Unknown(self, value, f"c[{self.inputs - 1}]")
+
+    def new_inputs(self, values: Sequence[int]) -> Unknown:
+        """One unknown for several inputs, which are the same number, on the condition that they stay so."""
+        places = range(self.inputs, self.inputs + len(values))
+        self.inputs += len(values)
+        self.constants.append(itemgetter(*places))
+        condition = f"len({{*k[{len(self.constants) - 1}](c)}}) == 1"
+        self.require(condition)
+        self.about[condition] = places
+        return Unknown(self, values[0], f"c[{places[0]}]")
 
     def result(self, value: float, expression: str) -> Unknown:
         """An unknown computed from others."""
@@ -56,8 +68,9 @@ class Ledger:
                 exec(f"{name} = {expression}", known)
             for condition in self.conditions:
                 if not eval(condition, known):
-                    named = [k for k in range(self.inputs) if f"c[{k}]" in condition] or range(self.inputs)
-                    return " and ".join([labels[k] for k in named])
+                    named = [k for k in range(self.inputs) if f"c[{k}]" in condition]
+                    among = named or self.about.get(condition) or range(self.inputs)
+                    return " and ".join(dict.fromkeys([labels[k] for k in among]))
         except ArithmeticError:
             pass
         return "a number"

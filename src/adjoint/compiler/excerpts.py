@@ -95,7 +95,8 @@ class Numbering:
     def view(self, view: View) -> View:
         """The view from the place on where it starts."""
         root, offset, shape, strides = view
-        return _new(View, (self.of(Start(root, offset) if offset else root), 0, shape, strides))
+        numbers, start = self.numbers, _new(Start, (root, offset)) if offset else root
+        return _new(View, (numbers.setdefault(start, len(numbers)), 0, shape, strides))
 
     @property
     def starts(self) -> list[Start]:
@@ -129,25 +130,28 @@ def _attributes(step: Step) -> Any:
 def _nest(n: Numbering, nest: Nest) -> Key:
     fusion, of, numbers = n.fusion, n.of, n.numbers
     dtypes, shapes, views, level = fusion.dtypes, fusion.shapes, fusion.views, nest.level
+    constants, by_row = fusion.plan.constants, nest.by_row
     known: dict[int, int] = {}  # the numbers of slots that are computed or were read
     steps: list[Key] = []
     outside: dict[int, Key] = {}
     for step in nest.steps:
+        op, attributes, _, _, given, output, kind = step
         inputs = []
-        for slot in step.inputs:
+        for slot in given:
             number = known.get(slot)
             if number is None:
                 view = n.view(views[slot])  # who reads the same elements reads the same
                 number = known[slot] = numbers.setdefault(view, len(numbers))
                 if number not in outside:
-                    outside[number] = (view, dtypes[slot], _literal(fusion, views[slot].root))
+                    root = views[slot].root
+                    outside[number] = (view, dtypes[slot], _literal(fusion, root) if root in constants else None)
             inputs.append(number)
-        name, output = step.op.name, step.output
-        known[output] = numbers.setdefault(output, len(numbers))
-        given = step.attributes is not None and (name in NAMES or name in REDUCTIONS)  # else a movement
-        attributes = _attributes(step) if given else None
-        steps.append((name, attributes, step.type, tuple(inputs), known[output], level[output], dtypes[output],
-                      shapes[output], output in nest.by_row))  # fmt: skip
+        name = op.name
+        known[output] = number = numbers.setdefault(output, len(numbers))
+        if attributes is not None:  # a movement's say nothing that its views don't
+            attributes = _attributes(step) if name in NAMES or name in REDUCTIONS else None
+        steps.append((name, attributes, kind, tuple(inputs), number, level[output], dtypes[output], shapes[output],
+                      output in by_row))  # fmt: skip
     before = tuple([_product(n, p) if isinstance(p, Product) else _window(n, p) for p in nest.products])
     behind = tuple([_product(n, p) for p in nest.followers])
     return ("nest", nest.domain, nest.split, nest.tile, tuple(steps), tuple(outside.items()),

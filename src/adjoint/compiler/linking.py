@@ -188,8 +188,12 @@ def keys_of(fusion: Fusion) -> dict[int, tuple[Key, list[Start]]]:
 def linked(fusion: Fusion, timed: bool = False) -> Linker:
     """The calls of a program for these units."""
     keyed = keys_of(fusion)
-    found = find([key for key, _ in keyed.values()])
-    return Linker(fusion.units, {index: (found[key], starts) for index, (key, starts) in keyed.items()}, timed)
+    known: dict[Key, Key] = {}  # a key takes as long to hash as a unit to link: each is hashed once
+    same = {index: known.setdefault(key, key) for index, (key, _) in keyed.items()}
+    kernels = {id(key): kernel for key, kernel in find(known).items()}
+    return Linker(
+        fusion.units, {index: (kernels[id(same[index])], starts) for index, (_, starts) in keyed.items()}, timed
+    )
 
 
 class Linker:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from adjoint.dtypes import default_dtype
 from adjoint.graph import ArrayType, Node, Primitive, get_mode, topological
 from adjoint.primitives.core import DETACH, FULL, LEAF, leaf, stop_gradient
+from adjoint.tracing import active, unobserved
 from adjoint.unknown import Unknown
 
 __all__ = ["remembered"]
@@ -93,7 +94,10 @@ def remembered(function: Callable[..., Node]) -> Callable[..., Node]:
         call_kind = tuple(key)
         recipe = _recipes.get(call_kind)
         if recipe is not None:
-            return recipe.record(nodes)
+            if active() is None:
+                return recipe.record(nodes)
+            with unobserved():
+                return recipe.record(nodes)
         result = function(*args)
         if call_kind not in _recipes and len(set(nodes)) == len(nodes):
             if len(_recipes) >= MOST:

@@ -170,6 +170,7 @@ def _planned(kind: str, roots: Sequence[Node], given: Collection[Node]) -> tuple
     if len(c.numbers) > MANY_NUMBERS:  # those that never change needn't be handed over in each run
         key = (*key, repr([None if type(value) is Unknown else value for value, _ in c.numbers]))
         c.numbers = [found for found in c.numbers if type(found[0]) is Unknown]
+    key = (*key, c.join_numbers())
     return c, plan_of(c, list(dict.fromkeys([c.number[x] for x in roots])), False, key, True)
 
 

@@ -9,6 +9,8 @@ from typing import ParamSpec, TypeVar
 P = ParamSpec("P")
 T = TypeVar("T")
 
+MANY = 20_000  # objects made, less those freed
+
 
 def without_collector(function: Callable[P, T], *arguments: P.args, **keywords: P.kwargs) -> T:
     """What a function gives, without a cyclic collection on the way: it would look through the new objects again and again,
@@ -23,4 +25,7 @@ def without_collector(function: Callable[P, T], *arguments: P.args, **keywords: 
         return function(*arguments, **keywords)
     finally:
         if enabled:
+            if gc.get_count()[0] > MANY and not gc.get_freeze_count():
+                gc.freeze()  # what is left of so many objects is there to stay: it joins the oldest at once,
+                gc.unfreeze()  # and isn't looked through twice on its way there
             gc.enable()

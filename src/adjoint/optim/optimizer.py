@@ -14,7 +14,6 @@ from adjoint.tensors.functions import asarray
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import variable_of
 from adjoint.tensors.pending import evaluated_soon, settle
-from adjoint.tracer.observing import unobserved
 from adjoint.tracing import active
 from adjoint.transforms.modes import enable_grad, no_grad
 
@@ -241,46 +240,56 @@ class Optimizer(tracing.Watched):
         if closure is not None:
             with enable_grad():
                 loss = closure()
-        self._descend()
+        if type(self).__module__.startswith(OWN):
+            with tracing.unobserved():
+                self._descend()
+        else:
+            self._descend()
         return loss
 
     @no_grad()
     def _descend(self) -> None:
         changed: list[Tensor] = []
-        updated: list[tuple[int, Tensor]] = []
-        states = iter(enumerate(self.state))
-        update = self._unobserved_update if type(self).__module__.startswith(OWN) else self.update
         with evaluated_soon() as soon:
-            for group in self.param_groups:
-                upwards = group.get("maximize")
-                for parameter, (number, state) in zip(group["params"], states, strict=False):
-                    gradient = parameter.grad
-                    if gradient is None:
-                        continue
-                    if self.sharing is not None:
-                        updated.append((number, parameter))
-                        if not self.sharing.mine(number):
-                            continue
-                    if upwards:
-                        gradient = -gradient
-                    if not state:
-                        self._begin(parameter, state, group)
-                    variable = variable_of(parameter.node)
-                    if variable is not None and variable.sparse and self.is_rowwise(group):
-                        parameter.data = update_rows(update, parameter, gradient, state, group)
-                    else:
-                        parameter.data = update(parameter, gradient, state, group)
-                    changed.append(parameter)
-                    if state:
-                        changed += [value for value in state.values() if isinstance(value, Tensor)]
+            turns, given = self._turns()
+            tracer = active()
+            if tracer is not None:
+                tracer.alike([state for _, _, state, _ in turns if "step" in state], "step")
+            for parameter, gradient, state, group in turns:
+                if group.get("maximize"):
+                    gradient = -gradient
+                variable = variable_of(parameter.node)
+                if variable is not None and variable.sparse and self.is_rowwise(group):
+                    parameter.data = update_rows(self.update, parameter, gradient, state, group)
+                else:
+                    parameter.data = self.update(parameter, gradient, state, group)
+                changed.append(parameter)
+                if state:
+                    changed += [value for value in state.values() if isinstance(value, Tensor)]
             if self.sharing is not None:
-                self.sharing.spread(updated)
-                changed += [parameter for _, parameter in updated]
+                self.sharing.spread(given)
+                changed += [parameter for _, parameter in given]
         settle([tensor.node for tensor in changed], soon.weight)
 
-    def _unobserved_update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
-        with unobserved():
-            return self.update(parameter, gradient, state, group)
+    def _turns(self) -> tuple[list[tuple[Tensor, Tensor, State, Group]], list[tuple[int, Tensor]]]:
+        """The parameters that have a gradient and are updated here, each with that and its state, which has begun; and the
+        numbers of all that have one and are shared between processes."""
+        turns: list[tuple[Tensor, Tensor, State, Group]] = []
+        given: list[tuple[int, Tensor]] = []
+        states = iter(enumerate(self.state))
+        for group in self.param_groups:
+            for parameter, (number, state) in zip(group["params"], states, strict=False):
+                gradient = parameter.grad
+                if gradient is None:
+                    continue
+                if self.sharing is not None:
+                    given.append((number, parameter))
+                    if not self.sharing.mine(number):
+                        continue
+                if not state:
+                    self._begin(parameter, state, group)
+                turns.append((parameter, gradient, state, group))
+        return turns, given
 
     def _begin(self, parameter: Tensor, state: State, group: Group) -> None:
         """Fill the state of a parameter. It is there from then on, also where this step is only traced."""

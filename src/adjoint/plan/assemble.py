@@ -79,7 +79,7 @@ def placed(slices: Slices, shape: Shape, adds_zero: bool = False) -> Placement:
 
 def sum_of_embedded(s: Simplifier, step: Step) -> Step | None:
     """Arrays put into zeros at places that don't meet and then added up are put into the same zeros, each plus 0."""
-    if step.op.name != "add" or step.type.dtype.kind not in "fiu":
+    if step.inputs[0] not in s.embedded or step.type.dtype.kind not in "fiu":
         return None
     parts: list[int] = []
     places: list[Slices] = []

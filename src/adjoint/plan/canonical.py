@@ -17,6 +17,7 @@ from adjoint.derive import PULLBACK
 from adjoint.graph import Kept, Node
 from adjoint.primitives.core import FULL, LEAF, SELECT, is_literal
 from adjoint.primitives.custom import HOST_CALL
+from adjoint.unknown import Unknown
 
 FLOAT_SLOT = "a number"
 TRACERS = ("adjoint.tracer.", "adjoint.transforms.")  # modules whose functions trace
@@ -36,9 +37,21 @@ def is_latest(walk: int) -> bool:
 
 class Canonical:
     """A numbered graph. `order[i]` is node i, the roots first; `leaves` are those whose values go in; `numbers` the free
-    constants."""
+    constants, and `alike` those that are one of these: (node, which)."""
 
-    __slots__ = ("edges", "entries", "leaves", "numbers", "order", "places", "pullbacks", "roots", "structural", "walk")
+    __slots__ = (
+        "alike",
+        "edges",
+        "entries",
+        "leaves",
+        "numbers",
+        "order",
+        "places",
+        "pullbacks",
+        "roots",
+        "structural",
+        "walk",
+    )
 
     def __init__(self, roots: Sequence[Node], structural: bool) -> None:
         self.walk = begin_walk()
@@ -50,6 +63,7 @@ class Canonical:
         self.edges: list[int] = []
         self.leaves: list[Node] = []
         self.numbers: list[tuple[Any, Node]] = []
+        self.alike: list[tuple[Node, int]] = []
         self.pullbacks: list[Node] = []
 
     @property
@@ -64,6 +78,22 @@ class Canonical:
         """Whether no other graph was numbered since. Under the lock only a finalizer that evaluates does that, and its values
         may make this graph another one."""
         return is_latest(self.walk)
+
+    def join_numbers(self) -> tuple[int, ...]:
+        """Let free constants of a type that are the same unknown number be one; for each of them, which one it is now."""
+        places: dict[Any, int] = {}
+        found: list[int] = []
+        kept: list[tuple[Any, Node]] = []
+        for value, node in self.numbers:
+            same = (value.ledger, value.name, node.type) if type(value) is Unknown else node
+            place = places.setdefault(same, len(kept))
+            if place == len(kept):
+                kept.append((value, node))
+            else:
+                self.alike.append((node, place))
+            found.append(place)
+        self.numbers = kept
+        return tuple(found)
 
     def __contains__(self, node: Node) -> bool:
         """Whether a node has a number here. To be asked before another graph is numbered."""

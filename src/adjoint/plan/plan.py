@@ -311,9 +311,11 @@ def narrowed_attributes(
 
 def _narrow(plan: Plan) -> None:
     """Let steps with several outputs compute those that are read."""
+    if all([step.op.narrowed is None for step in plan.steps]):
+        return
     steps = [(step.output, step.op, step.attributes, step.inputs) for step in plan.steps]
     found = narrowed_attributes(steps, [slot for _, _, slot, _ in plan.outputs])
-    for k, step in enumerate(plan.steps if found else ()):
+    for k, step in enumerate(plan.steps):
         attributes = found.get(step.output)
         if attributes is not None:
             kernel = step.op.kernel(attributes, step.type)
@@ -367,6 +369,8 @@ def built(c: Canonical, wanted: Sequence[int], keep: bool) -> tuple[Plan, dict[N
     plan = Plan([x.type for x in c.leaves], [x.type for _, x in c.numbers])
     slot_of: dict[Node, int] = {x: i for i, x in enumerate(c.leaves)}
     for i, (_, x) in enumerate(c.numbers):
+        slot_of[x] = len(c.leaves) + i
+    for x, i in c.alike:
         slot_of[x] = len(c.leaves) + i
     targets, replaced = find_targets(c, wanted, keep)
     builder = Builder(plan, slot_of, replaced)

@@ -74,14 +74,17 @@ class Simplifier:
         if same and not same.keys().isdisjoint(step.inputs):
             step = step._replace(inputs=tuple([same.get(i, i) for i in step.inputs]))
         found = self.rewritten(step)
-        if not isinstance(found, Step):
+        if found.__class__ is int:
             if found != step.output:
                 same[step.output] = found
-        elif not self.bands.take(found):
-            self.steps.append(found)
-            self.producer[found.output] = found
-            if found.op.name == "embed":
-                note_embedded(self, found)
+            return
+        step = found  # type: ignore[assignment]
+        if (self.bands.found or step.op is RESHAPE) and self.bands.take(step):
+            return
+        self.steps.append(step)
+        self.producer[step.output] = step
+        if step.op.name == "embed":
+            note_embedded(self, step)
 
     def rewritten(self, step: Step) -> int | Step:
         """What a step becomes by the rules, each in its turn: another step, or a slot that has its value."""
@@ -90,16 +93,20 @@ class Simplifier:
             folded = None if type(step.type) is tuple else fold_constants(self, step)  # a loop has several results
             if folded is not None:
                 return folded
-        rules, at = BY_NAME.get(step.op.name, ()), 0
+        rules = BY_NAME.get(step.op.name)
+        if rules is None:
+            return step
+        at = 0
         while at < len(rules):
             turn, rule = rules[at]
             at += 1
             found = rule(self, step)
-            if isinstance(found, Step):
-                step = found
-                rules, at = [later for later in BY_NAME.get(step.op.name, ()) if later[0] > turn], 0
-            elif found is not None:
+            if found is None:
+                continue
+            if found.__class__ is int:
                 return found
+            step = found  # type: ignore[assignment]
+            rules, at = [later for later in BY_NAME.get(step.op.name, ()) if later[0] > turn], 0
         return step
 
     def constant(self, number: float, type: ArrayType) -> int:
@@ -116,9 +123,10 @@ def made(name: str, attributes: Any, inputs: tuple[int, ...], output: int, type:
     """A step of the operation of a name."""
     op = PRIMITIVES[name]
     kernel = op.kernel(attributes, type)
-    return Step(op, attributes, kernel, op.masked or kernel, inputs, output, type)
+    return _new(Step, (op, attributes, kernel, op.masked or kernel, inputs, output, type))
 
 
+_new = tuple.__new__  # named tuples by their own constructor take twice as long
 Rule = Callable[[Simplifier, Step], "int | Step | None"]
 
 
@@ -145,21 +153,21 @@ def moved_number(s: Simplifier, step: Step) -> None:
 
 def factor_one(s: Simplifier, step: Step) -> int | None:
     """x·1, 1·x, x/1 and x¹ are x."""
-    name = step.op.name
-    if step.type.dtype.kind not in "fiu":
+    name, inputs, numbers = step.op.name, step.inputs, s.numbers
+    if name == "power_constant":
+        one = step.attributes == 1 and step.type.dtype.kind in "fiu" and s.stands_for(inputs[0], step)
+        return inputs[0] if one else None
+    if numbers.keys().isdisjoint(inputs) or step.type.dtype.kind not in "fiu":
         return None
-    if name == "power_constant" and step.attributes == 1 and s.stands_for(step.inputs[0], step):
-        return step.inputs[0]
-    if name in ("multiply", "divide"):
-        for x, one in (step.inputs, step.inputs[::-1]):
-            if s.number(one) == 1 and s.stands_for(x, step) and (name == "multiply" or one == step.inputs[1]):
-                return x
+    for x, one in (inputs, inputs[::-1]):
+        if numbers.get(one) == 1 and s.stands_for(x, step) and (name == "multiply" or one == inputs[1]):
+            return x
     return None
 
 
 def term_zero(s: Simplifier, step: Step) -> int | None:
     """x - 0 and x + -0 are x, and x + 0 among integers; with floats -0 + 0 is 0, so that one stays."""
-    if step.op.name not in ("add", "subtract") or step.type.dtype.kind not in "fiu":
+    if s.numbers.keys().isdisjoint(step.inputs) or step.type.dtype.kind not in "fiu":
         return None
     pairs = [step.inputs] if step.op.name == "subtract" else [step.inputs, step.inputs[::-1]]
     for x, zero in pairs:
@@ -225,7 +233,7 @@ def choice_of_one(s: Simplifier, step: Step) -> int | None:
 
 def finite_factor(s: Simplifier, step: Step) -> Step | None:
     """A product in which zero times infinity is zero needs no care where one factor is a constant that is neither."""
-    if step.op.name != "scale" or step.type.dtype.kind != "f":
+    if s.numbers.keys().isdisjoint(step.inputs) or step.type.dtype.kind != "f":
         return None
     numbers = [n for n in map(s.number, step.inputs) if n is not None]
     if not any(n != 0 and math.isfinite(n) for n in numbers):
@@ -333,6 +341,8 @@ def without_dead_code(steps: list[Step], outputs: list[int]) -> list[Step]:
 def tables_last(steps: list[Step], leaves: int) -> list[Step]:
     """The steps with those at the end that write into a leaf what is a result and nothing else: such as rows into a table, by an
     optimizer. They can do so where the leaf lies, if nothing that comes later may fail."""
+    if not any([step.op.name in REWRITING for step in steps]):
+        return steps
     read: set[int] = set()
     for step in reversed(steps):
         if step.op.name not in SAME or step.output in read:

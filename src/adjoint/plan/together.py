@@ -65,7 +65,8 @@ class Joining:
                     if len(terms) >= FEWEST:
                         self.one_sum(step, terms, rest, turned)
                         break
-        self.settle()
+        if self.added:
+            self.settle()
 
     def terms(self, top: Step, turned: bool) -> tuple[list[Step], list[int], list[int]]:
         """The products that a sum adds up, what else it does, and the sums on the way. Of `turned` ones, the transposes."""

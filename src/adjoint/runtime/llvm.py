@@ -5,6 +5,7 @@ The target is described by the processor's feature string, never by its name: vi
 
 from __future__ import annotations
 
+import functools
 import os
 from typing import Any
 
@@ -81,7 +82,12 @@ def has_fma() -> bool:
 
 def has_feature(name: str) -> bool:
     """Whether the processor has a feature, as LLVM names it."""
-    return binding() is not None and f"+{name}" in _state["features"].split(",")
+    return binding() is not None and f"+{name}" in _features(_state["features"])
+
+
+@functools.lru_cache(4)
+def _features(text: str) -> frozenset[str]:
+    return frozenset(text.split(","))
 
 
 def triple() -> str:

@@ -192,35 +192,45 @@ def backward(node: Node, gradient: Any, create_graph: bool) -> None:
         if u.shape != node.shape:
             raise ValueError(f"backward: cotangent of shape {u.shape} for a tensor of shape {node.shape}{at_user()}")
         u = cast(u, node.dtype)
-    leaves, at_once = _variables(node)
+    with tracing.unobserved():
+        leaves, at_once = _variables(node)
     tracer = tracing.active()
     if tracer is not None:
         for x in leaves:
             tracer.hooks(x.attributes)
     with recording_at_user():
-        if create_graph or at_once:
+        if create_graph or at_once or any([x.attributes.hooks is not None for x in leaves]):
+            _add_up(node, u, leaves, create_graph, at_once)
+        else:  # rules and hooks of the user's are nowhere on the way
+            with tracing.unobserved():
+                _add_up(node, u, leaves, False, False)
+
+
+def _add_up(node: Node, u: Node, leaves: list[Node], create_graph: bool, at_once: bool) -> None:
+    """Add the derivatives by the leaves to the gradients of their variables."""
+    if create_graph or at_once:
+        with mode(grad=create_graph):
+            found = reverse([node], [u], leaves)
+        pairs = [(x, g) for x, g in zip(leaves, found, strict=True) if g is not None]
+    else:
+        pairs = list(zip(leaves, pullback(node, u, leaves), strict=True))
+    busy = [y for x, _ in pairs if x.attributes.grad is not None for y in _to_settle(x.attributes)]
+    if busy and not create_graph:
+        settle(busy)
+    for x, g in pairs:
+        variable = x.attributes
+        if variable.hooks is not None:
             with mode(grad=create_graph):
-                found = reverse([node], [u], leaves)
-            pairs = [(x, g) for x, g in zip(leaves, found, strict=True) if g is not None]
+                g = with_hooks(x, g)
+        if variable.grad is None and not variable.sparse:
+            variable.grad = wrap(g)
         else:
-            pairs = list(zip(leaves, pullback(node, u, leaves), strict=True))
-        busy = [y for x, _ in pairs if x.attributes.grad is not None for y in _to_settle(x.attributes)]
-        if busy and not create_graph:
-            settle(busy)
-        for x, g in pairs:
-            variable = x.attributes
-            if variable.hooks is not None:
-                with mode(grad=create_graph):
-                    g = with_hooks(x, g)
-            if variable.grad is None and not variable.sparse:
-                variable.grad = wrap(g)
-            else:
-                with mode(grad=create_graph):
-                    total = g if variable.grad is None else elementwise.add(variable.grad.node, g)
-                    variable.grad = wrap(gathered(total) if variable.sparse else total)
-            if variable.hooks is not None:
-                _accumulated(variable)
-        _together(node, [x for x, _ in pairs if x.attributes.hooks is not None])
+            with mode(grad=create_graph):
+                total = g if variable.grad is None else elementwise.add(variable.grad.node, g)
+                variable.grad = wrap(gathered(total) if variable.sparse else total)
+        if variable.hooks is not None:
+            _accumulated(variable)
+    _together(node, [x for x, _ in pairs if x.attributes.hooks is not None])
 
 
 def _to_settle(variable: Variable) -> tuple[Node, ...]:

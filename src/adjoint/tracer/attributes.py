@@ -34,14 +34,17 @@ class Attributes:
         self._versions: dict[int, tuple[tracing.Versioned, int]] = {}
         self._hooks: dict[int, tuple[Variable, Any]] = {}
 
+    def knows(self, owner: Any, name: str) -> bool:
+        """Whether it was noted that the traced function reads an attribute."""
+        found = self._read.get(id(owner))
+        return found is not None and name in found[1]
+
     def note(self, owner: Any, name: str) -> None:
-        """The traced function reads an attribute."""
+        """The traced function reads an attribute that it hasn't read before."""
         read = self._read.get(id(owner))
         if read is None:
             read = self._read[id(owner)] = (owner, {})
             self._reach.visit(type(owner), type(owner).__name__)
-        if name in read[1]:
-            return
         state = _state(owner)
         value = read[1][name] = _mark(state.get(name, ABSENT)) if name in OWN else state.get(name, ABSENT)
         if name in OWN or (name == "__dict__" and _getframe(2).f_code is CACHING):

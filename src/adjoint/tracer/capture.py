@@ -250,6 +250,16 @@ class Trace:
         cell.current = value
         cell.changed = True
 
+    def alike(self, owners: Sequence[Any], name: str) -> None:
+        """See `tracing.Tracer`. Integers alone, of which the function has read none before."""
+        values = [dict.__getitem__(owner, name) for owner in owners]
+        known = any([id(owner) in self._own or (id(owner), name) in self.cells for owner in owners])
+        if known or len(values) < 2 or {type(x) for x in values} != {int} or len(set(values)) > 1:
+            return
+        shared = self.ledger.new_inputs(values)
+        for owner, value in zip(owners, values, strict=True):
+            self.cells[id(owner), name] = Cell(owner, name, value, shared)
+
     def _cell(self, owner: Any, name: Any, value: Any) -> Cell:
         found = self.cells.get((id(owner), name))
         if found is None:
@@ -415,8 +425,9 @@ class _WatchedGradient:
 def _watched_attribute(owner: Any, name: str) -> Any:
     """In place of `tracing.Watched.__getattribute__` while a function is traced."""
     trace = tracing.active()
-    if isinstance(trace, Trace) and id(owner) not in trace._own:
-        trace.attributes.note(owner, name)
+    if isinstance(trace, Trace) and id(owner) not in trace._own and not trace.attributes.knows(owner, name):
+        with tracing.unobserved():  # nobody's function looks at what the walk looks at
+            trace.attributes.note(owner, name)
     return ATTRIBUTE(owner, name)
 
 

@@ -29,7 +29,7 @@ from adjoint.tensors.tensor import Tensor
 from adjoint.tracer.reach import Reach
 from adjoint.transforms.grad import Inputs
 
-__all__ = ["Observer", "unobserved"]
+__all__ = ["Observer"]
 
 CLOCKS = frozenset(
     "time time_ns perf_counter perf_counter_ns monotonic monotonic_ns process_time process_time_ns thread_time "
@@ -98,21 +98,6 @@ PLAIN = frozenset(
     }
 )
 CAN_PAUSE = sys.version_info < (3, 12)
-
-
-class unobserved:
-    """Inside, code of the engine alone runs, which nothing is to be learnt from: it is three times as fast without a listener."""
-
-    __slots__ = ("before",)
-
-    def __enter__(self) -> None:
-        self.before: Any = sys.getprofile()
-        if hasattr(self.before, "observes"):
-            sys.setprofile(None)
-
-    def __exit__(self, *exception: object) -> None:
-        if hasattr(self.before, "observes"):
-            sys.setprofile(self.before)
 
 
 GENERATES = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
@@ -206,7 +191,7 @@ class Observer:
             elif event == "c_call" and id(frame.f_code) in executed:
                 called(frame, argument)
 
-        hear.observes = True  # type: ignore[attr-defined]  # see `unobserved`
+        hear.observes = True  # type: ignore[attr-defined]  # see `tracing.unobserved`
         return hear
 
     def _enter(self, frame: FrameType, code: CodeType) -> None:

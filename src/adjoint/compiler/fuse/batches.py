@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from adjoint.compiler.fuse.fuse import Fusion, Matrices, Nest, Product, View, Window, contiguous
 from adjoint.compiler.schedule.matmul import is_batch
-from adjoint.compiler.targets.target import tuning
 from adjoint.shapes import size_of
 
 
@@ -35,7 +34,7 @@ def follow(fusion: Fusion, readers: dict[int, list[int]], kept: set[int], at: li
                 assert isinstance(nest, Nest)
                 matrix = size_of(nest.domain[-2:])
                 nest.followers.append(unit)
-                nest.tile = nest.tile or max(tuning().followed_tile // matrix, 1) * matrix
+                nest.tile = nest.tile or max(fusion.tuning.followed_tile // matrix, 1) * matrix
                 at[index] = made[unit.step.output] = found[0]
                 break
     for index, unit in enumerate(units):
@@ -61,10 +60,10 @@ def _may_follow(fusion: Fusion, product: Product, view: View, place: int, made: 
 def _passes_over(fusion: Fusion, nest: Nest, product: Product, view: View) -> bool:
     """Whether a nest makes or reads the matrices that a product reads through a view, in the order of the batch."""
     domain = nest.domain
-    if nest.is_one_row or len(domain) < 3 or domain[-1] < 16 or size_of(domain) < tuning().followed_from:
+    if nest.is_one_row or len(domain) < 3 or domain[-1] < 16 or size_of(domain) < fusion.tuning.followed_from:
         return False
     matrix, steps = size_of(domain[-2:]), contiguous(domain)
-    if matrix > tuning().followed_matrix or nest.tile % matrix or not nest.stored:
+    if matrix > fusion.tuning.followed_matrix or nest.tile % matrix or not nest.stored:
         return False
     if nest.level.get(view.root) != "element" or view.root not in nest.stored:
         whole = View(view.root, 0, domain, steps)

@@ -18,10 +18,7 @@ from adjoint.compiler.fuse.fuse import (
     Matrices,
     Move,
     Nest,
-    Product,
-    Unit,
     View,
-    Window,
     contiguous,
     is_contiguous,
 )
@@ -30,11 +27,10 @@ from adjoint.runtime.memory import ALIGNMENT, address
 from adjoint.shapes import size_of
 
 
-def overwritable(fusion: Fusion, results: list[int]) -> dict[int, tuple[int, ...]]:
-    """The leaves whose memory each result may take."""
+def overwritable(fusion: Fusion, results: list[int], roots: list[set[int]]) -> dict[int, tuple[int, ...]]:
+    """The leaves whose memory each result may take; `roots` are the arrays that each unit reads."""
     # after host code and checks of indices, which may fail: a run that failed must find its leaves as they were
     first = _last_failing(fusion) + 1
-    roots = [_roots(fusion, unit) for unit in fusion.units]
     last_reader = {root: index for index, read in enumerate(roots) for root in read}
     kept = {fusion.views[s].root for s in fusion.results if s not in fusion.objects}
     wanted = set(results)
@@ -87,16 +83,6 @@ def _elements(view: View) -> Any:
 def is_lendable(array: Any) -> bool:
     """Whether a result may lie in this memory: it can be written, and vectors in it don't straddle cache lines."""
     return address(array) % ALIGNMENT == 0 and bool(array.flags.writeable)
-
-
-def _roots(fusion: Fusion, unit: Unit) -> set[int]:
-    """The arrays in memory that a unit may read."""
-    if isinstance(unit, Product | Window | Matrices | Move):
-        return {view.root for view in unit.reads}
-    steps = unit.steps if isinstance(unit, Nest) else [unit.step]
-    products = unit.made if isinstance(unit, Nest) else []
-    roots = {fusion.views[i].root for step in steps for i in step.inputs if i in fusion.views}
-    return roots | {view.root for product in products for view in product.reads}
 
 
 def _only_rewrites(move: Move, leaf: int) -> bool:

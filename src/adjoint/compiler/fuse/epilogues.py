@@ -6,11 +6,13 @@ product that nothing else reads is never in memory as a whole.
 
 from __future__ import annotations
 
+from typing import Any
+
 from adjoint.compiler.fuse.batches import follow
-from adjoint.compiler.fuse.fuse import Fusion, Nest, Product, View, Window, contiguous
+from adjoint.compiler.fuse.fuse import Choice, Fusion, Nest, Product, View, Window, contiguous
 from adjoint.compiler.schedule.matmul import choose, tile_rows
 from adjoint.compiler.targets.target import tuning
-from adjoint.shapes import size_of
+from adjoint.shapes import following, size_of
 
 
 def join(fusion: Fusion) -> Fusion:
@@ -18,6 +20,7 @@ def join(fusion: Fusion) -> Fusion:
     readers = fusion.readers()
     kept = {fusion.views[s].root for s in fusion.results if s in fusion.views}
     at = list(range(len(fusion.units)))  # where each unit runs
+    chosen: dict[Any, Choice] = {}  # for products that are alike
     for index, unit in enumerate(fusion.units):
         if not isinstance(unit, Product | Window):
             continue
@@ -32,7 +35,12 @@ def join(fusion: Fusion) -> Fusion:
             if len(places) == 1 and slot not in kept:
                 nest.tiles[slot] = -1  # given a place when it is written
         if isinstance(unit, Product):
-            unit.choice = choose(unit, None if tile is None else tile // unit.shape[-1])
+            kind = (unit.a[2:], unit.b[2:], unit.shape, unit.step.type.dtype, tile)
+            unit.choice = None if following[0] else chosen.get(kind)
+            if unit.choice is None:
+                unit.choice = choose(unit, None if tile is None else tile // unit.shape[-1])
+                if not following[0]:  # sizes can't be looked up
+                    chosen[kind] = unit.choice
     follow(fusion, readers, kept, at)
     fusion.units = [unit for index, unit in enumerate(fusion.units) if at[index] == index]
     fusion.known_readers = None
@@ -51,8 +59,9 @@ def _fits(fusion: Fusion, unit: Product | Window, nest: Nest) -> bool:
     size, m, slot, domain = size_of(unit.shape), unit.shape[-1], unit.step.output, nest.domain
     if unit.step.op.name == "convolution_weight_gradient":  # adds up over the images
         return False
+    tuning = fusion.tuning
     if (
-        size < tuning().joined_from
+        size < tuning.joined_from
         or size_of(domain) != size
         or len(domain) < 2
         or domain[-1] != m
@@ -60,7 +69,7 @@ def _fits(fusion: Fusion, unit: Product | Window, nest: Nest) -> bool:
         or size == m
     ):
         return False
-    if nest.is_one_row or not nest.stored or unit.grain > 8 * tuning().joined_tile or nest.tile % unit.grain:
+    if nest.is_one_row or not nest.stored or unit.grain > 8 * tuning.joined_tile or nest.tile % unit.grain:
         return False
     produced = {step.output for step in nest.steps}
     for step in nest.steps:

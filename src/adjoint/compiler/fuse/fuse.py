@@ -43,6 +43,8 @@ class View(NamedTuple):
 
 
 def is_contiguous(view: View) -> bool:
+    if view.strides == contiguous(view.shape):
+        return True
     return all(n == 1 or s == c for n, s, c in zip(view.shape, view.strides, contiguous(view.shape), strict=True))
 
 
@@ -338,6 +340,8 @@ class Fusion:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.tuning = tuning()
+        self.most_steps = self.tuning.most_steps
+        self.lowered: dict[Any, bool] = {}  # which operations of which dtypes have a formula, of those met
         self.units: list[Unit] = []
         self.views: dict[int, View] = {}
         self.ready: dict[int, int] = {}  # the first unit that may read a slot from memory
@@ -379,12 +383,13 @@ class Fusion:
     def root(self, slot: int, shape: Shape, dtype: str, ready: int) -> None:
         self.shapes[slot] = shape
         self.dtypes[slot] = dtype
-        self.views[slot] = View(slot, 0, shape, contiguous(shape))
+        self.views[slot] = _new(View, (slot, 0, shape, contiguous(shape)))
         self.ready[slot] = ready
 
     def place(self, step: Step) -> None:
-        name, t = step.op.name, step.type
-        if self.is_small(step):
+        op, _, _, _, inputs, out, t = step
+        name = op.name
+        if name in SMALL and self.is_small(step):
             self.matrices(step)
             return
         if type(t) is tuple:
@@ -395,27 +400,39 @@ class Fusion:
             self.views[step.output], self.ready[step.output] = self.views[part], self.ready[part]
             self.dtypes[step.output], self.shapes[step.output] = self.dtypes[part], self.shapes[part]
             return
-        if t.dtype.name not in BYTES or not self.objects.isdisjoint(step.inputs):
-            self.host(step, f"native code has no {t.dtype.name}, or can't read what it is made of")
+        dtype = t.dtype.name
+        if dtype not in BYTES or not self.objects.isdisjoint(inputs):
+            self.host(step, f"native code has no {dtype}, or can't read what it is made of")
             return
-        dtypes = [self.dtypes[i] for i in step.inputs]
-        self.dtypes[step.output] = t.dtype.name
-        self.shapes[step.output] = t.shape
+        known = self.dtypes
+        dtypes = [known[i] for i in inputs]
+        known[out], self.shapes[out] = dtype, t.shape
         if name in MOVEMENTS:
             self.movement(step)
-        elif step.op.elementwise and is_lowered(name, step.attributes, t.dtype.name, dtypes):
+        elif op.elementwise and self.has_formula(step, dtypes):
             self.elementwise(step)
-        elif dtypes and step.attributes and reduces(name, t.dtype.name, dtypes[0]):
+        elif dtypes and step.attributes and reduces(name, dtype, dtypes[0]):
             self.reduction(step)
         elif isinstance(step.op, ChannelsLast):
-            slots = [i if is_contiguous(self.views[i]) else self.copy(i) for i in step.inputs]
+            slots = [i if is_contiguous(self.views[i]) else self.copy(i) for i in inputs]
             self.window(step, tuple([self.views[i] for i in slots]), tuple([self.dtypes[i] for i in slots]))
-        elif name == "matmul" and t.dtype.name in ("float32", "float64"):
+        elif name == "matmul" and dtype in ("float32", "float64"):
             self.product(step)
-        elif t.dtype.name not in PART and (name in REGIONS or (name in INDEXED and self.may_index(step))):
+        elif dtype not in PART and (name in REGIONS or (name in INDEXED and self.may_index(step))):
             self.move(step)
         else:
-            self.host(step, f"{name} has no native code for {', '.join(dict.fromkeys([*dtypes, t.dtype.name]))}")
+            self.host(step, f"{name} has no native code for {', '.join(dict.fromkeys([*dtypes, dtype]))}")
+
+    def has_formula(self, step: Step, dtypes: list[str]) -> bool:
+        """Whether an elementwise step has a formula for these dtypes."""
+        name, result = step.op.name, step.type.dtype.name
+        if step.attributes is not None:
+            return is_lowered(name, step.attributes, result, dtypes)
+        key = (name, result, *dtypes)
+        found = self.lowered.get(key)
+        if found is None:
+            found = self.lowered[key] = is_lowered(name, None, result, dtypes)
+        return found
 
     def host(self, step: Step, reason: str) -> None:
         t = step.type
@@ -510,34 +527,47 @@ class Fusion:
         count = len(units)
         first = max(count - self.tuning.look_back, 0)
         for index in range(count - 1, first - 1, -1):
-            if units[index].__class__ is Nest and self.may_take(index, shape, slots):
+            unit = units[index]
+            if unit.__class__ is Nest and unit.domain == shape and self.may_take(index, unit, slots):
                 return index
         earlier = {home[s] for s in slots if s in home and home[s] < first}
         for index in sorted(earlier, reverse=True):
-            if self.may_take(index, shape, slots):
+            unit = units[index]
+            if isinstance(unit, Nest) and unit.domain == shape and self.may_take(index, unit, slots):
                 return index
         units.append(Nest(shape))
         return count
 
-    def may_take(self, index: int, shape: Shape, slots: Sequence[int]) -> bool:
-        """Whether a unit is a nest over a domain that has room for a step on these slots."""
-        unit = self.units[index]
-        if not isinstance(unit, Nest) or unit.domain != shape or len(unit.steps) >= self.tuning.most_steps:
+    def may_take(self, index: int, nest: Nest, slots: Sequence[int]) -> bool:
+        """Whether a nest over the same domain has room for an elementwise step on these slots."""
+        if len(nest.steps) >= self.most_steps:
             return False
         home, ready = self.home, self.ready
         for s in slots:
-            if (home.get(s) == index or ready[s] > index) and not self.readable(s, unit, index, shape, "element"):
+            if (home.get(s) == index or ready[s] > index) and not self.readable(s, nest, index, nest.domain, "element"):
                 return False
         return True
 
     def elementwise(self, step: Step) -> None:
+        shape, out, rows = step.type.shape, step.output, self.rows
+        if rows and not rows.isdisjoint(step.inputs) and self.by_row(step):
+            return
+        index = self.home[out] = self.nest_for(shape, step.inputs)
+        nest = self.nest_at(index)
+        nest.steps.append(step)
+        nest.level[out] = "element"
+        self.views[out] = _new(View, (out, 0, shape, contiguous(shape)))
+        self.ready[out] = index + 1
+
+    def by_row(self, step: Step) -> bool:
+        """Put a step at the level of rows, beside the reduction that it reads, if it can be there."""
         shape, out = step.type.shape, step.output
-        for slot in step.inputs:  # at the level of rows, beside the reduction that it reads
+        for slot in step.inputs:
             if slot not in self.rows:
                 continue
             index = self.home[slot]
             nest = self.nest_at(index)
-            if nest.domain == shape or len(nest.steps) >= self.tuning.most_steps:
+            if nest.domain == shape or len(nest.steps) >= self.most_steps:
                 continue
             if (nest.row_shape(shape) or nest.bare_shape(shape)) and all(
                 self.readable(s, nest, index, shape, "row") for s in step.inputs
@@ -547,12 +577,8 @@ class Fusion:
                 self.rows.add(out)
                 self.home[out] = index
                 self.root(out, shape, step.type.dtype.name, index + 1)
-                return
-        index = self.home[out] = self.nest_for(shape, step.inputs)
-        nest = self.nest_at(index)
-        nest.steps.append(step)
-        nest.level[out] = "element"
-        self.root(out, shape, step.type.dtype.name, index + 1)
+                return True
+        return False
 
     def reduction(self, step: Step) -> None:
         (slot,), out, axes = step.inputs, step.output, step.attributes
@@ -670,21 +696,40 @@ class Fusion:
         """The units that read each array from memory, in order."""
         if self.known_readers is not None:
             return self.known_readers
-        views, home = self.views, self.home
+        views = self.views
         readers: dict[int, list[int]] = {}
         for index, unit in enumerate(self.units):
             if isinstance(unit, Nest):
-                level = unit.level
-                slots = dict.fromkeys([i for s in unit.steps for i in s.inputs])
-                roots = [views[i].root for i in slots if not (i in level and home[i] == index)]
+                roots = {views[i].root for i in self.given(unit, index)}
             elif isinstance(unit, Host):
-                roots = [views[i].root for i in unit.step.inputs if i in views]
+                roots = {views[i].root for i in unit.step.inputs if i in views}
             else:
-                roots = [view.root for view in unit.reads]
-            for root in dict.fromkeys(roots):
-                readers.setdefault(root, []).append(index)
+                roots = {view.root for view in unit.reads}
+            for root in roots:
+                found = readers.get(root)
+                if found is None:
+                    readers[root] = [index]
+                else:
+                    found.append(index)
         self.known_readers = readers
         return readers
+
+    def roots(self, unit: Unit) -> set[int]:
+        """The arrays in memory that a unit may read."""
+        if isinstance(unit, Product | Window | Matrices | Move):
+            return {view.root for view in unit.reads}
+        views = self.views
+        if isinstance(unit, Host):
+            return {views[i].root for i in unit.step.inputs if i in views}
+        roots = {views[i].root for step in unit.steps for i in step.inputs}
+        for product in unit.made:
+            roots.update([view.root for view in product.reads])
+        return roots
+
+    def given(self, nest: Nest, index: int) -> set[int]:
+        """The slots that a nest, which is this unit, reads from memory."""
+        level, home = nest.level, self.home
+        return {i for step in nest.steps for i in step.inputs if i not in level or home[i] != index}
 
     def note_stores(self) -> None:
         needed = {*self.readers(), *[self.views[s].root for s in self.results if s not in self.objects]}
@@ -720,6 +765,8 @@ def turned_products(steps: list[Step], read: set[int]) -> set[int]:
     read = set(read)
     turned: set[int] = set()
     for step in steps:
+        if products.isdisjoint(step.inputs):
+            continue
         for slot in step.inputs:
             if slot in products:
                 (turned if step.op.name == "permute_dims" and _exchanges(step) else read).add(slot)
@@ -745,3 +792,6 @@ class _Copy:
 
 
 COPY = _Copy()
+_new = tuple.__new__  # named tuples by their own constructor take twice as long
+# Operations that may be steps on small matrices: see `Fusion.is_small`.
+SMALL = frozenset(FORMULAS) | {"matrix_function", "matrix_function_derivative"}

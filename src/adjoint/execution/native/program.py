@@ -10,7 +10,7 @@ import numpy as np
 
 from adjoint.compiler import calls
 from adjoint.compiler.fuse.donation import is_lendable, overwritable
-from adjoint.compiler.fuse.fuse import Fusion, Host, Matrices, Move, Nest, Product, View, Window, contiguous
+from adjoint.compiler.fuse.fuse import Fusion, Host, Matrices, Move, Nest, Product, Window, contiguous
 from adjoint.compiler.linking import Linker, function_address, linked
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.build import BYTES
@@ -99,8 +99,9 @@ class Outline:
         self.produced = self.producers()
         fresh = dict.fromkeys(fusion.views[s].root for s in fusion.results if s not in fusion.objects)
         self.fresh = [root for root in fresh if root in self.produced]
-        self.shares = overwritable(fusion, self.fresh)
-        self.last_uses = self.last_readers()
+        roots = [fusion.roots(unit) for unit in fusion.units]
+        self.shares = overwritable(fusion, self.fresh, roots)
+        self.last_uses = {root: index for index, read in enumerate(roots) for root in read}
         self.lasting = self.lasting_slots()
         self.as_they_come = [self.whole_root(slot) for slot in fusion.results]
         work = [size_of(u.domain) >= LONG for u in fusion.units if isinstance(u, Nest)] or [True]
@@ -120,30 +121,18 @@ class Outline:
         produced: dict[int, int] = {}
         for index, unit in enumerate(self.fusion.units):
             made = unit.made if isinstance(unit, Nest) else [unit]
-            produced.update({w.positions.output: index for w in made if isinstance(w, Window) and w.positions})
+            for window in made:
+                if isinstance(window, Window) and window.positions:
+                    produced[window.positions.output] = index
             if isinstance(unit, Nest):
-                outputs = [*unit.stored, *[p.step.output for p in unit.made]]
-                produced.update(dict.fromkeys([s for s in outputs if s not in unit.tiles], index))
+                for slot in (*unit.stored, *[p.step.output for p in unit.made]):
+                    if slot not in unit.tiles:
+                        produced[slot] = index
             elif isinstance(unit, Matrices):
                 produced.update(dict.fromkeys(unit.outputs, index))
             elif isinstance(unit, Product | Window | Move):
                 produced[unit.step.output] = index
         return produced
-
-    def last_readers(self) -> dict[int, int]:
-        """The last unit that reads each array."""
-        fusion, views = self.fusion, self.fusion.views
-        last: dict[int, int] = {}
-        for index, unit in enumerate(fusion.units):
-            if isinstance(unit, Nest):
-                read = {i for step in unit.steps for i in step.inputs}
-            else:
-                read = set(unit.step.inputs)
-            for slot in read & views.keys():
-                last[views[slot].root] = index
-            made = unit.made if isinstance(unit, Nest) else [] if isinstance(unit, Host) else [unit]
-            last.update({view.root: index for one in made for view in one.reads})
-        return last
 
     def whole_root(self, slot: int) -> int | None:
         """The array that a result is as it comes; None where it is a view of one, or made by no native code."""
@@ -151,9 +140,7 @@ class Outline:
             return None
         view = self.fusion.views[slot]
         shape = self.fusion.shapes[view.root]
-        return (
-            view.root if view.root in self.produced and view == View(view.root, 0, shape, contiguous(shape)) else None
-        )
+        return view.root if view.root in self.produced and view[1:] == (0, shape, contiguous(shape)) else None
 
 
 class Native:
@@ -222,7 +209,7 @@ class Native:
             if root in plan.constants:
                 array = np.array(plan.constants[root], order="C")
                 self.keep.append(array)
-                self.point(pointers, places, array.ctypes.data)
+                self.point(pointers, places, address(array))
         return pointers
 
     def maker(self, root: int) -> tuple[int, Shape, np.dtype[Any], int, tuple[int, ...]]:
