@@ -684,3 +684,121 @@ def test_small_ones():
     assert torch.var(torch.tensor(2.0), 0, keepdim=True).shape == ()
     assert torch.nextafter(torch.tensor([1.0]), torch.tensor([2])).dtype == torch.float32
     assert torch.gcd(torch.tensor([4], dtype=torch.uint8), torch.tensor(6)).dtype == torch.uint8
+
+
+# Arguments ----------------------------------------------------------------------------------------------------------------
+
+
+class _Wrong(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x**2
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return g * 2.01 * x
+
+
+def test_gradcheck_takes_its_tolerances_at_their_word():
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    z = torch.tensor([1.0 + 2.0j], dtype=torch.complex128, requires_grad=True)
+    check = torch.autograd.gradcheck
+    assert check(lambda x, z: (x.sin().sum() * z, x**2), (x, z), check_forward_ad=True)
+    assert torch.autograd.gradgradcheck(lambda x, z: (x.sin().sum() * z * z, x**3), (x, z), check_fwd_over_rev=True)
+    with pytest.raises(torch.autograd.GradcheckError, match=r"is 4\.02, the difference 4 "):
+        check(_Wrong.apply, x)
+    assert check(_Wrong.apply, x, rtol=0.02) and check(_Wrong.apply, x, atol=0.1)
+    assert not check(_Wrong.apply, x, raise_exception=False)
+    assert check(lambda x: x.abs(), torch.tensor([1e-3], dtype=torch.float64, requires_grad=True))
+    assert not check(
+        torch.abs, torch.tensor([1e-3], dtype=torch.float64, requires_grad=True), eps=1e-2, raise_exception=False
+    )
+    with pytest.raises(TypeError, match="check_batched_grad=True isn't here"):
+        check(torch.sin, x, check_batched_grad=True)
+    with pytest.raises(torch.autograd.GradcheckError, match="not the same when it is computed twice"):
+        check(lambda x: torch.nn.functional.dropout(x, 0.5) * torch.rand(2).double(), x)
+
+
+def test_func_gives_what_comes_beside():
+    x = torch.tensor([1.0, 2.0])
+
+    def f(v):
+        return v**2, v.sum()
+
+    assert torch.func.jvp(f, (x,), (x,), has_aux=True)[2].item() == 3
+    assert torch.func.vjp(f, x, has_aux=True)[2].item() == 3
+    assert torch.func.jacrev(f, has_aux=True)(x)[1].item() == torch.func.jacfwd(f, has_aux=True)(x)[1].item() == 3
+    (a, b), aux = torch.func.grad(lambda a, b: ((a * b).sum(), a), argnums=(0, 1), has_aux=True)(x, 2 * x)
+    assert (a.tolist(), b.tolist(), aux.tolist()) == ([2.0, 4.0], [1.0, 2.0], [1.0, 2.0])
+    assert torch.func.vmap(torch.sin, chunk_size=1)(x).tolist() == torch.sin(x).tolist()
+
+
+@pytest.mark.parametrize(("call", "name"), [
+    (lambda x: torch.func.vmap(torch.sin, randomness="same"), "randomness"),
+    (lambda x: torch.func.jvp(torch.sin, (x,), (x,), strict=True), "strict"),
+    (lambda x: torch.gather(x, 0, torch.tensor([0]), sparse_grad=True), "sparse_grad"),
+    (lambda x: torch.zeros(2, names=("a",)), "names"),
+    (lambda x: torch.linalg.svd(x.reshape(1, 2), driver="gesvd"), "driver"),
+    (lambda x: torch.autograd.grad(x.sum(), x, only_inputs=False), "only_inputs"),
+    (lambda x: torch.optim.SGD([x], lr=0.1, differentiable=True), "differentiable"),
+    (lambda x: torch.nn.Linear(2, 3, foo=1), "foo"),
+    (lambda x: torch.nn.Tanh(inplace=True), "inplace"),
+    (lambda x: torch.utils.checkpoint.checkpoint(torch.sin, x, context_fn=lambda: None, use_reentrant=False), "context_fn"),
+    (lambda x: torch.compile(torch.sin, backend=lambda graph, inputs: graph), "backend"),
+    (lambda x: torch.nn.DataParallel(torch.nn.Linear(2, 2), dim=1), "dim"),
+])  # fmt: skip
+def test_an_argument_without_a_meaning_is_refused_by_name(call, name):
+    with pytest.raises(TypeError, match=name):
+        call(torch.tensor([1.0, 2.0], requires_grad=True))
+
+
+def test_arguments_that_used_to_be_ignored():
+    layer = torch.nn.Linear(2, 2)
+    layer(torch.ones(2)).sum().backward()
+    layer.zero_grad(set_to_none=False)
+    assert layer.weight.grad.tolist() == [[0.0, 0.0]] * 2
+    optimizer = torch.optim.SGD(layer.parameters(), lr=1.0, weight_decay=0.5)
+    before = layer.weight.detach().clone()
+    optimizer.zero_grad(set_to_none=False)
+    optimizer.step()  # a gradient of zeros still decays
+    assert torch.allclose(layer.weight, before / 2)
+    optimizer.zero_grad()
+    assert layer.weight.grad is None
+    state = {k: v.double() for k, v in layer.state_dict().items()}
+    layer.load_state_dict(state)
+    assert layer.weight.dtype == torch.float32
+    layer.load_state_dict(state, assign=True)
+    assert layer.weight.dtype == torch.float64 and isinstance(layer.weight, torch.nn.Parameter)
+    with pytest.warns(UserWarning, match="dim"):
+        assert torch.allclose(torch.nn.Softmax()(torch.ones(2, 3, 4)).sum(0), torch.ones(3, 4))
+    x = torch.ones(3)
+    assert x.to(torch.float32, False, True) is not x and x.to(torch.float32) is x
+    assert torch.nn.Embedding(3, 2, _freeze=True).weight.requires_grad is False
+    assert torch.nn.MSELoss()(input=x, target=2 * x).item() == 1.0
+    tall = torch.zeros(7, 3).fill_diagonal_(1.0, wrap=True)
+    assert tall.sum(1).tolist() == [1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0]
+    schedule = torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(torch.optim.SGD([layer.weight], lr=1.0), 10)
+    schedule.step(2.5)
+    assert schedule.get_last_lr()[0] == pytest.approx((1 + np.cos(np.pi / 4)) / 2)
+    with pytest.raises(RuntimeError):
+        torch.geqrf(torch.ones(2, 2, requires_grad=True))
+    A = torch.diag(torch.tensor([1.0, 1e-3], dtype=torch.float64))
+    found = torch.linalg.lstsq(A, torch.ones(2, 1, dtype=torch.float64), rcond=1e-2)
+    assert found.rank.item() == 1 and found.solution.tolist() == [[1.0], [0.0]]
+
+
+def test_functions_of_torch_have_their_own_places():
+    x = torch.arange(12.0).reshape(2, 2, 3)
+    mean, variance, weight, bias = torch.zeros(2), torch.ones(2), torch.tensor([2.0, 2.0]), torch.ones(2)
+    found = torch.batch_norm(x, weight, bias, mean, variance, False, 0.1, 0.0, True)
+    assert torch.allclose(found, 2 * x + 1)
+    table = torch.arange(6.0).reshape(3, 2)
+    assert torch.embedding(table, torch.tensor([2])).tolist() == [[4.0, 5.0]]
+    assert torch.kl_div(torch.zeros(2), torch.ones(2)).shape == (2,)
+    assert torch.kl_div(torch.zeros(2), torch.ones(2), 2).item() == 0.0
+    _, places = torch.adaptive_max_pool1d(x, 1)
+    assert places.flatten().tolist() == [2, 2, 2, 2]
+    with pytest.raises(RuntimeError, match=r"nn\.functional\.embedding_bag"):
+        torch.embedding_bag(table, torch.tensor([1]), torch.tensor([0]))

@@ -287,3 +287,23 @@ def test_a_pullback_made_without_gradients_follows_its_cotangent() -> None:
         assert W.grad is None
         with ad.no_grad():
             assert not apply(c).requires_grad
+
+
+@pytest.mark.parametrize("take", [
+    lambda f, x: ad.jvp(f, (x,), (x,), has_aux=True)[2],
+    lambda f, x: ad.vjp(f, x, has_aux=True)[2],
+    lambda f, x: ad.jacrev(f, has_aux=True)(x)[1],
+    lambda f, x: ad.jacfwd(f, has_aux=True)(x)[1],
+])  # fmt: skip
+def test_what_comes_beside_a_value_is_given_out_untracked(take):
+    x = double([1.0, 2.0])
+
+    def f(v):
+        return v**2, {"sum": v.sum(), "number": 3}
+
+    found = take(f, x)
+    assert found["sum"].item() == 3.0 and not found["sum"].requires_grad and found["number"] == 3
+    outer = ad.grad(lambda v: take(f, v)["sum"])(x)
+    assert outer.tolist() == [1.0, 1.0]
+    with pytest.raises(TypeError, match=r"\(value, aux\)"):
+        take(lambda v: v * 2, x)

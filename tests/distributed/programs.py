@@ -116,6 +116,11 @@ def unlike():
 
 def early():
     """Which products of matrices come before each of the host calls of a step: eight layers, summed two by two."""
+    say(products=products_before_sums(False), clipped=products_before_sums(True))
+
+
+def products_before_sums(clipped):
+    """The same of one step, which clips the norm of what was summed or doesn't."""
     ad.random.seed(0)
     model = ad.nn.Sequential(*[x for _ in range(8) for x in (ad.nn.Linear(64, 64), ad.nn.Tanh())])
     optimizer = ad.optim.SGD(model.parameters(), lr=0.1)
@@ -124,23 +129,26 @@ def early():
     built = plan.built
 
     def noted(*arguments):
-        made.append(built(*arguments))
-        return made[-1]
+        found = built(*arguments)
+        made.append([step.op.name for step in found[0].steps])
+        return found
 
     plan.built = noted
 
     @ad.jit
     def step(x):
         (model(x) ** 2).mean().backward()
+        if clipped:
+            ad.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         optimizer.zero_grad()
 
     for _ in range(3):
         step(ad.tensor(np.random.default_rng(D.rank()).normal(size=(16, 64)).astype("float32")))
     parallel.check()
-    longest = max([found for found, _ in made], key=lambda found: len(found.steps))
-    names = [step.op.name for step in longest.steps]
-    say(products=[names[:k].count("matmul") for k, name in enumerate(names) if name == "host_call"])
+    plan.built = built
+    names = max(made, key=len)
+    return [names[:k].count("matmul") for k, name in enumerate(names) if name == "host_call"]
 
 
 def groups():

@@ -19,7 +19,7 @@ from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray
 from adjoint.tensors.located import at_user
 from adjoint.tensors.pending import force
-from adjoint.transforms.custom import host_call
+from adjoint.transforms.custom import exact_call
 
 from .group import Group, world
 
@@ -169,7 +169,7 @@ def _made(
     exchanges even then."""
     if group.size == 1 and batched is not None:
         return x if x.shape == shape else x.reshape(shape)
-    y: Tensor = host_call(
+    y: Tensor = exact_call(
         group.function(call, *given),
         x,
         shape=shape,

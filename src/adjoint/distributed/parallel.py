@@ -18,7 +18,7 @@ from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray, concat, full, zeros
 from adjoint.tensors.hooks import add_together
 from adjoint.tensors.named import wrap
-from adjoint.transforms.custom import host_call
+from adjoint.transforms.custom import exact_call
 from adjoint.transforms.modes import no_grad
 
 from .collectives import all_gather, all_reduce
@@ -102,13 +102,13 @@ class DataParallel:
             for piece in pieces:
                 before = tickets[-1:]  # so that all ranks begin them in one order
                 begin = group.function(_begin, len(before), piece is pieces[-1])
-                tickets.append(host_call(begin, *before, *[t.grad for t in piece], shape=(), dtype="int64"))
+                tickets.append(exact_call(begin, *before, *[t.grad for t in piece], shape=(), dtype="int64"))
             means = []
             for piece, ticket in zip(pieces, tickets, strict=True):
                 # After the last has begun: what waits keeps the reverse pass from going on.
                 finish = group.function(_finish)
                 count = sum(t.size for t in piece)
-                means.append(host_call(finish, ticket, tickets[-1], shape=(count,), dtype=piece[0].dtype))
+                means.append(exact_call(finish, ticket, tickets[-1], shape=(count,), dtype=piece[0].dtype))
             everything = [mean.node for mean in means]
             for piece, mean in zip(pieces, means, strict=True):
                 # Nothing is updated before all means are there: what follows host code may lie where the old values are.

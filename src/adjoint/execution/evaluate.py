@@ -29,11 +29,13 @@ from adjoint.plan.canonical import (
 from adjoint.plan.donation import donated_leaves
 from adjoint.plan.plan import Plan, build, find_targets, is_differentiated, is_worth_keeping
 from adjoint.primitives.core import FULL, SELECT, VERSION, WATCHED
+from adjoint.primitives.custom import HOST_CALL
 from adjoint.runtime.blas import single_threaded
 from adjoint.runtime.interrupts import Uninterrupted
+from adjoint.runtime.memory import compact
 from adjoint.unknown import Unknown
 
-__all__ = ["compact", "evaluate", "located", "plan_of", "run"]
+__all__ = ["evaluate", "located", "plan_of", "run"]
 
 P = ParamSpec("P")
 Prepared = TypeVar("Prepared", bound=tuple[Canonical, Any])
@@ -311,12 +313,13 @@ def _cut_from(c: Canonical) -> list[Node]:
 def located(error: Exception, c: Canonical) -> Exception | None:
     """An error of a graph's evaluation with the line that recorded what fails; None where nothing fails node by node."""
     with _lock:
-        origin = blame(c)
+        origin = blame(c, getattr(error, "host_function", None))
     return None if origin is None else _at(error, origin)
 
 
-def blame(c: Canonical) -> Origin | None:
-    """Where the operation was recorded that fails when the graph is computed node by node."""
+def blame(c: Canonical, host: Any = None) -> Origin | None:
+    """Where the operation was recorded that fails when the graph is computed node by node, or that called the `host` function,
+    which has failed. Calls that must be exact aren't repeated, nor is what depends on them."""
     values: dict[Node, Any] = {}
     roots = [
         x
@@ -327,6 +330,13 @@ def blame(c: Canonical) -> Origin | None:
         for node in topological(expand(roots), lambda x: x.value is None):
             if node.value is not None:
                 values[node] = value_array(node)
+                continue
+            if node.op is HOST_CALL:
+                if node.attributes[0] == host:
+                    return node.origin
+                if host is not None or node.attributes[0].exact:
+                    continue
+            if not values.keys() >= set(node.inputs):
                 continue
             try:
                 values[node] = node.op.kernel(node.attributes, node.type)(*[values[x] for x in node.inputs])
@@ -342,14 +352,6 @@ def _at(error: Exception, origin: Origin) -> Exception:
     except TypeError:  # an exception class with a constructor of its own
         error.add_note(f"recorded at {origin}")
         return error
-
-
-def compact(value: Any) -> Any:
-    """A result as an array to keep: a small view would keep a large array alive."""
-    array = value if type(value) is np.ndarray else np.asarray(value)
-    if isinstance(array.base, np.ndarray) and (array.base.nbytes > 4 * array.nbytes or 0 in array.strides):
-        return array.copy()
-    return array
 
 
 def _store(c: Canonical, targets: Sequence[Any], results: list[Any]) -> None:

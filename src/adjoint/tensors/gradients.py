@@ -40,17 +40,17 @@ class Gradients(Named):
     def requires_grad(self, flag: bool) -> None:
         self.requires_grad_(flag)
 
-    def requires_grad_(self, flag: bool = True) -> Self:
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Make a leaf a variable, or data again; returns the tensor. Raises TypeError for integers and bools."""
         node = self.node
-        if flag == node.tracked:
+        if requires_grad == node.tracked:
             return self
-        if not flag and not self.is_leaf:
+        if not requires_grad and not self.is_leaf:
             raise RuntimeError(f"requires_grad_(False): only a leaf can stop being tracked; use detach(){at_user()}")
-        if flag:
+        if requires_grad:
             check_differentiable(self.dtype, "requires_grad")
         name = self.name
-        variable = Variable(name, flag) if flag or name else None
+        variable = Variable(name, requires_grad) if requires_grad or name else None
         tracer = tracing.active()
         if tracer is None:
             self.node = leaf(force_array(node), node.type, variable)

@@ -29,6 +29,7 @@ from . import (
     _indexing,
     _matrices,
     _names,
+    _natives,
     _operators,
     _reductions,
     _settings,
@@ -68,8 +69,8 @@ pi, e, inf, nan, newaxis = _math.pi, _math.e, _math.inf, _math.nan, None
 
 globals().update({name: f for name, f in _names.FUNCTIONS.items() if "." not in name})
 globals().update(_names.IN_PLACE)
-for _name in nn.functional.ALSO:
-    globals().setdefault(_name, getattr(nn.functional, _name))
+for _name, _f in _natives.NATIVES.items():
+    globals().setdefault(_name, _f)
 globals().update(_settings.SETTINGS)
 globals().update(_creation.MEMORY_FORMATS)
 _install(Tensor)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import warnings
 from typing import Any
@@ -15,7 +16,7 @@ from adjoint.tensors import functions as core
 from adjoint.tensors.conversion import dtype_of
 from adjoint.tensors.located import at_user
 
-from ._names import FUNCTIONS, METHODS, function, method
+from ._names import FUNCTIONS, METHODS, function, method, recorded_at_user, refuse
 from ._operators import combined, promoted
 from ._shapes import sizes
 from ._tensor import CPU, Core, Tensor, as_torch, cast_tensor, torch_tensor
@@ -181,7 +182,9 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
 def asarray(
     obj: Any, *, dtype: Any = None, device: Any = None, copy: Any = None, requires_grad: bool = False
 ) -> Tensor:
-    """Data as a tensor."""
+    """Data as a tensor. NumPy's arrays are copied, so `copy=False` is a TypeError for them."""
+    if copy is False and not isinstance(obj, Core):
+        raise TypeError(f"asarray: copy=False isn't here, memory is never shared; leave copy out{at_user()}")
     found = torch_tensor(obj, given_dtype(dtype))
     return finished(found.detach().clone() if copy else found, requires_grad, device)
 
@@ -193,8 +196,12 @@ def from_numpy(ndarray: Any) -> Tensor:
     return as_torch(core.tensor(ndarray))
 
 
-def from_dlpack(ext_tensor: Any) -> Tensor:
+def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: Any = None) -> Tensor:
     """The array of another library, copied."""
+    if device is not None:
+        CPU[0].__class__(device)
+    if copy is False:
+        raise TypeError(f"from_dlpack: copy=False isn't here, memory is never shared; leave copy out{at_user()}")
     return as_torch(core.asarray(ext_tensor))
 
 
@@ -243,39 +250,37 @@ MEMORY_FORMATS = {
 Tensor.layout = strided  # type: ignore[attr-defined]
 
 
-def options(keywords: dict[str, Any], name: str) -> dict[str, Any]:
+def checked(options: dict[str, Any], name: str) -> dict[str, Any]:
     """What constructors take besides, checked: device, requires_grad, and what has no meaning here."""
-    chosen = keywords.pop("layout", None)
+    chosen = options.pop("layout", None)
     if chosen is not None and chosen is not strided:
         raise RuntimeError(f"{name}: tensors are strided here, not of the layout {chosen}{at_user()}")
     for gone in ("pin_memory", "memory_format"):
-        keywords.pop(gone, None)
-    found = {k: keywords.pop(k) for k in ("requires_grad", "device") if k in keywords}
-    if keywords:
-        raise TypeError(f"{name}: unknown arguments {', '.join(keywords)}{at_user()}")
+        options.pop(gone, None)
+    found = {k: options.pop(k) for k in ("requires_grad", "device") if k in options}
+    if options:
+        raise TypeError(f"{name}: unknown arguments {', '.join(options)}{at_user()}")
     return found  # type: ignore[return-value]
 
 
 def _constant(name: str, value: float) -> None:
-    def called(*size: Any, dtype: Any = None, out: Any = None, names: Any = None, **keywords: Any) -> Any:
-        size = (keywords.pop("size"),) if "size" in keywords else size
-        shape = sizes(size)
+    def called(*lengths: Any, size: Any = None, dtype: Any = None, names: Any = None, **options: Any) -> Any:
+        refuse(name, "names", names)
+        shape = sizes(lengths if size is None else (size,))
         if any(n < 0 for n in shape):
             raise RuntimeError(f"{name}: a size is negative: {shape}{at_user()}")
-        return finished(core.full(shape, value, dtype=given_dtype(dtype) or default_dtype()), **options(keywords, name))
+        return finished(core.full(shape, value, dtype=given_dtype(dtype) or default_dtype()), **checked(options, name))
 
-    def like(input: Any, *, dtype: Any = None, **keywords: Any) -> Any:
+    def like(input: Any, *, dtype: Any = None, **options: Any) -> Any:
         kind = given_dtype(dtype) or input.dtype
-        return finished(core.full(tuple(input.shape), value, dtype=kind), **options(keywords, name))
+        return finished(core.full(tuple(input.shape), value, dtype=kind), **checked(options, name))
 
-    def new(self: Any, *size: Any, dtype: Any = None, **keywords: Any) -> Any:
-        size = (keywords.pop("size"),) if "size" in keywords else size
-        return called(*size, dtype=dtype or self.dtype, **keywords)
+    def new(self: Any, *lengths: Any, size: Any = None, dtype: Any = None, **options: Any) -> Any:
+        return called(*lengths, size=size, dtype=dtype or self.dtype, **options)
 
     called.__doc__ = like.__doc__ = new.__doc__ = f"A tensor of {value:g}."
-    FUNCTIONS[name] = function()(renamed(called, name)) and FUNCTIONS[name]
-    METHODS.pop(name)
-    FUNCTIONS[f"{name}_like"], METHODS[f"new_{name}"] = like, new
+    function(methods=False)(renamed(called, name))
+    FUNCTIONS[f"{name}_like"], METHODS[f"new_{name}"] = recorded_at_user(like), recorded_at_user(new)
 
 
 def renamed(f: Any, name: str) -> Any:
@@ -289,52 +294,54 @@ for _name, _value in (("zeros", 0.0), ("ones", 1.0), ("empty", 0.0)):
 
 
 @function(methods=False)
-def full(size: Any, fill_value: Any, *, dtype: Any = None, **keywords: Any) -> Any:
+def full(size: Any, fill_value: Any, *, dtype: Any = None, **options: Any) -> Any:
     """One number in a shape."""
     value = fill_value.item() if isinstance(fill_value, Core) else fill_value
-    return finished(core.full(sizes((size,)), value, dtype=given_dtype(dtype)), **options(keywords, "full"))
+    return finished(core.full(sizes((size,)), value, dtype=given_dtype(dtype)), **checked(options, "full"))
 
 
 @function(methods=False)
-def full_like(input: Any, fill_value: Any, *, dtype: Any = None, **keywords: Any) -> Any:
+def full_like(input: Any, fill_value: Any, *, dtype: Any = None, **options: Any) -> Any:
     """One number in a tensor's shape and dtype."""
-    return full(tuple(input.shape), fill_value, dtype=dtype or input.dtype, **keywords)
+    return full(tuple(input.shape), fill_value, dtype=dtype or input.dtype, **options)
 
 
 @method("new_full")
-def new_full(self: Any, size: Any, fill_value: Any, *, dtype: Any = None, **keywords: Any) -> Any:
+def new_full(self: Any, size: Any, fill_value: Any, *, dtype: Any = None, **options: Any) -> Any:
     """One number in a shape, in this tensor's dtype."""
-    return full(size, fill_value, dtype=dtype or self.dtype, **keywords)
+    return full(size, fill_value, dtype=dtype or self.dtype, **options)
 
 
 @method("new_tensor")
-def new_tensor(self: Any, data: Any, *, dtype: Any = None, **keywords: Any) -> Any:
+def new_tensor(self: Any, data: Any, *, dtype: Any = None, **options: Any) -> Any:
     """A tensor of data, in this tensor's dtype."""
     data = data.detach().clone() if isinstance(data, Core) else data
-    return finished(core.tensor(data, dtype=given_dtype(dtype) or self.dtype), **options(keywords, "new_tensor"))
+    return finished(core.tensor(data, dtype=given_dtype(dtype) or self.dtype), **checked(options, "new_tensor"))
 
 
 @function(methods=False)
-def scalar_tensor(s: Any, *, dtype: Any = None, **keywords: Any) -> Any:
+def scalar_tensor(s: Any, *, dtype: Any = None, **options: Any) -> Any:
     """A number as a tensor."""
     kind = given_dtype(dtype) or (default_dtype() if not isinstance(s, complex) else complex_of(default_dtype()))
-    return finished(core.tensor(s, dtype=kind), **options(keywords, "scalar_tensor"))
+    return finished(core.tensor(s, dtype=kind), **checked(options, "scalar_tensor"))
 
 
 @function(methods=False)
-def empty_strided(size: Any, stride: Any, *, dtype: Any = None, **keywords: Any) -> Any:
+def empty_strided(size: Any, stride: Any, *, dtype: Any = None, **options: Any) -> Any:
     """Zeros; strides don't matter here."""
-    return FUNCTIONS["empty"](size, dtype=dtype, **keywords)
+    return FUNCTIONS["empty"](size, dtype=dtype, **options)
 
 
 @function(methods=False)
-def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, **keywords: Any) -> Any:
+def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, **options: Any) -> Any:
     """Zeros; the order in memory doesn't matter here."""
-    return FUNCTIONS["empty"](size, dtype=dtype, **keywords)
+    return FUNCTIONS["empty"](size, dtype=dtype, **options)
 
 
-METHODS["new_empty_strided"] = lambda self, size, stride, *, dtype=None, **keywords: empty_strided(
-    size, stride, dtype=dtype or self.dtype, **keywords
+METHODS["new_empty_strided"] = recorded_at_user(
+    lambda self, size, stride, *, dtype=None, **options: empty_strided(
+        size, stride, dtype=dtype or self.dtype, **options
+    )
 )
 
 
@@ -343,7 +350,7 @@ def _item(x: Any) -> Any:
 
 
 @function(methods=False)
-def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None, **keywords: Any) -> Any:
+def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None, **options: Any) -> Any:
     """start, start + step, ... below end; int64 for integers."""
     if end is None:
         start, end = 0, start
@@ -357,21 +364,20 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None,
         a, b, s = int(a), int(b), int(s)
     n = max(math.ceil((b - a) / s), 0) if s else 0
     values = a + np.arange(n, dtype=np.int64 if kind.kind in "iu" else np.float64) * s
-    return finished(core.tensor(values.astype(kind.dtype)), **options(keywords, "arange"))
+    return finished(core.tensor(values.astype(kind.dtype)), **checked(options, "arange"))
 
 
 @function("range", methods=False)
-def range_(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None, **keywords: Any) -> Any:
+def range_(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None, **options: Any) -> Any:
     """start, start + step, ... up to end, which is included."""
     if end is None:
         start, end = 0, start
     values = start + np.arange(math.floor((end - start) / step) + 1) * step
-    return finished(core.tensor(values, dtype=given_dtype(dtype) or default_dtype()), **options(keywords, "range"))
+    return finished(core.tensor(values, dtype=given_dtype(dtype) or default_dtype()), **checked(options, "range"))
 
 
 def _spaced(name: str, transform: Any) -> None:
-    def called(start: Any, end: Any, steps: int, *args: Any, dtype: Any = None, **keywords: Any) -> Any:
-        base = args[0] if args else keywords.pop("base", 10.0)
+    def called(start: Any, end: Any, steps: int, base: Any = 10.0, *, dtype: Any = None, **options: Any) -> Any:
         if steps < 0:
             raise RuntimeError(f"{name}: the number of steps is negative{at_user()}")
         a, b = _item(start), _item(end)
@@ -388,12 +394,18 @@ def _spaced(name: str, transform: Any) -> None:
         if transform is not None:
             values = transform(base, values)
         with np.errstate(all="ignore"):
-            return finished(core.tensor(values.astype(kind.dtype)), **options(keywords, name))
+            return finished(core.tensor(values.astype(kind.dtype)), **checked(options, name))
 
     called.__doc__ = (
         "Evenly spaced numbers, both ends included." if transform is None else "Powers of a base, evenly spaced."
     )
-    function(methods=False)(renamed(called, name))
+    f: Any = (
+        called
+        if transform
+        else lambda start, end, steps, *, dtype=None, **options: called(start, end, steps, dtype=dtype, **options)
+    )
+    f.__doc__ = called.__doc__
+    function(methods=False)(renamed(f, name))
 
 
 range_of = range
@@ -402,17 +414,17 @@ _spaced("logspace", lambda base, values: np.power(float(base), values))
 
 
 @function(methods=False)
-def eye(n: int, m: int | None = None, *, dtype: Any = None, **keywords: Any) -> Any:
+def eye(n: int, m: int | None = None, *, dtype: Any = None, **options: Any) -> Any:
     """Ones on the diagonal of a matrix of zeros."""
     if n < 0 or (m is not None and m < 0):
         raise RuntimeError(f"eye: a size is negative{at_user()}")
-    return finished(core.eye(n, m, dtype=given_dtype(dtype) or default_dtype()), **options(keywords, "eye"))
+    return finished(core.eye(n, m, dtype=given_dtype(dtype) or default_dtype()), **checked(options, "eye"))
 
 
 def _triangle(name: str, places: Any) -> None:
-    def called(row: int, col: int, offset: int = 0, *, dtype: Any = "int64", **keywords: Any) -> Any:
+    def called(row: int, col: int, offset: int = 0, *, dtype: Any = "int64", **options: Any) -> Any:
         values = np.stack(places(row, offset, col))
-        return finished(core.tensor(values, dtype=given_dtype(dtype)), **options(keywords, name))
+        return finished(core.tensor(values, dtype=given_dtype(dtype)), **checked(options, name))
 
     called.__doc__ = "Rows and columns of a triangle of a matrix."
     function(methods=False)(renamed(called, name))
@@ -442,18 +454,16 @@ def unravel_index(indices: Any, shape: Any) -> Any:
 
 
 def _random(name: str, draw: Any) -> None:
-    def called(*size: Any, generator: Any = None, dtype: Any = None, **keywords: Any) -> Any:
-        size = (keywords.pop("size"),) if "size" in keywords else size
-        return finished(
-            draw(source(generator), sizes(size), given_dtype(dtype) or default_dtype()), **options(keywords, name)
-        )
+    def called(*lengths: Any, size: Any = None, generator: Any = None, dtype: Any = None, **options: Any) -> Any:
+        shape = sizes(lengths if size is None else (size,))
+        return finished(draw(source(generator), shape, given_dtype(dtype) or default_dtype()), **checked(options, name))
 
-    def like(input: Any, *, dtype: Any = None, **keywords: Any) -> Any:
-        return called(tuple(input.shape), dtype=dtype or input.dtype, **keywords)
+    def like(input: Any, *, dtype: Any = None, generator: Any = None, **options: Any) -> Any:
+        return called(tuple(input.shape), dtype=dtype or input.dtype, generator=generator, **options)
 
     called.__doc__ = like.__doc__ = "Random numbers."
     function(methods=False)(renamed(called, name))
-    FUNCTIONS[f"{name}_like"] = like
+    FUNCTIONS[f"{name}_like"] = recorded_at_user(renamed(like, f"{name}_like"))
 
 
 def _normal_of(generator: Any, shape: Any, kind: DType) -> Any:
@@ -469,46 +479,57 @@ _random("randn", _normal_of)
 
 
 @function(methods=False)
-def randint(*args: Any, generator: Any = None, dtype: Any = "int64", **keywords: Any) -> Any:
+def randint(
+    *bounds: Any,
+    low: Any = None,
+    high: Any = None,
+    size: Any = None,
+    generator: Any = None,
+    dtype: Any = "int64",
+    **options: Any,
+) -> Any:
     """Random integers in [low, high): randint(high, size) or randint(low, high, size)."""
-    names = ["low", "high", "size"]
-    values = list(args)
-    if "size" in keywords and len(values) < 3:
-        size, values = keywords.pop("size"), values
-    else:
-        size = values.pop()
-    for key in ("low", "high"):
-        if key in keywords:
-            values.append(keywords.pop(key))
-    low, high = (0, values[0]) if len(values) == 1 else values
-    out = source(generator).integers(int(low), int(high), sizes((size,)), dtype="int64")
-    del names
-    return finished(core.astype(out, given_dtype(dtype)), **options(keywords, "randint"))
+    values = list(bounds)
+    shape = values.pop() if size is None else size
+    values += [x for x in (low, high) if x is not None]
+    least, most = (0, *values)[-2:]
+    out = source(generator).integers(int(least), int(most), sizes((shape,)), dtype="int64")
+    return finished(core.astype(out, given_dtype(dtype)), **checked(options, "randint"))
 
 
 @function(methods=False)
-def randint_like(input: Any, *args: Any, dtype: Any = None, **keywords: Any) -> Any:
+def randint_like(
+    input: Any,
+    *bounds: Any,
+    low: Any = None,
+    high: Any = None,
+    dtype: Any = None,
+    generator: Any = None,
+    **options: Any,
+) -> Any:
     """Random integers in a tensor's shape and dtype."""
-    return randint(*args, tuple(input.shape), dtype=dtype or input.dtype, **keywords)
+    return randint(
+        *bounds, low=low, high=high, size=tuple(input.shape), dtype=dtype or input.dtype, generator=generator, **options
+    )
 
 
 @function(methods=False)
-def randperm(n: int, *, generator: Any = None, dtype: Any = "int64", **keywords: Any) -> Any:
+def randperm(n: int, *, generator: Any = None, dtype: Any = "int64", **options: Any) -> Any:
     """The numbers below n in random order."""
     return finished(
-        core.astype(source(generator).permutation(int(n)), given_dtype(dtype)), **options(keywords, "randperm")
+        core.astype(source(generator).permutation(int(n)), given_dtype(dtype)), **checked(options, "randperm")
     )
 
 
 @function(methods=False)
 def normal(
-    mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any = None, dtype: Any = None, **keywords: Any
+    mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any = None, dtype: Any = None, **options: Any
 ) -> Any:
     """Normal numbers; means and deviations may be tensors."""
     given = [x for x in (mean, std) if isinstance(x, Core)]
     kind = given_dtype(dtype) or (given[0].dtype if given else default_dtype())
     shape = sizes((size,)) if size is not None else np.broadcast_shapes(*[tuple(x.shape) for x in given])
-    return finished(source(generator).normal(tuple(shape), dtype=kind) * std + mean, **options(keywords, "normal"))
+    return finished(source(generator).normal(tuple(shape), dtype=kind) * std + mean, **checked(options, "normal"))
 
 
 @function()
@@ -560,20 +581,30 @@ def _drawn_in_place(name: str, draw: Any) -> None:
 
     called.__doc__ = "Random numbers, in place."
     METHODS[name] = renamed(called, name)
+    _, _, _, *own = inspect.signature(draw).parameters.values()
+    given = inspect.Parameter("generator", inspect.Parameter.KEYWORD_ONLY, default=None)
+    start = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    called.__signature__ = inspect.Signature(sorted([start, *own, given], key=lambda p: p.kind))  # type: ignore[attr-defined]
 
 
-def _uniform(g: Any, shape: Any, kind: Any, a: float = 0.0, b: float = 1.0, **ends: float) -> Any:
-    a, b = ends.pop("from", ends.pop("from_", a)), ends.pop("to", b)
-    if a > b:
-        raise RuntimeError(f"uniform_: no number from {a} to {b}{at_user()}")
-    return g.uniform(shape, a, b, dtype=kind)
+def _uniform(g: Any, shape: Any, kind: Any, from_: float = 0.0, to: float = 1.0, **old: float) -> Any:
+    a = old.pop("from", from_)
+    _no_more("uniform_", old)
+    if a > to:
+        raise RuntimeError(f"uniform_: no number from {a} to {to}{at_user()}")
+    return g.uniform(shape, a, to, dtype=kind)
 
 
-def _integers(g: Any, shape: Any, kind: Any, low: Any = None, high: Any = None, **ends: Any) -> Any:
-    low, high = ends.pop("from", low), ends.pop("to", high)
-    if high is None:
-        low, high = 0, 2**24 if low is None else low
+def _integers(g: Any, shape: Any, kind: Any, from_: Any = None, to: Any = None, **old: Any) -> Any:
+    low = old.pop("from", from_)
+    _no_more("random_", old)
+    low, high = (0, 2**24 if low is None else low) if to is None else (low or 0, to)
     return g.integers(int(low), int(high), shape)
+
+
+def _no_more(name: str, keywords: Any) -> None:
+    if keywords:
+        raise TypeError(f"{name}: unknown arguments {', '.join(keywords)}{at_user()}")
 
 
 def _open(g: Any, shape: Any, kind: Any) -> Any:
@@ -619,9 +650,14 @@ def _half(self: Any, memory_format: Any = None) -> Any:
 METHODS["half"] = METHODS["bfloat16"] = METHODS["chalf"] = _half
 
 
-def _to(self: Any, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False, **others: Any) -> Any:
+def _to(
+    self: Any, *args: Any, dtype: Any = None, device: Any = None, other: Any = None, non_blocking: Any = False, copy: Any = False,
+    memory_format: Any = None,
+) -> Any:  # fmt: skip
     """As another dtype; the one device is the CPU."""
-    for value in args:
+    flags = [x for x in args if isinstance(x, bool)]  # non_blocking, copy
+    copy = flags[1] if len(flags) > 1 else copy
+    for value in (*args, other):
         if isinstance(value, Core):
             dtype = value.dtype
         elif isinstance(value, (DType, NarrowDType)) or value in (float, int, complex):
@@ -666,9 +702,9 @@ def _type(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
 METHODS["type"] = _type
 
 
-def result_type(tensor1: Any, tensor2: Any) -> DType:
+def result_type(tensor: Any, other: Any) -> DType:
     """The dtype that an operation of two tensors or numbers gives."""
-    a, b = (x.node if isinstance(x, Core) else x for x in (tensor1, tensor2))
+    a, b = (x.node if isinstance(x, Core) else x for x in (tensor, other))
     kinds = [x.dtype if isinstance(x, Node) else _scalar_dtype(x) for x in (a, b)]
     ranks = [0 if not isinstance(x, Node) else 2 if x.ndim else 1 for x in (a, b)]
     if ranks[0] == ranks[1]:
@@ -686,7 +722,7 @@ def _scalar_dtype(x: Any) -> DType:
 
 
 FUNCTIONS["result_type"] = result_type
-FUNCTIONS["promote_types"] = promoted
+FUNCTIONS["promote_types"] = lambda type1, type2: promoted(type1, type2)
 FUNCTIONS["can_cast"] = lambda from_, to: "buifc".index(from_.kind) <= "buifc".index(to.kind)
 FUNCTIONS["is_floating_point"] = METHODS["is_floating_point"] = lambda input: input.dtype.kind == "f"
 FUNCTIONS["is_complex"] = METHODS["is_complex"] = lambda input: input.dtype.kind == "c"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from adjoint.tensors import functions as core
 from adjoint.tensors.located import at_user
 
-from ._names import FUNCTIONS, METHODS, function, method
+from ._names import FUNCTIONS, METHODS, function, like, method, refuse
 from ._reductions import lifted
 from ._shapes import axis_of
 from ._tensor import Core
@@ -41,6 +42,7 @@ def _trimmed(x: Any, shape: tuple[int, ...], dim: int, name: str) -> Any:
 @function()
 def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
     """Elements at positions along an axis; the result has the shape of the positions."""
+    refuse("gather", "sparse_grad", sparse_grad, False)
     x, _ = lifted(input, dim)
     at = _positions("gather", index, x.ndim)
     axis = axis_of(dim, x.ndim)
@@ -347,25 +349,31 @@ def _written_into(name: str, take: Any) -> None:
         target.copy_(src)
         return out
 
-    FUNCTIONS[name] = METHODS[name] = called
+    FUNCTIONS[name] = METHODS[name] = like(called, take, SOURCE)
 
 
-def _sliced(x: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
-    return x[(slice(None),) * axis_of(dim, x.ndim) + (slice(start, end, step),)]
+SOURCE = inspect.Parameter("src", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def _sliced(input: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
+    return input[(slice(None),) * axis_of(dim, input.ndim) + (slice(start, end, step),)]
 
 
 _written_into("slice_scatter", _sliced)
-_written_into("select_scatter", lambda x, dim, index: FUNCTIONS["select"](x, dim, index))
-_written_into("diagonal_scatter", lambda x, offset=0, dim1=0, dim2=1: FUNCTIONS["diagonal"](x, offset, dim1, dim2))
+_written_into("select_scatter", lambda input, dim, index: FUNCTIONS["select"](input, dim, index))
 _written_into(
-    "as_strided_scatter", lambda x, size, stride, storage_offset=0: x.as_strided(size, stride, storage_offset)
+    "diagonal_scatter", lambda input, offset=0, dim1=0, dim2=1: FUNCTIONS["diagonal"](input, offset, dim1, dim2)
+)
+_written_into(
+    "as_strided_scatter",
+    lambda input, size, stride, storage_offset=None: input.as_strided(size, stride, storage_offset),
 )
 
 
 @method("copy_")
-def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
+def copy_(self: Any, other: Any, non_blocking: bool = False) -> Any:
     """New values, in place."""
-    return self._replace(src, "copy_")
+    return self._replace(other, "copy_")
 
 
 @method("fill_")
@@ -382,8 +390,14 @@ def zero_(self: Any) -> Any:
 
 @method("fill_diagonal_")
 def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
-    """One number on the diagonal, in place."""
-    FUNCTIONS["diagonal"](self).fill_(fill_value)
+    """One number on the diagonal, in place; with `wrap`, a tall matrix has one every so many rows."""
+    diagonal = FUNCTIONS["diagonal"]
+    if wrap and self.ndim == 2:
+        rows, columns = self.shape
+        for start in range(0, rows, columns + 1):
+            diagonal(self[start:]).fill_(fill_value)
+        return self
+    diagonal(self).fill_(fill_value)
     return self
 
 

@@ -242,31 +242,35 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
 
 
 @function()
-def cholesky_solve(B: Any, L: Any, upper: bool = False) -> Any:
+def cholesky_solve(input: Any, input2: Any, upper: bool = False) -> Any:
     """X with A X = B, of the Cholesky factor of A."""
-    low = core.conj(core.matrix_transpose(L)) if upper else L
-    half = core_linalg.solve_triangular(low, B, lower=True)
+    low = core.conj(core.matrix_transpose(input2)) if upper else input2
+    half = core_linalg.solve_triangular(low, input, lower=True)
     return core_linalg.solve_triangular(core.conj(core.matrix_transpose(low)), half, lower=False)
 
 
 @function()
-def cholesky_inverse(L: Any, upper: bool = False) -> Any:
+def cholesky_inverse(input: Any, upper: bool = False) -> Any:
     """The inverse of A, of its Cholesky factor."""
-    eye = core.broadcast_to(core.eye(L.shape[-1], dtype=L.dtype), tuple(L.shape))
-    return cholesky_solve(eye, core.triu(L) if upper else core.tril(L), upper)
+    eye = core.broadcast_to(core.eye(input.shape[-1], dtype=input.dtype), tuple(input.shape))
+    return cholesky_solve(eye, core.triu(input) if upper else core.tril(input), upper)
 
 
 @function()
-def triangular_solve(b: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False) -> Any:
-    """X with A X = b for triangular A, and a copy of A."""
-    x = core_linalg.solve_triangular(A, b, lower=not upper, trans=1 if transpose else 0, unit_diagonal=unitriangular)
+def triangular_solve(
+    input: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+) -> Any:
+    """X with A X = input for triangular A, and a copy of A."""
+    x = core_linalg.solve_triangular(
+        A, input, lower=not upper, trans=1 if transpose else 0, unit_diagonal=unitriangular
+    )
     return pair_type("triangular_solve", "solution", "cloned_coefficient")(x, A.clone())
 
 
 @function()
-def lu_solve(b: Any, LU_data: Any, LU_pivots: Any) -> Any:
-    """X with A X = b, of the factors of A."""
-    return linalg.lu_solve(LU_data, LU_pivots, b)
+def lu_solve(input: Any, LU_data: Any, LU_pivots: Any) -> Any:
+    """X with A X = input, of the factors of A."""
+    return linalg.lu_solve(LU_data, LU_pivots, input)
 
 
 @function(methods=False)
@@ -296,6 +300,8 @@ def _permutations(pivots: Any, m: int) -> Any:
 
 
 def _geqrf(A: Any) -> Any:
+    if A.requires_grad:
+        raise RuntimeError(f"geqrf: it has no derivative, here as in PyTorch; use linalg.qr, or detach(){at_user()}")
     values = np.asarray(A.detach().numpy())
     if values.ndim != 2:
         raise RuntimeError(f"geqrf: one matrix at a time here{at_user()}")
@@ -304,9 +310,9 @@ def _geqrf(A: Any) -> Any:
 
 
 @function()
-def orgqr(input: Any, tau: Any) -> Any:
-    """The product of Householder matrices."""
-    return core_linalg.householder_product(input, tau)
+def orgqr(input: Any, input2: Any) -> Any:
+    """The product of Householder matrices (`input`, with the factors `input2`)."""
+    return core_linalg.householder_product(input, input2)
 
 
 @function(methods=False)

@@ -13,7 +13,10 @@ from adjoint.tensors.located import at_user, recording_at_user
 
 from ._tensor import Core, Tensor, as_torch
 
-__all__ = ["FUNCTIONS", "IN_PLACE", "METHODS", "function", "method", "pair_type", "recorded_at_user"]
+__all__ = [
+    "FUNCTIONS", "IN_PLACE", "METHODS", "function", "like", "method", "pair_type", "recorded_at_user",
+    "refuse", "with_keywords", "written",
+]  # fmt: skip
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
 METHODS: dict[str, Callable[..., Any]] = {}
@@ -21,8 +24,18 @@ IN_PLACE: dict[str, Callable[..., Any]] = {}
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# PyTorch takes NumPy's names of arguments too
-ALIASES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input", "x2": "other", "a": "input"}
+# other names of arguments: NumPy's, which PyTorch takes too, and its documents' beside its own
+ALIASES = [
+    ("axis", "dim"), ("keepdims", "keepdim"), ("x", "input"), ("x1", "input"), ("x2", "other"), ("a", "input"), ("A", "input"),
+    ("input", "A"), ("input", "x"), ("b", "B"), ("other", "B"),
+]  # fmt: skip
+CONSTRUCTION = [  # what functions that make tensors take besides, as `**options`
+    inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
+    for name, default in {
+        "dtype": None, "layout": None, "device": None, "requires_grad": False, "pin_memory": False, "memory_format": None,
+    }.items()
+]  # fmt: skip
+OUT = inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None)
 
 
 # functions whose first operand may be a number beside a tensor
@@ -34,8 +47,9 @@ xlogy result_type mul multiply true_divide add sub subtract div divide rsub xlog
 
 def recorded_at_user(f: Callable[..., Any]) -> Callable[..., Any]:
     """The function with the user's line as where its operations are recorded, and tensors of PyTorch's kind as results."""
-    names = inspect.signature(f).parameters
-    aliases = {alias: name for alias, name in ALIASES.items() if name in names and alias not in names}
+    signature = inspect.signature(f)
+    names = signature.parameters
+    aliases = {alias: name for alias, name in ALIASES if name in names and alias not in names}
     takes_out = "out" in names
     of_tensor = next(iter(names), "") == "input" and f.__name__.rstrip("_") not in NUMBERS_FIRST
 
@@ -55,7 +69,32 @@ def recorded_at_user(f: Callable[..., Any]) -> Callable[..., Any]:
             result = as_torch(f(*args, **keywords))
         return result if out is None else written(out, result)
 
+    called.aliases = aliases  # type: ignore[attr-defined]
+    called.__signature__ = signature if takes_out else with_keywords(signature, OUT)  # type: ignore[attr-defined]
     return called
+
+
+def with_keywords(signature: inspect.Signature, *more: inspect.Parameter) -> inspect.Signature:
+    """A signature with more arguments by keyword alone. `**options` are what makes tensors takes, by name."""
+    kept = [p for p in signature.parameters.values() if p.name != "options"]
+    if len(kept) < len(signature.parameters):
+        more = (*CONSTRUCTION, *more)
+    added = [p for p in more if p.name not in signature.parameters]
+    return signature.replace(parameters=sorted([*kept, *added], key=lambda p: p.kind))
+
+
+def like(f: F, other: Callable[..., Any], *inserted: inspect.Parameter) -> F:
+    """A function with the signature of the one that it calls, with more arguments after the first."""
+    first, *rest = [p for p in inspect.signature(other).parameters.values() if p.name != "out"]
+    f.__signature__ = inspect.Signature([first, *inserted, *rest])  # type: ignore[attr-defined]
+    f.__wrapped__ = other  # type: ignore[attr-defined]
+    return f
+
+
+def refuse(where: str, argument: str, value: Any, *allowed: Any) -> None:
+    """Raise TypeError for an argument that has no meaning here, unless it says what is the case anyway."""
+    if not any(value is x or (type(value) is type(x) and value == x) for x in (None, *allowed)):
+        raise TypeError(f"{where}: {argument}={value!r} isn't here; leave {argument} out{at_user()}")
 
 
 def written(out: Any, result: Any) -> Any:
@@ -116,6 +155,7 @@ def make_in_place(name: str, f: Callable[..., Any]) -> None:
         return input
 
     changed.__name__ = changed.__qualname__ = own
+    like(changed, f)
     changed.__doc__ = f"`{name}`, in place."
     METHODS[own] = IN_PLACE[own] = changed
 

@@ -13,7 +13,7 @@ from adjoint.tensors.conversion import dtype_of
 from adjoint.tensors.located import at_user
 
 from ._elementwise import made
-from ._names import FUNCTIONS, METHODS, function, make_in_place, pair_type, recorded_at_user
+from ._names import FUNCTIONS, METHODS, function, make_in_place, pair_type, recorded_at_user, written
 from ._operators import TWO, binary_node
 from ._tensor import Core
 
@@ -387,13 +387,20 @@ def vector_norm(x: Any, order: Any, dim: Dim, keepdim: bool, dtype: Any = None) 
 
 
 @function()
-def norm(input: Any, p: Any = "fro", dim: Dim = None, keepdim: bool = False, dtype: Any = None) -> Any:
+def norm(input: Any, p: Any = "fro", dim: Dim = None, keepdim: bool = False, out: Any = None, dtype: Any = None) -> Any:
     """The norm of all elements or over axes: p a number, "fro" or "nuc"."""
+    if out is not None:
+        return written(out, norm(input, p, dim, keepdim, dtype=dtype))
     if p == "nuc":
         return FUNCTIONS["linalg.matrix_norm"](input, "nuc", (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
     if p is None or p == "fro":
         p = 2
     return vector_norm(input, float(p), dim, keepdim, dtype)
+
+
+METHODS["norm"] = recorded_at_user(
+    lambda self, p="fro", dim=None, keepdim=False, dtype=None: norm(self, p, dim, keepdim, dtype=dtype)
+)
 
 
 @function()

@@ -21,9 +21,10 @@ from adjoint.tensors.located import at_user
 from adjoint.tracer.jit import jit
 from adjoint.transforms import modes
 
-from ._creation import NO_GPU, default_generator, device, given_dtype
+from ._creation import NO_GPU, default_generator, given_dtype
+from ._creation import device as Device
 from ._missing import missing
-from ._names import FUNCTIONS
+from ._names import FUNCTIONS, refuse
 from ._tensor import as_torch
 from .nn.modules import Module
 
@@ -70,10 +71,10 @@ def enable_grad(function: Any = None) -> Any:
 class CompiledModule(Module):
     """A module whose calls are compiled."""
 
-    def __init__(self, module: Any) -> None:
+    def __init__(self, module: Any, fullgraph: bool = False) -> None:
         super().__init__()
         self._orig_mod = module
-        self.__dict__["_compiled"] = _compiled(module)
+        self.__dict__["_compiled"] = _compiled(module, fullgraph)
 
     def forward(self, *args: Any, **keywords: Any) -> Any:
         """The module's own."""
@@ -85,7 +86,7 @@ class CompiledModule(Module):
         return getattr(self.__dict__["_orig_mod"], name)
 
 
-def _compiled(f: Any) -> Callable[..., Any]:
+def _compiled(f: Any, fullgraph: bool = False) -> Callable[..., Any]:
     def inside(*args: Any, **keywords: Any) -> Any:
         return f(*as_torch(args), **{k: as_torch(v) for k, v in keywords.items()})
 
@@ -98,6 +99,8 @@ def _compiled(f: Any) -> Callable[..., Any]:
             try:
                 return as_torch(fast(*args, **keywords))
             except ValueNeededError as error:
+                if fullgraph:
+                    raise
                 warnings.warn(f"compile: {error}. It runs uncompiled from here on", UserWarning, stacklevel=2)
                 eager.append(True)
         return f(*args, **keywords)
@@ -105,11 +108,23 @@ def _compiled(f: Any) -> Callable[..., Any]:
     return called
 
 
-def compile(model: Any = None, **options: Any) -> Any:
-    """A function, or a module, compiled by `ad.jit`. Where Python needs a value inside, it runs uncompiled, with a warning."""
+def compile(
+    model: Any = None, *, fullgraph: bool = False, dynamic: Any = None, backend: Any = "inductor", mode: Any = None,
+    options: Any = None, disable: bool = False,
+) -> Any:  # fmt: skip
+    """A function, or a module, compiled by `ad.jit`.
+
+    Where Python needs a value inside, it runs uncompiled, with a warning; with `fullgraph` that is an error. `disable` gives the
+    model back. There is one compiler: `backend`, `mode`, `dynamic` and `options` change nothing. It isn't called with what
+    isn't PyTorch's: a `backend` that is a function is a TypeError.
+    """
+    if callable(backend):
+        raise TypeError(f"compile: a backend of one's own isn't here; leave backend out{at_user()}")
     if model is None:
-        return lambda f: compile(f, **options)
-    return CompiledModule(model) if isinstance(model, Module) else _compiled(model)
+        return lambda f: compile(f, fullgraph=fullgraph, disable=disable)
+    if disable:
+        return model
+    return CompiledModule(model, fullgraph) if isinstance(model, Module) else _compiled(model, fullgraph)
 
 
 class _Namespace(ModuleType):
@@ -157,7 +172,7 @@ class autocast(contextlib.ContextDecorator):
         self, device_type: str = "cpu", dtype: Any = None, enabled: bool = True, cache_enabled: Any = None
     ) -> None:
         if enabled:
-            device(device_type)
+            Device(device_type)
             if dtype is None or given_dtype(dtype) is not default_dtype():
                 raise RuntimeError(
                     f"autocast: float32 is the smallest floating type here; enabled=False, or leave it out{at_user()}"
@@ -219,16 +234,33 @@ def set_default_tensor_type(t: Any) -> None:
     core_set_default_dtype(getattr(t, "_dtype", "float64" if "Double" in str(t) else "float32"))
 
 
-def set_default_device(device_name: Any) -> None:
+def set_default_device(device: Any) -> None:
     """The CPU is the only one."""
-    device(device_name)
+    Device(device)
+
+
+PROFILES = {
+    "default": {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80},
+    "short": {"precision": 2, "threshold": 1000, "edgeitems": 2, "linewidth": 80},
+    "full": {"precision": 4, "threshold": sys.maxsize, "edgeitems": 3, "linewidth": 80},
+}
 
 
 def set_printoptions(precision: Any = None, threshold: Any = None, edgeitems: Any = None, linewidth: Any = None,
                      profile: Any = None, sci_mode: Any = None) -> None:  # fmt: skip
-    """How tensors are printed: threshold, edgeitems and linewidth. (Four decimals are shown, whatever `precision` says.)."""
-    given = {"threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
-    np.set_printoptions(**{k: v for k, v in given.items() if v is not None})
+    """How tensors and NumPy's arrays are printed: digits behind the point, how many elements are too many, and so on.
+
+    `profile` is "default", "short" or "full". `sci_mode=False` writes no exponents; True is a TypeError.
+    """
+    if profile not in (None, *PROFILES):
+        raise ValueError(f"set_printoptions: profile is {', '.join(PROFILES)}, not {profile!r}{at_user()}")
+    refuse("set_printoptions", "sci_mode", sci_mode, False)
+    threshold = sys.maxsize if threshold == float("inf") else threshold
+    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
+    chosen = {**PROFILES.get(profile, {}), **{k: v for k, v in given.items() if v is not None}}
+    if sci_mode is False:
+        chosen["suppress"] = True
+    np.set_printoptions(**chosen)
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
@@ -279,13 +311,16 @@ SETTINGS: dict[str, Any] = {
     "set_grad_enabled": set_grad_enabled, "inference_mode": inference_mode, "no_grad": no_grad, "enable_grad": enable_grad,
     "compile": compile, "set_default_dtype": set_default_dtype, "get_default_dtype": default_dtype,
     "set_default_tensor_type": set_default_tensor_type, "set_default_device": set_default_device,
-    "get_default_device": device, "set_printoptions": set_printoptions,
+    "get_default_device": Device, "set_printoptions": set_printoptions,
     "use_deterministic_algorithms": use_deterministic_algorithms,
-    "are_deterministic_algorithms_enabled": modes.is_deterministic, "set_num_threads": threads.set_num_threads,
-    "get_num_threads": threads.get_num_threads, "set_num_interop_threads": _nothing, "set_float32_matmul_precision": _nothing,
-    "set_flush_denormal": _no, "seed": default_generator.seed, "initial_seed": default_generator.initial_seed,
-    "get_rng_state": default_generator.get_state, "set_rng_state": default_generator.set_state, "finfo": finfo, "iinfo": iinfo,
-    "is_inference_mode_enabled": _no, "autocast": autocast, "is_autocast_enabled": _no,
+    "are_deterministic_algorithms_enabled": modes.is_deterministic, "set_num_threads": lambda num: threads.set_num_threads(num),
+    "get_num_threads": threads.get_num_threads, "set_num_interop_threads": lambda num: None,
+    "set_float32_matmul_precision": lambda precision: None,
+    "set_flush_denormal": lambda mode: False, "seed": default_generator.seed, "initial_seed": default_generator.initial_seed,
+    "get_rng_state": default_generator.get_state,
+    "set_rng_state": lambda new_state: default_generator.set_state(new_state) and None,
+    "finfo": finfo, "iinfo": iinfo,
+    "is_inference_mode_enabled": lambda: False, "autocast": autocast, "is_autocast_enabled": _no,
     "FloatTensor": typed("FloatTensor", "float32"), "DoubleTensor": typed("DoubleTensor", "float64"),
     "LongTensor": typed("LongTensor", "int64"), "IntTensor": typed("IntTensor", "int32"),
     "ByteTensor": typed("ByteTensor", "uint8"), "BoolTensor": typed("BoolTensor", "bool"),

@@ -19,7 +19,7 @@ from adjoint.tensors.located import MISTAKES, at_user, explained
 from adjoint.tensors.pending import force_selection
 
 from ._elementwise import made
-from ._names import FUNCTIONS, METHODS, function, method
+from ._names import FUNCTIONS, METHODS, function, like, method
 from ._operators import promoted
 from ._tensor import (
     Core,
@@ -67,8 +67,9 @@ def _resolved(x: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
         raise RuntimeError(str(explained(error, "view", x))) from None
 
 
-def view(self: Tensor, *shape: Any) -> Tensor:
+def view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tensor:
     """The same elements in another shape, or the same bytes as another dtype."""
+    shape = shape or ((size,) if dtype is None else (dtype,))
     if len(shape) == 1 and not isinstance(shape[0], (int, tuple, list, np.integer)):
         return _of_dtype(self, dtype_of(shape[0]))
     return flat_view(self, _resolved(self, sizes(shape)))
@@ -86,11 +87,13 @@ METHODS["view_as"] = lambda self, other: view(self, tuple(other.shape))
 
 
 @as_named()
-def reshape(input: Tensor, *shape: Any) -> Tensor:
+def reshape(input: Tensor, *lengths: Any, shape: Any = None) -> Tensor:
     """The same elements in another shape: a view where their order in memory allows one, as in PyTorch."""
-    if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
-        shape = tuple(shape[0])
-    wanted = _resolved(input, tuple(int(n) for n in shape))
+    if shape is not None:
+        lengths = tuple(shape)
+    elif len(lengths) == 1 and isinstance(lengths[0], (tuple, list)):
+        lengths = tuple(lengths[0])
+    wanted = _resolved(input, tuple(int(n) for n in lengths))
     if _in_order(input):
         return flat_view(input, wanted)
     return made(ops.reshape(input.node, wanted))
@@ -136,8 +139,8 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     return permuted(input, tuple(axes))
 
 
-for _name in ("swapaxes", "swapdims"):
-    FUNCTIONS[_name] = METHODS[_name] = transpose
+FUNCTIONS["swapdims"] = METHODS["swapdims"] = transpose
+FUNCTIONS["swapaxes"] = METHODS["swapaxes"] = lambda input, axis0, axis1: transpose(input, axis0, axis1)
 
 
 @as_named()
@@ -153,15 +156,14 @@ METHODS["adjoint"] = FUNCTIONS["adjoint"] = lambda input: (
 )
 
 
-def _permute(input: Tensor, *dims: Any, **keywords: Any) -> Tensor:
-    order = sizes(dims or (keywords["dims"],))
+@as_named()
+def permute(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
+    """The axes in another order, as a view."""
+    order = sizes(order or (dims,))
     axes = tuple(axis_of(d, input.ndim) for d in order)
     if sorted(axes) != list(range(input.ndim)):
         raise RuntimeError(f"permute: {order} doesn't name each of {input.ndim} axes once{at_user()}")
     return permuted(input, axes)
-
-
-FUNCTIONS["permute"] = METHODS["permute"] = _permute
 
 
 @as_named("moveaxis")
@@ -201,11 +203,11 @@ for _f in (squeeze, unsqueeze, transpose, t):
         self.node = _f(made(self.node), *args, **keywords).node
         return self
 
-    METHODS[_f.__name__ + "_"] = _changed
+    METHODS[_f.__name__ + "_"] = like(_changed, _f)
 
 
-def _expand(input: Tensor, *shape: Any) -> Tensor:
-    wanted = sizes(shape)
+def _expand(input: Tensor, *shape: Any, size: Any = None) -> Tensor:
+    wanted = sizes(shape or (size,))
     own = tuple(input.shape)
     if len(wanted) < len(own):
         raise RuntimeError(f"expand: {wanted} has fewer axes than the tensor, {own}{at_user()}")
@@ -253,12 +255,20 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     return tuple([select(input, axis, i) for i in range(input.shape[axis])])
 
 
+def _one_of(*names: Any) -> Any:
+    """The one that is given of an argument's names."""
+    given = [x for x in names if x is not None]
+    if len(given) != 1:
+        raise TypeError(f"the parts are given {len(given)} times; give one number, or one list{at_user()}")
+    return given[0]
+
+
 @as_named("split_with_sizes", "unsafe_split", "unsafe_split_with_sizes")
-def split(tensor: Tensor, split_size_or_sections: Any = None, dim: int = 0, **keywords: Any) -> tuple[Tensor, ...]:
+def split(
+    tensor: Tensor, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None, split_sizes: Any = None
+) -> tuple[Tensor, ...]:
     """Parts of so many elements along an axis (the last may be smaller), or of sizes in a list; as views."""
-    wanted = keywords.pop("split_size", keywords.pop("split_sizes", split_size_or_sections))
-    if keywords:
-        raise TypeError(f"split: unknown arguments {', '.join(keywords)}{at_user()}")
+    wanted = _one_of(split_size_or_sections, split_size, split_sizes)
     axis = axis_of(dim, tensor.ndim)
     n = tensor.shape[axis]
     if isinstance(wanted, (list, tuple)):
@@ -287,9 +297,12 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 
 
 @as_named()
-def tensor_split(input: Tensor, indices_or_sections: Any = None, dim: int = 0, **keywords: Any) -> tuple[Tensor, ...]:
+def tensor_split(
+    input: Tensor, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None, sections: Any = None,
+    tensor_indices_or_sections: Any = None,
+) -> tuple[Tensor, ...]:  # fmt: skip
     """So many parts that differ by at most one, or parts between positions; as views."""
-    wanted = keywords.pop("indices", keywords.pop("sections", indices_or_sections))
+    wanted = _one_of(indices_or_sections, indices, sections, tensor_indices_or_sections)
     axis = axis_of(dim, input.ndim)
     n = input.shape[axis]
     if isinstance(wanted, Core):
@@ -305,10 +318,12 @@ def tensor_split(input: Tensor, indices_or_sections: Any = None, dim: int = 0, *
 
 
 def _split_at(name: str, axis: int, least: int) -> None:
-    def called(input: Tensor, indices_or_sections: Any = None, **keywords: Any) -> tuple[Tensor, ...]:
+    def called(
+        input: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
+    ) -> tuple[Tensor, ...]:
         if input.ndim < least:
             raise RuntimeError(f"{name}: expected at least {least} axes, got shape {tuple(input.shape)}{at_user()}")
-        wanted = keywords.pop("indices", keywords.pop("sections", indices_or_sections))
+        wanted = _one_of(indices_or_sections, indices, sections)
         at = 0 if name == "hsplit" and input.ndim == 1 else axis
         if isinstance(wanted, int) and input.shape[at] % wanted:
             raise RuntimeError(
@@ -408,12 +423,13 @@ def ravel(input: Tensor) -> Tensor:
 
 for _name in ("view", "expand", "permute", "transpose", "squeeze", "unsqueeze", "t", "unbind", "diagonal", "narrow", "detach",
               "select", "alias", "split_with_sizes", "unfold", "as_strided"):  # fmt: skip
+    _viewed = METHODS.get(_name, lambda input: input)  # of alias and detach
 
-    def _copied(input: Tensor, *args: Any, _name: str = _name, **keywords: Any) -> Any:
-        found = METHODS[_name](input, *args, **keywords) if _name not in ("alias", "detach") else input
+    def _copied(input: Tensor, *args: Any, _viewed: Any = _viewed, **keywords: Any) -> Any:
+        found = _viewed(input, *args, **keywords)
         return tuple(x.clone() for x in found) if isinstance(found, tuple) else found.clone()
 
-    FUNCTIONS[f"{_name}_copy"] = _copied
+    FUNCTIONS[f"{_name}_copy"] = like(_copied, _viewed)
 METHODS["narrow_copy"] = FUNCTIONS["narrow_copy"]
 
 
@@ -512,24 +528,31 @@ for _f in (atleast_1d, atleast_2d, atleast_3d):
 
 
 @method("repeat")
-def repeat(self: Any, *sizes: Any) -> Any:
+def repeat(self: Any, *times: Any, repeats: Any = None) -> Any:
     """The whole tensor, so many times along each axis."""
-    times = tuple(int(n) for n in (sizes[0] if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes))
+    times = sizes(times or (repeats,))
     if len(times) < self.ndim:
         raise RuntimeError(f"repeat: {len(times)} numbers for {self.ndim} axes{at_user()}")
     return core.tile(self, times) if times else self.clone()
 
 
 @function()
-def tile(input: Any, *dims: Any) -> Any:
+def tile(input: Any, *times: Any, dims: Any = ()) -> Any:
     """The whole tensor, so many times along the last axes."""
-    times = dims[0] if len(dims) == 1 and isinstance(dims[0], (tuple, list)) else dims
+    times = sizes(times or (dims,))
     return core.tile(input, tuple(times)) if len(times) else input.clone()
 
 
 @function()
 def repeat_interleave(input: Any, repeats: Any = None, dim: Any = None, *, output_size: Any = None) -> Any:
     """Each element so many times."""
+    if output_size is not None:
+        found = repeat_interleave(input, repeats, dim)
+        if found.shape[0 if dim is None else dim] != output_size:
+            raise RuntimeError(
+                f"repeat_interleave: output_size is {output_size}, the result's {tuple(found.shape)}{at_user()}"
+            )
+        return found
     if repeats is None:
         counts = np.asarray(input.numpy())
         return core.tensor(np.repeat(np.arange(counts.size), counts))
@@ -544,9 +567,9 @@ def repeat_interleave(input: Any, repeats: Any = None, dim: Any = None, *, outpu
 
 
 @function()
-def flip(input: Any, *dims: Any, **named: Any) -> Any:
+def flip(input: Any, *axes: Any, dims: Any = None) -> Any:
     """Axes reversed."""
-    axes = sizes(dims or (named["dims"],))
+    axes = sizes(axes or (dims,))
     return core.flip(input, axis=axes) if axes and input.ndim else input.clone()
 
 
@@ -690,9 +713,9 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
 
 
 @method("sum_to_size")
-def sum_to_size(self: Any, *size: Any) -> Any:
+def sum_to_size(self: Any, *lengths: Any, size: Any = None) -> Any:
     """Summed to a shape that broadcasts to its own."""
-    wanted = sizes(size)
+    wanted = sizes(lengths if size is None else (size,))
     lead = self.ndim - len(wanted)
     axes = tuple(range(lead)) + tuple(
         i + lead for i, n in enumerate(wanted) if n == 1 and tuple(self.shape)[i + lead] != 1
@@ -703,9 +726,9 @@ def sum_to_size(self: Any, *size: Any) -> Any:
 
 
 @method("resize_")
-def resize_(self: Any, *size: Any, memory_format: Any = None) -> Any:
+def resize_(self: Any, *lengths: Any, size: Any = None, memory_format: Any = None) -> Any:
     """Another shape, in place: the first elements, or zeros after them."""
-    wanted = sizes(size)
+    wanted = sizes(lengths if size is None else (size,))
     have, need = math.prod(tuple(self.shape)), math.prod(wanted)
     flat = core.reshape(self, (-1,))
     flat = flat[:need] if need <= have else core.concat([flat, core.zeros(need - have, dtype=self.dtype)])
@@ -713,8 +736,8 @@ def resize_(self: Any, *size: Any, memory_format: Any = None) -> Any:
     return self
 
 
-FUNCTIONS["resize_as_"] = METHODS["resize_as_"] = lambda self, other, memory_format=None: METHODS["resize_"](
-    self, tuple(other.shape)
+FUNCTIONS["resize_as_"] = METHODS["resize_as_"] = lambda input, the_template, *, memory_format=None: resize_(
+    input, tuple(the_template.shape)
 )
 
 

@@ -12,7 +12,7 @@ from adjoint.dtypes import complex_of, default_dtype
 from adjoint.tensors import functions as core
 from adjoint.tensors.located import at_user
 
-from ._creation import finished, given_dtype, options
+from ._creation import checked, finished, given_dtype
 from ._names import FUNCTIONS, METHODS, function
 from ._tensor import as_torch
 from .nn import functional as F
@@ -39,83 +39,83 @@ def _kaiser(beta: float) -> Callable[..., Any]:
     return lambda k, steps: np.i0(beta * np.sqrt(np.maximum(1 - (2 * k / steps - 1) ** 2, 0))) / np.i0(beta)
 
 
-def _made(name: str, n: int, sym: bool, shape: Callable[..., Any], keywords: dict[str, Any]) -> Any:
-    kind = given_dtype(keywords.pop("dtype", None)) or default_dtype()
+def _made(name: str, n: int, sym: bool, shape: Callable[..., Any], options: dict[str, Any]) -> Any:
+    kind = given_dtype(options.pop("dtype", None)) or default_dtype()
     if kind.kind != "f":
         raise RuntimeError(f"{name}: a window is of floating numbers, not {kind.name}{at_user()}")
     if n < 0:
         raise ValueError(f"{name}: the length of a window must not be negative; it is {n}{at_user()}")
     k, steps = _places(n, sym)
     values = np.ones(n) if n == 1 else shape(k, steps) if n else np.zeros(0)
-    return finished(core.tensor(np.asarray(values, kind.dtype)), **options(keywords, name))
+    return finished(core.tensor(np.asarray(values, kind.dtype)), **checked(options, name))
 
 
-def bartlett(M: int, *, sym: bool = True, **keywords: Any) -> Any:
+def bartlett(M: int, *, sym: bool = True, **options: Any) -> Any:
     """Up to 1 in the middle and down again, in straight lines."""
-    return _made("bartlett", M, sym, lambda k, steps: 1 - np.abs(2 * k / steps - 1), keywords)
+    return _made("bartlett", M, sym, lambda k, steps: 1 - np.abs(2 * k / steps - 1), options)
 
 
-def blackman(M: int, *, sym: bool = True, **keywords: Any) -> Any:
+def blackman(M: int, *, sym: bool = True, **options: Any) -> Any:
     """0.42, 0.5 and 0.08 of three cosines."""
-    return _made("blackman", M, sym, _cosines([0.42, 0.5, 0.08]), keywords)
+    return _made("blackman", M, sym, _cosines([0.42, 0.5, 0.08]), options)
 
 
-def cosine(M: int, *, sym: bool = True, **keywords: Any) -> Any:
+def cosine(M: int, *, sym: bool = True, **options: Any) -> Any:
     """Half a period of a sine."""
-    return _made("cosine", M, sym, lambda k, steps: np.sin(math.pi * (k + 0.5) / (steps + 1)), keywords)
+    return _made("cosine", M, sym, lambda k, steps: np.sin(math.pi * (k + 0.5) / (steps + 1)), options)
 
 
-def exponential(M: int, *, center: float | None = None, tau: float = 1.0, sym: bool = True, **keywords: Any) -> Any:
+def exponential(M: int, *, center: float | None = None, tau: float = 1.0, sym: bool = True, **options: Any) -> Any:
     """exp(-|k - center| / tau)."""
     if tau <= 0:
         raise ValueError(f"exponential: tau must be positive; it is {tau}{at_user()}")
     if sym and center is not None:
         raise ValueError(f"exponential: a symmetric window has its center in the middle{at_user()}")
     return _made(
-        "exponential", M, sym, lambda k, n: np.exp(-np.abs(k - (n / 2 if center is None else center)) / tau), keywords
+        "exponential", M, sym, lambda k, n: np.exp(-np.abs(k - (n / 2 if center is None else center)) / tau), options
     )
 
 
-def gaussian(M: int, *, std: float = 1.0, sym: bool = True, **keywords: Any) -> Any:
+def gaussian(M: int, *, std: float = 1.0, sym: bool = True, **options: Any) -> Any:
     """exp(-((k - middle) / std)² / 2)."""
     if std <= 0:
         raise ValueError(f"gaussian: std must be positive; it is {std}{at_user()}")
-    return _made("gaussian", M, sym, lambda k, steps: np.exp(-0.5 * ((k - steps / 2) / std) ** 2), keywords)
+    return _made("gaussian", M, sym, lambda k, steps: np.exp(-0.5 * ((k - steps / 2) / std) ** 2), options)
 
 
-def general_cosine(M: int, *, a: Iterable[float], sym: bool = True, **keywords: Any) -> Any:
+def general_cosine(M: int, *, a: Iterable[float], sym: bool = True, **options: Any) -> Any:
     """A sum of cosines with these weights, of alternating signs."""
     weights = list(a)
     if not weights:
         raise ValueError(f"general_cosine: there must be a weight{at_user()}")
-    return _made("general_cosine", M, sym, _cosines(weights), keywords)
+    return _made("general_cosine", M, sym, _cosines(weights), options)
 
 
-def general_hamming(M: int, *, alpha: float = 0.54, sym: bool = True, **keywords: Any) -> Any:
+def general_hamming(M: int, *, alpha: float = 0.54, sym: bool = True, **options: Any) -> Any:
     """alpha - (1 - alpha) cos."""
-    return _made("general_hamming", M, sym, _cosines([alpha, 1 - alpha]), keywords)
+    return _made("general_hamming", M, sym, _cosines([alpha, 1 - alpha]), options)
 
 
-def hamming(M: int, *, sym: bool = True, **keywords: Any) -> Any:
+def hamming(M: int, *, sym: bool = True, **options: Any) -> Any:
     """0.54 - 0.46 cos."""
-    return _made("hamming", M, sym, _cosines([0.54, 0.46]), keywords)
+    return _made("hamming", M, sym, _cosines([0.54, 0.46]), options)
 
 
-def hann(M: int, *, sym: bool = True, **keywords: Any) -> Any:
+def hann(M: int, *, sym: bool = True, **options: Any) -> Any:
     """0.5 - 0.5 cos."""
-    return _made("hann", M, sym, _cosines([0.5, 0.5]), keywords)
+    return _made("hann", M, sym, _cosines([0.5, 0.5]), options)
 
 
-def kaiser(M: int, *, beta: float = 12.0, sym: bool = True, **keywords: Any) -> Any:
+def kaiser(M: int, *, beta: float = 12.0, sym: bool = True, **options: Any) -> Any:
     """A Bessel function of the distance from the middle (J. Kaiser, 1974)."""
     if beta < 0:
         raise ValueError(f"kaiser: beta must not be negative; it is {beta}{at_user()}")
-    return _made("kaiser", M, sym, _kaiser(beta), keywords)
+    return _made("kaiser", M, sym, _kaiser(beta), options)
 
 
-def nuttall(M: int, *, sym: bool = True, **keywords: Any) -> Any:
+def nuttall(M: int, *, sym: bool = True, **options: Any) -> Any:
     """Four cosines (A. Nuttall, 1981)."""
-    return _made("nuttall", M, sym, _cosines([0.3635819, 0.4891775, 0.1365995, 0.0106411]), keywords)
+    return _made("nuttall", M, sym, _cosines([0.3635819, 0.4891775, 0.1365995, 0.0106411]), options)
 
 
 WINDOWS: dict[str, Callable[..., Any]] = {
@@ -126,35 +126,35 @@ WINDOWS: dict[str, Callable[..., Any]] = {
 
 
 @function(methods=False)
-def hann_window(window_length: int, periodic: bool = True, **keywords: Any) -> Any:
+def hann_window(window_length: int, periodic: bool = True, **options: Any) -> Any:
     """0.5 - 0.5 cos, periodic unless said."""
-    return hann(window_length, sym=not periodic, **keywords)
+    return hann(window_length, sym=not periodic, **options)
 
 
 @function(methods=False)
 def hamming_window(
-    window_length: int, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, **keywords: Any
+    window_length: int, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, **options: Any
 ) -> Any:
     """alpha - beta cos, periodic unless said."""
-    return general_cosine(window_length, a=[alpha, beta], sym=not periodic, **keywords)
+    return general_cosine(window_length, a=[alpha, beta], sym=not periodic, **options)
 
 
 @function(methods=False)
-def bartlett_window(window_length: int, periodic: bool = True, **keywords: Any) -> Any:
+def bartlett_window(window_length: int, periodic: bool = True, **options: Any) -> Any:
     """Straight lines up and down, periodic unless said."""
-    return bartlett(window_length, sym=not periodic, **keywords)
+    return bartlett(window_length, sym=not periodic, **options)
 
 
 @function(methods=False)
-def blackman_window(window_length: int, periodic: bool = True, **keywords: Any) -> Any:
+def blackman_window(window_length: int, periodic: bool = True, **options: Any) -> Any:
     """Three cosines, periodic unless said."""
-    return blackman(window_length, sym=not periodic, **keywords)
+    return blackman(window_length, sym=not periodic, **options)
 
 
 @function(methods=False)
-def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, **keywords: Any) -> Any:
+def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, **options: Any) -> Any:
     """A Bessel function of the distance from the middle, periodic unless said."""
-    return kaiser(window_length, beta=beta, sym=not periodic, **keywords)
+    return kaiser(window_length, beta=beta, sym=not periodic, **options)
 
 
 # Short-time Fourier transform -------------------------------------------------------------------------------------------------

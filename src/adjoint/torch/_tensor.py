@@ -384,11 +384,11 @@ class View(Tensor):
         below = self._base._layout()
         return None if self._lay is None or below is None else self._lay(below)
 
-    def requires_grad_(self, flag: bool = True) -> Tensor:
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Make it a leaf of its own, which is no view any more."""
-        if flag != self.node.tracked:
+        if requires_grad != self.node.tracked:
             self._cached, self._base = self.node, None
-            Core.requires_grad_(self, flag)
+            Core.requires_grad_(self, requires_grad)
         return self
 
     def detach_(self) -> NoReturn:

@@ -8,6 +8,7 @@ from adjoint import fft as core_fft
 from adjoint.dtypes import default_dtype
 from adjoint.tensors import functions as core
 
+from ._creation import checked, finished, given_dtype
 from ._missing import getter
 from ._names import FUNCTIONS, recorded_at_user
 
@@ -67,8 +68,9 @@ for _names, _make in ((ONE, _of_one), (TWO, _of_two), (MANY, _of_many), (SHIFTS,
 
 
 def _frequencies(name: str) -> Any:
-    def called(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
-        return core.astype(getattr(core_fft, name)(n, d), dtype or default_dtype())
+    def called(n: int, d: float = 1.0, *, dtype: Any = None, **options: Any) -> Any:
+        found = core.astype(getattr(core_fft, name)(n, d), given_dtype(dtype) or default_dtype())
+        return finished(found, **checked(options, f"fft.{name}"))
 
     called.__name__ = name
     called.__doc__ = "The frequencies of a transform's terms."

@@ -7,11 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from adjoint.nn import functional_calls
+from adjoint.tensors.located import at_user
 from adjoint.transforms import grad as transforms
 from adjoint.transforms import jacobians
 from adjoint.transforms import vmap as batching
 
 from ._missing import getter
+from ._names import refuse
 from ._tensor import as_torch
 
 __all__ = [
@@ -56,28 +58,20 @@ def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
 
 
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
-    """The value and the pullback; with one primal, that gives its cotangent alone."""
-    aux: list[Any] = []
-
-    def run(*args: Any) -> Any:
-        out = inside(func)(*args)
-        if has_aux:
-            aux[:] = [out[1]]
-            return out[0]
-        return out
-
-    out, pull = transforms.vjp(run, *primals)
+    """The value and the pullback, which with one primal gives its cotangent alone; with `has_aux` also what comes beside."""
+    out, pull, *aux = transforms.vjp(inside(func), *primals, has_aux=has_aux)
 
     def pullback(*cotangents: Any) -> Any:
         found = as_torch(pull(cotangents[0] if len(cotangents) == 1 else cotangents))
         return tuple(found) if isinstance(found, (tuple, list)) else found
 
-    return (as_torch(out), pullback, as_torch(aux[0])) if has_aux else (as_torch(out), pullback)
+    return (as_torch(out), pullback, *[as_torch(x) for x in aux])
 
 
 def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
-    """The value and the derivative along tangents."""
-    return as_torch(transforms.jvp(inside(func), tuple(primals), tuple(tangents)))
+    """The value and the derivative along tangents; with `has_aux` also what the function returns beside its value."""
+    refuse("func.jvp", "strict", strict, False)
+    return tuple(as_torch(x) for x in transforms.jvp(inside(func), tuple(primals), tuple(tangents), has_aux))
 
 
 def linearize(func: Callable[..., Any], *primals: Any) -> Any:
@@ -89,18 +83,30 @@ def linearize(func: Callable[..., Any], *primals: Any) -> Any:
 def vmap(
     func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *, chunk_size: Any = None
 ) -> Callable[..., Any]:
-    """A function over a batch. Random numbers inside are other ones for each example, whatever `randomness` says."""
+    """A function over a batch. Random numbers inside are other ones for each example.
+
+    So `randomness="same"` is a TypeError. The batch is computed at once, whatever `chunk_size` says.
+    """
+    refuse("func.vmap", "randomness", randomness, "error", "different")
+    if chunk_size is not None and (not isinstance(chunk_size, int) or chunk_size <= 0):
+        raise ValueError(f"vmap: chunk_size is None or a positive number, not {chunk_size!r}{at_user()}")
     return outside(batching.vmap(inside(func), in_dims, out_dims))
 
 
-def jacrev(func: Callable[..., Any], argnums: Any = 0, **options: Any) -> Callable[..., Any]:
-    """The Jacobian in reverse mode."""
-    return outside(jacobians.jacrev(inside(func), argnums))
+def jacrev(
+    func: Callable[..., Any], argnums: Any = 0, *, has_aux: bool = False, chunk_size: Any = None,
+    _preallocate_and_copy: bool = False,
+) -> Callable[..., Any]:  # fmt: skip
+    """The Jacobian in reverse mode; with `has_aux` also what the function returns beside its value."""
+    return outside(jacobians.jacrev(inside(func), argnums, has_aux))
 
 
-def jacfwd(func: Callable[..., Any], argnums: Any = 0, **options: Any) -> Callable[..., Any]:
-    """The Jacobian in forward mode."""
-    return outside(jacobians.jacfwd(inside(func), argnums))
+def jacfwd(
+    func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *, randomness: str = "error"
+) -> Callable[..., Any]:
+    """The Jacobian in forward mode; with `has_aux` also what the function returns beside its value."""
+    refuse("func.jacfwd", "randomness", randomness, "error", "different", "same")  # the function is called once
+    return outside(jacobians.jacfwd(inside(func), argnums, has_aux))
 
 
 def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
@@ -109,10 +115,14 @@ def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
 
 
 def functional_call(
-    module: Any, parameter_and_buffer_dicts: Any, args: Any = (), kwargs: Any = None, **options: Any
-) -> Any:
+    module: Any, parameter_and_buffer_dicts: Any, args: Any = None, kwargs: Any = None, *, tie_weights: bool = True,
+    strict: bool = False,
+) -> Any:  # fmt: skip
     """What a module gives with these tensors in place of its own."""
-    return as_torch(functional_calls.functional_call(module, parameter_and_buffer_dicts, args, kwargs, **options))
+    found = functional_calls.functional_call(
+        module, parameter_and_buffer_dicts, () if args is None else args, kwargs, tie_weights=tie_weights, strict=strict
+    )
+    return as_torch(found)
 
 
 def stack_module_state(models: Any) -> Any:

@@ -14,7 +14,7 @@ from adjoint.tensors.conversion import dtype_of
 from adjoint.tensors.located import at_user
 
 from ._missing import getter
-from ._names import FUNCTIONS, METHODS, pair_type, recorded_at_user
+from ._names import FUNCTIONS, METHODS, pair_type, recorded_at_user, refuse
 from ._reductions import axes_of
 from ._reductions import vector_norm as _vector_norm
 from ._tensor import Core
@@ -115,6 +115,7 @@ def qr(A: Any, mode: str = "reduced") -> Any:
 @_public
 def svd(A: Any, full_matrices: bool = True, *, driver: Any = None) -> Any:
     """U, S and Vh with A = U diag(S) Vh."""
+    refuse("linalg.svd", "driver", driver)
     _inexact("svd", A)
     return pair_type("linalg_svd", "U", "S", "Vh")(*core_linalg.svd(A, full_matrices=full_matrices))
 
@@ -122,6 +123,7 @@ def svd(A: Any, full_matrices: bool = True, *, driver: Any = None) -> Any:
 @_public
 def svdvals(A: Any, *, driver: Any = None) -> Any:
     """Singular values in descending order."""
+    refuse("linalg.svdvals", "driver", driver)
     _inexact("svdvals", A)
     return core_linalg.svdvals(A)
 
@@ -192,7 +194,7 @@ def lstsq(A: Any, B: Any, rcond: Any = None, *, driver: Any = None) -> Any:
     vector = _is_vector(A, B)
     b = core.expand_dims(B, axis=-1) if vector else B
     m, n = tuple(A.shape)[-2:]
-    x = core.matmul(core_linalg.pinv(A), b)
+    x = core.matmul(core_linalg.pinv(A, rtol=None if driver == "gels" else rcond), b)
     full_rank = m > n
     residuals = (
         core.sum(core.square(core.abs(core.matmul(A, x) - b)), axis=-2)
@@ -201,7 +203,7 @@ def lstsq(A: Any, B: Any, rcond: Any = None, *, driver: Any = None) -> Any:
     )
     gels = driver == "gels"
     empty = core.zeros((0,), dtype="int64")
-    rank = empty if gels else core_linalg.matrix_rank(A)
+    rank = empty if gels else core_linalg.matrix_rank(A, rtol=rcond)
     values = core_linalg.svdvals(A) if driver in ("gelsd", "gelss") else core.real(core.zeros((0,), dtype=A.dtype))
     x = core.squeeze(x, axis=-1) if vector else x
     return pair_type("linalg_lstsq", "solution", "residuals", "rank", "singular_values")(x, residuals, rank, values)
@@ -349,11 +351,12 @@ def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dty
     return _vector_norm(A, 2 if ord is None else ord, axes_of(dim), keepdim, dtype)
 
 
-def ormqr(input: Any, tau: Any, other: Any, left: bool = True, transpose: bool = False) -> Any:
-    """The product of a matrix and the unitary one, whole, of Householder vectors (`input`, `tau`), or with its adjoint.
+def ormqr(input: Any, input2: Any, input3: Any, left: bool = True, transpose: bool = False) -> Any:
+    """The product of the matrix `input3` and the unitary one, whole, of Householder vectors, or with its adjoint.
 
-    Each vector's reflection is applied to the matrix, one after the other.
+    The vectors are the columns of `input`, with the factors `input2`. Each one's reflection is applied to the matrix in turn.
     """
+    tau, other = input2, input3
     _inexact("ormqr", input)
     n = input.shape[-2]
     if not left:  # other · Q is the adjoint of Q* · other*

@@ -29,11 +29,14 @@ __all__ = ["add_safe_globals", "load", "safe_globals", "save"]
 KEY = "adjoint.torch"  # the entry of the file's metadata that has the structure
 
 
-def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: Any = None, **options: Any) -> None:
+def save(
+    obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: Any = None, _use_new_zipfile_serialization: bool = True,
+    _disable_byteorder_record: bool = False,
+) -> None:  # fmt: skip
     """Write tensors, and containers of them with numbers, texts and arrays, to a file (a path, or something to write to).
 
     A module is written as the name of its class, and its attributes; `load` finds the class by that name. What can't be written so
-    is a TypeError.
+    is a TypeError. There is one format, so what says how PyTorch writes (`pickle_module` and the others) changes nothing.
     """  # noqa: E501
     tensors: dict[str, Any] = {}
     shared: dict[int, str] = {}
@@ -114,7 +117,7 @@ def _written(x: Any, tensors: dict[str, Any], shared: dict[int, str]) -> Any:
 
 
 def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights_only: Any = None, mmap: Any = None,
-         **options: Any) -> Any:  # fmt: skip
+         encoding: str = "utf-8") -> Any:  # fmt: skip
     """What `save` has written, safetensors files of others, and `.pt` files of PyTorch that hold plain tensors."""
     if map_location is not None and not callable(map_location) and not isinstance(map_location, dict):
         device(map_location)

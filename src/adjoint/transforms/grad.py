@@ -237,13 +237,7 @@ def value_and_grad(
             call[i] = value
         with mode(grad=True), differentiating(inputs.markers):
             out = f(*call, **keywords)
-        aux = None
-        if has_aux:
-            if not isinstance(out, (tuple, list)) or len(out) != 2:
-                raise TypeError(
-                    f"grad: with has_aux the function returns (value, aux), it returned {a(out)}{at_user()}"
-                )
-            out, aux = out
+        out, aux = _parted("grad", out, has_aux)
         nodes, structure = _output_nodes("grad", out)
         if structure.kind is not None or len(nodes) != 1 or nodes[0].type.size != 1:
             shapes = "shape " + ", ".join(str(n.shape) for n in nodes) if nodes else a(out)
@@ -266,8 +260,7 @@ def value_and_grad(
             if holomorphic:
                 found = [None if g is None else ops.conj(g) for g in found]
         if waiting is None or has_aux:
-            extra = [leaf.node for leaf in tree.flatten(aux)[0] if isinstance(leaf, Tensor)]
-            inputs.release([y, *found, *extra])
+            inputs.release([y, *found, *_nodes_of(aux)])
             (y,), found = inputs.given_out([y]), inputs.given_out(found)
             aux = inputs.aux_given_out(aux)
         packed = inputs.pack(found)
@@ -275,6 +268,19 @@ def value_and_grad(
         return (((wrap(y), aux) if has_aux else wrap(y)), gradient)
 
     return transformed
+
+
+def _parted(operation: str, out: Any, has_aux: bool) -> tuple[Any, Any]:
+    """What a function returned: its value, and what `has_aux` says it returns beside it."""
+    if not has_aux:
+        return out, None
+    if not isinstance(out, (tuple, list)) or len(out) != 2:
+        raise TypeError(f"{operation}: with has_aux the function returns (value, aux), it returned {a(out)}{at_user()}")
+    return out[0], out[1]
+
+
+def _nodes_of(aux: Any) -> list[Node]:
+    return [leaf.node for leaf in tree.flatten(aux)[0] if isinstance(leaf, Tensor)]
 
 
 def _require_function(operation: str, f: Any) -> None:
@@ -305,11 +311,11 @@ def grad(
     return transformed
 
 
-def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """f's output and its pullback, which maps a cotangent like the output to a tuple of cotangents, one for each primal.
 
-    Raises TypeError for primals without derivatives; the pullback raises ValueError for a cotangent of another structure
-    or shape.
+    With `has_aux`, f returns (output, aux), and aux is the third of the results. Raises TypeError for primals without
+    derivatives; the pullback raises ValueError for a cotangent of another structure or shape.
 
     >>> import adjoint as ad
     >>> out, pullback = ad.vjp(lambda x, y: x * y, 2.0, 3.0)
@@ -319,6 +325,7 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
     inputs = Inputs("vjp", primals)
     with mode(grad=True), differentiating(inputs.markers):
         out = f(*inputs.arguments())
+    out, aux = _parted("vjp", out, has_aux)
     nodes, structure = _output_nodes("vjp", out)
 
     def pullback(cotangent: Any) -> tuple[Any, ...]:
@@ -331,14 +338,17 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
             found = reverse(nodes, given, inputs.markers, stop=True)
         return tuple(inputs.pack(inputs.given_out(inputs.freed(found), given)))
 
-    ours = set(inputs.tracked_for_us(nodes))
+    ours = set(inputs.tracked_for_us([*nodes, *_nodes_of(aux)]))
     outputs = inputs.given_out([core.stop_gradient(n) if n in ours else n for n in nodes])
-    return structure.unflatten([wrap(n) for n in outputs]), pullback
+    aux = tree.map(lambda x: wrap(core.stop_gradient(x.node)) if isinstance(x, Tensor) and x.node in ours else x, aux)
+    value = structure.unflatten([wrap(n) for n in outputs])
+    return (value, pullback, inputs.aux_given_out(aux)) if has_aux else (value, pullback)
 
 
-def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> Any:
     """f's output and the derivative of it along tangents like the primals, in forward mode.
 
+    With `has_aux`, f returns (output, aux), and aux is the third of the results.
     Tangents of integer leaves are None and their outputs' tangents are None. Raises ValueError where structures or shapes
     differ, RuntimeError where a custom rule doesn't allow forward mode.
 
@@ -353,6 +363,7 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     inputs = Inputs("jvp", primals)
     with mode(grad=True), differentiating(inputs.markers):
         out = f(*inputs.arguments())
+    out, aux = _parted("jvp", out, has_aux)
     nodes, structure = _output_nodes("jvp", out)
     given: list[Node | None] = [None] * len(inputs.markers)
     for tangent, slots, shape in zip(tangents, inputs.slots, inputs.structures, strict=True):
@@ -365,12 +376,11 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
         tangent_nodes = [
             ops.zeros(y.type) if t is None and y.dtype.inexact else t for y, t in zip(nodes, found, strict=True)
         ]
-    inputs.release([*nodes, *tangent_nodes])
+    inputs.release([*nodes, *tangent_nodes, *_nodes_of(aux)])
     nodes, tangent_nodes = inputs.given_out(nodes), inputs.given_out(tangent_nodes)
-    return (
-        structure.unflatten([wrap(n) for n in nodes]),
-        structure.unflatten([None if t is None else wrap(t) for t in tangent_nodes]),
-    )
+    value = structure.unflatten([wrap(n) for n in nodes])
+    derivative = structure.unflatten([None if t is None else wrap(t) for t in tangent_nodes])
+    return (value, derivative, inputs.aux_given_out(aux)) if has_aux else (value, derivative)
 
 
 def gradients(output: Tensor, inputs: Any, cotangent: Any = None) -> Any:

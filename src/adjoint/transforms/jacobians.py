@@ -21,7 +21,7 @@ from adjoint.tensors.gradients import check_differentiable
 from adjoint.tensors.leaving import differentiating
 from adjoint.tensors.located import at_user, recording_at_user
 from adjoint.tensors.named import wrap
-from adjoint.transforms.grad import Inputs, _leaves_like, _output_nodes, _positions, grad, jvp
+from adjoint.transforms.grad import Inputs, _leaves_like, _nodes_of, _output_nodes, _parted, _positions, grad, jvp
 
 __all__ = ["hessian", "hvp", "jacfwd", "jacobian", "jacrev", "linearize"]
 
@@ -29,12 +29,15 @@ Argnums = int | Sequence[int]
 Blocks = list[list[Node]]  # one row for each output, in it one node for each input
 
 
-def jacrev(f: Callable[..., Any], argnums: Argnums = 0, *, holomorphic: bool = False) -> Callable[..., Any]:
+def jacrev(
+    f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, *, holomorphic: bool = False
+) -> Callable[..., Any]:
     """A function that gives the Jacobian of f in reverse mode: all rows together, from one recording of f.
 
     For an output of shape s and an argument of shape t the result has shape s + t. Outputs and arguments may be nested
     containers: the result is the output's, with a container like the argument in the place of each leaf (for several
     `argnums`, a tuple of them). Integer leaves of arguments give None. With `holomorphic`, f maps complex to complex.
+    With `has_aux`, f returns (output, aux) and the new function (Jacobian, aux).
 
     Costs about as many pullbacks as f has outputs. Raises TypeError for an argument or output without derivatives.
 
@@ -43,10 +46,12 @@ def jacrev(f: Callable[..., Any], argnums: Argnums = 0, *, holomorphic: bool = F
     Tensor([[2., 0.],
             [0., 4.]])
     """
-    return _transformed("jacrev", f, argnums, holomorphic)
+    return _transformed("jacrev", f, argnums, holomorphic, has_aux)
 
 
-def jacfwd(f: Callable[..., Any], argnums: Argnums = 0, *, holomorphic: bool = False) -> Callable[..., Any]:
+def jacfwd(
+    f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, *, holomorphic: bool = False
+) -> Callable[..., Any]:
     """A function that gives the Jacobian of f in forward mode: all columns together, from one recording of f.
 
     The same result as `jacrev`, at the cost of about as many pushforwards as f has inputs. Raises as `jacrev` does, and
@@ -57,7 +62,7 @@ def jacfwd(f: Callable[..., Any], argnums: Argnums = 0, *, holomorphic: bool = F
     Tensor([[1., 1.],
             [5., 3.]])
     """
-    return _transformed("jacfwd", f, argnums, holomorphic)
+    return _transformed("jacfwd", f, argnums, holomorphic, has_aux)
 
 
 def jacobian(f: Callable[..., Any], argnums: Argnums = 0, *, holomorphic: bool = False) -> Callable[..., Any]:
@@ -149,7 +154,9 @@ def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., 
 # How ------------------------------------------------------------------------------------------------------------------
 
 
-def _transformed(operation: str, f: Callable[..., Any], argnums: Argnums, holomorphic: bool) -> Callable[..., Any]:
+def _transformed(
+    operation: str, f: Callable[..., Any], argnums: Argnums, holomorphic: bool, has_aux: bool = False
+) -> Callable[..., Any]:
     @functools.wraps(f, assigned=("__module__", "__name__", "__qualname__", "__doc__"), updated=())
     def transformed(*args: Any, **keywords: Any) -> Any:
         positions = _positions(argnums, len(args), operation)
@@ -159,16 +166,19 @@ def _transformed(operation: str, f: Callable[..., Any], argnums: Argnums, holomo
             call[i] = value
         with mode(grad=True), differentiating(inputs.markers):
             out = f(*call, **keywords)
+        out, aux = _parted(operation, out, has_aux)
         nodes, structure = _output_nodes(operation, out)
         _check(operation, nodes, inputs.markers, holomorphic)
         with recording_at_user(), mode(grad=True):
             blocks = _blocks(operation, nodes, inputs.markers, holomorphic)
-        inputs.release([block for row in blocks for block in row])
+        inputs.release([*[block for row in blocks for block in row], *_nodes_of(aux)])
+        aux = inputs.aux_given_out(aux)
         rows = []
         for row in blocks:
             packed = inputs.pack(inputs.given_out(row))
             rows.append(packed[0] if isinstance(argnums, int) else tuple(packed))
-        return structure.unflatten(rows)
+        found = structure.unflatten(rows)
+        return (found, aux) if has_aux else found
 
     return transformed
 

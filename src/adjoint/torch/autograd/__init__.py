@@ -9,15 +9,16 @@ from adjoint.graph import mode
 from adjoint.primitives.core import cast, ops, stop_gradient
 from adjoint.tensors.conversion import as_node
 from adjoint.tensors.located import at_user, recording_at_user
-from adjoint.transforms.check_grads import check_grads
 from adjoint.transforms.custom import Function as CoreFunction
 from adjoint.transforms.modes import enable_grad, no_grad
 
 from .._missing import getter
+from .._names import FUNCTIONS, refuse
 from .._tensor import Core, Tensor, as_torch
 from . import functional
+from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 
-__all__ = ["backward", "enable_grad", "functional", "grad", "no_grad"]
+__all__ = ["GradcheckError", "backward", "enable_grad", "functional", "grad", "gradcheck", "gradgradcheck", "no_grad"]
 
 
 def _listed(x: Any) -> list[Any]:
@@ -30,6 +31,7 @@ def grad(
     grad_outputs: Any = None,
     retain_graph: Any = None,
     create_graph: bool = False,
+    only_inputs: bool = True,
     allow_unused: Any = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
@@ -38,6 +40,9 @@ def grad(
 
     Raises RuntimeError for an input that no output depends on, unless `allow_unused` (then its gradient is None).
     """
+    refuse("grad", "only_inputs", only_inputs, True)
+    if materialize_grads and allow_unused is False:
+        raise ValueError(f"grad: materialize_grads gives zeros, allow_unused=False refuses them; choose one{at_user()}")
     ys, xs = _listed(outputs), _listed(inputs)
     given = [None] * len(ys) if grad_outputs is None else _listed(grad_outputs)
     if is_grads_batched:
@@ -88,9 +93,14 @@ def _wrapped(node: Any) -> Tensor:
 
 
 def backward(
-    tensors: Any, grad_tensors: Any = None, retain_graph: Any = None, create_graph: bool = False, inputs: Any = None
-) -> None:
-    """Add derivatives to the `.grad` of all leaves."""
+    tensors: Any, grad_tensors: Any = None, retain_graph: Any = None, create_graph: bool = False, grad_variables: Any = None,
+    inputs: Any = None,
+) -> None:  # fmt: skip
+    """Add derivatives to the `.grad` of all leaves, or of `inputs`. `grad_variables` is the old name of `grad_tensors`."""
+    if grad_variables is not None:
+        if grad_tensors is not None:
+            raise RuntimeError(f"backward: grad_tensors and grad_variables are the same argument; give one{at_user()}")
+        grad_tensors = grad_variables
     ys = _listed(tensors)
     given = [None] * len(ys) if grad_tensors is None else _listed(grad_tensors)
     for y, u in zip(ys, given, strict=True):
@@ -178,7 +188,7 @@ def Variable(data: Any, requires_grad: bool = False, volatile: Any = None) -> Te
 class set_detect_anomaly:
     """Taken for PyTorch's sake: `ad.explain_nan(y)` says where a NaN comes from."""
 
-    def __init__(self, mode: bool = True, check_nan: bool = True) -> None:
+    def __init__(self, mode: bool, check_nan: bool = True) -> None:
         self.mode = mode
 
     def __enter__(self) -> None:
@@ -188,40 +198,13 @@ class set_detect_anomaly:
         pass
 
 
-detect_anomaly = set_detect_anomaly
+class detect_anomaly(set_detect_anomaly):
+    """Taken for PyTorch's sake: `ad.explain_nan(y)` says where a NaN comes from."""
+
+    def __init__(self, check_nan: bool = True) -> None:
+        super().__init__(True, check_nan)
 
 
-def gradcheck(func: Any, inputs: Any, *, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3, raise_exception: bool = True,
-              **options: Any) -> bool:  # fmt: skip
-    """Whether derivatives agree with differences, for float64 inputs. Raises where they don't."""
-    return _checked(func, inputs, 1, raise_exception)
-
-
-def gradgradcheck(
-    func: Any, inputs: Any, grad_outputs: Any = None, *, raise_exception: bool = True, **options: Any
-) -> bool:
-    """Whether second derivatives agree with differences."""
-    return _checked(func, inputs, 2, raise_exception)
-
-
-def _checked(func: Any, inputs: Any, order: int, raise_exception: bool) -> bool:
-    args = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
-    places = [i for i, x in enumerate(args) if isinstance(x, Core) and x.requires_grad]
-    fixed = [x.detach() if isinstance(x, Core) else x for x in args]
-
-    def called(*chosen: Any) -> Any:
-        full = list(fixed)
-        for i, x in zip(places, as_torch(chosen), strict=True):
-            full[i] = x
-        return func(*full)
-
-    try:
-        check_grads(called, tuple(args[i].detach() for i in places), order=order)
-    except AssertionError:
-        if raise_exception:
-            raise
-        return False
-    return True
-
+FUNCTIONS["autograd.grad"] = grad
 
 __getattr__ = getter("torch.autograd", globals())

@@ -11,7 +11,7 @@ from adjoint.nn import functional as core_functional
 from adjoint.tensors.located import at_user, recording_at_user
 
 from .._missing import getter
-from .._names import FUNCTIONS
+from .._names import FUNCTIONS, like
 from .._tensor import as_torch
 
 __all__: list[str] = []
@@ -116,7 +116,17 @@ def adapted(name: str, f: Any) -> Any:
         return result
 
     called.__name__ = called.__qualname__ = name
+    called.__signature__ = _signature(names, taken, f)  # type: ignore[attr-defined]
     return called
+
+
+def _signature(names: list[str], taken: dict[str, str], f: Any) -> inspect.Signature:
+    """PyTorch's signature of a core function: its names and order, the core's defaults."""
+    own = inspect.signature(f).parameters
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    defaults = [own[taken[name]].default if name in taken else None for name in names]
+    made = [inspect.Parameter(name, kind, default=value) for name, value in zip(names, defaults, strict=True)]
+    return inspect.Signature(made)
 
 
 for _name in core_functional.__all__:
@@ -156,20 +166,21 @@ for _name in ("softmax", "log_softmax", "softmin"):
 def _limited(name: str, low: Any, high: Any) -> None:
     """An activation that is a clip, of integers too."""
     real = globals()[name]
+    signature = inspect.signature(real)
 
-    def called(input: Any, *args: Any, inplace: bool = False, **keywords: Any) -> Any:
+    def called(input: Any, *args: Any, **keywords: Any) -> Any:
         if input.dtype.inexact:
-            return real(input, *args, inplace=inplace, **keywords)
-        a, b = (*args, keywords.get("min_val", low), keywords.get("max_val", high))[:2] if args else (
-            keywords.get("min_val", low), keywords.get("max_val", high))  # fmt: skip
-        out = FUNCTIONS["clamp"](input, int(a), int(b))
-        if inplace:
-            input._assign(out.node, name)
-        return input if inplace else out
+            return real(input, *args, **keywords)
+        given = signature.bind(input, *args, **keywords).arguments
+        out = FUNCTIONS["clamp"](input, int(given.get("min_val", low)), int(given.get("max_val", high)))
+        if not given.get("inplace"):
+            return out
+        input._assign(out.node, name)
+        return input
 
     called.__name__ = name
     called.__doc__ = real.__doc__
-    _public(called)
+    _public(like(called, real))
 
 
 _limited("hardtanh", -1.0, 1.0)
@@ -184,6 +195,9 @@ def _in_place(name: str) -> None:
 
     called.__name__ = name + "_"
     called.__doc__ = f"`{name}`, in place."
+    signature = inspect.signature(f)
+    own = [p for p in signature.parameters.values() if p.name != "inplace"]
+    called.__signature__ = signature.replace(parameters=own)  # type: ignore[attr-defined]
     _public(called)
 
 
@@ -264,13 +278,6 @@ for _name in (
 
     _with_indices.__name__ = f"{_name}_with_indices"
     _with_indices.__doc__ = f"`{_name}`, and where the maxima were."
-    _public(_with_indices)
-
-# in torch itself too
-ALSO = """adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout avg_pool1d batch_norm bilinear celu channel_shuffle conv1d conv2d conv3d
-conv_transpose1d conv_transpose2d conv_transpose3d cosine_embedding_loss cosine_similarity ctc_loss dropout embedding
-embedding_bag feature_alpha_dropout group_norm hinge_embedding_loss instance_norm layer_norm margin_ranking_loss max_pool1d
-max_pool2d max_pool3d pairwise_distance pdist pixel_shuffle pixel_unshuffle poisson_nll_loss prelu rms_norm rrelu selu
-triplet_margin_loss hardshrink kl_div binary_cross_entropy_with_logits threshold relu_ selu_ celu_ threshold_ rrelu_""".split()  # noqa: E501
+    _public(like(_with_indices, globals()[_name]))
 
 __getattr__ = getter("torch.nn.functional", globals())

@@ -12,6 +12,7 @@ from adjoint.transforms.modes import no_grad
 
 from .._creation import source
 from .._missing import getter
+from .._names import like
 from .._tensor import Core
 
 __all__ = [*list(core_init.__all__), "dirac_", "sparse_"]
@@ -32,7 +33,7 @@ def _public(name: str) -> Any:
 
     called.__name__ = name
     called.__doc__ = f.__doc__
-    return called
+    return like(called, f)
 
 
 for _name in core_init.__all__:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any, ClassVar, Self
@@ -11,6 +13,7 @@ from adjoint.nn.lazy import Lazy
 from adjoint.nn.module import BUFFER, CHILD, PARAMETER, UNSAVED, KeyMismatch
 from adjoint.nn.module import Module as CoreModule
 from adjoint.nn.utils.parametrize import ParametrizationList as CoreParametrizationList
+from adjoint.tensors.functions import zeros as core_zeros
 from adjoint.tensors.located import at_user
 
 from .._creation import NarrowDType, given_dtype
@@ -138,7 +141,39 @@ class Module(CoreModule):
             found = CoreModule.load_state_dict(self, state_dict, strict)
         except ValueError as error:
             raise RuntimeError(str(error)) from None
+        if assign:
+            self._adopt(state_dict)
         return KeyMismatch(*found)
+
+    def _adopt(self, state: Any) -> None:
+        """Take the tensors of a state themselves, with their dtypes, for parameters and buffers."""
+        for path, module in self.named_modules(remove_duplicate=False):
+            for name, kind in list(module._kinds.items()):
+                key = f"{path}.{name}" if path else name
+                old = getattr(module, name)
+                if key not in state or old is None or kind not in (PARAMETER, BUFFER):
+                    continue
+                value = as_torch(state[key])
+                setattr(module, name, Parameter(value, old.requires_grad) if kind == PARAMETER else value)
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients of all parameters, or make them zeros."""
+        forget(self.parameters(), set_to_none)
+
+    def modules(self, remove_duplicate: bool = True) -> Iterator[Any]:
+        """This module and all below it, parents first."""
+        for _, module in self.named_modules(remove_duplicate=remove_duplicate):
+            yield module
+
+    def named_modules(self, memo: Any = None, prefix: str = "", remove_duplicate: bool = True) -> Iterator[Any]:
+        """This module (named by the prefix) and all below it, parents first; those in `memo` are passed over."""
+        if isinstance(memo, str):  # as the core's takes it
+            memo, prefix = None, memo
+        for name, module in CoreModule.named_modules(self, prefix, remove_duplicate):
+            if memo is None or module not in memo:
+                if memo is not None:
+                    memo.add(module)
+                yield name, module
 
     def to(self, *args: Any, **keywords: Any) -> Self:
         """Cast all floating parameters and buffers. The one device is the CPU."""
@@ -189,6 +224,15 @@ class Module(CoreModule):
         """The module runs as it is; `torch.compile(module)` gives a compiled one."""
 
 
+def forget(parameters: Any, set_to_none: bool) -> None:
+    """Gradients become None; or zeros, where there are some."""
+    for p in parameters:
+        if set_to_none or p.grad is None:
+            p.grad = None
+        else:
+            p.grad = as_torch(core_zeros(tuple(p.shape), dtype=p.dtype))
+
+
 def _adopt(module: Any) -> None:
     """Let a layer that a layer of the core's has made be one of PyTorch's, with all below it."""
     core = type(module)
@@ -221,42 +265,92 @@ OWN = {"Module", "Sequential", "ModuleList", "ModuleDict", "ParameterList", "Par
        "functional", "init", "utils", "summary", "Summary", "functional_call", "stack_module_state", "KeyValueCache"}  # fmt: skip
 
 
-def _options(name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, ...]:
+def _options(given: dict[str, Any]) -> dict[str, Any]:
     """Constructor arguments as the core's layer takes them."""
-    if "device" in keywords:
-        device = keywords.pop("device")
-        if device is not None:
-            Device(device)
-    if "dtype" in keywords:
-        dtype = given_dtype(keywords.pop("dtype"))
-        if dtype is not None:
-            keywords["dtype"] = dtype
-    if name in LOSSES:
-        order = [*LOSSES[name].split(), *AFTER.get(name, "size_average reduce reduction").split()]
-        for key, value in zip(order, args, strict=False):
-            if key in keywords:
-                raise TypeError(f"{name}: {key!r} is given twice{at_user()}")
-            keywords[key] = value
-        args = args[len(order) :]
-        old = keywords.pop("size_average", None), keywords.pop("reduce", None)
-        if old != (None, None):
-            keywords["reduction"] = functional.legacy_reduction(*old)
-    return args
+    device, dtype = given.pop("device", None), given_dtype(given.pop("dtype", None))
+    if device is not None:
+        Device(device)
+    if dtype is not None:
+        given["dtype"] = dtype
+    old = given.pop("size_average", None), given.pop("reduce", None)
+    if old != (None, None):
+        given["reduction"] = functional.legacy_reduction(*old)
+    return given
 
 
 def _layer(name: str, core: type) -> type:
     """The core's layer as PyTorch's."""
 
-    def __init__(self: Any, *args: Any, **keywords: Any) -> None:
-        args = _options(name, args, keywords)
-        core.__init__(self, *args, **keywords)  # type: ignore[misc]
+    signature = _signature(name, core)
 
+    def __init__(self: Any, *args: Any, **keywords: Any) -> None:
+        try:
+            given = signature.bind(self, *args, **keywords).arguments
+        except TypeError as error:
+            raise TypeError(f"{name}: {error}{at_user()}") from None
+        del given["self"]
+        given = {**DEFAULTS.get(name, {}), **given}
+        freeze = given.pop("_freeze", False)  # Embedding's
+        core.__init__(self, **({} if name == "Identity" else _options(given)))  # type: ignore[misc]
+
+        if freeze:
+            self.weight.requires_grad_(False)
+
+    __init__.__signature__ = signature  # type: ignore[attr-defined]
     made = type(name, (Module, core), {"__init__": __init__, "__doc__": core.__doc__, "__module__": __name__})
+    if name in ("Softmax", "LogSoftmax", "Softmin"):  # without dim, the axis that PyTorch guesses, with a warning
+        f = getattr(functional, {"LogSoftmax": "log_softmax"}.get(name, name.lower()))
+        made.forward = lambda self, input: f(input, self.dim)  # type: ignore[attr-defined]
+    _named_inputs(made, core)
     if issubclass(core, Lazy):
         made.__call__ = core.__call__  # type: ignore[method-assign]
     if "from_pretrained" in vars(core):
         made.from_pretrained = classmethod(lambda cls, *a, **k: _as_layer(core.from_pretrained(*a, **k), cls))  # type: ignore[attr-defined]
     return made
+
+
+def _named_inputs(made: Any, core: Any) -> None:
+    """Let `forward` take its inputs by PyTorch's names too: `input`, or `input1` and `input2`."""
+    _, *own = inspect.signature(core.forward).parameters
+    if issubclass(core, Lazy) or not own or own[0] == "input" or "forward" in vars(made):
+        return
+    there = {"input1": "x1", "input2": "x2"} if own[:2] == ["x1", "x2"] else {"input": own[0]}
+    forward = core.forward
+
+    @functools.wraps(forward)
+    def called(self: Any, *args: Any, **keywords: Any) -> Any:
+        if keywords:
+            keywords = {there.get(k, k): v for k, v in keywords.items()}
+        return forward(self, *args, **keywords)
+
+    made.forward = called
+
+
+def _signature(name: str, core: type) -> inspect.Signature:
+    """The arguments of a layer: the core's, in PyTorch's order where that differs, with `device` and `dtype`."""
+    if issubclass(core, Lazy):
+        sized = [p for p in inspect.signature(core.becomes.__init__).parameters.values() if p.name != core.sized_by]
+    else:
+        sized = list(inspect.signature(core.__init__).parameters.values())
+    if name != "Identity":  # which takes all and looks at none; the others without a constructor take nothing
+        sized = [p for p in sized if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    own = {p.name: p for p in sized}
+    for key, value in DEFAULTS.get(name, {}).items():
+        own[key] = own[key].replace(default=value)
+    if name in LOSSES:
+        order = ["self", *LOSSES[name].split(), *AFTER.get(name, "size_average reduce reduction").split()]
+        missing = inspect.Parameter("_", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None)
+        first = [own.pop(n, missing).replace(name=n, kind=missing.kind) for n in order]
+        own = {p.name: p for p in [*first, *own.values()]}
+    elif "dtype" in own:
+        place = list(own).index("dtype")
+        dtype = own.pop("dtype")
+        rest = list(own.values())
+        added = [dtype.replace(name="device", default=None), dtype]
+        if name == "Embedding":
+            added.insert(0, dtype.replace(name="_freeze", default=False))
+        own = {p.name: p for p in [*rest[:place], *added, *rest[place:]]}
+    return inspect.Signature(sorted(own.values(), key=lambda p: p.kind))
 
 
 def _as_layer(layer: Any, kind: type) -> Any:
@@ -265,6 +359,13 @@ def _as_layer(layer: Any, kind: type) -> Any:
         if name not in ("_kinds",):
             setattr(made, name, value)
     return made
+
+
+# defaults that aren't the core's
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "Softmax": {"dim": None}, "LogSoftmax": {"dim": None}, "Softmin": {"dim": None},
+    **{f"LazyInstanceNorm{n}d": {"affine": True, "track_running_stats": True} for n in (1, 2, 3)},
+}  # fmt: skip
 
 
 LAYERS: dict[str, type] = {}

@@ -6,6 +6,7 @@ from typing import Any
 
 from adjoint.tensors.located import at_user
 
+from .._creation import device as Device
 from .._missing import getter
 from .modules import Module
 
@@ -17,6 +18,10 @@ class DataParallel(Module):
 
     def __init__(self, module: Any, device_ids: Any = None, output_device: Any = None, dim: int = 0) -> None:
         super().__init__()
+        for given in [*(device_ids or ()), *([] if output_device is None else [output_device])]:
+            Device(given)
+        if dim:
+            raise TypeError(f"DataParallel: dim={dim} isn't here; leave dim out{at_user()}")
         self.module = module
 
     def forward(self, *args: Any, **keywords: Any) -> Any:

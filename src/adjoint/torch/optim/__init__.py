@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import ABCMeta
 from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
 from adjoint import optim as core_optim
+from adjoint.optim.optimizer import OPTIONS
 from adjoint.tensors.located import at_user
 
 from .._missing import missing
+from .._names import refuse, with_keywords
 from .._tensor import Core, as_torch
+from ..nn.modules import forget
 from . import lr_scheduler, swa_utils
 
 NAMES = "ASGD Adadelta Adafactor Adagrad Adam AdamW Adamax LBFGS Muon NAdam RAdam RMSprop Rprop SGD SparseAdam".split()
-# arguments that say how PyTorch computes, not what
-HOW = {"foreach", "fused", "capturable", "differentiable"}
-
 __all__ = [*NAMES, "Optimizer", "lr_scheduler", "swa_utils"]
 
 
@@ -45,10 +46,8 @@ class Optimizer(metaclass=ABCMeta):  # noqa: B024 - others are registered with i
         )
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients."""
-        for group in self.param_groups:
-            for p in group["params"]:
-                p.grad = None
+        """Forget the gradients, or make them zeros."""
+        forget([p for group in self.param_groups for p in group["params"]], set_to_none)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Each subclass's own."""
@@ -73,14 +72,16 @@ def _made(name: str) -> type:
     core = getattr(core_optim, name)
 
     def __init__(self: Any, params: Any, *args: Any, **keywords: Any) -> None:
-        for key in HOW & set(keywords) - set(core.options):
-            keywords.pop(key)
+        refuse(name, "differentiable", keywords.get("differentiable"), False)
         if isinstance(keywords.get("lr", args[0] if args else None), Core):
             raise RuntimeError(f"{name}: the rate is a Python number here, not a tensor{at_user()}")
         core.__init__(self, params, *args, **keywords)
 
     def zero_grad(self: Any, set_to_none: bool = True) -> None:
-        core.zero_grad(self)
+        if set_to_none:
+            core.zero_grad(self)
+        else:
+            forget([p for group in self.param_groups for p in group["params"]], False)
 
     def step(self: Any, closure: Any = None) -> Any:
         return as_torch(core.step(self, closure))
@@ -90,6 +91,14 @@ def _made(name: str) -> type:
         found["state"] = {k: {n: as_torch(v) for n, v in s.items()} for k, s in found["state"].items()}
         return found
 
+    own = inspect.signature(core.__init__)
+    first = [
+        p.replace(name={"parameters": "params"}.get(p.name, p.name))
+        for p in own.parameters.values()
+        if p.kind is not p.VAR_KEYWORD
+    ]
+    options = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=OPTIONS[n]) for n in core.options]  # type: ignore[literal-required]
+    __init__.__signature__ = with_keywords(own.replace(parameters=first), *options)  # type: ignore[attr-defined]
     body = {"__init__": __init__, "zero_grad": zero_grad, "step": step, "state_dict": state_dict, "__doc__": core.__doc__,
             "__module__": __name__}  # fmt: skip
     made = type(name, (core,), body)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import math
 from typing import Any
 
 from adjoint import optim as core_optim
@@ -44,14 +46,39 @@ def _from_start(name: str, last_epoch: int) -> None:
 
 
 def made(name: str) -> type:
+    """The core's schedule, with the `last_epoch` that PyTorch's takes last."""
     core = getattr(core_optim, name)
+    signature = inspect.signature(core.__init__)
+    if name not in ("ChainedScheduler", "ReduceLROnPlateau"):
+        last = inspect.Parameter("last_epoch", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=-1)
+        signature = signature.replace(parameters=[*signature.parameters.values(), last])
 
-    def __init__(self: Any, optimizer: Any, *args: Any, **keywords: Any) -> None:
-        keywords.pop("verbose", None)
-        _from_start(name, keywords.pop("last_epoch", -1))
-        core.__init__(self, optimizer, *args, **keywords)
+    def __init__(self: Any, *args: Any, **keywords: Any) -> None:
+        try:
+            given = signature.bind(self, *args, **keywords).arguments
+        except TypeError as error:
+            raise TypeError(f"{name}: {error}{at_user()}") from None
+        del given["self"]
+        _from_start(name, given.pop("last_epoch", -1))
+        core.__init__(self, **given)
 
-    return type(name, (core,), {"__init__": __init__, "__doc__": core.__doc__, "__module__": __name__})
+    __init__.__signature__ = signature  # type: ignore[attr-defined]
+    body = {"__init__": __init__, "__doc__": core.__doc__, "__module__": __name__}
+    if name not in ("ChainedScheduler", "MultiplicativeLR", "ReduceLROnPlateau", "SequentialLR"):
+        body["step"] = _stepped(core)
+    return type(name, (core,), body)
+
+
+def _stepped(core: type) -> Any:
+    def step(self: Any, epoch: float | None = None) -> None:
+        """Go one step on, or to an epoch; CosineAnnealingWarmRestarts takes fractions of one."""
+        if epoch is None:
+            core.step(self)  # type: ignore[attr-defined]
+            return
+        self.last_epoch = math.floor(epoch)
+        self._give(self.rates(epoch))
+
+    return step
 
 
 globals().update({name: made(name) for name in NAMES})

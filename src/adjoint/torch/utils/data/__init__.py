@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -13,8 +13,9 @@ from adjoint import tree
 from adjoint.tensors.pending import force
 
 from ..._creation import default_generator, source, tensor
+from ..._creation import device as Device
 from ..._missing import getter
-from ..._names import FUNCTIONS
+from ..._names import FUNCTIONS, refuse
 from ..._tensor import Core, as_torch, torch_tensor
 
 __all__ = [
@@ -200,17 +201,20 @@ def default_convert(data: Any) -> Any:
 
 
 class DataLoader(core_data.DataLoader):
-    """Batches of a data set, as PyTorch's. With `shuffle`, the order depends on `torch.manual_seed`."""
+    """Batches of a data set, as PyTorch's. With `shuffle`, the order depends on `torch.manual_seed`.
 
-    ignored: ClassVar[tuple[str, ...]] = ("multiprocessing_context", "prefetch_factor", "pin_memory_device", "in_order")
+    Batches come in order, however many workers make them, and the core says how these start and how far ahead they work:
+    `multiprocessing_context`, `prefetch_factor`, `pin_memory` and `in_order` change nothing.
+    """
 
     def __init__(self, dataset: Any, batch_size: Any = 1, shuffle: Any = None, sampler: Any = None, batch_sampler: Any = None,
                  num_workers: int = 0, collate_fn: Any = None, pin_memory: bool = False, drop_last: bool = False,
-                 timeout: float = 0, worker_init_fn: Any = None, *, generator: Any = None, persistent_workers: bool = False,
-                 **others: Any) -> None:  # fmt: skip
-        unknown = [k for k in others if k not in self.ignored]
-        if unknown:
-            raise TypeError(f"DataLoader: unknown arguments {', '.join(unknown)}")
+                 timeout: float = 0, worker_init_fn: Any = None, multiprocessing_context: Any = None, generator: Any = None, *,
+                 prefetch_factor: Any = None, persistent_workers: bool = False, pin_memory_device: str = "",
+                 in_order: bool = True) -> None:  # fmt: skip
+        refuse("DataLoader", "multiprocessing_context", multiprocessing_context, "fork", "spawn", "forkserver")
+        if pin_memory_device:
+            Device(pin_memory_device)
         seed = _seed(generator) if shuffle else 0
         self.generator = generator
         own = (
