@@ -95,6 +95,30 @@ def test_a_chain_keeps_its_channels_last() -> None:
 
 
 @needs_onednn
+def test_parts_of_images_keep_their_channels_last() -> None:
+    """Some channels of some rows are convolved on, and added up, in the order that they lie in."""
+    x = ad.variable(normal(2, 3, 8, 8, dtype="float32"))
+    w, v = (
+        ad.variable(normal(8, 3, 3, 3, dtype="float32", seed=1)),
+        ad.variable(normal(4, 5, 3, 3, dtype="float32", seed=2)),
+    )
+
+    def parts() -> tuple[ad.Tensor, ad.Tensor]:
+        part = F.conv2d(x, w, padding=1)[:, 2:7, 1:7:2]
+        return F.conv2d(part, v), part.sum((0, 2, 3))
+
+    (summed,) = [
+        step for unit in fused(*parts()).units if isinstance(unit, Nest) for step in unit.steps if step.op.name == "sum"
+    ]
+    assert summed.attributes == (0, 1, 2), "channels last"
+    y, total = parts()
+    same_bits(y, *ad.gradients(weighted(y) + weighted(total), [x, w, v]), tolerance=2e-5)
+    np.testing.assert_allclose(
+        total.numpy(), F.conv2d(x, w, padding=1).numpy()[:, 2:7, 1:7:2].sum((0, 2, 3)), 1e-4, 1e-4
+    )
+
+
+@needs_onednn
 @pytest.mark.parametrize("axis", range(4))
 def test_images_beside_each_other_keep_their_channels_last(axis: int) -> None:
     """As in a U-Net: along any axis, with the gradients of what lies side by side."""

@@ -2,8 +2,8 @@
 
 Convolution and pooling run fastest over arrays (N, H, W, C), while the graph speaks of (N, C, H, W). This pass rewrites a
 plan's steps: a convolution or pool that native code serves works on channels-last arrays, and what is elementwise between
-two of them follows, as do images side by side. A `permute_dims` gives the step's own slot, for whoever reads it in the
-graph's order: that is a view, and a copy is made only where the images end, as at a flattening.
+two of them follows, as do images side by side and parts of them. A `permute_dims` gives the step's own slot, for whoever
+reads it in the graph's order: that is a view, and a copy is made only where the images end, as at a flattening.
 """
 
 from __future__ import annotations
@@ -89,6 +89,11 @@ class _Rewriting:
             t, axis = self.turned(step), LAST.index(step.attributes)
             kernel = step.op.kernel(axis, t)
             self.made(step, Step(step.op, axis, kernel, step.op.masked or kernel, beside, self.reserve(step), t))
+        elif name == "slice" and step.inputs[0] in self.born:
+            t, parts = self.turned(step), tuple([step.attributes[a] for a in LAST])
+            kernel = step.op.kernel(parts, t)
+            image = (self.last[step.inputs[0]],)
+            self.made(step, Step(step.op, parts, kernel, step.op.masked or kernel, image, self.reserve(step), t))
         elif name in REDUCTIONS and step.inputs[0] in self.born and step.attributes and self.keeps_order(step):
             axes = tuple(sorted([LAST.index(a) for a in step.attributes]))
             kernel = step.op.kernel(axes, step.type)

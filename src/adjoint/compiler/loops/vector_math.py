@@ -279,18 +279,14 @@ def softplus(e: Emitter, x: Value) -> Value:
 
 def maximum(e: Emitter, a: Value, b: Value) -> Value:
     """The larger; NaN where either is."""
-    chosen = e.compare("gt", a, b)
-    if a.kind == "f":
-        chosen = e.either(chosen, e.compare("uno", a, a))
-    return e.select(chosen, a, b)
+    chosen = e.select(e.compare("gt", a, b), a, b)
+    return e.select(e.compare("uno", a, a), a, chosen) if a.kind == "f" else chosen
 
 
 def minimum(e: Emitter, a: Value, b: Value) -> Value:
     """The smaller; NaN where either is."""
-    chosen = e.compare("lt", a, b)
-    if a.kind == "f":
-        chosen = e.either(chosen, e.compare("uno", a, a))
-    return e.select(chosen, a, b)
+    chosen = e.select(e.compare("lt", a, b), a, b)
+    return e.select(e.compare("uno", a, a), a, chosen) if a.kind == "f" else chosen
 
 
 def _quotient(e: Emitter, x: Value, p: tuple[float, ...], q: tuple[float, ...]) -> Value:
