@@ -51,7 +51,8 @@ def layered(depth: int, width: int = 24) -> tuple[nn.Module, Any]:
 
 def test_layers_share_their_code(compiled: list[Any]) -> None:
     x = ad.tensor(normal(40, 24, dtype="float32"))
-    layered(3)[1](x)
+    first = layered(3)  # kept, with its code: the collector may come at any time
+    first[1](x)
     compiled.clear()
     layered(9)[1](x)
     # Layers are like each other, but for how the updates of small arrays meet in one loop, and for numbers that never change,
