@@ -159,24 +159,25 @@ def chain_jax(jax: Any) -> Case:
 
 FIRST = """
 import json, sys, time
-from benchmarks import compiled
+from benchmarks import {cases} as cases
 import {module} as engine
-case = compiled.FIRST_CASES["{engine}"](engine)
+case = cases.FIRST_CASES["{engine}"](engine)
 start = time.perf_counter()
 case.step(0)
 print(json.dumps(time.perf_counter() - start))
 """
 
 
-def first_call(engine: str, module: str, cached: bool) -> Build:
-    """The seconds of the first step in a process of its own; with an empty folder for object code, or a full one."""
+def first_call(engine: str, module: str, cached: bool, cases: str = "compiled") -> Build:
+    """The milliseconds of the first step in a process of its own; with an empty folder for object code, or a full one. `cases` is
+    the module here whose FIRST_CASES has the engine's."""
 
     def build(_: Any) -> Case:
         folder = tempfile.TemporaryDirectory()
 
         def once(_: int) -> float:
             place = folder.name if cached else tempfile.mkdtemp(dir=folder.name)
-            code = FIRST.format(module=module, engine=engine)
+            code = FIRST.format(module=module, engine=engine, cases=cases)
             found = subprocess.run(
                 [sys.executable, "-c", code],
                 env={**os.environ, "ADJOINT_CACHE": place},

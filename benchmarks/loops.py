@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.arrays import jitted, sums
+from benchmarks.compiled import first_call
 from benchmarks.harness import Case, Work
 
 STEPS = 1000
@@ -179,7 +180,32 @@ def pendulum_jax(jax: Any) -> Case:
     return jitted(jax, angle, np.array([9.81, 0.1]))
 
 
+FIRST_CASES: dict[str, Callable[[Any], Case]] = {"adjoint": orbit_ours, "jax": orbit_jax}
+
 WORKS = [
+    Work(
+        "1,000 steps of Runge-Kutta in a Python loop beside lax.scan, gradient",
+        0.08,
+        {"adjoint": unrolled_ours, "jax": orbit_jax},
+        unit="µs",
+        tolerance=1e-7,
+    ),
+    Work(
+        "1,000 steps of Runge-Kutta by scan beside lax.scan, gradient",
+        0.08,
+        {"adjoint": orbit_ours, "jax": orbit_jax},
+        unit="µs",
+        tolerance=1e-7,
+    ),
+    Work(
+        "first call of 1,000 steps of Runge-Kutta by scan, ms",
+        0.6,
+        {
+            "adjoint": first_call("adjoint", "adjoint", False, "loops"),
+            "jax": first_call("jax", "jax", False, "loops"),
+        },
+        unit="B",
+    ),
     Work(
         "1,000 steps of Runge-Kutta in a Python loop, gradient",
         0.5,
