@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from adjoint import random as core_random
+from adjoint import tracing
 from adjoint.dtypes import DTYPES, DType, complex_of, default_dtype
 from adjoint.graph import Node
+from adjoint.primitives.random import EXAMPLES
 from adjoint.tensors import functions as core
 from adjoint.tensors.conversion import dtype_of
 from adjoint.tensors.located import at_user
@@ -19,7 +21,7 @@ from adjoint.tensors.located import at_user
 from ._names import FUNCTIONS, METHODS, function, method, recorded_at_user, refuse
 from ._operators import combined, promoted
 from ._shapes import sizes
-from ._tensor import CPU, Core, Tensor, as_torch, cast_tensor, torch_tensor
+from ._tensor import CPU, FEW, Core, Tensor, as_torch, cast_tensor, torch_tensor
 
 NO_GPU = "adjoint computes on the CPU; leave the device out, or write device='cpu'"
 
@@ -265,11 +267,13 @@ def checked(options: dict[str, Any], name: str) -> dict[str, Any]:
 
 def _constant(name: str, value: float) -> None:
     def called(*lengths: Any, size: Any = None, dtype: Any = None, names: Any = None, **options: Any) -> Any:
-        refuse(name, "names", names)
+        if names is not None:
+            refuse(name, "names", names)
         shape = sizes(lengths if size is None else (size,))
         if any(n < 0 for n in shape):
             raise RuntimeError(f"{name}: a size is negative: {shape}{at_user()}")
-        return finished(core.full(shape, value, dtype=given_dtype(dtype) or default_dtype()), **checked(options, name))
+        made = core.full(shape, value, dtype=given_dtype(dtype) or default_dtype())
+        return finished(made, **checked(options, name)) if options else made
 
     def like(input: Any, *, dtype: Any = None, **options: Any) -> Any:
         kind = given_dtype(dtype) or input.dtype
@@ -456,7 +460,8 @@ def unravel_index(indices: Any, shape: Any) -> Any:
 def _random(name: str, draw: Any) -> None:
     def called(*lengths: Any, size: Any = None, generator: Any = None, dtype: Any = None, **options: Any) -> Any:
         shape = sizes(lengths if size is None else (size,))
-        return finished(draw(source(generator), shape, given_dtype(dtype) or default_dtype()), **checked(options, name))
+        drawn = draw(source(generator), shape, given_dtype(dtype) or default_dtype())
+        return finished(drawn, **checked(options, name)) if options else drawn
 
     def like(input: Any, *, dtype: Any = None, generator: Any = None, **options: Any) -> Any:
         return called(tuple(input.shape), dtype=dtype or input.dtype, generator=generator, **options)
@@ -466,15 +471,41 @@ def _random(name: str, draw: Any) -> None:
     FUNCTIONS[f"{name}_like"] = recorded_at_user(renamed(like, f"{name}_like"))
 
 
+def _unit_now(generator: Any, count: int, kind: DType) -> Any:
+    """Uniform numbers in [0, 1), as the core draws them, at once; a word of the stream holds two of float32."""
+    if kind.name == "float64":
+        return (generator.words(count) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    bits = generator.words(-(-count // 2)).view(np.uint32)[:count]
+    return (bits >> np.uint32(8)).astype(np.float32) * np.float32(2.0**-24)
+
+
+def _is_soon_drawn(shape: Any, kind: DType) -> bool:
+    """Whether numbers are few, and not drawn while a function is traced: then drawing takes less time than recording it."""
+    return math.prod(shape) <= FEW and kind.kind == "f" and not EXAMPLES.get() and tracing.active() is None
+
+
+def _uniform_of(generator: Any, shape: Any, kind: DType) -> Any:
+    if not _is_soon_drawn(shape, kind):
+        return generator.uniform(shape, dtype=kind)
+    return core.tensor(_unit_now(generator, math.prod(shape), kind).reshape(shape))
+
+
 def _normal_of(generator: Any, shape: Any, kind: DType) -> Any:
     if kind.kind == "c":
         part = DTYPES["float64" if kind.name == "complex128" else "float32"]
         re, im = (generator.normal(shape, 0.0, math.sqrt(0.5), dtype=part) for _ in range_of(2))
         return core.astype(re, kind) + core.astype(im, kind) * 1j
-    return generator.normal(shape, dtype=kind)
+    if not _is_soon_drawn(shape, kind):
+        return generator.normal(shape, dtype=kind)
+    count = math.prod(shape)
+    pairs = -(-count // 2)
+    number = kind.dtype.type
+    radius = np.sqrt(np.log(number(1) - _unit_now(generator, pairs, kind)) * number(-2))
+    angle = _unit_now(generator, pairs, kind) * number(2 * math.pi)
+    return core.tensor(np.concatenate([radius * np.cos(angle), radius * np.sin(angle)])[:count].reshape(shape))
 
 
-_random("rand", lambda generator, shape, kind: generator.uniform(shape, dtype=kind))
+_random("rand", _uniform_of)
 _random("randn", _normal_of)
 
 

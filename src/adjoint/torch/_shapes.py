@@ -14,6 +14,7 @@ from adjoint.graph import Node
 from adjoint.primitives.core import cast, ops
 from adjoint.shapes import resolve_reshape
 from adjoint.tensors import functions as core
+from adjoint.tensors.assignment import mapped
 from adjoint.tensors.conversion import dtype_of
 from adjoint.tensors.located import MISTAKES, at_user, explained
 from adjoint.tensors.pending import force_selection
@@ -454,8 +455,11 @@ def cat(tensors: Any, dim: int = 0) -> Any:
     some = [x for x in given if tuple(x.shape) != (0,)] or given[:1]  # an empty vector joins anything
     if any(not x.ndim for x in some):
         raise RuntimeError(f"cat: tensors without axes can't be joined; stack them{at_user()}")
-    axis_of(dim, some[0].ndim)
-    return core.concat(common_dtype(some), axis=dim)
+    axis = axis_of(dim, some[0].ndim)
+    nodes = [x.node for x in some]
+    if all(n.type.dtype is nodes[0].type.dtype for n in nodes):
+        return made(mapped("cat", ops.concat, nodes, axis))
+    return core.concat(common_dtype(some), axis=axis)
 
 
 @function(methods=False)

@@ -467,11 +467,10 @@ def view_of(
 
 def permuted(x: Tensor, axes: tuple[int, ...], frame: FrameType | None = None) -> Tensor:
     """The axes in another order, as a view."""
-    back = tuple(int(i) for i in np.argsort(axes))
     return view_of(
         x,
         lambda node: ops.permute_dims(node, axes),
-        lambda _, value: ops.permute_dims(value, back),
+        lambda _, value: ops.permute_dims(value, tuple([axes.index(i) for i in range(len(axes))])),
         lambda a: a.transpose(axes),
         frame,
     )
