@@ -29,6 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # name: folder, file, arguments
 PROGRAMS: dict[str, tuple[str, str, str]] = {
     "micrograd": ("micrograd", "test/test_engine.py", ""),
+    "micrograd demo": ("micrograd", "demo.ipynb", "3"),
     "makemore transformer": ("makemore", "makemore.py", "--max-steps 60 --num-workers 0 -i names.txt"),
     "makemore bigram": ("makemore", "makemore.py", "--type bigram --max-steps 300 --num-workers 0"),
     "makemore mlp": ("makemore", "makemore.py", "--type mlp --max-steps 300 --num-workers 0"),
@@ -86,13 +87,29 @@ def run_one(side: str, file: str, arguments: list[str]) -> None:
     sys.path.insert(0, str(Path(file).resolve().parent))
     sys.path.insert(0, os.getcwd())
     start, wall = time.process_time(), time.perf_counter()
-    if Path(file).name.startswith("test_"):
+    if file.endswith(".ipynb"):
+        run_notebook(side, file, int(arguments[0]))
+    elif Path(file).name.startswith("test_"):
         for name, f in runpy.run_path(file).items():
             if name.startswith("test_"):
                 f()
     else:
         runpy.run_path(file, run_name="__main__")
     print("TIMES", json.dumps([time.process_time() - start, time.perf_counter() - wall]))
+
+
+def run_notebook(side: str, file: str, steps: int) -> None:
+    """The cells of micrograd's demo, with so many steps of its 100: of its own numbers, or (`adjoint`) of the core's variables."""
+    if side == "adjoint":
+        import adjoint as ad
+
+        ad.set_default_dtype("float64")
+        engine = importlib.import_module("micrograd.engine")
+        vars(engine)["Value"] = ad.variable
+    cells = json.loads(Path(file).read_text())["cells"]
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for source in ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]:
+        exec(re.sub(r"^%.*$", "", source, flags=re.MULTILINE).replace("range(100)", f"range({steps})"), names)
 
 
 def measure(side: str, name: str, checkouts: Path, python: str) -> tuple[float | None, str]:
