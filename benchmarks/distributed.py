@@ -27,7 +27,7 @@ from adjoint.train import char_loss
 from adjoint.train.networks import CharTransformer
 from benchmarks.networks import convolutional
 
-ROUNDS, STEPS = 9, 5
+ROUNDS, STEPS = 9, 20
 VOCABULARY, CONTEXT = 96, 64
 ITEMS, ITEM_SECONDS = 1000, 1e-3
 

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 import adjoint as ad
-from adjoint.compiler.targets.target import Tuning, target, tuned
+from adjoint.compiler.targets.target import NEVER, Tuning, target, tuned
 from benchmarks import cliffs, native, networks
 
 ENOUGH, WORST = 0.985, 1.03
@@ -51,7 +51,7 @@ CANDIDATES: dict[str, tuple[Any, ...]] = {
     "most_packed": (1 << 16, 1 << 17, 1 << 18),
     "most_ranges": (8, 16, 32),
     "jammed": (4, 8, 16),
-    "divided_from": (2, 4, 8),
+    "divided_from": (2, 4, 8, NEVER),
     "recomputed": (2, 4, 8),
 }
 

@@ -879,6 +879,14 @@ def fixed(*first: Any) -> list[Case]:
     return [case(v, array(4)) for v in first]
 
 
+def faddeeva(z: Any) -> Any:
+    return np.asarray(scipy.special.wofz(z.astype(complex)), np.result_type(z.dtype, np.complex64))
+
+
+def real_lambertw(x: Any, k: int = 0) -> Any:
+    return scipy.special.lambertw(x, k).real.astype(x.dtype)
+
+
 SPECIAL_FUNCTIONS = [
     *(
         special(name, (0.2, 4))
@@ -909,6 +917,28 @@ SPECIAL_FUNCTIONS = [
     special("owens_t", (-2, 2), (-2, 2)),
     *(special(name, (0.2, 4), cases=fixed(0.5, 3.0)) for name in ("gammainc", "gammaincc")),
     *(special(name, (0.3, 4), cases=fixed(0.0, 1.0, 2.5)) for name in ("iv", "kv", "jv", "yv")),
+    *(special(name, (0.3, 4), cases=fixed(0.0, 1.0, 2.5)) for name in ("ive", "kve")),
+    *(
+        special(name, (0.3, 6))
+        for name in ("j0", "j1", "y0", "y1", "k0", "k1", "k0e", "k1e", "dawsn", "sici", "shichi", "fresnel")
+    ),
+    *(special(name, (-3.4, 2)) for name in ("rgamma", "dawsn", "fresnel", "exprel")),
+    *(special(name, (-2, 0.9)) for name in ("ellipk", "ellipe")),
+    special("gammasgn", (0.2, 4)),
+    special("dawsn", (7, 12)),
+    special("factorial", (0.2, 4), cases=[case(array(4))]),
+    Operation("special.wofz", faddeeva, (case(array(4)), case(array(2, 3))), ((-2, 2),), dtypes="fc"),
+    *(special(name, (2.5, 4), (0.5, 2)) for name in ("binom", "poch", "boxcox", "boxcox1p", "kl_div")),
+    *(special(name, (0.5, 2), (-4, 4)) for name in ("huber", "pseudo_huber")),
+    special("lambertw", (-0.3, 4), cases=[case(array(4)), case(array(2, 3), k=0)], reference=real_lambertw),
+    special("lambertw", (-0.3, -0.1), cases=[case(array(4), k=-1)], reference=real_lambertw),
+    special("hyp1f1", (-2, 2), cases=[case(1.5, 2.0, array(4)), case(-0.5, 0.75, array(2, 3))]),
+    special("hyp2f1", (-2, 0.8), cases=[case(1.5, 0.5, 2.0, array(4)), case(1.0, 1.0, 2.5, array(2, 3))]),
+    special(
+        "voigt_profile",
+        (0.2, 2),
+        cases=[case(array(4), array(4), array(4)), case(array(4), 1.0, 0.5), case(0.5, array(3), 0.2)],
+    ),
     special("betainc", (0.1, 0.9), cases=[case(2.0, 0.5, array(4)), case(3.0, 2.0, array(2, 3))]),
     special(
         "multigammaln",

@@ -17,6 +17,7 @@ import pytest
 import adjoint as ad
 from adjoint import optim, tracing
 from adjoint.execution import numpy_programs
+from adjoint.execution.native import relatives
 from adjoint.execution.tiers import tiers
 from adjoint.graph import MODE, get_mode
 from adjoint.runtime import llvm
@@ -241,6 +242,51 @@ def draws() -> Scenario:
     return action, check
 
 
+def relatives_of_a_plan() -> Scenario:
+    """A second length, from which the third one's plan follows."""
+    forget()
+    relatives._known.clear()
+
+    def long(n: int) -> float:
+        x = ad.tensor(np.linspace(0.1, 1.0, n))
+        for _ in range(4):
+            x = ad.sin(x) * x.sum() + ad.cos(x)
+            x = x.reshape((n, 1)) @ x.reshape((1, n)) @ x
+        return float(x.sum().item())
+
+    expected = {n: long(n) for n in (21, 22, 25)}
+    forget()
+    relatives._known.clear()
+    long(21)
+
+    def action() -> None:
+        for n in (22, 25):
+            long(n)
+
+    def check() -> None:
+        for n, value in expected.items():
+            np.testing.assert_allclose(long(n), value, 1e-10)
+
+    return action, check
+
+
+def accumulated() -> Scenario:
+    """What was updated in place, and nobody has read, is evaluated with an optimizer's step."""
+    forget()
+
+    def action() -> None:
+        w, total = ad.variable(np.ones(3)), ad.tensor(np.zeros(3))
+        optimizer = optim.SGD([w], lr=0.25)
+        for _ in range(3):
+            optimizer.zero_grad()
+            ((w - POINTS[:3]) ** 2).sum().backward()
+            total += ad.tensor(POINTS[:3]) * 2
+            optimizer.step()
+        np.testing.assert_allclose(total.numpy(), 6 * POINTS[:3], 1e-12)
+
+    return action, gradients_are_right
+
+
 # The backend, and what is interrupted.
 SCENARIOS: dict[str, tuple[str, Callable[[], Scenario]]] = {
     "interpreted": ("auto", lambda: evaluations(1)),
@@ -254,6 +300,8 @@ SCENARIOS: dict[str, tuple[str, Callable[[], Scenario]]] = {
     "transformed": ("auto", transforms),
     "modes": ("auto", modes),
     "drawn": ("auto", draws),
+    "related": ("native", relatives_of_a_plan),
+    "accumulated": ("auto", accumulated),
 }
 
 
@@ -373,7 +421,7 @@ def test_a_handler_that_evaluates_what_it_interrupts(name: str, backend: Callabl
     assert len(seen) == came > 2  # after the first time Python 3.13 tells tracers of fewer instructions
 
 
-@pytest.mark.parametrize("name", ["planned", "compiled", "interpreted"])
+@pytest.mark.parametrize("name", ["planned", "compiled", "interpreted", "related", "accumulated"])
 def test_what_a_handler_raises_is_not_lost(name: str, backend: Callable[[str], None]) -> None:
     """As where an alarm ends what takes too long."""
     chosen, scenario = SCENARIOS[name]

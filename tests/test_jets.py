@@ -189,3 +189,125 @@ def test_the_work_through_a_scan_grows_with_the_square_of_the_order():
         return max(len(topological(x.attributes.body.outputs)) for x in loops)
 
     assert nodes(16) < 4.5 * nodes(8)  # four times, and less for what is linear
+
+
+def repeated(x, memory=None):
+    def once(carry):
+        c, total, n = carry
+        return ad.sin(c) * x + 0.1 * c, total + c * x, n + 1
+
+    c, total, _ = ad.while_loop(lambda c: c[2] < 6, once, (x * 1.0, x * x, 0), memory=memory)
+    return c * total
+
+
+def repeated_by_hand(x):
+    c, total = x, x * x
+    for _ in range(6):
+        c, total = ad.sin(c) * x + 0.1 * c, total + c * x
+    return c * total
+
+
+def powers(x):
+    def until(n):
+        return ad.fori_loop(ad.tensor(0), n, lambda i, c: c * ad.cos(x) + i, x)
+
+    return ad.cond(x > 0, lambda: until(ad.tensor(5)) * x, lambda: x)
+
+
+def powers_by_hand(x):
+    c = x
+    for i in range(5):
+        c = c * ad.cos(x) + i
+    return c * x
+
+
+def chosen(x):
+    return ad.switch(2, [lambda y: y, lambda y: -y, lambda y: ad.exp(ad.sin(y)) * x], x * x)
+
+
+def mapped(x):
+    return ad.map(lambda k: ad.tanh(k * x), ad.tensor(np.arange(4.0))).sum()
+
+
+def prefixes(x):
+    return ad.associative_scan(ad.multiply, ad.stack([x, ad.sin(x), x + 1, ad.exp(x)])).sum()
+
+
+def prefixes_by_hand(x):
+    a = x * ad.sin(x)
+    return x + a + a * (x + 1) + a * (x + 1) * ad.exp(x)
+
+
+LOOPS = {
+    "while_loop": (repeated, repeated_by_hand),
+    "while_loop with little memory": (lambda x: repeated(x, 2), repeated_by_hand),
+    "fori_loop in cond": (powers, powers_by_hand),
+    "switch": (chosen, lambda x: ad.exp(ad.sin(x * x)) * x),
+    "map": (mapped, lambda x: ad.tanh(x) + ad.tanh(2 * x) + ad.tanh(3 * x)),
+    "associative_scan": (prefixes, prefixes_by_hand),
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_a_loop_or_branch_has_the_series_of_its_steps(name):
+    said, unrolled = LOOPS[name]
+    a = ad.tensor(0.7, dtype="float64")
+    expected = numbers(ad.taylor(unrolled, a, 8))
+    np.testing.assert_allclose(numbers(ad.taylor(said, a, 8)), expected, rtol=1e-11)
+    np.testing.assert_allclose(numbers(ad.jit(lambda a: ad.taylor(said, a, 8))(a)), expected, rtol=1e-11)
+    np.testing.assert_allclose(
+        numbers(ad.taylor(ad.grad(said), a, 5)), numbers(ad.taylor(ad.grad(unrolled), a, 5)), rtol=1e-10
+    )
+    slope = ad.grad(lambda a: ad.taylor(said, a, 3)[3])(a)
+    np.testing.assert_allclose(slope.item(), 4 * expected[4], rtol=1e-10)
+    batch = ad.vmap(lambda a: ad.taylor(said, a, 3)[3])(ad.tensor(np.array([0.7, 0.1])))
+    np.testing.assert_allclose(batch.numpy()[0], expected[3], rtol=1e-10)
+
+
+def deep(order, f):
+    """How many nodes the coefficient of an order has, those of loops and branches included."""
+    found = topological([ad.taylor(f, 0.3, order)[-1].node])
+    inner = [getattr(x.attributes, "body", None) for x in found]
+    bodies = [b for b in inner if b is not None] + [b for x in found if x.op.name == "switch" for b in x.attributes]
+    return len(found) + sum([len(topological(b.outputs)) for b in bodies])
+
+
+WORK = {
+    "while_loop": repeated,
+    "gradient of while_loop": ad.grad(repeated),
+    "cond": lambda x: ad.cond(x > 0, lambda: ad.exp(ad.sin(x)), lambda: x),
+    "solve": lambda x: ad.linalg.solve(matrix(x), ad.stack([x, ad.sin(x)]))[0],
+    "large solve": lambda x: ad.linalg.solve(matrix(x)[0, 1] + ad.eye(18) * 9, ad.ones(18) * x)[0],
+    "triangular": lambda x: ad.linalg.solve_triangular(matrix(x), ad.stack([x, ad.sin(x)])[:, None])[0, 0],
+    "cholesky": FUNCTIONS["cholesky"], "eigh": lambda x: ad.linalg.eigh(matrix(x))[1][0, 0] ** 2,
+    "qr": lambda x: abs(ad.linalg.qr(matrix(x))[1][1, 1]), "lu": lambda x: ad.linalg.det(matrix(x)),
+    "svd": lambda x: ad.linalg.svd(matrix(x)).U[0, 0] ** 2, "expm": lambda x: ad.linalg.expm(matrix(x))[0, 1],
+    "sqrtm": lambda x: ad.linalg.sqrtm(matrix(x))[0, 1], "prod": FUNCTIONS["prod"],
+    "cumulative_prod": lambda x: ad.cumulative_prod(ad.stack([x, x + 1, x * x, ad.sin(x)])).sum(),
+    "jv": lambda x: ad.special.jv(0.0, x),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_the_work_does_not_grow_exponentially(name):
+    """From order 5 to order 10 a polynomial of degree 3 grows eight times, 2ⁿ 32 times."""
+    assert deep(10, WORK[name]) < 8.5 * deep(5, WORK[name])
+
+
+@pytest.mark.parametrize("name", ["solve", "triangular", "eigh", "qr", "svd", "expm", "sqrtm", "cumulative_prod", "jv"])
+def test_coefficients_of_factors_and_systems(name):
+    f = WORK[name]
+    for k, c in enumerate(ad.taylor(f, 0.3, 4)):
+        np.testing.assert_allclose(c.item() * math.factorial(k), f(double(0.3)).item(), 1e-7, 1e-7)
+        f = ad.grad(f)
+
+
+@pytest.mark.parametrize(
+    "how", [{}, {"method": "rk4", "substeps": 10}, {"method": "rodas4"}, {"derivative": "adjoint"}], ids=str
+)
+def test_series_through_an_integration(how):
+    """y' = -a y from 1 to time 1: exp(-a)."""
+    times = ad.tensor(np.array([0.0, 0.5, 1.0]))
+    found = ad.taylor(lambda a: ad.odeint(lambda y, t: -a * y, 1.0, times, **how)[-1], 0.7, 5)
+    expected = [math.exp(-0.7) * (-1) ** k / math.factorial(k) for k in range(6)]
+    np.testing.assert_allclose(numbers(found), expected, atol=1e-6)

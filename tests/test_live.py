@@ -23,6 +23,8 @@ node = shutil.which("node")
 STILL = set(
     "qr svd svdvals eigh eigvalsh eig eigvals pinv nuclear_norm matrix_function "
     "matrix_function_derivative fft rfft erfinv erfcinv ndtri log_ndtr owens_t expi expn spence jv yv iv kv zeta "
+    "ive kve j0 j1 y0 y1 k0 k1 k0e k1e rgamma gammasgn poch binom kl_div pseudo_huber lambertw ellipk ellipe hyp1f1 hyp2f1 "
+    "dawsn fresnel_sine sine_integral hyperbolic_sine_integral "
     "gammainc gammaincc betainc "
     "searchsorted cumulative_argmax cumulative_argmin logcumsumexp scatter_extreme nextafter".split()
 )

@@ -364,7 +364,7 @@ def test_printed_loops(formula: Callable[[], list[ad.Tensor]], monkeypatch: pyte
         pytest.skip("printed for x86 with AVX2")
     plan, _, _ = planned(*formula())
     texts = []
-    with tuned(followed_from=1, followed_tile=1, joined_from=1):
+    with tuned(**TUNING["avx2"]._replace(followed_from=1, followed_tile=1, joined_from=1)._asdict()):
         fusion = pipeline.lowered(plan)
         assert not isinstance(fusion, str)
         labels = Labels(fusion.plan)

@@ -627,3 +627,10 @@ def test_a_number_to_start_with_gives_way_in_loops_within_loops():
     assert total.dtype == ad.float64 and (total.item(), count.item()) == (12.0, 3)
     with pytest.raises(TypeError, match="fori_loop: the body returns carry as float64"):
         ad.scan(lambda c, x: (halving(c, x), None), ad.tensor(0.0, dtype="float32"), xs)
+
+
+def test_a_literal_inside_a_loop_may_be_computed_outside_too():
+    z = ad.reshape(ad.zeros(()), (1,))
+    y = ad.while_loop(lambda c: c[0] < 20000, lambda c: c + z + 1, ad.ones(1))
+    assert z.item() == 0  # from now on the node has a value
+    assert y.item() == 20000

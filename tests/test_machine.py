@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.execution.native.program import compile_plan
+from adjoint.execution.native import compile_plan
 from adjoint.execution.numpy_programs import Streaming
 from adjoint.execution.tiers import tiers
 from adjoint.machine.machine import NumberMachine, compile_numbers

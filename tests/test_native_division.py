@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 
 pytest.importorskip("llvmlite")
 
 import adjoint as ad
-from adjoint.compiler.targets.target import tuned
+from adjoint.compiler.targets.target import NEVER, tuned
 from adjoint.execution.native.program import compile_nests
 from adjoint.execution.numpy_programs import Streaming
 from test_native import planned
 
 ROWS, COLUMNS = 261, 1031
+
+
+@pytest.fixture(autouse=True, params=["by a reciprocal", "one by one"])
+def division(request: pytest.FixtureRequest) -> Iterator[None]:
+    """As processors divide that take long for it, and as others do."""
+    with tuned(divided_from=4 if request.param == "by a reciprocal" else NEVER):
+        yield
 
 
 def special(dtype: str) -> np.ndarray:

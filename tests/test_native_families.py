@@ -25,7 +25,7 @@ def test_a_formula_is_what_was_computed_and_says_where_it_holds() -> None:
         rows = -(-n // 8) if n > 8 else 1
         return [n * m, rows, max(n, m), abs(n - m), sum([n, 3, m])]
 
-    with Sheet() as sheet:
+    with Sheet() as sheet, sheet.hashing():
         n, m = sheet.symbol(20), sheet.symbol(7)
         results = strides(n, m)
         formula = sheet.formula(results)
@@ -43,7 +43,7 @@ def test_a_formula_is_what_was_computed_and_says_where_it_holds() -> None:
 
 def test_what_needs_the_number_itself_fixes_it() -> None:
     for needs in (str, int, "{}".format, lambda n: n & 3, lambda n: f"{n:3}", lambda n: [*range(int(n))]):
-        with Sheet() as sheet:
+        with Sheet() as sheet, sheet.hashing():
             n = sheet.symbol(20)
             needs(n)
             formula = sheet.formula([n])
@@ -52,14 +52,14 @@ def test_what_needs_the_number_itself_fixes_it() -> None:
 
 
 def test_comparisons_are_conditions_of_the_result() -> None:
-    with Sheet() as sheet:
+    with Sheet() as sheet, sheet.hashing():
         n = sheet.symbol(20)
         assert (n, 3) == (20, 3)  # also inside of tuples
         assert n % 4 == 0
         formula = sheet.formula([n * 2])
     assert formula((20,)) == [40]
     assert formula((24,)) is None
-    with Sheet() as sheet:
+    with Sheet() as sheet, sheet.hashing():
         n = sheet.symbol(20)
         assert not n % 4
         assert n > 16.5

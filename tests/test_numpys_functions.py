@@ -3,6 +3,7 @@ derivative, or raises an error of ours that says what to call instead, with the 
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import types
 from typing import Any
@@ -288,3 +289,66 @@ def test_code_written_for_autograd_changes_one_import() -> None:
     w = double([0.1, -0.2, 0.3])
     ad.check_grads(logistic, (w,))
     assert ad.grad(logistic)(w).dtype == "float64"
+
+
+def test_adjoint_numpys_spaces_are_modules() -> None:
+    """Code for autograd imports `autograd.numpy.linalg`, `.fft` and `.random` by themselves."""
+    for name, function in (("linalg", "norm"), ("fft", "rfft"), ("random", "randn")):
+        module = importlib.import_module(f"adjoint.numpy.{name}")
+        assert module is getattr(anp, name) and callable(getattr(module, function)) and function in dir(module)
+    assert isinstance(anp.linalg.norm(anp.array([3.0, 4.0])), ad.Tensor)
+    assert anp.linalg.LinAlgError is np.linalg.LinAlgError
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = anp.linalg.nothing
+
+
+PARTS = {"v": V, "m": A, "i": np.arange(3, dtype=np.int8), "s": np.array([1.0, 2.0], np.float32), "e": np.zeros(0)}
+JOINED = [
+    "n.r_[v, 1.0, 0:3]", "n.r_[v, v]", "n.c_[v, v]", "n.c_[i, 0:3]", "n.c_[m, m]", "n.r_['-1', m, m]", "n.r_['0,2', v, v]",
+    "n.r_['0,2,0', v, v]", "n.r_['1,2,0', v, v]", "n.r_[-1:1:6j, [0] * 3, 5, 6]", "n.r_['0,3,1', v, v]", "n.r_['0,3,-1', m, m]",
+    "n.r_['0,3,-2', m, m]", "n.r_[1, 2]", "n.r_[1, 2.5]", "n.r_[s, 1.5]", "n.r_[True, v]", "n.r_[5]", "n.r_[i, 3]",
+    "n.r_[2:10:3]", "n.c_[1, 2]", "n.r_[e, 1.0]", "n.r_[:4]",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", JOINED)
+def test_joined_parts_are_numpys(text: str) -> None:
+    expected = eval(text, {"n": np, **PARTS})
+    got = eval(text, {"n": anp, **{name: anp.array(part) for name, part in PARTS.items()}})
+    assert isinstance(got, ad.Tensor)
+    assert got.numpy().dtype == expected.dtype
+    np.testing.assert_array_equal(got.numpy(), expected)
+
+
+def test_joined_parts_have_derivatives_and_errors() -> None:
+    ad.check_grads(lambda x: anp.r_[x, 1.0, x**2], (double([0.5, 2.0]),))
+    ad.check_grads(lambda x: anp.c_[x, anp.sin(x)], (double([0.5, 2.0]),))
+    ad.check_grads(lambda x: anp.r_[[x, x * x]], (double(0.5),))
+    for wrong in (("r", V), ("0,1,2,3", V), (V, "0"), (), ("0,3,5", V)):
+        with pytest.raises(ValueError, match="r_"):
+            _ = anp.r_[wrong]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        (A, [0, 1], [1, 0]),
+        (A, [1, 0]),
+        (A, [30, 1]),
+        (A, [0, 1], A, [0, 1], [1]),
+        (A, [..., 0], [0, ...]),
+        (A, [0, 1], []),
+    ],
+)
+def test_subscripts_of_einsum_may_be_numbers(given: Any) -> None:
+    tensors = [ad.tensor(x) if isinstance(x, np.ndarray) else x for x in given]
+    np.testing.assert_allclose(ad.einsum(*tensors).numpy(), np.einsum(*given), rtol=1e-15)
+    np.testing.assert_allclose(np.einsum(*tensors).numpy(), np.einsum(*given), rtol=1e-15)
+
+
+def test_wrong_subscripts_of_einsum_are_named() -> None:
+    for wrong in ((A, A), (A,), (A, [0, 1], 3)):
+        with pytest.raises(TypeError, match="einsum: takes a string"):
+            ad.einsum(*wrong)
+    with pytest.raises(ValueError, match="0 to 51"):
+        ad.einsum(A, [0, 99])

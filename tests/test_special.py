@@ -13,6 +13,7 @@ from adjoint import _optional
 from adjoint.primitives import special as primitives
 from adjoint.primitives import special_kernels
 from derivative_checks import check_derivatives
+from support import double
 
 mpmath = pytest.importorskip("mpmath")
 
@@ -20,8 +21,9 @@ EDGES = np.array(
     [0.0, -0.0, 1.0, -1.0, 2.0, 0.5, -0.5, 1e-300, 1e300, -1e300, np.inf, -np.inf, np.nan, -2.5, 40.0, -40.0]
 )
 ONE = """gammaln digamma gamma erfinv erfcinv erfcx ndtr ndtri log_ndtr entr cbrt exp2 i0 i0e i1 i1e expi spence expit logit
-log_expit erf erfc""".split()
-TWO = "beta betaln gammainc gammaincc owens_t xlogy xlog1py rel_entr iv kv jv yv".split()
+log_expit erf erfc j0 j1 y0 y1 k0 k1 k0e k1e rgamma gammasgn ellipk ellipe dawsn exprel factorial""".split()
+TWO = """beta betaln gammainc gammaincc owens_t xlogy xlog1py rel_entr iv kv jv yv ive kve poch binom boxcox boxcox1p kl_div huber
+pseudo_huber""".split()
 
 
 @pytest.mark.parametrize("name", ONE)
@@ -53,6 +55,18 @@ POINTS = {
     "digamma": [0.01, 1.4616321449683623, 3.0, -0.5, 1e6],
     "gammaln": [0.01, 1.0, 2.0, 30.0, -1.5],
     "ndtr": [-20.0, 0.0, 3.0],
+    "rgamma": [-3.0, -1.0, 0.0, 1e-9, 0.499, 0.501, 4.0],
+    "ellipk": [-5.0, -0.21, 0.0, 1e-9, 0.19, 0.21, 0.99],
+    "ellipe": [-5.0, -0.21, 0.0, 1e-9, 0.19, 0.21, 0.99],
+    "dawsn": [0.0, 1.0, -3.0, 7.9, 8.1, 50.0, 1e4],
+    "exprel": [0.0, 1e-9, -0.99, 0.99, 1.01, 30.0],
+    "j1": [0.0, 1e-9, 2.0, 30.0],
+    "k0e": [0.1, 1.0],
+    "lambertw": [-0.3, 0.0, 1e-9, 1.0, 1e6],
+    "hyp2f1": [0.0, 0.5],
+    "hyp1f1": [-3.0, 0.0, 2.0],
+    "shi": [0.0, 0.99, 1.01, 5.0],
+    "voigt_profile": [0.0, 1.0, 9.0, 12.0, 300.0],
 }
 EXACT = {
     "sinc": lambda x: mpmath.sincpi(x),
@@ -64,12 +78,33 @@ EXACT = {
     "digamma": mpmath.digamma,
     "gammaln": lambda x: mpmath.log(abs(mpmath.gamma(x))),
     "ndtr": mpmath.ncdf,
+    "rgamma": mpmath.rgamma,
+    "ellipk": mpmath.ellipk,
+    "ellipe": mpmath.ellipe,
+    "dawsn": lambda x: mpmath.sqrt(mpmath.pi) / 2 * mpmath.exp(-x * x) * mpmath.erfi(x),
+    "exprel": lambda x: mpmath.expm1(x) / x if x else mpmath.mpf(1),
+    "j1": lambda x: mpmath.besselj(1, x),
+    "k0e": lambda x: mpmath.exp(x) * mpmath.besselk(0, x),
+    "lambertw": lambda x: mpmath.lambertw(x).real,
+    "hyp2f1": lambda x: mpmath.hyp2f1(0.5, 1.5, 2, x),
+    "hyp1f1": lambda x: mpmath.hyp1f1(0.5, 2, x),
+    "shi": mpmath.shi,
+    "voigt_profile": lambda x: (
+        (mpmath.exp(-((z := mpmath.mpc(x, 0.3) / mpmath.sqrt(2)) ** 2)) * mpmath.erfc(-1j * z)).real
+        / mpmath.sqrt(2 * mpmath.pi)
+    ),
+}
+FUNCTIONS = {
+    "hyp2f1": lambda x: ad.special.hyp2f1(0.5, 1.5, 2.0, x),
+    "hyp1f1": lambda x: ad.special.hyp1f1(0.5, 2.0, x),
+    "shi": lambda x: ad.special.shichi(x)[0],
+    "voigt_profile": lambda x: ad.special.voigt_profile(x, 1.0, 0.3),
 }
 
 
 @pytest.mark.parametrize("name", POINTS)
 def test_three_derivatives_where_closed_forms_cancel(name: str) -> None:
-    functions = [getattr(ad.special, name)]
+    functions = [FUNCTIONS.get(name) or getattr(ad.special, name)]
     for _ in range(3):
         functions.append(ad.grad(functions[-1]))
     with mpmath.workdps(60):
@@ -178,3 +213,34 @@ def test_a_poisson_regression_interpreted_and_compiled() -> None:
         value, gradient = compiled(ad.tensor(w), ad.tensor(x), ad.tensor(y))
         np.testing.assert_allclose(value.item(), expected, rtol=1e-13)
         np.testing.assert_allclose(gradient.numpy(), (x * (np.exp(rate) - y)[:, None]).mean(0), rtol=1e-10)
+
+
+def test_lambertws_branches_and_edges() -> None:
+    x = np.array([-np.exp(-1.0), -0.3, -1e-9, 0.0, 1e-300, 1e300, np.inf, np.nan, -0.4, -1.0])
+    with np.errstate(all="ignore"):
+        for k in (0, -1):
+            found, expected = ad.special.lambertw(ad.tensor(x), k).numpy(), scipy.special.lambertw(x, k)
+            real = (expected.imag == 0) & np.isfinite(expected.real)
+            real &= (x < 0) if k else True
+            np.testing.assert_allclose(found[real], expected.real[real], rtol=1e-15)
+            assert found[0] == -1 and np.isnan(found[-3:]).all()
+    assert ad.special.lambertw(0.0, -1).item() == -np.inf and np.isnan(ad.special.lambertw(1.0, -1).item())
+    with pytest.raises(ValueError, match="k is 0 or -1"):
+        ad.special.lambertw(1.0, 2)
+
+
+def test_box_and_cox_at_their_edges() -> None:
+    assert ad.special.boxcox(0.0, ad.tensor([0.0, 1.0, 2.0, -1.0])).tolist() == [-np.inf, -1.0, -0.5, -np.inf]
+    for x, exponent in ((2.0, 0.0), (2.0, 1e-9), (0.5, -2.0), (3.0, 1.0)):
+        ad.check_grads(ad.special.boxcox, (double(x), double(exponent)))
+        ad.check_grads(ad.special.boxcox1p, (double(x), double(exponent)))
+
+
+def test_scipys_functions_of_other_names_come_here() -> None:
+    x = double([0.7, 1.9])
+    for found, expected in (
+        (scipy.special.jn(2, x), ad.special.jv(2.0, x)), (scipy.special.kn(1, x), ad.special.k1(x)),
+        (scipy.special.zeta(x + 1), ad.special.zeta(x + 1)), (scipy.special.sici(x)[1], ad.special.sici(x)[1]),
+        (scipy.special.hyp2f1(0.5, 1.0, 2.0, x / 2), ad.special.hyp2f1(0.5, 1.0, 2.0, x / 2)),
+    ):  # fmt: skip
+        np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-14)

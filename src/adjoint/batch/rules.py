@@ -363,7 +363,7 @@ def _host_call(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> Node
         return batched_rule(own, node, one, u if isinstance(u, list) else [u])
 
     whole = tuple([b.with_axis(t) for t in types])
-    batched = custom.HostFunction(call, function.rule, again, adapter)
+    batched = custom.HostFunction(call, function.rule, again, adapter, function.exact)
     return custom.host_call(batched, inputs, whole if several else whole[0])
 
 

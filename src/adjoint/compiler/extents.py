@@ -5,21 +5,26 @@ and so is each question that it asks of them (`n < 8`): the notes are a `Formula
 extents without calling it, or says that some question has another answer there. So a decision that depends on extents is a
 condition of the result, wherever in the code it is made, and nobody has to list them.
 
-Whatever needs the number itself (a text in which it stands, an operation that isn't among those below) fixes it: the formula
-then holds for that number alone. Functions in C that read an integer's value without asking are the one thing that goes
-unnoticed: `range`, a list repeated, arrays of NumPy. Code that is called with sizes must not hand them to such functions, but
-for `int(n)`, which fixes n.
+Whatever needs the number itself (a text in which it stands, `range`, an array of NumPy, an operation that isn't among those
+below) fixes it: the formula then holds for that number alone. Nothing can read it unnoticed, for a `Size` says that it is an
+`int` and is none: functions in C must ask it for its value, too. It has no hash, since a table that doesn't find it would have
+compared it with nothing, but where nothing is decided by that (`Sheet.hashing`).
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from adjoint import shapes
 
 Values = tuple[int, ...]
+
+
+class Unfollowed(TypeError):
+    """What is computed can't be followed in what it does with extents."""
 
 
 class Sheet:
@@ -30,6 +35,8 @@ class Sheet:
         self.symbols: list[str] = []
         self.known: dict[Any, Any] = {}
         self.asked: set[Any] = set()
+        self.types: dict[Any, list[Any]] = {}  # of arrays, by dtype and rank: see `graph.array_type`
+        self.hashed = False  # whether its numbers have hashes now
 
     def __enter__(self) -> Sheet:
         shapes.following[0] += 1
@@ -42,8 +49,21 @@ class Sheet:
         """An extent that varies."""
         name = f"s{len(self.symbols)}"
         self.symbols.append(name)
-        found: Size = _sized(Size, value, name, self)
-        return found
+        return Size(value, name, self)
+
+    def own(self, number: Any) -> None:
+        """Raise AssertionError if a number stands on another sheet."""
+        if isinstance(number, Following) and number.sheet is not self:
+            raise AssertionError("two numbers follow from extents of different programs")
+
+    @contextmanager
+    def hashing(self) -> Iterator[None]:
+        """Here tables only tell numbers apart: nothing is decided by one that isn't found, and one that is found was compared."""
+        before, self.hashed = self.hashed, True
+        try:
+            yield
+        finally:
+            self.hashed = before
 
     def made(self, sign: str, value: Any, text: str) -> Any:
         """The number that an operation gives: its value, and how it is computed."""
@@ -51,7 +71,7 @@ class Sheet:
         if found is None:
             name = f"t{len(self.known)}"
             self.lines.append(f"{name} = {text}")
-            found = self.known[text] = _sized(Size if type(value) is int else Ratio, value, name, self)
+            found = self.known[text] = (Size if type(value) is int else Ratio)(value, name, self)
         return found
 
     def ask(self, text: str, answer: bool) -> bool:
@@ -97,28 +117,27 @@ def _expression(x: Any, kinds: dict[str, Any]) -> str:
             kinds[kind.__name__] = kind
             return f"{kind.__name__}({inner})"
         return f"[{inner}]" if kind is list else f"({inner},)" if x else "()"
-    return x.name if isinstance(x, (Size, Ratio)) else repr(x)
+    return x.name if isinstance(x, Following) else repr(x)
 
 
 def plain(x: Any) -> Any:
     """The number itself, of numbers, tuples and lists of them: nothing is noted."""
     if isinstance(x, (tuple, list)):
         return type(x)(map(plain, x)) if type(x) in (tuple, list) else type(x)(*map(plain, x))
-    return x.value if isinstance(x, (Size, Ratio)) else x
+    return x.value if isinstance(x, Following) else x
 
 
-def _sized(kind: Any, value: Any, name: str, sheet: Sheet) -> Any:
-    found = kind.__new__(kind, value)
-    found.value, found.name, found.sheet = value, name, sheet
-    return found
+def holds_sizes(x: Any) -> bool:
+    """Whether a number that follows from extents is among these, or in tuples among them."""
+    return any([holds_sizes(one) for one in x]) if isinstance(x, tuple) else type(x) is Size or type(x) is Ratio
 
 
 def _text(x: Any) -> str:
-    return x.name if isinstance(x, (Size, Ratio)) else repr(x)
+    return x.name if isinstance(x, Following) else repr(x)
 
 
 def _of(x: Any) -> Any:
-    return x.value if isinstance(x, (Size, Ratio)) else x
+    return x.value if isinstance(x, Following) else x
 
 
 def _two(sign: str, compute: Callable[[Any, Any], Any], turned: bool = False) -> Callable[[Any, Any], Any]:
@@ -127,13 +146,14 @@ def _two(sign: str, compute: Callable[[Any, Any], Any], turned: bool = False) ->
     def method(self: Any, other: Any) -> Any:
         if not isinstance(other, (int, float)):
             return NotImplemented
+        self.sheet.own(other)
         a, b = (other, self) if turned else (self, other)
-        if b.__class__ is int:
+        if type(b) is int:
             if b == 1 and sign in ("*", "//"):
                 return a
             if b == 0 and sign in "+-":
                 return a
-        if a.__class__ is int and ((a == 1 and sign == "*") or (a == 0 and sign == "+")):
+        if type(a) is int and ((a == 1 and sign == "*") or (a == 0 and sign == "+")):
             return b
         return self.sheet.made(sign, compute(_of(a), _of(b)), f"{_text(a)} {sign} {_text(b)}")
 
@@ -148,6 +168,7 @@ def _asking(sign: str, compare: Callable[[Any, Any], bool]) -> Callable[[Any, An
             return sign in ("==", "<=", ">=")
         if not isinstance(other, (int, float)):
             return NotImplemented
+        self.sheet.own(other)
         return self.sheet.ask(f"{self.name} {sign} {_text(other)}", compare(self.value, _of(other)))
 
     return method
@@ -157,22 +178,51 @@ def _fixing(name: str) -> Callable[..., Any]:
     """A method that needs the number itself."""
 
     def method(self: Any, *arguments: Any) -> Any:
-        self.sheet.ask(f"{self.name} == {self.value!r}", True)
-        return getattr(self.value, name)(*[int(x) if isinstance(x, Size) else x for x in arguments])
+        return getattr(self.fixed(), name)(*[x.fixed() if isinstance(x, Following) else x for x in arguments])
 
     return method
 
 
-class Size(int):
+class Following:
     """A number that follows from extents."""
 
-    value: int
-    name: str
-    sheet: Sheet
-    __hash__ = int.__hash__
+    __slots__ = ("name", "sheet", "value")
+    kind: type = int
+
+    def __init__(self, value: Any, name: str, sheet: Sheet) -> None:
+        self.value = value
+        self.name = name
+        self.sheet = sheet
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """What its value is, for whoever asks by `isinstance`."""
+        return type(self).kind
+
+    def fixed(self) -> Any:
+        """The number itself, on the condition that it is that."""
+        self.sheet.ask(f"{self.name} == {self.value!r}", True)
+        return self.value
 
     def __bool__(self) -> bool:
         return self.sheet.ask(f"{self.name} != 0", self.value != 0)
+
+    def __hash__(self) -> int:
+        if not self.sheet.hashed:
+            raise Unfollowed("a number that follows from extents has no hash")
+        return hash(self.value)
+
+    def __getattr__(self, name: str) -> Any:
+        # reached for what this class doesn't define: `bit_length`, `is_integer`
+        if name.startswith("__") or not hasattr(type(self).kind, name):
+            raise AttributeError(f"{type(self).kind.__name__!r} object has no attribute {name!r}")
+        return getattr(self.fixed(), name)
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
 
     def __neg__(self) -> Any:
         return self.sheet.made("-", -self.value, f"-{self.name}")
@@ -190,13 +240,21 @@ class Size(int):
         return other // self, other % self
 
 
-class Ratio(float):
+class Size(Following):
+    """A whole number that follows from extents."""
+
+    __slots__ = ()
+
+    def __index__(self) -> int:
+        found: int = self.fixed()
+        return found
+
+
+class Ratio(Following):
     """A number with a fraction that follows from extents."""
 
-    value: float
-    name: str
-    sheet: Sheet
-    __hash__ = float.__hash__
+    __slots__ = ()
+    kind = float
 
 
 _TWO: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
@@ -216,8 +274,8 @@ _ASKING: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
     "ne": ("!=", operator.ne),
 }
 _FIXING = (
-    "int str repr format float round trunc floor ceil pow rpow invert and rand or ror xor rxor lshift rlshift rshift "
-    "rrshift bit_length"
+    "int str repr format float complex round trunc floor ceil pow rpow invert and rand or ror xor rxor lshift rlshift rshift "
+    "rrshift"
 )
 
 for _kind in (Size, Ratio):
@@ -227,5 +285,5 @@ for _kind in (Size, Ratio):
     for _name, (_sign, _function) in _ASKING.items():
         setattr(_kind, f"__{_name}__", _asking(_sign, _function))
     for _name in _FIXING.split():
-        if hasattr(_kind, f"__{_name}__"):
+        if hasattr(_kind.kind, f"__{_name}__"):
             setattr(_kind, f"__{_name}__", _fixing(f"__{_name}__"))

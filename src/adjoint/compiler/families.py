@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adjoint.compiler import units
 from adjoint.compiler.excerpts import Indexed, Key, Moving, Region
-from adjoint.compiler.extents import Formula, Sheet, Size, Values, plain
+from adjoint.compiler.extents import Formula, Sheet, Size, Values, holds_sizes, plain
 from adjoint.compiler.fuse.fuse import Choice, View
 from adjoint.compiler.tables import Arguments, Function
 from adjoint.compiler.units import Written
-from adjoint.graph import ArrayType
+from adjoint.graph import ArrayType, array_type
 from adjoint.runtime.code import Source
 from adjoint.shapes import Shape, size_of
 
@@ -109,16 +109,18 @@ def structure_of(key: Key) -> tuple[Any, Values]:
     return mapped(key, Mapping(taken, taken_type)), tuple(numbers)
 
 
-def with_numbers(key: Key, numbers: Sequence[int]) -> Key:
+def with_numbers(key: Key, numbers: Sequence[Any]) -> Key:
     """A key with other numbers, sizes among them."""
-    left: Iterator[int] = iter(numbers)
+    left: Iterator[Any] = iter(numbers)
 
     def put(shape: Shape) -> Shape:
         return tuple([next(left) for _ in shape])
 
     def put_type(t: ArrayType) -> ArrayType:
         shape = put(t.shape)
-        return type_of(shape, t) if any([type(n) is Size for n in shape]) else t
+        if holds_sizes(shape):
+            return type_of(shape, t)
+        return array_type(shape, t.dtype) if holds_sizes(t.shape) else t
 
     found: Key = mapped(key, Mapping(put, put_type))
     return found
@@ -183,7 +185,7 @@ class Family:
         if not varying or len(self.known) >= MOST_FORMULAS:
             written = units.write_unit(key)
             return written, written.source, None
-        with Sheet() as sheet:
+        with Sheet() as sheet, sheet.hashing():
             symbols: dict[tuple[int, int], int] = {}  # numbers that were alike in both
             sizes: list[Size] = []
             places = [-1] * len(numbers)

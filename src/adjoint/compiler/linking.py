@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,8 +13,8 @@ import numpy as np
 from adjoint.compiler import calls, units
 from adjoint.compiler.excerpts import Key, key_of
 from adjoint.compiler.extents import Values
-from adjoint.compiler.families import Family, follows, structure_of
-from adjoint.compiler.fuse.fuse import Fusion, Host, Nest
+from adjoint.compiler.families import Family, follows, structure_of, with_numbers
+from adjoint.compiler.fuse.fuse import Fusion, Host, Nest, Unit
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.tables import (
     Arguments,
@@ -55,7 +55,7 @@ _tiles: dict[Any, code.Code] = {}  # of matrix products: there are few
 _linkers: weakref.WeakSet[Linker] = weakref.WeakSet()  # of the programs that there are
 
 
-def _settings() -> tuple[Any, ...]:
+def settings() -> tuple[Any, ...]:
     """What decides how units are written besides their keys."""
     return (target(), matmul_tiles.available())
 
@@ -75,33 +75,61 @@ def forget() -> None:
 
 def find(keys: Iterable[Key]) -> dict[Key, Kernel]:
     """The kernel of each key. Those that are new are compiled together."""
-    settings = _settings()
+    now = settings()
     with llvm.lock:
         found = {}
         missing: list[tuple[Key, Family | None, Values]] = []
         for key in dict.fromkeys(keys):
-            kernel = _kernels.get((key, settings))
+            kernel = _kernels.get((key, now))
             family: Family | None = None
             numbers: Values = ()
             if kernel is not None:
-                _kernels.move_to_end((key, settings))
+                _kernels.move_to_end((key, now))
             elif follows(key):
                 structure, numbers = structure_of(key)
-                family = _families.get((structure, settings))
+                family = _families.get((structure, now))
                 if family is None:
-                    family = _families[structure, settings] = Family(numbers)
+                    family = _families[structure, now] = Family(numbers)
                 kernel = family.kernel(numbers)
             if kernel is None:
                 missing.append((key, family, numbers))
             else:
-                found[key] = _kernels[key, settings] = kernel
-        for (key, _, _), kernel in zip(missing, _compiled(missing), strict=True):
-            found[key] = _kernels[key, settings] = kernel
+                found[key] = _kernels[key, now] = kernel
+        for (key, _, _), kernel in zip(missing, _compiled(missing) if missing else (), strict=True):
+            found[key] = _kernels[key, now] = kernel
         while len(_kernels) > MOST_KERNELS:
             _kernels.popitem(last=False)
         while len(_families) > MOST_KERNELS:
             _families.popitem(last=False)
         return found
+
+
+class Request(NamedTuple):
+    """A kernel that is asked for by the structure of its key and the numbers in it; `key` has sizes in their place. Without a
+    structure it is asked for by its key."""
+
+    key: Key
+    structure: Any | None
+    numbers: Values
+
+
+def find_requested(requests: Sequence[Request]) -> list[Kernel]:
+    """The kernel of each request. Whose family knows one needs no key."""
+    now = settings()
+    with llvm.lock:
+        found: list[Kernel | None] = []
+        missing: dict[int, Key] = {}
+        for k, (key, structure, numbers) in enumerate(requests):
+            if structure is None:
+                kernel = _kernels.get((key, now))
+            else:
+                family = _families.get((structure, now))
+                kernel = None if family is None else family.kernel(numbers)
+            if kernel is None:
+                missing[k] = key if structure is None else with_numbers(key, numbers)
+            found.append(kernel)
+        kernels = find(missing.values()) if missing else {}
+        return [kernels[missing[k]] if one is None else one for k, one in enumerate(found)]
 
 
 def _compiled(asked: Sequence[tuple[Key, Family | None, Values]]) -> list[Kernel]:
@@ -157,10 +185,18 @@ def keys_of(fusion: Fusion) -> dict[int, tuple[Key, list[Start]]]:
     }
 
 
-class Linker:
-    """The calls of a program. `stretches` are those between two host steps, and these steps: `rows` of the list of calls."""
+def linked(fusion: Fusion, timed: bool = False) -> Linker:
+    """The calls of a program for these units."""
+    keyed = keys_of(fusion)
+    found = find([key for key, _ in keyed.values()])
+    return Linker(fusion.units, {index: (found[key], starts) for index, (key, starts) in keyed.items()}, timed)
 
-    def __init__(self, fusion: Fusion, timed: bool) -> None:
+
+class Linker:
+    """The calls of a program, of the kernel of each unit that has one, by its number, and where its places are. `stretches` are
+    those between two host steps, and these steps: `rows` of the list of calls."""
+
+    def __init__(self, units: Sequence[Unit], kernels: Mapping[int, tuple[Kernel, list[Start]]], timed: bool) -> None:
         self.table = Table()
         self.own = Own()
         self.keep: list[Any] = []  # what machine code and its arguments need to stay alive
@@ -169,23 +205,21 @@ class Linker:
         self.rows: list[tuple[int, int, int, int]] = []
         self.blocks: list[int] = []
         self.begin = 0
-        keyed = keys_of(fusion)
-        found = find([key for key, _ in keyed.values()])
-        for index, unit in enumerate(fusion.units):
+        for index, unit in enumerate(units):
             if isinstance(unit, Host):
                 self.close()
                 self.stretches.append((None, unit.step))
-            elif index in keyed:
-                key, starts = keyed[index]
-                self.add(index, found[key], starts)
+            elif index in kernels:
+                self.add(index, *kernels[index])
                 if timed:
                     self.close()
         self.close()
-        self.uses = Counter([id(found[key].code) for key, _ in keyed.values()])
+        used = [kernel for kernel, _ in kernels.values()]
+        self.uses = Counter([id(kernel.code) for kernel in used])
         _linkers.add(self)
-        self.keep += list({id(kernel): kernel for kernel in found.values()}.values())
+        self.keep += list({id(kernel): kernel for kernel in used}.values())
         self.keep += [_tiles[tile, target()] for tile in _tiles_of(self.table.positions)]
-        self.nbytes = sum({id(k.code.library): k.code.library.nbytes for k in found.values()}.values())
+        self.nbytes = sum({id(k.code.library): k.code.library.nbytes for k in used}.values())
         self.arguments = np.array(self.blocks or [0], np.int64)
         self.calls = np.array(self.rows, np.int64).reshape(-1, calls.CALL)
         self.calls[:, 1] = self.calls[:, 1] * 8 + self.arguments.ctypes.data

@@ -66,9 +66,10 @@ def _lstm(w: Weights) -> Step:
 
     def step(state: State, row: Node) -> State:
         h, c = state
-        gates = ops.add(row, linear(h, w.of_state, None))
-        enter, forget, leave = [ops.sigmoid(_columns(gates, i, 4)) for i in (0, 1, 3)]
-        c = ops.add(ops.multiply(forget, c), ops.multiply(enter, ops.tanh(_columns(gates, 2, 4))))
+        products = linear(h, w.of_state, None)
+        gates = [ops.add(_columns(row, i, 4), _columns(products, i, 4)) for i in range(4)]
+        enter, forget, leave = [ops.sigmoid(gates[i]) for i in (0, 1, 3)]
+        c = ops.add(ops.multiply(forget, c), ops.multiply(enter, ops.tanh(gates[2])))
         h = ops.multiply(leave, ops.tanh(c))
         return h if w.projection is None else linear(h, w.projection, None), c
 

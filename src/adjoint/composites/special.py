@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from adjoint.graph import Node
-from adjoint.primitives import special  # noqa: F401 - registers what is used here
-from adjoint.primitives.core import inexact, match, ops, stop_gradient, zeros
+from adjoint.dtypes import complex_of
+from adjoint.graph import Node, array_type
+from adjoint.primitives import special, special_integrals
+from adjoint.primitives.core import cast, inexact, match, ops, stop_gradient, zeros
 from adjoint.shapes import drop_axes, normalize_axes
 
 
@@ -39,3 +40,52 @@ def weighted_logsumexp(x: Node, b: Node, axis: Any, keepdims: bool) -> Node:
     result = ops.add(ops.log(ops.sum(terms, axes)), shift)
     kept = tuple(1 if i in axes else n for i, n in enumerate(x.shape))
     return ops.reshape(result, kept if keepdims else drop_axes(x.shape, axes))
+
+
+# (exp(x) - 1) / x = Σ x^k / (k + 1)!
+EXPREL = tuple(1 / math.factorial(k + 1) for k in range(20))
+
+
+def exprel(x: Node) -> Node:
+    x = inexact(x)
+    found = special.near(x, 1.0, lambda t: special.polynomial(t, EXPREL), lambda t: ops.divide(ops.expm1(t), t))
+    return ops.where(ops.equal(x, math.inf), x, found)
+
+
+def factorial(x: Node) -> Node:
+    x = inexact(x)
+    return ops.where(ops.less(x, 0), zeros(x.type), ops.gamma(ops.add(x, 1)))
+
+
+def boxcox(x: Node, exponent: Node, one_more: bool) -> Node:
+    """(x^λ - 1) / λ, the logarithm for λ = 0; of x + 1 if `one_more`."""
+    x, exponent = (inexact(n) for n in match("boxcox", x, exponent))
+    logarithm = ops.log1p(x) if one_more else ops.log(x)
+    endless = ops.logical_and(ops.isinf(logarithm), ops.equal(exponent, 0))
+    power = ops.where(endless, zeros(x.type), ops.multiply(exponent, logarithm))
+    small = ops.less(ops.abs(power), 1.0)
+    series = ops.multiply(logarithm, special.polynomial(ops.where(small, power, zeros(x.type)), EXPREL))
+    large = ops.where(small, ops.full(1.0, x.type), power)
+    return ops.where(small, series, ops.divide(ops.expm1(large), ops.where(small, ops.full(1.0, x.type), exponent)))
+
+
+def huber(delta: Node, r: Node) -> Node:
+    delta, r = (inexact(n) for n in match("huber", delta, r))
+    size = ops.abs(r)
+    square, line = (
+        ops.multiply(ops.multiply(r, r), 0.5),
+        ops.multiply(delta, ops.subtract(size, ops.multiply(delta, 0.5))),
+    )
+    return ops.where(
+        ops.less(delta, 0), ops.full(math.inf, r.type), ops.where(ops.less_equal(size, delta), square, line)
+    )
+
+
+def voigt_profile(x: Node, sigma: Node, gamma: Node) -> Node:
+    """Re w(z) / (σ sqrt(2π)) at z = (x + iγ) / (σ sqrt(2)), with Faddeeva's function w."""
+    x, sigma, gamma = (inexact(n) for n in match("voigt_profile", x, sigma, gamma))
+    complex_type = complex_of(x.dtype)
+    i = ops.full(1j, array_type(x.shape, complex_type))
+    z = ops.add(cast(x, complex_type), ops.multiply(i, cast(gamma, complex_type)))
+    scaled = ops.divide(z, cast(ops.multiply(sigma, math.sqrt(2)), complex_type))
+    return ops.divide(ops.real(special_integrals.wofz(scaled)), ops.multiply(sigma, math.sqrt(2 * math.pi)))

@@ -125,7 +125,11 @@ def close(
                     sources[inside] = scalar
                     replaced[x] = inside if x.shape == () else ops.widen(inside, x.type)
             elif x.value is None and x not in known and _is_part(x):
-                stack.append(x.inputs[0])
+                (whole,) = x.inputs
+                if whole.op is FULL and whole.value is None and is_literal(whole.attributes):
+                    replaced[whole] = full(whole.attributes, whole.type)  # so that what is outside may get its value
+                else:
+                    stack.append(whole)
             else:
                 inside = stand_in(x, "a constant")
                 sources[inside] = x

@@ -20,12 +20,21 @@ import numpy as np
 from adjoint import derive
 from adjoint.control.body import Body, close, stand_in
 from adjoint.control.formal import record_transpose
-from adjoint.control.running import STRETCH, native_loop, run_loop
+from adjoint.control.running import STRETCH, native_loop, run_loop, stack_of
 from adjoint.execution.tiers import native_backend
 from adjoint.graph import Node, Primitive, get_mode, mode, record, substitute
 from adjoint.primitives.core import conform, marker, ops, select, zeros
 
-__all__ = ["LOOP_REVERSE", "Backward", "Reversal", "Trail", "active_carries", "record_loop_reverse", "reversed_parts"]
+__all__ = [
+    "LOOP_REVERSE",
+    "Backward",
+    "Reversal",
+    "Trail",
+    "Marked",
+    "active_carries",
+    "record_loop_reverse",
+    "reversed_parts",
+]
 
 Nodes = Sequence[Node]
 Arrays = list[Any]
@@ -136,7 +145,7 @@ class Reversal:
         """The carries after these steps; with `keep`, those before each of them, stacked as the slices are."""
         before = self.loop.body.inputs[self.first : self.behind] if keep else ()
         low, order = _relative(steps)
-        stacks = [np.empty((len(steps), *x.shape), x.dtype.dtype) for x in before]
+        stacks = [stack_of(x, len(steps)) for x in before]
         slices = [x[low : low + len(steps)] for x in self.arrays[self.behind :]]
         state, _ = run_loop(self.going(keep), self.arrays[: self.first], state, slices, stacks, order)
         return state, stacks
@@ -324,7 +333,7 @@ def _backward(loop: Loop, wanted: tuple[bool, ...], given: tuple[bool, ...]) -> 
 def _vjp(w: Any, node: Node, wants: Sequence[bool]) -> list[Node | None]:
     # With G(p, u) = J(p)ᵀu: ⟨w, G⟩ = ⟨J(p)w, u⟩, so its derivative by u is J(p)w, and that by p is a reverse pass of J(p)w.
     loop, places, given, inputs, u = _split(node)
-    marked = _Marked(inputs)
+    marked = Marked(inputs)
     with mode(grad=True):
         dots = loop.pushforward(marked.nodes, _placed(w, places, len(inputs)))
         outputs = [dots[j] for j in given]
@@ -337,7 +346,7 @@ def _linear(w: Any, node: Node, wants: Sequence[bool]) -> list[Node | None]:
 
     def push(nodes: Nodes, tangents: Sequence[Node | None]) -> list[Node | None]:
         p, u = nodes[: len(inputs)], nodes[len(inputs) :]
-        marked = _Marked(p)
+        marked = Marked(p)
         with mode(grad=True):
             dots = loop.pushforward(marked.nodes, tangents[: len(inputs)])
             results = loop.record(marked.nodes)
@@ -348,7 +357,7 @@ def _linear(w: Any, node: Node, wants: Sequence[bool]) -> list[Node | None]:
     return record_transpose(node.inputs, w, wants, push)
 
 
-class _Marked:
+class Marked:
     """Inputs as nodes to differentiate by, where gradients are on. `freed` puts the inputs back."""
 
     def __init__(self, inputs: Nodes) -> None:
@@ -394,7 +403,7 @@ def _batch(b: Any, node: Node, xs: list[Node], mapped: list[bool]) -> list[Node]
     loop, places, given, inputs, _ = _split(node)
     whole = b.all_mapped(xs, mapped)
     count = len(inputs)
-    marked = _Marked(whole[:count])
+    marked = Marked(whole[:count])
     with mode(grad=True):
         made = loop.batched(b, marked.nodes)
         found = marked.reverse([made[j] for j in given], whole[count:])

@@ -17,7 +17,7 @@ from adjoint.batch import Batch
 from adjoint.control.body import Body, as_arrays, close, stand_in
 from adjoint.control.formal import record_transpose
 from adjoint.control.lean import Backward, Reversal, Trail, active_carries, record_loop_reverse
-from adjoint.control.running import UNKNOWN, native_loop, run_loop
+from adjoint.control.running import UNKNOWN, native_loop, run_loop, stack_of
 from adjoint.control.scan import for_examples
 from adjoint.derive import forward
 from adjoint.dtypes import int64
@@ -118,7 +118,7 @@ class Repeat:
             body.derived["traced"] = body.with_outputs((*body.outputs, *before))
         pieces, size = [], FIRST_PIECE
         while True:
-            stacks = [np.empty((size, *x.shape), x.dtype.dtype) for x in before]
+            stacks = [stack_of(x, size) for x in before]
             state, count = run_loop(body.derived["traced"], constants, state, [], stacks, range(size), self.condition)
             pieces.append((stacks, count))
             if count < size:

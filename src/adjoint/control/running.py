@@ -14,14 +14,21 @@ from adjoint.graph import Node
 from adjoint.graph.collector import without_collector
 from adjoint.plan.canonical import Canonical, canonicalize
 from adjoint.plan.plan import Plan, build
+from adjoint.runtime.memory import new_array
 
-__all__ = ["native_loop", "run_loop"]
+__all__ = ["native_loop", "run_loop", "stack_of"]
 
 FEW = 4  # steps of a loop that are done one by one
 LONG = 256  # steps of a loop from which on its body is compiled at once
 PATIENCE = 1024  # steps that a body runs on the interpreter, in several loops, before it is compiled
 STRETCH = 1 << 20  # steps of native code between two looks at signals
 UNKNOWN = 1 << 62  # steps of a loop that ends by itself
+
+
+def stack_of(x: Node, count: int) -> Any:
+    """An array for a value at so many steps, not initialized. Its pages come back, as those of all large results do."""
+    dtype = x.dtype.dtype
+    return new_array((count, *x.shape), dtype, count * x.type.size * dtype.itemsize)
 
 
 def run_loop(

@@ -12,9 +12,9 @@ performance of recurrent neural networks on GPUs", 2016). These sum in another o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from adjoint.batch import Batch
 from adjoint.control.body import Body, as_arrays, close, stand_in
 from adjoint.control.formal import record_transpose
 from adjoint.control.lean import Backward, Reversal, active_carries, record_loop_reverse
-from adjoint.control.running import run_loop
+from adjoint.control.running import run_loop, stack_of
 from adjoint.derive import forward, reverse
 from adjoint.execution.tiers import tiers
 from adjoint.graph import ArrayType, Node, Primitive, array_type, get_mode, mode, record, substitute, topological
@@ -31,6 +31,7 @@ from adjoint.primitives.contraction import MATMUL
 from adjoint.primitives.core import SELECT, conform, ops, placeholder, select, zeros
 from adjoint.primitives.custom import first_inputs
 from adjoint.primitives.random import RANDOM_BITS
+from adjoint.primitives.structural import PERMUTE
 
 __all__ = ["SCAN", "SCANNED", "Scan", "Template", "public_loop", "pushforward"]
 
@@ -265,7 +266,7 @@ class Transposed:
     reread      the numbers of the slices that it reads again
     carries, constants, slices   the numbers of those that cotangents are computed of
     given       the numbers of the results that come with cotangents, carries apart
-    products    for a constant whose cotangent is a sum of products over the steps: where the factors are among the ys
+    products    for a constant whose cotangent is a sum of products over the steps: its factors
     """
 
     template: Template
@@ -275,7 +276,16 @@ class Transposed:
     constants: list[int]
     slices: list[int]
     given: list[int]
-    products: dict[int, tuple[int, int]]
+    products: dict[int, tuple[Factor, Factor]]
+
+
+class Factor(NamedTuple):
+    """A factor at every step, stacked: a result of the reverse pass, or one of the arrays that it is `given`. `turned`: what is
+    stacked is its transpose."""
+
+    given: bool
+    place: int
+    turned: bool
 
 
 def _transposed(loop: Scan, wanted: tuple[bool, ...], given: tuple[bool, ...]) -> Transposed:
@@ -310,20 +320,32 @@ def _transpose(loop: Scan, wanted: Sequence[bool], given: Sequence[bool]) -> Tra
         sums = [stand_in(x, "a sum over the steps") for x in found[a:b]]
         totals = [ops.add(s, g) for s, g in zip(sums, found[a:b], strict=True)]
         outputs = found[b:]
-        products: dict[int, tuple[int, int]] = {}
+        given_to_it = [_present(cotangents[j]) for j in ys] + stand_ins + [slices[i] for i in reread]
+        products: dict[int, tuple[Factor, Factor]] = {}
         if not tiers.deterministic:
             for k, g in enumerate(found[a:b]):
                 if g.op is MATMUL and g.ndim == 2:
-                    products[k] = (len(outputs), len(outputs) + 1)
-                    outputs += g.inputs
+                    left, right = [_factor(x, given_to_it, outputs) for x in g.inputs]
+                    products[k] = left, right
         kept = [k for k in range(len(sums)) if k not in products]
         template = Template.of(
             [_present(cotangents[i]) for i in carried] + [sums[k] for k in kept],
-            [_present(cotangents[j]) for j in ys] + stand_ins + [slices[i] for i in reread],
+            given_to_it,
             found[:a] + [totals[k] for k in kept],
             outputs,
         )
     return Transposed(template, residuals, reread, carried, for_constants, for_slices, ys, products)
+
+
+def _factor(x: Node, given: list[Node], outputs: list[Node]) -> Factor:
+    """Where a matrix is stacked: what isn't stacked anyway joins the outputs."""
+    turned = x.op is PERMUTE and x.attributes == (1, 0)
+    base = x.inputs[0] if turned else x
+    if base in given:
+        return Factor(True, given.index(base), turned)
+    if base not in outputs:
+        outputs.append(base)
+    return Factor(False, outputs.index(base), turned)
 
 
 def _reads(body: Body, found: Nodes, constants: set[Node]) -> list[Node]:
@@ -339,21 +361,39 @@ def _reads(body: Body, found: Nodes, constants: set[Node]) -> list[Node]:
         """One of several results of a node of the body: these are read, for what has several results can't be stacked."""
         return x.op is SELECT and x.inputs[0] in own
 
-    read: dict[Node, None] = {}
+    def remade(x: Node) -> bool:
+        light = x.op.name in LIGHT and type(x.type) is not tuple and x.type.size <= SMALL
+        return (x.op.cheap or light) and x not in inputs and x.op is not SELECT
+
     stack = [x for x in topological(found, lambda x: x not in own and not part(x)) if x in own or part(x)]
     varying.update([x for x in stack if part(x) and x.inputs[0] in varying])
-    seen: set[Node] = set()
+    read = dict.fromkeys([x for x in stack if x in varying and not remade(x)])
+    seen = set(read)
     while stack:
         node = stack.pop()
         if node in seen or node not in varying:
             continue
         seen.add(node)
-        light = node.op.name in LIGHT and type(node.type) is not tuple and node.type.size <= SMALL
-        if (node.op.cheap or light) and node not in inputs and node.op is not SELECT:
+        if remade(node) and not (node.op.elementwise and _is_less(node, varying, read, remade)):
             stack += node.inputs
         else:
             read[node] = None
     return list(read)
+
+
+def _is_less(node: Node, varying: set[Node], read: Container[Node], remade: Callable[[Node], bool]) -> bool:
+    """Whether to read an elementwise result is less than to read what it is made of, and isn't read anyway."""
+    made_of: dict[Node, None] = {}
+    stack = list(node.inputs)
+    while stack:
+        x = stack.pop()
+        if x in varying and x not in made_of:
+            if remade(x) and x not in read:
+                stack += x.inputs
+            else:
+                made_of[x] = None
+    size: int = node.type.size
+    return size > SMALL and sum([x.type.size for x in made_of if x not in read]) > size
 
 
 def transpose(
@@ -378,7 +418,8 @@ def transpose(
     for k, total in zip(kept, sums, strict=True):
         results[back.constants[k]] = total
     for k, (left, right) in back.products.items():
-        results[back.constants[k]] = _summed_product(_present(ys[left]), _present(ys[right]))
+        a, b = [_present((xs if factor.given else ys)[factor.place]) for factor in (left, right)]
+        results[back.constants[k]] = _summed_product(a, b, left.turned, right.turned)
     for i, g in zip(back.carries, finals, strict=True):
         results[loop.constants + i] = g
     for i, g in zip(back.slices, ys, strict=False):
@@ -386,12 +427,17 @@ def transpose(
     return [g if w else None for g, w in zip(results, wanted, strict=True)]
 
 
-def _summed_product(left: Node, right: Node) -> Node:
-    """The sum over the steps of left[t] @ right[t], as one product."""
-    steps, m, k = left.shape
-    n = right.shape[-1]
-    wide = ops.reshape(ops.permute_dims(left, (1, 0, 2)), (m, steps * k))
-    return ops.matmul(wide, ops.reshape(right, (steps * k, n)))
+def _summed_product(left: Node, right: Node, left_turned: bool, right_turned: bool) -> Node:
+    """The sum over the steps of left[t] @ right[t], as one product; what is turned stands for its transpose."""
+    if right_turned:
+        right = ops.permute_dims(right, (0, 2, 1))
+    steps, k, n = right.shape
+    right = ops.reshape(right, (steps * k, n))
+    if left_turned:
+        wide = ops.permute_dims(ops.reshape(left, (steps * k, left.shape[2])), (1, 0))
+    else:
+        wide = ops.reshape(ops.permute_dims(left, (1, 0, 2)), (left.shape[1], steps * k))
+    return ops.matmul(wide, right)
 
 
 def _scan_vjp(u: Any, node: Node, wanted: Sequence[bool]) -> list[Node | None]:
@@ -509,7 +555,7 @@ def _scan_kernel(loop: Scan, type: Any) -> Any:
 
     def kernel(*arrays: Any) -> tuple[Any, ...]:
         values = [np.asarray(x) for x in arrays]
-        stacks = [np.empty(type[i].shape, type[i].dtype.dtype) for i in places]
+        stacks = [stack_of(body.outputs[i], loop.length) for i in range(count, len(body.outputs))]
         carries, _ = run_loop(body, *loop.split(values), stacks, loop.steps())
         found: list[Any] = [*as_arrays(carries, values), *[None] * (len(type) - count)]
         for i, stack in zip(places, stacks, strict=True):

@@ -28,9 +28,10 @@ Array = np.ndarray[Any, Any]
 
 SMALL = 1 << 12  # bytes up to which everybody sends everything to everybody: one round instead of two
 NOTE = 8  # bytes of the note in front of what is sent
-SPIN = 100e-6  # seconds of looking before sleeping: a rank that computes on the same core needs it more
+PATIENCE = 1e-3  # seconds of looking again and again, while others may have the core, before sleeping
 SHORTEST_NAP, NAP = 2e-5, 2e-3  # seconds of sleep
 
+_let_others_run: Callable[[], Any] = getattr(os, "sched_yield", lambda: time.sleep(0))
 _timeout = float(os.environ.get("ADJOINT_DISTRIBUTED_TIMEOUT", "300"))
 
 
@@ -184,6 +185,7 @@ class Engine:
         self.lock = threading.RLock()
         self.bytes_sent = 0  # of payload, to other ranks
         self.waited = 0.0  # seconds in which this rank did nothing but wait
+        self.wanted = True  # whether somebody stands still for what is waited for: a thread behind waits without hurry
 
     @property
     def rank(self) -> int:
@@ -333,20 +335,24 @@ class Engine:
         if not self.transport.done(request):
             self.until(lambda: self.transport.done(request), what, self.transport.arrived)
 
-    def until(
-        self, done: Callable[[], bool], what: str, arrived: Callable[[], Sequence[int]], spin: float = SPIN
-    ) -> None:
-        """Wait politely for something to happen, since ranks may outnumber the cores: look for `spin` seconds, then now and then.
+    def until(self, done: Callable[[], bool], what: str, arrived: Callable[[], Sequence[int]]) -> None:
+        """Wait politely for something to happen, since ranks may outnumber the cores: look for a while if somebody stands still
+        for it, then now and then.
 
         `arrived` counts how far each rank has come. Raises DistributedError, naming those behind, after `set_timeout` seconds.
         """
         started = time.perf_counter()
+        hurried: float | None = None
         nap = SHORTEST_NAP
         while not done():
-            passed = time.perf_counter() - started
+            now = time.perf_counter()
+            passed = now - started
             if passed > _timeout:
                 raise DistributedError(self.late(what, passed, list(arrived())))
-            if passed >= spin:
+            hurried = (hurried or now) if self.wanted else None
+            if hurried is not None and now - hurried < PATIENCE:
+                _let_others_run()
+            else:
                 time.sleep(nap)
                 nap = min(1.5 * nap, NAP, max(passed / 8, SHORTEST_NAP))
         self.waited += time.perf_counter() - started
@@ -365,7 +371,7 @@ class Exchange:
     """Something that whoever comes first does: the thread behind, while the program goes on, or the program when it needs it."""
 
     def __init__(self, work: Callable[[], Array]) -> None:
-        self.work = work
+        self.work: Callable[[], Array] | None = work  # None once it has been done
         self.found: Array | None = None
         self.error: BaseException | None = None
         self.lock = threading.Lock()
@@ -373,19 +379,21 @@ class Exchange:
     def run(self) -> None:
         """Do it, or wait until it is done."""
         with self.lock:
-            if self.found is None and self.error is None:
+            work, self.work = self.work, None
+            if work is not None:
                 try:
-                    self.found = self.work()
+                    self.found = work()
                 except BaseException as error:  # raised where it is waited for
                     self.error = error
 
     def result(self) -> Array:
-        """What was found; what was raised is raised here."""
+        """What was found, once; what was raised is raised here."""
         self.run()
         if self.error is not None:
             raise self.error
-        assert self.found is not None
-        return self.found
+        found, self.found = self.found, None  # whoever gets it is alone with it, and needn't copy it
+        assert found is not None
+        return found
 
 
 def _note(what: str, array: Array) -> bytes:

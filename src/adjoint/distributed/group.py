@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.tensors.located import at_user
+
 from .engine import Alone, Engine, Exchange, Transport
 from .mpi import MPITransport, launched
 from .shared import Means, Place
@@ -53,7 +55,7 @@ class Group:
         """The group of some of its ranks, in this order. Every rank of this group calls it; those outside get None."""
         chosen = [int(k) for k in ranks]
         if len(set(chosen)) != len(chosen) or not chosen or not all(0 <= k < self.size for k in chosen):
-            raise ValueError(f"split: different ranks from 0 to {self.size - 1}, not {list(ranks)}")
+            raise ValueError(f"split: different ranks from 0 to {self.size - 1}, not {list(ranks)}{at_user()}")
         transport = self.engine.transport.split(chosen)
         return None if transport is None else Group(transport, [self.ranks[k] for k in chosen])
 
@@ -99,6 +101,7 @@ class Background:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        engine.wanted = False
         self.means = Means(engine)
         self.waiting: queue.SimpleQueue[Exchange] = queue.SimpleQueue()
         self.begun: dict[int, tuple[Exchange, Place | None]] = {}
@@ -109,11 +112,9 @@ class Background:
     def begin(self, what: str, arrays: Sequence[Array], soon: bool = False) -> int:
         """Begin with the mean of arrays of one dtype over the ranks; the number by which to ask for it. They may change
         afterwards. The thread makes it, unless it is asked for `soon`, with nothing else to do meanwhile."""
-        dtype = arrays[0].dtype
         place = self.means.take(sum([x.nbytes for x in arrays]))
         if place is not None:
-            place.fill(what, arrays)
-            exchange = Exchange(partial(place.mean, what, dtype))
+            exchange = Exchange(partial(place.mean, what, place.fill(what, arrays)))
         else:
             flat = np.concatenate([x.reshape(-1) for x in arrays])
             exchange = Exchange(partial(self.engine.mean, what, flat))
@@ -126,12 +127,14 @@ class Background:
     def finish(self, number: int) -> Array:
         """The mean that was begun under a number, flat."""
         started = time.perf_counter()
+        self.engine.wanted = True
         for earlier in [k for k in self.begun if k < number]:  # in the same order on every rank
             self.begun[earlier][0].run()
         exchange, place = self.begun.pop(number)
         try:
             found = exchange.result()
         finally:
+            self.engine.wanted = False
             self.blocked += time.perf_counter() - started
         if place is not None:
             self.means.leave(place)

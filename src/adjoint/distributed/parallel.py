@@ -18,8 +18,8 @@ from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray, concat, full, zeros
 from adjoint.tensors.hooks import add_together
 from adjoint.tensors.named import wrap
-from adjoint.transforms.custom import host_call
-from adjoint.transforms.modes import no_grad
+from adjoint.transforms.custom import exact_call
+from adjoint.transforms.modes import is_deterministic, no_grad, set_deterministic
 
 from .collectives import all_gather, all_reduce
 from .engine import DistributedError
@@ -42,11 +42,14 @@ class DataParallel:
         self.bucket_bytes = bucket_bytes
         self.sharing: Sharing | None = None
         self.synchronized = False
+        self.was_deterministic = is_deterministic()
         self.parameters = [p for p in model.parameters() if p.node.tracked]
         self.handles = [add_together(p, self._average) for p in self.parameters] if group.size > 1 else []
 
     def remove(self) -> None:
-        """Let `backward()` give each rank its own gradients again."""
+        """Let `backward()` give each rank its own gradients again, and `set_deterministic` be as it was."""
+        if self.handles:
+            set_deterministic(self.was_deterministic)
         for handle in self.handles:
             handle.remove()
         self.handles = []
@@ -102,13 +105,13 @@ class DataParallel:
             for piece in pieces:
                 before = tickets[-1:]  # so that all ranks begin them in one order
                 begin = group.function(_begin, len(before), piece is pieces[-1])
-                tickets.append(host_call(begin, *before, *[t.grad for t in piece], shape=(), dtype="int64"))
+                tickets.append(exact_call(begin, *before, *[t.grad for t in piece], shape=(), dtype="int64"))
             means = []
             for piece, ticket in zip(pieces, tickets, strict=True):
                 # After the last has begun: what waits keeps the reverse pass from going on.
                 finish = group.function(_finish)
                 count = sum(t.size for t in piece)
-                means.append(host_call(finish, ticket, tickets[-1], shape=(count,), dtype=piece[0].dtype))
+                means.append(exact_call(finish, ticket, tickets[-1], shape=(count,), dtype=piece[0].dtype))
             everything = [mean.node for mean in means]
             for piece, mean in zip(pieces, means, strict=True):
                 # Nothing is updated before all means are there: what follows host code may lie where the old values are.
@@ -154,8 +157,8 @@ def data_parallel(
 
     Parameters and buffers become those of rank 0, and so does the optimizer's state. From then on the parameters stay the same
     bits on every rank: gradients are added up in the order of the ranks, in buckets of about `bucket_bytes`, compiled steps
-    included. A thread begins with each bucket as soon as the program has it. Draws of `ad.random` (dropout) differ between ranks
-    from here on.
+    included, and `ad.set_deterministic` is on from here on, so that every run has the same bits. A thread begins with each
+    bucket as soon as the program has it. Draws of `ad.random` (dropout) differ between ranks from here on.
 
     With `shard_state` each rank keeps the optimizer's state of a part of the parameters alone, updates those, and gets the
     others' new values from their ranks (S. Rajbhandari et al., "ZeRO", 2020, stage 1). With `sync_batch_norm` the model's batch
@@ -176,6 +179,7 @@ def data_parallel(
     if not made.parameters:
         raise ValueError("data_parallel: the model has no parameters to train")
     if here.size > 1:
+        set_deterministic()  # else time decides when a structure is compiled, on each rank for itself
         _take_over(here, model, optimizer)
         own_stream(here)
         if sync_batch_norm:

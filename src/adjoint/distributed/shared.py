@@ -52,6 +52,25 @@ class Means:
         self.free[place.nbytes].append(place)
 
 
+class Layout:
+    """Where arrays of these shapes lie in a place, one behind the other, and as flat numbers of all ranks; for each half."""
+
+    def __init__(self, place: Place, what: str, arrays: Sequence[Array]) -> None:
+        dtype = arrays[0].dtype
+        self.dtype = dtype
+        self.note = zlib.crc32(f"{what} {dtype.str} {[x.shape for x in arrays]}".encode())
+        self.numbers = [[part.view(dtype) for part in half] for half in place.halves]
+        rank, size = place.engine.rank, place.engine.size
+        ends = list(accumulate([x.size for x in arrays]))
+        self.targets = [
+            [half[rank][end - x.size : end].reshape(x.shape) for x, end in zip(arrays, ends, strict=True)]
+            for half in self.numbers
+        ]
+        sizes = shares(ends[-1], size)
+        self.stretches = [slice(end - n, end) for n, end in zip(sizes, accumulate(sizes), strict=True)]
+        self.own = sizes[rank] * dtype.itemsize
+
+
 class Place:
     """Where numbers of all ranks meet, again and again, in two halves by turns: whoever writes one half again has got a mean from
     the other half since, so that everybody had read the first."""
@@ -63,61 +82,61 @@ class Place:
         self.heads = [part[:HEAD].view(np.int64) for part in memory.parts]
         self.halves = [[part[HEAD + k * nbytes : HEAD + (k + 1) * nbytes] for part in memory.parts] for k in (0, 1)]
         self.turn = 0
-        self.note = 0
+        self.layouts: dict[Any, Layout] = {}
 
-    def fill(self, what: str, arrays: Sequence[Array]) -> None:
-        """Write this rank's numbers, one array behind the other."""
+    def fill(self, what: str, arrays: Sequence[Array]) -> Layout:
+        """Write this rank's numbers, one array behind the other; how they lie, for `mean`."""
         self.turn += 1
-        target = self.halves[self.turn % 2][self.engine.rank]
-        start = 0
-        for x in arrays:
-            end = start + x.nbytes
-            np.copyto(target[start:end].view(x.dtype).reshape(x.shape), x)
-            start = end
-        self.note = zlib.crc32(f"{what} {arrays[0].dtype.str} {[x.shape for x in arrays]}".encode())
+        key = (what, arrays[0].dtype, *[x.shape for x in arrays])
+        layout = self.layouts.get(key)
+        if layout is None:
+            layout = self.layouts[key] = Layout(self, what, arrays)
+        for target, x in zip(layout.targets[self.turn % 2], arrays, strict=True):
+            np.copyto(target, x)
         head = self.heads[self.engine.rank]
-        head[NOTE] = self.note
+        head[NOTE] = layout.note
         self.settle()
         head[FILLED] = self.turn
+        return layout
 
-    def mean(self, what: str, dtype: np.dtype[Any]) -> Array:
+    def mean(self, what: str, layout: Layout) -> Array:
         """The mean of what all ranks have written, flat. Raises DistributedError where they wrote different things or one doesn't
         come."""
         engine, rank = self.engine, self.engine.rank
         self.wait(FILLED, what)
-        others = [k for k, head in enumerate(self.heads) if head[NOTE] != self.note]
+        others = [k for k, head in enumerate(self.heads) if head[NOTE] != layout.note]
         if others:
             raise engine.apart(what, others)
-        numbers = [half.view(dtype) for half in self.halves[self.turn % 2]]
-        sizes = shares(len(numbers[0]), engine.size)
-        ends = list(accumulate(sizes))
-        found = new_array(numbers[0].shape, dtype, self.nbytes)
-        self.add_up(numbers, ends[rank] - sizes[rank], ends[rank], found)
+        numbers = layout.numbers[self.turn % 2]
+        found = new_array(numbers[0].shape, layout.dtype, self.nbytes)
+        self.add_up(numbers, layout.stretches[rank], found)
         self.settle()
         self.heads[rank][ADDED] = self.turn
         self.wait(ADDED, what)
-        for k, (theirs, size, end) in enumerate(zip(numbers, sizes, ends, strict=True)):
+        for k, (theirs, stretch) in enumerate(zip(numbers, layout.stretches, strict=True)):
             if k != rank:
-                found[end - size : end] = theirs[end - size : end]
-        stretch = (
-            sizes[rank] * dtype.itemsize
-        )  # the others read the rest of what was written here, and each the mean of it
-        engine.bytes_sent += self.nbytes - stretch + stretch * (engine.size - 1)
+                found[stretch] = theirs[stretch]
+        # The others read the rest of what was written here, and each of them the mean of this rank's stretch.
+        engine.bytes_sent += self.nbytes - layout.own + layout.own * (engine.size - 1)
         return found
 
-    def add_up(self, numbers: Sequence[Array], start: int, end: int, found: Array) -> None:
+    def add_up(self, numbers: Sequence[Array], stretch: slice, found: Array) -> None:
         """Put the mean of a stretch into its place, and over this rank's own numbers, where the others read it."""
-        first, *others = numbers
+        first, second, *others = numbers
+        count = len(numbers)
+        # Over a power of two both have the same bits, and a product takes less.
+        is_product = count & (count - 1) == 0 and first.dtype.kind == "f"
+        scaled, factor = (np.multiply, 1 / count) if is_product else (np.divide, count)
         step = max(CHUNK // first.itemsize, 1)
-        total = np.empty(min(step, end - start), first.dtype)
-        for at in range(start, end, step):
-            stretch = slice(at, min(at + step, end))
-            part = total[: stretch.stop - at]
-            np.add(first[stretch], others[0][stretch], out=part)
-            for other in others[1:]:
-                np.add(part, other[stretch], out=part)
-            np.divide(part, len(numbers), out=found[stretch], casting="unsafe")
-            numbers[self.engine.rank][stretch] = found[stretch]
+        total = np.empty(min(step, stretch.stop - stretch.start), first.dtype)
+        for at in range(stretch.start, stretch.stop, step):
+            chunk = slice(at, min(at + step, stretch.stop))
+            part = total[: chunk.stop - at]
+            np.add(first[chunk], second[chunk], out=part)
+            for other in others:
+                np.add(part, other[chunk], out=part)
+            scaled(part, factor, out=found[chunk], casting="unsafe")
+            numbers[self.engine.rank][chunk] = found[chunk]
 
     def wait(self, field: int, what: str) -> None:
         """Wait until all ranks have come as far as this one."""
@@ -131,4 +150,4 @@ class Place:
             return True
 
         if not come():
-            self.engine.until(come, what, lambda: [int(head[field]) for head in heads], spin=0.0)
+            self.engine.until(come, what, lambda: [int(head[field]) for head in heads])

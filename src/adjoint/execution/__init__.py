@@ -3,7 +3,7 @@
 from adjoint.execution import stages
 from adjoint.execution.evaluate import evaluate, evaluation_lock
 from adjoint.execution.explanation import Explanation, explain
-from adjoint.execution.replay import Replay, located_anew, own
+from adjoint.execution.replay import Replay, apart, located_anew, own
 from adjoint.plan.canonical import ValueNeededError
 from adjoint.plan.donation import is_ours
 
@@ -11,6 +11,7 @@ __all__ = [
     "Explanation",
     "Replay",
     "ValueNeededError",
+    "apart",
     "evaluate",
     "evaluation_lock",
     "explain",

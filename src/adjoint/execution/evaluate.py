@@ -29,11 +29,13 @@ from adjoint.plan.canonical import (
 from adjoint.plan.donation import donated_leaves
 from adjoint.plan.plan import Plan, build, find_targets, is_differentiated, is_worth_keeping
 from adjoint.primitives.core import FULL, SELECT, VERSION, WATCHED
+from adjoint.primitives.custom import HOST_CALL
 from adjoint.runtime.blas import single_threaded
 from adjoint.runtime.interrupts import Uninterrupted
+from adjoint.runtime.memory import compact
 from adjoint.unknown import Unknown
 
-__all__ = ["compact", "evaluate", "located", "plan_of", "run"]
+__all__ = ["evaluate", "located", "plan_of", "run"]
 
 P = ParamSpec("P")
 Prepared = TypeVar("Prepared", bound=tuple[Canonical, Any])
@@ -61,6 +63,11 @@ def key_of(c: Canonical) -> Any:
     return (tuple(c.entries), tuple(c.edges), c.roots, tiers.deterministic)
 
 
+def family_of(c: Canonical, wanted: Sequence[int]) -> int:
+    """What a graph has in common with those that differ from it in extents alone."""
+    return hash((tuple(c.edges), len(c.entries), c.roots, *wanted))
+
+
 def plan_of(c: Canonical, wanted: Sequence[int], keep: bool, key: Any, noted: bool = False) -> Plan:
     """The plan for the wanted nodes of a graph, remembered or built. It isn't remembered if something was evaluated
     meanwhile: see `undisturbed`. If `noted`, it knows the lines and names of the graph that it was built for first."""
@@ -69,7 +76,7 @@ def plan_of(c: Canonical, wanted: Sequence[int], keep: bool, key: Any, noted: bo
     plan = None if known is None else known.plans.get(computed)
     if plan is None:
         plan = without_collector(build, c, wanted, keep, noted)
-        plan.family = hash((tuple(c.edges), len(c.entries), c.roots, *computed[0]))
+        plan.family = family_of(c, wanted)
         plan.ordered = tiers.deterministic
         plan.asked = (c.order[0].site, c.order[0].offset)
         if c.is_latest:
@@ -265,13 +272,14 @@ def _prepare(c: Canonical) -> Work:
     if plan is None or before != counts:
         wanted, keep = _computed(c, counts)
         met = known is not None and (tuple(wanted), keep) in known.plans
-        if not met and not tiers.at_first_sight(c.order):
+        family = None if met else family_of(c, wanted)
+        if not met and not tiers.at_first_sight(c.order, family):
             mark = hash((key, *wanted))  # two structures that share it only cost one of them a plan too early
             if mark not in _seen:
                 if len(_seen) >= MAX_SEEN:
                     _seen.clear()
                 _seen.add(mark)
-                return _prepare_once(c, wanted, keep)
+                return _prepare_once(c, wanted, keep, family)
         plan = plan_of(c, wanted, keep, key)
         known = _cache.get(key)
         if known is not None and c.is_latest:
@@ -282,9 +290,17 @@ def _prepare(c: Canonical) -> Work:
     return Work(plan.outputs, lambda: run(plan, leaves, numbers, donated), donated)
 
 
-def _prepare_once(c: Canonical, wanted: list[int], keep: bool) -> Work:
+def _prepare_once(c: Canonical, wanted: list[int], keep: bool, family: int | None = None) -> Work:
     steps = without_collector(_steps, c, wanted, keep)
-    return Work(steps.targets, lambda: interpret(steps))
+    return Work(steps.targets, lambda: interpret(steps) if family is None else _noted(steps, family))
+
+
+def _noted(steps: Interpretation, family: int) -> list[Any]:
+    """The values of a structure seen for the first time, which may have relatives."""
+    started = perf_counter()
+    results = interpret(steps)
+    tiers.spend(family, perf_counter() - started)
+    return results
 
 
 def _steps(c: Canonical, wanted: list[int], keep: bool) -> Interpretation:
@@ -311,12 +327,13 @@ def _cut_from(c: Canonical) -> list[Node]:
 def located(error: Exception, c: Canonical) -> Exception | None:
     """An error of a graph's evaluation with the line that recorded what fails; None where nothing fails node by node."""
     with _lock:
-        origin = blame(c)
+        origin = blame(c, getattr(error, "host_function", None))
     return None if origin is None else _at(error, origin)
 
 
-def blame(c: Canonical) -> Origin | None:
-    """Where the operation was recorded that fails when the graph is computed node by node."""
+def blame(c: Canonical, host: Any = None) -> Origin | None:
+    """Where the operation was recorded that fails when the graph is computed node by node, or that called the `host` function,
+    which has failed. Calls that must be exact aren't repeated, nor is what depends on them."""
     values: dict[Node, Any] = {}
     roots = [
         x
@@ -327,6 +344,13 @@ def blame(c: Canonical) -> Origin | None:
         for node in topological(expand(roots), lambda x: x.value is None):
             if node.value is not None:
                 values[node] = value_array(node)
+                continue
+            if node.op is HOST_CALL:
+                if node.attributes[0] == host:
+                    return node.origin
+                if host is not None or node.attributes[0].exact:
+                    continue
+            if not values.keys() >= set(node.inputs):
                 continue
             try:
                 values[node] = node.op.kernel(node.attributes, node.type)(*[values[x] for x in node.inputs])
@@ -342,14 +366,6 @@ def _at(error: Exception, origin: Origin) -> Exception:
     except TypeError:  # an exception class with a constructor of its own
         error.add_note(f"recorded at {origin}")
         return error
-
-
-def compact(value: Any) -> Any:
-    """A result as an array to keep: a small view would keep a large array alive."""
-    array = value if type(value) is np.ndarray else np.asarray(value)
-    if isinstance(array.base, np.ndarray) and (array.base.nbytes > 4 * array.nbytes or 0 in array.strides):
-        return array.copy()
-    return array
 
 
 def _store(c: Canonical, targets: Sequence[Any], results: list[Any]) -> None:

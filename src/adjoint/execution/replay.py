@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.execution.evaluate import compact, evaluation_lock, located, planned, prepared, run
+from adjoint.execution.evaluate import evaluation_lock, located, planned, prepared, run
 from adjoint.graph import Node
 from adjoint.plan.canonical import canonicalize, value_array
 from adjoint.plan.donation import is_ours
+from adjoint.runtime.memory import compact
 
 
 class Replay:
@@ -73,3 +74,8 @@ def own(results: Sequence[Any], arrays: Sequence[Any]) -> list[Any]:
     """The results as arrays of their own, where they may be one of these arrays or share memory with it."""
     given = set(map(id, arrays))
     return [x if id(x) not in given and is_ours(x) else np.array(x) for x in results]
+
+
+def apart(result: Any, arrays: Sequence[Any]) -> Any:
+    """The result, or a copy where it may share memory with one of these arrays."""
+    return np.array(result) if any([np.may_share_memory(result, x) for x in arrays]) else result

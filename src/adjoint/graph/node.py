@@ -39,7 +39,7 @@ class ArrayType:
             size *= n
         if not isinstance(size, Integral):  # a tensor among the sizes would be in every later sum of sizes
             raise TypeError(f"a shape is made of integers, got {shape}")
-        self.size = int(size)
+        self.size = size if hasattr(size, "sheet") else int(size)
         self.code = next(_codes)
         self.zero: Node | None = None  # the constant 0 of this type, made when first asked for
 
@@ -53,12 +53,31 @@ MAX_INTERNED = 1 << 16
 
 def array_type(shape: Shape, dtype: DType) -> ArrayType:
     """The type with this shape and dtype."""
-    found = dtype.types.get(shape)
+    try:
+        found = dtype.types.get(shape)
+    except TypeError:  # extents that are followed have no hash: see `compiler.extents`
+        return _followed(shape, dtype)
     if found is None:
+        if any([hasattr(n, "sheet") for n in shape]):
+            return _followed(shape, dtype)
         if len(dtype.types) >= MAX_INTERNED:
             dtype.types.clear()  # older types stay valid: comparisons fall back from identity to contents
         found = dtype.types[shape] = ArrayType(shape, dtype)
     return found
+
+
+def _followed(shape: Shape, dtype: DType) -> ArrayType:
+    """The type with a shape that follows from extents. All on the sheet on which these stand are compared, so that here, too,
+    types are equal that are the same, and no others."""
+    sheet: Any = next((n.sheet for n in shape if hasattr(n, "sheet")), None)
+    if sheet is None:
+        raise TypeError(f"a shape is made of integers, got {shape}")
+    known: list[ArrayType] = sheet.types.setdefault((dtype, len(shape)), [])
+    for found in known:
+        if found.shape == shape:
+            return found
+    known.append(ArrayType(shape, dtype))
+    return known[-1]
 
 
 class Scope:

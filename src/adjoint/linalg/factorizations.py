@@ -178,8 +178,9 @@ def svdvals(x: Operand, /) -> Tensor:
 def eigh(x: Operand, /, UPLO: str = "L") -> EighResult:
     """Eigenvalues (..., n), real and ascending, and orthonormal eigenvectors (..., n, n) in columns, of Hermitian x.
 
-    The lower triangle of x is read, or with UPLO="U" the upper one. The phase of a complex eigenvector is differentiated as
-    constant. Where eigenvalues coincide see the module's text. Raises LinAlgError where LAPACK doesn't converge.
+    The lower triangle of x is read, or with UPLO="U" the upper one; the derivative is that in Hermitian directions, so the
+    gradient is Hermitian, half of each element off the diagonal in either triangle. The phase of a complex eigenvector is
+    differentiated as constant. Where eigenvalues coincide see the module's text. Raises LinAlgError where LAPACK fails.
 
     >>> import adjoint as ad
     >>> w, v = ad.linalg.eigh(ad.tensor([[2.0, 1.0], [1.0, 2.0]]))

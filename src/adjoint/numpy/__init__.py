@@ -16,54 +16,28 @@ Tensor(0.41997434, dtype=float64)
 from __future__ import annotations
 
 import functools
-import types
 from collections.abc import Callable
 from typing import Any
 
 import numpy
 
+from adjoint.numpy import fft, linalg, random
+from adjoint.numpy.concatenators import Concatenator
 from adjoint.numpy.functions import FUNCTIONS
-from adjoint.numpy.ufuncs import Ufunc
+from adjoint.numpy.standing import holds_tensor, standing_for
 from adjoint.tensors import functions as f
 from adjoint.tensors.conversion import stacked
 from adjoint.tensors.named import Named, wrap
-from adjoint.tensors.namespaces import namespaced
 from adjoint.tensors.tensor import Tensor
 
-__all__: list[str] = []
-
-
-def _holds_tensor(x: Any) -> bool:
-    return isinstance(x, Named) or (isinstance(x, (list, tuple)) and any(map(_holds_tensor, x)))
-
-
-def _as_tensors(x: Any) -> Any:
-    """NumPy's results as tensors."""
-    if isinstance(x, (numpy.ndarray, numpy.generic)) and x.dtype.kind in "biufc":
-        return f.asarray(x)
-    if isinstance(x, (tuple, list)):
-        parts = [_as_tensors(y) for y in x]
-        return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
-    return x
-
-
-def _either(numpys: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
-    """Ours where a tensor is given, else NumPy's own, whose results become tensors."""
-
-    def call(*args: Any, **keywords: Any) -> Any:
-        if any(map(_holds_tensor, (*args, *keywords.values()))):
-            return function(*args, **keywords)
-        return _as_tensors(numpys(*args, **keywords))
-
-    call.__name__, call.__doc__ = numpys.__name__, numpys.__doc__
-    return call
+__all__ = ["fft", "linalg", "random"]
 
 
 def array(
     object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", subok: bool = False, ndmin: int = 0
 ) -> Tensor:
     """A tensor of data, in NumPy's dtype for it; a list that holds tensors is a stack of them."""
-    if isinstance(object, (list, tuple)) and _holds_tensor(object):
+    if isinstance(object, (list, tuple)) and holds_tensor(object):
         found = wrap(stacked(object))
     else:
         found = f.asarray(object if isinstance(object, Named) else numpy.asarray(object))
@@ -87,12 +61,12 @@ def _numpys_dtype(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 
 def _full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **others: Any) -> Tensor:
-    value = fill_value if _holds_tensor(fill_value) else numpy.asarray(fill_value)
+    value = fill_value if holds_tensor(fill_value) else numpy.asarray(fill_value)
     return f.full(shape, value, dtype=dtype)
 
 
 def _arange(*bounds: Any, dtype: Any = None, **others: Any) -> Tensor:
-    if any(map(_holds_tensor, bounds)):
+    if any(map(holds_tensor, bounds)):
         return f.arange(*bounds, dtype=dtype)
     return f.asarray(numpy.arange(*bounds, dtype=dtype))
 
@@ -107,38 +81,9 @@ OWN: dict[str, Any] = {
     "arange": _arange,
     "eye": _eye, "identity": lambda n, dtype=float: _eye(n, dtype=dtype), "ndarray": Tensor,
     "concat": FUNCTIONS[numpy.concatenate],
-    "permute_dims": FUNCTIONS[numpy.transpose], "random": numpy.random,
+    "permute_dims": FUNCTIONS[numpy.transpose], "r_": Concatenator(0, 1, -1), "c_": Concatenator(-1, 2, 0),
     "tri": lambda N, M=None, k=0, dtype=float: f.asarray(numpy.tri(N, M, k, "float64" if dtype is float else dtype)),
 }  # fmt: skip
-SPACES = ("linalg", "fft")
-
-
-class _Function(Ufunc):
-    """A universal function: NumPy's own where no tensor is given, as a tensor."""
-
-    def __call__(self, *inputs: Any, **keywords: Any) -> Any:
-        """The function of each element."""
-        return _either(self.ufunc, super().__call__)(*inputs, **keywords)
-
-
-def _standing_for(value: Any) -> Any:
-    """What stands for a function of NumPy's."""
-    if isinstance(value, numpy.ufunc):
-        return _Function(value)
-    if callable(value) and hasattr(value, "__name__") and not isinstance(value, type):
-        found = FUNCTIONS.get(value) or namespaced(value)
-        if found is not None:
-            return _either(value, found)
-    return value
-
-
-class _Space(types.ModuleType):
-    """The functions of `numpy.linalg` or `numpy.fft`, of tensors."""
-
-    def __getattr__(self, name: str) -> Any:
-        found = _standing_for(getattr(getattr(numpy, self.__name__), name))
-        setattr(self, name, found)
-        return found
 
 
 @functools.cache
@@ -146,7 +91,7 @@ def _found(name: str) -> Any:
     """What a name stands for. It isn't kept as a global of this module, where `any` and `sum` are Python's."""
     if name in OWN:
         return OWN[name]
-    return _Space(name) if name in SPACES else _standing_for(getattr(numpy, name))
+    return standing_for(getattr(numpy, name))
 
 
 def __getattr__(name: str) -> Any:

@@ -85,7 +85,7 @@ def sum_of_embedded(s: Simplifier, step: Step) -> Step | None:
     places: list[Slices] = []
     for slot in step.inputs:
         found = s.embedded.get(slot)
-        if found is None or s.reads[slot] != 1 or s.types[slot].shape != step.type.shape:
+        if found is None or s.types[slot].shape != step.type.shape:
             return None
         parts += found[0]
         places += found[1]

@@ -114,7 +114,10 @@ class Joining:
 
     def rows(self) -> None:
         """Products of many matrices with the same one, none of which depends on another, become one."""
-        groups: dict[tuple[int, int], list[Step]] = {}
+        groups: list[list[Step]] = []
+        alike: dict[
+            int, list[tuple[int, list[Step]]]
+        ] = {}  # by the right matrix: the rows of the left ones, and the products
         for step in self.plan.steps:
             if step.op is MATMUL and len(step.type.shape) == 2 and step.output not in self.gone:
                 left, right = step.inputs
@@ -123,8 +126,13 @@ class Joining:
                     and step.type.shape[0] <= ROWS
                     and step.type.shape[1] >= NARROWEST
                 ):
-                    groups.setdefault((right, self.types[left].shape[0]), []).append(step)
-        for group in heapq.nlargest(MOST, groups.values(), key=len):
+                    rows, known = self.types[left].shape[0], alike.setdefault(right, [])
+                    group = next((group for n, group in known if n == rows), None)
+                    if group is None:
+                        known.append((rows, group := []))
+                        groups.append(group)
+                    group.append(step)
+        for group in heapq.nlargest(MOST, groups, key=len):
             lefts = list(dict.fromkeys([step.inputs[LEFT] for step in group]))
             if len(lefts) == len(group) >= FEWEST and not self.depend(group, set(lefts)):
                 self.one_product(group)

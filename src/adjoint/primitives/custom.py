@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from sys import getrefcount
 from typing import Any
 
@@ -44,13 +45,16 @@ def custom(
     name: str,
     single: bool,
     transposed: CustomRule | None = None,
+    direct: Callable[[Node], Node] | None = None,
 ) -> Node:
     """The outputs, with `rule(cotangents, node) -> input cotangents` in place of the derivatives of how they were made.
 
     Gradients reach the inputs through the rule alone; what the rule saved and reads is differentiated as usual. Forward
-    mode uses `transposed`, where it is given: the transpose of the forward rule, called like `rule`.
+    mode uses `transposed`, where it is given: the transpose of the forward rule, called like `rule`. Taylor mode goes through
+    `direct(node)`, where it is given: a single output as ordinary graph of the inputs.
     """
-    node = record(CUSTOM, (*outputs, *inputs), (len(outputs), _Named(rule, name, transposed)), outputs[0].type if single
+    named = _Named(rule, name, transposed, direct)
+    node = record(CUSTOM, (*outputs, *inputs), (len(outputs), named), outputs[0].type if single
                   else tuple(x.type for x in outputs))  # fmt: skip
     node.tracked = get_mode().grad and any(x.tracked for x in inputs)
     return node
@@ -59,12 +63,19 @@ def custom(
 class _Named:
     """A rule with the name that pictures and reprs show, and what forward mode uses instead. Equal only to itself."""
 
-    __slots__ = ("name", "rule", "transposed")
+    __slots__ = ("direct", "name", "rule", "transposed")
 
-    def __init__(self, rule: CustomRule, name: str, transposed: CustomRule | None = None) -> None:
+    def __init__(
+        self,
+        rule: CustomRule,
+        name: str,
+        transposed: CustomRule | None = None,
+        direct: Callable[[Node], Node] | None = None,
+    ) -> None:
         self.rule = rule
         self.name = name
         self.transposed = transposed
+        self.direct = direct
 
     def replaced(self, change: Callable[[CustomRule], CustomRule]) -> _Named:
         """The same name on changed rules."""
@@ -77,6 +88,11 @@ class _Named:
 
     def __call__(self, cotangents: list[Node | None], node: Node) -> Sequence[Node | None]:
         return self.rule(cotangents, node)
+
+
+def direct_of(node: Node) -> Callable[[Node], Node] | None:
+    """What gives the output of a custom node as ordinary graph, if it has such."""
+    return node.attributes[1].direct if node.op is CUSTOM else None
 
 
 def _passed(cotangents: list[Node | None], node: Node) -> list[Node | None]:
@@ -138,13 +154,16 @@ def closed(x: Node, sources: Sequence[Node], message: str) -> Node:
 class HostFunction:
     """A function of NumPy arrays, with its derivative rule and its batching rule, if it has them.
 
-    `adapter(rule, cotangent, node)` calls the user's rule, which works on tensors, from nodes.
+    `adapter(rule, cotangent, node)` calls the user's rule, which works on tensors, from nodes. One that is `exact` is called as
+    often as the program says, never again to find out what failed, and neither changes nor keeps its arrays, so that it gets
+    those that the program works on.
     """
 
-    __slots__ = ("adapter", "batch", "call", "name", "rule", "serials")
+    __slots__ = ("adapter", "batch", "call", "exact", "name", "rule", "serials")
 
-    def __init__(self, call: Callable[..., Any], rule: Any, batch: Any, adapter: Any) -> None:
+    def __init__(self, call: Callable[..., Any], rule: Any, batch: Any, adapter: Any, exact: bool = False) -> None:
         self.call = call
+        self.exact = exact
         self.rule = rule
         self.batch = batch
         self.adapter = adapter
@@ -191,10 +210,17 @@ def _host_kernel(attributes: tuple[HostFunction, Any], type: Any) -> Any:
     dtype, shape = (None, None) if isinstance(type, tuple) else (type.dtype.dtype, type.shape)
 
     def kernel(*arrays: Any) -> Any:
-        views = [np.asarray(x).view() for x in arrays]
-        for view in views:
-            view.flags.writeable = False
-        result = function.call(*views)
+        views: Sequence[Any] = arrays
+        if not function.exact:
+            views = [np.asarray(x).view() for x in arrays]
+            for view in views:
+                view.flags.writeable = False
+        try:
+            result = function.call(*views)
+        except Exception as error:
+            with suppress(AttributeError):
+                error.host_function = function  # type: ignore[attr-defined]  # who is to blame: see `execution.evaluate`
+            raise
         if (
             result.__class__ is np.ndarray and getrefcount(result) == _ALONE and result.dtype == dtype and result.shape == shape
             and (result.base is None or getattr(result.base, "lent_once", False)) and result.flags.writeable

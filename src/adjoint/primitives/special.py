@@ -17,7 +17,7 @@ import numpy as np
 from adjoint import _optional
 from adjoint.graph import Node, Primitive, record
 from adjoint.primitives import special_kernels
-from adjoint.primitives.core import binary, inexact, match, ops, register, unary, zeros
+from adjoint.primitives.core import FULL, binary, inexact, match, ops, register, unary, zeros
 
 # Kernels --------------------------------------------------------------------------------------------------------------
 
@@ -29,12 +29,14 @@ def scipy_function(name: str) -> Any:
 
 
 def kernel_of(function: Callable[[], Callable[..., Any]], count: int = 1) -> Callable[..., Any]:
-    """A kernel of one, two or three arrays, and `out` behind them, that looks its function up when called."""
+    """A kernel of one to four arrays, and `out` behind them, that looks its function up when called."""
     if count == 1:
         return lambda x, out=None: function()(x, out=out)
     if count == 2:
         return lambda x, y, out=None: function()(x, y, out=out)
-    return lambda x, y, z, out=None: function()(x, y, z, out=out)
+    if count == 3:
+        return lambda x, y, z, out=None: function()(x, y, z, out=out)
+    return lambda w, x, y, z, out=None: function()(w, x, y, z, out=out)
 
 
 def by_scipy(name: str, count: int = 1) -> Callable[..., Any]:
@@ -371,11 +373,19 @@ i1e = unary(
 )
 
 
+def _moved(v: Node, by: float) -> Node:
+    """An order plus a number. One that was moved before is moved further, or back to what it was: so derivatives of high order
+    read each function once."""
+    if v.op.name == "add" and v.inputs[1].op is FULL and v.inputs[1].value is None:
+        v, by = v.inputs[0], by + v.inputs[1].attributes
+    return ops.add(v, by) if by else v
+
+
 def _neighbours(function: str, first: float, second: float) -> Callable[..., Node]:
     """The rule for x: the functions of the orders below and above, by these factors."""
 
     def rule(u: Node, out: Node, v: Node, x: Node) -> Node:
-        below, above = getattr(ops, function)(ops.subtract(v, 1), x), getattr(ops, function)(ops.add(v, 1), x)
+        below, above = getattr(ops, function)(_moved(v, -1.0), x), getattr(ops, function)(_moved(v, 1.0), x)
         return _times(u, ops.add(ops.multiply(below, first), ops.multiply(above, second)))
 
     return rule

@@ -280,6 +280,14 @@ def new_array(shape: Shape, dtype: np.dtype[Any], nbytes: int) -> Array:
     return np.empty(shape, dtype) if nbytes < LEASED_FROM else np.asarray(Lease(shape, dtype, nbytes))
 
 
+def compact(value: Any) -> Any:
+    """A result as an array to keep: a small view would keep a large array alive."""
+    array = value if type(value) is np.ndarray else np.asarray(value)
+    if isinstance(array.base, np.ndarray) and (array.base.nbytes > 4 * array.nbytes or 0 in array.strides):
+        return array.copy()
+    return array
+
+
 def copied(array: Array, dtype: np.dtype[Any]) -> Array:
     """A row-major copy of another dtype or the same. A large one begins where a cache line does, which native code reads
     faster."""

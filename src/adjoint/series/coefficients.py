@@ -1,11 +1,10 @@
 """The Taylor coefficients of every node of a graph along a curve, from those of its inputs.
 
-Linear operations act on each coefficient, bilinear ones by convolution, and a quotient solves for its own. Everything else
+Linear operations act on each coefficient, bilinear ones by convolution, and a quotient solves for its own, as systems do
+(`systems`). What holds a graph, a loop or a branch, has its coefficients by the same of that graph (`held`). Everything else
 follows from its derivative rule: y' = Dφ(x)·x' is a graph whose coefficient k - 1, divided by k, is coefficient k of y. The graph
 of y' reads y and x again, and equal nodes of such graphs are one, so that sin and cos, say, feed each other: the work grows with
-the square of the order (A. Griewank and A. Walther, "Evaluating Derivatives", 2008, chapter 13). A scan's coefficients are one
-scan of its body's. Where derivatives of derivatives never come back to what is there, as for `while_loop` and `cond`, it grows
-faster.
+the square of the order (A. Griewank and A. Walther, "Evaluating Derivatives", 2008, chapter 13).
 """
 
 from __future__ import annotations
@@ -13,10 +12,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from adjoint.derive import forward
+from adjoint.derive import expand, forward
 from adjoint.graph import Node, mode, record, substitute, topological
-from adjoint.primitives.core import ops, placeholder, select, zeros
-from adjoint.series.scans import is_scan, scan_coefficients, scan_of
+from adjoint.primitives.core import FULL, LEAF, ops, placeholder, select, zeros
+from adjoint.primitives.custom import direct_of
+from adjoint.series.held import held_coefficients, holds_graph, inputs_of
+from adjoint.series.systems import RULES, WRITTEN_OUT, matrix_function_coefficients
 
 __all__ = ["Series"]
 
@@ -27,12 +28,13 @@ LINEAR = frozenset(
     "scatter_add windows fold_windows pool_sum pool_spread cumulative_sum sparse_product marker after".split()
 )
 BILINEAR = frozenset("multiply scale matmul convolution".split())
+MATRIX_FUNCTIONS = frozenset(("matrix_function", "matrix_function_derivative"))
 QUOTIENTS = frozenset(("divide", "safe_divide"))
 
 
 def _below(node: Node) -> tuple[Node, ...]:
     """What a node's coefficients are made of: of a scan its inputs, not what it keeps for a reverse pass."""
-    return scan_of(node)[1] if is_scan(node) else node.inputs
+    return inputs_of(node) if holds_graph(node) else node.inputs
 
 
 class Series:
@@ -48,10 +50,14 @@ class Series:
         self.same: dict[Any, Node] = {}
         self.order = 0
         self.own: set[Node] = set()  # the nodes of the graph itself; others belong to derivatives
-        self.scans: dict[tuple[Node, int], list[list[Coefficient]]] = {}
+        self.begun: dict[Node, Node] = {}
+        self.instead: dict[Node, Node] = {}
+        self.of_rates: dict[tuple[Node, int], Node] = {}
+        self.held: dict[tuple[Node, int], list[list[Coefficient]]] = {}
 
     def run(self, outputs: Sequence[Node], order: int) -> list[list[Coefficient]]:
         """The coefficients of the outputs up to an order; those of order 0 are the outputs themselves."""
+        outputs = expand(outputs)
         self.order, found = order, topological(outputs, below=_below)
         self.own.update(found)
         nodes = [self.merged(x) for x in found if x.type.__class__ is not tuple]
@@ -67,13 +73,21 @@ class Series:
 
     def merged(self, node: Node) -> Node:
         """The node that stands for all that compute the same; its inputs were merged before."""
-        if node in self.given or node in self.rate_of or not node.inputs:
+        if node in self.given or node in self.rate_of:
             return node
         key_of = node.op.key
-        attributes = node.attributes if key_of is None else key_of(node.attributes)
         inputs = tuple([self.same.get(id(x), x) for x in node.inputs])
         try:
-            key: Any = (node.op, attributes, tuple(map(id, inputs)), node.type)
+            key: Any
+            if inputs:
+                attributes = node.attributes if key_of is None else key_of(node.attributes)
+                key = (node.op, attributes, tuple(map(id, inputs)), node.type)
+            elif node.op is LEAF and node.attributes is None:
+                key = (LEAF, id(node.value), node.type)
+            elif node.op is FULL and type(node.attributes) is float:
+                key = (FULL, node.attributes.hex(), node.type)
+            else:
+                return node
             first = self.same.setdefault(key, node)
         except TypeError:  # attributes that have no hash
             first = node
@@ -96,8 +110,12 @@ class Series:
         """Coefficient k of a node."""
         node = self.same.get(id(node), node)
         if node in self.rate_of:
-            c = self.coefficient(self.rate_of[node], k + 1)
-            return None if c is None else ops.multiply(c, float(k + 1))
+            if (node, k) not in self.of_rates:
+                c = self.coefficient(self.rate_of[node], k + 1)
+                if c is None:
+                    return None
+                self.of_rates[node, k] = ops.multiply(c, float(k + 1))
+            return self.of_rates[node, k]
         if k == 0:
             return self.start(node)
         if node in self.given:
@@ -115,15 +133,19 @@ class Series:
         return found[k - 1]
 
     def start(self, node: Node) -> Node:
-        """A node where the curve begins: with coefficient 0 in place of derivatives."""
-        inner = [x for x in topological([node]) if x in self.rate_of]
-        if not inner:
-            return node
-        known: dict[Node, Node] = {}
-        for x in inner:
-            c = self.coefficient(x, 0)
-            known[x] = zeros(x.type) if c is None else c
-        return substitute([node], known)[0]
+        """A node where the curve begins: with coefficient 0 in place of derivatives. Each node has one, however it is reached."""
+        begun = self.begun
+        if node not in begun:
+            for x in topological([node], lambda x: x not in begun):
+                if x in begun:
+                    continue
+                if x in self.rate_of:
+                    c = self.coefficient(x, 0)
+                    begun[x] = zeros(x.type) if c is None else c
+                else:
+                    changed = {y: begun[y] for y in x.inputs if begun[y] is not y}
+                    begun[x] = substitute([x], changed)[0] if changed else x
+        return begun[node]
 
     def worked_out(self, node: Node, k: int) -> Coefficient:
         """Coefficient k of a node, those below it being there."""
@@ -136,24 +158,39 @@ class Series:
             return self.quotient(node, k)
         if name == "where":
             return self.selected(node, k)
-        if name == "select_output" and is_scan(node.inputs[0]):
-            return self.scanned(node, k)
+        if name in RULES:
+            return RULES[name](self, node, k)
+        if name in WRITTEN_OUT or direct_of(node) is not None:
+            return self.coefficient(self.written_out(node), k)
+        if name in MATRIX_FUNCTIONS:
+            return self.all_orders(node, k)[0][k - 1]
+        if name == "select_output" and holds_graph(node.inputs[0]):
+            found: Coefficient = self.all_orders(node.inputs[0], k)[node.attributes][k - 1]
+            return found
         return self.by_derivative(node, k)
 
-    def scanned(self, node: Node, k: int) -> Coefficient:
-        """By a scan of the body's coefficients: of all that are asked for, or of those so far for a derivative's scan."""
-        whole = node.inputs[0]
+    def all_orders(self, whole: Node, k: int) -> list[list[Coefficient]]:
+        """Of what has all coefficients at once, by result: those that are asked for, or, in a derivative, those so far."""
         order = self.order if whole in self.own else k
-        if (whole, order) not in self.scans:
-            loop, inputs = scan_of(whole)
+        if (whole, order) not in self.held:
+            inputs = _below(whole)
             series = [[self.coefficient(x, j) for j in range(1, order + 1)] if self.moves(x) and x.dtype.inexact else None
                       for x in inputs]  # fmt: skip
             start = [self.start(x) for x in inputs]
-            self.scans[whole, order] = scan_coefficients(
-                loop, start, series, order, lambda g, y, n: Series(g).run(y, n)
-            )
-        found: Coefficient = self.scans[whole, order][node.attributes][k - 1]
-        return found
+            if holds_graph(whole):
+                found = held_coefficients(whole, start, series, order, lambda g, y, n: Series(g).run(y, n))
+            else:
+                found = [matrix_function_coefficients(whole, start, series, order)]
+            self.held[whole, order] = found
+        return self.held[whole, order]
+
+    def written_out(self, node: Node) -> Node:
+        """The same by other operations, whose coefficients cost less."""
+        if node not in self.instead:
+            with mode(grad=True):
+                direct = direct_of(node) or WRITTEN_OUT[node.op.name]
+                self.instead[node] = direct(node)
+        return self.instead[node]
 
     def linear(self, node: Node, k: int) -> Coefficient:
         """By the operation itself."""
@@ -222,12 +259,7 @@ class Series:
             (found,) = forward([result], list(stand_ins.values()), rates)
         if found is None:
             return None
-        known = {p: x for x, p in stand_ins.items()}
-        if node is whole:
-            known[copy] = node
-        else:
-            known |= {y: select(whole, i) for i, y in enumerate(outputs)}
-            known[result] = node
+        known = {p: x for x, p in stand_ins.items()} | {copy: whole, result: node}
         (there,) = substitute([found], known)
         for x in topological([there], lambda x: x not in self.given):
             if x.type.__class__ is not tuple:

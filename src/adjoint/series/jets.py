@@ -25,8 +25,8 @@ def jet(f: Callable[..., Any], primals: Sequence[Any], series: Sequence[Sequence
     all lists are as long as the highest order. Gives f's output and a list of its derivatives. These are derivatives, as in
     `jax.experimental.jet`, not Taylor coefficients: the k-th is k! times the coefficient.
 
-    The cost grows with the square of the order, through `scan` too, where nested `grad` grows exponentially (through `while_loop`
-    and `cond` it still does). The result differentiates, and works under `vmap` and `jit`. Raises TypeError for arguments
+    The cost grows with the square of the order, where nested `grad` grows exponentially; so it does through loops, branches,
+    `odeint` and systems of equations. The result differentiates, and works under `vmap` and `jit`. Raises TypeError for arguments
     without derivatives, ValueError where lengths or shapes differ.
 
     >>> import adjoint as ad

@@ -37,7 +37,8 @@ def with_continuous_adjoint(field: Field, solve: Solve, y0: Tensor, ts: Tensor) 
                 problem.field_of(stop_gradient([wrap(x) for x in problem.outside])), *stop_gradient((y0, ts))
             )
         inputs = [y0.node, ts.node, *problem.outside]
-        return wrap(custom([core.stop_gradient(values.node)], inputs, problem.pull, "odeint", True, problem.push))
+        value = core.stop_gradient(values.node)
+        return wrap(custom([value], inputs, problem.pull, "odeint", True, problem.push, problem.direct))
 
 
 class _Problem:
@@ -115,10 +116,15 @@ class _Problem:
             at += c.size
         return [x.node for x in found]
 
+    def direct(self, node: Node) -> Node:
+        """The states through the steps."""
+        y0, ts, *constants = [wrap(x) for x in node.inputs[1:]]
+        return self.solve(self.field_of(constants), y0, ts).node
+
     def push(self, cotangents: list[Node | None], node: Node) -> list[Node | None]:
         """What forward mode transposes: the reverse pass through the steps, which is linear in the cotangents."""
         y0, ts, *constants = node.inputs[1:]
-        values = self.solve(self.field_of([wrap(x) for x in constants]), wrap(y0), wrap(ts)).node
+        values = self.direct(node)
         wanted = [y0, ts, *[constants[i] for i in self.floating]]
         marked = [core.marker(x, tracked=True) for x in wanted]
         values = substitute([values], dict(zip(wanted, marked, strict=True)))[0]

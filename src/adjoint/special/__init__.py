@@ -1,8 +1,8 @@
 """Special functions: gamma and beta, error functions, Bessel functions, exponential integrals, entropies, softmax.
 
 Elementwise, with broadcasting, for float32 and float64; integers become the default floating dtype, complex numbers are a
-TypeError. Outside a function's domain the result is NaN, as SciPy's is. Derivatives are closed forms in the same functions, of
-every order; where none is known by a parameter, asking for that derivative raises RuntimeError.
+TypeError but to `wofz`. Outside a function's domain the result is NaN, as SciPy's is. Derivatives are closed forms in the
+same functions, of every order; where none is known by a parameter, asking for that derivative raises RuntimeError.
 
 Values come from SciPy, the extra `adjoint[science]`: without it ImportError says so. NumPy alone is enough for the error
 functions and the normal distribution but their inverses `erfinv` and `erfcinv`, for logarithms of products, `sinc`, `cbrt`,
@@ -17,6 +17,11 @@ from typing import Any
 from adjoint.composites import reductions, special as composites
 from adjoint.primitives import special as primitives
 from adjoint.primitives.core import is_scalar, ops
+from adjoint.special.bessel import i0, i0e, i1, i1e, iv, ive, j0, j1, jv, k0, k0e, k1, k1e, kv, kve, y0, y1, yv
+from adjoint.special.integrals import (
+    binom, boxcox, boxcox1p, dawsn, ellipe, ellipk, exprel, factorial, fresnel, gammasgn, huber, hyp1f1, hyp2f1, kl_div, lambertw,
+    poch, pseudo_huber, rgamma, shichi, sici, voigt_profile, wofz,
+)  # fmt: skip
 from adjoint.tensors.conversion import as_node
 from adjoint.tensors.elementwise import Operand, _binary, _unary, erf, erfc
 from adjoint.tensors.composing import composite
@@ -154,46 +159,6 @@ def exp2(x: Operand, /) -> Tensor:
     return _unary(primitives.exp2, x)
 
 
-def i0(x: Operand, /) -> Tensor:
-    """The modified Bessel function of the first kind of order 0, elementwise.
-
-    >>> import adjoint as ad
-    >>> ad.special.i0(1.0)
-    Tensor(1.2661)
-    """
-    return _unary(primitives.i0, x)
-
-
-def i0e(x: Operand, /) -> Tensor:
-    """exp(-|x|) I₀(x), elementwise; its derivative at 0 is 0.
-
-    >>> import adjoint as ad
-    >>> ad.special.i0e(100.0)
-    Tensor(0.0399)
-    """
-    return _unary(primitives.i0e, x)
-
-
-def i1(x: Operand, /) -> Tensor:
-    """The modified Bessel function of the first kind of order 1, elementwise.
-
-    >>> import adjoint as ad
-    >>> ad.special.i1(1.0)
-    Tensor(0.5652)
-    """
-    return _unary(primitives.i1, x)
-
-
-def i1e(x: Operand, /) -> Tensor:
-    """exp(-|x|) I₁(x), elementwise; its derivative at 0 is 1/2.
-
-    >>> import adjoint as ad
-    >>> ad.special.i1e(100.0)
-    Tensor(0.0397)
-    """
-    return _unary(primitives.i1e, x)
-
-
 def expi(x: Operand, /) -> Tensor:
     """The exponential integral: the principal value of ∫ exp(t)/t dt from -inf to x, elementwise.
 
@@ -296,48 +261,6 @@ def rel_entr(x: Operand, y: Operand, /) -> Tensor:
     Tensor(0.6931)
     """
     return _binary(primitives.rel_entr, x, y)
-
-
-def iv(x: Operand, y: Operand, /) -> Tensor:
-    """The modified Bessel function of the first kind of order x at y, elementwise.
-
-    Its derivative by the order has no closed form: asking for it raises RuntimeError. So have `kv`, `jv` and `yv` none.
-
-    >>> import adjoint as ad
-    >>> ad.special.iv(0.5, 1.0)
-    Tensor(0.9377)
-    """
-    return _binary(ops.iv, x, y)
-
-
-def kv(x: Operand, y: Operand, /) -> Tensor:
-    """The modified Bessel function of the second kind of order x at y > 0, elementwise. No derivative by the order.
-
-    >>> import adjoint as ad
-    >>> ad.special.kv(0.5, 1.0)
-    Tensor(0.4611)
-    """
-    return _binary(ops.kv, x, y)
-
-
-def jv(x: Operand, y: Operand, /) -> Tensor:
-    """The Bessel function of the first kind of order x at y, elementwise. No derivative by the order.
-
-    >>> import adjoint as ad
-    >>> ad.special.jv(0.5, 1.0)
-    Tensor(0.6714)
-    """
-    return _binary(ops.jv, x, y)
-
-
-def yv(x: Operand, y: Operand, /) -> Tensor:
-    """The Bessel function of the second kind of order x at y > 0, elementwise. No derivative by the order.
-
-    >>> import adjoint as ad
-    >>> ad.special.yv(0.5, 1.0)
-    Tensor(-0.4311)
-    """
-    return _binary(ops.yv, x, y)
 
 
 def _order(name: str, n: Any) -> int:
@@ -454,48 +377,10 @@ def logsumexp(x: Operand, /, axis: Any = None, b: Any = None, keepdims: bool = F
 
 
 __all__ = [
-    "beta",
-    "betainc",
-    "betaln",
-    "cbrt",
-    "digamma",
-    "entr",
-    "erf",
-    "erfc",
-    "erfcinv",
-    "erfcx",
-    "erfinv",
-    "exp2",
-    "expi",
-    "expit",
-    "expn",
-    "gamma",
-    "gammainc",
-    "gammaincc",
-    "gammaln",
-    "i0",
-    "i0e",
-    "i1",
-    "i1e",
-    "iv",
-    "jv",
-    "kv",
-    "log_expit",
-    "log_ndtr",
-    "log_softmax",
-    "logit",
-    "logsumexp",
-    "multigammaln",
-    "ndtr",
-    "ndtri",
-    "owens_t",
-    "polygamma",
-    "rel_entr",
-    "sinc",
-    "softmax",
-    "spence",
-    "xlog1py",
-    "xlogy",
-    "yv",
-    "zeta",
-]
+    "beta", "betainc", "betaln", "binom", "boxcox", "boxcox1p", "cbrt", "dawsn", "digamma", "ellipe", "ellipk", "entr",
+    "erf", "erfc", "erfcinv", "erfcx", "erfinv", "exp2", "expi", "expit", "expn", "exprel", "factorial", "fresnel", "gamma",
+    "gammainc", "gammaincc", "gammaln", "gammasgn", "huber", "hyp1f1", "hyp2f1", "i0", "i0e", "i1", "i1e", "iv", "ive", "j0",
+    "j1", "jv", "k0", "k0e", "k1", "k1e", "kl_div", "kv", "kve", "lambertw", "log_expit", "log_ndtr", "log_softmax", "logit",
+    "logsumexp", "multigammaln", "ndtr", "ndtri", "owens_t", "poch", "polygamma", "pseudo_huber", "rel_entr", "rgamma",
+    "shichi", "sici", "sinc", "softmax", "spence", "voigt_profile", "wofz", "xlog1py", "xlogy", "y0", "y1", "yv", "zeta",
+]  # fmt: skip

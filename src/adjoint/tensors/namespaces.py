@@ -33,7 +33,9 @@ def namespaced(function: Any) -> Callable[..., Any] | None:
 def special_ufunc(ufunc: Any) -> Callable[..., Any] | None:
     """Our function in place of a universal function of `scipy.special`, or of `exp2` or `cbrt`; None if there is none."""
     if ufunc is not np.exp2 and ufunc is not np.cbrt:
-        loaded = sys.modules.get("scipy.special")  # whoever has one of its functions has loaded it
-        if loaded is None or not any(getattr(loaded, name, None) is ufunc for name in (ufunc.__name__, "zeta")):
+        # Whoever has one of its functions has loaded it; what its own code calls for `zeta` stands in the module of ufuncs.
+        loaded = sys.modules.get("scipy.special")
+        places = (loaded, getattr(loaded, "_ufuncs", None))
+        if not any(getattr(place, ufunc.__name__, None) is ufunc for place in places):
             return None
     return importlib.import_module("adjoint.special.numpys").UFUNCS.get(ufunc.__name__)  # type: ignore[no-any-return]

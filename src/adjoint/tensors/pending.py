@@ -79,10 +79,12 @@ def settle(nodes: Sequence[Node], weight: int | None = None) -> None:
         pending = [x for x in pending if not _is_traced(x)]
     try:
         evaluate([*nodes, *pending])
-    except Exception:
-        if not pending:
+    except Exception as error:
+        # What is wrong with an accumulated value is raised where that is read. It names an operation, with what that raised as
+        # its cause; what a signal's handler raises doesn't.
+        if not pending or error.__cause__ is None:
             raise
-        evaluate(nodes)  # what is wrong with an accumulated value is raised where that is read
+        evaluate(nodes)
 
 
 def _is_traced(*nodes: Node) -> bool:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any
+
+import numpy as np
 
 from adjoint.composites import products
 from adjoint.tensors.composing import Operand, composite
 from adjoint.tensors.conversion import as_node
 from adjoint.tensors.tensor import Tensor
+from adjoint.tensors.located import at_user
 
 __all__ = ["dot", "einsum", "matmul", "outer", "tensordot", "vecdot"]
+
+# Of subscripts that are numbers, in the order in which letters are sorted.
+LETTERS = ascii_uppercase + ascii_lowercase
 
 
 def matmul(x: Operand, y: Operand, /) -> Tensor:
@@ -40,11 +47,41 @@ def tensordot(x: Operand, y: Operand, /, *, axes: Any = 2) -> Tensor:
     return composite("tensordot", products.tensordot, as_node(x), as_node(y), axes)
 
 
-def einsum(subscripts: str, /, *operands: Operand) -> Tensor:
+def einsum(subscripts: Any, /, *operands: Any) -> Tensor:
     """Einstein summation in NumPy's notation, contracted pairwise from left to right.
+
+    Subscripts are a string before the operands, or as in NumPy a list of numbers after each operand and, to say the result's,
+    one at the end. Raises ValueError where they don't fit the operands.
 
     >>> import adjoint as ad
     >>> ad.einsum("ij,j->i", ad.ones((2, 3)), ad.arange(3.0))
     Tensor([3., 3.])
+    >>> ad.einsum(ad.ones((2, 3)), [0, 1], ad.arange(3.0), [1], [0])
+    Tensor([3., 3.])
     """
+    if not isinstance(subscripts, str):
+        subscripts, operands = _interleaved((subscripts, *operands))
     return composite("einsum", products.einsum, subscripts, [as_node(x) for x in operands])
+
+
+def _interleaved(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
+    """Subscripts as a string, of operands that are each followed by a list of numbers."""
+    lists = (*given[1::2], given[-1]) if len(given) % 2 else given[1::2]
+    if len(given) < 2 or not all(isinstance(numbers, (list, tuple)) for numbers in lists):
+        raise TypeError(
+            f"einsum: takes a string of subscripts first, or a list of numbers after each operand{at_user()}"
+        )
+    texts = ["".join(_subscript(number) for number in numbers) for numbers in lists]
+    inputs = given[0 : len(given) - len(given) % 2 : 2]
+    return ",".join(texts[: len(inputs)]) + ("->" + texts[-1] if len(given) % 2 else ""), inputs
+
+
+def _subscript(number: Any) -> str:
+    """The letter for a number from 0 to 51."""
+    if number is Ellipsis:
+        return "..."
+    if not isinstance(number, (int, np.integer)) or not 0 <= number < len(LETTERS):
+        raise ValueError(
+            f"einsum: a subscript is a whole number from 0 to 51 or an ellipsis, got {number!r}{at_user()}"
+        )
+    return LETTERS[number]

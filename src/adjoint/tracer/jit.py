@@ -9,7 +9,7 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from adjoint import _forks, execution, tracing, tree
 from adjoint.graph.collector import without_collector
@@ -144,7 +144,10 @@ class Jitted:
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         way = self._way
         if way is not None and len(args) == way[1] and not keywords:
-            out = way[0](*args)
+            try:
+                out = way[0](*args)
+            except (IndexError, RuntimeError, ValueError) as error:
+                self._raise(Call(self.static, args, keywords), error)
             if out is not UNUSUAL:  # else nothing has changed
                 return out
         if tracing.active() is not None or EXAMPLES.get():
@@ -259,8 +262,15 @@ class Jitted:
         try:
             results = compiled.results(call.leaves, numbers)
         except (IndexError, RuntimeError, ValueError) as error:
-            raise self._located(call, error) from None
+            self._raise(call, error)
         return compiled.commit(call, results, numbers)
+
+    def _raise(self, call: Call, error: Exception) -> NoReturn:
+        """Raise the error with the line of f that recorded what failed; of host code with where it was raised, too."""
+        found = self._located(call, error)
+        if found is error:
+            raise error
+        raise found from (error if hasattr(error, "host_function") else None)
 
     def _located(self, call: Call, error: Exception) -> Exception:
         """The error with the line of f that recorded what failed."""

@@ -68,7 +68,7 @@ def write_step(
         UNUSUAL=UNUSUAL, active=tracing.active, examples=EXAMPLES.get, tracing=tracing, get_mode=get_mode, Node=Node,
         default_dtype=default_dtype, Tensor=Tensor, ndarray=np.ndarray, new=object.__new__, LEAF=LEAF, leaf=leaf,
         new_array=new_array, run=station.function, columns=[(x,) for x in station.arguments], **station.names,
-        failure=station.failure, status=station.status, forget=station.forget_failure,
+        failure=station.failure, status=station.status, forget=station.forget_failure, fail=station.fail,
         lock=station.lock, locked=station.lock.locked, getrefcount=getrefcount,
         is_ours=execution.is_ours, dget=dict.__getitem__, put=dict.__setitem__,
     )  # fmt: skip
@@ -86,15 +86,16 @@ def write_step(
     w.add("with lock:")
     body = Writer()
     body.objects, body._names = w.objects, w._names
-    _point(body, compiled, station)
-    stores = _make_results(body, compiled, station)
+    arrays = _point(body, compiled, station)
+    foreign = [f"v{k}" for k, x in enumerate(arguments) if isinstance(x, np.ndarray)]
+    stores = _make_results(body, compiled, station, arrays, foreign)
     looked = {id(variable) for variable, _, _ in compiled.looked}
     for k, (owner, _, _) in enumerate(compiled.gradients):
         if id(owner) not in looked:
             body.add(f"b{k} = {w.name(owner)}.grad")
-    body.add("_, = map(run, *columns)")
-    body.add("if failure[0] or status.value:", "    forget()", *["    " + line for line in _undrawn(w, compiled)])
-    body.add("    return UNUSUAL")
+    if station.function is not None:
+        body.add("_, = map(run, *columns)", "if failure[0] or status.value:")
+        body.add(*(["    fail()"] if station.hosts else _give_up(w, compiled)))
     body.add(*stores)
     lines = body.lines
     if compiled.drawn:
@@ -219,8 +220,13 @@ def _undrawn(w: Writer, compiled: Compiled) -> list[str]:
     return found
 
 
-def _point(w: Writer, compiled: Compiled, station: Any) -> None:
-    """Point the program to the arrays that it reads, and write the numbers where it reads them."""
+def _give_up(w: Writer, compiled: Compiled) -> list[str]:
+    """Lines that take the general way after native code has failed, before anything else has happened."""
+    return ["    forget()", *["    " + line for line in _undrawn(w, compiled)], "    return UNUSUAL"]
+
+
+def _point(w: Writer, compiled: Compiled, station: Any) -> dict[int, str]:
+    """Point the program to the arrays that it reads, and write the numbers where it reads them; the arrays' names."""
     assert compiled.replay is not None
     names = {id(tensor): k for k, (tensor, _, _, _) in enumerate(compiled.names)}
     gradients = {id(variable): k for k, (variable, _, _) in enumerate(compiled.looked)}
@@ -242,12 +248,15 @@ def _point(w: Writer, compiled: Compiled, station: Any) -> None:
             values = ", ".join([f"numbers[{compiled.known + k}]" for k in members])
             w.add(f"    {w.name(block)}[:] = [{values}]")
         w.add("    last[0] = numbers")
+    return arrays
 
 
-def _make_results(w: Writer, compiled: Compiled, station: Any) -> list[str]:
-    """Find memory for the results and make all that will hold them; the lines that give names, gradients and numbers their
-    new values, none of which is a call. A large result that was the last call's, and that nobody else holds any more, is
-    written over."""
+def _make_results(
+    w: Writer, compiled: Compiled, station: Any, arrays: Mapping[int, str], foreign: Sequence[str]
+) -> list[str]:
+    """Find memory for the results, run what comes before the last host step, and make all that will hold the results; the lines
+    that give names, gradients and numbers their new values, none of which is a call. A large result that was the last call's, and
+    that nobody else holds any more, is written over."""
 
     def node(r: int, variable: Variable | None) -> str:
         owner = (
@@ -266,7 +275,7 @@ def _make_results(w: Writer, compiled: Compiled, station: Any) -> list[str]:
     shared = {r: names[id(t)] for t, _, _, r in compiled.rebound if station.shares[r] and id(t) in names}
     room = MOST_HELD
     for r, nbytes in enumerate(sizes):
-        if r in shared:
+        if r in shared or station.fresh[r] is None:
             continue
         if r not in rebound and LEASED_FROM <= nbytes <= room:
             room -= nbytes
@@ -275,6 +284,8 @@ def _make_results(w: Writer, compiled: Compiled, station: Any) -> list[str]:
         else:
             w.add(f"r{r} = {memory(r)}")
         w.add(station.result(r, f"r{r}"))
+    if station.hosts:
+        _run_hosts(w, compiled, station, arrays, shared, foreign)
     holders: list[tuple[str, int]] = []
     for k, (_, _, place) in enumerate(compiled.gradients):
         if isinstance(place, int):
@@ -316,6 +327,29 @@ def _make_results(w: Writer, compiled: Compiled, station: Any) -> list[str]:
         w.add(f"changes = map(put, {w.name(owners)}, {w.name(keys)}, ({new}))")
         stores.append(f"{'_, ' * len(entries)}= changes")
     return stores
+
+
+def _run_hosts(
+    w: Writer,
+    compiled: Compiled,
+    station: Any,
+    arrays: Mapping[int, str],
+    shared: Mapping[int, int],
+    foreign: Sequence[str],
+) -> None:
+    """Run what comes before the last host step, and take the results that host steps make, apart from arrays of the caller's
+    (`foreign`). Which old values may be written over is seen afterwards, for host code may get hold of them; nothing is written
+    there before."""
+    hosts = station.hosts
+    for r, k in shared.items():
+        w.add(station.result(r, f"w{k}"))
+    results = {place: r for r, place in enumerate(station.fresh)}
+    given = [*[arrays[k] for k in hosts.leaves], *[f"r{results[k]}" for k in hosts.fresh]]
+    w.objects.update(begin=hosts.run, apart=execution.apart)
+    w.add(f"h = begin(({''.join([f'{name}, ' for name in given])}))", "if h is None:", *_give_up(w, compiled))
+    for r, place in enumerate(hosts.made):
+        if place is not None:
+            w.add(f"r{r} = apart(h[{place}], ({', '.join(foreign)},))" if foreign else f"r{r} = h[{place}]")
 
 
 def _give(w: Writer, compiled: Compiled) -> None:

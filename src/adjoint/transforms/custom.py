@@ -22,7 +22,7 @@ from adjoint.tensors.located import at_user, user_frame
 from adjoint.tensors.named import recorded, wrap
 from adjoint.tensors.tensor import Tensor
 
-__all__ = ["Context", "Function", "custom_jvp", "custom_vjp", "host_call", "passing"]
+__all__ = ["Context", "Function", "custom_jvp", "custom_vjp", "exact_call", "host_call", "passing"]
 
 
 class Context:
@@ -434,6 +434,18 @@ def host_call(
     >>> x.grad
     Tensor([0.3333, 0.21  ])
     """
+    return _host_call(f, args, shape, dtype, vjp, vmap, False)
+
+
+def exact_call(f: Callable[..., Any], *args: Any, shape: Any, dtype: Any, vjp: Any = None, vmap: Any = None) -> Any:
+    """`host_call` of a function that is never called again to find out what failed, and that keeps none of its arrays. Its rule
+    is vjp(result, cotangent, *args)."""
+    return _host_call(f, args, shape, dtype, vjp, vmap, True)
+
+
+def _host_call(
+    f: Callable[..., Any], args: Sequence[Any], shape: Any, dtype: Any, vjp: Any, vmap: Any, exact: bool
+) -> Any:
     nodes = [as_node(x) for x in args]
     several = isinstance(shape, list)
     if several:
@@ -441,11 +453,18 @@ def host_call(
         type: Any = tuple(array_type(as_shape(s, "host_call"), as_dtype(d)) for s, d in zip(shape, dtypes, strict=True))
     else:
         type = array_type(as_shape(shape, "host_call"), as_dtype(dtype))
-    made = primitive.host_call(primitive.HostFunction(f, vjp, vmap, _host_rule), nodes, type)
+    made = primitive.host_call(
+        primitive.HostFunction(f, vjp, vmap, _exact_rule if exact else _host_rule, exact), nodes, type
+    )
     frame = user_frame(1)
     if frame is not None:
         recorded(made, frame)
     return tuple(wrap(select(made, i)) for i in range(len(type))) if several else wrap(made)
+
+
+def _exact_rule(rule: Callable[..., Any], u: Any, node: Node) -> list[Node | None]:
+    """The rule of an exact call gets what it gave as well, by which what follows can wait for it."""
+    return _host_rule(functools.partial(rule, wrap(node)), u, node)
 
 
 def _host_rule(rule: Callable[..., Any], u: Any, node: Node) -> list[Node | None]:

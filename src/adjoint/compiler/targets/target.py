@@ -103,10 +103,12 @@ class Tuning(NamedTuple):
 
 
 WIDE = ((4, 6), (3, 8), (2, 10), (1, 10))  # heights where there are 32 registers
-# One row for each kind of processor.
+NEVER = 1 << 62
+# One row for each kind of processor. AMD's divide a vector in less time than what a reciprocal spares.
 TUNING = {
     "avx512": Tuning(heights=WIDE),
-    "zen": Tuning(heights=WIDE, gathered_from=1 << 11),  # AMD's AVX-512
+    "zen": Tuning(heights=WIDE, gathered_from=1 << 11, divided_from=NEVER),  # AMD's AVX-512
+    "zen2": Tuning(divided_from=NEVER),  # AMD's AVX2
     "neon": Tuning(heights=WIDE),
     "avx2": Tuning(),
     "sse": Tuning(),
@@ -134,8 +136,10 @@ def target() -> Target:
     found = _found.get(bits)
     if found is None:
         arm = llvm.triple().startswith(("aarch64", "arm64"))
-        widest = "zen" if llvm.has_feature("sse4a") else "avx512"  # which no other processors have
-        name = "neon" if arm else {512: widest, 256: "avx2", 128: "sse"}[bits]
+        wide, half = (
+            ("zen", "zen2") if llvm.has_feature("sse4a") else ("avx512", "avx2")
+        )  # which no other processors have
+        name = "neon" if arm else {512: wide, 256: half, 128: "sse"}[bits]
         tuning = TUNING[name]
         for changes in _changes:
             tuning = tuning._replace(**changes)

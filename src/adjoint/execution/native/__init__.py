@@ -4,7 +4,8 @@
 program for one step of a loop after the other, and `report` reads a program unit by unit.
 """
 
-from adjoint.execution.native.program import compile_plan, missing
+from adjoint.execution.native.program import missing
+from adjoint.execution.native.relatives import compile_plan
 from adjoint.execution.native.stepping import stepper_of
 from adjoint.execution.native.sweeps import pieces_of, sweep
 from adjoint.machine.scalars import loop_of

@@ -15,6 +15,7 @@ import numpy as np
 from adjoint.compiler import calls
 from adjoint.compiler.calls import FIELDS, PLACE
 from adjoint.compiler.tables import FAILURE, OWNS, STATUS
+from adjoint.execution.native.hosts import Hosts
 from adjoint.runtime import code, onednn, onednn_library
 from adjoint.runtime.memory import DATA_FIELD, Pages, address, whole_pages
 from adjoint.runtime.pool import pool
@@ -112,6 +113,11 @@ class Frame:
             self.all_records[k] = [record[name] for name in FIELDS]
             self.records.append(self.all_records.ctypes.data + k * self.all_records.strides[0])
 
+    def move_again(self, program: Native) -> None:
+        """Let the last stretch of calls read anew where the caller's arrays are."""
+        moves, row = program.moves, self.all_records[-1]
+        row[PLACE["MOVES"]], row[PLACE["MOVES_END"]] = moves.ctypes.data, moves.ctypes.data + moves.nbytes
+
     def use(self, block: Array, program: Native) -> None:
         """Lay the inner arrays into a block."""
         self.block = block
@@ -130,10 +136,12 @@ class Station:
     names         what these lines refer to
     shares        for each result, whether it may take its partner's memory
     function      runs the program, given `arguments`; afterwards `failure[0]` or `status.value` isn't 0 if an index was out
-                  of bounds or a library failed
+                  of bounds or a library failed; None where the program ends with a host step
+    hosts         what comes before, up to the last host step (see `Hosts`); None if there is no host step
     """
 
-    def __init__(self, program: Native, roots: list[int], partners: Mapping[int, int]) -> None:
+    def __init__(self, program: Native, roots: list[int | None], partners: Mapping[int, int]) -> None:
+        self.program = program
         self.launches = bool(program.launches)
         self.threads = pool.prepare() if self.launches else 1
         self.frame = frame = Frame(program, self.threads)
@@ -145,18 +153,25 @@ class Station:
         self.read = set(program.moves[:, 0].tolist())
         self.objects = frame.objects
         self.names = {"objects": self.objects, "address": address}
-        self.shares = [partners.get(k) in program.shares.get(root, ()) for k, root in enumerate(roots)]
+        places = {root: k for k, root in enumerate(program.fresh)}
+        self.fresh = [None if root is None else places[root] for root in roots]  # where results are among the fresh
+        self.shares = [
+            root is not None and partners.get(k) in program.shares.get(root, ()) for k, root in enumerate(roots)
+        ]
         self.blocks = frame.number_blocks
-        ((function, _),), (record,) = program.calls, frame.records
-        assert function is not None and record is not None
-        self.arguments = (record,)
-        self.function, self.status, self.failure = function, frame.status, frame.failure
+        self.status, self.failure = frame.status, frame.failure
+        self.hosts = None if program.alone else Hosts(program, frame)
+        self.function = program.calls[-1][0]
+        self.arguments = (frame.records[-1],)
+        if self.hosts is not None and self.function is not None:
+            frame.move_again(program)  # results whose memory is chosen after the host steps
 
     def leaf(self, k: int, name: str) -> str:
         return self.line(k, name)
 
     def result(self, k: int, name: str) -> str:
-        return self.line(self.count + k, name)
+        place = self.fresh[k]
+        return "" if place is None else self.line(self.count + place, name)
 
     def line(self, k: int, name: str) -> str:
         if k not in self.read:
@@ -168,6 +183,8 @@ class Station:
         self.constants = [np.ascontiguousarray(value) for _, value in constants]
         for (k, _), value in zip(constants, self.constants, strict=True):
             self.objects[k] = named(value)
+        if self.hosts is not None:
+            self.hosts.hold({k: value for (k, _), value in zip(constants, self.constants, strict=True)})
 
     @property
     def is_outdated(self) -> bool:
@@ -177,3 +194,10 @@ class Station:
     def forget_failure(self) -> None:
         """Get ready for the next run after one that failed. `Native.run`, with the same leaves, says what was wrong."""
         self.failure[0] = self.status.value = 0
+
+    def fail(self) -> None:
+        """Raise what was wrong: host steps have run, which mustn't run again."""
+        try:
+            self.program.fail(self.frame)
+        finally:
+            self.forget_failure()

@@ -11,16 +11,18 @@ import numpy as np
 from adjoint.compiler import calls
 from adjoint.compiler.fuse.donation import is_lendable, overwritable
 from adjoint.compiler.fuse.fuse import Fusion, Host, Matrices, Move, Nest, Product, View, Window, contiguous
-from adjoint.compiler.linking import Linker, function_address
+from adjoint.compiler.linking import Linker, function_address, linked
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.pipeline import Seen, lowered, print_stage
 from adjoint.compiler.tables import Function, Handle, Shared, Start
 from adjoint.execution.native.frames import Frame, Station, loop_address, named
+from adjoint.execution.native.hosts import made_by_hosts
 from adjoint.execution.numpy_programs import is_scalar, is_tiny
 from adjoint.machine.machine import NumberMachine, compile_numbers
 from adjoint.machine.tape import Tape, compile_tape
 from adjoint.plan.plan import Plan, Step
+from adjoint.primitives.custom import HOST_CALL
 from adjoint.runtime import libraries, llvm
 from adjoint.runtime.memory import (
     ALIGNMENT,
@@ -54,26 +56,26 @@ def missing() -> str | None:
     return None if matmul_tiles.available() else libraries.missing()  # somebody has to compute products
 
 
-def compile_plan(plan: Plan, for_good: bool = False) -> Native | NumberMachine | Tape | None:
-    """The plan's native program; None where nothing of it can be compiled. One that is compiled `for_good` may take its
-    time: the machines are for what is too long even then, or repeats itself."""
-    found = chosen(plan, for_good)
-    return None if isinstance(found, str) else found
+def machine_for(plan: Plan, for_good: bool) -> NumberMachine | Tape | None:
+    """The machine that interprets a plan's many steps on tiny arrays; None where they are to be compiled. One that is compiled
+    `for_good` may take its time: the machines are for what is too long even then, or repeats itself."""
+    count = len(plan.steps)
+    if count < TAPE_FROM or (for_good and count <= FOR_GOOD) or not is_tiny(plan):
+        return None
+    numbers = compile_numbers(plan) if is_scalar(plan) else None
+    if numbers is not None and (not for_good or count > LONGEST or numbers.repeats):
+        return numbers
+    return compile_tape(plan)
 
 
 def chosen(plan: Plan, for_good: bool, seen: Seen | None = None) -> Native | NumberMachine | Tape | str:
-    """The plan's native program, or why it has none; `seen` is told each stage."""
-    count = len(plan.steps)
-    if (not for_good or count > FOR_GOOD) and count >= TAPE_FROM and is_tiny(plan):
-        numbers = compile_numbers(plan) if is_scalar(plan) else None
-        if numbers is not None and (not for_good or count > LONGEST or numbers.repeats):
-            (seen or print_stage)("plan", plan)
-            (seen or print_stage)("units", numbers)
-            return numbers
-        tape = compile_tape(plan)
-        if tape is not None:
-            (seen or print_stage)("plan", plan)
-            return tape
+    """The plan's native program, made of nothing but the plan, or why it has none; `seen` is told each stage."""
+    machine = machine_for(plan, for_good)
+    if machine is not None:
+        (seen or print_stage)("plan", plan)
+        if isinstance(machine, NumberMachine):
+            (seen or print_stage)("units", machine)
+        return machine
     fusion = lowered(plan, seen)
     return fusion if isinstance(fusion, str) else Native(fusion)
 
@@ -84,41 +86,106 @@ def compile_nests(plan: Plan) -> Native | None:
     return None if isinstance(fusion, str) else Native(fusion)
 
 
-class Native:
-    """A compiled plan. Zero times infinity is always treated as zero. Each run takes a frame of its own."""
+class Outline:
+    """What is decided of a program before anything has an address: which unit makes each array, which arrays are results, and
+    whose memory they may take; when each is read last."""
 
-    masks = True
-
-    def __init__(self, fusion: Fusion, timed: bool = False) -> None:
-        """With `timed`, every unit is a stretch of its own, to be timed."""
+    def __init__(self, fusion: Fusion) -> None:
         self.fusion = fusion
-        self.plan = plan = fusion.plan
-        self.linked = linked = Linker(fusion, timed)
-        self.table = linked.table
-        self.launches = linked.launches
         self.produced = self.producers()
         fresh = dict.fromkeys(fusion.views[s].root for s in fusion.results if s not in fusion.objects)
         self.fresh = [root for root in fresh if root in self.produced]
         self.shares = overwritable(fusion, self.fresh)
+        self.last_uses = self.last_readers()
+        self.lasting = self.lasting_slots()
+        self.as_they_come = [self.whole_root(slot) for slot in fusion.results]
+        work = [size_of(u.domain) >= LONG for u in fusion.units if isinstance(u, Nest)] or [True]
+        self.long = any(work) or fusion.plan.has_products or any(isinstance(u, Window) for u in fusion.units)
+        del self.fusion
+
+    def lasting_slots(self) -> set[int]:
+        """The results of host steps that nothing writes over: arrays of their own, and views of these."""
+        lasting: set[int] = set()
+        for unit in self.fusion.units:
+            if isinstance(unit, Host) and (not unit.step.op.view or lasting.issuperset(unit.step.inputs)):
+                lasting.add(unit.step.output)
+        return lasting
+
+    def producers(self) -> dict[int, int]:
+        """The unit that makes each array, for those that native code makes."""
+        produced: dict[int, int] = {}
+        for index, unit in enumerate(self.fusion.units):
+            made = unit.made if isinstance(unit, Nest) else [unit]
+            produced.update({w.positions.output: index for w in made if isinstance(w, Window) and w.positions})
+            if isinstance(unit, Nest):
+                outputs = [*unit.stored, *[p.step.output for p in unit.made]]
+                produced.update(dict.fromkeys([s for s in outputs if s not in unit.tiles], index))
+            elif isinstance(unit, Matrices):
+                produced.update(dict.fromkeys(unit.outputs, index))
+            elif isinstance(unit, Product | Window | Move):
+                produced[unit.step.output] = index
+        return produced
+
+    def last_readers(self) -> dict[int, int]:
+        """The last unit that reads each array."""
+        fusion, views = self.fusion, self.fusion.views
+        last: dict[int, int] = {}
+        for index, unit in enumerate(fusion.units):
+            if isinstance(unit, Nest):
+                read = {i for step in unit.steps for i in step.inputs}
+            else:
+                read = set(unit.step.inputs)
+            for slot in read & views.keys():
+                last[views[slot].root] = index
+            made = unit.made if isinstance(unit, Nest) else [] if isinstance(unit, Host) else [unit]
+            last.update({view.root: index for one in made for view in one.reads})
+        return last
+
+    def whole_root(self, slot: int) -> int | None:
+        """The array that a result is as it comes; None where it is a view of one, or made by no native code."""
+        if slot in self.fusion.objects:
+            return None
+        view = self.fusion.views[slot]
+        shape = self.fusion.shapes[view.root]
+        return (
+            view.root if view.root in self.produced and view == View(view.root, 0, shape, contiguous(shape)) else None
+        )
+
+
+class Native:
+    """A compiled plan. Zero times infinity is always treated as zero. Each run takes a frame of its own."""
+
+    masks = True
+    stamped = False  # whether it follows from other programs: see `relatives`
+
+    def __init__(
+        self, fusion: Fusion, timed: bool = False, linker: Linker | None = None, outline: Outline | None = None
+    ) -> None:
+        """With `timed`, every unit is a stretch of its own, to be timed. The calls, and what is decided, are made of the fusion
+        unless they are given."""
+        self.fusion = fusion
+        self.plan = plan = fusion.plan
+        self.linked = linker or linked(fusion, timed)
+        self.outline = outline or Outline(fusion)
+        self.table = self.linked.table
+        self.launches = self.linked.launches
+        self.produced, self.fresh, self.shares = self.outline.produced, self.outline.fresh, self.outline.shares
+        self.lasting, self.as_they_come = self.outline.lasting, self.outline.as_they_come
         self.lay_out()
         self.leaf_places = [k for k in range(len(plan.leaf_types)) if k not in fusion.objects]
         self.places = self.noted_places()
         self.keep: list[Any] = []
         self.pointers = self.fixed_pointers()
-        self.lasting = self.lasting_slots()
         self.moves = self.moved()
-        self.alone = all(step is None for _, step in linked.stretches)
-        self.as_they_come = [self.whole_root(slot) for slot in fusion.results]
+        self.alone = all(step is None for _, step in self.linked.stretches)
         self.frames: list[Frame] = []
         self.runs = [0]  # how often it was run, or programs like it: see `execution.budget`
         # equal complex numbers may differ in the sign of one part that is zero
         self.signed_zeros = any(t.dtype.kind == "c" for t in plan.number_types)
         self.fresh_makers = [self.maker(root) for root in self.fresh]
-        work = max([size_of(u.domain) for u in fusion.units if isinstance(u, Nest)], default=LONG)
-        self.long = work >= LONG or plan.has_products or any(isinstance(u, Window) for u in fusion.units)
-        run = (ctypes.CFUNCTYPE if self.long else ctypes.PYFUNCTYPE)(None, ctypes.c_void_p)(loop_address())
+        run = (ctypes.CFUNCTYPE if self.outline.long else ctypes.PYFUNCTYPE)(None, ctypes.c_void_p)(loop_address())
         self.calls: list[tuple[Callable[..., Any] | None, Step | None]] = [
-            (run, None) if step is None else (None, step) for _, step in linked.stretches
+            (run, None) if step is None else (None, step) for _, step in self.linked.stretches
         ]
 
     @property
@@ -172,43 +239,9 @@ class Native:
         rows = [(objects[root], at, nbytes) for root in objects for at, nbytes in self.places.get(root, ())]
         return np.array(rows, np.int64).reshape(-1, calls.MOVE)
 
-    def lasting_slots(self) -> set[int]:
-        """The results of host steps that nothing writes over: arrays of their own, and views of these."""
-        lasting: set[int] = set()
-        for unit in self.fusion.units:
-            if isinstance(unit, Host) and (not unit.step.op.view or lasting.issuperset(unit.step.inputs)):
-                lasting.add(unit.step.output)
-        return lasting
-
-    def producers(self) -> dict[int, int]:
-        """The unit that makes each array, for those that native code makes."""
-        produced: dict[int, int] = {}
-        for index, unit in enumerate(self.fusion.units):
-            made = unit.made if isinstance(unit, Nest) else [unit]
-            produced.update({w.positions.output: index for w in made if isinstance(w, Window) and w.positions})
-            if isinstance(unit, Nest):
-                outputs = [*unit.stored, *[p.step.output for p in unit.made]]
-                produced.update(dict.fromkeys([s for s in outputs if s not in unit.tiles], index))
-            elif isinstance(unit, Matrices):
-                produced.update(dict.fromkeys(unit.outputs, index))
-            elif isinstance(unit, Product | Window | Move):
-                produced[unit.step.output] = index
-        return produced
-
     def lay_out(self) -> None:
         """Give inner arrays and scratch rows a place in one block."""
-        fusion, views = self.fusion, self.fusion.views
-        last: dict[Any, int] = {}
-        for index, unit in enumerate(fusion.units):
-            if isinstance(unit, Nest):
-                read = {i for step in unit.steps for i in step.inputs}
-            else:
-                read = set(unit.step.inputs)
-            for slot in read & views.keys():
-                last[views[slot].root] = index
-            made = unit.made if isinstance(unit, Nest) else [] if isinstance(unit, Host) else [unit]
-            last.update({view.root: index for one in made for view in one.reads})
-        fresh = set(self.fresh)
+        fusion, last, fresh = self.fusion, self.outline.last_uses, set(self.fresh)
         lifetimes = [
             Lifetime(
                 root,
@@ -245,23 +278,13 @@ class Native:
 
         `partners` are leaves by the results that would best take their memory.
         """
-        if not self.alone or len(self.calls) != 1 or self.signed_zeros:
+        if self.signed_zeros or (self.alone and len(self.calls) != 1):
             return None
-        roots = [root for root in self.as_they_come if root is not None]
-        if len(set(roots)) < len(self.as_they_come):
+        native = [root for root in self.as_they_come if root is not None]
+        if len(set(native)) + len(made_by_hosts(self.fusion)) < len(self.as_they_come):
             return None
-        station = Station(self, roots, partners)
+        station = Station(self, self.as_they_come, partners)
         return station if station.frame.block_size <= MOST_SPARE else None
-
-    def whole_root(self, slot: int) -> int | None:
-        """The array that a result is as it comes; None where it is a view of one, or made by no native code."""
-        if slot in self.fusion.objects:
-            return None
-        view = self.fusion.views[slot]
-        shape = self.fusion.shapes[view.root]
-        return (
-            view.root if view.root in self.produced and view == View(view.root, 0, shape, contiguous(shape)) else None
-        )
 
     def run(self, leaves: list[Any], numbers: list[Any], masked: bool, donated: Collection[int] = ()) -> list[Any]:
         """The values of the outputs. The memory of the leaves at `donated` may become that of outputs: nobody may read
@@ -340,9 +363,15 @@ class Native:
         frame.failure[0] = 0
         raise self.table.checks[check - 1].error(noted)
 
+    def is_written_over(self, slot: int) -> bool:
+        """Whether the memory of a slot's array will hold another one in this run or a later one."""
+        return slot not in self.fusion.objects and self.fusion.views[slot].root in self.inner_roots
+
     def run_host(self, step: Step, leaves: list[Any], frame: Frame) -> None:
         env = frame.env
         given = [self.array(i, leaves, frame) for i in step.inputs]
+        if step.op is HOST_CALL and not step.attributes[0].exact:  # it may keep them
+            given = [x.copy() if self.is_written_over(i) else x for i, x in zip(step.inputs, given, strict=True)]
         slot = step.output
         if step.op.takes_out and slot not in self.fusion.objects and step.type.size > OWN_MEMORY:
             dtype = step.type.dtype.dtype  # memory that was touched before costs nothing to touch again

@@ -1,0 +1,285 @@
+"""Plans that differ in extents alone: the program of one of them tells what the others' would be.
+
+The second plan of a structure goes through the compiler's stages with the numbers that differ from the first one's as sizes
+(see `compiler.extents`). What becomes of them is a pattern: decisions, each with its condition, and numbers, each with a formula.
+For a third plan the conditions are asked and the formulas computed, and no stage runs. Where a condition doesn't hold, the
+plan goes through the stages itself, and is the next pattern.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+from adjoint import _forks
+from adjoint.compiler.extents import Sheet, Size, Unfollowed, Values, holds_sizes, plain
+from adjoint.compiler.families import Followed, follows, structure_of
+from adjoint.compiler.fuse.fuse import Host, View
+from adjoint.compiler.linking import Linker, Request, find_requested, keys_of, settings
+from adjoint.compiler.pipeline import lowered
+from adjoint.compiler.tables import Start
+from adjoint.dtypes import DType
+from adjoint.execution.native.program import Native, Outline, compile_nests, machine_for
+from adjoint.graph import ArrayType, array_type
+from adjoint.machine.machine import NumberMachine
+from adjoint.machine.tape import Tape
+from adjoint.plan.plan import Plan, Step
+
+MOST_PATTERNS = 16  # of one structure: with more, most of its plans seem to be unlike
+WORTH = 16  # steps: shorter plans are as quickly compiled as stamped
+MOST_STEPS = 1 << 17  # of structures that are remembered, of about 300 bytes each
+PATTERN_STEPS = 5  # of these that one of a pattern weighs
+
+
+class Description(NamedTuple):
+    """What a plan is without the numbers that may follow from extents, and these."""
+
+    structure: Any
+    numbers: Values
+
+
+def describe(plan: Plan) -> Description | None:
+    """The description of a plan; None where it has something of which that can't be told."""
+    numbers: list[int] = []
+    types = [t for t in plan.types if t.__class__ is ArrayType]
+    if len(types) < len(plan.types) or any([array.ndim for array in plan.constants.values()]):
+        return None
+    shapes = [t.shape for t in types]
+    steps = plan.steps
+    try:
+        attributes = [None if step.attributes is None else _taken(_attributes(step), numbers) for step in steps]
+    except Unfollowed:
+        return None
+    structure = (
+        len(plan.leaf_types),
+        len(plan.number_types),
+        plan.ordered,
+        tuple(plan.outputs),
+        tuple([t.dtype.name for t in types]),
+        tuple(map(len, shapes)),
+        tuple([(slot, array.dtype.str, array.tobytes()) for slot, array in plan.constants.items()]),
+        tuple([(step.op, step.inputs, step.output) for step in steps]),
+        tuple(attributes),
+    )
+    return Description(structure, (*chain.from_iterable(shapes), *numbers))
+
+
+def _attributes(step: Step) -> Any:
+    """The attributes of a step that say what it computes: of what a name was and whose it is, none."""
+    return step.attributes if step.op.key is None else step.op.key(step.attributes)
+
+
+def _taken(x: Any, numbers: list[int]) -> Any:
+    """Attributes without their whole numbers, which are added to `numbers`."""
+    kind = type(x)
+    if kind is int:
+        numbers.append(x)
+        return "#"
+    if isinstance(x, tuple):
+        if all([type(one) is int for one in x]):
+            numbers += x
+            return (kind, len(x))
+        return (kind, *[_taken(one, numbers) for one in x])
+    if x is None or kind is bool or kind is str or kind is DType:
+        return (kind, x)
+    if kind is float:
+        return (kind, x.hex())
+    raise Unfollowed(f"attributes of type {kind.__name__}")
+
+
+def with_sizes(plan: Plan, sheet: Sheet, numbers: Sequence[Any]) -> Plan:
+    """A plan with other numbers, sizes among them, in the order in which `describe` finds them."""
+    left = iter(numbers)
+    seen: dict[int, ArrayType] = {}  # types without sizes
+
+    def _type(t: ArrayType) -> ArrayType:
+        shape = tuple([next(left) for _ in t.shape])
+        if holds_sizes(shape):
+            return array_type(shape, t.dtype)
+        found = seen.get(t.code)
+        if found is None:
+            known = sheet.types.setdefault((t.dtype, t.ndim), [])
+            found = seen[t.code] = next((one for one in known if one.shape == shape), t)
+            known.append(found)
+        return found
+
+    made = copy.copy(plan)
+    types = made.types = [_type(t) for t in plan.types]
+    leaves = len(plan.leaf_types)
+    made.leaf_types, made.number_types = types[:leaves], types[leaves : leaves + len(plan.number_types)]
+    made.constants = dict(plan.constants)
+    made.steps = []
+    for step in plan.steps:
+        attributes = None if step.attributes is None else _put(_attributes(step), left)
+        result = types[step.output]
+        kernel = step.op.kernel(attributes, result)
+        made.steps.append(Step(step.op, attributes, kernel, step.op.masked or kernel, step.inputs, step.output, result))
+    return made
+
+
+def _put(x: Any, left: Iterator[int]) -> Any:
+    if type(x) is int:
+        return next(left)
+    if not isinstance(x, tuple):
+        return x
+    inner = [_put(one, left) for one in x]
+    return tuple(inner) if type(x) is tuple else type(x)(*inner)
+
+
+class Pattern:
+    """The units of a plan whose extents are sizes, and the formula of the numbers that others of its kind have."""
+
+    def __init__(self, plan: Plan, numbers: Values, places: Sequence[int], sheet: Sheet, sizes: Sequence[Size]) -> None:
+        given = [n if k < 0 else sizes[k] for n, k in zip(numbers, places, strict=True)]
+        fusion = lowered(with_sizes(plan, sheet, given), lambda name, state: None)
+        if isinstance(fusion, str):
+            raise Unfollowed(fusion)
+        if any([isinstance(unit, Host) for unit in fusion.units]):
+            raise Unfollowed("NumPy runs some of its steps")
+        self.fusion = fusion
+        with sheet.hashing():
+            self.outline = Outline(fusion)
+            keyed = keys_of(fusion)
+            self.units = list(keyed)
+            if not all([follows(key) for key, _ in keyed.values()]):
+                raise Unfollowed("the code of a unit is written for each extent")
+            parts = [structure_of(key) for key, _ in keyed.values()]
+            if any([holds_sizes(structure) for structure, _ in parts]):
+                raise Unfollowed("the structure of a unit depends on an extent")
+            wanted = dict.fromkeys(parts)
+            order = {part: k for k, part in enumerate(wanted)}
+            self.kernels = [order[part] for part in parts]  # of each unit, which one
+            keys = {order[part]: key for part, (key, _) in zip(parts, keyed.values(), strict=True)}
+        self.asked = [
+            (keys[k], structure if holds_sizes(numbers) else None) for k, (structure, numbers) in enumerate(wanted)
+        ]
+        self.starts = [starts for _, starts in keyed.values()]
+        self.moving = [k for k, starts in enumerate(self.starts) if any([holds_sizes(start) for start in starts])]
+        self.roots = list(fusion.shapes)
+        self.slots = list(dict.fromkeys([s for s in fusion.results if s not in fusion.objects]))
+        results = (
+            [numbers for _, numbers in wanted],
+            [[start.offset for start in self.starts[k]] for k in self.moving],
+            [fusion.shapes[root] for root in self.roots],
+            [(view.offset, view.shape, view.strides) for view in [fusion.views[s] for s in self.slots]],
+        )
+        self.results = plain(results)
+        self.followed = Followed(numbers, places, sheet.formula(results))
+
+    def stamped(self, plan: Plan, results: Any) -> Native:
+        """The program of a plan of this structure, with these numbers."""
+        numbers, offsets, shapes, views = results
+        asked = zip(self.asked, numbers, strict=True)
+        found = find_requested([Request(key, structure, one) for (key, structure), one in asked])
+        starts = self.starts.copy()
+        for k, own in zip(self.moving, offsets, strict=True):
+            starts[k] = [Start(start.root, n) for start, n in zip(starts[k], own, strict=True)]
+        each = zip(self.units, self.kernels, starts, strict=True)
+        linker = Linker(self.fusion.units, {index: (found[k], own) for index, k, own in each}, False)
+        fusion = copy.copy(self.fusion)
+        fusion.shapes = dict(zip(self.roots, shapes, strict=True))
+        fusion.views = {
+            slot: View(self.fusion.views[slot].root, *view) for slot, view in zip(self.slots, views, strict=True)
+        }
+        fusion.plan = _plan_of(self.fusion.plan, plan)
+        made = Native(fusion, linker=linker, outline=self.outline)
+        made.stamped = True
+        return made
+
+
+def _plan_of(pattern: Plan, plan: Plan) -> Plan:
+    """What a program needs of its plan."""
+    made = copy.copy(pattern)
+    made.leaf_types, made.number_types, made.steps = plan.leaf_types, plan.number_types, []
+    made.sites, made.names = plan.sites, plan.names
+    return made
+
+
+class Relatives:
+    """The plans of one structure."""
+
+    def __init__(self, numbers: Values, steps: int) -> None:
+        self.first = numbers
+        self.steps = steps
+        self.varying: set[int] = set()
+        self.patterns: list[Pattern] = []
+        self.reason = ""  # why they can't be followed
+
+    @property
+    def weight(self) -> int:
+        """What remembering them costs, in steps."""
+        return self.steps * (1 + PATTERN_STEPS * len(self.patterns))
+
+    def stamped(self, plan: Plan, numbers: Values) -> Native | None:
+        """The program of one of them, if a pattern serves it."""
+        for k, pattern in enumerate(self.patterns):
+            results = pattern.followed.results(numbers)
+            if results is not None:
+                if k:  # likely to serve the next one, too
+                    self.patterns.insert(0, self.patterns.pop(k))
+                return pattern.stamped(plan, results)
+        return None
+
+    def followed(self, plan: Plan, numbers: Values) -> Native | None:
+        """The program of one of them, from which a pattern is made."""
+        self.varying.update([k for k, (a, b) in enumerate(zip(self.first, numbers, strict=True)) if a != b])
+        if self.reason or not self.varying or len(self.patterns) >= MOST_PATTERNS:
+            return None
+        try:
+            with Sheet() as sheet:
+                symbols: dict[tuple[int, int], int] = {}  # numbers that were alike in both
+                sizes: list[Size] = []
+                places = [-1] * len(numbers)
+                for k in sorted(self.varying):
+                    pair = self.first[k], numbers[k]
+                    if pair not in symbols:
+                        symbols[pair] = len(sizes)
+                        sizes.append(sheet.symbol(numbers[k]))
+                    places[k] = symbols[pair]
+                pattern = Pattern(plan, numbers, places, sheet, sizes)
+        except Exception as error:  # whatever it is, the plan is compiled by itself
+            self.reason = f"{type(error).__name__}: {error}"
+            return None
+        self.patterns.insert(0, pattern)
+        return pattern.stamped(plan, pattern.results)
+
+
+_known: OrderedDict[Any, Relatives] = OrderedDict()
+_lock = _forks.rlock()
+
+
+def compile_plan(plan: Plan, for_good: bool = False) -> Native | NumberMachine | Tape | None:
+    """The plan's program; None where nothing of it can be compiled. One that is compiled `for_good` may take its time."""
+    machine = machine_for(plan, for_good)
+    if machine is not None:
+        return machine
+    if len(plan.steps) >= WORTH and "ADJOINT_SHOW" not in os.environ:
+        described = describe(plan)
+        if described is not None:
+            with _lock:
+                found = _followed(plan, *described)
+            if found is not None:
+                return found
+    return compile_nests(plan)
+
+
+def _followed(plan: Plan, structure: Any, numbers: Values) -> Native | None:
+    key = (structure, settings())
+    relatives = _known.get(key)
+    if relatives is None:
+        relatives = _known[key] = Relatives(numbers, len(plan.steps))
+        found = None
+    else:
+        _known.move_to_end(key)
+        found = relatives.stamped(plan, numbers)
+        if found is not None:
+            return found
+        found = relatives.followed(plan, numbers)
+    weight = sum([one.weight for one in _known.values()])
+    while weight > MOST_STEPS and len(_known) > 1:
+        weight -= _known.popitem(last=False)[1].weight
+    return found

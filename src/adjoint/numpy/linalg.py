@@ -1,0 +1,21 @@
+"""The names of `numpy.linalg` with its own arguments, for tensors: `import adjoint.numpy.linalg` in its place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from adjoint.numpy.standing import standing_for
+
+__all__: list[str] = []
+
+
+def __getattr__(name: str) -> Any:
+    found = standing_for(getattr(numpy.linalg, name))
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return [name for name in dir(numpy.linalg) if not name.startswith("_")]
