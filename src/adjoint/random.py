@@ -22,6 +22,7 @@ from adjoint.dtypes import as_dtype, default_dtype, float64, uint32, uint64
 from adjoint.graph import Node, array_type
 from adjoint.hints import attribute_error, keyword_error
 from adjoint.primitives.core import cast, data, ops
+from adjoint.primitives.random import stream
 from adjoint.shapes import Shape, as_shape, size_of
 from adjoint.tensors.conversion import a, array_node, as_node, dtype_of
 from adjoint.tensors.located import at_user, enter_scope, leave_scope
@@ -136,6 +137,13 @@ class Generator(tracing.Drawn):
             counter = self._counter
             self._counter += blocks
         return ops.random_bits(_number(self._key), _number(counter), shape, dtype)
+
+    def words(self, count: int) -> Any:
+        """So many random words, at once: those that a draw of `count` 64-bit numbers would use."""
+        with self._lock:
+            counter = self._counter
+            self._counter += -(-count // 4)
+        return stream(self._key, counter, count)
 
     def _unit(self, shape: Shape, dtype: Any) -> Node:
         """Uniform in [0, 1), as fine as the dtype's precision."""

@@ -14,7 +14,7 @@ from adjoint.primitives.core import LEAF, VERSION, cast, is_scalar, leaf, stop_g
 from adjoint.tensors.conversion import as_node
 from adjoint.tensors.located import MISTAKES, at_user, explained, give_site
 from adjoint.tensors.named import Named, recorded, variable_of
-from adjoint.tensors.pending import accumulating, force_selection, settle
+from adjoint.tensors.pending import SETTLING, accumulating, force_selection, settle
 
 if TYPE_CHECKING:
     from adjoint.tensors.tensor import Tensor
@@ -81,6 +81,8 @@ def rebind(tensor: Named, node: Node) -> None:
         tensor.node = leaf(value, node.type, variable)
     else:
         tensor.node = version(node, variable)
+        if not SETTLING.get():
+            accumulating(tensor)  # the next update of any of them evaluates all that are pending, in one go
 
 
 def _index(index: Any) -> Any:

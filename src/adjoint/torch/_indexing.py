@@ -13,8 +13,8 @@ from adjoint.tensors.located import at_user
 
 from ._names import FUNCTIONS, METHODS, function, like, method, refuse
 from ._reductions import lifted
-from ._shapes import axis_of
 from ._tensor import Core
+from ._views import axis_of
 
 
 def _positions(name: str, index: Any, ndim: int) -> Any:

@@ -17,8 +17,8 @@ from ._names import FUNCTIONS, METHODS, function, pair_type, recorded_at_user
 from ._operators import binary_node
 from ._operators import matmul as matmul_node
 from ._reductions import vector_norm
-from ._shapes import axis_of
 from ._tensor import Core, node_of
+from ._views import axis_of
 
 
 def _axes(name: str, *wanted: tuple[Any, int]) -> None:

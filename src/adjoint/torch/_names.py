@@ -6,15 +6,17 @@ import functools
 import inspect
 from collections import namedtuple
 from collections.abc import Callable
+from sys import _getframe
 from typing import Any, TypeVar
 
+from adjoint.graph import MODE, Mode, get_mode
 from adjoint.primitives.core import cast
-from adjoint.tensors.located import at_user, recording_at_user
+from adjoint.tensors.located import PACKAGE, at_user, user_frame
 
 from ._tensor import Core, Tensor, as_torch
 
 __all__ = [
-    "FUNCTIONS", "IN_PLACE", "METHODS", "function", "like", "method", "pair_type", "recorded_at_user",
+    "FUNCTIONS", "IN_PLACE", "METHODS", "at_users_line", "function", "like", "method", "pair_type", "recorded_at_user",
     "refuse", "with_keywords", "written",
 ]  # fmt: skip
 
@@ -45,6 +47,23 @@ xlogy result_type mul multiply true_divide add sub subtract div divide rsub xlog
 )
 
 
+def at_users_line(f: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """What a function gives, as tensors of PyTorch's kind, recorded at the line of whoever called its caller."""
+    outer = get_mode()
+    if outer.site is None:
+        frame: Any = _getframe(2)
+        if frame.f_code.co_filename.startswith(PACKAGE):
+            frame = user_frame(3) or frame
+        try:  # an interrupt comes after a call: the mode is set back wherever that is
+            MODE.set(Mode(outer.grad, frame.f_code, frame.f_lasti))
+            result = f(*args, **keywords)
+        finally:
+            MODE.set(outer)
+    else:
+        result = f(*args, **keywords)
+    return result if type(result) is Tensor else as_torch(result)
+
+
 def recorded_at_user(f: Callable[..., Any]) -> Callable[..., Any]:
     """The function with the user's line as where its operations are recorded, and tensors of PyTorch's kind as results."""
     signature = inspect.signature(f)
@@ -65,8 +84,7 @@ def recorded_at_user(f: Callable[..., Any]) -> Callable[..., Any]:
         if of_tensor and not isinstance(args[0] if args else keywords.get("input"), Core):
             given = args[0] if args else keywords.get("input")
             raise TypeError(f"{f.__name__}: expected a tensor, got {type(given).__name__}{at_user()}")
-        with recording_at_user():
-            result = as_torch(f(*args, **keywords))
+        result = at_users_line(f, args, keywords)
         return result if out is None else written(out, result)
 
     called.aliases = aliases  # type: ignore[attr-defined]

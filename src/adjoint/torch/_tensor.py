@@ -8,7 +8,6 @@ through any other operation.
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Callable, Iterator
 from sys import _getframe
 from types import FrameType
@@ -23,9 +22,11 @@ from adjoint.primitives.core import FULL, cast, leaf, marker, ops, stop_gradient
 from adjoint.tensors.assignment import mapped
 from adjoint.tensors.conversion import as_node, dtype_of
 from adjoint.tensors.located import at_user, give_site
-from adjoint.tensors.named import Count, new, variable_of
+from adjoint.tensors.named import new, variable_of
 from adjoint.tensors.pending import count_pending, force_selection
-from adjoint.tensors.text import describe, made_by, operation_name
+from adjoint.tensors.text import describe, made_by
+
+from ._parts import Extent, GradFn, Size, in_order, memory, relaid
 
 __all__ = [
     "Parameter",
@@ -44,36 +45,6 @@ Core = tensors.Tensor
 Apply = Callable[[Node], Node]
 Write = Callable[[Node, Node], Node]
 Layout = Callable[[Any], Any]
-
-
-class Size(tuple[int, ...]):
-    """The shape of a tensor: a tuple with the number of elements."""
-
-    __slots__ = ()
-
-    def numel(self) -> int:
-        """The number of elements of such a tensor."""
-        return math.prod(self)
-
-    def __repr__(self) -> str:
-        return f"torch.Size({list(self)})"
-
-    def __getitem__(self, index: Any) -> Any:
-        found = tuple.__getitem__(self, index)
-        return Size(found) if isinstance(index, slice) else found
-
-    def __add__(self, other: Any) -> Any:
-        return Size(tuple(self) + tuple(other))
-
-
-class Extent(Count):
-    """What `x.size` is: the number of elements to the core; called, the shape or one of its numbers."""
-
-    shape: Size
-
-    def __call__(self, dim: int | None = None) -> Any:
-        """The shape, or the size of one axis."""
-        return self.shape if dim is None else self.shape[dim]
 
 
 class Tensor(Core):
@@ -302,33 +273,11 @@ class Tensor(Core):
 
     def _layout(self) -> Any:
         """An array of the tensor's shape and strides, counted in elements. It is never read: it stands for the memory."""
-        return _memory(self.node.type.shape)
+        return memory(self.node.type.shape)
 
     _base: Tensor | None = None
 
     is_cuda = is_xpu = is_mps = is_meta = is_sparse = is_quantized = is_mkldnn = is_nested = is_inference = False
-
-
-class GradFn:
-    """What made a tensor, and what made its inputs."""
-
-    __slots__ = ("_node",)
-
-    def __init__(self, node: Node) -> None:
-        self._node = node
-
-    def name(self) -> str:
-        """The operation's name."""
-        return f"{operation_name(self._node)}Backward0"
-
-    @property
-    def next_functions(self) -> tuple[tuple[GradFn | None, int], ...]:
-        """What made the inputs, each with the number of its output; None for constants."""
-        inputs = [made_by(x) for x in self._node.inputs]
-        return tuple([(GradFn(x) if x.tracked else None, 0) for x in inputs])
-
-    def __repr__(self) -> str:
-        return f"<{self.name()}>"
 
 
 def _bypassing(old: Node, value: Node) -> Node:
@@ -380,7 +329,7 @@ class View(Tensor):
 
     def _layout(self) -> Any:
         if self._base is None:
-            return _memory(self.node.type.shape)
+            return memory(self.node.type.shape)
         below = self._base._layout()
         return None if self._lay is None or below is None else self._lay(below)
 
@@ -467,11 +416,10 @@ def view_of(
 
 def permuted(x: Tensor, axes: tuple[int, ...], frame: FrameType | None = None) -> Tensor:
     """The axes in another order, as a view."""
-    back = tuple(int(i) for i in np.argsort(axes))
     return view_of(
         x,
         lambda node: ops.permute_dims(node, axes),
-        lambda _, value: ops.permute_dims(value, back),
+        lambda _, value: ops.permute_dims(value, tuple([axes.index(i) for i in range(len(axes))])),
         lambda a: a.transpose(axes),
         frame,
     )
@@ -484,37 +432,9 @@ def flat_view(x: Tensor, shape: tuple[int, ...], frame: FrameType | None = None)
         x,
         lambda node: ops.reshape(node, shape),
         lambda _, value: ops.reshape(value, own),
-        lambda a: _relaid(a, shape),
+        lambda a: relaid(a, shape),
         frame,
     )
-
-
-def _relaid(a: Any, shape: tuple[int, ...]) -> Any:
-    """The memory of a reshaped tensor, if its elements lie in order."""
-    if a.size and not in_order(a):
-        return None
-    return _memory(shape)
-
-
-def in_order(a: Any) -> bool:
-    """Whether elements lie together, in the order of their indices."""
-    expected = 1
-    for n, stride in zip(a.shape[::-1], a.strides[::-1], strict=True):
-        if n != 1 and stride != expected:
-            return False
-        expected *= n
-    return True
-
-
-def _memory(shape: tuple[int, ...]) -> Any:
-    strides, step = [], 1
-    for n in shape[::-1]:
-        strides.append(step)
-        step *= max(n, 1)
-    return np.lib.stride_tricks.as_strided(_BYTE, shape, strides[::-1], writeable=False)
-
-
-_BYTE = np.zeros(1, np.int8)
 
 
 def as_torch(x: Any) -> Any:

@@ -12,14 +12,8 @@ from ._base import Distribution, broadcast_all
 from ._counts import Bernoulli, Categorical, clamped
 from ._numbers import Normal
 from ._program import torch
-from .transforms import (
-    ComposeTransform,
-    ExpTransform,
-    SigmoidTransform,
-    StickBreakingTransform,
-    Transform,
-    summed,
-)  # fmt: skip
+from ._transform import ComposeTransform, Transform, summed
+from .transforms import ExpTransform, SigmoidTransform, StickBreakingTransform
 
 __all__ = [
     "Independent", "LogisticNormal", "MixtureSameFamily", "RelaxedBernoulli", "RelaxedOneHotCategorical",

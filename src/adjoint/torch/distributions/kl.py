@@ -14,11 +14,12 @@ from adjoint.tensors.located import at_user
 from .._tensor import as_torch
 from . import _compound as compound
 from . import _counts as counts
+from . import _formulas as formulas
 from . import _numbers as numbers
 from . import _vectors as vectors
 from ._base import Distribution
 from ._program import torch
-from .transforms import summed
+from ._transform import summed
 
 __all__ = ["kl_divergence", "register_kl"]
 
@@ -104,7 +105,7 @@ def _half_cauchy(p: Any, q: Any) -> Any:
     return kl_divergence(p._whole_line(), q._whole_line())
 
 
-@register_kl(numbers.Kumaraswamy, numbers.Kumaraswamy)
+@register_kl(formulas.Kumaraswamy, formulas.Kumaraswamy)
 def _kumaraswamy(p: Any, q: Any) -> Any:
     pairs = ((p.concentration1, q.concentration1), (p.concentration0, q.concentration0))
     if not all(bool((a == b).all()) for a, b in pairs):
@@ -118,14 +119,14 @@ def _uniform(p: Any, q: Any) -> Any:
     return torch.where(inside, ((q.high - q.low) / (p.high - p.low)).log(), math.inf)
 
 
-@register_kl(numbers.Pareto, numbers.Pareto)
+@register_kl(formulas.Pareto, formulas.Pareto)
 def _pareto(p: Any, q: Any) -> Any:
     scales, alphas = p.scale / q.scale, q.alpha / p.alpha
     found = q.alpha * scales.log() - alphas.log() + alphas - 1
     return torch.where(p.scale < q.scale, math.inf, found)
 
 
-@register_kl(numbers.ContinuousBernoulli, numbers.ContinuousBernoulli)
+@register_kl(formulas.ContinuousBernoulli, formulas.ContinuousBernoulli)
 def _continuous_bernoulli(p: Any, q: Any) -> Any:
     ends = torch.log1p(-p.probs) - torch.log1p(-q.probs)
     return p.mean * (p.logits - q.logits) + p._log_norm() - q._log_norm() + ends
@@ -174,9 +175,9 @@ ENDS: dict[Any, Callable[[Any], Any]] = {
     numbers.Exponential: lambda p: (0.0, math.inf),
     numbers.Gamma: lambda p: (0.0, math.inf),
     numbers.Beta: lambda p: (0.0, 1.0),
-    numbers.ContinuousBernoulli: lambda p: (0.0, 1.0),
+    formulas.ContinuousBernoulli: lambda p: (0.0, 1.0),
     numbers.Uniform: lambda p: (p.low, p.high),
-    numbers.Pareto: lambda p: (p.scale, math.inf),
+    formulas.Pareto: lambda p: (p.scale, math.inf),
 }
 
 
@@ -195,7 +196,7 @@ MEAN_LOG: dict[Any, Callable[[Any], Any]] = {
     numbers.Gamma: lambda p: torch.digamma(p.concentration) - p.rate.log(),
     numbers.Exponential: lambda p: -EULER - p.rate.log(),
     numbers.Uniform: lambda p: (torch.xlogy(p.high, p.high) - torch.xlogy(p.low, p.low)) / (p.high - p.low) - 1,
-    numbers.Pareto: lambda p: p.scale.log() + 1 / p.alpha,
+    formulas.Pareto: lambda p: p.scale.log() + 1 / p.alpha,
 }
 # the expectation of exp(-x t)
 LAPLACE_TRANSFORM: dict[Any, Callable[[Any, Any], Any]] = {
@@ -300,12 +301,19 @@ INFINITE = {
     "Exponential": "Gumbel Laplace Normal",
     "Gamma": "Gumbel Laplace Normal",
 }
+
+
+def _named(name: str) -> type:
+    found: type = getattr(numbers, name, None) or getattr(formulas, name)
+    return found
+
+
 for _q, _names in FINITE.items():
     for _p in _names.split():
-        register_kl(getattr(numbers, _p), getattr(numbers, _q))(_crossed(EXPECTED[_q]))
+        register_kl(_named(_p), _named(_q))(_crossed(EXPECTED[_q]))
 for _q, _names in INFINITE.items():
     for _p in _names.split():
-        register_kl(getattr(numbers, _p), getattr(numbers, _q))(_infinite)
+        register_kl(_named(_p), _named(_q))(_infinite)
 
 
 @register_kl(counts.Bernoulli, counts.Poisson)

@@ -8,11 +8,10 @@ import warnings
 from typing import Any
 
 from adjoint.nn import functional as core_functional
-from adjoint.tensors.located import at_user, recording_at_user
+from adjoint.tensors.located import at_user
 
 from .._missing import getter
-from .._names import FUNCTIONS, like
-from .._tensor import as_torch
+from .._names import FUNCTIONS, at_users_line, like
 
 __all__: list[str] = []
 
@@ -76,16 +75,18 @@ def _parameters(name: str, f: Any) -> tuple[list[str], dict[str, str]]:
 def adapted(name: str, f: Any) -> Any:
     """A core function as PyTorch's."""
     names, taken = _parameters(name, f)
-    keyword_only = {p.name for p in inspect.signature(f).parameters.values() if p.kind is p.KEYWORD_ONLY}
-    positional_only = {p.name for p in inspect.signature(f).parameters.values() if p.kind is p.POSITIONAL_ONLY}
-    straight = [taken.get(n) for n in names] == [p for p in inspect.signature(f).parameters if p not in keyword_only]
+    own = list(inspect.signature(f).parameters.values())
+    positional_only = {p.name for p in own if p.kind is p.POSITIONAL_ONLY}
+    places = [p.name for p in own if p.kind is not p.KEYWORD_ONLY]
+    straight = 0  # so many places mean the same there
+    while straight < min(len(names), len(places)) and taken.get(names[straight]) == places[straight] != "inplace":
+        straight += 1
 
     @functools.wraps(f)
     def called(*args: Any, **keywords: Any) -> Any:
-        if keywords or not straight or "inplace" in names:
+        if keywords or len(args) > straight:
             return _called_by_name(args, keywords)
-        with recording_at_user():
-            return as_torch(f(*args))
+        return at_users_line(f, args, keywords)
 
     def _called_by_name(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         if len(args) > len(names):
@@ -107,8 +108,7 @@ def adapted(name: str, f: Any) -> Any:
                 raise TypeError(f"{name}: {key} isn't here; leave it out{at_user()}")
         given = {taken[k]: v for k, v in values.items()}
         first = [given.pop(p) for p in list(given) if p in positional_only]
-        with recording_at_user():
-            result = as_torch(f(*first, **given))
+        result = at_users_line(f, (*first,), given)
         if inplace:
             target = args[0] if args else keywords["input"]
             target._assign(result.node, name + "(inplace=True)")
@@ -150,6 +150,8 @@ def _implicit(name: str) -> None:
         if dim is None:
             warnings.warn(f"{name}: say which dim is meant", UserWarning, stacklevel=2)
             dim = 0 if input.ndim in (0, 1, 3) else 1
+        if dtype is None and input.ndim:
+            return explicit(input, dim)
         if not input.ndim:
             return FUNCTIONS["reshape"](called(FUNCTIONS["reshape"](input, 1), dim, dtype=dtype), ())
         return explicit(input, dim, dtype=dtype)
@@ -212,8 +214,7 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
         raise ValueError(f"dropout: p is a probability, got {p}{at_user()}")
     if not training or p == 0:
         return input
-    with recording_at_user():
-        out = as_torch(core_functional.dropout(input, p, True))
+    out = at_users_line(core_functional.dropout, (input, p, True), {})
     if inplace:
         input._assign(out.node, "dropout(inplace=True)")
         return input

@@ -1,0 +1,95 @@
+"""What a tensor of PyTorch's kind has: its size, what made it, and how it lies in memory."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from adjoint.graph import Node
+from adjoint.tensors.named import Count
+from adjoint.tensors.text import made_by, operation_name
+
+__all__ = ["Extent", "GradFn", "Size", "in_order", "memory", "relaid"]
+
+
+class Size(tuple[int, ...]):
+    """The shape of a tensor: a tuple with the number of elements."""
+
+    __slots__ = ()
+
+    def numel(self) -> int:
+        """The number of elements of such a tensor."""
+        return math.prod(self)
+
+    def __repr__(self) -> str:
+        return f"torch.Size({list(self)})"
+
+    def __getitem__(self, index: Any) -> Any:
+        found = tuple.__getitem__(self, index)
+        return Size(found) if isinstance(index, slice) else found
+
+    def __add__(self, other: Any) -> Any:
+        return Size(tuple(self) + tuple(other))
+
+
+class Extent(Count):
+    """What `x.size` is: the number of elements to the core; called, the shape or one of its numbers."""
+
+    shape: Size
+
+    def __call__(self, dim: int | None = None) -> Any:
+        """The shape, or the size of one axis."""
+        return self.shape if dim is None else self.shape[dim]
+
+
+class GradFn:
+    """What made a tensor, and what made its inputs."""
+
+    __slots__ = ("_node",)
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+
+    def name(self) -> str:
+        """The operation's name."""
+        return f"{operation_name(self._node)}Backward0"
+
+    @property
+    def next_functions(self) -> tuple[tuple[GradFn | None, int], ...]:
+        """What made the inputs, each with the number of its output; None for constants."""
+        inputs = [made_by(x) for x in self._node.inputs]
+        return tuple([(GradFn(x) if x.tracked else None, 0) for x in inputs])
+
+    def __repr__(self) -> str:
+        return f"<{self.name()}>"
+
+
+def in_order(a: Any) -> bool:
+    """Whether elements lie together, in the order of their indices."""
+    expected = 1
+    for n, stride in zip(a.shape[::-1], a.strides[::-1], strict=True):
+        if n != 1 and stride != expected:
+            return False
+        expected *= n
+    return True
+
+
+def memory(shape: tuple[int, ...]) -> Any:
+    """An array of a shape whose strides count elements. It is never read: it stands for where they lie."""
+    strides, step = [], 1
+    for n in shape[::-1]:
+        strides.append(step)
+        step *= max(n, 1)
+    return np.lib.stride_tricks.as_strided(_BYTE, shape, strides[::-1], writeable=False)
+
+
+_BYTE = np.zeros(1, np.int8)
+
+
+def relaid(a: Any, shape: tuple[int, ...]) -> Any:
+    """The memory of a reshaped tensor, if its elements lie in order."""
+    if a.size and not in_order(a):
+        return None
+    return memory(shape)

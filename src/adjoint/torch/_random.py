@@ -1,0 +1,217 @@
+"""Tensors of chance. A seed gives other numbers than in PyTorch."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from typing import Any
+
+import numpy as np
+
+from adjoint import tracing
+from adjoint.dtypes import DTYPES, DType, default_dtype
+from adjoint.primitives.random import EXAMPLES
+from adjoint.tensors import functions as core
+from adjoint.tensors.located import at_user
+
+from ._creation import checked, finished, given_dtype, range_of, renamed, source
+from ._names import FUNCTIONS, METHODS, function, recorded_at_user
+from ._tensor import FEW, Core
+from ._views import sizes
+
+
+def _random(name: str, draw: Any) -> None:
+    def called(*lengths: Any, size: Any = None, generator: Any = None, dtype: Any = None, **options: Any) -> Any:
+        shape = sizes(lengths if size is None else (size,))
+        drawn = draw(source(generator), shape, given_dtype(dtype) or default_dtype())
+        return finished(drawn, **checked(options, name)) if options else drawn
+
+    def like(input: Any, *, dtype: Any = None, generator: Any = None, **options: Any) -> Any:
+        return called(tuple(input.shape), dtype=dtype or input.dtype, generator=generator, **options)
+
+    called.__doc__ = like.__doc__ = "Random numbers."
+    function(methods=False)(renamed(called, name))
+    FUNCTIONS[f"{name}_like"] = recorded_at_user(renamed(like, f"{name}_like"))
+
+
+def _unit_now(generator: Any, count: int, kind: DType) -> Any:
+    """Uniform numbers in [0, 1), as the core draws them, at once; a word of the stream holds two of float32."""
+    if kind.name == "float64":
+        return (generator.words(count) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    bits = generator.words(-(-count // 2)).view(np.uint32)[:count]
+    return (bits >> np.uint32(8)).astype(np.float32) * np.float32(2.0**-24)
+
+
+def _is_soon_drawn(shape: Any, kind: DType) -> bool:
+    """Whether numbers are few, and not drawn while a function is traced: then drawing takes less time than recording it."""
+    return math.prod(shape) <= FEW and kind.kind == "f" and not EXAMPLES.get() and tracing.active() is None
+
+
+def _uniform_of(generator: Any, shape: Any, kind: DType) -> Any:
+    if not _is_soon_drawn(shape, kind):
+        return generator.uniform(shape, dtype=kind)
+    return core.tensor(_unit_now(generator, math.prod(shape), kind).reshape(shape))
+
+
+def _normal_of(generator: Any, shape: Any, kind: DType) -> Any:
+    if kind.kind == "c":
+        part = DTYPES["float64" if kind.name == "complex128" else "float32"]
+        re, im = (generator.normal(shape, 0.0, math.sqrt(0.5), dtype=part) for _ in range_of(2))
+        return core.astype(re, kind) + core.astype(im, kind) * 1j
+    if not _is_soon_drawn(shape, kind):
+        return generator.normal(shape, dtype=kind)
+    count = math.prod(shape)
+    pairs = -(-count // 2)
+    number = kind.dtype.type
+    radius = np.sqrt(np.log(number(1) - _unit_now(generator, pairs, kind)) * number(-2))
+    angle = _unit_now(generator, pairs, kind) * number(2 * math.pi)
+    return core.tensor(np.concatenate([radius * np.cos(angle), radius * np.sin(angle)])[:count].reshape(shape))
+
+
+_random("rand", _uniform_of)
+_random("randn", _normal_of)
+
+
+@function(methods=False)
+def randint(
+    *bounds: Any,
+    low: Any = None,
+    high: Any = None,
+    size: Any = None,
+    generator: Any = None,
+    dtype: Any = "int64",
+    **options: Any,
+) -> Any:
+    """Random integers in [low, high): randint(high, size) or randint(low, high, size)."""
+    values = list(bounds)
+    shape = values.pop() if size is None else size
+    values += [x for x in (low, high) if x is not None]
+    least, most = (0, *values)[-2:]
+    out = source(generator).integers(int(least), int(most), sizes((shape,)), dtype="int64")
+    return finished(core.astype(out, given_dtype(dtype)), **checked(options, "randint"))
+
+
+@function(methods=False)
+def randint_like(
+    input: Any,
+    *bounds: Any,
+    low: Any = None,
+    high: Any = None,
+    dtype: Any = None,
+    generator: Any = None,
+    **options: Any,
+) -> Any:
+    """Random integers in a tensor's shape and dtype."""
+    return randint(
+        *bounds, low=low, high=high, size=tuple(input.shape), dtype=dtype or input.dtype, generator=generator, **options
+    )
+
+
+@function(methods=False)
+def randperm(n: int, *, generator: Any = None, dtype: Any = "int64", **options: Any) -> Any:
+    """The numbers below n in random order."""
+    return finished(
+        core.astype(source(generator).permutation(int(n)), given_dtype(dtype)), **checked(options, "randperm")
+    )
+
+
+@function(methods=False)
+def normal(
+    mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any = None, dtype: Any = None, **options: Any
+) -> Any:
+    """Normal numbers; means and deviations may be tensors."""
+    given = [x for x in (mean, std) if isinstance(x, Core)]
+    kind = given_dtype(dtype) or (given[0].dtype if given else default_dtype())
+    shape = sizes((size,)) if size is not None else np.broadcast_shapes(*[tuple(x.shape) for x in given])
+    return finished(source(generator).normal(tuple(shape), dtype=kind) * std + mean, **checked(options, "normal"))
+
+
+@function()
+def bernoulli(input: Any, p: Any = None, *, generator: Any = None) -> Any:
+    """1 with the probability that each element says, else 0."""
+    chance = input if p is None else p
+    return core.astype(source(generator).bernoulli(chance, tuple(input.shape)), input.dtype)
+
+
+@function(methods=False)
+def poisson(input: Any, generator: Any = None) -> Any:
+    """Poisson numbers of these rates."""
+    seed = int(source(generator).integers(0, 2**62, ()).item())
+    return core.tensor(
+        np.random.default_rng(seed).poisson(np.asarray(input.detach().numpy())).astype(input.dtype.dtype)
+    )
+
+
+@function()
+def multinomial(input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Any:
+    """Positions drawn with the weights of each row."""
+    weights = core.reshape(input.detach(), (-1, input.shape[-1]))
+    rows, n = weights.shape
+    values = np.asarray(weights.numpy(), np.float64)
+    if values.size and (not np.isfinite(values).all() or values.min() < 0 or not (values.sum(axis=1) > 0).all()):
+        raise RuntimeError(f"multinomial: weights are finite, not negative, and not all zero{at_user()}")
+    if not replacement and num_samples > n:
+        raise RuntimeError(f"multinomial: {num_samples} of {n} can't be drawn without replacement{at_user()}")
+    unit = np.asarray(source(generator).uniform((rows, num_samples if replacement else n), dtype="float64").numpy())
+    if replacement:
+        bounds = values.cumsum(axis=1)
+        at = (
+            np.stack([np.searchsorted(b, u * b[-1], "right") for b, u in zip(bounds, unit, strict=True)])
+            if rows
+            else unit
+        )
+        at = np.minimum(at, n - 1)
+    else:  # the largest of log(u) / w: A. Efraimidis and P. Spirakis (2006)
+        with np.errstate(divide="ignore"):
+            keys = np.where(values > 0, np.log1p(-unit) / np.where(values > 0, values, 1), -np.inf)
+        at = np.argsort(-keys, axis=1, kind="stable")[:, :num_samples]
+    return core.tensor(at.astype(np.int64).reshape(*tuple(input.shape)[:-1], num_samples))
+
+
+def _drawn_in_place(name: str, draw: Any) -> None:
+    def called(self: Any, *args: Any, generator: Any = None, **keywords: Any) -> Any:
+        kind = self.dtype if self.dtype.kind in "fc" else default_dtype()
+        return self._replace(draw(source(generator), tuple(self.shape), kind, *args, **keywords), name)
+
+    called.__doc__ = "Random numbers, in place."
+    METHODS[name] = renamed(called, name)
+    _, _, _, *own = inspect.signature(draw).parameters.values()
+    given = inspect.Parameter("generator", inspect.Parameter.KEYWORD_ONLY, default=None)
+    start = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    called.__signature__ = inspect.Signature(sorted([start, *own, given], key=lambda p: p.kind))  # type: ignore[attr-defined]
+
+
+def _uniform(g: Any, shape: Any, kind: Any, from_: float = 0.0, to: float = 1.0, **old: float) -> Any:
+    a = old.pop("from", from_)
+    _no_more("uniform_", old)
+    if a > to:
+        raise RuntimeError(f"uniform_: no number from {a} to {to}{at_user()}")
+    return g.uniform(shape, a, to, dtype=kind)
+
+
+def _integers(g: Any, shape: Any, kind: Any, from_: Any = None, to: Any = None, **old: Any) -> Any:
+    low = old.pop("from", from_)
+    _no_more("random_", old)
+    low, high = (0, 2**24 if low is None else low) if to is None else (low or 0, to)
+    return g.integers(int(low), int(high), shape)
+
+
+def _no_more(name: str, keywords: Any) -> None:
+    if keywords:
+        raise TypeError(f"{name}: unknown arguments {', '.join(keywords)}{at_user()}")
+
+
+def _open(g: Any, shape: Any, kind: Any) -> Any:
+    return 1.0 - g.uniform(shape, dtype=kind)
+
+
+_drawn_in_place("uniform_", _uniform)
+_drawn_in_place("normal_", lambda g, shape, kind, mean=0.0, std=1.0: _normal_of(g, shape, kind) * std + mean)
+_drawn_in_place("random_", _integers)
+_drawn_in_place("bernoulli_", lambda g, shape, kind, p=0.5: g.bernoulli(p, shape, dtype="int64"))
+_drawn_in_place("exponential_", lambda g, shape, kind, lambd=1.0: core.log(_open(g, shape, kind)) * (-1.0 / lambd))
+_drawn_in_place("cauchy_", lambda g, shape, kind, median=0.0, sigma=1.0: core.tan((g.uniform(shape, dtype=kind) - 0.5) * math.pi) * sigma + median)  # fmt: skip  # noqa: E501
+_drawn_in_place(
+    "log_normal_", lambda g, shape, kind, mean=1.0, std=2.0: core.exp(g.normal(shape, dtype=kind) * std + mean)
+)
+_drawn_in_place("geometric_", lambda g, shape, kind, p: core.ceil(core.log(_open(g, shape, kind)) / math.log1p(-p)))
