@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness import Case, Work
+from benchmarks.networks import transformer_block
 
 VOCABULARY, WIDTH, HEADS, LENGTH, BATCH = 65, 64, 4, 64, 8
 
@@ -24,28 +25,14 @@ VOCABULARY, WIDTH, HEADS, LENGTH, BATCH = 65, 64, 4, 64, 8
 def gpt(engine: Any, layers: int, width: int = WIDTH, length: int = LENGTH) -> Any:
     """A small transformer of the usual kind; names and arguments are the same in both libraries."""
     nn = engine.nn
-    permute = engine.permute_dims if hasattr(engine, "permute_dims") else engine.permute
-
-    class Block(nn.Module):  # type: ignore[misc, name-defined]
-        def __init__(self) -> None:
-            super().__init__()
-            self.before, self.between = nn.LayerNorm(width), nn.LayerNorm(width)
-            self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
-            self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
-
-        def forward(self, x: Any) -> Any:
-            batch, count, _ = x.shape
-            parts = self.qkv(self.before(x)).reshape((batch, count, 3, HEADS, width // HEADS))
-            q, k, v = [permute(parts[:, :, i], (0, 2, 1, 3)) for i in range(3)]
-            mixed = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
-            x = x + self.out(permute(mixed, (0, 2, 1, 3)).reshape((batch, count, width)))
-            return x + self.down(nn.functional.gelu(self.up(self.between(x))))
 
     class Network(nn.Module):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
             super().__init__()
             self.tokens, self.places = nn.Embedding(VOCABULARY, width), nn.Embedding(length, width)
-            self.blocks = nn.ModuleList([Block() for _ in range(layers)])
+            self.blocks = nn.ModuleList(
+                [transformer_block(engine, width, HEADS, is_causal=True) for _ in range(layers)]
+            )
             self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, VOCABULARY)
 
         def forward(self, tokens: Any, places: Any) -> Any:

@@ -15,6 +15,7 @@ import numpy as np
 
 from benchmarks.cliffs import filled
 from benchmarks.harness import Case, Work
+from benchmarks.networks import transformer_block
 
 SEQUENCE, UNITS = 64, 128
 WIDTH, HEADS, LAYERS, TOKENS, VOCABULARY = 256, 4, 4, 256, 65
@@ -109,26 +110,11 @@ def vision(engine: Any, width: int = 128, layers: int = 6) -> Any:
     nn = engine.nn
     permute = engine.permute_dims if hasattr(engine, "permute_dims") else engine.permute
 
-    class Block(nn.Module):  # type: ignore[misc, name-defined]
-        def __init__(self) -> None:
-            super().__init__()
-            self.before, self.between = nn.LayerNorm(width), nn.LayerNorm(width)
-            self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
-            self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
-
-        def forward(self, x: Any) -> Any:
-            batch, count, _ = x.shape
-            parts = self.qkv(self.before(x)).reshape((batch, count, 3, HEADS, width // HEADS))
-            q, k, v = [permute(parts[:, :, i], (0, 2, 1, 3)) for i in range(3)]
-            mixed = nn.functional.scaled_dot_product_attention(q, k, v)
-            x = x + self.out(permute(mixed, (0, 2, 1, 3)).reshape((batch, count, width)))
-            return x + self.down(nn.functional.gelu(self.up(self.between(x))))
-
     class Network(nn.Module):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
             super().__init__()
             self.patches, self.places = nn.Conv2d(3, width, 4, 4), nn.Embedding(65, width)
-            self.blocks = nn.Sequential(*[Block() for _ in range(layers)])
+            self.blocks = nn.Sequential(*[transformer_block(engine, width, HEADS) for _ in range(layers)])
             self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, 10)
 
         def forward(self, images: Any) -> Any:

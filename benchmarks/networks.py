@@ -32,6 +32,29 @@ def normalized(nn: Any) -> Any:
     )  # fmt: skip
 
 
+def transformer_block(engine: Any, width: int, heads: int, is_causal: bool = False) -> Any:
+    """A layer of a transformer with normalization in front, as both libraries write it."""
+    nn = engine.nn
+    permute = engine.permute_dims if hasattr(engine, "permute_dims") else engine.permute
+
+    class Block(nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.before, self.between = nn.LayerNorm(width), nn.LayerNorm(width)
+            self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+            self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+
+        def forward(self, x: Any) -> Any:
+            batch, count, _ = x.shape
+            parts = self.qkv(self.before(x)).reshape((batch, count, 3, heads, width // heads))
+            q, k, v = [permute(parts[:, :, i], (0, 2, 1, 3)) for i in range(3)]
+            mixed = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=is_causal)
+            x = x + self.out(permute(mixed, (0, 2, 1, 3)).reshape((batch, count, width)))
+            return x + self.down(nn.functional.gelu(self.up(self.between(x))))
+
+    return Block()
+
+
 def data() -> tuple[Any, Any, Callable[[Sequence[int]], Any]]:
     """Images, their classes, and what draws a weight of a shape."""
     generator = np.random.default_rng(0)

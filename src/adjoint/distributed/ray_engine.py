@@ -20,6 +20,7 @@ __all__ = ["RayTransport", "connect", "run_on_ray"]
 Array = np.ndarray[Any, Any]
 STARTS = 4  # attempts to start a cluster
 GRACE = 60.0  # seconds in which a cluster must give at least one worker
+SETTLED = 15.0  # seconds after which cores that are still held are somebody else's
 
 
 class Meeting:
@@ -174,10 +175,10 @@ def run_on_ray(
 ) -> list[Any]:
     """Call `function(*arguments)` in so many workers of a Ray cluster, in which they are the ranks; what they give, in order.
 
-    `address` is the cluster's ("auto": the one that this machine belongs to; None: one of its own). A worker that dies or raises
-    ends the others; then all begin again, up to `restarts` times, with `again(arguments)` and as many workers as the cluster has
-    room for by then. `environment` is set for the workers. Raises DistributedError, with the last cause, when that was not
-    enough; ImportError without ray.
+    `address` is the cluster's ("auto": the one that this machine belongs to; None: what RAY_ADDRESS says, else one of its own). A
+    worker that dies or raises ends the others; then all begin again, up to `restarts` times, with `again(arguments)` and as many
+    workers as the cluster has room for by then. `environment` is set for the workers. Raises DistributedError, with the last
+    cause, when that was not enough; ImportError without ray.
     """
     ray: Any = _optional.load("ray", purpose="training on a Ray cluster", extra="ray")
     started = connect(ray, address)
@@ -203,14 +204,15 @@ def connect(ray: Any, address: str | None = None, told: bool = True) -> bool:
     where it is `told`."""
     if ray.is_initialized():
         return False
+    where = address or os.environ.get("RAY_ADDRESS") or "local"
     for attempt in range(STARTS):
         try:
-            ray.init(address=address, log_to_driver=told, configure_logging=False)
+            ray.init(address=where, log_to_driver=told, configure_logging=False)
             break
         except (
             Exception
-        ) as error:  # Ray has no class for it: a busy machine takes longer than the half minute that Ray waits
-            if "timed out" not in str(error) or address is not None or attempt == STARTS - 1:
+        ):  # a busy machine takes longer than Ray waits for one of its parts, and it has no one class for that
+            if where != "local" or attempt == STARTS - 1:
                 raise
             ray.shutdown()
     return True
@@ -246,12 +248,15 @@ class _Worker:
 
 
 def _room(ray: Any, workers: int) -> int:
-    """How many of so many workers the cluster has cores for. Waits for the first."""
-    for _ in range(int(GRACE)):
+    """How many of so many workers the cluster has cores for. Waits for the first, and for a while for those that ended workers
+    still hold."""
+    started = time.monotonic()
+    while (waited := time.monotonic() - started) < GRACE:
         free = int(ray.available_resources().get("CPU", 0))
-        if free:
+        wanted = min(workers, int(ray.cluster_resources().get("CPU", 0)))
+        if free >= max(wanted, 1) or (free and waited > SETTLED):
             return min(workers, free)
-        time.sleep(1)
+        time.sleep(0.2)
     raise DistributedError(f"the Ray cluster had no free core for {GRACE:.0f} s")
 
 
