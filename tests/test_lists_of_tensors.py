@@ -95,10 +95,15 @@ OWN |= {
     "searchsorted": {"x1": STEPS, "x2": VECTOR}, "fill_diagonal": {"value": 0.5}, "tri": {"rows": 2},
     **{f"segment_{name}": {"segment_ids": np.array([0, 1])} for name in ("sum", "mean", "prod", "max", "min")},
     "diag": {"x": VECTOR}, "array_split": {"sections": 2}, "trapezoid": {"y": VECTOR}, "cumulative_trapezoid": {"y": VECTOR},
-    "tensorinv": {"x": MATRIX},
+    "tensorinv": {"a": MATRIX, "ind": 1}, "tensorsolve": {"a": MATRIX, "b": VECTOR[:2]}, "toeplitz": {"c": VECTOR},
+    "solve": {"a": MATRIX, "b": VECTOR[:2]}, "lstsq": {"a": MATRIX, "b": VECTOR[:2]},
+    "solve_triangular": {"a": MATRIX, "b": VECTOR[:2]}, "matrix_power": {"n": 3},
+    "lu_solve": {"factors": (MATRIX, np.array([0, 1], np.int32)), "b": VECTOR[:2]},
+    "householder_product": {"tau": VECTOR[:2]}, "cross": {"x": VECTOR, "y": VECTOR[::-1]},
+    "fftfreq": {"n": 4}, "rfftfreq": {"n": 4}, "next_fast_len": {"target": 7},
 }  # fmt: skip
 # Their first argument is of one shape or of integers.
-PICKY = {"bincount", "dsplit", "roots", "polyfit", "select"}
+PICKY = {"bincount", "dsplit", "roots", "polyfit", "select", "linalg.cross", "linalg.lu_solve"}
 OF_INTEGERS = {name for name in ad.__all__ if name.startswith("bitwise")}
 # They take functions (and trees), graphs, files, modes or nothing; `evaluate` and `stop_gradient` give constants, as they say.
 NOT_OF_ARRAYS = {
@@ -120,6 +125,9 @@ NOT_OF_RANDOM = (
     "geometric", "multinomial", "multivariate_normal", "negative_binomial", "poisson", "student_t", "von_mises", "weibull",
 )  # fmt: skip
 
+# They read one triangle, and their derivatives are those in Hermitian directions, which the arguments here don't move in.
+OF_HERMITIAN = ("cho_factor", "cho_solve", "cholesky", "eigh", "eigvalsh")
+
 
 @functools.cache
 def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
@@ -130,7 +138,8 @@ def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 
 def public() -> dict[str, Callable[..., Any]]:
     found = {}
-    for prefix, space, names in (("", ad, ad.__all__), ("F.", F, F.__all__), ("random.", ad.random, ad.random.__all__)):
+    spaces = [("", ad), ("F.", F), ("random.", ad.random), ("linalg.", ad.linalg), ("fft.", ad.fft)]
+    for prefix, space, names in [(prefix, space, space.__all__) for prefix, space in spaces]:
         for name in names:
             function = getattr(space, name)
             if callable(function) and not inspect.isclass(function) and name not in NOT_OF_ARRAYS | OF_INTEGERS:
@@ -141,8 +150,8 @@ def public() -> dict[str, Callable[..., Any]]:
         method = getattr(ad.Tensor, f"__{symbol}__")
         found[f"x.__{symbol}__"] = lambda x, y, method=method: method(ad.asarray(x), y)
     found["x[:] = y"] = assigned
-    for name in NOT_OF_RANDOM:
-        found.pop(f"random.{name}", None)
+    for name in [*[f"random.{name}" for name in NOT_OF_RANDOM], *[f"linalg.{name}" for name in OF_HERMITIAN]]:
+        found.pop(name, None)
     return found
 
 
@@ -213,13 +222,24 @@ def total(out: Any) -> Any:
     leaves, _ = ad.tree.flatten(out)
     result = ad.tensor(0.0)
     for leaf in leaves:
-        if isinstance(leaf, ad.Tensor) and leaf.dtype.kind == "f" and leaf.size:
+        if isinstance(leaf, ad.Tensor) and leaf.dtype.kind in "fc" and leaf.size:
             weights = np.cos(1.0 + np.arange(leaf.size)).reshape(leaf.shape)
-            result = result + ad.sum(leaf * weights)
+            parts = [leaf] if leaf.dtype.kind == "f" else [leaf.real, 0.7 * leaf.imag]
+            result = result + sum([ad.sum(part * weights) for part in parts])
     return result
 
 
-MISTAKES = (TypeError, ValueError, IndexError, RuntimeError, OverflowError, AttributeError, NotImplementedError)
+# A warning says so too.
+MISTAKES = (
+    TypeError,
+    ValueError,
+    IndexError,
+    RuntimeError,
+    OverflowError,
+    AttributeError,
+    NotImplementedError,
+    RuntimeWarning,
+)
 
 
 def outcome(name: str, parameter: str, form: Callable[[Any], Any], at: float) -> str | None:

@@ -27,7 +27,7 @@ __all__ = ["hmc", "nuts", "one_number"]
 
 Array = np.ndarray[Any, Any]
 
-PIECES = (1024, 128)  # steps of all chains in one call: of many, and of the last few
+PIECES = (1024, 512)  # steps of all chains in one call: of many, and of the last few; a call costs as much as 200 steps
 KEYS = 64  # made at once
 ROOM = 1 << 22  # numbers that a piece may draw
 FIRST, DOUBLING, LAST = 75, 25, 50  # draws of the parts of a warm-up of at least 150, as Stan has them
@@ -193,7 +193,7 @@ class _Run:
 
     def until(self, count: int, target: float) -> list[Emitted]:
         """Steps until every chain has so many draws: what they told, chain by chain (NumPy)."""
-        found: list[list[Emitted]] = [[] for _ in range(self.chains)]
+        found: list[list[Array]] = [[] for _ in range(self.chains)]
         totals = np.zeros(self.chains, int)
         aim = f.asarray(float(target))
         steps = 0
@@ -201,13 +201,13 @@ class _Run:
             length = self.lengths[int((count - totals.min()) * self.pace < self.lengths[0])]
             self.state, told = self.compiled.piece(self.state, self.next_key(), self.metric, aim, length)
             steps += length
-            told = Emitted.unpacked(told.numpy())
+            rows = told.numpy()
+            ready = rows[:, :, self.size] > 0
+            totals += ready.sum(axis=0)
             for chain in range(self.chains):
-                ready = np.flatnonzero(told.ready[:, chain])
-                found[chain].append(Emitted(*[x[ready, chain] for x in told]))
-                totals[chain] += ready.size
+                found[chain].append(rows[ready[:, chain], chain])
         self.pace = steps / totals.min()
-        return [Emitted(*map(np.concatenate, zip(*parts, strict=True))) for parts in found]
+        return [Emitted.unpacked(np.concatenate(parts)) for parts in found]
 
     def drawn(self, draws: int, warmup: int) -> Draws:
         """Warm up, and draw."""

@@ -92,10 +92,10 @@ class Emitted(NamedTuple):
 
     @classmethod
     def unpacked(cls, rows: Any) -> Emitted:
-        """What the steps of all chains told, of an array (steps, chains, numbers)."""
-        n = rows.shape[2] - len(cls._fields) + 1
-        _, ready, *rest = [rows[:, :, n + k - 1] for k in range(len(cls._fields))]
-        return cls(rows[:, :, :n], ready > 0, *rest)._replace(diverging=rest[5] > 0)
+        """What steps told, of an array (steps, numbers): the position's first."""
+        n = rows.shape[1] - len(cls._fields) + 1
+        _, ready, *rest = [rows[:, n + k - 1] for k in range(len(cls._fields))]
+        return cls(rows[:, :n], ready > 0, *rest)._replace(diverging=rest[5] > 0)
 
 
 def product(matrix: Tensor, x: Tensor) -> Tensor:

@@ -46,8 +46,8 @@ def minimize(
     *args) returns tensors that are 0, or at least 0. Further keywords are SciPy's (`options=`, `callback=`).
 
     With `sparse` the Hessians and the constraints' Jacobians are sparse (`ad.sparse_hessian`, `ad.sparse_jacobian`), for
-    method="trust-constr"; method="ipopt" always takes them so, with the Hessian of the Lagrangian: it needs `adjoint[ipopt]`, and
-    `options` are IPOPT's.
+    method="trust-constr"; method="ipopt" always takes them so, with the Hessian of the Lagrangian: it needs `adjoint[ipopt]`,
+    which pip builds from source beside an IPOPT library with headers (conda-forge has cyipopt built), and `options` are IPOPT's.
 
     Gives SciPy's result; its `x` is a tree like x0, and `x` and `fun` differentiate by `args` and by what the function reads from
     outside. At the solution bounds and inequalities that hold with equality are equations with multipliers; the others

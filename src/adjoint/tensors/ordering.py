@@ -52,9 +52,12 @@ def argsort(x: Operand, /, axis: int = -1, *, descending: bool = False, stable: 
 
 
 def diff(
-    x: Operand, /, axis: int = -1, *, n: int = 1, prepend: Any = None, append: Any = None, **others: Never
+    x: Operand, /, n: int = 1, axis: int = -1, *, prepend: Any = None, append: Any = None, **others: Never
 ) -> Tensor:
-    """Differences of neighbours along an axis, n times over, with what is put before and after the elements first."""
+    """Differences of neighbours along an axis, n times over, with what is put before and after the elements first.
+
+    The second argument is n, as in NumPy and PyTorch.
+    """
     if others:
         refuse("diff", others)
     ends = [None if e is None else as_node(e, as_node(x).dtype) for e in (prepend, append)]

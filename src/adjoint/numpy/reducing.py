@@ -1,0 +1,239 @@
+"""Sums, means, quantiles and running sums, with NumPy's own arguments."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from adjoint.arrays import (
+    running,
+    statistics,
+)
+from adjoint.numpy.table import FUNCTIONS, NONE, stands_for
+from adjoint.numpy.ufuncs import keepdims_of, masked, written
+from adjoint.tensors import functions as f
+from adjoint.tensors.composing import as_tensor
+from adjoint.tensors.conversion import dtype_of
+from adjoint.tensors.located import at_user
+from adjoint.tensors.tensor import Tensor
+
+__all__: list[str] = []
+
+
+def _reduction(
+    name: str, function: Callable[..., Tensor], neutral: Any, combine: Callable[..., Tensor]
+) -> Callable[..., Any]:
+    def call(
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: Any = NONE,
+        initial: Any = NONE,
+        where: Any = NONE,
+    ) -> Any:
+        start = None if initial is NONE or initial is None else initial
+        t = masked(a, where, start if neutral is None else neutral)
+        t = t if dtype is None else f.astype(t, dtype_of(dtype))
+        found = function(t, axis=axis, keepdims=keepdims_of(keepdims))
+        if start is not None:
+            found = combine(found, start)
+        return written(name, found if dtype is None else f.astype(found, dtype_of(dtype)), out)
+
+    call.__name__ = call.__qualname__ = name
+    return call
+
+
+_sum = _reduction("sum", f.sum, 0, f.add)
+_prod = _reduction("prod", f.prod, 1, f.multiply)
+FUNCTIONS.update({
+    np.sum: _sum, np.prod: _prod,
+    np.nansum: _reduction("nansum", statistics.nansum, 0, f.add),
+    np.nanprod: _reduction("nanprod", statistics.nanprod, 1, f.multiply),
+})  # fmt: skip
+
+
+def _without_dtype(call: Callable[..., Any]) -> Callable[..., Any]:
+    def extreme(
+        a: Any, axis: Any = None, out: Any = None, keepdims: Any = NONE, initial: Any = NONE, where: Any = NONE
+    ) -> Any:
+        return call(a, axis, None, out, keepdims, initial, where)
+
+    extreme.__name__ = call.__name__
+    return extreme
+
+
+for _numpys, _name, _function, _neutral, _combine in (
+    ((np.max, np.amax), "max", f.max, None, f.maximum), ((np.min, np.amin), "min", f.min, None, f.minimum),
+    ((np.nanmax,), "nanmax", statistics.nanmax, None, f.maximum), ((np.nanmin,), "nanmin", statistics.nanmin, None, f.minimum),
+):  # fmt: skip
+    for _one in _numpys:
+        FUNCTIONS[_one] = _without_dtype(_reduction(_name, _function, _neutral, _combine))
+
+
+def _truth(name: str, function: Callable[..., Tensor], neutral: bool) -> Callable[..., Any]:
+    def call(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NONE, *, where: Any = NONE) -> Any:
+        t = as_tensor(a) if where is NONE else f.where(where, f.not_equal(a, 0), neutral)
+        return written(name, function(t, axis=axis, keepdims=keepdims_of(keepdims)), out)
+
+    call.__name__ = name
+    return call
+
+
+FUNCTIONS.update({np.any: _truth("any", f.any, False), np.all: _truth("all", f.all, True)})
+
+
+def _place(name: str, function: Callable[..., Tensor]) -> Callable[..., Any]:
+    def call(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NONE) -> Any:
+        return written(name, function(a, axis=axis, keepdims=keepdims_of(keepdims)), out)
+
+    call.__name__ = name
+    return call
+
+
+FUNCTIONS.update({
+    np.argmax: _place("argmax", f.argmax), np.argmin: _place("argmin", f.argmin),
+    np.nanargmax: _place("nanargmax", statistics.nanargmax), np.nanargmin: _place("nanargmin", statistics.nanargmin),
+})  # fmt: skip
+
+
+@stands_for(np.count_nonzero)
+def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
+    return f.count_nonzero(a, axis, keepdims=keepdims_of(keepdims))
+
+
+def _chosen(a: Any, where: Any, dtype: Any) -> Tensor:
+    """The array with NaN in place of what `where` leaves out."""
+    t = as_tensor(a) if dtype is None else f.astype(a, dtype_of(dtype))
+    return t if where is NONE or where is True else f.where(where, t, math.nan)
+
+
+def _averaging(
+    name: str, plain: Callable[..., Tensor], skipping: Callable[..., Tensor], always: bool
+) -> Callable[..., Any]:
+    def call(
+        a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NONE, *, where: Any = NONE
+    ) -> Any:
+        function = plain if (where is NONE or where is True) and not always else skipping
+        found = function(_chosen(a, where, dtype), axis, keepdims=keepdims_of(keepdims))
+        return written(name, found if dtype is None else f.astype(found, dtype_of(dtype)), out)
+
+    call.__name__ = name
+    return call
+
+
+def _spreading(
+    name: str, plain: Callable[..., Tensor], skipping: Callable[..., Tensor], always: bool
+) -> Callable[..., Any]:
+    def call(
+        a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = NONE, *, where: Any = NONE,
+        mean: Any = NONE, correction: Any = NONE,
+    ) -> Any:  # fmt: skip
+        less = ddof if correction is NONE else correction
+        function = plain if (where is NONE or where is True) and not always else skipping
+        return written(
+            name, function(_chosen(a, where, dtype), axis, correction=less, keepdims=keepdims_of(keepdims)), out
+        )
+
+    call.__name__ = name
+    return call
+
+
+FUNCTIONS.update({
+    np.mean: _averaging("mean", f.mean, statistics.nanmean, False),
+    np.nanmean: _averaging("nanmean", f.mean, statistics.nanmean, True),
+    np.var: _spreading("var", f.var, statistics.nanvar, False), np.std: _spreading("std", f.std, statistics.nanstd, False),
+    np.nanvar: _spreading("nanvar", f.var, statistics.nanvar, True),
+    np.nanstd: _spreading("nanstd", f.std, statistics.nanstd, True),
+})  # fmt: skip
+
+
+def _quantile(name: str, function: Callable[..., Tensor]) -> Callable[..., Any]:
+    def call(
+        a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
+        keepdims: Any = False, *, weights: Any = None,
+    ) -> Any:  # fmt: skip
+        if weights is not None:
+            raise TypeError(f"{name}: weights= isn't here; ad.average weighs means{at_user()}")
+        return written(name, function(a, q, axis, method=method, keepdims=keepdims_of(keepdims)), out)
+
+    call.__name__ = name
+    return call
+
+
+for _name in ("quantile", "percentile", "nanquantile", "nanpercentile"):
+    FUNCTIONS[getattr(np, _name)] = _quantile(_name, getattr(statistics, _name))
+
+
+def _median(name: str, function: Callable[..., Tensor]) -> Callable[..., Any]:
+    def call(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
+        return written(name, function(a, axis, keepdims=keepdims_of(keepdims)), out)
+
+    call.__name__ = name
+    return call
+
+
+FUNCTIONS.update(
+    {np.median: _median("median", statistics.median), np.nanmedian: _median("nanmedian", statistics.nanmedian)}
+)
+
+
+@stands_for(np.ptp)
+def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NONE) -> Any:
+    return written("ptp", statistics.ptp(a, axis, keepdims=keepdims_of(keepdims)), out)
+
+
+@stands_for(np.average)
+def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = NONE) -> Any:
+    return statistics.average(a, axis, weights, returned=returned, keepdims=keepdims_of(keepdims))
+
+
+@stands_for(np.cov)
+def cov(
+    m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None, fweights: Any = None,
+    aweights: Any = None, *, dtype: Any = None,
+) -> Any:  # fmt: skip
+    found = statistics.cov(m, y, rowvar=rowvar, bias=bias, ddof=ddof, fweights=fweights, aweights=aweights)
+    return found if dtype is None else f.astype(found, dtype_of(dtype))
+
+
+@stands_for(np.corrcoef)
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
+    found = statistics.corrcoef(x, y, rowvar=rowvar)
+    return found if dtype is None else f.astype(found, dtype_of(dtype))
+
+
+@stands_for(np.histogram)
+def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
+    return statistics.histogram(a, bins, range, density=bool(density), weights=weights)
+
+
+def _scanning(name: str, function: Callable[..., Tensor]) -> Callable[..., Any]:
+    def call(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        return written(name, function(a, axis, dtype=None if dtype is None else dtype_of(dtype)), out)
+
+    call.__name__ = name
+    return call
+
+
+FUNCTIONS.update({
+    np.cumsum: _scanning("cumsum", running.cumsum), np.cumprod: _scanning("cumprod", running.cumprod),
+    np.nancumsum: _scanning("nancumsum", statistics.nancumsum), np.nancumprod: _scanning("nancumprod", statistics.nancumprod),
+})  # fmt: skip
+
+
+@stands_for(np.cumulative_sum)
+def cumulative_sum(
+    x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: bool = False
+) -> Any:
+    return written("cumulative_sum", f.cumulative_sum(x, axis, dtype=dtype, include_initial=include_initial), out)
+
+
+@stands_for(np.cumulative_prod)
+def cumulative_prod(
+    x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: bool = False
+) -> Any:
+    return written("cumulative_prod", f.cumulative_prod(x, axis, dtype=dtype, include_initial=include_initial), out)
