@@ -29,10 +29,6 @@ def mse_loss(prediction: Tensor, target: Any, reduction: str = "mean", weight: A
 
     `weight`, of the same shape, multiplies each; the mean is then the sum divided by that of the weights.
     Raises ValueError when the shapes differ.
-
-    >>> import adjoint as ad
-    >>> ad.nn.functional.mse_loss(ad.tensor([1.0, 5.0]), ad.zeros(2), weight=ad.tensor([3.0, 1.0])).item()
-    7.0
     """
     return _of_difference("mse_loss", prediction, target, reduction, lambda d: ops.multiply(d, d), weight)
 
