@@ -259,8 +259,10 @@ def test_losses_by_class(name, data, options, reduction, dtype):
     close(x.grad, x_torch.grad, dtype)
 
 
+WEIGHTS = np.linspace(0.1, 2.0, 24).reshape(6, 4)
 PAIRWISE = [
     ("mse_loss", {}), ("l1_loss", {}), ("huber_loss", {}), ("huber_loss", {"delta": 0.4}), ("smooth_l1_loss", {}),
+    ("mse_loss", {"weight": WEIGHTS}), ("l1_loss", {"weight": WEIGHTS}), ("huber_loss", {"delta": 0.4, "weight": WEIGHTS}),
     ("smooth_l1_loss", {"beta": 0.3}), ("smooth_l1_loss", {"beta": 0.0}),
     ("binary_cross_entropy_with_logits", {}),
     ("binary_cross_entropy_with_logits", {"weight": np.array([[1.0], [0.3]] * 3)}),

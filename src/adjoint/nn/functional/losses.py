@@ -24,30 +24,35 @@ __all__ = [
 ]  # fmt: skip
 
 
-def mse_loss(prediction: Tensor, target: Any, reduction: str = "mean") -> Tensor:
+def mse_loss(prediction: Tensor, target: Any, reduction: str = "mean", weight: Any = None) -> Tensor:
     """The squared differences of two tensors of one shape: their mean, their sum, or (`"none"`) all of them.
 
+    `weight`, of the same shape, multiplies each; the mean is then the sum divided by that of the weights.
     Raises ValueError when the shapes differ.
     """
-    return _of_difference("mse_loss", prediction, target, reduction, lambda d: ops.multiply(d, d))
+    return _of_difference("mse_loss", prediction, target, reduction, lambda d: ops.multiply(d, d), weight)
 
 
-def l1_loss(prediction: Tensor, target: Any, reduction: str = "mean") -> Tensor:
+def l1_loss(prediction: Tensor, target: Any, reduction: str = "mean", weight: Any = None) -> Tensor:
     """The absolute differences of two tensors of one shape: their mean, their sum, or (`"none"`) all of them.
 
+    `weight`, of the same shape, multiplies each; the mean is then the sum divided by that of the weights.
     Raises ValueError when the shapes differ.
     """
-    return _of_difference("l1_loss", prediction, target, reduction, ops.abs)
+    return _of_difference("l1_loss", prediction, target, reduction, ops.abs, weight)
 
 
-def huber_loss(prediction: Tensor, target: Any, reduction: str = "mean", delta: float = 1.0) -> Tensor:
+def huber_loss(
+    prediction: Tensor, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None
+) -> Tensor:
     """`d²/2` for differences d within ±delta, beyond it `delta * (|d| - delta/2)`: their mean, their sum, or all.
 
-    Raises ValueError when the shapes differ, or for a delta that isn't positive. (P. Huber, 1964.)
+    `weight`, of the same shape, multiplies each; the mean stays one over their number, as PyTorch has it here. Raises ValueError
+    when the shapes differ, or for a delta that isn't positive. (P. Huber, 1964.)
     """
     if not delta > 0:
         raise ValueError(f"huber_loss: delta must be positive, not {delta}{at_user()}")
-    return _of_difference("huber_loss", prediction, target, reduction, lambda d: losses.huber(d, delta))
+    return _of_difference("huber_loss", prediction, target, reduction, lambda d: losses.huber(d, delta), weight)
 
 
 def smooth_l1_loss(prediction: Tensor, target: Any, reduction: str = "mean", beta: float = 1.0) -> Tensor:
@@ -174,7 +179,7 @@ def check_reduction(name: str, reduction: str, others: str = "") -> None:
         raise ValueError(f"{name}: reduction must be 'mean', 'sum'{others} or 'none', not {reduction!r}{at_user()}")
 
 
-def _of_difference(name: str, prediction: Tensor, target: Any, reduction: str, rule: Any) -> Tensor:
+def _of_difference(name: str, prediction: Tensor, target: Any, reduction: str, rule: Any, weight: Any = None) -> Tensor:
     check_reduction(name, reduction)
     prediction = asarray(prediction)
     given = matching(name, prediction, target)
@@ -182,7 +187,20 @@ def _of_difference(name: str, prediction: Tensor, target: Any, reduction: str, r
     def loss(x: Node, y: Node) -> Node:
         return losses.reduced(rule(ops.subtract(x, y)), reduction)
 
-    return recorded(name, loss, prediction.node, given.node)
+    def weighted(x: Node, y: Node, w: Node) -> Node:
+        found = ops.multiply(rule(ops.subtract(x, y)), w)
+        if reduction != "mean" or name == "huber_loss":
+            return losses.reduced(found, reduction)
+        return ops.divide(losses.reduced(found, "sum"), losses.reduced(w, "sum"))
+
+    if weight is None:
+        return recorded(name, loss, prediction.node, given.node)
+    weight = asarray(weight)
+    if weight.shape != prediction.shape:
+        raise ValueError(
+            f"{name}: the weight must have the prediction's shape {prediction.shape}, not {weight.shape}{at_user()}"
+        )
+    return recorded(name, weighted, prediction.node, given.node, cast(weight.node, prediction.dtype))
 
 
 def matching(name: str, prediction: Tensor, target: Any) -> Tensor:
