@@ -734,3 +734,23 @@ def test_masked_arrays() -> None:
     with pytest.raises(TypeError, match=r"masked array[\s\S]*filled"):
         ad.tensor([1.0, 2.0]) * np.ma.array([1.0, 2.0], mask=[False, True])
     assert (ad.tensor([1.0, 2.0]) * np.ma.array([1.0, 2.0])).tolist() == [1.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    ("call", "instead"),
+    [
+        (lambda x: scipy.linalg.expm(ad.outer(x, x)), "here it is ad.linalg.expm"),
+        (scipy.special.logsumexp, "here it is ad.special.logsumexp"),
+        (scipy.fft.dct, "here it is ad.fft.dct"),
+        (lambda x: scipy.signal.fftconvolve(x, x), "here it is ad.fft.fftconvolve"),
+        (scipy.integrate.trapezoid, "here it is ad.trapezoid"),
+        (scipy.stats.norm.logpdf, "are in ad.stats"),
+        (lambda x: scipy.optimize.root(lambda t: t - x, np.zeros(2)), "here it is ad.scipy.root"),
+        (scipy.integrate.simpson, "Use adjoint's own functions"),
+    ],
+)
+def test_what_scipy_asks_for_leads_to_the_function_here(call: Any, instead: str) -> None:
+    with pytest.raises(RuntimeError, match=rf"{instead}.*test_leaving.py"):
+        ad.jvp(call, (np.array([0.3, 0.7]),), (np.ones(2),))
+    with pytest.raises(RuntimeError, match=instead):
+        call(ad.variable(np.array([0.3, 0.7])))

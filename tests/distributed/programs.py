@@ -80,10 +80,50 @@ def points():
     if D.rank() == 0:  # one after another, and compiled
         ad.vmap(lambda x: D.send(x, 1))(ad.tensor(rows)).numpy()
         assert ad.jit(lambda x: D.send(2 * x, 1))(ad.tensor(rows)).item() == 0.0
+        x = ad.variable(np.arange(3.0))
+
+        @ad.jit
+        def both_ways():
+            sent = D.send({"a": [x, 2 * x.sum()], "b": ad.arange(2)}, 1, tag=7)
+            sent.backward()
+            return sent
+
+        assert both_ways().item() == 0.0
+        np.testing.assert_array_equal(x.grad.numpy(), [4.0, 5.0, 6.0])
     elif D.rank() == 1:
         like = ad.zeros((3, 2), dtype=ad.float64)
         np.testing.assert_array_equal(ad.vmap(lambda x: D.recv(x, 0))(like).numpy(), rows)
         np.testing.assert_array_equal(ad.jit(lambda x: D.recv(x, 0) + 1)(like).numpy(), 2 * rows + 1)
+        like = {"a": [ad.variable(np.zeros(3)), ad.variable(0.0, dtype="float64")], "b": ad.zeros(2, dtype="int64")}
+        found = D.recv(like, 0, tag=7)
+        assert [x.tolist() for x in [*found["a"], found["b"]]] == [[0, 1, 2], 6, [0, 1]]
+        ((found["a"][0] ** 2).sum() / 2 + 2 * found["a"][1]).backward()
+    if D.rank() == 0:  # what waits for the answer comes behind what is sent, wherever the loss has it
+        x = ad.variable(np.arange(3000.0))
+
+        @ad.jit
+        def deep():
+            sent = D.send(x, 1)
+            loss = ad.sin(ad.sin(ad.sin(x))).sum() + sent
+            sent.backward()
+            return loss
+
+        deep()
+        np.testing.assert_array_equal(x.grad.numpy(), np.ones(3000))
+    elif D.rank() == 1:
+        like = ad.variable(np.zeros(3000))
+        D.recv(like, 0).sum().backward()
+    for wrong in (
+        lambda: D.send(rows, 2),
+        lambda: D.recv(rows, -1),
+        lambda: D.send(rows, 1, tag=-1),
+        lambda: D.send({}, 1),
+    ):
+        try:
+            wrong()
+            raise AssertionError("it was sent")
+        except ValueError as error:
+            assert "programs.py" in str(error)
     D.barrier()
     say(passed=True)
 
@@ -249,6 +289,26 @@ def train(options):
     return found
 
 
+def by_hand():
+    """A loop of one's own, neither compiled nor by `fit`: a hash of the parameters, which agree after every step."""
+    rank, size = D.rank(), D.world_size()
+    ad.random.seed(0)
+    model = ad.nn.Sequential(ad.nn.Linear(8, 64), ad.nn.GELU(), ad.nn.Linear(64, 64), ad.nn.Tanh(), ad.nn.Linear(64, 2))
+    optimizer = ad.optim.AdamW(model.parameters(), lr=0.01)
+    parallel = D.data_parallel(model, optimizer)
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(64, 8)).astype("float32")[rank::size], rng.integers(0, 2, 64)[rank::size]
+    for _ in range(60):
+        optimizer.zero_grad()
+        ad.nn.functional.cross_entropy(model(ad.tensor(x)), ad.tensor(y)).backward()
+        optimizer.step()
+        parallel.check()
+    say(digest=hashlib.sha256(b"".join(p.numpy().tobytes() for p in model.parameters())).hexdigest())
+    assert ad.is_deterministic()
+    parallel.remove()
+    assert not ad.is_deterministic()
+
+
 def die(plan):
     """Where a plan says so, kill this process, once in a job: [a folder, the rank, at which step]."""
     if plan is None or D.rank() != plan[1]:
@@ -264,6 +324,18 @@ def on_ray(workers, options):
     told = []
     found = D.run_on_ray(train, options, workers=int(workers), again=resumed, say=told.append)
     print(json.dumps({**found[0], "told": told}))
+
+
+def exchanges_on_ray(workers):
+    """Values and derivatives of exchanges in Ray's workers: what goes wrong in one of them raises here."""
+    D.run_on_ray(exchanges, workers=int(workers), restarts=0)
+    print(json.dumps({"passed": True}))
+
+
+def exchanges():
+    collectives()
+    points()
+    groups()
 
 
 def resumed(arguments):

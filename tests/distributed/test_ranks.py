@@ -97,6 +97,12 @@ def test_the_same_bits_in_every_run() -> None:
     assert first == second
 
 
+def test_the_same_bits_in_every_run_of_a_loop_of_ones_own() -> None:
+    """When a structure is compiled must not depend on how long it took before."""
+    first, second, third = (run(2, "by_hand") for _ in range(3))
+    assert first == second == third
+
+
 def test_optimizer_state_that_is_shared_out() -> None:
     together, shared = train(2), train(2, shard_state=True)
     assert shared["digest"] == together["digest"] and shared["losses"] == together["losses"]

@@ -40,6 +40,10 @@ def test_the_bits_of_mpi(by_mpi: Any) -> None:
     assert found["digest"] == by_mpi["digest"] and found["losses"] == by_mpi["losses"] and found["told"] == []
 
 
+def test_exchanges() -> None:
+    assert json.loads(start(str(PROGRAMS), "exchanges_on_ray", "2").splitlines()[-1]) == {"passed": True}
+
+
 @pytest.mark.parametrize(("rank", "step"), [(0, 9), (1, 5)])
 def test_a_worker_that_is_killed(tmp_path: Path, by_mpi: Any, rank: int, step: int) -> None:
     """All begin again from the checkpoint, by themselves, and come to the bits of a run that nobody disturbed."""

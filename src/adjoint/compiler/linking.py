@@ -95,7 +95,7 @@ def find(keys: Iterable[Key]) -> dict[Key, Kernel]:
                 missing.append((key, family, numbers))
             else:
                 found[key] = _kernels[key, now] = kernel
-        for (key, _, _), kernel in zip(missing, _compiled(missing), strict=True):
+        for (key, _, _), kernel in zip(missing, _compiled(missing) if missing else (), strict=True):
             found[key] = _kernels[key, now] = kernel
         while len(_kernels) > MOST_KERNELS:
             _kernels.popitem(last=False)
@@ -105,10 +105,11 @@ def find(keys: Iterable[Key]) -> dict[Key, Kernel]:
 
 
 class Request(NamedTuple):
-    """A kernel that is asked for by its family and the unit's numbers in it; `key` has other numbers, or sizes."""
+    """A kernel that is asked for by the structure of its key and the numbers in it; `key` has sizes in their place. Without a
+    structure it is asked for by its key."""
 
     key: Key
-    structure: Any
+    structure: Any | None
     numbers: Values
 
 
@@ -117,11 +118,17 @@ def find_requested(requests: Sequence[Request]) -> list[Kernel]:
     now = settings()
     with llvm.lock:
         found: list[Kernel | None] = []
-        for request in requests:
-            family = _families.get((request.structure, now))
-            found.append(None if family is None else family.kernel(request.numbers))
-        missing = {k: with_numbers(requests[k].key, requests[k].numbers) for k, one in enumerate(found) if one is None}
-        kernels = find(missing.values())
+        missing: dict[int, Key] = {}
+        for k, (key, structure, numbers) in enumerate(requests):
+            if structure is None:
+                kernel = _kernels.get((key, now))
+            else:
+                family = _families.get((structure, now))
+                kernel = None if family is None else family.kernel(numbers)
+            if kernel is None:
+                missing[k] = key if structure is None else with_numbers(key, numbers)
+            found.append(kernel)
+        kernels = find(missing.values()) if missing else {}
         return [kernels[missing[k]] if one is None else one for k, one in enumerate(found)]
 
 

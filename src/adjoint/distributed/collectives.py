@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 
 from adjoint import tracing, tree
-from adjoint.graph import topological
+from adjoint.derive import AFTER
+from adjoint.graph import record, topological
 from adjoint.primitives.core import is_traced
 from adjoint.tensors import Tensor
-from adjoint.tensors.functions import asarray
+from adjoint.tensors.functions import asarray, concat
 from adjoint.tensors.located import at_user
+from adjoint.tensors.named import wrap
 from adjoint.tensors.pending import force
 from adjoint.transforms.custom import exact_call
 
@@ -36,6 +38,8 @@ __all__ = [
 ]
 
 Array = np.ndarray[Any, Any]
+TAGS = 16  # messages under one tag: a tree's tensors of each dtype go in one
+MOST_TAGS = 2048  # MPI promises 2¹⁵ of its own
 REDUCTIONS = {"max": np.maximum, "min": np.minimum}
 
 
@@ -121,23 +125,65 @@ def broadcast(x: Any, root: int = 0, group: Group | None = None) -> Any:
 
 
 def send(x: Any, to: int, tag: int = 0, group: Group | None = None) -> Tensor:
-    """Send a tensor to a rank, which calls `recv`. The result is 0.0, the value of having sent.
+    """Send a tensor, or a tree of tensors, to a rank, which calls `recv`. The result is 0.0, the value of having sent.
 
     Outside of traced functions it is sent at once. In a traced function, and for the derivative, the result has to be used:
-    add it to the loss. The derivative of having sent is receiving the cotangent from there.
+    add it to the loss. The derivative of having sent is receiving the cotangent from there. `tag`, from 0 to 2047, tells
+    messages between the same two ranks apart. Raises ValueError for a rank or tag that there isn't, and for an empty tree.
     """
     here = group or world()
-    x = asarray(x)
-    return _made(here, _send, _send_adjoint, None, x, (), (to, tag), (to, tag))
+    _address("send", "to", to, tag, here)
+    leaves, _ = tree.flatten(x)
+    sent = []
+    for number, (_, message) in enumerate(_messages("send", [asarray(leaf) for leaf in leaves])):
+        given = (to, TAGS * tag + number)
+        sent.append(_made(here, _send, _send_adjoint, None, message, (), given, given))
+    total = sent[0]
+    for one in sent[1:]:
+        total = total + one
+    return total
 
 
-def recv(like: Any, source: int, tag: int = 0, group: Group | None = None) -> Tensor:
-    """The tensor that rank `source` sends, of the shape and dtype of `like`. Its derivative sends the cotangent there, so `like`
-    must be tracked for that: `ad.variable(ad.zeros(shape))`, with `backward()`.
+def recv(like: Any, source: int, tag: int = 0, group: Group | None = None) -> Any:
+    """The tensor that rank `source` sends, of the shape and dtype of `like`, or the tree of tensors. Its derivative sends the
+    cotangent there, so `like` must be tracked for that: `ad.variable(ad.zeros(shape))`, with `backward()`. Raises ValueError as
+    `send` does.
     """
     here = group or world()
-    like = asarray(like)
-    return _made(here, _receive, _receive_adjoint, None, like, like.shape, (source, tag), (source, tag))
+    _address("recv", "source", source, tag, here)
+    leaves, structure = tree.flatten(like)
+    likes = [asarray(leaf) for leaf in leaves]
+    found: list[Any] = [None] * len(likes)
+    for number, (places, message) in enumerate(_messages("recv", likes)):
+        given = (source, TAGS * tag + number)
+        come = _made(here, _receive, _receive_adjoint, None, message, message.shape, given, given)
+        start = 0
+        for k in places:
+            x = likes[k]
+            found[k] = come if len(places) == 1 else come[start : start + x.size].reshape(x.shape)
+            start += x.size
+    return structure.unflatten(found)
+
+
+def _messages(name: str, leaves: list[Tensor]) -> list[tuple[list[int], Tensor]]:
+    """The tensors of each dtype one behind the other, and which they are: in one message, for in a compiled function several
+    could be sent in another order than they are received."""
+    kinds: dict[Any, list[int]] = {}
+    for k, x in enumerate(leaves):
+        kinds.setdefault(x.dtype, []).append(k)
+    if not kinds:
+        raise ValueError(f"{name}: the tree holds no tensor{at_user()}")
+    return [
+        (places, leaves[places[0]] if len(places) == 1 else concat([leaves[k].reshape(-1) for k in places]))
+        for places in kinds.values()
+    ]
+
+
+def _address(name: str, whom: str, rank: int, tag: int, group: Group) -> None:
+    if not 0 <= rank < group.size:
+        raise ValueError(f"{name}: {whom} is a rank from 0 to {group.size - 1}, not {rank}{at_user()}")
+    if not 0 <= tag < MOST_TAGS:
+        raise ValueError(f"{name}: tag is a number from 0 to {MOST_TAGS - 1}, not {tag}{at_user()}")
 
 
 # How they are made ------------------------------------------------------------------------------------------------------
@@ -196,11 +242,11 @@ def _sum(group: Group, x: Array) -> Array:
     return group.engine.sum("all_reduce", x)
 
 
-def _sum_adjoint(group: Group, replicated: bool, u: Tensor, x: Tensor) -> tuple[Tensor]:
+def _sum_adjoint(group: Group, replicated: bool, y: Tensor, u: Tensor, x: Tensor) -> tuple[Tensor]:
     return (all_reduce(u, group=group),)
 
 
-def _same(group: Group, replicated: bool, u: Tensor, x: Tensor) -> tuple[Tensor]:
+def _same(group: Group, replicated: bool, y: Tensor, u: Tensor, x: Tensor) -> tuple[Tensor]:
     return (u,)
 
 
@@ -212,7 +258,7 @@ def _extreme(group: Group, op: str, x: Array) -> Array:
     return group.engine.reduce(f"all_reduce({op})", x, REDUCTIONS[op])
 
 
-def _extreme_adjoint(group: Group, op: str, u: Tensor, x: Tensor) -> tuple[Tensor]:
+def _extreme_adjoint(group: Group, op: str, y: Tensor, u: Tensor, x: Tensor) -> tuple[Tensor]:
     """Those that reach it share the cotangent evenly."""
     reaches = (x == all_reduce(x.detach(), op, group)).astype(u.dtype)
     return (reaches * all_reduce(u, group=group) / all_reduce(reaches, group=group),)
@@ -226,7 +272,7 @@ def _gather_batched(group: Group, x: Array) -> Array:
     return np.moveaxis(_gather(group, x), 0, 1)
 
 
-def _gather_adjoint(group: Group, u: Tensor, x: Tensor) -> tuple[Tensor]:
+def _gather_adjoint(group: Group, y: Tensor, u: Tensor, x: Tensor) -> tuple[Tensor]:
     return (reduce_scatter(u, group),)
 
 
@@ -239,7 +285,7 @@ def _scatter_batched(group: Group, x: Array) -> Array:
     return _scatter(group, np.moveaxis(x, 1, 0))
 
 
-def _scatter_adjoint(group: Group, u: Tensor, x: Tensor) -> tuple[Tensor]:
+def _scatter_adjoint(group: Group, y: Tensor, u: Tensor, x: Tensor) -> tuple[Tensor]:
     return (all_gather(u, group),)
 
 
@@ -251,7 +297,7 @@ def _swap_batched(group: Group, x: Array) -> Array:
     return np.moveaxis(_swap(group, np.moveaxis(x, 1, 0)), 0, 1)
 
 
-def _swap_adjoint(group: Group, u: Tensor, x: Tensor) -> tuple[Tensor]:
+def _swap_adjoint(group: Group, y: Tensor, u: Tensor, x: Tensor) -> tuple[Tensor]:
     return (all_to_all(u, group),)
 
 
@@ -259,7 +305,7 @@ def _cast(group: Group, root: int, x: Array) -> Array:
     return group.engine.broadcast(f"broadcast from {root}", x, root)
 
 
-def _cast_adjoint(group: Group, root: int, u: Tensor, x: Tensor) -> tuple[Tensor]:
+def _cast_adjoint(group: Group, root: int, y: Tensor, u: Tensor, x: Tensor) -> tuple[Tensor]:
     total = all_reduce(u, group=group)
     return (total if group.rank == root else total * 0,)
 
@@ -269,14 +315,15 @@ def _send(group: Group, to: int, tag: int, x: Array) -> Array:
     return np.zeros((), x.dtype)
 
 
-def _send_adjoint(group: Group, to: int, tag: int, u: Tensor, x: Tensor) -> tuple[Tensor]:
-    return (_made(group, _receive, _receive_adjoint, None, x, x.shape, (to, tag), (to, tag)),)
+def _send_adjoint(group: Group, to: int, tag: int, y: Tensor, u: Tensor, x: Tensor) -> tuple[Tensor]:
+    like = wrap(record(AFTER, (x.node, y.node), None, x.node.type))  # the other rank answers what it has got
+    return (_made(group, _receive, _receive_adjoint, None, like, x.shape, (to, tag), (to, tag)),)
 
 
 def _receive(group: Group, source: int, tag: int, like: Array) -> Array:
     return group.engine.receive(like.shape, like.dtype, source, tag)
 
 
-def _receive_adjoint(group: Group, source: int, tag: int, u: Tensor, like: Tensor) -> tuple[Tensor]:
+def _receive_adjoint(group: Group, source: int, tag: int, y: Tensor, u: Tensor, like: Tensor) -> tuple[Tensor]:
     sent = _made(group, _send, _send_adjoint, None, u, (), (source, tag), (source, tag))
     return (u * 0 + sent,)

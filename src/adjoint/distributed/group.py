@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.tensors.located import at_user
+
 from .engine import Alone, Engine, Exchange, Transport
 from .mpi import MPITransport, launched
 from .shared import Means, Place
@@ -53,7 +55,7 @@ class Group:
         """The group of some of its ranks, in this order. Every rank of this group calls it; those outside get None."""
         chosen = [int(k) for k in ranks]
         if len(set(chosen)) != len(chosen) or not chosen or not all(0 <= k < self.size for k in chosen):
-            raise ValueError(f"split: different ranks from 0 to {self.size - 1}, not {list(ranks)}")
+            raise ValueError(f"split: different ranks from 0 to {self.size - 1}, not {list(ranks)}{at_user()}")
         transport = self.engine.transport.split(chosen)
         return None if transport is None else Group(transport, [self.ranks[k] for k in chosen])
 

@@ -19,7 +19,7 @@ from adjoint.tensors.functions import asarray, concat, full, zeros
 from adjoint.tensors.hooks import add_together
 from adjoint.tensors.named import wrap
 from adjoint.transforms.custom import exact_call
-from adjoint.transforms.modes import no_grad
+from adjoint.transforms.modes import is_deterministic, no_grad, set_deterministic
 
 from .collectives import all_gather, all_reduce
 from .engine import DistributedError
@@ -42,11 +42,14 @@ class DataParallel:
         self.bucket_bytes = bucket_bytes
         self.sharing: Sharing | None = None
         self.synchronized = False
+        self.was_deterministic = is_deterministic()
         self.parameters = [p for p in model.parameters() if p.node.tracked]
         self.handles = [add_together(p, self._average) for p in self.parameters] if group.size > 1 else []
 
     def remove(self) -> None:
-        """Let `backward()` give each rank its own gradients again."""
+        """Let `backward()` give each rank its own gradients again, and `set_deterministic` be as it was."""
+        if self.handles:
+            set_deterministic(self.was_deterministic)
         for handle in self.handles:
             handle.remove()
         self.handles = []
@@ -154,8 +157,8 @@ def data_parallel(
 
     Parameters and buffers become those of rank 0, and so does the optimizer's state. From then on the parameters stay the same
     bits on every rank: gradients are added up in the order of the ranks, in buckets of about `bucket_bytes`, compiled steps
-    included. A thread begins with each bucket as soon as the program has it. Draws of `ad.random` (dropout) differ between ranks
-    from here on.
+    included, and `ad.set_deterministic` is on from here on, so that every run has the same bits. A thread begins with each
+    bucket as soon as the program has it. Draws of `ad.random` (dropout) differ between ranks from here on.
 
     With `shard_state` each rank keeps the optimizer's state of a part of the parameters alone, updates those, and gets the
     others' new values from their ranks (S. Rajbhandari et al., "ZeRO", 2020, stage 1). With `sync_batch_norm` the model's batch
@@ -176,6 +179,7 @@ def data_parallel(
     if not made.parameters:
         raise ValueError("data_parallel: the model has no parameters to train")
     if here.size > 1:
+        set_deterministic()  # else time decides when a structure is compiled, on each rank for itself
         _take_over(here, model, optimizer)
         own_stream(here)
         if sync_batch_norm:

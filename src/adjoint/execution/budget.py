@@ -2,7 +2,8 @@
 
 Programs that differ in extents alone are relatives: every length of a sentence makes one, and each token of a growing cache.
 A few of them are compiled like others, and more as long as those that were compiled are run again. When more keep coming and
-don't come back, none is compiled before the interpreter has spent on it what compiling its relatives took.
+don't come back, none is compiled before the interpreter has spent on it what compiling its relatives took. But where a program
+follows from its relatives' (see `native.relatives`) it costs next to nothing, and is made when its graph is met first.
 """
 
 from __future__ import annotations
@@ -14,18 +15,22 @@ from typing import Any
 from adjoint.graph.node import Site, origin_of
 
 FEW = 8  # relatives that are compiled without asking
+PLANNING = 2  # times what stamping a program takes, with the plan that it is stamped for
+TO_FIND_OUT = 2  # that are compiled at first sight: what the third is follows from these, if it does
 PAYS = 2  # runs of each, on average, for which it was worth it
-MOST_FAMILIES = 1 << 12
+MOST_FAMILIES = 1 << 14
 
 
 class Family:
-    """What compiling programs of one structure took so far, and how often these were run."""
+    """What compiling programs of one structure took so far, and how often these were run; `stamped` of them followed from others.
+    That took `stamping` seconds. The interpreter has `spent` seconds on `met` graphs that were new; `tries` were compiled."""
 
-    __slots__ = ("count", "runs", "seconds")
+    __slots__ = ("count", "met", "runs", "seconds", "spent", "stamped", "stamping", "tries")
 
     def __init__(self) -> None:
         self.count = 0
-        self.seconds = 0.0
+        self.seconds = self.spent = self.stamping = 0.0
+        self.stamped = self.tries = self.met = 0
         self.runs = [0]  # which the programs share
 
     @property
@@ -45,7 +50,11 @@ class Budget:
         """The seconds that the interpreter may spend on one more program of a family before it is compiled, if it is `otherwise`
         for programs without relatives. `asked` is where the user recorded it."""
         found = self.families.get(family)
-        if found is None or otherwise == math.inf or not found.is_in_vain:
+        if found is None or otherwise == math.inf:
+            return otherwise
+        if found.stamped or found.count < found.tries:
+            return 0.0
+        if not found.is_in_vain:
             return otherwise
         each = found.seconds / found.count
         if not self.said and otherwise < each:
@@ -60,13 +69,42 @@ class Budget:
             )
         return max(otherwise, each)
 
+    def at_first_sight(self, family: Any, otherwise: float) -> bool:
+        """Whether a program is to be made of a graph that is met first: because it follows from others in less time than NumPy
+        takes or, where NumPy has spent on others what compiling one takes, to find that out."""
+        found = self.families.get(family)
+        if found is None:
+            return False
+        if found.stamped:
+            return PLANNING * found.stamping / found.stamped < found.spent / max(found.met, 1)
+        if found.tries < TO_FIND_OUT and found.spent >= otherwise:
+            found.tries += 1
+            return True
+        return False
+
+    def spend(self, family: Any, seconds: float) -> None:
+        """The interpreter has computed a graph that was met first."""
+        found = self.known(family)
+        found.spent += seconds
+        found.met += 1
+
+    def known(self, family: Any) -> Family:
+        """What is known of a family."""
+        found = self.families.get(family)
+        if found is None:
+            if len(self.families) >= MOST_FAMILIES:
+                del self.families[next(iter(self.families))]
+            found = self.families[family] = Family()
+        return found
+
     def note(self, family: Any, seconds: float, program: Any) -> None:
         """A program of a family was compiled."""
-        if len(self.families) >= MOST_FAMILIES and family not in self.families:
-            del self.families[next(iter(self.families))]
-        found = self.families.setdefault(family, Family())
+        found = self.known(family)
         found.count += 1
         found.seconds += seconds
+        if getattr(program, "stamped", False):
+            found.stamped += 1
+            found.stamping += seconds
         program.runs = found.runs
 
 

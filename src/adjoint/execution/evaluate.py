@@ -63,6 +63,11 @@ def key_of(c: Canonical) -> Any:
     return (tuple(c.entries), tuple(c.edges), c.roots, tiers.deterministic)
 
 
+def family_of(c: Canonical, wanted: Sequence[int]) -> int:
+    """What a graph has in common with those that differ from it in extents alone."""
+    return hash((tuple(c.edges), len(c.entries), c.roots, *wanted))
+
+
 def plan_of(c: Canonical, wanted: Sequence[int], keep: bool, key: Any, noted: bool = False) -> Plan:
     """The plan for the wanted nodes of a graph, remembered or built. It isn't remembered if something was evaluated
     meanwhile: see `undisturbed`. If `noted`, it knows the lines and names of the graph that it was built for first."""
@@ -71,7 +76,7 @@ def plan_of(c: Canonical, wanted: Sequence[int], keep: bool, key: Any, noted: bo
     plan = None if known is None else known.plans.get(computed)
     if plan is None:
         plan = without_collector(build, c, wanted, keep, noted)
-        plan.family = hash((tuple(c.edges), len(c.entries), c.roots, *computed[0]))
+        plan.family = family_of(c, wanted)
         plan.ordered = tiers.deterministic
         plan.asked = (c.order[0].site, c.order[0].offset)
         if c.is_latest:
@@ -267,13 +272,14 @@ def _prepare(c: Canonical) -> Work:
     if plan is None or before != counts:
         wanted, keep = _computed(c, counts)
         met = known is not None and (tuple(wanted), keep) in known.plans
-        if not met and not tiers.at_first_sight(c.order):
+        family = None if met else family_of(c, wanted)
+        if not met and not tiers.at_first_sight(c.order, family):
             mark = hash((key, *wanted))  # two structures that share it only cost one of them a plan too early
             if mark not in _seen:
                 if len(_seen) >= MAX_SEEN:
                     _seen.clear()
                 _seen.add(mark)
-                return _prepare_once(c, wanted, keep)
+                return _prepare_once(c, wanted, keep, family)
         plan = plan_of(c, wanted, keep, key)
         known = _cache.get(key)
         if known is not None and c.is_latest:
@@ -284,9 +290,17 @@ def _prepare(c: Canonical) -> Work:
     return Work(plan.outputs, lambda: run(plan, leaves, numbers, donated), donated)
 
 
-def _prepare_once(c: Canonical, wanted: list[int], keep: bool) -> Work:
+def _prepare_once(c: Canonical, wanted: list[int], keep: bool, family: int | None = None) -> Work:
     steps = without_collector(_steps, c, wanted, keep)
-    return Work(steps.targets, lambda: interpret(steps))
+    return Work(steps.targets, lambda: interpret(steps) if family is None else _noted(steps, family))
+
+
+def _noted(steps: Interpretation, family: int) -> list[Any]:
+    """The values of a structure seen for the first time, which may have relatives."""
+    started = perf_counter()
+    results = interpret(steps)
+    tiers.spend(family, perf_counter() - started)
+    return results
 
 
 def _steps(c: Canonical, wanted: list[int], keep: bool) -> Interpretation:

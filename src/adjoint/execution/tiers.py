@@ -17,7 +17,7 @@ from time import perf_counter
 from typing import Any
 
 from adjoint.execution.budget import budget
-from adjoint.execution.numpy_programs import choose, is_tiny
+from adjoint.execution.numpy_programs import TINY, choose, is_tiny
 from adjoint.graph import Node
 from adjoint.graph.collector import without_collector
 from adjoint.plan.plan import Plan, Program
@@ -53,14 +53,18 @@ class Tiers:
         self.deterministic = False
         self.noticed = False
 
-    def at_first_sight(self, nodes: Sequence[Node]) -> bool:
+    def at_first_sight(self, nodes: Sequence[Node], family: Any) -> bool:
         """Whether a structure of these nodes gets a plan before it comes back."""
         if self.deterministic or self.backend != "auto":
             return self.deterministic or self.backend == "native"
-        if len(nodes) > SHORT:
-            return False
         elements: int = sum([x.type.size for x in nodes if x.value is None and type(x.type) is not tuple])
-        return elements >= HUGE
+        if elements > TINY * len(nodes) and budget.at_first_sight(family, SECONDS + SECONDS_PER_STEP * len(nodes)):
+            return True
+        return elements >= HUGE and len(nodes) <= SHORT
+
+    def spend(self, family: Any, seconds: float) -> None:
+        """The interpreter has computed a graph that was met first."""
+        budget.spend(family, seconds)
 
     def price(self, plan: Plan) -> float:
         """The seconds that the interpreter may spend on a plan before it is compiled; infinity for ever."""

@@ -10,6 +10,7 @@ operation may compute as it likes; what left is noted, so that differentiating i
 from __future__ import annotations
 
 import dis
+import importlib
 import os
 from collections.abc import Collection, Iterable
 from contextvars import ContextVar
@@ -117,9 +118,8 @@ def leave_unasked(node: Node, how: str, frame: FrameType) -> None:
             return
     if _site(frame.f_code, frame.f_lasti) != "asked" and not _only_read(frame):
         raise RuntimeError(
-            f"{how}: this tensor of shape {node.type.shape} is tracked, and {_OBJECT[how]} has no derivative. Use adjoint's own "
-            f"functions (ad.sin for math.sin, ad.stack for np.array), or where a plain value is meant t.item() or "
-            f"t.numpy(){_at_user()}"
+            f"{how}: this tensor of shape {node.type.shape} is tracked, and {_OBJECT[how]} has no derivative. {_own_function()}; "
+            f"where a plain value is meant, t.item() or t.numpy(){_at_user()}"
         )
 
 
@@ -130,10 +130,38 @@ _OBJECT |= dict.fromkeys(("np.asarray()", "__dlpack__"), "an array outside of th
 def _complaint(node: Node, how: str) -> str:
     return (
         f"{how}: the function is being differentiated by what this tensor of shape {node.type.shape} depends on, and a value "
-        "that leaves the graph here would have no derivative. Use adjoint's own functions (ad.sin for math.sin, ad.stack for "
-        "np.array, a tensor to write into), wrap outside code in ad.host_call or ad.custom_vjp, or say that a constant is meant: "
-        f"t.detach(){_at_user()}"
+        f"that leaves the graph here would have no derivative. {_own_function()}; or wrap outside code in ad.host_call or "
+        f"ad.custom_vjp, or say that a constant is meant: t.detach(){_at_user()}"
     )
+
+
+# Modules of SciPy, and where functions of the same names are here.
+SPACES = {
+    "linalg": "linalg",
+    "fft": "fft",
+    "special": "special",
+    "signal": "fft",
+    "optimize": "scipy",
+    "integrate": "scipy",
+}
+
+
+def _own_function() -> str:
+    """What to call instead: where SciPy asked for the value, the function of the same name, if there is one."""
+    found, frame = "", user_frame(2)
+    while frame is not None:
+        library, _, rest = str(frame.f_globals.get("__name__")).partition(".")
+        space, name = rest.partition(".")[0], frame.f_code.co_name
+        if library == "scipy":
+            own = SPACES.get(space)
+            if space == "stats":
+                found = "scipy.stats takes arrays: distributions whose densities have derivatives are in ad.stats"
+            elif own is not None and name in importlib.import_module(f"adjoint.{own}").__all__:
+                found = f"scipy.{space}.{name} takes arrays: here it is ad.{own}.{name}, which has a derivative"
+            elif space == "integrate" and name in importlib.import_module("adjoint").__all__:
+                found = f"scipy.{space}.{name} takes arrays: here it is ad.{name}, which has a derivative"
+        frame = frame.f_back
+    return found or "Use adjoint's own functions (ad.sin for math.sin, ad.stack for np.array, a tensor to write into)"
 
 
 def _at_user() -> str:
@@ -142,7 +170,7 @@ def _at_user() -> str:
     while frame is not None:
         name, file = str(frame.f_globals.get("__name__")), frame.f_code.co_filename
         standard = file.startswith(STANDARD_LIBRARY) and not file.startswith(SITE_PACKAGES)
-        if not standard and name.partition(".")[0] not in LIBRARIES:
+        if not standard and name.partition(".")[0] not in LIBRARIES and not file.startswith(PACKAGE):
             found = frame
             break
         frame = frame.f_back

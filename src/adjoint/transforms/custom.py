@@ -179,7 +179,7 @@ def _record(
 ) -> list[Tensor]:
     nodes = [_as_computed(x) for x in outputs]
     made = primitive.custom(nodes, inputs, rule, name, not several, transposed)
-    frame = user_frame(1)
+    frame = user_frame(2)
     if frame is not None:
         recorded(made, frame)
     return [wrap(select(made, i)) for i in range(len(nodes))] if several else [wrap(made)]
@@ -438,7 +438,8 @@ def host_call(
 
 
 def exact_call(f: Callable[..., Any], *args: Any, shape: Any, dtype: Any, vjp: Any = None, vmap: Any = None) -> Any:
-    """`host_call` of a function that is never called again to find out what failed, and that keeps none of its arrays."""
+    """`host_call` of a function that is never called again to find out what failed, and that keeps none of its arrays. Its rule
+    is vjp(result, cotangent, *args)."""
     return _host_call(f, args, shape, dtype, vjp, vmap, True)
 
 
@@ -452,11 +453,18 @@ def _host_call(
         type: Any = tuple(array_type(as_shape(s, "host_call"), as_dtype(d)) for s, d in zip(shape, dtypes, strict=True))
     else:
         type = array_type(as_shape(shape, "host_call"), as_dtype(dtype))
-    made = primitive.host_call(primitive.HostFunction(f, vjp, vmap, _host_rule, exact), nodes, type)
-    frame = user_frame(2)
+    made = primitive.host_call(
+        primitive.HostFunction(f, vjp, vmap, _exact_rule if exact else _host_rule, exact), nodes, type
+    )
+    frame = user_frame(1)
     if frame is not None:
         recorded(made, frame)
     return tuple(wrap(select(made, i)) for i in range(len(type))) if several else wrap(made)
+
+
+def _exact_rule(rule: Callable[..., Any], u: Any, node: Node) -> list[Node | None]:
+    """The rule of an exact call gets what it gave as well, by which what follows can wait for it."""
+    return _host_rule(functools.partial(rule, wrap(node)), u, node)
 
 
 def _host_rule(rule: Callable[..., Any], u: Any, node: Node) -> list[Node | None]:

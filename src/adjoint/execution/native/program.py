@@ -156,6 +156,7 @@ class Native:
     """A compiled plan. Zero times infinity is always treated as zero. Each run takes a frame of its own."""
 
     masks = True
+    stamped = False  # whether it follows from other programs: see `relatives`
 
     def __init__(
         self, fusion: Fusion, timed: bool = False, linker: Linker | None = None, outline: Outline | None = None

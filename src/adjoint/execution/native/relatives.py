@@ -12,6 +12,7 @@ import copy
 import os
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from adjoint import _forks
@@ -44,34 +45,27 @@ class Description(NamedTuple):
 def describe(plan: Plan) -> Description | None:
     """The description of a plan; None where it has something of which that can't be told."""
     numbers: list[int] = []
-    found: list[Any] = [len(plan.leaf_types), len(plan.number_types), plan.ordered, tuple(plan.outputs)]
-    note = found.append
+    types = [t for t in plan.types if t.__class__ is ArrayType]
+    if len(types) < len(plan.types) or any([array.ndim for array in plan.constants.values()]):
+        return None
+    shapes = [t.shape for t in types]
+    steps = plan.steps
     try:
-        for t in plan.types:
-            if t.__class__ is ArrayType:
-                note(t.dtype.name)
-                note(len(t.shape))
-                numbers += t.shape
-            else:
-                note(len(t))
-                for one in t:
-                    note(one.dtype.name)
-                    note(len(one.shape))
-                    numbers += one.shape
-        for slot, constant in plan.constants.items():
-            if constant.ndim:
-                return None
-            note((slot, constant.dtype.str, constant.tobytes()))
-        for step in plan.steps:
-            note(step.op)
-            note(step.inputs)
-            note(step.output)
-            attributes = _attributes(step)
-            if attributes is not None:
-                note(_taken(attributes, numbers))
+        attributes = [None if step.attributes is None else _taken(_attributes(step), numbers) for step in steps]
     except Unfollowed:
         return None
-    return Description(tuple(found), tuple(numbers))
+    structure = (
+        len(plan.leaf_types),
+        len(plan.number_types),
+        plan.ordered,
+        tuple(plan.outputs),
+        tuple([t.dtype.name for t in types]),
+        tuple(map(len, shapes)),
+        tuple([(slot, array.dtype.str, array.tobytes()) for slot, array in plan.constants.items()]),
+        tuple([(step.op, step.inputs, step.output) for step in steps]),
+        tuple(attributes),
+    )
+    return Description(structure, (*chain.from_iterable(shapes), *numbers))
 
 
 def _attributes(step: Step) -> Any:
@@ -86,6 +80,9 @@ def _taken(x: Any, numbers: list[int]) -> Any:
         numbers.append(x)
         return "#"
     if isinstance(x, tuple):
+        if all([type(one) is int for one in x]):
+            numbers += x
+            return (kind, len(x))
         return (kind, *[_taken(one, numbers) for one in x])
     if x is None or kind is bool or kind is str or kind is DType:
         return (kind, x)
@@ -111,15 +108,13 @@ def with_sizes(plan: Plan, sheet: Sheet, numbers: Sequence[Any]) -> Plan:
         return found
 
     made = copy.copy(plan)
-    types = made.types = [
-        _type(t) if t.__class__ is ArrayType else tuple([_type(one) for one in t]) for t in plan.types
-    ]
+    types = made.types = [_type(t) for t in plan.types]
     leaves = len(plan.leaf_types)
     made.leaf_types, made.number_types = types[:leaves], types[leaves : leaves + len(plan.number_types)]
     made.constants = dict(plan.constants)
     made.steps = []
     for step in plan.steps:
-        attributes = _put(_attributes(step), left)
+        attributes = None if step.attributes is None else _put(_attributes(step), left)
         result = types[step.output]
         kernel = step.op.kernel(attributes, result)
         made.steps.append(Step(step.op, attributes, kernel, step.op.masked or kernel, step.inputs, step.output, result))
@@ -159,13 +154,16 @@ class Pattern:
             order = {part: k for k, part in enumerate(wanted)}
             self.kernels = [order[part] for part in parts]  # of each unit, which one
             keys = {order[part]: key for part, (key, _) in zip(parts, keyed.values(), strict=True)}
-        self.asked = [(keys[k], structure) for k, (structure, _) in enumerate(wanted)]
+        self.asked = [
+            (keys[k], structure if holds_sizes(numbers) else None) for k, (structure, numbers) in enumerate(wanted)
+        ]
         self.starts = [starts for _, starts in keyed.values()]
+        self.moving = [k for k, starts in enumerate(self.starts) if any([holds_sizes(start) for start in starts])]
         self.roots = list(fusion.shapes)
         self.slots = list(dict.fromkeys([s for s in fusion.results if s not in fusion.objects]))
         results = (
             [numbers for _, numbers in wanted],
-            [[start.offset for start in starts] for starts in self.starts],
+            [[start.offset for start in self.starts[k]] for k in self.moving],
             [fusion.shapes[root] for root in self.roots],
             [(view.offset, view.shape, view.strides) for view in [fusion.views[s] for s in self.slots]],
         )
@@ -177,10 +175,9 @@ class Pattern:
         numbers, offsets, shapes, views = results
         asked = zip(self.asked, numbers, strict=True)
         found = find_requested([Request(key, structure, one) for (key, structure), one in asked])
-        starts = [
-            [Start(start.root, n) for start, n in zip(*pair, strict=True)]
-            for pair in zip(self.starts, offsets, strict=True)
-        ]
+        starts = self.starts.copy()
+        for k, own in zip(self.moving, offsets, strict=True):
+            starts[k] = [Start(start.root, n) for start, n in zip(starts[k], own, strict=True)]
         each = zip(self.units, self.kernels, starts, strict=True)
         linker = Linker(self.fusion.units, {index: (found[k], own) for index, k, own in each}, False)
         fusion = copy.copy(self.fusion)
@@ -189,7 +186,9 @@ class Pattern:
             slot: View(self.fusion.views[slot].root, *view) for slot, view in zip(self.slots, views, strict=True)
         }
         fusion.plan = _plan_of(self.fusion.plan, plan)
-        return Native(fusion, linker=linker, outline=self.outline)
+        made = Native(fusion, linker=linker, outline=self.outline)
+        made.stamped = True
+        return made
 
 
 def _plan_of(pattern: Plan, plan: Plan) -> Plan:

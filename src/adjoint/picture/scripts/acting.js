@@ -1,6 +1,6 @@
 // The page's header, player and keys; panning, zooming and dragging; what starts the page.
 
-const search = element("input", { type: "search", id: "search", placeholder: "Search ( / )", "aria-label": "search boxes" });
+const search = element("input", { type: "search", id: "search", placeholder: "Search", "aria-label": "search boxes" });
 const found = element("span", { id: "found", class: "muted", role: "status" });
 const slider = element("input", { type: "range", id: "slider", min: "0", value: "0", "aria-label": "step" });
 const count = element("span", { id: "count" });
@@ -36,7 +36,7 @@ help.append(element("h2", {}, "Keys"), ...KEYS.map(([keys, what]) => element("p"
 
 function go(to) {
   const next = Math.max(0, Math.min(view.steps.length - 1, to));
-  if (next !== step) { step = next; update(); }
+  if (next !== step) { step = next; update(); follow(view.steps[step].key); }
   if (next === view.steps.length - 1) stopPlaying();
 }
 function toggle() {
@@ -66,7 +66,7 @@ function foldAll(all) {
   folded.clear();
   if (all) for (const group of graph.groups) if (group.parent === null) folded.add(group.key);
   rebuild();
-  fit();
+  home();
 }
 const matching = (box) => [box.name, box.symbol, box.operation, box.source, box.type].some((text) => text && text.toLowerCase().includes(query));
 
@@ -84,20 +84,31 @@ function boxUnder(event) {
 }
 
 let drag = null;
+const touches = new Map(); // where each finger, or the mouse's pressed button, is; two of them zoom
 canvas.addEventListener("pointerdown", (event) => {
+  touches.set(event.pointerId, [event.clientX, event.clientY]);
+  if (touches.size > 1) { drag = { moved: true, pinched: true }; return; }
   drag = { x: event.clientX, y: event.clientY, panX, panY, moved: false, slot: null };
   const box = event.target.closest("g.box.movable");
   const slot = box && slotOfLeaf(view.boxes.get(box.dataset.key));
   if (box && isOne(slot)) Object.assign(drag, { slot, value: running.slots[slot].data[0], span: reach(origin.get(slot)[0]) });
 });
+function pinch(event) {
+  const [a, b] = touches.keys(), [from, other] = event.pointerId === a ? [a, b] : [b, a], [x, y] = touches.get(from), [X, Y] = touches.get(other), bounds = canvas.getBoundingClientRect();
+  const before = Math.hypot(x - X, y - Y), after = Math.hypot(event.clientX - X, event.clientY - Y);
+  if (before > 0) zoom(after / before, X - bounds.left, Y - bounds.top); // the finger that rests stays on its place
+}
 window.addEventListener("pointermove", (event) => {
-  if (!drag) return;
+  if (touches.size === 2 && touches.has(event.pointerId)) pinch(event);
+  if (touches.has(event.pointerId)) touches.set(event.pointerId, [event.clientX, event.clientY]);
+  if (!drag || drag.pinched) return;
   const dx = event.clientX - drag.x, dy = event.clientY - drag.y;
   if (Math.abs(dx) + Math.abs(dy) > 4 && !drag.moved) { drag.moved = true; canvas.classList.add(drag.slot === null ? "dragging" : "scrubbing"); }
   if (!drag.moved) return;
   if (drag.slot !== null) moveTo(drag.slot, drag.value + ((event.shiftKey ? 0.1 : 1) * dx * drag.span) / 200);
-  else { panX = drag.panX + dx; panY = drag.panY + dy; transform(); }
+  else move(drag.panX + dx, drag.panY + dy);
 });
+for (const end of ["pointerup", "pointercancel"]) window.addEventListener(end, (event) => { touches.delete(event.pointerId); });
 window.addEventListener("pointerup", () => { canvas.classList.remove("dragging", "scrubbing"); setTimeout(() => { drag = null; }); });
 window.addEventListener("pointercancel", () => { canvas.classList.remove("dragging", "scrubbing"); drag = null; });
 canvas.addEventListener("click", (event) => {
@@ -148,7 +159,7 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
   const onSlider = event.target === slider, onButton = event.target.tagName === "BUTTON";
   const moves = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] };
-  if (event.shiftKey && moves[event.key]) { panX += moves[event.key][0]; panY += moves[event.key][1]; transform(); }
+  if (event.shiftKey && moves[event.key]) move(panX + moves[event.key][0], panY + moves[event.key][1]);
   else if (event.key === "ArrowRight" && !onSlider) go(step + 1);
   else if (event.key === "ArrowLeft" && !onSlider) go(step - 1);
   else if (event.key === "Home" && !onSlider) go(0);
@@ -165,7 +176,13 @@ document.addEventListener("keydown", (event) => {
   else return;
   event.preventDefault();
 });
-window.addEventListener("resize", () => { measure(); fitIfLost(); });
+// The room for the graph changes with the window and with what stands around it. What nobody has moved stays whole.
+new ResizeObserver(() => {
+  if (!view || !canvas.clientWidth) return;
+  measure();
+  if (untouched) home();
+  else fitIfLost();
+}).observe(canvas);
 
 function open(data) { // show a graph from its beginning
   load(data);

@@ -30,6 +30,7 @@ function rebuild() {
   bitmap = null;
   boxElements = new Map();
   edgeElements = new Map();
+  view.frames = framesOf();
   drawFrames(layer.frames);
   if (!isLarge()) placeLabels();
   world.replaceChildren(...Object.values(layer));
@@ -90,6 +91,10 @@ const PLACES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82, 0.1, 0.9];
 const ANCHORS = [[0, "middle"], [1, "start"], [-1, "end"]];
 function placeLabels() {
   const taken = [...view.at.values()].map(([x, y, w, h]) => [x, y, w / 2, h / 2]);
+  for (const [key, [left, top]] of view.frames) {
+    const half = (7 * frameName(key).length) / 2;
+    taken.push([left + 10 + half, top + 11, half, 8]);
+  }
   for (const edge of view.edges) if (edge.carried.length) edge.place = freePlace(edge, curveOf(edge), taken);
 }
 
@@ -111,23 +116,37 @@ function freePlace(edge, curve, taken) {
 }
 
 const MAX_FRAMES = 100; // more of them hide what is inside; then the outermost ones are drawn alone
-function drawFrames(layer) {
+function framesOf() {
   const bounds = new Map();
-  for (const [key, box] of view.boxes) {
-    const [x, y, w, h] = view.at.get(key);
-    box.groups.forEach((group, depth) => {
-      if (folded.has(group)) return;
-      const pad = 10 + 9 * (box.groups.length - depth);
-      const old = bounds.get(group) || [Infinity, Infinity, -Infinity, -Infinity];
-      bounds.set(group, [Math.min(old[0], x - w / 2 - pad), Math.min(old[1], y - h / 2 - pad - 8), Math.max(old[2], x + w / 2 + pad), Math.max(old[3], y + h / 2 + pad)]);
+  const enclose = (key, within) => within.forEach((group, depth) => {
+    if (folded.has(group)) return;
+    const [x, y, w, h] = view.at.get(key), pad = 10 + 9 * (within.length - depth), old = bounds.get(group) || [Infinity, Infinity, -Infinity, -Infinity];
+    bounds.set(group, [Math.min(old[0], x - w / 2 - pad), Math.min(old[1], y - h / 2 - pad - 8), Math.max(old[2], x + w / 2 + pad), Math.max(old[3], y + h / 2 + pad)]);
+  });
+  for (const [key, box] of view.boxes) enclose(key, box.groups);
+  for (const [key, box] of view.boxes) { // a leaf that scopes alone use, and that stands in the way of a frame, comes inside
+    const [x, y, w, h] = view.at.get(key), within = box.kind === "group" || view.inputs.get(key).length ? [] : sharedScopes(view.uses.get(key));
+    const inWay = within.findIndex((group) => {
+      const [l, t, r, b] = bounds.get(group) || [0, 0, 0, 0];
+      return x + w / 2 > l && x - w / 2 < r && y + h / 2 > t && y - h / 2 < b;
     });
+    if (inWay >= 0) enclose(key, within);
   }
-  for (const [key, [left, top, right, bottom]] of bounds) {
-    if (bounds.size > MAX_FRAMES && groups.get(key).parent !== null) continue;
+  return bounds.size > MAX_FRAMES ? new Map([...bounds].filter(([key]) => groups.get(key).parent === null)) : bounds;
+}
+
+function sharedScopes(edges) { // those around all targets, the outermost first
+  const [first, ...others] = edges.map((edge) => view.boxes.get(edge.target).groups);
+  return (first || []).filter((group, depth) => others.every((other) => other[depth] === group));
+}
+
+const frameName = (key) => "▾ " + shorten(groups.get(key).name, 40);
+function drawFrames(layer) {
+  for (const [key, [left, top, right, bottom]] of view.frames) {
     const large = bottom - top + right - left > 6000; // so many dashes take long to draw
     const made = drawn("g", { class: large ? "frame large" : "frame", "data-group": key });
     made.append(drawn("rect", { x: left, y: top, width: right - left, height: bottom - top, rx: 12 }));
-    const label = drawn("text", { x: left + 10, y: top + 15 }, "▾ " + shorten(groups.get(key).name, 40));
+    const label = drawn("text", { x: left + 10, y: top + 15 }, frameName(key));
     label.addEventListener("click", () => toggleFold(key));
     made.append(label);
     layer.append(made);
@@ -290,6 +309,12 @@ function boxAt(x, y) { // the box at a place on the canvas, or the nearest one t
   return best;
 }
 
+const MAX_LINE = 34; // characters, as page.py leaves room for
+function gradientLine(box, gradient) { // a long name leaves the room to the number
+  const named = `${box.derivative} = ${gradient}`;
+  return shorten(box.name && named.length <= MAX_LINE ? named : `gradient = ${gradient}`, MAX_LINE);
+}
+
 function writeBox(key, box, parts) {
   if (parts.stamp === stamp) return;
   parts.stamp = stamp;
@@ -299,10 +324,10 @@ function writeBox(key, box, parts) {
   const named = box.name ? box.name + (value ? " = " + value : "") : "";
   const top = isOperation ? box.symbol : named || value || box.symbol;
   const gradient = gradientText(box, state);
-  write(parts.symbol, shorten(top, 34));
-  write(parts.value, shorten(isOperation ? named || value : "", 34));
+  write(parts.symbol, shorten(top, MAX_LINE));
+  write(parts.value, shorten(isOperation ? named || value : "", MAX_LINE));
   const tangent = seed === null ? "" : tangentText(box);
-  write(parts.gradient, tangent || (gradient ? shorten(`${box.name ? box.derivative : "gradient"} = ${gradient}`, 40) : ""));
+  write(parts.gradient, tangent || (gradient ? gradientLine(box, gradient) : ""));
   set(parts.gradient, "class", tangent ? "tangent" : "gradient");
   const lines = [parts.symbol, parts.value, parts.gradient].filter((line) => line.textContent);
   const raised = parts.heat ? parts.heat.height / 2 + 3 : 0;
@@ -318,6 +343,7 @@ function writeBox(key, box, parts) {
 // The view -----------------------------------------------------------------------------------------------------------
 
 let scale = 1, panX = 0, panY = 0;
+let untouched = true; // nobody has moved or zoomed since the whole graph, or its beginning, was shown
 function transform() {
   set(world, "transform", `translate(${panX},${panY}) scale(${scale})`);
   set(world, "class", scale < FARTHER ? "far farther" : scale < FAR ? "far" : "");
@@ -330,6 +356,7 @@ const sight = () => [-panX / scale, -panY / scale, (measured.width - panX) / sca
 function extent() {
   let l = Infinity, t = Infinity, r = -Infinity, b = -Infinity;
   for (const [x, y, w, h] of view.at.values()) { l = Math.min(l, x - w / 2); r = Math.max(r, x + w / 2); t = Math.min(t, y - h / 2); b = Math.max(b, y + h / 2); }
+  for (const [left, top, right, bottom] of view.frames.values()) { l = Math.min(l, left); t = Math.min(t, top); r = Math.max(r, right); b = Math.max(b, bottom); }
   return [l - 30, t - 30, r + 30, b + 30];
 }
 function fit() {
@@ -337,11 +364,13 @@ function fit() {
   scale = Math.min(width / (r - l), height / (b - t), 1.6);
   panX = width / 2 - (scale * (l + r)) / 2;
   panY = height / 2 - (scale * (t + b)) / 2;
+  untouched = true;
   transform();
 }
+const LEGIBLE = 0.5; // the scale below which a graph is shown from its top, in letters that one can read
 function home() {
   fit();
-  if (scale < 0.3) {
+  if (scale < LEGIBLE) {
     scale = 0.8;
     const [x, y] = view.at.get(view.root);
     panX = canvas.clientWidth / 2 - scale * x;
@@ -353,11 +382,24 @@ function fitIfLost() {
   const [l, t, r, b] = extent();
   if (panX + scale * r < 50 || panY + scale * b < 50 || panX + scale * l > canvas.clientWidth - 50 || panY + scale * t > canvas.clientHeight - 50) home();
 }
+function move(x, y) {
+  panX = x;
+  panY = y;
+  untouched = false;
+  transform();
+}
+// What a step works on comes into sight, if it isn't.
+function follow(key) {
+  if (!key || isFarther()) return;
+  const [x, y, w, h] = view.at.get(key), { width, height } = measured, left = panX + scale * (x - w / 2), top = panY + scale * (y - h / 2);
+  if (left < 0 || top < 0 || left + scale * w > width || top + scale * h > height) move(width / 2 - scale * x, height / 2 - scale * y);
+}
 function zoom(by, x = canvas.clientWidth / 2, y = canvas.clientHeight / 2) {
   const next = Math.max(0.01, Math.min(6, scale * by));
   panX = x - ((x - panX) * next) / scale;
   panY = y - ((y - panY) * next) / scale;
   scale = next;
+  untouched = false;
   transform();
 }
 function bringIntoView(key) {
@@ -365,5 +407,6 @@ function bringIntoView(key) {
   if (scale < 0.5) scale = 0.9;
   panX = canvas.clientWidth / 2 - scale * x;
   panY = canvas.clientHeight / 2 - scale * y;
+  untouched = false;
   transform();
 }

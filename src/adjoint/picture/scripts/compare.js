@@ -76,7 +76,7 @@ function writeComparison(box, slot) {
   const found = slopeAt(f, h), error = Math.abs(found - reverse), line = comparing.section.querySelector("#difference");
   write(comparing.section.querySelector("#difference-h"), h.toExponential(0));
   write(line, `${show(found)}, by the reverse pass ${show(reverse)}`);
-  write(line.nextSibling, error === 0 ? "no difference" : `difference ${error.toExponential(1)}: ${becauseOf(comparing.exponent)}`);
+  write(line.nextSibling, error !== error || error === Infinity ? "no difference to speak of: one of the numbers isn't finite" : error === 0 ? "no difference" : `difference ${error.toExponential(1)}: ${becauseOf(comparing.exponent)}`);
   if (wide.after(slot, byKey.get(graph.root).value.slot).length > MAX_CURVE) return;
   drawErrors(f, reverse);
   drawTangent(f, box, reverse);
@@ -90,7 +90,7 @@ function becauseOf(exponent) {
 
 // Small figures ---------------------------------------------------------------------------------------------------------
 
-const FIGURE = { width: 320, height: 150, left: 52, bottom: 22, top: 8, right: 8 };
+const FIGURE = { width: 320, height: 150, left: 62, bottom: 22, top: 8, right: 8 };
 
 // A frame with axes for x and y between these bounds: [svg, x → place, y → place].
 function framed(label, [x0, x1], [y0, y1], xText, yText) {
@@ -99,7 +99,7 @@ function framed(label, [x0, x1], [y0, y1], xText, yText) {
   const X = (x) => left + ((x - x0) / (x1 - x0 || 1)) * (width - left - right), Y = (y) => height - bottom - ((y - y0) / (y1 - y0 || 1)) * (height - top - bottom);
   svg.append(drawn("path", { d: `M${left} ${top}V${height - bottom}H${width - right}`, class: "axis" }));
   for (const [x, anchor] of [[x0, "start"], [x1, "end"]]) svg.append(drawn("text", { x: X(x), y: height - 7, "text-anchor": anchor }, xText(x)));
-  for (const y of [y0, y1]) svg.append(drawn("text", { x: left - 4, y: Y(y) + (y === y0 ? 0 : 8), "text-anchor": "end" }, yText(y)));
+  for (const y of yText(y0) === yText(y1) ? [y0] : [y0, y1]) svg.append(drawn("text", { x: left - 4, y: Y(y) + (y === y0 ? 0 : 8), "text-anchor": "end" }, yText(y)));
   return [svg, X, Y];
 }
 
@@ -134,7 +134,8 @@ function drawTangent(f, box, reverse) {
   const [svg, X, Y] = framed(`the result against ${nameOf(box)}, with its tangent`, [at - span, at + span], [low, high === low ? low + 1 : high], show, (y) => general(y, 3));
   const inside = (y) => (y >= low && y <= high ? y : NaN);
   const tangent = points.map(([x]) => [x, inside(here + (x - at) * reverse)]);
-  svg.append(curveThrough(points, X, Y, "curve"), curveThrough(tangent, X, Y, "tangent"), drawn("circle", { cx: X(at), cy: Y(here), r: 4, class: "point" }));
+  svg.append(curveThrough(points, X, Y, "curve"), curveThrough(tangent, X, Y, "tangent"));
+  if (Number.isFinite(Y(here))) svg.append(drawn("circle", { cx: X(at), cy: Y(here), r: 4, class: "point" }));
   comparing.section.querySelector("#tangent").replaceChildren(svg,
     element("figcaption", { class: "muted" }, `the result against ${nameOf(box)}; the tangent's slope is ${show(reverse)}, the second derivative about ${general(bend, 3)}`));
 }

@@ -29,4 +29,4 @@ const row = (cells, red) => element("tr", {}, ...cells.map((text, i) =>
 
 function set(node, name, value) { if (node.getAttribute(name) !== value) node.setAttribute(name, value); }
 function write(node, text) { if (node.textContent !== text) node.textContent = text; }
-const shorten = (text, limit) => (text.length > limit ? text.slice(0, limit - 1) + "…" : text);
+const shorten = (text, limit) => (text.length > limit ? text.slice(0, limit - 1).replace(/[ …]+$/, "") + "…" : text);

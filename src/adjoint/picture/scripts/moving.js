@@ -105,11 +105,11 @@ const followers = new Set(); // functions to call with the slot that moved
 function announce(slot) { for (const follow of followers) follow(slot); }
 
 const reach = (x) => 2 * Math.max(1, Math.abs(x));
-const typed = (x) => (Number.isFinite(x) ? String(Number(x.toPrecision(7))) : "");  // a field takes no NaN
+const typed = (x, digits = 6) => (Number.isFinite(x) ? String(Number(x.toPrecision(digits))) : "");  // a field takes no NaN
 
 // A number that is typed, or dragged sideways; `get` and `put` are its place.
-function numberField(label, get, put, span) {
-  const field = element("input", { type: "number", step: "any", "aria-label": label, value: typed(get()), class: "scrub" });
+function numberField(label, get, put, span, digits) {
+  const field = element("input", { type: "number", step: "any", "aria-label": label, value: typed(get(), digits), class: "scrub" });
   let from = null;
   field.addEventListener("input", () => { if (field.value !== "" && Number.isFinite(field.valueAsNumber)) put(field.valueAsNumber); });
   field.addEventListener("pointerdown", (event) => { if (document.activeElement !== field) from = { x: event.clientX, value: get(), moved: false }; });
@@ -120,7 +120,7 @@ function numberField(label, get, put, span) {
     if (from.moved) { event.preventDefault(); put(from.value + ((event.shiftKey ? 0.1 : 1) * dx * span) / 200); }
   });
   field.addEventListener("pointerup", () => { if (from && from.moved) field.blur(); from = null; });
-  field.follow = () => { if (document.activeElement !== field) field.value = typed(get()); };
+  field.follow = () => { if (document.activeElement !== field) field.value = typed(get(), digits); };
   return field;
 }
 
@@ -150,7 +150,7 @@ function following(slot, ...fields) { // lets fields follow a slot as long as th
 function oneControl(name, slot) {
   const get = () => running.slots[slot].data[0], put = (x) => moveTo(slot, x);
   const field = numberField(name, get, put, reach(origin.get(slot)[0])), range = rangeField(null, `move ${name}`, get, put, origin.get(slot)[0]);
-  const made = element("div", { class: "leaf", "data-slot": slot }, element("label", { title: name }, shorten(name, 18)), field, range);
+  const made = element("div", { class: "leaf", "data-slot": slot }, element("label", { title: name }, shorten(name, 40)), field, range);
   following(slot, field, range);
   return made;
 }
@@ -162,10 +162,10 @@ function arrayControl(name, box, slot) {
     const columns = shape[shape.length - 1] || 1;
     const cells = Array.from(data, (_, i) => {
       const put = (x) => { const now = Array.from(data); now[i] = x; moveTo(slot, now); };
-      return numberField(`${name}[${indexText(i, shape)}]`, () => data[i], put, reach(origin.get(slot)[i]));
+      return numberField(`${name}[${indexText(i, shape)}]`, () => data[i], put, reach(origin.get(slot)[i]), 5);
     });
     fields.push(...cells);
-    parts.push(element("div", { class: "cells", style: `grid-template-columns:repeat(${Math.min(columns, 8)},minmax(3.2rem,1fr))` }, ...cells));
+    parts.push(element("div", { class: "cells", style: `grid-template-columns:repeat(${Math.min(columns, 8)},minmax(6.1rem,1fr))` }, ...cells));
   }
   parts.push(...directionControl(name, box, slot, fields));
   following(slot, ...fields);

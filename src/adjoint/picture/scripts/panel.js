@@ -122,7 +122,7 @@ function describe() {
 
 // What becomes of the selected box: its line, the step in the plan, the loop that computes it, the machine code. The texts stay
 // as they are while numbers move, and stay open when another box is selected.
-const STAGES = ["unit", "loops", "LLVM", "machine code"], opened = new Set(["step", "loops"]);
+const STAGES = ["unit", "loops", "LLVM", "machine code"], opened = new Set(["step", "loops"]), WRAPPED = new Set(["line", "step"]);
 let coded = null;
 function describeCode(box) {
   const found = graph.code && box ? graph.code.boxes[box.key] : null;
@@ -131,7 +131,7 @@ function describeCode(box) {
   if (!found) { code.replaceChildren(); return; }
   const [step_, place_] = found, texts = place_ === null ? [] : graph.code.units[place_];
   const part = (name, title, text) => {
-    const made = element("details", { class: "stage" }, element("summary", {}, title), element("pre", { tabindex: "0", "aria-label": title }, text));
+    const made = element("details", { class: "stage" }, element("summary", {}, title), element("pre", { tabindex: "0", "aria-label": title, class: WRAPPED.has(name) ? "wrapped" : null }, text));
     made.open = opened.has(name);
     made.addEventListener("toggle", () => { if (made.open) opened.add(name); else opened.delete(name); });
     return made;

@@ -2,7 +2,7 @@
 
 const editor = element("textarea", { id: "formula", spellcheck: "false", autocapitalize: "off", autocomplete: "off", rows: "4", "aria-label": "the formula, one line for each name", "aria-describedby": "formula-error" });
 const errorLine = element("p", { id: "formula-error", role: "status" });
-const gallery = element("select", { id: "gallery", "aria-label": "starting points" }, ...GALLERY.map(({ name }, i) => element("option", { value: String(i) }, name)));
+const gallery = element("select", { id: "gallery", "aria-label": "starting points" }, ...GALLERY.map(({ name }, i) => element("option", { value: String(i) }, name)), element("option", { value: "", hidden: "" }, "a formula of your own"));
 const work = element("section", { id: "editor", "aria-label": "formula" }, editor, errorLine);
 let literals = new Map();
 
@@ -11,14 +11,29 @@ function playground(data) {
   document.body.classList.add("playground");
   heading.after(gallery);
   area.before(work);
-  editor.addEventListener("input", () => draw());
+  editor.addEventListener("input", () => { draw(); own(); });
   editor.addEventListener("keydown", (event) => event.stopPropagation());
-  gallery.addEventListener("change", () => start(Number(gallery.value)));
+  gallery.addEventListener("change", () => { if (gallery.value) start(Number(gallery.value)); });
   document.getElementById("theme").before(button("share", "link", "put the formula into the address", () => { location.hash = encodeURIComponent(editor.value); }));
   followers.add(rewritten);
   const shared = sharedFormula() ?? data.formula;
   if (shared === null) start(0);
-  else { editor.value = shared; ask(shared === data.formula ? data.questions : []); draw(true); }
+  else {
+    editor.value = shared;
+    gallery.value = "";
+    asked = { text: shared, from: "" };
+    ask(shared === data.formula ? data.questions : []);
+    draw(true);
+  }
+}
+
+// Questions are about the formula that came with them, whatever its numbers: they go while another stands there.
+let asked = { text: "", from: "" };
+const withoutNumbers = (text) => text.replace(/(?<![\w.])-?[\d.]+(e[+-]?\d+)?/gi, "0").replace(/\s+/g, "");
+function own() {
+  const other = withoutNumbers(editor.value) !== withoutNumbers(asked.text);
+  questions.hidden = other;
+  gallery.value = other ? "" : asked.from;
 }
 
 function sharedFormula() {
@@ -27,6 +42,8 @@ function sharedFormula() {
 
 function start(i) {
   editor.value = GALLERY[i].text;
+  asked = { text: GALLERY[i].text, from: String(i) };
+  questions.hidden = false;
   ask(GALLERY[i].questions);
   draw(true);
 }

@@ -33,7 +33,7 @@ function prepareDirections() {
   const sources = graph.boxes.filter((box) => box.kind === "variable" && box.gradient);
   if (!sources.length || graph.boxes.length > ALL_IN_SIGHT || !isScalarGraph()) { direction.replaceChildren(); return; }
   const choice = element("select", { id: "mode", "aria-label": "direction of the derivative", onchange: () => turn(choice.value || null) },
-    element("option", { value: "" }, "reverse: every gradient at once"), ...sources.map((box) => element("option", { value: box.key }, `forward: from ${nameOf(box)}`)));
+    element("option", { value: "" }, "reverse: all gradients"), ...sources.map((box) => element("option", { value: box.key }, `forward: from ${nameOf(box)}`)));
   const forward = sources.map((box) => tangentsFrom(box.key).along.size), reverse = graph.edges.filter((edge) => edge.carried.length).length;
   const all = forward.reduce((a, b) => a + b, 0);
   direction.replaceChildren(element("h2", {}, "Two directions"), choice, p(sources.length > 1

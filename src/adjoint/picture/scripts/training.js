@@ -68,7 +68,7 @@ function drawLearning() {
   write(said, diagnosis(learner));
   const every = Math.max(1, Math.floor(history.length / 300)), kept = history.map((y, i) => [i, Math.log10(y)]).filter(([i, y]) => i % every === 0 && Number.isFinite(y));
   const low = Math.min(...kept.map(([, y]) => y)) - 0.05, high = Math.max(...kept.map(([, y]) => y)) + 0.05;
-  const [svg, X, Y] = framed("the loss, on a logarithmic axis, against the steps", [0, Math.max(10, history.length - 1)], [low, high], (x) => `step ${x}`, (y) => general(10 ** y, 2));
+  const [svg, X, Y] = framed("the loss, on a logarithmic axis, against the steps", [0, Math.max(10, history.length - 1)], [low, high], (x) => `step ${x}`, (y) => general(10 ** y, 3));
   svg.append(curveThrough(kept, X, Y, "curve"));
   lossFigure.replaceChildren(svg, element("figcaption", { class: "muted" }, "loss"));
   if (task.network) { drawSurface(); drawNetwork(); } else { drawFit(); drawWeights(); }
