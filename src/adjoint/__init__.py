@@ -76,10 +76,12 @@ if TYPE_CHECKING:
         FloatInfo, IntegerInfo, NamespaceInfo, __array_namespace_info__, broadcast_shapes, can_cast, finfo,
         iinfo, isdtype,
     )  # fmt: skip
+    from adjoint.arrays.order_statistics import (
+        kthvalue, median, nanmedian, nanpercentile, nanquantile, percentile, quantile, topk,
+    )  # fmt: skip
     from adjoint.arrays.statistics import (
-        average, bincount, corrcoef, cov, digitize, histogram, kthvalue, median, nanargmax, nanargmin,
-        nancumprod, nancumsum, nanmax, nanmean, nanmedian, nanmin, nanpercentile, nanprod, nanquantile, nanstd,
-        nansum, nanvar, percentile, ptp, quantile, topk,
+        average, bincount, corrcoef, cov, digitize, histogram, nanargmax, nanargmin, nancumprod, nancumsum, nanmax, nanmean,
+        nanmin, nanprod, nanstd, nansum, nanvar, ptp,
     )  # fmt: skip
     from adjoint.transforms.jacobians import hessian, hvp, jacfwd, jacobian, jacrev, linearize
     from adjoint.tracer.jit import jit
@@ -151,10 +153,10 @@ _ARRAYS = {
         "FloatInfo IntegerInfo NamespaceInfo __array_namespace_info__ broadcast_shapes can_cast finfo iinfo "
         "isdtype"
     ),
+    "order_statistics": "kthvalue median nanmedian nanpercentile nanquantile percentile quantile topk",
     "statistics": (
-        "average bincount corrcoef cov digitize histogram kthvalue median nanargmax nanargmin nancumprod "
-        "nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile nanstd nansum nanvar "
-        "percentile ptp quantile topk"
+        "average bincount corrcoef cov digitize histogram nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmin nanprod "
+        "nanstd nansum nanvar ptp"
     ),
 }  # fmt: skip
 _LAZY_NAMES = {

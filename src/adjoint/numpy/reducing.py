@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.arrays import (
+    order_statistics,
     running,
     statistics,
 )
@@ -165,7 +166,7 @@ def _quantile(name: str, function: Callable[..., Tensor]) -> Callable[..., Any]:
 
 
 for _name in ("quantile", "percentile", "nanquantile", "nanpercentile"):
-    FUNCTIONS[getattr(np, _name)] = _quantile(_name, getattr(statistics, _name))
+    FUNCTIONS[getattr(np, _name)] = _quantile(_name, getattr(order_statistics, _name))
 
 
 def _median(name: str, function: Callable[..., Tensor]) -> Callable[..., Any]:
@@ -177,7 +178,10 @@ def _median(name: str, function: Callable[..., Tensor]) -> Callable[..., Any]:
 
 
 FUNCTIONS.update(
-    {np.median: _median("median", statistics.median), np.nanmedian: _median("nanmedian", statistics.nanmedian)}
+    {
+        np.median: _median("median", order_statistics.median),
+        np.nanmedian: _median("nanmedian", order_statistics.nanmedian),
+    }
 )
 
 

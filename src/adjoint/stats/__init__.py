@@ -10,16 +10,10 @@ from adjoint.stats.base import Distribution
 from adjoint.stats.compound import Mixture, Transformed, Truncated
 from adjoint.stats.continuous import (
     Beta,
-    Cauchy,
     Exponential,
     Gamma,
-    Gumbel,
     HalfNormal,
     InverseGamma,
-    Laplace,
-    Logistic,
-    LogNormal,
-    Normal,
     StudentT,
     Uniform,
     VonMises,
@@ -35,6 +29,7 @@ from adjoint.stats.discrete import (
     Poisson,
 )  # fmt: skip
 from adjoint.stats.divergence import kl_divergence
+from adjoint.stats.location_scale import Cauchy, Gumbel, Laplace, Logistic, LogNormal, Normal
 from adjoint.stats.multivariate import Dirichlet, MultivariateNormal
 from adjoint.stats.transforms import Affine, Bijection, Exp, Power, Sigmoid, Softplus, Tanh
 

@@ -9,6 +9,7 @@ from typing import Any
 import adjoint.tensors.functions as f
 from adjoint import linalg, special
 from adjoint.stats import continuous as c
+from adjoint.stats import location_scale as l
 from adjoint.stats import discrete as d
 from adjoint.stats import multivariate as m
 from adjoint.stats.base import Distribution
@@ -64,7 +65,7 @@ def _cauchy(p: Any, q: Any) -> Any:
 
 def _gumbel(p: Any, q: Any) -> Any:
     ratio, away = p.scale / q.scale, (p.loc - q.loc) / q.scale
-    return -f.log(ratio) + c.EULER * (ratio - 1) + f.exp(-away + special.gammaln(1 + ratio)) - 1 + away
+    return -f.log(ratio) + l.EULER * (ratio - 1) + f.exp(-away + special.gammaln(1 + ratio)) - 1 + away
 
 
 def _gamma(p: Any, q: Any) -> Any:
@@ -98,7 +99,7 @@ def _dirichlet(p: Any, q: Any) -> Any:
 def _weibull(p: Any, q: Any) -> Any:
     """C. Bauckhage, arXiv 1310.3713."""
     k, other = p.concentration, q.concentration
-    scales = f.log(p.scale) - c.EULER / k
+    scales = f.log(p.scale) - l.EULER / k
     sums = f.log(k) - k * f.log(p.scale) - f.log(other) + other * f.log(q.scale) + (k - other) * scales
     return sums + f.exp(other * f.log(p.scale / q.scale) + special.gammaln(other / k + 1)) - 1
 
@@ -150,8 +151,8 @@ def _multivariate(p: Any, q: Any) -> Any:
 
 
 RULES: dict[type, Callable[[Any, Any], Tensor]] = {
-    c.Normal: _normal, c.LogNormal: _normal, c.HalfNormal: _half_normal, c.Laplace: _laplace, c.Cauchy: _cauchy,
-    c.Gumbel: _gumbel, c.Gamma: _gamma, c.InverseGamma: _gamma, c.Exponential: _exponential, c.Beta: _beta,
+    l.Normal: _normal, l.LogNormal: _normal, c.HalfNormal: _half_normal, l.Laplace: _laplace, l.Cauchy: _cauchy,
+    l.Gumbel: _gumbel, c.Gamma: _gamma, c.InverseGamma: _gamma, c.Exponential: _exponential, c.Beta: _beta,
     c.Weibull: _weibull, c.Uniform: _uniform, c.VonMises: _von_mises, m.Dirichlet: _dirichlet,
     m.MultivariateNormal: _multivariate, d.Bernoulli: _bernoulli, d.Binomial: _binomial, d.Categorical: _categorical,
     d.Geometric: _geometric, d.NegativeBinomial: _negative_binomial, d.Poisson: _poisson,

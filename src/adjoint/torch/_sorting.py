@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.arrays import statistics
+from adjoint.arrays import order_statistics
 from adjoint.tensors import functions as core
 from adjoint.tensors.located import at_user
 
@@ -58,7 +58,7 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
     x, was_zero_d = lifted(input, dim)
     if not 0 <= k <= x.shape[dim]:
         raise RuntimeError(f"topk: k is {k} for an axis of {x.shape[dim]}{at_user()}")
-    values, at = statistics.topk(x, int(k), axis=dim, largest=largest)
+    values, at = order_statistics.topk(x, int(k), axis=dim, largest=largest)
     if was_zero_d:
         values, at = core.reshape(values, ()), core.reshape(at, ())
     return pair_type("topk", "values", "indices")(values, at)
@@ -70,7 +70,7 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     x, was_zero_d = lifted(input, dim)
     if not 1 <= k <= x.shape[dim]:
         raise RuntimeError(f"kthvalue: k is {k} for an axis of {x.shape[dim]}{at_user()}")
-    values, at = statistics.kthvalue(x, int(k), axis=dim, keepdims=keepdim and not was_zero_d)
+    values, at = order_statistics.kthvalue(x, int(k), axis=dim, keepdims=keepdim and not was_zero_d)
     return pair_type("kthvalue", "values", "indices")(values, at)
 
 
@@ -151,5 +151,5 @@ def _quantile(name: str, f: Any) -> None:
     FUNCTIONS[name] = METHODS[name] = recorded_at_user(called)
 
 
-_quantile("quantile", statistics.quantile)
-_quantile("nanquantile", statistics.nanquantile)
+_quantile("quantile", order_statistics.quantile)
+_quantile("nanquantile", order_statistics.nanquantile)
