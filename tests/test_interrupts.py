@@ -421,6 +421,24 @@ def test_a_handler_that_evaluates_what_it_interrupts(name: str, backend: Callabl
     assert len(seen) == came > 2  # after the first time Python 3.13 tells tracers of fewer instructions
 
 
+def test_a_handler_computes_while_threads_of_products_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It comes in the thread that holds the lock, and must not wait for it."""
+    threads, came = [4], []
+
+    def handler(number: int, frame: Any) -> None:
+        came.append(single_threaded(lambda: threads[0]))
+
+    def set_threads(n: int) -> None:
+        signal.signal(signal.SIGINT, handler if not came else signal.SIG_IGN)
+        signal.raise_signal(signal.SIGINT)
+        threads[0] = n
+
+    monkeypatch.setattr(single_threaded, "looked", True)
+    monkeypatch.setattr(single_threaded, "functions", (lambda: threads[0], set_threads))
+    assert single_threaded(lambda: threads[0]) == 1 and threads == [4]
+    assert len(came) == 1 and single_threaded.inside == 0
+
+
 @pytest.mark.parametrize("name", ["planned", "compiled", "interpreted", "related", "accumulated"])
 def test_what_a_handler_raises_is_not_lost(name: str, backend: Callable[[str], None]) -> None:
     """As where an alarm ends what takes too long."""
@@ -434,7 +452,7 @@ def test_what_a_handler_raises_is_not_lost(name: str, backend: Callable[[str], N
 
     signal.signal(signal.SIGINT, handler)
     came = 0
-    for at in range(0, never.count, max(1, never.count // 60)):
+    for at in range(0, never.count, max(1, never.count // (15 if name == "related" else 60))):
         action, check = scenario()
         interrupt = Interrupter(at, True)
         raised = False

@@ -53,7 +53,8 @@ class SingleThreaded:
     """Calls functions while NumPy's products use one thread; several threads of Python may do so at once."""
 
     def __init__(self) -> None:
-        self.lock = _forks.lock()
+        # A signal's handler may come in a thread that holds it, and compute something, too.
+        self.lock = _forks.rlock()
         self.inside = 0  # of all threads
         self.depth = Depth()
         self.before = 1

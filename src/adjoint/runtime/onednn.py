@@ -34,7 +34,7 @@ QUERY = {
     SCRATCHPAD: 136,
 }  # fmt: skip
 
-_lock = _forks.lock()
+_lock = _forks.rlock()  # a signal's handler may plan something, too
 
 
 class Descriptor:

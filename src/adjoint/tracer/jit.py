@@ -114,7 +114,7 @@ class Jitted:
         self.name = getattr(f, "__name__", type(f).__name__)
         self._way: tuple[Step, int] | None = None  # the way of the last call, written out, and its number of arguments
         self._said = False  # whether it was said that it is traced too often
-        self._lock = _forks.lock()  # of `compiled`
+        self._lock = _forks.rlock()  # of `compiled`; a signal's handler may call the function, too
 
     def __getattr__(self, name: str) -> Any:
         """Of a compiled module what the module has: `parameters()`, `eval()`, `state_dict()`, its layers."""

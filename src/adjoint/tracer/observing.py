@@ -159,16 +159,19 @@ class Observer:
     def watch(self, function: Callable[[], Any]) -> Any:
         """Call a function, watched."""
         before: Any = sys.getprofile()
+        after = before if callable(before) else None
         hear = self._hearing()
-        self._returning = type(
-            "Returning", (), {"__del__": functools.partial(sys.setprofile, hear)}
-        )  # in C: no handler runs
+        # Functions in C, so that no handler runs in between.
+        self._returning = type("Returning", (), {"__del__": functools.partial(sys.setprofile, hear)})
+        nothing = functools.partial(int)
         try:  # around the exchange too: a signal's handler may raise right after it
             sys.setprofile(hear)
             result = function()
         finally:
-            self._returning.__del__ = functools.partial(int)
-            sys.setprofile(before if callable(before) else None)
+            # No call comes before the listener has gone, for a handler may raise as it returns. A frame that an exception keeps
+            # is freed later, and brings nothing back any more.
+            self._returning.__del__ = nothing
+            sys.setprofile(after)
             if hasattr(before, "enable"):  # cProfile, which is written in C
                 before.enable()
         if self.refused is not None:
