@@ -165,8 +165,11 @@ def test_dtypes_follow_pytorch():
     assert torch.result_type(i64, 1.0) is torch.float32 and (f32 > 0).dtype is torch.bool
     with pytest.raises(RuntimeError, match="floating"):
         i64.mean()
-    with pytest.raises(TypeError, match="float32 is the smallest"):
-        torch.zeros(2, dtype=torch.bfloat16)
+    halves = torch.zeros(2, dtype=torch.float16) + 1
+    assert halves.dtype is torch.float16 and halves.float().dtype is torch.float32 and f32.half().dtype is torch.float16
+    assert torch.finfo(torch.bfloat16).resolution == 0.01 and torch.finfo(torch.float16).max == 65504
+    with pytest.raises(TypeError, match="16 bits a part"):
+        f32.chalf()
 
 
 def test_defaults_that_differ_from_numpy():

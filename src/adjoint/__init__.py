@@ -121,7 +121,7 @@ __array_api_version__ = "2025.12"
 bool = _dtypes.bool_
 int8, int16, int32, int64 = _dtypes.int8, _dtypes.int16, _dtypes.int32, _dtypes.int64
 uint8, uint16, uint32, uint64 = _dtypes.uint8, _dtypes.uint16, _dtypes.uint32, _dtypes.uint64
-float32, float64 = _dtypes.float32, _dtypes.float64
+bfloat16, float16, float32, float64 = _dtypes.bfloat16, _dtypes.float16, _dtypes.float32, _dtypes.float64
 complex64, complex128 = _dtypes.complex64, _dtypes.complex128
 pi, e, inf, nan, newaxis = 3.141592653589793, 2.718281828459045, float("inf"), float("nan"), None
 
@@ -201,7 +201,7 @@ __all__ = [
     "__array_api_version__", "__array_namespace_info__", "abs", "acos", "acosh", "add", "all", "allclose", "any",
     "append", "apply_along_axis", "arange", "argmax", "argmin", "argsort", "array_equal", "array_split", "asarray",
     "asin", "asinh", "associative_scan", "astype", "atan", "atan2", "atanh", "atleast_1d", "atleast_2d", "atleast_3d",
-    "average", "bincount", "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift",
+    "average", "bfloat16", "bincount", "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift",
     "bitwise_xor", "block", "bool", "broadcast_arrays", "broadcast_shapes", "broadcast_to", "can_cast", "cdist", "ceil",
     "check_grads", "checkpoint", "cli", "clip", "column_stack", "complex128", "complex64", "concat", "cond", "conj",
     "copysign", "corrcoef", "cos", "cosh", "count_nonzero", "cov", "cummax", "cummin", "cumprod", "cumsum",
@@ -211,7 +211,7 @@ __all__ = [
     "einsum",
     "empty", "empty_like", "enable_grad", "equal", "erf", "erfc", "estimators", "evaluate", "exp", "expand_dims", "explain",
     "explain_nan", "explore", "expm1", "eye", "fft", "fill_diagonal", "finfo", "fixed_point", "flatten", "flip",
-    "fliplr", "flipud", "float32", "float64", "floor", "floor_divide", "fmax", "fmin", "fold", "fori_loop",
+    "fliplr", "flipud", "float16", "float32", "float64", "floor", "floor_divide", "fmax", "fmin", "fold", "fori_loop",
     "from_dlpack", "full", "full_like", "function", "gelu", "get_default_dtype", "get_num_threads", "grad", "gradient",
     "gradient_flow", "gradients", "greater", "greater_equal", "heaviside", "hessian", "histogram", "host_call",
     "hsplit", "hstack", "hvp", "hypot", "iinfo", "imag", "implicit", "index_add", "inf", "inner", "insert", "int16",

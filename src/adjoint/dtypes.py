@@ -1,7 +1,8 @@
-"""Element types: the Array API standard's thirteen, how they promote, and the default floating type.
+"""Element types: the Array API standard's thirteen and two of 16 bits, how they promote, and the default floating type.
 
 Promotion follows the Array API standard (https://data-apis.org/array-api/latest/API_specification/type_promotion.html)
-with two additions: an integer or bool with a floating type gives that floating type, and a Python scalar never widens.
+with three additions: an integer or bool with a floating type gives that floating type, a Python scalar never widens, and
+float16 with bfloat16, of which neither holds the other's numbers, gives float32.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint import _optional
 from adjoint.unknown import Unknown
 
 __all__ = ["DTYPES", "DType", "as_dtype", "default_dtype", "get_default_dtype", "promote", "set_default_dtype"]
@@ -24,21 +26,26 @@ class DType:
     """One element type. Compares equal to its name, with or without `adjoint.` before it, and to its NumPy dtype;
     `np.dtype(t)` accepts it."""
 
-    __slots__ = ("bits", "dtype", "inexact", "kind", "name", "types")
+    __slots__ = ("bits", "dtype", "inexact", "kind", "name", "narrow", "types")
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.dtype = np.dtype(name)
-        self.kind = self.dtype.kind
-        self.bits = self.dtype.itemsize * 8
-        self.inexact = self.kind in "fc"
+        self._describe(self.dtype.kind, self.dtype.itemsize * 8)
+
+    def _describe(self, kind: str, bits: int) -> None:
+        self.kind = kind
+        self.bits = bits
+        self.inexact = kind in "fc"
+        # Storage: what is computed with such numbers is computed in float32 and rounded once (see `primitives.core`).
+        self.narrow = self.inexact and bits == 16
         # shape -> ArrayType, filled by graph.node.array_type
         self.types: dict[tuple[int, ...], Any] = {}
 
     @property
     def itemsize(self) -> int:
         """Bytes of one element."""
-        return self.dtype.itemsize
+        return self.bits // 8
 
     @property
     def char(self) -> str:
@@ -72,6 +79,39 @@ class DType:
         return as_dtype, (self.name,)
 
 
+class Bfloat16(DType):
+    """The upper half of a float32. NumPy lacks it, so its NumPy dtype is that of the package ml_dtypes, which is imported when
+    numbers are made of it: ImportError without it."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        self.name = "bfloat16"
+        self._describe("f", 16)
+        self.types = {}
+
+    def __getattr__(self, name: str) -> Any:  # only asked for what isn't there: `dtype`, at first
+        if name != "dtype":
+            raise AttributeError(name)
+        library = _optional.load("ml_dtypes", purpose="making numbers of bfloat16, which NumPy lacks,", extra="half")
+        self.dtype = np.dtype(library.bfloat16)
+        BY_NUMPY[self.dtype] = self
+        return self.dtype
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, DType):
+            return self is other
+        return other == PREFIX + self.name or _name_of(other) == self.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
+def _name_of(dtype: Any) -> Any:
+    """What a dtype from elsewhere is called; a name is its own."""
+    return dtype if isinstance(dtype, str) else getattr(dtype, "name", None) or getattr(dtype, "__name__", None)
+
+
 NAMES = [
     "bool",
     "int8",
@@ -82,6 +122,7 @@ NAMES = [
     "uint16",
     "uint32",
     "uint64",
+    "float16",
     "float32",
     "float64",
     "complex64",
@@ -89,11 +130,12 @@ NAMES = [
 ]
 DTYPES: dict[str, DType] = {name: DType(name) for name in NAMES}
 BY_NUMPY: dict[Any, DType] = {d.dtype: d for d in DTYPES.values()}
+bfloat16 = DTYPES["bfloat16"] = Bfloat16()
 
 bool_ = DTYPES["bool"]
 int8, int16, int32, int64 = (DTYPES[n] for n in ("int8", "int16", "int32", "int64"))
 uint8, uint16, uint32, uint64 = (DTYPES[n] for n in ("uint8", "uint16", "uint32", "uint64"))
-float32, float64 = DTYPES["float32"], DTYPES["float64"]
+float16, float32, float64 = DTYPES["float16"], DTYPES["float32"], DTYPES["float64"]
 complex64, complex128 = DTYPES["complex64"], DTYPES["complex128"]
 
 
@@ -129,7 +171,7 @@ def set_default_dtype(dtype: Any) -> None:
     >>> ad.set_default_dtype("float32")
     """
     chosen = as_dtype(dtype)
-    if chosen.kind != "f":
+    if chosen not in (float32, float64):
         raise TypeError(f"set_default_dtype: expected float32 or float64, got {chosen.name}")
     _default[0] = chosen
 
@@ -144,11 +186,12 @@ def as_dtype(dtype: Any) -> DType:
         return complex_of(default_dtype())
     try:
         known_name = dtype.removeprefix(PREFIX) if isinstance(dtype, str) else dtype
+        if _name_of(known_name) == "bfloat16":
+            return bfloat16
         return BY_NUMPY[np.dtype(known_name).newbyteorder("=")]
     except (KeyError, TypeError):
-        known = ", ".join(NAMES)
-        name = getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or dtype
-        raise TypeError(f"unknown dtype {str(name)!r}; adjoint has {known}") from None
+        known = ", ".join(DTYPES)
+        raise TypeError(f"unknown dtype {str(_name_of(dtype) or dtype)!r}; adjoint has {known}") from None
 
 
 def complex_of(dtype: DType) -> DType:
@@ -163,6 +206,8 @@ def real_of(dtype: DType) -> DType:
 
 def _promote(a: DType, b: DType) -> DType | None:
     low, high = sorted((a, b), key=lambda d: (KIND_ORDER[d.kind], d.bits))
+    if low.narrow and high.narrow and low is not high:
+        return float32
     if KIND_ORDER[high.kind] >= 2:
         if high.kind == "c" and low is float64:
             return complex128

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Never
 import numpy as np
 
 from adjoint import _forks, tracing
-from adjoint.dtypes import as_dtype, default_dtype, float64, uint32, uint64
+from adjoint.dtypes import as_dtype, default_dtype, float16, float32, float64, uint32, uint64
 from adjoint.graph import Node, array_type
 from adjoint.hints import attribute_error, keyword_error
 from adjoint.primitives.core import cast, data, ops
@@ -150,6 +150,10 @@ class Generator(tracing.Drawn):
         if dtype is float64:
             bits = ops.bitwise_right_shift(self._bits(shape, uint64), 11)
             return ops.multiply(cast(bits, dtype), 2.0**-53)
+        if dtype.narrow:  # rounding a float32 could give 1
+            digits = 11 if dtype is float16 else 8
+            bits = ops.bitwise_right_shift(self._bits(shape, uint32), 32 - digits)
+            return cast(ops.multiply(cast(bits, float32), 2.0**-digits), dtype)
         bits = ops.bitwise_right_shift(self._bits(shape, uint32), 8)
         return ops.multiply(cast(bits, dtype), 2.0**-24)
 
@@ -177,6 +181,8 @@ class Generator(tracing.Drawn):
         if key is not None:
             return source(key).normal(shape, mean, std, dtype=dtype, **others)
         sizes, kind = _real("normal", shape, dtype, others)
+        if kind.narrow:
+            return _drawn("normal", lambda: cast(self.normal(sizes, mean, std, dtype=float32).node, kind))
 
         def draw() -> Node:
             count = size_of(sizes)
@@ -228,7 +234,7 @@ class Generator(tracing.Drawn):
             raise ValueError(f"bernoulli: p is a probability, got {p}{at_user()}")
         chance = as_node(p)
         sizes = chance.shape if shape is None else as_shape(shape, "bernoulli")
-        kind = chance.dtype if chance.dtype.kind == "f" else default_dtype()
+        kind = chance.dtype if chance.dtype.kind == "f" and not chance.dtype.narrow else default_dtype()
         return _drawn("bernoulli", lambda: cast(ops.less(self._unit(sizes, kind), cast(chance, kind)), as_dtype(dtype)))
 
     def permutation(self, x: Any, *, key: Any = None) -> Tensor:
@@ -341,7 +347,7 @@ def _real(name: str, shape: Any, dtype: Any, others: dict[str, Any]) -> tuple[Sh
         raise keyword_error(f"random.{name}", others, at_user())
     kind = default_dtype() if dtype is None else dtype_of(dtype)
     if kind.kind != "f":
-        raise TypeError(f"{name}: dtype is float32 or float64, got {kind.name}{at_user()}")
+        raise TypeError(f"{name}: dtype is a floating one, got {kind.name}{at_user()}")
     try:
         return as_shape(shape, name), kind
     except TypeError:

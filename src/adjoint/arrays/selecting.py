@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from adjoint.arrays.standard import finfo
 from adjoint.primitives.core import is_scalar
 from adjoint.tensors.composing import Operand, as_tensor, scoped
 from adjoint.tensors.conversion import as_node
@@ -107,7 +109,7 @@ def heaviside(x: Operand, y: Operand, /) -> Tensor:
     return where(isnan(a), a * 0, where(equal(a, 0), b, where(a < 0, zeros_like(a), zeros_like(a) + 1)))
 
 
-@scoped
+@functools.partial(scoped, widened=False)  # the dtype has its own largest number
 def nan_to_num(x: Operand, /, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Tensor:
     """x with NaN and infinities replaced, infinities by the dtype's largest numbers unless said. Derivative: 1 where x is finite.
 
@@ -121,7 +123,7 @@ def nan_to_num(x: Operand, /, *, nan: float = 0.0, posinf: float | None = None, 
         return real + 1j * nan_to_num(t.imag, nan=nan, posinf=posinf, neginf=neginf)
     if t.dtype.kind != "f":
         return t
-    limits = np.finfo(t.dtype.dtype)
+    limits = finfo(t.dtype)
     high = float(limits.max) if posinf is None else posinf
     low = float(limits.min) if neginf is None else neginf
     found = where(equal(t, math.inf), high, where(equal(t, -math.inf), low, t))

@@ -66,6 +66,9 @@ def finfo(type: Any, /) -> FloatInfo:
     dtype = _dtype_in(type)
     if not dtype.inexact:
         raise TypeError(f"finfo: {dtype.name} isn't a floating dtype; ad.iinfo tells of integers{at_user()}")
+    if dtype.name == "bfloat16":  # 8 bits of precision and float32's exponents
+        limit = (2 - 2.0**-7) * 2.0**127
+        return FloatInfo(16, 2.0**-7, limit, -limit, 2.0**-126, dtype)
     info = np.finfo(dtype.dtype)
     limits = float(info.eps), float(info.max), float(info.min), float(info.smallest_normal)
     return FloatInfo(info.bits, *limits, dtype=real_of(dtype))
@@ -167,7 +170,8 @@ class NamespaceInfo:
         return {name: DTYPES[name] for name in names if kind is None or isdtype(DTYPES[name], kind)}
 
 
-STANDARD = frozenset(DTYPES)  # the dtypes that the standard knows
+# The dtypes that the standard knows.
+STANDARD = frozenset(name for name, dtype in DTYPES.items() if not dtype.narrow)
 
 
 def __array_namespace_info__() -> NamespaceInfo:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from adjoint.composites.recipes import remembered
-from adjoint.graph import Node, array_type, get_mode
+from adjoint.graph import NARROW, Node, array_type, get_mode
 from adjoint.primitives.contraction import MATMUL
 from adjoint.primitives.core import cast, conjugate, ops, same_type
 from adjoint.shapes import Shape, broadcast_shapes, normalize_axis, size_of
@@ -15,7 +15,7 @@ from adjoint.shapes import Shape, broadcast_shapes, normalize_axis, size_of
 def matmul(a: Node, b: Node) -> Node:
     """NumPy's matmul: 1-d operands are vectors, leading axes broadcast."""
     s, t = a.type.shape, b.type.shape
-    if len(s) == 2 and len(t) == 2 and s[1] == t[0] and a.type.dtype is b.type.dtype:
+    if len(s) == 2 and len(t) == 2 and s[1] == t[0] and a.type.dtype is b.type.dtype and not NARROW:
         mode = get_mode()
         type = array_type((s[0], t[1]), a.type.dtype)
         return Node(MATMUL, (a, b), None, type, mode.site, mode.offset, mode.grad and (a.tracked or b.tracked))

@@ -13,8 +13,8 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from adjoint.dtypes import default_dtype
-from adjoint.graph import ArrayType, Node, Primitive, get_mode, topological
-from adjoint.primitives.core import DETACH, FULL, LEAF, leaf, stop_gradient
+from adjoint.graph import NARROW, ArrayType, Node, Primitive, get_mode, topological
+from adjoint.primitives.core import DETACH, FULL, LEAF, in_float32, is_narrow, leaf, stop_gradient
 from adjoint.tracing import active, unobserved
 from adjoint.unknown import Unknown
 
@@ -76,6 +76,9 @@ def remembered(function: Callable[..., Node]) -> Callable[..., Node]:
 
     @functools.wraps(function)
     def call(*args: Any) -> Node:
+        if NARROW and is_narrow(args):
+            rounded: Node = in_float32(call, args)
+            return rounded
         nodes: list[Node] = []
         key: list[Any] = [function, get_mode().grad, default_dtype().name]
         for x in args:

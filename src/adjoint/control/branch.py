@@ -123,5 +123,5 @@ def _chosen(index: Node, values: list[Node]) -> Node:
     return result
 
 
-SWITCH = Primitive("switch", _kernel, _vjp)
+SWITCH = Primitive("switch", _kernel, _vjp, moves=True)
 SWITCH.batch = _batch

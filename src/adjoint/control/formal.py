@@ -43,7 +43,7 @@ def _vjp(t: Any, node: Node, wanted: Sequence[bool]) -> list[Node | None]:
     return [*[None] * count, *[found[j] for j in given]]
 
 
-TRANSPOSE = Primitive("transpose_of", no_kernel, _vjp)
+TRANSPOSE = Primitive("transpose_of", no_kernel, _vjp, moves=True)
 
 
 def _unbatched(b: Any, node: Node, xs: list[Node], mapped: list[bool]) -> Any:

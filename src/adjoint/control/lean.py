@@ -394,7 +394,7 @@ def _placed(values: Sequence[Any], places: Sequence[int], count: int) -> list[An
     return found
 
 
-LOOP_REVERSE = Primitive("loop_reverse", _kernel, _vjp)
+LOOP_REVERSE = Primitive("loop_reverse", _kernel, _vjp, moves=True)
 derive.transposes(LOOP_REVERSE, _linear)
 
 

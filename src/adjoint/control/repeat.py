@@ -203,6 +203,6 @@ def _beside(going: Node, x: Node) -> Node:
     return ops.broadcast_to(ops.reshape(going, (*going.shape, *(1,) * (x.ndim - 1))), x.shape)
 
 
-WHILE = Primitive("while_loop", _kernel, _vjp)
+WHILE = Primitive("while_loop", _kernel, _vjp, moves=True)
 WHILE.batch = _batch
 derive.transposes(WHILE, _linear)

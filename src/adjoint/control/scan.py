@@ -616,7 +616,7 @@ def _batch_scanned(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> 
     return batch_scan(b, loop, xs[total:], mapped[total:])
 
 
-SCAN = Primitive("scan", _scan_kernel, _scan_vjp, narrowed=lambda loop, used: replace(loop, read=used))
+SCAN = Primitive("scan", _scan_kernel, _scan_vjp, moves=True, narrowed=lambda loop, used: replace(loop, read=used))
 SCANNED = Primitive(
     "scanned", lambda loop, type: first_inputs(len(type), type), _scanned_vjp, view=True, reads=lambda type: len(type)
 )

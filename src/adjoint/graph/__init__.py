@@ -2,7 +2,9 @@
 
 from adjoint.graph.node import (
     MODE,
+    NARROW,
     PRIMITIVES,
+    WIDENED,
     ArrayType,
     Kept,
     Located,
@@ -20,6 +22,6 @@ from adjoint.graph.node import (
 from adjoint.graph.walk import depends_on, substitute, topological
 
 __all__ = [
-    "MODE", "PRIMITIVES", "ArrayType", "Kept", "Located", "Mode", "Node", "Origin", "Primitive", "Scope", "Variable",
-    "array_type", "depends_on", "get_mode", "mode", "record", "substitute", "topological",
+    "MODE", "NARROW", "PRIMITIVES", "WIDENED", "ArrayType", "Kept", "Located", "Mode", "Node", "Origin", "Primitive",
+    "Scope", "Variable", "array_type", "depends_on", "get_mode", "mode", "record", "substitute", "topological",
 ]  # fmt: skip

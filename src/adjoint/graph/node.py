@@ -26,13 +26,16 @@ class ArrayType:
     `code` is a number no other type ever gets; a plan's key holds it in place of shape and dtype.
     """
 
-    __slots__ = ("code", "dtype", "inexact", "ndim", "real_inexact", "shape", "size", "zero")
+    __slots__ = ("code", "computes", "dtype", "inexact", "ndim", "real_inexact", "shape", "size", "zero")
 
     def __init__(self, shape: Shape, dtype: DType) -> None:
         self.shape = shape
         self.dtype = dtype
         self.ndim = len(shape)
         self.inexact = dtype.inexact
+        self.computes = dtype.inexact and not dtype.narrow  # not with numbers of 16 bits
+        if dtype.narrow and not NARROW:
+            NARROW.append(dtype)
         self.real_inexact = dtype.kind == "f"
         size: Any = 1
         for n in shape:
@@ -46,6 +49,11 @@ class ArrayType:
     def __repr__(self) -> str:
         return f"{self.dtype.name}{list(self.shape)}"
 
+
+# Whether there are arrays of 16-bit floating numbers: until one is made no operation looks for them.
+NARROW: list[DType] = []
+# What records an operation among whose inputs or results they are (see `primitives.narrow`); None: it isn't one.
+WIDENED: list[Callable[[Primitive, tuple[Node, ...], Any, Any], Node | None]] = []
 
 _codes = itertools.count()
 MAX_INTERNED = 1 << 16
@@ -266,6 +274,7 @@ class Primitive:
     variadic    the number of inputs varies, so it enters a plan's key
     reads       reads(type) -> how many of the inputs, the first ones, its value needs; the others are for its derivative
                 rule (None: it needs all)
+    moves       the kernel moves elements, or hands them on, and computes nothing with them: it takes those of 16 bits as they are
     narrowed    narrowed(attributes, used) -> attributes with which only the outputs numbered `used` are computed, None in
                 place of the others (None: it computes all)
     symbol      how a picture writes it
@@ -275,8 +284,8 @@ class Primitive:
     """
 
     __slots__ = (
-        "batch", "cheap", "elementwise", "kernel", "key", "masked", "name", "narrowed", "reads", "stands_for", "swallows",
-        "symbol", "takes_out", "variadic", "view", "vjp",
+        "batch", "cheap", "elementwise", "kernel", "key", "masked", "moves", "name", "narrowed", "reads", "stands_for",
+        "swallows", "symbol", "takes_out", "variadic", "view", "vjp",
     )  # fmt: skip
 
     def __init__(
@@ -290,6 +299,7 @@ class Primitive:
         view: bool = False,
         cheap: bool = False,
         swallows: bool = False,
+        moves: bool = False,
         masked: Callable[..., Any] | None = None,
         key: Callable[[Any], Any] | None = None,
         symbol: str | None = None,
@@ -304,6 +314,7 @@ class Primitive:
         self.view = view
         self.cheap = cheap
         self.swallows = swallows
+        self.moves = moves or view
         self.masked = masked
         self.key = key
         self.reads = reads
@@ -325,6 +336,10 @@ PRIMITIVES: dict[str, Primitive] = {}
 
 def record(op: Primitive, inputs: tuple[Node, ...], attributes: Any, type: Any) -> Node:
     """A node of the operation, tracked if an input is, gradients are on and the result can have one."""
+    if NARROW and not op.moves:
+        made = WIDENED[0](op, inputs, attributes, type)
+        if made is not None:
+            return made
     mode = get_mode()
     tracked = False
     if mode.grad and (type.__class__ is tuple or type.inexact):

@@ -17,7 +17,7 @@ from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray
 from adjoint.tensors.located import at_user
 
-from .bits import widened
+from .bits import as_bits, from_bits
 from .nesting import pack, unpack
 from .torch_files import is_torch_file, load_torch
 
@@ -55,13 +55,15 @@ def save(path: str | os.PathLike[str], tensors: Any, *, metadata: Mapping[str, s
     if METADATA in named:
         raise ValueError(f"save: no tensor can have the name {METADATA!r}, under which the format keeps its text")
     # The writer takes the bytes as they lie in memory.
-    arrays = {str(name): np.array(asarray(value).numpy(), order="C") for name, value in named.items()}
+    values = {str(name): asarray(value) for name, value in named.items()}
+    arrays = {name: as_bits(np.array(value.numpy(), order="C")) for name, value in values.items()}
+    halves = {name for name, value in values.items() if value.dtype.name == "bfloat16"}
     try:
         data = library.save(arrays, {**text, CHECKSUM: _checksum(arrays)})
     except Exception as error:  # the library raises various kinds for dtypes that the format lacks
         raise TypeError(f"save: these tensors can't be written to a safetensors file: {error}") from error
     with _files.replacing(path) as file:
-        header, rest = _ordered(data)
+        header, rest = _ordered(data, halves)
         file.write(header)
         file.write(rest)
 
@@ -82,11 +84,14 @@ def _flattened(value: Any) -> tuple[dict[str, Any], str]:
         raise ValueError("save: the value contains itself, or is nested too deeply") from error
 
 
-def _ordered(data: bytes) -> tuple[bytes, memoryview]:
-    """A file's header, its text in the order of the names, and the rest: the library's writer orders it by chance."""
+def _ordered(data: bytes, halves: set[str]) -> tuple[bytes, memoryview]:
+    """A file's header, its text in the order of the names, and the rest: the library's writer orders it by chance. The tensors
+    `halves`, which were given to it as bits, are of bfloat16."""
     end = 8 + int.from_bytes(data[:8], "little")
     header = json.loads(data[8:end])
     text = header.pop(METADATA, {})
+    for name in halves:
+        header[name]["dtype"] = "BF16"
     entries = sorted(header.items(), key=lambda item: (item[1]["data_offsets"], item[0]))
     written = json.dumps({METADATA: dict(sorted(text.items())), **dict(entries)}, separators=(",", ":")).encode()
     written += b" " * (-len(written) % 8)  # the format asks for data that begin at a multiple of 8
@@ -96,10 +101,10 @@ def _ordered(data: bytes) -> tuple[bytes, memoryview]:
 def load(path: str | os.PathLike[str]) -> Any:
     """What `save` wrote: tensors by name, to be given to `load_state_dict`, or a nested value. Arrays come back as tensors.
 
-    It reads any safetensors file, also the parts of one that a `*.safetensors.index.json` names (tensors of 16 bits become
-    float32, which holds them exactly), and files of plain tensors that PyTorch's `torch.save` wrote, in which parameters become
-    variables: no code in them is run. Raises OSError where it can't be read, ValueError when it is damaged, cut short or
-    something else, ImportError without the package `safetensors`.
+    It reads any safetensors file, also the parts of one that a `*.safetensors.index.json` names (bfloat16
+    becomes float32, which holds it exactly, where the package ml_dtypes isn't there), and files of plain tensors that PyTorch's
+    `torch.save` wrote, in which parameters become variables: no code in them is run. Raises OSError where it can't be read,
+    ValueError when it is damaged, cut short or something else, ImportError without the package `safetensors`.
     """
     if os.fspath(path).endswith(".json"):
         return _load_parts(Path(path))
@@ -147,7 +152,6 @@ def load_with_metadata(path: str | os.PathLike[str]) -> tuple[dict[str, Tensor],
     try:
         readable, halves = _without_bfloat16(data)
         arrays = library.load(readable)
-        arrays = {name: widened(array, bfloat16=name in halves) for name, array in arrays.items()}
         # The library's reader of bytes passes over the metadata; a length of 8 bytes precedes the header, which is JSON.
         metadata = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")]).get(METADATA) or {}
         if any(type(text) is not str for text in metadata.values()):
@@ -157,7 +161,8 @@ def load_with_metadata(path: str | os.PathLike[str]) -> tuple[dict[str, Tensor],
     if CHECKSUM in metadata and metadata[CHECKSUM] != _checksum(arrays):
         raise ValueError(f"{path} is damaged: its tensors don't have the checksum that was saved with them")
     # by name: the library's reader gives them in an order that differs from one run to the next
-    return {name: asarray(array) for name, array in sorted(arrays.items())}, metadata
+    arrays = {name: from_bits(array) if name in halves else array for name, array in sorted(arrays.items())}
+    return {name: asarray(array) for name, array in arrays.items()}, metadata
 
 
 def _refuse_other_formats(path: str | os.PathLike[str], data: bytes) -> None:

@@ -19,11 +19,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from adjoint.dtypes import bfloat16
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray, variable
 from adjoint.tensors.located import at_user
 
-from .bits import widened
+from .bits import from_bits
 
 __all__ = ["is_torch_file", "load_torch"]
 
@@ -120,9 +121,9 @@ def is_torch_file(data: bytes) -> bool:
 def load_torch(path: str | os.PathLike[str]) -> Any:
     """What `torch.save` wrote, with tensors in place of PyTorch's; parameters are variables.
 
-    Tensors of 16 bits become float32, which holds them exactly. No code in the file is run: only tensors, numbers, text, lists,
-    tuples, sets and dictionaries are read. Raises OSError where it can't be read; ValueError for other objects in it (a whole
-    module: save its `state_dict()`), and when it is damaged, cut short or something else.
+    Without the package ml_dtypes bfloat16 becomes float32, which holds it exactly. No code in the file is run: only
+    tensors, numbers, text, lists, tuples, sets and dictionaries are read. Raises OSError where it can't be read; ValueError for
+    other objects in it (a whole module: save its `state_dict()`), and when it is damaged, cut short or something else.
     """
     data = Path(path).read_bytes()
     try:
@@ -211,7 +212,7 @@ class _Values:
         else:
             steps = tuple([s * whole.itemsize for s in strides])
             array = np.array(np.lib.stride_tricks.as_strided(whole[offset:], shape, steps))
-        return variable(array) if trained and array.dtype.kind in "fc" else asarray(array)
+        return variable(array) if trained and (array.dtype.kind in "fc" or array.dtype == bfloat16) else asarray(array)
 
     def _storage(self, storage: Storage) -> np.ndarray[Any, Any]:
         if storage.key not in self.storages:
@@ -220,5 +221,5 @@ class _Values:
                 self.bytes_of(storage), np.dtype("u2" if kind == "bf16" else kind).newbyteorder("<")
             )
             numbers = numbers.astype(numbers.dtype.newbyteorder("="), copy=False)
-            self.storages[storage.key] = widened(numbers, bfloat16=kind == "bf16")
+            self.storages[storage.key] = from_bits(numbers) if kind == "bf16" else numbers
         return self.storages[storage.key]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.graph import Node, Primitive, array_type, get_mode
+from adjoint.graph import NARROW, Node, Primitive, array_type, get_mode, record
 from adjoint.primitives.core import conjugate, ops, register
 
 
@@ -40,6 +40,8 @@ def matmul(a: Node, b: Node) -> Node:
     """(..., n, k) by (..., k, m), same dtype, same leading axes."""
     left = a.type
     shape = (*left.shape[:-1], b.type.shape[-1])
+    if NARROW:
+        return record(MATMUL, (a, b), None, array_type(shape, left.dtype))
     mode = get_mode()
     return Node(MATMUL, (a, b), None, array_type(shape, left.dtype), mode.site, mode.offset,
                 mode.grad and (a.tracked or b.tracked))  # fmt: skip

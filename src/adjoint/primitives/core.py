@@ -16,7 +16,7 @@ import numpy as np
 
 from adjoint.dtypes import BY_NUMPY, DType, complex_of, default_dtype, float32, float64, promote, real_of, scalar_dtype
 from adjoint.dtypes import bool_ as BOOL
-from adjoint.graph import ArrayType, Node, Primitive, Variable, array_type, get_mode, record
+from adjoint.graph import NARROW, WIDENED, ArrayType, Node, Primitive, Variable, array_type, get_mode, record
 from adjoint.graph.node import Rule
 from adjoint.shapes import Shape, broadcast_shapes
 from adjoint.unknown import Unknown
@@ -48,10 +48,10 @@ def no_kernel(attributes: Any, type: Any) -> Any:
     raise RuntimeError("this node has no value of its own")
 
 
-LEAF = Primitive("leaf", no_kernel)
+LEAF = Primitive("leaf", no_kernel, moves=True)
 VERSION = Primitive("version", lambda attributes, type: lambda x: x, view=True, key=lambda attributes: None)
-PLACEHOLDER = Primitive("placeholder", no_kernel)
-FULL = Primitive("full", lambda value, type: lambda: np.full(type.shape, value, type.dtype.dtype))
+PLACEHOLDER = Primitive("placeholder", no_kernel, moves=True)
+FULL = Primitive("full", lambda value, type: lambda: np.full(type.shape, value, type.dtype.dtype), moves=True)
 
 
 def leaf(value: np.ndarray[Any, Any], type: ArrayType, variable: Variable | None = None) -> Node:
@@ -148,6 +148,7 @@ CAST = Primitive(
     (lambda u, out, x: cast(u, x.dtype) if x.type.inexact else None,),
     elementwise=True,
     cheap=True,
+    moves=True,
 )
 
 
@@ -307,6 +308,69 @@ def conjugate(x: Node) -> Node:
     return x if x.type.real_inexact or x.type.dtype.kind != "c" else ops.conj(x)
 
 
+# Numbers of 16 bits ---------------------------------------------------------------------------------------------------
+
+
+def is_narrow(operands: Sequence[Any]) -> bool:
+    """Whether the arrays among these, and in the lists among these, promote to a floating dtype of 16 bits."""
+    common = _common_dtype(operands)
+    return common is not None and common.narrow
+
+
+def _common_dtype(operands: Sequence[Any]) -> DType | None:
+    common: DType | None = None
+    for x in operands:
+        if type(x) is Node:
+            found = None if x.type.__class__ is tuple else x.type.dtype
+        else:
+            found = _common_dtype(x) if type(x) is list else None
+        if found is not None:
+            common = found if common is None else promote(common, found)
+    return common
+
+
+def in_float32(function: Callable[..., Any], operands: Sequence[Any]) -> Any:
+    """A function of arrays that promote to a floating dtype of 16 bits: computed in float32, and each result of float32 rounded
+    once. Numbers beside them stay what they are, as PyTorch has it."""
+    dtype = _common_dtype(operands)
+    assert dtype is not None
+    made = function(*[_wide(x) for x in operands])
+    return [_rounded(x, dtype) for x in made] if isinstance(made, list) else _rounded(made, dtype)
+
+
+def _rounded_result(function: NodeFunction, operands: Sequence[Any]) -> Node:
+    """What `in_float32` gives, of a function with one result."""
+    made: Node = in_float32(function, operands)
+    return made
+
+
+def _wide(x: Any) -> Any:
+    if type(x) is list:
+        return [_wide(y) for y in x]
+    return cast(x, float32) if type(x) is Node and x.type.inexact else x
+
+
+def _rounded(x: Any, dtype: DType) -> Any:
+    return cast(x, dtype) if type(x) is Node and x.type.dtype is float32 else x
+
+
+def _widened(op: Primitive, inputs: tuple[Node, ...], attributes: Any, type: Any) -> Node | None:
+    """What `record` makes of an operation that computes, where numbers of 16 bits are among its inputs or are its result."""
+    narrow = [x.type.__class__ is not tuple and x.type.dtype.narrow for x in inputs]
+    several = type.__class__ is tuple
+    rounded = not several and type.dtype.narrow
+    if not (rounded or any(narrow)):
+        return None
+    if several:
+        name = next(x.type.dtype.name for x, found in zip(inputs, narrow, strict=True) if found)
+        raise TypeError(f"{op.name}: not defined for {name}; cast to float32 first: x.astype(ad.float32)")
+    wide = tuple([cast(x, float32) if found else x for x, found in zip(inputs, narrow, strict=True)])
+    made = record(op, wide, attributes, array_type(type.shape, float32) if rounded else type)
+    return cast(made, type.dtype) if rounded else made
+
+
+WIDENED.append(_widened)
+
 # Makers of elementwise functions --------------------------------------------------------------------------------------
 
 KIND_NAMES = {"b": "bool", "i": "integer", "u": "unsigned", "f": "floating", "c": "complex"}
@@ -336,7 +400,9 @@ def unary(
 
     def apply(x: Node) -> Node:
         kind = x.type.dtype.kind
-        if not (both and x.type.inexact) and kind not in kinds:
+        if not (both and x.type.computes) and (kind not in kinds or x.type.dtype.narrow):
+            if kind in kinds:
+                return _rounded_result(apply, (x,))
             if kind in "biu" and "f" in kinds and "i" not in kinds:
                 x = cast(x, default_dtype())
             else:
@@ -367,19 +433,24 @@ def binary(
     op = Primitive(name, lambda attributes, type: kernel, (rule_a, rule_b), elementwise=True, **flags)
     to_bool = result == "bool"
     plain = "f" in kinds and "c" in kinds and not to_bool  # defined for every floating type, and gives the same
+    widens = "f" in kinds and not op.moves
 
     def apply(a: Any, b: Any) -> Node:
         if type(a) is Node and type(b) is Node and a.type is b.type:
             common = a.type
-        elif type(b) is float and type(a) is Node and a.type.real_inexact:
+        elif type(b) is float and type(a) is Node and a.type.real_inexact and a.type.computes:
             common = a.type
             b = Node(FULL, (), b, common, None, 0, False)
+        elif NARROW and widens and is_narrow((a, b)):
+            return _rounded_result(apply, (a, b))
         else:
             a, b = match(name, a, b)
             common = a.type
-        if plain and common.inexact:
+        if plain and common.computes:
             mode = get_mode()
             return Node(op, (a, b), None, common, mode.site, mode.offset, mode.grad and (a.tracked or b.tracked))
+        if common.dtype.narrow and widens:
+            return _rounded_result(apply, (a, b))
         if common.dtype.kind not in kinds:
             if common.dtype.kind in "biu" and "f" in kinds and "i" not in kinds:
                 a, b = cast(a, default_dtype()), cast(b, default_dtype())
@@ -405,7 +476,7 @@ def same_type(name: str, nodes: Sequence[Node]) -> list[Node]:
 
 __all__ = [
     "BOOL", "CAST", "DETACH", "FULL", "IDENTITY", "LEAF", "ON_WIDENING", "PLACEHOLDER", "SELECT", "VERSION", "WATCHED", "binary",
-    "bounded_int", "cast", "complex_of", "conform", "conjugate", "constant", "data", "full", "inexact", "is_literal",
-    "is_scalar", "is_traced", "leaf", "marker", "match", "no_kernel", "ops", "placeholder", "reduce_to", "register",
-    "same_type", "select", "stop_gradient", "typed", "unary", "version", "zeros",
+    "bounded_int", "cast", "complex_of", "conform", "conjugate", "constant", "data", "full", "in_float32", "inexact",
+    "is_literal", "is_narrow", "is_scalar", "is_traced", "leaf", "marker", "match", "no_kernel", "ops", "placeholder",
+    "reduce_to", "register", "same_type", "select", "stop_gradient", "typed", "unary", "version", "zeros",
 ]  # fmt: skip

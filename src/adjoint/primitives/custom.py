@@ -247,7 +247,7 @@ def _host_vjp(u: Any, out: Node, wanted: Sequence[bool]) -> list[Node | None]:
     return list(function.adapter(function.rule, u, out))
 
 
-HOST_CALL = Primitive("host_call", _host_kernel, _host_vjp, swallows=True)
+HOST_CALL = Primitive("host_call", _host_kernel, _host_vjp, swallows=True, moves=True)
 
 
 def host_call(function: HostFunction, inputs: Sequence[Node], type: ArrayType | tuple[ArrayType, ...]) -> Node:

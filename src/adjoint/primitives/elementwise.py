@@ -348,6 +348,7 @@ WHERE = Primitive(
     elementwise=True,
     cheap=True,
     swallows=True,
+    moves=True,
     symbol="?",
 )
 CLIP = Primitive(
@@ -422,7 +423,7 @@ def _copysign_rule(u: Node, out: Node, a: Node, b: Node) -> Node:
 
 copysign = binary("copysign", np.copysign, _copysign_rule, kinds="f", swallows=True)
 
-nextafter = binary("nextafter", np.nextafter, lambda u, out, a, b: u, kinds="f")
+nextafter = binary("nextafter", np.nextafter, lambda u, out, a, b: u, kinds="f", moves=True)  # the dtype's own
 
 # Comparisons, logic, bits ---------------------------------------------------------------------------------------------
 

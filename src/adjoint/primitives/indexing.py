@@ -73,9 +73,9 @@ def _scatter_vjp(u: Node, out: Node, wanted: Any) -> list[Node | None]:
     return [to_x, to_value, *(None for _ in indices)]
 
 
-GATHER = Primitive("gather", _gather_kernel, _gather_vjp, symbol="[·]")
+GATHER = Primitive("gather", _gather_kernel, _gather_vjp, symbol="[·]", moves=True)
 SCATTER_ADD = Primitive("scatter_add", _scatter_add_kernel, _scatter_add_vjp)
-SCATTER = Primitive("scatter", _scatter_kernel, _scatter_vjp)
+SCATTER = Primitive("scatter", _scatter_kernel, _scatter_vjp, moves=True)
 
 
 @register

@@ -136,7 +136,9 @@ def _slice_kernel(slices: Slices, type: Any) -> Any:
 
 
 SLICE = Primitive("slice", _slice_kernel, (lambda u, out, x: embed(u, x.shape, out.attributes),), view=True, cheap=True)
-EMBED = Primitive("embed", _embed_kernel, (lambda u, out, x: slice_(u, out.attributes[1]),), takes_out=True, cheap=True)
+EMBED = Primitive(
+    "embed", _embed_kernel, (lambda u, out, x: slice_(u, out.attributes[1]),), takes_out=True, cheap=True, moves=True
+)
 UPDATE = Primitive(
     "update_slice",
     _update_kernel,
@@ -145,6 +147,7 @@ UPDATE = Primitive(
         lambda u, out, x, value: slice_(u, out.attributes),
     ),
     takes_out=True,
+    moves=True,
 )
 
 
@@ -196,6 +199,7 @@ CONCAT = Primitive(
     lambda axis, type: lambda *xs, out=None: np.concatenate(xs, axis, out=out),
     _concat_vjp,
     takes_out=True,
+    moves=True,
 )
 
 
@@ -273,7 +277,7 @@ def _fold_kernel(attributes: Windows, type: Any) -> Any:
     return kernel
 
 
-WINDOWS = Primitive("windows", _windows_kernel, (lambda u, out, x: fold_windows(u, out.attributes),))
+WINDOWS = Primitive("windows", _windows_kernel, (lambda u, out, x: fold_windows(u, out.attributes),), moves=True)
 FOLD = Primitive("fold_windows", _fold_kernel, (lambda u, out, x: windows(u, out.attributes),))
 
 

@@ -9,8 +9,11 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
-from adjoint.graph import Node
+from adjoint import tree
+from adjoint.dtypes import DType, float32, promote
+from adjoint.graph import NARROW, Node
 from adjoint.hints import keyword_error
+from adjoint.primitives.core import cast, in_float32, is_narrow
 from adjoint.shapes import normalize_axis
 from adjoint.tensors.conversion import as_node
 from adjoint.tensors.located import MISTAKES, at_user, enter_scope, explained, leave_scope
@@ -45,7 +48,11 @@ def composites(name: str, function: Callable[..., list[Node]], *args: Any) -> li
 def _scoped(name: str, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     token = enter_scope(name, _getframe(3))
     try:
-        result = function(*args)
+        # A dtype among the arguments is what the caller wants the result to have.
+        if NARROW and is_narrow(args) and not any([isinstance(x, DType) for x in args]):
+            result = in_float32(function, args)
+        else:
+            result = function(*args)
     except MISTAKES as error:
         raise explained(error, name, *args) from None
     finally:
@@ -55,14 +62,17 @@ def _scoped(name: str, function: Callable[..., Any], args: tuple[Any, ...]) -> A
     return result
 
 
-def scoped(function: F) -> F:
-    """A public function that is written with other public functions: it records them inside a scope of its name."""
+def scoped(function: F, widened: bool = True) -> F:
+    """A public function that is written with other public functions: it records them inside a scope of its name. With numbers of
+    16 bits it computes in float32, and rounds what it gives, if it may be `widened`."""
     name = function.__name__
 
     @functools.wraps(function)
     def call(*args: Any, **keywords: Any) -> Any:
         token = enter_scope(name, 2)
         try:
+            if widened and NARROW and keywords.get("dtype") is None:
+                return _in_float32(function, args, keywords)
             return function(*args, **keywords)
         except MISTAKES as error:
             raise explained(error, name, *args) from None
@@ -70,6 +80,25 @@ def scoped(function: F) -> F:
             leave_scope(token)
 
     return call  # type: ignore[return-value]
+
+
+def _in_float32(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """Call a function of tensors. Where these promote to a floating dtype of 16 bits it computes in float32, and what it gives
+    in float32 is rounded once."""
+    leaves, structure = tree.flatten([args, keywords], opaque=True)
+    nodes = [x.node for x in leaves if isinstance(x, Tensor)]
+    if not is_narrow(nodes):
+        return function(*args, **keywords)
+    narrow = functools.reduce(promote, [node.type.dtype for node in nodes])
+
+    def wide(x: Any) -> Any:
+        return wrap(cast(x.node, float32)) if isinstance(x, Tensor) and x.dtype.inexact else x
+
+    def rounded(x: Any) -> Any:
+        return wrap(cast(x.node, narrow)) if isinstance(x, Tensor) and x.dtype is float32 else x
+
+    given, named = structure.unflatten([wide(x) for x in leaves])
+    return tree.map(rounded, function(*given, **named))
 
 
 def refuse(name: str, keywords: dict[str, Any], shape: Any = None, more: tuple[Any, ...] = ()) -> NoReturn:

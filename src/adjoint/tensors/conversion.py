@@ -72,7 +72,7 @@ def array_node(x: Any, dtype: DType | None, copy: bool | None, variable: Variabl
     if array.dtype not in BY_NUMPY and array.dtype.newbyteorder("=") in BY_NUMPY:
         array = array.astype(array.dtype.newbyteorder("="))
     if array.dtype not in BY_NUMPY:
-        dtype_of(array.dtype)  # raises, naming the dtype
+        _ = dtype_of(array.dtype).dtype  # raises, naming the dtype, or is bfloat16, which NumPy knows of from now on
     chosen = dtype or BY_NUMPY[array.dtype]
     if array.dtype != chosen.dtype:
         _check_real(array.dtype.kind, chosen)
@@ -186,7 +186,11 @@ class Value(np.ndarray[Any, Any]):
 
 def read_only(array: Any) -> Any:
     """A view that can't be made writable: it is one of a read-only buffer."""
-    return np.asarray(memoryview(array.view(Value)).toreadonly())
+    view = array.view(Value)
+    if view.dtype.kind != "V":
+        return np.asarray(memoryview(view).toreadonly())
+    # bfloat16 is none of the types that a buffer may have: its bits are
+    return np.asarray(memoryview(view.view(np.uint16)).toreadonly()).view(array.dtype)
 
 
 def _may_change(array: Any) -> bool:

@@ -65,6 +65,8 @@ def describe(t: Tensor) -> str:
         text = f"<traced {node.type}>"
     else:
         array = t._array()
+        if array.dtype.kind == "V":  # bfloat16, which NumPy would print as it prints objects
+            array = array.astype(np.float32)
         text = np.array2string(array, separator=", ", prefix="Tensor(", precision=_digits(array))
         if array.size == 0:
             extras.insert(0, f"shape={t.shape}")

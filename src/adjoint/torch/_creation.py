@@ -60,29 +60,12 @@ class device:
 CPU[0] = device()
 
 
-class NarrowDType:
-    """A floating dtype that PyTorch has and adjoint hasn't: it may be named, and raises where numbers would be made of it."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.is_floating_point = True
-        self.is_complex = False
-        self.itemsize = 2
-
-    def __repr__(self) -> str:
-        return f"torch.{self.name}"
-
-
-float16, bfloat16 = NarrowDType("float16"), NarrowDType("bfloat16")
+float16, bfloat16 = DTYPES["float16"], DTYPES["bfloat16"]
 
 
 def given_dtype(dtype: Any) -> DType | None:
-    """A dtype, or None. Raises TypeError for half precision."""
-    if dtype is None:
-        return None
-    if isinstance(dtype, NarrowDType):
-        raise TypeError(f"{dtype!r}: float32 is the smallest floating type here{at_user()}")
-    return dtype_of(dtype)
+    """A dtype, or None. Raises TypeError for what is none."""
+    return None if dtype is None else dtype_of(dtype)
 
 
 def finished(x: Any, requires_grad: bool = False, device: Any = None) -> Any:
@@ -455,7 +438,7 @@ def unravel_index(indices: Any, shape: Any) -> Any:
 
 CASTS = {
     "float": "float32", "double": "float64", "long": "int64", "int": "int32", "short": "int16", "char": "int8",
-    "byte": "uint8", "bool": "bool", "cfloat": "complex64", "cdouble": "complex128",
+    "byte": "uint8", "bool": "bool", "half": "float16", "bfloat16": "bfloat16", "cfloat": "complex64", "cdouble": "complex128",
 }  # fmt: skip
 
 
@@ -471,11 +454,12 @@ for _name, _dtype in CASTS.items():
     METHODS[_name] = _cast(_dtype)
 
 
-def _half(self: Any, memory_format: Any = None) -> Any:
-    given_dtype(float16)
+def _chalf(self: Any, memory_format: Any = None) -> Any:
+    """Raises: complex64 is the smallest complex type."""
+    raise TypeError(f"chalf: there are no complex numbers of 16 bits a part; x.cfloat() gives complex64{at_user()}")
 
 
-METHODS["half"] = METHODS["bfloat16"] = METHODS["chalf"] = _half
+METHODS["chalf"] = _chalf
 
 
 def _to(
@@ -488,7 +472,7 @@ def _to(
     for value in (*args, other):
         if isinstance(value, Core):
             dtype = value.dtype
-        elif isinstance(value, (DType, NarrowDType)) or value in (float, int, complex):
+        elif isinstance(value, DType) or value in (float, int, complex):
             dtype = value
         elif isinstance(value, (str, CPU[0].__class__)) or (isinstance(value, int) and not isinstance(value, bool)):
             device = value

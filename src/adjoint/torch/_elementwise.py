@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from adjoint import special
+from adjoint.arrays.standard import finfo
 from adjoint.dtypes import default_dtype
 from adjoint.graph import Node
 from adjoint.primitives import elementwise
@@ -327,7 +328,7 @@ def nan_to_num(input: Any, nan: float | None = None, posinf: float | None = None
     if input.dtype.kind == "c":
         parts = [nan_to_num(part, nan, posinf, neginf) for part in (core.real(input), core.imag(input))]
         return complex(*parts)
-    limits = np.finfo(input.dtype.dtype)
+    limits = finfo(input.dtype)
     high = float(limits.max) if posinf is None else posinf
     low = float(limits.min) if neginf is None else neginf
     out = core.where(core.isnan(input), 0.0 if nan is None else nan, input)

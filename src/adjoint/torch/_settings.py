@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.arrays.standard import finfo as finfo_of
 from adjoint.dtypes import default_dtype
 from adjoint.dtypes import set_default_dtype as core_set_default_dtype
 from adjoint.execution import ValueNeededError
@@ -175,7 +177,7 @@ class autocast(contextlib.ContextDecorator):
             Device(device_type)
             if dtype is None or given_dtype(dtype) is not default_dtype():
                 raise RuntimeError(
-                    f"autocast: float32 is the smallest floating type here; enabled=False, or leave it out{at_user()}"
+                    f"autocast: float32 is the smallest type that is computed in; enabled=False, or leave it out{at_user()}"
                 )
 
     def __enter__(self) -> None:
@@ -292,10 +294,9 @@ class finfo:
 
     def __init__(self, type: Any = None) -> None:
         kind = given_dtype(type) or default_dtype()
-        info = np.finfo(kind.dtype)
-        self.bits, self.dtype = info.bits, kind.name
-        self.eps, self.max, self.min, self.tiny = float(info.eps), float(info.max), float(info.min), float(info.tiny)
-        self.smallest_normal, self.resolution = self.tiny, float(info.resolution)
+        self.bits, self.eps, self.max, self.min, self.tiny = finfo_of(kind)[:5]
+        self.dtype, self.smallest_normal = kind.name, self.tiny
+        self.resolution = 10.0 ** math.ceil(math.log10(self.eps))  # of the decimal digits that are sure
 
 
 class iinfo:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from adjoint.graph import Node
+from adjoint.graph import NARROW, Node
+from adjoint.primitives.core import in_float32, is_narrow
 from adjoint.tensors import Tensor
 from adjoint.tensors.conversion import as_node
 from adjoint.tensors.located import MISTAKES, enter_scope, explained, leave_scope
@@ -36,7 +37,7 @@ class scope:
 def recorded(name: str, function: Callable[..., Node], *args: Any) -> Tensor:
     """The tensor of a function of nodes, called inside a scope of this name."""
     with scope(name, *args):
-        return tensor_of(function(*args))
+        return tensor_of(in_float32(function, args) if NARROW and is_narrow(args) else function(*args))
 
 
 def tensor_of(node: Node) -> Tensor:

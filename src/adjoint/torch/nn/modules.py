@@ -16,8 +16,8 @@ from adjoint.nn.utils.parametrize import ParametrizationList as CoreParametrizat
 from adjoint.tensors.functions import zeros as core_zeros
 from adjoint.tensors.located import at_user
 
-from .._creation import NarrowDType, given_dtype
 from .._creation import device as Device
+from .._creation import given_dtype
 from .._missing import missing
 from .._tensor import Core, Parameter, Tensor, as_torch
 from . import functional
@@ -199,12 +199,12 @@ class Module(CoreModule):
         return self
 
     def half(self) -> Self:
-        """Raises: float32 is the smallest floating type here."""
-        return self.to(NarrowDType("float16"))
+        """Parameters and buffers of float16. It is storage: what is computed is computed in float32 and rounded."""
+        return self.to("float16")
 
     def bfloat16(self) -> Self:
-        """Raises: float32 is the smallest floating type here."""
-        return self.to(NarrowDType("bfloat16"))
+        """Parameters and buffers of bfloat16. It is storage: what is computed is computed in float32 and rounded."""
+        return self.to("bfloat16")
 
     def share_memory(self) -> Self:
         """The module itself."""
