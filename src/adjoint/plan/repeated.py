@@ -152,6 +152,7 @@ def _listed(roots: Sequence[Node], given: Collection[Node]) -> tuple[list[Node],
     operands: list[int] = []
     stack = list(roots)[::-1]
     pop, push = stack.pop, stack.append
+    known, meet, add, read = kinds.get, order.append, case.append, operands.extend
     count = 0
     while stack:
         node = pop()
@@ -162,38 +163,51 @@ def _listed(roots: Sequence[Node], given: Collection[Node]) -> tuple[list[Node],
         kind: Any
         if not inputs or node.value is not None:
             kind = _leaf_kind(node, given)
-            operands += NO_INPUTS
+            read(NO_INPUTS)
         else:
-            op, type_ = node.op, node.type
-            waiting = False
-            for x in reversed(inputs):
-                i = x.number
-                if i >= count or order[i] is not x:
-                    if not waiting:
-                        waiting = True
-                        push(node)
-                    push(x)  # the first one last, to come next: sums that grow over the steps go along with them
-            if waiting:
-                continue
             several = len(inputs)
             if several == 2:
-                operands += inputs[0].number, inputs[1].number, NOTHING
+                x, y = inputs
+                i, j = x.number, y.number
+                if i >= count or order[i] is not x:  # the first one comes next: sums that grow over the steps go along with them
+                    push(node)
+                    if j >= count or order[j] is not y:
+                        push(y)
+                    push(x)
+                    continue
+                if j >= count or order[j] is not y:
+                    push(node)
+                    push(y)
+                    continue
+                read((i, j, NOTHING))
             elif several == 1:
-                operands += inputs[0].number, NOTHING, NOTHING
+                (x,) = inputs
+                i = x.number
+                if i >= count or order[i] is not x:
+                    push(node)
+                    push(x)
+                    continue
+                read((i, NOTHING, NOTHING))
             else:
-                operands += ([x.number for x in inputs[:INPUTS]] + NO_INPUTS)[:INPUTS]
-            if op is RANDOM_BITS or type_.__class__ is tuple or type_.size > LARGEST:
+                waiting = [x for x in inputs if (i := x.number) >= count or order[i] is not x]
+                if waiting:
+                    push(node)
+                    stack += waiting[::-1]
+                    continue
+                read(([x.number for x in inputs[:INPUTS]] + NO_INPUTS)[:INPUTS])
+            op, kind = node.op, node.type
+            if op is RANDOM_BITS or kind.__class__ is tuple or kind.size > LARGEST:
                 return None
-            kind = (op, node.attributes, type_, several) if several <= INPUTS else id(node)
+            kind = (op, node.attributes, kind, several) if several <= INPUTS else id(node)
         try:
-            found = kinds.get(kind)
+            found = known(kind)
         except TypeError:  # attributes that can't be compared
             return None
         if found is None:
             found = kinds[kind] = len(kinds)
-        case.append(found)
+        add(found)
         node.number = count
-        order.append(node)
+        meet(node)
         count += 1
     if count < WORTH:
         return None

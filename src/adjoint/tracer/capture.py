@@ -28,6 +28,7 @@ from adjoint.tracer.reach import Reach
 from adjoint.unknown import Ledger, Unknown
 
 NODE: Any = Named.__dict__["node"]
+named_node, name_it = NODE.__get__, NODE.__set__
 GRAD: Any = Variable.__dict__["grad"]
 ATTRIBUTE: Any = object.__getattribute__
 
@@ -179,19 +180,24 @@ class Trace:
 
     def read(self, tensor: Tensor) -> Node:
         """What the tensor names at this point of the function."""
-        name = self.name_of(tensor)
-        node: Node = NODE.__get__(tensor) if name is None else name.node
+        name = None if id(tensor) in self._own else self.name_of(tensor)
+        node: Node = named_node(tensor) if name is None else name.node
         return node
 
     def bind(self, tensor: Tensor, node: Node) -> None:
         """Let the tensor name a node from this point of the function on."""
-        if id(tensor) not in self._own and _is_unset(NODE, tensor):
-            self._own[id(tensor)] = tensor
-        name = self.name_of(tensor)
-        if name is None:
-            NODE.__set__(tensor, node)
-        else:
-            name.node = node
+        own, key = self._own, id(tensor)
+        if key not in own:
+            try:
+                named_node(tensor)
+            except AttributeError:  # it names nothing yet: the function makes it
+                own[key] = tensor
+            else:
+                name = self.name_of(tensor)
+                if name is not None:
+                    name.node = node
+                    return
+        name_it(tensor, node)
 
     # Gradients --------------------------------------------------------------------------------------------------------
 
@@ -395,14 +401,16 @@ class _WatchedNode:
         if tensor is None:
             return self
         trace = tracing.active()
-        return trace.read(tensor) if isinstance(trace, Trace) else NODE.__get__(tensor)
+        if type(trace) is not Trace:
+            return named_node(tensor)
+        return named_node(tensor) if id(tensor) in trace._own else trace.read(tensor)
 
     def __set__(self, tensor: Any, node: Any) -> None:
         trace = tracing.active()
-        if isinstance(trace, Trace):
+        if type(trace) is Trace:
             trace.bind(tensor, node)
         else:
-            NODE.__set__(tensor, node)
+            name_it(tensor, node)
 
 
 class _WatchedGradient:
