@@ -41,7 +41,7 @@ def finished(process: subprocess.Popen[str], fails: bool = False) -> str:
         out, err = process.communicate(timeout=240)
     finally:
         process.kill()
-    assert (process.returncode != 0) == fails, err + out
+    assert (process.returncode != 0) == fails and (err or not fails), f"{process.returncode}: {err}{out}"
     return err if fails else out
 
 

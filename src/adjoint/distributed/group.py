@@ -26,6 +26,7 @@ from .shared import Means, Place
 __all__ = ["Group", "rank", "use", "world", "world_size"]
 
 Array = np.ndarray[Any, Any]
+_PASSED_ON = 0.5  # seconds that a launcher has to pass on what a rank wrote last
 
 
 class Group:
@@ -205,6 +206,8 @@ def _report(group: Group, kind: type[BaseException], error: BaseException, trace
     lines = "".join(traceback.format_exception(kind, error, trace))
     text = f"rank {group.rank} of {group.size} (process {os.getpid()}) ends the job:\n{lines}"
     os.write(2, text.encode())  # in one piece, whatever the others write
+    # An abort may overtake what the launcher hasn't passed on yet, and the reason would be lost.
+    time.sleep(_PASSED_ON)
 
 
 def _forget() -> None:
