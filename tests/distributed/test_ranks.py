@@ -250,3 +250,4 @@ def test_the_command(tmp_path: Path) -> None:
     assert first == second
     for text in texts:
         assert text.count("epoch 2/2") == 1, text
+        assert re.search(r"^on \S+ rank 0 is process \d+, rank 1 is process \d+$", text, re.MULTILINE), text

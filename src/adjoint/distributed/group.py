@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import pickle
+import platform
 import queue
 import sys
 import threading
@@ -76,6 +77,14 @@ class Group:
     def share(self, value: Any) -> Any:
         """The picklable value of rank 0. Called by every rank."""
         return self.collect(value if self.rank == 0 else None)[0]
+
+    def processes(self) -> str:
+        """Which process is which rank, for people: what a launcher says of one that was killed is its number. Called by every
+        rank."""
+        hosts: dict[str, list[str]] = {}
+        for rank, (host, process) in enumerate(self.collect((platform.node(), os.getpid()))):
+            hosts.setdefault(host, []).append(f"rank {rank} is process {process}")
+        return "; ".join(f"on {host or 'this machine'} {', '.join(ranks)}" for host, ranks in hosts.items())
 
     @property
     def background(self) -> Background:
