@@ -42,16 +42,18 @@ def _reverse(
     """
     below = [x if x.op is not CUSTOM or hooks_of(x) is None else x.inputs[0] for x in wrt]
     order, active = without_collector(_active, outputs, set(below), stop, passive)
-    found = without_collector(_accumulate, outputs, cotangents, order, active, instead)
+    found = without_collector(_accumulate, outputs, cotangents, order, active, instead, stop)
     return [found.get(x) for x in below], order, active
 
 
 def _accumulate(
-    outputs: Nodes, cotangents: Sequence[Node | None], order: list[Node], active: set[Node], instead: Rules
+    outputs: Nodes, cotangents: Sequence[Node | None], order: list[Node], active: set[Node], instead: Rules, ends: bool
 ) -> dict[Node, Node]:
-    """The cotangents of all differentiated nodes: each rule applied once, in reverse topological order."""
+    """The cotangents of all differentiated nodes: each rule applied once, in reverse topological order. With `ends`, only of
+    those that aren't in the order."""
     cotangent: dict[Node, Node] = {}
     get = cotangent.get
+    taken: Any = cotangent.pop if ends else get
     several: dict[Node, list[Node | None]] = {}
     add = ops.add
     for y, u in zip(outputs, cotangents, strict=True):
@@ -62,7 +64,7 @@ def _accumulate(
     try:  # from before the mode is set: a signal's handler may come right after
         MODE.set(inner)
         for node in reversed(order):
-            u = get(node)
+            u = taken(node, None)
             if u is None and node not in several:
                 continue
             inputs = node.inputs

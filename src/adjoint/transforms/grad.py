@@ -143,14 +143,14 @@ class Inputs:
                 node.tracked = unset
             first = len(met)
             meet = met.append
-            for node in results:
-                if node is not None and node.tracked:
-                    node.tracked = unset
-                    meet(node)
+            for result in results:
+                if result is not None and result.tracked:
+                    result.tracked = unset
+                    meet(result)
             for node in itertools.islice(met, first, None):  # which grows on the way
                 alone = True
                 for x in node.inputs:
-                    tracked = x.tracked
+                    tracked: bool | None = x.tracked
                     if tracked:
                         x.tracked = unset
                         meet(x)
@@ -165,8 +165,8 @@ class Inputs:
             for node in met:
                 node.tracked = not done
             if not done:
-                for node, tracked in zip(self.markers, before, strict=True):
-                    node.tracked = tracked
+                for node, flag in zip(self.markers, before, strict=True):
+                    node.tracked = flag
         return done
 
     def given_out(self, results: Sequence[N], through: Sequence[Node | None] = ()) -> list[N]:
