@@ -130,7 +130,9 @@ class _Results:
             return _text(x)
         kind, inner = type(x), [self.text(one) for one in x]
         if kind in (tuple, list) and all([type(one) is int or isinstance(one, Following) for one in x]):
-            return self.flat(inner) if kind is tuple else f"[*{self.flat(inner)}]" if len(inner) > LONG else _list(inner)
+            return (
+                self.flat(inner) if kind is tuple else f"[*{self.flat(inner)}]" if len(inner) > LONG else _list(inner)
+            )
         if kind is list:
             return _list(inner)
         if kind is not tuple:
