@@ -189,6 +189,39 @@ def test_backward_reads_what_the_loop_has_kept():
     close(w.grad, x.grad)
 
 
+def test_what_is_computed_alike_is_stacked_once():
+    def step(carry, x):
+        return carry + ad.sin(x), (
+            ad.sin(x),
+            2 * ad.sin(x),
+            ad.sin(x),
+            ad.random.uniform(x.shape),
+            ad.random.uniform(x.shape),
+        )
+
+    xs = data(5, 3)
+    last, (one, two, three, drawn, other) = ad.scan(step, ad.zeros(3), xs)
+    assert one.node is three.node and one.node is not two.node
+    close(
+        (last, one, two, three),
+        (np.sin(xs.numpy()).sum(0), np.sin(xs.numpy()), 2 * np.sin(xs.numpy()), np.sin(xs.numpy())),
+    )
+    assert (drawn.numpy() != other.numpy()).all()
+
+    def said(w, rows):  # in reverse, the cotangents of the rows are a factor of the weight's
+        return ad.scan(lambda h, row: (ad.tanh(row + h @ w.T),) * 2, ad.zeros((2, 3)), rows)[1]
+
+    def unrolled(w, rows):
+        states = [ad.zeros((2, 3))]
+        for row in rows:
+            states.append(ad.tanh(row + states[-1] @ w.T))
+        return ad.stack(states[1:])
+
+    given = data(3, 3, seed=1), data(5, 2, 3, seed=2)
+    found, expected = [ad.vjp(f, *given)[1](data(5, 2, 3, seed=3)) for f in (said, unrolled)]
+    close(found, expected)
+
+
 def test_a_loop_of_no_steps():
     assert ad.scan(lambda c, x: (c + x, c), 2.0, ad.zeros(0))[0].item() == 2.0
     assert ad.scan(lambda c, x: (c + x, c * x), 2.0, ad.zeros((0, 3)).sum(1))[1].shape == (0,)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 pytest.importorskip("llvmlite")
 pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
-from test_native import agree, nests, normal
+from adjoint.execution.native.program import compile_nests
+from loop_oracle import Oracle
+from test_native import agree, nests, normal, planned
 
 TOLERANCE = {"float32": 1e-4, "float64": 1e-11}
 
@@ -80,3 +83,20 @@ def test_what_is_computed_anew_for_a_checkpoint_is_not_computed_early() -> None:
     fusion = agree(*ad.gradients(loss, [x, w, v]), tolerance=1e-7)
     first = nests(fusion)[0]
     assert first.steps[0].op.name == "sin" and len(first.followers) == 1
+
+
+def test_zeros_are_written_all_around_what_lies_amid_them() -> None:
+    """Whatever was in the memory before; at once everywhere, where most of it is zeros, and between its rows where little is."""
+    random = np.random.default_rng(0)
+    for _ in range(20):
+        shape = tuple(map(int, random.integers(1, 12, random.integers(1, 5))))
+        x = ad.tensor(normal(*shape))
+        width = [(int(a), int(b)) for a, b in random.integers(0, 3, (len(shape), 2))]
+        part = tuple([slice(int(random.integers(0, n)), None, int(random.choice([1, 1, 2, -1]))) for n in shape])
+        u = ad.tensor(normal(*x[part].shape, seed=1))
+        outputs = ad.pad(ad.sin(x), width) * 2, ad.vjp(lambda x, part=part: x[part], x)[1](u)[0]
+        agree(*outputs)
+        plan, leaves, numbers = planned(*outputs)
+        fusion = compile_nests(plan).fusion  # type: ignore[union-attr]
+        for found, y in zip(Oracle(fusion, leaves, numbers).run(), outputs, strict=True):
+            np.testing.assert_allclose(found, y.numpy(), 1e-12)

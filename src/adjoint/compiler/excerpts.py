@@ -20,14 +20,19 @@ from adjoint.plan.assemble import fills_everything
 from adjoint.plan.plan import Step
 from adjoint.shapes import Shape, contiguous, size_of
 
+# An array's own number is written around a region, and not everywhere, if all is at most so many times what the region is.
+MOST_AROUND = 4
+
 
 class Region(NamedTuple):
-    """A view's elements, and where they go: the number of a place, and a stride for each axis. Maybe 0 is added to each."""
+    """A view's elements, and where they go: the number of a place, and a stride for each axis. Maybe 0 is added to each. With
+    `before`, the region is one piece amid a number's: so many elements lie before the place."""
 
     view: View
     place: int
     strides: tuple[int, ...]
     adds_zero: bool = False
+    before: int | None = None
 
 
 class Indexed(NamedTuple):
@@ -229,9 +234,18 @@ def _moving(n: Numbering, move: Move) -> Moving:
         slices = attributes[1] if name == "embed" else attributes
         start = sum([first * s for (first, _, _), s in zip(slices, steps, strict=True)])
         strides = tuple([s * by for (_, _, by), s in zip(slices, steps, strict=True)])
-        regions.append(Region(n.view(move.views[-1]), place(start), strides))
+        view = n.view(move.views[-1])
+        amid = name == "embed" and _lies_amid(view.shape, strides, step.type.size)
+        regions.append(Region(view, place(start), strides, before=start if amid else None))
     exactly = None if number is None else (exact(number), number)
     return Moving(name, step.type.dtype.name, n.of(out), step.type.size, exactly, tuple(regions), indexed)
+
+
+def _lies_amid(sizes: Shape, strides: Shape, size: int) -> bool:
+    """Whether a region's rows lie in order among so many elements, and the rest isn't far more."""
+    if not sizes or sizes[-1] < 2 or strides[-1] != 1 or any([s < 0 for s in strides]):
+        return False
+    return 0 < size <= MOST_AROUND * size_of(sizes)
 
 
 # Units made anew -------------------------------------------------------------------------------------------------------

@@ -76,7 +76,12 @@ def _nest(key: Key, m: Mapping) -> Any:
 
 
 def _moving(moving: Moving, m: Mapping) -> Moving:
-    regions = [Region(m.view(r.view), r.place, m.shape(r.strides), r.adds_zero) for r in moving.regions]
+    regions = [
+        Region(
+            m.view(r.view), r.place, m.shape(r.strides), r.adds_zero, None if r.before is None else m.number(r.before)
+        )
+        for r in moving.regions
+    ]
     indexed = moving.indexed
     if indexed is not None:
         shape, times = m.shape(indexed.shape), m.number(indexed.times)

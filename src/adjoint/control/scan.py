@@ -27,6 +27,7 @@ from adjoint.control.running import run_loop, stack_of
 from adjoint.derive import forward, reverse
 from adjoint.execution.tiers import tiers
 from adjoint.graph import ArrayType, Node, Primitive, array_type, get_mode, mode, record, substitute, topological
+from adjoint.plan.plan import NEVER_MERGED
 from adjoint.primitives.contraction import MATMUL
 from adjoint.primitives.core import SELECT, conform, ops, placeholder, select, zeros
 from adjoint.primitives.custom import first_inputs
@@ -141,10 +142,11 @@ class Template:
         slices = [x for x in slices if x in used]
         origin = {y: x for x, y in made.items()}
         sources = [origin.get(x, x) for x in slices]
-        body = Body((*inside, *varying, *slices), closed)
         places: dict[int, int] = {i: k for k, i in enumerate(carried)}
         results: list[int | None] = [places.get(i) for i in range(len(carry_in))]
-        results += [len(carried) + k for k in range(len(ys))]
+        stacked, which = _once(closed[len(carried) :])
+        body = Body((*inside, *varying, *slices), [*closed[: len(carried)], *stacked])
+        results += [len(carried) + k for k in which]
         return Template(body, outside, carried, passed, sources, carry_in, slices_in, results)
 
     def record(
@@ -175,6 +177,25 @@ class Template:
 def _present(x: Node | None) -> Node:
     assert x is not None
     return x
+
+
+def _once(outputs: Nodes) -> tuple[list[Node], list[int]]:
+    """The outputs without those that are computed as an earlier one is, and for each of them which one it is."""
+    first: dict[Any, int] = {}  # the number of the first node of a kind
+    number: dict[Node, int] = {}
+    for node in topological(outputs, lambda x: x.value is None):
+        key: Any = node
+        if node.inputs and node.value is None and node.op not in NEVER_MERGED:
+            key = (node.op, node.attributes, node.type, *[number[x] for x in node.inputs])
+        try:
+            number[node] = first.setdefault(key, len(first))
+        except TypeError:  # attributes that can't be compared
+            number[node] = first.setdefault(node, len(first))
+    kept: dict[int, Node] = {}
+    for y in outputs:
+        kept.setdefault(number[y], y)
+    places = {which: place for place, which in enumerate(kept)}
+    return list(kept.values()), [places[number[y]] for y in outputs]
 
 
 def _alive(carry_in: Nodes, carry_out: Nodes, ys: Nodes, wanted: Sequence[bool] | None) -> set[int]:

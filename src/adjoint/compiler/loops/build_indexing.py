@@ -5,8 +5,7 @@ An index out of bounds is noted in the run's failure, and the unit goes on with 
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-from typing import Any
+from collections.abc import Callable
 
 from adjoint.compiler.excerpts import Indexed, Moving, Region
 from adjoint.compiler.loops import ir as L
@@ -32,8 +31,8 @@ class MoveWriter:
 
     def write(self) -> L.Function:
         move = self.move
-        if move.number is not None:
-            self.fill(self.pointer(move.output), move.size, move.number[1])
+        if move.number is not None and all([region.before is None for region in move.regions]):
+            self.fill(self.pointer(move.output), "0", move.size)
         for k, region in enumerate(move.regions):
             if k or move.name not in REWRITING:
                 self.copy(region)
@@ -48,8 +47,10 @@ class MoveWriter:
     def pointer(self, place: int) -> str:
         return self.inputs.pointer(Start(place, 0))
 
-    def fill(self, out: str, count: int, number: Any) -> None:
-        self.inputs.vectors(count, lambda i: self.e.store(self.e.constant(number, self.dtype), out, i))
+    def fill(self, out: str, begin: str, count: int) -> None:
+        """Write the array's own number to so many elements."""
+        e, number = self.e, self.move.number[1]
+        self.inputs.vectors(count, lambda i: e.store(e.constant(number, self.dtype), out, e.plus(begin, i)))
 
     def copy(self, region: Region) -> None:
         """Copy a region's elements, or their sums with 0."""
@@ -63,22 +64,43 @@ class MoveWriter:
             else:
                 merged.append((n, s, t))
         *outer, (count, near, far) = merged or [(1, 1, 1)]
-        number = self.inputs.number
         read, written = self.steps(near), self.steps(far)
-        with ExitStack() as loops:
-            begin = end = "0"
-            for n, s, t in outer:
-                i = loops.enter_context(e.loop("0", number(n), 1))
-                begin = e.plus(begin, e.times(i, number(s, extent=abs(s))))
-                end = e.plus(end, e.times(i, number(t, extent=abs(t))))
-            by, to = number(near, extent=abs(near)), number(far, extent=abs(far))
+        by, to = [self.inputs.number(stride, extent=abs(stride)) for stride in (near, far)]
 
+        def row(begin: str, end: str) -> None:
             def body(i: str) -> None:
                 a, b = e.plus(begin, e.times(i, by)), e.plus(end, e.times(i, to))
                 value = e.load(source, a, self.dtype, read)
                 e.store(e.add(value, 0) if region.adds_zero else value, out, b, written)
 
             self.inputs.vectors(count, body)
+
+        if region.before is None:
+            self.rows_of(outer, row)
+            return
+        self.fill(self.pointer(self.move.output), "0", region.before)
+        whole = self.rows_of(outer, row, count, out)
+        self.fill(out, self.inputs.number(whole), self.move.size - region.before - whole)
+
+    def rows_of(
+        self, axes: list[tuple[int, int, int]], row: Callable[[str, str], None], length: int = 0, out: str = "",
+        begin: str = "0", end: str = "0",
+    ) -> int:  # fmt: skip
+        """`row(begin, end)` for every row of some axes, (count, stride of what is read, of what is written). With a row's length
+        the array's own number is written between them; gives how many elements that makes from the first to the last."""
+        if not axes:
+            row(begin, end)
+            return length
+        e, number = self.e, self.inputs.number
+        (n, s, t), *inner = axes
+        with e.loop("0", number(n), 1) as i:
+            a = e.plus(begin, e.times(i, number(s, extent=abs(s))))
+            b = e.plus(end, e.times(i, number(t, extent=abs(t))))
+            covered = self.rows_of(inner, row, length, out, a, b)
+            if length and t > covered:
+                with e.when(e.test("ne", i, number(n - 1, extent=n))):
+                    self.fill(out, e.plus(b, number(covered)), t - covered)
+        return (n - 1) * t + covered
 
     def steps(self, stride: int) -> int | str:
         """A stride for a vector: as it is, or a vector of multiples of an argument."""
