@@ -13,6 +13,7 @@ import pytest
 
 import adjoint as ad
 from adjoint import nn
+from adjoint.interop import torch_files
 from support import equal
 
 
@@ -190,8 +191,10 @@ class Evil:
         b"(" + string("storage") + b"tQ",
         b"",
         b"]" * 50_000,
+        b"]r\xff\xff\xff\x01",  # remembered as number 33,554,431, for which Python would take half a gigabyte
+        b"]p33554431\n",
     ),
-    ids=range(17),
+    ids=range(19),
 )  # fmt: skip
 def test_nothing_in_a_file_is_run(instructions, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -202,6 +205,14 @@ def test_nothing_in_a_file_is_run(instructions, tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=r"a\.pt (can't be read|is no file)"):
         ad.load(path)
     assert not os.path.exists("hacked")
+
+
+def test_tensors_that_repeat_their_numbers_are_limited_together(tmp_path, monkeypatch):
+    monkeypatch.setattr(torch_files, "LARGEST", 100)
+    row = stored_tensor(shape=(4, 6), strides=(0, 1))
+    assert ad.load(archive(tmp_path / "one.pt", row)).shape == (4, 6)
+    with pytest.raises(ValueError, match="repeats a storage of 6 numbers"):
+        ad.load(archive(tmp_path / "two.pt", b"(" + row + row + b"t"))
 
 
 def test_damaged_files_of_pytorch(tmp_path):

@@ -11,6 +11,7 @@ import io
 import math
 import os
 import pickle
+import pickletools
 import zipfile
 from collections import OrderedDict
 from collections.abc import Callable
@@ -34,7 +35,7 @@ STORAGES = {
     "IntStorage": "i4", "ShortStorage": "i2", "CharStorage": "i1", "ByteStorage": "u1", "BoolStorage": "?",
     "ComplexFloatStorage": "c8", "ComplexDoubleStorage": "c16",
 }  # fmt: skip
-LARGEST = 1 << 30  # bytes of a tensor that repeats a smaller storage
+LARGEST = 1 << 30  # bytes of all tensors that repeat smaller storages
 
 
 class Storage(NamedTuple):
@@ -90,7 +91,18 @@ class _Reader(pickle.Unpickler):
 
     def __init__(self, file: io.BytesIO) -> None:
         super().__init__(file)
+        self.file = file
         self.widths: dict[str, int] = {}
+
+    def load(self) -> Any:
+        """What is held. Raises pickle.UnpicklingError also for what is remembered under a number beyond the pickle's length:
+        Python would take as much memory."""
+        start, size = self.file.tell(), len(self.file.getbuffer())
+        for instruction, argument, _ in pickletools.genops(self.file):
+            if instruction.name in ("PUT", "BINPUT", "LONG_BINPUT") and not 0 <= (argument or 0) <= size:
+                raise pickle.UnpicklingError(f"it remembers something as number {argument}")
+        self.file.seek(start)
+        return super().load()
 
     def find_class(self, module: str, name: str) -> Any:
         """What stands for a name of the file. Raises pickle.UnpicklingError for a name that isn't known."""
@@ -180,6 +192,7 @@ class _Values:
     def __init__(self, bytes_of: Callable[[Storage], bytes]) -> None:
         self.bytes_of = bytes_of
         self.storages: dict[str, np.ndarray[Any, Any]] = {}
+        self.repeated = 0  # bytes of tensors beyond those of their storages
         self.done: dict[int, Any] = {}
 
     def value(self, held: Any) -> Any:
@@ -207,9 +220,12 @@ class _Values:
         last = offset + sum([(n - 1) * s for n, s in zip(shape, strides, strict=True)])
         if 0 in shape:
             array = np.zeros(shape, whole.dtype)
-        elif last >= len(whole) or math.prod(shape) * whole.itemsize > max(LARGEST, whole.nbytes):
+        elif last >= len(whole):
             raise ValueError(f"a tensor of shape {shape} reaches behind its storage")
         else:
+            self.repeated += max(math.prod(shape) * whole.itemsize - whole.nbytes, 0)
+            if self.repeated > LARGEST:
+                raise ValueError(f"a tensor of shape {shape} repeats a storage of {len(whole)} numbers")
             steps = tuple([s * whole.itemsize for s in strides])
             array = np.array(np.lib.stride_tricks.as_strided(whole[offset:], shape, steps))
         return variable(array) if trained and (array.dtype.kind in "fc" or array.dtype == bfloat16) else asarray(array)
