@@ -180,7 +180,9 @@ class Pattern:
             wanted = dict.fromkeys(parts)
             order = {part: k for k, part in enumerate(wanted)}
             self.kernels = [order[part] for part in parts]  # of each unit, which one
-            keys = {order[part]: key for part, (key, _) in zip(parts, keyed.values(), strict=True)}
+            keys: dict[int, Any] = {}  # the first of those that are equal, which `wanted` has: another may have sizes
+            for part, (key, _) in zip(parts, keyed.values(), strict=True):
+                keys.setdefault(order[part], key)
         self.asked = [
             (keys[k], structure if holds_sizes(numbers) else None) for k, (structure, numbers) in enumerate(wanted)
         ]
