@@ -106,7 +106,9 @@ class _Left:
     def entries(self, size: int) -> Array:
         """The entries that are left of so many."""
         starts = [0, *[first + count for first, count in self.gaps]]
-        return np.concatenate([np.arange(a, b) for a, b in zip(starts, [*[x for x, _ in self.gaps], size], strict=True)])
+        return np.concatenate(
+            [np.arange(a, b) for a, b in zip(starts, [*[x for x, _ in self.gaps], size], strict=True)]
+        )
 
     def has(self, places: Array) -> Array:
         """Whether entries are left."""
