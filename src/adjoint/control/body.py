@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
+from adjoint.batch import Batch
 from adjoint.execution.evaluate import evaluation_lock, key_of, planned, run
 from adjoint.graph import Node, array_type, mode, substitute, topological
 from adjoint.graph.collector import without_collector
@@ -14,9 +15,10 @@ from adjoint.plan.canonical import canonicalize
 from adjoint.primitives.core import FULL, full, is_literal, ops, placeholder
 from adjoint.primitives.structural import BROADCAST
 
-__all__ = ["Body", "close", "stand_in"]
+__all__ = ["Body", "as_arrays", "close", "for_examples", "stand_in"]
 
 Nodes = Sequence[Node]
+T = TypeVar("T")
 
 
 class Body:
@@ -56,6 +58,13 @@ class Body:
             self.program = Program(self)
         return self.program(arrays)
 
+    def remembered(self, key: Any, make: Callable[[], T]) -> T:
+        """What was derived from this body under a key; made when first asked for."""
+        found: T | None = self.derived.get(key)
+        if found is None:
+            found = self.derived[key] = make()
+        return found
+
     def with_outputs(self, outputs: Iterable[Node]) -> Body:
         """The same graph with other results."""
         return Body(self.inputs, outputs)
@@ -89,6 +98,11 @@ class Program:
 def stand_in(x: Node, label: str) -> Node:
     """A placeholder of a node's type, tracked if that can have a derivative."""
     return placeholder(x.type, label, x.type.inexact)
+
+
+def for_examples(b: Batch, x: Node) -> Node:
+    """A placeholder of a batch of what x stands for."""
+    return placeholder(b.with_axis(x.type), "examples", x.type.inexact)
 
 
 def close(

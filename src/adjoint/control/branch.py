@@ -13,8 +13,7 @@ import numpy as np
 
 from adjoint import derive
 from adjoint.batch import Batch
-from adjoint.control.body import Body, as_arrays, stand_in
-from adjoint.control.scan import for_examples
+from adjoint.control.body import Body, as_arrays, for_examples, stand_in
 from adjoint.graph import Node, Primitive, array_type, mode, record, substitute
 from adjoint.primitives.core import FULL, conform, full, is_literal, ops, placeholder, select, zeros
 

@@ -34,6 +34,7 @@ __all__ = [
     "active_carries",
     "record_loop_reverse",
     "reversed_parts",
+    "step_back",
 ]
 
 Nodes = Sequence[Node]
@@ -75,33 +76,55 @@ class Backward(NamedTuple):
     given: list[int]
 
 
-def backward_of(loop: Loop, active: set[Node], carried: list[int], given: Sequence[bool]) -> Backward:
-    """The step back of a loop by the active inputs of its body."""
+class StepBack(NamedTuple):
+    """The cotangents of a step's inputs, as graph: those of the active carries, constants and slices, in this order.
+
+    found, constants, slices, given   the cotangents; the numbers of those constants and slices, and of the results that come with
+                                      cotangents, carries apart
+    moving, coming                    what stands for the cotangents of the carries and of the other results
+    """
+
+    found: list[Node]
+    constants: list[int]
+    slices: list[int]
+    given: list[int]
+    moving: list[Node]
+    coming: list[Node]
+
+
+def step_back(loop: Loop, active: set[Node], carried: list[int], given: Sequence[bool]) -> StepBack:
+    """The reverse pass of one step of a loop, by the active inputs of its body."""
     body, n, m = loop.body, loop.constants, loop.constants + loop.carries
     inputs, outputs = body.inputs, body.outputs
-    cotangents: list[Node | None] = [None] * len(outputs)
-    moving = [stand_in(outputs[i], "a carry's cotangent") for i in carried]
-    for i, u in zip(carried, moving, strict=True):
-        cotangents[i] = u
     ys = [j for j in range(loop.carries, len(outputs)) if given[j] and outputs[j].dtype.inexact]
+    moving = [stand_in(outputs[i], "a carry's cotangent") for i in carried]
     coming = [stand_in(outputs[j], "a result's cotangent") for j in ys]
-    for j, u in zip(ys, coming, strict=True):
+    cotangents: list[Node | None] = [None] * len(outputs)
+    for j, u in zip([*carried, *ys], [*moving, *coming], strict=True):
         cotangents[j] = u
     for_constants = [i for i, x in enumerate(inputs[:n]) if x in active]
     for_slices = [i for i, x in enumerate(inputs[m:]) if x in active]
     wrt = [inputs[n + i] for i in carried] + [inputs[i] for i in for_constants] + [inputs[m + i] for i in for_slices]
-    sums = [stand_in(inputs[i], "a sum over the steps") for i in for_constants]
     with mode(grad=True):
         found = derive.reverse(outputs, cotangents, wrt, stop=True)
         results = [zeros(x.type) if g is None else conform(g, x.type) for x, g in zip(wrt, found, strict=True)]
-        first = len(carried)
-        for k, total in enumerate(sums, first):
+    return StepBack(results, for_constants, for_slices, ys, moving, coming)
+
+
+def backward_of(loop: Loop, active: set[Node], carried: list[int], given: Sequence[bool]) -> Backward:
+    """The step back of a loop by the active inputs of its body."""
+    inputs, n = loop.body.inputs, loop.constants
+    back = step_back(loop, active, carried, given)
+    results = list(back.found)
+    sums = [stand_in(inputs[i], "a sum over the steps") for i in back.constants]
+    with mode(grad=True):
+        for k, total in enumerate(sums, len(carried)):
             results[k] = ops.add(total, results[k])
-    carries = [*moving, *sums]
-    closed, inside, outside = close([*inputs, *carries, *coming], results)
+    carries = [*back.moving, *sums]
+    closed, inside, outside = close([*inputs, *carries, *back.coming], results)
     numbers = [np.full(x.shape, x.attributes, x.dtype.dtype) if x.value is None else x.value for x in outside]
-    order = (*inputs[:n], *inside, *carries, *inputs[n:], *coming)
-    return Backward(Body(order, closed), numbers, carried, for_constants, for_slices, ys)
+    order = (*inputs[:n], *inside, *carries, *inputs[n:], *back.coming)
+    return Backward(Body(order, closed), numbers, carried, back.constants, back.slices, back.given)
 
 
 def active_carries(loop: Loop, wanted: Sequence[bool]) -> tuple[set[Node], list[int]]:
@@ -136,10 +159,8 @@ class Reversal:
         """The loop's body without what it stacks; with `keep`, it stacks the carries before each step."""
         body, count = self.loop.body, self.loop.carries
         key = ("carries alone", count, keep)
-        if key not in body.derived:
-            before = body.inputs[self.first : self.behind] if keep else ()
-            body.derived[key] = body.with_outputs((*body.outputs[:count], *before))
-        return body.derived[key]  # type: ignore[no-any-return]
+        before = body.inputs[self.first : self.behind] if keep else ()
+        return body.remembered(key, lambda: body.with_outputs((*body.outputs[:count], *before)))
 
     def forward(self, state: Arrays, steps: range, keep: bool) -> tuple[Arrays, Arrays]:
         """The carries after these steps; with `keep`, those before each of them, stacked as the slices are."""
@@ -324,10 +345,7 @@ def _kernel(attributes: Any, type: Any) -> Any:
 
 def _backward(loop: Loop, wanted: tuple[bool, ...], given: tuple[bool, ...]) -> Backward:
     key = ("backward", loop.constants, loop.carries, wanted, given)
-    found = loop.body.derived.get(key)
-    if found is None:
-        found = loop.body.derived[key] = backward_of(loop, *loop.active(wanted), given)
-    return found
+    return loop.body.remembered(key, lambda: backward_of(loop, *loop.active(wanted), given))
 
 
 def _vjp(w: Any, node: Node, wants: Sequence[bool]) -> list[Node | None]:

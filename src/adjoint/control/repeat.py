@@ -14,11 +14,10 @@ import numpy as np
 
 from adjoint import derive
 from adjoint.batch import Batch
-from adjoint.control.body import Body, as_arrays, close, stand_in
+from adjoint.control.body import Body, as_arrays, close, for_examples, stand_in
 from adjoint.control.formal import record_transpose
 from adjoint.control.lean import Backward, Reversal, Trail, active_carries, record_loop_reverse
 from adjoint.control.running import UNKNOWN, native_loop, run_loop, stack_of
-from adjoint.control.scan import for_examples
 from adjoint.derive import forward
 from adjoint.dtypes import int64
 from adjoint.graph import ArrayType, Node, Primitive, array_type, record
@@ -114,12 +113,11 @@ class Repeat:
         """The carries before every step, stacked in pieces, and how many there are in each piece."""
         body = self.body
         before = body.inputs[self.constants :]
-        if "traced" not in body.derived:
-            body.derived["traced"] = body.with_outputs((*body.outputs, *before))
+        traced = body.remembered("traced", lambda: body.with_outputs((*body.outputs, *before)))
         pieces, size = [], FIRST_PIECE
         while True:
             stacks = [stack_of(x, size) for x in before]
-            state, count = run_loop(body.derived["traced"], constants, state, [], stacks, range(size), self.condition)
+            state, count = run_loop(traced, constants, state, [], stacks, range(size), self.condition)
             pieces.append((stacks, count))
             if count < size:
                 return pieces

@@ -3,46 +3,32 @@
 The reverse pass of a scan is a scan in the other direction. It reads what the body computed: so a tracked scan also stacks
 those values, its residuals, and `SCANNED`, the identity on the results, holds them for its rule. Forward mode is a scan of
 the body beside its tangents. Both are derived from the body's graph by `derive`, so every order works.
-
-A product of slices with a constant matrix is computed for all steps at once, before the loop, and a sum over the steps of
-products, the gradient of such a matrix, as one product after it (J. Appleyard, T. Kočiský and P. Blunsom, "Optimizing
-performance of recurrent neural networks on GPUs", 2016). These sum in another order, and are left out under
-`set_deterministic`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from adjoint import derive
 from adjoint.batch import Batch
-from adjoint.control.body import Body, as_arrays, close, stand_in
+from adjoint.control.body import Body, as_arrays, for_examples, stand_in
 from adjoint.control.formal import record_transpose
 from adjoint.control.lean import Backward, Reversal, active_carries, record_loop_reverse
 from adjoint.control.running import run_loop, stack_of
-from adjoint.derive import forward, reverse
-from adjoint.execution.tiers import tiers
-from adjoint.graph import ArrayType, Node, Primitive, array_type, get_mode, mode, record, substitute, topological
-from adjoint.plan.plan import NEVER_MERGED
-from adjoint.primitives.contraction import MATMUL
-from adjoint.primitives.core import SELECT, conform, ops, placeholder, select, zeros
+from adjoint.control.template import Template, present
+from adjoint.control.transposed import summed_product, transposed
+from adjoint.derive import forward
+from adjoint.graph import ArrayType, Node, Primitive, array_type, get_mode, record, substitute
+from adjoint.primitives.core import conform, ops, select, zeros
 from adjoint.primitives.custom import first_inputs
-from adjoint.primitives.random import RANDOM_BITS
-from adjoint.primitives.structural import PERMUTE
 
-__all__ = ["SCAN", "SCANNED", "Scan", "Template", "public_loop", "pushforward"]
+__all__ = ["SCAN", "SCANNED", "Scan", "public_loop", "pushforward", "record_loop"]
 
 Nodes = Sequence[Node]
-# What costs less to compute again than to stack and read back, where arrays are this small.
-LIGHT = frozenset(
-    "add subtract multiply scale negative abs relu where equal not_equal less less_equal greater greater_equal "
-    "logical_and logical_or logical_xor logical_not concat sum maximum minimum".split()
-)
-SMALL = 64  # elements
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,130 +90,22 @@ class Scan:
 # Recording ------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class Template:
-    """A loop whose constants, initial carries and stacked slices aren't given yet.
-
-    constants   the nodes whose values the body's constants get, on placeholders that `record` is given the nodes for
-    carried     which of the given carries the body carries on; what it passes on unchanged is a constant
-    slices      what the body's slices are, on the given slices: one of these, or a product made of them for all steps
-    """
-
-    body: Body
-    constants: list[Node]
-    carried: list[int]
-    passed: list[int]
-    slices: list[Node]
-    carry_in: list[Node]
-    slices_in: list[Node]
-    results: list[int | None] = field(default_factory=list)  # of each given result its place among the body's
-
-    @staticmethod
-    def of(
-        carry_in: Nodes, slices_in: Nodes, carry_out: Nodes, ys: Nodes, wanted: Sequence[bool] | None = None
-    ) -> Template:
-        """The loop of a recorded step. `wanted` says which final carries anybody reads."""
-        carry_in, slices_in = list(carry_in), list(slices_in)
-        passed = [i for i, (x, y) in enumerate(zip(carry_in, carry_out, strict=True)) if x is y]
-        alive = _alive(carry_in, carry_out, ys, wanted)
-        carried = [i for i in range(len(carry_in)) if i in alive and i not in passed]
-        varying = [carry_in[i] for i in carried]
-        outputs = [*[carry_out[i] for i in carried], *ys]
-        products = [] if tiers.deterministic else _products_first(varying, slices_in, outputs)
-        made = {x: stand_in(x, "a slice of a product") for x in products}
-        outputs = substitute(outputs, made)
-        slices = [*slices_in, *made.values()]
-        closed, inside, outside = close([*varying, *slices], outputs)
-        used = set(topological(closed, lambda x: x.value is None))
-        slices = [x for x in slices if x in used]
-        origin = {y: x for x, y in made.items()}
-        sources = [origin.get(x, x) for x in slices]
-        places: dict[int, int] = {i: k for k, i in enumerate(carried)}
-        results: list[int | None] = [places.get(i) for i in range(len(carry_in))]
-        stacked, which = _once(closed[len(carried) :])
-        body = Body((*inside, *varying, *slices), [*closed[: len(carried)], *stacked])
-        results += [len(carried) + k for k in which]
-        return Template(body, outside, carried, passed, sources, carry_in, slices_in, results)
-
-    def record(
-        self, known: Mapping[Node, Node], init: Nodes, xs: Nodes, length: int, reverse: bool, memory: int | None = None
-    ) -> list[Node | None]:
-        """The results: final carries (None where nobody reads one), then the stacked ys."""
-        known = {**known, **{self.carry_in[i]: init[i] for i in self.passed}}
-        constants = substitute(self.constants, known)
-        stacked = self.stacked(known, dict(zip(self.slices_in, xs, strict=True)), length)
-        inputs = (*constants, *[init[i] for i in self.carried], *stacked)
-        loop = Scan(self.body, len(constants), len(self.carried), length, reverse, len(self.body.outputs), memory)
-        made = record_scan(loop, inputs)
-        found: list[Node | None] = [None if k is None else made[k] for k in self.results]
-        for i in self.passed:
-            found[i] = init[i]
-        return found
-
-    def stacked(self, known: Mapping[Node, Node], xs: dict[Node, Node], length: int) -> list[Node]:
-        """The body's slices for all steps."""
-        products = [x for x in self.slices if x not in xs]
-        if not products:
-            return [xs[x] for x in self.slices]
-        batch = Batch(length, xs)
-        made = dict(zip(products, batch.expand(substitute(products, known)), strict=True))
-        return [xs[x] if x in xs else _present(made[x]) for x in self.slices]
-
-
-def _present(x: Node | None) -> Node:
-    assert x is not None
-    return x
-
-
-def _once(outputs: Nodes) -> tuple[list[Node], list[int]]:
-    """The outputs without those that are computed as an earlier one is, and for each of them which one it is."""
-    first: dict[Any, int] = {}  # the number of the first node of a kind
-    number: dict[Node, int] = {}
-    for node in topological(outputs, lambda x: x.value is None):
-        key: Any = node
-        if node.inputs and node.value is None and node.op not in NEVER_MERGED:
-            key = (node.op, node.attributes, node.type, *[number[x] for x in node.inputs])
-        try:
-            number[node] = first.setdefault(key, len(first))
-        except TypeError:  # attributes that can't be compared
-            number[node] = first.setdefault(node, len(first))
-    kept: dict[int, Node] = {}
-    for y in outputs:
-        kept.setdefault(number[y], y)
-    places = {which: place for place, which in enumerate(kept)}
-    return list(kept.values()), [places[number[y]] for y in outputs]
-
-
-def _alive(carry_in: Nodes, carry_out: Nodes, ys: Nodes, wanted: Sequence[bool] | None) -> set[int]:
-    """Which carries the results depend on."""
-    if wanted is None:
-        return set(range(len(carry_in)))
-    place = {x: i for i, x in enumerate(carry_in)}
-    alive = {i for i, w in enumerate(wanted) if w}
-    pending: list[Node] = [*ys, *[carry_out[i] for i in alive]]
-    while pending:
-        read = {place[x] for x in topological(pending, lambda x: x.value is None) if x in place}
-        pending = [carry_out[i] for i in read - alive]
-        alive |= read
-    return alive
-
-
-def _products_first(carries: Nodes, slices: Nodes, outputs: list[Node]) -> list[Node]:
-    """The products of what needs a slice and no carry with what needs neither."""
-    carried, sliced, drawn = set(carries), set(slices), set[Node]()
-    products: list[Node] = []
-    for node in topological(outputs, lambda x: x not in carried and x not in sliced and x.value is None):
-        if node in carried or node in sliced or node.value is not None:
-            continue
-        if any([x in carried for x in node.inputs]):
-            carried.add(node)
-        elif any([x in sliced for x in node.inputs]):
-            if node.op is RANDOM_BITS or any([x in drawn for x in node.inputs]):
-                drawn.add(node)  # a draw for all steps at once would be another one
-            elif node.op is MATMUL and sum([x in sliced for x in node.inputs]) == 1:
-                products.append(node)
-            sliced.add(node)
-    return products
+def record_loop(
+    template: Template, known: Mapping[Node, Node], init: Nodes, xs: Nodes, length: int, reverse: bool,
+    memory: int | None = None,
+) -> list[Node | None]:  # fmt: skip
+    """The results of a template's loop: final carries (None where nobody reads one), then the stacked ys."""
+    known = {**known, **{template.carry_in[i]: init[i] for i in template.passed}}
+    constants = substitute(template.constants, known)
+    stacked = template.stacked(known, dict(zip(template.slices_in, xs, strict=True)), length)
+    inputs = (*constants, *[init[i] for i in template.carried], *stacked)
+    body = template.body
+    loop = Scan(body, len(constants), len(template.carried), length, reverse, len(body.outputs), memory)
+    made = record_scan(loop, inputs)
+    found: list[Node | None] = [None if k is None else made[k] for k in template.results]
+    for i in template.passed:
+        found[i] = init[i]
+    return found
 
 
 def record_scan(loop: Scan, inputs: tuple[Node, ...]) -> list[Node]:
@@ -238,7 +116,7 @@ def record_scan(loop: Scan, inputs: tuple[Node, ...]) -> list[Node]:
         return [select(node, i) for i in range(loop.public)]
     wanted = tuple([x.tracked for x in inputs])
     given = tuple([y.dtype.inexact for y in loop.body.outputs])
-    residuals = _transposed(loop, wanted, given).residuals
+    residuals = transposed(loop, wanted, given).residuals
     whole = _extended(loop, residuals)
     raw = record(SCAN, inputs, whole, whole.types())
     read = [select(raw, i) for i in range(len(whole.body.outputs))]
@@ -253,7 +131,7 @@ def _extended(loop: Scan, residuals: Nodes) -> Scan:
     more = [x for x in residuals if x not in known]
     if not more:
         return loop
-    body = _derived(loop.body, ("extended", tuple(more)), lambda: loop.body.with_outputs((*outputs, *more)))
+    body = loop.body.remembered(("extended", tuple(more)), lambda: loop.body.with_outputs((*outputs, *more)))
     body.derived["public", len(outputs)] = loop.body
     return replace(loop, body=body)
 
@@ -261,7 +139,7 @@ def _extended(loop: Scan, residuals: Nodes) -> Scan:
 def _public(whole: Scan, count: int) -> Scan:
     """The loop without residuals."""
     outputs = whole.body.outputs[:count]
-    return replace(whole, body=_derived(whole.body, ("public", count), lambda: whole.body.with_outputs(outputs)))
+    return replace(whole, body=whole.body.remembered(("public", count), lambda: whole.body.with_outputs(outputs)))
 
 
 def public_loop(loop: Scan) -> Scan:
@@ -269,164 +147,14 @@ def public_loop(loop: Scan) -> Scan:
     return loop if len(loop.body.outputs) == loop.public else _public(loop, loop.public)
 
 
-def _derived(body: Body, key: Any, make: Any) -> Any:
-    found = body.derived.get(key)
-    if found is None:
-        found = body.derived[key] = make()
-    return found
-
-
 # Reverse mode ---------------------------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class Transposed:
-    """The reverse pass of a loop, as a loop.
-
-    residuals   the nodes of the body that it reads of every step
-    reread      the numbers of the slices that it reads again
-    carries, constants, slices   the numbers of those that cotangents are computed of
-    given       the numbers of the results that come with cotangents, carries apart
-    products    for a constant whose cotangent is a sum of products over the steps: its factors
-    """
-
-    template: Template
-    residuals: list[Node]
-    reread: list[int]
-    carries: list[int]
-    constants: list[int]
-    slices: list[int]
-    given: list[int]
-    products: dict[int, tuple[Factor, Factor]]
-
-
-class Factor(NamedTuple):
-    """A factor at every step, stacked: a result of the reverse pass, or one of the arrays that it is `given`. `turned`: what is
-    stacked is its transpose."""
-
-    given: bool
-    place: int
-    turned: bool
-
-
-def _transposed(loop: Scan, wanted: tuple[bool, ...], given: tuple[bool, ...]) -> Transposed:
-    key = ("transposed", loop.constants, loop.carries, wanted, given, tiers.deterministic)
-    return _derived(loop.body, key, lambda: _transpose(loop, wanted, given))  # type: ignore[no-any-return]
-
-
-def _transpose(loop: Scan, wanted: Sequence[bool], given: Sequence[bool]) -> Transposed:
-    body = loop.body
-    constants, carries, slices = loop.split(body.inputs)
-    active, carried = active_carries(loop, wanted)
-    cotangents: list[Node | None] = [None] * len(body.outputs)
-    for i in carried:
-        cotangents[i] = stand_in(body.outputs[i], "a carry's cotangent")
-    ys = [j for j in range(loop.carries, len(body.outputs)) if given[j] and body.outputs[j].dtype.inexact]
-    for j in ys:
-        cotangents[j] = stand_in(body.outputs[j], "a result's cotangent")
-    for_constants = [i for i, x in enumerate(constants) if x in active]
-    for_slices = [i for i, x in enumerate(slices) if x in active]
-    wrt = [carries[i] for i in carried] + [constants[i] for i in for_constants] + [slices[i] for i in for_slices]
-    with mode(grad=True):
-        found = [
-            zeros(x.type) if g is None else conform(g, x.type)
-            for x, g in zip(wrt, reverse(body.outputs, cotangents, wrt, stop=True), strict=True)
-        ]
-        read = _reads(body, found, set(constants))
-        residuals = [x for x in read if x not in set(slices)]
-        reread = [i for i, x in enumerate(slices) if x in read]
-        stand_ins = [stand_in(x, "a residual") for x in residuals]
-        found = substitute(found, dict(zip(residuals, stand_ins, strict=True)))
-        a, b = len(carried), len(carried) + len(for_constants)
-        sums = [stand_in(x, "a sum over the steps") for x in found[a:b]]
-        totals = [ops.add(s, g) for s, g in zip(sums, found[a:b], strict=True)]
-        outputs = found[b:]
-        given_to_it = [_present(cotangents[j]) for j in ys] + stand_ins + [slices[i] for i in reread]
-        products: dict[int, tuple[Factor, Factor]] = {}
-        if not tiers.deterministic:
-            for k, g in enumerate(found[a:b]):
-                if g.op is MATMUL and g.ndim == 2:
-                    left, right = [_factor(x, given_to_it, outputs) for x in g.inputs]
-                    products[k] = left, right
-        kept = [k for k in range(len(sums)) if k not in products]
-        template = Template.of(
-            [_present(cotangents[i]) for i in carried] + [sums[k] for k in kept],
-            given_to_it,
-            found[:a] + [totals[k] for k in kept],
-            outputs,
-        )
-    return Transposed(template, residuals, reread, carried, for_constants, for_slices, ys, products)
-
-
-def _factor(x: Node, given: list[Node], outputs: list[Node]) -> Factor:
-    """Where a matrix is stacked: what isn't stacked anyway joins the outputs."""
-    turned = x.op is PERMUTE and x.attributes == (1, 0)
-    base = x.inputs[0] if turned else x
-    if base in given:
-        return Factor(True, given.index(base), turned)
-    if base not in outputs:
-        outputs.append(base)
-    return Factor(False, outputs.index(base), turned)
-
-
-def _reads(body: Body, found: Nodes, constants: set[Node]) -> list[Node]:
-    """The nodes of the body that its reverse pass reads; what is cheap is computed again from what it is made of."""
-    inputs = set(body.inputs)
-    own = set(topological(body.outputs, lambda x: x.value is None)) | inputs
-    varying = inputs - constants
-    for node in topological(body.outputs, lambda x: x not in inputs and x.value is None):
-        if any([x in varying for x in node.inputs]):
-            varying.add(node)
-
-    def part(x: Node) -> bool:
-        """One of several results of a node of the body: these are read, for what has several results can't be stacked."""
-        return x.op is SELECT and x.inputs[0] in own
-
-    def remade(x: Node) -> bool:
-        light = x.op.name in LIGHT and type(x.type) is not tuple and x.type.size <= SMALL
-        return (x.op.cheap or light) and x not in inputs and x.op is not SELECT
-
-    stack = [x for x in topological(found, lambda x: x not in own and not part(x)) if x in own or part(x)]
-    varying.update([x for x in stack if part(x) and x.inputs[0] in varying])
-    read = dict.fromkeys([x for x in stack if x in varying and not remade(x)])
-    seen = set(read)
-    while stack:
-        node = stack.pop()
-        if node in seen or node not in varying:
-            continue
-        seen.add(node)
-        if remade(node) and not (node.op.elementwise and _is_less(node, varying, read, remade)):
-            stack += node.inputs
-        else:
-            read[node] = None
-    return list(read)
-
-
-def _is_less(node: Node, varying: set[Node], read: Container[Node], remade: Callable[[Node], bool]) -> bool:
-    """Whether to read an elementwise result is less than to read what it is made of, and isn't read anyway."""
-    size: int = node.type.size
-    if size <= SMALL:
-        return False
-    more = 0  # elements to read besides
-    seen = set(node.inputs)
-    stack = list(seen)
-    while stack and more <= size:
-        x = stack.pop()
-        if x not in varying or x in read:
-            continue
-        if remade(x):
-            stack += set(x.inputs) - seen
-            seen.update(x.inputs)
-        else:
-            more += x.type.size
-    return more > size
 
 
 def transpose(
     loop: Scan, inputs: Nodes, u: Sequence[Node | None], wanted: Sequence[bool], stacks: Mapping[Node, Node]
 ) -> list[Node | None]:
     """The cotangents of a scan's inputs, by the stacked values of what its reverse pass reads."""
-    back = _transposed(loop, tuple(wanted), tuple([g is not None for g in u]))
+    back = transposed(loop, tuple(wanted), tuple([g is not None for g in u]))
     constants, _, _ = loop.split(loop.body.inputs)
     outer_constants, _, outer_slices = loop.split(inputs)
     finals = [u[i] for i in back.carries]
@@ -434,18 +162,18 @@ def transpose(
     init = [zeros(types[i]) if g is None else g for i, g in zip(back.carries, finals, strict=True)]
     kept = [k for k in range(len(back.constants)) if k not in back.products]
     init += [zeros(constants[back.constants[k]].type) for k in kept]
-    xs = [_present(u[j]) for j in back.given]
+    xs = [present(u[j]) for j in back.given]
     xs += [stacks[x] for x in back.residuals] + [outer_slices[i] for i in back.reread]
     known = dict(zip(constants, outer_constants, strict=True))
-    made = back.template.record(known, init, xs, loop.length, not loop.reverse)
+    made = record_loop(back.template, known, init, xs, loop.length, not loop.reverse)
     n = len(back.carries)
     finals, sums, ys = made[:n], made[n : n + len(kept)], made[n + len(kept) :]
     results: list[Node | None] = [None] * len(inputs)
     for k, total in zip(kept, sums, strict=True):
         results[back.constants[k]] = total
     for k, (left, right) in back.products.items():
-        a, b = [_present((xs if factor.given else ys)[factor.place]) for factor in (left, right)]
-        results[back.constants[k]] = _summed_product(a, b, left.turned, right.turned)
+        a, b = [present((xs if factor.given else ys)[factor.place]) for factor in (left, right)]
+        results[back.constants[k]] = summed_product(a, b, left.turned, right.turned)
     for i, g in zip(back.carries, finals, strict=True):
         results[loop.constants + i] = g
     for i, g in zip(back.slices, ys, strict=False):
@@ -453,24 +181,11 @@ def transpose(
     return [g if w else None for g, w in zip(results, wanted, strict=True)]
 
 
-def _summed_product(left: Node, right: Node, left_turned: bool, right_turned: bool) -> Node:
-    """The sum over the steps of left[t] @ right[t], as one product; what is turned stands for its transpose."""
-    if right_turned:
-        right = ops.permute_dims(right, (0, 2, 1))
-    steps, k, n = right.shape
-    right = ops.reshape(right, (steps * k, n))
-    if left_turned:
-        wide = ops.permute_dims(ops.reshape(left, (steps * k, left.shape[2])), (1, 0))
-    else:
-        wide = ops.reshape(ops.permute_dims(left, (1, 0, 2)), (left.shape[1], steps * k))
-    return ops.matmul(wide, right)
-
-
 def _scan_vjp(u: Any, node: Node, wanted: Sequence[bool]) -> list[Node | None]:
     loop: Scan = node.attributes
     if loop.memory is not None:
         return record_loop_reverse(loop, node.inputs, u, wanted)
-    back = _transposed(loop, tuple(wanted), tuple([g is not None for g in u]))
+    back = transposed(loop, tuple(wanted), tuple([g is not None for g in u]))
     whole = _extended(loop, back.residuals)
     source = node if whole is loop else record(SCAN, node.inputs, whole, whole.types())
     return transpose(loop, node.inputs, u, wanted, _stacks(whole, back.residuals, lambda i: select(source, i)))
@@ -481,7 +196,7 @@ def _scanned_vjp(u: Any, node: Node, wanted: Sequence[bool]) -> list[Node | None
     count, total = len(node.type), len(whole.body.outputs)
     loop = _public(whole, count)
     inputs, own = node.inputs[total:], tuple(wanted[total:])
-    back = _transposed(loop, own, tuple([g is not None for g in u]))
+    back = transposed(loop, own, tuple([g is not None for g in u]))
     known = set(whole.body.outputs[whole.carries :])
     if not all([x in known for x in back.residuals]):  # not recorded for so much
         raw = _scan_vjp(list(u), Node(SCAN, inputs, loop, loop.types(), node.site, node.offset, True), own)
@@ -510,7 +225,7 @@ class Pushed:
 
 
 def _pushed(loop: Scan, given: tuple[bool, ...]) -> Pushed:
-    return _derived(loop.body, ("pushed", loop.constants, loop.carries, given), lambda: _push(loop, given))  # type: ignore[no-any-return]
+    return loop.body.remembered(("pushed", loop.constants, loop.carries, given), lambda: _push(loop, given))
 
 
 def _push(loop: Scan, given: Sequence[bool]) -> Pushed:
@@ -522,7 +237,7 @@ def _push(loop: Scan, given: Sequence[bool]) -> Pushed:
     _, carries, slices = loop.split(body.inputs)
     a, b = loop.constants, loop.constants + loop.carries
     moving = [
-        zeros(body.outputs[i].type) if found[i] is None else conform(_present(found[i]), body.outputs[i].type)
+        zeros(body.outputs[i].type) if found[i] is None else conform(present(found[i]), body.outputs[i].type)
         for i in carried
     ]
     ys = [j for j in range(loop.carries, len(body.outputs)) if found[j] is not None]
@@ -530,7 +245,7 @@ def _push(loop: Scan, given: Sequence[bool]) -> Pushed:
         [*carries, *[dots[a + i] for i in carried]],
         [*slices, *[dots[i] for i in dots if i >= b]],
         [*body.outputs[: loop.carries], *moving],
-        [conform(_present(found[j]), body.outputs[j].type) for j in ys],
+        [conform(present(found[j]), body.outputs[j].type) for j in ys],
         [False] * loop.carries + [True] * len(carried),
     )
     return Pushed(template, dots, carried, ys)
@@ -551,7 +266,7 @@ def pushforward(loop: Scan, inputs: Nodes, tangents: Sequence[Node | None]) -> l
     known |= {dot: tangent(i) for i, dot in push.dots.items() if i < a}
     init = [*inputs[a:b], *[tangent(a + i) for i in push.carried]]
     xs = [*inputs[b:], *[tangent(i) for i in push.dots if i >= b]]
-    made = push.template.record(known, init, xs, loop.length, loop.reverse, loop.memory)
+    made = record_loop(push.template, known, init, xs, loop.length, loop.reverse, loop.memory)
     results: list[Node | None] = [None] * len(loop.body.outputs)
     for i, t in zip(push.carried, made[loop.carries :], strict=False):
         results[i] = t
@@ -577,7 +292,7 @@ def _scan_kernel(loop: Scan, type: Any) -> Any:
     places = [i for i in range(count, len(body.outputs)) if loop.read is None or i in loop.read]
     if len(places) < len(body.outputs) - count:
         outputs = [*body.outputs[:count], *[body.outputs[i] for i in places]]
-        body = _derived(body, ("narrowed", tuple(places)), lambda: body.with_outputs(outputs))
+        body = body.remembered(("narrowed", tuple(places)), lambda: body.with_outputs(outputs))
 
     def kernel(*arrays: Any) -> tuple[Any, ...]:
         values = [np.asarray(x) for x in arrays]
@@ -604,7 +319,7 @@ def batch_scan(b: Batch, loop: Scan, xs: Nodes, mapped: Sequence[bool]) -> list[
             break
         for i in more:
             batched[n + i] = True
-    whole = [_present(y) for y in inner.expand(body.outputs)]
+    whole = [present(y) for y in inner.expand(body.outputs)]
     shared = [y if z is None else z for y, z in zip(body.outputs, found, strict=True)]
     inputs = [stand_ins.get(x, x) for x in body.inputs]
     _, carries, slices = loop.split(inputs)
@@ -615,20 +330,15 @@ def batch_scan(b: Batch, loop: Scan, xs: Nodes, mapped: Sequence[bool]) -> list[
     given = [ops.permute_dims(x, (1, 0, *range(2, x.ndim))) if m else x
              for x, m in zip(given, batched[n + count :], strict=True)]  # fmt: skip
     known = dict(zip(inputs[:n], own_constants, strict=True))
-    made = template.record(known, init, given, loop.length, loop.reverse, loop.memory)
+    made = record_loop(template, known, init, given, loop.length, loop.reverse, loop.memory)
     results: list[Node] = []
     for i, y in enumerate(made):
-        y = _present(y)
+        y = present(y)
         if i < count:
             results.append(y if batched[n + i] else b.repeated(y))
         else:
             results.append(ops.permute_dims(y, (1, 0, *range(2, y.ndim))) if found[i] is not None else b.repeated(y))
     return results
-
-
-def for_examples(b: Batch, x: Node) -> Node:
-    """A placeholder of a batch of what x stands for."""
-    return placeholder(b.with_axis(x.type), "examples", x.type.inexact)
 
 
 def _batch_scan(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> Any:

@@ -21,6 +21,7 @@ LEAST = 4  # times
 SHORTEST = 192  # entries in all
 WIDEST = 1500  # entries of a body: more take seconds to compile
 MOST_ALIKE = 6  # parts of a body that are of the same kinds one after the other, and read different operands
+REST = 0.02  # of the entries that are in no loop: fewer are left alone
 MIXED = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
 
 
@@ -44,52 +45,56 @@ class _Candidate(NamedTuple):
 
 
 def find_loops(case: Array, operands: Array, free: Array | None = None) -> list[Loop]:
-    """The loops of a list, in order, where it is `free`. They don't overlap; the longest stretches are taken first."""
+    """The loops of a list, in order, where it is `free`. They don't overlap; those that repeat over the widest windows are taken
+    first, of these the longest. Narrower windows are for what is left."""
     if len(case) < SHORTEST:
         return []
     taken: list[Loop] = []
-    waiting = sorted(_candidates(case), key=lambda c: (c.start - c.stop, c.period))
     free = np.ones(len(case), bool) if free is None else free
-    for candidate in waiting:
-        for times in range(1, MOST_ALIKE + 1):
-            whole = candidate._replace(period=times * candidate.period)
-            if whole.period > WIDEST:
-                break
-            for start, stop in _free_parts(free, whole):
-                for loop in _verified(case[start:stop], operands[start:stop], start, whole.period):
-                    taken.append(loop)
-                    free[loop.start : loop.stop] = False
+    for window in reversed(WINDOWS):
+        for candidate in sorted(_candidates(case, window), key=lambda c: (c.start - c.stop, c.period)):
+            for times in range(1, MOST_ALIKE + 1):
+                whole = candidate._replace(period=times * candidate.period)
+                if whole.period > WIDEST:
+                    break
+                for start, stop in _free_parts(free, whole):
+                    for loop in _verified(case[start:stop], operands[start:stop], start, whole.period):
+                        taken.append(loop)
+                        free[loop.start : loop.stop] = False
+        if np.count_nonzero(free) < max(SHORTEST, REST * len(case)):
+            break
     return sorted(taken)
 
 
-def _candidates(case: Array) -> Iterator[_Candidate]:
+def _candidates(case: Array, window: int) -> list[_Candidate]:
     """Stretches whose cases repeat at some distance."""
-    seen = set()
+    if len(case) < 2 * window:
+        return []
+    order = np.argsort(codes := _codes(case, window), kind="stable")
+    same = codes[order[1:]] == codes[order[:-1]]
+    gap = np.zeros(len(codes), np.int64)
+    gap[order[:-1][same]] = (order[1:] - order[:-1])[same]
+    edges = np.flatnonzero(np.diff(gap)) + 1
+    starts, stops = np.concatenate([[0], edges]), np.concatenate([edges, [len(gap)]])
+    gaps = gap[starts]
+    good = (gaps > 0) & (gaps <= WIDEST) & (stops - starts + gaps + window >= SHORTEST)
+    found = [
+        _Candidate(start, stop + period + window - 1, period)
+        for start, stop, period in zip(starts[good].tolist(), stops[good].tolist(), gaps[good].tolist(), strict=True)
+    ]
+    return [x for x in found if x.stop - x.start >= LEAST * x.period]
+
+
+def _codes(case: Array, window: int) -> Array:
+    """A hash of the cases in the window from each entry on."""
     with np.errstate(over="ignore"):
         codes = case.astype(np.uint64) * MIXED[0] + MIXED[1]
         codes ^= codes >> np.uint64(29)
         width = 1
-        for window in WINDOWS:
-            while width < window and len(codes) > 2 * width:
-                codes = (codes[:-width] * MIXED[0]) ^ (codes[width:] * MIXED[1] + (codes[width:] >> np.uint64(31)))
-                width *= 2
-            if width < window:
-                return
-            order = np.argsort(codes, kind="stable")
-            same = codes[order[1:]] == codes[order[:-1]]
-            gap = np.zeros(len(codes), np.int64)
-            gap[order[:-1][same]] = (order[1:] - order[:-1])[same]
-            edges = np.flatnonzero(np.diff(gap)) + 1
-            starts, stops = np.concatenate([[0], edges]), np.concatenate([edges, [len(gap)]])
-            gaps = gap[starts]
-            good = (gaps > 0) & (gaps <= WIDEST) & (stops - starts + gaps + width >= SHORTEST)
-            for start, stop, period in zip(
-                starts[good].tolist(), stops[good].tolist(), gaps[good].tolist(), strict=True
-            ):
-                found = _Candidate(start, stop + period + width - 1, period)
-                if found.stop - found.start >= LEAST * period and found not in seen:
-                    seen.add(found)
-                    yield found
+        while width < window:
+            codes = (codes[:-width] * MIXED[0]) ^ (codes[width:] * MIXED[1] + (codes[width:] >> np.uint64(31)))
+            width *= 2
+    return codes
 
 
 def _free_parts(free: Array, candidate: _Candidate) -> list[tuple[int, int]]:

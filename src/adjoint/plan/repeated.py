@@ -62,29 +62,27 @@ class Repeated:
         time it must be where it is in the whole graph.
         """
         left = _Left([(loop.start + self.kept * loop.period, times * loop.period) for loop in self.loops])
-        expected, present = left.places(self.operands), left.has(self.operands)
+        places = left.entries(len(self.order))
+        operands = self.operands[places]
+        expected, present = left.places(operands), left.has(operands)
         for loop in self.loops:
             block = self.operands[loop.start : loop.stop].reshape(loop.times, loop.period, INPUTS)
-            stride = np.where(block[0] == NOTHING, 0, block[1] - block[0]).astype(PLACE)
+            stride = np.where(block[0] == NOTHING, 0, block[1] - block[0])
             ends = block[[0, -1]]
             first, last = left.places(ends)
             if not left.has(ends).all() or (first + (loop.times - times - 1) * stride != last).any():
                 return None
-            number = np.arange(loop.times, dtype=PLACE)
-            number[self.kept + times :] -= times
-            inside = expected[loop.start : loop.stop].reshape(block.shape)
-            np.multiply(number[:, None, None], stride, out=inside)
-            inside += first
-            present[loop.start : loop.stop] = True
-        places = np.flatnonzero(left.has(np.arange(len(self.order))))
-        if not present[places].all():
-            return None
-        return self.rebuilt(left, places, expected)
+            (start,) = left.places(np.array([loop.start]))
+            inside = slice(start, start + (loop.times - times) * loop.period)
+            number = np.arange(loop.times - times)
+            expected[inside] = (first + number[:, None, None] * stride).reshape(-1, INPUTS)
+            present[inside] = True
+        return self.rebuilt(left, places, expected) if present.all() else None
 
     def rebuilt(self, left: _Left, places: Array, expected: Array) -> list[Node] | None:
         """The roots on the nodes at these places, with inputs as expected."""
         made: list[Node] = []
-        for place, inputs in zip(places.tolist(), expected[places].tolist(), strict=True):
+        for place, inputs in zip(places.tolist(), expected.tolist(), strict=True):
             node = self.order[place]
             if len(node.inputs) > INPUTS and not (inputs := left.found(node.inputs)):
                 return None
@@ -102,10 +100,15 @@ class _Left:
         """Where entries are then."""
         found = places.copy()
         for first, count in self.gaps:
-            behind = places - PLACE(first)
-            np.clip(behind, 0, count, out=behind)
-            found -= behind
+            found -= np.clip(places - first, 0, count)
         return found
+
+    def entries(self, size: int) -> Array:
+        """The entries that are left of so many."""
+        starts = [0, *[first + count for first, count in self.gaps]]
+        return np.concatenate(
+            [np.arange(a, b) for a, b in zip(starts, [*[x for x, _ in self.gaps], size], strict=True)]
+        )
 
     def has(self, places: Array) -> Array:
         """Whether entries are left."""

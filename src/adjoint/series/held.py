@@ -16,7 +16,8 @@ from adjoint.control.body import Body, stand_in
 from adjoint.control.branch import SWITCH, record_switch
 from adjoint.control.lean import LOOP_REVERSE, Marked
 from adjoint.control.repeat import WHILE, Repeat, record_while
-from adjoint.control.scan import SCAN, SCANNED, Scan, Template, public_loop
+from adjoint.control.scan import SCAN, SCANNED, Scan, public_loop, record_loop
+from adjoint.control.template import Template
 from adjoint.graph import Node, mode
 from adjoint.primitives.core import conform, zeros
 
@@ -120,7 +121,7 @@ def _scan(loop: Scan, inputs: Nodes, series: Given, order: int, run: Run) -> lis
         ys = [*outputs[loop.carries :], *[y for j, k in stacked if (y := rows[j][k]) is not None]]
         template = Template.of([*carries, *along.carries], [*slices, *along.slices], moved, ys)
         init, xs = [*init, *along.begin], [*xs, *along.stacked]
-        made = template.record(along.known, init, xs, loop.length, loop.reverse, loop.memory)
+        made = record_loop(template, along.known, init, xs, loop.length, loop.reverse, loop.memory)
     found = _by_carry(made[loop.carries :], carried, len(outputs), order)
     behind = loop.carries + len(carried) * order + len(outputs) - loop.carries  # ys of order 0 are there already
     for (j, k), y in zip(stacked, made[behind:], strict=True):

@@ -11,7 +11,8 @@ from adjoint.composites.shaping import flip, stack
 from adjoint.control.body import stand_in
 from adjoint.control.branch import record_switch
 from adjoint.control.repeat import record_while
-from adjoint.control.scan import Template
+from adjoint.control.scan import record_loop
+from adjoint.control.template import Template
 from adjoint.dtypes import int64
 from adjoint.graph import ArrayType, Node, array_type, get_mode, mode
 from adjoint.primitives.core import cast, is_scalar, ops, placeholder
@@ -167,7 +168,7 @@ def _scan(
     ys = _Tree(name, "y", out[1])
     template = Template.of([*carries], [step, *slices], moved, ys.nodes)
     numbers = ops.iota(count)
-    made = template.record({}, start.nodes, [numbers, *given.nodes], count, reverse, memory)
+    made = record_loop(template, {}, start.nodes, [numbers, *given.nodes], count, reverse, memory)
     results = [x for x in made if x is not None]
     return start.of(results[: len(carries)]), ys.of(results[len(carries) :])
 
