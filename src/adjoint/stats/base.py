@@ -60,9 +60,10 @@ class Distribution:
     """A distribution, or a batch of them: parameters broadcast against each other, and what is computed against values.
 
     log_prob(x), prob(x), cdf(x), sf(x), icdf(p), isf(p), sample(shape, key=), rsample(shape, key=), entropy(), mean, variance,
-    stddev; `ad.stats.kl_divergence(p, q)`. Draws have the shape (*shape, *batch_shape, *event_shape). Everything is differentiable by the
-    parameters, of every order, unless it says so; it works under `vmap` and `jit`, and a distribution may be passed to and from
-    transformed functions, a tree of its parameters. What has no closed form is a TypeError that says so.
+    stddev; `ad.stats.kl_divergence(p, q)`. Draws have the shape (*shape, *batch_shape, *event_shape). Everything is
+    differentiable by the parameters, of every order, unless it says so; it works under `vmap` and `jit`, and a distribution may
+    be passed to and from transformed functions, a tree of its parameters. What has no closed form is a TypeError that says so.
+    Values that are NaN have a NaN as their log density and cdf.
 
     Parameters that are known are checked: ValueError. `discrete` says whether values are counts, `support` where they lie.
 
