@@ -87,7 +87,9 @@ def calls() -> Iterator[tuple[Any, tuple[Any, ...], dict[str, Any]]]:
             yield from [(f, (C, C2), {"average": average}), (f, (M, M2), {"average": average})]
     yield m.fbeta_score, (C, C2), {"beta": 2.0, "average": "macro"}
     yield m.multilabel_confusion_matrix, (M, M2), {"samplewise": True}
-    yield from [(m.det_curve, (B, P), {}), (m.precision_recall_curve, (B, P), {})]
+    for f in (m.det_curve, m.precision_recall_curve, m.roc_curve, m.roc_auc_score):
+        yield f, (B, P), {}
+    yield m.roc_auc_score, (C, P3), {"multi_class": "ovr"}
     for f in (m.brier_score_loss, m.log_loss, m.d2_brier_score, m.d2_log_loss_score, m.average_precision_score):
         yield from [(f, (B, P), {}), (f, (C, P3), {})]
     for f in (m.mean_absolute_error, m.mean_squared_error, m.root_mean_squared_error, m.mean_squared_log_error,

@@ -44,6 +44,17 @@ def test_curve_fit_is_scipys(sigma, absolute):
     np.testing.assert_allclose(ours[1].numpy(), theirs[1], rtol=1e-5)
 
 
+@pytest.mark.parametrize("spread", [None, np.linspace(0.1, 0.2, 30), np.diag(np.linspace(0.1, 0.2, 30) ** 2)])
+def test_missing_points_and_scipys_names(spread):
+    values = VALUES.copy()
+    values[[3, 17]] = np.nan
+    given = {"method": "lm", "maxfev": 500, "nan_policy": "omit", "sigma": spread}
+    p, covariance = ad.curve_fit(decay, TIMES, values, [1.0, 1.0, 1.0], **given)
+    expected = optimize.curve_fit(lambda x, a, b, c: a * np.exp(-b * x) + c, TIMES, values, [1.0, 1.0, 1.0], **given)
+    np.testing.assert_allclose(p.numpy(), expected[0], rtol=1e-5)
+    np.testing.assert_allclose(covariance.numpy(), expected[1], rtol=1e-3, atol=1e-6)
+
+
 def test_bounds_hold():
     bounds = ([0, 0, 0.7], [2, 5, 1])
     p, covariance = ad.curve_fit(decay, TIMES, VALUES, [1, 1, 0.8], bounds=bounds)
@@ -128,6 +139,8 @@ def test_what_never_fits_isnt_a_success():
         (lambda: ad.curve_fit(decay, TIMES, VALUES * np.nan), ValueError, "isn't finite"),
         (lambda: ad.curve_fit(lambda x, *p: x, TIMES, VALUES), TypeError, "give p0"),
         (lambda: ad.curve_fit(decay, TIMES, VALUES, sigma=np.ones(3)), ValueError, "sigma has shape"),
+        (lambda: ad.least_squares(lambda p: 1j * p - 1, np.ones(2)), TypeError, "residuals are complex"),
+        (lambda: ad.curve_fit(decay, TIMES, VALUES, nan_policy="drop"), ValueError, "nan_policy is"),
         (lambda: ad.data.regression("Misra"), ValueError, "there are Bennett5"),
     ],
 )
@@ -152,6 +165,18 @@ def test_units():
     np.testing.assert_allclose(covariance[0, 0].item(), 1e6 * plain_covariance[0, 0].item(), rtol=1e-4)
     with pytest.raises(pint.DimensionalityError):
         ad.curve_fit(model, x, y, [1 * u.ampere, 1 / u.ms, 0.1 * u.volt])
+
+
+def test_a_tree_of_quantities_comes_back_as_such():
+    pint = pytest.importorskip("pint")
+    u = pint.UnitRegistry()
+    t, y = TIMES * u.ms, 3 * TIMES * u.mm + 2 * u.cm
+    fit = ad.least_squares(lambda p: p["speed"] * t + p["start"] - y, {"speed": 1 * u.m / u.s, "start": 0 * u.m})
+    assert fit.x["speed"].to("mm/ms").magnitude.item() == pytest.approx(3.0)
+    assert fit.x["start"].to("cm").magnitude.item() == pytest.approx(2.0)
+    assert fit.errors["start"].units == u.m
+    with pytest.raises(pint.DimensionalityError):
+        ad.least_squares(lambda p: p["speed"] * t - y, {"speed": 1 * u.m})
 
 
 def test_units_arent_lost():

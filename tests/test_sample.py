@@ -154,6 +154,17 @@ def test_draws_print_their_table():
     assert set(found.groups()["sample_stats"]) >= {"lp", "energy", "diverging", "tree_depth"}
 
 
+def test_columns_stay_apart():
+    draws = type(ad.sample.nuts(lambda x: -0.5 * x**2, 0.0, draws=20, warmup=20))
+    wild = -1.23456789e-120 * ad.tensor(np.random.default_rng(0).normal(size=(4, 20)), dtype="float64")
+    statistics = {"diverging": ad.zeros((4, 20)), "lp": ad.zeros((4, 20))}
+    table = repr(draws({"a long name": wild, "b": wild}, statistics, ad.ones(2)))
+    assert all(len(line.split()[-7:]) == 7 and len(line.split()) >= 8 for line in table.splitlines()[1:3])
+    density = lambda p: -0.5 * (p["long_name"] + 1.23456e-100) ** 2 - p["b"] ** 2  # noqa: E731
+    lines = repr(ad.sample.laplace(density, {"long_name": -1.23456e-100, "b": 0.0})).splitlines()
+    assert [len(line.split()) for line in lines] == [2, 3, 3]
+
+
 def test_laplace_is_exact_for_a_normal_density():
     found = ad.sample.laplace(correlated, {"v": ad.zeros(4)})
     np.testing.assert_allclose(found.mean["v"].numpy(), 2.0, atol=1e-6)

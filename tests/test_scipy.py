@@ -102,7 +102,9 @@ MATRIX = sparse.csr_array(np.array([[0.0, 2.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0,
 DENSE = MATRIX.toarray()
 
 
-@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_matrix, sparse.coo_array, sparse.csr_matrix])
+@pytest.mark.parametrize(
+    "kind", [sparse.csr_array, sparse.csc_matrix, sparse.coo_array, sparse.csr_matrix, sparse.dok_array]
+)
 def test_products_with_sparse_matrices(kind):
     matrix = kind(MATRIX)
     x, wide, y = np.array([1.0, 2.0, 3.0]), np.arange(6.0).reshape(3, 2), np.arange(4.0)
@@ -117,6 +119,24 @@ def test_products_with_sparse_matrices(kind):
     equal(ad.vmap(lambda w: matrix @ w)(double([wide, 2 * wide])), [DENSE @ wide, 2 * DENSE @ wide])
     equal(ad.jit(lambda x: matrix @ x)(double(x)), DENSE @ x)
     equal(matrix @ ad.tensor(1j * x), 1j * DENSE @ x)
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.dok_array, sparse.csr_matrix])
+def test_sparse_matrices_in_sums_and_quotients(kind):
+    matrix, x = kind(MATRIX), np.arange(1.0, 13.0).reshape(4, 3)
+    for both in (lambda a, x: a + x, lambda a, x: x + a, lambda a, x: a - x, lambda a, x: x - a):
+        equal(both(matrix, double(x)), both(DENSE, x))
+        equal(ad.vmap(lambda x, both=both: both(matrix, x))(double([x, 2 * x])), [both(DENSE, x), both(DENSE, 2 * x)])
+        slope = ad.grad(lambda x, both=both: (both(matrix, x) ** 2).sum())(double(x))
+        equal(slope, 2 * both(DENSE, x) * both(0.0, 1.0))
+    if kind is sparse.csr_matrix:  # whose * is a product
+        equal(matrix * double(x.T), DENSE @ x.T)
+        equal(double(x.T) * matrix, x.T @ DENSE)
+        equal(ad.grad(lambda v: (matrix * v).sum())(double([1.0, 2.0, 3.0])), DENSE.sum(0))
+    else:
+        equal(ad.grad(lambda x: (x * matrix).sum())(double(x)), DENSE)
+    with pytest.raises((TypeError, ValueError)):
+        matrix + double(np.ones(5))
 
 
 def test_a_sparse_matrix_that_is_changed_later_and_wrong_shapes():
@@ -167,6 +187,65 @@ def test_bounds_and_constraints():
         ad.scipy.minimize(lambda x: x * x, 0.0, constraints=[{"fun": 3}])
 
 
+def test_bounds_and_constraints_in_scipys_words():
+    """Objects of SciPy's as constraints, their own arguments, bounds of leaves, and what is refused."""
+    bowl = lambda x, a: ((x - a) ** 2).sum()  # noqa: E731
+    line = optimize.LinearConstraint(sparse.csr_array([[1.0, 1.0]]), 1.0, 1.0)
+    for method in ("SLSQP", "trust-constr"):
+        found = lambda a, m=method: ad.scipy.minimize(bowl, [0.0, 0.0], (a,), m, constraints=line).x  # noqa: E731
+        np.testing.assert_allclose(found(double([1.0, 0.2])).numpy(), [0.9, 0.1], atol=1e-4)
+        slopes = ad.jacobian(found)(double([1.0, 0.2])).numpy()
+        np.testing.assert_allclose(slopes, [[0.5, -0.5], [-0.5, 0.5]], atol=1e-6)
+    ring = optimize.NonlinearConstraint(lambda x, a: ad.stack([(x**2).sum(), x[0]]), [1.0, -np.inf], [4.0, 0.5])
+    edge = ad.scipy.minimize(bowl, [0.1, 0.2], (double([3.0, 0.0]),), constraints=[ring]).x
+    np.testing.assert_allclose(edge.numpy(), [0.5, np.sqrt(0.75)], atol=1e-4)
+    fixed = {"type": "eq", "fun": lambda x, c: x[0] - c, "args": (2.0,)}
+    at = ad.scipy.minimize(bowl, [1, 1], (double(0.0),), constraints=fixed).x
+    np.testing.assert_allclose(at.numpy(), [2.0, 0.0], atol=1e-3)
+    start = {"p": 0.0, "q": double([0.0, 0.0])}
+    far = lambda x: (x["p"] - 5) ** 2 + ((x["q"] - 5) ** 2).sum()  # noqa: E731
+    held = ad.scipy.minimize(far, start, bounds=({"p": 0.0, "q": -1.0}, {"p": 1.0, "q": 2.0})).x
+    equal(held["q"], [2.0, 2.0])
+    equal(held["p"], 1.0)
+    bounded = ad.scipy.least_squares(lambda p: p - 3.0, [1.0, 1.0], bounds=([0.0, 0.0], [1.5, 5.0])).x
+    np.testing.assert_allclose(bounded.numpy(), [1.5, 3.0], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "error", "message"),
+    [
+        ({"bounds": [(0.5, None)]}, ValueError, "1 bounds for 3 unknowns"),
+        ({"bounds": ([0.0, 0.0], [1.0, 1.0])}, ValueError, "2 bounds for 3 unknowns"),
+        ({"jac": True}, TypeError, "leave out jac="),
+        ({"constraints": [len]}, TypeError, "a constraint is a dictionary"),
+    ],
+)
+def test_what_minimize_refuses(keywords, error, message):
+    with pytest.raises(error, match=message):
+        ad.scipy.minimize(lambda x: (x**2).sum(), [1.0, 1.0, 1.0], **keywords)
+
+
+def test_what_needs_one_number_or_values():
+    with pytest.raises(ValueError, match=r"returns shape \(3,\), not one number"):
+        ad.scipy.minimize(lambda x: x**2, [1.0, 1.0, 1.0])
+    best = lambda a: ad.scipy.minimize(lambda x: (x - a) ** 2, 0.0).x  # noqa: E731
+    with pytest.raises(RuntimeError, match=r"ad\.minimize does the same"):
+        ad.jit(best)(ad.ones(()))
+    with pytest.raises(RuntimeError, match=r"ad\.minimize does the same"):
+        ad.vmap(best)(ad.ones(2))
+
+
+@pytest.mark.parametrize("loss", ["soft_l1", "huber", "cauchy", "arctan"])
+def test_robust_fits_differentiate(loss):
+    t, y = np.linspace(0, 1, 8), np.array([1.0, 1.3, 1.5, 5.0, 2.2, 2.4, 2.8, 2.9])
+    exact = {"loss": loss, "f_scale": 0.3, "xtol": 1e-15, "ftol": 1e-15, "gtol": 1e-15}
+    slope = lambda a: ad.scipy.least_squares(lambda p: p[0] * t + p[1] - y - a * t**2, [1.0, 1.0], **exact).x[0]  # noqa: E731
+    difference = (slope(0.3001) - slope(0.2999)).item() / 2e-4
+    np.testing.assert_allclose(ad.grad(slope)(0.3).item(), difference, rtol=1e-4)
+    with pytest.raises(TypeError, match="loss is one of"):
+        ad.scipy.least_squares(lambda p: p, [1.0], loss=lambda z: z)
+
+
 def test_least_squares_and_root():
     t, y = double(np.linspace(0, 1, 5)), double([1.0, 1.6, 2.7, 4.4, 7.5])
     fit = lambda y: ad.scipy.least_squares(lambda p, y: p[0] * ad.exp(p[1] * t) - y, ad.ones(2), (y,), xtol=1e-14).x  # noqa: E731
@@ -192,6 +271,33 @@ def test_an_initial_value_problem(method):
         ad.grad(ad.grad(lambda k: run(k).y["x"][-1]))(2.0)
     with pytest.raises(RuntimeError, match="no derivative"):
         ad.jvp(lambda k: run(k).y["x"], (double(2.0),), (double(1.0),))
+
+
+def test_states_lie_as_scipys_and_differentiate_without_chosen_times():
+    oscillate = lambda t, y, k: ad.stack([y[1], -k * y[0]])  # noqa: E731
+    run = lambda k, **given: ad.scipy.solve_ivp(oscillate, (0, 2), [1.0, 0.0], args=(k,), **given)  # noqa: E731
+    theirs = integrate.solve_ivp(lambda t, y: [y[1], -4.0 * y[0]], (0, 2), [1.0, 0.0], rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(run(4.0).y.numpy(), theirs.y, rtol=1e-9)
+    np.testing.assert_allclose(ad.grad(lambda k: run(k).y[0, -1])(4.0).item(), -np.sin(4.0) / 2, rtol=1e-3)  # cos(√k t)
+    by_time = lambda T: ad.scipy.solve_ivp(lambda t, y: -y, (0, T), 1.0, t_eval=ad.stack([T])).y[0]  # noqa: E731
+    np.testing.assert_allclose(ad.grad(by_time)(1.0).item(), -np.exp(-1), rtol=1e-4)
+    half = lambda t, y, k: y[0] - 0.5  # noqa: E731
+    half.terminal = True
+    stopped = run(4.0, t_eval=[0.1, 0.2, 1.0], events=half)
+    assert stopped.t.tolist() == [0.1, 0.2] and stopped.y.shape == (2, 2)
+    with pytest.raises(ValueError, match="gives 1 numbers for a state of 2"):
+        ad.scipy.solve_ivp(lambda t, y: y[:1], (0, 1), [1.0, 2.0])
+    with pytest.raises(RuntimeError, match="solve_ivp with t_eval"):
+        ad.jit(lambda k: run(k).y)(double(4.0))
+
+
+def test_integrals_and_solutions_within_traces():
+    decay = lambda k: ad.scipy.solve_ivp(lambda t, y: -k * y, (0, 2), np.ones(2), t_eval=[1.0]).y.sum()  # noqa: E731
+    laplace = lambda s: ad.scipy.quad(lambda x: ad.exp(-s * x), 0, np.inf)[0]  # noqa: E731
+    for f, at, slope in ((decay, 1.0, -2 * np.exp(-1)), (laplace, 2.0, -0.25)):
+        np.testing.assert_allclose(ad.jit(ad.grad(f))(double(at)).item(), slope, rtol=1e-4)
+        np.testing.assert_allclose(ad.vmap(ad.grad(f))(double([at, at])).numpy(), [slope, slope], rtol=1e-4)
+    equal(ad.taylor(laplace, double(2.0), 2)[2], 1 / 8, 1e-9)
 
 
 def test_an_integral():

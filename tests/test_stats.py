@@ -299,6 +299,20 @@ def test_parameters_are_checked():
     ):
         with pytest.raises(ValueError, match="must be"):
             wrong()
+    for wrong, message in (
+        (lambda: S.Normal(0, -1), "must be positive"),  # whole numbers are converted, and checked too
+        (lambda: S.Binomial(-1, 0.3), "total_count must be 0 or more"),
+        (lambda: S.Multinomial(2.5, [0.5, 0.5]), "whole number"),
+        (lambda: S.Geometric(0.0), r"in \(0, 1\]"),
+        (lambda: S.Uniform(2.0, 1.0), "high must be above low"),
+        (lambda: S.Truncated(S.Normal(0.0, 1.0), 2, 1), "high must be above low"),
+        (lambda: S.Normal([0.0, 1.0], [1.0, 1.0, 1.0]), r"don't broadcast: loc \(2,\), scale \(3,\)"),
+        (lambda: S.Binomial([1, 2, 3], [0.5, 0.5]), "don't broadcast"),
+        (lambda: S.MultivariateNormal([0.0, 0.0], [[1.0, 0.5], [0.0, 1.0]]), "isn't symmetric"),
+        (lambda: S.MultivariateNormal([0.0, 0.0], scale_tril=[[1.0, 0.5], [0.0, 1.0]]), "lower triangular"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            wrong()
     with pytest.raises(ValueError, match="either probs or logits"):
         S.Bernoulli()
     with pytest.raises(ValueError, match="3 weights for 2 components"):
@@ -349,3 +363,90 @@ def test_log_probabilities_at_the_last_count_differentiate_by_the_number_of_atte
     """The derivative of (n - k) log q by n is log q, at n = k too."""
     found = ad.grad(lambda n: ad.stats.Binomial(n, 0.3).log_prob(4.0))(ad.tensor(4.0, dtype="float64"))
     np.testing.assert_allclose(found.item(), digamma(5) - digamma(1) + np.log(0.7), rtol=1e-12)
+
+
+# Where values are NaN, infinite or far away ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("kind", "given", "theirs"), CONTINUOUS + DISCRETE)
+def test_what_is_not_a_number_stays_so_and_infinity_is_outside(kind, given, theirs):
+    d = kind(*[double(x) for x in given])
+    for what in (d.log_prob, d.cdf, d.sf, d.icdf, d.isf):
+        assert np.isnan(what(double(np.nan)).item()), what.__name__
+    if kind is not S.VonMises:
+        for end in (np.inf, -np.inf):
+            assert d.log_prob(double(end)).item() == -np.inf
+        equal(d.cdf(double([-np.inf, np.inf])), [0.0, 1.0])
+        equal(d.sf(double([-np.inf, np.inf])), [1.0, 0.0])
+    equal(d.icdf(double(1.0)), np.pi if kind is S.VonMises else theirs.support()[1], 1e-12)
+
+
+def test_vectors_that_hold_nan_have_no_probability():
+    assert ad.isnan(S.Dirichlet([1.0, 1.0]).log_prob([np.nan, 0.5]))
+    assert ad.isnan(S.Multinomial(2, [0.5, 0.5]).log_prob([np.nan, 1.0]))
+    assert ad.isnan(S.Truncated(S.Normal(0.0, 1.0), 0.0, 1.0).log_prob(np.nan))
+    assert ad.isnan(S.Transformed(S.Normal(0.0, 1.0), S.Exp()).log_prob(np.nan))
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (S.Normal(double(0.5), 2.0), stats.norm(0.5, 2.0)),
+        (S.LogNormal(double(0.2), 0.7), stats.lognorm(0.7, scale=np.exp(0.2))),
+        (S.HalfNormal(double(1.5)), stats.halfnorm(scale=1.5)),
+        (S.Laplace(double(0.5), 2.0), stats.laplace(0.5, 2.0)),
+        (S.Logistic(double(0.5), 2.0), stats.logistic(0.5, 2.0)),
+        (S.Cauchy(double(0.5), 2.0), stats.cauchy(0.5, 2.0)),
+        (S.Gumbel(double(0.5), 2.0), stats.gumbel_r(0.5, 2.0)),
+        (S.Exponential(double(2.0)), stats.expon(scale=0.5)),
+        (S.Weibull(double(2.0), 1.5), stats.weibull_min(1.5, scale=2.0)),
+    ],
+    ids=lambda x: type(x).__name__,
+)
+def test_far_tails_keep_their_digits(ours, theirs):
+    """Against SciPy's survival functions, down to probabilities of 1e-30."""
+    for p in (0.4, 1e-3, 1e-12, 1e-30):
+        far = theirs.isf(p)
+        np.testing.assert_allclose(ours.isf(double(p)).item(), far, 1e-9)
+        np.testing.assert_allclose(ours.sf(double(far)).item(), p, 1e-9)
+        if far < 1e30:  # the upper tail alone: its density, ranks and slopes
+            low = double(theirs.isf(2 * p))
+            tail = S.Truncated(ours, low=low)
+            np.testing.assert_allclose(tail.log_prob(double(far)).item(), theirs.logpdf(far) - np.log(2 * p), 1e-7)
+            np.testing.assert_allclose(tail.icdf(double(0.5)).item(), far, 1e-7)
+            np.testing.assert_allclose(tail.cdf(double(far)).item(), 0.5, 1e-7)
+    lower = theirs.ppf(1e-30)
+    if np.isfinite(lower) and lower < 0:
+        np.testing.assert_allclose(ours.cdf(double(lower)).item(), 1e-30, 1e-9)
+        np.testing.assert_allclose(ours.icdf(double(1e-30)).item(), lower, 1e-9)
+
+
+def test_an_interval_without_probability_gives_nan():
+    empty = S.Truncated(S.Normal(0.0, 1.0), 1e5, 2e5)
+    assert ad.isnan(empty.log_prob(1.5e5))
+    slope = ad.grad(lambda m: S.Truncated(S.Normal(m, 1.0), 30.0).log_prob(double(30.1)))(double(0.0))
+    far = stats.truncnorm(30 - 1e-4, np.inf, 1e-4), stats.truncnorm(30 + 1e-4, np.inf, -1e-4)
+    np.testing.assert_allclose(slope.item(), (far[0].logpdf(30.1) - far[1].logpdf(30.1)) / 2e-4, 1e-5)
+
+
+def test_entropies_and_divergences_by_sums():
+    equal(S.NegativeBinomial(double(2.5), 0.4).entropy(), stats.nbinom(2.5, 0.6).entropy(), 1e-7)
+    equal(S.Multinomial(5, double([0.2, 0.3, 0.5])).entropy(), stats.multinomial(5, [0.2, 0.3, 0.5]).entropy(), 1e-12)
+    p, q = S.Multinomial(5, double([0.2, 0.8])), S.Multinomial(5, double([0.6, 0.4]))
+    counts = double([[k, 5 - k] for k in range(6)])
+    equal(
+        ad.stats.kl_divergence(p, q),
+        (p.prob(counts) * (p.log_prob(counts) - q.log_prob(counts))).sum().item(),
+        1e-12,
+    )
+    moved = lambda m: S.Transformed(S.Normal(m, 1.0), [S.Affine(0.0, 2.0), S.Exp()])  # noqa: E731
+    equal(ad.stats.kl_divergence(moved(0.0), moved(1.0)), 0.5)
+    with pytest.raises(TypeError, match="no closed form"):
+        ad.stats.kl_divergence(moved(0.0), S.Transformed(S.Normal(0.0, 1.0), [S.Affine(0.0, 3.0), S.Exp()]))
+
+
+def test_ranks_of_single_angles_one_after_the_other():
+    """Native code once took a custom rule's further inputs for values that are read."""
+    d = S.VonMises(double(0.3), 2.2)
+    for p in (0.1, 0.5, 0.93, 0.4):
+        equal(d.cdf(d.icdf(double(p))), p, 1e-9)

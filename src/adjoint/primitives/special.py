@@ -97,7 +97,15 @@ def near(x: Node, bound: float, series: Callable[[Node], Node], formula: Callabl
     return ops.where(small, inside, formula(ops.where(small, ops.full(1.0, x.type), x)))
 
 
-def _times(u: Node, *factors: Any) -> Node:
+def real(name: str, x: Node) -> Node:
+    """A floating operand. Raises TypeError for a complex one."""
+    if x.dtype.kind == "c":
+        raise TypeError(f"{name}: not defined for complex numbers")
+    return inexact(x)
+
+
+def times(u: Node, *factors: Any) -> Node:
+    """A cotangent times factors: a zero stays zero beside infinite nodes."""
     for f in factors:
         u = ops.scale(u, f) if type(f) is Node else ops.multiply(u, f)
     return u
@@ -109,9 +117,9 @@ def _exp(x: Node) -> Node:
 
 # Gamma and beta functions ---------------------------------------------------------------------------------------------
 
-gammaln = unary("gammaln", by_scipy("gammaln"), lambda u, out, x: _times(u, digamma(x)), kinds="f")
-digamma = unary("digamma", by_scipy("digamma"), lambda u, out, x: _times(u, polygamma(x, 1)), kinds="f")
-gamma = unary("gamma", by_scipy("gamma"), lambda u, out, x: _times(u, out, digamma(x)), kinds="f")
+gammaln = unary("gammaln", by_scipy("gammaln"), lambda u, out, x: times(u, digamma(x)), kinds="f")
+digamma = unary("digamma", by_scipy("digamma"), lambda u, out, x: times(u, polygamma(x, 1)), kinds="f")
+gamma = unary("gamma", by_scipy("gamma"), lambda u, out, x: times(u, out, digamma(x)), kinds="f")
 
 
 def _polygamma_kernel(n: int, type: Any) -> Any:
@@ -123,7 +131,7 @@ def _polygamma_kernel(n: int, type: Any) -> Any:
 POLYGAMMA = Primitive(
     "polygamma",
     _polygamma_kernel,
-    (lambda u, out, x: _times(u, polygamma(x, out.attributes + 1)),),
+    (lambda u, out, x: times(u, polygamma(x, out.attributes + 1)),),
     elementwise=True,
 )
 
@@ -131,23 +139,22 @@ POLYGAMMA = Primitive(
 @register
 def polygamma(x: Node, n: int) -> Node:
     """The n-th derivative of digamma."""
-    if x.dtype.kind == "c":
-        raise TypeError("polygamma: not defined for complex numbers")
-    return digamma(x) if n == 0 else record(POLYGAMMA, (inexact(x),), n, inexact(x).type)
+    x = real("polygamma", x)
+    return digamma(x) if n == 0 else record(POLYGAMMA, (x,), n, x.type)
 
 
 beta = binary(
     "beta",
     by_scipy("beta", 2),
-    lambda u, out, a, b: _times(u, out, ops.subtract(digamma(a), digamma(ops.add(a, b)))),
-    lambda u, out, a, b: _times(u, out, ops.subtract(digamma(b), digamma(ops.add(a, b)))),
+    lambda u, out, a, b: times(u, out, ops.subtract(digamma(a), digamma(ops.add(a, b)))),
+    lambda u, out, a, b: times(u, out, ops.subtract(digamma(b), digamma(ops.add(a, b)))),
     kinds="f",
 )
 betaln = binary(
     "betaln",
     by_scipy("betaln", 2),
-    lambda u, out, a, b: _times(u, ops.subtract(digamma(a), digamma(ops.add(a, b)))),
-    lambda u, out, a, b: _times(u, ops.subtract(digamma(b), digamma(ops.add(a, b)))),
+    lambda u, out, a, b: times(u, ops.subtract(digamma(a), digamma(ops.add(a, b)))),
+    lambda u, out, a, b: times(u, ops.subtract(digamma(b), digamma(ops.add(a, b)))),
     kinds="f",
 )
 
@@ -160,14 +167,14 @@ gammainc = binary(
     "gammainc",
     by_scipy("gammainc", 2),
     unknown_derivative("gammainc", "a"),
-    lambda u, out, a, x: _times(u, _gamma_density(a, x)),
+    lambda u, out, a, x: times(u, _gamma_density(a, x)),
     kinds="f",
 )
 gammaincc = binary(
     "gammaincc",
     by_scipy("gammaincc", 2),
     unknown_derivative("gammaincc", "a"),
-    lambda u, out, a, x: ops.negative(_times(u, _gamma_density(a, x))),
+    lambda u, out, a, x: ops.negative(times(u, _gamma_density(a, x))),
     kinds="f",
 )
 
@@ -183,7 +190,7 @@ BETAINC = Primitive(
     (
         unknown_derivative("betainc", "a"),
         unknown_derivative("betainc", "b"),
-        lambda u, out, a, b, x: _times(u, _beta_density(a, b, x)),
+        lambda u, out, a, b, x: times(u, _beta_density(a, b, x)),
     ),
     elementwise=True,
 )
@@ -192,10 +199,7 @@ BETAINC = Primitive(
 @register
 def betainc(a: Any, b: Any, x: Any) -> Node:
     """The regularized incomplete beta function."""
-    nodes = match("betainc", a, b, x)
-    if nodes[0].dtype.kind == "c":
-        raise TypeError("betainc: not defined for complex numbers")
-    a, b, x = (inexact(n) for n in nodes)
+    a, b, x = (real("betainc", n) for n in match("betainc", a, b, x))
     return record(BETAINC, (a, b, x), None, x.type)
 
 
@@ -203,7 +207,7 @@ zeta = binary(
     "zeta",
     by_scipy("zeta", 2),
     unknown_derivative("zeta", "x"),
-    lambda u, out, x, q: ops.negative(_times(u, x, zeta(ops.add(x, 1), q))),
+    lambda u, out, x, q: ops.negative(times(u, x, zeta(ops.add(x, 1), q))),
     kinds="f",
 )
 
@@ -211,10 +215,10 @@ zeta = binary(
 
 HALF_ROOT_PI = math.sqrt(math.pi) / 2
 erfinv = unary(
-    "erfinv", by_scipy("erfinv"), lambda u, out, x: _times(u, HALF_ROOT_PI, _exp(ops.multiply(out, out))), kinds="f"
+    "erfinv", by_scipy("erfinv"), lambda u, out, x: times(u, HALF_ROOT_PI, _exp(ops.multiply(out, out))), kinds="f"
 )
 erfcinv = unary(
-    "erfcinv", by_scipy("erfcinv"), lambda u, out, x: _times(u, -HALF_ROOT_PI, _exp(ops.multiply(out, out))), kinds="f"
+    "erfcinv", by_scipy("erfcinv"), lambda u, out, x: times(u, -HALF_ROOT_PI, _exp(ops.multiply(out, out))), kinds="f"
 )
 
 # g(x) = 1 - sqrt(pi) x erfcx(x) for large x: the sum of (-1)^(k+1) (2k-1)!! / (2x²)^k (DLMF 7.12.1)
@@ -231,17 +235,17 @@ def _erfcx_slope(x: Node) -> Node:
     return ops.where(far, ops.multiply(series, -1 / HALF_ROOT_PI), direct)
 
 
-erfcx = unary("erfcx", either("erfcx", special_kernels.erfcx), lambda u, out, x: _times(u, _erfcx_slope(x)), kinds="f")
+erfcx = unary("erfcx", either("erfcx", special_kernels.erfcx), lambda u, out, x: times(u, _erfcx_slope(x)), kinds="f")
 ndtr = unary(
     "ndtr",
     either("ndtr", finished(lambda x: 0.5 * special_kernels.erfc(-np.asarray(x, np.float64) * math.sqrt(0.5)))),
-    lambda u, out, x: _times(u, 1 / math.sqrt(2 * math.pi), _exp(ops.multiply(ops.multiply(x, x), -0.5))),
+    lambda u, out, x: times(u, 1 / math.sqrt(2 * math.pi), _exp(ops.multiply(ops.multiply(x, x), -0.5))),
     kinds="f",
 )
 ndtri = unary(
     "ndtri",
     either("ndtri", special_kernels.ndtri),
-    lambda u, out, x: _times(u, math.sqrt(2 * math.pi), _exp(ops.multiply(ops.multiply(out, out), 0.5))),
+    lambda u, out, x: times(u, math.sqrt(2 * math.pi), _exp(ops.multiply(ops.multiply(out, out), 0.5))),
     kinds="f",
 )
 log_ndtr = unary(
@@ -253,14 +257,14 @@ log_ndtr = unary(
 owens_t = binary(
     "owens_t",
     by_scipy("owens_t", 2),
-    lambda u, out, h, a: _times(
+    lambda u, out, h, a: times(
         u,
         -0.5 / math.sqrt(2 * math.pi),
         _exp(ops.multiply(ops.multiply(h, h), -0.5)),
         ops.erf(ops.multiply(ops.multiply(a, h), math.sqrt(0.5))),
     ),
     lambda u, out, h, a: ops.safe_divide(
-        _times(u, 0.5 / math.pi, _exp(ops.multiply(ops.multiply(ops.multiply(h, h), _one_more(a)), -0.5))), _one_more(a)
+        times(u, 0.5 / math.pi, _exp(ops.multiply(ops.multiply(ops.multiply(h, h), _one_more(a)), -0.5))), _one_more(a)
     ),
     kinds="f",
 )
@@ -280,16 +284,16 @@ def _by_log(x: Any, y: Any, log: Any) -> Any:
 xlogy = binary(
     "xlogy",
     finished(lambda x, y: _by_log(x, y, np.log), 2),
-    lambda u, out, x, y: _times(u, ops.log(y)),
-    lambda u, out, x, y: ops.safe_divide(_times(u, x), y),
+    lambda u, out, x, y: times(u, ops.log(y)),
+    lambda u, out, x, y: ops.safe_divide(times(u, x), y),
     kinds="f",
     swallows=True,
 )
 xlog1py = binary(
     "xlog1py",
     finished(lambda x, y: _by_log(x, y, np.log1p), 2),
-    lambda u, out, x, y: _times(u, ops.log1p(y)),
-    lambda u, out, x, y: ops.safe_divide(_times(u, x), ops.add(y, 1)),
+    lambda u, out, x, y: times(u, ops.log1p(y)),
+    lambda u, out, x, y: ops.safe_divide(times(u, x), ops.add(y, 1)),
     kinds="f",
     swallows=True,
 )
@@ -300,7 +304,7 @@ entr = unary(
             x > 0, -x * np.log(np.where(x > 0, x, 1)), np.where(x == 0, 0.0, np.where(x < 0, -np.inf, x))
         )
     ),
-    lambda u, out, x: ops.negative(_times(u, ops.add(ops.log(x), 1))),
+    lambda u, out, x: ops.negative(times(u, ops.add(ops.log(x), 1))),
     kinds="f",
     swallows=True,
 )
@@ -316,8 +320,8 @@ def _relative_entropy(x: Any, y: Any) -> Any:
 rel_entr = binary(
     "rel_entr",
     finished(_relative_entropy, 2),
-    lambda u, out, x, y: _times(u, ops.add(ops.log(ops.divide(x, y)), 1)),
-    lambda u, out, x, y: ops.negative(ops.safe_divide(_times(u, x), y)),
+    lambda u, out, x, y: times(u, ops.add(ops.log(ops.divide(x, y)), 1)),
+    lambda u, out, x, y: ops.negative(ops.safe_divide(times(u, x), y)),
     kinds="f",
     swallows=True,
 )
@@ -337,11 +341,11 @@ def _sinc_slope(x: Node) -> Node:
     return near(x, 0.25, series, formula)
 
 
-sinc = unary("sinc", finished(np.sinc), lambda u, out, x: _times(u, _sinc_slope(x)), kinds="f")
+sinc = unary("sinc", finished(np.sinc), lambda u, out, x: times(u, _sinc_slope(x)), kinds="f")
 cbrt = unary(
     "cbrt", np.cbrt, lambda u, out, x: ops.safe_divide(u, ops.multiply(ops.multiply(out, out), 3.0)), kinds="f"
 )
-exp2 = unary("exp2", np.exp2, lambda u, out, x: _times(u, math.log(2), out), kinds="f")
+exp2 = unary("exp2", np.exp2, lambda u, out, x: times(u, math.log(2), out), kinds="f")
 
 # Bessel functions -----------------------------------------------------------------------------------------------------
 
@@ -360,15 +364,15 @@ def _i1e_quotient(x: Node) -> Node:
     return near(x, 1.0, series, lambda t: ops.divide(i1e(t), t))
 
 
-i0 = unary("i0", by_scipy("i0"), lambda u, out, x: _times(u, i1(x)), kinds="f")
-i1 = unary("i1", by_scipy("i1"), lambda u, out, x: _times(u, ops.subtract(i0(x), _i1_quotient(x))), kinds="f")
+i0 = unary("i0", by_scipy("i0"), lambda u, out, x: times(u, i1(x)), kinds="f")
+i1 = unary("i1", by_scipy("i1"), lambda u, out, x: times(u, ops.subtract(i0(x), _i1_quotient(x))), kinds="f")
 i0e = unary(
-    "i0e", by_scipy("i0e"), lambda u, out, x: _times(u, ops.subtract(i1e(x), ops.multiply(ops.sign(x), out))), kinds="f"
+    "i0e", by_scipy("i0e"), lambda u, out, x: times(u, ops.subtract(i1e(x), ops.multiply(ops.sign(x), out))), kinds="f"
 )
 i1e = unary(
     "i1e",
     by_scipy("i1e"),
-    lambda u, out, x: _times(u, ops.subtract(ops.subtract(i0e(x), _i1e_quotient(x)), ops.multiply(ops.sign(x), out))),
+    lambda u, out, x: times(u, ops.subtract(ops.subtract(i0e(x), _i1e_quotient(x)), ops.multiply(ops.sign(x), out))),
     kinds="f",
 )
 
@@ -386,7 +390,7 @@ def _neighbours(function: str, first: float, second: float) -> Callable[..., Nod
 
     def rule(u: Node, out: Node, v: Node, x: Node) -> Node:
         below, above = getattr(ops, function)(_moved(v, -1.0), x), getattr(ops, function)(_moved(v, 1.0), x)
-        return _times(u, ops.add(ops.multiply(below, first), ops.multiply(above, second)))
+        return times(u, ops.add(ops.multiply(below, first), ops.multiply(above, second)))
 
     return rule
 
@@ -402,14 +406,14 @@ for _name, _first, _second in (("iv", 0.5, 0.5), ("kv", -0.5, -0.5), ("jv", 0.5,
 
 # Integrals ------------------------------------------------------------------------------------------------------------
 
-expi = unary("expi", by_scipy("expi"), lambda u, out, x: ops.safe_divide(_times(u, _exp(x)), x), kinds="f")
+expi = unary("expi", by_scipy("expi"), lambda u, out, x: ops.safe_divide(times(u, _exp(x)), x), kinds="f")
 
 
 def _expn_rule(u: Node, out: Node, x: Node) -> Node:
     n = out.attributes
     if n == 0:  # exp(-x)/x, whose derivative is written out
-        return ops.negative(_times(u, out, ops.add(ops.divide(1, x), 1)))
-    return ops.negative(_times(u, expn(x, n - 1)))
+        return ops.negative(times(u, out, ops.add(ops.divide(1, x), 1)))
+    return ops.negative(times(u, expn(x, n - 1)))
 
 
 EXPN = Primitive(
@@ -423,9 +427,7 @@ EXPN = Primitive(
 @register
 def expn(x: Node, n: int) -> Node:
     """The exponential integral of order n."""
-    if x.dtype.kind == "c":
-        raise TypeError("expn: not defined for complex numbers")
-    x = inexact(x)
+    x = real("expn", x)
     return record(EXPN, (x,), n, x.type)
 
 
@@ -439,4 +441,4 @@ def _spence_slope(x: Node) -> Node:
     return ops.negative(quotient)
 
 
-spence = unary("spence", by_scipy("spence"), lambda u, out, x: _times(u, _spence_slope(x)), kinds="f")
+spence = unary("spence", by_scipy("spence"), lambda u, out, x: times(u, _spence_slope(x)), kinds="f")

@@ -15,24 +15,19 @@ from typing import Any
 import numpy as np
 
 from adjoint.graph import Node, Primitive, record
-from adjoint.primitives.core import binary, conjugate, inexact, match, ops, register, unary
+from adjoint.primitives.core import binary, conjugate, match, ops, register, unary
 from adjoint.primitives.special import (
     HALF_ROOT_PI,
     by_scipy,
     finished,
     near,
     polynomial,
+    real,
     scipy_function,
     sinc,
+    times,
     unknown_derivative,
 )  # fmt: skip
-
-
-def _times(u: Node, *factors: Any) -> Node:
-    for f in factors:
-        u = ops.scale(u, f) if type(f) is Node else ops.multiply(u, f)
-    return u
-
 
 # Bessel functions, scaled by exp(-|x|) and exp(x) ---------------------------------------------------------------------
 
@@ -43,7 +38,7 @@ def _scaled(function: str, factor: float, own: Callable[[Node], Node]) -> Callab
     def rule(u: Node, out: Node, v: Node, x: Node) -> Node:
         neighbour = getattr(ops, function)
         both = ops.add(neighbour(ops.subtract(v, 1), x), neighbour(ops.add(v, 1), x))
-        return _times(u, ops.add(ops.multiply(both, factor), ops.multiply(own(x), out)))
+        return times(u, ops.add(ops.multiply(both, factor), ops.multiply(own(x), out)))
 
     return rule
 
@@ -65,19 +60,19 @@ def _mean(first: Node, second: Node, sign: float) -> Node:
     return ops.add(ops.multiply(first, 0.5), ops.multiply(second, 0.5 * sign))
 
 
-j0 = unary("j0", by_scipy("j0"), lambda u, out, x: ops.negative(_times(u, j1(x))), kinds="f")
-j1 = unary("j1", by_scipy("j1"), lambda u, out, x: _times(u, _mean(j0(x), _of_second("jv", x), -1.0)), kinds="f")
-y0 = unary("y0", by_scipy("y0"), lambda u, out, x: ops.negative(_times(u, y1(x))), kinds="f")
-y1 = unary("y1", by_scipy("y1"), lambda u, out, x: _times(u, _mean(y0(x), _of_second("yv", x), -1.0)), kinds="f")
-k0 = unary("k0", by_scipy("k0"), lambda u, out, x: ops.negative(_times(u, k1(x))), kinds="f")
+j0 = unary("j0", by_scipy("j0"), lambda u, out, x: ops.negative(times(u, j1(x))), kinds="f")
+j1 = unary("j1", by_scipy("j1"), lambda u, out, x: times(u, _mean(j0(x), _of_second("jv", x), -1.0)), kinds="f")
+y0 = unary("y0", by_scipy("y0"), lambda u, out, x: ops.negative(times(u, y1(x))), kinds="f")
+y1 = unary("y1", by_scipy("y1"), lambda u, out, x: times(u, _mean(y0(x), _of_second("yv", x), -1.0)), kinds="f")
+k0 = unary("k0", by_scipy("k0"), lambda u, out, x: ops.negative(times(u, k1(x))), kinds="f")
 k1 = unary(
-    "k1", by_scipy("k1"), lambda u, out, x: ops.negative(_times(u, _mean(k0(x), _of_second("kv", x), 1.0))), kinds="f"
+    "k1", by_scipy("k1"), lambda u, out, x: ops.negative(times(u, _mean(k0(x), _of_second("kv", x), 1.0))), kinds="f"
 )
-k0e = unary("k0e", by_scipy("k0e"), lambda u, out, x: _times(u, ops.subtract(out, k1e(x))), kinds="f")
+k0e = unary("k0e", by_scipy("k0e"), lambda u, out, x: times(u, ops.subtract(out, k1e(x))), kinds="f")
 k1e = unary(
     "k1e",
     by_scipy("k1e"),
-    lambda u, out, x: _times(u, ops.subtract(out, _mean(k0e(x), _of_second("kve", x), 1.0))),
+    lambda u, out, x: times(u, ops.subtract(out, _mean(k0e(x), _of_second("kve", x), 1.0))),
     kinds="f",
 )
 
@@ -91,10 +86,10 @@ def _rgamma_slope(x: Node) -> Node:
     rest = ops.subtract(1, ops.where(left, x, ops.full(0.0, x.type)))
     angle = ops.multiply(ops.where(left, x, ops.full(0.0, x.type)), math.pi)
     slope = ops.subtract(ops.cos(angle), ops.multiply(ops.multiply(ops.sin(angle), ops.digamma(rest)), 1 / math.pi))
-    return ops.where(left, _times(slope, ops.gamma(rest)), ops.negative(_times(rgamma(right), ops.digamma(right))))
+    return ops.where(left, times(slope, ops.gamma(rest)), ops.negative(times(rgamma(right), ops.digamma(right))))
 
 
-rgamma = unary("rgamma", by_scipy("rgamma"), lambda u, out, x: _times(u, _rgamma_slope(x)), kinds="f")
+rgamma = unary("rgamma", by_scipy("rgamma"), lambda u, out, x: times(u, _rgamma_slope(x)), kinds="f")
 gammasgn = unary("gammasgn", by_scipy("gammasgn"), kinds="f")
 
 
@@ -105,8 +100,8 @@ def _sum_digamma(z: Node, m: Node) -> Node:
 poch = binary(
     "poch",
     by_scipy("poch", 2),
-    lambda u, out, z, m: _times(u, out, ops.subtract(_sum_digamma(z, m), ops.digamma(z))),
-    lambda u, out, z, m: _times(u, out, _sum_digamma(z, m)),
+    lambda u, out, z, m: times(u, out, ops.subtract(_sum_digamma(z, m), ops.digamma(z))),
+    lambda u, out, z, m: times(u, out, _sum_digamma(z, m)),
     kinds="f",
 )
 
@@ -118,8 +113,8 @@ def _rest_digamma(n: Node, k: Node) -> Node:
 binom = binary(
     "binom",
     by_scipy("binom", 2),
-    lambda u, out, n, k: _times(u, out, ops.subtract(ops.digamma(ops.add(n, 1)), _rest_digamma(n, k))),
-    lambda u, out, n, k: _times(u, out, ops.subtract(_rest_digamma(n, k), ops.digamma(ops.add(k, 1)))),
+    lambda u, out, n, k: times(u, out, ops.subtract(ops.digamma(ops.add(n, 1)), _rest_digamma(n, k))),
+    lambda u, out, n, k: times(u, out, ops.subtract(_rest_digamma(n, k), ops.digamma(ops.add(k, 1)))),
     kinds="f",
 )
 
@@ -128,8 +123,8 @@ binom = binary(
 kl_div = binary(
     "kl_div",
     by_scipy("kl_div", 2),
-    lambda u, out, x, y: _times(u, ops.log(ops.divide(x, y))),
-    lambda u, out, x, y: ops.safe_divide(_times(u, ops.subtract(y, x)), y),
+    lambda u, out, x, y: times(u, ops.log(ops.divide(x, y))),
+    lambda u, out, x, y: ops.safe_divide(times(u, ops.subtract(y, x)), y),
     kinds="f",
 )
 # With h = sqrt(δ² + r²) the loss is δ (h - δ)
@@ -137,9 +132,9 @@ pseudo_huber = binary(
     "pseudo_huber",
     by_scipy("pseudo_huber", 2),
     lambda u, out, delta, r: ops.safe_divide(
-        _times(u, *[ops.subtract(ops.hypot(delta, r), delta)] * 2), ops.hypot(delta, r)
+        times(u, *[ops.subtract(ops.hypot(delta, r), delta)] * 2), ops.hypot(delta, r)
     ),
-    lambda u, out, delta, r: ops.safe_divide(_times(u, delta, r), ops.hypot(delta, r)),
+    lambda u, out, delta, r: ops.safe_divide(times(u, delta, r), ops.hypot(delta, r)),
     kinds="f",
 )
 
@@ -159,7 +154,7 @@ def _real_lambertw(branch: int) -> Callable[..., Any]:
 LAMBERTW = Primitive(
     "lambertw",
     lambda branch, type: _real_lambertw(branch),
-    (lambda u, out, x: ops.safe_divide(_times(u, ops.exp(ops.negative(out))), ops.add(out, 1)),),
+    (lambda u, out, x: ops.safe_divide(times(u, ops.exp(ops.negative(out))), ops.add(out, 1)),),
     elementwise=True,
 )
 
@@ -167,9 +162,7 @@ LAMBERTW = Primitive(
 @register
 def lambertw(x: Node, branch: int) -> Node:
     """The real w with w exp(w) = x."""
-    if x.dtype.kind == "c":
-        raise TypeError("lambertw: not defined for complex numbers")
-    x = inexact(x)
+    x = real("lambertw", x)
     return record(LAMBERTW, (x,), branch, x.type)
 
 
@@ -197,8 +190,8 @@ def _ellipe_slope(m: Node) -> Node:
     return near(m, 0.2, lambda t: polynomial(t, ELLIPE_SLOPE), formula)
 
 
-ellipk = unary("ellipk", by_scipy("ellipk"), lambda u, out, m: _times(u, _ellipk_slope(m)), kinds="f")
-ellipe = unary("ellipe", by_scipy("ellipe"), lambda u, out, m: _times(u, _ellipe_slope(m)), kinds="f")
+ellipk = unary("ellipk", by_scipy("ellipk"), lambda u, out, m: times(u, _ellipk_slope(m)), kinds="f")
+ellipe = unary("ellipe", by_scipy("ellipe"), lambda u, out, m: times(u, _ellipe_slope(m)), kinds="f")
 
 # Hypergeometric functions ---------------------------------------------------------------------------------------------
 
@@ -210,7 +203,7 @@ def _hypergeometric(name: str, above: int) -> Callable[..., Node]:
     def rule(u: Node, out: Node, *inputs: Node) -> Node:
         factor = inputs[0] if above == 1 else ops.multiply(inputs[0], inputs[1])
         higher = apply(*(ops.add(p, 1) for p in inputs[:-1]), inputs[-1])
-        return _times(u, ops.divide(factor, inputs[above]), higher)
+        return times(u, ops.divide(factor, inputs[above]), higher)
 
     parameters = "abc"[: above + 1]
     primitive = Primitive(
@@ -221,10 +214,7 @@ def _hypergeometric(name: str, above: int) -> Callable[..., Node]:
     )
 
     def apply(*operands: Any) -> Node:
-        nodes = match(name, *operands)
-        if nodes[0].dtype.kind == "c":
-            raise TypeError(f"{name}: not defined for complex numbers")
-        nodes = [inexact(n) for n in nodes]
+        nodes = [real(name, n) for n in match(name, *operands)]
         return record(primitive, tuple(nodes), None, nodes[0].type)
 
     return register(apply, name)
@@ -245,9 +235,9 @@ def _turned(x: Node) -> Node:
     return ops.multiply(ops.multiply(x, x), math.pi / 2)
 
 
-fresnel_sine = unary("fresnel_sine", _output("fresnel", 0), lambda u, out, x: _times(u, ops.sin(_turned(x))), kinds="f")
+fresnel_sine = unary("fresnel_sine", _output("fresnel", 0), lambda u, out, x: times(u, ops.sin(_turned(x))), kinds="f")
 fresnel_cosine = unary(
-    "fresnel_cosine", _output("fresnel", 1), lambda u, out, x: _times(u, ops.cos(_turned(x))), kinds="f"
+    "fresnel_cosine", _output("fresnel", 1), lambda u, out, x: times(u, ops.cos(_turned(x))), kinds="f"
 )
 # sinh(x)/x = Σ x^2k / (2k + 1)!
 SINHC = tuple(1 / math.factorial(2 * k + 1) for k in range(14))
@@ -258,18 +248,18 @@ def _sinhc(x: Node) -> Node:
 
 
 sine_integral = unary(
-    "sine_integral", _output("sici", 0), lambda u, out, x: _times(u, sinc(ops.multiply(x, 1 / math.pi))), kinds="f"
+    "sine_integral", _output("sici", 0), lambda u, out, x: times(u, sinc(ops.multiply(x, 1 / math.pi))), kinds="f"
 )
 cosine_integral = unary(
-    "cosine_integral", _output("sici", 1), lambda u, out, x: ops.safe_divide(_times(u, ops.cos(x)), x), kinds="f"
+    "cosine_integral", _output("sici", 1), lambda u, out, x: ops.safe_divide(times(u, ops.cos(x)), x), kinds="f"
 )
 hyperbolic_sine_integral = unary(
-    "hyperbolic_sine_integral", _output("shichi", 0), lambda u, out, x: _times(u, _sinhc(x)), kinds="f"
+    "hyperbolic_sine_integral", _output("shichi", 0), lambda u, out, x: times(u, _sinhc(x)), kinds="f"
 )
 hyperbolic_cosine_integral = unary(
     "hyperbolic_cosine_integral",
     _output("shichi", 1),
-    lambda u, out, x: ops.safe_divide(_times(u, ops.cosh(x)), x),
+    lambda u, out, x: ops.safe_divide(times(u, ops.cosh(x)), x),
     kinds="f",
 )
 
@@ -287,7 +277,7 @@ def _dawsn_slope(x: Node) -> Node:
     return ops.where(far, ops.negative(series), direct)
 
 
-dawsn = unary("dawsn", by_scipy("dawsn"), lambda u, out, x: _times(u, _dawsn_slope(x)), kinds="f")
+dawsn = unary("dawsn", by_scipy("dawsn"), lambda u, out, x: times(u, _dawsn_slope(x)), kinds="f")
 
 
 def _wofz_slope(z: Node) -> Node:

@@ -79,13 +79,14 @@ class Approximation:
 
     def __repr__(self) -> str:
         mean, deviation = self.mean, self.sd
-        lines = [f"{'mean':>13}{'sd':>10}"]
+        rows = []
         for path, m, s in zip(tree.paths(mean), tree.flatten(mean)[0], tree.flatten(deviation)[0], strict=True):
             name = path.strip("[]'\"").replace("']", "") or "x"
             for index in np.ndindex(m.shape):
                 label = name + (f"[{', '.join(map(str, index))}]" if index else "")
-                lines.append(f"{label:<3}{m[index].item():10.4g}{s[index].item():10.4g}")
-        return "\n".join(lines)
+                rows.append((label, f"{m[index].item():.4g}", f"{s[index].item():.4g}"))
+        width = max([len(label) for label, *_ in rows], default=0)
+        return "\n".join([f"{label:<{width}} {a:>10} {b:>10}" for label, a, b in [("", "mean", "sd"), *rows]])
 
 
 def _vector(initial: Any) -> tuple[Tensor, Callable[[Any], Any]]:

@@ -78,13 +78,13 @@ class Draws:
         shown = list(rows.items())[:MANY]
         width = max([len(name) for name, _ in shown], default=0)
         head = " " * width + "".join(
-            [f"{column:>10}" for column in ("mean", "sd", "5%", "95%", "ess_bulk", "ess_tail", "r_hat")]
+            [f" {column:>10}" for column in ("mean", "sd", "5%", "95%", "ess_bulk", "ess_tail", "r_hat")]
         )
         lines = [head]
         for name, row in shown:
-            numbers = [f"{row[c]:10.4g}" for c in ("mean", "sd", "5%", "95%")]
-            sizes = [f"{row[c]:10.0f}" for c in ("ess_bulk", "ess_tail")]
-            lines.append(name.ljust(width) + "".join([*numbers, *sizes, f"{row['r_hat']:10.3f}"]))
+            numbers = [f" {row[c]:10.4g}" for c in ("mean", "sd", "5%", "95%")]
+            sizes = [f" {row[c]:10.0f}" for c in ("ess_bulk", "ess_tail")]
+            lines.append(name.ljust(width) + "".join([*numbers, *sizes, f" {row['r_hat']:10.3f}"]))
         if len(rows) > MANY:
             lines.append(f"... and {len(rows) - MANY} more")
         diverged = int(self.statistics["diverging"].sum().item())

@@ -1,7 +1,8 @@
 """SciPy's solvers of functions of tensors, with exact derivatives worked out here, and results that differentiate.
 
 `minimize`, `least_squares`, `root`, `solve_ivp` and `quad` call SciPy's functions of these names. They are given functions of
-trees of tensors; Jacobians, Hessians and products are made of these, and every evaluation is one call of a compiled graph.
+trees of tensors, where a list of numbers is an array; Jacobians, Hessians and products are made of these, and every evaluation
+is one call of a compiled graph.
 Results are SciPy's, with tensors in them that differentiate by `args` and by what the function reads from outside: by the
 implicit function theorem, or the adjoint equation. Needs the extra `adjoint[science]`.
 

@@ -8,19 +8,24 @@ from typing import Any
 import numpy as np
 
 import adjoint.tensors.functions as f
+from adjoint import tree
 from adjoint.control.body import close
 from adjoint.derive import reverse
 from adjoint.graph import Node, array_type, mode, substitute
+from adjoint.plan.canonical import ValueNeededError
 from adjoint.primitives import core
 from adjoint.primitives.core import placeholder
 from adjoint.primitives.custom import custom
-from adjoint.scipy.evaluating import compiled, module, told
+from adjoint.scipy.evaluating import arrays, compiled, module, told, with_values
 from adjoint.solvers.adjoint_ode import with_continuous_adjoint
 from adjoint.solvers.results import unknowns
 from adjoint.solvers.steppers import Field
+from adjoint.tensors.conversion import array_node
+from adjoint.tensors.leaving import custom_code
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import wrap
 from adjoint.tensors.tensor import Tensor
+from adjoint.tracer.jit import jit
 from adjoint.transforms.custom import host_call
 from adjoint.transforms.grad import stop_gradient
 from adjoint.transforms.jacobians import jacobian
@@ -32,6 +37,7 @@ __all__ = ["quad", "solve_ivp"]
 IMPLICIT = ("Radau", "BDF", "LSODA")
 
 
+@with_values("ad.odeint, or solve_ivp with t_eval,")
 def solve_ivp(
     function: Callable[..., Any],
     t_span: Any,
@@ -46,21 +52,30 @@ def solve_ivp(
 ) -> Any:
     """`scipy.integrate.solve_ivp` of y' = function(t, y, *args) for a tree y of tensors, from t_span[0] to t_span[1].
 
-    Methods that take a Jacobian get it. Gives SciPy's result. With `t_eval` its `y` is a tree like y0 whose leaves have an axis
-    of times in front, and differentiates by y0, `args` and what the function reads from outside, by the continuous adjoint
-    equation, solved by the same method: first derivatives, in reverse mode (others raise RuntimeError). Without, `y` is what
-    SciPy chose, an array (n, times) without derivative. Tolerances are a thousand times tighter than SciPy's own.
+    Methods that take a Jacobian get it; `events` are functions of t, y and args. Gives SciPy's result; its `y` is a tree like y0
+    whose leaves have an axis of times at the end, (n, times) for a vector as in SciPy, at the times `t_eval` or those that SciPy
+    chose, up to an event that ends it. It differentiates by y0, `args`, what the function reads from outside and the times, where
+    these are tensors, by the continuous adjoint equation, solved by the same method: first derivatives, in reverse mode (others
+    raise RuntimeError). Under `jit` and `vmap` the result has `t` and `y` alone, and `t_eval` must be given. Tolerances are a
+    thousand times tighter than SciPy's own. Raises ValueError where the function gives another number of numbers than the state.
 
     >>> import adjoint as ad
-    >>> decay = lambda rate: ad.scipy.solve_ivp(lambda t, y, k: -k * y, (0, 1), 1.0, t_eval=[1.0], args=(rate,)).y[0]
+    >>> decay = lambda rate: ad.scipy.solve_ivp(lambda t, y, k: -k * y, (0, 1), 1.0, args=(rate,)).y[-1]
     >>> ad.grad(decay)(2.0)
     Tensor(-0.1353)
     """
+    y0 = arrays(y0)
     _, unravel = unknowns("solve_ivp", y0)
     start = ravel_tree(y0)[0].astype("float64")
 
     def field(y: Tensor, t: Tensor) -> Tensor:
-        return ravel_tree(function(t, unravel(y), *args))[0].astype("float64")
+        slopes = ravel_tree(function(t, unravel(y), *args))[0].astype("float64")
+        if slopes.shape != y.shape:
+            raise ValueError(f"solve_ivp: the function gives {slopes.size} numbers for a state of {y.size}{at_user()}")
+        return slopes
+
+    if options.get("events") is not None:
+        options["events"] = _events(options["events"], unravel, args)
 
     def run(slope: Field, begin: Any, span: Any, times: Any, **others: Any) -> Any:
         keywords = {**options, **others}
@@ -72,9 +87,20 @@ def solve_ivp(
             called, span, begin, method=method, t_eval=times, rtol=rtol, atol=atol, **keywords
         )
 
-    first = run(field, np.array(stop_gradient(start)), tuple(float(t) for t in t_span), t_eval)
-    if t_eval is None:
-        return first
+    begin_time, end_time = (f.asarray(t).astype("float64") for t in t_span)
+    times = None if t_eval is None else f.asarray(t_eval).astype("float64")
+    if times is not None and times.ndim != 1:
+        raise ValueError(f"solve_ivp: t_eval is a vector of times, its shape is {times.shape}{at_user()}")
+    try:
+        span = float(stop_gradient(begin_time)), float(stop_gradient(end_time))
+        wanted = None if times is None else np.array(stop_gradient(times))
+        first = run(field, np.array(stop_gradient(start)), span, wanted)
+    except ValueNeededError:
+        if times is None:
+            raise
+        first = None  # within a trace: all that is computed is computed by its calls
+    else:
+        times = f.asarray(first.t) if times is None else times[: len(first.t)]
 
     def solve(slope: Field, begin: Tensor, times: Tensor) -> Tensor:
         given = [placeholder(begin.node.type, "a state", True), placeholder(times[0].node.type, "a time", True)]
@@ -90,7 +116,10 @@ def solve_ivp(
 
             if np.allclose(ts[0], ts[-1]):
                 return np.broadcast_to(y, (len(ts), len(y)))
-            return run(fixed, y, (ts[0], ts[-1]), ts, events=None).y.T
+            found = run(fixed, y, (ts[0], ts[-1]), ts, events=None)
+            if not found.success:
+                raise RuntimeError(f"solve_ivp: {found.message}")
+            return found.y.T
 
         # what the field reads is among the arguments: without a rule, a derivative by it raises
         constants = [wrap(x) for x in outside]
@@ -98,21 +127,36 @@ def solve_ivp(
         found: Tensor = host_call(solve_ivp, begin, times, *constants, shape=shape, dtype="float64")
         return found
 
-    begin_time = float(t_span[0])
-    times = f.asarray(np.asarray(t_eval, np.float64))
-    if times.ndim != 1:
-        raise ValueError(f"solve_ivp: t_eval is a vector of times, its shape is {times.shape}{at_user()}")
-    ends = f.concat([f.full((1,), begin_time, dtype="float64"), times])
-    known = f.concat([stop_gradient(start)[None], f.asarray(first.y.T)])
+    ends = f.concat([begin_time[None], times])
+    known = None if first is None else f.concat([stop_gradient(start)[None], f.asarray(first.y.T)])
     ys = with_continuous_adjoint(field, _Known(known, solve), start, ends)[1:]
-    return told(first, y=vmap(unravel)(ys))
+    y = tree.map(lambda leaf: f.moveaxis(leaf, 0, -1), vmap(unravel)(ys))
+    if first is None:
+        return module("optimize", "solve_ivp").OptimizeResult(t=times, y=y)
+    return told(first, y=y)
+
+
+def _events(events: Any, unravel: Callable[[Any], Any], args: tuple[Any, ...]) -> list[Callable[..., float]]:
+    """Events of times, trees and `args` as SciPy's, of times and vectors."""
+
+    def of_vectors(event: Callable[..., Any]) -> Callable[..., float]:
+        def called(t: float, y: Any) -> float:
+            with custom_code():
+                return float(f.asarray(event(t, unravel(_constant(y)), *stop_gradient(args))))
+
+        for name in ("terminal", "direction"):
+            if hasattr(event, name):
+                setattr(called, name, getattr(event, name))
+        return called
+
+    return [of_vectors(e) for e in (events if isinstance(events, (list, tuple)) else [events])]
 
 
 class _Known:
-    """A solver whose first answer is there already."""
+    """A solver whose first answer may be there already."""
 
-    def __init__(self, first: Tensor, solve: Callable[[Field, Tensor, Tensor], Tensor]) -> None:
-        self.first: Tensor | None = first
+    def __init__(self, first: Tensor | None, solve: Callable[[Field, Tensor, Tensor], Tensor]) -> None:
+        self.first = first
         self.solve = solve
 
     def __call__(self, field: Field, y: Tensor, ts: Tensor) -> Tensor:
@@ -126,11 +170,12 @@ def quad(
     b: Any,
     args: tuple[Any, ...] = (),
     **options: Any,
-) -> tuple[Tensor, float]:
+) -> tuple[Tensor, Any]:
     """`scipy.integrate.quad`: the integral of function(x, *args), one number, from a to b, and an estimate of its error.
 
     The integral differentiates by a and b, by `args` and by what the function reads from outside: the derivative under the
-    integral is integrated by SciPy too. Ends may be infinite.
+    integral is integrated by SciPy too. Ends may be infinite. Works under `jit`, `vmap` and in loops, where the estimate of the
+    error is a tensor.
 
     >>> import adjoint as ad
     >>> ad.grad(lambda s: ad.scipy.quad(lambda x, s: ad.exp(-s * x), 0, float("inf"), (s,))[0])(2.0)
@@ -152,15 +197,27 @@ def quad(
 
 def _integral(
     closed: Node, scalar: Node, inside: list[Node], outside: list[Node], ends: list[Tensor], options: dict[str, Any]
-) -> tuple[Tensor, float]:
+) -> tuple[Tensor, Any]:
     def at(x: Tensor, constants: list[Node]) -> Tensor:
         known = dict(zip(inside, constants, strict=True)) | {scalar: x.node}
         return wrap(substitute([closed], known)[0])
 
     plain = [core.stop_gradient(x) for x in outside]
-    evaluated = compiled(lambda x: at(x, plain))
-    low, high = (float(np.asarray(stop_gradient(e))) for e in ends)
-    found, error = module("integrate", "quad").quad(lambda x: float(evaluated(x)), low, high, **options)[:2]
+    whole = jit(lambda x, *constants: stop_gradient(at(x, [c.node for c in constants])))
+
+    def quad(a: Any, b: Any, *constants: Any) -> Any:
+        with custom_code():
+            given = [_constant(c) for c in constants]
+            evaluated = lambda x: whole(_constant(np.float64(x)), *given).item()  # noqa: E731
+            return np.array(module("integrate", "quad").quad(evaluated, float(a), float(b), **options)[:2])
+
+    try:
+        low, high = (np.asarray(stop_gradient(e)) for e in ends)
+        found, error = quad(low, high, *[np.asarray(wrap(x)) for x in plain])
+        value = core.data(np.float64(found))
+    except ValueNeededError:  # within a trace: it is computed when the values are there
+        both = host_call(quad, *stop_gradient(ends), *[wrap(x) for x in plain], shape=(2,), dtype="float64")
+        value, error = core.stop_gradient(both[0].node), both[1]
     floating = [i for i, x in enumerate(inside) if x.dtype.inexact]
 
     def rule(cotangents: list[Node | None], node: Node) -> list[Node | None]:
@@ -181,9 +238,12 @@ def _integral(
                 results[2 + i] = (wrap(u) * _each(slope, scalar, inside, nodes, [a, b], options)).node
         return results
 
-    value = core.data(np.float64(found))
     made = custom([value], [*[e.node for e in ends], *outside], rule, "quad", True)
     return wrap(made), error
+
+
+def _constant(x: Any) -> Tensor:
+    return wrap(array_node(np.array(x), None, False))
 
 
 def _each(

@@ -9,7 +9,7 @@ import numpy as np
 
 import adjoint.tensors.functions as f
 from adjoint import tree
-from adjoint.scipy.evaluating import Unknowns, compiled, module, sparse_derivative, told
+from adjoint.scipy.evaluating import Unknowns, compiled, module, sparse_derivative, told, with_values
 from adjoint.scipy.ipopt import by_ipopt
 from adjoint.solvers.implicit import determined
 from adjoint.sparse.derivatives import sparse_hessian, sparse_jacobian
@@ -27,6 +27,7 @@ BY_PRODUCT = ("newton-cg", "trust-ncg", "trust-krylov", "trust-constr")
 SMALL = 64  # unknowns up to which a Hessian is made as a whole where a method takes either
 
 
+@with_values("ad.minimize")
 def minimize(
     function: Callable[..., Any],
     x0: Any,
@@ -43,7 +44,8 @@ def minimize(
 
     Gradients, Hessians and products are made here, as the method asks for them. `bounds` is a pair of trees like x0, or of
     numbers, or SciPy's own; `constraints` is a list of dictionaries {"type": "eq" or "ineq", "fun": g}, as SciPy's, where g(x,
-    *args) returns tensors that are 0, or at least 0. Further keywords are SciPy's (`options=`, `callback=`).
+    *args) returns tensors that are 0, or at least 0, or of SciPy's LinearConstraint and NonlinearConstraint. Further keywords are
+    SciPy's (`options=`, `callback=`). Two pairs of bounds for two unknowns are those of each, as SciPy reads them.
 
     With `sparse` the Hessians and the constraints' Jacobians are sparse (`ad.sparse_hessian`, `ad.sparse_jacobian`), for
     method="trust-constr"; method="ipopt" always takes them so, with the Hessian of the Lagrangian: it needs `adjoint[ipopt]`,
@@ -63,8 +65,9 @@ def minimize(
     objective = unknowns.single(function)
     name = (method or ("slsqp" if _listed(constraints) else "l-bfgs-b" if bounds is not None else "bfgs")).lower()
     limits = _limits(unknowns, bounds)
-    given = [_Constraint(unknowns, c) for c in _listed(constraints)]
+    given = [c for constraint in _listed(constraints) for c in _constraints(unknowns, constraint)]
     keywords = dict(options)
+    _refuse_derivatives("minimize", keywords)
     if name == "ipopt":
         result = by_ipopt(objective, unknowns.start, limits, [(c.kind, c.flat) for c in given], tol, keywords)
         x = _at_minimum(result, objective, limits, given)
@@ -98,44 +101,88 @@ def _told_as(value: Any, pair: bool) -> Any:
 
 
 def _listed(constraints: Any) -> list[Any]:
-    return [constraints] if isinstance(constraints, dict) else list(constraints)
+    return [constraints] if isinstance(constraints, dict) or hasattr(constraints, "lb") else list(constraints)
 
 
-def _limits(unknowns: Unknowns, bounds: Any) -> tuple[Any, Any] | None:
-    """Lower and upper bounds as vectors."""
+def _refuse_derivatives(name: str, keywords: dict[str, Any]) -> None:
+    for given in ("jac", "hess", "hessp"):
+        if keywords.get(given) is not None:
+            raise TypeError(
+                f"{name}: derivatives are worked out here, leave out {given}=; scipy.optimize.{name} takes a function as it "
+                f"is, with jac=ad.grad(f){at_user()}"
+            )
+
+
+def _limits(unknowns: Unknowns, bounds: Any, by_unknown: bool = True) -> tuple[Any, Any] | None:
+    """Lower and upper bounds as vectors. `by_unknown`: whether two pairs for two unknowns are those of each, as in SciPy's
+    `minimize`."""
     if bounds is None:
         return None
     n = unknowns.start.size
     if hasattr(bounds, "lb"):
         pair = bounds.lb, bounds.ub
-    elif isinstance(bounds, (tuple, list)) and len(bounds) == 2 and not (n == 2 and _pairs(bounds)):
+    elif isinstance(bounds, (tuple, list)) and len(bounds) == 2 and not (by_unknown and n == 2 and _pairs(bounds)):
         pair = bounds[0], bounds[1]
     else:
         pair = tuple(zip(*bounds, strict=True))  # type: ignore[assignment]
-    ends = []
-    for side, infinite in zip(pair, (-np.inf, np.inf), strict=True):
-        replaced = infinite if side is None else side
-        if isinstance(replaced, (tuple, list)):
-            replaced = [infinite if x is None else x for x in replaced]
-        vector = np.asarray(ravel_tree(tree.map(stop_gradient, replaced))[0], np.float64)
-        ends.append(np.broadcast_to(vector if vector.size != 1 else vector.reshape(()), (n,)))
-    return ends[0], ends[1]
+    low, high = (_side(unknowns, side, end) for side, end in zip(pair, (-np.inf, np.inf), strict=True))
+    return low, high
+
+
+def _side(unknowns: Unknowns, side: Any, infinite: float) -> Any:
+    """One bound of each number, of one for all, one for each leaf, or one for each number; None is no bound."""
+    side = infinite if side is None else side
+    if isinstance(side, (tuple, list)):
+        side = [infinite if x is None else x for x in side]
+    leaves, structure = tree.flatten(unknowns.whole)
+    given, theirs = tree.flatten(side)
+    single = len(given) == 1 and not isinstance(side, (tuple, list, dict)) and np.ndim(given[0]) == 0
+    if single or theirs == structure:
+        given = given * len(leaves) if single else given
+        given = [f.broadcast_to(f.asarray(x).astype("float64"), y.shape) for x, y in zip(given, leaves, strict=True)]
+    vector = np.asarray(ravel_tree(tree.map(stop_gradient, given))[0], np.float64)
+    if vector.size != unknowns.start.size:
+        raise ValueError(f"minimize: {vector.size} bounds for {unknowns.start.size} unknowns{at_user()}")
+    return vector
 
 
 def _pairs(bounds: Any) -> bool:
     return all([isinstance(b, (tuple, list)) and len(b) == 2 for b in bounds])
 
 
-class _Constraint:
-    """An equation or inequality."""
+def _constraints(unknowns: Unknowns, given: Any) -> list[_Constraint]:
+    """A constraint as equations and inequalities."""
+    if isinstance(given, dict) and given.get("type") in ("eq", "ineq") and callable(given.get("fun")):
+        return [_Constraint(given["type"], unknowns.flat(given["fun"], given.get("args")))]
+    if hasattr(given, "lb") and hasattr(given, "A"):
+        return _between(unknowns, lambda v: given.A @ v, given.lb, given.ub)
+    if hasattr(given, "lb") and callable(getattr(given, "fun", None)):
+        return _between(unknowns, unknowns.flat(given.fun), given.lb, given.ub)
+    raise TypeError(
+        f'minimize: a constraint is a dictionary {{"type": "eq" or "ineq", "fun": function}}, or SciPy\'s LinearConstraint or '
+        f"NonlinearConstraint, got {given!r}{at_user()}"
+    )
 
-    def __init__(self, unknowns: Unknowns, given: Any) -> None:
-        if not isinstance(given, dict) or given.get("type") not in ("eq", "ineq") or not callable(given.get("fun")):
-            raise TypeError(
-                f'minimize: a constraint is a dictionary {{"type": "eq" or "ineq", "fun": function}}, got {given!r}{at_user()}'
-            )
-        self.kind = given["type"]
-        self.flat = unknowns.flat(given["fun"])
+
+def _between(unknowns: Unknowns, flat: Callable[[Tensor], Tensor], low: Any, high: Any) -> list[_Constraint]:
+    """Values between bounds: equations where these are equal, else an inequality for each that is finite."""
+    count = compiled(flat)(unknowns.start).size
+    low, high = (np.broadcast_to(np.asarray(x, np.float64), (count,)) for x in (low, high))
+    equal, above, below = low == high, np.isfinite(low) & (low != high), np.isfinite(high) & (low != high)
+
+    def part(where: Any, bound: Any, sign: float) -> Callable[[Tensor], Tensor]:
+        rows = np.flatnonzero(where)
+        return lambda v: sign * (f.take(flat(v), f.asarray(rows), axis=0) - f.asarray(bound[rows]))
+
+    parts = [("eq", equal, low, 1.0), ("ineq", above, low, 1.0), ("ineq", below, high, -1.0)]
+    return [_Constraint(kind, part(where, bound, sign)) for kind, where, bound, sign in parts if where.any()]
+
+
+class _Constraint:
+    """An equation, values that are 0, or an inequality, values of at least 0."""
+
+    def __init__(self, kind: str, flat: Callable[[Tensor], Tensor]) -> None:
+        self.kind, self.flat = kind, flat
 
     def with_curvature(self, sparse: bool) -> Any:
         """With its Jacobian, and the Hessian of its sum by multipliers."""
@@ -200,6 +247,16 @@ def _active(constraints: list[_Constraint], found: Any) -> Callable[[Tensor], Te
     return lambda x: f.concat([f.take(flat(x), f.asarray(near), axis=0) for flat, near in parts])
 
 
+LOSSES: dict[Any, Callable[[Tensor], Tensor]] = {  # of squared residuals, as SciPy defines them
+    "linear": lambda z: z,
+    "soft_l1": lambda z: 2 * f.sqrt(1 + z),
+    "huber": lambda z: f.where(z <= 1, z, 2 * f.sqrt(f.where(z <= 1, 1.0, z)) - 1),
+    "cauchy": f.log1p,
+    "arctan": f.atan,
+}
+
+
+@with_values("ad.least_squares")
 def least_squares(
     function: Callable[..., Any],
     x0: Any,
@@ -212,8 +269,8 @@ def least_squares(
     """`scipy.optimize.least_squares` of the residuals function(x, *args), a tree of tensors, over a tree x near x0.
 
     The Jacobian is made here. `bounds` is a pair of trees like x0 or of numbers. Gives SciPy's result; its `x` is a tree like x0
-    and differentiates by `args` and by what the function reads from outside; so does `fun`, the residuals. With a `loss` other
-    than "linear" derivatives are not offered: TypeError.
+    and differentiates by `args` and by what the function reads from outside; so does `fun`, the residuals. Also with a robust
+    `loss`, one of SciPy's names: a function as loss is a TypeError.
 
     >>> import adjoint as ad
     >>> t, y = ad.arange(3, dtype="float64"), ad.tensor([1.0, 3.0, 5.0], dtype="float64")
@@ -222,11 +279,17 @@ def least_squares(
     >>> ad.grad(fitted)(y)[2]
     Tensor(0.5, dtype=float64)
     """
-    if options.get("loss", "linear") != "linear":
-        raise TypeError(f"least_squares: only the linear loss differentiates; weigh the residuals instead{at_user()}")
+    _refuse_derivatives("least_squares", options)
+    robust = LOSSES.get(options.get("loss", "linear"))
+    if robust is None:
+        raise TypeError(
+            f"least_squares: loss is one of {', '.join(map(repr, LOSSES))}, whose result differentiates, got "
+            f"{options['loss']!r}{at_user()}"
+        )
+    scale = float(options.get("f_scale", 1.0))
     unknowns = Unknowns(x0, tuple(args))
     residuals = unknowns.flat(function)
-    limits = _limits(unknowns, bounds)
+    limits = _limits(unknowns, bounds, by_unknown=False)
     result = module("optimize", "least_squares").least_squares(
         compiled(residuals),
         unknowns.start,
@@ -235,10 +298,11 @@ def least_squares(
         bounds=(-np.inf, np.inf) if limits is None else limits,
         **options,
     )
-    x = _at_minimum(result, lambda v: (residuals(v) ** 2).sum() / 2, limits, [])
+    x = _at_minimum(result, lambda v: robust((residuals(v) / scale) ** 2).sum() / 2, limits, [])
     return told(result, x=unknowns.unravel(x), fun=function(unknowns.unravel(x), *args))
 
 
+@with_values("ad.root")
 def root(
     function: Callable[..., Any],
     x0: Any,

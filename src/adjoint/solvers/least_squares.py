@@ -23,6 +23,7 @@ from adjoint.transforms.ravel import ravel_tree
 __all__ = ["Fit", "curve_fit", "least_squares"]
 
 METHODS = ("levenberg-marquardt", "gauss-newton")
+SCIPYS_METHODS = ("lm", "trf", "dogbox")
 EPS = float(np.finfo(np.float64).eps)
 SMALL_STEP = EPS**0.7  # relative to the unknowns, each scaled by its column of the Jacobian
 FIRST_DAMPING, LEAST_DAMPING = 1e-3, 1e-30
@@ -82,7 +83,11 @@ def least_squares(
     than `tolerance` times the unknowns (default: 1e-11), or where rounding ends the progress. Computed in float64.
 
     x differentiates by `args` and by what the residuals read from outside: the implicit function theorem at gradient zero. Works
-    under `vmap` and `jit`. Raises ValueError for an unknown method, bounds that cross, or no residuals.
+    under `vmap` and `jit`. Raises ValueError for an unknown method, bounds that cross, or no residuals, TypeError for complex
+    residuals.
+
+    Where x0 holds quantities of pint (`adjoint[units]`), the function is called with such, and x and its errors have their units.
+    Residuals that are quantities count by their numbers in base units; the covariance's numbers are in the units of x0.
 
     >>> import adjoint as ad
     >>> t = ad.arange(5.0, dtype="float64")
@@ -94,11 +99,18 @@ def least_squares(
     """
     if method not in METHODS:
         raise ValueError(f"least_squares: method is one of {', '.join(map(repr, METHODS))}, got {method!r}{at_user()}")
+    residuals, x0, measured = _without_units(residuals, x0)
     whole = tree.map(_double, stop_gradient(x0))
     start, unravel = ravel_tree(whole)
 
     def function(v: Tensor) -> Tensor:
-        return ravel_tree(residuals(unravel(v), *args))[0].astype("float64")
+        found = ravel_tree(residuals(unravel(v), *args))[0]
+        if found.dtype.kind == "c":
+            raise TypeError(
+                f"least_squares: the residuals are complex; give their real and imaginary parts, "
+                f"ad.concat([ad.real(r), ad.imag(r)]){at_user()}"
+            )
+        return found.astype("float64")
 
     low, high = _limits(bounds, whole, start.size)
     if low is not None:
@@ -118,10 +130,10 @@ def least_squares(
     residual = function(x)
     cost = (residual**2).sum()
     if alone:
-        return Fit(unravel(x), None, None, residuals(unravel(x), *args), cost, success, tries)
+        return Fit(measured(unravel(x)), None, None, residuals(unravel(x), *args), cost, success, tries)
     covariance = _covariance(jacobian(function)(x), cost, free)
     errors = unravel(f.sqrt(linalg.diagonal(covariance)))
-    return Fit(unravel(x), errors, covariance, residuals(unravel(x), *args), cost, success, tries)
+    return Fit(measured(unravel(x)), measured(errors), covariance, residuals(unravel(x), *args), cost, success, tries)
 
 
 def _double(x: Any) -> Tensor:
@@ -303,10 +315,12 @@ def curve_fit(
     absolute_sigma: bool = False,
     check_finite: bool = True,
     bounds: Any = None,
-    method: str = "levenberg-marquardt",
+    method: str | None = None,
     *,
     full_output: bool = False,
+    nan_policy: str | None = None,
     max_steps: int = 1000,
+    maxfev: int | None = None,
 ) -> Any:
     """The parameters p with function(xdata, *p) nearest to ydata in least squares, and their covariance, with the arguments of
     `scipy.optimize.curve_fit`.
@@ -314,7 +328,9 @@ def curve_fit(
     `xdata` is anything that the function takes. `p0`: where to begin, ones by default, as many as the function has parameters.
     `sigma`: the standard deviations of ydata, or its covariance matrix; with `absolute_sigma` the result's covariance is by them
     alone, else it is scaled so that the residuals fit. `bounds`: lower and upper, each a number or a list. With `full_output`
-    the `Fit` comes third.
+    the `Fit` comes third. `method` is one of `least_squares`; SciPy's "lm", "trf" and "dogbox" all mean "levenberg-marquardt".
+    `nan_policy="omit"` leaves out points where ydata is NaN, along the last axis of xdata; `maxfev` is SciPy's name of
+    `max_steps`.
 
     Quantities of pint (`adjoint[units]`) may be given as xdata, ydata, sigma and in p0: the function is then called with
     quantities, and the parameters come back as quantities with the units of p0; the covariance's numbers are in these units.
@@ -329,6 +345,10 @@ def curve_fit(
     >>> [round(v, 3) for v in p.tolist()], covariance.shape
     ([2.5, 1.3, 0.5], (3, 3))
     """
+    if nan_policy not in (None, "raise", "omit"):
+        raise ValueError(f"curve_fit: nan_policy is None, 'raise' or 'omit', got {nan_policy!r}{at_user()}")
+    if nan_policy == "omit":
+        xdata, ydata, sigma = _without_missing(xdata, ydata, sigma)
     units = _Units(xdata, ydata, sigma, p0)
     start = units.start if p0 is not None else f.ones(_parameters(function), dtype="float64")
     y = _double(units.y)
@@ -339,7 +359,9 @@ def curve_fit(
     def residuals(p: Tensor) -> Tensor:
         return weighed(f.reshape(units.plain(function(units.x, *units.parameters(p))) - y, (-1,)))
 
-    fit = least_squares(residuals, start, method=method, bounds=bounds, max_steps=max_steps)
+    own = METHODS[0] if method in (None, *SCIPYS_METHODS) else method
+    steps = max_steps if maxfev is None else maxfev
+    fit = least_squares(residuals, start, method=own, bounds=bounds, max_steps=steps)
     if not bool(stop_gradient(fit.success).item()):
         raise RuntimeError(
             f"curve_fit: no minimum was found in {fit.nit.item()} steps from p0; start elsewhere{at_user()}"
@@ -350,6 +372,20 @@ def curve_fit(
         covariance = covariance / (fit.cost / max(freedom, 1))
     found = units.results(fit.x)
     return (found, covariance, fit) if full_output else (found, covariance)
+
+
+def _without_missing(x: Any, y: Any, sigma: Any) -> tuple[Any, Any, Any]:
+    """Data without the points whose y is NaN."""
+    kept = f.nonzero(~f.isnan(stop_gradient(_double(getattr(y, "magnitude", y)))))[0].numpy()
+
+    def of(data: Any) -> Any:
+        if data is None or not np.ndim(getattr(data, "magnitude", data)):
+            return data
+        return (np.asarray(data) if isinstance(data, (list, tuple)) else data)[..., kept]
+
+    if sigma is not None and np.ndim(getattr(sigma, "magnitude", sigma)) == 2:
+        return of(x), of(y), of(sigma)[kept]
+    return of(x), of(y), of(sigma)
 
 
 def _parameters(function: Callable[..., Any]) -> int:
@@ -411,6 +447,24 @@ class _Units:
     def results(self, p: Tensor) -> Any:
         """The parameters as they were given."""
         return self.parameters(p) if self.used else p
+
+
+def _without_units(residuals: Callable[..., Any], x0: Any) -> tuple[Callable[..., Any], Any, Callable[[Any], Any]]:
+    """Residuals and a starting point as numbers, and what gives a tree like x0 its units back."""
+    leaves, structure = tree.flatten(x0)
+    units = [x.units if _is_quantity(x) else None for x in leaves]
+
+    def measured(x: Any) -> Any:
+        numbers = tree.flatten(x)[0]
+        return structure.unflatten([n if u is None else _quantity(u, n) for n, u in zip(numbers, units, strict=True)])
+
+    def plain(r: Any) -> Any:
+        return r.to_base_units().magnitude if _is_quantity(r) else r
+
+    if not any([u is not None for u in units]):
+        return lambda x, *args: tree.map(plain, residuals(x, *args)), x0, lambda x: x
+    start = structure.unflatten([x.magnitude if u is not None else x for x, u in zip(leaves, units, strict=True)])
+    return lambda x, *args: tree.map(plain, residuals(measured(x), *args)), start, measured
 
 
 def _is_quantity(x: Any) -> bool:

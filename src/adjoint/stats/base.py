@@ -18,11 +18,13 @@ from adjoint.stats.draws import floating
 from adjoint.tensors.located import at_user
 from adjoint.tensors.tensor import Tensor
 
-__all__ = ["Distribution", "checked", "inside"]
+__all__ = ["Distribution", "beyond", "checked", "inside", "ordered"]
 
 CONDITIONS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "positive": (lambda v: v > 0, "positive"),
     "nonnegative": (lambda v: v >= 0, "0 or more"),
+    "count": (lambda v: (v >= 0) & (v == np.floor(v)), "a whole number, 0 or more"),
+    "possible": (lambda v: (v > 0) & (v <= 1), "in (0, 1]"),
     "probability": (lambda v: (v >= 0) & (v <= 1), "in [0, 1]"),
     "real": (lambda v: ~np.isnan(v), "a number"),
 }
@@ -37,18 +39,31 @@ def checked(name: str, value: Tensor, what: str, condition: str) -> Tensor:
     return value
 
 
-def inside(within: Tensor, value: Tensor) -> Tensor:
-    """A log density: -inf outside of the support."""
-    return f.where(within, value, -math.inf)
+def ordered(name: str, low: Tensor, high: Tensor) -> None:
+    """Raises ValueError where both ends are known already and high isn't above low."""
+    ends = low.node.value, high.node.value
+    if ends[0] is not None and ends[1] is not None and not bool(np.all(np.asarray(ends[0]) < np.asarray(ends[1]))):
+        raise ValueError(f"{name}: high must be above low{at_user()}")
+
+
+def beyond(x: Tensor, value: Any) -> Tensor:
+    """What holds where x is outside of the support; NaN where x is NaN."""
+    return f.where(f.isnan(x), math.nan, value)
+
+
+def inside(within: Tensor, value: Tensor, x: Tensor) -> Tensor:
+    """A log density at x: -inf outside of the support, NaN where x is NaN."""
+    return f.where(within, value, beyond(x, -math.inf))
 
 
 class Distribution:
     """A distribution, or a batch of them: parameters broadcast against each other, and what is computed against values.
 
-    log_prob(x), prob(x), cdf(x), icdf(p), sample(shape, key=), rsample(shape, key=), entropy(), mean, variance, stddev;
-    `ad.stats.kl_divergence(p, q)`. Draws have the shape (*shape, *batch_shape, *event_shape). Everything is differentiable by the
-    parameters, of every order, unless it says so; it works under `vmap` and `jit`, and a distribution may be passed to and from
-    transformed functions, a tree of its parameters. What has no closed form is a TypeError that says so.
+    log_prob(x), prob(x), cdf(x), sf(x), icdf(p), isf(p), sample(shape, key=), rsample(shape, key=), entropy(), mean, variance,
+    stddev; `ad.stats.kl_divergence(p, q)`. Draws have the shape (*shape, *batch_shape, *event_shape). Everything is
+    differentiable by the parameters, of every order, unless it says so; it works under `vmap` and `jit`, and a distribution may
+    be passed to and from transformed functions, a tree of its parameters. What has no closed form is a TypeError that says so.
+    Values that are NaN have a NaN as their log density and cdf.
 
     Parameters that are known are checked: ValueError. `discrete` says whether values are counts, `support` where they lie.
 
@@ -73,12 +88,24 @@ class Distribution:
         tensors = floating(*parameters.values())
         for (name, _), value, condition in zip(parameters.items(), tensors, conditions, strict=True):
             setattr(self, name, checked(type(self).__name__, value, name, condition))
+        self._fits()
 
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.names)
         return f"{type(self).__name__}({given})"
 
     # Shapes
+
+    def _fits(self) -> None:
+        """Raises ValueError where the parameters' shapes don't broadcast."""
+        shapes = [getattr(self, name).shape for name in self.names]
+        try:
+            np.broadcast_shapes(*shapes)
+        except ValueError:
+            listed = ", ".join(f"{name} {shape}" for name, shape in zip(self.names, shapes, strict=True))
+            raise ValueError(
+                f"{type(self).__name__}: the parameters' shapes don't broadcast: {listed}{at_user()}"
+            ) from None
 
     @property
     def batch_shape(self) -> tuple[int, ...]:
@@ -119,6 +146,14 @@ class Distribution:
     def icdf(self, p: Any) -> Tensor:
         """The value whose cdf is p (of counts: the smallest whose cdf is at least p); NaN outside of [0, 1]."""
         return _least_count(self, self._value(p)) if self.discrete else _inverted(self, self._value(p))
+
+    def sf(self, x: Any) -> Tensor:
+        """The probability of more than x, 1 - cdf(x): small probabilities are exact where the distribution has a formula."""
+        return 1 - self.cdf(x)
+
+    def isf(self, p: Any) -> Tensor:
+        """The value whose sf is p."""
+        return self.icdf(1 - self._value(p))
 
     def entropy(self) -> Tensor:
         """The expectation of -log_prob."""

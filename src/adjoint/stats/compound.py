@@ -13,7 +13,7 @@ from adjoint.transforms.grad import stop_gradient
 from adjoint.solvers.implicit import determined
 from adjoint.random import source
 from adjoint.stats import draws
-from adjoint.stats.base import Distribution, inside
+from adjoint.stats.base import Distribution, inside, ordered
 from adjoint.stats.discrete import Categorical
 from adjoint.stats.transforms import Bijection
 from adjoint.tensors.conversion import a
@@ -163,6 +163,7 @@ class Transformed(Distribution):
 
     def log_prob(self, y: Any) -> Tensor:
         y = self._value(y)
+        given = y.sum(axis=-1) if self.event_shape else y
         within: Any = True
         total: Any = 0.0
         for t in reversed(self.transforms):
@@ -173,7 +174,7 @@ class Transformed(Distribution):
             total = total + (slope.sum(axis=-1) if self.event_shape else slope)
             y = f.where(good, x, t.point)
         within = within.all(axis=-1) if self.event_shape else within
-        return inside(within, self.base.log_prob(y) - total)
+        return inside(within, self.base.log_prob(y) - total, given)
 
     def _rising(self) -> bool | Tensor:
         rising: Any = True
@@ -205,6 +206,9 @@ class Transformed(Distribution):
 class Truncated(Distribution):
     """A distribution of numbers within [low, high]. Draws are its own icdf of uniform numbers, and differentiate.
 
+    Above the base's median all is computed from its `sf` where that has a formula, so that far tails keep their digits. Where no
+    probability is left in float64 between the ends, values are NaN.
+
     >>> import adjoint as ad
     >>> ad.stats.Truncated(ad.stats.Normal(0.0, 1.0), low=0.0).prob(ad.tensor([-1.0, 0.0]))
     Tensor([0.    , 0.7979])
@@ -218,7 +222,8 @@ class Truncated(Distribution):
         if base.discrete or base.event_shape:
             raise TypeError(f"Truncated: the base has real numbers as values, got {base!r}{at_user()}")
         self.base = base
-        self.low, self.high = (f.asarray(x).astype(base.dtype) for x in (low, high))
+        self.low, self.high = (_end(x, base.dtype) for x in (low, high))
+        ordered("Truncated", self.low, self.high)
 
     def __repr__(self) -> str:
         return f"Truncated({self.base!r}, {self.low!r}, {self.high!r})"
@@ -231,31 +236,55 @@ class Truncated(Distribution):
     def batch_shape(self) -> tuple[int, ...]:
         return tuple(np.broadcast_shapes(self.base.batch_shape, self.low.shape, self.high.shape))
 
-    def _at(self, x: Tensor, infinite: float) -> Tensor:
-        finite = f.isfinite(x)
-        return f.where(finite, self.base.cdf(f.where(finite, x, 0.5)), infinite)
+    def _between(self, probability: Callable[[Any], Tensor], below: float) -> tuple[Tensor, Tensor]:
+        """A tail's probability at the lower and the upper end; `below` is that of minus infinity."""
+        ends = []
+        for x, infinite in ((self.low, below), (self.high, 1 - below)):
+            finite = f.isfinite(x)
+            ends.append(f.where(finite, probability(f.where(finite, x, 0.5)), infinite))
+        return ends[0], ends[1]
 
-    @property
-    def _ends(self) -> tuple[Tensor, Tensor]:
-        return self._at(self.low, 0.0), self._at(self.high, 1.0)
+    def _mass(self) -> tuple[Tensor, Tensor, Tensor | None, Tensor]:
+        """The probability below the lower end, that above it, whether to compute with upper tails (None: never), and what lies
+        between the ends."""
+        begin, end = self._between(self.base.cdf, 0.0)
+        if type(self.base).isf is Distribution.isf:
+            mass = end - begin
+            return begin, 1 - begin, None, f.where(mass > 0, mass, math.nan)
+        above, rest = self._between(self.base.sf, 1.0)
+        upper = stop_gradient(begin) > 0.5
+        mass = f.where(upper, above - rest, end - begin)
+        return begin, above, upper, f.where(mass > 0, mass, math.nan)
 
     def log_prob(self, x: Any) -> Tensor:
         x = self._value(x)
-        begin, end = self._ends
+        mass = self._mass()[-1]
         within = (x >= self.low) & (x <= self.high)
         safe = f.where(
             within, x, f.where(f.isfinite(self.low), self.low, f.where(f.isfinite(self.high), self.high, 0.5))
         )
-        return inside(within, self.base.log_prob(safe) - f.log(end - begin))
+        return inside(within, self.base.log_prob(safe) - f.log(mass), x)
 
     def cdf(self, x: Any) -> Tensor:
-        begin, end = self._ends
-        return f.clip((self.base.cdf(self._value(x)) - begin) / (end - begin), 0.0, 1.0)
+        x = self._value(x)
+        begin, above, upper, mass = self._mass()
+        reached = self.base.cdf(x) - begin
+        if upper is not None:
+            reached = f.where(upper, above - self.base.sf(x), reached)
+        return f.clip(reached / mass, 0.0, 1.0)
 
     def icdf(self, p: Any) -> Tensor:
         p = self._value(p)
-        begin, end = self._ends
-        inner = self.base.icdf(begin + f.where((p < 0) | (p > 1), math.nan, p) * (end - begin))
+        begin, above, upper, mass = self._mass()
+        share = f.where((p < 0) | (p > 1), math.nan, p) * mass
+        if upper is None:
+            inner = self.base.icdf(begin + share)
+        else:
+            inner = f.where(
+                upper,
+                self.base.isf(f.where(upper, above - share, 0.5)),
+                self.base.icdf(f.where(upper, 0.5, begin + share)),
+            )
         return f.where(p <= 0, self.low, f.where(p >= 1, self.high, inner))
 
     @property
@@ -288,3 +317,8 @@ class Truncated(Distribution):
     def _draw(self, shape: tuple[int, ...], key: Any) -> Tensor:
         smallest = 2.0**-54 if self.dtype.dtype.itemsize == 8 else 2.0**-25
         return self.icdf(source(key).uniform(shape, dtype=self.dtype) + smallest)
+
+
+def _end(x: Any, dtype: Any) -> Tensor:
+    """An end of an interval; a number keeps a value that is known."""
+    return x.astype(dtype) if isinstance(x, Tensor) else f.asarray(x, dtype=dtype)

@@ -14,7 +14,7 @@ from adjoint.transforms.grad import stop_gradient
 from adjoint.solvers.implicit import determined
 from adjoint.random import source
 from adjoint.stats import draws
-from adjoint.stats.base import Distribution, inside
+from adjoint.stats.base import Distribution, beyond, inside, ordered
 from adjoint.stats.location_scale import EULER, HALF_LOG_2PI, POSITIVE, Normal
 from adjoint.stats.sensitivity import gamma_slope, moved_by, von_mises_cdf
 from adjoint.tensors.tensor import Tensor
@@ -39,10 +39,17 @@ class HalfNormal(Distribution):
 
     def log_prob(self, x: Any) -> Tensor:
         x = self._value(x)
-        return inside(x >= 0, Normal(0.0, self.scale).log_prob(x) + math.log(2))
+        return inside(x >= 0, Normal(0.0, self.scale).log_prob(x) + math.log(2), x)
 
     def cdf(self, x: Any) -> Tensor:
         return f.erf(f.maximum(self._value(x), 0.0) / (self.scale * math.sqrt(2)))
+
+    def sf(self, x: Any) -> Tensor:
+        return f.erfc(f.maximum(self._value(x), 0.0) / (self.scale * math.sqrt(2)))
+
+    def isf(self, p: Any) -> Tensor:
+        p = self._value(p)
+        return self.scale * math.sqrt(2) * special.erfcinv(f.where(p > 1, math.nan, p))
 
     def icdf(self, p: Any) -> Tensor:
         return self.scale * math.sqrt(2) * special.erfinv(f.where(self._value(p) < 0, math.nan, self._value(p)))
@@ -131,7 +138,9 @@ class Gamma(Distribution):
     def log_prob(self, x: Any) -> Tensor:
         x = self._value(x)
         a, b = self.concentration, self.rate
-        return inside(x >= 0, special.xlogy(a - 1, f.maximum(x, 0.0)) + a * f.log(b) - b * x - special.gammaln(a))
+        within = (x >= 0) & (x < math.inf)
+        safe = f.where(within, x, 1.0)
+        return inside(within, special.xlogy(a - 1, safe) + a * f.log(b) - b * safe - special.gammaln(a), x)
 
     def cdf(self, x: Any) -> Tensor:
         return _gamma_cdf(self.concentration, self.rate * f.maximum(self._value(x), 0.0))
@@ -188,11 +197,11 @@ class InverseGamma(Distribution):
         x = self._value(x)
         a, b = self.concentration, self.rate
         safe = f.where(x > 0, x, 1.0)
-        return inside(x > 0, a * f.log(b) - special.gammaln(a) - (a + 1) * f.log(safe) - b / safe)
+        return inside(x > 0, a * f.log(b) - special.gammaln(a) - (a + 1) * f.log(safe) - b / safe, x)
 
     def cdf(self, x: Any) -> Tensor:
         x = self._value(x)
-        return f.where(x > 0, 1 - _gamma_cdf(self.concentration, self.rate / f.where(x > 0, x, 1.0)), 0.0)
+        return f.where(x > 0, 1 - _gamma_cdf(self.concentration, self.rate / f.where(x > 0, x, 1.0)), beyond(x, 0.0))
 
     def entropy(self) -> Tensor:
         a = self.concentration
@@ -230,7 +239,7 @@ class Exponential(Distribution):
 
     def log_prob(self, x: Any) -> Tensor:
         x = self._value(x)
-        return inside(x >= 0, f.log(self.rate) - self.rate * x)
+        return inside(x >= 0, f.log(self.rate) - self.rate * x, x)
 
     def cdf(self, x: Any) -> Tensor:
         return -f.expm1(-self.rate * f.maximum(self._value(x), 0.0))
@@ -238,6 +247,13 @@ class Exponential(Distribution):
     def icdf(self, p: Any) -> Tensor:
         p = self._value(p)
         return -f.log1p(-f.where(p < 0, math.nan, p)) / self.rate
+
+    def sf(self, x: Any) -> Tensor:
+        return f.exp(-self.rate * f.maximum(self._value(x), 0.0))
+
+    def isf(self, p: Any) -> Tensor:
+        p = self._value(p)
+        return -f.log(f.where(p > 1, math.nan, p)) / self.rate
 
     def entropy(self) -> Tensor:
         return 1 - f.log(self.rate)
@@ -276,7 +292,7 @@ class Beta(Distribution):
         a, b = self.concentration1, self.concentration0
         safe = f.clip(x, 0.0, 1.0)
         density = special.xlogy(a - 1, safe) + special.xlog1py(b - 1, -safe) - special.betaln(a, b)
-        return inside((x >= 0) & (x <= 1), density)
+        return inside((x >= 0) & (x <= 1), density, x)
 
     def cdf(self, x: Any) -> Tensor:
         return special.betainc(self.concentration1, self.concentration0, f.clip(self._value(x), 0.0, 1.0))
@@ -318,15 +334,25 @@ class Weibull(Distribution):
     def log_prob(self, x: Any) -> Tensor:
         x = self._value(x)
         k = self.concentration
-        z = f.where(x > 0, x, 1.0) / self.scale
+        within = (x >= 0) & (x < math.inf)
+        z = f.where(within & (x > 0), x, 1.0) / self.scale
         positive = f.log(k / self.scale) + (k - 1) * f.log(z) - z**k
         at_zero = f.where(k < 1, math.inf, f.where(k > 1, -math.inf, -f.log(self.scale)))
-        return inside(x >= 0, f.where(x > 0, positive, at_zero))
+        return inside(within, f.where(x > 0, positive, at_zero), x)
 
     def cdf(self, x: Any) -> Tensor:
         x = self._value(x)
         z = f.where(x > 0, x, 1.0) / self.scale
-        return f.where(x > 0, -f.expm1(-(z**self.concentration)), 0.0)
+        return f.where(x > 0, -f.expm1(-(z**self.concentration)), beyond(x, 0.0))
+
+    def sf(self, x: Any) -> Tensor:
+        x = self._value(x)
+        z = f.where(x > 0, x, 1.0) / self.scale
+        return f.where(x > 0, f.exp(-(z**self.concentration)), beyond(x, 1.0))
+
+    def isf(self, p: Any) -> Tensor:
+        p = self._value(p)
+        return self.scale * (-f.log(f.where(p > 1, math.nan, p))) ** (1 / self.concentration)
 
     def icdf(self, p: Any) -> Tensor:
         p = self._value(p)
@@ -363,10 +389,11 @@ class Uniform(Distribution):
 
     def __init__(self, low: Any = 0.0, high: Any = 1.0) -> None:
         self._set("real", "real", low=low, high=high)
+        ordered("Uniform", self.low, self.high)
 
     def log_prob(self, x: Any) -> Tensor:
         x = self._value(x)
-        return inside((x >= self.low) & (x <= self.high), -f.log(self.high - self.low))
+        return inside((x >= self.low) & (x <= self.high), -f.log(self.high - self.low), x)
 
     def cdf(self, x: Any) -> Tensor:
         return f.clip((self._value(x) - self.low) / (self.high - self.low), 0.0, 1.0)

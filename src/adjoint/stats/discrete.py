@@ -4,7 +4,7 @@ PyTorch's names."""
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from adjoint import special
 from adjoint.shapes import as_shape
 from adjoint.random import source
 from adjoint.stats import draws
-from adjoint.stats.base import Distribution, checked, inside
+from adjoint.transforms.grad import stop_gradient
+from adjoint.stats.base import Distribution, beyond, checked, inside
 from adjoint.tensors.conversion import a as described
 from adjoint.tensors.located import at_user
 from adjoint.tensors.tensor import Tensor
@@ -24,7 +25,7 @@ COUNTS = (0.0, math.inf)
 
 
 def _is_count(x: Tensor) -> Tensor:
-    return (x >= 0) & (x == f.floor(x))
+    return (x >= 0) & (x == f.floor(x)) & (x < math.inf)
 
 
 class _Counts(Distribution):
@@ -37,6 +38,7 @@ class _ByProbability(_Counts):
     """With `probs` or `logits`: the other one is worked out."""
 
     logits: Tensor
+    chances: ClassVar[str] = "probability"  # which probabilities it takes
 
     def _choose(self, probs: Any, logits: Any, **others: Any) -> None:
         name = type(self).__name__
@@ -47,8 +49,9 @@ class _ByProbability(_Counts):
         for key, tensor in zip(others, tensors, strict=True):
             setattr(self, key, checked(name, tensor, key, "nonnegative"))
         if probs is not None:
-            value = special.logit(checked(name, value, "probs", "probability"))
+            value = special.logit(checked(name, value, "probs", self.chances))
         self.logits = value
+        self._fits()
 
     @property
     def probs(self) -> Tensor:
@@ -85,11 +88,11 @@ class Bernoulli(_ByProbability):
 
     def log_prob(self, x: Any) -> Tensor:
         x = self._value(x)
-        return inside((x == 0) | (x == 1), _times_log(x, self._log_p) + _times_log(1 - x, self._log_q))
+        return inside((x == 0) | (x == 1), _times_log(x, self._log_p) + _times_log(1 - x, self._log_q), x)
 
     def cdf(self, x: Any) -> Tensor:
         x = self._value(x)
-        return f.where(x < 0, 0.0, f.where(x < 1, f.sigmoid(-self.logits), 1.0))
+        return f.where(x < 0, 0.0, f.where(x < 1, f.sigmoid(-self.logits), beyond(x, 1.0)))
 
     def entropy(self) -> Tensor:
         p = self.probs
@@ -126,21 +129,22 @@ class Binomial(_ByProbability):
         good = _is_count(x) & (x <= n)
         k = f.where(good, x, 0.0)
         ways = special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
-        return inside(good, ways + _times_log(k, self._log_p) + _times_log(n - k, self._log_q))
+        return inside(good, ways + _times_log(k, self._log_p) + _times_log(n - k, self._log_q), x)
 
     def cdf(self, x: Any) -> Tensor:
         k, n = f.floor(self._value(x)), self.total_count
         good = (k >= 0) & (k < n)
         safe = f.where(good, k, 0.0)
         value = special.betainc(f.maximum(n - safe, 1.0), safe + 1, f.sigmoid(-self.logits))
-        return f.where(k < 0, 0.0, f.where(k >= n, 1.0, value))
+        return f.where(k < 0, 0.0, f.where(k >= n, 1.0, beyond(k, value)))
 
     def entropy(self) -> Tensor:
         """By the sum over all counts; TypeError under `jit`, where these aren't known."""
-        known = self.total_count.node.value
-        if known is None:
-            raise TypeError(f"Binomial: the entropy is a sum over all counts, and total_count isn't known{at_user()}")
-        return _summed_entropy(self, int(np.max(np.asarray(known), initial=0)) + 1)
+        return _summed_entropy(self, _most(self.total_count, "Binomial") + 1)
+
+    def icdf(self, p: Any) -> Tensor:
+        found = super().icdf(p)
+        return f.where(found == math.inf, self.total_count, found)
 
     @property
     def mean(self) -> Tensor:
@@ -152,6 +156,14 @@ class Binomial(_ByProbability):
 
     def _draw(self, shape: tuple[int, ...], key: Any) -> Tensor:
         return draws.binomial(self.total_count, self.probs, shape, key=key)
+
+
+def _most(counts: Tensor, name: str) -> int:
+    """The largest of the counts, whose values must be known."""
+    known = counts.node.value
+    if known is None:
+        raise TypeError(f"{name}: the entropy is a sum over all counts, and how many there are isn't known{at_user()}")
+    return int(np.max(np.asarray(known), initial=0))
 
 
 def _summed_entropy(d: Distribution, terms: int) -> Tensor:
@@ -179,7 +191,7 @@ class Poisson(_Counts):
         x = self._value(x)
         good = _is_count(x)
         k = f.where(good, x, 0.0)
-        return inside(good, special.xlogy(k, self.rate) - self.rate - special.gammaln(k + 1))
+        return inside(good, special.xlogy(k, self.rate) - self.rate - special.gammaln(k + 1), x)
 
     def cdf(self, x: Any) -> Tensor:
         k = f.floor(self._value(x))
@@ -212,6 +224,7 @@ class Geometric(_ByProbability):
     """
 
     names = ("logits",)
+    chances = "possible"
 
     def __init__(self, probs: Any = None, logits: Any = None) -> None:
         self._choose(probs, logits)
@@ -219,7 +232,7 @@ class Geometric(_ByProbability):
     def log_prob(self, x: Any) -> Tensor:
         x = self._value(x)
         good = _is_count(x)
-        return inside(good, _times_log(f.where(good, x, 0.0), self._log_q) + self._log_p)
+        return inside(good, _times_log(f.where(good, x, 0.0), self._log_q) + self._log_p, x)
 
     def cdf(self, x: Any) -> Tensor:
         k = f.floor(self._value(x))
@@ -260,11 +273,18 @@ class NegativeBinomial(_ByProbability):
         good = _is_count(x)
         k = f.where(good, x, 0.0)
         ways = special.gammaln(r + k) - special.gammaln(k + 1) - special.gammaln(r)
-        return inside(good, ways + r * self._log_q + _times_log(k, self._log_p))
+        return inside(good, ways + r * self._log_q + _times_log(k, self._log_p), x)
 
     def cdf(self, x: Any) -> Tensor:
         k = f.floor(self._value(x))
         return f.where(k < 0, 0.0, special.betainc(self.total_count, f.maximum(k, 0.0) + 1, f.sigmoid(-self.logits)))
+
+    def entropy(self) -> Tensor:
+        """By the sum over the counts but those of the tail below the dtype's precision, whose values must be known: not under
+        `jit`."""
+        rank = 1 - 4 * np.finfo(self.dtype.dtype).eps
+        last = np.max(np.asarray(stop_gradient(self.icdf(rank))), initial=0)
+        return _summed_entropy(self, 2 * int(last) + 2)
 
     @property
     def mean(self) -> Tensor:
@@ -329,12 +349,12 @@ class Categorical(_OfClasses):
         shape = np.broadcast_shapes(index.shape, self.batch_shape)
         logits = f.broadcast_to(self.logits, (*shape, n))
         found = f.take_along_axis(logits, f.broadcast_to(index, shape)[..., None], axis=-1)[..., 0]
-        return inside(good, found)
+        return inside(good, found, x)
 
     def cdf(self, x: Any) -> Tensor:
         x = self._value(x)
         reached = f.arange(self.logits.shape[-1], dtype=self.dtype) <= x[..., None]
-        return f.where(reached, self.probs, 0.0).sum(axis=-1)
+        return beyond(x, f.where(reached, self.probs, 0.0).sum(axis=-1))
 
     def entropy(self) -> Tensor:
         return -_times_log(self.probs, self.logits).sum(axis=-1)
@@ -366,7 +386,9 @@ class Multinomial(_OfClasses):
 
     def __init__(self, total_count: Any, probs: Any = None, logits: Any = None) -> None:
         self._classes(probs, logits)
-        self.total_count = f.asarray(total_count).astype(self.logits.dtype)
+        (count,) = draws.floating(total_count)
+        checked("Multinomial", count, "total_count", "count")
+        self.total_count = count.astype(self.logits.dtype)
 
     @property
     def batch_shape(self) -> tuple[int, ...]:
@@ -381,7 +403,7 @@ class Multinomial(_OfClasses):
         good = _is_count(x).all(axis=-1) & (x.sum(axis=-1) == self.total_count)
         k = f.where(good[..., None], x, 0.0)
         ways = special.gammaln(self.total_count + 1) - special.gammaln(k + 1).sum(axis=-1)
-        return inside(good, ways + _times_log(k, self.logits).sum(axis=-1))
+        return inside(good, ways + _times_log(k, self.logits).sum(axis=-1), x.sum(axis=-1))
 
     @property
     def mean(self) -> Tensor:
@@ -390,6 +412,14 @@ class Multinomial(_OfClasses):
     @property
     def variance(self) -> Tensor:
         return self.total_count[..., None] * self.probs * (1 - self.probs)
+
+    def entropy(self) -> Tensor:
+        """By sums over the counts of each class; TypeError under `jit`, where total_count isn't known."""
+        n, p = self.total_count, self.probs
+        counts = f.reshape(f.arange(_most(n, "Multinomial") + 1, dtype=self.dtype), (-1, *(1,) * (p.ndim or 1)))
+        each = Binomial(n[..., None], logits=special.logit(p))
+        spread = (f.exp(each.log_prob(counts)) * special.gammaln(counts + 1)).sum(axis=0).sum(axis=-1)
+        return n * Categorical(logits=self.logits).entropy() - special.gammaln(n + 1) + spread
 
     def icdf(self, p: Any) -> Tensor:
         raise self._missing("icdf")

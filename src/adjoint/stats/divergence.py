@@ -6,8 +6,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 import adjoint.tensors.functions as f
-from adjoint import linalg, special
+from adjoint import linalg, special, tree
 from adjoint.stats import continuous as c
 from adjoint.stats import location_scale as l
 from adjoint.stats import discrete as d
@@ -25,14 +27,14 @@ def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
 
     Both are of one kind: normal (of numbers or vectors), log-normal, half-normal, Laplace, Cauchy, Gumbel, gamma, inverse
     gamma, exponential, beta, Dirichlet, Weibull, uniform, von Mises, Bernoulli, binomial, categorical, Poisson, geometric,
-    negative binomial (of equal counts), or one of these by the same transforms. Others are a TypeError: average
+    multinomial and negative binomial (of equal counts), or one of these by the same transforms. Others are a TypeError: average
     p.log_prob(x) - q.log_prob(x) over draws x of p.
 
     >>> import adjoint as ad
     >>> ad.stats.kl_divergence(ad.stats.Normal(0.0, 1.0), ad.stats.Normal(1.0, 1.0))
     Tensor(0.5)
     """
-    if isinstance(p, Transformed) and isinstance(q, Transformed) and p.transforms == q.transforms:
+    if isinstance(p, Transformed) and isinstance(q, Transformed) and _same(p.transforms, q.transforms):
         return kl_divergence(p.base, q.base)
     rule = RULES.get(type(p))
     if rule is None or type(p) is not type(q):
@@ -41,6 +43,21 @@ def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
             f"q.log_prob(x) over x = p.sample(...){at_user()}"
         )
     return rule(p, q)
+
+
+def _same(transforms: Any, others: Any) -> bool:
+    """Whether they are the same transforms: of the same kinds, with the same parameters or ones known to be equal."""
+    if [type(t) for t in transforms] != [type(t) for t in others]:
+        return False
+    pairs = zip(tree.flatten(list(transforms))[0], tree.flatten(list(others))[0], strict=True)
+    return all([_equal(a, b) for a, b in pairs])
+
+
+def _equal(a: Any, b: Any) -> bool:
+    if a is b:
+        return True
+    values = [x.node.value if isinstance(x, Tensor) else x for x in (a, b)]
+    return values[0] is not None and values[1] is not None and bool(np.array_equal(values[0], values[1]))
 
 
 def _normal(p: Any, q: Any) -> Any:
@@ -142,6 +159,10 @@ def _categorical(p: Any, q: Any) -> Any:
     return d._times_log(p.probs, p.logits - q.logits).sum(axis=-1)
 
 
+def _multinomial(p: Any, q: Any) -> Any:
+    return f.where(p.total_count == q.total_count, p.total_count * _categorical(p, q), math.nan)
+
+
 def _multivariate(p: Any, q: Any) -> Any:
     n = p.loc.shape[-1]
     mixed = linalg.solve_triangular(q.scale_tril, p.scale_tril, lower=True)
@@ -155,5 +176,5 @@ RULES: dict[type, Callable[[Any, Any], Tensor]] = {
     l.Gumbel: _gumbel, c.Gamma: _gamma, c.InverseGamma: _gamma, c.Exponential: _exponential, c.Beta: _beta,
     c.Weibull: _weibull, c.Uniform: _uniform, c.VonMises: _von_mises, m.Dirichlet: _dirichlet,
     m.MultivariateNormal: _multivariate, d.Bernoulli: _bernoulli, d.Binomial: _binomial, d.Categorical: _categorical,
-    d.Geometric: _geometric, d.NegativeBinomial: _negative_binomial, d.Poisson: _poisson,
+    d.Geometric: _geometric, d.Multinomial: _multinomial, d.NegativeBinomial: _negative_binomial, d.Poisson: _poisson,
 }  # fmt: skip

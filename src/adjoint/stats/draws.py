@@ -37,7 +37,12 @@ def floating(*parameters: Any) -> list[Tensor]:
     tensors = [f.asarray(p) for p in parameters]
     inexact = [t.dtype for t, p in zip(tensors, parameters, strict=True) if t.dtype.inexact and not _weak(p)]
     kind = functools.reduce(promote, inexact) if inexact else default_dtype()
-    return [t if t.dtype is kind else t.astype(kind) for t in tensors]
+    made = []
+    for t, p in zip(tensors, parameters, strict=True):
+        if t.dtype is not kind:  # a number or list keeps a value that is known, so that it can be checked
+            t = t.astype(kind) if isinstance(p, Tensor) else f.asarray(p, dtype=kind)
+        made.append(t)
+    return made
 
 
 def _weak(p: Any) -> bool:

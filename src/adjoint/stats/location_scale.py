@@ -10,7 +10,7 @@ import adjoint.tensors.functions as f
 from adjoint import special
 from adjoint.random import source
 from adjoint.stats import draws
-from adjoint.stats.base import Distribution, inside
+from adjoint.stats.base import Distribution, beyond, inside
 from adjoint.tensors.tensor import Tensor
 
 __all__ = ["EULER", "HALF_LOG_2PI", "POSITIVE", "Cauchy", "Gumbel", "Laplace", "LogNormal", "Logistic", "Normal"]
@@ -36,7 +36,17 @@ class _LocationScale(Distribution):
         return f.broadcast_to(x, self.batch_shape)
 
 
-class Normal(_LocationScale):
+class _Symmetric(_LocationScale):
+    """Symmetric around loc: the upper tail is the lower one, mirrored."""
+
+    def sf(self, x: Any) -> Tensor:
+        return self.cdf(2 * self.loc - self._value(x))
+
+    def isf(self, p: Any) -> Tensor:
+        return 2 * self.loc - self.icdf(p)
+
+
+class Normal(_Symmetric):
     """The normal distribution of mean `loc` and standard deviation `scale`.
 
     >>> import adjoint as ad
@@ -85,11 +95,18 @@ class LogNormal(_LocationScale):
     def log_prob(self, x: Any) -> Tensor:
         x = self._value(x)
         safe = f.where(x > 0, x, 1.0)
-        return inside(x > 0, self._normal().log_prob(f.log(safe)) - f.log(safe))
+        return inside(x > 0, self._normal().log_prob(f.log(safe)) - f.log(safe), x)
 
     def cdf(self, x: Any) -> Tensor:
         x = self._value(x)
-        return f.where(x > 0, self._normal().cdf(f.log(f.where(x > 0, x, 1.0))), 0.0)
+        return f.where(x > 0, self._normal().cdf(f.log(f.where(x > 0, x, 1.0))), beyond(x, 0.0))
+
+    def sf(self, x: Any) -> Tensor:
+        x = self._value(x)
+        return f.where(x > 0, self._normal().sf(f.log(f.where(x > 0, x, 1.0))), beyond(x, 1.0))
+
+    def isf(self, p: Any) -> Tensor:
+        return f.exp(self._normal().isf(p))
 
     def icdf(self, p: Any) -> Tensor:
         return f.exp(self._normal().icdf(p))
@@ -109,7 +126,7 @@ class LogNormal(_LocationScale):
         return f.exp(self._normal()._draw(shape, key))
 
 
-class Laplace(_LocationScale):
+class Laplace(_Symmetric):
     """The Laplace distribution, whose density falls as exp(-|x - loc|/scale).
 
     >>> import adjoint as ad
@@ -122,11 +139,14 @@ class Laplace(_LocationScale):
 
     def cdf(self, x: Any) -> Tensor:
         z = self._standard(x)
-        return 0.5 - 0.5 * f.sign(z) * f.expm1(-abs(z))
+        tail = 0.5 * f.exp(-abs(z))  # exact for small probabilities, where 0.5 - 0.5 (1 - e^z) isn't
+        return f.where(z < 0, tail, 1 - tail)
 
     def icdf(self, p: Any) -> Tensor:
-        u = self._value(p) - 0.5
-        return self.loc - self.scale * f.sign(u) * f.log1p(-2 * abs(u))
+        p = self._value(p)
+        low = f.log(2 * f.where(p < 0.5, p, 0.5))
+        high = -f.log(2 * f.where(p < 0.5, 0.5, 1 - p))
+        return self.loc + self.scale * (low + high)
 
     def entropy(self) -> Tensor:
         return self._whole(1 + f.log(2 * self.scale))
@@ -143,7 +163,7 @@ class Laplace(_LocationScale):
         return draws.laplace(self.loc, self.scale, shape, key=key)
 
 
-class Logistic(_LocationScale):
+class Logistic(_Symmetric):
     """The logistic distribution, whose cdf is the sigmoid of (x - loc)/scale.
 
     >>> import adjoint as ad
@@ -176,7 +196,7 @@ class Logistic(_LocationScale):
         return draws.logistic(self.loc, self.scale, shape, key=key)
 
 
-class Cauchy(_LocationScale):
+class Cauchy(_Symmetric):
     """The Cauchy distribution: no mean, no variance (NaN).
 
     >>> import adjoint as ad
@@ -185,14 +205,22 @@ class Cauchy(_LocationScale):
     """
 
     def log_prob(self, x: Any) -> Tensor:
-        return -f.log1p(self._standard(x) ** 2) - f.log(math.pi * self.scale)
+        return -2 * f.log(f.hypot(1.0, self._standard(x))) - f.log(math.pi * self.scale)
 
     def cdf(self, x: Any) -> Tensor:
-        return 0.5 + f.atan(self._standard(x)) / math.pi
+        z = self._standard(x)
+        tail = f.atan2(1.0, abs(z)) / math.pi  # exact for small probabilities
+        return f.where(z < 0, tail, 1 - tail)
 
     def icdf(self, p: Any) -> Tensor:
         p = self._value(p)
-        return self.loc + self.scale * f.tan(math.pi * (f.where((p < 0) | (p > 1), math.nan, p) - 0.5))
+        inner = f.where((p > 0) & (p < 1), p, 0.5)
+        tail = f.minimum(inner, 1 - inner)
+        away = f.sign(inner - 0.5) / f.tan(math.pi * f.where(tail == 0.5, 0.25, tail))
+        near = f.tan(math.pi * (inner - 0.5))
+        ends = f.where(p == 0, -math.inf, f.where(p == 1, math.inf, math.nan))
+        standard = f.where(tail < 0.25, away, near)
+        return self.loc + self.scale * f.where((p > 0) & (p < 1), standard, ends)
 
     def entropy(self) -> Tensor:
         return self._whole(f.log(4 * math.pi * self.scale))
@@ -219,13 +247,20 @@ class Gumbel(_LocationScale):
 
     def log_prob(self, x: Any) -> Tensor:
         z = self._standard(x)
-        return -z - f.exp(-z) - f.log(self.scale)
+        safe = f.where(z > -math.inf, z, 0.0)
+        return inside(z > -math.inf, -safe - f.exp(-safe) - f.log(self.scale), z)
 
     def cdf(self, x: Any) -> Tensor:
         return f.exp(-f.exp(-self._standard(x)))
 
     def icdf(self, p: Any) -> Tensor:
         return self.loc - self.scale * f.log(-f.log(self._value(p)))
+
+    def sf(self, x: Any) -> Tensor:
+        return -f.expm1(-f.exp(-self._standard(x)))
+
+    def isf(self, p: Any) -> Tensor:
+        return self.loc - self.scale * f.log(-f.log1p(-self._value(p)))
 
     def entropy(self) -> Tensor:
         return self._whole(f.log(self.scale) + 1 + EULER)

@@ -27,7 +27,8 @@ class _Vectors(Distribution):
 
 class MultivariateNormal(_Vectors):
     """The normal distribution of vectors of a mean `loc` (..., n) and one of: a covariance matrix (..., n, n), a precision
-    matrix, its inverse, or `scale_tril`, the covariance's lower Cholesky factor. Matrices are read as symmetric.
+    matrix, its inverse, or `scale_tril`, the covariance's lower Cholesky factor. A matrix that is known and not
+    symmetric, or a factor with anything above its diagonal, is a ValueError.
 
     >>> import adjoint as ad
     >>> d = ad.stats.MultivariateNormal(ad.zeros(2), [[2.0, 1.0], [1.0, 2.0]])
@@ -53,6 +54,7 @@ class MultivariateNormal(_Vectors):
                 f"MultivariateNormal: a mean of shape {loc.shape} and a matrix of {matrix.shape}{at_user()}"
             )
         self.loc = checked("MultivariateNormal", loc, "loc", "real")
+        self._check(matrix, scale_tril is not None)
         if covariance_matrix is not None:
             matrix = linalg.cholesky(matrix)
         elif (
@@ -62,6 +64,18 @@ class MultivariateNormal(_Vectors):
             inverse = f.flip(linalg.matrix_transpose(reversed_factor), axis=(-2, -1))
             matrix = linalg.solve_triangular(inverse, f.eye(loc.shape[-1], dtype=loc.dtype), lower=True)
         self.scale_tril = matrix
+
+    @staticmethod
+    def _check(matrix: Tensor, factor: bool) -> None:
+        known = matrix.node.value
+        if known is None:
+            return
+        values = np.asarray(known)
+        if factor and np.triu(values, 1).any():
+            raise ValueError(f"MultivariateNormal: scale_tril is lower triangular{at_user()}")
+        flipped, largest = np.swapaxes(values, -1, -2), np.max(abs(values), initial=0.0)
+        if not factor and not np.allclose(values, flipped, rtol=1e-4, atol=1e-6 * largest, equal_nan=True):
+            raise ValueError(f"MultivariateNormal: the matrix isn't symmetric{at_user()}")
 
     @property
     def batch_shape(self) -> tuple[int, ...]:
@@ -132,7 +146,7 @@ class Dirichlet(_Vectors):
         tolerance = 1e-4 if self.dtype.dtype.itemsize == 4 else 1e-8
         good = (x >= 0).all(axis=-1) & (abs(x.sum(axis=-1) - 1) < tolerance)
         norm = special.gammaln(a).sum(axis=-1) - special.gammaln(a.sum(axis=-1))
-        return inside(good, special.xlogy(a - 1, f.maximum(x, 0.0)).sum(axis=-1) - norm)
+        return inside(good, special.xlogy(a - 1, f.maximum(x, 0.0)).sum(axis=-1) - norm, x.sum(axis=-1))
 
     def entropy(self) -> Tensor:
         a = self.concentration

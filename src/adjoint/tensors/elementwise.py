@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from sys import _getframe
-from typing import Any, Never
+from typing import Any, Never, overload
 
 from adjoint.composites import reductions
 from adjoint.graph import Node, Scope
@@ -18,6 +18,7 @@ from adjoint.tensors.composing import Operand, composite, refuse
 from adjoint.tensors.located import MISTAKES, at_user, explained, give_site
 from adjoint.tensors.pending import count_pending
 from adjoint.tensors.conversion import as_node
+from adjoint.tensors.indexing import nonzero
 from adjoint.tensors.operators import power as _power
 from adjoint.tensors.tensor import Tensor
 
@@ -493,8 +494,12 @@ def bitwise_right_shift(x: Operand, y: Operand, /) -> Tensor:
 # With more arguments --------------------------------------------------------------------------------------------------
 
 
-def where(condition: Operand, x: Operand, y: Operand, /) -> Tensor:
-    """x where the condition holds, else y, elementwise with broadcasting.
+@overload
+def where(condition: Operand, /) -> tuple[Tensor, ...]: ...
+@overload
+def where(condition: Operand, x: Operand, y: Operand, /) -> Tensor: ...
+def where(condition: Operand, x: Any = None, y: Any = None, /) -> Any:
+    """x where the condition holds, else y, elementwise with broadcasting. With the condition alone, its `nonzero`, as in NumPy.
 
     A selection, never a product with a mask: what isn't selected has no influence on value or gradient, NaN included.
 
@@ -504,6 +509,8 @@ def where(condition: Operand, x: Operand, y: Operand, /) -> Tensor:
     >>> x.grad
     Tensor([0.  , 0.25])
     """
+    if y is None and x is None:
+        return nonzero(condition)
     a = x if is_scalar(x) else as_node(x)
     b = y if is_scalar(y) else as_node(y)
     return _unary(lambda c: elementwise.where(c, a, b), condition)

@@ -39,6 +39,12 @@ def _binary_operator(name: str, function: Callable[[Any, Any], Node], reflected:
             b = as_node(other)
         elif isinstance(other, (list, tuple)):
             b = as_node(other, self.node.type.dtype)
+        elif hasattr(other, "tocsr"):
+            if name == "mul" and self.node.type.shape and _is_sparse_matrix(other):
+                return other @ self if reflected else self @ other
+            b = _sparse_operand(name, other, self.node.type.shape)
+            if b is None:
+                return NotImplemented
         elif other is None or isinstance(other, (str, bytes, dict, set)):
             raise TypeError(f"{name}: a Tensor and {a(other)} do not go together{at_user()}")
         elif type(other).__module__.partition(".")[0] in OTHERS:
@@ -51,8 +57,6 @@ def _binary_operator(name: str, function: Callable[[Any, Any], Node], reflected:
             return NotImplemented  # a quantity of pint's, which keeps its units
         elif getattr(other, "__array_ufunc__", False) is not None and hasattr(type(other), "__array__"):
             b = as_node(other)  # a column of a table, a labelled array: they would compute with bare values
-        elif name == "matmul" and hasattr(other, "tocsr"):
-            b = SparseMatrix(other)
         else:
             return NotImplemented
         try:
@@ -73,6 +77,23 @@ def _binary_operator(name: str, function: Callable[[Any, Any], Node], reflected:
         return tensor
 
     return method
+
+
+def _is_sparse_matrix(x: Any) -> bool:
+    """Whether it is one of SciPy's older kind, whose `*` is a product."""
+    return any([c.__name__ == "spmatrix" for c in type(x).__mro__])
+
+
+def _sparse_operand(name: str, other: Any, shape: tuple[int, ...]) -> Any:
+    """A sparse matrix of SciPy's beside a tensor: as such in a product, as an array where the result is as large as the tensor.
+    None: SciPy decides, whose result is sparse."""
+    if name == "matmul":
+        return SparseMatrix(other)
+    if not shape or name not in ("add", "sub", "mul", "truediv") or len(shape) < len(other.shape):
+        return None
+    if any([m not in (1, n) for m, n in zip(other.shape[::-1], shape[::-1], strict=False)]):
+        return None
+    return as_node(other.toarray())
 
 
 def _in_place_operator(function: Callable[[Any, Any], Node], symbol: str) -> Any:

@@ -473,8 +473,9 @@ class Fusion:
         self.views[out] = changed
         self.ready[out] = self.ready[slot]
         if inside and nest is not None:
-            # the nest computes it too, so that its steps needn't read it from memory
-            nest.steps.append(step)
+            # the nest computes it too, so that its steps needn't read it from memory: what is the same as its first input reads
+            # no others, which may be of any shape
+            nest.steps.append(step if len(step.inputs) == 1 else step._replace(inputs=step.inputs[:1]))
             level = nest.level[out] = "element" if step.op.name == "broadcast_to" else nest.level[slot]
             if level == "row":
                 self.rows.add(out)

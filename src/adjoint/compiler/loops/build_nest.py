@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from adjoint.compiler.excerpts import Excerpt
-from adjoint.compiler.fuse.fuse import Nest, View, contiguous, name_is_same
+from adjoint.compiler.fuse.fuse import Nest, View, contiguous
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.accumulation import Accumulator
 from adjoint.compiler.loops.build import BYTES, ELEMENT, Emitter, Value, mask_of
@@ -417,9 +417,8 @@ class NestWriter(NestPlan):
                 found = self.e.load(self.pointer(key), self.offset(0, strides), self.excerpt.dtypes[slot], 1)
             else:
                 step = self.producer[slot]
-                inputs = step.inputs[:1] if name_is_same(step) else step.inputs
-                given = [self.element(i) for i in inputs]
-                by = self.divisors.get(inputs[-1]) if step.op.name in ("divide", "safe_divide") else None
+                given = [self.element(i) for i in step.inputs]
+                by = self.divisors.get(step.inputs[-1]) if step.op.name in ("divide", "safe_divide") else None
                 found = self.apply(step, given) if by is None else self.divided(step, given[0], by)
             self.values[slot] = found
         return found
