@@ -39,8 +39,8 @@ class Approximation:
     >>> import adjoint as ad
     >>> found = ad.sample.laplace(lambda x: -2 * (x["a"] - 1) ** 2, {"a": 0.0})
     >>> found
-             mean        sd
-    a           1       0.5
+            mean         sd
+    a          1        0.5
     """
 
     def __init__(
