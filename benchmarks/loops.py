@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.arrays import jitted, sums
+from benchmarks.arrays import buffered, jitted
 from benchmarks.compiled import first_call
 from benchmarks.harness import Case, Work
 
@@ -72,18 +72,7 @@ def orbit_casadi(ca: Any) -> Case:
         y = runge_kutta(field, p, y)
     end = ca.sum1(y)
     function = ca.Function("orbit", [p], [end, ca.gradient(end, p)])
-    buffer, trigger = function.buffer()
-    value, gradient, given = np.zeros(1), np.zeros(4), RATES.copy()
-    buffer.set_arg(0, given.data)
-    buffer.set_res(0, value.data)
-    buffer.set_res(1, gradient.data)
-
-    def run(_: Any) -> Any:
-        assert buffer is not None and given is not None  # CasADi holds their addresses: they stay alive with this
-        trigger()
-        return value, gradient
-
-    return Case(run, check=lambda: sums(run(0)))
+    return buffered(function, RATES, [np.zeros(1), np.zeros(4)])
 
 
 POINTS, WIDTHS = 100, (2, 16, 16, 1)
@@ -136,18 +125,7 @@ def network_casadi(ca: Any) -> Case:
     w = ca.SX.sym("w", len(places))
     loss = network_loss(ca.tanh, lambda layer, i, j: w[places[layer, i, j]], ca.SX(0))
     function = ca.Function("network", [w], [loss, ca.gradient(loss, w)])
-    buffer, trigger = function.buffer()
-    value, gradient, given = np.zeros(1), np.zeros(len(places)), _weights()
-    buffer.set_arg(0, given.data)
-    buffer.set_res(0, value.data)
-    buffer.set_res(1, gradient.data)
-
-    def run(_: Any) -> Any:
-        assert buffer is not None and given is not None  # CasADi holds their addresses: they stay alive with this
-        trigger()
-        return value, gradient
-
-    return Case(run, check=lambda: sums(run(0)))
+    return buffered(function, _weights(), [np.zeros(1), np.zeros(len(places))])
 
 
 LONG = 10_000

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from benchmarks.arrays import jitted, sums
+from benchmarks.arrays import buffered, jitted, sums
 from benchmarks.harness import Case, Work
 
 # The likelihood of a Kalman filter, 500 steps of six states ------------------------------------------------------------
@@ -226,17 +227,8 @@ def reach_casadi(ca: Any) -> Case:
     q = ca.SX.sym("q", JOINTS)
     place = hand(ca, q, lambda parts: ca.vertcat(*parts))
     function = ca.Function("reach", [q], [ca.densify(ca.hessian(ca.dot(place, place), q)[0])])
-    buffer, trigger = function.buffer()
-    given, found = ANGLES.copy(), np.zeros((JOINTS, JOINTS))
-    buffer.set_arg(0, given.data)
-    buffer.set_res(0, found.data)
-
-    def run(_: Any) -> Any:
-        assert buffer is not None and given is not None  # CasADi holds their addresses: they stay alive with this
-        trigger()
-        return found
-
-    return Case(run, check=lambda: sums(run(0)))
+    case = buffered(function, ANGLES, [np.zeros((JOINTS, JOINTS))])
+    return replace(case, check=lambda: sums(case.step(0)[0]))
 
 
 def velocity_ours(ad: Any) -> Case:
