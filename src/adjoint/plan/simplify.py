@@ -21,7 +21,7 @@ from adjoint.plan.assemble import note_embedded, sum_of_embedded
 from adjoint.plan.bands import SAME, Bands
 from adjoint.plan.plan import Plan, Step
 from adjoint.plan.shifts import part_of_shifted
-from adjoint.primitives.structural import BROADCAST, RESHAPE
+from adjoint.primitives.structural import BROADCAST, EMBED, RESHAPE
 
 REWRITING = frozenset({"scatter", "update_slice"})  # these give their first input, but for some places
 LARGEST_FOLDED = 1 << 10  # elements of a constant array that is computed when compiling
@@ -83,17 +83,20 @@ class Simplifier:
             return
         self.steps.append(step)
         self.producer[step.output] = step
-        if step.op.name == "embed":
+        if step.op is EMBED:
             note_embedded(self, step)
 
     def rewritten(self, step: Step) -> int | Step:
         """What a step becomes by the rules, each in its turn: another step, or a slot that has its value."""
         numbers, inputs = self.numbers, step.inputs
-        if inputs and inputs[0] in numbers and inputs[-1] in numbers and all([i in numbers for i in inputs]):
-            folded = None if type(step.type) is tuple else fold_constants(self, step)  # a loop has several results
-            if folded is not None:
-                return folded
-        rules = BY_NAME.get(step.op.name)
+        if numbers.keys().isdisjoint(inputs):
+            rules = WITHOUT_NUMBERS.get(step.op.name)
+        else:
+            if inputs[0] in numbers and inputs[-1] in numbers and all([i in numbers for i in inputs]):
+                folded = None if type(step.type) is tuple else fold_constants(self, step)  # a loop has several results
+                if folded is not None:
+                    return folded
+            rules = BY_NAME.get(step.op.name)
         if rules is None:
             return step
         at = 0
@@ -286,12 +289,13 @@ def outer_product(s: Simplifier, step: Step) -> Step | None:
     return made("add", None, (product_slot, s.constant(0.0, step.type)), step.output, step.type)
 
 
-# Each with the operations that it is about, in the order in which they are tried. Before them comes `fold_constants`, for any.
+# Each with the operations that it is about, in the order in which they are tried; a * marks those of which it needs to know a
+# number that they are given. Before them comes `fold_constants`, for any.
 RULES: tuple[tuple[Rule, str], ...] = (
-    (moved_number, "broadcast_to reshape"),
-    (finite_factor, "scale"),
-    (factor_one, "power_constant multiply divide"),
-    (term_zero, "add subtract"),
+    (moved_number, "broadcast_to* reshape*"),
+    (finite_factor, "scale*"),
+    (factor_one, "power_constant multiply* divide*"),
+    (term_zero, "add* subtract*"),
     (twice_is_not_at_all, "negative logical_not bitwise_invert"),
     (there_and_back, "astype"),
     (one_movement, "reshape permute_dims"),
@@ -302,9 +306,12 @@ RULES: tuple[tuple[Rule, str], ...] = (
     (part_of_shifted, "slice"),
 )
 BY_NAME: dict[str, list[tuple[int, Rule]]] = {}
+WITHOUT_NUMBERS: dict[str, list[tuple[int, Rule]]] = {}
 for _turn, (_rule, _names) in enumerate(RULES):
     for _name in _names.split():
-        BY_NAME.setdefault(_name, []).append((_turn, _rule))
+        BY_NAME.setdefault(_name.rstrip("*"), []).append((_turn, _rule))
+        if not _name.endswith("*"):
+            WITHOUT_NUMBERS.setdefault(_name, []).append((_turn, _rule))
 
 
 def simplified(plan: Plan) -> Plan:

@@ -17,6 +17,7 @@ from adjoint.compiler.loops.formulas import is_lowered, reduces
 from adjoint.compiler.loops.matrix_formulas import FORMULAS, formula_name
 from adjoint.compiler.targets.llvm import PART
 from adjoint.compiler.targets.target import tuning
+from adjoint.graph import ArrayType
 from adjoint.plan.plan import Plan, Step
 from adjoint.plan.text import PLAIN, Labels, beside, shape_text, step_text
 from adjoint.shapes import Shape, reshaped_strides, size_of
@@ -340,7 +341,7 @@ class Fusion:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.tuning = tuning()
-        self.most_steps = self.tuning.most_steps
+        self.most_steps, self.look_back = self.tuning.most_steps, self.tuning.look_back
         self.lowered: dict[Any, bool] = {}  # which operations of which dtypes have a formula, of those met
         self.units: list[Unit] = []
         self.views: dict[int, View] = {}
@@ -387,8 +388,19 @@ class Fusion:
         self.ready[slot] = ready
 
     def place(self, step: Step) -> None:
-        op, _, _, _, inputs, out, t = step
-        name = op.name
+        op, attributes, _, _, inputs, out, t = step
+        name, known = op.name, self.dtypes
+        if attributes is None and op.elementwise and t.__class__ is ArrayType and not self.objects:  # by far the most
+            dtype = t.dtype.name
+            kind = (name, dtype, *[known[i] for i in inputs])
+            found = self.lowered.get(kind)
+            if found is None:
+                found = dtype in BYTES and name not in SMALL and name not in MOVEMENTS and is_lowered(name, None, dtype, kind[2:])
+                self.lowered[kind] = found
+            if found:
+                known[out], self.shapes[out] = dtype, t.shape
+                self.elementwise(step)
+                return
         if name in SMALL and self.is_small(step):
             self.matrices(step)
             return
@@ -404,12 +416,11 @@ class Fusion:
         if dtype not in BYTES or not self.objects.isdisjoint(inputs):
             self.host(step, f"native code has no {dtype}, or can't read what it is made of")
             return
-        known = self.dtypes
         dtypes = [known[i] for i in inputs]
         known[out], self.shapes[out] = dtype, t.shape
         if name in MOVEMENTS:
             self.movement(step)
-        elif op.elementwise and self.has_formula(step, dtypes):
+        elif op.elementwise and is_lowered(name, attributes, dtype, dtypes):
             self.elementwise(step)
         elif dtypes and step.attributes and reduces(name, dtype, dtypes[0]):
             self.reduction(step)
@@ -422,17 +433,6 @@ class Fusion:
             self.move(step)
         else:
             self.host(step, f"{name} has no native code for {', '.join(dict.fromkeys([*dtypes, dtype]))}")
-
-    def has_formula(self, step: Step, dtypes: list[str]) -> bool:
-        """Whether an elementwise step has a formula for these dtypes."""
-        name, result = step.op.name, step.type.dtype.name
-        if step.attributes is not None:
-            return is_lowered(name, step.attributes, result, dtypes)
-        key = (name, result, *dtypes)
-        found = self.lowered.get(key)
-        if found is None:
-            found = self.lowered[key] = is_lowered(name, None, result, dtypes)
-        return found
 
     def host(self, step: Step, reason: str) -> None:
         t = step.type
@@ -525,7 +525,7 @@ class Fusion:
         """The last nest over a domain that may read the slots, or a new one at the end: which unit it is."""
         units, home = self.units, self.home
         count = len(units)
-        first = max(count - self.tuning.look_back, 0)
+        first = count - self.look_back if count > self.look_back else 0
         for index in range(count - 1, first - 1, -1):
             unit = units[index]
             if unit.__class__ is Nest and unit.domain == shape and self.may_take(index, unit, slots):
@@ -542,17 +542,23 @@ class Fusion:
         """Whether a nest over the same domain has room for an elementwise step on these slots."""
         if len(nest.steps) >= self.most_steps:
             return False
-        home, ready = self.home, self.ready
+        home, ready, level = self.home, self.ready, nest.level
         for s in slots:
-            if (home.get(s) == index or ready[s] > index) and not self.readable(s, nest, index, nest.domain, "element"):
+            if home.get(s) == index:
+                if level.get(s) == "element" and self.shapes[s] == nest.domain:  # as mostly
+                    continue
+            elif ready[s] <= index:
+                continue
+            if not self.readable(s, nest, index, nest.domain, "element"):
                 return False
         return True
 
     def elementwise(self, step: Step) -> None:
-        shape, out, rows = step.type.shape, step.output, self.rows
-        if rows and not rows.isdisjoint(step.inputs) and self.by_row(step):
+        inputs, out, rows = step.inputs, step.output, self.rows
+        shape = step.type.shape
+        if rows and not rows.isdisjoint(inputs) and self.by_row(step):
             return
-        index = self.home[out] = self.nest_for(shape, step.inputs)
+        index = self.home[out] = self.nest_for(shape, inputs)
         nest = self.nest_at(index)
         nest.steps.append(step)
         nest.level[out] = "element"
