@@ -73,13 +73,14 @@ class Simplifier:
         same = self.same
         if same and not same.keys().isdisjoint(step.inputs):
             step = step._replace(inputs=tuple([same.get(i, i) for i in step.inputs]))
-        found = self.rewritten(step)
-        if found.__class__ is int:
-            if found != step.output:
-                same[step.output] = found
-            return
-        step = found  # type: ignore[assignment]
-        if (self.bands.found or step.op is RESHAPE) and self.bands.take(step):
+        if step.op.name in WITHOUT_NUMBERS or not self.numbers.keys().isdisjoint(step.inputs):
+            found = self.rewritten(step)
+            if found.__class__ is int:
+                if found != step.output:
+                    same[step.output] = found
+                return
+            step = found  # type: ignore[assignment]
+        if (step.op is RESHAPE or self.bands.found) and self.bands.take(step):
             return
         self.steps.append(step)
         self.producer[step.output] = step
@@ -319,8 +320,9 @@ def simplified(plan: Plan) -> Plan:
     result = copy.copy(plan)
     result.types, result.constants = list(plan.types), dict(plan.constants)
     s = Simplifier(result)
+    add = s.add
     for step in plan.steps:
-        s.add(step)
+        add(step)
     result.same = s.same
     result.outputs = []
     for number, index, slot, kept in plan.outputs:

@@ -558,8 +558,14 @@ class Fusion:
         shape = step.type.shape
         if rows and not rows.isdisjoint(inputs) and self.by_row(step):
             return
-        index = self.home[out] = self.nest_for(shape, inputs)
-        nest = self.nest_at(index)
+        units = self.units
+        index = len(units) - 1
+        unit = units[index] if units else None
+        if unit.__class__ is not Nest or unit.domain != shape or not self.may_take(index, unit, inputs):
+            index = self.nest_for(shape, inputs)
+            unit = units[index]
+        nest: Nest = unit  # type: ignore[assignment]
+        self.home[out] = index
         nest.steps.append(step)
         nest.level[out] = "element"
         self.views[out] = _new(View, (out, 0, shape, contiguous(shape)))
