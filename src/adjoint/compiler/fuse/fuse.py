@@ -395,8 +395,8 @@ class Fusion:
             kind = (name, dtype, *[known[i] for i in inputs])
             found = self.lowered.get(kind)
             if found is None:
-                found = dtype in BYTES and name not in SMALL and name not in MOVEMENTS and is_lowered(name, None, dtype, kind[2:])
-                self.lowered[kind] = found
+                other = dtype not in BYTES or name in SMALL or name in MOVEMENTS
+                found = self.lowered[kind] = not other and is_lowered(name, None, dtype, kind[2:])
             if found:
                 known[out], self.shapes[out] = dtype, t.shape
                 self.elementwise(step)
