@@ -10,19 +10,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from adjoint.compiler.fuse.fuse import (
-    Fusion,
-    Host,
-    Matrices,
-    Move,
-    Nest,
-    View,
-    contiguous,
-    is_contiguous,
-)
+from adjoint.compiler.fuse.fuse import Fusion
+from adjoint.compiler.fuse.kinds import Host, Matrices, Move, Nest, View, is_contiguous
 from adjoint.plan.simplify import REWRITING
 from adjoint.runtime.memory import ALIGNMENT, address
-from adjoint.shapes import size_of
+from adjoint.shapes import contiguous, size_of
 
 
 def overwritable(fusion: Fusion, results: list[int], roots: list[set[int]]) -> dict[int, tuple[int, ...]]:

@@ -6,9 +6,11 @@ both, and the nest that reads them makes them again.
 
 from __future__ import annotations
 
-from adjoint.compiler.fuse.fuse import Fusion, Nest, View, contiguous
+from adjoint.compiler.fuse.fuse import Fusion
+from adjoint.compiler.fuse.kinds import Nest, View
 from adjoint.compiler.loops.formulas import LIGHT
 from adjoint.plan.plan import Step
+from adjoint.shapes import contiguous
 
 
 def recompute(fusion: Fusion) -> Fusion:
