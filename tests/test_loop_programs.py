@@ -18,7 +18,7 @@ pytest.importorskip("scipy_openblas32")
 import adjoint as ad
 from adjoint.compiler import pipeline
 from adjoint.compiler.excerpts import key_of
-from adjoint.compiler.fuse.fuse import Host, Matrices, Move, Nest, Product, Window
+from adjoint.compiler.fuse.kinds import Host, Matrices, Move, Nest, Product, Window
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import Emitter, Value
 from adjoint.compiler.loops.check import check

@@ -19,7 +19,8 @@ pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
 from adjoint.compiler import linking
-from adjoint.compiler.fuse.fuse import Fusion, Host, Move, Nest, Product
+from adjoint.compiler.fuse.fuse import Fusion
+from adjoint.compiler.fuse.kinds import Host, Move, Nest, Product
 from adjoint.execution.native import compile_plan
 from adjoint.execution.native.program import Native, compile_nests
 from adjoint.execution.numpy_programs import Streaming

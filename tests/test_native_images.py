@@ -11,7 +11,8 @@ pytest.importorskip("llvmlite")
 pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
-from adjoint.compiler.fuse.fuse import Fusion, Host, Nest, Window
+from adjoint.compiler.fuse.fuse import Fusion
+from adjoint.compiler.fuse.kinds import Host, Nest, Window
 from adjoint.compiler.targets.target import tuned
 from adjoint.nn import functional as F
 from adjoint.runtime import onednn

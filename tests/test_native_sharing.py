@@ -16,7 +16,7 @@ import adjoint as ad
 from adjoint import nn
 from adjoint.compiler import linking
 from adjoint.compiler.excerpts import exact
-from adjoint.compiler.fuse.fuse import Host
+from adjoint.compiler.fuse.kinds import Host
 from adjoint.execution.native.program import Native, compile_nests
 from adjoint.execution.numpy_programs import Streaming
 from adjoint.runtime import code

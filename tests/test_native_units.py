@@ -13,7 +13,8 @@ pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
 from adjoint.compiler import linking
-from adjoint.compiler.fuse.fuse import Fusion, Nest, Product
+from adjoint.compiler.fuse.fuse import Fusion
+from adjoint.compiler.fuse.kinds import Nest, Product
 from adjoint.compiler.loops import build_matmul, matmul_tiles
 from adjoint.compiler.targets.target import tuning
 from adjoint.execution.native import compile_plan

@@ -17,6 +17,7 @@ import pytest
 import adjoint as ad
 from adjoint.graph import PRIMITIVES
 from adjoint.plan.canonical import canonicalize
+from adjoint.plan.order import ordered
 from adjoint.plan.plan import built
 from support import double, equal
 
@@ -388,3 +389,32 @@ def test_gradients_of_weights_come_as_reverse_mode_has_them() -> None:
     alone = [ad.gradients((y * y).sum(), [w])[0].numpy() for w in weights]
     for x, expected in zip(found, alone, strict=True):
         np.testing.assert_array_equal(x.numpy(), expected)
+
+
+class Counted(list[Any]):
+    """A list that counts how often it is read."""
+
+    reads = 0
+
+    def __getitem__(self, place: Any) -> Any:
+        self.reads += 1
+        return super().__getitem__(place)
+
+
+def test_the_order_of_many_results_of_one_chain_is_found_by_looking_at_each_once() -> None:
+    """Asked for from the last to the first, each is made element by element of all before it."""
+
+    def reads(count: int) -> int:
+        x = ad.tensor(np.ones((40, 40)))
+        y, results = x, []
+        for _ in range(count):
+            y = ad.sin(y) * x
+            results.append(y)
+        c = canonicalize([result.node for result in reversed(results)])
+        plan, _ = built(c, list(range(c.roots)), False)
+        types = Counted(plan.types)
+        found = ordered(plan.steps, [slot for _, _, slot, _ in plan.outputs], types, len(plan.leaf_types))
+        assert len(found) == 2 * count
+        return types.reads
+
+    assert reads(200) <= 2 * reads(100)

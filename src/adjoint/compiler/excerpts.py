@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adjoint.compiler.fuse.fuse import Choice, Fusion, Matrices, Move, Nest, Product, View, Window
+from adjoint.compiler.fuse.fuse import Fusion
+from adjoint.compiler.fuse.kinds import Choice, Matrices, Move, Nest, Product, View, Window
 from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.loops.build_matrices import Stacked
 from adjoint.compiler.loops.formulas import NAMES, REDUCTIONS

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from adjoint.compiler import units
 from adjoint.compiler.excerpts import Key, Moving, Region
 from adjoint.compiler.extents import Formula, Sheet, Size, Values, holds_sizes, plain
-from adjoint.compiler.fuse.fuse import Choice, View
+from adjoint.compiler.fuse.kinds import Choice, View
 from adjoint.compiler.tables import Arguments, Function
 from adjoint.compiler.units import Written
 from adjoint.graph import ArrayType, array_type

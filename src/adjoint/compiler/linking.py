@@ -16,7 +16,8 @@ from adjoint.compiler import calls, units
 from adjoint.compiler.excerpts import Key, key_of
 from adjoint.compiler.extents import Values
 from adjoint.compiler.families import Family, follows, structure_of, with_numbers
-from adjoint.compiler.fuse.fuse import Fusion, Host, Nest, Unit
+from adjoint.compiler.fuse.fuse import Fusion
+from adjoint.compiler.fuse.kinds import Host, Nest, Unit
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.tables import (
     Arguments,

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 from adjoint.compiler.excerpts import Key, key_of
 from adjoint.compiler.fuse.channels_last import channels_last
 from adjoint.compiler.fuse.epilogues import join
-from adjoint.compiler.fuse.fuse import Fusion, Host, Nest
+from adjoint.compiler.fuse.fuse import Fusion
+from adjoint.compiler.fuse.kinds import Host, Nest
 from adjoint.compiler.fuse.rematerialize import recompute
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.text import functions_text

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from adjoint.compiler import calls
 from adjoint.compiler.excerpts import Excerpt, Key, nest_of, product_of, window_of
-from adjoint.compiler.fuse.fuse import Nest, Product
+from adjoint.compiler.fuse.kinds import Nest, Product
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import BYTES, Emitter
 from adjoint.compiler.loops.build_indexing import MoveWriter

@@ -40,8 +40,9 @@ def ordered(steps: list[Any], outputs: Sequence[int], types: Sequence[Any], leav
         return steps
     readers = _readers(steps, types, leaves)
     found = _Sequence(made)
+    seen: set[int] = set()
     for slot in nearest:
-        for leaf in _replaced(slot, made, types, leaves):
+        for leaf in _replaced(slot, made, types, leaves, seen):
             for reader in readers[leaf]:
                 found.reach(reader)
         found.reach(slot)
@@ -90,11 +91,14 @@ def _readers(steps: list[Any], types: Sequence[Any], leaves: int) -> list[list[i
     return readers
 
 
-def _replaced(slot: int, made: Sequence[Any], types: Sequence[Any], leaves: int) -> list[int]:
-    """The leaves of a result's type of which it is made element by element."""
+def _replaced(slot: int, made: Sequence[Any], types: Sequence[Any], leaves: int, seen: set[int]) -> list[int]:
+    """The leaves of a result's type of which it is made element by element, but for those found from other results: all that was
+    `seen` on the way to these. Each slot is looked at once, however many results are made of it."""
+    if slot in seen:
+        return []
     kind = types[slot]
     found: list[int] = []
-    seen = {slot}
+    seen.add(slot)
     stack = [slot]
     while stack:
         step = made[stack.pop()]

@@ -289,13 +289,10 @@ def must_mask(steps: Iterable[tuple[Any, Primitive, Sequence[Any]]], after: set[
     for result, op, inputs in steps:
         if op.masked is not None:
             after.add(result)
-        else:
-            for x in inputs:
-                if x in after:
-                    after.add(result)
-                    if op.swallows and any(y in after for y in (inputs[:1] if op is WHERE else inputs)):
-                        needed = True  # of `where`, only the condition decides without passing on
-                    break
+        elif not after.isdisjoint(inputs):
+            after.add(result)
+            if op.swallows and (op is not WHERE or inputs[0] in after):
+                needed = True  # of `where`, only the condition decides without passing on
         needed = needed or op is HOST_CALL
     return needed
 

@@ -22,7 +22,7 @@ from adjoint.plan.bands import SAME, Bands
 from adjoint.plan.extremes import first_extreme
 from adjoint.plan.plan import Plan, Step
 from adjoint.plan.shifts import part_of_shifted
-from adjoint.primitives.structural import BROADCAST, RESHAPE
+from adjoint.primitives.structural import BROADCAST, EMBED, RESHAPE
 
 REWRITING = frozenset({"scatter", "update_slice"})  # these give their first input, but for some places
 LARGEST_FOLDED = 1 << 10  # elements of a constant array that is computed when compiling
@@ -74,27 +74,31 @@ class Simplifier:
         same = self.same
         if same and not same.keys().isdisjoint(step.inputs):
             step = step._replace(inputs=tuple([same.get(i, i) for i in step.inputs]))
-        found = self.rewritten(step)
-        if found.__class__ is int:
-            if found != step.output:
-                same[step.output] = found
-            return
-        step = found  # type: ignore[assignment]
-        if (self.bands.found or step.op is RESHAPE) and self.bands.take(step):
+        if step.op.name in WITHOUT_NUMBERS or not self.numbers.keys().isdisjoint(step.inputs):
+            found = self.rewritten(step)
+            if found.__class__ is int:
+                if found != step.output:
+                    same[step.output] = found
+                return
+            step = found  # type: ignore[assignment]
+        if (step.op is RESHAPE or self.bands.found) and self.bands.take(step):
             return
         self.steps.append(step)
         self.producer[step.output] = step
-        if step.op.name == "embed":
+        if step.op is EMBED:
             note_embedded(self, step)
 
     def rewritten(self, step: Step) -> int | Step:
         """What a step becomes by the rules, each in its turn: another step, or a slot that has its value."""
         numbers, inputs = self.numbers, step.inputs
-        if inputs and inputs[0] in numbers and inputs[-1] in numbers and all([i in numbers for i in inputs]):
-            folded = None if type(step.type) is tuple else fold_constants(self, step)  # a loop has several results
-            if folded is not None:
-                return folded
-        rules = BY_NAME.get(step.op.name)
+        if numbers.keys().isdisjoint(inputs):
+            rules = WITHOUT_NUMBERS.get(step.op.name)
+        else:
+            if inputs[0] in numbers and inputs[-1] in numbers and all([i in numbers for i in inputs]):
+                folded = None if type(step.type) is tuple else fold_constants(self, step)  # a loop has several results
+                if folded is not None:
+                    return folded
+            rules = BY_NAME.get(step.op.name)
         if rules is None:
             return step
         at = 0
@@ -287,12 +291,13 @@ def outer_product(s: Simplifier, step: Step) -> Step | None:
     return made("add", None, (product_slot, s.constant(0.0, step.type)), step.output, step.type)
 
 
-# Each with the operations that it is about, in the order in which they are tried. Before them comes `fold_constants`, for any.
+# Each with the operations that it is about, in the order in which they are tried; a * marks those of which it needs to know a
+# number that they are given. Before them comes `fold_constants`, for any.
 RULES: tuple[tuple[Rule, str], ...] = (
-    (moved_number, "broadcast_to reshape"),
-    (finite_factor, "scale"),
-    (factor_one, "power_constant multiply divide"),
-    (term_zero, "add subtract"),
+    (moved_number, "broadcast_to* reshape*"),
+    (finite_factor, "scale*"),
+    (factor_one, "power_constant multiply* divide*"),
+    (term_zero, "add* subtract*"),
     (twice_is_not_at_all, "negative logical_not bitwise_invert"),
     (there_and_back, "astype"),
     (one_movement, "reshape permute_dims"),
@@ -304,9 +309,12 @@ RULES: tuple[tuple[Rule, str], ...] = (
     (first_extreme, "argmax argmin"),
 )
 BY_NAME: dict[str, list[tuple[int, Rule]]] = {}
+WITHOUT_NUMBERS: dict[str, list[tuple[int, Rule]]] = {}
 for _turn, (_rule, _names) in enumerate(RULES):
     for _name in _names.split():
-        BY_NAME.setdefault(_name, []).append((_turn, _rule))
+        BY_NAME.setdefault(_name.rstrip("*"), []).append((_turn, _rule))
+        if not _name.endswith("*"):
+            WITHOUT_NUMBERS.setdefault(_name, []).append((_turn, _rule))
 
 
 def simplified(plan: Plan) -> Plan:
@@ -314,8 +322,9 @@ def simplified(plan: Plan) -> Plan:
     result = copy.copy(plan)
     result.types, result.constants = list(plan.types), dict(plan.constants)
     s = Simplifier(result)
+    add = s.add
     for step in plan.steps:
-        s.add(step)
+        add(step)
     result.same = s.same
     result.outputs = []
     for number, index, slot, kept in plan.outputs:

@@ -29,10 +29,22 @@ def together(plan: Plan) -> Plan:
     products = [step for step in plan.steps if step.op is MATMUL and len(step.type.shape) == 2]
     if plan.ordered or len(products) < FEWEST or any([step.op.name == "host_call" for step in plan.steps]):
         return plan
+    if not _may_join(plan, products):
+        return plan
     joining = Joining(plan)
     joining.sums()
     joining.rows()
     return joining.plan if joining.added else plan
+
+
+def _may_join(plan: Plan, products: list[Step]) -> bool:
+    """Whether one matrix has many products, or many of one type are terms of sums: an add has two terms."""
+    if max(Counter([step.inputs[RIGHT] for step in products]).values()) >= FEWEST:
+        return True
+    terms = {step.output for step in products}
+    terms.update([x.output for x in plan.steps if x.op.name == "permute_dims" and x.inputs[0] in terms])
+    adds = [id(x.type) for x in plan.steps if x.op.name == "add" and not terms.isdisjoint(x.inputs)]
+    return any([2 * count >= FEWEST for count in Counter(adds).values()])
 
 
 class Joining:

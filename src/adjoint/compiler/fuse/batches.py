@@ -6,9 +6,10 @@ products around one nest. Weights that only such products read are never in memo
 
 from __future__ import annotations
 
-from adjoint.compiler.fuse.fuse import Fusion, Matrices, Nest, Product, View, Window, contiguous
+from adjoint.compiler.fuse.fuse import Fusion
+from adjoint.compiler.fuse.kinds import Matrices, Nest, Product, View, Window
 from adjoint.compiler.schedule.matmul import is_batch
-from adjoint.shapes import size_of
+from adjoint.shapes import contiguous, size_of
 
 
 def follow(fusion: Fusion, readers: dict[int, list[int]], kept: set[int], at: list[int]) -> None:

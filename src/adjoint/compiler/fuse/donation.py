@@ -8,23 +8,13 @@ table, or a slice into an array, nothing else is touched at all.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
-from adjoint.compiler.fuse.fuse import (
-    Fusion,
-    Host,
-    Matrices,
-    Move,
-    Nest,
-    View,
-    contiguous,
-    is_contiguous,
-)
+from adjoint.compiler.fuse.fuse import Fusion
+from adjoint.compiler.fuse.kinds import Host, Matrices, Move, Nest, View, is_contiguous
 from adjoint.plan.simplify import REWRITING
 from adjoint.runtime.memory import ALIGNMENT, address
-from adjoint.shapes import size_of
+from adjoint.shapes import contiguous, size_of
 
 
 def overwritable(fusion: Fusion, results: list[int], roots: list[set[int]]) -> dict[int, tuple[int, ...]]:
@@ -35,20 +25,22 @@ def overwritable(fusion: Fusion, results: list[int], roots: list[set[int]]) -> d
     kept = {fusion.views[s].root for s in fusion.results if s not in fusion.objects}
     wanted = set(results)
     found: dict[int, tuple[int, ...]] = {}
+    leaves = len(fusion.plan.leaf_types)
     for index, unit in enumerate(fusion.units[first:], first):
         if isinstance(unit, Nest) and not unit.by_row:
             made = [s for s in unit.stored if s in wanted and unit.level[s] == "element"]
-            elsewhere = _read_elsewhere(fusion, unit) if made else set()
-            may_lie: Callable[[Any, int], bool] = partial(_only_at_its_element, elsewhere)
         elif isinstance(unit, Move) and unit.step.op.name in REWRITING:
             made = [s for s in (unit.step.output,) if s in wanted]
-            may_lie = _only_rewrites
         else:
             continue
-        free = [
-            leaf for leaf in sorted(roots[index] if made else ())
-            if leaf < len(fusion.plan.leaf_types) and leaf not in kept and last_reader[leaf] == index and may_lie(unit, leaf)
-        ]  # fmt: skip
+        free: list[int] = []
+        if made:
+            free = sorted([x for x in roots[index] if x < leaves and x not in kept and last_reader[x] == index])
+        if free and isinstance(unit, Nest):
+            elsewhere = _read_elsewhere(fusion, unit, set(free))
+            free = [leaf for leaf in free if leaf not in elsewhere]
+        elif isinstance(unit, Move):
+            free = [leaf for leaf in free if _only_rewrites(unit, leaf)]
         for result in made:
             shape, dtype = fusion.shapes[result], fusion.dtypes[result]
             found[result] = tuple([x for x in free if fusion.shapes.get(x) == shape and fusion.dtypes[x] == dtype])
@@ -91,16 +83,12 @@ def _only_rewrites(move: Move, leaf: int) -> bool:
     return whole == View(leaf, 0, whole.shape, contiguous(whole.shape)) and all(view.root != leaf for view in others)
 
 
-def _only_at_its_element(elsewhere: set[int], nest: Nest, leaf: int) -> bool:
-    return leaf not in elsewhere
-
-
-def _read_elsewhere(fusion: Fusion, nest: Nest) -> set[int]:
-    """The arrays of which a nest, or what is made with it, may read elements besides the one that it writes."""
-    strides, views = contiguous(nest.domain), fusion.views
+def _read_elsewhere(fusion: Fusion, nest: Nest, leaves: set[int]) -> set[int]:
+    """Those of the leaves of which a nest, or what is made with it, may read elements besides the one that it writes."""
+    strides, views, domain = contiguous(nest.domain), fusion.views, nest.domain
     found = {view.root for product in nest.made for view in product.reads}
     for slot in {i for step in nest.steps for i in step.inputs}:
         view = views.get(slot)
-        if view is not None and view != (view.root, 0, nest.domain, strides):
+        if view is not None and view.root in leaves and view != (view.root, 0, domain, strides):
             found.add(view.root)
     return found

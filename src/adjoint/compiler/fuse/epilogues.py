@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from adjoint.compiler.fuse.batches import follow
-from adjoint.compiler.fuse.fuse import Choice, Fusion, Nest, Product, View, Window, contiguous
+from adjoint.compiler.fuse.fuse import Fusion
+from adjoint.compiler.fuse.kinds import Choice, Nest, Product, View, Window
 from adjoint.compiler.schedule.matmul import choose, tile_rows
 from adjoint.compiler.targets.target import tuning
-from adjoint.shapes import following, size_of
+from adjoint.shapes import contiguous, following, size_of
 
 
 def join(fusion: Fusion) -> Fusion:

@@ -1,338 +1,45 @@
 """From steps to units: loop nests that compute many steps at once, matrix products, and host steps that NumPy runs.
 
-Movements cost nothing where they can be views of what lies in memory: a slot's `View` says where its elements are. A loop nest
-runs over the elements of its `domain`. Its steps have values at two levels: `element`, one for each point of the domain,
-and `row`, one for each point of the leading axes, which the reductions over the trailing axes give. So a softmax or layer
-norm is one nest. Units run in order, and a step joins a unit only if everything it reads is computed by then.
+Movements cost nothing where they can be views of what lies in memory: a slot's `View` says where its elements are. Units, of the
+kinds that `kinds` lists, run in order, and a step joins a unit only if everything it reads is computed by then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from adjoint.compiler.fuse.images import CONVOLUTIONS, ChannelsLast
+from adjoint.compiler.fuse.images import ChannelsLast
+from adjoint.compiler.fuse.kinds import (
+    INDEXED,
+    MOVEMENTS,
+    REGIONS,
+    SAME,
+    Host,
+    Matrices,
+    Move,
+    Nest,
+    Product,
+    Unit,
+    View,
+    Window,
+    broadcast,
+    is_contiguous,
+    moved,
+    name_is_same,
+    stack_stride,
+    transposed,
+)
 from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.loops.formulas import is_lowered, reduces
 from adjoint.compiler.loops.matrix_formulas import FORMULAS, formula_name
 from adjoint.compiler.targets.llvm import PART
 from adjoint.compiler.targets.target import tuning
+from adjoint.graph import ArrayType
 from adjoint.plan.plan import Plan, Step
-from adjoint.plan.text import PLAIN, Labels, beside, shape_text, step_text
-from adjoint.shapes import Shape, reshaped_strides, size_of
+from adjoint.plan.text import Labels
+from adjoint.shapes import Shape, size_of
 from adjoint.shapes import contiguous as contiguous
-
-# These pass their first input on.
-SAME = frozenset({"version", "marker", "stop_gradient", "after", "checkpoint", "custom"})
-
-
-class View(NamedTuple):
-    """Elements of a slot's memory: an offset and a stride for each axis, in elements."""
-
-    root: int
-    offset: int
-    shape: Shape
-    strides: tuple[int, ...]
-
-    def text(self, labels: Labels = PLAIN) -> str:
-        """The array, and which of its elements if these aren't all in order."""
-        name = f"{labels.name(self.root)}[{shape_text(self.shape)}]"
-        if is_contiguous(self) and not self.offset:
-            return name
-        return f"{name} from {self.offset} on by {self.strides}"
-
-
-def is_contiguous(view: View) -> bool:
-    if view.strides == contiguous(view.shape):
-        return True
-    return all(n == 1 or s == c for n, s, c in zip(view.shape, view.strides, contiguous(view.shape), strict=True))
-
-
-def broadcast(view: View, shape: Shape) -> View:
-    """The view repeated to a shape, by NumPy's rules."""
-    extra = len(shape) - len(view.shape)
-    strides = [0] * extra + [
-        0 if n == 1 and m != 1 else s for n, m, s in zip(view.shape, shape[extra:], view.strides, strict=True)
-    ]
-    return View(view.root, view.offset, shape, tuple(strides))
-
-
-def reshaped(view: View, shape: Shape) -> View | None:
-    """The view in another shape; None where only a copy has it."""
-    if is_contiguous(view):
-        return View(view.root, view.offset, shape, contiguous(shape))
-    strides = reshaped_strides(view.shape, view.strides, shape)
-    return None if strides is None else View(view.root, view.offset, shape, strides)
-
-
-def moved(view: View, step: Step) -> View | None:
-    """The view that a movement makes of a view; None where it needs a copy."""
-    name, attributes = step.op.name, step.attributes
-    if name in SAME:
-        return view
-    if name == "reshape":
-        return reshaped(view, step.type.shape)
-    if name == "permute_dims":
-        return View(view.root, view.offset, step.type.shape, tuple([view.strides[a] for a in attributes]))
-    if name == "broadcast_to":
-        return broadcast(view, step.type.shape)
-    offset = view.offset + sum(start * s for (start, _, _), s in zip(attributes, view.strides, strict=True))
-    strides = tuple([s * by for (_, _, by), s in zip(attributes, view.strides, strict=True)])
-    return View(view.root, offset, step.type.shape, strides)
-
-
-MOVEMENTS = SAME | {"reshape", "permute_dims", "broadcast_to", "slice"}
-
-
-def stack_stride(view: View) -> int | None:
-    """Elements from one matrix of a stack to the next, in order; None where they don't lie at one stride."""
-    stride, length = 0, 1
-    for n, s in zip(reversed(view.shape[:-2]), reversed(view.strides[:-2]), strict=True):
-        if n == 1:
-            continue
-        if length == 1:
-            stride = s
-        elif s != stride * length:
-            return None
-        length *= n
-    return stride
-
-
-class Nest:
-    """A loop nest over a domain. `split` is the number of leading axes once a reduction made rows of the trailing ones."""
-
-    def __init__(self, domain: Shape) -> None:
-        self.domain = domain
-        self.split: int | None = None
-        self.steps: list[Step] = []
-        self.level: dict[
-            int, str
-        ] = {}  # of the slots computed here: "element", "row" or "total" (nobody reads it here)
-        self.by_row: set[int] = set()  # the reductions that give one value for each row
-        self.stored: list[int] = []  # slots that go to memory
-        self.products: list[
-            Product | Window
-        ] = []  # computed tile by tile, each read by the nest while it is in the cache
-        self.followers: list[Product] = []  # computed tile by tile from what the nest leaves in the cache
-        self.tile = 0  # elements, if there are products or followers
-        self.tiles: dict[
-            int, int
-        ] = {}  # arrays of which nothing but the tile is kept, and where in a thread's own space
-
-    @property
-    def made(self) -> list[Product | Window]:
-        """The products before and behind the loops."""
-        return [*self.products, *self.followers]
-
-    @property
-    def is_one_row(self) -> bool:
-        """Whether a reduction makes one number of the whole domain."""
-        return self.split is not None and size_of(self.domain[: self.split]) == 1
-
-    def row_shape(self, shape: Shape) -> bool:
-        """Whether values of this shape, one for each row, broadcast to the domain along the rows."""
-        if self.split is None:
-            return False
-        rest = len(self.domain) - self.split
-        return shape == self.domain[: self.split] + (1,) * rest
-
-    def bare_shape(self, shape: Shape) -> bool:
-        """Whether there is one value for each row, the trailing axes dropped."""
-        return self.split is not None and shape == self.domain[: self.split]
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
-
-    def lines(self, labels: Labels = PLAIN) -> list[str]:
-        """The nest for people: its domain, its steps, what is read and stored."""
-        rows = f", a row is {shape_text(self.domain[self.split :])}" if self.split is not None else ""
-        tiles = f", {self.tile} elements at a time" if self.tile else ""
-        found = [f"loops over {shape_text(self.domain)}{rows}{tiles}"]
-        for kind, made in (("before", self.products), ("behind", self.followers)):
-            for one in made:
-                first, *rest = one.lines(labels)
-                note = "; only a tile of it is kept" if one.step.output in self.tiles else ""
-                found += [f"  {kind}: {first}{note}", *[f"    {line}" for line in rest]]
-        one_each = {"row": "  (one for each row)", "total": "  (total)"}
-        for step in self.steps:
-            level = one_each.get(self.level[step.output], "")
-            found.append(beside(f"  {step_text(step, labels)}{level}", labels.line(step.output)))
-        inside = set(self.level)
-        read = dict.fromkeys([i for step in self.steps for i in step.inputs if i not in inside])
-        kept = [labels.name(s) for s in self.stored if s not in self.tiles]
-        found.append(f"  reads {', '.join(map(labels.name, read)) or 'nothing'}; stores {', '.join(kept) or 'nothing'}")
-        return found
-
-
-class Choice(NamedTuple):
-    """How a product is computed: by oneDNN, OpenBLAS or, if empty, kernels of our own; so many rows at a time; whether a
-    library gets the right matrix packed."""
-
-    library: str
-    rows: int
-    packed: bool
-
-
-class Product:
-    """A matrix product, `a` by `b` into a row-major array of `shape`: the step's result or its transpose."""
-
-    def __init__(self, step: Step, a: View, b: View, shape: Shape) -> None:
-        self.step = step
-        self.a = a
-        self.b = b
-        self.shape = shape
-        self.choice: Choice | None = None
-        self.tile: int | None = None  # where in a thread's own space its rows go, if nothing else is kept of them
-
-    @property
-    def reads(self) -> tuple[View, ...]:
-        return self.a, self.b
-
-    @property
-    def library(self) -> str:
-        """Who computes it; empty for kernels of our own."""
-        return self.choice.library if self.choice is not None else ""
-
-    @property
-    def grain(self) -> int:
-        """Elements of the result that are computed together, at least: a row, or in a batch a matrix."""
-        n, m = self.shape[-2:]
-        return n * m if size_of(self.shape) > n * m else m
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
-
-    def lines(self, labels: Labels = PLAIN) -> list[str]:
-        """The product for people."""
-        rows = f", {self.choice.rows} rows at a time" if self.choice is not None else ""
-        head = f"product {labels.name(self.step.output)}[{shape_text(self.shape)}]"
-        by = f"by {self.library or 'tiles of our own'}{rows}"
-        return [
-            beside(f"{head} = {self.a.text(labels)} @ {self.b.text(labels)}", labels.line(self.step.output)),
-            f"  {by}",
-        ]
-
-
-class Window:
-    """A convolution or pool over channels-last images. The result is in rows, in the step's shape."""
-
-    def __init__(self, step: Step, reads: tuple[View, ...], dtypes: tuple[str, ...]) -> None:
-        self.step = step
-        self.reads = reads
-        self.dtypes = dtypes
-        self.shape = step.type.shape
-        self.tile: int | None = None  # as a product's
-        self.positions: Step | None = None  # of the largest numbers, if they are asked for too
-
-    @property
-    def library(self) -> str:
-        """Who computes it; empty for loops of our own."""
-        return "oneDNN" if self.step.op.name in CONVOLUTIONS else ""
-
-    @property
-    def grain(self) -> int:
-        """Elements of the result that are computed together, at least."""
-        return size_of(self.shape[1:])
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
-
-    def lines(self, labels: Labels = PLAIN) -> list[str]:
-        """The convolution or pool for people."""
-        beside_it = "" if self.positions is None else f", with the positions in {labels.name(self.positions.output)}"
-        found = [beside(f"window {step_text(self.step, labels)}{beside_it}", labels.line(self.step.output))]
-        return [*found, f"  by {self.library or 'loops of our own'}, channels last"]
-
-
-INDEXED = frozenset({"gather", "scatter_add", "scatter"})
-REGIONS = frozenset({"concat", "embed", "update_slice", "pieces"})
-
-
-class Move:
-    """A step that puts elements into places that a loop nest can't reach. `views` are its inputs, in order where they are
-    indices or moved by them."""
-
-    def __init__(self, step: Step, views: list[View], dtypes: list[str]) -> None:
-        self.step = step
-        self.views = views
-        self.first_index = 2 if step.op.name == "scatter" else 1
-        self.index_dtypes = dtypes[self.first_index :]
-        self.clips = step.op.name == "scatter" and bool(step.attributes)
-
-    @property
-    def reads(self) -> tuple[View, ...]:
-        return tuple(self.views)
-
-    @property
-    def indices(self) -> list[View]:
-        """The index arrays among the inputs, one for each leading axis that they select along."""
-        return self.views[self.first_index :] if self.step.op.name in INDEXED else []
-
-    @property
-    def indexed_shape(self) -> Shape:
-        """The shape in which the indices select."""
-        shape: Shape = self.step.attributes if self.step.op.name == "scatter_add" else self.views[0].shape
-        return shape
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
-
-    def lines(self, labels: Labels = PLAIN) -> list[str]:
-        """The movement for people."""
-        return [beside(f"move {step_text(self.step, labels)}", labels.line(self.step.output))]
-
-
-class Matrices:
-    """A step on stacks of small matrices, each in a lane of its own. `outputs` are the slots of its results."""
-
-    def __init__(self, step: Step, views: list[View], outputs: list[int]) -> None:
-        self.step = step
-        self.views = views
-        self.outputs = outputs
-        self.batch = views[0].shape[:-2]
-        self.name = formula_name(step.op.name, step.attributes)
-
-    @property
-    def reads(self) -> tuple[View, ...]:
-        return tuple(self.views)
-
-    @property
-    def may_fail(self) -> bool:
-        """Whether an operand may be to blame."""
-        return bool(FORMULAS[self.name].problem)
-
-    @property
-    def operations(self) -> int:
-        """About how many there are in all."""
-        rows, columns = self.views[0].shape[-1], self.views[-1].shape[-1]
-        return size_of(self.batch) * FORMULAS[self.name].operations(rows, columns)
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
-
-    def lines(self, labels: Labels = PLAIN) -> list[str]:
-        """The step for people."""
-        each = "one matrix" if size_of(self.batch) == 1 else f"{shape_text(self.batch)} matrices, one in a lane"
-        return [beside(f"matrices {step_text(self.step, labels)}", labels.line(self.step.output)), f"  {each}"]
-
-
-class Host:
-    """A step that NumPy runs, and the reason."""
-
-    def __init__(self, step: Step, reason: str) -> None:
-        self.step = step
-        self.reason = reason
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
-
-    def lines(self, labels: Labels = PLAIN) -> list[str]:
-        """The step for people."""
-        head = beside(f"numpy {step_text(self.step, labels)}", labels.line(self.step.output))
-        return [head, f"  not native: {self.reason}"]
-
-
-Unit = Nest | Product | Window | Matrices | Move | Host
 
 
 class Fusion:
@@ -341,7 +48,7 @@ class Fusion:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.tuning = tuning()
-        self.most_steps = self.tuning.most_steps
+        self.most_steps, self.look_back = self.tuning.most_steps, self.tuning.look_back
         self.lowered: dict[Any, bool] = {}  # which operations of which dtypes have a formula, of those met
         self.units: list[Unit] = []
         self.views: dict[int, View] = {}
@@ -388,8 +95,19 @@ class Fusion:
         self.ready[slot] = ready
 
     def place(self, step: Step) -> None:
-        op, _, _, _, inputs, out, t = step
-        name = op.name
+        op, attributes, _, _, inputs, out, t = step
+        name, known = op.name, self.dtypes
+        if attributes is None and op.elementwise and t.__class__ is ArrayType and not self.objects:  # by far the most
+            dtype = t.dtype.name
+            kind = (name, dtype, *[known[i] for i in inputs])
+            found = self.lowered.get(kind)
+            if found is None:
+                other = dtype not in BYTES or name in SMALL or name in MOVEMENTS
+                found = self.lowered[kind] = not other and is_lowered(name, None, dtype, kind[2:])
+            if found:
+                known[out], self.shapes[out] = dtype, t.shape
+                self.elementwise(step)
+                return
         if name in SMALL and self.is_small(step):
             self.matrices(step)
             return
@@ -405,12 +123,11 @@ class Fusion:
         if dtype not in BYTES or not self.objects.isdisjoint(inputs):
             self.host(step, f"native code has no {dtype}, or can't read what it is made of")
             return
-        known = self.dtypes
         dtypes = [known[i] for i in inputs]
         known[out], self.shapes[out] = dtype, t.shape
         if name in MOVEMENTS:
             self.movement(step)
-        elif op.elementwise and self.has_formula(step, dtypes):
+        elif op.elementwise and is_lowered(name, attributes, dtype, dtypes):
             self.elementwise(step)
         elif dtypes and step.attributes and reduces(name, dtype, dtypes[0]):
             self.reduction(step)
@@ -423,17 +140,6 @@ class Fusion:
             self.move(step)
         else:
             self.host(step, f"{name} has no native code for {', '.join(dict.fromkeys([*dtypes, dtype]))}")
-
-    def has_formula(self, step: Step, dtypes: list[str]) -> bool:
-        """Whether an elementwise step has a formula for these dtypes."""
-        name, result = step.op.name, step.type.dtype.name
-        if step.attributes is not None:
-            return is_lowered(name, step.attributes, result, dtypes)
-        key = (name, result, *dtypes)
-        found = self.lowered.get(key)
-        if found is None:
-            found = self.lowered[key] = is_lowered(name, None, result, dtypes)
-        return found
 
     def host(self, step: Step, reason: str) -> None:
         t = step.type
@@ -527,7 +233,7 @@ class Fusion:
         """The last nest over a domain that may read the slots, or a new one at the end: which unit it is."""
         units, home = self.units, self.home
         count = len(units)
-        first = max(count - self.tuning.look_back, 0)
+        first = count - self.look_back if count > self.look_back else 0
         for index in range(count - 1, first - 1, -1):
             unit = units[index]
             if unit.__class__ is Nest and unit.domain == shape and self.may_take(index, unit, slots):
@@ -544,18 +250,30 @@ class Fusion:
         """Whether a nest over the same domain has room for an elementwise step on these slots."""
         if len(nest.steps) >= self.most_steps:
             return False
-        home, ready = self.home, self.ready
+        home, ready, level = self.home, self.ready, nest.level
         for s in slots:
-            if (home.get(s) == index or ready[s] > index) and not self.readable(s, nest, index, nest.domain, "element"):
+            if home.get(s) == index:
+                if level.get(s) == "element" and self.shapes[s] == nest.domain:  # as mostly
+                    continue
+            elif ready[s] <= index:
+                continue
+            if not self.readable(s, nest, index, nest.domain, "element"):
                 return False
         return True
 
     def elementwise(self, step: Step) -> None:
-        shape, out, rows = step.type.shape, step.output, self.rows
-        if rows and not rows.isdisjoint(step.inputs) and self.by_row(step):
+        inputs, out, rows = step.inputs, step.output, self.rows
+        shape = step.type.shape
+        if rows and not rows.isdisjoint(inputs) and self.by_row(step):
             return
-        index = self.home[out] = self.nest_for(shape, step.inputs)
-        nest = self.nest_at(index)
+        units = self.units
+        index = len(units) - 1
+        unit = units[index] if units else None
+        if unit.__class__ is not Nest or unit.domain != shape or not self.may_take(index, unit, inputs):
+            index = self.nest_for(shape, inputs)
+            unit = units[index]
+        nest: Nest = unit  # type: ignore[assignment]
+        self.home[out] = index
         nest.steps.append(step)
         nest.level[out] = "element"
         self.views[out] = _new(View, (out, 0, shape, contiguous(shape)))
@@ -742,17 +460,6 @@ class Fusion:
 
 def name_is(step: Step, name: str) -> bool:
     return step.op.name == name
-
-
-def name_is_same(step: Step) -> bool:
-    """Whether a step passes its first input on."""
-    return step.op.name in SAME
-
-
-def transposed(view: View) -> View:
-    """The last two axes exchanged."""
-    (*batch, n, m), (*steps, s, t) = view.shape, view.strides
-    return View(view.root, view.offset, (*batch, m, n), (*steps, t, s))
 
 
 def _exchanges(step: Step) -> bool:

@@ -6,9 +6,11 @@ both, and the nest that reads them makes them again.
 
 from __future__ import annotations
 
-from adjoint.compiler.fuse.fuse import Fusion, Nest, View, contiguous
+from adjoint.compiler.fuse.fuse import Fusion
+from adjoint.compiler.fuse.kinds import Nest, View
 from adjoint.compiler.loops.formulas import LIGHT
 from adjoint.plan.plan import Step
+from adjoint.shapes import contiguous
 
 
 def recompute(fusion: Fusion) -> Fusion:
@@ -18,11 +20,14 @@ def recompute(fusion: Fusion) -> Fusion:
     for nest in fusion.units:
         if not isinstance(nest, Nest):
             continue
+        inner = [slot for slot in nest.stored if slot not in kept and slot in readers]
+        if not inner:
+            continue
         producer = {step.output: step for step in nest.steps}
         families: dict[int, list[int]] = {}
-        for slot in nest.stored:
+        for slot in inner:
             parent = _parent(fusion, nest, producer.get(slot))
-            if parent is not None and slot not in kept and _read_by_like(fusion, nest, slot, readers.get(slot, [])):
+            if parent is not None and _read_by_like(fusion, nest, slot, readers[slot]):
                 families.setdefault(parent, []).append(slot)
         for parent, slots in families.items():
             if parent not in nest.stored and len(slots) < 2:

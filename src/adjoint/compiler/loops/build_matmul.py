@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple
 
-from adjoint.compiler.fuse.fuse import Product, transposed
+from adjoint.compiler.fuse.kinds import Product, transposed
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import ITEMSIZE
 from adjoint.compiler.loops.build_products import BatchWriter, passed

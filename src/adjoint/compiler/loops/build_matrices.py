@@ -11,18 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from adjoint.compiler.fuse.fuse import View, stack_stride
+from adjoint.compiler.fuse.kinds import View, stack_stride
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import ITEMSIZE, Emitter, Value, lanes_for, mask_of
-from adjoint.compiler.loops.matrix_formulas import (
-    FORMULAS,
-    Index,
-    Matrix,
-    Workspace,
-    formula_name,
-    transposed,
-    workspace,
-)
+from adjoint.compiler.loops.matrix_formulas import FORMULAS, formula_name, transposed
+from adjoint.compiler.loops.matrix_workspaces import Index, Matrix, Workspace, workspace
 from adjoint.compiler.tables import FAILURE, PARAMETERS, Arguments, FirstCheck, Inputs, Start, Unsolvable
 from adjoint.compiler.targets.target import tuning
 from adjoint.shapes import Shape, size_of

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from adjoint.compiler.excerpts import Excerpt
-from adjoint.compiler.fuse.fuse import Nest, View, contiguous
+from adjoint.compiler.fuse.kinds import Nest, View
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.accumulation import Accumulator
 from adjoint.compiler.loops.build import BYTES, ELEMENT, Emitter, Value, mask_of
@@ -17,7 +17,7 @@ from adjoint.compiler.schedule.nests import Dimension, NestPlan, Strides
 from adjoint.compiler.tables import LITERAL, PARAMETERS, Arguments, Function, Key, Start
 from adjoint.plan.plan import Step
 from adjoint.runtime import llvm
-from adjoint.shapes import size_of
+from adjoint.shapes import contiguous, size_of
 
 NEST = (("ptr", "%table"), ("i64", "%lo"), ("i64", "%hi"), ("i64", "%chunk"), ("ptr", "%own"), ("ptr", "%args"))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from adjoint.compiler.fuse.fuse import Product, View
+from adjoint.compiler.fuse.kinds import Product, View
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import Emitter, literal
 from adjoint.compiler.tables import (

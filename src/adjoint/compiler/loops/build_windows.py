@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from adjoint.compiler.fuse import images
-from adjoint.compiler.fuse.fuse import Window
+from adjoint.compiler.fuse.kinds import Window
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import ITEMSIZE, Emitter, Value, lanes_for
 from adjoint.compiler.loops.build_products import RANGE, write_call

@@ -7,7 +7,7 @@ primitive name; a primitive that is missing here, or a dtype that its formula do
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from adjoint.compiler.loops import complex_math, special_math, vector_math
@@ -178,7 +178,7 @@ def formula_of(name: str, result: str, inputs: Iterable[str]) -> Formula | None:
     return (complex_math.FORMULAS if is_complex(result, inputs) else LOWERED).get(name)
 
 
-def is_lowered(name: str, attributes: Any, result: str, inputs: list[str]) -> bool:
+def is_lowered(name: str, attributes: Any, result: str, inputs: Sequence[str]) -> bool:
     """Whether a primitive has a formula for these dtypes (names)."""
     if is_complex(result, inputs):
         return name in complex_math.FORMULAS and all(d in BYTES for d in (result, *inputs)) and not (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adjoint.compiler.fuse.fuse import Choice, Product
+from adjoint.compiler.fuse.kinds import Choice, Product
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.build_matmul import is_deep
 from adjoint.compiler.targets.target import Sizes, tuning

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from adjoint.compiler.excerpts import Excerpt
-from adjoint.compiler.fuse.fuse import Nest, View, broadcast, contiguous
+from adjoint.compiler.fuse.kinds import Nest, View, broadcast
 from adjoint.compiler.loops.build import BYTES, lanes_for
 from adjoint.compiler.loops.formulas import LIGHT, LOWERED, REDUCTIONS
 from adjoint.compiler.targets.target import tuning
-from adjoint.shapes import Shape, size_of
+from adjoint.shapes import Shape, contiguous, size_of
 
 Strides = tuple[int, ...]
 

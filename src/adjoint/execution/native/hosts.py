@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.compiler.fuse.fuse import Fusion, Host
+from adjoint.compiler.fuse.fuse import Fusion
+from adjoint.compiler.fuse.kinds import Host
 from adjoint.runtime.memory import compact
 
 if TYPE_CHECKING:

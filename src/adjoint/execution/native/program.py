@@ -11,7 +11,8 @@ import numpy as np
 
 from adjoint.compiler import calls
 from adjoint.compiler.fuse.donation import is_lendable, overwritable
-from adjoint.compiler.fuse.fuse import Fusion, Host, Matrices, Move, Nest, Product, Window, contiguous
+from adjoint.compiler.fuse.fuse import Fusion
+from adjoint.compiler.fuse.kinds import Host, Matrices, Move, Nest, Product, Window
 from adjoint.compiler.linking import Linker, function_address, linked
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.build import BYTES
@@ -37,7 +38,7 @@ from adjoint.runtime.memory import (
     take,
 )
 from adjoint.runtime.pool import pool
-from adjoint.shapes import Shape, size_of
+from adjoint.shapes import Shape, contiguous, size_of
 
 Array = np.ndarray[Any, Any]
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from adjoint import _forks
 from adjoint.compiler.extents import Sheet, Size, Unfollowed, Values, holds_sizes, plain
 from adjoint.compiler.families import Followed, follows, structure_of
-from adjoint.compiler.fuse.fuse import Host, View
+from adjoint.compiler.fuse.kinds import Host, View
 from adjoint.compiler.linking import Kernel, Linker, Request, find_requested, keys_of, settings
 from adjoint.compiler.pipeline import lowered
 from adjoint.compiler.tables import Start

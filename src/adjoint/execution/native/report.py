@@ -11,7 +11,8 @@ import numpy as np
 
 from adjoint.compiler import calls, linking
 from adjoint.compiler.excerpts import Key, key_of
-from adjoint.compiler.fuse.fuse import Fusion, Host, Matrices, Nest, Product, Unit, Window
+from adjoint.compiler.fuse.fuse import Fusion
+from adjoint.compiler.fuse.kinds import Host, Matrices, Nest, Product, Unit, Window
 from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.loops.formulas import NAMES as ELEMENTWISE
 from adjoint.compiler.loops.formulas import REDUCTIONS

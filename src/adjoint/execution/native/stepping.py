@@ -17,7 +17,7 @@ import numpy as np
 
 from adjoint import _forks
 from adjoint.compiler.calls import PLACE
-from adjoint.compiler.fuse.fuse import View, is_contiguous
+from adjoint.compiler.fuse.kinds import View, is_contiguous
 from adjoint.execution.native.frames import Frame, loop_address
 from adjoint.execution.native.program import Native
 from adjoint.runtime import code
