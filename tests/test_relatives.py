@@ -112,7 +112,7 @@ def check_kin(outputs: Sequence[ad.Tensor], kind: Any = "kind") -> bool:
     wanted = list(dict.fromkeys([c.number[y.node] for y in outputs]))
     c.places = None
     found = kindred.plan_of_kin(c, tuple(wanted), kind, True)
-    if found is None:
+    if not isinstance(found, Plan):
         return False
     plan = build(c, wanted, False)
     plan.ordered = False
@@ -247,8 +247,9 @@ class Drawn:
         self.made.append((y, shape))
 
     def values(self) -> list[ad.Tensor]:
-        """The last results."""
-        return [y for y in [y for y, _ in self.made[-3:]] if y.node.inputs]
+        """The last results, and a sum over all."""
+        total = sum([ad.sin(y).sum() for y, _ in self.made])
+        return [y for y in [*[y for y, _ in self.made[-3:]], total] if y.node.inputs]
 
     def outputs(self) -> list[ad.Tensor]:
         """The last results, and gradients of a sum over them."""
@@ -287,12 +288,12 @@ def kin_agree(seed: int, times: int) -> int:
 
 
 def test_random_graphs_have_the_plans_that_would_be_built() -> None:
-    assert sum([kin_agree(seed, 6) for seed in range(300, 316)]) > 20
+    assert sum([kin_agree(seed, 6) for seed in range(300, 308)]) > 12
 
 
 @pytest.mark.slow
 def test_many_random_graphs() -> None:
-    for seed in range(316, 500):
+    for seed in range(308, 500):
         kin_agree(seed, 8)
 
 

@@ -135,6 +135,12 @@ def find_requested(requests: Sequence[Request]) -> list[Kernel]:
         return [kernels[missing[k]] if one is None else one for k, one in enumerate(found)]
 
 
+def introduce(structure: Any, numbers: Values) -> None:
+    """Tell of a unit that isn't compiled: the next one of its structure will be written for others of that kind."""
+    with llvm.lock:
+        _families.setdefault((structure, settings()), Family(numbers))
+
+
 def _compiled(asked: Sequence[tuple[Key, Family | None, Values]]) -> list[Kernel]:
     """The kernels of units with these keys."""
     written = [_written(key) if family is None else family.write(key, numbers) for key, family, numbers in asked]

@@ -95,9 +95,9 @@ class Budget:
         found.met += 1
 
     def has_relatives(self, family: Any) -> tuple[bool, bool]:
-        """Whether a graph of this family has others, and whether some of these were compiled."""
+        """Whether a graph of this family has others, and whether some of these were compiled, or one of them is to be."""
         found = self.families.get(family)
-        return (False, False) if found is None else (found.met + found.count > 1, found.count > 0)
+        return (False, False) if found is None else (found.met + found.count > 1, found.count + found.tries > 0)
 
     def known(self, family: Any) -> Family:
         """What is known of a family."""

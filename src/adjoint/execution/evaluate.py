@@ -13,7 +13,6 @@ import numpy as np
 
 from adjoint import _forks
 from adjoint.derive import PULLBACK, expand
-from adjoint.execution.budget import budget
 from adjoint.execution.interpreter import Interpretation
 from adjoint.execution.numpy_programs import is_scalar, is_tiny
 from adjoint.execution.remembered import LIMIT, PlanCache
@@ -323,14 +322,16 @@ def _prepare(c: Canonical) -> Work:
         wanted, keep = _computed(c, counts)
         met = known is not None and (tuple(wanted), keep) in known.plans
         family = None if met else family_of(c, wanted)
-        if not met and not tiers.at_first_sight(c.order, family):
-            mark = hash((key, *wanted))  # two structures that share it only cost one of them a plan too early
-            if mark not in _seen:
-                if len(_seen) >= MAX_SEEN:
-                    _seen.clear()
-                _seen.add(mark)
+        at_sight = met or tiers.at_first_sight(c.order, family)
+        new = not met and _is_new(hash((key, *wanted)))
+        if new and not at_sight:
+            return _prepare_once(c, wanted, keep, family)
+        plan = None
+        if not met and not keep:
+            found = without_collector(_followed, c, tuple(wanted), key, family)
+            if found is True and new and tiers.backend == "auto":  # the next one tells what all have in common
                 return _prepare_once(c, wanted, keep, family)
-        plan = None if met or keep else without_collector(_followed, c, tuple(wanted), key, family)
+            plan = found if isinstance(found, Plan) else None
         if plan is None:
             plan = plan_of(c, wanted, keep, key)
         known = _cache.get(key)
@@ -342,18 +343,29 @@ def _prepare(c: Canonical) -> Work:
     return Work(plan.outputs, lambda: run(plan, leaves, numbers, donated), donated)
 
 
-def _followed(c: Canonical, wanted: tuple[int, ...], key: Any, family: int | None) -> Plan | None:
-    """The plan of a graph that follows from those of its relatives, with its program; None where none does."""
-    related, compiled = budget.has_relatives(family)
-    native = native_backend() if related and not tiers.deterministic else None
+def _is_new(mark: int) -> bool:
+    """Whether a structure is met for the first time. Two with the same mark only cost one of them a plan too early."""
+    if mark in _seen:
+        return False
+    if len(_seen) >= MAX_SEEN:
+        _seen.clear()
+    _seen.add(mark)
+    return True
+
+
+def _followed(c: Canonical, wanted: tuple[int, ...], key: Any, family: int | None) -> Plan | bool | None:
+    """The plan of a graph that follows from those of its relatives, with its program; None where none does, True for the first
+    from which others may follow."""
+    related, compiled = tiers.has_relatives(family)
+    native = native_backend() if related else None
     if native is None:
         return None
     started = perf_counter()
     with Uninterrupted():
-        plan: Plan | None = native.plan_of_kin(c, wanted, family, compiled)
-    if plan is not None:
+        plan: Plan | bool | None = native.plan_of_kin(c, wanted, family, compiled)
+    if isinstance(plan, Plan):
         plan.family = family
-        budget.note(family, perf_counter() - started, plan.program)
+        tiers.note(family, perf_counter() - started, plan.program)
         if c.is_latest:
             _cache.put(key, (wanted, False), plan)
     return plan

@@ -66,6 +66,14 @@ class Tiers:
         """The interpreter has computed a graph that was met first."""
         budget.spend(family, seconds)
 
+    def has_relatives(self, family: Any) -> tuple[bool, bool]:
+        """Whether a graph of this family has others that may tell of it, and whether some were compiled, or one is to be."""
+        return (False, False) if self.deterministic or self.backend == "numpy" else budget.has_relatives(family)
+
+    def note(self, family: Any, seconds: float, program: Any) -> None:
+        """A program was made without a plan."""
+        budget.note(family, seconds, program)
+
     def price(self, plan: Plan) -> float:
         """The seconds that the interpreter may spend on a plan before it is compiled; infinity for ever."""
         if self.backend == "numpy":

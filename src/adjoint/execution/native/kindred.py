@@ -11,15 +11,17 @@ from __future__ import annotations
 import copy
 import math
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
 from typing import Any
 
 from adjoint import _forks
 from adjoint.compiler.extents import Sheet, Unfollowed, Values, plain
-from adjoint.execution.native.program import machine_for
+from adjoint.compiler.linking import settings
+from adjoint.execution.native.program import TAPE_FROM
 from adjoint.execution.native.relatives import WORTH, Pattern, Symbols, Types, put, taken
+from adjoint.execution.numpy_programs import is_tiny
 from adjoint.graph import ArrayType, Node
 from adjoint.plan.canonical import Canonical
 from adjoint.plan.plan import Plan, build
@@ -37,9 +39,9 @@ def attributes_of(node: Node) -> Any:
 
 
 class Kin:
-    """The graphs of one structure, which the first of them has."""
+    """The graphs of one structure, which the first of them has, of which the same nodes are wanted."""
 
-    def __init__(self, c: Canonical) -> None:
+    def __init__(self, c: Canonical, wanted: Wanted) -> None:
         """Raises Unfollowed for graphs of which that can't be told."""
         order = c.order
         if c.pullbacks or c.structural:
@@ -48,22 +50,21 @@ class Kin:
             raise Unfollowed("something has several values")
         if any([x.value is None and not x.inputs and x.op is not FULL for x in order]):
             raise Unfollowed("something has neither inputs nor a value")
+        self.wanted = wanted
         self.ops = [x.op for x in order]
         self.pending = [x.value is None for x in order]
         self.plain = [x.attributes is None for x in order]
         self.dtypes = [x.type.dtype for x in order]
         self.ranks = [x.type.ndim for x in order]
         self.edges, self.entries = c.edges, c.entries
-        self.others: list[int] = []  # the nodes whose attributes have numbers
-        self.places: list[int] = []  # the entries that may differ: types, and these attributes
+        self.places: list[int] = []  # the entries that are types
+        self.others: dict[int, int] = {}  # the nodes whose attributes have numbers, and which entries these are
+        self.kinds: dict[int, Any] = {}  # of each, what there is besides
+        self.own: dict[int, list[int]] = {}  # and its numbers
+        self.loose: list[int] = []  # those of these nodes whose numbers aren't the same in all graphs
         self.note_places(c)
-        self.fixed = itemgetter(*set(range(len(self.entries))).difference(self.places), 0)
-        self.base = self.fixed(self.entries)
-        self.kinds: list[Any] = []
-        numbers: list[int] = []
-        for i in self.others:
-            self.kinds.append(taken(attributes_of(order[i]), numbers))
-        self.first: Values = (*chain.from_iterable([x.type.shape for x in order]), *numbers)
+        self.hold()
+        self.first = self.joined(c, self.own)
         self.varying: set[int] = set()
         self.patterns: list[tuple[Pattern, Plan]] = []
         self.reason = ""
@@ -76,10 +77,9 @@ class Kin:
                 at += 2
                 if node.attributes is not None:
                     numbers: list[int] = []
-                    taken(attributes_of(node), numbers)
+                    kind = taken(attributes_of(node), numbers)
                     if numbers:
-                        self.others.append(i)
-                        self.places.append(at)
+                        self.others[i], self.kinds[i], self.own[i] = at, kind, numbers
                     at += 1
                 at += node.op.variadic
             else:
@@ -88,29 +88,48 @@ class Kin:
         if at != len(c.entries):
             raise Unfollowed("a graph with other entries")
 
-    def numbers(self, c: Canonical) -> Values | None:
-        """The numbers in a graph; None if its structure is another one."""
+    def hold(self) -> None:
+        """Note the entries that are the same in all graphs."""
+        different = {*self.places, *[self.others[i] for i in self.loose]}
+        self.fixed = itemgetter(*[k for k in range(len(self.entries)) if k not in different], 0)
+        self.base = self.fixed(self.entries)
+
+    @staticmethod
+    def joined(c: Canonical, own: Mapping[int, Sequence[int]]) -> Values:
+        """All numbers of a graph, of which those in attributes are given, by node."""
+        return (*chain.from_iterable([x.type.shape for x in c.order]), *chain.from_iterable(own.values()))
+
+    def numbers(self, c: Canonical, wanted: Wanted) -> Values | None:
+        """The numbers in a graph; None if its structure is another one, or something else is wanted of it."""
         order = c.order
         if (
             c.pullbacks
             or c.structural
+            or wanted != self.wanted
             or len(c.entries) != len(self.entries)
             or c.edges != self.edges
             or [x.op for x in order] != self.ops
             or [x.value is None for x in order] != self.pending
             or [x.attributes is None for x in order] != self.plain
-            or self.fixed(c.entries) != self.base
             or not all([x.type.__class__ is ArrayType for x in order])
             or [x.type.dtype for x in order] != self.dtypes
             or [x.type.ndim for x in order] != self.ranks
         ):
             return None
-        numbers: list[int] = []
+        if self.fixed(c.entries) != self.base:  # maybe because one attribute more is different
+            self.loose = [i for i, at in self.others.items() if i in self.loose or c.entries[at] != self.entries[at]]
+            self.hold()
+            if self.fixed(c.entries) != self.base:
+                return None
+        own = dict(self.own)
         try:
-            kinds = [taken(attributes_of(order[i]), numbers) for i in self.others]
+            for i in self.loose:
+                own[i] = []
+                if taken(attributes_of(order[i]), own[i]) != self.kinds[i]:
+                    return None
         except Unfollowed:
             return None
-        return (*chain.from_iterable([x.type.shape for x in order]), *numbers) if kinds == self.kinds else None
+        return self.joined(c, own)
 
     def stamped(self, c: Canonical, numbers: Values) -> Plan | None:
         """The plan of one of these graphs, with its program, if a pattern serves it."""
@@ -122,28 +141,29 @@ class Kin:
                 return _with_program(pattern, plan, c, results)
         return None
 
-    def followed(self, c: Canonical, wanted: Wanted, numbers: Values) -> Plan | None:
+    def followed(self, c: Canonical, numbers: Values) -> Plan | None:
         """The plan of one of these graphs, from which a pattern is made."""
         self.varying.update([k for k, (a, b) in enumerate(zip(self.first, numbers, strict=True)) if a != b])
         if self.reason or not self.varying or len(self.patterns) >= MOST_PATTERNS:
             return None
-        own = build(c, wanted, False)
+        own = build(c, self.wanted, False)
         own.ordered = False
         if len(own.steps) < WORTH:
             self.reason = "Unfollowed: it is short"
-        if self.reason or machine_for(own, False) is not None:
+        if self.reason or _is_interpreted(own):
             return None
         try:
             with Sheet() as sheet:
                 symbols = Symbols(sheet, self.first, numbers, self.varying)
-                plan = build(_with_sizes(c, self, symbols.given, sheet), wanted, False)
+                plan = build(_with_sizes(c, self, symbols.given, sheet), self.wanted, False)
                 plan.ordered = False
-                if machine_for(plan, False) is not None or not _is_like(plan, own):
+                if _is_interpreted(plan) or not _is_like(plan, own):
                     raise Unfollowed("the plan with sizes is another one")
                 pattern = Pattern(plan, symbols, sheet)
         except Exception as error:  # whatever it is, the graph is planned by itself
             self.reason = f"{type(error).__name__}: {error}"
             return None
+        pattern.introduce(self.first)
         own.asked = c.order[0].site, c.order[0].offset
         own.price = math.inf
         own.steps = []
@@ -190,6 +210,11 @@ def _is_like(plan: Plan, own: Plan) -> bool:
     return not any([array.ndim for array in own.constants.values()]) and bool(described(plan) == described(own))
 
 
+def _is_interpreted(plan: Plan) -> bool:
+    """Whether the machine for tiny arrays may take a plan."""
+    return len(plan.steps) >= TAPE_FROM and is_tiny(plan)
+
+
 def _own_attributes(step: Any) -> Any:
     return step.attributes if step.op.key is None else step.op.key(step.attributes)
 
@@ -202,9 +227,9 @@ def _with_program(pattern: Pattern, plan: Plan, c: Canonical, results: Any) -> P
     return made
 
 
-def _kin_of(c: Canonical) -> Kin | None:
+def _kin_of(c: Canonical, wanted: Wanted) -> Kin | None:
     try:
-        return Kin(c)
+        return Kin(c, wanted)
     except Unfollowed:
         return None
 
@@ -212,19 +237,19 @@ def _kin_of(c: Canonical) -> Kin | None:
 _known: OrderedDict[Any, Kin | None] = OrderedDict()
 
 
-def plan_of_kin(c: Canonical, wanted: Wanted, kind: Any, follow: bool) -> Plan | None:
-    """The plan of a graph, with a program that follows from others' of this kind; None where it doesn't. With `follow`, time may
-    be spent on finding out how."""
-    kind = (kind, hash(tuple([x.op for x in c.order])))
+def plan_of_kin(c: Canonical, wanted: Wanted, kind: Any, follow: bool) -> Plan | bool | None:
+    """The plan of a graph, with a program that follows from others' of this kind; None where it doesn't, True if the graph is the
+    first of its kind, from which others may follow. With `follow`, time may be spent on finding out how."""
+    kind = (kind, hash(tuple([x.op for x in c.order])), settings())
     if kind not in _known:
-        _known[kind] = _kin_of(c)
+        _known[kind] = _kin_of(c, wanted)
         while sum([len(one.ops) for one in _known.values() if one is not None]) > MOST_NODES and len(_known) > 1:
             _known.popitem(last=False)
-        return None
+        return True if _known.get(kind) is not None else None
     _known.move_to_end(kind)
     kin = _known[kind]
-    numbers = None if kin is None else kin.numbers(c)
+    numbers = None if kin is None else kin.numbers(c, wanted)
     if kin is None or numbers is None:
         return None
     found = kin.stamped(c, numbers)
-    return kin.followed(c, wanted, numbers) if found is None and follow else found
+    return kin.followed(c, numbers) if found is None and follow else found

@@ -20,7 +20,7 @@ from adjoint import _forks
 from adjoint.compiler.extents import Sheet, Size, Unfollowed, Values, holds_sizes, plain
 from adjoint.compiler.families import Followed, follows, structure_of
 from adjoint.compiler.fuse.kinds import Host, View
-from adjoint.compiler.linking import Kernel, Linker, Request, find_requested, keys_of, settings
+from adjoint.compiler.linking import Kernel, Linker, Request, find_requested, introduce, keys_of, settings
 from adjoint.compiler.pipeline import lowered
 from adjoint.compiler.tables import Start
 from adjoint.dtypes import DType
@@ -200,6 +200,13 @@ class Pattern:
         self.results = plain(results)
         self.last: Callable[[], Native | None] = lambda: None  # the latest program, if it is still in use
         self.followed = Followed(symbols.numbers, symbols.places, sheet.formula(results))
+
+    def introduce(self, numbers: Values) -> None:
+        """Tell the kernels' families of a plan with these numbers, which wasn't compiled."""
+        results = self.followed.results(numbers)
+        for (_, structure), own in zip(self.asked, () if results is None else results[0], strict=results is not None):
+            if structure is not None:
+                introduce(structure, own)
 
     def tell_apart(self) -> None:
         """Ask which places are one: of an array in which a place follows from extents, all."""
