@@ -163,3 +163,26 @@ def test_a_long_transform_in_both_precisions() -> None:
     found = ad.fft.rfft(ad.tensor(x.astype("float32")))
     assert found.dtype == ad.complex64
     np.testing.assert_allclose(found.numpy(), exact, atol=2e-3)
+
+
+def test_a_spectrum_that_is_read_again_is_not_written_over() -> None:
+    right, factors = normal(128, 128), normal(128, 65)
+
+    def spectrum(r: Any, w: Any, xp: Any) -> Any:
+        return xp.fft.rfft2(r) * w
+
+    def twice(r: Any, w: Any, xp: Any) -> Any:
+        s = spectrum(r, w, xp)
+        return xp.fft.irfft2(s), xp.fft.irfft2(s, axes=(1, 0))[:3] + s.real[0, 0], xp.abs(s).sum()
+
+    cases: list[Any] = [
+        lambda r, w, xp: (xp.fft.irfft2(spectrum(r, w, xp)),),  # by itself: the program writes over the spectrum
+        lambda r, w, xp: (spectrum(r, w, xp), xp.fft.irfft2(spectrum(r, w, xp))),
+        twice,
+    ]
+    for case in cases:
+        compiled = ad.jit(lambda r, w, case=case: case(r, w, ad))
+        for r in (right, right + 1, right):
+            wanted = case(r, factors, np)
+            for found, exact in zip(compiled(ad.tensor(r), ad.tensor(factors)), wanted, strict=True):
+                np.testing.assert_allclose(found.numpy(), exact, atol=1e-9)

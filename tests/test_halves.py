@@ -159,6 +159,18 @@ def test_a_network_learns(name):
 
 
 @pytest.mark.parametrize("name", BOTH)
+@pytest.mark.parametrize("kind", ["SGD", "AdamW", "Adagrad", "RMSprop", "Adafactor"])
+def test_optimizers_step(kind, name):
+    parameter = ad.variable([1.0, -2.0], dtype=name)
+    optimizer = getattr(ad.optim, kind)([parameter], lr=0.0625)
+    for _ in range(3):
+        optimizer.zero_grad()
+        (parameter**2).sum().backward()
+        optimizer.step()
+    assert parameter.dtype == name and 0 < parameter[0].item() < 1 and -2 < parameter[1].item() < 0
+
+
+@pytest.mark.parametrize("name", BOTH)
 def test_leaving_and_coming_back(name, tmp_path):
     x = ad.tensor([[1.5, -2.25], [0.1, 4.0]], dtype=name)
     assert repr(x[0]) == f"Tensor([ 1.5 , -2.25], dtype={name})"

@@ -275,6 +275,7 @@ class Primitive:
     reads       reads(type) -> how many of the inputs, the first ones, its value needs; the others are for its derivative
                 rule (None: it needs all)
     moves       the kernel moves elements, or hands them on, and computes nothing with them: it takes those of 16 bits as they are
+    spends      the kernel accepts `spent=True`: nobody reads its first input any more, which it may write over
     narrowed    narrowed(attributes, used) -> attributes with which only the outputs numbered `used` are computed, None in
                 place of the others (None: it computes all)
     symbol      how a picture writes it
@@ -284,8 +285,8 @@ class Primitive:
     """
 
     __slots__ = (
-        "batch", "cheap", "elementwise", "kernel", "key", "masked", "moves", "name", "narrowed", "reads", "stands_for",
-        "swallows", "symbol", "takes_out", "variadic", "view", "vjp",
+        "batch", "cheap", "elementwise", "kernel", "key", "masked", "moves", "name", "narrowed", "reads", "spends",
+        "stands_for", "swallows", "symbol", "takes_out", "variadic", "view", "vjp",
     )  # fmt: skip
 
     def __init__(
@@ -300,6 +301,7 @@ class Primitive:
         cheap: bool = False,
         swallows: bool = False,
         moves: bool = False,
+        spends: bool = False,
         masked: Callable[..., Any] | None = None,
         key: Callable[[Any], Any] | None = None,
         symbol: str | None = None,
@@ -315,6 +317,7 @@ class Primitive:
         self.cheap = cheap
         self.swallows = swallows
         self.moves = moves or view
+        self.spends = spends
         self.masked = masked
         self.key = key
         self.reads = reads

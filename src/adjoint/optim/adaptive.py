@@ -6,8 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import Any, Unpack
 
-import numpy as np
-
+from adjoint.arrays.standard import finfo
 from adjoint.tensors import Tensor
 from adjoint.tensors.elementwise import maximum
 from adjoint.tensors.functions import abs, any, full_like, mean, norm, sign, sqrt, square, where, zeros, zeros_like
@@ -432,7 +431,7 @@ class Adafactor(Optimizer):
         state["step"] += 1
         step, lr, (small, least) = state["step"], group["lr"], group["eps"]
         if small is None:
-            small = float(np.finfo(parameter.dtype.name).eps)
+            small = finfo(parameter.dtype).eps
         share = step ** group["beta2_decay"]
         squares = maximum(self._squares(gradient, state, share, small), small * small)
         update = gradient / sqrt(squares)

@@ -69,6 +69,12 @@ def _irfft_rule(u: Node, out: Node, x: Node) -> Node:
     return _twins_weighed(rfft(u, axes, OTHER[norm]), axes[-1], n, 2.0)
 
 
+def _irfft_kernel(attributes: Any, type: Any) -> Any:
+    axes, n, norm = attributes
+    shape, dtype = type.shape, type.dtype.dtype
+    return lambda x, out=None, spent=False: kernels.irfft(x, axes, n, norm, shape, dtype, out, spent)
+
+
 def _with_type(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """A kernel that is told the shape and dtype of its result."""
     return lambda attributes, type: lambda x, out=None: kernel(x, *attributes, type.shape, type.dtype.dtype, out)
@@ -76,7 +82,7 @@ def _with_type(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 FFT = Primitive("fft", _with_type(kernels.fft), (_fft_rule,), takes_out=True)
 RFFT = Primitive("rfft", _with_type(kernels.rfft), (_rfft_rule,), takes_out=True)
-IRFFT = Primitive("irfft", _with_type(kernels.irfft), (_irfft_rule,), takes_out=True)
+IRFFT = Primitive("irfft", _irfft_kernel, (_irfft_rule,), takes_out=True, spends=True)
 
 
 @register

@@ -117,8 +117,10 @@ def rfft(x: Array, axes: Axes, norm: str, shape: Any, dtype: Any, out: Array | N
     return _written((scipy_fft() or np.fft).rfftn(x, axes=axes, norm=norm), dtype, out)
 
 
-def irfft(x: Array, axes: Axes, n: int, norm: str, shape: Any, dtype: Any, out: Array | None = None) -> Array:
-    """The inverse of `rfft`: n real numbers along the last of the axes."""
+def irfft(
+    x: Array, axes: Axes, n: int, norm: str, shape: Any, dtype: Any, out: Array | None = None, spent: bool = False
+) -> Array:
+    """The inverse of `rfft`: n real numbers along the last of the axes. An x that is `spent` may be written over."""
     if not x.size:
         return _written(np.zeros(shape), dtype, out)
     if ducc_fft() is not None:
@@ -126,6 +128,8 @@ def irfft(x: Array, axes: Axes, n: int, norm: str, shape: Any, dtype: Any, out: 
     others, last = axes[:-1], axes[-1]
     if _by_numpy(x, axes):
         out = np.empty(shape, dtype) if out is None else out
+        if spent and x.flags.writeable:  # without other memory, which 2 MB of numbers would have to come to from afar
+            return np.fft.irfft(_transformed(x, others, True, norm, x), n, axis=last, norm=norm, out=out)  # type: ignore[arg-type]
         with _spare.lend(x.shape, x.dtype) as half:
             first = _transformed(x, others, True, norm, half) if others else x
             return np.fft.irfft(first, n, axis=last, norm=norm, out=out)  # type: ignore[arg-type]

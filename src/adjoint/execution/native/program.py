@@ -176,6 +176,7 @@ class Native:
         self.room: dict[Any, int] = {}  # bytes of what lies in the block
         self.scratch_start = 0
         self.lay_out()
+        self.spent = self.spent_inputs()
         self.leaf_places = [k for k in range(len(plan.leaf_types)) if k not in fusion.objects]
         self.places = self.noted_places()
         self.keep: list[Any] = []
@@ -395,6 +396,17 @@ class Native:
         """Whether the memory of a slot's array will hold another one in this run or a later one."""
         return slot not in self.fusion.objects and self.fusion.views[slot].root in self.inner_roots
 
+    def spent_inputs(self) -> set[int]:
+        """The outputs of host steps that may write over their first input: it lies in the program's own memory, whole, and no
+        later unit reads it."""
+        found: set[int] = set()
+        for index, unit in enumerate(self.fusion.units):
+            if isinstance(unit, Host) and unit.step.op.spends and not self.fusion.objects.issuperset(unit.step.inputs):
+                root = self.fusion.views[unit.step.inputs[0]].root
+                if root in self.inner_roots and self.outline.last_uses.get(root) == index:
+                    found.add(unit.step.output)
+        return found
+
     def run_host(self, step: Step, leaves: list[Any], frame: Frame) -> None:
         env = frame.env
         given = [self.array(i, leaves, frame) for i in step.inputs]
@@ -403,7 +415,8 @@ class Native:
         slot = step.output
         if step.op.takes_out and slot not in self.fusion.objects and step.type.size > OWN_MEMORY:
             dtype = step.type.dtype.dtype  # memory that was touched before costs nothing to touch again
-            result = step.masked(*given, out=new_array(step.type.shape, dtype, step.type.size * dtype.itemsize))
+            out = new_array(step.type.shape, dtype, step.type.size * dtype.itemsize)
+            result = step.masked(*given, out=out, spent=True) if slot in self.spent else step.masked(*given, out=out)
         else:
             result = step.masked(*given)
         if (
