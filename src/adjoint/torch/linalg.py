@@ -281,6 +281,10 @@ def cross(input: Any, other: Any, *, dim: int = -1) -> Any:
     """The cross product along an axis of three."""
     if input.ndim != other.ndim:
         raise RuntimeError(f"linalg.cross: {input.ndim} and {other.ndim} axes{at_user()}")
+    if input.shape[dim] != 3 or other.shape[dim] != 3:
+        raise RuntimeError(
+            f"linalg.cross: axis {dim} of {tuple(input.shape)} or {tuple(other.shape)} isn't three{at_user()}"
+        )
     return core_linalg.cross(*core.broadcast_arrays(input, other), axis=dim)
 
 
@@ -448,7 +452,9 @@ def ldl_factor_ex(A: Any, *, hermitian: bool = False, check_errors: bool = False
 
 def _value_of(name: str, x: Any) -> Any:
     if x.requires_grad:
-        raise RuntimeError(f"linalg.{name}: it has no derivative, here as in PyTorch; use solve or eigh, or detach(){at_user()}")
+        raise RuntimeError(
+            f"linalg.{name}: it has no derivative, here as in PyTorch; use solve or eigh, or detach(){at_user()}"
+        )
     return x.detach().numpy()
 
 
