@@ -634,3 +634,22 @@ def test_a_literal_inside_a_loop_may_be_computed_outside_too():
     y = ad.while_loop(lambda c: c[0] < 20000, lambda c: c + z + 1, ad.ones(1))
     assert z.item() == 0  # from now on the node has a value
     assert y.item() == 20000
+
+
+@pytest.mark.parametrize("size", [2, 100])
+def test_what_is_made_again_is_looked_at_once(size):
+    """Each sum reads the one before twice: there are 2^60 ways through them."""
+
+    def loss(x):
+        def body(c, _):
+            for _ in range(60):
+                c = (c + c) - (-c)
+            return ad.sin(c * 3.0**-60), None
+
+        return ad.scan(body, x, length=3)[0].sum()
+
+    x = np.linspace(0.1, 1.0, size)
+    slope, y = np.ones(size), x
+    for _ in range(3):
+        slope, y = slope * np.cos(y), np.sin(y)
+    np.testing.assert_allclose(ad.grad(loss)(ad.tensor(x)).numpy(), slope, 1e-6)

@@ -27,8 +27,10 @@ from adjoint.execution.tiers import tiers
 from adjoint.machine.tape import Tape, compile_tape
 from adjoint.plan.canonical import canonicalize, value_array
 from adjoint.plan.plan import Plan, build
+from adjoint.primitives.core import ops
 from adjoint.runtime import llvm, object_cache
 from adjoint.runtime.memory import Lifetime, new_array, place
+from adjoint.tensors.named import wrap
 
 WIDTHS = [bits for bits in (128, 256, 512) if bits <= llvm.vector_bits()]
 Planned = tuple[Plan, list[Any], list[Any]]
@@ -160,6 +162,19 @@ def test_what_has_no_lowering_is_left_to_numpy() -> None:
     x = ad.tensor(normal(4, 5))
     fusion = agree(ad.exp(ad.cumulative_sum(x * 2, axis=1)) + 1, ad.argmax(x + 1, axis=0), ad.sort(x, axis=1) * 2)
     assert any(isinstance(unit, Host) for unit in fusion.units)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "int64", "uint8", "uint64"])
+@pytest.mark.parametrize("shape", [(65,), (7, 1), (3, 5, 31), (4, 1000)])
+def test_the_place_of_an_extreme_is_found_natively(shape: tuple[int, ...], dtype: str, width: int) -> None:
+    x = np.random.default_rng(0).integers(0, 9, shape).astype(dtype)  # most extremes stand several times
+    if dtype.startswith("float") and shape[-1] > 1:
+        flat = x.reshape(-1)
+        flat[:: shape[-1] - 1] = -0.0
+        flat[11::29], flat[3] = np.nan, -np.inf
+    t = ad.tensor(x)
+    fusion = agree(ad.argmax(t, axis=-1), ad.argmin(t, axis=-1))
+    assert not any(isinstance(unit, Host) for unit in fusion.units)
 
 
 def test_what_numpy_passes_on_survives_the_reuse_of_its_memory() -> None:
@@ -493,6 +508,39 @@ def test_long_plans_of_small_arrays_run_on_the_tape() -> None:
     assert isinstance(tape, Tape)
     for found, other in zip(tape.run(leaves, numbers, True), expected, strict=True):
         np.testing.assert_allclose(found, other, 1e-9, 1e-12)
+
+
+# ---- positions that clip --------------------------------------------------------------------------------------------
+
+
+def clipped(x: ad.Tensor, value: ad.Tensor, *indices: np.ndarray) -> ad.Tensor:
+    return wrap(ops.scatter(x.node, value.node, [ad.tensor(i).node for i in indices], clips=True))
+
+
+def test_rows_are_written_at_the_nearest_position_inside(width: int) -> None:
+    x, value = normal(4, 3, 19), normal(2, 2, 19, seed=1)
+    rows, columns = np.array([[-7, 1], [3, 9]]), np.array([[0, -1], [5, 1]], np.int32)
+    fusion = agree(clipped(ad.tensor(x), ad.tensor(value), rows, columns) * 1.0)
+    assert not any(isinstance(unit, Host) for unit in fusion.units)
+    expected = x.copy()
+    expected[rows.clip(0, 3), columns.clip(0, 2)] = value
+    np.testing.assert_array_equal(clipped(ad.tensor(x), ad.tensor(value), rows, columns).numpy(), expected)
+
+
+def test_what_clips_is_differentiated_and_mapped() -> None:
+    where = np.array([-2, 1, 8])
+
+    def write(x: ad.Tensor, value: ad.Tensor) -> ad.Tensor:
+        return clipped(x, value, where)
+
+    x, value = ad.tensor(normal(4, 2)), ad.tensor(normal(3, 2, seed=1))
+    ad.check_grads(write, (x, value), order=2)
+    several = ad.vmap(write)(ad.stack([x, x * 2]), ad.stack([value, value * 3]))
+    np.testing.assert_array_equal(several.numpy()[1], write(x * 2, value * 3).numpy())
+    moved = ad.vmap(lambda i: wrap(ops.scatter(x.node, value.node, [i.node], clips=True)))
+    places = np.array([[0, 1, 2], [-5, 2, 9]])
+    for found, one in zip(moved(ad.tensor(places)).numpy(), places, strict=True):
+        np.testing.assert_array_equal(found, clipped(x, value, one).numpy())
 
 
 # ---- donated leaves --------------------------------------------------------------------------------------------------

@@ -133,6 +133,13 @@ CASES: dict[str, tuple[Callable[[], ad.Tensor], list[str]]] = {
         ["slice", "reshape", "permute_dims", "cos", "multiply", "permute_dims", "broadcast_to", "pieces"]),
     "slices that meet stay": (
         lambda: ad.jvp(lambda x: x, (floats(),), (floats(),))[1][:, 1:], ["slice"]),
+    "the place of an extreme": (
+        lambda: ad.argmax(floats(), axis=1),
+        ["max", "reshape", "broadcast_to", "equal", "not_equal", "bitwise_or", "broadcast_to", "where", "min"]),
+    "the place of the smallest integer": (
+        lambda: ad.argmin(integers(), axis=-1),
+        ["min", "reshape", "broadcast_to", "equal", "broadcast_to", "where", "min"]),
+    "places down the columns stay": (lambda: ad.argmax(floats(), axis=0), ["argmax"]),
     "a factor that is finite": (lambda: slope(lambda x: (2 * ad.exp(x)).sum()), ["exp", "multiply"]),
     "a factor that may be infinite stays": (lambda: slope(lambda x: (x * ad.exp(x)).sum()), ["exp", "scale", "add"]),
 }  # fmt: skip
@@ -188,7 +195,7 @@ def test_what_reads_only_what_is_given_waits_for_its_reader() -> None:
 
 
 def test_every_rule_has_its_case() -> None:
-    assert len(RULES) == 12
+    assert len(RULES) == 13
 
 
 def test_parts_of_fewer_axes_are_repeated_before_they_are_added() -> None:

@@ -215,6 +215,29 @@ def test_a_step_with_a_cache_is_compiled_once():
         step(q[:, :, :1], k[:, :, :1], v[:, :, :1]).numpy()
 
 
+def test_rows_of_a_cache_are_written_where_it_lies():
+    caches = [nn.KeyValueCache(1, 4, 256, 64) for _ in range(2)]
+
+    @ad.jit
+    def step(x):
+        for cache in caches:
+            x = cache.attend(x, x * 0.5, x)
+        return x.argmax()
+
+    x, places = ad.random.normal((1, 4, 1, 64)), []
+    with ad.no_grad():
+        for t in range(8):
+            step(x).item()
+            places.append(tuple([cache.values.node.value.ctypes.data for cache in caches]))
+            if t == 4:
+                kept = caches[1].values.detach()  # what a second name sees must stay
+                before = np.array(kept.tolist())
+    assert len(set(places[2:5])) == 1
+    assert places[5][0] == places[4][0] and places[5][1] != places[4][1]
+    equal(kept, before)
+    assert caches[0].position.item() == 8 and not caches[0].keys.numpy()[:, :, 8:].any()
+
+
 def test_transformers_are_their_parts():
     ad.random.seed(0)
     layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True, norm_first=True).double()

@@ -109,6 +109,33 @@ def test_what_a_body_passes_on(runs: list[int]) -> None:
     assert runs
 
 
+def test_results_that_are_views(runs: list[int]) -> None:
+    """Carries and what is stacked as transposes, reshapes, slices and repetitions of what the body computes, or is given."""
+    a, b, xs = ad.tensor(normal(20, 30) * 0.2), ad.tensor(normal(30, 20, seed=1)), ad.tensor(normal(7, 30, 20, seed=2))
+    given = normal(20, 10, seed=3)
+
+    def body(carry: Any, x: Any) -> Any:
+        a, b, row = carry
+        new = ad.tanh(a @ b + 0.1)  # (20, 20)
+        wide = ad.concat([new, row], 1)  # (20, 30)
+        ys = x.T, new.reshape(400), new[:, 2], new[1:5, ::2], ad.broadcast_to(new[0], (2, 20))
+        return (wide, wide.T, row * 0.5), ys
+
+    last, ys = ad.scan(body, (a, b, ad.tensor(given)), xs)
+    ad.evaluate([*last, *ys])
+    p, q, row, kept = a.numpy(), b.numpy(), given, []
+    for x in xs.numpy():
+        new = np.tanh(p @ q + 0.1)
+        kept.append((x.T, new.reshape(400), new[:, 2], new[1:5, ::2], np.broadcast_to(new[0], (2, 20))))
+        p = np.concatenate([new, row], 1)
+        q, row = p.T, row * 0.5
+    for found, expected in zip(last, (p, q, row), strict=True):
+        np.testing.assert_allclose(found.numpy(), expected, 1e-12)
+    for k, y in enumerate(ys):
+        np.testing.assert_allclose(y.numpy(), np.stack([values[k] for values in kept]), 1e-12)
+    assert runs == [6]
+
+
 def test_what_is_given_keeps_its_values(runs: list[int]) -> None:
     h, xs = normal(16, 24), normal(8, 16, 24, seed=1)
     given, slices = ad.tensor(h), ad.tensor(xs)

@@ -40,6 +40,19 @@ def collectives():
     np.testing.assert_array_equal(D.all_to_all(x).numpy(), whole[:, rank])
     for root in range(size):
         np.testing.assert_array_equal(D.broadcast(x, root).numpy(), whole[root])
+    assert (
+        D.all_reduce(ad.tensor([True, False])).tolist()
+        == D.reduce_scatter([ad.tensor([[True, False]] * size)])[0].tolist()
+        == [size, 0]
+    )
+    mean = D.all_reduce({"counts": [ad.tensor([rank, 2])]}, "mean")["counts"][0]
+    assert mean.dtype == ad.float32 and mean.tolist() == [(size - 1) / 2, 2]
+    try:
+        D.all_reduce(ad.tensor([1j]), "max")
+    except TypeError as error:
+        assert "complex numbers have no order" in str(error)
+    else:
+        raise AssertionError("complex numbers were put in order")
     found = D.all_reduce({"a": x, "b": [x[0]]})
     np.testing.assert_allclose(found["b"][0].numpy(), whole.sum(0)[0], 1e-12)
 

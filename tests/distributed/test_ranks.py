@@ -41,7 +41,7 @@ def finished(process: subprocess.Popen[str], fails: bool = False) -> str:
         out, err = process.communicate(timeout=240)
     finally:
         process.kill()
-    assert (process.returncode != 0) == fails, err + out
+    assert (process.returncode != 0) == fails and (err or not fails), f"{process.returncode}: {err}{out}"
     return err if fails else out
 
 
@@ -250,3 +250,4 @@ def test_the_command(tmp_path: Path) -> None:
     assert first == second
     for text in texts:
         assert text.count("epoch 2/2") == 1, text
+        assert re.search(r"^on \S+ rank 0 is process \d+, rank 1 is process \d+$", text, re.MULTILINE), text

@@ -236,10 +236,10 @@ def _scatter_add(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> No
 
 def _scatter(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> Node:
     x, value = b.all_mapped(xs[:2], mapped[:2])
-    indices, k = xs[2:], len(xs) - 2
+    indices, k, clips = xs[2:], len(xs) - 2, bool(node.attributes)
     if not any(mapped[2:]):
-        return _to_front(ops.scatter(_behind(x, k), _behind(value, indices[0].ndim), indices), k)
-    return ops.scatter(x, value, _positions(b, indices, mapped[2:]))
+        return _to_front(ops.scatter(_behind(x, k), _behind(value, indices[0].ndim), indices, clips), k)
+    return ops.scatter(x, value, _positions(b, indices, mapped[2:]), clips)
 
 
 # Random bits ----------------------------------------------------------------------------------------------------------

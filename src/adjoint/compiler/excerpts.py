@@ -40,6 +40,7 @@ class Indexed(NamedTuple):
     dtypes: tuple[str, ...]
     shape: Shape  # that the indices select in
     times: int  # so many rows
+    clips: bool  # an index outside stands for the nearest inside; else it is an error
 
 
 class Moving(NamedTuple):
@@ -215,7 +216,7 @@ def _moving(n: Numbering, move: Move) -> Moving:
         moved = move.views[0] if name == "gather" else move.views[move.first_index - 1]
         indexed = Indexed(name == "gather", name == "scatter_add", n.view(moved).root,
                           tuple([n.view(v).root for v in move.indices]), tuple(move.index_dtypes), move.indexed_shape,
-                          size_of(move.indices[0].shape))  # fmt: skip
+                          size_of(move.indices[0].shape), move.clips)  # fmt: skip
     elif name == "concat":
         start = 0
         for view in move.views:

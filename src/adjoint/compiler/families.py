@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adjoint.compiler import units
-from adjoint.compiler.excerpts import Indexed, Key, Moving, Region
+from adjoint.compiler.excerpts import Key, Moving, Region
 from adjoint.compiler.extents import Formula, Sheet, Size, Values, holds_sizes, plain
 from adjoint.compiler.fuse.fuse import Choice, View
 from adjoint.compiler.tables import Arguments, Function
@@ -80,7 +80,7 @@ def _moving(moving: Moving, m: Mapping) -> Moving:
     indexed = moving.indexed
     if indexed is not None:
         shape, times = m.shape(indexed.shape), m.number(indexed.times)
-        indexed = Indexed(indexed.reads, indexed.adds, indexed.rows, indexed.indices, indexed.dtypes, shape, times)
+        indexed = indexed._replace(shape=shape, times=times)
     return Moving(
         moving.name, moving.dtype, moving.output, m.number(moving.size), moving.number, tuple(regions), indexed
     )

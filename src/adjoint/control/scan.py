@@ -383,17 +383,22 @@ def _reads(body: Body, found: Nodes, constants: set[Node]) -> list[Node]:
 
 def _is_less(node: Node, varying: set[Node], read: Container[Node], remade: Callable[[Node], bool]) -> bool:
     """Whether to read an elementwise result is less than to read what it is made of, and isn't read anyway."""
-    made_of: dict[Node, None] = {}
-    stack = list(node.inputs)
-    while stack:
-        x = stack.pop()
-        if x in varying and x not in made_of:
-            if remade(x) and x not in read:
-                stack += x.inputs
-            else:
-                made_of[x] = None
     size: int = node.type.size
-    return size > SMALL and sum([x.type.size for x in made_of if x not in read]) > size
+    if size <= SMALL:
+        return False
+    more = 0  # elements to read besides
+    seen = set(node.inputs)
+    stack = list(seen)
+    while stack and more <= size:
+        x = stack.pop()
+        if x not in varying or x in read:
+            continue
+        if remade(x):
+            stack += set(x.inputs) - seen
+            seen.update(x.inputs)
+        else:
+            more += x.type.size
+    return more > size
 
 
 def transpose(

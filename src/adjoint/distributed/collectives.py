@@ -52,10 +52,11 @@ def all_reduce(x: Any, op: str = "sum", group: Group | None = None, *, replicate
     """The sum of a tensor over all ranks (`op`: "sum", "mean", "max" or "min"), on each of them.
 
     x is a tensor, or a tree (lists, tuples, dicts) of tensors, of the same shapes and dtypes on every rank. Sums are added up
-    in the order of the ranks, so they are the same bits in every run. With `replicated`, what follows is the same on all ranks,
-    and so is the loss: the cotangent passes through.
+    in the order of the ranks, so they are the same bits in every run; a sum of bools counts (int64), a mean of integers is a
+    float. With `replicated`, what follows is the same on all ranks, and so is the loss: the cotangent passes through.
 
-    Raises DistributedError when ranks do different things or one doesn't come; ValueError for another `op`.
+    Raises DistributedError when ranks do different things or one doesn't come; ValueError for another `op`; TypeError for the
+    greatest or least of complex numbers.
 
     >>> import adjoint as ad
     >>> ad.distributed.all_reduce(ad.tensor([1.0, 2.0]))  # alone, it is the tensor
@@ -63,10 +64,12 @@ def all_reduce(x: Any, op: str = "sum", group: Group | None = None, *, replicate
     """
     here = group or world()
     if op in ("sum", "mean"):
-        found = _each(here, _sum, _same if replicated else _sum_adjoint, _sum, x, (replicated,), ())
-        return tree.map(lambda y: y / here.size, found) if op == "mean" and here.size > 1 else found
+        found = _each(here, _sum, _same if replicated else _sum_adjoint, _sum, tree.map(_counted, x), (replicated,), ())
+        return tree.map(lambda y: _divided(y, here.size), found) if op == "mean" else found
     if op not in REDUCTIONS:
         raise ValueError(f"all_reduce: op is 'sum', 'mean', 'max' or 'min', not {op!r}{at_user()}")
+    if any(asarray(leaf).dtype.kind == "c" for leaf in tree.flatten(x)[0]):
+        raise TypeError(f"all_reduce: complex numbers have no order, so no {op}{at_user()}")
     return _each(here, _extreme, _extreme_adjoint, _extreme, x, (op,), (op,))
 
 
@@ -96,6 +99,7 @@ def reduce_scatter(x: Any, group: Group | None = None) -> Any:
     here = group or world()
 
     def one(x: Tensor) -> Tensor:
+        x = _counted(x)
         _parted("reduce_scatter", x, here)
         return _made(here, _scatter, _scatter_adjoint, _scatter_batched, x, x.shape[1:], (), ())
 
@@ -226,6 +230,16 @@ def _made(
     if tracing.active() is None and not any(map(is_traced, topological([y.node], lambda node: node.value is None))):
         force([y.node])
     return y
+
+
+def _counted(x: Any) -> Tensor:
+    """What is added up: of bools their number, as in `ad.sum`."""
+    tensor = asarray(x)
+    return tensor.astype(np.int64) if tensor.dtype.kind == "b" else tensor
+
+
+def _divided(y: Tensor, size: int) -> Tensor:
+    return y if size == 1 and y.dtype.inexact else y / size
 
 
 def _parted(name: str, x: Tensor, group: Group) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import pickle
+import platform
 import queue
 import sys
 import threading
@@ -26,6 +27,7 @@ from .shared import Means, Place
 __all__ = ["Group", "rank", "use", "world", "world_size"]
 
 Array = np.ndarray[Any, Any]
+_PASSED_ON = 0.5  # seconds that a launcher has to pass on what a rank wrote last
 
 
 class Group:
@@ -75,6 +77,14 @@ class Group:
     def share(self, value: Any) -> Any:
         """The picklable value of rank 0. Called by every rank."""
         return self.collect(value if self.rank == 0 else None)[0]
+
+    def processes(self) -> str:
+        """Which process is which rank, for people: what a launcher says of one that was killed is its number. Called by every
+        rank."""
+        hosts: dict[str, list[str]] = {}
+        for rank, (host, process) in enumerate(self.collect((platform.node(), os.getpid()))):
+            hosts.setdefault(host, []).append(f"rank {rank} is process {process}")
+        return "; ".join(f"on {host or 'this machine'} {', '.join(ranks)}" for host, ranks in hosts.items())
 
     @property
     def background(self) -> Background:
@@ -205,6 +215,8 @@ def _report(group: Group, kind: type[BaseException], error: BaseException, trace
     lines = "".join(traceback.format_exception(kind, error, trace))
     text = f"rank {group.rank} of {group.size} (process {os.getpid()}) ends the job:\n{lines}"
     os.write(2, text.encode())  # in one piece, whatever the others write
+    # An abort may overtake what the launcher hasn't passed on yet, and the reason would be lost.
+    time.sleep(_PASSED_ON)
 
 
 def _forget() -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from adjoint.composites import attention
 from adjoint.dtypes import default_dtype
 from adjoint.graph import Node, array_type
-from adjoint.primitives.core import ops
+from adjoint.primitives.core import data, ops
 from adjoint.tensors import Tensor
-from adjoint.tensors.functions import arange, clip, take, variable, where, zeros
+from adjoint.tensors.functions import arange, broadcast_to, take, variable, zeros
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import wrap
 
@@ -269,17 +271,15 @@ class KeyValueCache(Module):
         with scope("cache"):
             cells = arange(length)
             last = take(cells, self.position + (new - 1), axis=0)  # an IndexError beyond the end
-            start = last - (new - 1)
-            inside = ((cells >= start) & (cells <= last))[:, None]
-            self.keys.data, self.values.data = [
-                where(inside, _spread(given.detach(), cells - start, new), old)
-                for given, old in (
-                    (key.astype(self.keys.dtype), self.keys),
-                    (value.astype(self.values.dtype), self.values),
-                )
-            ]
+            places = last - (new - 1) + arange(new)
+            # Rows that can be written wherever they are asked to go may lie where the cache does, and nothing else is touched.
+            example, head = np.indices((*shape[:2], new))[:2]
+            rows = [data(example), data(head), broadcast_to(places, (*shape[:2], new)).node]
+            for cache, given in ((self.keys, key), (self.values, value)):
+                row = given.detach().astype(cache.dtype)
+                cache.data = wrap(ops.scatter(cache.node, row.node, rows, clips=True))
             self.position.data = last + 1
-            return self.keys, self.values, cells <= start + arange(new)[:, None]
+            return self.keys, self.values, cells <= places[:, None]
 
     def attend(
         self, query: Tensor, key: Tensor, value: Tensor, scale: float | None = None, enable_gqa: bool = False
@@ -292,8 +292,3 @@ class KeyValueCache(Module):
         """Its sizes."""
         batch, heads, length, features = self.keys.shape
         return f"batch={batch}, heads={heads}, length={length}, features={features}"
-
-
-def _spread(new: Tensor, places: Tensor, count: int) -> Tensor:
-    """New rows (batch, heads, count, features) by their places in the cache; what lies outside is any of them."""
-    return new if count == 1 else take(new, clip(places, 0, count - 1), axis=2)

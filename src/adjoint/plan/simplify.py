@@ -19,6 +19,7 @@ import numpy as np
 from adjoint.graph import PRIMITIVES, ArrayType, array_type
 from adjoint.plan.assemble import note_embedded, sum_of_embedded
 from adjoint.plan.bands import SAME, Bands
+from adjoint.plan.extremes import first_extreme
 from adjoint.plan.plan import Plan, Step
 from adjoint.plan.shifts import part_of_shifted
 from adjoint.primitives.structural import BROADCAST, RESHAPE
@@ -300,6 +301,7 @@ RULES: tuple[tuple[Rule, str], ...] = (
     (transposed_sum, "permute_dims"),
     (sum_of_embedded, "add"),
     (part_of_shifted, "slice"),
+    (first_extreme, "argmax argmin"),
 )
 BY_NAME: dict[str, list[tuple[int, Rule]]] = {}
 for _turn, (_rule, _names) in enumerate(RULES):

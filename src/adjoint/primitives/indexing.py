@@ -37,9 +37,11 @@ def _scatter_add_kernel(shape: Shape, type: Any) -> Any:
     return kernel
 
 
-def _scatter_kernel(attributes: None, type: Any) -> Any:
+def _scatter_kernel(clips: bool | None, type: Any) -> Any:
     def kernel(x: Any, value: Any, *indices: Any) -> Any:
         out = np.array(x)
+        if clips:
+            indices = tuple([np.clip(i, 0, n - 1) for i, n in zip(indices, x.shape, strict=False)])
         out[_checked(indices, x.shape)] = value
         return out
 
@@ -58,6 +60,11 @@ def _scatter_add_vjp(u: Node, out: Node, wanted: Any) -> list[Node | None]:
 
 def _scatter_vjp(u: Node, out: Node, wanted: Any) -> list[Node | None]:
     x, value, *indices = out.inputs
+    if out.attributes:
+        indices = [
+            ops.minimum(ops.maximum(i, ops.full(0, i.type)), ops.full(n - 1, i.type))
+            for i, n in zip(indices, x.shape, strict=False)
+        ]
     to_x = scatter(u, zeros(value.type), indices) if wanted[0] else None
     to_value = None
     if wanted[1]:
@@ -92,6 +99,7 @@ def scatter_add(u: Node, indices: list[Node], shape: Shape) -> Node:
 
 
 @register
-def scatter(x: Node, value: Node, indices: list[Node]) -> Node:
-    """x with the elements at integer positions replaced; of repeated positions the last one wins."""
-    return record(SCATTER, (x, value, *indices), None, x.type)
+def scatter(x: Node, value: Node, indices: list[Node], clips: bool = False) -> Node:
+    """x with the elements at integer positions replaced; of repeated positions the last one wins. Where it clips, a position
+    outside stands for the nearest one inside, and negative ones don't count from the end: then it can't fail."""
+    return record(SCATTER, (x, value, *indices), True if clips else None, x.type)

@@ -63,7 +63,7 @@ def _last_failing(fusion: Fusion) -> int:
     for index, unit in enumerate(fusion.units):
         if isinstance(unit, Host) or (isinstance(unit, Matrices) and unit.may_fail):
             last = index
-        elif isinstance(unit, Move) and unit.indices:
+        elif isinstance(unit, Move) and unit.indices and not unit.clips:
             checks = set(zip(map(_elements, unit.indices), unit.indexed_shape, strict=False))
             if not checks <= checked:
                 last = index

@@ -257,6 +257,7 @@ class Move:
         self.views = views
         self.first_index = 2 if step.op.name == "scatter" else 1
         self.index_dtypes = dtypes[self.first_index :]
+        self.clips = step.op.name == "scatter" and bool(step.attributes)
 
     @property
     def reads(self) -> tuple[View, ...]:

@@ -117,10 +117,14 @@ class MoveWriter:
             i = given = e.read_number(e.at(pointer, r, kind), kind, dtype[0] == "i")
             negative = e.test("slt", i, 0)
             extent, by = self.inputs.number(n), self.inputs.number(stride)
-            i = e.choose(negative, e.plus(i, extent), i)
-            inside = e.test("ult", i, extent)
-            i = e.choose(inside, i, "0")
-            self.note(inside, self.arguments.note(Bounds(axis, n)), given)
+            if indexed.clips:
+                i = e.choose(negative, "0", i)
+                i = e.choose(e.test("ult", i, extent), i, e.plus(extent, "-1"))
+            else:
+                i = e.choose(negative, e.plus(i, extent), i)
+                inside = e.test("ult", i, extent)
+                i = e.choose(inside, i, "0")
+                self.note(inside, self.arguments.note(Bounds(axis, n)), given)
             place = e.plus(place, e.times(i, by))
         return place
 

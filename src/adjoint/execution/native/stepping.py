@@ -11,13 +11,13 @@ import ctypes
 import functools
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from adjoint import _forks
 from adjoint.compiler.calls import PLACE
-from adjoint.compiler.fuse.fuse import View, contiguous
+from adjoint.compiler.fuse.fuse import View, is_contiguous
 from adjoint.execution.native.frames import Frame, loop_address
 from adjoint.execution.native.program import Native
 from adjoint.runtime import code
@@ -28,9 +28,11 @@ from adjoint.shapes import size_of
 __all__ = ["Stepper", "stepper_of"]
 
 Array = np.ndarray[Any, Any]
+Where = tuple[int, int, int]  # an address, bytes further on each step, bytes further on in odd steps
 
 SECONDS = 0.05  # between two looks at signals
 ROW = 4  # numbers: position in the table, address, bytes further on each step, bytes further on in odd steps
+MOST_COPIES = 1024  # of a result in a step
 COPY = 7  # numbers: those of the target and of the source without the position, and how many bytes
 
 DRIVE = f"""
@@ -113,26 +115,62 @@ def stepper_of(program: Any, order: Sequence[int], picks: Sequence[int]) -> Step
     if not isinstance(program, Native) or not program.alone or len(program.calls) != 1:
         return None
     fusion = program.fusion
+    made: dict[int, Made] = {}
     for slot in fusion.results:
         if slot in fusion.objects:
             return None
         view = fusion.views[slot]
-        shape = fusion.shapes[view.root]
-        leaf = view.root < len(order)
-        if not (leaf or view.root in program.fresh) or view != View(view.root, 0, shape, contiguous(shape)):
+        starts = starts_of(view)
+        if starts is None or (view.root >= len(order) and view.root not in program.fresh):
             return None
-    return Stepper(program, order, picks)
+        size = size_of(view.shape)
+        whole = not view.offset and len(starts) == 1 and size == size_of(fusion.shapes[view.root])
+        made[slot] = Made(view.root, starts, size // max(len(starts), 1), whole)
+    return Stepper(program, order, [made[fusion.results[k]] for k in picks])
+
+
+class Made(NamedTuple):
+    """What a result is made of: stretches of a root's elements, as long as each other, by their first elements. `whole`: of all,
+    in order."""
+
+    root: int
+    starts: Array
+    length: int
+    whole: bool
+
+    def copies(self, target: Where, source: Where, itemsize: int) -> Array:
+        """Rows for what is to be copied, from where the root is."""
+        rows = np.empty((len(self.starts), COPY), np.int64)
+        rows[:, 0] = target[0] + np.arange(len(rows)) * (self.length * itemsize)
+        rows[:, 1:3], rows[:, 4:6] = target[1:], source[1:]
+        rows[:, 3] = source[0] + self.starts * itemsize
+        rows[:, 6] = self.length * itemsize
+        return rows
+
+
+def starts_of(view: View) -> Array | None:
+    """The first elements of the stretches that make up a view, in order; None where these are many."""
+    size = size_of(view.shape)
+    if not size or is_contiguous(view):
+        return np.array([view.offset], np.int64)
+    row = view.shape[-1] if view.strides[-1] == 1 else 1
+    if size > MOST_COPIES * row:
+        return None
+    at = np.full(view.shape, view.offset, np.int64)
+    for axis, (count, stride) in enumerate(zip(view.shape, view.strides, strict=True)):
+        at += (np.arange(count) * stride).reshape(-1, *[1] * (len(view.shape) - 1 - axis))
+    return at.ravel()[::row]
 
 
 class Stepper:
     """A body's program with a frame of its own. One loop at a time; `run` gives None while another one runs."""
 
-    def __init__(self, program: Native, order: Sequence[int], picks: Sequence[int]) -> None:
-        fusion = program.fusion
+    def __init__(self, program: Native, order: Sequence[int], outputs: list[Made]) -> None:
         self.program = program
         self.lock = _forks.lock()
         self.inputs = {k: leaf for leaf, k in enumerate(order)}  # the root that each of the body's inputs is
-        self.outputs = [fusion.views[fusion.results[place]].root for place in picks]
+        self.outputs = outputs
+        self.inner: dict[int, Array] = {}  # arrays that are read by views alone
         self.frame: Frame | None = None
 
     def run(
@@ -174,7 +212,7 @@ class Stepper:
         steps: range,
     ) -> tuple[Array, Array]:  # fmt: skip
         """Where everything is in each step: rows for the table, and what is to be copied."""
-        inputs: list[tuple[int, int, int]] = [(address(x), 0, 0) for x in constants]
+        inputs: list[Where] = [(address(x), 0, 0) for x in constants]
         inputs += [(address(a), 0, address(b) - address(a)) for a, b in buffers]
         results = [(address(b), 0, address(a) - address(b)) for a, b in buffers]
         for wheres, arrays in ((inputs, slices), (results, stacks)):
@@ -182,21 +220,24 @@ class Stepper:
                 nbytes = x.itemsize * size_of(x.shape[1:])
                 wheres.append((address(x) + steps.start * nbytes, steps.step * nbytes, 0))
         where = {leaf: inputs[k] for k, leaf in self.inputs.items()}
-        copies = []
-        made = set(self.program.fresh)
         fusion = self.program.fusion
-        for root, target in zip(self.outputs, results, strict=True):
-            if root in made and root not in where:
-                where[root] = target
-            else:
-                nbytes = size_of(fusion.shapes[root]) * np.dtype(fusion.dtypes[root]).itemsize
-                copies.append((*target, *where[root], nbytes))
+        copies = [np.empty((0, COPY), np.int64)]
+        for made, target in zip(self.outputs, results, strict=True):
+            if made.whole:
+                where.setdefault(made.root, target)
+        for made, target in zip(self.outputs, results, strict=True):
+            root, dtype = made.root, np.dtype(fusion.dtypes[made.root])
+            if root not in where:  # no result has all of it
+                inner = self.inner[root] = np.empty(fusion.shapes[root], dtype)
+                where[root] = address(inner), 0, 0
+            if where[root] is not target:
+                copies.append(made.copies(target, where[root], dtype.itemsize))
         rows = [
             (at, start + nbytes, stride, other)
             for root, (start, stride, other) in where.items()
             for at, nbytes in self.program.places.get(root, ())
         ]
-        return np.array(rows, np.int64).reshape(-1, ROW), np.array(copies, np.int64).reshape(-1, COPY)
+        return np.array(rows, np.int64).reshape(-1, ROW), np.concatenate(copies)
 
     def drive(self, frame: Frame, rows: Array, copies: Array, count: int) -> None:
         _, drive = _drive()

@@ -52,20 +52,21 @@ function concatenating(out, inputs, axis) {
 
 // Integer positions -----------------------------------------------------------------------------------------------------
 
-function positionsIn(shape, indices) { // where each tuple of indices points, in blocks of the trailing axes
+// Where each tuple of indices points, in blocks of the trailing axes; one that clips stands for the nearest place inside.
+function positionsIn(shape, indices, clips) {
   const extents = shape.slice(0, indices.length), strides = stridesOf(extents), count = indices[0].data.length;
   return (j) => {
     let at = 0;
     for (let i = 0; i < indices.length; i++) {
       const index = indices[i].data[j];
-      at += (index < 0 ? index + extents[i] : index) * strides[i];
+      at += (clips ? Math.min(Math.max(index, 0), extents[i] - 1) : index < 0 ? index + extents[i] : index) * strides[i];
     }
     return at;
   };
 }
 
-function indexed(shape, indices, visit) { // visit(place in the array, place among what is read or written)
-  const block = countOf(shape.slice(indices.length)), at = positionsIn(shape, indices), count = indices[0].data.length;
+function indexed(shape, indices, visit, clips = false) { // visit(place in the array, place among what is read or written)
+  const block = countOf(shape.slice(indices.length)), at = positionsIn(shape, indices, clips), count = indices[0].data.length;
   return () => {
     for (let j = 0; j < count; j++) {
       const start = at(j) * block;
@@ -74,8 +75,8 @@ function indexed(shape, indices, visit) { // visit(place in the array, place amo
   };
 }
 
-function scattering(out, indices, start, visit) {
-  const write = indexed(out.shape, indices, visit);
+function scattering(out, indices, start, visit, clips = false) {
+  const write = indexed(out.shape, indices, visit, clips);
   return () => { start(); write(); };
 }
 
@@ -252,7 +253,7 @@ const ARRAY_STEPS = {
   fold_windows: (attributes, out, [x]) => adding(out, x, windowTable(out.shape, attributes)),
   gather: (_, out, [x, ...indices]) => indexed(x.shape, indices, (at, i) => { out.data[i] = x.data[at]; }),
   scatter_add: (_, out, [u, ...indices]) => scattering(out, indices, () => out.data.fill(0), (at, i) => { out.data[at] += u.data[i]; }),
-  scatter: (_, out, [x, value, ...indices]) => scattering(out, indices, () => out.data.set(x.data), (at, i) => { out.data[at] = value.data[i]; }),
+  scatter: (clips, out, [x, value, ...indices]) => scattering(out, indices, () => out.data.set(x.data), (at, i) => { out.data[at] = value.data[i]; }, clips),
   sum: (axes, out, [x]) => summing(out, x, axes),
   prod: (axes, out, [x]) => reducing(out, x, axes, 1, (a, b) => a * b),
   max: (axes, out, [x]) => reducing(out, x, axes, -Infinity, larger),
