@@ -82,20 +82,27 @@ def test_what_is_compiled_in_vain_is_compiled_once_as_much_was_lost() -> None:
 def test_what_follows_from_relatives_is_made_at_first_sight() -> None:
     """A program is compiled to find out whether others follow from it; then they do, as long as that is cheaper than NumPy."""
     made = Budget()
-    stamped, plain = (type("Program", (), {"stamped": kind})() for kind in (True, False))
-    for _ in range(9):
+    programs = [(False, False), (True, True), (True, False)]
+    plain, patterned, stamped = (type("Program", (), {"stamped": a, "patterned": b})() for a, b in programs)
+    for _ in range(FEW - 1):
         made.spend("a", 0.1)
     assert not made.at_first_sight("a", 1.0) and not made.at_first_sight("b", 0.0)
-    made.spend("a", 0.1)
-    assert made.at_first_sight("a", 0.99) and made.price("a", (None, 0), 5.0) == 0.0
+    made.spend("a", 0.1)  # a few have come, and so more are likely
+    assert not made.at_first_sight("a", 0.81 * budgets.EARLY)
+    assert made.at_first_sight("a", 0.79 * budgets.EARLY) and made.price("a", (None, 0), 5.0) == 0.0
     made.note("a", 0.5, plain)
     assert made.price("a", (None, 0), 5.0) == 5.0
-    assert made.at_first_sight("a", 0.99) and not made.at_first_sight("a", 0.99)  # twice, if nothing follows
-    made.note("a", 0.01, stamped)
-    assert made.at_first_sight("a", 5.0) and made.price("a", (None, 0), 5.0) == 0.0
-    for _ in range(9):
-        made.note("a", 0.1, stamped)
-    assert not made.at_first_sight("a", 5.0) and made.price("a", (None, 0), 5.0) == 0.0
+    assert made.at_first_sight("a", 0.1) and not made.at_first_sight("a", 0.1)  # twice, if nothing follows
+    made.note("a", 0.9, patterned)
+    assert made.price("a", (None, 0), 5.0) == 0.0
+    for _ in range(budgets.TO_FIND_OUT, budgets.TO_MEASURE):
+        assert made.at_first_sight("a", 0.1)
+        made.note("a", 0.11, stamped)
+    assert not made.at_first_sight("a", 0.1)  # NumPy takes 0.1
+    made.note("a", 0.06, stamped, planned=True)
+    assert not made.at_first_sight("a", 0.1)
+    made.note("a", 0.09, stamped)
+    assert made.at_first_sight("a", 0.1)
 
 
 def test_relatives_of_a_growing_cache_are_stamped(programs: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -393,3 +393,36 @@ def test_modules_made_inside_come_out(check):
         for a, b in zip(gradient.parameters(), wanted.parameters(), strict=True):
             np.testing.assert_allclose(a, b, 1e-5, 1e-6)
     assert len(f.traces) == 1
+
+
+def test_tensors_at_the_address_of_one_that_is_gone():
+    """What a function makes and lets go of is no reason to take another tensor for its own."""
+    given = [ad.tensor([float(k)]) for k in range(50)]
+
+    @ad.jit
+    def f(x):
+        for _ in range(200):
+            x = x + 0 * (x * 2 - x)  # addresses are used again and again
+        fresh = [y * 1 for y in given]
+        for y in fresh:
+            x = x + y
+        x += 1
+        return x
+
+    assert f(ad.tensor([1.0])).tolist() == [sum(range(50)) + 2.0]
+    given[3] += 10.0
+    assert f(ad.tensor([1.0])).tolist() == [sum(range(50)) + 12.0]
+
+
+def test_a_tensor_made_in_a_traced_function_may_start_to_require_a_gradient():
+    @ad.jit
+    def f(x):
+        y = x.detach() * 2
+        y.requires_grad_(True)
+        (y * y).sum().backward()
+        return y.grad
+
+    assert f(ad.tensor([3.0])).tolist() == [12.0]
+    w = ad.tensor([3.0])
+    with pytest.raises(RuntimeError, match="requires_grad of a tensor changes"):
+        ad.jit(lambda x: w.requires_grad_(True) * x)(ad.tensor([1.0]))

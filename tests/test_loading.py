@@ -6,6 +6,8 @@ import importlib
 import itertools
 import multiprocessing
 import os
+import random
+import warnings
 
 import numpy as np
 import pytest
@@ -167,6 +169,180 @@ def test_workers_that_fail():
     assert not multiprocessing.active_children()
 
 
+def test_what_a_worker_raises_says_where():
+    class Odd(Exception):  # no other process could import it
+        pass
+
+    class Failing(Squares):
+        def __init__(self, error):
+            self.error = error
+
+        def __getitem__(self, number):
+            raise self.error
+
+    for error, kind in ((ValueError("not a number"), ValueError), (Odd("very"), RuntimeError)):
+        with pytest.raises(kind, match=r"not a number|Odd: very") as found:
+            list(DataLoader(Failing(error), 2, num_workers=2))
+        assert "In worker 0 of a DataLoader:" in found.value.__notes__[-1]
+        assert "raise self.error" in found.value.__notes__[-1]
+    for workers in (0, 2):  # it must not pass for the end of the epoch
+        with pytest.raises(RuntimeError, match="StopIteration"):
+            list(DataLoader(Failing(StopIteration()), 2, num_workers=workers))
+
+
+class Noisy(Squares):
+    """Samples changed at random by generators that all code shares."""
+
+    def __getitem__(self, number):
+        return random.random(), np.random.random(), ad.random.uniform(()).item()
+
+
+def test_what_workers_draw_depends_on_seed_epoch_and_number_alone():
+    def epochs(workers, seed=0):
+        loader = DataLoader(Noisy(), 2, num_workers=workers, seed=seed)
+        return [[x.numpy().tolist() for x in batch] for _ in range(2) for batch in loader]
+
+    drawn = epochs(1)
+    assert drawn == epochs(2) == epochs(3)
+    for k in range(3):
+        numbers = [x for batch in drawn for x in batch[k]]
+        assert len(set(numbers)) == len(numbers), "two samples are changed alike"
+    assert epochs(2, seed=1) != drawn
+    loader = DataLoader(Noisy(), 2, num_workers=2)
+    next(loader_iteration := iter(loader))
+    state = loader.state_dict()
+    loader_iteration.close()
+    other = DataLoader(Noisy(), 2, num_workers=3)
+    other.load_state_dict(state)
+    assert [[x.numpy().tolist() for x in batch] for batch in other] == drawn[1 : len(drawn) // 2]
+    before = random.getstate()
+    list(DataLoader(Noisy(), 2, num_workers=2))
+    assert random.getstate() == before
+
+
+def test_workers_iterate_each_for_itself():
+    class Part(ad.data.IterableDataset):
+        def __iter__(self):
+            info = ad.data.get_worker_info()
+            first, step = (0, 1) if info is None else (info.id, info.num_workers)
+            assert info is None or (info.dataset is self and info.seed == 3)
+            return iter(range(first, 11, step))
+
+    assert ad.data.get_worker_info() is None
+    assert [b.tolist() for b in DataLoader(Part(), 4)] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10]]
+    loader = DataLoader(Part(), 2, num_workers=3, seed=3)
+    batches = [[0, 3], [1, 4], [2, 5], [6, 9], [7, 10], [8]]
+    assert [b.tolist() for b in loader] == batches
+    iteration = iter(loader)
+    assert [next(iteration).tolist() for _ in range(4)] == batches[:4]
+    other = DataLoader(Part(), 2, num_workers=3, seed=3)
+    other.load_state_dict(loader.state_dict())
+    iteration.close()
+    assert [b.tolist() for b in other] == batches[4:]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="each of 2 workers iterates all of the Count"):
+            list(DataLoader(Count(), 2, num_workers=2))
+        assert [b.tolist() for b in DataLoader(Count(), 4, num_workers=1)] == [[0, 1, 2, 3], [4, 5, 6]]
+
+    class Shards(data.IterableDataset):  # as a streamed data set of Hugging Face
+        num_shards = 3
+
+        def __init__(self, numbers=range(12)):
+            self.numbers = numbers
+
+        def shard(self, count, index):
+            return Shards(self.numbers[index::count])
+
+        def __iter__(self):
+            return iter(self.numbers)
+
+    for workers in (1, 2, 5):
+        found = [x for b in DataLoader(Shards(), 3, num_workers=workers) for x in b.tolist()]
+        assert sorted(found) == list(range(12))
+
+
+def test_batches_come_where_shared_memory_is_full(monkeypatch):
+    def full(*arguments):
+        raise OSError(28, "No space left on device")
+
+    large = [np.full((50, 60), float(i)) for i in range(6)]
+    before = set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()
+    monkeypatch.setattr(os, "posix_fallocate", full, raising=False)
+    assert taken(DataLoader(large, 2, num_workers=2)) == taken(DataLoader(large, 2))
+    if before:
+        assert {name for name in set(os.listdir("/dev/shm")) - before if name.startswith("psm_")} == set()
+
+
+def test_what_is_wrong_with_samples_is_told():
+    cases = {
+        "sample 0 of the batch has int where sample 1 has str": [1, "a"],
+        "has float where sample 1 has ndarray": [1.5, np.ones(3)],
+        r"sample 0 of the batch has \['a'\], sample 1 has \['b'\]": [{"a": 1}, {"b": 1}],
+        "sample 0 of the batch has dict where sample 1 has list": [{"a": 1}, [1]],
+        "more than 64 bits": [2**70, 1],
+    }
+    for text, samples in cases.items():
+        with pytest.raises((TypeError, ValueError, OverflowError), match=text):
+            next(iter(DataLoader(samples, 2)))
+    for options, text in (
+        ({"batch_size": 2.5}, "batch_size is a whole number"),
+        ({"collate_fn": 3}, "collate_fn is a function"),
+        ({"num_workers": "2"}, "num_workers is a whole number"),
+    ):
+        with pytest.raises(TypeError, match=text):
+            DataLoader([1, 2], **options)
+    with pytest.raises(ValueError, match="a loader's state has epoch, batch and seed"):
+        DataLoader([1, 2]).load_state_dict({})
+    with pytest.raises(ValueError, match=r"'train': 2, 'test': 1"):
+        DataLoader({"train": [1, 2], "test": [3]})
+    texts = next(iter(DataLoader([{"name": np.str_("a")}, {"name": np.str_("b")}], 2)))
+    assert texts == {"name": ["a", "b"]}
+
+
+class Frame(dict):
+    """What of a data frame the loader asks for."""
+
+    ndim, iloc = 2, None
+
+
+class Series(list):
+    def to_numpy(self):
+        return np.array(self)
+
+
+def test_a_data_frame_is_its_columns():
+    (batch,) = DataLoader(Frame(a=Series([1, 2]), b=Series([0.5, 1.5])), 2)
+    assert batch["a"].tolist() == [1, 2] and batch["b"].tolist() == [0.5, 1.5]
+
+
+def test_files_that_are_odd(tmp_path):
+    path = tmp_path / "odd.csv"
+    for text, columns in (
+        ("x\n99999999999999999999999\n", {"x": np.array([1e23])}),
+        ("x\n1_000\n", {"x": np.array(["1_000"])}),
+    ):
+        path.write_text(text)
+        found = ad.data.read_csv(path)
+        assert found["x"].dtype == columns["x"].dtype and found["x"].tolist() == columns["x"].tolist()
+    path.write_text("x,x\n1,2\n")
+    with pytest.raises(ValueError, match="names a column twice: x, x"):
+        ad.data.read_csv(path)
+    image = pytest.importorskip("PIL.Image")
+    (tmp_path / "grey").mkdir()
+    deep = (np.arange(64).reshape(8, 8) * 1000).astype(np.uint16)
+    image.fromarray(deep).save(tmp_path / "grey" / "a.png")
+    image.fromarray(deep > 3000).save(tmp_path / "grey" / "b.png")
+    (tmp_path / "grey" / "c.png").write_bytes((tmp_path / "grey" / "a.png").read_bytes()[:60])
+    folder = ad.data.ImageFolder(tmp_path)
+    np.testing.assert_array_equal(folder[0][0][:, :, 0], deep)
+    np.testing.assert_array_equal(folder[1][0][:, :, 0], 255 * (deep > 3000).astype(np.uint8))
+    with pytest.raises(OSError, match=r"c\.png can't be read"):
+        folder[2]
+    batch = next(iter(DataLoader([image.fromarray(deep)] * 2, 2)))
+    assert batch.shape == (2, 8, 8)
+
+
 def test_samplers():
     x = np.arange(10)
     assert taken(DataLoader(x, 4, sampler=[3, 1, 2])) == [[3, 1, 2]]
@@ -239,6 +415,17 @@ def test_parquet(tmp_path):
     assert taken(DataLoader(columns, 2)) == [{"x": [1.0, 2.0], "n": [1, 2]}]
 
 
+def test_parquet_with_lists_and_without_a_column(tmp_path):
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = arrow.table({"even": [[1.0, 2.0], [3.0, 4.0]], "ragged": [[1], [2, 3]], "text": ["a", None]})
+    parquet.write_table(table, tmp_path / "lists.parquet")
+    found = ad.data.read_parquet(tmp_path / "lists.parquet")
+    assert found["even"].tolist() == [[1.0, 2.0], [3.0, 4.0]] and found["ragged"].dtype == object
+    with pytest.raises(ValueError, match=r"has no column label; it has even, ragged, text"):
+        ad.data.read_parquet(tmp_path / "lists.parquet", ["even", "label"])
+
+
 def test_tokenizers(tmp_path):
     (tmp_path / "tokenizer.json").write_text("{}")
     try:
@@ -262,7 +449,7 @@ def test_options_that_exclude_each_other():
     x = np.arange(4)
     for make in (
         lambda: DataLoader(x, shuffle=True, sampler=[1]), lambda: DataLoader(x, 2, batch_sampler=[[1]]),
-        lambda: DataLoader(Count(), shuffle=True), lambda: DataLoader(Count(), num_workers=1),
+        lambda: DataLoader(Count(), shuffle=True), lambda: DataLoader(iter([1, 2]), num_workers=1),
         lambda: DataLoader([1, 2], augment=lambda x, g: x), lambda: DataLoader(x, num_workers=1, prefetch=True),
         lambda: DataLoader([]), lambda: DataLoader(x, num_workers=-1),
     ):  # fmt: skip

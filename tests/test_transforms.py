@@ -11,6 +11,9 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.graph import topological
+from adjoint.primitives.core import ops
+from adjoint.transforms.grad import Inputs
 from support import double, equal
 
 # ---- functional transforms -------------------------------------------------------------------------------------------
@@ -307,3 +310,25 @@ def test_what_comes_beside_a_value_is_given_out_untracked(take):
     assert outer.tolist() == [1.0, 1.0]
     with pytest.raises(TypeError, match=r"\(value, aux\)"):
         take(lambda v: v * 2, x)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_what_markers_alone_make_tracked_is_untracked(seed):
+    """By the walk without sets where nothing else is tracked, and by the one with sets, on random graphs."""
+    rng = np.random.default_rng(seed)
+    inputs = Inputs("grad", [ad.tensor(1.0), ad.tensor(2.0)])
+    nodes = [*inputs.markers, ad.tensor(3.0).node]
+    if seed % 3 == 0:
+        nodes.append(ad.variable(4.0).node)  # tracked, and no marker
+    for _ in range(40):
+        a, b = (nodes[rng.integers(len(nodes))] for _ in range(2))
+        nodes.append(ops.add(a, b) if rng.random() < 0.8 else ops.negative(a))
+    results = [None, *nodes[-3:]]
+    ours = set(inputs.tracked_for_us(results))
+    expected = [node.tracked and node not in ours for node in nodes]
+    others = seed % 3 == 0 and nodes[3] in topological(nodes[-3:], lambda node: node.tracked)
+    assert inputs.release_all(results) is not others
+    if others:
+        assert all(node.tracked for node in ours)
+    inputs.release(results)
+    assert [node.tracked for node in nodes] == expected

@@ -36,22 +36,24 @@ def reverse(
 def _reverse(
     outputs: Nodes, cotangents: Sequence[Node | None], wrt: Nodes, stop: bool, passive: set[Node], instead: Rules
 ) -> tuple[list[Node | None], list[Node], set[Node]]:
-    """The cotangents, the differentiated nodes in topological order, and all nodes that were seen.
+    """The cotangents, and the differentiated nodes in topological order and as a set.
 
     `passive` are nodes known not to depend on `wrt`; it is added to. `instead` are rules that replace those of primitives.
     """
     below = [x if x.op is not CUSTOM or hooks_of(x) is None else x.inputs[0] for x in wrt]
     order, active = without_collector(_active, outputs, set(below), stop, passive)
-    found = without_collector(_accumulate, outputs, cotangents, order, active, instead)
-    return [found.get(x) for x in below], order, active | passive
+    found = without_collector(_accumulate, outputs, cotangents, order, active, instead, stop)
+    return [found.get(x) for x in below], order, active
 
 
 def _accumulate(
-    outputs: Nodes, cotangents: Sequence[Node | None], order: list[Node], active: set[Node], instead: Rules
+    outputs: Nodes, cotangents: Sequence[Node | None], order: list[Node], active: set[Node], instead: Rules, ends: bool
 ) -> dict[Node, Node]:
-    """The cotangents of all differentiated nodes: each rule applied once, in reverse topological order."""
+    """The cotangents of all differentiated nodes: each rule applied once, in reverse topological order. With `ends`, only of
+    those that aren't in the order."""
     cotangent: dict[Node, Node] = {}
     get = cotangent.get
+    taken: Any = cotangent.pop if ends else get
     several: dict[Node, list[Node | None]] = {}
     add = ops.add
     for y, u in zip(outputs, cotangents, strict=True):
@@ -62,7 +64,7 @@ def _accumulate(
     try:  # from before the mode is set: a signal's handler may come right after
         MODE.set(inner)
         for node in reversed(order):
-            u = get(node)
+            u = taken(node, None)
             if u is None and node not in several:
                 continue
             inputs = node.inputs
@@ -106,16 +108,19 @@ def _active(outputs: Nodes, wanted: set[Node], stop: bool, passive: set[Node]) -
     stack = list(outputs)
     pop, push = stack.pop, stack.append
     while stack:
-        node = pop()
+        node = stack[-1]
         if node in active or node in passive:
+            pop()
             continue
         if node in wanted:
             if stop or not node.tracked:
                 active.add(node)
+                pop()
                 continue
             on_path = True
         elif not node.tracked:
             passive.add(node)
+            pop()
             continue
         else:
             on_path = False
@@ -127,11 +132,13 @@ def _active(outputs: Nodes, wanted: set[Node], stop: bool, passive: set[Node]) -
             if x in active:
                 on_path = True
             elif x not in passive:
-                if ready:
-                    push(node)
+                if x.tracked or x in wanted:
+                    push(x)
                     ready = False
-                push(x)
+                else:
+                    passive.add(x)
         if ready:
+            pop()
             if on_path and (type(node.type) is tuple or node.type.inexact):
                 active.add(node)
                 order.append(node)
@@ -147,7 +154,9 @@ def forward(outputs: Nodes, wrt: Nodes, tangents: Sequence[Node | None]) -> list
     sources = [x for x, _ in pairs]
     with mode(grad=True):
         dummies = [placeholder(y.type, "dummy cotangent") if y.type.inexact else None for y in outputs]
-        first, order, primal = _reverse(outputs, dummies, sources, True, set(), _LINEAR)
+        primal: set[Node] = set()
+        first, order, active = _reverse(outputs, dummies, sources, True, primal, _LINEAR)
+        primal |= active
         linear = [(g, t) for g, (_, t) in zip(first, pairs, strict=True) if g is not None]
         real_dummies = [d for d in dummies if d is not None]
         found, _, _ = _reverse([g for g, _ in linear], [t for _, t in linear], real_dummies, True, set(primal), _PLAIN)

@@ -83,17 +83,18 @@ class Sheet:
 
     def formula(self, results: Any) -> Formula:
         """How the results follow: numbers, and tuples and lists of them."""
-        kinds: dict[str, Any] = {}
-        return Formula(self.symbols, self.lines, _expression(results, kinds), kinds)
+        written = _Results()
+        text = written.text(results)
+        return Formula(self.symbols, [*self.lines, *written.lines()], text, written.names)
 
 
 class Formula:
     """Results as a function of the extents that vary."""
 
-    def __init__(self, symbols: Iterable[str], lines: Iterable[str], results: str, kinds: dict[str, Any]) -> None:
+    def __init__(self, symbols: Iterable[str], lines: Iterable[str], results: str, names: dict[str, Any]) -> None:
         body = [f"({', '.join([*symbols, ''])}) = values", *lines, f"return {results}"]
         self.text = "def formula(values):\n" + "".join([f"    {line}\n" for line in body])
-        self.kinds = kinds
+        self.names = names
         self.function: Callable[[Values], Any] | None = None
 
     def __str__(self) -> str:
@@ -102,22 +103,62 @@ class Formula:
     def __call__(self, values: Values) -> Any:
         """The results for other extents; None where some question has another answer."""
         if self.function is None:
-            space = dict(self.kinds)
+            space = dict(self.names)
             exec(compile(self.text, "<formula of extents>", "exec"), space)
             self.function = space["formula"]
         return self.function(values)
 
 
-def _expression(x: Any, kinds: dict[str, Any]) -> str:
-    """What makes the results again; `kinds` get the classes of named tuples, by their names."""
-    if isinstance(x, (tuple, list)):
-        inner = ", ".join([_expression(one, kinds) for one in x])
-        kind = type(x)
-        if kind not in (tuple, list):
-            kinds[kind.__name__] = kind
-            return f"{kind.__name__}({inner})"
-        return f"[{inner}]" if kind is list else f"({inner},)" if x else "()"
-    return x.name if isinstance(x, Following) else repr(x)
+LONG = 8  # numbers: longer tuples of them are picked from one of all that are needed, which compiles faster
+
+
+class _Results:
+    """What makes the results again. Tuples that are equal are one. `names` are what its text refers to."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, Any] = {}
+        self.tuples: dict[tuple[str, ...], str] = {}
+        self.made: list[str] = []
+        self.places: dict[str, int] = {}  # of numbers that long tuples have
+
+    def lines(self) -> list[str]:
+        """What comes before the results."""
+        return [f"v = ({', '.join(self.places)}, )", *self.made] if self.places else self.made
+
+    def text(self, x: Any) -> str:
+        if not isinstance(x, (tuple, list)):
+            return _text(x)
+        kind, inner = type(x), [self.text(one) for one in x]
+        if kind in (tuple, list) and all([type(one) is int or isinstance(one, Following) for one in x]):
+            return (
+                self.flat(inner) if kind is tuple else f"[*{self.flat(inner)}]" if len(inner) > LONG else _list(inner)
+            )
+        if kind is list:
+            return _list(inner)
+        if kind is not tuple:
+            self.names[kind.__name__] = kind
+            return f"{kind.__name__}({', '.join(inner)})"
+        return f"({', '.join(inner)},)" if x else "()"
+
+    def flat(self, numbers: list[str]) -> str:
+        """What makes a tuple of numbers."""
+        if not numbers:
+            return "()"
+        key = tuple(numbers)
+        found = self.tuples.get(key)
+        if found is None:
+            found = self.tuples[key] = f"u{len(self.tuples)}"
+            if len(key) <= LONG:
+                self.made.append(f"{found} = ({', '.join(key)},)")
+            else:
+                places = [self.places.setdefault(number, len(self.places)) for number in key]
+                self.names[f"pick_{found}"] = operator.itemgetter(*places)
+                self.made.append(f"{found} = pick_{found}(v)")
+        return found
+
+
+def _list(inner: list[str]) -> str:
+    return f"[{', '.join(inner)}]"
 
 
 def plain(x: Any) -> Any:

@@ -3,9 +3,11 @@ that says where in the program's table its arrays are."""
 
 from __future__ import annotations
 
+import copy
 import weakref
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -209,6 +211,11 @@ class Linker:
         self.rows: list[tuple[int, int, int, int]] = []
         self.blocks: list[int] = []
         self.begin = 0
+        self.spots: list[tuple[int, int]] = []  # of each kernel's unit: its number, the row of its call
+        self.starts: list[list[Start]] = []  # and where its places are
+        self.places: list[int] = []  # in the blocks, of what isn't a kernel's number
+        self.packs: list[Any] = []  # the views that are packed, in order
+        self.sized: list[tuple[Shared, int, str]] = []  # scratch space, and of which unit's kernel its size is
         for index, unit in enumerate(units):
             if isinstance(unit, Host):
                 self.close()
@@ -226,6 +233,7 @@ class Linker:
         self.nbytes = sum({id(k.code.library): k.code.library.nbytes for k in used}.values())
         self.arguments = np.array(self.blocks or [0], np.int64)
         self.calls = np.array(self.rows, np.int64).reshape(-1, calls.CALL)
+        del self.blocks, self.rows
         self.calls[:, 1] = self.calls[:, 1] * 8 + self.arguments.ctypes.data
         if not self.launches:  # nothing wakes other threads
             self.calls[:, 3] &= calls.CHECKED
@@ -243,6 +251,7 @@ class Linker:
         first = kernel.first
         for view, purpose in arguments.packed.items():
             view = view._replace(root=starts[view.root].root, offset=starts[view.root].offset)
+            self.packs.append(view)
             before = table.packed.get(view)
             if before is None:
                 packed[purpose] = table.packed[view] = Shared(index, purpose)
@@ -251,7 +260,10 @@ class Linker:
                 first = [(address, one) for address, one in first if one.packs != purpose]
             table.until[packed[purpose]] = index
         for purpose, size in arguments.shared.items():
-            table.shared.setdefault(packed.get(purpose) or Shared(index, purpose), size)
+            space = packed.get(purpose) or Shared(index, purpose)
+            if space not in table.shared:
+                table.shared[space] = size
+                self.sized.append((space, index, purpose))
         block = len(self.blocks)
         self.blocks += kernel.numbers
         for place, key in kernel.places:
@@ -268,10 +280,50 @@ class Linker:
             else:
                 found = table.at(key)
             self.blocks[block + place] = found
+            self.places.append(block + place)
         table.checks += arguments.checks
         self.own.scratch = max(self.own.scratch, arguments.scratch)
         self.launches = self.launches or bool(kernel.flags & calls.WAKING)
         flags = kernel.flags | (calls.CHECKED if arguments.checks else 0)
         self.rows += [(address, block, one.chunks, one.flags) for address, one in first]
+        self.spots.append((index, len(self.rows)))
+        self.starts.append(starts)
         self.rows.append((kernel.unit, block, kernel.chunks, flags))
         self.rows += [(address, block, 1, flags & calls.CHECKED) for address in kernel.last]
+
+    def again(self, kernels: Mapping[int, tuple[Kernel, list[Start]]], moving: Sequence[int]) -> Linker | None:
+        """The calls of a program of the same units with other extents, whose kernels are adapted from the same ones. The places
+        of those at `moving` are elsewhere, and as many. None where other views are packed once."""
+        given = [kernels[index] for index, _ in self.spots]
+        packs = [
+            view._replace(root=own[view.root].root, offset=own[view.root].offset)
+            for kernel, own in given
+            for view in kernel.arguments.packed
+        ]
+        if not _alike(self.packs, packs):
+            return None
+        moved = {a: b for k in moving for a, b in zip(self.starts[k], given[k][1], strict=True)}
+        made = copy.copy(self)
+        made.starts, made.packs = [own for _, own in given], packs
+        table = made.table = copy.copy(self.table)
+        if any([a != b for a, b in moved.items()]):
+            positions: dict[Any, int] = table.positions
+            table.positions = {moved.get(key, key): at for key, at in positions.items()}
+        table.shared = {space: kernels[index][0].arguments.shared[purpose] for space, index, purpose in self.sized}
+        table.checks = [check for kernel, _ in given for check in kernel.arguments.checks]
+        made.own = copy.copy(self.own)
+        made.own.scratch = max([kernel.arguments.scratch for kernel, _ in given], default=0)
+        if self.places:
+            made.arguments = np.array([*chain.from_iterable([kernel.numbers for kernel, _ in given])], np.int64)
+            made.arguments[self.places] = self.arguments[self.places]
+        made.calls = self.calls.copy()
+        made.calls[:, 1] += made.arguments.ctypes.data - self.arguments.ctypes.data
+        made.calls[[row for _, row in self.spots], 2] = [kernel.chunks for kernel, _ in given]
+        _linkers.add(made)
+        return made
+
+
+def _alike(before: Sequence[Any], now: Sequence[Any]) -> bool:
+    """Whether the same ones among these are equal."""
+    pairs = len(set(zip(before, now, strict=True)))
+    return pairs == len(set(before)) == len(set(now))

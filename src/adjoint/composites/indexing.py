@@ -176,7 +176,11 @@ def _arranged(parsed: Index) -> tuple[list[Node], Shape, tuple[int, ...]]:
 
 def getitem(x: Node, index: Any, force: Force) -> Node:
     """x[index]."""
-    parsed = parse(x.shape, index, force)
+    shape = x.type.shape
+    if type(index) is int and shape and 0 <= index < shape[0]:
+        row = ((index, 1, 1), *[(0, n, 1) for n in shape[1:]])
+        return ops.reshape(ops.slice_(x, row), shape[1:])
+    parsed = parse(shape, index, force)
     part = ops.reshape(ops.slice_(x, parsed.slices), parsed.shape)
     if not parsed.arrays:
         return part

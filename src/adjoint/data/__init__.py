@@ -34,12 +34,13 @@ from .scans import digit_from_image, read_image
 from .shakespeare import shakespeare
 from .synthetic import moons, shapes, spirals
 from .text import Characters, characters, tokenizer
+from .workers import WorkerInfo, get_worker_info
 
 __getattr__ = hinted_module("adjoint.data")
 
 __all__ = [
     # batches
-    "DataLoader", "default_collate", "default_convert", "Augmentation",
+    "DataLoader", "default_collate", "default_convert", "get_worker_info", "WorkerInfo", "Augmentation",
     # data sets of one's own
     "Dataset", "IterableDataset", "TensorDataset", "Subset", "ConcatDataset", "ChainDataset", "random_split", "ImageFolder",
     "read_csv", "read_parquet", "read_idx", "read_image",

@@ -34,17 +34,28 @@ def converted(batch: Sequence[Any], tensors: bool) -> Any:
     if isinstance(first, Tensor):
         _check_shapes([sample.shape for sample in batch])
         return stack(list(batch)) if tensors else np.stack([sample.numpy() for sample in batch])
+    if isinstance(first, str | bytes):
+        return list(batch)
     if isinstance(first, np.ndarray | np.generic):
         _check_shapes([np.shape(sample) for sample in batch])
         return _finished(np.stack(list(batch)), tensors)
     if isinstance(first, bool | int | float):
+        _check_kinds(batch, bool | int | float | np.bool_ | np.number)
         kind = default_dtype().dtype if any(isinstance(sample, float) for sample in batch) else None
-        return _finished(np.array(batch, kind), tensors)
-    if isinstance(first, str | bytes):
-        return list(batch)
+        array = np.array(batch, kind)
+        if array.dtype.hasobject:
+            raise OverflowError("default_collate: an integer has more than 64 bits; give a collate_fn")
+        return _finished(array, tensors)
     if isinstance(first, Mapping):
+        _check_kinds(batch, Mapping)
+        for number, sample in enumerate(batch):
+            if not first.keys() <= sample.keys():
+                raise ValueError(
+                    f"default_collate: sample 0 of the batch has {list(first)}, sample {number} has {list(sample)}"
+                )
         return {key: converted([sample[key] for sample in batch], tensors) for key in first}
     if isinstance(first, tuple | list):
+        _check_kinds(batch, tuple | list)
         if any(len(sample) != len(first) for sample in batch):
             raise ValueError(
                 f"default_collate: samples have {sorted({len(s) for s in batch})} fields; give a collate_fn"
@@ -53,12 +64,21 @@ def converted(batch: Sequence[Any], tensors: bool) -> Any:
         if hasattr(first, "_fields"):
             return type(first)(*fields)
         return tuple(fields) if isinstance(first, tuple) else fields
-    if hasattr(first, "__array__"):
+    if hasattr(first, "__array__") or hasattr(first, "__array_interface__"):
         return converted([np.asarray(sample) for sample in batch], tensors)
     raise TypeError(
         f"default_collate: a sample is made of arrays, numbers, texts and containers of these, not {type(first).__name__}; "
         "give a collate_fn"
     )
+
+
+def _check_kinds(batch: Sequence[Any], kinds: Any) -> None:
+    for number, sample in enumerate(batch):
+        if not isinstance(sample, kinds):
+            raise TypeError(
+                f"default_collate: sample 0 of the batch has {type(batch[0]).__name__} where sample {number} has "
+                f"{type(sample).__name__}; give a collate_fn"
+            )
 
 
 def _check_shapes(shapes: Sequence[tuple[int, ...]]) -> None:
@@ -70,7 +90,7 @@ def _check_shapes(shapes: Sequence[tuple[int, ...]]) -> None:
 
 
 def _finished(array: np.ndarray, tensors: bool) -> Any:
-    return asarray(array, copy=False) if tensors else array
+    return asarray(array, copy=False) if tensors and array.dtype.kind in "biufc" else array
 
 
 def default_convert(sample: Any, tensors: bool = True) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import contextlib
 import csv as csv_files
 import itertools
 import os
@@ -171,12 +172,14 @@ def random_split(dataset: Any, lengths: Sequence[float], seed: int = 0) -> list[
 
 
 class ImageFolder(Dataset):
-    """Images in a folder for each class: sample i is the image (H, W, C), uint8, and its class's number. Pillow reads them.
+    """Images in a folder for each class: sample i is the image (H, W, C), uint8, and its class's number. Pillow reads them;
+    images of more than 8 bits keep their numbers.
 
     Classes are the folders' names in alphabetical order (`classes`, `class_to_idx`), files those with the ending of an image
     format, at any depth, in order of their names (`samples`: paths and classes). `transform(image)` changes an image,
     `target_transform(number)` a class; without a transform, images of one size are needed for batches. Grey images have one
-    channel. Raises ValueError when there are no classes or no images, ImportError without Pillow.
+    channel. Raises ValueError when there are no classes or no images, ImportError without Pillow, OSError for an image that can't
+    be read.
     """
 
     def __init__(
@@ -202,8 +205,14 @@ class ImageFolder(Dataset):
     def __getitem__(self, number: int) -> tuple[Any, Any]:
         path, label = self.samples[number]
         library = _optional.load("PIL.Image", purpose="reading images", extra="data")
-        with library.open(path) as file:
-            array = np.asarray(file if file.mode in ("L", "RGB", "RGBA") else file.convert("RGB"))
+        try:
+            with library.open(path) as file:
+                # Pillow would cut off what is above 255 in images of more bits, so these stay as they are.
+                as_they_are = file.mode in ("L", "RGB", "RGBA", "F") or file.mode.startswith("I")
+                grey = "L" if file.mode == "1" else "RGB"
+                array = np.asarray(file if as_they_are else file.convert(grey))
+        except OSError as error:  # of a file that ends too early it doesn't say which
+            raise OSError(f"ImageFolder: {path} can't be read: {error}") from error
         image = array if array.ndim == 3 else array[:, :, None]
         return (
             image if self.transform is None else self.transform(image),
@@ -218,13 +227,15 @@ def read_csv(path: str | os.PathLike[str], delimiter: str = ",") -> dict[str, np
     """The columns of a CSV file with a headline, by name: int64 or float64 where all entries are numbers, else text.
 
     An empty entry in a column of numbers is NaN. A loader takes the dictionary as it is. Raises OSError where the file can't be
-    read, ValueError when a row has another number of entries than the headline.
+    read, ValueError when a row has another number of entries than the headline, or two columns have one name.
     """
     with Path(path).open(newline="", encoding="utf-8-sig") as file:
         rows = [row for row in csv_files.reader(file, delimiter=delimiter) if row]
     if not rows:
         raise ValueError(f"read_csv: {path} is empty")
     names = [name.strip() for name in rows[0]]
+    if len(set(names)) < len(names):
+        raise ValueError(f"read_csv: the headline of {path} names a column twice: {', '.join(names)}")
     for number, row in enumerate(rows[1:], 2):
         if len(row) != len(names):
             raise ValueError(f"read_csv: row {number} of {path} has {len(row)} entries, the headline {len(names)}")
@@ -232,19 +243,33 @@ def read_csv(path: str | os.PathLike[str], delimiter: str = ",") -> dict[str, np
 
 
 def _column(entries: list[str]) -> np.ndarray:
-    for kind in (int, float):
-        try:
-            return np.array([kind(entry) if entry or kind is int else float("nan") for entry in entries])
-        except ValueError:
-            continue
+    if not any("_" in entry for entry in entries):  # Python takes 1_000 for a number
+        for kind, dtype in ((int, np.int64), (float, np.float64)):
+            with contextlib.suppress(ValueError, OverflowError):
+                return np.array([kind(entry) if entry or kind is int else float("nan") for entry in entries], dtype)
     return np.array(entries)
 
 
 def read_parquet(path: str | os.PathLike[str], columns: Sequence[str] | None = None) -> dict[str, np.ndarray]:
     """The columns of a Parquet file, or those named, by name. A loader takes the dictionary as it is.
 
-    Raises OSError where the file can't be read, ImportError without the package `pyarrow`.
+    A number that is missing is NaN; a column of lists of numbers, all of one length, has an axis more. Raises OSError where the
+    file can't be read, ValueError where it is no Parquet file or has no such column, ImportError without the package `pyarrow`.
     """
     library = _optional.load("pyarrow.parquet", purpose="reading Parquet files", extra="data")
-    table = library.read_table(os.fspath(path), columns=None if columns is None else list(columns))
-    return {name: np.asarray(table[name].to_numpy()) for name in table.column_names}
+    dataset = library.ParquetDataset(os.fspath(path))
+    names = dataset.schema.names
+    missing = [name for name in columns or () if name not in names]
+    if missing:
+        raise ValueError(f"read_parquet: {path} has no column {', '.join(missing)}; it has {', '.join(names)}")
+    found = dataset.read(columns=None if columns is None else list(columns))
+    return {name: _stacked(np.asarray(found[name].to_numpy())) for name in found.column_names}
+
+
+def _stacked(column: np.ndarray) -> np.ndarray:
+    """A column of arrays of numbers of one shape as one array; any other as it is."""
+    arrays = (
+        [x for x in column if isinstance(x, np.ndarray) and x.dtype.kind in "biuf"] if column.dtype.hasobject else []
+    )
+    alike = len(arrays) == len(column) > 0 and len({x.shape for x in arrays}) == 1
+    return np.stack(arrays) if alike else column

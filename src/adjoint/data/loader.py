@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextvars
 import itertools
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -16,7 +17,7 @@ from adjoint.tensors.functions import asarray
 from .collate import converted, default_convert
 from .datasets import TensorDataset
 from .samplers import Sampler, permutation
-from .workers import by_workers
+from .workers import asked_who, by_workers, seed_everything
 
 __all__ = ["DataLoader"]
 
@@ -35,7 +36,8 @@ class _Columns:
         if not lengths or min(lengths) == 0:
             raise ValueError(f"DataLoader: there are no rows to make batches of; the arrays have {lengths}")
         if len(set(lengths)) > 1:
-            raise ValueError(f"DataLoader: arrays that belong together must be of one length; they have {lengths} rows")
+            rows: Any = lengths if self.names is None else dict(zip(self.names, lengths, strict=True))
+            raise ValueError(f"DataLoader: arrays that belong together must be of one length; they have {rows} rows")
         self.length = lengths[0]
 
     def rows(self, index: Any) -> list[Array]:
@@ -55,6 +57,8 @@ def _is_array(x: Any) -> bool:
 
 def _columns(dataset: Any, collate_fn: Any) -> _Columns | None:
     """The data as arrays, unless it is samples, or a function of one's own takes these."""
+    if hasattr(dataset, "iloc"):  # of pandas, which takes numbers for labels
+        dataset = {name: dataset[name].to_numpy() for name in dataset} if dataset.ndim == 2 else dataset.to_numpy()
     if isinstance(dataset, TensorDataset):
         return None if collate_fn is not None else _Columns(dataset.columns)
     several = isinstance(dataset, Mapping) or (isinstance(dataset, tuple) and all(map(_is_array, dataset)))
@@ -72,7 +76,7 @@ class DataLoader:
     `dataset` is one of
 
     - an array or tensor, a tuple of them that belong together, or a dictionary of them (whole batches are taken at once; arrays
-      may be memory-mapped);
+      may be memory-mapped), or a data frame, which is a dictionary of its columns;
     - anything with `__getitem__` and `__len__`: a `Dataset`, a list of samples, a Hugging Face data set;
     - anything that can be iterated: an `IterableDataset`, a generator.
 
@@ -87,7 +91,10 @@ class DataLoader:
     `tensors=False` batches stay NumPy arrays.
 
     `num_workers` processes prepare batches, forked anew for each epoch and handing over in shared memory (not on Windows);
-    `worker_init_fn(number)` is called in each first, `timeout` is how many seconds to wait for a batch (0: for ever). With
+    `worker_init_fn(number)` is called in each first, `timeout` is how many seconds to wait for a batch (0: for ever). In a
+    worker, Python's, NumPy's and adjoint's own random numbers start anew with each batch, from seed, epoch and the batch's
+    number: samples that are changed at random depend on nothing else. What can be iterated is iterated by each worker, which
+    `get_worker_info()` tells its number, and they take turns. With
     `prefetch` a thread prepares the next batch instead, which pays where preparing takes longer than the 0.05 ms that handing
     over costs and a core is idle. The batches are the same in all cases: `augment` draws from a generator of each batch's
     own, which seed, epoch and the batch's number decide. `pin_memory` and `persistent_workers` are taken for PyTorch's sake
@@ -166,6 +173,11 @@ class DataLoader:
         name = "DataLoader"
         if self._streams and not hasattr(self.dataset, "__iter__"):
             raise TypeError(f"{name}: a {type(self.dataset).__name__} has neither samples by number nor an iterator")
+        for argument, given in (("batch_size", self.batch_size), ("num_workers", self.num_workers)):
+            if given is not None and not isinstance(given, int | np.integer):
+                raise TypeError(f"{name}: {argument} is a whole number, not {given!r}")
+        if self.collate_fn is not None and not callable(self.collate_fn):
+            raise TypeError(f"{name}: collate_fn is a function of a list of samples, not {self.collate_fn!r}")
         if self.batch_size is not None and self.batch_size < 1:
             raise ValueError(f"{name}: the batch size must be at least 1, not {self.batch_size}")
         if self.batch_sampler is not None and (self.batch_size != 1 or self.shuffle or self.sampler or self.drop_last):
@@ -173,8 +185,12 @@ class DataLoader:
         if self.sampler is not None and self.shuffle:
             raise ValueError(f"{name}: a sampler says the order; it excludes shuffle")
         ordered = self.shuffle or self.sampler is not None or self.batch_sampler is not None
-        if self._streams and (ordered or self.num_workers):
-            raise ValueError(f"{name}: what is iterated has an order of its own: no shuffle, sampler or workers")
+        if self._streams and ordered:
+            raise ValueError(f"{name}: what is iterated has an order of its own: no shuffle, no sampler")
+        if self._streams and self.num_workers and iter(self.dataset) is self.dataset:
+            raise ValueError(
+                f"{name}: workers iterate each for itself; a {type(self.dataset).__name__} can't start anew"
+            )
         if self._columns is None and (self.transform is not None or self.augment is not None):
             raise ValueError(
                 f"{name}: transform and augment take arrays; of samples, the data set or collate_fn does that"
@@ -216,7 +232,7 @@ class DataLoader:
         return self._batches(self.epoch, self._batch)
 
     def _batches(self, epoch: int, first: int) -> Iterator[Any]:
-        made = self._streamed(first) if self._streams else self._made(epoch, first)
+        made = self._streamed(epoch, first) if self._streams else self._made(epoch, first)
         for number, batch in enumerate(made, first):
             # Counted before it is handed out: whoever saves the state while working on a batch has got this batch.
             self.epoch, self._batch = epoch, number + 1
@@ -241,10 +257,16 @@ class DataLoader:
             rows = slice(number * size, min((number + 1) * size, length))
             return self._make(epoch, number, rows if order is None else order[rows])
 
-        if self.num_workers and first < count:
-            found = by_workers(make, first, count, self.num_workers, self.timeout, self.worker_init_fn)
-            return map(self._finished, found)
-        made = _ahead(make, first, count) if self.prefetch else map(make, range(first, count))
+        def share(worker: int) -> Iterator[Any]:
+            for number in range(first + worker, count, workers):
+                seed_everything(self.seed % 2**64, epoch, number)
+                yield make(number)
+
+        workers = min(self.num_workers, count - first)
+        if workers > 0:
+            return map(self._finished, self._by_workers(share, first, workers))
+        # a generator, in which a StopIteration of the data set is an error; it would end a map
+        made = _ahead(make, first, count) if self.prefetch else (make(number) for number in range(first, count))
         return map(self._finished, made) if self._columns is not None else made
 
     def _make(self, epoch: int, number: int, rows: Any) -> Any:
@@ -300,19 +322,46 @@ class DataLoader:
             return self.collate_fn(samples)
         return converted(samples, self.tensors and not self.num_workers)
 
-    def _streamed(self, first: int) -> Iterator[Any]:
-        """The batches of what is iterated, from some number on."""
-        samples = iter(self.dataset)
-        anew = samples is not self.dataset  # else it goes on where it was left
+    def _by_workers(self, batches: Callable[[int], Iterator[Any]], first: int, workers: int) -> Iterator[Any]:
+        return by_workers(batches, first, workers, self.timeout, self.worker_init_fn, self.seed, self.dataset)
+
+    def _streamed(self, epoch: int, first: int) -> Iterator[Any]:
+        """The batches of what is iterated, from some number on: by workers, of which each iterates for itself."""
+        if not self.num_workers:
+            for number, batch in enumerate(self._cut(self.dataset, first), first):
+                self._counts = {number: len(batch)}
+                yield self._collated(batch[self._own(len(batch))])
+            return
+
+        def share(worker: int) -> Iterator[Any]:
+            seed_everything(self.seed % 2**64, epoch, 2**32 + worker)
+            own = _share_of(self.dataset, worker, self.num_workers)
+            for number, batch in enumerate(self._cut(own, 0)):
+                if number == worker == 0 and self.num_workers > 1 and own is self.dataset and not asked_who():
+                    warnings.warn(
+                        f"DataLoader: each of {self.num_workers} workers iterates all of the {type(own).__name__}, so "
+                        "each sample comes so many times; its __iter__ can ask adjoint.data.get_worker_info()",
+                        stacklevel=1,
+                    )
+                yield len(batch), self._collated(batch[self._own(len(batch))])
+
+        made = enumerate(self._by_workers(share, 0, self.num_workers))
+        for number, (count, found) in itertools.islice(made, first, None):
+            self._counts = {number: count}
+            yield self._finished(found)
+
+    def _cut(self, dataset: Any, first: int) -> Iterator[list[Any]]:
+        """What is iterated, in batches, from some number on."""
+        samples = iter(dataset)
+        anew = samples is not dataset  # else it goes on where it was left
         size = self.batch_size or 1
         if anew:
             samples = itertools.islice(samples, first * size, None)
-        for number in itertools.count(first):
+        while True:
             batch = list(itertools.islice(samples, size))
             if not batch or (self.drop_last and len(batch) < size):
                 return
-            self._counts = {number: len(batch)}
-            yield self._collated(batch[self._own(len(batch))])
+            yield batch
 
     def _finished(self, made: Any) -> Any:
         """A batch of arrays in the form to hand out."""
@@ -349,12 +398,23 @@ class DataLoader:
         return {"epoch": self.epoch, "batch": self._batch, "seed": self.seed}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on at `state` with the next `iter`. Raises ValueError when the epoch has no such batch."""
+        """Go on at `state` with the next `iter`. Raises ValueError when the epoch has no such batch, or it is no
+        loader's state."""
+        if not isinstance(state, Mapping) or not {"epoch", "batch", "seed"} <= state.keys():
+            raise ValueError(f"DataLoader: a loader's state has epoch, batch and seed; this one is {state!r:.80}")
         epoch, batch, seed = (int(state[name]) for name in ("epoch", "batch", "seed"))
         if epoch < 0 or batch < 0 or (hasattr(self.dataset, "__len__") and batch > len(self)):
             raise ValueError(f"DataLoader: an epoch has {len(self)} batches; the state is at {batch} of epoch {epoch}")
         self.epoch, self._batch, self.seed = epoch, batch, seed
         self._resumed = True
+
+
+def _share_of(dataset: Any, worker: int, workers: int) -> Any:
+    """What a worker iterates: its shards of a streamed data set of Hugging Face, all of any other."""
+    if not (hasattr(dataset, "shard") and hasattr(dataset, "num_shards")):
+        return dataset
+    parts = min(workers, dataset.num_shards)
+    return dataset.shard(parts, worker) if worker < parts else ()
 
 
 def _numbers(sampler: Any, epoch: int) -> list[Any]:

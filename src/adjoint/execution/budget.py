@@ -15,22 +15,27 @@ from typing import Any
 from adjoint.graph.node import Site, origin_of
 
 FEW = 8  # relatives that are compiled without asking
-PLANNING = 2  # times what stamping a program takes, with the plan that it is stamped for
+PLANNING = 2  # times what stamping a program takes, with the plan that it is stamped for, if that is built
 TO_FIND_OUT = 2  # that are compiled at first sight: what the third is follows from these, if it does
+TO_MEASURE = 5  # that are then made of others at first sight, these included, to tell what that takes
+EARLY = 4  # times less must have been spent for that where a few relatives have come already: more are likely
 PAYS = 2  # runs of each, on average, for which it was worth it
 MOST_FAMILIES = 1 << 14
 
 
 class Family:
-    """What compiling programs of one structure took so far, and how often these were run; `stamped` of them followed from others.
-    That took `stamping` seconds. The interpreter has `spent` seconds on `met` graphs that were new; `tries` were compiled."""
+    """What compiling programs of one structure took so far, and how often these were run. If some of them followed from others,
+    it `follows`; that took at least `stamping` seconds, with all that comes before. The interpreter has `spent` seconds on `met`
+    graphs that were new; `tries` were compiled."""
 
-    __slots__ = ("count", "met", "runs", "seconds", "spent", "stamped", "stamping", "tries")
+    __slots__ = ("count", "follows", "met", "runs", "seconds", "spent", "stamping", "tries")
 
     def __init__(self) -> None:
         self.count = 0
-        self.seconds = self.spent = self.stamping = 0.0
-        self.stamped = self.tries = self.met = 0
+        self.seconds = self.spent = 0.0
+        self.stamping = math.inf
+        self.tries = self.met = 0
+        self.follows = False
         self.runs = [0]  # which the programs share
 
     @property
@@ -52,7 +57,7 @@ class Budget:
         found = self.families.get(family)
         if found is None or otherwise == math.inf:
             return otherwise
-        if found.stamped or found.count < found.tries:
+        if found.follows or found.count < found.tries:
             return 0.0
         if not found.is_in_vain:
             return otherwise
@@ -75,9 +80,10 @@ class Budget:
         found = self.families.get(family)
         if found is None:
             return False
-        if found.stamped:
-            return PLANNING * found.stamping / found.stamped < found.spent / max(found.met, 1)
-        if found.tries < TO_FIND_OUT and found.spent >= otherwise:
+        if found.stamping * found.met < found.spent:
+            return True
+        needed = otherwise / EARLY if found.met >= FEW else otherwise
+        if found.tries < (TO_MEASURE if found.follows else TO_FIND_OUT) and found.spent >= needed:
             found.tries += 1
             return True
         return False
@@ -88,6 +94,11 @@ class Budget:
         found.spent += seconds
         found.met += 1
 
+    def has_relatives(self, family: Any) -> tuple[bool, bool]:
+        """Whether a graph of this family has others, and whether some of these were compiled."""
+        found = self.families.get(family)
+        return (False, False) if found is None else (found.met + found.count > 1, found.count > 0)
+
     def known(self, family: Any) -> Family:
         """What is known of a family."""
         found = self.families.get(family)
@@ -97,14 +108,15 @@ class Budget:
             found = self.families[family] = Family()
         return found
 
-    def note(self, family: Any, seconds: float, program: Any) -> None:
-        """A program of a family was compiled."""
+    def note(self, family: Any, seconds: float, program: Any, planned: bool = False) -> None:
+        """A program of a family was compiled; `planned` if its plan was built before."""
         found = self.known(family)
         found.count += 1
         found.seconds += seconds
         if getattr(program, "stamped", False):
-            found.stamped += 1
-            found.stamping += seconds
+            found.follows = True
+            if not program.patterned:
+                found.stamping = min(found.stamping, seconds * PLANNING if planned else seconds)
         program.runs = found.runs
 
 

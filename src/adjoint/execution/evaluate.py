@@ -13,6 +13,7 @@ import numpy as np
 
 from adjoint import _forks
 from adjoint.derive import PULLBACK, expand
+from adjoint.execution.budget import budget
 from adjoint.execution.interpreter import Interpretation
 from adjoint.execution.numpy_programs import is_scalar, is_tiny
 from adjoint.execution.remembered import LIMIT, PlanCache
@@ -329,7 +330,9 @@ def _prepare(c: Canonical) -> Work:
                     _seen.clear()
                 _seen.add(mark)
                 return _prepare_once(c, wanted, keep, family)
-        plan = plan_of(c, wanted, keep, key)
+        plan = None if met or keep else without_collector(_followed, c, tuple(wanted), key, family)
+        if plan is None:
+            plan = plan_of(c, wanted, keep, key)
         known = _cache.get(key)
         if known is not None and c.is_latest:
             known.last = counts, plan
@@ -337,6 +340,23 @@ def _prepare(c: Canonical) -> Work:
     numbers = [v for v, _ in c.numbers]
     donated = donated_leaves(c, plan.forgotten, leaves) if plan.forgotten else ()
     return Work(plan.outputs, lambda: run(plan, leaves, numbers, donated), donated)
+
+
+def _followed(c: Canonical, wanted: tuple[int, ...], key: Any, family: int | None) -> Plan | None:
+    """The plan of a graph that follows from those of its relatives, with its program; None where none does."""
+    related, compiled = budget.has_relatives(family)
+    native = native_backend() if related and not tiers.deterministic else None
+    if native is None:
+        return None
+    started = perf_counter()
+    with Uninterrupted():
+        plan: Plan | None = native.plan_of_kin(c, wanted, family, compiled)
+    if plan is not None:
+        plan.family = family
+        budget.note(family, perf_counter() - started, plan.program)
+        if c.is_latest:
+            _cache.put(key, (wanted, False), plan)
+    return plan
 
 
 def _prepare_once(c: Canonical, wanted: list[int], keep: bool, family: int | None = None) -> Work:

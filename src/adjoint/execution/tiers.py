@@ -103,7 +103,7 @@ def _chosen_program(plan: Plan, at_once: bool) -> Program:
         if native is not None:
             plan.program = native
             if not at_once:
-                budget.note(plan.family, perf_counter() - started, native)
+                budget.note(plan.family, perf_counter() - started, native, planned=True)
         plan.price = math.inf
     if plan.program is None:
         plan.program = choose(whole)

@@ -27,6 +27,7 @@ from adjoint.primitives.custom import CLOSED, CUSTOM, HOST_CALL
 from adjoint.primitives.elementwise import WHERE
 from adjoint.primitives.random import RANDOM_BITS
 from adjoint.primitives.structural import BROADCAST
+from adjoint.shapes import following
 
 SLOT_BYTES = 500  # of Python's objects that a slot needs: a type, a step, a part of the key
 NEVER_MERGED = frozenset({HOST_CALL, RANDOM_BITS})
@@ -115,6 +116,21 @@ class Plan:
         return SLOT_BYTES * (len(self.types) + 16) + constants + (0 if self.program is None else self.program.nbytes)
 
 
+class Compared:
+    """A table of merged steps whose attributes are compared one by one: numbers that follow from extents have no hash."""
+
+    def __init__(self) -> None:
+        self.known: dict[Any, list[tuple[Any, int]]] = {}
+
+    def get(self, key: Any) -> int | None:
+        op, attributes, *rest = key
+        return next((slot for one, slot in self.known.get((op, *rest), ()) if one == attributes), None)
+
+    def __setitem__(self, key: Any, slot: int) -> None:
+        op, attributes, *rest = key
+        self.known.setdefault((op, *rest), []).append((attributes, slot))
+
+
 class Builder:
     """Turns nodes into steps. `slot_of` holds the slots of nodes with a value or already placed."""
 
@@ -123,7 +139,7 @@ class Builder:
         self.slot_of = slot_of
         self.replaced = replaced
         self.scalars: set[int] = set()  # slots of constants: one number, whatever the shape
-        self.merged: dict[Any, int] = {}
+        self.merged: Any = Compared() if following[0] else {}
 
     def new_slot(self, type: Any) -> int:
         self.plan.types.append(type)
@@ -140,7 +156,7 @@ class Builder:
         if op not in NEVER_MERGED:
             code = type.code if type.__class__ is ArrayType else tuple([t.code for t in type])
             key = (op, None if attributes is None or op.key is not None else attributes, inputs, code)
-            found = self.merged.get(key)
+            found: int | None = self.merged.get(key)
             if found is not None:
                 return found
         types = self.plan.types

@@ -35,6 +35,7 @@ COVERED = 0.8  # of the nodes must be in loops
 NOTHING = -1  # in place of an input that a node doesn't have
 INPUTS = 3  # of a node in a loop, at most
 NO_INPUTS = [NOTHING] * INPUTS
+PLACE = np.int32  # a graph of more nodes doesn't fit into memory
 
 
 class Repeated:
@@ -64,14 +65,16 @@ class Repeated:
         expected, present = left.places(self.operands), left.has(self.operands)
         for loop in self.loops:
             block = self.operands[loop.start : loop.stop].reshape(loop.times, loop.period, INPUTS)
-            stride = np.where(block[0] == NOTHING, 0, block[1] - block[0])
+            stride = np.where(block[0] == NOTHING, 0, block[1] - block[0]).astype(PLACE)
             ends = block[[0, -1]]
             first, last = left.places(ends)
             if not left.has(ends).all() or (first + (loop.times - times - 1) * stride != last).any():
                 return None
-            number = np.arange(loop.times)
+            number = np.arange(loop.times, dtype=PLACE)
             number[self.kept + times :] -= times
-            expected[loop.start : loop.stop] = (first + number[:, None, None] * stride).reshape(-1, INPUTS)
+            inside = expected[loop.start : loop.stop].reshape(block.shape)
+            np.multiply(number[:, None, None], stride, out=inside)
+            inside += first
             present[loop.start : loop.stop] = True
         places = np.flatnonzero(left.has(np.arange(len(self.order))))
         if not present[places].all():
@@ -99,7 +102,9 @@ class _Left:
         """Where entries are then."""
         found = places.copy()
         for first, count in self.gaps:
-            found -= np.clip(places - first, 0, count)
+            behind = places - PLACE(first)
+            np.clip(behind, 0, count, out=behind)
+            found -= behind
         return found
 
     def has(self, places: Array) -> Array:
@@ -111,7 +116,7 @@ class _Left:
 
     def found(self, nodes: Sequence[Node]) -> list[int]:
         """Where nodes are then; nothing if one of them isn't left."""
-        places = np.array([x.number for x in nodes])
+        places = np.array([x.number for x in nodes], PLACE)
         return self.places(places).tolist() if self.has(places).all() else []
 
 
@@ -152,6 +157,7 @@ def _listed(roots: Sequence[Node], given: Collection[Node]) -> tuple[list[Node],
     operands: list[int] = []
     stack = list(roots)[::-1]
     pop, push = stack.pop, stack.append
+    known, meet, add, read = kinds.get, order.append, case.append, operands.extend
     count = 0
     while stack:
         node = pop()
@@ -162,42 +168,57 @@ def _listed(roots: Sequence[Node], given: Collection[Node]) -> tuple[list[Node],
         kind: Any
         if not inputs or node.value is not None:
             kind = _leaf_kind(node, given)
-            operands += NO_INPUTS
+            read(NO_INPUTS)
         else:
-            op, type_ = node.op, node.type
-            waiting = False
-            for x in reversed(inputs):
-                i = x.number
-                if i >= count or order[i] is not x:
-                    if not waiting:
-                        waiting = True
-                        push(node)
-                    push(x)  # the first one last, to come next: sums that grow over the steps go along with them
-            if waiting:
-                continue
             several = len(inputs)
             if several == 2:
-                operands += inputs[0].number, inputs[1].number, NOTHING
+                x, y = inputs
+                i, j = x.number, y.number
+                if (
+                    i >= count or order[i] is not x
+                ):  # the first one comes next: sums that grow over the steps go along with them
+                    push(node)
+                    if j >= count or order[j] is not y:
+                        push(y)
+                    push(x)
+                    continue
+                if j >= count or order[j] is not y:
+                    push(node)
+                    push(y)
+                    continue
+                read((i, j, NOTHING))
             elif several == 1:
-                operands += inputs[0].number, NOTHING, NOTHING
+                (x,) = inputs
+                i = x.number
+                if i >= count or order[i] is not x:
+                    push(node)
+                    push(x)
+                    continue
+                read((i, NOTHING, NOTHING))
             else:
-                operands += ([x.number for x in inputs[:INPUTS]] + NO_INPUTS)[:INPUTS]
-            if op is RANDOM_BITS or type_.__class__ is tuple or type_.size > LARGEST:
+                waiting = [x for x in inputs if (i := x.number) >= count or order[i] is not x]
+                if waiting:
+                    push(node)
+                    stack += waiting[::-1]
+                    continue
+                read(([x.number for x in inputs[:INPUTS]] + NO_INPUTS)[:INPUTS])
+            op, kind = node.op, node.type
+            if op is RANDOM_BITS or kind.__class__ is tuple or kind.size > LARGEST:
                 return None
-            kind = (op, node.attributes, type_, several) if several <= INPUTS else id(node)
+            kind = (op, node.attributes, kind, several) if several <= INPUTS else id(node)
         try:
-            found = kinds.get(kind)
+            found = known(kind)
         except TypeError:  # attributes that can't be compared
             return None
         if found is None:
             found = kinds[kind] = len(kinds)
-        case.append(found)
+        add(found)
         node.number = count
-        order.append(node)
+        meet(node)
         count += 1
     if count < WORTH:
         return None
-    return order, np.array(case, np.int32), np.array(operands, np.int64).reshape(-1, INPUTS)
+    return order, np.array(case, np.int32), np.array(operands, PLACE).reshape(-1, INPUTS)
 
 
 def _leaf_kind(node: Node, given: Collection[Node]) -> Any:

@@ -40,11 +40,17 @@ def _inverse(axes: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(sorted(range(len(axes)), key=axes.__getitem__))
 
 
+def moved(op: Primitive, x: Node, attributes: Any, shape: Shape) -> Node:
+    """A node of an operation that moves the elements of one array."""
+    mode = get_mode()
+    type = array_type(shape, x.type.dtype)
+    return Node(op, (x,), attributes, type, mode.site, mode.offset, mode.grad and x.tracked)
+
+
 @register
 def reshape(x: Node, shape: Shape) -> Node:
     """The same elements, in row-major order, in another shape."""
-    type = x.type
-    return x if type.shape == shape else record(RESHAPE, (x,), shape, array_type(shape, type.dtype))
+    return x if x.type.shape == shape else moved(RESHAPE, x, shape, shape)
 
 
 @register
@@ -53,7 +59,7 @@ def permute_dims(x: Node, axes: tuple[int, ...]) -> Node:
     if axes == tuple(range(x.ndim)):
         return x
     shape = x.shape
-    return record(PERMUTE, (x,), axes, array_type(tuple([shape[a] for a in axes]), x.dtype))
+    return moved(PERMUTE, x, axes, tuple([shape[a] for a in axes]))
 
 
 @register
@@ -155,19 +161,22 @@ def sliced_shape(slices: Slices) -> Shape:
 
 def is_whole(slices: Slices, shape: Shape) -> bool:
     """Whether the slices select everything, in order."""
-    return slices == tuple((0, n, 1) for n in shape)
+    for (start, size, step), n in zip(slices, shape, strict=True):  # noqa: SIM110 - a generator takes twice as long
+        if size != n or start or step != 1:
+            return False
+    return True
 
 
 @register
 def slice_(x: Node, slices: Slices) -> Node:
     """Elements at regular steps along each axis."""
-    return x if is_whole(slices, x.shape) else record(SLICE, (x,), slices, array_type(sliced_shape(slices), x.dtype))
+    return x if is_whole(slices, x.type.shape) else moved(SLICE, x, slices, tuple([size for _, size, _ in slices]))
 
 
 @register
 def embed(x: Node, shape: Shape, slices: Slices) -> Node:
     """Zeros of a shape with x put at the slices: the adjoint of slicing."""
-    return x if is_whole(slices, shape) else record(EMBED, (x,), (shape, slices), array_type(shape, x.dtype))
+    return x if is_whole(slices, shape) else moved(EMBED, x, (shape, slices), shape)
 
 
 @register

@@ -28,6 +28,7 @@ from adjoint.tracer.reach import Reach
 from adjoint.unknown import Ledger, Unknown
 
 NODE: Any = Named.__dict__["node"]
+named_node, name_it = NODE.__get__, NODE.__set__
 GRAD: Any = Variable.__dict__["grad"]
 ATTRIBUTE: Any = object.__getattribute__
 
@@ -144,7 +145,9 @@ class Trace:
         self.cells: dict[tuple[int, Any], Cell] = {}
         self.arguments = Arguments()
         self.argument_variables: dict[int, tuple[int, Variable]] = {}
-        self._own: dict[int, Any] = {}  # what the function makes, held so that no address comes twice
+        self._own: dict[int, Any] = {}  # what the function makes, held so that no address comes twice, but for
+        # tensors: these may go, and others come to their addresses, which don't name the same nodes
+        self._made: dict[int, Node] = {}
 
     # Tensors ----------------------------------------------------------------------------------------------------------
 
@@ -167,8 +170,10 @@ class Trace:
     def name_of(self, tensor: Tensor) -> Name | None:
         """The name that a tensor is; None if the function made it."""
         found = self.names.get(id(tensor))
-        if found is None and id(tensor) not in self._own:
-            node = NODE.__get__(tensor)
+        if found is None:
+            node = named_node(tensor)
+            if self._made.get(id(tensor)) is node:
+                return None
             variable = node.attributes if node.op in (LEAF, VERSION) else None
             if variable is not None:
                 given = Node(LEAF, (), variable, node.type, None, 0, node.tracked)
@@ -179,19 +184,26 @@ class Trace:
 
     def read(self, tensor: Tensor) -> Node:
         """What the tensor names at this point of the function."""
+        node: Node = named_node(tensor)
+        if self._made.get(id(tensor)) is node:
+            return node
         name = self.name_of(tensor)
-        node: Node = NODE.__get__(tensor) if name is None else name.node
-        return node
+        return node if name is None else name.node
 
     def bind(self, tensor: Tensor, node: Node) -> None:
         """Let the tensor name a node from this point of the function on."""
-        if id(tensor) not in self._own and _is_unset(NODE, tensor):
-            self._own[id(tensor)] = tensor
-        name = self.name_of(tensor)
-        if name is None:
-            NODE.__set__(tensor, node)
+        try:
+            before = named_node(tensor)
+        except AttributeError:  # it names nothing yet: the function makes it
+            pass
         else:
-            name.node = node
+            if self._made.get(id(tensor)) is not before:
+                name = self.name_of(tensor)
+                if name is not None:
+                    name.node = node
+                    return
+        self._made[id(tensor)] = node
+        name_it(tensor, node)
 
     # Gradients --------------------------------------------------------------------------------------------------------
 
@@ -268,7 +280,7 @@ class Trace:
 
     def refuse_change(self, owner: object, what: str, where: str | None = None) -> None:
         """See `tracing.Tracer`. `where` is the user's line, if it isn't the one that runs."""
-        if id(owner) not in self._own:
+        if not self.owns(owner):
             raise RuntimeError(
                 f"{self.function}: {what} changes while the function is traced; that would happen once and not in every "
                 f"call. Keep what changes in a tensor (`m.register_buffer('steps', 0)`, then `m.steps += 1`), or change it "
@@ -293,6 +305,8 @@ class Trace:
 
     def owns(self, owner: object) -> bool:
         """Whether the function made an object."""
+        if isinstance(owner, Named):
+            return id(owner) in self._made and self._made[id(owner)] is named_node(owner)
         return id(owner) in self._own
 
     # The trace itself ---------------------------------------------------------------------------------------------------
@@ -316,7 +330,7 @@ class Trace:
     def end(self) -> None:
         """Let go of what the function has made: the trace has been looked at, and only its guards are still asked."""
         self.reach.end()
-        for kept in (self.names, self.gradients, self.cells, self._own):
+        for kept in (self.names, self.gradients, self.cells, self._own, self._made):
             kept.clear()
 
     def _refuse_changes(self) -> None:
@@ -395,14 +409,14 @@ class _WatchedNode:
         if tensor is None:
             return self
         trace = tracing.active()
-        return trace.read(tensor) if isinstance(trace, Trace) else NODE.__get__(tensor)
+        return trace.read(tensor) if type(trace) is Trace else named_node(tensor)
 
     def __set__(self, tensor: Any, node: Any) -> None:
         trace = tracing.active()
-        if isinstance(trace, Trace):
+        if type(trace) is Trace:
             trace.bind(tensor, node)
         else:
-            NODE.__set__(tensor, node)
+            name_it(tensor, node)
 
 
 class _WatchedGradient:

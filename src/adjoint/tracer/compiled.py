@@ -65,6 +65,7 @@ class Compiled:
         self._note_changes(trace)
         self._note_conditions(trace)
         self._note_inputs(trace)
+        trace.end()  # now, for planning takes memory
         self.replay: execution.Replay | None = None
         unknown = []
         if self.inlined:
@@ -78,7 +79,6 @@ class Compiled:
         self.known = len(self.wanted)
         self.numbers = trace.ledger.function([*self.wanted, *unknown])
         del self.roots, self.wanted
-        trace.end()
         self.step: tuple[Step, Any] | None = None  # see `stepping`
         self.asked = False  # whether it was written, if it can be
         self.calls = 0  # that asked for it

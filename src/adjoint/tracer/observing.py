@@ -137,6 +137,7 @@ def _has_own_rules(given: Mapping[str, Any]) -> bool:
 WALKS: dict[CodeType, Callable[[Mapping[str, Any]], bool]] = {
     derive._active.__code__: lambda given: True,
     derive._accumulate.__code__: _has_own_rules,
+    Inputs.release_all.__code__: lambda given: True,
     Inputs.tracked_for_us.__code__: lambda given: True,
 }
 

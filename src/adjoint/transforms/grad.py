@@ -8,6 +8,7 @@ on values works inside.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -126,8 +127,47 @@ class Inputs:
 
     def release(self, results: Sequence[Node | None]) -> None:
         """Untrack results that were tracked for the markers' sake alone, so that they forget their graph when evaluated."""
-        for node in self.tracked_for_us(results):
-            node.tracked = False
+        if self.untracked and not self.release_all(results):
+            for node in self.tracked_for_us(results):
+                node.tracked = False
+
+    def release_all(self, results: Sequence[Node | None]) -> bool:
+        """Untrack all nodes below the results, if the markers alone make them tracked; False, and nothing is done, where
+        something else does. A walk without sets: a node that was met has None for `tracked` until the walk is over."""
+        met: list[Node] = list(self.markers)
+        before = [node.tracked for node in met]
+        done = False
+        unset: Any = None  # to mypy a bool
+        try:
+            for node in met:
+                node.tracked = unset
+            first = len(met)
+            meet = met.append
+            for result in results:
+                if result is not None and result.tracked:
+                    result.tracked = unset
+                    meet(result)
+            for node in itertools.islice(met, first, None):  # which grows on the way
+                alone = True
+                for x in node.inputs:
+                    tracked: bool | None = x.tracked
+                    if tracked:
+                        x.tracked = unset
+                        meet(x)
+                        alone = False
+                    elif tracked is None:
+                        alone = False
+                if alone:
+                    break
+            else:
+                done = True
+        finally:
+            for node in met:
+                node.tracked = not done
+            if not done:
+                for node, flag in zip(self.markers, before, strict=True):
+                    node.tracked = flag
+        return done
 
     def given_out(self, results: Sequence[N], through: Sequence[Node | None] = ()) -> list[N]:
         """The results as who asks for them gets them: under `no_grad`, as constants but for what they owe to `through`."""

@@ -4,10 +4,11 @@
 program for one step of a loop after the other, and `report` reads a program unit by unit.
 """
 
+from adjoint.execution.native.kindred import plan_of_kin
 from adjoint.execution.native.program import missing
 from adjoint.execution.native.relatives import compile_plan
 from adjoint.execution.native.stepping import stepper_of
 from adjoint.execution.native.sweeps import pieces_of, sweep
 from adjoint.machine.scalars import loop_of
 
-__all__ = ["compile_plan", "loop_of", "missing", "pieces_of", "stepper_of", "sweep"]
+__all__ = ["compile_plan", "loop_of", "missing", "pieces_of", "plan_of_kin", "stepper_of", "sweep"]

@@ -43,6 +43,7 @@ class Frame:
 
     def __init__(self, program: Native, threads: int) -> None:
         plan, linked = program.plan, program.linked
+        self.linked = linked
         self.table = program.pointers.copy()
         self.status = ctypes.c_int(0)
         # the number of the check of an index that failed, from 1, and the index
@@ -71,6 +72,13 @@ class Frame:
         self.env: dict[int, Any] = {}
         self.numbers: list[Any] = []
         self.make_numbers(program)
+        self.write_records(program)
+
+    def adopt(self, program: Native) -> None:
+        """Serve another program, of the same units with other extents and the same places in the table."""
+        self.linked = program.linked
+        self.block_size = program.scratch_start + self.threads * program.scratch_size
+        self.base = 0
         self.write_records(program)
 
     def make_numbers(self, program: Native) -> None:

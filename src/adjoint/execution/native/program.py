@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
@@ -40,6 +41,7 @@ from adjoint.shapes import Shape, size_of
 
 Array = np.ndarray[Any, Any]
 
+SPARE = 8  # of the memory of an array in a program that follows from another: one part more, for the next that follows
 MAX_FRAMES = 4  # runs of one plan at the same time that leave their frames for later ones
 FOR_GOOD = 1000  # steps that are worth compiling whatever they are, where a plan is to be run again and again
 TAPE_FROM = 64  # steps on tiny arrays that are better interpreted by the tape machine than compiled
@@ -88,6 +90,12 @@ def compile_nests(plan: Plan) -> Native | None:
     """The plan as loop nests and products; None where none of it can be compiled."""
     fusion = lowered(plan)
     return None if isinstance(fusion, str) else Native(fusion)
+
+
+def fits(sizes: Mapping[Any, int], room: Mapping[Any, int]) -> bool:
+    """Whether arrays of these sizes in bytes have room where others lay, and would waste little of it."""
+    most = sum(sizes.values())
+    return sum(room.values()) <= most + 2 * most // SPARE and all([size <= room[key] for key, size in sizes.items()])
 
 
 class Outline:
@@ -148,6 +156,8 @@ class Native:
 
     masks = True
     stamped = False  # whether it follows from other programs: see `relatives`
+    patterned = False  # whether that was found out for it, which takes longer
+    followed: tuple[list[Any], list[Any]] = ([], [])  # then, the numbers that its kernels were asked for by, and these
 
     def __init__(
         self, fusion: Fusion, timed: bool = False, linker: Linker | None = None, outline: Outline | None = None
@@ -162,6 +172,8 @@ class Native:
         self.launches = self.linked.launches
         self.produced, self.fresh, self.shares = self.outline.produced, self.outline.fresh, self.outline.shares
         self.lasting, self.as_they_come = self.outline.lasting, self.outline.as_they_come
+        self.room: dict[Any, int] = {}  # bytes of what lies in the block
+        self.scratch_start = 0
         self.lay_out()
         self.leaf_places = [k for k in range(len(plan.leaf_types)) if k not in fusion.objects]
         self.places = self.noted_places()
@@ -169,7 +181,7 @@ class Native:
         self.pointers = self.fixed_pointers()
         self.moves = self.moved()
         self.alone = all(step is None for _, step in self.linked.stretches)
-        self.frames: list[Frame] = []
+        self.frames: list[Frame] = []  # which programs that follow from this one share
         self.runs = [0]  # how often it was run, or programs like it: see `execution.budget`
         # equal complex numbers may differ in the sign of one part that is zero
         self.signed_zeros = any(t.dtype.kind == "c" for t in plan.number_types)
@@ -230,37 +242,59 @@ class Native:
         rows = [(objects[root], at, nbytes) for root in objects for at, nbytes in self.places.get(root, ())]
         return np.array(rows, np.int64).reshape(-1, calls.MOVE)
 
-    def lay_out(self) -> None:
-        """Give inner arrays and scratch rows a place in one block."""
-        fusion, last, fresh = self.fusion, self.outline.last_uses, set(self.fresh)
-        lifetimes = [
-            Lifetime(
-                root,
-                size_of(fusion.shapes[root]) * BYTES[fusion.dtypes[root]],
-                index,
-                max(last.get(root, index), index),
-            )
-            for root, index in self.produced.items()
+    def lay_out(self, like: Native | None = None) -> None:
+        """Give inner arrays and scratch rows a place in one block: that which they have in a program `like` this one, if there is
+        room for them."""
+        fusion, fresh = self.fusion, set(self.fresh)
+        sizes: dict[Any, int] = {
+            root: size_of(fusion.shapes[root]) * BYTES[fusion.dtypes[root]]
+            for root in self.produced
             if root not in fresh
-        ]
-        lifetimes += [
-            Lifetime(key, size, key.unit, self.table.until.get(key, key.unit))
-            for key, size in self.table.shared.items()
-        ]
-        offsets, size = place(lifetimes)
-        self.scratch_start = -(-size // ALIGNMENT) * ALIGNMENT
+        }
+        sizes.update(self.table.shared)
         self.scratch_size = -(-self.linked.own.scratch // ALIGNMENT) * ALIGNMENT
+        if like is not None:
+            if fits(sizes, like.room):
+                if self.table.positions is not like.table.positions:
+                    self.inner = self.inner_places()
+                return
+            sizes = {key: size + size // SPARE for key, size in sizes.items()}
+        offsets, size = place([self.lifetime(key, size) for key, size in sizes.items()])
+        self.room, self.offsets = sizes, offsets
+        self.scratch_start = -(-size // ALIGNMENT) * ALIGNMENT
         self.inner_roots: dict[int, int] = {key: offset for key, offset in offsets.items() if type(key) is int}
-        inner = []
+        self.inner = self.inner_places()
+
+    def lifetime(self, key: int | Shared, size: int) -> Lifetime:
+        """When an inner array or scratch space is used."""
+        if type(key) is Shared:
+            return Lifetime(key, size, key.unit, self.table.until.get(key, key.unit))
+        first = self.produced[key]  # type: ignore[index]
+        return Lifetime(key, size, first, max(self.outline.last_uses.get(key, first), first))  # type: ignore[arg-type]
+
+    def inner_places(self) -> Array:
+        """Positions in the table of what lies in the block, and bytes from the block's start."""
+        found = []
         for key, at in self.table.positions.items():
             if type(key) is Start and key.root in self.inner_roots:
-                nbytes = key.offset * BYTES[fusion.dtypes[key.root]]
-                inner.append((at, self.inner_roots[key.root] + nbytes))
+                nbytes = key.offset * BYTES[self.fusion.dtypes[key.root]]
+                found.append((at, self.inner_roots[key.root] + nbytes))
             elif type(key) is Shared:
-                inner.append((at, offsets[key]))
-        self.inner = np.array(inner, np.int64).reshape(
-            -1, 2
-        )  # positions in the table, and bytes from the block's start
+                found.append((at, self.offsets[key]))
+        return np.array(found, np.int64).reshape(-1, 2)
+
+    def again(self, fusion: Fusion, linked: Linker) -> Native:
+        """The program of the same units with other extents, which has calls of its own, about the same places in memory, and the
+        same frames."""
+        made = copy.copy(self)
+        made.fusion, made.plan, made.linked, made.table = fusion, fusion.plan, linked, linked.table
+        made.lay_out(self)
+        if made.table.positions is not self.table.positions:
+            made.places = made.noted_places()
+            made.moves = made.moved()
+        made.runs, made.patterned = [0], False
+        made.fresh_makers = [made.maker(root) for root in made.fresh]
+        return made
 
     # Running
 
@@ -286,6 +320,8 @@ class Native:
             frame = self.frames.pop()
             if frame.threads != threads:
                 frame = Frame(self, threads)
+            elif frame.linked is not self.linked:
+                frame.adopt(self)
         except IndexError:
             frame = Frame(self, threads)
         objects, env = frame.objects, frame.env

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import copy
 import os
+import weakref
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from adjoint import _forks
 from adjoint.compiler.extents import Sheet, Size, Unfollowed, Values, holds_sizes, plain
 from adjoint.compiler.families import Followed, follows, structure_of
 from adjoint.compiler.fuse.fuse import Host, View
-from adjoint.compiler.linking import Linker, Request, find_requested, keys_of, settings
+from adjoint.compiler.linking import Kernel, Linker, Request, find_requested, keys_of, settings
 from adjoint.compiler.pipeline import lowered
 from adjoint.compiler.tables import Start
 from adjoint.dtypes import DType
@@ -51,7 +52,7 @@ def describe(plan: Plan) -> Description | None:
     shapes = [t.shape for t in types]
     steps = plan.steps
     try:
-        attributes = [None if step.attributes is None else _taken(_attributes(step), numbers) for step in steps]
+        attributes = [None if step.attributes is None else taken(_attributes(step), numbers) for step in steps]
     except Unfollowed:
         return None
     structure = (
@@ -73,7 +74,7 @@ def _attributes(step: Step) -> Any:
     return step.attributes if step.op.key is None else step.op.key(step.attributes)
 
 
-def _taken(x: Any, numbers: list[int]) -> Any:
+def taken(x: Any, numbers: list[int]) -> Any:
     """Attributes without their whole numbers, which are added to `numbers`."""
     kind = type(x)
     if kind is int:
@@ -83,7 +84,7 @@ def _taken(x: Any, numbers: list[int]) -> Any:
         if all([type(one) is int for one in x]):
             numbers += x
             return (kind, len(x))
-        return (kind, *[_taken(one, numbers) for one in x])
+        return (kind, *[taken(one, numbers) for one in x])
     if x is None or kind is bool or kind is str or kind is DType:
         return (kind, x)
     if kind is float:
@@ -91,51 +92,77 @@ def _taken(x: Any, numbers: list[int]) -> Any:
     raise Unfollowed(f"attributes of type {kind.__name__}")
 
 
-def with_sizes(plan: Plan, sheet: Sheet, numbers: Sequence[Any]) -> Plan:
-    """A plan with other numbers, sizes among them, in the order in which `describe` finds them."""
-    left = iter(numbers)
-    seen: dict[int, ArrayType] = {}  # types without sizes
+class Types:
+    """Types with other extents, sizes among them, which are taken from what is left of some numbers. Those that are equal are
+    one, as ever."""
 
-    def _type(t: ArrayType) -> ArrayType:
-        shape = tuple([next(left) for _ in t.shape])
+    def __init__(self, sheet: Sheet, left: Iterator[Any]) -> None:
+        self.known = sheet.types
+        self.left = left
+        self.seen: dict[int, ArrayType] = {}  # types without sizes
+
+    def __call__(self, t: ArrayType) -> ArrayType:
+        shape = tuple([next(self.left) for _ in t.shape])
         if holds_sizes(shape):
             return array_type(shape, t.dtype)
-        found = seen.get(t.code)
+        found = self.seen.get(t.code)
         if found is None:
-            known = sheet.types.setdefault((t.dtype, t.ndim), [])
-            found = seen[t.code] = next((one for one in known if one.shape == shape), t)
+            known = self.known.setdefault((t.dtype, t.ndim), [])
+            found = self.seen[t.code] = next((one for one in known if one.shape == shape), t)
             known.append(found)
         return found
 
+
+def with_sizes(plan: Plan, sheet: Sheet, numbers: Sequence[Any]) -> Plan:
+    """A plan with other numbers, sizes among them, in the order in which `describe` finds them."""
+    left = iter(numbers)
+    types_of = Types(sheet, left)
     made = copy.copy(plan)
-    types = made.types = [_type(t) for t in plan.types]
+    types = made.types = [types_of(t) for t in plan.types]
     leaves = len(plan.leaf_types)
     made.leaf_types, made.number_types = types[:leaves], types[leaves : leaves + len(plan.number_types)]
     made.constants = dict(plan.constants)
     made.steps = []
     for step in plan.steps:
-        attributes = None if step.attributes is None else _put(_attributes(step), left)
+        attributes = None if step.attributes is None else put(_attributes(step), left)
         result = types[step.output]
         kernel = step.op.kernel(attributes, result)
         made.steps.append(Step(step.op, attributes, kernel, step.op.masked or kernel, step.inputs, step.output, result))
     return made
 
 
-def _put(x: Any, left: Iterator[int]) -> Any:
+def put(x: Any, left: Iterator[int]) -> Any:
     if type(x) is int:
         return next(left)
     if not isinstance(x, tuple):
         return x
-    inner = [_put(one, left) for one in x]
+    inner = [put(one, left) for one in x]
     return tuple(inner) if type(x) is tuple else type(x)(*inner)
+
+
+class Symbols:
+    """Numbers of which those that vary are sizes. Two that were alike in another one of the same kind, too, are one size."""
+
+    def __init__(self, sheet: Sheet, first: Values, numbers: Values, varying: Iterable[int]) -> None:
+        known: dict[tuple[int, int], int] = {}
+        sizes: list[Size] = []
+        self.numbers = numbers
+        self.places = [-1] * len(numbers)  # of each number, which symbol it is
+        for k in sorted(varying):
+            pair = first[k], numbers[k]
+            if pair not in known:
+                known[pair] = len(sizes)
+                sizes.append(sheet.symbol(numbers[k]))
+            self.places[k] = known[pair]
+        self.given = [n if k < 0 else sizes[k] for n, k in zip(numbers, self.places, strict=True)]
 
 
 class Pattern:
     """The units of a plan whose extents are sizes, and the formula of the numbers that others of its kind have."""
 
-    def __init__(self, plan: Plan, numbers: Values, places: Sequence[int], sheet: Sheet, sizes: Sequence[Size]) -> None:
-        given = [n if k < 0 else sizes[k] for n, k in zip(numbers, places, strict=True)]
-        fusion = lowered(with_sizes(plan, sheet, given), lambda name, state: None)
+    def __init__(self, plan: Plan, symbols: Symbols, sheet: Sheet) -> None:
+        """Of a plan with sizes, those of the symbols."""
+        fusion = lowered(plan, lambda name, state: None)
         if isinstance(fusion, str):
             raise Unfollowed(fusion)
         if any([isinstance(unit, Host) for unit in fusion.units]):
@@ -159,36 +186,62 @@ class Pattern:
         ]
         self.starts = [starts for _, starts in keyed.values()]
         self.moving = [k for k, starts in enumerate(self.starts) if any([holds_sizes(start) for start in starts])]
+        self.tell_apart()
         self.roots = list(fusion.shapes)
         self.slots = list(dict.fromkeys([s for s in fusion.results if s not in fusion.objects]))
         results = (
             [numbers for _, numbers in wanted],
-            [[start.offset for start in self.starts[k]] for k in self.moving],
+            [tuple([start.offset for start in self.starts[k]]) for k in self.moving],
             [fusion.shapes[root] for root in self.roots],
             [(view.offset, view.shape, view.strides) for view in [fusion.views[s] for s in self.slots]],
         )
         self.results = plain(results)
-        self.followed = Followed(numbers, places, sheet.formula(results))
+        self.last: Callable[[], Native | None] = lambda: None  # the latest program, if it is still in use
+        self.followed = Followed(symbols.numbers, symbols.places, sheet.formula(results))
+
+    def tell_apart(self) -> None:
+        """Ask which places are one: of an array in which a place follows from extents, all."""
+        roots = {start.root for k in self.moving for start in self.starts[k] if holds_sizes(start)}
+        known: dict[int, list[Any]] = {root: [] for root in roots}
+        for start in chain.from_iterable(self.starts):
+            if start.root in roots and not any([start.offset == n for n in known[start.root]]):
+                known[start.root].append(start.offset)
 
     def stamped(self, plan: Plan, results: Any) -> Native:
         """The program of a plan of this structure, with these numbers."""
         numbers, offsets, shapes, views = results
-        asked = zip(self.asked, numbers, strict=True)
-        found = find_requested([Request(key, structure, one) for (key, structure), one in asked])
-        starts = self.starts.copy()
-        for k, own in zip(self.moving, offsets, strict=True):
-            starts[k] = [Start(start.root, n) for start, n in zip(starts[k], own, strict=True)]
-        each = zip(self.units, self.kernels, starts, strict=True)
-        linker = Linker(self.fusion.units, {index: (found[k], own) for index, k, own in each}, False)
         fusion = copy.copy(self.fusion)
         fusion.shapes = dict(zip(self.roots, shapes, strict=True))
         fusion.views = {
             slot: View(self.fusion.views[slot].root, *view) for slot, view in zip(self.slots, views, strict=True)
         }
         fusion.plan = _plan_of(self.fusion.plan, plan)
-        made = Native(fusion, linker=linker, outline=self.outline)
-        made.stamped = True
+        starts = self.starts
+        if self.moving:
+            starts = starts.copy()
+            for k, own in zip(self.moving, offsets, strict=True):
+                starts[k] = [Start(start.root, n) for start, n in zip(starts[k], own, strict=True)]
+        like = self.last()
+        found = self.found(numbers, like)
+        linked = {index: (found[k], own) for index, k, own in zip(self.units, self.kernels, starts, strict=True)}
+        again = None
+        if like is not None and all([a.places is b.places for a, b in zip(found, like.followed[1], strict=True)]):
+            again = like.linked.again(linked, self.moving)
+        if like is None or again is None:
+            made = Native(fusion, linker=Linker(fusion.units, linked, False), outline=self.outline)
+        else:
+            made = like.again(fusion, again)
+        made.stamped, made.followed = True, (numbers, found)
+        self.last = weakref.ref(made)
         return made
+
+    def found(self, numbers: Sequence[Values], like: Native | None) -> list[Kernel]:
+        """The kernels that serve these numbers."""
+        before, kernels = like.followed if like is not None else ([None] * len(numbers), [None] * len(numbers))
+        wanted = [k for k, one in enumerate(numbers) if one != before[k]]
+        asked = find_requested([Request(*self.asked[k], numbers[k]) for k in wanted])
+        new = dict(zip(wanted, asked, strict=True))
+        return [new.get(k, kernel) for k, kernel in enumerate(kernels)]
 
 
 def _plan_of(pattern: Plan, plan: Plan) -> Plan:
@@ -231,21 +284,15 @@ class Relatives:
             return None
         try:
             with Sheet() as sheet:
-                symbols: dict[tuple[int, int], int] = {}  # numbers that were alike in both
-                sizes: list[Size] = []
-                places = [-1] * len(numbers)
-                for k in sorted(self.varying):
-                    pair = self.first[k], numbers[k]
-                    if pair not in symbols:
-                        symbols[pair] = len(sizes)
-                        sizes.append(sheet.symbol(numbers[k]))
-                    places[k] = symbols[pair]
-                pattern = Pattern(plan, numbers, places, sheet, sizes)
+                symbols = Symbols(sheet, self.first, numbers, self.varying)
+                pattern = Pattern(with_sizes(plan, sheet, symbols.given), symbols, sheet)
         except Exception as error:  # whatever it is, the plan is compiled by itself
             self.reason = f"{type(error).__name__}: {error}"
             return None
         self.patterns.insert(0, pattern)
-        return pattern.stamped(plan, pattern.results)
+        found = pattern.stamped(plan, pattern.results)
+        found.patterned = True
+        return found
 
 
 _known: OrderedDict[Any, Relatives] = OrderedDict()

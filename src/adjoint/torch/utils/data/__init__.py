@@ -26,6 +26,7 @@ __all__ = [
 
 ChainDataset, ConcatDataset = core_data.ChainDataset, core_data.ConcatDataset
 IterableDataset, Subset = core_data.IterableDataset, core_data.Subset
+get_worker_info = core_data.get_worker_info
 
 
 class Dataset(core_data.Dataset):
@@ -215,7 +216,7 @@ class DataLoader(core_data.DataLoader):
         refuse("DataLoader", "multiprocessing_context", multiprocessing_context, "fork", "spawn", "forkserver")
         if pin_memory_device:
             Device(pin_memory_device)
-        seed = _seed(generator) if shuffle else 0
+        seed = _seed(generator) if shuffle or num_workers else 0
         self.generator = generator
         own = (
             None
@@ -288,10 +289,6 @@ def random_split(dataset: Any, lengths: Sequence[float], generator: Any = defaul
         parts.append(Subset(dataset, order[start : start + k]))
         start += k
     return parts
-
-
-def get_worker_info() -> None:
-    """None: the core's workers have numbers of their own."""
 
 
 __getattr__ = getter("torch.utils.data", globals())

@@ -1,0 +1,230 @@
+"""Graphs that differ in extents alone: the program of one of them tells what the others' would be, before they have a plan.
+
+The second graph of a structure is planned with the numbers that differ from the first one's as sizes (see `compiler.extents`),
+and this plan goes through the compiler's stages (see `relatives`). So for a third graph the conditions are asked and the formulas
+computed, and neither a plan is built nor does a stage run. A pattern is made only if the plan with sizes is, step by step, the
+one that the second graph has without.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections import OrderedDict
+from collections.abc import Sequence
+from itertools import chain
+from operator import itemgetter
+from typing import Any
+
+from adjoint import _forks
+from adjoint.compiler.extents import Sheet, Unfollowed, Values, plain
+from adjoint.execution.native.program import machine_for
+from adjoint.execution.native.relatives import WORTH, Pattern, Symbols, Types, put, taken
+from adjoint.graph import ArrayType, Node
+from adjoint.plan.canonical import Canonical
+from adjoint.plan.plan import Plan, build
+from adjoint.primitives.core import FULL
+
+MOST_PATTERNS = 16  # of one structure: with more, most of its graphs seem to be unlike
+MOST_NODES = 1 << 17  # of structures that are remembered
+
+Wanted = tuple[int, ...]
+
+
+def attributes_of(node: Node) -> Any:
+    """What a node's attributes say of what it computes."""
+    return node.attributes if node.op.key is None else node.op.key(node.attributes)
+
+
+class Kin:
+    """The graphs of one structure, which the first of them has."""
+
+    def __init__(self, c: Canonical) -> None:
+        """Raises Unfollowed for graphs of which that can't be told."""
+        order = c.order
+        if c.pullbacks or c.structural:
+            raise Unfollowed("a reverse pass is pending")
+        if not all([x.type.__class__ is ArrayType for x in order]):
+            raise Unfollowed("something has several values")
+        if any([x.value is None and not x.inputs and x.op is not FULL for x in order]):
+            raise Unfollowed("something has neither inputs nor a value")
+        self.ops = [x.op for x in order]
+        self.pending = [x.value is None for x in order]
+        self.plain = [x.attributes is None for x in order]
+        self.dtypes = [x.type.dtype for x in order]
+        self.ranks = [x.type.ndim for x in order]
+        self.edges, self.entries = c.edges, c.entries
+        self.others: list[int] = []  # the nodes whose attributes have numbers
+        self.places: list[int] = []  # the entries that may differ: types, and these attributes
+        self.note_places(c)
+        self.fixed = itemgetter(*set(range(len(self.entries))).difference(self.places), 0)
+        self.base = self.fixed(self.entries)
+        self.kinds: list[Any] = []
+        numbers: list[int] = []
+        for i in self.others:
+            self.kinds.append(taken(attributes_of(order[i]), numbers))
+        self.first: Values = (*chain.from_iterable([x.type.shape for x in order]), *numbers)
+        self.varying: set[int] = set()
+        self.patterns: list[tuple[Pattern, Plan]] = []
+        self.reason = ""
+
+    def note_places(self, c: Canonical) -> None:
+        """Find where in the entries there are types, and attributes that have numbers (see `canonical.canonicalize`)."""
+        at = 0
+        for i, node in enumerate(c.order):
+            if node.value is None and node.inputs:
+                at += 2
+                if node.attributes is not None:
+                    numbers: list[int] = []
+                    taken(attributes_of(node), numbers)
+                    if numbers:
+                        self.others.append(i)
+                        self.places.append(at)
+                    at += 1
+                at += node.op.variadic
+            else:
+                self.places.append(at + 1)
+                at += 2 if node.value is not None else 3
+        if at != len(c.entries):
+            raise Unfollowed("a graph with other entries")
+
+    def numbers(self, c: Canonical) -> Values | None:
+        """The numbers in a graph; None if its structure is another one."""
+        order = c.order
+        if (
+            c.pullbacks
+            or c.structural
+            or len(c.entries) != len(self.entries)
+            or c.edges != self.edges
+            or [x.op for x in order] != self.ops
+            or [x.value is None for x in order] != self.pending
+            or [x.attributes is None for x in order] != self.plain
+            or self.fixed(c.entries) != self.base
+            or not all([x.type.__class__ is ArrayType for x in order])
+            or [x.type.dtype for x in order] != self.dtypes
+            or [x.type.ndim for x in order] != self.ranks
+        ):
+            return None
+        numbers: list[int] = []
+        try:
+            kinds = [taken(attributes_of(order[i]), numbers) for i in self.others]
+        except Unfollowed:
+            return None
+        return (*chain.from_iterable([x.type.shape for x in order]), *numbers) if kinds == self.kinds else None
+
+    def stamped(self, c: Canonical, numbers: Values) -> Plan | None:
+        """The plan of one of these graphs, with its program, if a pattern serves it."""
+        for k, (pattern, plan) in enumerate(self.patterns):
+            results = pattern.followed.results(numbers)
+            if results is not None:
+                if k:  # likely to serve the next one, too
+                    self.patterns.insert(0, self.patterns.pop(k))
+                return _with_program(pattern, plan, c, results)
+        return None
+
+    def followed(self, c: Canonical, wanted: Wanted, numbers: Values) -> Plan | None:
+        """The plan of one of these graphs, from which a pattern is made."""
+        self.varying.update([k for k, (a, b) in enumerate(zip(self.first, numbers, strict=True)) if a != b])
+        if self.reason or not self.varying or len(self.patterns) >= MOST_PATTERNS:
+            return None
+        own = build(c, wanted, False)
+        own.ordered = False
+        if len(own.steps) < WORTH:
+            self.reason = "Unfollowed: it is short"
+        if self.reason or machine_for(own, False) is not None:
+            return None
+        try:
+            with Sheet() as sheet:
+                symbols = Symbols(sheet, self.first, numbers, self.varying)
+                plan = build(_with_sizes(c, self, symbols.given, sheet), wanted, False)
+                plan.ordered = False
+                if machine_for(plan, False) is not None or not _is_like(plan, own):
+                    raise Unfollowed("the plan with sizes is another one")
+                pattern = Pattern(plan, symbols, sheet)
+        except Exception as error:  # whatever it is, the graph is planned by itself
+            self.reason = f"{type(error).__name__}: {error}"
+            return None
+        own.asked = c.order[0].site, c.order[0].offset
+        own.price = math.inf
+        own.steps = []
+        self.patterns.insert(0, (pattern, own))
+        found = _with_program(pattern, own, c, pattern.results)
+        found.program.patterned = True  # type: ignore[union-attr]
+        return found
+
+
+def _with_sizes(c: Canonical, kin: Kin, numbers: Sequence[Any], sheet: Sheet) -> Canonical:
+    """A copy of a graph with other numbers, sizes among them."""
+    left = iter(numbers)
+    types_of = Types(sheet, left)
+    types = [types_of(x.type) for x in c.order]
+    attributes = {i: put(attributes_of(c.order[i]), left) for i in kin.others}
+    made = copy.copy(c)
+    made.places = None
+    number = c.number
+    order: list[Any] = [None] * len(c.order)
+    for i, x in reversed(list(enumerate(c.order))):
+        given = attributes.get(i, None if x.attributes is None or kin.pending[i] is False else x.attributes)
+        order[i] = Node(x.op, (), given, types[i], x.site, x.offset, x.tracked, x.value)
+    for i, x in enumerate(c.order):
+        order[i].number = i
+        if kin.pending[i]:
+            order[i].inputs = tuple([order[number[y]] for y in x.inputs])
+    made.order = order
+    made.leaves = [order[number[x]] for x in c.leaves]
+    made.numbers = [(value, order[number[x]]) for value, x in c.numbers]
+    made.alike = [(order[number[x]], place) for x, place in c.alike]
+    return made
+
+
+def _is_like(plan: Plan, own: Plan) -> bool:
+    """Whether a plan with sizes is a graph's own."""
+
+    def described(p: Plan) -> Any:
+        steps = [(step.op, plain(_own_attributes(step)), step.inputs, step.output) for step in p.steps]
+        types = [(t.dtype, plain(t.shape)) for t in p.types]
+        constants = [(slot, array.dtype, array.tobytes()) for slot, array in p.constants.items()]
+        rest = (p.outputs, p.checked, p.always_masked, p.has_masked, p.has_products, p.forgotten)
+        return (steps, types, constants, rest, len(p.leaf_types), len(p.number_types))
+
+    return not any([array.ndim for array in own.constants.values()]) and bool(described(plan) == described(own))
+
+
+def _own_attributes(step: Any) -> Any:
+    return step.attributes if step.op.key is None else step.op.key(step.attributes)
+
+
+def _with_program(pattern: Pattern, plan: Plan, c: Canonical, results: Any) -> Plan:
+    made = copy.copy(plan)
+    made.leaf_types, made.number_types = [x.type for x in c.leaves], [x.type for _, x in c.numbers]
+    made.lock = _forks.rlock()
+    made.program = pattern.stamped(made, results)
+    return made
+
+
+def _kin_of(c: Canonical) -> Kin | None:
+    try:
+        return Kin(c)
+    except Unfollowed:
+        return None
+
+
+_known: OrderedDict[Any, Kin | None] = OrderedDict()
+
+
+def plan_of_kin(c: Canonical, wanted: Wanted, kind: Any, follow: bool) -> Plan | None:
+    """The plan of a graph, with a program that follows from others' of this kind; None where it doesn't. With `follow`, time may
+    be spent on finding out how."""
+    kind = (kind, hash(tuple([x.op for x in c.order])))
+    if kind not in _known:
+        _known[kind] = _kin_of(c)
+        while sum([len(one.ops) for one in _known.values() if one is not None]) > MOST_NODES and len(_known) > 1:
+            _known.popitem(last=False)
+        return None
+    _known.move_to_end(kind)
+    kin = _known[kind]
+    numbers = None if kin is None else kin.numbers(c)
+    if kin is None or numbers is None:
+        return None
+    found = kin.stamped(c, numbers)
+    return kin.followed(c, wanted, numbers) if found is None and follow else found
