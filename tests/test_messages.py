@@ -251,3 +251,33 @@ def test_an_error_of_a_host_function_names_its_call() -> None:
     y = ad.host_call(host, X, shape=(3,), dtype="float32")
     text = says(lambda: (y * 2).numpy(), ValueError, "no such thing")
     assert text.endswith(f"{HERE}:{here})")
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: ad.nn.Conv2d(3.0, 4, 3), "Conv2d: in_channels is an int, not 3.0"),
+        (lambda: ad.nn.Embedding(10, 2.5), "Embedding: embedding_dim is an int, not 2.5"),
+        (lambda: ad.nn.LSTM(4.0, 2), "LSTM: input_size is an int, not 4.0"),
+        (lambda: ad.nn.GRUCell(4, 2.0), "GRUCell: hidden_size is an int, not 2.0"),
+        (lambda: ad.nn.BatchNorm1d(4.0), "BatchNorm1d: num_features is an int, not 4.0"),
+        (lambda: ad.nn.GroupNorm(2.0, 4), "GroupNorm: num_groups is an int, not 2.0"),
+        (lambda: ad.nn.MultiheadAttention(8.0, 2), "MultiheadAttention: embed_dim is an int, not 8.0"),
+        (lambda: ad.nn.Bilinear(2, 2.0, 2), "Bilinear: in2_features is an int, not 2.0"),
+    ],
+)
+def test_sizes_of_layers_that_are_no_integers_are_named(make, text) -> None:
+    with pytest.raises(TypeError, match=f"{re.escape(text)}.*test_messages"):
+        make()
+
+
+def test_a_forward_rule_whose_tangent_is_not_made_of_the_given_ones_is_an_error() -> None:
+    for wrong in (lambda p, t: (p[0] ** 2, 2 * p[0]), lambda p, t: (9.0, 6.0)):
+        squared = ad.custom_jvp(lambda x: x**2)
+        squared.def_jvp(wrong)
+        for derivative in (ad.grad(squared), lambda x, f=squared: ad.jvp(f, (x,), (1.0,))):
+            with pytest.raises(RuntimeError, match=r"isn't made of the given tangents.*test_messages"):
+                derivative(3.0)
+    flat = ad.custom_jvp(lambda x: ad.floor(x))
+    flat.def_jvp(lambda p, t: (ad.floor(p[0]), 0.0))
+    assert ad.grad(flat)(3.5).item() == 0.0

@@ -805,3 +805,67 @@ def test_functions_of_torch_have_their_own_places():
     assert places.flatten().tolist() == [2, 2, 2, 2]
     with pytest.raises(RuntimeError, match=r"nn\.functional\.embedding_bag"):
         torch.embedding_bag(table, torch.tensor([1]), torch.tensor([0]))
+
+
+def symmetric(n, kind):
+    rng = np.random.default_rng(n)
+    A = rng.normal(size=(2, n, n)) + (1j * rng.normal(size=(2, n, n)) if kind != "real" else 0.0)
+    A[..., range(n), range(n)] *= 0.01  # so that blocks of two are needed
+    return A + (A.conj() if kind == "hermitian" else A).swapaxes(-1, -2)
+
+
+@pytest.mark.parametrize("kind", ["real", "complex", "hermitian"])
+def test_ldl_factors_give_back_the_matrix_and_solve_with_it(kind):
+    for n in (0, 1, 2, 5, 17):
+        A = symmetric(n, kind)
+        hermitian = kind == "hermitian"
+        LD, pivots = torch.linalg.ldl_factor(torch.tensor(A), hermitian=hermitian)
+        assert pivots.dtype == torch.int32 and LD.shape == A.shape and not np.triu(LD.numpy(), 1).any()
+        B = np.random.default_rng(1).normal(size=(2, n, 3)).astype(A.dtype)
+        X = torch.linalg.ldl_solve(LD, pivots, torch.tensor(B), hermitian=hermitian)
+        np.testing.assert_allclose(A @ X.numpy(), B, atol=1e-10)
+
+
+def test_ldl_factors_as_lapack_lays_them_out():
+    _, pivots = torch.linalg.ldl_factor(torch.tensor([[0.0, 2.0, 1.0], [2.0, 0.0, 3.0], [1.0, 3.0, 4.0]]))
+    assert pivots.tolist() == [-2, -2, 3]
+    info = torch.linalg.ldl_factor_ex(torch.zeros(2, 2)).info
+    assert info.item() == 1
+    with pytest.raises(RuntimeError, match="no derivative"):
+        torch.linalg.ldl_factor(torch.eye(2, requires_grad=True))
+    with pytest.raises(np.linalg.LinAlgError, match=r"zero on its diagonal.*test_torch"):
+        torch.linalg.ldl_factor(torch.zeros(2, 2))
+
+
+def test_integers_to_negative_powers_are_whole_as_in_pytorch():
+    powers = torch.tensor([-1, 0, 2, -3])
+    assert (2**powers).tolist() == [0, 1, 4, 0]
+    assert ((-1) ** powers).tolist() == [-1, 1, 1, -1]
+    assert (torch.tensor([2, 1, -1, 0]) ** torch.tensor([-1, -1, -3, 2])).tolist() == [0, 1, -1, 0]
+
+
+def test_replicated_padding_repeats_what_negative_widths_leave_out():
+    x = torch.arange(4.0).reshape(1, 1, 4)
+    assert F.pad(x, (-4, 5), mode="replicate").flatten().tolist() == [3.0] * 5
+    assert F.pad(x, (-1, 2), mode="replicate").flatten().tolist() == [1.0, 2.0, 3.0, 3.0, 3.0]
+    assert F.pad(x, (2, -5), mode="replicate").flatten().tolist() == [0.0]
+
+
+def test_complex_numbers_where_pytorch_takes_them():
+    z = torch.tensor([1 + 2j, -0.5j])
+    silu = torch.nn.functional.silu(z).numpy()
+    np.testing.assert_allclose(silu, z.numpy() / (1 + np.exp(-z.numpy())), rtol=1e-6)
+    np.testing.assert_allclose(torch.sinc(z).numpy(), np.sinc(z.numpy()), rtol=1e-5)
+    np.testing.assert_allclose(torch.logsumexp(z, 0).numpy(), np.log(np.exp(z.numpy()).sum()), rtol=1e-6)
+    np.testing.assert_allclose(torch.logaddexp(z, z).numpy(), z.numpy() + np.log(2), rtol=1e-6)
+
+
+def test_low_rank_parts_of_a_matrix():
+    torch.manual_seed(0)
+    x = torch.randn(40, 3) @ torch.randn(3, 20)
+    U, S, V = torch.svd_lowrank(x, q=3)
+    np.testing.assert_allclose((U * S @ V.mT).numpy(), x.numpy(), atol=1e-4)
+    U, S, V = torch.pca_lowrank(x, q=3)
+    np.testing.assert_allclose((U * S @ V.mT).numpy(), (x - x.mean(0)).numpy(), atol=1e-4)
+    with pytest.raises(ValueError, match="q is at most"):
+        torch.svd_lowrank(x, q=21)

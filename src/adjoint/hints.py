@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 
 __all__ = ["KEYWORDS", "NAMES", "attribute_error", "hint", "hinted_module", "keyword_error", "split_row"]
 
+PYTORCHS = " (or use adjoint.torch, which has PyTorch's names)"
 CPU = "# adjoint computes on the CPU, so there is nothing to move: leave it out"
 VALUES = "# tensors are values: nothing that shares memory with them can be written to"
 
@@ -132,6 +133,9 @@ TENSOR: dict[str, str] = {
     "detach_": "x.detach()",
     "grad_fn": "x.creator",
     "share_memory_": VALUES,
+}
+FROM_PYTORCH = frozenset(TENSOR)
+TENSOR |= {
     # NumPy
     "ptp": "x.max() - x.min()",
     "strides": VALUES,
@@ -144,7 +148,7 @@ TENSOR: dict[str, str] = {
     "resize": "x.reshape(3, 2)",
     # JAX
     "at": "# x[0] = v is allowed: it rebinds the name x, differentiates right, and changes no other tensor",
-    "block_until_ready": "x.item  # x.item() and x.numpy() evaluate; ad.evaluate(x) for its own sake",
+    "block_until_ready": "ad.evaluate(x)  # x.item() and x.numpy() evaluate too",
     "device_buffer": CPU,
     "weak_type": "# Python numbers never widen an array",
 }
@@ -156,6 +160,9 @@ MODULE: dict[str, str] = {
     "asanyarray": "ad.asarray([1.0])",
     "ascontiguousarray": "ad.asarray([1.0])",
     "concatenate": "ad.concat([x, y])",
+    "mgrid": "ad.meshgrid(ad.arange(2), ad.arange(3))",
+    "ogrid": "ad.meshgrid(ad.arange(2), ad.arange(3))",
+    "frompyfunc": "ad.vectorize(lambda v: v + 1.0)(x)",
     "row_stack": "ad.concat([x, y], axis=0)",
     "transpose": "ad.permute_dims(x, (1, 0))",
     "arcsin": "ad.asin(x)",
@@ -285,6 +292,13 @@ MODULE: dict[str, str] = {
     "linear_transpose": "ad.vjp(lambda v: 2.0 * v, x)[1]",
     "named_call": "# scopes are recorded by themselves",
     "elementwise_grad": "ad.grad(lambda v: ad.sin(v).sum())(x)",
+    "jax": "ad.jit(ad.sin)(x)  # jax's transformations stand in ad itself",
+    "enable_x64": 'ad.set_default_dtype("float32")  # "float64" is what jax_enable_x64 is for',
+    "multigrad_dict": "ad.grad(lambda w: (w['a'] * w['b']).sum())({'a': x, 'b': y})",
+    "grad_and_aux": "ad.grad(lambda v: (v.sum(), v), has_aux=True)(x)",
+    "make_vjp": "ad.vjp(ad.sin, x)",
+    "make_jvp": "ad.jvp(ad.sin, (x,), (y,))",
+    "make_hvp": "ad.hvp(lambda v: (v**3).sum(), x, y)",
     "multigrad": "ad.grad(lambda a, b: (a * b).sum(), argnums=(0, 1))(x, y)",
     "value_and_gradient": "ad.value_and_grad(lambda v: v.sum())(x)",
     "Variable": "ad.variable(2.0)",
@@ -356,8 +370,21 @@ OPTIMIZER: dict[str, str] = {
 }
 DATA: dict[str, str] = {"dataloader": "ad.data.DataLoader(x, 2)", "sampler": "ad.data.DataLoader(x, 2, shuffle=True)"}
 
+CUSTOM_JVP = {
+    "defjvp": "# here it is def_jvp(rule), with rule(primals, tangents)",
+    "defjvps": "# here it is def_jvp(rule): one rule(primals, tangents) for all arguments",
+    "def_vjp": "# reverse mode transposes def_jvp's rule; ad.custom_vjp takes a reverse rule",
+    "defvjp": "# reverse mode transposes def_jvp's rule; ad.custom_vjp takes a reverse rule",
+}
+CUSTOM_VJP = {
+    "defvjp": "# here it is def_vjp(forward, backward), with forward(*args) and backward(residuals, cotangent)",
+    "defjvp": "# here it is def_jvp(rule), with rule(primals, tangents)",
+}
+
 NAMES: dict[str, dict[str, str]] = {
     "Tensor": TENSOR,
+    "custom_jvp": CUSTOM_JVP,
+    "custom_vjp": CUSTOM_VJP,
     "adjoint": MODULE,
     "adjoint.random": RANDOM,
     "adjoint.nn": NN,
@@ -452,14 +479,15 @@ def hint(place: str, name: str) -> str:
     row = NAMES.get(place, {}).get(name)
     if row is not None:
         code, remark = split_row(row)
+        if place == "Tensor" and code and not remark and name in FROM_PYTORCH:
+            return f"; here it is {code} (or use adjoint.torch)"
         return f"; here it is {code}" + (f" ({remark})" if remark else "") if code else f"; {remark}"
     public = importlib.import_module("adjoint").__all__
     if place == "Tensor" and name.endswith("_") and not name.startswith("_"):
         plain = name.rstrip("_")
         instead = split_row(TENSOR.get(plain, ""))[0] or (f"ad.{plain}(x)" if plain in public else "a new value")
-        return (
-            f"; nothing is changed in place by name: write x = {instead}, or x += ..., or w.data = ... for a parameter"
-        )
+        ways = f"write x = {instead}, or x += ..., or w.data = ... for a parameter"
+        return f"; nothing is changed in place by name: {ways}{PYTORCHS}"
     if place == "Tensor" and name in public:
         return f"; here it is ad.{name}(x, ...)"
     if place.startswith("adjoint.") and name in public:

@@ -65,8 +65,6 @@ DIFFERS = {
     "special.bessel_j0": "the last digits of large arguments",
     "special.bessel_y1": "arguments below 0 and at 0",
 }  # fmt: skip
-# Not here yet under any name; asking for one is an error.
-MISSING = set("linalg.ldl_factor linalg.ldl_factor_ex linalg.ldl_solve special.airy_ai".split())
 RANDOM = set("cauchy exponential geometric log_normal normal uniform randn randn_like rand_like randint randint_like multinomial "
              "bernoulli nn.functional.dropout nn.functional.dropout2d nn.functional.dropout3d nn.functional.alpha_dropout "
              "nn.functional.feature_alpha_dropout nn.functional.rrelu nn.functional.fractional_max_pool2d "
@@ -171,6 +169,8 @@ def given(x: Any, tracked: bool) -> Any:
         return ours.strided if x is torch.strided else str(x)
     if isinstance(x, types.FunctionType):
         return moved(x) or x
+    if isinstance(x, torch.nn.PairwiseDistance):
+        return ours.nn.PairwiseDistance(x.norm, x.eps, x.keepdim)
     if isinstance(x, dict):
         return {k: given(v, tracked) for k, v in x.items()}
     if type(x) in (list, tuple):

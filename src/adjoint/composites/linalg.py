@@ -135,8 +135,10 @@ def tensorsolve(a: Node, b: Node, axes: Any) -> Node:
         moved = [normalize_axis(i, a.ndim, "tensorsolve") for i in axes]
         a = ops.permute_dims(a, (*[i for i in range(a.ndim) if i not in moved], *moved))
     shape = a.shape[b.ndim :]
-    if a.shape[: b.ndim] != b.shape or size_of(shape) != b.type.size:
-        raise ValueError(f"tensorsolve: shape {a.shape} isn't {b.shape} followed by axes of as many elements")
+    if size_of(a.shape[: b.ndim]) != b.type.size or size_of(shape) != b.type.size:
+        raise ValueError(
+            f"tensorsolve: shape {a.shape} doesn't begin with as many elements as {b.shape} has, followed by as many"
+        )
     n = b.type.size
     return ops.reshape(solve(ops.reshape(a, (n, n)), ops.reshape(b, (n,))), shape)
 

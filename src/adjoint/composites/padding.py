@@ -26,19 +26,13 @@ def _circular(n: int, before: int, after: int) -> Any:
     return np.pad(np.arange(n), (before, after), "wrap")
 
 
-def _replicated(n: int, before: int, after: int) -> Any:
-    if not n:
-        raise ValueError("pad: there is no element to replicate")
-    return np.pad(np.arange(n), (before, after), "edge")
-
-
-POSITIONS: dict[str, Callable[[int, int, int], Any]] = {
-    "reflect": _reflected, "circular": _circular, "replicate": _replicated
-}  # fmt: skip
+POSITIONS: dict[str, Callable[[int, int, int], Any]] = {"reflect": _reflected, "circular": _circular}
 
 
 def pad(x: Node, widths: list[tuple[int, int]], mode: str, value: complex) -> Node:
     """x with (before, after) elements more along each axis; negative widths leave elements out."""
+    if mode == "replicate":
+        return _clamped(x, widths)
     kept = [n + min(before, 0) + min(after, 0) for n, (before, after) in zip(x.shape, widths, strict=True)]
     if min(kept, default=0) < 0:
         raise ValueError(f"pad: widths {widths} leave less than nothing of shape {x.shape}")
@@ -50,6 +44,28 @@ def pad(x: Node, widths: list[tuple[int, int]], mode: str, value: complex) -> No
         if before or after:
             positions = POSITIONS[mode](x.shape[axis], before, after)
             x = _gathered(x, axis, positions, before, after)
+    return x
+
+
+def _clamped(x: Node, widths: list[tuple[int, int]]) -> Node:
+    """x with its first and last elements repeated; what negative widths leave out is there to be repeated."""
+    for axis, (before, after) in enumerate(widths):
+        n = x.shape[axis]
+        if before or after:
+            if n + before + after < 0:
+                raise ValueError(f"pad: widths {widths} leave less than nothing of shape {x.shape}")
+            if not n and before + after:
+                raise ValueError("pad: there is no element to replicate")
+            start, stop = min(max(-before, 0), n), max(min(n, n + after), 0)
+            grown = max(before, 0), max(after, 0)
+            if start < stop:
+                x = ops.slice_(
+                    x, tuple([(start, stop - start, 1) if i == axis else (0, m, 1) for i, m in enumerate(x.shape)])
+                )
+                positions = np.clip(np.arange(-grown[0], stop - start + grown[1]), 0, stop - start - 1)
+                x = _gathered(x, axis, positions, *grown)
+            else:
+                x = ops.take(x, ops.data(np.clip(np.arange(-before, n + after), 0, n - 1)), axis)
     return x
 
 

@@ -20,7 +20,7 @@ from . import functional, init
 from .functional.ranges import check_probability
 from .functional.recording import node_of, optional, scope, tensor_of
 from .linear import Linear
-from .module import Module
+from .module import Module, whole
 
 __all__ = ["KeyValueCache", "MultiheadAttention"]
 
@@ -50,6 +50,7 @@ class MultiheadAttention(Module):
         batch_first: bool = False,
         dtype: Any = None,
     ) -> None:
+        whole("MultiheadAttention", embed_dim=embed_dim, num_heads=num_heads)
         if embed_dim < 1 or num_heads < 1 or embed_dim % num_heads:
             raise ValueError(f"MultiheadAttention: {embed_dim} features don't divide into {num_heads} heads{at_user()}")
         check_probability("MultiheadAttention: dropout", dropout)

@@ -16,7 +16,7 @@ from adjoint.tensors.located import at_user
 from . import functional
 from .functional.convolution import Sizes
 from .functional.resampling import PADDINGS
-from .module import Module
+from .module import Module, whole
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
 
@@ -34,6 +34,7 @@ class _Convolution(Module):
         bias: bool, padding_mode: str, dtype: Any,
     ) -> None:  # fmt: skip
         name, rank = type(self).__name__, self.rank
+        whole(name, in_channels=in_channels, out_channels=out_channels, groups=groups)
         modes = ("zeros",) if self.transposed else PADDING_MODES
         if padding_mode not in modes:
             raise ValueError(f"{name}: padding_mode is one of {', '.join(modes)}; not {padding_mode!r}{at_user()}")

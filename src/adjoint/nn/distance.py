@@ -11,7 +11,7 @@ from adjoint.tensors.functions import variable
 from adjoint.tensors.located import at_user
 
 from . import functional
-from .module import Module
+from .module import Module, whole
 
 __all__ = ["Bilinear", "CosineSimilarity", "PairwiseDistance"]
 
@@ -26,6 +26,7 @@ class Bilinear(Module):
     def __init__(
         self, in1_features: int, in2_features: int, out_features: int, bias: bool = True, dtype: Any = None
     ) -> None:
+        whole("Bilinear", in1_features=in1_features, in2_features=in2_features, out_features=out_features)
         if in1_features < 1:
             raise ValueError(f"Bilinear: in1_features must be positive, not {in1_features}{at_user()}")
         self.in1_features = in1_features

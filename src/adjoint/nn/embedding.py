@@ -10,7 +10,7 @@ from adjoint.tensors.functions import asarray, variable
 from adjoint.tensors.located import at_user
 
 from . import functional
-from .module import Module
+from .module import Module, whole
 
 __all__ = ["Embedding", "EmbeddingBag"]
 
@@ -32,6 +32,7 @@ class _Table(Module):
         norm_type: float, scale_grad_by_freq: bool, sparse: bool, given: Any, dtype: Any,
     ) -> None:  # fmt: skip
         name = type(self).__name__
+        whole(name, num_embeddings=num_embeddings, embedding_dim=embedding_dim)
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
         if padding_idx is not None:

@@ -26,7 +26,7 @@ class Linear(Module):
     def __init__(self, in_features: int, out_features: int, bias: bool = True, dtype: Any = None) -> None:
         whole("Linear", in_features=in_features, out_features=out_features)
         if in_features < 1 or out_features < 0:
-            raise ValueError(f"Linear: can't map {in_features} features to {out_features}")
+            raise ValueError(f"Linear: can't map {in_features} features to {out_features}{at_user()}")
         self.in_features = in_features
         self.out_features = out_features
         bound = 1 / math.sqrt(in_features)

@@ -12,7 +12,7 @@ from adjoint.tensors.functions import ones, variable, zeros
 from adjoint.tensors.located import at_user
 
 from . import functional
-from .module import Module
+from .module import Module, whole
 
 __all__ = [
     "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d", "LayerNorm",
@@ -37,6 +37,7 @@ class _BatchNorm(Module):
         *,
         bias: bool = True,
     ) -> None:
+        whole(type(self).__name__, num_features=num_features)
         self.num_features = num_features
         self.eps = eps
         self.momentum = momentum
@@ -256,6 +257,7 @@ class GroupNorm(Module):
         *,
         bias: bool = True,
     ) -> None:
+        whole("GroupNorm", num_groups=num_groups, num_channels=num_channels)
         if num_groups < 1 or num_channels % num_groups:
             raise ValueError(f"GroupNorm: {num_channels} channels don't divide into {num_groups} groups{at_user()}")
         self.num_groups = num_groups

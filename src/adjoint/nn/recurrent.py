@@ -19,7 +19,7 @@ from adjoint.transforms.loops import scan
 from . import functional
 from .functional.ranges import check_probability
 from .functional.recording import node_of, optional, scope, tensor_of
-from .module import Module
+from .module import Module, whole
 from .utils.rnn import PackedSequence
 
 __all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNCell"]
@@ -41,6 +41,7 @@ class _Recurrent(Module):
         dropout: float, bidirectional: bool, proj_size: int, dtype: Any,
     ) -> None:  # fmt: skip
         name = type(self).__name__
+        whole(name, input_size=input_size, hidden_size=hidden_size, num_layers=num_layers, proj_size=proj_size)
         if min(input_size, hidden_size, num_layers) < 1:
             raise ValueError(
                 f"{name}: sizes must be positive; got {input_size}, {hidden_size} and {num_layers} layers{at_user()}"
@@ -297,6 +298,7 @@ class _RecurrentCell(Module):
     mode: str
 
     def _set(self, mode: str, input_size: int, hidden_size: int, bias: bool, dtype: Any) -> None:
+        whole(type(self).__name__, input_size=input_size, hidden_size=hidden_size)
         if min(input_size, hidden_size) < 1:
             raise ValueError(
                 f"{type(self).__name__}: sizes must be positive; got {input_size} and {hidden_size}{at_user()}"

@@ -172,7 +172,7 @@ class Optimizer(tracing.Watched):
         source: Any = parameters
         if not isinstance(source, Iterable):
             hint = "; give it model.parameters()" if hasattr(source, "parameters") else ""
-            raise TypeError(f"{type(self).__name__} trains variables, not a {type(source).__name__}{hint}")
+            raise TypeError(f"{type(self).__name__} trains variables, not a {type(source).__name__}{hint}{at_user()}")
         entries: list[Any] = [source] if isinstance(source, Tensor) else list(source)
         if not entries:
             raise ValueError(f"{type(self).__name__} got no parameters")

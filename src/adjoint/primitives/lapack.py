@@ -7,6 +7,7 @@ with NumPy alone, all matrices of a stack at once. Matrices are the last two axe
 from __future__ import annotations
 
 import ctypes
+import math
 from typing import Any
 
 import numpy as np
@@ -125,7 +126,7 @@ def _eliminate(a: Array, pivots: Array) -> None:
 def permutation(pivots: Array, rows: int) -> Array:
     """The order of rows (..., rows) that a sequence of exchanges leaves."""
     lead = pivots.shape[:-1]
-    swaps = pivots.reshape((-1, pivots.shape[-1]))
+    swaps = pivots.reshape((math.prod(lead), pivots.shape[-1]))
     order = np.tile(np.arange(rows), (len(swaps), 1))
     every = np.arange(len(swaps))
     for k in range(swaps.shape[-1]):

@@ -58,6 +58,8 @@ def _complex_gaps(w: Node) -> Node:
     """1 / (w_j - w_i) of complex eigenvalues, 0 where they coincide to rounding."""
     n = w.shape[-1]
     wide = (*w.shape, n)
+    if not w.type.size:
+        return zeros(array_type(wide, w.dtype))
     columns = ops.broadcast_to(ops.reshape(w, (*w.shape[:-1], 1, n)), wide)
     rows = ops.broadcast_to(ops.reshape(w, (*w.shape, 1)), wide)
     gaps = ops.subtract(columns, rows)

@@ -6,7 +6,10 @@ import builtins
 import math
 from typing import Any
 
+import numpy as np
+
 from adjoint.tensors import functions as core
+from adjoint.tensors.located import at_user
 
 from ._names import FUNCTIONS, function
 from ._sorting import along
@@ -52,10 +55,28 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
     return core.diff(x, axis=dim, n=builtins.min(n, x.shape[dim])) if n else x
 
 
+def _check_weights(name: str, weights: Any, count: int, kinds: str) -> None:
+    """Raise for weights of `cov` that aren't one number for each observation."""
+    if weights is None:
+        return
+    if weights.ndim > 1 or weights.dtype.kind not in kinds or math.prod(weights.shape) != count:
+        wanted = "integers" if kinds == "iu" else "floating numbers"
+        raise RuntimeError(
+            f"cov: {name} are {count} {wanted}, got shape {tuple(weights.shape)} of {weights.dtype.name}{at_user()}"
+        )
+    known = weights.node.value
+    if type(known) is np.ndarray and (known < 0).any():
+        raise RuntimeError(f"cov: {name} can't be negative{at_user()}")
+
+
 @function()
 def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
     """The covariance matrix of variables (rows) over observations (columns)."""
     x = core.reshape(input, (1, -1)) if input.ndim < 2 else input
+    if input.ndim > 2:
+        raise RuntimeError(f"cov: expected at most two axes, got shape {tuple(input.shape)}{at_user()}")
+    _check_weights("fweights", fweights, x.shape[1], "iu")
+    _check_weights("aweights", aweights, x.shape[1], "f")
     weights = None
     if fweights is not None:
         weights = core.astype(fweights, x.dtype)
@@ -70,7 +91,7 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
         total = core.sum(weights)
         centered = x - core.sum(x * weights, axis=1, keepdims=True) / total
         lost = correction if aweights is None else correction * core.sum(weights * aweights) / total
-        out = core.matmul(centered * weights, core.conj(centered).T) / core.maximum(total - lost, 0.0)
+        out = core.matmul(centered * weights, core.conj(centered).T) / core.maximum(core.real(total - lost), 0.0)
     return core.reshape(out, ()) if out.shape[0] == 1 else out
 
 

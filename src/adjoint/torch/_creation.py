@@ -319,6 +319,8 @@ def empty_strided(size: Any, stride: Any, *, dtype: Any = None, **options: Any) 
 @function(methods=False)
 def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, **options: Any) -> Any:
     """Zeros; the order in memory doesn't matter here."""
+    if sorted(physical_layout) != list(range_of(len(size))):
+        raise RuntimeError(f"empty_permuted: {physical_layout} doesn't name each of {len(size)} axes once{at_user()}")
     return FUNCTIONS["empty"](size, dtype=dtype, **options)
 
 

@@ -110,7 +110,10 @@ def _erfinv(x: Any) -> Any:
 
 
 def _sinc(x: Any) -> Any:
-    return special.sinc(x)
+    if x.dtype.kind != "c":
+        return special.sinc(x)
+    safe = core.where(x == 0, 1.0, x * math.pi)
+    return core.where(x == 0, 1.0, core.sin(safe) / safe)
 
 
 def _deg2rad(x: Any) -> Any:
@@ -193,6 +196,8 @@ def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
 @function()
 def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """Other minus alpha times input."""
+    if not isinstance(input, Core):
+        raise TypeError(f"rsub: expected a tensor, got {type(input).__name__}{at_user()}")
     return made(binary_node("rsub", subtract, other, _times(input, alpha)))
 
 
@@ -367,7 +372,8 @@ def _tensor_of(x: Any) -> Any:
 def ldexp(input: Any, other: Any) -> Any:
     """Input times 2 to the power other."""
     x = input if not isinstance(input, Core) or input.dtype.inexact else core.astype(input, default_dtype())
-    return x * special.exp2(core.astype(other, default_dtype()) if not other.dtype.inexact else other)
+    exponent = core.astype(other, default_dtype()) if not other.dtype.inexact else other
+    return x * (core.exp(exponent * math.log(2)) if exponent.dtype.kind == "c" else special.exp2(exponent))
 
 
 @function(in_place=True)
@@ -567,12 +573,18 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
     if isinstance(value, Core):
         if value.ndim:
             raise RuntimeError(f"masked_fill: the value is a number or a tensor without axes{at_user()}")
-        value = core.astype(value, input.dtype)
+        value = core.astype(value, input.dtype) if _fits(value.dtype.kind, input) else _refused(value, input)
+    elif np.iscomplexobj(value) and input.dtype.kind != "c":
+        _refused(value, input)
     elif input.dtype.kind in "iu" and isinstance(value, float):
         value = int(value) if value == int(value) else _refused(value, input)
     elif input.dtype.kind == "b":
         value = bool(value)
     return core.astype(core.where(mask, value, input), input.dtype)
+
+
+def _fits(kind: str, x: Any) -> bool:
+    return kind != "c" or x.dtype.kind == "c"
 
 
 def _refused(value: Any, x: Any) -> Any:

@@ -173,7 +173,15 @@ def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
     """The sum of products over axes."""
     if isinstance(dims, Core):
         dims = dims.tolist()
-    return core.tensordot(a, b, axes=dims if isinstance(dims, int) else [list(v) for v in dims])
+    if isinstance(dims, int):
+        return core.tensordot(a, b, axes=dims)
+    first, second = (list(v) if isinstance(v, (list, tuple)) else [v] for v in dims)
+    for i, j in zip(first, second, strict=False):  # an axis of one meets an axis of any size
+        if a.shape[i] == 1 != b.shape[j]:
+            b = core.sum(b, axis=j, keepdims=True)
+        elif b.shape[j] == 1 != a.shape[i]:
+            a = core.sum(a, axis=i, keepdims=True)
+    return core.tensordot(a, b, axes=[first, second])
 
 
 @function()
@@ -303,10 +311,43 @@ def _geqrf(A: Any) -> Any:
     if A.requires_grad:
         raise RuntimeError(f"geqrf: it has no derivative, here as in PyTorch; use linalg.qr, or detach(){at_user()}")
     values = np.asarray(A.detach().numpy())
-    if values.ndim != 2:
-        raise RuntimeError(f"geqrf: one matrix at a time here{at_user()}")
+    if values.ndim < 2:
+        raise RuntimeError(f"geqrf: expected matrices, got shape {values.shape}{at_user()}")
     h, tau = np.linalg.qr(values, mode="raw")
-    return pair_type("geqrf", "a", "tau")(core.tensor(np.ascontiguousarray(h.T)), core.tensor(tau))
+    return pair_type("geqrf", "a", "tau")(core.tensor(np.ascontiguousarray(h.swapaxes(-1, -2))), core.tensor(tau))
+
+
+@function(methods=False)
+def svd_lowrank(A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None) -> Any:
+    """U, S and V of the q largest singular values of A - M, nearly, by products with random vectors.
+
+    N. Halko, P. Martinsson and J. Tropp, "Finding structure with randomness" (SIAM Review, 2011), algorithm 4.4.
+    """
+    x = A if M is None else A - core.broadcast_to(M, tuple(A.shape))
+    m, n = tuple(x.shape)[-2:]
+    columns = 6 if q is None else q
+    if not 0 <= columns <= min(m, n):
+        raise ValueError(f"svd_lowrank: q is at most the smaller of {m} and {n}, got {columns}{at_user()}")
+    adjoint = core.conj(core.matrix_transpose(x))
+    found = core.matmul(x, FUNCTIONS["randn"](n, columns, dtype=x.dtype))
+    Q = core_linalg.qr(found)[0]
+    for _ in range(2 if niter is None else niter):
+        Q = core_linalg.qr(core.matmul(adjoint, Q))[0]
+        Q = core_linalg.qr(core.matmul(x, Q))[0]
+    U, S, Vh = core_linalg.svd(core.matmul(core.conj(core.matrix_transpose(Q)), x), full_matrices=False)
+    return core.matmul(Q, U), S, core.conj(core.matrix_transpose(Vh))
+
+
+@function(methods=False)
+def pca_lowrank(A: Any, q: int | None = None, center: bool = True, niter: int = 2) -> Any:
+    """U, S and V of the q principal directions of the rows of A, nearly; `center` takes their mean away first."""
+    m, n = tuple(A.shape)[-2:]
+    columns = min(6, m, n) if q is None else q
+    if not 0 <= columns <= min(m, n):
+        raise ValueError(f"pca_lowrank: q is at most the smaller of {m} and {n}, got {columns}{at_user()}")
+    if niter < 0:
+        raise ValueError(f"pca_lowrank: niter isn't negative, got {niter}{at_user()}")
+    return svd_lowrank(A - core.mean(A, axis=-2, keepdims=True) if center else A, columns, niter)
 
 
 @function()

@@ -160,9 +160,22 @@ def power_(a: Any, b: Any) -> Node:
         raise ValueError("integers to negative integer powers are not allowed")
     if type(a) is Node and a.dtype.kind == "b":
         a, b = _numbers(a, b)
-    if not isinstance(a, Node) and type(b) is Node and b.dtype.kind in "biu" and isinstance(a, float):
-        b = cast(b, default_dtype())
+    if type(b) is Node and b.dtype.kind in "biu":
+        if type(a) is float:
+            return power(a, cast(b, default_dtype()))
+        if b.dtype.kind == "i" and (type(a) is int or (type(a) is Node and a.dtype.kind in "biu")):
+            return _integer_power(a, b)
     return power(a, b)
+
+
+def _integer_power(a: Any, b: Node) -> Node:
+    """An integer to an integer power. Negative ones give whole numbers, as in PyTorch: 0 but for 1 and -1."""
+    whole = power(a, elementwise.maximum(b, 0))
+    base = a if type(a) is Node else as_node(a, whole.dtype)
+    odd = elementwise.not_equal(elementwise.remainder(b, 2), 0)
+    sign = elementwise.where(elementwise.logical_and(elementwise.equal(base, -1), odd), -1, 1)
+    inverse = elementwise.where(elementwise.equal(elementwise.absolute(base), 1), sign, 0)
+    return cast(elementwise.where(elementwise.less(b, 0), inverse, whole), whole.dtype)
 
 
 def matmul(a: Any, b: Any) -> Node:
@@ -337,6 +350,16 @@ def _extreme(f: Callable[[Any, Any], Node]) -> Callable[[Any, Any], Node]:
     return chosen
 
 
+def _logaddexp(a: Any, b: Any) -> Node:
+    a, b = _node(a), _node(b)
+    if "c" not in a.dtype.kind + b.dtype.kind:
+        return elementwise.logaddexp(a, b)
+    first = elementwise.greater_equal(ops.real(a), ops.real(b))
+    above, below = elementwise.where(first, a, b), elementwise.where(first, b, a)
+    ratio = elementwise.exp(elementwise.subtract(below, above))
+    return elementwise.add(elementwise.log(elementwise.add(ratio, 1)), above)
+
+
 def _logaddexp2(a: Any, b: Any) -> Node:
     ln2 = float(np.log(2.0))
     return elementwise.multiply(
@@ -359,7 +382,7 @@ TWO: dict[str, Callable[[Any, Any], Node]] = {
     "maximum": _extreme(elementwise.maximum), "minimum": _extreme(elementwise.minimum),
     "fmax": _nan_aware(elementwise.maximum), "fmin": _nan_aware(elementwise.minimum),
     **dict.fromkeys(("atan2", "arctan2"), _floating(elementwise.atan2)), "hypot": elementwise.hypot,
-    "logaddexp": elementwise.logaddexp, "logaddexp2": _logaddexp2, "copysign": _floating(elementwise.copysign),
+    "logaddexp": _logaddexp, "logaddexp2": _logaddexp2, "copysign": _floating(elementwise.copysign),
     **COMPARISONS, "less": COMPARISONS["lt"], "less_equal": COMPARISONS["le"], "greater": COMPARISONS["gt"],
     "greater_equal": COMPARISONS["ge"], "not_equal": COMPARISONS["ne"],
     "logical_and": _logical(elementwise.logical_and), "logical_or": _logical(elementwise.logical_or),

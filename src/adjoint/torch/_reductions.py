@@ -286,8 +286,19 @@ def logsumexp(input: Any, dim: Dim, keepdim: bool = False) -> Any:
     """log(sum(exp(x))) without overflow."""
     x = input if input.dtype.inexact else core.astype(input, default_dtype())
     y, _ = lifted(x, dim)
-    out = core.logsumexp(y, axis=axes_of(dim), keepdims=keepdim)
+    if y.dtype.kind == "c":
+        out = _complex_logsumexp(y, axes_of(dim), keepdim)
+    else:
+        out = core.logsumexp(y, axis=axes_of(dim), keepdims=keepdim)
     return core.reshape(out, ()) if is_zero_d(input) else out
+
+
+def _complex_logsumexp(x: Any, axes: Any, keepdim: bool) -> Any:
+    re = core.real(x).detach()
+    top = core.max(re, axis=axes, keepdims=True) if x.shape and 0 not in x.shape else core.zeros((), dtype=re.dtype)
+    top = core.where(core.isfinite(top), top, 0.0)
+    found = core.log(core.sum(core.exp(x - top), axis=axes, keepdims=True)) + top
+    return found if keepdim else core.reshape(found, core.sum(re, axis=axes).shape)
 
 
 @function()
@@ -412,6 +423,8 @@ def dist(input: Any, other: Any, p: float = 2) -> Any:
 @function(in_place=True)
 def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
     """The input with each slice along an axis scaled down to a norm of at most maxnorm."""
+    if input.ndim < 2:
+        raise RuntimeError(f"renorm: expected at least two axes, got shape {tuple(input.shape)}{at_user()}")
     axes = tuple(i for i in range(input.ndim) if i != dim % input.ndim)
     size = vector_norm(input, float(p), axes, True)
     return input * core.where(size > maxnorm, maxnorm / (size + 1e-7), 1.0)

@@ -191,7 +191,7 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
     if dims is None or dims == ():
         return core.reshape(core.roll(core.flatten(input), shifts), tuple(input.shape))
     if not input.ndim:
-        return input.clone()
+        raise IndexError(f"roll: dims={dims} of a tensor without axes{at_user()}")
     return core.roll(
         input, shifts if isinstance(shifts, int) else tuple(shifts), axis=dims if isinstance(dims, int) else tuple(dims)
     )

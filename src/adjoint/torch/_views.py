@@ -229,6 +229,8 @@ FUNCTIONS["broadcast_to"] = METHODS["broadcast_to"] = lambda input, size: _expan
 def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     """A stretch of an axis, as a view."""
     axis = axis_of(dim, input.ndim)
+    if isinstance(start, Core) and (start.ndim or start.dtype.kind not in "iu"):
+        raise RuntimeError(f"narrow: start is an integer, or a tensor of one without axes{at_user()}")
     begin = int(start)
     n = input.shape[axis]
     begin = begin + n if begin < 0 else begin

@@ -13,6 +13,7 @@ from adjoint.tensors import functions as core
 from adjoint.tensors.conversion import dtype_of
 from adjoint.tensors.located import at_user
 
+from ._indefinite import factorized, solved
 from ._missing import getter
 from ._names import FUNCTIONS, METHODS, pair_type, recorded_at_user, refuse
 from ._reductions import axes_of
@@ -280,6 +281,10 @@ def cross(input: Any, other: Any, *, dim: int = -1) -> Any:
     """The cross product along an axis of three."""
     if input.ndim != other.ndim:
         raise RuntimeError(f"linalg.cross: {input.ndim} and {other.ndim} axes{at_user()}")
+    if input.shape[dim] != 3 or other.shape[dim] != 3:
+        raise RuntimeError(
+            f"linalg.cross: axis {dim} of {tuple(input.shape)} or {tuple(other.shape)} isn't three{at_user()}"
+        )
     return core_linalg.cross(*core.broadcast_arrays(input, other), axis=dim)
 
 
@@ -422,6 +427,54 @@ def lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool =
         return core_linalg.lu_solve(factors, B, trans=2 if adjoint else 0)
     turned = core.conj(core.matrix_transpose(B))
     return core.conj(core.matrix_transpose(core_linalg.lu_solve(factors, turned, trans=0 if adjoint else 2)))
+
+
+@_public
+def ldl_factor(A: Any, *, hermitian: bool = False) -> Any:
+    """The factors of A = L D Lᵀ (L D Lᴴ if `hermitian`) in one matrix, and the rows exchanged, counted from 1; negative in 2 x 2
+    blocks of D. A is symmetric (Hermitian), of shape (..., n, n). Raises RuntimeError for a matrix with a zero block."""
+    LD, pivots, info = ldl_factor_ex(A, hermitian=hermitian)
+    wrong = np.flatnonzero(info.numpy())
+    if wrong.size:
+        raise LinAlgError(f"linalg.ldl_factor: D of matrix {wrong[0]} has a zero on its diagonal{at_user()}")
+    return pair_type("linalg_ldl_factor", "LD", "pivots")(LD, pivots)
+
+
+@_public
+def ldl_factor_ex(A: Any, *, hermitian: bool = False, check_errors: bool = False) -> Any:
+    """As `ldl_factor`, with the number of the first zero of each D, counted from 1, or 0."""
+    _square("ldl_factor_ex", A)
+    if check_errors:
+        return pair_type("linalg_ldl_factor_ex", "LD", "pivots", "info")(*ldl_factor(A, hermitian=hermitian), _info(A))
+    found = factorized(_value_of("ldl_factor", A), hermitian and A.dtype.kind == "c")
+    return pair_type("linalg_ldl_factor_ex", "LD", "pivots", "info")(*[core.tensor(x) for x in found])
+
+
+def _value_of(name: str, x: Any) -> Any:
+    if x.requires_grad:
+        raise RuntimeError(
+            f"linalg.{name}: it has no derivative, here as in PyTorch; use solve or eigh, or detach(){at_user()}"
+        )
+    return x.detach().numpy()
+
+
+@_public
+def ldl_solve(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False) -> Any:
+    """X with A X = B, of what `ldl_factor` gives for A; B has the shape (..., n, m)."""
+    _square("ldl_solve", LD)
+    if pivots.dtype.kind not in "iu" or tuple(pivots.shape) != tuple(LD.shape)[:-1]:
+        raise RuntimeError(
+            f"linalg.ldl_solve: expected pivots of shape {tuple(LD.shape)[:-1]} and of integers, got {tuple(pivots.shape)} of "
+            f"{pivots.dtype.name}{at_user()}"
+        )
+    if B.ndim < 2 or B.shape[-2] != LD.shape[-1]:
+        raise RuntimeError(
+            f"linalg.ldl_solve: expected B of shape (..., {LD.shape[-1]}, m), got {tuple(B.shape)}{at_user()}"
+        )
+    if B.dtype is not LD.dtype:
+        raise RuntimeError(f"linalg.ldl_solve: LD is {LD.dtype.name}, B is {B.dtype.name}{at_user()}")
+    values = [_value_of("ldl_solve", x) for x in (LD, B)]
+    return core.tensor(solved(values[0], pivots.numpy(), values[1], hermitian and LD.dtype.kind == "c"))
 
 
 @_public

@@ -9,7 +9,9 @@ import numpy as np
 
 from adjoint import special as core_special
 from adjoint.dtypes import default_dtype
+from adjoint.primitives.special import scipy_function
 from adjoint.tensors import functions as core
+from adjoint.tensors.located import at_user
 
 from ._missing import getter
 from ._names import FUNCTIONS, recorded_at_user
@@ -65,6 +67,8 @@ for _name, _there in SAME.items():
 
 def _of_two(f: Any) -> Any:
     def called(input: Any, other: Any) -> Any:
+        if not isinstance(input, Core) and not isinstance(other, Core):
+            raise TypeError(f"one operand must be a tensor, got {input!r} and {other!r}{at_user()}")
         kinds = [x.dtype for x in (input, other) if isinstance(x, Core) and x.dtype.inexact]
         kind = kinds[0] if kinds else default_dtype()
         operand(input), operand(other)
@@ -80,6 +84,18 @@ def _of_two(f: Any) -> Any:
 
 _public("xlog1py", _of_two(core_special.xlog1py))
 _public("zeta", _of_two(core_special.zeta))
+
+
+def _airy_ai(input: Any) -> Any:
+    x = _floating(input)
+    if x.requires_grad:
+        raise RuntimeError(
+            f"special.airy_ai: it has no derivative, here as in PyTorch; detach() its argument{at_user()}"
+        )
+    return core.tensor(np.asarray(scipy_function("airy")(x.numpy())[0]))
+
+
+_public("airy_ai", _airy_ai)
 
 
 def _recurrence(name: str, first: Any, step: Any, shifted: bool = False) -> None:

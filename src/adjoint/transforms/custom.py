@@ -12,7 +12,9 @@ import numpy as np
 from adjoint import tree
 from adjoint.derive import reverse
 from adjoint.dtypes import as_dtype
+from adjoint.execution import ValueNeededError
 from adjoint.graph import Node, array_type, get_mode, mode, topological
+from adjoint.hints import attribute_error
 from adjoint.primitives import custom as primitive
 from adjoint.primitives.core import VERSION, cast, ops, placeholder, select
 from adjoint.shapes import as_shape
@@ -211,6 +213,23 @@ def _closed(name: str, found: list[Node | None], sources: Sequence[Node]) -> lis
     return [None if x is None else closed_by(f"{name}: its derivative rule", x, sources) for x in found]
 
 
+def _check_made_of(name: str, outs: Sequence[Node], tangents: Sequence[Node]) -> None:
+    """Raise RuntimeError for a forward rule whose result isn't zero though none of the tangents is in it."""
+    sources = set(tangents)
+    for out in outs:
+        if any(x in sources for x in topological([out], lambda x: x.value is None)):
+            continue
+        try:
+            value = wrap(out).detach().numpy()
+        except ValueNeededError:  # the function is traced
+            continue
+        if value.any():
+            raise RuntimeError(
+                f"{name}: the tangent that its forward rule returns isn't made of the given tangents; it is linear in them: "
+                f"the derivative times tangents[0], say{at_user()}"
+            )
+
+
 def _transposed(name: str, args: tuple[Any, ...], rule: Callable[..., Any], out_structure: tree.Structure) -> Any:
     """The transpose of a forward rule, to be called like a backward rule: with cotangents and the node.
 
@@ -242,6 +261,7 @@ def _transposed(name: str, args: tuple[Any, ...], rule: Callable[..., Any], out_
                 raise ValueError(f"{name}: tangent of shape {out.shape} for an output of shape {type.shape}")
             outs.append(ops.zeros(type) if out is None else cast(out, type.dtype))
         real = [t for t in stand_ins if t is not None]
+        _check_made_of(name, outs, real)
         found = iter(reverse(outs, cotangents, real, stop=True, linear=True))
         results = [None if t is None else next(found) for t in stand_ins]
         known = set(real)
@@ -276,6 +296,9 @@ class custom_jvp:
     def def_jvp(self, rule: Callable[..., Any]) -> None:
         """Set the rule."""
         self.rule = rule
+
+    def __getattr__(self, name: str) -> Any:
+        raise attribute_error("custom_jvp", self, name)
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """Call the function; its derivatives come from the rule."""
@@ -319,6 +342,9 @@ class custom_vjp:
         """Set the rule."""
         self.forward = forward
         self.backward = backward
+
+    def __getattr__(self, name: str) -> Any:
+        raise attribute_error("custom_vjp", self, name)
 
     def def_jvp(self, rule: Callable[..., Any]) -> None:
         """Set a rule for forward mode: rule(primals, tangents) returns (output, tangent of the output)."""

@@ -281,7 +281,9 @@ def value_and_grad(
         nodes, structure = _output_nodes("grad", out)
         if structure.kind is not None or len(nodes) != 1 or nodes[0].type.size != 1:
             shapes = "shape " + ", ".join(str(n.shape) for n in nodes) if nodes else a(out)
-            raise ValueError(f"grad: the function must return a scalar, it returned {shapes}{at_user()}")
+            raise ValueError(
+                f"grad: the function must return a scalar, it returned {shapes}; reduce it, or take ad.jacobian{at_user()}"
+            )
         y = nodes[0]
         if holomorphic != (y.dtype.kind == "c"):
             hint = "pass holomorphic=True" if not holomorphic else "leave holomorphic out"

@@ -116,6 +116,8 @@ def _triplet(
     name: str, given: tuple[Tensor, Tensor, Tensor], distance: Callable[..., Tensor], margin: float, swap: bool, reduction: str
 ) -> Tensor:  # fmt: skip
     check_reduction(name, reduction)
+    if margin <= 0:
+        raise ValueError(f"{name}: margin is positive, got {margin}{at_user()}")
     anchor, positive, negative = given
     if not anchor.ndim == positive.ndim == negative.ndim:
         shapes = ", ".join(str(x.shape) for x in given)

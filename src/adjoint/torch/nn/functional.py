@@ -221,6 +221,31 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
     return out
 
 
+def _silu(input: Any, inplace: bool = False) -> Any:
+    if input.dtype.kind != "c":
+        return _real_silu(input, inplace)
+    found = input * FUNCTIONS["sigmoid"](input)
+    return input.copy_(found) if inplace else found
+
+
+def _gaussian_nll_loss(
+    input: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
+) -> Any:
+    if tuple(target.shape) != tuple(
+        input.shape
+    ):  # losses alone compare what broadcasts with a warning there, this one quietly
+        target, input = FUNCTIONS["broadcast_tensors"](target, input)
+    return _same_shapes(input, target, var, full, eps, reduction)
+
+
+_same_shapes = globals()["gaussian_nll_loss"]
+_gaussian_nll_loss.__name__, _gaussian_nll_loss.__doc__ = "gaussian_nll_loss", _same_shapes.__doc__
+_public(_gaussian_nll_loss)
+_real_silu = globals()["silu"]
+_silu.__name__, _silu.__doc__ = "silu", _real_silu.__doc__
+_public(_silu)
+
+
 def _of_channels(name: str, rank: int) -> None:
     whole = globals()[name]
 
