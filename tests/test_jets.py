@@ -311,3 +311,38 @@ def test_series_through_an_integration(how):
     found = ad.taylor(lambda a: ad.odeint(lambda y, t: -a * y, 1.0, times, **how)[-1], 0.7, 5)
     expected = [math.exp(-0.7) * (-1) ** k / math.factorial(k) for k in range(6)]
     np.testing.assert_allclose(numbers(found), expected, atol=1e-6)
+
+
+def of_a_rule(kind):
+    """sin by a rule of its own, or by NumPy."""
+    if kind == "host_call":
+        return lambda x: ad.host_call(np.sin, x, shape=x.shape, dtype="float64", vjp=lambda u, x: (u * ad.cos(x),))
+    if kind == "checkpoint":
+        return ad.checkpoint(ad.sin)
+    made = (ad.custom_vjp if kind == "custom_vjp" else ad.custom_jvp)(lambda x: ad.sin(x))
+    if kind == "custom_vjp":
+        made.def_vjp(lambda x: (ad.sin(x), x), lambda x, u: (u * ad.cos(x),))
+    else:
+        made.def_jvp(lambda xs, ts: (ad.sin(xs[0]), ad.cos(xs[0]) * ts[0]))
+    return made
+
+
+@pytest.mark.parametrize("kind", ["custom_vjp", "custom_jvp", "checkpoint", "host_call"])
+def test_series_through_rules_of_ones_own(kind):
+    own = of_a_rule(kind)
+    f = lambda x: ad.exp(own(x * x))  # noqa: E731
+    xs = ad.tensor([0.3, 0.7], dtype="float64")
+    expected = [c.numpy() for c in ad.taylor(lambda x: ad.exp(ad.sin(x * x)), xs, 4)]
+    batched = ad.jit(ad.vmap(lambda x: ad.taylor(f, x, 4)))
+    for found in ([c.numpy() for c in ad.taylor(f, xs, 4)], [c.numpy() for c in batched(xs)]):
+        np.testing.assert_allclose(found, expected, rtol=1e-10)
+    with pytest.raises(RuntimeError, match="no derivative"):
+        ad.taylor(lambda x: ad.host_call(np.sin, x, shape=x.shape, dtype="float64"), xs, 2)
+
+
+def test_series_of_functions_that_differ_in_their_rules_alone():
+    plain, other = ad.custom_vjp(lambda x: ad.sin(x)), ad.custom_vjp(lambda x: ad.sin(x))
+    plain.def_vjp(lambda x: (ad.sin(x), x), lambda x, u: (u * ad.cos(x),))
+    other.def_vjp(lambda x: (ad.sin(x), x), lambda x, u: (2 * u * ad.cos(x),))
+    first = ad.taylor(lambda x: plain(x) + 10 * other(x), double(0.3), 1)[1]
+    np.testing.assert_allclose(first.item(), 21 * math.cos(0.3))

@@ -15,7 +15,7 @@ from typing import Any
 from adjoint.derive import expand, forward
 from adjoint.graph import Node, mode, record, substitute, topological
 from adjoint.primitives.core import FULL, LEAF, ops, placeholder, select, zeros
-from adjoint.primitives.custom import direct_of
+from adjoint.primitives.custom import CUSTOM, direct_of
 from adjoint.series.held import held_coefficients, holds_graph, inputs_of
 from adjoint.series.systems import RULES, WRITTEN_OUT, matrix_function_coefficients
 
@@ -47,7 +47,7 @@ class Series:
         self.rates: dict[Node, Node] = {}  # what stands for the derivative of a node, by the node
         self.rate_of: dict[Node, Node] = {}  # the node, by what stands for its derivative
         self.tangents: dict[Node, Coefficient] = {}
-        self.same: dict[Any, Node] = {}
+        self.same: dict[Any, Node] = {}  # by what they compute, and by nodes: an address would be another node's one day
         self.order = 0
         self.own: set[Node] = set()  # the nodes of the graph itself; others belong to derivatives
         self.begun: dict[Node, Node] = {}
@@ -76,12 +76,13 @@ class Series:
         if node in self.given or node in self.rate_of:
             return node
         key_of = node.op.key
-        inputs = tuple([self.same.get(id(x), x) for x in node.inputs])
+        inputs = tuple([self.same.get(x, x) for x in node.inputs])
         try:
             key: Any
             if inputs:
-                attributes = node.attributes if key_of is None else key_of(node.attributes)
-                key = (node.op, attributes, tuple(map(id, inputs)), node.type)
+                # of a rule of somebody's own the key says nothing of its derivative
+                attributes = node.attributes if key_of is None or node.op is CUSTOM else key_of(node.attributes)
+                key = (node.op, attributes, inputs, node.type)
             elif node.op is LEAF and node.attributes is None:
                 key = (LEAF, id(node.value), node.type)
             elif node.op is FULL and type(node.attributes) is float:
@@ -91,7 +92,7 @@ class Series:
             first = self.same.setdefault(key, node)
         except TypeError:  # attributes that have no hash
             first = node
-        self.same[id(node)] = first
+        self.same[node] = first
         return first
 
     def moves(self, node: Node) -> bool:
@@ -108,7 +109,7 @@ class Series:
 
     def coefficient(self, node: Node, k: int) -> Coefficient:
         """Coefficient k of a node."""
-        node = self.same.get(id(node), node)
+        node = self.same.get(node, node)
         if node in self.rate_of:
             if (node, k) not in self.of_rates:
                 c = self.coefficient(self.rate_of[node], k + 1)
@@ -264,7 +265,7 @@ class Series:
         for x in topological([there], lambda x: x not in self.given):
             if x.type.__class__ is not tuple:
                 self.merged(x)
-        return self.same.get(id(there), there)
+        return self.same.get(there, there)
 
     def rate(self, x: Node) -> Node:
         """What stands for the derivative of a node."""
