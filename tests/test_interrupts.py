@@ -19,7 +19,7 @@ from adjoint import optim, tracing
 from adjoint.execution import numpy_programs
 from adjoint.execution.native import relatives
 from adjoint.execution.tiers import tiers
-from adjoint.graph import MODE, get_mode
+from adjoint.graph import MODE, collector, get_mode
 from adjoint.runtime import llvm
 from adjoint.runtime.blas import single_threaded
 from interrupting import Interrupter
@@ -419,6 +419,18 @@ def test_a_handler_that_evaluates_what_it_interrupts(name: str, backend: Callabl
         came += interrupt.came
         check()
     assert len(seen) == came > 2  # after the first time Python 3.13 tells tracers of fewer instructions
+
+
+def test_an_interrupt_leaves_the_collector_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever it comes, where many objects were made too: nothing stays frozen."""
+    monkeypatch.setattr(collector, "MANY", -1)
+    at, frozen, went_on = 0, gc.get_freeze_count(), True
+    while went_on:
+        interrupt = Interrupter(at, True)
+        interrupt(lambda: collector.without_collector(list))
+        assert left_behind(get_mode()) == [] and gc.get_freeze_count() == frozen, interrupt.place
+        at, went_on = at + 1, interrupt.came
+    assert at > 5 or sys.version_info >= (3, 12)  # which tells tracers of fewer instructions
 
 
 def test_a_handler_computes_while_threads_of_products_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:

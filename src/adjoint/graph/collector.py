@@ -22,10 +22,13 @@ def without_collector(function: Callable[P, T], *arguments: P.args, **keywords: 
     enabled = gc.isenabled()
     try:
         gc.disable()
-        return function(*arguments, **keywords)
+        found = function(*arguments, **keywords)
+        if enabled and gc.get_count()[0] > MANY and not gc.get_freeze_count():
+            try:
+                gc.freeze()  # what is left of so many objects is there to stay: it joins the oldest at once,
+            finally:
+                gc.unfreeze()  # and isn't looked through twice on its way there
+        return found
     finally:
         if enabled:
-            if gc.get_count()[0] > MANY and not gc.get_freeze_count():
-                gc.freeze()  # what is left of so many objects is there to stay: it joins the oldest at once,
-                gc.unfreeze()  # and isn't looked through twice on its way there
             gc.enable()
