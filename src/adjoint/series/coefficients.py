@@ -47,7 +47,7 @@ class Series:
         self.rates: dict[Node, Node] = {}  # what stands for the derivative of a node, by the node
         self.rate_of: dict[Node, Node] = {}  # the node, by what stands for its derivative
         self.tangents: dict[Node, Coefficient] = {}
-        self.same: dict[Any, Node] = {}  # by what they compute, and by nodes: an address would be another node's one day
+        self.same: dict[Any, Node] = {}  # by what they compute, and by node: addresses are used again
         self.order = 0
         self.own: set[Node] = set()  # the nodes of the graph itself; others belong to derivatives
         self.begun: dict[Node, Node] = {}
