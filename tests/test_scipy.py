@@ -1,6 +1,7 @@
 """SciPy's solvers take tensors and functions made here as they are; `ad.scipy`'s results differentiate."""
 
 import importlib.util
+import subprocess
 import sys
 import types
 
@@ -374,3 +375,25 @@ def test_sparse_curvature_feeds_the_solvers(method, monkeypatch):
     )
     np.testing.assert_allclose(found.x.numpy(), expected.x, atol=2e-3)
     assert found.fun.item() == pytest.approx(expected.fun, rel=1e-4)
+
+
+def test_an_integration_far_from_time_zero():
+    """Its span is short beside its times, and one of these is where it begins; traced, and with its derivative."""
+    times = [1e6, 1e6 + 1, 1e6 + 2]
+    run = lambda k: ad.scipy.solve_ivp(lambda t, y: -k * y, (1e6, 1e6 + 2), 1.0, t_eval=times).y  # noqa: E731
+    k = ad.tensor(0.5, dtype="float64")
+    for found in (run(k), ad.jit(run)(k)):
+        np.testing.assert_allclose(found.numpy(), np.exp([0.0, -0.5, -1.0]), rtol=1e-5)
+    for slope in (ad.grad(lambda k: run(k)[-1])(k), ad.jit(ad.grad(lambda k: run(k)[-1]))(k)):
+        np.testing.assert_allclose(slope.item(), -2 * np.exp(-1.0), rtol=1e-5)
+
+
+def test_scipy_is_loaded_in_a_trace():
+    """What it asks of the environment as it is imported is none of the function's business."""
+    program = (
+        "import adjoint as ad; "
+        "f = ad.jit(lambda k: ad.scipy.solve_ivp(lambda t, y: -k * y, (0, 1), 1.0, t_eval=[1.0]).y[-1]); "
+        "print(round(f(ad.tensor(1.0)).item(), 4))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "0.3679", done.stderr

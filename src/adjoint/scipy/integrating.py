@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -102,38 +103,44 @@ def solve_ivp(
     else:
         times = f.asarray(first.t) if times is None else times[: len(first.t)]
 
-    def solve(slope: Field, begin: Tensor, times: Tensor) -> Tensor:
-        given = [placeholder(begin.node.type, "a state", True), placeholder(times[0].node.type, "a time", True)]
-        with mode(grad=True):
-            out = slope(*[wrap(x) for x in given]).node
-        (closed,), inside, outside = close(given, [out])
-
-        def solve_ivp(y: Any, ts: Any, *constants: Any) -> Any:
-            known = dict(zip(inside, [core.data(c) for c in constants], strict=True))
-
-            def fixed(y: Tensor, t: Tensor) -> Tensor:
-                return wrap(substitute([closed], known | {given[0]: y.node, given[1]: t.node})[0])
-
-            if np.allclose(ts[0], ts[-1]):
-                return np.broadcast_to(y, (len(ts), len(y)))
-            found = run(fixed, y, (ts[0], ts[-1]), ts, events=None)
-            if not found.success:
-                raise RuntimeError(f"solve_ivp: {found.message}")
-            return found.y.T
-
-        # what the field reads is among the arguments: without a rule, a derivative by it raises
-        constants = [wrap(x) for x in outside]
-        shape = (times.shape[0], begin.shape[0])
-        found: Tensor = host_call(solve_ivp, begin, times, *constants, shape=shape, dtype="float64")
-        return found
-
     ends = f.concat([begin_time[None], times])
     known = None if first is None else f.concat([stop_gradient(start)[None], f.asarray(first.y.T)])
-    ys = with_continuous_adjoint(field, _Known(known, solve), start, ends)[1:]
+    ys = with_continuous_adjoint(field, _Known(known, partial(_integrated, run)), start, ends)[1:]
     y = tree.map(lambda leaf: f.moveaxis(leaf, 0, -1), vmap(unravel)(ys))
     if first is None:
         return module("optimize", "solve_ivp").OptimizeResult(t=times, y=y)
     return told(first, y=y)
+
+
+def _integrated(run: Callable[..., Any], slope: Field, begin: Tensor, times: Tensor) -> Tensor:
+    """The states at the times, by `run` as a call of the host: its own inputs are all that the field reads."""
+    given = [placeholder(begin.node.type, "a state", True), placeholder(times[0].node.type, "a time", True)]
+    with mode(grad=True):
+        out = slope(*[wrap(x) for x in given]).node
+    (closed,), inside, outside = close(given, [out])
+
+    def solve_ivp(y: Any, ts: Any, *constants: Any) -> Any:
+        known = dict(zip(inside, [core.data(c) for c in constants], strict=True))
+
+        def fixed(y: Tensor, t: Tensor) -> Tensor:
+            return wrap(substitute([closed], known | {given[0]: y.node, given[1]: t.node})[0])
+
+        if ts[0] == ts[-1]:  # SciPy gives one time then
+            return np.broadcast_to(y, (len(ts), len(y)))
+        way = np.sign(ts[-1] - ts[0])
+        once, places = np.unique(
+            way * ts, return_inverse=True
+        )  # SciPy takes no time twice, and the first is where it begins
+        found = run(fixed, y, (ts[0], ts[-1]), way * once, events=None)
+        if not found.success:
+            raise RuntimeError(f"solve_ivp: {found.message}")
+        return found.y.T[places]
+
+    # what the field reads is among the arguments: without a rule, a derivative by it raises
+    constants = [wrap(x) for x in outside]
+    shape = (times.shape[0], begin.shape[0])
+    found: Tensor = host_call(solve_ivp, begin, times, *constants, shape=shape, dtype="float64")
+    return found
 
 
 def _events(events: Any, unravel: Callable[[Any], Any], args: tuple[Any, ...]) -> list[Callable[..., float]]:
