@@ -9,6 +9,8 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
+from adjoint.tracing import unobserved
+
 __all__ = ["load", "try_load"]
 
 
@@ -19,7 +21,7 @@ def load(name: str, *, purpose: str, extra: str) -> ModuleType:
     with the command that helps, when the package is missing or doesn't load.
     """
     try:
-        return importlib.import_module(name)
+        return _imported(name)
     except ImportError as error:
         package = name.partition(".")[0]
         missing = isinstance(error, ModuleNotFoundError) and error.name == package
@@ -32,6 +34,12 @@ def load(name: str, *, purpose: str, extra: str) -> ModuleType:
 def try_load(name: str) -> ModuleType | None:
     """Import a module of an optional package, or give None where that fails: for what merely gets nicer with it."""
     try:
-        return importlib.import_module(name)
+        return _imported(name)
     except ImportError:
         return None
+
+
+def _imported(name: str) -> ModuleType:
+    """The module. What a package asks of the clock and the environment as it is imported is no part of a traced function."""
+    with unobserved():
+        return importlib.import_module(name)
