@@ -67,8 +67,7 @@ def fit(
 
     With `distributed` all ranks of a job (`mpiexec -n 4 python program.py`) train together, by what `distributed.data_parallel`
     gives or by its defaults: a `DataLoader` hands each its part of every batch, losses are means over all ranks, every rank
-    measures, rank 0 writes and speaks, first of which process is which rank. Log and checkpoint lie where all ranks can read
-    them.
+    measures, rank 0 writes and speaks, first of which process is which rank. All ranks can read log and checkpoint.
 
     Ctrl-C ends training after the step at hand; a second one interrupts at once. Raises FloatingPointError when the
     loss is not finite; ValueError when the loss is no single number, `data` has no batches, or a checkpoint doesn't fit;
@@ -79,9 +78,7 @@ def fit(
     parallel = _together(distributed, model, optimizer, data)
     if parallel is not None and parallel.group.rank:
         log, progress = None, NoProgress()
-    shown = make_progress(progress) if progress is None or isinstance(progress, bool) else progress
-    if parallel is not None:
-        shown.line(parallel.group.processes())
+    shown = _display(progress, parallel)
     run = Run(
         model=model,
         loss=loss,
@@ -105,6 +102,14 @@ def fit(
     if resume:
         run.restore()
     return run.train(log)
+
+
+def _display(progress: bool | Progress | None, parallel: DataParallel | None) -> Progress:
+    """What shows how far training is; of several ranks, first which process is which."""
+    shown = make_progress(progress) if progress is None or isinstance(progress, bool) else progress
+    if parallel is not None:
+        shown.line(parallel.group.processes())
+    return shown
 
 
 def _together(
