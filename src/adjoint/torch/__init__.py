@@ -23,6 +23,7 @@ from adjoint.transforms.modes import is_grad_enabled
 
 from . import (
     _calculus,
+    _complex,
     _counting,
     _creation,
     _elementwise,
