@@ -15,18 +15,20 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from adjoint import tensors, tracing
+from adjoint import tensors, tracing, tree
 from adjoint.composites import indexing
 from adjoint.graph import Node, mode
-from adjoint.primitives.core import FULL, cast, leaf, marker, ops, stop_gradient
+from adjoint.primitives.core import FULL, cast, is_scalar, leaf, marker, ops, stop_gradient
 from adjoint.tensors.assignment import mapped
 from adjoint.tensors.conversion import as_node, dtype_of
 from adjoint.tensors.located import at_user, give_site
 from adjoint.tensors.named import new, variable_of
 from adjoint.tensors.pending import count_pending, force_selection
-from adjoint.tensors.text import describe, made_by
+from adjoint.tensors.text import made_by
 
+from ._errors import as_pytorchs
 from ._parts import Extent, GradFn, Size, in_order, memory, relaid
+from ._printing import printed
 
 __all__ = [
     "Parameter",
@@ -35,6 +37,7 @@ __all__ = [
     "View",
     "as_torch",
     "flat_view",
+    "known",
     "node_of",
     "torch_tensor",
     "view_of",
@@ -191,7 +194,10 @@ class Tensor(Core):
     ) -> None:
         """Add the derivative to the `.grad` of every leaf. The graph is kept anyway, so `retain_graph` changes nothing."""
         if inputs is None:
-            Core.backward(self, gradient, create_graph)
+            try:
+                Core.backward(self, gradient, create_graph)
+            except (ValueError, TypeError) as error:
+                raise as_pytorchs(error) from None
             return
         chosen = [inputs] if isinstance(inputs, Core) else list(inputs)
         before = {id(v): (v, v.grad) for v in _variables_below(self.node)}
@@ -209,12 +215,27 @@ class Tensor(Core):
 
     def numpy(self, *, force: bool = False) -> np.ndarray[Any, Any]:
         """The value as a NumPy array that shares memory. It is read-only: writing to it raises, instead of reaching the tensor."""  # noqa: E501
+        if self.node.tracked and not force:
+            raise RuntimeError(
+                f"numpy: this tensor requires a gradient, which ends here; write t.detach().numpy(){at_user()}"
+            )
         return Core.numpy(self)
 
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
+        return as_torch(Core.__array_ufunc__(self, ufunc, method, *inputs, **keywords))
+
+    def __array_function__(self, function: Any, types: Any, args: Any, keywords: Any) -> Any:
+        """NumPy's functions see arrays, as in PyTorch."""
+        return function(*tree.map(_array_of, args), **tree.map(_array_of, keywords))
+
     def __repr__(self) -> str:
-        text = describe(self)
-        kind = "Parameter containing:\n" if isinstance(self, Parameter) else ""
-        return f"{kind}t{text[1:]}".replace("dtype=", "dtype=torch.")
+        text = printed(self)
+        return f"Parameter containing:\n{text}" if isinstance(self, Parameter) else text
+
+    def __format__(self, spec: str) -> str:
+        if self.ndim or isinstance(self, Parameter):
+            return Core.__format__(self, spec)
+        return format(self.item(), spec)
 
     def __iter__(self) -> Iterator[Tensor]:
         if not self.ndim:
@@ -246,17 +267,45 @@ class Tensor(Core):
                 self,
                 lambda x: mapped("index", indexing.getitem, x, plain, force_selection),
                 lambda x, value: indexing.setitem(x, plain, value, force_selection),
-                lambda a: a[plain],
+                lambda a: _part(a, plain),
                 _getframe(1),
             )
         return wrapped(mapped("index", indexing.getitem, self.node, _nodes(index), force_selection), _getframe(1))
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        if type(self) is Tensor and _written_now(self, index, value):
-            return
-        if isinstance(value, Core):
-            value = _fitted(value.node, self.node, index)
-        Core.__setitem__(self, index, value)
+        if not (isinstance(value, (Core, np.ndarray)) or is_scalar(value)):
+            raise TypeError(f"index: a {type(value).__name__} can't be written into a tensor{at_user()}")
+        try:
+            if type(self) is Tensor and _written_now(self, index, value):
+                return
+            if isinstance(value, Core):
+                value = _fitted(value.node, self.node, index)
+            Core.__setitem__(self, index, value)
+        except (ValueError, TypeError) as error:
+            raise as_pytorchs(error) from None
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Let derivatives be taken by this tensor, or not."""
+        try:
+            Core.requires_grad_(self, requires_grad)
+        except TypeError as error:
+            raise as_pytorchs(error) from None
+        return self
+
+    # What needs one number ------------------------------------------------------------------------------------------------
+
+    def item(self) -> Any:
+        """The one element as Python's number."""
+        try:
+            return Core.item(self)
+        except ValueError as error:
+            raise as_pytorchs(error) from None
+
+    def __bool__(self) -> bool:
+        try:
+            return Core.__bool__(self)
+        except ValueError as error:
+            raise as_pytorchs(error) from None
 
     # In place -------------------------------------------------------------------------------------------------------------
 
@@ -285,7 +334,7 @@ def _bypassing(old: Node, value: Node) -> Node:
 
 
 class View(Tensor):
-    """A tensor that is part of another one's memory, or all of it in another shape."""
+    """A tensor that is part of another one's memory, or all of it in another shape. Its class is called Tensor in print."""
 
     __slots__ = ("_apply", "_base", "_cached", "_lay", "_seen", "_tracked_write", "_write")
 
@@ -337,7 +386,7 @@ class View(Tensor):
         """Make it a leaf of its own, which is no view any more."""
         if requires_grad != self.node.tracked:
             self._cached, self._base = self.node, None
-            Core.requires_grad_(self, requires_grad)
+            Tensor.requires_grad_(self, requires_grad)
         return self
 
     def detach_(self) -> NoReturn:
@@ -493,6 +542,19 @@ def cast_tensor(x: Tensor, dtype: Any) -> Tensor:
     return x if x.node.type.dtype is kind else wrapped(cast(x.node, kind), _getframe(1))
 
 
+def _part(a: Any, index: Any) -> Any:
+    """A part of an array, as an array even if it is one element."""
+    several = index if type(index) is tuple else (index,)
+    return a[several if Ellipsis in several else (*several, ...)]
+
+
+def _array_of(x: Any) -> Any:
+    return x.numpy() if isinstance(x, Core) else x
+
+
+View.__name__ = View.__qualname__ = "Tensor"
+
+
 def _type(shape: Any, dtype: str) -> Any:
     return as_node(np.empty(shape, dtype)).type
 
@@ -523,6 +585,8 @@ def _is_basic(index: Any) -> bool:
     """Whether an index takes a view: of ints, slices, None and an ellipsis alone."""
     for item in index if type(index) is tuple else (index,):
         kind = type(item)
+        if kind is slice and item.step is not None and item.step <= 0:
+            raise ValueError(f"index: the step of a slice is positive, not {item.step}; use flip(){at_user()}")
         if kind is int or kind is slice or item is None or item is Ellipsis or isinstance(item, np.integer):
             continue
         return False
@@ -553,9 +617,9 @@ def _written_now(x: Tensor, index: Any, value: Any) -> bool:
     node = x.node
     if node.tracked or node.type.size > FEW or tracing.active() is not None:
         return False
-    array = _known(node)
-    given = _known(value.node) if isinstance(value, Core) and not value.node.tracked else value
-    places = [_known(i.node) if isinstance(i, Core) else i for i in (index if type(index) is tuple else (index,))]
+    array = known(node)
+    given = known(value.node) if isinstance(value, Core) and not value.node.tracked else value
+    places = [known(i.node) if isinstance(i, Core) else i for i in (index if type(index) is tuple else (index,))]
     if (
         array is None
         or given is None
@@ -571,7 +635,7 @@ def _written_now(x: Tensor, index: Any, value: Any) -> bool:
     return True
 
 
-def _known(node: Node) -> Any:
+def known(node: Node) -> Any:
     """The value of a node that has one; None for others."""
     if type(node.value) is np.ndarray:
         return node.value
