@@ -16,16 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from adjoint import tensors
+from adjoint import tensors, tree
 from adjoint.composites import indexing
 from adjoint.graph import Node, get_mode, mode
-from adjoint.primitives.core import cast, marker, ops, stop_gradient
+from adjoint.primitives.core import cast, is_scalar, marker, ops, stop_gradient
 from adjoint.tensors.assignment import mapped, rebind
 from adjoint.tensors.conversion import as_node, dtype_of
 from adjoint.tensors.located import at_user, give_site
 from adjoint.tensors.named import new, variable_of
 from adjoint.tensors.pending import count_pending, force_selection
-from adjoint.tensors.text import describe, made_by
+from adjoint.tensors.text import made_by
 
 from ._aliasing import (
     after_turns,
@@ -38,7 +38,9 @@ from ._aliasing import (
     turned_layout,
     turns,
 )
+from ._errors import as_pytorchs
 from ._parts import Extent, GradFn, Size, in_order, memory, relaid
+from ._printing import printed
 from ._writing import fitted, ints, is_basic, nodes, written_now
 
 __all__ = [
@@ -200,7 +202,10 @@ class Tensor(Core):
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Make it a leaf that is differentiated by, or data again. Views that were made before stay what they were."""
         before = self.node
-        Core.requires_grad_(self, requires_grad)
+        try:
+            Core.requires_grad_(self, requires_grad)
+        except TypeError as error:
+            raise as_pytorchs(error) from None
         if self.node is not before:
             note_same(self, before, "leaf")
         return self
@@ -214,7 +219,10 @@ class Tensor(Core):
     ) -> None:
         """Add the derivative to the `.grad` of every leaf. The graph is kept anyway, so `retain_graph` changes nothing."""
         if inputs is None:
-            Core.backward(self, gradient, create_graph)
+            try:
+                Core.backward(self, gradient, create_graph)
+            except (ValueError, TypeError) as error:
+                raise as_pytorchs(error) from None
             return
         chosen = [inputs] if isinstance(inputs, Core) else list(inputs)
         before = {id(v): (v, v.grad) for v in _variables_below(self.node)}
@@ -232,12 +240,27 @@ class Tensor(Core):
 
     def numpy(self, *, force: bool = False) -> np.ndarray[Any, Any]:
         """The value as a NumPy array that shares memory. It is read-only: writing to it raises, instead of reaching the tensor."""  # noqa: E501
+        if self.node.tracked and not force:
+            raise RuntimeError(
+                f"numpy: this tensor requires a gradient, which ends here; write t.detach().numpy(){at_user()}"
+            )
         return Core.numpy(self)
 
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
+        return as_torch(Core.__array_ufunc__(self, ufunc, method, *inputs, **keywords))
+
+    def __array_function__(self, function: Any, types: Any, args: Any, keywords: Any) -> Any:
+        """NumPy's functions see arrays, as in PyTorch."""
+        return function(*tree.map(_array_of, args), **tree.map(_array_of, keywords))
+
     def __repr__(self) -> str:
-        text = describe(self)
-        kind = "Parameter containing:\n" if isinstance(self, Parameter) else ""
-        return f"{kind}t{text[1:]}".replace("dtype=", "dtype=torch.")
+        text = printed(self)
+        return f"Parameter containing:\n{text}" if isinstance(self, Parameter) else text
+
+    def __format__(self, spec: str) -> str:
+        if self.ndim or isinstance(self, Parameter):
+            return Core.__format__(self, spec)
+        return format(self.item(), spec)
 
     def __iter__(self) -> Iterator[Tensor]:
         if not self.ndim:
@@ -269,17 +292,37 @@ class Tensor(Core):
                 self,
                 lambda x: mapped("index", indexing.getitem, x, plain, force_selection),
                 lambda x, value: indexing.setitem(x, plain, value, force_selection),
-                lambda a: a[plain],
+                lambda a: _part(a, plain),
                 _getframe(1),
             )
         return wrapped(mapped("index", indexing.getitem, self.node, nodes(index), force_selection), _getframe(1))
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        if type(self) is Tensor and written_now(self, index, value):
-            return
-        if isinstance(value, Core):
-            value = fitted(value.node, self.node, index)
-        Core.__setitem__(self, index, value)
+        if not (isinstance(value, (Core, np.ndarray)) or is_scalar(value)):
+            raise TypeError(f"index: a {type(value).__name__} can't be written into a tensor{at_user()}")
+        try:
+            if type(self) is Tensor and written_now(self, index, value):
+                return
+            if isinstance(value, Core):
+                value = fitted(value.node, self.node, index)
+            Core.__setitem__(self, index, value)
+        except (ValueError, TypeError) as error:
+            raise as_pytorchs(error) from None
+
+    # What needs one number ------------------------------------------------------------------------------------------------
+
+    def item(self) -> Any:
+        """The one element as Python's number."""
+        try:
+            return Core.item(self)
+        except ValueError as error:
+            raise as_pytorchs(error) from None
+
+    def __bool__(self) -> bool:
+        try:
+            return Core.__bool__(self)
+        except ValueError as error:
+            raise as_pytorchs(error) from None
 
     # In place -------------------------------------------------------------------------------------------------------------
 
@@ -318,7 +361,7 @@ def _bypassing(old: Node, value: Node) -> Node:
 
 
 class View(Tensor):
-    """A tensor that is part of another one's memory, or all of it in another shape.
+    """A tensor that is part of another one's memory, or all of it in another shape. Its class is called Tensor in print.
 
     `_write` says what the base becomes when the view is written to, `_lay` where its elements are in memory, `_seen` of
     which node of the base `_cached` was computed. `_turns` counts how often the base's axes had been changed in place by then.
@@ -410,11 +453,11 @@ class View(Tensor):
         if requires_grad and not self.node.tracked:
             own = new(Tensor)
             own.node = self.node
-            Core.requires_grad_(own, True)
+            Tensor.requires_grad_(own, True)
             self._own = own
             self.__class__ = LeafView
         else:
-            Core.requires_grad_(self, requires_grad)
+            Tensor.requires_grad_(self, requires_grad)
         return self
 
     def detach_(self) -> Tensor:
@@ -640,6 +683,19 @@ def cast_tensor(x: Tensor, dtype: Any) -> Tensor:
     """A tensor as another dtype; itself if it has it."""
     kind = dtype_of(dtype)
     return x if x.node.type.dtype is kind else wrapped(cast(x.node, kind), _getframe(1))
+
+
+def _part(a: Any, index: Any) -> Any:
+    """A part of an array, as an array even if it is one element."""
+    several = index if type(index) is tuple else (index,)
+    return a[several if Ellipsis in several else (*several, ...)]
+
+
+def _array_of(x: Any) -> Any:
+    return x.numpy() if isinstance(x, Core) else x
+
+
+View.__name__ = View.__qualname__ = "Tensor"
 
 
 def _type(shape: Any, dtype: str) -> Any:

@@ -6,6 +6,7 @@ import builtins
 import functools
 import itertools
 import math
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from adjoint.tensors.pending import force_selection
 
 from ._elementwise import made
 from ._names import FUNCTIONS, METHODS, like, method
-from ._parts import relaid
+from ._parts import offset_of, relaid
 from ._tensor import (
     Core,
     Tensor,
@@ -38,7 +39,10 @@ def sizes(shape: tuple[Any, ...]) -> tuple[int, ...]:
     """A shape given as ints or as one sequence of them."""
     if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
         shape = tuple(shape[0])
-    return tuple(int(n) for n in shape)
+    try:
+        return tuple([index(n) for n in shape])
+    except TypeError:
+        raise TypeError(f"a shape is made of ints, not {shape!r}{at_user()}") from None
 
 
 def axis_of(dim: Any, ndim: int) -> int:
@@ -125,7 +129,22 @@ def stride(self: Tensor, dim: int | None = None) -> Any:
     layout = self._layout()
     if layout is None:
         raise RuntimeError(f"stride: this view has no strides{at_user()}")
-    return tuple(layout.strides) if dim is None else layout.strides[dim]
+    steps = list(layout.strides)
+    for i in range(
+        len(steps) - 1, -1, -1
+    ):  # of an axis of length one NumPy says 0 where PyTorch says how long a step would be
+        if layout.shape[i] == 1 and steps[i] == 0:
+            steps[i] = layout.shape[i + 1] * steps[i + 1] if i + 1 < len(steps) else 1
+    return tuple(steps) if dim is None else steps[dim]
+
+
+@method("storage_offset")
+def storage_offset(self: Tensor) -> int:
+    """How many elements lie before the first one, in the memory of the tensor that this is a view of."""
+    layout = self._layout()
+    if layout is None:
+        raise RuntimeError(f"storage_offset: this view has no strides{at_user()}")
+    return offset_of(layout)
 
 
 @as_named()

@@ -9,9 +9,10 @@ import numpy as np
 from adjoint import tensors, tracing
 from adjoint.graph import Node
 from adjoint.primitives.core import FULL, cast, leaf, ops
+from adjoint.tensors.located import at_user
 from adjoint.tensors.named import new
 
-__all__ = ["FEW", "fitted", "ints", "is_basic", "nodes", "written_now"]
+__all__ = ["FEW", "fitted", "ints", "is_basic", "known", "nodes", "written_now"]
 
 Core = tensors.Tensor
 
@@ -20,6 +21,8 @@ def is_basic(index: Any) -> bool:
     """Whether an index takes a view: of ints, slices, None and an ellipsis alone."""
     for item in index if type(index) is tuple else (index,):
         kind = type(item)
+        if kind is slice and item.step is not None and item.step <= 0:
+            raise ValueError(f"index: the step of a slice is positive, not {item.step}; use flip(){at_user()}")
         if kind is int or kind is slice or item is None or item is Ellipsis or isinstance(item, np.integer):
             continue
         return False
@@ -50,9 +53,9 @@ def written_now(x: Core, index: Any, value: Any) -> bool:
     node = x.node
     if node.tracked or node.type.size > FEW or tracing.active() is not None:
         return False
-    array = _known(node)
-    given = _known(value.node) if isinstance(value, Core) and not value.node.tracked else value
-    places = [_known(i.node) if isinstance(i, Core) else i for i in (index if type(index) is tuple else (index,))]
+    array = known(node)
+    given = known(value.node) if isinstance(value, Core) and not value.node.tracked else value
+    places = [known(i.node) if isinstance(i, Core) else i for i in (index if type(index) is tuple else (index,))]
     if (
         array is None
         or given is None
@@ -68,7 +71,7 @@ def written_now(x: Core, index: Any, value: Any) -> bool:
     return True
 
 
-def _known(node: Node) -> Any:
+def known(node: Node) -> Any:
     """The value of a node that has one; None for others."""
     if type(node.value) is np.ndarray:
         return node.value
