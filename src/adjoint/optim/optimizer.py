@@ -152,6 +152,9 @@ class Optimizer(tracing.Watched):
     """
 
     sharing: Sharing | None = None  # with other processes: see `distributed.data_parallel`
+    numbers: ClassVar[frozenset[str]] = (
+        frozenset()
+    )  # entries of the state that are numbers, which PyTorch holds in tensors
     options: ClassVar[tuple[str, ...]] = ()  # which of `Options` a subclass takes: those that PyTorch's has
 
     def __init__(
@@ -358,9 +361,9 @@ class Optimizer(tracing.Watched):
         if isinstance(value, bool | int | float | None):
             return value
         tensor = asarray(value, dtype=parameter.dtype).detach()  # an object of its own: `keep` rebinds it
-        expected = self.shape_of(key, parameter)
-        if expected == () and tensor.shape == ():
+        if key in self.numbers:
             return float(tensor.item())
+        expected = self.shape_of(key, parameter)
         if tensor.shape != expected:
             name = type(self).__name__
             of = "the parameter" if expected == parameter.shape else "expected"
@@ -368,7 +371,7 @@ class Optimizer(tracing.Watched):
         return tensor
 
     def shape_of(self, key: str, parameter: Tensor) -> tuple[int, ...]:
-        """The shape of an entry of a parameter's state: () for numbers, which PyTorch holds in tensors. Here the parameter's."""
+        """The shape of an entry of a parameter's state that is no number: here the parameter's."""
         return parameter.shape
 
     def __getattr__(self, name: str) -> Any:
