@@ -17,6 +17,7 @@ from adjoint.tensors.pending import evaluated_soon, settle
 from adjoint.tracing import active
 from adjoint.transforms.modes import enable_grad, no_grad
 
+from .alike import Turn, Update, given, kind_of, recorded_update
 from .rows import update_rows
 
 __all__ = ["Group", "Optimizer", "Options", "State"]
@@ -258,14 +259,12 @@ class Optimizer(tracing.Watched):
             tracer = active()
             if tracer is not None:
                 tracer.alike([state for _, _, state, _ in turns if "step" in state], "step")
-            for parameter, gradient, state, group in turns:
-                if group.get("maximize"):
-                    gradient = -gradient
-                variable = variable_of(parameter.node)
-                if variable is not None and variable.sparse and self.is_rowwise(group):
-                    parameter.data = update_rows(self.update, parameter, gradient, state, group)
-                else:
-                    parameter.data = self.update(parameter, gradient, state, group)
+            known: dict[Any, Update | None] | None = (
+                {} if tracer is None and type(self).__module__.startswith(OWN) else None
+            )
+            for turn in turns:
+                parameter, _, state, _ = turn
+                self._update(turn, known)
                 changed.append(parameter)
                 if state:
                     changed += [value for value in state.values() if isinstance(value, Tensor)]
@@ -273,6 +272,32 @@ class Optimizer(tracing.Watched):
                 self.sharing.spread(given)
                 changed += [parameter for _, parameter in given]
         settle([tensor.node for tensor in changed], soon.weight)
+
+    def _update(self, turn: Turn, known: dict[Any, Update | None] | None) -> None:
+        """Give a parameter its new value. `known` are the updates of this step that can be recorded anew for others."""
+        parameter, gradient, state, group = turn
+        if group.get("maximize"):
+            gradient = -gradient
+        variable = variable_of(parameter.node)
+        rowwise = self.is_rowwise(group)
+        if rowwise and variable is not None and variable.sparse:
+            parameter.data = update_rows(self.update, parameter, gradient, state, group)
+            return
+        kind = None if known is None or not rowwise else kind_of((parameter, gradient, state, group))
+        if known is None or kind is None:
+            parameter.data = self.update(parameter, gradient, state, group)
+            return
+        turn = parameter, gradient, state, group
+        if kind in known:
+            update = known[kind]
+            if update is not None:
+                update.repeat(turn)
+                return
+        before, names = given(turn), list(state)
+        result = self.update(parameter, gradient, state, group)
+        if kind not in known:
+            known[kind] = recorded_update(turn, before, names, result)
+        parameter.data = result
 
     def _turns(self) -> tuple[list[tuple[Tensor, Tensor, State, Group]], list[tuple[int, Tensor]]]:
         """The parameters that have a gradient and are updated here, each with that and its state, which has begun; and the
