@@ -17,6 +17,7 @@ from adjoint.compiler.fuse.kinds import Nest, Product, Window
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import BYTES, Emitter
 from adjoint.compiler.loops.build_indexing import MoveWriter
+from adjoint.compiler.loops.build_lapack import LapackWriter
 from adjoint.compiler.loops.build_matmul import SmallWriter, TiledWriter, TurnedWriter
 from adjoint.compiler.loops.build_matrices import MatricesWriter
 from adjoint.compiler.loops.build_nest import NestWriter
@@ -100,8 +101,8 @@ class _Unit:
             rows = product.choice.rows
             writer = product_writer(product, "product", self.arguments, rows)
             chunks = self.ranges([writer], None, rows, writer.rows)
-        elif kind == "matrices":
-            matrices = MatricesWriter(key[1], self.arguments, self.bits)
+        elif kind in ("matrices", "factors"):
+            matrices = (LapackWriter if kind == "factors" else MatricesWriter)(key[1], self.arguments, self.bits)
             self.functions += matrices.write()
             self.last += [function.name for function in self.functions[1:]]
             self.time, chunks = matrices.time, matrices.chunks
