@@ -42,6 +42,11 @@ def is_contiguous(view: View) -> bool:
     return all(n == 1 or s == c for n, s, c in zip(view.shape, view.strides, contiguous(view.shape), strict=True))
 
 
+def repeats(view: View) -> bool:
+    """Whether some element stands at several indices."""
+    return any([s == 0 and n != 1 for n, s in zip(view.shape, view.strides, strict=True)])
+
+
 def broadcast(view: View, shape: Shape) -> View:
     """The view repeated to a shape, by NumPy's rules."""
     extra = len(shape) - len(view.shape)
