@@ -214,13 +214,13 @@ class TiledWriter(BatchWriter):
 
     def heights_of(self, rows: int, highest: int) -> list[tuple[int, int, int]]:
         """First row, height and number of tiles. Where nothing is added to the result, one that covers some rows of the one
-        before spares a kernel of another height; else heights differ by one."""
+        before spares a kernel of another height, if these are few of all; else heights differ by one."""
         if rows <= highest:
             return [(0, rows, 1)]
         whole, rest = divmod(rows, highest)
         if not rest:
             return [(0, highest, whole)]
-        if not self.deep:
+        if not self.deep and (highest - rest) * self.tuning.twice <= rows:
             return [(0, highest, whole), (rows - highest, highest, 1)]
         low, more = divmod(rows, whole + 1)
         tall = [(0, low + 1, more)] if more else []
