@@ -75,6 +75,9 @@ class Tuning(NamedTuple):
     largest: int = 1 << 19  # elements of B
     narrowest: int = 4  # columns
     least_vector: int = 1 << 12  # elements of a matrix that meets one vector, from which OpenBLAS reads it faster
+    # Products in each sum from which kernels of our own multiply a matrix by a vector, if its rows lie together; and up to which
+    dotted_from: int = 128
+    longest_dotted: int = 1 << 14
     small: int = 1 << 13  # multiplications, below which OpenBLAS's call costs less than oneDNN's
     ours: Sizes = Sizes(1 << 14, 1 << 22, 24)
     library: Sizes = Sizes(1 << 15, 1 << 24, 128)
