@@ -22,6 +22,7 @@ from adjoint.compiler.loops.build_matmul import SmallWriter, TiledWriter, Turned
 from adjoint.compiler.loops.build_matrices import MatricesWriter
 from adjoint.compiler.loops.build_nest import NestWriter
 from adjoint.compiler.loops.build_products import BatchWriter, LibraryWriter, passed
+from adjoint.compiler.loops.build_vector import VectorWriter
 from adjoint.compiler.loops.build_windows import ConvolutionWriter, PoolWriter
 from adjoint.compiler.loops.build_winograd import WinogradWriter
 from adjoint.compiler.tables import PARAMETERS, Arguments
@@ -217,6 +218,8 @@ def product_writer(product: Product, name: str, arguments: Arguments, chunk: int
     """The writer of a product, in chunks of so many rows, by what was chosen for it."""
     assert product.choice is not None
     kind: type[BatchWriter] = LibraryWriter if product.choice.library else TiledWriter
+    if kind is TiledWriter and VectorWriter.suits(product):
+        kind = VectorWriter
     if kind is TiledWriter and TurnedWriter.suits(product, chunk):
         kind = TurnedWriter
     if kind is TiledWriter and SmallWriter.suits(product):
