@@ -266,7 +266,11 @@ MODULE: dict[str, str] = {
     "LongTensor": "ad.tensor([1, 2])",
     "DoubleTensor": 'ad.tensor([1.0], dtype="float64")',
     "utils": "# DataLoader is in ad.data, clip_grad_norm_ in ad.nn.utils",
-    "distributions": "ad.random.normal((2, 3), mean=1.0, std=2.0)",
+    "distributions": "ad.stats.Normal(0.0, 1.0).log_prob(x)  # distributions stand in ad.stats",
+    "derivative": "ad.grad(lambda t: (t**3).sum())(x)",
+    "to_numpy": "x.numpy()",
+    "backward": "ad.variable(2.0).backward()  # of a tensor: loss.backward()",
+    "gradient": "ad.grad(lambda t: (t**3).sum())(x)  # of a function; of a sampled curve ad.numpy.gradient",
     "dtype": "ad.DType",
     "set_printoptions": "np.set_printoptions()",
     "set_default_device": CPU,
@@ -381,7 +385,18 @@ CUSTOM_VJP = {
     "defjvp": "# here it is def_jvp(rule), with rule(primals, tangents)",
 }
 
+STATS = {
+    name: f"ad.stats.{own}"
+    for name, own in {
+        "norm": "Normal", "gamma": "Gamma", "expon": "Exponential", "uniform": "Uniform", "beta": "Beta", "t": "StudentT",
+        "laplace": "Laplace", "cauchy": "Cauchy", "poisson": "Poisson", "binom": "Binomial",
+        "bernoulli": "Bernoulli", "geom": "Geometric", "lognorm": "LogNormal", "logistic": "Logistic", "dirichlet": "Dirichlet",
+        "multivariate_normal": "MultivariateNormal", "weibull_min": "Weibull", "halfnorm": "HalfNormal",
+    }.items()
+}  # fmt: skip
+
 NAMES: dict[str, dict[str, str]] = {
+    "adjoint.stats": STATS,
     "Tensor": TENSOR,
     "custom_jvp": CUSTOM_JVP,
     "custom_vjp": CUSTOM_VJP,

@@ -135,6 +135,18 @@ def paths(tree: Any, prefix: str = "") -> list[str]:
     return found
 
 
+def _shown(structure: Structure) -> str:
+    """A structure as its containers are written, with a star for each leaf."""
+    if structure.kind is None:
+        return "*"
+    parts = [_shown(child) for child in structure.children]
+    if structure.kind is dict and isinstance(structure.keys, tuple):
+        return "{" + ", ".join(f"{k!r}: {p}" for k, p in zip(structure.keys, parts, strict=True)) + "}"
+    ends = "[]" if structure.kind is list else "()"
+    name = "" if structure.kind in (list, tuple) else structure.kind.__name__
+    return name + ends[0] + ", ".join(parts) + ends[1]
+
+
 def map(function: Callable[..., Any], tree: Any, *rest: Any) -> Any:
     """The tree of `function(leaf, *other_leaves)`. Raises ValueError when the other trees' structures differ."""
     leaves, structure = flatten(tree)
@@ -142,7 +154,8 @@ def map(function: Callable[..., Any], tree: Any, *rest: Any) -> Any:
     for other in rest:
         other_leaves, other_structure = flatten(other)
         if other_structure != structure:
-            raise ValueError(f"tree.map: structures differ: {structure} and {other_structure}")
+            shown = " and ".join(_shown(s) for s in (structure, other_structure))
+            raise ValueError(f"tree.map: structures differ: {shown}")
         others.append(other_leaves)
     return structure.unflatten([function(*items) for items in zip(leaves, *others, strict=True)])
 

@@ -48,7 +48,7 @@ class LRScheduler:
 
     def __init__(self, optimizer: Optimizer) -> None:
         if not isinstance(optimizer, Optimizer):
-            raise TypeError(f"{type(self).__name__} schedules an optimizer, not {type(optimizer).__name__}")
+            raise TypeError(f"{type(self).__name__} schedules an optimizer, not {type(optimizer).__name__}{at_user()}")
         self.optimizer = optimizer
         for group in optimizer.param_groups:
             # Of several schedules in a SequentialLR, each starts from the rate that was there before the first.
