@@ -15,10 +15,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from adjoint import tensors, tracing
+from adjoint import tensors
 from adjoint.composites import indexing
 from adjoint.graph import Node, mode
-from adjoint.primitives.core import FULL, cast, leaf, marker, ops, stop_gradient
+from adjoint.primitives.core import cast, marker, ops, stop_gradient
 from adjoint.tensors.assignment import mapped
 from adjoint.tensors.conversion import as_node, dtype_of
 from adjoint.tensors.located import at_user, give_site
@@ -26,6 +26,7 @@ from adjoint.tensors.named import new, variable_of
 from adjoint.tensors.pending import count_pending, force_selection
 from adjoint.tensors.text import describe, made_by
 
+from ._now import part_of, written_now
 from ._parts import Extent, GradFn, Size, in_order, memory, relaid
 
 __all__ = [
@@ -244,7 +245,7 @@ class Tensor(Core):
             plain = _ints(index)
             return view_of(
                 self,
-                lambda x: mapped("index", indexing.getitem, x, plain, force_selection),
+                lambda x: part_of(x, plain),
                 lambda x, value: indexing.setitem(x, plain, value, force_selection),
                 lambda a: a[plain],
                 _getframe(1),
@@ -252,7 +253,7 @@ class Tensor(Core):
         return wrapped(mapped("index", indexing.getitem, self.node, _nodes(index), force_selection), _getframe(1))
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        if type(self) is Tensor and _written_now(self, index, value):
+        if type(self) is Tensor and written_now(self, index, value):
             return
         if isinstance(value, Core):
             value = _fitted(value.node, self.node, index)
@@ -542,42 +543,6 @@ def _nodes(index: Any) -> Any:
     if isinstance(index, tuple):
         return tuple([i.node if isinstance(i, Core) else _ints(i) for i in index])
     return index.node if isinstance(index, Core) else index
-
-
-FEW = 1 << 13  # elements that are copied in less time than a write is recorded
-
-
-def _written_now(x: Tensor, index: Any, value: Any) -> bool:
-    """Write into a small tensor of data at once, where all that it takes has values: recording it would take longer, and data put
-    together element by element would be a graph of its own each time."""
-    node = x.node
-    if node.tracked or node.type.size > FEW or tracing.active() is not None:
-        return False
-    array = _known(node)
-    given = _known(value.node) if isinstance(value, Core) and not value.node.tracked else value
-    places = [_known(i.node) if isinstance(i, Core) else i for i in (index if type(index) is tuple else (index,))]
-    if (
-        array is None
-        or given is None
-        or isinstance(given, (Core, list, tuple))
-        or any(i is None for i in places if i is not index)
-    ):
-        return False
-    if isinstance(given, complex) or (isinstance(given, np.ndarray) and given.dtype.kind == "c"):
-        return False
-    made = np.array(array)
-    made[tuple(places)] = given
-    x.node = leaf(made, node.type)
-    return True
-
-
-def _known(node: Node) -> Any:
-    """The value of a node that has one; None for others."""
-    if type(node.value) is np.ndarray:
-        return node.value
-    if node.op is FULL and isinstance(node.attributes, (bool, int, float)):
-        return np.full(node.type.shape, node.attributes, node.type.dtype.dtype)
-    return None
 
 
 def _fitted(value: Node, own: Node, index: Any) -> Any:
