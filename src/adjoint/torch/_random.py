@@ -16,9 +16,9 @@ from adjoint.tensors.located import at_user
 
 from ._creation import checked, finished, given_dtype, range_of, renamed, source
 from ._names import FUNCTIONS, METHODS, function, recorded_at_user
+from ._now import FEW, known
 from ._tensor import Core
 from ._views import sizes
-from ._writing import FEW, known
 
 
 def _random(name: str, draw: Any) -> None:

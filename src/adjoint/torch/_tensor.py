@@ -39,9 +39,10 @@ from ._aliasing import (
     turns,
 )
 from ._errors import as_pytorchs
+from ._now import part_of, written_now
 from ._parts import Extent, GradFn, Size, in_order, memory, relaid
 from ._printing import printed
-from ._writing import fitted, ints, is_basic, nodes, written_now
+from ._writing import fitted, ints, is_basic, nodes
 
 __all__ = [
     "Parameter",
@@ -290,7 +291,7 @@ class Tensor(Core):
             plain = ints(index)
             return view_of(
                 self,
-                lambda x: mapped("index", indexing.getitem, x, plain, force_selection),
+                lambda x: part_of(x, plain),
                 lambda x, value: indexing.setitem(x, plain, value, force_selection),
                 lambda a: _part(a, plain),
                 _getframe(1),

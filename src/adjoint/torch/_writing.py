@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from adjoint import tensors, tracing
+from adjoint import tensors
 from adjoint.graph import Node
-from adjoint.primitives.core import FULL, cast, leaf, ops
+from adjoint.primitives.core import cast, ops
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import new
 
-__all__ = ["FEW", "fitted", "ints", "is_basic", "known", "nodes", "written_now"]
+__all__ = ["fitted", "ints", "is_basic", "nodes"]
 
 Core = tensors.Tensor
 
@@ -42,42 +42,6 @@ def nodes(index: Any) -> Any:
     if isinstance(index, tuple):
         return tuple([i.node if isinstance(i, Core) else ints(i) for i in index])
     return index.node if isinstance(index, Core) else index
-
-
-FEW = 1 << 13  # elements that are copied in less time than a write is recorded
-
-
-def written_now(x: Core, index: Any, value: Any) -> bool:
-    """Write into a small tensor of data at once, where all that it takes has values: recording it would take longer, and data put
-    together element by element would be a graph of its own each time."""
-    node = x.node
-    if node.tracked or node.type.size > FEW or tracing.active() is not None:
-        return False
-    array = known(node)
-    given = known(value.node) if isinstance(value, Core) and not value.node.tracked else value
-    places = [known(i.node) if isinstance(i, Core) else i for i in (index if type(index) is tuple else (index,))]
-    if (
-        array is None
-        or given is None
-        or isinstance(given, (Core, list, tuple))
-        or any(i is None for i in places if i is not index)
-    ):
-        return False
-    if isinstance(given, complex) or (isinstance(given, np.ndarray) and given.dtype.kind == "c"):
-        return False
-    made = np.array(array)
-    made[tuple(places)] = given
-    x.node = leaf(made, node.type)
-    return True
-
-
-def known(node: Node) -> Any:
-    """The value of a node that has one; None for others."""
-    if type(node.value) is np.ndarray:
-        return node.value
-    if node.op is FULL and isinstance(node.attributes, (bool, int, float)):
-        return np.full(node.type.shape, node.attributes, node.type.dtype.dtype)
-    return None
 
 
 def fitted(value: Node, own: Node, index: Any) -> Any:
