@@ -282,3 +282,16 @@ def test_carries_written_in_place_are_as_if_they_were_not(runs: list[int]) -> No
     assert runs
     for a, b in zip((*found, stacked), (*expected, expected_stacked), strict=True):
         np.testing.assert_allclose(a.numpy(), b.numpy(), 1e-12)
+
+
+def test_a_constant_number_that_a_loop_carries_keeps_its_shape() -> None:
+    @ad.jit
+    def f(x: Any) -> Any:
+        start = x, ad.tensor(np.int64(2))
+        (x, i), _ = ad.scan(lambda c, _: ((c[0] * 0.5, c[1] * 3 + 1), None), start, None, length=3)
+        return x.sum(), i
+
+    for _ in range(3):
+        _, i = f(ad.tensor(np.ones(3)))
+        assert i.numpy().shape == ()
+        assert i.item() == 67
