@@ -117,7 +117,7 @@ NEVER = 1 << 62
 # One row for each kind of processor. AMD's divide a vector in less time than what a reciprocal spares.
 TUNING = {
     "avx512": Tuning(heights=WIDE),
-    "zen": Tuning(heights=WIDE, gathered_from=1 << 11, divided_from=NEVER),  # AMD's AVX-512
+    "zen": Tuning(heights=WIDE, gathered_from=NEVER, divided_from=NEVER),  # AMD's AVX-512
     "zen2": Tuning(divided_from=NEVER),  # AMD's AVX2
     "neon": Tuning(heights=WIDE),
     "avx2": Tuning(),
