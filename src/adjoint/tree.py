@@ -11,6 +11,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
+from adjoint.hints import hinted_module
+
 __all__ = ["Structure", "flatten", "map", "paths", "register"]
 
 Flatten = Callable[[Any], tuple[Iterable[Any], Hashable]]
@@ -193,3 +195,6 @@ register(
     lambda keys, children: OrderedDict(zip(keys, children, strict=True)),  # type: ignore[call-overload]
 )
 register(type(None), lambda x: ((), None), lambda keys, children: None)
+
+
+__getattr__ = hinted_module("adjoint.tree")
