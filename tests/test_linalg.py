@@ -326,3 +326,11 @@ def test_a_product_goes_into_an_operation_with_several_results():
         assert determinant(a).item() == pytest.approx(expected)
     gradient = ad.jit(ad.grad(lambda a: ad.linalg.slogdet(a.T @ a)[1]))(a)
     np.testing.assert_allclose(gradient.numpy(), 2 * np.linalg.pinv(a.numpy()).T, rtol=1e-10)
+
+
+def test_factors_are_a_pair():
+    """A stack of two matrices isn't taken for one."""
+    stack, b = ad.ones((2, 1, 1)), ad.ones((1,))
+    for solve in (ad.linalg.cho_solve, ad.linalg.lu_solve):
+        with pytest.raises(TypeError, match=r"solve: the factors are a pair, .*; got Tensor .*test_linalg.py:\d+"):
+            solve(stack, b)

@@ -8,6 +8,7 @@ from adjoint.composites import linalg
 from adjoint.tensors.conversion import as_node
 from adjoint.tensors.elementwise import Operand
 from adjoint.tensors.composing import composite, composites, value_of
+from adjoint.tensors.located import at_user
 from adjoint.tensors.tensor import Tensor
 
 
@@ -54,6 +55,13 @@ def solve_triangular(
     return composite("solve_triangular", linalg.solve_triangular, as_node(a), as_node(b), trans, lower, unit_diagonal)
 
 
+def _pair(name: str, given: Any, meaning: str) -> tuple[Any, Any]:
+    """The two parts of factors. A tensor is none, though a stack of two matrices could be taken apart."""
+    if not isinstance(given, (tuple, list)) or len(given) != 2:
+        raise TypeError(f"{name}: the factors are a pair, {meaning}; got {type(given).__name__}{at_user()}")
+    return given[0], given[1]
+
+
 def cho_solve(factor: tuple[Operand, bool], b: Operand, /) -> Tensor:
     """x with a x = b, from a's Cholesky factor: a pair of the factor (..., n, n) and whether it is the lower one, as
     `cho_factor` gives it; b (n,) or (..., n, k).
@@ -63,7 +71,9 @@ def cho_solve(factor: tuple[Operand, bool], b: Operand, /) -> Tensor:
     >>> ad.linalg.cho_solve((lower, True), ad.tensor([8.0, 12.0]))
     Tensor([1., 2.])
     """
-    c, lower = factor
+    c, lower = _pair(
+        "cho_solve", factor, "(the factor, whether it is the lower one), such as (ad.linalg.cholesky(a), True)"
+    )
     return composite("cho_solve", linalg.cho_solve, as_node(c), bool(lower), as_node(b))
 
 
@@ -75,7 +85,7 @@ def lu_solve(factors: tuple[Operand, Operand], b: Operand, /, *, trans: Any = 0)
     >>> ad.linalg.lu_solve(factors, ad.tensor([2.0, 3.0]), trans=1)
     Tensor([1., 2.])
     """
-    packed, pivots = factors
+    packed, pivots = _pair("lu_solve", factors, "what ad.linalg.lu_factor(a) gives")
     return composite("lu_solve", linalg.lu_solve, as_node(packed), as_node(pivots), as_node(b), trans)
 
 
