@@ -78,7 +78,14 @@ if (canvas) {
     for (const [b, B] of frames.slice(0, i)) if (over(A, B, 1.5)) faults.push(`frame ${name(a)} is over frame ${name(b)}`);
     for (const [b, B] of boxes) if (over(A, B, 1.5)) faults.push(`frame ${name(a)} is over box ${name(b.querySelector("text"))}`);
   });
+  const notes = document.getElementById("note");
+  if (canvas.dataset.whole && notes && notes.textContent) for (const [b, B] of boxes) if (over(notes.getBoundingClientRect(), B)) faults.push(`the note is over box ${name(b.querySelector("text"))}`);
   boxes.forEach(([a, A], i) => { for (const [b, B] of boxes.slice(0, i)) if (over(A, B)) faults.push(`box ${name(a.querySelector("text"))} is over box ${name(b.querySelector("text"))}`); });
+  if (canvas.dataset.whole) for (const [a, A] of labels) if (A.left < area.left || A.right > area.right) faults.push(`label ${name(a)} leaves the window`);
+  for (const [box] of boxes) {
+    const own = [...box.querySelectorAll("text, .heat .around")].filter((e) => (e.textContent || e.matches("rect")) && getComputedStyle(e).display !== "none").map((e) => [e, rectOf(e)]);
+    own.forEach(([a, A], i) => { for (const [b, B] of own.slice(0, i)) if (over(A, B, 3)) faults.push(`in a box ${name(a)} is over ${name(b)}`); });
+  }
   for (const [box, R] of boxes) for (const text of box.querySelectorAll("text")) {
     const r = rectOf(text);
     if (text.textContent && getComputedStyle(text).display !== "none" && (r.left < R.left - 1 || r.right > R.right + 1 || r.top < R.top - 1 || r.bottom > R.bottom + 1)) faults.push(`text leaves its box: ${name(text)}`);

@@ -12,7 +12,7 @@ import pytest
 import adjoint as ad
 from adjoint.picture import build
 from adjoint.picture.model import quantity
-from adjoint.picture.page import ENGINE
+from adjoint.picture.page import ENGINE, graph_data
 from adjoint.picture.program import OPERATIONS as KNOWN
 from adjoint.picture.program import plain
 from live_pages import CASES, Asked, assert_same
@@ -108,6 +108,9 @@ def test_random_draws_stay_as_they_were(tmp_path):
     program = {"program": data.program.data, "moves": [{"slot": slot, "numbers": [3.0] * 5}], "read": [gradient]}
     (((found,),),) = answered(tmp_path, [program])["answers"]
     np.testing.assert_allclose(found, drawn, 1e-15)
+    anew = build((ad.random.normal((5,)) * x).sum().node, live=True)
+    assert graph_data(anew, ())["notes"] == ["random numbers stay as they were drawn"]
+    assert graph_data(build((x * x).sum().node, live=True), ())["notes"] == []
 
 
 def test_large_arrays_and_long_graphs_say_so():
@@ -119,7 +122,9 @@ def test_large_arrays_and_long_graphs_say_so():
         s = ad.sin(s) * x
     assert "don't compute graphs of" in build(s.node, live=True).program.reason
     z = ad.variable(np.array(1 + 2j))
-    assert build(ad.abs(z).node, live=True).program.reason == "nothing here can be moved"
+    assert build(ad.abs(z).node, live=True).program.reason == "pages compute with real numbers only"
+    assert build(ad.variable(2.0).node, live=True).program.reason == "nothing is computed from it"
+    assert build((ad.tensor([1, 2]) * 3).node, live=True).program.reason == "it is computed from no real number"
 
 
 def test_the_page_holds_no_more_than_its_scripts_and_its_data():

@@ -544,3 +544,68 @@ def test_four_hundred_leaves_without_names_are_told_apart_largest_first(opened):
     assert lines[14] == "388 more, none larger; 1 of them zero"
     names = [label.get_attribute("title") for label in page.all("#leaves .leaf label")]
     assert names == [f"{expected[i].removeprefix('gradient at ')}" for i in order[:8]]
+
+
+def sine_page(opened):
+    x = ad.variable(0.7, dtype="float64")
+    y = ad.sin(x * x)
+    page = opened(ad.explore(y, names={"x": x, "y": y}))
+    page.driver.execute_script("adjoint.select(adjoint.leaves().find(leaf => leaf.name === 'x').key)")
+    return page
+
+
+def pull(page, selector, value):
+    page.driver.execute_script(
+        "const field = document.querySelector(arguments[0]); field.value = arguments[1];"
+        "field.dispatchEvent(new Event('input', {bubbles: true}))",
+        selector,
+        str(value),
+    )
+
+
+def test_the_step_of_two_evaluations_is_dragged_from_rounding_to_curvature(opened):
+    page, slope = sine_page(opened), 1.4 * np.cos(0.49)
+    reasons = {-15: "rounding", -12: "rounding", -5: "neither", -1: "the curve bends", 0: "the curve bends"}
+    for exponent, reason in reasons.items():
+        pull(page, "#difference-step", exponent)
+        h = 10.0**exponent
+        python = (np.sin((0.7 + h) ** 2) - np.sin((0.7 - h) ** 2)) / (2 * h)
+        found, reverse = page.text("#difference").split(", by the reverse pass ")
+        assert float(reverse) == pytest.approx(slope, rel=1e-4)
+        assert float(found) == pytest.approx(python, rel=1e-4, abs=3e-16 / h)
+        assert reason in page.text("#difference + p")
+
+
+def test_the_second_derivative_is_plotted_when_asked_for(opened):
+    page = sine_page(opened)
+    assert not page.all("#bend path")
+    page.one("#second").click()
+    bend = 2 * np.cos(0.49) - 4 * 0.49 * np.sin(0.49)
+    assert float(page.text("#bend figcaption").split("here it is ")[1]) == pytest.approx(bend, rel=1e-3)
+    assert len(page.all("#bend path.bend")) == 1
+    page.driver.execute_script("adjoint.set(adjoint.leaves().find(leaf => leaf.name === 'x').slot, [0.0])")
+    page.settle()
+    assert float(page.text("#bend figcaption").split("here it is ")[1]) == pytest.approx(2, rel=1e-3)
+    page.one("#second").click()
+    assert not page.all("#bend path")
+
+
+def test_no_error_is_drawn_where_there_is_none(opened):
+    x, y = ad.variable(np.array([np.nan, 1.0]), dtype="float64"), ad.variable(2.0, dtype="float64")
+    z = (x * y).sum()
+    page = opened(ad.explore(z, names={"x": x, "y": y, "z": z}))
+    page.driver.execute_script("adjoint.select(adjoint.leaves().find(leaf => leaf.name === 'x').key)")
+    assert "isn't finite" in page.text("#difference + p")
+    assert page.one("#error-curve path.curve").get_attribute("d") == "M0 0"
+    assert [field.get_attribute("placeholder") for field in page.all(".cells input")] == ["nan", ""]
+
+
+def test_boxes_of_arrays_tell_their_shapes(opened):
+    a, b = ad.variable(np.ones((2, 3)), name="a"), ad.variable(np.ones((3, 4)), name="b")
+    y = (a @ b).sum()
+    page = opened(ad.explore(y, names={"a": a, "b": b, "y": y}))
+    shapes = [[t.text for t in box.find_elements("css selector", "text.shape")][0] for box in page.all("g.box")]
+    assert sorted(shapes) == ["", "[2, 3]", "[2, 4]", "[3, 4]"]
+    assert ", shape [2, 3]" in next(
+        label for box in page.all("g.box") if (label := box.get_attribute("aria-label")).startswith("a,")
+    )

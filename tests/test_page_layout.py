@@ -82,7 +82,19 @@ def not_finite():
     return ad.explore(ad.log(b) * 1e-30 + a * a), "b"
 
 
-@pytest.mark.parametrize("example", [scalar, two_layers, encoder, long_names, turns, not_finite])
+def complex_numbers():
+    z = ad.variable(np.array(1 + 2j), name="z")
+    return ad.explore(ad.real(z * z * ad.conj(z)) + ad.abs(z)), "z"
+
+
+def small_arrays():
+    x, w = ad.variable(np.ones((1, 1, 2)), name="x"), ad.variable(np.ones((2, 1)), name="w")
+    return ad.explore(((x @ w) * np.linspace(0, 1, 4)).sum()), "x"
+
+
+@pytest.mark.parametrize(
+    "example", [scalar, two_layers, encoder, long_names, turns, not_finite, complex_numbers, small_arrays]
+)
 def test_nothing_overlaps_or_is_cut_off_in_an_explorer(opened, narrow, example):
     exploration, leaf = example()
     page = opened(exploration)
@@ -90,6 +102,17 @@ def test_nothing_overlaps_or_is_cut_off_in_an_explorer(opened, narrow, example):
     assert_laid_out(page, narrow)
     page.driver.execute_script(SELECT, leaf)
     assert_laid_out(page, narrow)
+
+
+def test_a_label_beside_the_outermost_edge_is_in_sight(opened, narrow):
+    page = opened(complex_numbers()[0])
+    page.press(END)
+    for width in WIDTHS:
+        narrow(width)
+        page.settle()
+        page.one("#fit").click()
+        page.driver.execute_script("document.getElementById('canvas').dataset.whole = 'yes'")
+        assert page.driver.execute_script(FAULTS) == [], width
 
 
 def test_nothing_overlaps_or_is_cut_off_in_the_playground(opened, narrow):

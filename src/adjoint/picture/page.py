@@ -140,8 +140,10 @@ def _beginning(text: str) -> str:
 
 def _notes(picture: Picture) -> list[str]:
     program = picture.program
-    if program is None or program.data is not None:
+    if program is None:
         return list(picture.notes)
+    if program.data is not None:
+        return [*picture.notes, *program.notes]
     return [*picture.notes, f"nothing can be moved here: {program.reason}"]
 
 
@@ -174,7 +176,19 @@ def box_size(picture: Picture, box: Box) -> tuple[float, float]:
     head_width = 8.4 * min(len(head), MAX_LINE)  # it is set larger
     width = max(head_width, *(7.1 * min(len(line), MAX_LINE) for line in lines))
     across, down = heat_size(box)
-    return max(52.0, width + 22, across + 20), 14.0 + 16.0 * sum(map(bool, lines)) + (down + 6.0 if down else 0.0)
+    wide, high = shape_size(box)
+    return max(52.0, width + 22, across + 20 + 2 * wide), 14.0 + 16.0 * sum(map(bool, lines)) + (
+        down + 6.0 if down else high
+    )
+
+
+def shape_size(box: Box) -> tuple[float, float]:
+    """Room for an array's shape: on either side of its colours, or a line of its own where it has none."""
+    shape = box.value.shape if box.value else ()
+    if not shape:
+        return 0.0, 0.0
+    wide = 6.2 * len(str(list(shape)))
+    return (wide, 0.0) if math.prod(shape) >= MIN_HEAT else (max(0.0, wide / 2 - 10), 13.0)
 
 
 def heat_size(box: Box) -> tuple[float, float]:

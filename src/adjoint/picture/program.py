@@ -20,6 +20,7 @@ from adjoint.graph import Node, topological
 from adjoint.picture.flow import Flow, compute, is_leaf
 from adjoint.primitives.core import FULL, IDENTITY
 from adjoint.primitives.custom import CUSTOM, HOST_CALL
+from adjoint.primitives.random import RANDOM_BITS
 
 __all__ = ["ELEMENTARY", "OPERATIONS", "Program", "program_of"]
 
@@ -52,13 +53,14 @@ class Program:
     """What a page computes.
 
     data: types and slots as JSON has them. slots: the number of each node's slot. still: why a leaf can't be moved, by
-    its slot, None for one that can. reason: why nothing can be moved, if so.
+    its slot, None for one that can. reason: why nothing can be moved, if so. notes: what else stays as it was.
     """
 
     data: dict[str, Any] | None
     slots: Mapping[Node, int]
     still: Mapping[int, str | None]
     reason: str = ""
+    notes: tuple[str, ...] = ()
 
     def moved(self) -> set[Node]:
         """The leaves that the page moves."""
@@ -79,7 +81,7 @@ def program_of(flow: Flow, asked: Iterable[Node]) -> Program:
     still = _still(order, _given(flow))
     moving = _following(order, {leaf for leaf, why in still.items() if why is None})
     if not moving:
-        return Program(None, {}, {}, next(filter(None, still.values()), "nothing here can be moved"))
+        return Program(None, {}, {}, next(filter(None, still.values()), _without_leaves(flow, still)))
     if len(moving) > MAX_SLOTS:
         return Program(None, {}, {}, f"pages don't compute graphs of {len(moving):,} operations")
     used = {x for node in moving for x in node.inputs} | set(asked)
@@ -88,7 +90,17 @@ def program_of(flow: Flow, asked: Iterable[Node]) -> Program:
     if sum(map(_work, moving)) > MAX_WORK or sum(map(np.size, values.values())) > MAX_ELEMENTS:
         return Program(None, {}, {}, "the arrays are too large for a page to compute")
     data, slots = _written([node for node in shown if node in moving or node in values], moving, values)
-    return Program(data, slots, {slots[leaf]: why for leaf, why in still.items() if leaf in slots})
+    drawn = ("random numbers stay as they were drawn",) if any(node.op is RANDOM_BITS for node in flow.order) else ()
+    return Program(data, slots, {slots[leaf]: why for leaf, why in still.items() if leaf in slots}, notes=drawn)
+
+
+def _without_leaves(flow: Flow, still: Collection[Node]) -> str:
+    """Why nothing can be moved where no operation forbids it."""
+    if still:
+        return "nothing is computed from it"
+    if any(is_leaf(node) and not _is_real(node) for node in flow.order):
+        return "pages compute with real numbers only"
+    return "it is computed from no real number"
 
 
 def _given(flow: Flow) -> list[Node]:

@@ -52,7 +52,8 @@ function drawnBox(key, box) {
   const made = drawn("g", { transform: `translate(${x},${y})`, role: "button", tabindex: "-1", "data-key": key });
   const symbol = drawn("text", { class: "symbol" }), value = drawn("text", { class: "value" }), gradient = drawn("text", { class: "gradient" });
   const heat = box.value && heatOf(box.value.shape) ? drawnHeat(box, h) : null;
-  made.append(drawn("rect", { x: -w / 2, y: -h / 2, width: w, height: h, rx: 9 }), symbol, value, gradient, ...(heat ? [heat.made] : []));
+  const shape = drawn("text", heat ? { class: "shape", x: 8 - w / 2, y: h / 2 - 9, style: "text-anchor:start" } : { class: "shape", y: h / 2 - 6 }, shapeOf(box));
+  made.append(drawn("rect", { x: -w / 2, y: -h / 2, width: w, height: h, rx: 9 }), symbol, value, gradient, shape, ...(heat ? [heat.made] : []));
   if (heat) {
     const turn = (on) => () => { heat.reversed = on; writeHeat(heat, box); };
     made.addEventListener("pointerenter", turn(true));
@@ -112,6 +113,7 @@ function freePlace(edge, curve, taken) {
     if (!least) break;
   }
   taken.push([best.middle, best.at[1], half, tall]);
+  best.half = half;
   return best;
 }
 
@@ -330,14 +332,14 @@ function writeBox(key, box, parts) {
   write(parts.gradient, tangent || (gradient ? gradientLine(box, gradient) : ""));
   set(parts.gradient, "class", tangent ? "tangent" : "gradient");
   const lines = [parts.symbol, parts.value, parts.gradient].filter((line) => line.textContent);
-  const raised = parts.heat ? parts.heat.height / 2 + 3 : 0;
+  const raised = parts.heat ? parts.heat.height / 2 + 3 : shapeRoom(box)[1] / 2;
   lines.forEach((line, i) => set(line, "y", String(5 - raised + (i - (lines.length - 1) / 2) * 17)));
   if (parts.heat) {
     parts.heat.shown = value !== "";
     parts.heat.arrived = gradient !== "";
     writeHeat(parts.heat, box);
   }
-  set(parts.made, "aria-label", `${nameOf(box)}${value ? ", value " + value : ""}${gradient ? ", gradient " + gradient : ""}`);
+  set(parts.made, "aria-label", `${nameOf(box)}${shapeOf(box) && ", shape " + shapeOf(box)}${value ? ", value " + value : ""}${gradient ? ", gradient " + gradient : ""}`);
 }
 
 // The view -----------------------------------------------------------------------------------------------------------
@@ -356,11 +358,12 @@ const sight = () => [-panX / scale, -panY / scale, (measured.width - panX) / sca
 function extent() {
   let l = Infinity, t = Infinity, r = -Infinity, b = -Infinity;
   for (const [x, y, w, h] of view.at.values()) { l = Math.min(l, x - w / 2); r = Math.max(r, x + w / 2); t = Math.min(t, y - h / 2); b = Math.max(b, y + h / 2); }
+  for (const { place: there } of view.edges) if (there) { l = Math.min(l, there.middle - there.half); r = Math.max(r, there.middle + there.half); }
   for (const [left, top, right, bottom] of view.frames.values()) { l = Math.min(l, left); t = Math.min(t, top); r = Math.max(r, right); b = Math.max(b, bottom); }
   return [l - 30, t - 30, r + 30, b + 30];
 }
 function fit() {
-  const [l, t, r, b] = extent(), width = canvas.clientWidth || 800, height = canvas.clientHeight || 600;
+  const [l, t, r, b] = extent(), width = canvas.clientWidth || 800, height = (canvas.clientHeight || 600) - note.offsetHeight; // notes stand below
   scale = Math.min(width / (r - l), height / (b - t), 1.6);
   panX = width / 2 - (scale * (l + r)) / 2;
   panY = height / 2 - (scale * (t + b)) / 2;

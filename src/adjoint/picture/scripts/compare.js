@@ -1,6 +1,6 @@
 // The derivative beside the slope of two evaluations, with a step that is dragged; and the curve with its tangent.
 
-const comparing = { slot: null, element: 0, exponent: -5.2, section: element("section", { id: "comparing" }) };
+const comparing = { slot: null, element: 0, exponent: -5.2, second: false, section: element("section", { id: "comparing" }) };
 const MAX_CURVE = 3000; // steps of a program up to which curves are drawn, which take many evaluations
 
 // The same program with 64 bits for every number, its leaves where they are now.
@@ -13,15 +13,15 @@ function widened() {
   return wide;
 }
 
-// The result as a function of a change of one element of a leaf.
-function alongLeaf(slot, index) {
+// What a slot of the program holds, by default the result, as a function of a change of one element of a leaf.
+function alongLeaf(slot, index, target = byKey.get(graph.root).value.slot, read = (data) => data[0]) {
   const program = widened(), { data } = program.slots[slot], all = isWritten(slot), from = data[index];
-  const root = byKey.get(graph.root).value.slot, numbers = Array.from(data);
+  const numbers = Array.from(data);
   const at = (x) => {
     if (all) numbers.fill(x);
     else numbers[index] = x;
-    program.set(slot, numbers, root);
-    return program.number(root);
+    program.set(slot, numbers, target);
+    return read(program.slots[target].data);
   };
   return (change) => {
     const found = at(from + change);
@@ -38,11 +38,10 @@ function comparable(box) {
 }
 const isSlot = (q) => q && q.slot !== null && q.slot !== undefined;
 
-// What the reverse pass says about the element that is moved, in 64 bits.
-function reverseSlope(box) {
-  const { data } = widened().slots[box.gradient.slot];
-  return isWritten(box.value.slot) ? data.reduce((sum, x) => sum + x, 0) : data[comparing.element];
-}
+// What the reverse pass says about the element that is moved, in 64 bits; and that as a function of its change.
+const ownSlope = (box) => (data) => (isWritten(box.value.slot) ? data.reduce((sum, x) => sum + x, 0) : data[comparing.element]);
+const reverseSlope = (box) => ownSlope(box)(widened().slots[box.gradient.slot].data);
+const slopeAlong = (box, slot) => alongLeaf(slot, comparing.element, box.gradient.slot, ownSlope(box));
 
 function offerComparison(box) {
   const slot = box && comparable(box) ? box.value.slot : null;
@@ -64,8 +63,12 @@ function comparisonParts(box, slot) {
       ...Array.from({ length: Math.min(data.length, 200) }, (_, i) => element("option", { value: String(i) }, `${nameOf(box)}[${indexText(i, shape)}]`)));
     parts.push(choice);
   }
+  const bent = element("input", { type: "checkbox", id: "second" });
+  bent.checked = comparing.second;
+  bent.addEventListener("change", () => { comparing.second = bent.checked; refresh(); });
   parts.push(element("div", { class: "leaf" }, element("label", {}, "step h"), element("output", { id: "difference-h" }), stepField),
-    element("p", { id: "difference" }), p("", "muted"), element("figure", { id: "error-curve" }), element("figure", { id: "tangent" }));
+    element("p", { id: "difference" }), p("", "muted"), element("figure", { id: "error-curve" }), element("figure", { id: "tangent" }),
+    element("label", { id: "second-asked" }, bent, " plot the second derivative"), element("figure", { id: "bend" }));
   return parts;
 }
 
@@ -79,7 +82,9 @@ function writeComparison(box, slot) {
   write(line.nextSibling, error !== error || error === Infinity ? "no difference to speak of: one of the numbers isn't finite" : error === 0 ? "no difference" : `difference ${error.toExponential(1)}: ${becauseOf(comparing.exponent)}`);
   if (wide.after(slot, byKey.get(graph.root).value.slot).length > MAX_CURVE) return;
   drawErrors(f, reverse);
-  drawTangent(f, box, reverse);
+  const slope = slopeAlong(box, slot);
+  drawTangent(f, box, reverse, slope);
+  drawBend(slope, box);
 }
 
 function becauseOf(exponent) {
@@ -116,21 +121,21 @@ function curveThrough(points, X, Y, kind) {
 // The error against the step, both as powers of ten: rounding falls towards the right, curvature rises.
 function drawErrors(f, reverse) {
   const least = -16, points = [];
-  for (let e = -15; e <= 0; e += 0.25) points.push([e, Math.max(least, Math.log10(Math.abs(slopeAt(f, 10 ** e) - reverse) || 1e-16))]);
+  for (let e = -15; e <= 0; e += 0.25) points.push([e, Math.max(least, Math.log10(Math.abs(slopeAt(f, 10 ** e) - reverse)))]);
   const high = Math.max(least + 1, ...points.map(([, y]) => (Number.isFinite(y) ? y : least)));
   const [svg, X, Y] = framed("difference of the two slopes against the step, both on logarithmic axes", [-15, 0], [least, Math.ceil(high)], (x) => `h = 1e${x}`, (y) => `1e${y}`);
   svg.append(curveThrough(points, X, Y, "curve"), drawn("path", { d: `M${X(comparing.exponent)} ${FIGURE.top}V${FIGURE.height - FIGURE.bottom}`, class: "mark" }));
   comparing.section.querySelector("#error-curve").replaceChildren(svg, element("figcaption", { class: "muted" }, "difference against h: rounding wins on the left, curvature on the right"));
 }
 
-// The result against the leaf, the tangent with the gradient as its slope, and the second derivative by differences of f.
-function drawTangent(f, box, reverse) {
+// The result against the leaf, and the tangent with the gradient as its slope.
+function drawTangent(f, box, reverse, slope) {
   const at = running.slots[comparing.slot].data[comparing.element], span = Math.max(1, Math.abs(at)), here = f(0);
   const points = [];
   for (let i = -40; i <= 40; i++) points.push([at + (i / 40) * span, f((i / 40) * span)]);
   const finite = points.map(([, y]) => y).filter(Number.isFinite);
-  if (!finite.length) return;
-  const low = Math.min(...finite), high = Math.max(...finite), bend = (f(1e-4 * span) - 2 * here + f(-1e-4 * span)) / (1e-4 * span) ** 2;
+  if (!finite.length) { comparing.section.querySelector("#tangent").replaceChildren(); return; }
+  const low = Math.min(...finite), high = Math.max(...finite), bend = slopeAt(slope, BEND * span);
   const [svg, X, Y] = framed(`the result against ${nameOf(box)}, with its tangent`, [at - span, at + span], [low, high === low ? low + 1 : high], show, (y) => general(y, 3));
   const inside = (y) => (y >= low && y <= high ? y : NaN);
   const tangent = points.map(([x]) => [x, inside(here + (x - at) * reverse)]);
@@ -138,4 +143,25 @@ function drawTangent(f, box, reverse) {
   if (Number.isFinite(Y(here))) svg.append(drawn("circle", { cx: X(at), cy: Y(here), r: 4, class: "point" }));
   comparing.section.querySelector("#tangent").replaceChildren(svg,
     element("figcaption", { class: "muted" }, `the result against ${nameOf(box)}; the tangent's slope is ${show(reverse)}, the second derivative about ${general(bend, 3)}`));
+}
+
+// The second derivative against the leaf, where it is asked for: the slope of the reverse pass's own gradient.
+const BEND = 1e-5; // the step of that slope, beside the width of the curve
+function drawBend(slope, box) {
+  const figure = comparing.section.querySelector("#bend");
+  if (!comparing.second) { figure.replaceChildren(); return; }
+  const at = running.slots[comparing.slot].data[comparing.element], span = Math.max(1, Math.abs(at)), h = BEND * span, points = [];
+  for (let i = -40; i <= 40; i++) {
+    const change = (i / 40) * span;
+    points.push([at + change, (slope(change + h) - slope(change - h)) / (2 * h)]);
+  }
+  const finite = points.map(([, y]) => y).filter(Number.isFinite);
+  if (!finite.length) { figure.replaceChildren(p("It isn't finite anywhere here.", "muted")); return; }
+  const high = Math.max(...finite), small = 1e-6 * Math.max(1, Math.abs(slope(0))), low = Math.min(...finite);
+  const bounds = high - low > small ? [low, high] : [(low + high) / 2 - 1, (low + high) / 2 + 1]; // a constant's rounding isn't a curve
+  const [svg, X, Y] = framed(`the second derivative against ${nameOf(box)}`, [at - span, at + span], bounds, show, (y) => general(y, 3));
+  svg.append(curveThrough(points, X, Y, "bend"));
+  const here = points[40][1];
+  if (Number.isFinite(here)) svg.append(drawn("circle", { cx: X(at), cy: Y(here), r: 4, class: "point" }));
+  figure.replaceChildren(svg, element("figcaption", { class: "muted" }, `the second derivative against ${nameOf(box)}; here it is ${general(here, 4)}`));
 }

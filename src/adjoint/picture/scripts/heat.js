@@ -12,6 +12,14 @@ function heatOf(shape, most = MAX_HEAT) {
 
 const heatHeight = (box) => { const heat = box.value && heatOf(box.value.shape); return heat ? heat.cell * heat.rows + 6 : 0; };
 
+// Room for an array's shape, as page.py leaves it: on either side of its colours, or a line of its own where it has none.
+const shapeOf = (box) => (box.value && box.value.shape.length ? `[${box.value.shape.join(", ")}]` : "");
+function shapeRoom(box) {
+  const wide = 6.2 * shapeOf(box).length;
+  if (!wide) return [0, 0];
+  return heatOf(box.value.shape) ? [wide, 0] : [Math.max(0, wide / 2 - 10), 13];
+}
+
 // A quantity's elements, if the page has them.
 function elementsOf(q) {
   if (running && q.slot !== null && q.slot !== undefined && running.slots[q.slot].data) return running.slots[q.slot].data;

@@ -10,7 +10,8 @@ function sizeOf(box) { // room for the lines of text, whatever numbers come
   const lines = [isOperation ? box.symbol : named, isOperation ? named.padEnd(LEAST_WIDTH) : "", box.gradient ? `${box.name ? box.derivative : "gradient"} = ${box.gradient.text.padEnd(7)}` : ""];
   const width = Math.max(8.4 * Math.min(34, lines[0].length), ...lines.slice(1).map((line) => 7.1 * Math.min(34, line.length)));
   const heat = box.value && heatOf(box.value.shape);
-  return [Math.max(52, width + 22, heat ? heat.cell * heat.columns + 20 : 0), 14 + 16 * lines.filter(Boolean).length + heatHeight(box)];
+  const [wide, high] = shapeRoom(box);
+  return [Math.max(52, width + 22, (heat ? heat.cell * heat.columns : 0) + 20 + 2 * wide), 14 + 16 * lines.filter(Boolean).length + heatHeight(box) + high];
 }
 
 const meanOf = (values, otherwise) => (values.length ? values.reduce((a, b) => a + b, 0) / values.length : otherwise);

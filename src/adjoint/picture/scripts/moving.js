@@ -109,7 +109,9 @@ const typed = (x, digits = 6) => (Number.isFinite(x) ? String(Number(x.toPrecisi
 
 // A number that is typed, or dragged sideways; `get` and `put` are its place.
 function numberField(label, get, put, span, digits) {
-  const field = element("input", { type: "number", step: "any", "aria-label": label, value: typed(get(), digits), class: "scrub" });
+  const field = element("input", { type: "number", step: "any", "aria-label": label, class: "scrub" });
+  const tell = () => { const x = get(); field.value = typed(x, digits); field.placeholder = Number.isFinite(x) ? "" : show(x); };
+  tell();
   let from = null;
   field.addEventListener("input", () => { if (field.value !== "" && Number.isFinite(field.valueAsNumber)) put(field.valueAsNumber); });
   field.addEventListener("pointerdown", (event) => { if (document.activeElement !== field) from = { x: event.clientX, value: get(), moved: false }; });
@@ -120,7 +122,7 @@ function numberField(label, get, put, span, digits) {
     if (from.moved) { event.preventDefault(); put(from.value + ((event.shiftKey ? 0.1 : 1) * dx * span) / 200); }
   });
   field.addEventListener("pointerup", () => { if (from && from.moved) field.blur(); from = null; });
-  field.follow = () => { if (document.activeElement !== field) field.value = typed(get(), digits); };
+  field.follow = () => { if (document.activeElement !== field) tell(); };
   return field;
 }
 
@@ -165,7 +167,7 @@ function arrayControl(name, box, slot) {
       return numberField(`${name}[${indexText(i, shape)}]`, () => data[i], put, reach(origin.get(slot)[i]), 5);
     });
     fields.push(...cells);
-    parts.push(element("div", { class: "cells", style: `grid-template-columns:repeat(${Math.min(columns, 8)},minmax(6.1rem,1fr))` }, ...cells));
+    parts.push(element("div", { class: "cells", style: `grid-template-columns:repeat(${Math.min(columns, 8)},minmax(5.6rem,1fr))` }, ...cells));
   }
   parts.push(...directionControl(name, box, slot, fields));
   following(slot, ...fields);
@@ -174,7 +176,7 @@ function arrayControl(name, box, slot) {
 
 function directionControl(name, box, slot, fields) {
   const { data } = running.slots[slot];
-  const choices = { "all elements alike": () => new Array(data.length).fill(1), "outwards, by its own values": () => Array.from(data) };
+  const choices = { "all elements alike": () => new Array(data.length).fill(1), "outwards": () => Array.from(data) };
   if (box.gradient && box.gradient.slot !== null) choices["along its gradient"] = () => unit(Array.from(running.slots[box.gradient.slot].data));
   let start = null, direction = null;
   const restart = () => { start = Array.from(data); direction = choices[choice.value](); range.value = "0"; };

@@ -86,7 +86,7 @@ function place(result) {
     const mean = (i) => places.reduce((sum, at) => sum + at[i], 0) / places.length;
     const single = key === box.members[0].key;
     const width = single ? places[0][2] : Math.max(90, 7.5 * Math.min(34, Math.max(box.symbol.length, box.value ? box.value.text.length : 0)) + 24);
-    result.at.set(key, [mean(0), mean(1), width, single ? places[0][3] : 62 + heatHeight(box)]);
+    result.at.set(key, [mean(0), mean(1), width, single ? places[0][3] : 62 + heatHeight(box) + shapeRoom(box)[1]]);
   }
   const sorted = [...result.at.values()].sort((a, b) => a[1] - b[1]);
   let bottom = -Infinity, shift = 0;
