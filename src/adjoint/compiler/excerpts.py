@@ -156,7 +156,8 @@ def _nest(n: Numbering, nest: Nest) -> Key:
         name = op.name
         known[output] = number = numbers.setdefault(output, len(numbers))
         if attributes is not None:  # a movement's say nothing that its views don't
-            attributes = _attributes(step) if name in NAMES or name in REDUCTIONS else None
+            known_by_it = name in NAMES or name in REDUCTIONS
+            attributes = _attributes(step) if known_by_it else (attributes, attributes) if name == "padded" else None
         steps.append((name, attributes, kind, tuple(inputs), number, level[output], dtypes[output], shapes[output],
                       output in by_row))  # fmt: skip
     before = tuple([_product(n, p) if isinstance(p, Product) else _window(n, p) for p in nest.products])

@@ -28,9 +28,11 @@ from adjoint.compiler.fuse.kinds import (
     is_contiguous,
     moved,
     name_is_same,
+    repeats,
     stack_stride,
     transposed,
 )
+from adjoint.compiler.fuse.padded import PADDED, Padded, read_in_place
 from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.loops.formulas import is_lowered, reduces
 from adjoint.compiler.loops.matrix_formulas import FORMULAS, formula_name
@@ -76,7 +78,9 @@ class Fusion:
                 continue
             single = len(plan.leaf_types) <= slot < fixed or (slot in plan.constants and plan.constants[slot].ndim == 0)
             self.root(slot, () if single else t.shape, t.dtype.name, 0)
-        self.turned = turned_products(steps, {slot for _, _, slot, _ in plan.outputs})
+        self.turned = turned_products(steps, self.asked)
+        self.in_place = read_in_place(plan)
+        self.padded: dict[int, Padded] = {}  # arrays in the midst of zeros that aren't written down
         for step in steps:
             self.place(step)
         self.results = [self.contiguous_result(slot) for _, _, slot, _ in plan.outputs]
@@ -132,6 +136,8 @@ class Fusion:
             return
         dtypes = [known[i] for i in inputs]
         known[out], self.shapes[out] = dtype, t.shape
+        if self.in_place and self.pad(step):
+            return
         if name in MOVEMENTS:
             self.movement(step)
         elif op.elementwise and is_lowered(name, attributes, dtype, dtypes):
@@ -211,6 +217,25 @@ class Fusion:
             nest.level[found] = "element"
             self.root(found, shape, self.dtypes[slot], index + 1)
         return found
+
+    def pad(self, step: Step) -> bool:
+        """Let what reads an array in the midst of zeros, or a part of it, read the array itself; whether this is such a step."""
+        slot, out, shape = step.inputs[0] if step.inputs else -1, step.output, step.type.shape
+        if step.op.name == "slice" and slot in self.padded:
+            found = self.padded[slot].part(tuple([start for start, _, _ in step.attributes]))
+        elif step.op.name == "embed" and out in self.in_place and not repeats(self.views[slot]):
+            found = Padded(slot, tuple([start for start, _, _ in step.attributes[1]]))
+        else:
+            return False
+        self.padded[out] = found
+        if self.in_place.get(out, True):
+            read, view = self.new_slot, self.views[found.slot]
+            self.new_slot += 1
+            self.views[read], self.ready[read] = found.view(view, shape), self.ready[found.slot]
+            self.dtypes[read], self.shapes[read] = self.dtypes[out], shape
+            limits = found.limits(view.shape, shape)
+            self.elementwise(Step(PADDED, limits, _nothing, _nothing, (read,), out, step.type))  # type: ignore[arg-type]
+        return True
 
     # Nests
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from adjoint.compiler.fuse.images import CONVOLUTIONS
+from adjoint.compiler.fuse import images
 from adjoint.compiler.loops.matrix_formulas import FORMULAS, formula_name
 from adjoint.compiler.loops.routines import PIVOTED, ROUTINES
 from adjoint.plan.plan import Step
@@ -40,6 +40,11 @@ def is_contiguous(view: View) -> bool:
     if view.strides == contiguous(view.shape):
         return True
     return all(n == 1 or s == c for n, s, c in zip(view.shape, view.strides, contiguous(view.shape), strict=True))
+
+
+def repeats(view: View) -> bool:
+    """Whether some element stands at several indices."""
+    return any([s == 0 and n != 1 for n, s in zip(view.shape, view.strides, strict=True)])
 
 
 def broadcast(view: View, shape: Shape) -> View:
@@ -221,7 +226,16 @@ class Window:
     @property
     def library(self) -> str:
         """Who computes it; empty for loops of our own."""
-        return "oneDNN" if self.step.op.name in CONVOLUTIONS else ""
+        return "oneDNN" if self.step.op.name in images.CONVOLUTIONS and not self.in_tiles else ""
+
+    @property
+    def in_tiles(self) -> bool:
+        """Whether it is a convolution that kernels of our own compute."""
+        name = self.step.op.name
+        if name not in images.CONVOLUTIONS:
+            return False
+        shapes = [view.shape for view in self.reads]
+        return images.in_tiles(*images.sizes_of(name, self.step.attributes, shapes, self.shape))
 
     @property
     def grain(self) -> int:
@@ -235,7 +249,8 @@ class Window:
         """The convolution or pool for people."""
         beside_it = "" if self.positions is None else f", with the positions in {labels.name(self.positions.output)}"
         found = [beside(f"window {step_text(self.step, labels)}{beside_it}", labels.line(self.step.output))]
-        return [*found, f"  by {self.library or 'loops of our own'}, channels last"]
+        by = self.library or ("tiles of our own" if self.in_tiles else "loops of our own")
+        return [*found, f"  by {by}, channels last"]
 
 
 INDEXED = frozenset({"gather", "scatter_add", "scatter"})
