@@ -145,24 +145,55 @@ def process_hessian(points: int) -> dict[str, Callable[[Any], Case]]:
 # 10⁵ systems of four equations ----------------------------------------------------------------------------------------
 
 
-def systems_data() -> tuple[Any, Any]:
-    return numbers(2, 100_000, 4, 4) + 4 * np.eye(4), numbers(3, 100_000, 4, 1)
+def systems_data(count: int, n: int) -> tuple[Any, Any]:
+    return numbers(2, count, n, n) + n * np.eye(n), numbers(3, count, n, 1)
 
 
 def systems(solve: Callable[..., Any]) -> Callable[..., Any]:
     return lambda a, b: (solve(a, b) ** 2).sum()
 
 
-def systems_ours(ad: Any) -> Case:
-    return jitted(ad, systems(ad.linalg.solve), *systems_data())
+def many_systems(count: int, n: int) -> dict[str, Callable[[Any], Case]]:
+    return {
+        "adjoint": lambda ad: jitted(ad, systems(ad.linalg.solve), *systems_data(count, n)),
+        "jax": lambda jax: jitted(jax, systems(jax.numpy.linalg.solve), *systems_data(count, n)),
+        "torch": lambda torch: by_torch(torch, systems(torch.linalg.solve), *systems_data(count, n)),
+    }
 
 
-def systems_jax(jax: Any) -> Case:
-    return jitted(jax, systems(jax.numpy.linalg.solve), *systems_data())
+# An extended Kalman filter, 20 states and measurements: its likelihood by the strength of the noise -------------------------
 
 
-def systems_torch(torch: Any) -> Case:
-    return by_torch(torch, systems(torch.linalg.solve), *systems_data())
+def tracking_data(steps: int = 200, n: int = 20) -> tuple[Any, Any, Any, Any]:
+    f, h = np.eye(n) + 0.01 * numbers(10, n, n), numbers(11, n, n)
+    return np.array(0.1), f, h, numbers(12, steps, n)
+
+
+def tracking(np_: Any, scan: Callable[..., Any], solve: Callable[..., Any], slogdet: Callable[..., Any]) -> Any:
+    def likelihood(q: Any, f: Any, h: Any, ys: Any) -> Any:
+        one = np.eye(f.shape[0])
+
+        def step(carry: Any, y: Any) -> Any:
+            x, p = carry
+            turned = f @ (one * (1 + 0.1 * np_.cos(x)))  # the derivative of f @ (x + 0.1 sin(x))
+            x, p = f @ (x + 0.1 * np_.sin(x)), turned @ p @ turned.T + q * one
+            s, rest = h @ p @ h.T + one, y - h @ x
+            gain = solve(s, h @ p).T
+            change = 0.5 * (rest @ solve(s, rest[:, None])[:, 0] + slogdet(s)[1])
+            return (x + gain @ rest, p - gain @ h @ p), change
+
+        return scan(step, (0 * ys[0], one + 0 * f), ys)[1].sum()
+
+    return likelihood
+
+
+def tracking_ours(ad: Any) -> Case:
+    return jitted(ad, tracking(ad, ad.scan, ad.linalg.solve, ad.linalg.slogdet), *tracking_data())
+
+
+def tracking_jax(jax: Any) -> Case:
+    la = jax.numpy.linalg
+    return jitted(jax, tracking(jax.numpy, jax.lax.scan, la.solve, la.slogdet), *tracking_data())
 
 
 # Poisson's equation on a periodic square, by Fourier transforms ---------------------------------------------------------
@@ -252,7 +283,14 @@ WORKS = [
         for points in (500, 2000)
     ],
     Work("Gaussian process of 500 points, Hessian by 3 parameters", 0.8, process_hessian(500), tolerance=1e-6),
-    Work("10⁵ systems of 4 equations", 0.3, {"adjoint": systems_ours, "jax": systems_jax, "torch": systems_torch}),
+    Work("10⁵ systems of 4 equations", 0.3, many_systems(100_000, 4)),
+    Work("1,000 systems of 20 equations", 0.8, many_systems(1000, 20)),
+    Work(
+        "extended Kalman filter, 20 states, 200 steps, gradient",
+        0.8,
+        {"adjoint": tracking_ours, "jax": tracking_jax},
+        tolerance=1e-7,
+    ),
     Work(
         "Poisson's equation by FFT, 512×512",
         0.9,

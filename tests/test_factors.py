@@ -111,7 +111,7 @@ def test_gradients(name: str, backends: Backend) -> None:
 
 
 def test_the_matrix_to_blame_is_named(backends: Backend) -> None:
-    n = 20
+    n = 33
     a, b = np.tile(np.eye(n), (4, 5, 1, 1)), np.ones((4, 5, n, 1))
     wrong = a.copy()
     wrong[2, 3] = 0

@@ -15,8 +15,8 @@ import adjoint as ad
 from adjoint.execution.tiers import tiers
 
 la = ad.linalg
-SIZES = {"float64": (1, 3, 4, 16), "float32": (2, 7)}
-STACKS: tuple[tuple[int, ...], ...] = ((), (3,), (2, 5), (67,))
+SIZES = {"float64": (1, 3, 4, 16, 21), "float32": (2, 7)}
+STACKS: tuple[tuple[int, ...], ...] = ((), (3,), (2, 5), (67,), (9,))
 FUNCTIONS: dict[str, tuple[Callable[..., Any], int]] = {
     "solve": (la.solve, 3),
     "solve by columns": (lambda a, b: la.solve(a.mT, b), 3),
@@ -89,7 +89,7 @@ def test_the_first_matrix_to_blame_is_named(backends: Callable[[str], None]) -> 
         np.testing.assert_array_equal(compiled(ad.tensor(np.tile(np.eye(3), (40, 50, 1, 1)))).numpy()[0, 0], np.eye(3))
 
 
-@pytest.mark.parametrize("n", [3, 12])
+@pytest.mark.parametrize("n", [3, 12, 30])
 def test_what_is_not_finite_gives_nan(n: int, backends: Callable[[str], None]) -> None:
     backends("native")
     a = np.tile(2 * np.eye(n), (9, 1, 1))

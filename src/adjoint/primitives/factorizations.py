@@ -36,6 +36,7 @@ from adjoint.primitives.matrix_parts import (
     split_columns,
     with_attributes,
 )
+from adjoint.shapes import size_of
 
 # Cholesky -------------------------------------------------------------------------------------------------------------
 
@@ -299,12 +300,17 @@ def qr(a: Node, complete: bool) -> list[Node]:
 # Which way a system is solved -----------------------------------------------------------------------------------------
 
 SMALL = 16  # up to here a matrix is factored for each system: that costs less than keeping its factors
+SMALL_STACKED, STACK = (
+    32,
+    8,
+)  # and up to here those of a stack of so many real matrices, of which native code takes one in each lane
 
 
 @register
 def general_solve(a: Node, b: Node) -> Node:
     """X with A X = B; of larger matrices the factors are shared by all systems with A and Aᴴ."""
-    if a.shape[-1] <= SMALL:
+    stacked = a.dtype.kind == "f" and size_of(a.shape[:-2]) >= STACK
+    if a.shape[-1] <= (SMALL_STACKED if stacked else SMALL):
         return solve(a, b)
     packed, pivots = lu(a)
     return solve_factored(a, packed, pivots, b, False)

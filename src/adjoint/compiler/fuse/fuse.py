@@ -418,7 +418,9 @@ class Fusion:
             return size_of(tuple(batch)) >= self.tuning.small_stack and work <= self.tuning.small_product
         if type(step.type) is tuple and step.output in self.asked:  # somebody asks for it as a tuple
             return False
-        return all(max(self.shapes[i][-2:]) <= self.tuning.small_matrix for i in step.inputs)
+        stacked = size_of(self.shapes[step.inputs[0]][:-2]) >= self.tuning.small_stack
+        most = self.tuning.stacked_matrix if stacked else self.tuning.small_matrix
+        return all(max(self.shapes[i][-2:]) <= most for i in step.inputs)
 
     def matrices(self, step: Step) -> None:
         outputs = self.outputs_of(step)

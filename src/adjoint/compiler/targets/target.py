@@ -87,7 +87,8 @@ class Tuning(NamedTuple):
         256  # rows from which packing the right matrix once is worth it, where several ranges read it
     )
     # Small matrices
-    small_matrix: int = 16  # rows and columns: larger ones are LAPACK's
+    small_matrix: int = 16  # rows and columns: larger ones are LAPACK's,
+    stacked_matrix: int = 32  # or in stacks of at least `small_stack`, where each lane takes one, larger than this
     small_stack: int = (
         8  # products in a batch, from which each lane takes one, if they have at most so many multiplications
     )
