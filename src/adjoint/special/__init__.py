@@ -12,6 +12,7 @@ functions and the normal distribution but their inverses `erfinv` and `erfcinv`,
 from __future__ import annotations
 
 import operator
+from adjoint.hints import hinted_module
 from typing import Any
 
 import numpy as np
@@ -411,3 +412,6 @@ __all__ = [
     "logsumexp", "multigammaln", "ndtr", "ndtri", "owens_t", "poch", "polygamma", "pseudo_huber", "rel_entr", "rgamma",
     "shichi", "sici", "sinc", "softmax", "spence", "voigt_profile", "wofz", "xlog1py", "xlogy", "y0", "y1", "yv", "zeta",
 ]  # fmt: skip
+
+
+__getattr__ = hinted_module("adjoint.special")

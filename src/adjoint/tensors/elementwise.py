@@ -511,6 +511,11 @@ def where(condition: Operand, x: Any = None, y: Any = None, /) -> Any:
     """
     if y is None and x is None:
         return nonzero(condition)
+    if y is None or x is None:
+        raise TypeError(
+            f"where: it takes the condition alone, or also what to take where it holds and where it doesn't: "
+            f"ad.where(mask, x, 0){at_user()}"
+        )
     a = x if is_scalar(x) else as_node(x)
     b = y if is_scalar(y) else as_node(y)
     return _unary(lambda c: elementwise.where(c, a, b), condition)
