@@ -26,7 +26,8 @@ STILL = set(
     "ive kve j0 j1 y0 y1 k0 k1 k0e k1e rgamma gammasgn poch binom kl_div pseudo_huber lambertw ellipk ellipe hyp1f1 hyp2f1 "
     "dawsn fresnel_sine sine_integral hyperbolic_sine_integral "
     "gammainc gammaincc betainc "
-    "searchsorted cumulative_argmax cumulative_argmin logcumsumexp scatter_extreme nextafter".split()
+    "searchsorted cumulative_max cumulative_min logcumsumexp scatter_extreme "
+    "nextafter".split()
 )
 # Operations without a namespace that are made of these, or of complex numbers.
 MADE_OF_STILL = set(

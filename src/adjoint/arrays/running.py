@@ -26,7 +26,7 @@ def _whole(x: Any, axis: int | None) -> tuple[Node, int]:
 def _running(name: str, x: Any, axis: int | None, largest: bool) -> Tensor:
     def values() -> Node:
         node, place = _whole(x, axis)
-        return ops.take_along_axis(node, ops.cumulative_argextreme(node, place, largest), place)
+        return ops.cumulative_extreme(node, place, largest)
 
     return composite(name, values)
 

@@ -150,7 +150,9 @@ def argmin(x: Node, axis: int) -> Node:
 # Scans ----------------------------------------------------------------------------------------------------------------
 
 
-def _accumulating(ufunc: Any) -> Any:
+def accumulating(ufunc: Any) -> Any:
+    """The kernel of a universal function over the elements up to each one along an axis."""
+
     def kernel(axis: int, type: Any) -> Any:
         dtype = type.dtype.dtype
         return lambda x, out=None: ufunc.accumulate(x, axis, dtype, out)
@@ -193,7 +195,7 @@ def _recurrence_vjp_a(u: Node, out: Node, a: Node, b: Node) -> Node:
 
 CUMULATIVE_SUM = Primitive(
     "cumulative_sum",
-    _accumulating(np.add),
+    accumulating(np.add),
     (lambda u, out, x: ops.reverse(cumulative_sum(ops.reverse(u, out.attributes), out.attributes), out.attributes),),
     takes_out=True,
 )
@@ -206,7 +208,7 @@ def _cumulative_prod_rule(u: Node, out: Node, x: Node) -> Node:
     return ops.scale(gathered, conjugate(exclusive_cumulative_prod(x, axis)))
 
 
-CUMULATIVE_PROD = Primitive("cumulative_prod", _accumulating(np.multiply), (_cumulative_prod_rule,), takes_out=True)
+CUMULATIVE_PROD = Primitive("cumulative_prod", accumulating(np.multiply), (_cumulative_prod_rule,), takes_out=True)
 RECURRENCE = Primitive("linear_recurrence", _recurrence_kernel, (_recurrence_vjp_a, _recurrence_vjp_b), takes_out=True)
 
 

@@ -10,9 +10,17 @@ from adjoint.dtypes import int64
 from adjoint.graph import Node, Primitive, array_type, record
 from adjoint.primitives.core import ops, register, zeros
 from adjoint.primitives.indexing import _checked
+from adjoint.primitives.reductions import accumulating
 from adjoint.shapes import Shape
 
-__all__ = ["PRIMITIVES", "SCATTER_EXTREME", "cumulative_argextreme", "logcumsumexp", "scatter_extreme"]
+__all__ = [
+    "PRIMITIVES",
+    "SCATTER_EXTREME",
+    "cumulative_argextreme",
+    "cumulative_extreme",
+    "logcumsumexp",
+    "scatter_extreme",
+]
 
 
 def _arg_kernel(ufunc: Any, beyond: Any) -> Any:
@@ -43,6 +51,33 @@ def cumulative_argextreme(x: Node, axis: int, largest: bool) -> Node:
     if x.dtype.kind == "c":
         raise TypeError("complex numbers have no order")
     return record(CUMULATIVE_ARGMAX if largest else CUMULATIVE_ARGMIN, (x,), axis, array_type(x.shape, int64))
+
+
+def _extreme_rule(largest: bool) -> Any:
+    def rule(u: Node, out: Node, x: Node) -> Node:
+        # each cotangent goes to the element that is the extreme there
+        axis, shape = out.attributes, x.shape
+        grid = [
+            cumulative_argextreme(x, axis, largest)
+            if i == axis
+            else ops.broadcast_to(ops.data(np.arange(n).reshape(n, *(1,) * (len(shape) - 1 - i))), shape)
+            for i, n in enumerate(shape)
+        ]
+        return ops.scatter_add(u, grid, shape)
+
+    return rule
+
+
+CUMULATIVE_MAX = Primitive("cumulative_max", accumulating(np.maximum), (_extreme_rule(True),), takes_out=True)
+CUMULATIVE_MIN = Primitive("cumulative_min", accumulating(np.minimum), (_extreme_rule(False),), takes_out=True)
+
+
+@register
+def cumulative_extreme(x: Node, axis: int, largest: bool) -> Node:
+    """The largest (smallest) of the elements up to each one; NaN from the first NaN on."""
+    if x.dtype.kind == "c":
+        raise TypeError("complex numbers have no order")
+    return record(CUMULATIVE_MAX if largest else CUMULATIVE_MIN, (x,), axis, x.type)
 
 
 def _logcumsumexp_kernel(axis: int, type: Any) -> Any:
@@ -117,4 +152,4 @@ def scatter_extreme(u: Node, indices: list[Node], shape: Shape, largest: bool) -
     return record(SCATTER_EXTREME, (u, *indices), (shape, largest), array_type(shape, u.dtype))
 
 
-PRIMITIVES = (CUMULATIVE_ARGMAX, CUMULATIVE_ARGMIN, LOGCUMSUMEXP)
+PRIMITIVES = (CUMULATIVE_ARGMAX, CUMULATIVE_ARGMIN, CUMULATIVE_MAX, CUMULATIVE_MIN, LOGCUMSUMEXP)
