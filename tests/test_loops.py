@@ -12,6 +12,7 @@ import pytest
 import adjoint as ad
 from adjoint.control.lean import Trail, reversed_parts
 from adjoint.execution.tiers import tiers
+from adjoint.graph import topological
 
 DTYPE = "float64"
 
@@ -413,6 +414,26 @@ def test_random_numbers_differ_from_step_to_step_and_from_example_to_example():
     close(ad.scan(lambda c, _: (c, ad.random.normal((2,))), 0.0, length=50)[1], ys)
     zs = ad.vmap(lambda x: ad.scan(lambda c, _: (c, x + ad.random.uniform(())), 0.0, length=5)[1])(ad.zeros(4))
     assert len(np.unique(zs.numpy())) == 20
+
+
+@pytest.mark.parametrize("bounds", [(0, 5.5), (0.5, 5), (0, float("nan")), (0, "5"), (0, np.ones(2, int)), (0, None)])
+def test_bounds_of_fori_loop_are_integers(bounds):
+    """5.5 would be 5 in silence, and NaN no turn at all."""
+    with pytest.raises(TypeError, match=r"fori_loop: (lower|upper) is "):
+        ad.fori_loop(*bounds, lambda i, x: x + i, 1.5)
+    with pytest.raises(TypeError, match=r"fori_loop: (lower|upper) is "):
+        ad.fori_loop(*[ad.tensor(b) if isinstance(b, float) else b for b in bounds], lambda i, x: x + i, 1.5)
+
+
+def test_numpys_integers_are_bounds_of_a_scan():
+    f = lambda x: ad.fori_loop(np.int64(1), np.int32(4), lambda i, y: y * x + i, x)  # noqa: E731
+    assert f(2.0).item() == 27.0
+    assert "scan" in {node.op.name for node in topological([f(ad.variable(2.0)).node], lambda x: bool(x.inputs))}
+
+
+def test_grad_of_a_solution_names_its_fields():
+    with pytest.raises(ValueError, match=r"a Solution of x, fun, success, nit; return one of these, such as \.x"):
+        ad.grad(lambda a: ad.root(lambda x: x * x - a, 1.0))(2.0)
 
 
 def test_map_and_fori_loop_and_associative_scan():

@@ -281,9 +281,10 @@ def value_and_grad(
         nodes, structure = _output_nodes("grad", out)
         if structure.kind is not None or len(nodes) != 1 or nodes[0].type.size != 1:
             shapes = "shape " + ", ".join(str(n.shape) for n in nodes) if nodes else a(out)
-            raise ValueError(
-                f"grad: the function must return a scalar, it returned {shapes}; reduce it, or take ad.jacobian{at_user()}"
-            )
+            way = "reduce it, or take ad.jacobian"
+            if hasattr(out, "_fields"):
+                shapes, way = f"{a(out)} of {', '.join(out._fields)}", f"return one of these, such as .{out._fields[0]}"
+            raise ValueError(f"grad: the function must return a scalar, it returned {shapes}; {way}{at_user()}")
         y = nodes[0]
         if holomorphic != (y.dtype.kind == "c"):
             hint = "pass holomorphic=True" if not holomorphic else "leave holomorphic out"

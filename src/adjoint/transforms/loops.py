@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any
 
+import numpy as np
+
 from adjoint import tree
 from adjoint.composites.shaping import flip, stack
 from adjoint.control.body import stand_in
@@ -302,24 +304,36 @@ def _one_bool(operation: str, value: Any) -> Node:
 def fori_loop(lower: Any, upper: Any, body: Callable[[Any, Any], Any], init: Any, *, memory: int | None = None) -> Any:
     """Repeat `carry = body(i, carry)` for i from `lower` up to, and without, `upper`.
 
-    Bounds that are Python's integers make a `scan`, bounds that are tensors a `while_loop`. See there.
+    Bounds that are Python's or NumPy's integers make a `scan`, bounds that are tensors a `while_loop`. See there. Raises
+    TypeError for bounds that aren't single integers.
 
     >>> import adjoint as ad
     >>> ad.fori_loop(0, 4, lambda i, x: x + i, 10)
     Tensor(16)
     """
-    if isinstance(lower, int) and isinstance(upper, int):
-        count = max(upper - lower, 0)
+    if isinstance(lower, int | np.integer) and isinstance(upper, int | np.integer):
+        lower, count = int(lower), max(int(upper) - int(lower), 0)
         with recording_at_user():
             numbers = _Tree("fori_loop", "i", wrap(ops.add(ops.iota(count), lower)))
             start = _Tree("fori_loop", "carry", init)
             return _scan("fori_loop", lambda c, i: (body(i, c), None), start, numbers, count, False, memory)[0]
     with recording_at_user():
-        first, last = cast(as_node(lower), int64), cast(as_node(upper), int64)
+        first, last = _bound("lower", lower), _bound("upper", upper)
     out = while_loop(
         lambda c: c[0] < wrap(last), lambda c: (c[0] + 1, body(c[0], c[1])), (wrap(first), init), memory=memory
     )
     return out[1]
+
+
+def _bound(name: str, value: Any) -> Node:
+    if not _is_array(value):
+        raise TypeError(f"fori_loop: {name} is {a(value)}, not an integer{at_user()}")
+    node = as_node(value)
+    if node.shape != () or node.dtype.kind not in "iu":
+        raise TypeError(
+            f"fori_loop: {name} is {node.type}; it is one integer: round it, or use ad.while_loop{at_user()}"
+        )
+    return cast(node, int64)
 
 
 def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any) -> Any:
