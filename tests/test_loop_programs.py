@@ -224,7 +224,8 @@ def side_by_side() -> list[ad.Tensor]:
 
 def products() -> list[ad.Tensor]:
     a, b, c = variables((7, 12), (12, 19), (12, 6))
-    return [ad.relu(a @ b) + 1, a.T @ a, b.T @ c]
+    row, matrix = variables((1, 203), (9, 203))
+    return [ad.relu(a @ b) + 1, a.T @ a, b.T @ c, row @ matrix.T, matrix @ row.T]
 
 
 def long_products() -> list[ad.Tensor]:

@@ -290,6 +290,34 @@ MORE = {
 }  # fmt: skip
 
 
+WITH_NUMBERS = {
+    "SGD": {"lr": 0.1, "momentum": 0.9},
+    "Adam": {"amsgrad": True},
+    "RMSprop": {"momentum": 0.9, "centered": True},
+    **MORE,
+}
+
+
+@pytest.mark.parametrize("name", sorted(set(WITH_NUMBERS) - {"Muon", "SparseAdam"}))
+def test_the_state_of_a_parameter_that_is_one_number(name):
+    """What is kept of it are tensors without axes, and no Python numbers."""
+
+    def stepped(w, optimizer):
+        optimizer.zero_grad()
+        (w * w).backward()
+        optimizer.step()
+        return w.item()
+
+    w = ad.variable(2.0, dtype="float64")
+    optimizer = getattr(optim, name)([w], **WITH_NUMBERS[name])
+    for _ in range(3):
+        stepped(w, optimizer)
+    other = ad.variable(w.item(), dtype="float64")
+    resumed = getattr(optim, name)([other], **WITH_NUMBERS[name])
+    resumed.load_state_dict(optimizer.state_dict())
+    assert [stepped(other, resumed) for _ in range(3)] == [stepped(w, optimizer) for _ in range(3)]
+
+
 @pytest.mark.parametrize("name", MORE)
 def test_compiled_steps_and_restored_states_are_the_same(name):
     start = np.random.default_rng(0).normal(size=(4, 3))

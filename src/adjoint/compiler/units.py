@@ -17,10 +17,12 @@ from adjoint.compiler.fuse.kinds import Nest, Product, Window
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import BYTES, Emitter
 from adjoint.compiler.loops.build_indexing import MoveWriter
+from adjoint.compiler.loops.build_lapack import LapackWriter
 from adjoint.compiler.loops.build_matmul import SmallWriter, TiledWriter, TurnedWriter
 from adjoint.compiler.loops.build_matrices import MatricesWriter
 from adjoint.compiler.loops.build_nest import NestWriter
 from adjoint.compiler.loops.build_products import BatchWriter, LibraryWriter, passed
+from adjoint.compiler.loops.build_vector import VectorWriter
 from adjoint.compiler.loops.build_windows import ConvolutionWriter, PoolWriter
 from adjoint.compiler.loops.build_winograd import WinogradWriter
 from adjoint.compiler.tables import PARAMETERS, Arguments
@@ -100,8 +102,8 @@ class _Unit:
             rows = product.choice.rows
             writer = product_writer(product, "product", self.arguments, rows)
             chunks = self.ranges([writer], None, rows, writer.rows)
-        elif kind == "matrices":
-            matrices = MatricesWriter(key[1], self.arguments, self.bits)
+        elif kind in ("matrices", "factors"):
+            matrices = (LapackWriter if kind == "factors" else MatricesWriter)(key[1], self.arguments, self.bits)
             self.functions += matrices.write()
             self.last += [function.name for function in self.functions[1:]]
             self.time, chunks = matrices.time, matrices.chunks
@@ -216,6 +218,8 @@ def product_writer(product: Product, name: str, arguments: Arguments, chunk: int
     """The writer of a product, in chunks of so many rows, by what was chosen for it."""
     assert product.choice is not None
     kind: type[BatchWriter] = LibraryWriter if product.choice.library else TiledWriter
+    if kind is TiledWriter and VectorWriter.suits(product):
+        kind = VectorWriter
     if kind is TiledWriter and TurnedWriter.suits(product, chunk):
         kind = TurnedWriter
     if kind is TiledWriter and SmallWriter.suits(product):

@@ -153,6 +153,9 @@ class Optimizer(tracing.Watched):
     """
 
     sharing: Sharing | None = None  # with other processes: see `distributed.data_parallel`
+    numbers: ClassVar[frozenset[str]] = (
+        frozenset()
+    )  # entries of the state that are numbers, which PyTorch holds in tensors
     options: ClassVar[tuple[str, ...]] = ()  # which of `Options` a subclass takes: those that PyTorch's has
 
     def __init__(
@@ -172,11 +175,15 @@ class Optimizer(tracing.Watched):
         self.state: list[State] = tracing.VersionedList()  # one for each parameter, in the order of the groups
         source: Any = parameters
         if not isinstance(source, Iterable):
-            hint = "; give it model.parameters()" if hasattr(source, "parameters") else ""
+            method = callable(source) and getattr(source, "__name__", "") == "parameters"
+            hint = "; call it: model.parameters()" if method else ""
+            hint = "; give it model.parameters()" if hasattr(source, "parameters") else hint
             raise TypeError(f"{type(self).__name__} trains variables, not a {type(source).__name__}{hint}{at_user()}")
         entries: list[Any] = [source] if isinstance(source, Tensor) else list(source)
         if not entries:
-            raise ValueError(f"{type(self).__name__} got no parameters")
+            raise ValueError(
+                f"{type(self).__name__} got no parameters; has the model any, is an iterator used up?{at_user()}"
+            )
         for group in entries if isinstance(entries[0], dict) else [{"params": entries}]:
             self.add_param_group(group)
 
@@ -186,17 +193,19 @@ class Optimizer(tracing.Watched):
         given = group["params"]
         parameters = [given] if isinstance(given, Tensor) else list(given)
         if not parameters:
-            raise ValueError(f"{name} got no parameters")
+            raise ValueError(f"{name} got no parameters{at_user()}")
         unknown = sorted(set(group) - set(self.defaults) - {"params"})
         if unknown:
-            raise TypeError(f"{name} has no hyperparameter {', '.join(unknown)}; it has {', '.join(self.defaults)}")
+            raise TypeError(
+                f"{name} has no hyperparameter {', '.join(unknown)}; it has {', '.join(self.defaults)}{at_user()}"
+            )
         known = {id(parameter) for group in self.param_groups for parameter in group["params"]}
         for parameter in parameters:
             if not isinstance(parameter, Tensor) or not parameter.is_leaf:
                 what = "a computed tensor" if isinstance(parameter, Tensor) else type(parameter).__name__
-                raise TypeError(f"{name} trains variables, not {what}")
+                raise TypeError(f"{name} trains variables, not {what}{at_user()}")
             if id(parameter) in known:
-                raise ValueError(f"{name} got a parameter of shape {parameter.shape} twice")
+                raise ValueError(f"{name} got a parameter of shape {parameter.shape} twice{at_user()}")
             known.add(id(parameter))
         made = Group({**self.defaults, **group, "params": tracing.VersionedList(parameters)})
         self.check(made)
@@ -209,9 +218,9 @@ class Optimizer(tracing.Watched):
         """Raise ValueError for hyperparameters that can't be meant; subclasses add theirs."""
         for name in ("lr", "weight_decay", "eps"):
             if not isinstance(group.get(name, 0), (int, float, np.integer, np.floating)):
-                raise TypeError(f"{type(self).__name__}: {name} must be a number; it is {group[name]!r}")
+                raise TypeError(f"{type(self).__name__}: {name} must be a number; it is {group[name]!r}{at_user()}")
             if group.get(name, 0) < 0:
-                raise ValueError(f"{type(self).__name__}: {name} must not be negative; it is {group[name]}")
+                raise ValueError(f"{type(self).__name__}: {name} must not be negative; it is {group[name]}{at_user()}")
         if group.get("differentiable"):
             raise ValueError(
                 f"{type(self).__name__}: a step is no operation of the graph. To differentiate through training, write the "
@@ -383,9 +392,9 @@ class Optimizer(tracing.Watched):
         if isinstance(value, bool | int | float | None):
             return value
         tensor = asarray(value, dtype=parameter.dtype).detach()  # an object of its own: `keep` rebinds it
-        expected = self.shape_of(key, parameter)
-        if expected == () and tensor.shape == ():
+        if key in self.numbers:
             return float(tensor.item())
+        expected = self.shape_of(key, parameter)
         if tensor.shape != expected:
             name = type(self).__name__
             of = "the parameter" if expected == parameter.shape else "expected"
@@ -393,7 +402,7 @@ class Optimizer(tracing.Watched):
         return tensor
 
     def shape_of(self, key: str, parameter: Tensor) -> tuple[int, ...]:
-        """The shape of an entry of a parameter's state: () for numbers, which PyTorch holds in tensors. Here the parameter's."""
+        """The shape of an entry of a parameter's state that is no number: here the parameter's."""
         return parameter.shape
 
     def __getattr__(self, name: str) -> Any:
