@@ -13,23 +13,20 @@ definition, and results are infinite or NaN exactly where the definition's are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from adjoint.compiler.fuse.kinds import Window
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import Value
 from adjoint.compiler.loops.build_matmul import Panel, heights_of, panels
 from adjoint.compiler.loops.build_products import RANGE
 from adjoint.compiler.loops.build_windows import ConvolutionWriter
 from adjoint.compiler.loops.matmul_tiles import Kernel
-from adjoint.compiler.tables import PARAMETERS, Arguments, Function, Shared
+from adjoint.compiler.loops.winograd_tiles import BLOCK, FIELDS, PLACES, TAPS, both_ways, places, to_three
+from adjoint.compiler.tables import LITERAL, PARAMETERS, Arguments, Function, Shared
 from adjoint.compiler.targets.target import tuning
 
-PLACES, TAPS = 16, 9
-BLOCK = (("ptr", "%table"), ("ptr", "%own"), ("ptr", "%args"), ("ptr", "%source"), ("ptr", "%target"), ("ptr", "%images"),
-         ("i64", "%begin"), ("i64", "%count"))  # fmt: skip
 LINE = 16  # elements of a cache line
 
 
@@ -42,13 +39,6 @@ class Images(NamedTuple):
     rows: int
     columns: int
     room: int
-
-
-class Tile(NamedTuple):
-    """Where a tile is: the first row and column of its outputs."""
-
-    row: str
-    column: str
 
 
 class WinogradWriter(ConvolutionWriter):
@@ -96,21 +86,51 @@ class WinogradWriter(ConvolutionWriter):
 
     def extent(self, images: Images, what: str) -> str:
         """A number of images, by its name: channels, rows, columns, room, line (of pixels), image, apart."""
-        if what == "line":
-            value = images.columns * images.channels
-        elif what == "image":
-            value = images.rows * images.columns * images.channels
-        else:
-            value = self.apart(images) if what == "apart" else getattr(images, what)
-        return self.number(value, images.role, what)
+        return self.number(self.size(images, what), images.role, what)
 
-    def kernel(self, name: str, rows: int = 1, vectors: int = 1, together: str = "") -> Function:
-        return Function("tiles", Kernel(name, "float32", int(rows), int(vectors), False, together))
+    def size(self, images: Images, what: str) -> int:
+        """A number of images, by its name."""
+        if what == "line":
+            return images.columns * images.channels
+        if what == "image":
+            return images.rows * images.columns * images.channels
+        return self.apart(images) if what == "apart" else int(getattr(images, what))
+
+    def number(self, value: int, *role: Any) -> str:
+        """As of other windows, but never in the code: so convolutions of many sizes share it."""
+        return self.inputs.number(value, (self.name, *role), LITERAL + 1)
+
+    def kernel(self, name: str, rows: int = 1, vectors: int = 1, together: str = "", masked: bool = False) -> Function:
+        return Function("tiles", Kernel(name, "float32", int(rows), int(vectors), masked, together))
+
+    def add_extents(self) -> str:
+        """Where in the block what `winograd_tiles` asks for begins."""
+        turned, (above, left) = self.turned, self.before
+        own, other = TAPS, TAPS * (self.made if turned else self.source).channels
+        items: list[int | Function] = [
+            self.size(images, what) for images in (self.source, self.made) for what in FIELDS
+        ]
+        items += [self.tiles_of_image, self.across, above, left]
+        items += [own, other, TAPS - 1, -1] if turned else [other, own, 0, 1]
+        if not self.adds_up:
+            items.append(self.kernel("winograd_definition"))
+        with self.inputs.at_the_beginning():
+            return self.arguments.add_list(self.e, items)
+
+    def on_block(self, name: str, source: str, target: str, images: str, first: str, count: str) -> None:
+        """Call one of the functions of `winograd_tiles`."""
+        of = self.source if name in ("pixels", "weights_definition") else self.made
+        function = self.pointer(self.kernel(f"winograd_{name}", masked=of.room != of.channels))
+        weights = images if self.adds_up else self.read(1)
+        given = (self.extents, source, target, images, weights, first, count)
+        names = [*BLOCK[:2], *[(kind, value) for (kind, _), value in zip(BLOCK[2:], given, strict=True)]]
+        self.e.call(function, tuple(names))
 
     # The functions
 
     def write(self) -> list[L.Function]:
         self.begin(self.lanes)
+        self.extents = self.add_extents()
         transformed = Shared(0, f"weights of {self.name}")
         size = PLACES * self.weights_room * 4
         self.arguments.share(transformed.purpose, size * (self.parts if self.adds_up else 1))
@@ -129,14 +149,10 @@ class WinogradWriter(ConvolutionWriter):
             self.blocks(count, lambda first, tiles: self.backward(left, right, sums, first, tiles))
 
         self.tiles(self.tile, convolve)
-        functions = [self.function(self.name, RANGE), self.written("pixels", self.transform)]
-        if self.adds_up:
-            functions.append(self.written("cotangents", self.transform_cotangents))
-        else:
-            functions.append(self.written("results", self.transform_results))
-            functions.append(self.written("definition", self.define_results))
+        functions = [self.function(self.name, RANGE)]
         self.begin(self.lanes)
         if self.adds_up:
+            self.extents = self.add_extents()
             self.transform_back(self.pointer(transformed))
             self.finish = [self.function(f"{self.name}.finish", PARAMETERS)]
         else:
@@ -157,132 +173,9 @@ class WinogradWriter(ConvolutionWriter):
         if rest:
             write(stop, rest)
 
-    def written(self, name: str, write: Callable[[], None]) -> L.Function:
-        """A function of a block: what it reads, what it writes, the images that all begins with, the first tile, their count."""
-        self.begin(self.lanes)
-        write()
-        return self.e.function(f"{self.name}.{name}", BLOCK, True, self.inputs.body)
-
-    def on_block(self, name: str, source: str, target: str, images: str, first: str, count: str) -> None:
-        """Call such a function."""
-        given = (("ptr", source), ("ptr", target), ("ptr", images), ("i64", first), ("i64", count))
-        self.e.call(f"@${self.name}.{name}", (*BLOCK[:3], *given))
-
     def counted(self, count: int) -> str:
         """How many tiles there are in a block."""
         return self.number(count, "tiles of a block", count)
-
-    def each_tile(self, write: Callable[[str, str, Tile], None]) -> None:
-        """Call `write` with the number of each tile of a block, that of its image, and where its first output is."""
-        e = self.e
-        per_image, across = self.number(self.tiles_of_image, "tiles of image"), self.number(self.across, "across")
-        with e.loop("0", "%count", 1) as t:
-            at = e.plus("%begin", t)
-            image, within = e.index("udiv", at, per_image), e.index("urem", at, per_image)
-            row, column = e.index("udiv", within, across), e.index("urem", within, across)
-            write(t, image, Tile(e.times(row, 2), e.times(column, 2)))
-
-    def image_of(self, images: Images, pointer: str, number: str) -> str:
-        """The pointer to an image."""
-        return self.move(pointer, self.e.times(number, self.extent(images, "image")))
-
-    def vectors(self, images: Images, write: Callable[[str, str], None]) -> None:
-        """Call `write` for each vector of channels, with how many are left."""
-        e = self.e
-        with e.loop("0", self.extent(images, "room"), self.lanes) as channel:
-            write(channel, e.index("sub", self.extent(images, "channels"), channel))
-
-    # Pixels
-
-    def transform(self) -> None:
-        """Bᵀ d B of each tile of a block."""
-        e, source = self.e, self.source
-
-        def one(t: str, image: str, tile: Tile) -> None:
-            top, left = [
-                e.index("sub", at, before) for at, before in zip((tile.row, tile.column), self.before, strict=True)
-            ]
-            line, step = self.extent(source, "line"), self.extent(source, "channels")
-            corner = self.move(self.image_of(source, "%source", image), e.plus(e.times(top, line), e.times(left, step)))
-            rows = [corner]
-            for _ in range(3):
-                rows.append(self.move(rows[-1], line))
-            into = self.move("%target", e.times(t, self.extent(source, "room")))
-
-            def read(limits: list[list[str]] | None) -> None:
-                def vector(channel: str, rest: str) -> None:
-                    columns = [channel]
-                    for _ in range(3):
-                        columns.append(e.plus(columns[-1], step))
-                    pixels = []
-                    if source.room != source.channels and limits is None:
-                        e.mask = e.below(rest)
-                    for a in range(4):
-                        for b in range(4):
-                            if limits is not None:
-                                e.mask = e.below(e.index("umin", limits[a][b], rest))
-                            pixels.append(e.load(rows[a], columns[b], "float32", 1))
-                    e.mask = None
-                    self.put(self.of_pixels(pixels), into, channel, source)
-
-                self.vectors(source, vector)
-
-            self.inside(top, left, read)
-
-        self.each_tile(one)
-
-    def inside(self, top: str, left: str, write: Callable[[list[list[str]] | None], None]) -> None:
-        """Call `write` once for tiles that lie inside of an image, and once for others, with how many channels of each pixel
-        there are: none where a pixel lies in the padding."""
-        e, source = self.e, self.source
-        rows, columns = self.extent(source, "rows"), self.extent(source, "columns")
-        whole = source.rows >= 4 and source.columns >= 4
-        if whole:
-            fits = e.all_of(
-                e.test("ult", top, self.number(source.rows - 3, "rows of corners")),
-                e.test("ult", left, self.number(source.columns - 3, "columns of corners")),
-            )
-            with e.when(fits):
-                write(None)
-            if self.before == (0, 0) and self.made.rows % 2 == self.made.columns % 2 == 0:
-                return  # all do
-        with ExitStack() as otherwise:
-            if whole:
-                otherwise.enter_context(e.when(e.test("eq", e.choose(fits, "1", "0"), 0)))
-            # unsigned: what is negative is large
-            down = [e.test("ult", e.plus(top, a), rows) for a in range(4)]
-            right = [e.test("ult", e.plus(left, b), columns) for b in range(4)]
-            count = self.extent(source, "channels")
-            write([[e.choose(e.all_of(down[a], right[b]), count, "0") for b in range(4)] for a in range(4)])
-
-    def of_pixels(self, d: list[Value]) -> list[Value]:
-        """Bᵀ d B."""
-        return self.both_ways(d, self.of_four)
-
-    def of_four(self, d: Sequence[Value]) -> list[Value]:
-        e = self.e
-        return [e.subtract(d[0], d[2]), e.add(d[1], d[2]), e.subtract(d[2], d[1]), e.subtract(d[1], d[3])]
-
-    def both_ways(self, matrix: list[Value], along: Callable[[Sequence[Value]], list[Value]]) -> list[Value]:
-        """A square matrix transformed along its columns, then along its rows."""
-        size = int(len(matrix) ** 0.5)
-        down = [along(matrix[b::size]) for b in range(size)]
-        return [value for a in range(len(down[0])) for value in along([column[a] for column in down])]
-
-    def put(self, values: list[Value], into: str, offset: str, images: Images) -> None:
-        """A vector at each of the 16 places."""
-        for value, (pointer, at) in zip(values, self.places(into, offset, self.extent(images, "apart")), strict=True):
-            self.e.store(value, pointer, at)
-
-    def places(self, pointer: str, offset: str, apart: str) -> list[tuple[str, str]]:
-        """A pointer and an offset for each of the 16 places."""
-        e = self.e
-        four = e.times(apart, 4)
-        pointers, offsets = [pointer], [offset]
-        for _ in range(3):
-            pointers.append(self.move(pointers[-1], four))
-            offsets.append(e.plus(offsets[-1], apart))
-        return [(a, b) for a in pointers for b in offsets]
 
     # Forward
 
@@ -321,100 +214,6 @@ class WinogradWriter(ConvolutionWriter):
             ("ptr", "%table"), ("ptr", "%args"), ("i64", start), ("ptr", a), ("ptr", b), ("ptr", c), ("i64", by),
             ("i64", self.extent(self.made, "room")), ("i64", k), ("i64", sums), ("i64", str(self.lanes)), ("i1", again),
         ))  # fmt: skip
-
-    def transform_results(self) -> None:
-        """Aᵀ m A of each tile of a block, and the block anew if something isn't finite."""
-        e, made = self.e, self.made
-        spoilt = e.variable(e.constant(0.0, "float32"))
-
-        def one(t: str, image: str, tile: Tile) -> None:
-            at = self.move("%source", e.times(t, self.extent(made, "room")))
-            pixels = self.pixels_of("%target", image, tile)
-
-            def vector(channel: str, rest: str) -> None:
-                given = [e.load(p, o, "float32", 1) for p, o in self.places(at, channel, self.extent(made, "apart"))]
-                values = self.both_ways(given, self.to_two)
-                for value in values:
-                    e.set(spoilt, e.fma(value, 0.0, e.get(spoilt, "float32")))
-                mask = e.below(rest) if made.room != made.channels else None
-                for value, (pointer, there) in zip(values, pixels, strict=True):
-                    with ExitStack() as conditions:
-                        if there is not None:
-                            conditions.enter_context(e.when(there))
-                        e.mask = mask
-                        e.store(value, pointer, channel)
-                        e.mask = None
-
-            self.vectors(made, vector)
-
-        self.each_tile(one)
-        sum_ = e.get(spoilt, "float32")
-        with e.when_any(e.compare("uno", sum_, sum_)):
-            self.on_block("definition", "%images", "%target", "%images", "%begin", "%count")
-
-    def to_two(self, m: Sequence[Value]) -> list[Value]:
-        e = self.e
-        return [e.add(e.add(m[0], m[1]), m[2]), e.subtract(e.subtract(m[1], m[2]), m[3])]
-
-    def pixels_of(self, images: str, image: str, tile: Tile) -> list[tuple[str, str | None]]:
-        """The pointers to the four pixels that a tile makes, each with the condition that it is there, if it may not be."""
-        e, made = self.e, self.made
-        line, step = self.extent(made, "line"), self.extent(made, "channels")
-        corner = self.move(
-            self.image_of(made, images, image), e.plus(e.times(tile.row, line), e.times(tile.column, step))
-        )
-        below = self.move(corner, line)
-        down = right = None
-        if made.rows % 2:
-            down = e.test("ult", e.plus(tile.row, 1), self.extent(made, "rows"))
-        if made.columns % 2:
-            right = e.test("ult", e.plus(tile.column, 1), self.extent(made, "columns"))
-        both = e.all_of(down, right) if down and right else down or right
-        return [(corner, None), (self.move(corner, step), right), (below, down), (self.move(below, step), both)]
-
-    def define_results(self) -> None:
-        """A block of tiles by the definition."""
-        e, source, made = self.e, self.source, self.made
-        weights, depth = self.read(1), self.extent(source, "channels")
-        rows, columns = self.extent(source, "rows"), self.extent(source, "columns")
-        # how far apart weights are for neighbours in what is made and in what is read, tap by tap
-        own, other = (TAPS, TAPS * made.channels) if self.turned else (TAPS * source.channels, TAPS)
-        own_, other_ = self.number(own, "weights apart"), self.number(other, "weights of a channel")
-        apart = e.multiples(own_)
-
-        def one(t: str, image: str, tile: Tile) -> None:
-            pixels = self.image_of(source, "%source", image)
-            results = self.image_of(made, "%target", image)
-            with e.loop("0", "2", 1) as down, e.loop("0", "2", 1) as right:
-                y, x = e.plus(tile.row, down), e.plus(tile.column, right)
-                there = e.all_of(
-                    e.test("ult", y, self.extent(made, "rows")), e.test("ult", x, self.extent(made, "columns"))
-                )
-                to = e.times(e.plus(e.times(y, self.extent(made, "columns")), x), self.extent(made, "channels"))
-                top, left = e.index("sub", y, self.before[0]), e.index("sub", x, self.before[1])
-
-                def vector(channel: str, rest: str) -> None:
-                    total, mask = e.variable(e.constant(0.0, "float32")), e.below(rest)
-                    with e.loop("0", "3", 1) as a, e.loop("0", "3", 1) as b:
-                        row, column, tap = e.plus(top, a), e.plus(left, b), e.plus(e.times(a, 3), b)
-                        at = e.times(e.plus(e.times(row, columns), column), depth)
-                        tap = e.index("sub", str(TAPS - 1), tap) if self.turned else tap
-                        weight = e.plus(e.times(channel, own_), tap)
-                        inside = e.all_of(e.test("ult", row, rows), e.test("ult", column, columns))
-                        with e.when(inside), e.loop("0", depth, 1) as k:
-                            value = e.load_scalar(pixels, e.plus(at, k), "float32")
-                            e.mask = mask
-                            by = e.load(weights, e.plus(weight, e.times(k, other_)), "float32", apart)
-                            e.mask = None
-                            e.set(total, e.fma(value, by, e.get(total, "float32")))
-                    e.mask = mask
-                    e.store(e.get(total, "float32"), results, e.plus(to, channel))
-                    e.mask = None
-
-                with e.when(there):
-                    self.vectors(made, vector)
-
-        self.each_tile(one)
 
     # Weights
 
@@ -459,20 +258,10 @@ class WinogradWriter(ConvolutionWriter):
         e, depth, width = self.e, self.extent(self.source, "channels"), panel.vectors * self.lanes
         inside = e.index("urem", e.index("sub", column, panel.column), width)
         begin = e.plus(e.times(e.index("sub", column, inside), depth), inside)
-        apart = self.number(self.weights_room, "weights of a place")
-        with e.loop("0", depth, 1) as k:
-            at = e.times(k, TAPS * self.lanes)
-            taps = [e.load(strip, e.plus(at, tap * self.lanes), "float32", 1) for tap in range(TAPS)]
-            if self.turned:
-                taps.reverse()
-            places = self.places(target, e.plus(begin, e.times(k, width)), apart)
-            for value, (pointer, offset) in zip(self.both_ways(taps, self.of_three), places, strict=True):
-                e.store(value, pointer, offset)
-
-    def of_three(self, g: Sequence[Value]) -> list[Value]:
-        e = self.e
-        outer, middle = e.multiply(e.add(g[0], g[2]), 0.5), e.multiply(g[1], 0.5)
-        return [g[0], e.add(outer, middle), e.subtract(outer, middle), g[2]]
+        e.call(self.pointer(self.kernel("winograd_taps", together="turned" if self.turned else "")), (
+            ("ptr", strip), ("ptr", self.move(target, begin)), ("i64", depth), ("i64", str(width)),
+            ("i64", self.number(self.weights_room, "weights of a place")),
+        ))  # fmt: skip
 
     # The gradient by the weights
 
@@ -497,39 +286,13 @@ class WinogradWriter(ConvolutionWriter):
             c = self.move(sums, e.times(place, self.number(self.weights_room, "weights of a place")))
             self.call_tiles(items, a, b, c, "1", k, k, e.test("ne", first, 0))
 
-    def transform_cotangents(self) -> None:
-        """A y Aᵀ of each tile of a block."""
-        e, made = self.e, self.made
-
-        def one(t: str, image: str, tile: Tile) -> None:
-            pixels = self.pixels_of("%source", image, tile)
-            into = self.move("%target", e.times(t, self.extent(made, "room")))
-            all_ = self.extent(made, "channels")
-            limits = [None if there is None else e.choose(there, all_, "0") for _, there in pixels]
-
-            def vector(channel: str, rest: str) -> None:
-                given = []
-                for (pointer, _), limit in zip(pixels, limits, strict=True):
-                    if limit is not None or made.room != made.channels:
-                        e.mask = e.below(rest if limit is None else e.index("umin", limit, rest))
-                    given.append(e.load(pointer, channel, "float32", 1))
-                    e.mask = None
-                self.put(self.both_ways(given, self.from_two), into, channel, made)
-
-            self.vectors(made, vector)
-
-        self.each_tile(one)
-
-    def from_two(self, y: Sequence[Value]) -> list[Value]:
-        e = self.e
-        return [y[0], e.add(y[0], y[1]), e.subtract(y[0], y[1]), e.negative(y[1])]
-
     def transform_back(self, sums: str) -> None:
         """Gᵀ n G of all sums, those of the parts added up in order; all anew if something isn't finite."""
         e, source, made = self.e, self.source, self.made
         result, taps = self.pointer(self.step.output), TAPS * source.channels
         spoilt = e.variable(e.constant(0.0, "float32"))
-        step = self.number(taps, "taps")
+        step, of_place = self.number(taps, "taps"), self.number(self.weights_room, "weights of a place")
+        self.add_parts(sums)
         turns = made.room == made.channels and taps % self.lanes == 0
         strip = self.scratch(self.arguments.reserve(taps * self.lanes * 4), "place of taps")
         turn = self.pointer(self.kernel("turn")) if turns else ""
@@ -537,7 +300,9 @@ class WinogradWriter(ConvolutionWriter):
             mask = None if turns else e.below(e.index("sub", self.extent(made, "channels"), column))
             apart = "" if turns else e.multiples(step)
             with e.loop("0", self.extent(source, "channels"), 1) as k:
-                values = self.both_ways(self.added_up(sums, column, k), self.to_three)
+                offset = e.plus(e.times(k, self.extent(made, "room")), column)
+                given = [e.load(p, o, "float32", 1) for p, o in places(e, sums, offset, of_place)]
+                values = both_ways(e, given, to_three)
                 for tap, value in enumerate(values):
                     e.set(spoilt, e.fma(value, 0.0, e.get(spoilt, "float32")))
                     if turns:
@@ -554,56 +319,16 @@ class WinogradWriter(ConvolutionWriter):
                     self.turn(turn, several, lanes, into, step, lanes, lanes)
         sum_ = e.get(spoilt, "float32")
         with e.when_any(e.compare("uno", sum_, sum_)):
-            self.define_weights(result)
+            read = self.read(0)
+            self.on_block("weights_definition", read, result, self.read(1), "0", self.number(self.rows, "images"))
 
-    def added_up(self, sums: str, column: str, k: str) -> list[Value]:
-        """The 16 vectors of one channel that is read, those of all parts."""
+    def add_parts(self, sums: str) -> None:
+        """Add the sums of all parts up, in order, where the first one's are."""
         e = self.e
-        offset = e.plus(e.times(k, self.extent(self.made, "room")), column)
-        apart = self.number(self.weights_room, "weights of a place")
-        found = [e.load(p, o, "float32", 1) for p, o in self.places(sums, offset, apart)]
-        for part in range(1, self.parts):
-            more = self.move(sums, self.number(part * PLACES * self.weights_room, "part", part))
-            values = [e.load(p, o, "float32", 1) for p, o in self.places(more, offset, apart)]
-            found = [e.add(a, b) for a, b in zip(found, values, strict=True)]
-        return found
-
-    def to_three(self, n: Sequence[Value]) -> list[Value]:
-        e = self.e
-        sum_, difference = e.multiply(e.add(n[1], n[2]), 0.5), e.multiply(e.subtract(n[1], n[2]), 0.5)
-        return [e.add(n[0], sum_), difference, e.add(sum_, n[3])]
-
-    def define_weights(self, result: str) -> None:
-        """The gradient by the definition; rows of an image are added up, then their sums."""
-        e, source, made = self.e, self.source, self.made
-        images, cotangents = self.read(0), self.read(1)
-        channels, outputs = self.extent(source, "channels"), self.extent(made, "channels")
-        width, height = self.extent(source, "columns"), self.extent(source, "rows")
-        count = self.number(self.rows, "images")
-        apart = e.multiples(str(TAPS))
-        with e.loop("0", outputs, 1) as o, e.loop("0", "3", 1) as a, e.loop("0", "3", 1) as b:
-
-            def vector(channel: str, rest: str) -> None:
-                total, mask = e.variable(e.constant(0.0, "float32")), e.below(rest)
-                with e.loop("0", count, 1) as n, e.loop("0", self.extent(made, "rows"), 1) as i:
-                    row = e.index("sub", e.plus(i, a), self.before[0])
-                    with e.when(e.test("ult", row, height)):
-                        line = e.variable(e.constant(0.0, "float32"))
-                        from_ = e.times(e.plus(e.times(n, self.extent(made, "rows")), i), self.extent(made, "columns"))
-                        of = e.times(e.plus(e.times(n, height), row), width)
-                        with e.loop("0", self.extent(made, "columns"), 1) as j:
-                            column = e.index("sub", e.plus(j, b), self.before[1])
-                            with e.when(e.test("ult", column, width)):
-                                u = e.load_scalar(cotangents, e.plus(e.times(e.plus(from_, j), outputs), o), "float32")
-                                e.mask = mask
-                                at = e.plus(e.times(e.plus(of, column), channels), channel)
-                                x = e.load(images, at, "float32", 1)
-                                e.mask = None
-                                e.set(line, e.fma(u, x, e.get(line, "float32")))
-                        e.set(total, e.add(e.get(total, "float32"), e.get(line, "float32")))
-                e.mask = mask
-                weight = e.plus(e.times(e.plus(e.times(o, channels), channel), TAPS), e.plus(e.times(a, 3), b))
-                e.store(e.get(total, "float32"), result, weight, apart)
-                e.mask = None
-
-            self.vectors(source, vector)
+        if self.parts == 1:
+            return
+        size = self.number(PLACES * self.weights_room, "weights of a part")
+        with e.loop("1", self.number(self.parts, "parts"), 1) as part:
+            more = self.move(sums, e.times(part, size))
+            with e.loop("0", size, self.lanes) as i:
+                e.store(e.add(e.load(sums, i, "float32", 1), e.load(more, i, "float32", 1)), sums, i)

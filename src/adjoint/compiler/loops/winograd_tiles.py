@@ -1,0 +1,348 @@
+"""What Winograd's convolutions do with a block of tiles (see `build_winograd`), as functions that all of them share: pixels,
+results and cotangents transformed, results by the definition.
+
+Extents are a list in the unit's block: those of the images that are read and of those that are made (`FIELDS` of each), then
+`OTHERS`, then, where results are made, the function that computes them by the definition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from typing import NamedTuple
+
+from adjoint.compiler.loops import ir as L
+from adjoint.compiler.loops import matmul_tiles
+from adjoint.compiler.loops.build import Emitter, Value
+from adjoint.compiler.loops.matmul_tiles import Kernel
+
+PLACES, TAPS = 16, 9
+# Of images with their channels last; `room` is the channels in whole vectors, `line` and `image` are the elements of a line of
+# pixels and of an image, `apart` those from one of the 16 places to the next in a block of tiles.
+FIELDS = ("channels", "rows", "columns", "room", "line", "image", "apart")
+# Tiles of an image, and in a row of them; the padding before; how far apart weights are for neighbours in what is made, and in
+# what is read; the first tap and the step to the next.
+OTHERS = ("tiles", "across", "above", "left of", "own", "other", "first tap", "next tap")
+BLOCK = (
+    *matmul_tiles.BLOCK, ("ptr", "%source"), ("ptr", "%target"), ("ptr", "%images"), ("ptr", "%weights"),
+    ("i64", "%begin"), ("i64", "%count"),
+)  # fmt: skip
+
+
+# Transforms of a row or column of four, two or three -------------------------------------------------------------------
+
+
+def of_four(e: Emitter, d: Sequence[Value]) -> list[Value]:
+    """Bᵀ d."""
+    return [e.subtract(d[0], d[2]), e.add(d[1], d[2]), e.subtract(d[2], d[1]), e.subtract(d[1], d[3])]
+
+
+def to_two(e: Emitter, m: Sequence[Value]) -> list[Value]:
+    """Aᵀ m."""
+    return [e.add(e.add(m[0], m[1]), m[2]), e.subtract(e.subtract(m[1], m[2]), m[3])]
+
+
+def from_two(e: Emitter, y: Sequence[Value]) -> list[Value]:
+    """A y."""
+    return [y[0], e.add(y[0], y[1]), e.subtract(y[0], y[1]), e.negative(y[1])]
+
+
+def of_three(e: Emitter, g: Sequence[Value]) -> list[Value]:
+    """G g."""
+    outer, middle = e.multiply(e.add(g[0], g[2]), 0.5), e.multiply(g[1], 0.5)
+    return [g[0], e.add(outer, middle), e.subtract(outer, middle), g[2]]
+
+
+def to_three(e: Emitter, n: Sequence[Value]) -> list[Value]:
+    """Gᵀ n."""
+    total, difference = e.multiply(e.add(n[1], n[2]), 0.5), e.multiply(e.subtract(n[1], n[2]), 0.5)
+    return [e.add(n[0], total), difference, e.add(total, n[3])]
+
+
+def both_ways(e: Emitter, matrix: list[Value], along: Callable[[Emitter, Sequence[Value]], list[Value]]) -> list[Value]:
+    """A square matrix transformed along its columns, then along its rows."""
+    size = int(len(matrix) ** 0.5)
+    down = [along(e, matrix[b::size]) for b in range(size)]
+    return [value for a in range(len(down[0])) for value in along(e, [column[a] for column in down])]
+
+
+def places(e: Emitter, pointer: str, offset: str, apart: str) -> list[tuple[str, str]]:
+    """A pointer and an offset for each of the 16 places."""
+    four = e.times(apart, 4)
+    pointers, offsets = [pointer], [offset]
+    for _ in range(3):
+        pointers.append(e.at(pointers[-1], four, "float"))
+        offsets.append(e.plus(offsets[-1], apart))
+    return [(a, b) for a in pointers for b in offsets]
+
+
+# Functions of a block --------------------------------------------------------------------------------------------------
+
+
+class Tile(NamedTuple):
+    """Where a tile is: its number in the block, its image, the first row and column of its outputs."""
+
+    number: str
+    image: str
+    row: str
+    column: str
+
+
+class Block:
+    """A function that goes through the tiles of a block. `masked`: the channels aren't whole vectors."""
+
+    def __init__(self, e: Emitter, kernel: Kernel) -> None:
+        self.e = e
+        self.masked = kernel.masked
+        names = [*[f"source {x}" for x in FIELDS], *[f"made {x}" for x in FIELDS], *OTHERS]
+        self.numbers = {name: e.argument(e.plus("%list", k)) for k, name in enumerate(names)}
+
+    def move(self, pointer: str, offset: str) -> str:
+        return self.e.at(pointer, offset, "float")
+
+    def each_tile(self, write: Callable[[Tile], None]) -> None:
+        """Call `write` for each tile."""
+        e, numbers = self.e, self.numbers
+        with e.loop("0", "%count", 1) as t:
+            at = e.plus("%begin", t)
+            image, within = e.index("udiv", at, numbers["tiles"]), e.index("urem", at, numbers["tiles"])
+            row, column = e.index("udiv", within, numbers["across"]), e.index("urem", within, numbers["across"])
+            write(Tile(t, image, e.times(row, 2), e.times(column, 2)))
+
+    def image_of(self, kind: str, pointer: str, number: str) -> str:
+        """The pointer to an image."""
+        return self.move(pointer, self.e.times(number, self.numbers[f"{kind} image"]))
+
+    def vectors(self, kind: str, write: Callable[[str, str], None]) -> None:
+        """Call `write` for each vector of channels, with how many are left."""
+        e, numbers = self.e, self.numbers
+        with e.loop("0", numbers[f"{kind} room"], e.lanes) as channel:
+            write(channel, e.index("sub", numbers[f"{kind} channels"], channel))
+
+    def pixels(self) -> None:
+        """Bᵀ d B of each tile."""
+        e, numbers = self.e, self.numbers
+        line, step = numbers["source line"], numbers["source channels"]
+
+        def one(tile: Tile) -> None:
+            top, left = e.index("sub", tile.row, numbers["above"]), e.index("sub", tile.column, numbers["left of"])
+            image = self.image_of("source", "%source", tile.image)
+            rows = [self.move(image, e.plus(e.times(top, line), e.times(left, step)))]
+            for _ in range(3):
+                rows.append(self.move(rows[-1], line))
+            into = self.move("%target", e.times(tile.number, numbers["source room"]))
+
+            def read(limits: list[list[str]] | None) -> None:
+                def vector(channel: str, rest: str) -> None:
+                    columns = [channel]
+                    for _ in range(3):
+                        columns.append(e.plus(columns[-1], step))
+                    pixels = []
+                    if self.masked and limits is None:
+                        e.mask = e.below(rest)
+                    for a in range(4):
+                        for b in range(4):
+                            if limits is not None:
+                                e.mask = e.below(e.index("umin", limits[a][b], rest))
+                            pixels.append(e.load(rows[a], columns[b], "float32", 1))
+                    e.mask = None
+                    self.put(both_ways(e, pixels, of_four), into, channel, "source")
+
+                self.vectors("source", vector)
+
+            self.inside(top, left, read)
+
+        self.each_tile(one)
+
+    def inside(self, top: str, left: str, write: Callable[[list[list[str]] | None], None]) -> None:
+        """Call `write` once for tiles that lie inside of an image, and once for others, with how many channels of each pixel
+        there are: none where a pixel lies in the padding."""
+        e, numbers = self.e, self.numbers
+        rows, columns = numbers["source rows"], numbers["source columns"]
+        fits = e.all_of(
+            e.all_of(e.test("slt", "-1", top), e.test("slt", e.plus(top, 3), rows)),
+            e.all_of(e.test("slt", "-1", left), e.test("slt", e.plus(left, 3), columns)),
+        )
+        with e.when(fits):
+            write(None)
+        with e.when(e.test("eq", e.choose(fits, "1", "0"), 0)):
+            # unsigned: what is negative is large
+            down = [e.test("ult", e.plus(top, a), rows) for a in range(4)]
+            right = [e.test("ult", e.plus(left, b), columns) for b in range(4)]
+            count = numbers["source channels"]
+            write([[e.choose(e.all_of(down[a], right[b]), count, "0") for b in range(4)] for a in range(4)])
+
+    def put(self, values: list[Value], into: str, offset: str, kind: str) -> None:
+        """A vector at each of the 16 places."""
+        spots = places(self.e, into, offset, self.numbers[f"{kind} apart"])
+        for value, (pointer, at) in zip(values, spots, strict=True):
+            self.e.store(value, pointer, at)
+
+    def outputs(self, images: str, tile: Tile) -> list[tuple[str, str | None]]:
+        """The pointers to the four outputs of a tile, each with the condition that it is there, if it may not be."""
+        e, numbers = self.e, self.numbers
+        line, step = numbers["made line"], numbers["made channels"]
+        corner = self.image_of("made", images, tile.image)
+        corner = self.move(corner, e.plus(e.times(tile.row, line), e.times(tile.column, step)))
+        below = self.move(corner, line)
+        down = e.test("ult", e.plus(tile.row, 1), numbers["made rows"])
+        right = e.test("ult", e.plus(tile.column, 1), numbers["made columns"])
+        both = e.all_of(down, right)
+        return [(corner, None), (self.move(corner, step), right), (below, down), (self.move(below, step), both)]
+
+    def results(self) -> None:
+        """Aᵀ m A of each tile, and the block anew if something isn't finite."""
+        e, numbers = self.e, self.numbers
+        definition = e.array(e.plus("%list", len(numbers)))
+        spoilt = e.variable(e.constant(0.0, "float32"))
+
+        def one(tile: Tile) -> None:
+            at = self.move("%source", e.times(tile.number, numbers["made room"]))
+            outputs = self.outputs("%target", tile)
+
+            def vector(channel: str, rest: str) -> None:
+                given = [e.load(p, o, "float32", 1) for p, o in places(e, at, channel, numbers["made apart"])]
+                values = both_ways(e, given, to_two)
+                for value in values:
+                    e.set(spoilt, e.fma(value, 0.0, e.get(spoilt, "float32")))
+                mask = e.below(rest) if self.masked else None
+                for value, (pointer, there) in zip(values, outputs, strict=True):
+                    with ExitStack() as conditions:
+                        if there is not None:
+                            conditions.enter_context(e.when(there))
+                        e.mask = mask
+                        e.store(value, pointer, channel)
+                        e.mask = None
+
+            self.vectors("made", vector)
+
+        self.each_tile(one)
+        total = e.get(spoilt, "float32")
+        with e.when_any(e.compare("uno", total, total)):
+            e.call(definition, BLOCK)
+
+    def definition(self) -> None:
+        """The outputs of each tile by the definition."""
+        e, numbers = self.e, self.numbers
+        depth, apart = numbers["source channels"], e.multiples(numbers["own"])
+
+        def one(tile: Tile) -> None:
+            pixels = self.image_of("source", "%images", tile.image)
+            results = self.image_of("made", "%target", tile.image)
+            with e.loop("0", "2", 1) as down, e.loop("0", "2", 1) as right:
+                y, x = e.plus(tile.row, down), e.plus(tile.column, right)
+                there = e.all_of(e.test("ult", y, numbers["made rows"]), e.test("ult", x, numbers["made columns"]))
+                to = e.times(e.plus(e.times(y, numbers["made columns"]), x), numbers["made channels"])
+                top, left = e.index("sub", y, numbers["above"]), e.index("sub", x, numbers["left of"])
+
+                def vector(channel: str, rest: str) -> None:
+                    total, mask = e.variable(e.constant(0.0, "float32")), e.below(rest)
+                    with e.loop("0", "3", 1) as a, e.loop("0", "3", 1) as b:
+                        row, column = e.plus(top, a), e.plus(left, b)
+                        at = e.times(e.plus(e.times(row, numbers["source columns"]), column), depth)
+                        tap = e.times(e.plus(e.times(a, 3), b), numbers["next tap"])
+                        weight = e.plus(e.times(channel, numbers["own"]), e.plus(tap, numbers["first tap"]))
+                        inside = e.all_of(
+                            e.test("ult", row, numbers["source rows"]), e.test("ult", column, numbers["source columns"])
+                        )
+                        with e.when(inside), e.loop("0", depth, 1) as k:
+                            value = e.load_scalar(pixels, e.plus(at, k), "float32")
+                            e.mask = mask
+                            by = e.load("%weights", e.plus(weight, e.times(k, numbers["other"])), "float32", apart)
+                            e.mask = None
+                            e.set(total, e.fma(value, by, e.get(total, "float32")))
+                    e.mask = mask
+                    e.store(e.get(total, "float32"), results, e.plus(to, channel))
+                    e.mask = None
+
+                with e.when(there):
+                    self.vectors("made", vector)
+
+        self.each_tile(one)
+
+    def cotangents(self) -> None:
+        """A y Aᵀ of each tile."""
+        e, numbers = self.e, self.numbers
+
+        def one(tile: Tile) -> None:
+            outputs = self.outputs("%source", tile)
+            into = self.move("%target", e.times(tile.number, numbers["made room"]))
+            channels = numbers["made channels"]
+            limits = [None if there is None else e.choose(there, channels, "0") for _, there in outputs]
+
+            def vector(channel: str, rest: str) -> None:
+                given = []
+                for (pointer, _), limit in zip(outputs, limits, strict=True):
+                    if limit is not None or self.masked:
+                        e.mask = e.below(rest if limit is None else e.index("umin", limit, rest))
+                    given.append(e.load(pointer, channel, "float32", 1))
+                    e.mask = None
+                self.put(both_ways(e, given, from_two), into, channel, "made")
+
+            self.vectors("made", vector)
+
+        self.each_tile(one)
+
+    def weights_definition(self) -> None:
+        """The gradient by the weights by the definition, of `%count` images: `%source` were read, `%images` are the cotangents.
+        Rows of an image are added up, then their sums."""
+        e, numbers = self.e, self.numbers
+        channels, outputs = numbers["source channels"], numbers["made channels"]
+        height, width = numbers["source rows"], numbers["source columns"]
+        apart = e.multiples(str(TAPS))
+        with e.loop("0", outputs, 1) as o, e.loop("0", "3", 1) as a, e.loop("0", "3", 1) as b:
+
+            def vector(channel: str, rest: str) -> None:
+                total, mask = e.variable(e.constant(0.0, "float32")), e.below(rest)
+                with e.loop("0", "%count", 1) as n, e.loop("0", numbers["made rows"], 1) as i:
+                    row = e.index("sub", e.plus(i, a), numbers["above"])
+                    with e.when(e.test("ult", row, height)):
+                        line = e.variable(e.constant(0.0, "float32"))
+                        made = e.times(e.plus(e.times(n, numbers["made rows"]), i), numbers["made columns"])
+                        read = e.times(e.plus(e.times(n, height), row), width)
+                        with e.loop("0", numbers["made columns"], 1) as j:
+                            column = e.index("sub", e.plus(j, b), numbers["left of"])
+                            with e.when(e.test("ult", column, width)):
+                                u = e.load_scalar("%images", e.plus(e.times(e.plus(made, j), outputs), o), "float32")
+                                at = e.plus(e.times(e.plus(read, column), channels), channel)
+                                e.mask = mask
+                                x = e.load("%source", at, "float32", 1)
+                                e.mask = None
+                                e.set(line, e.fma(u, x, e.get(line, "float32")))
+                        e.set(total, e.add(e.get(total, "float32"), e.get(line, "float32")))
+                e.mask = mask
+                weight = e.plus(e.times(e.plus(e.times(o, channels), channel), TAPS), e.plus(e.times(a, 3), b))
+                e.store(e.get(total, "float32"), "%target", weight, apart)
+                e.mask = None
+
+            self.vectors("source", vector)
+
+
+def _block(write: Callable[[Block], None]) -> Callable[[Emitter, Kernel], L.Parameters]:
+    def writer(e: Emitter, kernel: Kernel) -> L.Parameters:
+        write(Block(e, kernel))
+        return BLOCK
+
+    return writer
+
+
+def _taps(e: Emitter, kernel: Kernel) -> L.Parameters:
+    """G g Gᵀ of a strip of k times 9 vectors of taps, to rows `width` apart at each of the 16 places; turned, the last tap is the
+    first."""
+    with e.loop("0", "%k", 1) as k:
+        at = e.times(k, TAPS * e.lanes)
+        taps = [e.load("%strip", e.plus(at, tap * e.lanes), "float32", 1) for tap in range(TAPS)]
+        if kernel.together == "turned":
+            taps.reverse()
+        spots = places(e, "%target", e.times(k, "%width"), "%apart")
+        for value, (pointer, offset) in zip(both_ways(e, taps, of_three), spots, strict=True):
+            e.store(value, pointer, offset)
+    return (("ptr", "%strip"), ("ptr", "%target"), ("i64", "%k"), ("i64", "%width"), ("i64", "%apart"))
+
+
+WRITERS = {
+    "winograd_pixels": _block(Block.pixels), "winograd_results": _block(Block.results),
+    "winograd_definition": _block(Block.definition), "winograd_cotangents": _block(Block.cotangents),
+    "winograd_weights_definition": _block(Block.weights_definition), "winograd_taps": _taps,
+}  # fmt: skip
+matmul_tiles.WRITERS.update(WRITERS)
