@@ -17,7 +17,7 @@ from adjoint.primitives.core import FULL, leaf, ops
 from adjoint.tensors.assignment import mapped
 from adjoint.tensors.pending import force_selection
 
-__all__ = ["FEW", "joined", "part_of", "written_now"]
+__all__ = ["FEW", "joined", "known", "part_of", "written_now"]
 
 FEW = 1 << 13  # elements
 
@@ -61,9 +61,9 @@ def written_now(x: Any, index: Any, value: Any) -> bool:
     node = x.node
     if node.tracked or node.type.size > FEW or tracing.active() is not None:
         return False
-    array = _known(node)
-    given = _known(value.node) if isinstance(value, Core) and not value.node.tracked else value
-    places = [_known(i.node) if isinstance(i, Core) else i for i in (index if type(index) is tuple else (index,))]
+    array = known(node)
+    given = known(value.node) if isinstance(value, Core) and not value.node.tracked else value
+    places = [known(i.node) if isinstance(i, Core) else i for i in (index if type(index) is tuple else (index,))]
     if (
         array is None
         or given is None
@@ -79,7 +79,7 @@ def written_now(x: Any, index: Any, value: Any) -> bool:
     return True
 
 
-def _known(node: Node) -> Any:
+def known(node: Node) -> Any:
     """The value of a node that has one; None for others."""
     if type(node.value) is np.ndarray:
         return node.value

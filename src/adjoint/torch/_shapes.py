@@ -40,7 +40,7 @@ def cat(tensors: Any, dim: int = 0) -> Any:
     """Tensors joined along an axis."""
     given = list(tensors)
     if not given:
-        raise RuntimeError(f"cat: expected tensors{at_user()}")
+        raise ValueError(f"cat: expected a list of tensors that isn't empty{at_user()}")
     some = [x for x in given if tuple(x.shape) != (0,)] or given[:1]  # an empty vector joins anything
     if any(not x.ndim for x in some):
         raise RuntimeError(f"cat: tensors without axes can't be joined; stack them{at_user()}")
