@@ -988,3 +988,14 @@ def test_windows_of_a_text_are_one_graph(monkeypatch):
         text[40]
     with pytest.raises((ValueError, RuntimeError), match=r"cat"):
         torch.cat((torch.ones(2, 3), torch.ones(2, 4)))
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 7, 8, 9, 16, 17, 33, 1000])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_few_random_numbers_are_those_that_the_core_draws(dtype, count):
+    torch.manual_seed(3)
+    found, after = torch.randn(count, dtype=getattr(torch, dtype)), torch.rand(5)
+    torch.manual_seed(3)
+    expected = ad.random.normal((count,), dtype=dtype).numpy()
+    np.testing.assert_allclose(found.numpy(), expected, 1e-5 if dtype == "float32" else 1e-12, 1e-6)
+    np.testing.assert_array_equal(after.numpy(), ad.random.uniform((5,)).numpy())

@@ -7,11 +7,13 @@ needs only the required ones and stays fast.
 from __future__ import annotations
 
 import importlib
+import importlib.machinery
+import sys
 from types import ModuleType
 
 from adjoint.tracing import unobserved
 
-__all__ = ["load", "try_load"]
+__all__ = ["folder_of", "load", "try_load"]
 
 
 def load(name: str, *, purpose: str, extra: str) -> ModuleType:
@@ -37,6 +39,16 @@ def try_load(name: str) -> ModuleType | None:
         return _imported(name)
     except ImportError:
         return None
+
+
+def folder_of(name: str) -> str | None:
+    """Where an optional package lies, which isn't imported; None where it is missing."""
+    if sys.modules.get(name, name) is None:  # as tests say that it is missing
+        return None
+    with unobserved():
+        found = importlib.machinery.PathFinder.find_spec(name)
+    folders = None if found is None else found.submodule_search_locations
+    return next(iter(folders), None) if folders else None
 
 
 def _imported(name: str) -> ModuleType:

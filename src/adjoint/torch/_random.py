@@ -10,15 +10,20 @@ import numpy as np
 
 from adjoint import tracing
 from adjoint.dtypes import DTYPES, DType, default_dtype
+from adjoint.graph import array_type
+from adjoint.primitives.core import leaf
 from adjoint.primitives.random import EXAMPLES
 from adjoint.tensors import functions as core
 from adjoint.tensors.located import at_user
 
 from ._creation import checked, finished, given_dtype, range_of, renamed, source
+from ._elementwise import made
 from ._names import FUNCTIONS, METHODS, function, recorded_at_user
 from ._now import FEW, known
 from ._tensor import Core
 from ._views import sizes
+
+WIDE_BITS, NARROW_BITS, NARROW_STEP = np.uint64(11), np.uint32(8), np.float32(2.0**-24)
 
 
 def _random(name: str, draw: Any) -> None:
@@ -35,12 +40,18 @@ def _random(name: str, draw: Any) -> None:
     FUNCTIONS[f"{name}_like"] = recorded_at_user(renamed(like, f"{name}_like"))
 
 
-def _unit_now(generator: Any, count: int, kind: DType) -> Any:
-    """Uniform numbers in [0, 1), as the core draws them, at once; a word of the stream holds two of float32."""
-    if kind.name == "float64":
-        return (generator.words(count) >> np.uint64(11)).astype(np.float64) * 2.0**-53
-    bits = generator.words(-(-count // 2)).view(np.uint32)[:count]
-    return (bits >> np.uint32(8)).astype(np.float32) * np.float32(2.0**-24)
+def _unit_now(generator: Any, count: int, kind: DType, times: int = 1) -> Any:
+    """Uniform numbers in [0, 1), as the core draws them, at once; a word of the stream holds two of float32. For several draws in
+    a row, one row each."""
+    each = 1 if kind.name == "float64" else 2  # of a word
+    words = -(-count // each)
+    whole = -(-words // 4) * 4  # a draw begins where a block of four words does
+    bits = generator.words(whole * (times - 1) + words)
+    if times > 1:
+        bits = np.concatenate([bits, bits[: whole - words]]).reshape(times, whole)
+    if each == 1:
+        return (bits[..., :count] >> WIDE_BITS).astype(np.float64) * 2.0**-53
+    return (bits.view(np.uint32)[..., :count] >> NARROW_BITS).astype(np.float32) * NARROW_STEP
 
 
 def _is_soon_drawn(shape: Any, kind: DType) -> bool:
@@ -62,11 +73,12 @@ def _normal_of(generator: Any, shape: Any, kind: DType) -> Any:
     if not _is_soon_drawn(shape, kind):
         return generator.normal(shape, dtype=kind)
     count = math.prod(shape)
-    pairs = -(-count // 2)
     number = kind.dtype.type
-    radius = np.sqrt(np.log(number(1) - _unit_now(generator, pairs, kind)) * number(-2))
-    angle = _unit_now(generator, pairs, kind) * number(2 * math.pi)
-    return core.tensor(np.concatenate([radius * np.cos(angle), radius * np.sin(angle)])[:count].reshape(shape))
+    first, second = _unit_now(generator, -(-count // 2), kind, 2)
+    radius = np.sqrt(np.log(number(1) - first) * number(-2))
+    angle = second * number(2 * math.pi)
+    value = np.concatenate([radius * np.cos(angle), radius * np.sin(angle)])[:count].reshape(shape)
+    return made(leaf(value, array_type(shape, kind)))
 
 
 _random("rand", _uniform_of)
