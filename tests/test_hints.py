@@ -10,10 +10,14 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint import hints
+from adjoint import hints, hints_of_jax
 from adjoint.tensors.named import Count
 
-ROWS = [pytest.param(place, name, id=f"{place}.{name}") for place, rows in hints.NAMES.items() for name in rows]
+TABLES = {
+    place: {**hints_of_jax.NAMES.get(place, {}), **hints.NAMES.get(place, {})}
+    for place in {**hints.NAMES, **hints_of_jax.NAMES}
+}
+ROWS = [pytest.param(place, name, id=f"{place}.{name}") for place, rows in TABLES.items() for name in rows]
 
 
 @pytest.fixture
@@ -45,7 +49,7 @@ def test_every_row_is_said_and_its_code_runs(
     monkeypatch.chdir(tmp_path)
     ad.save("model.safetensors", words["model"])
     owner = owner_of(place, words)
-    code, remark = hints.split_row(hints.NAMES[place][name])
+    code, remark = hints.split_row(TABLES[place][name])
     if code:
         exec(code, words)
     if hasattr(owner, name):

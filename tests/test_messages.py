@@ -281,3 +281,56 @@ def test_a_forward_rule_whose_tangent_is_not_made_of_the_given_ones_is_an_error(
     flat = ad.custom_jvp(lambda x: ad.floor(x))
     flat.def_jvp(lambda p, t: (ad.floor(p[0]), 0.0))
     assert ad.grad(flat)(3.5).item() == 0.0
+
+
+# ---- what was typed in another way ----------------------------------------------------------------------------------------
+
+MODEL = nn.Linear(3, 2)
+MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+    "arrays side by side": (lambda: ad.concat(X, X), TypeError, r"in one list: ad\.concat\(\[x, y\]"),  # type: ignore[arg-type]
+    "stacked side by side": (lambda: ad.stack(X, X), TypeError, r"in one list: ad\.stack"),  # type: ignore[arg-type]
+    "half a where": (lambda: ad.where(X > 0, X), TypeError, r"ad\.where\(mask, x, 0\)"),  # type: ignore[call-overload]
+    "None in a list": (lambda: ad.tensor([1, None]), TypeError, "an array of None"),
+    "text in a list": (lambda: ad.tensor([1, "a"]), TypeError, r"text \(a str\)"),
+    "a negative deviation": (lambda: ad.random.normal(2, 0.0, -1.0), ValueError, "isn't negative; got -1.0"),
+    "a negative length": (lambda: ad.random.normal(-2), ValueError, r"negative size in shape \(-2,\)"),
+    "a length that is none": (lambda: ad.zeros((2, -1)), ValueError, r"zeros: negative size in shape \(2, -1\)"),
+    "a length from values": (lambda: ad.jit(lambda x: ad.zeros(x.sum()))(X), TypeError, "shapes are known .* give a number"),
+    "a number under jit": (lambda: ad.jit(lambda x: float(x.sum()))(X), RuntimeError, "take its number .* from the result"),
+    "a method not called": (lambda: ad.optim.SGD(MODEL.parameters), TypeError, r"call it: model\.parameters\(\)"),
+    "no parameters": (lambda: ad.optim.SGD([]), ValueError, "got no parameters; has the model any"),
+    "a rate in quotes": (lambda: ad.optim.SGD(MODEL.parameters(), lr="0.1"), TypeError, "lr must be a number; it is '0.1'"),
+    "a schedule of a number": (lambda: ad.optim.StepLR(0.1, 3), TypeError, "StepLR schedules an optimizer, not float"),
+    "a function among modules": (lambda: nn.Sequential(MODEL, ad.relu), TypeError, r"nn\.ReLU\(\) for ad\.relu"),  # type: ignore[arg-type]
+    "a list of modules": (lambda: nn.Sequential([MODEL]), TypeError, r"Sequential\(\*modules\)"),  # type: ignore[arg-type]
+    "a class among modules": (lambda: nn.Sequential(nn.ReLU), TypeError, r"make one: ReLU\(\.\.\.\)"),  # type: ignore[arg-type]
+    "a layer as a function": (lambda: nn.ReLU(X), TypeError, r"made first and called then: ReLU\(\)\(x\)"),  # type: ignore[arg-type]
+    "a loss as a function": (lambda: nn.CrossEntropyLoss(X, X), TypeError, r"CrossEntropyLoss\(\)\(x, y\)"),  # type: ignore[misc]
+    "a parameter set to a number": (lambda: setattr(MODEL, "weight", 3), TypeError, r"module\.weight\.data = "),
+    "a batch of none": (lambda: ad.data.DataLoader([1, 2], batch_size=0), ValueError, "at least 1, not 0"),
+    "rows of other lengths": (
+        lambda: ad.data.DataLoader((np.ones(3), np.ones(4)), shuffle=False), ValueError, "one length; they have"
+    ),
+    "branches that differ": (
+        lambda: ad.cond(X[0] > 0, lambda t: t, lambda t: t.sum(), X), TypeError, "make shapes and dtypes the same"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_mistakes_say_what_to_do(name: str) -> None:
+    mistake, error, fragment = MISTAKES[name]
+    says(mistake, error, fragment)
+
+
+def test_structures_that_differ_are_shown_as_they_are_written() -> None:
+    says(
+        lambda: ad.tree.map(max, {"a": 1}, {"b": [1, (2,)]}),
+        ValueError,
+        r"\{'a': \*\} and \{'b': \[\*, \(\*\)\]\}",
+        line=False,
+    )
+
+
+def test_losses_still_take_weights() -> None:
+    assert nn.CrossEntropyLoss(ad.ones(3)).weight is not None and nn.BCEWithLogitsLoss(pos_weight=X).reduction == "mean"

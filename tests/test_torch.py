@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import io
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -869,3 +871,120 @@ def test_low_rank_parts_of_a_matrix():
     np.testing.assert_allclose((U * S @ V.mT).numpy(), (x - x.mean(0)).numpy(), atol=1e-4)
     with pytest.raises(ValueError, match="q is at most"):
         torch.svd_lowrank(x, q=21)
+
+
+PRINTED = {
+    "tensor([1., 2.])": lambda: torch.tensor([1.0, 2.0]),
+    "tensor(1.5000)": lambda: torch.tensor(1.5),
+    "tensor([1.0000e-05, 1.0000e+05])": lambda: torch.tensor([1e-5, 1e5]),
+    "tensor([ 1.5000,     nan,     inf, -1.0000])": lambda: torch.tensor([1.5, math.nan, math.inf, -1.0]),
+    "tensor([123456.7891])": lambda: torch.tensor([123456.789]),
+    "tensor([   0,    1,    2,  ..., 1997, 1998, 1999])": lambda: torch.arange(2000),
+    "tensor([], size=(2, 0))": lambda: torch.zeros(2, 0),
+    "tensor([1.0000+2.j, 0.5000+0.j])": lambda: torch.tensor([1 + 2j, 0.5]),
+    "tensor([1.], dtype=torch.float64)": lambda: torch.tensor([1.0], dtype=torch.float64),
+    "tensor([2., 4.], grad_fn=<MulBackward0>)": lambda: torch.tensor([1.0, 2.0], requires_grad=True) * 2,
+    "torch.return_types.max(\nvalues=tensor([3.]),\nindices=tensor([1]))": lambda: torch.tensor([[1.0, 3.0]]).max(1),
+}
+
+
+@pytest.mark.parametrize("text", PRINTED)
+def test_print_is_laid_out_as_in_pytorch(text):
+    assert repr(PRINTED[text]()) == text
+
+
+def test_print_options():
+    torch.set_printoptions(precision=2, linewidth=30)
+    try:
+        assert repr(torch.linspace(0, 1, 8)) == (
+            "tensor([0.00, 0.14, 0.29,\n        0.43, 0.57, 0.71,\n        0.86, 1.00])"
+        )
+        torch.set_printoptions(sci_mode=True)
+        assert repr(torch.tensor(12.5)) == "tensor(1.25e+01)"
+    finally:
+        torch.set_printoptions(profile="default")
+    assert repr(torch.tensor(12.5)) == "tensor(12.5000)" and f"{torch.tensor(12.5)}" == "12.5"
+
+
+def test_errors_are_of_pytorchs_classes_and_of_the_cores():
+    x = torch.ones(2, 3)
+    for mistake, kind in [
+        (lambda: x + torch.ones(2), ValueError),
+        (lambda: -(x > 0), TypeError),
+        (lambda: bool(x), ValueError),
+    ]:
+        for caught in (RuntimeError, kind):
+            with pytest.raises(caught, match=r"test_torch.py:\d+\)") as error:
+                mistake()
+        assert (
+            type(error.value).__name__ == "RuntimeError"
+            and type(pickle.loads(pickle.dumps(error.value))) is RuntimeError
+        )
+
+    class Fussy(nn.Module):
+        def forward(self, x):
+            raise ValueError("of the user's own")
+
+    with pytest.raises(ValueError, match="own") as error:
+        nn.Sequential(Fussy())(x)
+    assert type(error.value) is ValueError
+
+
+def test_calls_that_must_raise():
+    x, i = torch.ones(2, 3), torch.tensor([1, 2, 3])
+    for mistake in (
+        lambda: torch.tensor([300], dtype=torch.uint8), lambda: torch.zeros(2.5), lambda: x[::-1], lambda: i // 0,
+        lambda: x @ i, lambda: torch.linalg.solve(torch.eye(2).double(), torch.ones(2)), lambda: nn.Linear(3, 2)(x.double()),
+        lambda: torch.bernoulli(torch.full((2,), 2.0)), lambda: x.requires_grad_().numpy(), lambda: optim.SGD(x, lr=0.1),
+    ):  # fmt: skip
+        with pytest.raises((RuntimeError, TypeError, ValueError), match=r"test_torch.py:\d+\)"):
+            mistake()
+
+
+def test_where_a_matrix_is_singular_is_the_users_line():
+    with pytest.raises(np.linalg.LinAlgError, match=r"singular .*test_torch.py:\d+\)"):
+        print(torch.linalg.inv(torch.zeros(2, 2)))
+
+
+def test_numpys_functions_of_tensors():
+    x = torch.tensor([1.0, 2.0])
+    assert type(np.float64(2) * x) is torch.Tensor and type(np.sin(x)) is torch.Tensor
+    assert type(np.stack([x, x])) is np.ndarray and (torch.ones(1, dtype=torch.uint8) + 300).tolist() == [45]
+    assert torch.pow(2, x).tolist() == [2.0, 4.0] and torch.add(1, 2).item() == 3
+
+
+def test_where_a_view_begins_in_memory():
+    x = torch.zeros(2, 3)
+    assert [t.storage_offset() for t in (x, x[1], x[:, 1], x[1, 2], x.t()[2:])] == [0, 3, 1, 5, 2]
+    assert x[None].stride() == (6, 3, 1)
+
+
+def test_a_module_and_its_state_in_print():
+    layers = nn.ModuleList([nn.Linear(2, 2), nn.Linear(2, 2), nn.ReLU()])
+    assert (
+        repr(layers) == "ModuleList(\n  (0-1): 2 x Linear(in_features=2, out_features=2, bias=True)\n  (2): ReLU()\n)"
+    )
+    assert repr(layers.load_state_dict(layers.state_dict())) == "<All keys matched successfully>"
+    assert repr(optim.SGD(layers.parameters(), lr=0.1)).startswith("SGD (\nParameter Group 0\n    dampening: ")
+
+
+def test_windows_of_a_text_are_one_graph(monkeypatch):
+    evaluation = importlib.import_module("adjoint.execution.evaluate")
+    keys, plain = set(), evaluation.key_of
+    monkeypatch.setattr(evaluation, "key_of", lambda c: keys.add(plain(c)) or plain(c))
+    text, table = torch.tensor([i % 7 for i in range(40)]), torch.randn(7, 3)
+    for i in range(0, 30, 5):
+        window = text[i : i + 4]
+        grown = torch.cat((window, text[i : i + 1]))
+        np.testing.assert_array_equal(
+            table[grown].sum(0).numpy(), table.numpy()[[*window.tolist(), window[0].item()]].sum(0)
+        )
+    assert len(keys) == 1
+    row = text[3:9]
+    text[4] = 100  # what is written to the text reaches what was read of it, and the other way round
+    row[0] = -1
+    assert row.tolist() == [-1, 100, 5, 6, 0, 1] and text[3].item() == -1
+    with pytest.raises(IndexError):
+        text[40]
+    with pytest.raises((ValueError, RuntimeError), match=r"cat"):
+        torch.cat((torch.ones(2, 3), torch.ones(2, 4)))

@@ -43,6 +43,21 @@ class DType:
         self.types: dict[tuple[int, ...], Any] = {}
 
     @property
+    def is_floating_point(self) -> bool:
+        """Whether numbers have a fraction and are real."""
+        return self.kind == "f"
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether numbers have an imaginary part."""
+        return self.kind == "c"
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether there are negative numbers."""
+        return self.kind in "ifc"
+
+    @property
     def itemsize(self) -> int:
         """Bytes of one element."""
         return self.bits // 8

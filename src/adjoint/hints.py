@@ -266,7 +266,11 @@ MODULE: dict[str, str] = {
     "LongTensor": "ad.tensor([1, 2])",
     "DoubleTensor": 'ad.tensor([1.0], dtype="float64")',
     "utils": "# DataLoader is in ad.data, clip_grad_norm_ in ad.nn.utils",
-    "distributions": "ad.random.normal((2, 3), mean=1.0, std=2.0)",
+    "distributions": "ad.stats.Normal(0.0, 1.0).log_prob(x)  # distributions stand in ad.stats",
+    "derivative": "ad.grad(lambda t: (t**3).sum())(x)",
+    "to_numpy": "x.numpy()",
+    "backward": "ad.variable(2.0).backward()  # of a tensor: loss.backward()",
+    "gradient": "ad.grad(lambda t: (t**3).sum())(x)  # of a function; of a sampled curve ad.numpy.gradient",
     "dtype": "ad.DType",
     "set_printoptions": "np.set_printoptions()",
     "set_default_device": CPU,
@@ -381,7 +385,18 @@ CUSTOM_VJP = {
     "defjvp": "# here it is def_jvp(rule), with rule(primals, tangents)",
 }
 
+STATS = {
+    name: f"ad.stats.{own}"
+    for name, own in {
+        "norm": "Normal", "gamma": "Gamma", "expon": "Exponential", "uniform": "Uniform", "beta": "Beta", "t": "StudentT",
+        "laplace": "Laplace", "cauchy": "Cauchy", "poisson": "Poisson", "binom": "Binomial",
+        "bernoulli": "Bernoulli", "geom": "Geometric", "lognorm": "LogNormal", "logistic": "Logistic", "dirichlet": "Dirichlet",
+        "multivariate_normal": "MultivariateNormal", "weibull_min": "Weibull", "halfnorm": "HalfNormal",
+    }.items()
+}  # fmt: skip
+
 NAMES: dict[str, dict[str, str]] = {
+    "adjoint.stats": STATS,
     "Tensor": TENSOR,
     "custom_jvp": CUSTOM_JVP,
     "custom_vjp": CUSTOM_VJP,
@@ -476,7 +491,9 @@ def split_row(row: str) -> tuple[str, str]:
 
 def hint(place: str, name: str) -> str:
     """What to write for a name that isn't there, as the end of a message; empty where nothing is known."""
-    row = NAMES.get(place, {}).get(name)
+    row = NAMES.get(place, {}).get(name) or importlib.import_module("adjoint.hints_of_jax").NAMES.get(place, {}).get(
+        name
+    )
     if row is not None:
         code, remark = split_row(row)
         if place == "Tensor" and code and not remark and name in FROM_PYTORCH:
@@ -492,6 +509,28 @@ def hint(place: str, name: str) -> str:
         return f"; here it is ad.{name}(x, ...)"
     if place.startswith("adjoint.") and name in public:
         return f"; here it is ad.{name}"
+    return _in_another_namespace(place, name)
+
+
+NAMESPACES = {  # of those whose names one expects in another one
+    "adjoint": ("linalg", "special", "nn.functional", "fft"),
+    "adjoint.nn": ("nn.functional",),
+}
+
+
+def _in_another_namespace(place: str, name: str) -> str:
+    """Where a name stands that another module has, or this one in another case or with an underscore, as the end of a message."""
+    if name.startswith("_") or not place.startswith("adjoint"):
+        return ""
+    own = getattr(importlib.import_module(place), "__all__", [])
+    alike = [n for n in own if n == f"{name}_" or (n != name and n.lower() == name.lower())]
+    if alike:
+        return f"; here it is ad{place.removeprefix('adjoint')}.{alike[0]}"
+    for other in NAMESPACES.get(place, ()):
+        if name in importlib.import_module(f"adjoint.{other}").__all__:
+            return f"; here it is ad.{other}.{name}"
+    if place == "adjoint" and name in importlib.import_module("adjoint.numpy.functions").FUNCTIONS:
+        return f"; here it is ad.numpy.{name}"
     return ""
 
 

@@ -181,6 +181,8 @@ class Generator(tracing.Drawn):
         if key is not None:
             return source(key).normal(shape, mean, std, dtype=dtype, **others)
         sizes, kind = _real("normal", shape, dtype, others)
+        if isinstance(std, (int, float)) and std < 0:
+            raise ValueError(f"normal: a standard deviation isn't negative; got {std}{at_user()}")
         if kind.narrow:
             return _drawn("normal", lambda: cast(self.normal(sizes, mean, std, dtype=float32).node, kind))
 
@@ -350,6 +352,8 @@ def _real(name: str, shape: Any, dtype: Any, others: dict[str, Any]) -> tuple[Sh
         raise TypeError(f"{name}: dtype is a floating one, got {kind.name}{at_user()}")
     try:
         return as_shape(shape, name), kind
+    except ValueError as error:
+        raise ValueError(f"{error}{at_user()}") from None
     except TypeError:
         raise TypeError(
             f"{name}: a shape is an int or a tuple of ints, not {shape!r}; it comes first: "

@@ -11,6 +11,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
+from adjoint.hints import hinted_module
+
 __all__ = ["Structure", "flatten", "map", "paths", "register"]
 
 Flatten = Callable[[Any], tuple[Iterable[Any], Hashable]]
@@ -135,6 +137,18 @@ def paths(tree: Any, prefix: str = "") -> list[str]:
     return found
 
 
+def _shown(structure: Structure) -> str:
+    """A structure as its containers are written, with a star for each leaf."""
+    if structure.kind is None:
+        return "*"
+    parts = [_shown(child) for child in structure.children]
+    if structure.kind is dict and isinstance(structure.keys, tuple):
+        return "{" + ", ".join(f"{k!r}: {p}" for k, p in zip(structure.keys, parts, strict=True)) + "}"
+    ends = "[]" if structure.kind is list else "()"
+    name = "" if structure.kind in (list, tuple) else structure.kind.__name__
+    return name + ends[0] + ", ".join(parts) + ends[1]
+
+
 def map(function: Callable[..., Any], tree: Any, *rest: Any) -> Any:
     """The tree of `function(leaf, *other_leaves)`. Raises ValueError when the other trees' structures differ."""
     leaves, structure = flatten(tree)
@@ -142,7 +156,8 @@ def map(function: Callable[..., Any], tree: Any, *rest: Any) -> Any:
     for other in rest:
         other_leaves, other_structure = flatten(other)
         if other_structure != structure:
-            raise ValueError(f"tree.map: structures differ: {structure} and {other_structure}")
+            shown = " and ".join(_shown(s) for s in (structure, other_structure))
+            raise ValueError(f"tree.map: structures differ: {shown}")
         others.append(other_leaves)
     return structure.unflatten([function(*items) for items in zip(leaves, *others, strict=True)])
 
@@ -180,3 +195,6 @@ register(
     lambda keys, children: OrderedDict(zip(keys, children, strict=True)),  # type: ignore[call-overload]
 )
 register(type(None), lambda x: ((), None), lambda keys, children: None)
+
+
+__getattr__ = hinted_module("adjoint.tree")

@@ -15,6 +15,7 @@ import numpy as np
 
 from adjoint import _optional
 from adjoint.tensors import Tensor
+from adjoint.tensors.located import at_user
 
 from .samplers import permutation
 
@@ -91,7 +92,7 @@ class TensorDataset(Dataset):
     def __init__(self, *tensors: Any) -> None:
         lengths = [len(tensor) for tensor in tensors]
         if not lengths or len(set(lengths)) > 1:
-            raise ValueError(f"TensorDataset: tensors must be of one length; they have {lengths} rows")
+            raise ValueError(f"TensorDataset: tensors must be of one length; they have {lengths} rows{at_user()}")
         self.tensors = tensors
 
     def __getitem__(self, number: int) -> tuple[Any, ...]:
@@ -136,7 +137,7 @@ class ConcatDataset(Dataset):
     def __init__(self, datasets: Sequence[Any]) -> None:
         self.datasets = list(datasets)
         if not self.datasets:
-            raise ValueError("ConcatDataset: there are no data sets")
+            raise ValueError(f"ConcatDataset: there are no data sets{at_user()}")
         self.ends = list(itertools.accumulate(len(dataset) for dataset in self.datasets))
 
     def __getitem__(self, number: int) -> Any:
@@ -166,7 +167,7 @@ def random_split(dataset: Any, lengths: Sequence[float], seed: int = 0) -> list[
         for i in range(count - sum(sizes)):
             sizes[i % len(sizes)] += 1
     if sum(sizes) != count or min(sizes, default=0) < 0:
-        raise ValueError(f"random_split: lengths {list(lengths)} don't sum to {count} samples, nor to 1")
+        raise ValueError(f"random_split: lengths {list(lengths)} don't sum to {count} samples, nor to 1{at_user()}")
     order, ends = permutation(count, seed, 0), list(itertools.accumulate(sizes))
     return [Subset(dataset, order[end - size : end].tolist()) for size, end in zip(sizes, ends, strict=True)]
 
@@ -200,7 +201,7 @@ class ImageFolder(Dataset):
             if path.suffix.lower() in IMAGES
         ]
         if not self.samples:
-            raise ValueError(f"ImageFolder: {root} has no images in folders of classes")
+            raise ValueError(f"ImageFolder: {root} has no images in folders of classes{at_user()}")
 
     def __getitem__(self, number: int) -> tuple[Any, Any]:
         path, label = self.samples[number]
@@ -232,13 +233,15 @@ def read_csv(path: str | os.PathLike[str], delimiter: str = ",") -> dict[str, np
     with Path(path).open(newline="", encoding="utf-8-sig") as file:
         rows = [row for row in csv_files.reader(file, delimiter=delimiter) if row]
     if not rows:
-        raise ValueError(f"read_csv: {path} is empty")
+        raise ValueError(f"read_csv: {path} is empty{at_user()}")
     names = [name.strip() for name in rows[0]]
     if len(set(names)) < len(names):
-        raise ValueError(f"read_csv: the headline of {path} names a column twice: {', '.join(names)}")
+        raise ValueError(f"read_csv: the headline of {path} names a column twice: {', '.join(names)}{at_user()}")
     for number, row in enumerate(rows[1:], 2):
         if len(row) != len(names):
-            raise ValueError(f"read_csv: row {number} of {path} has {len(row)} entries, the headline {len(names)}")
+            raise ValueError(
+                f"read_csv: row {number} of {path} has {len(row)} entries, the headline {len(names)}{at_user()}"
+            )
     return {name: _column([row[i].strip() for row in rows[1:]]) for i, name in enumerate(names)}
 
 
@@ -261,7 +264,9 @@ def read_parquet(path: str | os.PathLike[str], columns: Sequence[str] | None = N
     names = dataset.schema.names
     missing = [name for name in columns or () if name not in names]
     if missing:
-        raise ValueError(f"read_parquet: {path} has no column {', '.join(missing)}; it has {', '.join(names)}")
+        raise ValueError(
+            f"read_parquet: {path} has no column {', '.join(missing)}; it has {', '.join(names)}{at_user()}"
+        )
     found = dataset.read(columns=None if columns is None else list(columns))
     return {name: _stacked(np.asarray(found[name].to_numpy())) for name in found.column_names}
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray
+from adjoint.tensors.located import at_user
 
 from .collate import converted, default_convert
 from .datasets import TensorDataset
@@ -34,10 +35,12 @@ class _Columns:
         self.arrays = [array.numpy() if isinstance(array, Tensor) else np.asarray(array) for array in items]
         lengths = [array.shape[0] if array.ndim else 0 for array in self.arrays]
         if not lengths or min(lengths) == 0:
-            raise ValueError(f"DataLoader: there are no rows to make batches of; the arrays have {lengths}")
+            raise ValueError(f"DataLoader: there are no rows to make batches of; the arrays have {lengths}{at_user()}")
         if len(set(lengths)) > 1:
             rows: Any = lengths if self.names is None else dict(zip(self.names, lengths, strict=True))
-            raise ValueError(f"DataLoader: arrays that belong together must be of one length; they have {rows} rows")
+            raise ValueError(
+                f"DataLoader: arrays that belong together must be of one length; they have {rows} rows{at_user()}"
+            )
         self.length = lengths[0]
 
     def rows(self, index: Any) -> list[Array]:
@@ -66,7 +69,7 @@ def _columns(dataset: Any, collate_fn: Any) -> _Columns | None:
         if collate_fn is None:
             return _Columns(dataset)
         if isinstance(dataset, Mapping):
-            raise TypeError("DataLoader: a collate_fn takes samples; a dictionary of arrays has none")
+            raise TypeError(f"DataLoader: a collate_fn takes samples; a dictionary of arrays has none{at_user()}")
     return None
 
 
@@ -172,40 +175,48 @@ class DataLoader:
     def _check(self) -> None:
         name = "DataLoader"
         if self._streams and not hasattr(self.dataset, "__iter__"):
-            raise TypeError(f"{name}: a {type(self.dataset).__name__} has neither samples by number nor an iterator")
+            raise TypeError(
+                f"{name}: a {type(self.dataset).__name__} has neither samples by number nor an iterator{at_user()}"
+            )
         for argument, given in (("batch_size", self.batch_size), ("num_workers", self.num_workers)):
             if given is not None and not isinstance(given, int | np.integer):
-                raise TypeError(f"{name}: {argument} is a whole number, not {given!r}")
+                raise TypeError(f"{name}: {argument} is a whole number, not {given!r}{at_user()}")
         if self.collate_fn is not None and not callable(self.collate_fn):
-            raise TypeError(f"{name}: collate_fn is a function of a list of samples, not {self.collate_fn!r}")
+            raise TypeError(
+                f"{name}: collate_fn is a function of a list of samples, not {self.collate_fn!r}{at_user()}"
+            )
         if self.batch_size is not None and self.batch_size < 1:
-            raise ValueError(f"{name}: the batch size must be at least 1, not {self.batch_size}")
+            raise ValueError(f"{name}: the batch size must be at least 1, not {self.batch_size}{at_user()}")
         if self.batch_sampler is not None and (self.batch_size != 1 or self.shuffle or self.sampler or self.drop_last):
-            raise ValueError(f"{name}: a batch_sampler excludes batch_size, shuffle, sampler and drop_last")
+            raise ValueError(f"{name}: a batch_sampler excludes batch_size, shuffle, sampler and drop_last{at_user()}")
         if self.sampler is not None and self.shuffle:
-            raise ValueError(f"{name}: a sampler says the order; it excludes shuffle")
+            raise ValueError(f"{name}: a sampler says the order; it excludes shuffle{at_user()}")
         ordered = self.shuffle or self.sampler is not None or self.batch_sampler is not None
         if self._streams and ordered:
-            raise ValueError(f"{name}: what is iterated has an order of its own: no shuffle, no sampler")
+            raise ValueError(f"{name}: what is iterated has an order of its own: no shuffle, no sampler{at_user()}")
         if self._streams and self.num_workers and iter(self.dataset) is self.dataset:
             raise ValueError(
-                f"{name}: workers iterate each for itself; a {type(self.dataset).__name__} can't start anew"
+                f"{name}: workers iterate each for itself; a {type(self.dataset).__name__} can't start anew{at_user()}"
             )
         if self._columns is None and (self.transform is not None or self.augment is not None):
             raise ValueError(
-                f"{name}: transform and augment take arrays; of samples, the data set or collate_fn does that"
+                f"{name}: transform and augment take arrays; of samples, the data set or collate_fn does that{at_user()}"
             )
         k, parts = self.part
         if not 0 <= k < parts or (parts > 1 and self.batch_size is None and self.batch_sampler is None):
             raise ValueError(
-                f"{name}: part=(k, n) is the k-th of n parts of batches, from 0 to n - 1; it is {self.part}"
+                f"{name}: part=(k, n) is the k-th of n parts of batches, from 0 to n - 1; it is {self.part}{at_user()}"
             )
         if self.num_workers < 0 or (self.num_workers and self.prefetch):
-            raise ValueError(f"{name}: num_workers is 0 or more, and excludes prefetch; it is {self.num_workers}")
+            raise ValueError(
+                f"{name}: num_workers is 0 or more, and excludes prefetch; it is {self.num_workers}{at_user()}"
+            )
         if not self._streams and not len(self.dataset if self._columns is None else self._columns.arrays[0]):
-            raise ValueError(f"{name}: there are no samples to make batches of")
+            raise ValueError(f"{name}: there are no samples to make batches of{at_user()}")
         if not self._streams and self.batch_sampler is None and self.drop_last and not len(self):
-            raise ValueError(f"{name}: with drop_last, {self._count()} rows make no batch of {self.batch_size}")
+            raise ValueError(
+                f"{name}: with drop_last, {self._count()} rows make no batch of {self.batch_size}{at_user()}"
+            )
 
     def _count(self) -> int:
         """How many samples an epoch has."""

@@ -16,6 +16,7 @@ what weighs its vectors by functions of the values.
 from __future__ import annotations
 
 import adjoint.batch.linalg as _batching  # noqa: F401 - fills in the batching rules
+from adjoint.hints import hinted_module
 from adjoint.linalg.factorizations import (
     EighResult, EigResult, LUResult, QRResult, SVDResult, cho_factor, cholesky, eig, eigh, eigvals, eigvalsh,
     householder_product, lu, lu_factor, qr, svd, svdvals,
@@ -39,3 +40,6 @@ __all__ = [
     "slogdet", "solve", "solve_triangular", "sqrtm", "svd", "svdvals", "tensordot", "tensorinv", "tensorsolve",
     "toeplitz", "trace", "vecdot", "vector_norm",
 ]  # fmt: skip
+
+
+__getattr__ = hinted_module("adjoint.linalg")

@@ -77,7 +77,7 @@ class _Convolution(Module):
         return ", ".join(shown)
 
 
-class _Direct(_Convolution):
+class Convolution(_Convolution):
     """Convolution layers; they differ in the number of axes."""
 
     def __init__(
@@ -109,13 +109,13 @@ class _Direct(_Convolution):
         return y
 
 
-class Conv1d(_Direct):
+class Conv1d(Convolution):
     """Convolution of signals: (N, in_channels, L) to (N, out_channels, length); see `Conv2d`, and `functional.conv1d`."""
 
     rank = 1
 
 
-class Conv2d(_Direct):
+class Conv2d(Convolution):
     """Convolution: (N, in_channels, H, W) to (N, out_channels, rows, columns); see `functional.conv2d`.
 
     Sizes are ints or pairs (rows, columns); `padding` may be `"same"` or `"valid"`. Around are zeros, or what `padding_mode`
@@ -127,13 +127,13 @@ class Conv2d(_Direct):
     rank = 2
 
 
-class Conv3d(_Direct):
+class Conv3d(Convolution):
     """Convolution of volumes: (N, in_channels, D, H, W) to (N, out_channels, depth, rows, columns); see `Conv2d`."""
 
     rank = 3
 
 
-class _Transposed(_Convolution):
+class TransposedConvolution(_Convolution):
     """Transposed convolution layers; they differ in the number of axes."""
 
     transposed = True
@@ -181,13 +181,13 @@ class _Transposed(_Convolution):
         return beyond
 
 
-class ConvTranspose1d(_Transposed):
+class ConvTranspose1d(TransposedConvolution):
     """Transposed convolution of signals: (N, in_channels, L) to (N, out_channels, length); see `ConvTranspose2d`."""
 
     rank = 1
 
 
-class ConvTranspose2d(_Transposed):
+class ConvTranspose2d(TransposedConvolution):
     """Transposed convolution: (N, in_channels, H, W) to (N, out_channels, rows, columns); see `functional.conv_transpose2d`.
 
     With a stride it makes images larger. `weight` (in_channels, out_channels / groups, rows, columns) and `bias`
@@ -197,7 +197,7 @@ class ConvTranspose2d(_Transposed):
     rank = 2
 
 
-class ConvTranspose3d(_Transposed):
+class ConvTranspose3d(TransposedConvolution):
     """Transposed convolution of volumes: (N, in_channels, D, H, W) to (N, out_channels, ...); see `ConvTranspose2d`."""
 
     rank = 3

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from adjoint import random
+from adjoint.hints import hinted_module
 from adjoint.primitives.special_kernels import erf
 from adjoint.tensors import Tensor
 from adjoint.tensors.located import at_user
@@ -167,3 +168,6 @@ def _inverse_erf(y: Any) -> Any:
     for _ in range(3):
         x = x - (erf(x) - y) * (math.sqrt(math.pi) / 2) * np.exp(x * x)
     return x
+
+
+__getattr__ = hinted_module("adjoint.nn.init")

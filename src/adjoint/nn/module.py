@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -76,6 +77,8 @@ class Module(tracing.Watched):
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """An empty module: no parameters yet, in training mode."""
         # Here and not in __init__, so that a subclass needn't call super().__init__() before it assigns anything.
+        if args and isinstance(args[0], Tensor) and cls.__module__.startswith("adjoint."):
+            _check_made_first(cls, args)
         self = super().__new__(cls)
         tracer = tracing.active()
         if tracer is not None:
@@ -183,13 +186,13 @@ class Module(tracing.Watched):
             if kind == PARAMETER:
                 raise TypeError(
                     f"{type(self).__name__}.{name} is a parameter, which a tensor that is no variable can't replace. "
-                    f"Give it a new value by `module.{name}.data = ...`, or assign `ad.variable(...)`"
+                    f"Give it a new value by `module.{name}.data = ...`, or assign `ad.variable(...)`{at_user()}"
                 )
             return kind if kind in (BUFFER, UNSAVED) else None
         if value is not None and kind in (PARAMETER, BUFFER, UNSAVED):
             raise TypeError(
                 f"{type(self).__name__}.{name} is a {kind} and can't become a {type(value).__name__}; "
-                f"give it a new value by `module.{name}.data = ...`"
+                f"give it a new value by `module.{name}.data = ...`{at_user()}"
             )
         self._check_plain(name, value)
         return None
@@ -244,7 +247,9 @@ class Module(tracing.Watched):
     def add_module(self, name: str, module: Module) -> None:
         """Make `module` the child called `name`, which may be any string without a dot, such as `"0"`."""
         if not isinstance(module, Module):
-            raise TypeError(f"{type(self).__name__}: {name!r} must be a Module, not {type(module).__name__}")
+            raise TypeError(
+                f"{type(self).__name__}: {name!r} must be a Module, not {type(module).__name__}{_as_module(module)}{at_user()}"
+            )
         if not name or "." in name:
             raise KeyError(f"{type(self).__name__}: a child can't be called {name!r}; dots separate names")
         if name not in self._kinds and hasattr(type(self), name):
@@ -480,6 +485,31 @@ class Module(tracing.Watched):
         if extra:
             lines.insert(0, extra)
         return f"{type(self).__name__}(\n  " + "\n  ".join(lines) + "\n)"
+
+
+LAYERS_OF_NUMBERS = ("adjoint.nn.activations", "adjoint.nn.losses", "adjoint.nn.regularization", "adjoint.nn.pooling")
+
+
+def _check_made_first(kind: type, args: tuple[Any, ...]) -> None:
+    """Raise TypeError where a layer is made of the tensors that it should be called with."""
+    if not any(base.__module__ in LAYERS_OF_NUMBERS for base in kind.__mro__):
+        return
+    names = [p.name for p in inspect.signature(kind.__init__).parameters.values()]  # type: ignore[misc]
+    if "weight" in names[1:2] and not (len(args) > 1 and isinstance(args[1], Tensor)):
+        return
+    raise TypeError(
+        f"{kind.__name__}: a layer is made first and called then: {kind.__name__}()({', '.join('xyz'[: len(args)])}); functions "
+        f"of tensors stand in nn.functional{at_user()}"
+    )
+
+
+def _as_module(value: Any) -> str:
+    """What to write for something that was taken for a module, as the end of a message."""
+    if isinstance(value, type) and issubclass(value, Module):
+        return f"; make one: {value.__name__}(...)"
+    if isinstance(value, (list, tuple)):
+        return "; give the modules themselves: Sequential(*modules)"
+    return "; activations are modules too: nn.ReLU() for ad.relu" if callable(value) else ""
 
 
 def is_variable(value: Any) -> bool:

@@ -184,8 +184,8 @@ def _refuse_placeholder(node: Node) -> None:
         )
     raise ValueNeededError(
         f"a value is needed here, but {what} has none: inside a traced function (vmap, jit, a loop's body) shapes are known "
-        f"and numbers are not; use ad.where or ad.cond instead of `if`, ad.while_loop instead of `while`, or keep this input "
-        "out of the tracing"
+        f"and numbers are not; use ad.where or ad.cond instead of `if`, ad.while_loop instead of `while`, return a tensor and "
+        "take its number (float, item, numpy, print) from the result, or keep this input out of the tracing"
     )
 
 
@@ -215,10 +215,7 @@ def external_references(c: Canonical, references: Sequence[int]) -> list[int]:
     return [
         i
         for i, count in enumerate(references)
-        if count > COUNTED_IN_LIST + explained[i]
-        and order[i].value is None
-        and order[i].inputs
-        and (type(order[i].type) is not tuple or order[i].op is PULLBACK)
+        if count > COUNTED_IN_LIST + explained[i] and order[i].value is None and order[i].inputs
     ]
 
 

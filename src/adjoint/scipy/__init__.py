@@ -11,7 +11,11 @@ SciPy's own functions take functions made by adjoint too (`scipy.optimize.minimi
 
 from __future__ import annotations
 
+from adjoint.hints import hinted_module
 from adjoint.scipy.integrating import quad, solve_ivp
 from adjoint.scipy.optimizing import least_squares, minimize, root
 
 __all__ = ["least_squares", "minimize", "quad", "root", "solve_ivp"]
+
+
+__getattr__ = hinted_module("adjoint.scipy")

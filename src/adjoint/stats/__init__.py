@@ -6,6 +6,7 @@ Parameters have PyTorch's names. They are checked where their values are known; 
 
 from __future__ import annotations
 
+from adjoint.hints import hinted_module
 from adjoint.stats.base import Distribution
 from adjoint.stats.compound import Mixture, Transformed, Truncated
 from adjoint.stats.continuous import (
@@ -39,3 +40,6 @@ __all__ = [
     "Mixture", "Multinomial", "MultivariateNormal", "NegativeBinomial", "Normal", "Poisson", "Power", "Sigmoid", "Softplus",
     "StudentT", "Tanh", "Transformed", "Truncated", "Uniform", "VonMises", "Weibull", "kl_divergence",
 ]  # fmt: skip
+
+
+__getattr__ = hinted_module("adjoint.stats")

@@ -210,9 +210,9 @@ def _from_python(x: Any, default: bool) -> Any:
     except ValueError:
         raise ValueError(f"tensor: nested sequences of different lengths{at_user()}") from None
     if array.dtype == object:
-        raise TypeError(f"tensor: cannot make an array of {a(_first_leaf(x))}{at_user()}")
+        raise TypeError(f"tensor: cannot make an array of {a(_odd_one(x))}{at_user()}")
     if array.dtype.kind in "US":
-        raise TypeError(f"tensor: cannot make an array of text ({a(_first_leaf(x))}){at_user()}")
+        raise TypeError(f"tensor: cannot make an array of text ({a(_odd_one(x))}){at_user()}")
     leaves_are_python = default and not (isinstance(x, (list, tuple)) and _holds_arrays(x))
     with np.errstate(all="ignore"):
         if leaves_are_python and array.dtype.kind == "f":
@@ -222,10 +222,12 @@ def _from_python(x: Any, default: bool) -> Any:
     return array
 
 
-def _first_leaf(x: Any) -> Any:
-    while isinstance(x, (list, tuple)) and len(x):
-        x = x[0]
-    return x
+def _odd_one(x: Any) -> Any:
+    """The first thing in nested lists that is no number, or else the first number."""
+    flat = [x]
+    while any(isinstance(y, (list, tuple)) for y in flat):
+        flat = [z for y in flat for z in (y if isinstance(y, (list, tuple)) else [y])]
+    return next((y for y in flat if not isinstance(y, (bool, int, float, complex))), flat[0] if flat else x)
 
 
 def _holds_tensors(x: Any) -> bool:

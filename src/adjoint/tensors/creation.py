@@ -124,12 +124,23 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> T
     return wrap(array_node(np.from_dlpack(x, copy=copy), None, False))
 
 
+def _lengths(shape: Any, name: str) -> tuple[int, ...]:
+    """A shape, with the user's line in what is said of one that is none."""
+    try:
+        return as_shape(shape, name)
+    except (TypeError, ValueError) as error:
+        given = shape if isinstance(shape, (tuple, list)) else (shape,)
+        traced = any(isinstance(n, Tensor) for n in given)
+        hint = "; shapes are known when a function is traced, values aren't: give a number" if traced else ""
+        raise type(error)(f"{error}{hint}{at_user()}") from None
+
+
 def _filled(name: str, shape: Any, value: complex, dtype: DTypeLike) -> Tensor:
     chosen = default_dtype() if dtype is None else dtype_of(dtype)
     kind = chosen.kind
     typed = builtins.bool(value) if kind == "b" else int(value.real) if kind in "iu" else value
     typed = float(value.real) if kind == "f" else complex(value) if kind == "c" else typed
-    return wrap(_full(typed, array_type(as_shape(shape, name), chosen)))
+    return wrap(_full(typed, array_type(_lengths(shape, name), chosen)))
 
 
 def zeros(shape: Any, *more: Never, dtype: DTypeLike = None, device: Any = None, **others: Never) -> Tensor:

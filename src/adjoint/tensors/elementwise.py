@@ -312,22 +312,22 @@ def relu(x: Operand, /) -> Tensor:
 
 
 def floor(x: Operand, /) -> Tensor:
-    """The largest integer not above x, in x's dtype, elementwise; its derivative is 0."""
+    """The largest integer not above x, in x's dtype, elementwise; its derivative is 0. Real x."""
     return _unary(elementwise.floor, x)
 
 
 def ceil(x: Operand, /) -> Tensor:
-    """The smallest integer not below x, in x's dtype, elementwise; its derivative is 0."""
+    """The smallest integer not below x, in x's dtype, elementwise; its derivative is 0. Real x."""
     return _unary(elementwise.ceil, x)
 
 
 def round(x: Operand, /) -> Tensor:
-    """The nearest integer, halves to even, in x's dtype, elementwise; its derivative is 0."""
+    """The nearest integer, halves to even, in x's dtype, elementwise; of complex x, of both its parts. Its derivative is 0."""
     return _unary(elementwise.rint, x)
 
 
 def trunc(x: Operand, /) -> Tensor:
-    """x without its fraction, in x's dtype, elementwise; its derivative is 0."""
+    """x without its fraction, in x's dtype, elementwise; its derivative is 0. Real x."""
     return _unary(elementwise.trunc, x)
 
 
@@ -511,6 +511,11 @@ def where(condition: Operand, x: Any = None, y: Any = None, /) -> Any:
     """
     if y is None and x is None:
         return nonzero(condition)
+    if y is None or x is None:
+        raise TypeError(
+            f"where: it takes the condition alone, or also what to take where it holds and where it doesn't: "
+            f"ad.where(mask, x, 0){at_user()}"
+        )
     a = x if is_scalar(x) else as_node(x)
     b = y if is_scalar(y) else as_node(y)
     return _unary(lambda c: elementwise.where(c, a, b), condition)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from sys import _getframe
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 from adjoint._setting import Setting
@@ -111,7 +111,9 @@ def enter_scope(name: str, frame: FrameType | int, user: bool = False) -> Any:
     site = outer.site
     parent = site if type(site) is Scope else site.scope if type(site) is Located else None
     code, offset = None, 0
-    if parent is None or parent.user:  # else the outermost library scope already knows the user's line
+    if isinstance(site, CodeType):  # the user's line is known, and what calls may be the package's own
+        code, offset = site, outer.offset
+    elif parent is None or parent.user:  # else the outermost library scope already knows the user's line
         found = user_frame(frame + 1) if isinstance(frame, int) else frame
         if found is not None:
             code, offset = found.f_code, found.f_lasti

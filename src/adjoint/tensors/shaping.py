@@ -106,10 +106,17 @@ def broadcast_arrays(*arrays: Operand) -> tuple[Tensor, ...]:
     return tuple([wrap(ops.broadcast_to(x, shape)) for x in nodes])
 
 
+def _in_one_list(name: str, axis: Any) -> None:
+    """Raise TypeError where a second array stands in the place of the axis."""
+    if isinstance(axis, Tensor):
+        raise TypeError(f"{name}: the arrays come in one list: ad.{name}([x, y], axis=0){at_user()}")
+
+
 def concat(arrays: Sequence[Operand], /, axis: int | None = 0, **others: Never) -> Tensor:
     """Arrays joined along an axis (None: flattened first)."""
     if others:
         refuse("concat", others)
+    _in_one_list("concat", axis)
     return composite("concat", shaping.concat, [as_node(x) for x in arrays], axis)
 
 
@@ -117,6 +124,7 @@ def stack(arrays: Sequence[Operand], /, axis: int = 0, **others: Never) -> Tenso
     """Arrays of one shape joined along a new axis."""
     if others:
         refuse("stack", others)
+    _in_one_list("stack", axis)
     return composite("stack", shaping.stack, [as_node(x) for x in arrays], axis)
 
 

@@ -23,6 +23,7 @@ from adjoint.transforms.modes import is_grad_enabled
 
 from . import (
     _calculus,
+    _complex,
     _counting,
     _creation,
     _elementwise,
@@ -54,6 +55,7 @@ from ._creation import Generator, bfloat16, default_generator, device, float16, 
 from ._methods import install as _install
 from ._missing import missing as _missing
 from ._tensor import Size, Tensor
+from .func import vmap
 from .serialization import load, save
 
 __version__ = "2.13.0"

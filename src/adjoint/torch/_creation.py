@@ -36,16 +36,17 @@ class device:
         if name.partition(":")[0] != "cpu":
             raise RuntimeError(f"device {name!r}: {NO_GPU}{at_user()}")
         self.type = "cpu"
-        self.index = index
+        number = name.partition(":")[2]
+        self.index = int(number) if number else index
 
     def __repr__(self) -> str:
-        return "device(type='cpu')"
+        return "device(type='cpu')" if self.index is None else f"device(type='cpu', index={self.index})"
 
     def __str__(self) -> str:
-        return "cpu"
+        return "cpu" if self.index is None else f"cpu:{self.index}"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, device)
+        return isinstance(other, device) and (other.index or 0) == (self.index or 0)
 
     def __hash__(self) -> int:
         return hash("cpu")
@@ -143,7 +144,21 @@ def tensor(
         data = np.array(_numbers(data))
         if data.dtype == np.float64 and dtype is None:
             dtype = default_dtype()
-    return finished(core.tensor(data, dtype=given_dtype(dtype)), requires_grad, device)
+    kind = given_dtype(dtype)
+    if kind is not None and kind.kind in "iu" and not isinstance(data, (Core, np.ndarray)):
+        _check_range(data, kind)
+    return finished(core.tensor(data, dtype=kind), requires_grad, device)
+
+
+def _check_range(data: Any, kind: DType) -> None:
+    """Raise RuntimeError for Python's integers that a dtype can't hold: -1 alone wraps in PyTorch, in unsigned ones."""
+    given = np.asarray(data)
+    limits = np.iinfo(kind.dtype)
+    if given.size and given.dtype.kind in "iufO" and (given.min() < min(limits.min, -1) or given.max() > limits.max):
+        raise RuntimeError(
+            f"tensor: a value from {given.min()} to {given.max()} doesn't fit {kind.name}, which goes from {limits.min} to "
+            f"{limits.max}{at_user()}"
+        )
 
 
 def _tensors_inside(data: Any) -> bool:

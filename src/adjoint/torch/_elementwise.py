@@ -21,7 +21,7 @@ from adjoint.tensors.located import at_user
 from ._names import FUNCTIONS, METHODS, function, make_in_place, pair_type, recorded_at_user
 from ._operators import FLOATING, aligned, binary_node, divide, power_, subtract
 from ._operators import add as add_nodes
-from ._tensor import Core, Tensor, as_torch, node_of, view_of
+from ._tensor import Core, Tensor, node_of
 
 # Functions of one tensor: PyTorch's names, and the core's function of tensors ---------------------------------------------
 
@@ -387,27 +387,28 @@ def heaviside(input: Any, values: Any) -> Any:
 @function(in_place=True)
 def gcd(input: Any, other: Any) -> Any:
     """The greatest common divisor."""
-    _two("gcd", input, other)
+    tensors_alone("gcd", input, other)
     return _host(np.gcd, *(made(node) for node in aligned(input.node, other.node)))
 
 
 @function(in_place=True)
 def lcm(input: Any, other: Any) -> Any:
     """The least common multiple."""
-    _two("lcm", input, other)
+    tensors_alone("lcm", input, other)
     return _host(np.lcm, *(made(node) for node in aligned(input.node, other.node)))
 
 
 @function(in_place=True)
 def nextafter(input: Any, other: Any) -> Any:
     """The next floating number after the input towards other."""
-    _two("nextafter", input, other)
+    tensors_alone("nextafter", input, other)
     a, b = (made(node) for node in aligned(input.node, other.node))
     found = _host(np.nextafter, a, b)
     return core.where(core.isfinite(found), a + core.where(core.isfinite(a), found - a.detach(), 0.0), found)
 
 
-def _two(name: str, *given: Any) -> None:
+def tensors_alone(name: str, *given: Any) -> None:
+    """Raise for operands that are no tensors."""
     if not all(isinstance(x, Core) for x in given):
         raise TypeError(f"{name}: both operands must be tensors{at_user()}")
 
@@ -424,78 +425,6 @@ def frexp(input: Any) -> Any:
     exponent = np.frexp(input.detach().numpy())[1]
     scale = core.tensor(np.ldexp(np.ones((), input.dtype.dtype), -exponent))
     return pair_type("frexp", "mantissa", "exponent")(input * scale, core.tensor(exponent))
-
-
-@function()
-def complex(real: Any, imag: Any) -> Any:
-    """Real + i imag."""
-    _two("complex", real, imag)
-    kind = "complex128" if real.dtype == "float64" else "complex64"
-    if real.dtype is not imag.dtype:
-        raise RuntimeError(f"complex: both parts need one dtype{at_user()}")
-    return core.astype(real, kind) + core.astype(imag, kind) * 1j
-
-
-@function()
-def polar(abs: Any, angle: Any) -> Any:
-    """The complex numbers of these moduli and angles."""
-    _two("polar", abs, angle)
-    return complex(abs * core.cos(angle), abs * core.sin(angle))
-
-
-def view_as_real(input: Any) -> Tensor:
-    """A complex tensor as pairs of its parts along a new last axis, as a view."""
-    if input.dtype.kind != "c":
-        raise RuntimeError(f"view_as_real: expected a complex tensor, got {input.dtype.name}{at_user()}")
-
-    def parts(x: Node) -> Node:
-        return ops.concat([ops.reshape(p, (*x.shape, 1)) for p in (ops.real(x), ops.imag(x))], x.ndim)
-
-    return view_of(input, parts, lambda _, v: _joined(v), None)
-
-
-def view_as_complex(input: Any) -> Tensor:
-    """Pairs along the last axis as complex numbers, as a view."""
-    if input.dtype.kind != "f" or not input.ndim or input.shape[-1] != 2:
-        raise RuntimeError(
-            f"view_as_complex: expected floating numbers (..., 2), got {input.dtype.name} {tuple(input.shape)}"
-        )
-    return view_of(
-        input,
-        _joined,
-        lambda _, v: ops.concat([ops.reshape(p, (*v.shape, 1)) for p in (ops.real(v), ops.imag(v))], v.ndim),
-        None,
-    )
-
-
-def _joined(x: Node) -> Node:
-    parts = core.unstack(made(x), axis=-1)
-    return complex(parts[0], parts[1]).node
-
-
-for _f in (view_as_real, view_as_complex):
-    FUNCTIONS[_f.__name__] = METHODS[_f.__name__] = _f
-
-
-@function("conj")
-def conj_(input: Any) -> Any:
-    """The complex conjugate."""
-    return core.conj(input)
-
-
-@function()
-def real(input: Any) -> Any:
-    """The real part, as a view."""
-    return as_torch(input).real
-
-
-@function()
-def imag(input: Any) -> Any:
-    """The imaginary part, as a view."""
-    return as_torch(input).imag
-
-
-METHODS.pop("real"), METHODS.pop("imag")
 
 
 @function()
@@ -554,14 +483,14 @@ def mvlgamma(input: Any, p: int) -> Any:
 @function("gammainc", in_place=True)
 def igamma(input: Any, other: Any) -> Any:
     """The regularized lower incomplete gamma function."""
-    _two("igamma", input, other)
+    tensors_alone("igamma", input, other)
     return special.gammainc(input, other)
 
 
 @function("gammaincc", in_place=True)
 def igammac(input: Any, other: Any) -> Any:
     """The regularized upper incomplete gamma function."""
-    _two("igammac", input, other)
+    tensors_alone("igammac", input, other)
     return special.gammaincc(input, other)
 
 

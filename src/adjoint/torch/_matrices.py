@@ -213,8 +213,16 @@ def logdet(input: Any) -> Any:
     return core.where(sign < 0, math.nan, size)
 
 
-for _name in ("det", "slogdet", "matrix_power", "matrix_exp"):
+for _name in ("det", "matrix_power", "matrix_exp"):
     FUNCTIONS[_name] = METHODS[_name] = getattr(linalg, _name)
+
+
+@function()
+def slogdet(input: Any) -> Any:
+    """Sign and logarithm of the determinant."""
+    return pair_type("slogdet", "sign", "logabsdet")(*linalg.slogdet(input))
+
+
 FUNCTIONS["lu"] = METHODS["lu"] = recorded_at_user(lambda A, pivot=True, get_infos=False: _lu(A, pivot, get_infos))
 
 

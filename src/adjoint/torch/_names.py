@@ -13,6 +13,7 @@ from adjoint.graph import MODE, Mode, get_mode
 from adjoint.primitives.core import cast
 from adjoint.tensors.located import PACKAGE, at_user, user_frame
 
+from ._errors import as_pytorchs
 from ._tensor import Core, Tensor, as_torch
 
 __all__ = [
@@ -57,6 +58,8 @@ def at_users_line(f: Callable[..., Any], args: tuple[Any, ...], keywords: dict[s
         try:  # an interrupt comes after a call: the mode is set back wherever that is
             MODE.set(Mode(outer.grad, frame.f_code, frame.f_lasti))
             result = f(*args, **keywords)
+        except (ValueError, TypeError) as error:
+            raise as_pytorchs(error) from None
         finally:
             MODE.set(outer)
     else:
@@ -169,7 +172,10 @@ def make_in_place(name: str, f: Callable[..., Any]) -> None:
 
     def changed(input: Tensor, *args: Any, **keywords: Any) -> Tensor:
         result = f(input, *args, **keywords)
-        input._assign(result.node, own)
+        try:
+            input._assign(result.node, own)
+        except (ValueError, TypeError) as error:
+            raise as_pytorchs(error) from None
         return input
 
     changed.__name__ = changed.__qualname__ = own
@@ -183,4 +189,10 @@ def pair_type(name: str, *fields: str) -> Any:
     """The named tuple that a function returns."""
     kind = namedtuple(name, fields)  # type: ignore[misc]
     kind.__module__ = "torch.return_types"
+    kind.__repr__ = _as_return_type  # type: ignore[method-assign]
     return kind
+
+
+def _as_return_type(self: Any) -> str:
+    fields = ",\n".join(f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True))
+    return f"torch.return_types.{type(self).__name__}(\n{fields})"

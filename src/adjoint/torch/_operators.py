@@ -22,6 +22,7 @@ from adjoint.tensors.located import MISTAKES, at_user, explained
 from adjoint.tensors.operators import power
 from adjoint.unknown import Unknown
 
+from ._errors import as_pytorchs
 from ._names import FUNCTIONS, METHODS, make_in_place, recorded_at_user
 from ._tensor import Core, Tensor, wrapped
 
@@ -87,20 +88,26 @@ TENSORS = set("atan2 arctan2 fmax fmin gcd heaviside hypot igamma igammac lcm lo
               "logical_xor maximum minimum nextafter".split())  # fmt: skip
 
 
+NUMBERS = ("add", "sub", "mul", "div")  # where both operands may be numbers
+
+
 def binary_node(name: str, f: Callable[[Any, Any], Node], x: Any, y: Any) -> Node:
     """A function of two operands under PyTorch's promotion."""
     a, b = operand(x), operand(y)
+    if type(a) is not Node and type(b) is not Node and name in NUMBERS:
+        a = as_node(a)
     if type(a) is not Node and type(b) is not Node:
         raise TypeError(f"{name}: one operand must be a tensor{at_user()}")
     if name in TENSORS and not (type(a) is Node and type(b) is Node):
         raise TypeError(f"{name}: both operands must be tensors{at_user()}")
     if f in FLOATING:
         a, b = as_floating(a, b)
-    a, b = aligned(a, b)
+    if f is not matmul:
+        a, b = aligned(a, b)
     try:
         return f(a, b)
     except MISTAKES as error:
-        raise explained(error, name, a, b) from None
+        raise as_pytorchs(explained(error, name, a, b)) from None
 
 
 def _both_bool(a: Any, b: Any) -> bool:
@@ -183,7 +190,7 @@ def matmul(a: Any, b: Any) -> Node:
     if type(a) is not Node or type(b) is not Node:
         raise TypeError("both operands are tensors; use * for numbers")
     if a.dtype is not b.dtype:
-        raise RuntimeError(
+        raise TypeError(
             f"expected matrices of one dtype, got {a.dtype.name} and {b.dtype.name}; cast one by .to(dtype)"
         )
     return products.matmul(a, b)
@@ -222,7 +229,8 @@ def operator(name: str, f: Callable[[Any, Any], Node], reflected: bool) -> Calla
             if a.type.dtype is not b.type.dtype:
                 if f is divide:
                     a, b = as_floating(a, b)
-                a, b = aligned(a, b)
+                if f is not matmul:
+                    a, b = aligned(a, b)
         elif type(other) is float or type(other) is int:
             b = other
         elif isinstance(other, np.ndarray) or is_scalar(other) or type(other) is Unknown:
@@ -231,8 +239,11 @@ def operator(name: str, f: Callable[[Any, Any], Node], reflected: bool) -> Calla
             return NotImplemented
         try:
             node = f(b, a) if reflected else f(a, b)
+        except OverflowError:  # of a Python integer, which wraps
+            kind = (a if type(a) is Node else b).dtype
+            return special(self, np.asarray(other % 2**64, np.uint64).astype(kind.dtype).item())
         except MISTAKES as error:
-            raise explained(error, name, a, b) from None
+            raise as_pytorchs(explained(error, name, a, b)) from None
         return wrapped(node, _getframe(1))
 
     return special
@@ -246,15 +257,29 @@ def in_place_operator(name: str, f: Callable[[Any, Any], Node]) -> Callable[[Any
         result = compute(self, other)
         if result is NotImplemented:
             return NotImplemented
-        self._assign(result.node, name)
+        try:
+            self._assign(result.node, name)
+        except (ValueError, TypeError) as error:
+            raise as_pytorchs(error) from None
         return self
 
     return special
 
 
+def _whole(f: Callable[[Any, Any], Node]) -> Callable[[Any, Any], Node]:
+    """Division of integers, which raises for a Python zero. Where the divisor is a tensor its values aren't looked at."""
+
+    def divided(a: Any, b: Any) -> Node:
+        if type(b) is int and b == 0 and a.dtype.kind in "biu":
+            raise RuntimeError(f"ZeroDivisionError: an integer tensor is divided by zero{at_user()}")
+        return f(a, b)
+
+    return divided
+
+
 OPERATORS: dict[str, Callable[[Any, Any], Node]] = {
-    "add": add, "sub": subtract, "mul": multiply, "truediv": divide, "floordiv": elementwise.floor_divide,
-    "mod": elementwise.remainder, "pow": power_, "matmul": matmul, "and": _bits(elementwise.bitwise_and),
+    "add": add, "sub": subtract, "mul": multiply, "truediv": divide, "floordiv": _whole(elementwise.floor_divide),
+    "mod": _whole(elementwise.remainder), "pow": power_, "matmul": matmul, "and": _bits(elementwise.bitwise_and),
     "or": _bits(elementwise.bitwise_or), "xor": _bits(elementwise.bitwise_xor),
     "lshift": elementwise.bitwise_left_shift, "rshift": elementwise.bitwise_right_shift,
 }  # fmt: skip
@@ -278,7 +303,7 @@ def _unary(name: str, f: Callable[[Node], Node]) -> Callable[[Any], Tensor]:
         try:
             return wrapped(f(self.node), _getframe(1))
         except MISTAKES as error:
-            raise explained(error, name, self.node) from None
+            raise as_pytorchs(explained(error, name, self.node)) from None
 
     return special
 
@@ -378,7 +403,7 @@ def _truth(x: Any) -> Node:
 
 TWO: dict[str, Callable[[Any, Any], Node]] = {
     **dict.fromkeys(("mul", "multiply"), multiply), **dict.fromkeys(("true_divide",), divide),
-    "floor_divide": elementwise.floor_divide, "remainder": elementwise.remainder, "fmod": _fmod, "pow": power_,
+    "floor_divide": OPERATORS["floordiv"], "remainder": OPERATORS["mod"], "fmod": _fmod, "pow": power_,
     "maximum": _extreme(elementwise.maximum), "minimum": _extreme(elementwise.minimum),
     "fmax": _nan_aware(elementwise.maximum), "fmin": _nan_aware(elementwise.minimum),
     **dict.fromkeys(("atan2", "arctan2"), _floating(elementwise.atan2)), "hypot": elementwise.hypot,
@@ -409,6 +434,12 @@ for _name, _f in TWO.items():
     FUNCTIONS[_name] = METHODS[_name] = _called
     make_in_place(_name, _called)
 
-_renamed = recorded_at_user(lambda input, exponent: _of(binary_node("pow", power_, input, exponent)))
-FUNCTIONS["pow"] = METHODS["pow"] = _renamed
-make_in_place("pow", _renamed)
+
+def _pow(input: Any, exponent: Any) -> Any:
+    return _of(binary_node("pow", power_, input, exponent))
+
+
+_pow.__name__ = _pow.__qualname__ = "pow"
+_pow.__doc__ = "The input to the power of the exponent."
+FUNCTIONS["pow"] = METHODS["pow"] = recorded_at_user(_pow)
+make_in_place("pow", FUNCTIONS["pow"])

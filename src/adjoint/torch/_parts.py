@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from adjoint.graph import Node
+from adjoint.shapes import reshaped_strides
 from adjoint.tensors.named import Count
 from adjoint.tensors.text import made_by, operation_name
 
-__all__ = ["Extent", "GradFn", "Size", "in_order", "memory", "relaid"]
+__all__ = ["Extent", "GradFn", "Size", "in_order", "memory", "offset_of", "relaid"]
 
 
 class Size(tuple[int, ...]):
@@ -44,6 +45,14 @@ class Extent(Count):
         return self.shape if dim is None else self.shape[dim]
 
 
+# what PyTorch calls the operations that have other names here
+OPERATIONS = {
+    "Multiply": "Mul", "Subtract": "Sub", "Divide": "Div", "Negative": "Neg", "Power": "Pow", "PowerConstant": "Pow",
+    "Concat": "Cat", "Matmul": "Mm", "Reshape": "View", "BroadcastTo": "Expand", "PermuteDims": "Permute", "Marker": "Clone",
+    "Absolute": "Abs", "Cast": "ToCopy", "Maximum": "Maximum", "Minimum": "Minimum",
+}  # fmt: skip
+
+
 class GradFn:
     """What made a tensor, and what made its inputs."""
 
@@ -53,8 +62,9 @@ class GradFn:
         self._node = node
 
     def name(self) -> str:
-        """The operation's name."""
-        return f"{operation_name(self._node)}Backward0"
+        """PyTorch's name of the operation where it has one, else the core's."""
+        own = operation_name(self._node)
+        return f"{OPERATIONS.get(own, own)}Backward0"
 
     @property
     def next_functions(self) -> tuple[tuple[GradFn | None, int], ...]:
@@ -88,8 +98,21 @@ def memory(shape: tuple[int, ...]) -> Any:
 _BYTE = np.zeros(1, np.int8)
 
 
+def offset_of(a: Any) -> int:
+    """How many elements lie before the first one of a part of such memory."""
+    return int(a.__array_interface__["data"][0] - _BYTE.__array_interface__["data"][0])
+
+
 def relaid(a: Any, shape: tuple[int, ...]) -> Any:
-    """The memory of a reshaped tensor, if its elements lie in order."""
-    if a.size and not in_order(a):
+    """The memory of a reshaped tensor, if its elements lie so that strides can say where; else None."""
+    if not a.size or in_order(a):
+        return memory(shape)
+    found = reshaped_strides(a.shape, a.strides, shape)
+    if found is None:
         return None
-    return memory(shape)
+    strides, step = list(found), 1
+    for i in reversed(range(len(shape))):
+        if shape[i] == 1:
+            strides[i] = step
+        step = shape[i] * strides[i]
+    return np.lib.stride_tricks.as_strided(a, shape, strides, writeable=False)

@@ -16,7 +16,8 @@ from adjoint.tensors.located import at_user
 
 from ._creation import checked, finished, given_dtype, range_of, renamed, source
 from ._names import FUNCTIONS, METHODS, function, recorded_at_user
-from ._tensor import FEW, Core
+from ._now import FEW, known
+from ._tensor import Core
 from ._views import sizes
 
 
@@ -130,6 +131,9 @@ def normal(
 def bernoulli(input: Any, p: Any = None, *, generator: Any = None) -> Any:
     """1 with the probability that each element says, else 0."""
     chance = input if p is None else p
+    given = known(chance.node) if isinstance(chance, Core) else np.asarray(chance)
+    if given is not None and not ((given >= 0) & (given <= 1)).all():
+        raise RuntimeError(f"bernoulli: probabilities lie from 0 to 1{at_user()}")
     return core.astype(source(generator).bernoulli(chance, tuple(input.shape)), input.dtype)
 
 

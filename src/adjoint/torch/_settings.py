@@ -26,8 +26,9 @@ from adjoint.transforms import modes
 from ._creation import NO_GPU, default_generator, given_dtype
 from ._creation import device as Device
 from ._missing import missing
-from ._names import FUNCTIONS, refuse
-from ._tensor import as_torch
+from ._names import FUNCTIONS
+from ._printing import OPTIONS, PROFILES
+from ._tensor import Core, as_torch
 from .nn.modules import Module
 
 __all__ = ["SETTINGS"]
@@ -241,28 +242,18 @@ def set_default_device(device: Any) -> None:
     Device(device)
 
 
-PROFILES = {
-    "default": {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80},
-    "short": {"precision": 2, "threshold": 1000, "edgeitems": 2, "linewidth": 80},
-    "full": {"precision": 4, "threshold": sys.maxsize, "edgeitems": 3, "linewidth": 80},
-}
-
-
 def set_printoptions(precision: Any = None, threshold: Any = None, edgeitems: Any = None, linewidth: Any = None,
                      profile: Any = None, sci_mode: Any = None) -> None:  # fmt: skip
-    """How tensors and NumPy's arrays are printed: digits behind the point, how many elements are too many, and so on.
+    """How tensors are printed: digits behind the point, how many elements are too many, how many of each end are shown then,
+    characters of a line, and whether with exponents (None: where numbers are far apart).
 
-    `profile` is "default", "short" or "full". `sci_mode=False` writes no exponents; True is a TypeError.
+    `profile` is "default", "short" or "full".
     """
     if profile not in (None, *PROFILES):
         raise ValueError(f"set_printoptions: profile is {', '.join(PROFILES)}, not {profile!r}{at_user()}")
-    refuse("set_printoptions", "sci_mode", sci_mode, False)
-    threshold = sys.maxsize if threshold == float("inf") else threshold
+    OPTIONS.update(PROFILES.get(profile, {}))
     given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
-    chosen = {**PROFILES.get(profile, {}), **{k: v for k, v in given.items() if v is not None}}
-    if sci_mode is False:
-        chosen["suppress"] = True
-    np.set_printoptions(**chosen)
+    OPTIONS.update({name: value for name, value in given.items() if value is not None}, sci_mode=sci_mode)
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
@@ -286,7 +277,11 @@ def typed(name: str, dtype: str) -> type:
             return as_torch(FUNCTIONS["tensor"](data[0], dtype=dtype))
         return FUNCTIONS["zeros"](*(data or (0,)), dtype=dtype)
 
-    return type(name, (), {"__new__": __new__, "_dtype": dtype, "__doc__": f"Tensors of {dtype}."})
+    class Of(type):
+        def __instancecheck__(cls, x: Any) -> bool:
+            return isinstance(x, Core) and x.dtype.name == dtype
+
+    return Of(name, (), {"__new__": __new__, "_dtype": dtype, "__doc__": f"Tensors of {dtype}."})
 
 
 class finfo:

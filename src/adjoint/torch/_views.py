@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import itertools
 import math
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from adjoint.tensors.pending import force_selection
 
 from ._elementwise import made
 from ._names import FUNCTIONS, METHODS, like, method
+from ._parts import offset_of, relaid
 from ._tensor import (
     Core,
     Tensor,
@@ -27,6 +30,7 @@ from ._tensor import (
     in_order,
     permuted,
     torch_tensor,
+    turn,
     view_of,
 )
 
@@ -35,7 +39,10 @@ def sizes(shape: tuple[Any, ...]) -> tuple[int, ...]:
     """A shape given as ints or as one sequence of them."""
     if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
         shape = tuple(shape[0])
-    return tuple(int(n) for n in shape)
+    try:
+        return tuple([index(n) for n in shape])
+    except TypeError:
+        raise TypeError(f"a shape is made of ints, not {shape!r}{at_user()}") from None
 
 
 def axis_of(dim: Any, ndim: int) -> int:
@@ -90,7 +97,8 @@ def reshape(input: Tensor, *lengths: Any, shape: Any = None) -> Tensor:
     elif len(lengths) == 1 and isinstance(lengths[0], (tuple, list)):
         lengths = tuple(lengths[0])
     wanted = _resolved(input, tuple(int(n) for n in lengths))
-    if _in_order(input):
+    layout = input._layout()
+    if layout is not None and relaid(layout, wanted) is not None:
         return flat_view(input, wanted)
     return made(ops.reshape(input.node, wanted))
 
@@ -121,7 +129,22 @@ def stride(self: Tensor, dim: int | None = None) -> Any:
     layout = self._layout()
     if layout is None:
         raise RuntimeError(f"stride: this view has no strides{at_user()}")
-    return tuple(layout.strides) if dim is None else layout.strides[dim]
+    steps = list(layout.strides)
+    for i in range(
+        len(steps) - 1, -1, -1
+    ):  # of an axis of length one NumPy says 0 where PyTorch says how long a step would be
+        if layout.shape[i] == 1 and steps[i] == 0:
+            steps[i] = layout.shape[i + 1] * steps[i + 1] if i + 1 < len(steps) else 1
+    return tuple(steps) if dim is None else steps[dim]
+
+
+@method("storage_offset")
+def storage_offset(self: Tensor) -> int:
+    """How many elements lie before the first one, in the memory of the tensor that this is a view of."""
+    layout = self._layout()
+    if layout is None:
+        raise RuntimeError(f"storage_offset: this view has no strides{at_user()}")
+    return offset_of(layout)
 
 
 @as_named()
@@ -196,10 +219,12 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
 for _f in (squeeze, unsqueeze, transpose, t):
 
     def _changed(self: Tensor, *args: Any, _f: Any = _f, **keywords: Any) -> Tensor:
-        self.node = _f(made(self.node), *args, **keywords).node
-        return self
+        view: Any = _f(made(self.node), *args, **keywords)
+        return turn(self, view._apply, functools.partial(view._write, None), view._lay, _f.__name__ + "_")
 
     METHODS[_f.__name__ + "_"] = like(_changed, _f)
+METHODS["swapdims_"] = METHODS["transpose_"]
+METHODS["swapaxes_"] = lambda self, axis0, axis1: METHODS["transpose_"](self, axis0, axis1)
 
 
 def _expand(input: Tensor, *shape: Any, size: Any = None) -> Tensor:
@@ -415,8 +440,8 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
 
 @as_named()
 def ravel(input: Tensor) -> Tensor:
-    """All elements along one axis."""
-    return reshape(input, -1)
+    """All elements along one axis: a view of what lies in order, else a copy."""
+    return reshape(contiguous(input), -1)
 
 
 for _name in ("view", "expand", "permute", "transpose", "squeeze", "unsqueeze", "t", "unbind", "diagonal", "narrow", "detach",

@@ -47,6 +47,14 @@ def _inexact(name: str, A: Any) -> None:
         raise RuntimeError(f"linalg.{name}: expected floating or complex numbers, got {A.dtype.name}{at_user()}")
 
 
+def _one_dtype(name: str, A: Any, B: Any) -> None:
+    if A.dtype is not B.dtype:
+        raise RuntimeError(
+            f"linalg.{name}: both operands need one dtype, got {A.dtype.name} and {B.dtype.name}; cast one by .to(dtype)"
+            f"{at_user()}"
+        )
+
+
 def _of_square(name: str, f: Any) -> None:
     def called(A: Any) -> Any:
         _square(name, A)
@@ -150,6 +158,7 @@ def _is_vector(A: Any, B: Any) -> bool:
 def solve(A: Any, B: Any, *, left: bool = True) -> Any:
     """X with A X = B (X A = B where left is False); B may be a vector, or a batch of them."""
     _square("solve", A)
+    _one_dtype("solve", A, B)
     if _is_vector(A, B):
         if not left:
             raise RuntimeError(f"linalg.solve: with left=False, B is no vector{at_user()}")

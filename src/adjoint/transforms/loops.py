@@ -382,7 +382,7 @@ def _alike(name: str, what: str, nodes: Sequence[Node], weak: Sequence[bool]) ->
     types: list[ArrayType] = [x.type for x in strong]
     if any([t.shape != types[0].shape or t.dtype is not types[0].dtype for t in types]):
         kinds = " and ".join(dict.fromkeys([repr(t) for t in types]))
-        raise TypeError(f"{name}: the branches return {what} as {kinds}{at_user()}")
+        raise TypeError(f"{name}: the branches return {what} as {kinds}; make shapes and dtypes the same{at_user()}")
     return [
         cast(ops.broadcast_to(x, types[0].shape) if w else x, types[0].dtype) for x, w in zip(nodes, weak, strict=True)
     ]

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 from adjoint import nn as core_nn
+from adjoint.dtypes import DTYPES
 from adjoint.nn.lazy import Lazy
 from adjoint.nn.module import BUFFER, CHILD, PARAMETER, UNSAVED, KeyMismatch
 from adjoint.nn.module import Module as CoreModule
@@ -18,11 +19,21 @@ from adjoint.tensors.located import at_user
 
 from .._creation import device as Device
 from .._creation import given_dtype
+from .._errors import as_pytorchs
 from .._missing import missing
 from .._tensor import Core, Parameter, Tensor, as_torch
 from . import functional
 
 __all__ = ["LAYERS", "Module", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
+
+
+class _IncompatibleKeys(KeyMismatch):
+    """What a state and a module don't have in common."""
+
+    def __repr__(self) -> str:
+        return super().__repr__() if any(self) else "<All keys matched successfully>"
+
+    __str__ = __repr__
 
 
 class Module(CoreModule):
@@ -44,7 +55,10 @@ class Module(CoreModule):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """`forward` of these arguments, with hooks."""
-        out = as_torch(CoreModule.__call__(self, *args, **kwargs))
+        try:
+            out = as_torch(CoreModule.__call__(self, *args, **kwargs))
+        except (ValueError, TypeError) as error:
+            raise as_pytorchs(error) from None
         if (
             args
             and self.__dict__.get("inplace") is True
@@ -143,7 +157,7 @@ class Module(CoreModule):
             raise RuntimeError(str(error)) from None
         if assign:
             self._adopt(state_dict)
-        return KeyMismatch(*found)
+        return _IncompatibleKeys(*found)
 
     def _adopt(self, state: Any) -> None:
         """Take the tensors of a state themselves, with their dtypes, for parameters and buffers."""
@@ -181,6 +195,8 @@ class Module(CoreModule):
         for value in args:
             if isinstance(value, Core):
                 dtype = value.dtype
+            elif isinstance(value, str) and value in DTYPES:
+                dtype = value
             elif isinstance(value, (str, Device)) or (isinstance(value, int) and not isinstance(value, bool)):
                 device = value
             elif not isinstance(value, bool):
@@ -304,6 +320,11 @@ def _layer(name: str, core: type) -> type:
     _named_inputs(made, core)
     if issubclass(core, Lazy):
         made.__call__ = core.__call__  # type: ignore[method-assign]
+    if "generate_square_subsequent_mask" in vars(core):
+        mask = core.generate_square_subsequent_mask  # type: ignore[attr-defined]
+        made.generate_square_subsequent_mask = staticmethod(  # type: ignore[attr-defined]
+            lambda sz, device=None, dtype=None: as_torch(mask(sz, dtype))
+        )
     if "from_pretrained" in vars(core):
         made.from_pretrained = classmethod(lambda cls, *a, **k: _as_layer(core.from_pretrained(*a, **k), cls))  # type: ignore[attr-defined]
     return made
@@ -317,10 +338,17 @@ def _named_inputs(made: Any, core: Any) -> None:
     there = {"input1": "x1", "input2": "x2"} if own[:2] == ["x1", "x2"] else {"input": own[0]}
     forward = core.forward
 
+    of_weight = core.__name__.removesuffix("d")[:-1] in ("Conv", "ConvTranspose") or core.__name__ == "Linear"
+
     @functools.wraps(forward)
     def called(self: Any, *args: Any, **keywords: Any) -> Any:
         if keywords:
             keywords = {there.get(k, k): v for k, v in keywords.items()}
+        if of_weight and args and isinstance(args[0], Core) and args[0].dtype is not self.weight.dtype:
+            raise RuntimeError(
+                f"{core.__name__}: the input is {args[0].dtype.name} and the weight {self.weight.dtype.name}; cast one "
+                f"by .to(dtype){at_user()}"
+            )
         return forward(self, *args, **keywords)
 
     made.forward = called
@@ -409,6 +437,18 @@ class ModuleList(Module, core_nn.ModuleList):
 
     def __init__(self, modules: Any = None) -> None:
         core_nn.ModuleList.__init__(self, modules or ())
+
+    def __repr__(self) -> str:
+        """One line for neighbours that look alike."""
+        runs: list[tuple[list[str], str]] = []
+        for name, child in self._own(CHILD):
+            text = repr(child).replace("\n", "\n  ")
+            if runs and runs[-1][1] == text:
+                runs[-1][0].append(name)
+            else:
+                runs.append(([name], text))
+        lines = [f"({n[0]}): {text}" if len(n) == 1 else f"({n[0]}-{n[-1]}): {len(n)} x {text}" for n, text in runs]
+        return f"{type(self).__name__}(\n  " + "\n  ".join(lines) + "\n)" if lines else f"{type(self).__name__}()"
 
     def insert(self, index: int, module: Any) -> None:
         """Put a module before another one."""

@@ -73,6 +73,10 @@ def _made(name: str) -> type:
 
     def __init__(self: Any, params: Any, *args: Any, **keywords: Any) -> None:
         refuse(name, "differentiable", keywords.get("differentiable"), False)
+        if isinstance(params, Core):
+            raise TypeError(
+                f"{name}: params is an iterable of tensors or dicts, not one tensor; write [tensor]{at_user()}"
+            )
         if isinstance(keywords.get("lr", args[0] if args else None), Core):
             raise RuntimeError(f"{name}: the rate is a Python number here, not a tensor{at_user()}")
         core.__init__(self, params, *args, **keywords)
@@ -91,6 +95,13 @@ def _made(name: str) -> type:
         found["state"] = {k: {n: as_torch(v) for n, v in s.items()} for k, s in found["state"].items()}
         return found
 
+    def __repr__(self: Any) -> str:
+        lines = [f"{name} ("]
+        for number, group in enumerate(self.param_groups):
+            lines.append(f"Parameter Group {number}")
+            lines += [f"    {k}: {group[k]}" for k in sorted(group) if k != "params"]
+        return "\n".join([*lines, ")"])
+
     own = inspect.signature(core.__init__)
     first = [
         p.replace(name={"parameters": "params"}.get(p.name, p.name))
@@ -99,7 +110,8 @@ def _made(name: str) -> type:
     ]
     options = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=OPTIONS[n]) for n in core.options]  # type: ignore[literal-required]
     __init__.__signature__ = with_keywords(own.replace(parameters=first), *options)  # type: ignore[attr-defined]
-    body = {"__init__": __init__, "zero_grad": zero_grad, "step": step, "state_dict": state_dict, "__doc__": core.__doc__,
+    body = {"__init__": __init__, "zero_grad": zero_grad, "step": step, "state_dict": state_dict, "__repr__": __repr__,
+            "__doc__": core.__doc__,
             "__module__": __name__}  # fmt: skip
     made = type(name, (core,), body)
     Optimizer.register(made)

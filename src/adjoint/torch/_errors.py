@@ -1,0 +1,41 @@
+"""Errors under PyTorch's classes: what the core raises as ValueError or TypeError is RuntimeError to PyTorch's programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adjoint.tensors.located import PACKAGE
+
+__all__ = ["as_pytorchs"]
+
+
+class _Mismatch(RuntimeError, ValueError):
+    """Shapes or values that don't fit: caught as either of its classes, pickled as the first."""
+
+    def __reduce__(self) -> Any:
+        return RuntimeError, self.args
+
+
+class _WrongKind(RuntimeError, TypeError):
+    """Dtypes or kinds of arguments that don't fit: caught as either of its classes, pickled as the first."""
+
+    def __reduce__(self) -> Any:
+        return RuntimeError, self.args
+
+
+KINDS: dict[type[Exception], type[Exception]] = {ValueError: _Mismatch, TypeError: _WrongKind}
+for _kind in KINDS.values():  # tracebacks and `type(error).__name__` say what PyTorch's say
+    _kind.__module__, _kind.__name__, _kind.__qualname__ = "builtins", "RuntimeError", "RuntimeError"
+
+
+def as_pytorchs(error: Exception) -> Exception:
+    """The error under PyTorch's class, with its traceback. What user code raised stays as it is."""
+    kind = KINDS.get(type(error))
+    if kind is None:
+        return error
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    if at is not None and not at.tb_frame.f_code.co_filename.startswith(PACKAGE):
+        return error
+    return kind(*error.args).with_traceback(error.__traceback__)
