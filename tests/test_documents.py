@@ -145,3 +145,10 @@ def test_files_that_the_documents_name_exist():
             if not any(f == name or f.endswith("/" + name) for f in files) and name not in OTHERS:
                 missing.append(f"{page.name}: {name}")
     assert not missing
+
+
+def test_a_chapter_doesnt_tell_the_answers_before_its_figure_asks():
+    source = 'ad.explore(\n    y,\n    questions=[\n        ("How much?", "40.", 40),\n    ],\n    fold=False,\n)\n'
+    assert pages.without_answers(source) == "ad.explore(\n    y,\n    fold=False,\n)\n"
+    inline = 'ad.explore(y, questions=[("How much?", "40.", 40)])\n'
+    assert pages.without_answers(inline) == inline

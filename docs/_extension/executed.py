@@ -46,7 +46,8 @@ def _with_results(app: Sphinx, docname: str, path: Path, text: str) -> str:
     for match, code, line in pages.blocks(text):
         language = match["language"]
         result = page.run(code, line, language)
-        parts += [text[position : match.start()], f"```{language}\n{code}```"]
+        shown = pages.without_answers(code) if language == "python" and ">>>" not in code else code
+        parts += [text[position : match.start()], f"```{language}\n{shown}```"]
         if result.text:
             parts.append(TEXT % result.text.rstrip("\n"))
         if result.figures:

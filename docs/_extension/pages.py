@@ -63,6 +63,22 @@ class Result:
     figures: list[Figure] = field(default_factory=list)
 
 
+def without_answers(source: str) -> str:
+    """A block as its reader sees it: the questions that its figure asks are left out, since their answers stand beside them.
+
+    What stands on lines of its own is left out; questions within a line are what the block is about.
+    """
+    lines = source.splitlines(keepends=True)
+    for call in ast.walk(ast.parse(source)):
+        if not isinstance(call, ast.Call):
+            continue
+        for keyword in call.keywords:
+            first, last = keyword.lineno - 1, keyword.value.end_lineno or keyword.lineno
+            if keyword.arg == "questions" and last - first > 1 and lines[first].lstrip().startswith("questions="):
+                lines[first:last] = [""] * (last - first)
+    return "".join(lines)
+
+
 class Page:
     """The namespace in which the blocks of one document run. Line numbers in errors are those of the document."""
 
