@@ -99,7 +99,7 @@ def graph(random: np.random.Generator) -> list[Any]:
         pool.append(draw(int(random.integers(30_000, 90_000))))
     for _ in range(int(random.integers(3, 14))):
         x = pool[int(random.integers(len(pool)))]
-        kind = int(random.integers(14))
+        kind = int(random.integers(15))
         if kind < 4:
             y = pool[int(random.integers(len(pool)))]
             try:
@@ -126,6 +126,10 @@ def graph(random: np.random.Generator) -> list[Any]:
             z = x[ad.tensor(random.integers(-x.shape[0], x.shape[0], int(random.integers(1, 20))))]
         elif kind == 12 and x.ndim:
             z = ad.concat([x, x * 2.0], axis=int(random.integers(x.ndim)))
+        elif kind == 13 and x.ndim:
+            w = int(random.integers(1, 10))
+            wide = ad.pad(x, w)
+            z = wide[tuple([slice(k := int(random.integers(2 * w)), k + n) for n in x.shape])] * 2.0
         else:
             z = (x > 0) & (x < 1)
             z = ad.where(z, x, z.astype(dtype))

@@ -136,3 +136,8 @@ def test_methods_of_numpys() -> None:
     twin = t.copy()
     twin[0, 0] = 9.0
     assert t[0, 0].item() == 2.0
+
+
+def test_segments_of_bools_are_counted() -> None:
+    equal(ad.segment_sum(ad.tensor([True, True, False]), [0, 0, 1]), [2, 0])
+    equal(ad.segment_prod(ad.tensor([True, True, False]), [0, 0, 1]), [1, 0])

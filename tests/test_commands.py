@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import os
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 
 import adjoint as ad
 from adjoint import cli, plot, train
+from adjoint.execution.tiers import Tiers, tiers
 from adjoint.train import checkpoints
 from mnist_files import idx_bytes, write_mnist
 from test_train import without_pictures
@@ -193,6 +195,28 @@ def test_recipes_of_texts(name, tmp_path, monkeypatch, capsys):
     (tmp_path / "text").write_text("the cat sat on my hat. the mat " * 120)
     assert cli.main([*arguments, "--out", str(tmp_path / "stopped")]) == 1
     assert "made with other settings: text was" in capsys.readouterr().err
+
+
+def test_no_bit_of_a_recipe_depends_on_when_something_is_compiled(tmp_path, monkeypatch, capsys):
+    """What decides elsewhere is the clock: how long NumPy took for a structure. A busy machine must not change first weights."""
+    monkeypatch.setattr(tiers, "backend", "auto")
+    (tmp_path / "text").write_text("the cat sat on my mat. " * 40)
+    arguments = ["train", "lstm-text", "--data", str(tmp_path / "text"), "--context", "16", "--layers", "1"]
+    arguments += ["--epochs", "1", "--width", "32", "--sample", "20"]
+    without_pictures(monkeypatch)
+    for seconds in (0.0, math.inf):  # compiled when it comes back first, and never
+
+        def price(self, plan, otherwise=Tiers.price, seconds=seconds):
+            return otherwise(self, plan) if self.deterministic else seconds
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Tiers, "price", price)
+            for run in ("first", "again"):  # of what comes back in the second run, the second one computes by plan
+                assert cli.main([*arguments, "--out", str(tmp_path / f"{run} {seconds}")]) == 0
+    capsys.readouterr()
+    folders = [tmp_path / f"{run} {seconds}" for seconds in (0.0, math.inf) for run in ("first", "again")]
+    for file in ("weights.safetensors", "sample.txt"):
+        assert len({(folder / file).read_bytes() for folder in folders}) == 1, file
 
 
 def test_a_network_of_text_is_measured(tmp_path, capsys):

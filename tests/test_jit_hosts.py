@@ -199,3 +199,21 @@ def test_an_error_of_host_code_shows_where_it_was_raised_and_is_not_provoked_aga
         f(ad.full(N, 4.0, dtype="float64")).numpy()
     assert "in host" in "".join(traceback.format_exception(caught.value))
     assert len(calls) == 5
+
+
+def test_single_constants_keep_their_shape_in_host_steps() -> None:
+    """A loop's first carry may be one number that is the same in every call: it has no axes, however often it is called."""
+
+    unit = ad.tensor(np.eye(8))
+
+    def total(q: ad.Tensor, rows: ad.Tensor) -> ad.Tensor:
+        def step(carry: tuple[ad.Tensor, ad.Tensor], y: ad.Tensor) -> tuple[tuple[ad.Tensor, ad.Tensor], tuple[()]]:
+            x, found = carry
+            return (ad.linalg.solve(unit * q, x) + y, found + (x @ y) * q), ()
+
+        (_, found), _ = ad.scan(step, (ad.zeros(8, dtype="float64"), ad.tensor(0.0, dtype="float64")), rows)
+        return found
+
+    f = ad.jit(ad.value_and_grad(total))
+    q, rows = ad.tensor(1.0, dtype="float64"), ad.tensor(np.ones((200, 8)))
+    assert {np.shape(f(q, rows)[0].numpy()) for _ in range(6)} == {()}

@@ -224,7 +224,8 @@ def side_by_side() -> list[ad.Tensor]:
 
 def products() -> list[ad.Tensor]:
     a, b, c = variables((7, 12), (12, 19), (12, 6))
-    return [ad.relu(a @ b) + 1, a.T @ a, b.T @ c]
+    row, matrix = variables((1, 203), (9, 203))
+    return [ad.relu(a @ b) + 1, a.T @ a, b.T @ c, row @ matrix.T, matrix @ row.T]
 
 
 def long_products() -> list[ad.Tensor]:
@@ -268,6 +269,14 @@ def matrices() -> list[ad.Tensor]:
     return [y, z, w, *ad.gradients(y + (z**2).sum() + (w**2).sum(), [a, b, c])]
 
 
+def convolutions() -> list[ad.Tensor]:
+    """Of 3×3 in tiles: odd extents and channels, padding, one in a nest, infinities; forward and both gradients."""
+    x, w = variables((2, 5, 7, 6), (19, 5, 3, 3), dtype="float32")
+    y = ad.relu(F.conv2d(x, w, padding=1) + 1)
+    z = F.conv2d(ad.tensor(np.where(normal(2, 5, 7, 6, dtype="float32") > 2, np.inf, 1).astype("f4")), w, padding=2)
+    return [y, z, *ad.gradients((y * y).sum(), [x, w])]
+
+
 def complex_numbers() -> list[ad.Tensor]:
     """In order, at strides, one for a row, with real ones beside them, in both precisions."""
     a, b, c, d = variables((5, 21), (5, 21), (5, 1), (21,), dtype="float64")
@@ -302,6 +311,11 @@ KINDS: dict[str, tuple[Callable[[], list[ad.Tensor]], dict[str, Any], Any]] = {
     ),
     "attention": (attention, {"followed_from": 1, "followed_tile": 1, "joined_from": 1}, Nest),
     "pools": (pools, {}, Window),
+    "convolutions": (
+        convolutions,
+        {"winograd_from": 2, "winograd_least": 1, "winograd_tiles": 7, "winograd_sums": 5, "joined_from": 1},
+        Window,
+    ),
     "moves": (moves, {}, Move),
     "numbers": (numbers, {}, Nest),
     "complex numbers": (complex_numbers, {}, Nest),

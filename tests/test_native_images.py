@@ -15,7 +15,7 @@ from adjoint.compiler.fuse.fuse import Fusion
 from adjoint.compiler.fuse.kinds import Host, Nest, Window
 from adjoint.compiler.targets.target import tuned
 from adjoint.nn import functional as F
-from adjoint.runtime import onednn
+from adjoint.runtime import llvm, onednn
 from test_native import normal, planned
 from test_threads import compile_plan, same_bits
 
@@ -60,6 +60,87 @@ def test_convolutions_of_every_geometry(image: Any, weights: Any, options: Any) 
     assert not hosts(fused(F.conv2d(x, w, b, **options) * 2))
     second = ad.gradients(weighted(gradients[0]) + weighted(gradients[1]), [x, w])
     same_bits(*[g for g in second if g.node.value is None], tolerance=2e-4)
+
+
+IN_TILES: list[tuple[tuple[int, ...], int, Any]] = [
+    ((4, 32, 26, 26), 64, 0), ((2, 16, 9, 7), 16, 1), ((3, 20, 12, 13), 37, 2), ((8, 64, 4, 4), 48, 1),
+    ((3, 128, 8, 8), 70, (1, 0)), ((64, 17, 3, 3), 16, 1), ((33, 16, 2, 2), 70, 1),
+]  # fmt: skip
+
+
+def three_by_three(image: tuple[int, ...], out: int) -> tuple[ad.Tensor, ad.Tensor]:
+    w = ad.variable(normal(out, image[1], 3, 3, dtype="float32", seed=1))
+    return ad.variable(normal(*image, dtype="float32")), w
+
+
+def by_definition(x: Any, w: Any, u: Any, padding: Any) -> list[Any]:
+    """A convolution of 3×3, and the gradients of its sum weighted by u, in float64; nothing is multiplied with a pixel of the
+    padding."""
+    (down, right) = padding if isinstance(padding, tuple) else (padding, padding)
+    x, w, u = [a.astype("f8") for a in (x, w, u)]
+    results, to_x, to_w = np.zeros_like(u), np.zeros_like(x), np.zeros_like(w)
+    rows, columns = np.arange(u.shape[2]), np.arange(u.shape[3])
+    with np.errstate(all="ignore"):
+        for a, b in np.ndindex(3, 3):
+            i = rows[(rows + a >= down) & (rows + a - down < x.shape[2])]
+            j = columns[(columns + b >= right) & (columns + b - right < x.shape[3])]
+            made, read = np.ix_(i, j), np.ix_(i + a - down, j + b - right)
+            pixels, cotangents = x[:, :, *read], u[:, :, *made]
+            results[:, :, *made] += np.einsum("nchw,oc->nohw", pixels, w[:, :, a, b])
+            to_x[:, :, *read] += np.einsum("nohw,oc->nchw", cotangents, w[:, :, a, b])
+            to_w[:, :, a, b] = np.einsum("nchw,nohw->oc", pixels, cotangents)
+    return [results, to_x, to_w]
+
+
+def with_gradients(x: ad.Tensor, w: ad.Tensor, padding: Any, u: Any) -> list[ad.Tensor]:
+    y = F.conv2d(x, w, padding=padding)
+    return [y, *ad.gradients((y * ad.tensor(u)).sum(), [x, w])]
+
+
+@pytest.mark.parametrize("bits", [bits for bits in (128, 256, 512) if bits <= llvm.vector_bits()])
+@pytest.mark.parametrize(("image", "out", "padding"), IN_TILES, ids=str)
+def test_convolutions_in_tiles(image: Any, out: int, padding: Any, bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With and without oneDNN: a rounding error is some units in the last place of the largest."""
+    monkeypatch.setenv("ADJOINT_VECTOR_BITS", str(bits))
+    monkeypatch.setitem(onednn.state, "missing", "switched off")
+    x, w = three_by_three(image, out)
+    u = normal(*F.conv2d(x, w, padding=padding).shape, dtype="float32", seed=9)
+    results = with_gradients(x, w, padding, u)
+    assert not hosts(fused(*results))
+    expected = by_definition(x.numpy(), w.numpy(), u, padding)
+    for found, right in zip(same_bits(*results, tolerance=3e-5), expected, strict=True):
+        assert np.abs(found - right).max() < 2e-6 * np.abs(right).max()
+    with tuned(winograd_tiles=10, winograd_sums=11, image_tile=1 << 12, worth_sharing=0, worth_helping=0):
+        same_bits(*with_gradients(x, w, padding, u), tolerance=3e-5)
+
+
+@pytest.mark.parametrize("place", ["image", "weights", "cotangents", "too large"])
+def test_what_isnt_finite_stays_where_it_belongs(place: str) -> None:
+    """An infinite number changes the results that read it, and no others of its tile."""
+    x, w = three_by_three((3, 16, 11, 10), 18)
+    values = {name: t.numpy().copy() for name, t in (("image", x), ("weights", w))}
+    values["cotangents"] = normal(3, 18, 9, 8, dtype="float32", seed=2)
+    if place == "too large":
+        values["image"][1, 3, 4:6, 5:8] = 3e38  # sums of them overflow, though results needn't
+        values["weights"] *= 1e-3
+        values["cotangents"] *= 1e-3
+    else:
+        given = values[place]
+        given[1, 3, 2, 1], given[0, 0, 0, 0], given[2, 5, 1, 2] = np.inf, np.nan, -np.inf
+    x, w = [ad.variable(values[name]) for name in ("image", "weights")]
+    results = with_gradients(x, w, 0, values["cotangents"])
+    assert not hosts(fused(*results))
+    plan, leaves, numbers = planned(*results)
+    program = compile_plan(plan)
+    assert program is not None
+    expected = by_definition(values["image"], values["weights"], values["cotangents"], 0)
+    for found, right in zip(program.run(leaves, numbers, False), expected, strict=True):
+        with np.errstate(over="ignore"):
+            right = right.astype("f4")
+        np.testing.assert_array_equal(np.isnan(found), np.isnan(right))
+        np.testing.assert_array_equal(found[np.isinf(right)], right[np.isinf(right)])
+        finite = np.isfinite(right)
+        np.testing.assert_allclose(found[finite], right[finite], 1e-4, 1e-5 * np.abs(right[finite]).max())
 
 
 @needs_onednn

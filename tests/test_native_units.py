@@ -115,6 +115,21 @@ def test_a_vector_meets_a_matrix_wherever_both_lie(dtype: str) -> None:
     assert {p.library for p in products(fusion)} == {"OpenBLAS"}
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("k", [128, 129, 191, 192, 1000])
+def test_rows_that_lie_together_meet_a_vector(k: int, dtype: str) -> None:
+    """By a kernel of our own, whole vectors and what is left of them; it reads nothing beyond a row."""
+    a, v = normal(50, k + 3, dtype=dtype), normal(k, dtype=dtype, seed=1)
+    a[:, k:] = np.nan
+    w, x = ad.tensor(a)[:, :k], ad.tensor(v)
+    fusion, found = computed(x[None] @ w.T, w @ x[:, None], w[::3] @ x[:, None])
+    expected = a[:, :k].astype("float64") @ v
+    for y, rows in zip(found, (expected, expected, expected[::3]), strict=True):
+        close(y.ravel(), rows, dtype)
+    assert {p.library for p in products(fusion)} == ({""} if matmul_tiles.available() else {"OpenBLAS"})
+    assert (found[0].ravel() == found[1].ravel()).all()  # the same sums, in the same order
+
+
 @pytest.mark.usefixtures("library")
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_batches_of_products(dtype: str) -> None:

@@ -205,6 +205,90 @@ def test_the_walk_meets_most_of_numpy() -> None:
     assert len(MISSING) < 10 and {n for n, _ in WALKED} >= set(MISSING)
 
 
+# ---- dtypes and edges that the walk above doesn't meet ---------------------------------------------------------------
+
+
+Z = (A + 0.5j * A[::-1]) * 3
+SMALL = np.array([7, 3, 200], np.uint8)
+HOLED = np.array([1.0, -np.inf, -1.5, np.nan, np.inf])
+EDGES: dict[str, tuple[Any, ...]] = {
+    "complex rint": (np.rint, Z), "complex round": (np.round, Z), "complex around": (lambda x: np.around(x, 1), Z),
+    "float_power": (np.float_power, SMALL, np.array([6, 3, 4], np.uint8)),
+    "float_power of a negative integer": (np.float_power, np.array([2, 4]), np.array([-1, -2])),
+    "fmod": (np.fmod, np.array([1e17, -5.0, 5.0, -7.5]), np.array([3.0, np.inf, -3.0, 2.0])),
+    "fmod of integers": (np.fmod, np.array([7, -7, 7, -7]), np.array([3, 3, -3, -3])),
+    "modf": (lambda x: np.modf(x)[0], HOLED), "whole part": (lambda x: np.modf(x)[1], HOLED),
+    "ldexp": (np.ldexp, np.array([3, 5]), np.array([-1, 2])), "ldexp of bools": (np.ldexp, A > 0, I[:3]),
+    "nanstd": (np.nanstd, HOLED), "nanvar": (np.nanvar, np.array([1.0, np.nan, 3.0])),
+    "bincount of bools": (np.bincount, np.array([0, 0, 1]), np.array([True, True, False])),
+    "bincount of small weights": (np.bincount, np.array([0, 0, 1]), SMALL[[2, 2, 0]]),
+    "vander": (lambda x: np.vander(x, 4), SMALL),
+    "matrix_power of integers": (lambda x: np.linalg.matrix_power(x, 90), np.array([[1, 1], [1, 0]])),
+    "matrix_power of bools": (lambda x: np.linalg.matrix_power(x, 3), np.tri(3, k=-1, dtype=bool)),
+    "matrix_power 0": (lambda x: np.linalg.matrix_power(x, 0), np.array([[1, 1], [1, 0]])),
+    "cond of zeros": (np.linalg.cond, np.zeros((2, 2))), "cond -2": (lambda x: np.linalg.cond(x, -2), np.zeros((2, 2))),
+    "pinv of a triangle": (lambda x: np.linalg.pinv(x, hermitian=True), A),
+    "rank of a triangle": (lambda x: np.linalg.matrix_rank(x, hermitian=True), np.triu(A)),
+    "values of a triangle": (lambda x: np.linalg.svd(x, compute_uv=False, hermitian=True), Z),
+    "size": (lambda x: np.size(x, 1), np.ones((2, 3))), "trace": (lambda x: np.trace(x, 1), A),
+    "piecewise": (lambda x: np.piecewise(x, [x[..., 0] > 0.6], [np.sin, np.cos]), A),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_dtypes_and_edges_are_numpys(name: str) -> None:
+    function, *arrays = EDGES[name]
+    with np.errstate(all="ignore"):
+        expected = function(*arrays)
+    for call in (function, ad.jit(function)) if "bincount" not in name else (function,):
+        found = call(*[ad.tensor(x, dtype=str(x.dtype)) for x in arrays])
+        found = found.numpy() if isinstance(found, ad.Tensor) else np.asarray(found)
+        np.testing.assert_allclose(found, expected, rtol=1e-6 if found.dtype == np.float32 else 1e-12)
+
+
+def test_the_shorter_remainder_has_its_derivatives() -> None:
+    x = double([5.5, -5.5, 7.25, -0.3]), double([2.0, 2.0, -3.0, 4.0])
+    ad.check_grads(np.fmod, x, order=2)
+    equal(ad.grad(lambda a: np.fmod(a, 2.0))(double(0.0)), 1.0)
+
+
+def test_the_condition_of_what_is_unknown_is_unknown() -> None:
+    equal(ad.linalg.cond(double([[[np.nan, 1.0], [1.0, 2.0]], [[0.0, 0.0], [0.0, 0.0]]])), [np.nan, np.inf])
+
+
+def test_keywords_beside_the_arrays() -> None:
+    t, out = double(A), double(0.0)
+    assert np.trace(t, out=out) is out
+    equal(out, np.trace(A))
+    out = double(A)
+    assert np.linalg.multi_dot([t, t, t], out=out) is out
+    equal(out, np.linalg.multi_dot([A, A, A]))
+    assert np.size(t, ()) == 1 and np.size(t, (0, 1)) == 9 and np.size(t, -1) == 3
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda t: np.take(t, [0], mode="warp"), "take: mode is 'raise', 'wrap' or 'clip', got 'warp'"),
+        (lambda t: np.put(t, [0], 1.0, mode="warp"), "put: mode is"),
+        (lambda t: np.choose(ad.tensor([0]), [t[0]], mode="warp"), "choose: mode is"),
+        (lambda t: np.pad(t, 1, stat_length=2), "pad: mode 'constant' doesn't take stat_length"),
+        (lambda t: np.pad(t, 1, "edge", constant_values=2.0), "pad: mode 'edge' doesn't take constant_values"),
+        (lambda t: np.rollaxis(ad.tensor(1.0), 0), "rollaxis"),
+        (lambda t: t[0].mT, "mT: expected at least two axes"),
+    ],
+)
+def test_what_numpy_refuses_is_refused(call: Any, message: str) -> None:
+    with pytest.raises((ValueError, IndexError), match=rf"{message}.*test_numpys_functions\.py"):
+        call(double(A))
+
+
+@pytest.mark.parametrize("ufunc", [np.floor, np.ceil, np.trunc, np.fabs, np.degrees, np.radians, np.fmod, np.modf])
+def test_no_rounding_of_complex_numbers(ufunc: np.ufunc) -> None:
+    with pytest.raises(TypeError, match=r"complex.*test_numpys_functions\.py"):
+        ufunc(*[ad.tensor(Z)] * ufunc.nin)
+
+
 # ---- universal functions ---------------------------------------------------------------------------------------------
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import adjoint as ad
 from adjoint import nn, optim, tracing
+from adjoint.graph import topological
 from adjoint.tensors import pending
 
 START = np.array([1.0, -2.0, 3.0])
@@ -289,6 +290,34 @@ MORE = {
 }  # fmt: skip
 
 
+WITH_NUMBERS = {
+    "SGD": {"lr": 0.1, "momentum": 0.9},
+    "Adam": {"amsgrad": True},
+    "RMSprop": {"momentum": 0.9, "centered": True},
+    **MORE,
+}
+
+
+@pytest.mark.parametrize("name", sorted(set(WITH_NUMBERS) - {"Muon", "SparseAdam"}))
+def test_the_state_of_a_parameter_that_is_one_number(name):
+    """What is kept of it are tensors without axes, and no Python numbers."""
+
+    def stepped(w, optimizer):
+        optimizer.zero_grad()
+        (w * w).backward()
+        optimizer.step()
+        return w.item()
+
+    w = ad.variable(2.0, dtype="float64")
+    optimizer = getattr(optim, name)([w], **WITH_NUMBERS[name])
+    for _ in range(3):
+        stepped(w, optimizer)
+    other = ad.variable(w.item(), dtype="float64")
+    resumed = getattr(optim, name)([other], **WITH_NUMBERS[name])
+    resumed.load_state_dict(optimizer.state_dict())
+    assert [stepped(other, resumed) for _ in range(3)] == [stepped(w, optimizer) for _ in range(3)]
+
+
 @pytest.mark.parametrize("name", MORE)
 def test_compiled_steps_and_restored_states_are_the_same(name):
     start = np.random.default_rng(0).normal(size=(4, 3))
@@ -476,3 +505,67 @@ def test_a_number_of_a_step_is_given_to_its_program_once() -> None:
         return len(run.replay().unknowns)
 
     assert free(2) == free(5)
+
+
+ALIKE = {
+    "SGD": lambda ps: optim.SGD(ps, lr=0.1, momentum=0.9, nesterov=True, weight_decay=0.01),
+    "plain SGD": lambda ps: optim.SGD(ps, lr=0.1),
+    "Adam": lambda ps: optim.Adam(ps, lr=0.1, weight_decay=0.1),
+    "AMSGrad": lambda ps: optim.Adam(ps, lr=0.1, amsgrad=True, maximize=True),
+    "AdamW": lambda ps: optim.AdamW(ps, lr=0.1),
+    "Adagrad": lambda ps: optim.Adagrad(ps, lr=0.1, lr_decay=0.01),
+    "RMSprop": lambda ps: optim.RMSprop(ps, lr=0.01, momentum=0.5, centered=True),
+    "Lion": lambda ps: optim.Lion(ps, lr=0.1),
+}
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_parameters_that_are_alike(name):
+    """Beside others they are updated as each would be alone: of equal types, where some lack a gradient now and then, one is
+    constant, and hyperparameters change."""
+    shapes = [(3,), (3,), (2, 3), (3,), (2, 3), (), (3,)]
+    starts = [np.random.default_rng(k).normal(size=shape).astype("f4") for k, shape in enumerate(shapes)]
+
+    def updated(together):
+        parameters = [ad.variable(start, name=f"w{k}") for k, start in enumerate(starts)]
+        groups = [parameters] if together else [[w] for w in parameters]
+        optimizers = [ALIKE[name](group) for group in groups]
+        for number in range(6):
+            for optimizer in optimizers:
+                optimizer.zero_grad()
+                if number == 4:
+                    optimizer.lr = 0.05
+            used = [w for k, w in enumerate(parameters) if (k + number) % 5 or number == 0]
+            loss = sum([(w**4 / 4).sum() if k else w.sum() for k, w in enumerate(used)])
+            loss.backward()
+            for optimizer in optimizers:
+                optimizer.step()
+        states = [entries for optimizer in optimizers for entries in optimizer.state]
+        kept = [[x.numpy() if isinstance(x, ad.Tensor) else x for x in entries.values()] for entries in states]
+        return [w.numpy() for w in parameters], kept, [w.name for w in parameters]
+
+    (values, states, names), (alone, others, _) = updated(True), updated(False)
+    assert names == [f"w{k}" for k in range(len(shapes))]
+    for found, expected in zip([values, *states], [alone, *others], strict=True):
+        for a, b in zip(found, expected, strict=True):
+            np.testing.assert_allclose(a, b, 1e-5, 1e-7)  # natively or not
+
+
+def test_constants_are_recorded_once_for_parameters_that_are_alike():
+    """The graph of a step has as many for twenty parameters as for two."""
+
+    def constants(count):
+        parameters = [ad.variable(np.ones((4, 5), "f4")) for _ in range(count)]
+        optimizer = optim.AdamW(parameters, lr=0.1)
+        sum([(w * w).sum() for w in parameters]).backward()
+        optimizer.step()
+        sum([(w * w).sum() for w in parameters]).backward()
+        with ad.no_grad():
+            turns, _ = optimizer._turns()
+            known = {}
+            for turn in turns:
+                optimizer._update(turn, known)
+            found = topological([w.node for w in parameters], lambda x: x.value is None)
+            return len([x for x in found if x.op.name == "full" and x.value is None])
+
+    assert constants(20) == constants(2)

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+import adjoint as ad
+import operation_facts
 import pages
 import reference
 
@@ -47,3 +49,27 @@ def test_example_runs(name):
     with pages.fresh_engine():
         session, figures = reference.run_example(reference.examples()[name])
     assert figures or len(session.splitlines()) > len(reference.examples()[name]), "it shows nothing"
+
+
+def test_what_is_said_of_shapes_and_dtypes_is_so():
+    known = operation_facts.FACTS.read_text()
+    assert known == operation_facts.text(), "run python tests/operation_facts.py"
+
+
+def test_nearly_every_function_says_its_shapes_and_dtypes():
+    """Those left have no arrays to take, or a function among their arguments; their docstrings say it."""
+    spaces = {"ad.linalg.": ad.linalg, "ad.fft.": ad.fft, "ad.special.": ad.special}
+    functions = [f"{start}{name}" for start, space in spaces.items() for name in space.__all__]
+    mute = [n for n in functions if inspect.isfunction(reference.value_of(n)) and n not in reference.facts()]
+    assert mute == [
+        "ad.linalg.cho_solve",
+        "ad.linalg.lu_solve",
+        "ad.fft.fftfreq",
+        "ad.fft.next_fast_len",
+        "ad.fft.rfftfreq",
+    ]
+
+
+def test_an_entry_shows_them():
+    shown = reference.render(reference.named("ad.special.gammaln"), lambda figures: "")
+    assert "Shapes: (2, 3) → (2, 3)" in shown and "complex raises TypeError" in shown

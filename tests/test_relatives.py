@@ -167,10 +167,19 @@ def cache(n: int) -> list[ad.Tensor]:
     return [keys, values, h + nn.functional.gelu(h @ w[4])]
 
 
+def ranked(n: int) -> list[ad.Tensor]:
+    """What attends to a text, in the order of its last row, which NumPy sorts."""
+    x, w = ad.tensor(normal(n, 32)), [ad.tensor(normal(32, 32) / 6) for _ in range(4)]
+    scores = (x @ w[0]) @ (x @ w[1]).mT / 6
+    y = nn.functional.gelu((ad.softmax(scores, -1) @ (x @ w[2])) @ w[3])
+    last = y[-1] - y.mean()
+    return [ad.take_along_axis(last, ad.argsort(last), axis=0) * 2, y]
+
+
 LENGTHS = (24, 31, 25, 55, 1, 2, 7, 8, 9, 16, 17, 32, 33, 48, 64, 65, 127, 128, 256, 41, 47, 53)
 
 
-@pytest.mark.parametrize("made", [attention, cache])
+@pytest.mark.parametrize("made", [attention, cache, ranked])
 def test_lengths_share_their_plan(made: Callable[[int], list[ad.Tensor]]) -> None:
     held = [check(recorded(made(n))) for n in LENGTHS]
     assert held.count(False) <= 4  # the first, and those whose structure is another: of one token, say
@@ -178,8 +187,9 @@ def test_lengths_share_their_plan(made: Callable[[int], list[ad.Tensor]]) -> Non
     assert max(patterns) <= len(LENGTHS) // 2
 
 
-def test_lengths_share_their_plan_before_they_have_one() -> None:
-    held = [check_kin(cache(n)) for n in LENGTHS]
+@pytest.mark.parametrize("made", [cache, ranked])
+def test_lengths_share_their_plan_before_they_have_one(made: Callable[[int], list[ad.Tensor]]) -> None:
+    held = [check_kin(made(n)) for n in LENGTHS]
     assert held.count(False) <= 2  # the first, and the one of a single token
     (kin,) = [one for one in kindred._known.values() if one is not None and one.patterns]
     assert not kin.reason and len(kin.patterns) <= len(LENGTHS) // 2

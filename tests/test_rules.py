@@ -58,6 +58,7 @@ def other_graphs() -> Iterable[list[Node]]:
     yield nodes_of([*draws, source.permutation(5), source.state, ad.random.gamma(w)])
     yield nodes_of([scipy.sparse.csr_array(np.eye(2, dtype="float32")) @ w])
     yield nodes_of([ad.host_call(np.sin, w, shape=(2,), dtype="float32")])
+    yield nodes_of([ad.special.zeta(w + 2)])
     custom = ad.custom_vjp(lambda x: x * 2)
     custom.def_vjp(lambda x: (x * 2, None), lambda residual, cotangent: (cotangent * 2,))
     yield nodes_of([custom(w)])

@@ -136,3 +136,55 @@ def test_averaged_weights_leave_the_model_alone():
     other = optim.AveragedModel(nn.Linear(2, 1))
     other.load_state_dict(averaged.state_dict())
     assert other.module.weight.numpy().tolist() == [[2.5, 2.5]]
+
+
+CHAINING = {
+    "StepLR": (2, 0.5), "MultiStepLR": ([4, 6], 0.5), "ConstantLR": (0.5, 4), "LinearLR": (0.5, 1.0, 6), "ExponentialLR": (0.7,),
+    "PolynomialLR": (9,), "CosineAnnealingLR": (9,),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHAINING)
+def test_a_group_that_is_added_later_is_scheduled_from_its_rate(name):
+    optimizer = sgd(lr=0.4)
+    schedule = getattr(optim, name)(optimizer, *CHAINING[name])
+    for _ in range(3):
+        schedule.step()
+    optimizer.add_param_group({"params": [ad.variable(1.0)], "lr": optimizer.param_groups[0]["lr"] / 4})
+    for _ in range(5):
+        schedule.step()
+        first, second = schedule.get_last_lr()
+        assert second == pytest.approx(first / 4, rel=1e-12)
+
+
+def test_a_group_that_is_added_to_a_schedule_of_absolute_rates():
+    optimizer = sgd()
+    schedule = optim.LambdaLR(optimizer, lambda step: 0.5)
+    optimizer.add_param_group({"params": [ad.variable(1.0)]})
+    with pytest.raises(
+        ValueError, match="LambdaLR: the optimizer has 2 groups of parameters now, 1 when the schedule was made"
+    ):
+        schedule.step()
+
+
+def followed(make):
+    """The rates of seven steps of a sequence of two, the second from the third on; beside PyTorch 2.13's."""
+    optimizer = sgd(lr=0.04)
+    schedule = optim.SequentialLR(optimizer, make(optimizer), [3])
+    found = [optimizer.lr]
+    for _ in range(6):
+        schedule.step()
+        found.append(optimizer.lr)
+    return found
+
+
+def test_a_sequence_begins_with_the_rate_that_its_last_part_has_set():
+    rates = followed(
+        lambda o: [optim.PolynomialLR(o, 10), optim.OneCycleLR(o, 0.1, total_steps=11, cycle_momentum=False)]
+    )
+    np.testing.assert_allclose(rates[:4], [0.004, 0.0036, 0.0032, 0.004], rtol=1e-12)
+
+
+def test_a_factor_takes_over_at_once():
+    rates = followed(lambda o: [optim.ConstantLR(o, 0.5, 2), optim.MultiplicativeLR(o, lambda step: 0.5)])
+    np.testing.assert_allclose(rates, [0.02, 0.02, 0.04, 0.02, 0.01, 0.005, 0.0025], rtol=1e-12)

@@ -5,11 +5,14 @@ PyTorch's numbers are compared with in tests/oracle.
 
 from __future__ import annotations
 
+import importlib
+
 import numpy as np
 import pytest
 
 import adjoint as ad
 from adjoint import nn
+from adjoint.control import scan
 from adjoint.nn import functional as F
 from adjoint.nn import recurrent
 from adjoint.nn.utils import rnn
@@ -37,6 +40,39 @@ def test_lstm_by_its_formula():
         equal(y[t, 0], state)
     equal(h[0, 0], state)
     equal(c[0, 0], cell)
+
+
+def test_a_state_carried_from_step_to_step_of_training_needs_one_plan(monkeypatch):
+    """Its layer is recorded anew in each step, and the state is cut from the step before: no step computes an earlier one
+    again, or walks through what was recorded for it."""
+    evaluation, planning = (importlib.import_module(f"adjoint.{name}") for name in ("execution.evaluate", "plan.plan"))
+    built, runs, sizes = [], [], []
+    plain_build, plain_run, plain_prepare = planning.build, scan.run_loop, evaluation._prepare
+    monkeypatch.setattr(evaluation, "build", lambda *a, **k: built.append(1) or plain_build(*a, **k))
+    monkeypatch.setattr(scan, "run_loop", lambda *a, **k: runs.append(1) or plain_run(*a, **k))
+    monkeypatch.setattr(evaluation, "_prepare", lambda c: sizes.append(len(c.order)) or plain_prepare(c))
+    layer, found = nn.LSTM(8, 8, num_layers=2), []
+    x, state = ad.ones((recurrent.MOST_RECORDED + 1, 2, 8)), None
+    for _ in range(12):
+        state = None if state is None else tuple([part.detach() for part in state])
+        y, state = layer(x, state)
+        loss = (y**2).mean()
+        loss.backward()
+        loss.item()
+        for p in layer.parameters():
+            p.data -= 0.1 * p.grad
+            p.grad = None
+        found.append((len(built), len(runs), max(sizes)))
+        for noted in (built, runs, sizes):
+            noted.clear()
+    assert found[-1] == found[-2] == found[-3]
+    assert found[-1][0] == 0 and found[-1][1] <= 4
+
+
+def test_what_a_loop_gives_besides_has_its_value_with_the_rest():
+    last, totals = ad.scan(lambda t, x: (t + x, t * x), 0.0, ad.tensor([1.0, 2.0, 3.0]))
+    assert last.item() == 6 and totals.node.inputs[0].value is not None
+    assert totals.tolist() == [0.0, 2.0, 9.0]
 
 
 def test_gru_by_its_formula():

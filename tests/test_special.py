@@ -14,7 +14,7 @@ from adjoint import _optional
 from adjoint.primitives import special as primitives
 from adjoint.primitives import special_kernels
 from derivative_checks import check_derivatives
-from support import double
+from support import double, equal
 
 mpmath = pytest.importorskip("mpmath")
 
@@ -249,3 +249,30 @@ def test_scipys_functions_of_other_names_come_here() -> None:
         (scipy.special.hyp2f1(0.5, 1.0, 2.0, x / 2), ad.special.hyp2f1(0.5, 1.0, 2.0, x / 2)),
     ):  # fmt: skip
         np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-14)
+
+
+def test_softmax_is_over_everything_as_scipys_is() -> None:
+    x = np.random.default_rng(0).normal(size=(2, 3))
+    for name in ("softmax", "log_softmax"):
+        ours, scipys = getattr(ad.special, name), getattr(scipy.special, name)
+        for axis in (None, 0, -1, (0, 1)):
+            equal(ours(ad.tensor(x), axis=axis), scipys(x, axis=axis))
+        equal(ours(x.tolist()), scipys(x))
+        equal(ours(0.5), scipys(0.5))
+        ad.check_grads(ours, (double(x),), order=2)
+
+
+def test_riemanns_zeta_is_on_the_whole_line() -> None:
+    x = np.array([0.3, -1.0, -2.5, 0.0, 1.0, 2.0, 40.0, np.nan, np.inf])
+    equal(ad.special.zeta(ad.tensor(x)), scipy.special.zeta(x))
+    equal(scipy.special.zeta(ad.tensor(x)), scipy.special.zeta(x))
+    equal(ad.special.zeta(ad.tensor(x), 1.0), scipy.special.zeta(x, 1.0))
+    with pytest.raises(RuntimeError, match="closed form"):
+        ad.grad(lambda x: ad.special.zeta(x))(double(0.5))
+
+
+def test_a_voigt_profile_without_its_normal_part_is_cauchys() -> None:
+    x, gamma = np.array([0.0, 1.0, 0.0, 0.7, -0.7]), np.array([0.0, 0.0, 2.0, 0.5, 0.5])
+    equal(ad.special.voigt_profile(ad.tensor(x), 0.0, ad.tensor(gamma)), scipy.special.voigt_profile(x, 0.0, gamma))
+    ad.check_grads(lambda x, g: ad.special.voigt_profile(x, 0.0, g), (double(x[2:]), double(gamma[2:])), order=2)
+    equal(ad.special.log_expit(ad.tensor([True, False])), scipy.special.log_expit(np.array([1.0, 0.0])))

@@ -258,3 +258,40 @@ def test_pieces_fit_into_their_slots(slots: int) -> None:
             assert piece >= 1 and piece + -(-count // piece) <= slots
         else:
             assert (slots // 2) * (slots - slots // 2) < count or count + 1 > slots
+
+
+def test_carries_written_in_place_are_as_if_they_were_not(runs: list[int]) -> None:
+    """Some carries may be written over what they are made of; some are read elsewhere in the same step, or change places."""
+    x, y, z = (normal(40, 33, seed=k) for k in range(3))
+
+    def step(carry: Any, _: Any) -> Any:
+        x, y, z, kept, first, second = carry
+        moved = ad.concat([y[1:], y[:1]]) * 0.5
+        return (x * 0.9 + y, moved + z[::-1], z + 0.1 * x.sum(axis=0), z + 0.1, second, first * 1.5), kept + x
+
+    def by_hand(*carry: Any) -> Any:
+        ys = []
+        for _ in range(9):
+            carry, y = step(carry, None)
+            ys.append(y)
+        return carry, ad.stack(ys)
+
+    given = tuple(map(ad.tensor, (x, y, z, x, y, z)))
+    found, stacked = ad.jit(lambda *carry: ad.scan(step, carry, None, length=9))(*given)
+    expected, expected_stacked = by_hand(*given)
+    assert runs
+    for a, b in zip((*found, stacked), (*expected, expected_stacked), strict=True):
+        np.testing.assert_allclose(a.numpy(), b.numpy(), 1e-12)
+
+
+def test_a_constant_number_that_a_loop_carries_keeps_its_shape() -> None:
+    @ad.jit
+    def f(x: Any) -> Any:
+        start = x, ad.tensor(np.int64(2))
+        (x, i), _ = ad.scan(lambda c, _: ((c[0] * 0.5, c[1] * 3 + 1), None), start, None, length=3)
+        return x.sum(), i
+
+    for _ in range(3):
+        _, i = f(ad.tensor(np.ones(3)))
+        assert i.numpy().shape == ()
+        assert i.item() == 67

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import io
 import math
 import pickle
@@ -1004,3 +1005,25 @@ def test_weights_that_are_computed_are_trained_and_compiled():
     assert losses[-1] < losses[0] and layer.weight_orig.grad is not None
     frozen = layer.eval()
     assert torch.allclose(torch.compile(frozen)(x), frozen(x))
+
+
+def test_windows_of_a_text_are_one_graph(monkeypatch):
+    evaluation = importlib.import_module("adjoint.execution.evaluate")
+    keys, plain = set(), evaluation.key_of
+    monkeypatch.setattr(evaluation, "key_of", lambda c: keys.add(plain(c)) or plain(c))
+    text, table = torch.tensor([i % 7 for i in range(40)]), torch.randn(7, 3)
+    for i in range(0, 30, 5):
+        window = text[i : i + 4]
+        grown = torch.cat((window, text[i : i + 1]))
+        np.testing.assert_array_equal(
+            table[grown].sum(0).numpy(), table.numpy()[[*window.tolist(), window[0].item()]].sum(0)
+        )
+    assert len(keys) == 1
+    row = text[3:9]
+    text[4] = 100  # what is written to the text reaches what was read of it, and the other way round
+    row[0] = -1
+    assert row.tolist() == [-1, 100, 5, 6, 0, 1] and text[3].item() == -1
+    with pytest.raises(IndexError):
+        text[40]
+    with pytest.raises((ValueError, RuntimeError), match=r"cat"):
+        torch.cat((torch.ones(2, 3), torch.ones(2, 4)))

@@ -33,6 +33,7 @@ SECTION = re.compile(r"^# (.+?) -{10,}$", re.MULTILINE)
 Show = Callable[[list[pages.Figure]], str]
 
 GONE = object()
+FACTS = Path(__file__).with_name("facts.txt")  # written by tests/operation_facts.py
 EXAMPLES = Path(__file__).with_name("examples.txt")
 
 
@@ -167,7 +168,8 @@ def render(entry: Entry, show: Show) -> str:
         body = _text(entry, show) + "".join(_members(entry.name, value))
         return _directive("::::::", kind, _class_signature(entry.name, value), body)
     if callable(value):
-        return _directive("::::::", "py:function", _signature(entry.name, value), _text(entry, show))
+        body = _text(entry, show) + _facts(entry.name)
+        return _directive("::::::", "py:function", _signature(entry.name, value), body)
     return _directive("::::::", "py:data", entry.name, entry.said)
 
 
@@ -239,6 +241,19 @@ def _text(entry: Entry, show: Show) -> str:
         return text
     session, figures = run_example(example)
     return f"{text}\n\n```python\n{session}\n```\n" + (show(figures) if figures else "")
+
+
+@functools.cache
+def facts() -> dict[str, str]:
+    """What `facts.txt` says of shapes and dtypes, by name."""
+    lines = [line for line in FACTS.read_text().splitlines() if not line.startswith("#")]
+    return {name: said for name, _, said in (line.partition(": ") for line in lines)}
+
+
+def _facts(name: str) -> str:
+    """What was found of a function's shapes and dtypes, as a paragraph of its own."""
+    said = facts().get(name)
+    return "" if said is None else f"\n\n{prose(said)}\n"
 
 
 @functools.cache

@@ -273,8 +273,28 @@ def test_two_schedules_of_one_optimizer_and_a_program_that_sets_the_rate(first, 
             for schedule in made:
                 schedule.step()
                 rates += schedule.get_last_lr()
-        # of a second CyclicLR, PyTorch takes the rates before its first step from the other schedule
-        found.append(rates[3 if second == "cyclic" else 0 :])
+        found.append(rates)
+    np.testing.assert_allclose(*found, rtol=1e-10, atol=1e-15)
+
+
+@pytest.mark.parametrize("first", CHAINED)
+@pytest.mark.parametrize("second", [*CHAINED, "one cycle"])
+def test_one_schedule_after_the_other(first, second):
+    parts = {**CHAINED, "one cycle": ("OneCycleLR", {"max_lr": 0.5, "total_steps": 20, "cycle_momentum": False})}
+    found = []
+    for library, schedules, leaf in (
+        (optim, optim, ad.variable(1.0)),
+        (torch.optim, torch.optim.lr_scheduler, torch.ones(1, requires_grad=True)),
+    ):
+        optimizer = library.SGD([leaf], lr=0.3)
+        made = [getattr(schedules, parts[name][0])(optimizer, **parts[name][1]) for name in (first, second)]
+        schedule = schedules.SequentialLR(optimizer, made, [4])
+        rates = [optimizer.param_groups[0]["lr"]]
+        for _ in range(10):
+            optimizer.step()
+            schedule.step()
+            rates += [optimizer.param_groups[0]["lr"], *schedule.get_last_lr()]
+        found.append(rates)
     np.testing.assert_allclose(*found, rtol=1e-10, atol=1e-15)
 
 

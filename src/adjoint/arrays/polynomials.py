@@ -195,6 +195,8 @@ def vander(x: Operand, /, n: int | None = None, *, increasing: bool = False) -> 
     t = as_tensor(x)
     if t.ndim != 1:
         raise ValueError(f"vander: expected one axis, got shape {t.shape}{at_user()}")
+    if not t.dtype.inexact and t.dtype.dtype.itemsize < 8:
+        t = t.astype("int64")  # powers of small integers would wrap around
     count = t.size if n is None else operator.index(n)
     if not count:
         return reshape(t[:0], (t.size, 0)) if not t.size else zeros((t.size, 0), dtype=t.dtype)

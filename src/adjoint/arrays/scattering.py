@@ -192,6 +192,8 @@ def _segments(name: str, reduce: str, x: Any, ids: Any, count: int | None) -> Te
         raise ValueError(
             f"{name}: segment ids are integers, one for each slice of an array of shape {node.shape}, not {i.type}{at_user()}"
         )
+    if node.dtype.kind == "b" and reduce in ("sum", "prod"):
+        node = cast(node, int64)  # how many hold, as `sum` has it
     if count is None:
         values = force_selection(i)
         count = int(values.max()) + 1 if values.size else 0

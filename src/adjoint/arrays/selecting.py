@@ -26,6 +26,7 @@ from adjoint.tensors.functions import (
     logical_or,
     maximum,
     minimum,
+    reshape,
     result_type,
     sqrt,
     subtract,
@@ -203,6 +204,11 @@ def select(conditions: Sequence[Operand], choices: Sequence[Operand], default: O
     return found
 
 
+def _leading(mask: Tensor, ndim: int) -> Tensor:
+    """A mask of the leading axes, beside arrays of `ndim` axes."""
+    return reshape(mask, (*mask.shape, *(1,) * (ndim - mask.ndim))) if 0 < mask.ndim < ndim else mask
+
+
 @scoped
 def piecewise(x: Operand, conditions: Any, functions: Sequence[Any], /, *args: Any, **keywords: Any) -> Tensor:
     """Functions, or numbers, each where its condition holds; of several that hold the last counts, without any 0.
@@ -218,7 +224,7 @@ def piecewise(x: Operand, conditions: Any, functions: Sequence[Any], /, *args: A
     listed = conditions if isinstance(conditions, (list, tuple)) else [conditions]
     if listed and is_scalar(listed[0]) and t.ndim:
         listed = [listed]
-    masks = [as_tensor(c) for c in listed]
+    masks = [_leading(as_tensor(c), t.ndim) for c in listed]
     if len(functions) not in (len(masks), len(masks) + 1):
         raise ValueError(f"piecewise: {len(masks)} conditions and {len(functions)} functions{at_user()}")
     if len(functions) > len(masks):

@@ -233,7 +233,7 @@ def nanvar(x: Operand, /, axis: Axis = None, *, correction: float = 0.0, keepdim
     away = t - sum(_without_nan(t, 0), axis, keepdims=True) / count
     squares = multiply(away, conj(away)).real if t.dtype.kind == "c" else away * away
     left = count - correction
-    found = sum(_without_nan(squares, 0), axis, keepdims=True) / where(left > 0, left, math.nan)
+    found = sum(where(isnan(t), 0.0, squares), axis, keepdims=True) / where(left > 0, left, math.nan)
     return _dropped(found, t.shape, axis, keepdims)
 
 
@@ -353,6 +353,8 @@ def bincount(x: Operand, /, weights: Any = None, minlength: int = 0) -> Tensor:
 
 def _counted(places: Tensor, weights: Tensor | None, length: int) -> Tensor:
     added = ones_like(places, dtype=int64) if weights is None else weights
+    if not added.dtype.inexact:
+        added = astype(added, int64)  # sums of small integers would wrap around, and sums of bools be bools
     return scatter_add(zeros(length, dtype=added.dtype), astype(places, int64), added)
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adjoint.compiler.fuse.fuse import Fusion
-from adjoint.compiler.fuse.kinds import Choice, Matrices, Move, Nest, Product, View, Window
+from adjoint.compiler.fuse.kinds import Choice, Factors, Matrices, Move, Nest, Product, View, Window
 from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.loops.build_matrices import Stacked
 from adjoint.compiler.loops.formulas import NAMES, REDUCTIONS
@@ -124,7 +124,7 @@ def key_of(fusion: Fusion, unit: Nest | Product | Window | Matrices | Move) -> t
     elif isinstance(unit, Window):
         key = _window(n, unit)
     elif isinstance(unit, Matrices):
-        key = ("matrices", _matrices(n, unit))
+        key = ("factors" if isinstance(unit, Factors) else "matrices", _matrices(n, unit))
     else:
         key = ("move", _moving(n, unit))
     return key, n.starts
@@ -156,7 +156,8 @@ def _nest(n: Numbering, nest: Nest) -> Key:
         name = op.name
         known[output] = number = numbers.setdefault(output, len(numbers))
         if attributes is not None:  # a movement's say nothing that its views don't
-            attributes = _attributes(step) if name in NAMES or name in REDUCTIONS else None
+            known_by_it = name in NAMES or name in REDUCTIONS
+            attributes = _attributes(step) if known_by_it else (attributes, attributes) if name == "padded" else None
         steps.append((name, attributes, kind, tuple(inputs), number, level[output], dtypes[output], shapes[output],
                       output in by_row))  # fmt: skip
     before = tuple([_product(n, p) if isinstance(p, Product) else _window(n, p) for p in nest.products])
@@ -196,7 +197,7 @@ def _matrices(n: Numbering, unit: Matrices) -> Stacked:
     shapes = [n.fusion.shapes[slot] for slot in unit.outputs]
     batch = unit.batch
     results = [(n.of(slot), *(shape[len(batch) :] or (1, 1))) for slot, shape in zip(unit.outputs, shapes, strict=True)]
-    dtype = n.fusion.dtypes[unit.outputs[0]]
+    dtype = n.fusion.dtypes[unit.views[0].root]
     return Stacked(unit.step.op.name, unit.step.attributes, dtype, batch, tuple([n.view(v) for v in unit.reads]),
                    tuple(results))  # type: ignore[arg-type]  # fmt: skip
 

@@ -57,7 +57,8 @@ def _product(key: Key, m: Mapping) -> Any:
 
 def _nest(key: Key, m: Mapping) -> Any:
     kind, domain, split, tile, steps, outside, stored, before, behind, tiles, writes_much = key
-    own = [(name, attributes, m.type(type_), inputs, output, level, dtype, m.shape(shape), by_row)
+    own = [(name, _limits(attributes, m) if name == "padded" else attributes, m.type(type_), inputs, output, level, dtype,
+            m.shape(shape), by_row)
            for name, attributes, type_, inputs, output, level, dtype, shape, by_row in steps]  # fmt: skip
     given = [(number, (m.view(view), dtype, literal)) for number, (view, dtype, literal) in outside]
     products = [tuple([_product(p, m) for p in made]) for made in (before, behind)]
@@ -73,6 +74,11 @@ def _nest(key: Key, m: Mapping) -> Any:
         tiles,
         writes_much,
     )
+
+
+def _limits(attributes: Any, m: Mapping) -> Any:
+    limits = tuple([m.shape(shape) for shape in attributes[1]])
+    return limits, limits
 
 
 def _moving(moving: Moving, m: Mapping) -> Moving:

@@ -12,15 +12,19 @@ from typing import Any, NamedTuple
 
 from adjoint.compiler import calls
 from adjoint.compiler.excerpts import Excerpt, Key, nest_of, product_of, window_of
-from adjoint.compiler.fuse.kinds import Nest, Product
+from adjoint.compiler.fuse import images
+from adjoint.compiler.fuse.kinds import Nest, Product, Window
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import BYTES, Emitter
 from adjoint.compiler.loops.build_indexing import MoveWriter
+from adjoint.compiler.loops.build_lapack import LapackWriter
 from adjoint.compiler.loops.build_matmul import SmallWriter, TiledWriter, TurnedWriter
 from adjoint.compiler.loops.build_matrices import MatricesWriter
 from adjoint.compiler.loops.build_nest import NestWriter
 from adjoint.compiler.loops.build_products import BatchWriter, LibraryWriter, passed
-from adjoint.compiler.loops.build_windows import ConvolutionWriter, PoolWriter, writer_of
+from adjoint.compiler.loops.build_vector import VectorWriter
+from adjoint.compiler.loops.build_windows import ConvolutionWriter, PoolWriter
+from adjoint.compiler.loops.build_winograd import WinogradWriter
 from adjoint.compiler.tables import PARAMETERS, Arguments
 from adjoint.compiler.targets.llvm import source_of
 from adjoint.compiler.targets.target import tuning
@@ -98,13 +102,13 @@ class _Unit:
             rows = product.choice.rows
             writer = product_writer(product, "product", self.arguments, rows)
             chunks = self.ranges([writer], None, rows, writer.rows)
-        elif kind == "matrices":
-            matrices = MatricesWriter(key[1], self.arguments, self.bits)
+        elif kind in ("matrices", "factors"):
+            matrices = (LapackWriter if kind == "factors" else MatricesWriter)(key[1], self.arguments, self.bits)
             self.functions += matrices.write()
             self.last += [function.name for function in self.functions[1:]]
             self.time, chunks = matrices.time, matrices.chunks
         elif kind == "window":
-            window = writer_of(window_of(key), "window", self.arguments, self.bits)
+            window = window_writer(window_of(key), "window", self.arguments, self.bits)
             chunks = self.ranges([window], None, window.tile, window.rows)
         else:
             chunks = self.nest(*nest_of(key))
@@ -132,7 +136,7 @@ class _Unit:
             if isinstance(made, Product):
                 writers.append(product_writer(made, name, self.arguments, elements // made.shape[-1]))
             else:
-                writers.append(writer_of(made, name, self.arguments, self.bits, elements // made.grain))
+                writers.append(window_writer(made, name, self.arguments, self.bits, elements // made.grain))
         followers: list[BatchWriter] = []
         for k, follower in enumerate(unit.followers):
             writer = product_writer(follower, f"follower{k}", self.arguments, follower.shape[-2])
@@ -214,8 +218,20 @@ def product_writer(product: Product, name: str, arguments: Arguments, chunk: int
     """The writer of a product, in chunks of so many rows, by what was chosen for it."""
     assert product.choice is not None
     kind: type[BatchWriter] = LibraryWriter if product.choice.library else TiledWriter
+    if kind is TiledWriter and VectorWriter.suits(product):
+        kind = VectorWriter
     if kind is TiledWriter and TurnedWriter.suits(product, chunk):
         kind = TurnedWriter
     if kind is TiledWriter and SmallWriter.suits(product):
         kind = SmallWriter
     return kind(product, name, arguments, chunk)
+
+
+def window_writer(
+    window: Window, name: str, arguments: Arguments, bits: int, tile: int | None = None
+) -> ConvolutionWriter | PoolWriter:
+    """The writer of a window's function; `tile` is how many images it is asked for at a time."""
+    if window.step.op.name not in images.CONVOLUTIONS:
+        return PoolWriter(window, name, arguments, bits, tile)
+    kind = WinogradWriter if window.in_tiles else ConvolutionWriter
+    return kind(window, name, arguments, bits, tile)

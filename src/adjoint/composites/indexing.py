@@ -174,11 +174,28 @@ def _arranged(parsed: Index) -> tuple[list[Node], Shape, tuple[int, ...]]:
     return arrays, together, (*parsed.axes, *rest)
 
 
+_rows: dict[tuple[int, Shape], Slices] = {}  # the slices that a row of an array is
+MOST_ROWS = 1 << 14
+
+
+def _row(index: int, shape: Shape) -> Slices:
+    """The slices that a row is; the same object each time, for a long loop records the same few again and again."""
+    try:
+        return _rows[index, shape]
+    except (KeyError, TypeError):  # extents that are followed have no hash: see `compiler.extents`
+        row: Slices = ((index, 1, 1), *[(0, n, 1) for n in shape[1:]])
+    if all([type(n) is int for n in shape]):
+        if len(_rows) >= MOST_ROWS:
+            _rows.clear()
+        _rows[index, shape] = row
+    return row
+
+
 def getitem(x: Node, index: Any, force: Force) -> Node:
     """x[index]."""
     shape = x.type.shape
     if type(index) is int and shape and 0 <= index < shape[0]:
-        row = ((index, 1, 1), *[(0, n, 1) for n in shape[1:]])
+        row = _row(index, shape)
         return ops.reshape(ops.slice_(x, row), shape[1:])
     parsed = parse(shape, index, force)
     part = ops.reshape(ops.slice_(x, parsed.slices), parsed.shape)

@@ -313,8 +313,15 @@ def cond(x: Node, order: Any) -> Node:
     if order in (None, 2, -2):
         s = ops.svdvals(x)
         large, small = _extreme(s, True, s.ndim - 1), _extreme(s, False, s.ndim - 1)
-        return ops.divide(small, large) if order == -2 else ops.divide(large, small)
+        return _infinite_if_singular(x, ops.divide(small, large) if order == -2 else ops.divide(large, small))
     return ops.multiply(matrix_norm(x, order, False), matrix_norm(ops.inv(x), order, False))
+
+
+def _infinite_if_singular(x: Node, ratio: Node) -> Node:
+    """0 / 0 and inf / inf are infinite, as NumPy has it, unless the matrix has a NaN itself."""
+    unknown = ops.any(ops.isnan(x), (x.ndim - 2, x.ndim - 1))
+    singular = ops.logical_and(ops.isnan(ratio), ops.logical_not(unknown))
+    return ops.where(singular, ops.full(math.inf, ratio.type), ratio)
 
 
 def default_rtol(x: Node) -> float:
@@ -374,8 +381,12 @@ def lstsq(a: Node, b: Node, rtol: Any) -> list[Node]:
 
 
 def matrix_power(x: Node, n: Any) -> Node:
-    x = matrices("matrix_power", x, square=True)
     exponent = operator.index(n)
+    # integers stay integers, as in NumPy: floats would lose digits of large ones
+    whole = x if exponent >= 0 and not x.dtype.inexact else None
+    x = matrices("matrix_power", x, square=True)
+    if whole is not None:
+        x = whole
     if exponent == 0:
         return matrix_parts.one_matrix(x)
     if exponent < 0:

@@ -84,8 +84,16 @@ def huber(delta: Node, r: Node) -> Node:
 def voigt_profile(x: Node, sigma: Node, gamma: Node) -> Node:
     """Re w(z) / (σ sqrt(2π)) at z = (x + iγ) / (σ sqrt(2)), with Faddeeva's function w."""
     x, sigma, gamma = (inexact(n) for n in match("voigt_profile", x, sigma, gamma))
+    none = ops.equal(sigma, zeros(x.type))
+    # A branch that is not taken must have derivatives all the same.
+    width = ops.where(none, ops.full(1.0, x.type), sigma)
     complex_type = complex_of(x.dtype)
     i = ops.full(1j, array_type(x.shape, complex_type))
     z = ops.add(cast(x, complex_type), ops.multiply(i, cast(gamma, complex_type)))
-    scaled = ops.divide(z, cast(ops.multiply(sigma, math.sqrt(2)), complex_type))
-    return ops.divide(ops.real(special_integrals.wofz(scaled)), ops.multiply(sigma, math.sqrt(2 * math.pi)))
+    scaled = ops.divide(z, cast(ops.multiply(width, math.sqrt(2)), complex_type))
+    found = ops.divide(ops.real(special_integrals.wofz(scaled)), ops.multiply(width, math.sqrt(2 * math.pi)))
+    # without any width all of it lies at 0; without the normal part it is Cauchy's density
+    cauchy = ops.divide(ops.divide(gamma, math.pi), ops.add(ops.multiply(x, x), ops.multiply(gamma, gamma)))
+    point = ops.where(ops.equal(x, zeros(x.type)), ops.full(math.inf, x.type), zeros(x.type))
+    narrow = ops.where(ops.equal(gamma, zeros(x.type)), point, cauchy)
+    return ops.where(none, narrow, found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from adjoint.batch import Batch
 from adjoint.execution.evaluate import evaluation_lock, key_of, planned, run
 from adjoint.graph import Node, array_type, mode, substitute, topological
 from adjoint.graph.collector import without_collector
+from adjoint.graph.node import place_of
 from adjoint.plan.canonical import canonicalize
 from adjoint.primitives.core import FULL, full, is_literal, ops, placeholder
 from adjoint.primitives.structural import BROADCAST
@@ -27,7 +29,7 @@ class Body:
     Equal bodies compute the same: they have equal keys. `derived` remembers what was derived from this one.
     """
 
-    __slots__ = ("derived", "hash", "inputs", "key", "outputs", "program", "steps")
+    __slots__ = ("__weakref__", "derived", "hash", "inputs", "key", "outputs", "program", "steps")
 
     def __init__(self, inputs: Iterable[Node], outputs: Iterable[Node]) -> None:
         self.inputs = tuple(inputs)
@@ -42,6 +44,20 @@ class Body:
         self.program: Program | None = None
         self.steps = 0  # that the interpreter has run
         self.derived: dict[Any, Any] = {}
+
+    def known(self) -> Body:
+        """The body that was recorded at these lines before and computes the same, with what was derived from it; else this one.
+
+        So a layer that is recorded anew in every step of training isn't transposed anew.
+        """
+        nodes = topological(self.outputs, lambda x: x.value is None)
+        sites = dict.fromkeys([(x.site, x.offset) for x in nodes])
+        lines = [place_of(*site) for site in sites]
+        place = (self.hash, *lines)
+        found = _bodies.get(place)
+        if found is None or found != self:
+            found = _bodies[place] = self
+        return found
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, Body) and self.hash == other.hash and self.key == other.key)
@@ -73,6 +89,8 @@ class Body:
         """The outputs as part of the graph of these inputs."""
         return substitute(self.outputs, dict(zip(self.inputs, inputs, strict=True)))
 
+
+_bodies: WeakValueDictionary[Any, Body] = WeakValueDictionary()
 
 SMALL = 64  # elements of a constant that a body takes its parts of itself
 

@@ -67,7 +67,7 @@ class Template:
         stacked, which = _once(closed[len(carried) :])
         body = Body((*inside, *varying, *slices), [*closed[: len(carried)], *stacked])
         results += [len(carried) + k for k in which]
-        return Template(body, outside, carried, passed, sources, carry_in, slices_in, results)
+        return Template(body.known(), outside, carried, passed, sources, carry_in, slices_in, results)
 
     def stacked(self, known: Mapping[Node, Node], xs: dict[Node, Node], length: int) -> list[Node]:
         """The body's slices for all steps."""

@@ -28,6 +28,8 @@ LIGHT = frozenset(
     "logical_and logical_or logical_xor logical_not concat sum maximum minimum".split()
 )
 SMALL = 64  # elements
+# Whose derivative reads the input, and computes from it nearly all that the function itself needs: one exponential serves both.
+HALVES = frozenset({"sigmoid"})
 
 
 @dataclass(slots=True)
@@ -140,7 +142,7 @@ def _reads(body: Body, found: Nodes, constants: set[Node]) -> list[Node]:
             stack += node.inputs
         else:
             read[node] = None
-    return list(read)
+    return [x for x in read if not (x.op.name in HALVES and x.inputs[0] in read)]
 
 
 def _is_less(node: Node, varying: set[Node], read: Container[Node], remade: Callable[[Node], bool]) -> bool:

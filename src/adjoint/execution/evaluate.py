@@ -30,7 +30,7 @@ from adjoint.plan.canonical import (
 from adjoint.plan.donation import donated_leaves
 from adjoint.plan.plan import Plan, build, find_targets, is_differentiated, is_worth_keeping
 from adjoint.plan.repeated import find_repetition
-from adjoint.primitives.core import FULL, SELECT, VERSION, WATCHED
+from adjoint.primitives.core import DETACH, FULL, SELECT, VERSION, WATCHED
 from adjoint.primitives.custom import HOST_CALL
 from adjoint.runtime.blas import single_threaded
 from adjoint.runtime.interrupts import Uninterrupted
@@ -289,7 +289,35 @@ def _computed(c: Canonical, counts: Sequence[int]) -> tuple[list[int], bool]:
     wanted = dict.fromkeys(range(c.roots))
     if len(c.order) > c.roots:
         wanted.update(dict.fromkeys(external_references(c, counts)))
+        wanted.update(dict.fromkeys([i for i, x in enumerate(c.order) if x.op is DETACH and _cuts_the_past(x)]))
     return list(wanted), not c.structural and any(is_differentiated(x) for x in c.order[: c.roots])
+
+
+SHORT_WALK = 16  # nodes
+
+
+def _cuts_the_past(cut: Node) -> bool:
+    """Whether a constant is cut from what was computed before: the state, say, that the last step of training left.
+
+    It gets its value with the first graph that reads it, and what was recorded before is let go; else each step's reverse pass
+    would walk through all earlier steps.
+    """
+    if cut.value is not None:
+        return False
+    found = False
+    stack, seen = list(cut.inputs), 0
+    while stack:
+        node = stack.pop()
+        seen += 1
+        if seen > SHORT_WALK:
+            return False
+        if node.value is None:
+            if node.op is not FULL and not node.inputs:
+                return False
+            stack += node.inputs
+        elif node.tracked and node.inputs and node.op is not VERSION:
+            found = True
+    return found
 
 
 class Work(NamedTuple):
@@ -454,7 +482,10 @@ def _store(c: Canonical, targets: Sequence[Any], results: list[Any]) -> None:
     several: dict[Node, list[Any]] = {}
     for (i, index, _, is_kept), value in zip(targets, results, strict=True):
         node = order[i]
-        array = value if type(value) is np.ndarray and value.base is None else compact(value)
+        if type(value) is tuple:
+            array: Any = tuple([compact(x) for x in value])
+        else:
+            array = value if type(value) is np.ndarray and value.base is None else compact(value)
         if node.op is FULL and node is node.type.zero:
             array = np.broadcast_to(np.zeros((), array.dtype), array.shape)  # shared for ever: it must stay small
         if index is not None:

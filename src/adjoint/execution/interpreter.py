@@ -28,10 +28,15 @@ class Interpretation:
         self.held: dict[Node, Any] = {}
         self.uses: dict[Node, int] = {}
         self._walk()
-        self.attributes = narrowed_attributes([(n, n.op, n.attributes, inputs) for n, inputs in self.order])
-        self.checked = [k for k, (_, _, x, _) in enumerate(targets) if x.type.inexact]
+        self.attributes = narrowed_attributes(
+            [(n, n.op, n.attributes, inputs) for n, inputs in self.order], [x for _, _, x, _ in targets]
+        )
+        types = [x.type for _, _, x, _ in targets]
+        self.checked = [k for k, t in enumerate(types) if type(t) is not tuple and t.inexact]
         self.has_masked = any(node.op.masked is not None for node, _ in self.order)
-        self.always_masked = self.has_masked and must_mask([(n, n.op, inputs) for n, inputs in self.order])
+        self.always_masked = self.has_masked and (
+            tuple in map(type, types) or must_mask([(n, n.op, inputs) for n, inputs in self.order])
+        )
 
     def _walk(self) -> None:
         uses, replaced = self.uses, self.replaced

@@ -217,14 +217,15 @@ class Node:
         return f"<{self.op.name} {self.type}>"
 
 
-def origin_of(site: Site, offset: int) -> Origin:
-    """The user's line of what was recorded at a site."""
+def place_of(site: Site, offset: int) -> tuple[CodeType | None, int, tuple[str, ...]]:
+    """Where in the user's code a site is, and its scopes' names, outermost first: equal for what is recorded there again."""
     names: list[str] = []
     scope: Scope | None = None
+    code: CodeType | None = None
     if isinstance(site, Located):
         scope, code = site
     elif isinstance(site, Scope):
-        scope, code = site, None
+        scope = site
     else:
         code = site
     while scope is not None:
@@ -232,9 +233,15 @@ def origin_of(site: Site, offset: int) -> Origin:
         if code is None:
             code, offset = scope.site, scope.offset
         scope = scope.parent
+    return code, offset, tuple(reversed(names))
+
+
+def origin_of(site: Site, offset: int) -> Origin:
+    """The user's line of what was recorded at a site."""
+    code, offset, names = place_of(site, offset)
     if code is None:
-        return Origin("", 0, "", tuple(reversed(names)))
-    return Origin(code.co_filename, line_of(code, offset), code.co_name, tuple(reversed(names)))
+        return Origin("", 0, "", names)
+    return Origin(code.co_filename, line_of(code, offset), code.co_name, names)
 
 
 def line_of(code: CodeType, offset: int) -> int:

@@ -1,6 +1,6 @@
 """The functions of `numpy.linalg` with NumPy's own arguments, for tensors handed to them.
 
-`hermitian=True` only chooses an algorithm in NumPy: the answer is the same without.
+Where `hermitian=True` NumPy reads the lower triangle alone, and so does what stands here.
 """
 
 from __future__ import annotations
@@ -11,7 +11,10 @@ import numpy as np
 
 from adjoint.composites.shaping import moveaxis
 from adjoint.linalg import factorizations, measures, products, systems
+from adjoint.numpy.ufuncs import written
+from adjoint.tensors.composing import as_tensor
 from adjoint.tensors.conversion import as_node
+from adjoint.tensors.functions import conj, real, tril
 from adjoint.tensors.named import wrap
 
 __all__ = ["FUNCTIONS"]
@@ -24,8 +27,17 @@ def _cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, ax
     return wrap(moveaxis(products.cross(first, second).node, -1, axisc))
 
 
+def _read(a: Any, hermitian: bool) -> Any:
+    """The Hermitian matrices of lower triangles, where they are said to be Hermitian."""
+    if not hermitian:
+        return a
+    t = as_tensor(a)
+    below = tril(t, k=-1)
+    return below + real(tril(t) - below) + conj(below).mT
+
+
 def _svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
-    return factorizations.svd(a, full_matrices=full_matrices, compute_uv=compute_uv)
+    return factorizations.svd(_read(a, hermitian), full_matrices=full_matrices, compute_uv=compute_uv)
 
 
 def _qr(a: Any, mode: str = "reduced") -> Any:
@@ -33,18 +45,22 @@ def _qr(a: Any, mode: str = "reduced") -> Any:
 
 
 def _pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
-    return systems.pinv(a, rtol=rcond if rtol is None else rtol)
+    return systems.pinv(_read(a, hermitian), rtol=rcond if rtol is None else rtol)
 
 
 def _matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
-    return measures.matrix_rank(A, rtol=rtol, tol=tol)
+    return measures.matrix_rank(_read(A, hermitian), rtol=rtol, tol=tol)
+
+
+def _multi_dot(arrays: Any, *, out: Any = None) -> Any:
+    return written("multi_dot", products.multi_dot(list(arrays)), out)
 
 
 FUNCTIONS: dict[Any, Any] = {
     np.kron: products.kron, np.cross: _cross,
     np.linalg.svd: _svd, np.linalg.qr: _qr, np.linalg.pinv: _pinv, np.linalg.matrix_rank: _matrix_rank,
     np.linalg.trace: measures.trace, np.linalg.diagonal: measures.diagonal, np.linalg.cross: products.cross,
-    np.linalg.multi_dot: lambda arrays: products.multi_dot(list(arrays)), np.linalg.norm: measures.norm,
+    np.linalg.multi_dot: _multi_dot, np.linalg.norm: measures.norm,
     **{
         getattr(np.linalg, f.__name__): f
         for f in (

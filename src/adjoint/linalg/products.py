@@ -49,7 +49,8 @@ def multi_dot(arrays: Sequence[Operand], /) -> Tensor:
 
 
 def matrix_power(x: Operand, n: int, /) -> Tensor:
-    """x (..., m, m) multiplied with itself n times, by squaring; negative n: the inverse. LinAlgError if that is singular.
+    """x (..., m, m) multiplied with itself n times, by squaring, in x's dtype; negative n: the inverse, of integers in floating
+    point. LinAlgError if that is singular.
 
     >>> import adjoint as ad
     >>> ad.linalg.matrix_power(ad.tensor([[1.0, 1.0], [0.0, 1.0]]), 5)

@@ -33,7 +33,7 @@ def clip(
 def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     t = as_tensor(a)
     factor = 10.0 ** operator.index(decimals)
-    found = f.round(t) if not decimals or t.dtype.kind != "f" else f.round(t * factor) / factor
+    found = f.round(t) if not decimals or not t.dtype.inexact else f.round(t * factor) / factor
     return written("round", found, out)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from adjoint import linalg
 from adjoint.composites.shaping import moveaxis
+from adjoint.numpy.ufuncs import written
 from adjoint.primitives.core import marker
 from adjoint.tensors.composing import as_tensor, scoped
 from adjoint.tensors.conversion import as_node
@@ -32,9 +33,9 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
 
 
 @scoped
-def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Tensor:
+def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> Any:
     """The sum of the diagonal between two axes."""
-    return linalg.trace(_last_two(a, axis1, axis2), offset=offset, dtype=dtype)
+    return written("trace", linalg.trace(_last_two(a, axis1, axis2), offset=offset, dtype=dtype), out)
 
 
 def copy(a: Any, order: str = "K") -> Tensor:
@@ -48,14 +49,18 @@ def fill(a: Tensor, value: Any) -> None:
     a._assign(new.node, "fill")
 
 
+def within(name: str, places: Tensor, n: int, mode: str) -> Tensor:
+    """Positions along n elements, by NumPy's mode for those out of bounds."""
+    if mode not in ("raise", "wrap", "clip"):
+        raise ValueError(f"{name}: mode is 'raise', 'wrap' or 'clip', got {mode!r}{at_user()}")
+    return places % n if mode == "wrap" else places.clip(0, n - 1) if mode == "clip" else places
+
+
 def put(a: Tensor, ind: Any, v: Any, mode: str = "raise") -> None:
     """Replace elements at positions of the flattened tensor by values, over and over where there are fewer."""
     places = as_tensor(ind).flatten()
     new = as_tensor(v).flatten()
-    if mode == "wrap":
-        places = places % a.size
-    elif mode == "clip":
-        places = places.clip(0, a.size - 1)
+    places = within("put", places, a.size, mode)
     flat = reshape(a, (a.size,)) + 0
     flat[places] = take(new, np.arange(places.size) % new.size, axis=0) if new.size else new
     a._assign(reshape(flat, a.shape).node, "put")
@@ -69,7 +74,7 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Tenso
     number = as_tensor(a)
     listed = list(choices) if not isinstance(choices, (list, tuple)) else choices
     n = len(listed)
-    number = number % n if mode == "wrap" else number.clip(0, n - 1) if mode == "clip" else number
+    number = within("choose", number, n, mode)
     shape = np.broadcast_shapes(number.shape, *(as_tensor(c).shape for c in listed))
     together = stack([broadcast_to(c, shape) for c in listed])
     return take_along_axis(together, broadcast_to(number, shape)[None], axis=0)[0]

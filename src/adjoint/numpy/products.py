@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +22,7 @@ from adjoint.numpy import methods
 from adjoint.numpy.table import FUNCTIONS, stands_for
 from adjoint.numpy.ufuncs import written
 from adjoint.primitives.core import is_scalar
+from adjoint.shapes import normalize_axis
 from adjoint.tensors import functions as f
 from adjoint.tensors.composing import as_tensor
 from adjoint.tensors.located import at_user
@@ -137,6 +139,12 @@ def sort_complex(a: Any) -> Any:
     return found if found.dtype.kind == "c" else found + 0j
 
 
+def _size(a: Any, axis: Any = None) -> int:
+    t = as_tensor(a)
+    places = range(t.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    return math.prod([t.shape[normalize_axis(i, t.ndim, "size")] for i in places])
+
+
 def _indices(function: Any) -> Callable[..., Any]:
     return lambda arr, k=0: function(as_tensor(arr).shape[0], k, as_tensor(arr).shape[1])
 
@@ -151,7 +159,7 @@ FUNCTIONS.update({
     np.matrix_transpose: lambda x, /: f.matrix_transpose(x), np.nonzero: lambda a: f.nonzero(a),
     np.tile: lambda A, reps: f.tile(A, reps), np.real: lambda val: f.real(val), np.imag: lambda val: f.imag(val),
     np.shape: lambda a: a.shape, np.ndim: lambda a: a.ndim,
-    np.size: lambda a, axis=None: int(a.size) if axis is None else a.shape[axis],
+    np.size: _size,
     np.split: lambda ary, indices_or_sections, axis=0: f.split(ary, indices_or_sections, axis),
     np.array_split: lambda ary, indices_or_sections, axis=0: joining.array_split(ary, indices_or_sections, axis),
     np.hsplit: lambda ary, indices_or_sections: joining.hsplit(ary, indices_or_sections),

@@ -12,11 +12,13 @@ from adjoint.arrays import (
     joining,
     polynomials,
 )
+from adjoint.numpy import methods
 from adjoint.numpy.table import FUNCTIONS, NONE, stands_for
 from adjoint.numpy.ufuncs import written
 from adjoint.primitives.core import is_scalar
+from adjoint.shapes import normalize_axis
 from adjoint.tensors import functions as f
-from adjoint.tensors.composing import as_tensor, value_of
+from adjoint.tensors.composing import as_tensor, scoped, value_of
 from adjoint.tensors.conversion import dtype_of
 from adjoint.tensors.located import at_user
 from adjoint.tensors.tensor import Tensor
@@ -43,9 +45,10 @@ def transpose(a: Any, axes: Any = None) -> Any:
 
 
 @stands_for(np.rollaxis)
+@scoped
 def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
     t = as_tensor(a)
-    place = axis % t.ndim
+    place = normalize_axis(axis, t.ndim, "rollaxis")
     to = start + t.ndim if start < 0 else start
     return f.moveaxis(t, place, to - 1 if place < to else to)
 
@@ -108,6 +111,14 @@ def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, cas
     return written("stack", found if dtype is None else f.astype(found, dtype_of(dtype)), out)
 
 
+# The keywords that each mode of `np.pad` takes.
+PADDED_WITH: dict[Any, set[str]] = {
+    "constant": {"constant_values"}, "edge": set(), "wrap": set(), "empty": set(), "linear_ramp": {"end_values"},
+    "maximum": {"stat_length"}, "mean": {"stat_length"}, "median": {"stat_length"}, "minimum": {"stat_length"},
+    "reflect": {"reflect_type"}, "symmetric": {"reflect_type"},
+}  # fmt: skip
+
+
 @stands_for(np.pad)
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
     options = dict(kwargs)
@@ -117,6 +128,9 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
         pad_width = [(w, w) if is_scalar(w) else tuple(w) for w in pad_width]
     if callable(mode):
         raise TypeError(f"pad: a function as mode isn't here; ad.concat puts arrays side by side{at_user()}")
+    idle = sorted(options.keys() - PADDED_WITH.get(mode, options.keys()))
+    if idle:
+        raise ValueError(f"pad: mode {mode!r} doesn't take {', '.join(idle)}{at_user()}")
     value = options.pop("constant_values", 0)
     if mode == "constant" and not is_scalar(value) and np.size(value) > 1:
         return _padded_by(t, pad_width, np.broadcast_to(np.asarray(value), (t.ndim, 2)))
@@ -170,8 +184,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     place = 0 if axis is None else axis
     i = as_tensor(indices)
     n = t.shape[place]
-    i = i % n if mode == "wrap" else f.clip(i, 0, n - 1) if mode == "clip" else i
-    return written("take", f.take(t, i, axis=place), out)
+    return written("take", f.take(t, methods.within("take", i, n, mode), axis=place), out)
 
 
 @stands_for(np.take_along_axis)

@@ -12,10 +12,12 @@ import numpy as np
 
 from adjoint import special
 from adjoint.arrays import running, scattering, selecting, statistics
+from adjoint.primitives.core import inexact
 from adjoint.tensors import functions as f
 from adjoint.tensors.composing import as_tensor
 from adjoint.tensors.conversion import dtype_of
 from adjoint.tensors.located import at_user
+from adjoint.tensors.named import wrap
 from adjoint.tensors.namespaces import special_ufunc
 from adjoint.tensors.tensor import UFUNCS, Tensor, missing
 
@@ -23,13 +25,20 @@ __all__ = ["Ufunc", "apply", "function_of", "keepdims_of", "masked", "written"]
 
 
 def _fmod(x: Any, y: Any) -> Tensor:
+    # of the sizes, since a - trunc(a / b) * b would lose all digits where a is large beside b
     a, b = selecting.beside(x, y)
-    return a - f.trunc(f.divide(a, b)) * b if a.dtype.inexact or b.dtype.inexact else _integer_fmod(a, b)
+    size = f.abs(b)
+    return f.where(a < 0, -f.remainder(-a, size), f.remainder(a, size))
 
 
-def _integer_fmod(a: Tensor, b: Tensor) -> Tensor:
-    rest = f.remainder(a, b)
-    return f.where(f.logical_and(rest != 0, (a < 0) != (b < 0)), rest - b, rest)
+def _floating(x: Any) -> Tensor:
+    return wrap(inexact(as_tensor(x).node))
+
+
+def _real(name: str, x: Tensor) -> Tensor:
+    if x.dtype.kind == "c":
+        raise TypeError(f"{name}: not defined for complex numbers{at_user()}")
+    return x
 
 
 def _matvec(x: Any, y: Any) -> Tensor:
@@ -41,16 +50,23 @@ def _vecmat(x: Any, y: Any) -> Tensor:
 
 
 def _modf(x: Any) -> tuple[Tensor, Tensor]:
-    whole = f.trunc(x)
-    return as_tensor(x) - whole, whole
+    t = _floating(x)
+    whole = f.trunc(t)
+    return f.where(f.isinf(t), f.copysign(0.0, t), t - whole), whole
+
+
+def _times(name: str, factor: float) -> Callable[[Any], Tensor]:
+    return lambda x: _real(name, as_tensor(x)) * factor
 
 
 MORE: dict[Any, Callable[..., Any]] = {
-    np.degrees: lambda x: as_tensor(x) * (180 / math.pi), np.rad2deg: lambda x: as_tensor(x) * (180 / math.pi),
-    np.radians: lambda x: as_tensor(x) * (math.pi / 180), np.deg2rad: lambda x: as_tensor(x) * (math.pi / 180),
+    np.degrees: _times("degrees", 180 / math.pi), np.rad2deg: _times("rad2deg", 180 / math.pi),
+    np.radians: _times("radians", math.pi / 180), np.deg2rad: _times("deg2rad", math.pi / 180),
     np.fmax: selecting.fmax, np.fmin: selecting.fmin, np.heaviside: selecting.heaviside, np.fmod: _fmod,
     np.divmod: lambda x, y: (f.floor_divide(x, y), f.remainder(x, y)), np.modf: _modf,
-    np.ldexp: lambda x, n: as_tensor(x) * special.exp2(as_tensor(n)).astype(as_tensor(x).dtype),
+    np.ldexp: lambda x, n: _floating(x) * special.exp2(as_tensor(n)).astype(_floating(x).dtype),
+    np.float_power: lambda x, y: f.power(_floating(x), _floating(y)),
+    np.fabs: lambda x: f.abs(_real("fabs", _floating(x))), np.rint: lambda x: f.round(_floating(x)),
     np.logaddexp2: lambda x, y: f.logaddexp(as_tensor(x) * math.log(2), as_tensor(y) * math.log(2)) / math.log(2),
     np.matvec: _matvec, np.vecmat: _vecmat,
 }  # fmt: skip

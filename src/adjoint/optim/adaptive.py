@@ -210,6 +210,8 @@ class NAdam(_Averaged):
     Raises ValueError for negative hyperparameters and for betas outside of [0, 1).
     """
 
+    numbers = frozenset({"mu_product"})
+
     def __init__(
         self,
         parameters: Parameters,
@@ -229,10 +231,6 @@ class NAdam(_Averaged):
     def prepare(self, parameter: Tensor, group: Group) -> dict[str, Any]:
         """The averages at 0 and the product at 1, before the first step."""
         return {**super().prepare(parameter, group), "mu_product": 1.0}
-
-    def shape_of(self, key: str, parameter: Tensor) -> tuple[int, ...]:
-        """The shape of an entry of a parameter's state: the product is a number."""
-        return () if key == "mu_product" else parameter.shape
 
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
         """The new value of a parameter."""

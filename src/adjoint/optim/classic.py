@@ -34,6 +34,7 @@ class ASGD(Optimizer):
     Tensor(0.5, requires_grad=True)
     """
 
+    numbers = frozenset({"eta", "mu"})
     options = ("maximize", "foreach", "capturable", "differentiable")
 
     def __init__(
@@ -51,10 +52,6 @@ class ASGD(Optimizer):
     def prepare(self, parameter: Tensor, group: Group) -> dict[str, Any]:
         """The first rate, and no average yet."""
         return {"step": 0, "eta": group["lr"], "mu": 1.0, "ax": zeros_like(parameter)}
-
-    def shape_of(self, key: str, parameter: Tensor) -> tuple[int, ...]:
-        """The shape of an entry of a parameter's state."""
-        return () if key in ("eta", "mu") else parameter.shape
 
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
         """The new value of a parameter."""

@@ -17,6 +17,7 @@ from adjoint.tensors.pending import evaluated_soon, settle
 from adjoint.tracing import active
 from adjoint.transforms.modes import enable_grad, no_grad
 
+from .alike import Turn, Update, given, kind_of, recorded_update
 from .rows import update_rows
 
 __all__ = ["Group", "Optimizer", "Options", "State"]
@@ -152,6 +153,9 @@ class Optimizer(tracing.Watched):
     """
 
     sharing: Sharing | None = None  # with other processes: see `distributed.data_parallel`
+    numbers: ClassVar[frozenset[str]] = (
+        frozenset()
+    )  # entries of the state that are numbers, which PyTorch holds in tensors
     options: ClassVar[tuple[str, ...]] = ()  # which of `Options` a subclass takes: those that PyTorch's has
 
     def __init__(
@@ -261,14 +265,12 @@ class Optimizer(tracing.Watched):
             tracer = active()
             if tracer is not None:
                 tracer.alike([state for _, _, state, _ in turns if "step" in state], "step")
-            for parameter, gradient, state, group in turns:
-                if group.get("maximize"):
-                    gradient = -gradient
-                variable = variable_of(parameter.node)
-                if variable is not None and variable.sparse and self.is_rowwise(group):
-                    parameter.data = update_rows(self.update, parameter, gradient, state, group)
-                else:
-                    parameter.data = self.update(parameter, gradient, state, group)
+            known: dict[Any, Update | None] | None = (
+                {} if tracer is None and type(self).__module__.startswith(OWN) else None
+            )
+            for turn in turns:
+                parameter, _, state, _ = turn
+                self._update(turn, known)
                 changed.append(parameter)
                 if state:
                     changed += [value for value in state.values() if isinstance(value, Tensor)]
@@ -276,6 +278,32 @@ class Optimizer(tracing.Watched):
                 self.sharing.spread(given)
                 changed += [parameter for _, parameter in given]
         settle([tensor.node for tensor in changed], soon.weight)
+
+    def _update(self, turn: Turn, known: dict[Any, Update | None] | None) -> None:
+        """Give a parameter its new value. `known` are the updates of this step that can be recorded anew for others."""
+        parameter, gradient, state, group = turn
+        if group.get("maximize"):
+            gradient = -gradient
+        variable = variable_of(parameter.node)
+        rowwise = self.is_rowwise(group)
+        if rowwise and variable is not None and variable.sparse:
+            parameter.data = update_rows(self.update, parameter, gradient, state, group)
+            return
+        kind = None if known is None or not rowwise else kind_of((parameter, gradient, state, group))
+        if known is None or kind is None:
+            parameter.data = self.update(parameter, gradient, state, group)
+            return
+        turn = parameter, gradient, state, group
+        if kind in known:
+            update = known[kind]
+            if update is not None:
+                update.repeat(turn)
+                return
+        before, names = given(turn), list(state)
+        result = self.update(parameter, gradient, state, group)
+        if kind not in known:
+            known[kind] = recorded_update(turn, before, names, result)
+        parameter.data = result
 
     def _turns(self) -> tuple[list[tuple[Tensor, Tensor, State, Group]], list[tuple[int, Tensor]]]:
         """The parameters that have a gradient and are updated here, each with that and its state, which has begun; and the
@@ -364,9 +392,9 @@ class Optimizer(tracing.Watched):
         if isinstance(value, bool | int | float | None):
             return value
         tensor = asarray(value, dtype=parameter.dtype).detach()  # an object of its own: `keep` rebinds it
-        expected = self.shape_of(key, parameter)
-        if expected == () and tensor.shape == ():
+        if key in self.numbers:
             return float(tensor.item())
+        expected = self.shape_of(key, parameter)
         if tensor.shape != expected:
             name = type(self).__name__
             of = "the parameter" if expected == parameter.shape else "expected"
@@ -374,7 +402,7 @@ class Optimizer(tracing.Watched):
         return tensor
 
     def shape_of(self, key: str, parameter: Tensor) -> tuple[int, ...]:
-        """The shape of an entry of a parameter's state: () for numbers, which PyTorch holds in tensors. Here the parameter's."""
+        """The shape of an entry of a parameter's state that is no number: here the parameter's."""
         return parameter.shape
 
     def __getattr__(self, name: str) -> Any:

@@ -164,9 +164,8 @@ class CyclicLR(LRScheduler):
         rates = of_groups("base_lr", optimizer, base_lr)
         for group, rate in zip(optimizer.param_groups, rates, strict=True):
             group.setdefault("initial_lr", rate)
-        super().__init__(optimizer)
+        super().__init__(optimizer)  # from the rate that was there before another schedule, as PyTorch's does
         self.base_lrs = rates
-        self.begin()
 
     def _height(self, step: int) -> float:
         """How far up it is, as a part of the first cycle's height."""
@@ -305,7 +304,7 @@ class SequentialLR(LRScheduler):
     def _set(self) -> None:
         schedule, own = self._at(self.last_epoch)
         schedule.last_epoch = own
-        if own:
+        if own or not self.last_epoch:
             schedule._set()
         else:
             schedule.begin()

@@ -41,7 +41,8 @@ class LRScheduler:
     """
 
     unsaved: tuple[str, ...] = ("optimizer",)  # attributes that state_dict leaves out
-    # whether `rate` is affine in the base and goes on from a rate that somebody else has set, as PyTorch's of that name does
+    # whether `rate` is affine in the base and goes on from a rate that somebody else has set, a group's that was added later too,
+    # as PyTorch's of that name does
     chains: ClassVar[bool] = False
     _untouched: Sequence[float] = ()  # the rates that it had set before another state was loaded
 
@@ -76,6 +77,7 @@ class LRScheduler:
 
     def _set(self) -> None:
         step = self.last_epoch
+        self._welcome(step)
         found = self.rates(step)
         if self.chains:
             left = self.rates(step - 1) if step else self.base_lrs
@@ -83,6 +85,18 @@ class LRScheduler:
                 if group["lr"] != left[i] and (not self._untouched or group["lr"] != self._untouched[i]):
                     found[i] = self.follow(group["lr"], step, found[i] - left[i])
         self._give(found)
+
+    def _welcome(self, step: int) -> None:
+        """Find the first rates of groups that have been added to the optimizer: those that lead to what they have."""
+        for group in self.optimizer.param_groups[len(self.base_lrs) :]:
+            if not self.chains:
+                raise ValueError(
+                    f"{type(self).__name__}: the optimizer has {len(self.optimizer.param_groups)} groups of parameters now, "
+                    f"{len(self.base_lrs)} when the schedule was made; make it anew after add_param_group(){at_user()}"
+                )
+            offset = self.rate(step - 1, 0.0)
+            slope = self.rate(step - 1, 1.0) - offset
+            self.base_lrs.append((group["lr"] - offset) / slope if slope else group["lr"])
 
     def _give(self, rates: Sequence[float]) -> None:
         for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
@@ -304,8 +318,15 @@ class MultiplicativeLR(LRScheduler):
 
     def rates(self, step: int) -> list[float]:
         """The rates that there are, times `lr_lambda(step)`."""
-        now = [group["lr"] for group in self.optimizer.param_groups]
-        return [lr * factor(step) for lr, factor in zip(now, self.lr_lambdas, strict=True)] if step else now
+        return self._multiplied(step) if step else [group["lr"] for group in self.optimizer.param_groups]
+
+    def begin(self) -> None:
+        """Take over from another schedule: the rates that there are, times `lr_lambda(0)`."""
+        self._give(self._multiplied(self.last_epoch))
+
+    def _multiplied(self, step: int) -> list[float]:
+        groups = self.optimizer.param_groups
+        return [group["lr"] * factor(step) for group, factor in zip(groups, self.lr_lambdas, strict=True)]
 
 
 def functions_of_groups(

@@ -215,10 +215,7 @@ def external_references(c: Canonical, references: Sequence[int]) -> list[int]:
     return [
         i
         for i, count in enumerate(references)
-        if count > COUNTED_IN_LIST + explained[i]
-        and order[i].value is None
-        and order[i].inputs
-        and (type(order[i].type) is not tuple or order[i].op is PULLBACK)
+        if count > COUNTED_IN_LIST + explained[i] and order[i].value is None and order[i].inputs
     ]
 
 

@@ -70,9 +70,12 @@ def _candidates(case: Array, window: int) -> list[_Candidate]:
     """Stretches whose cases repeat at some distance."""
     if len(case) < 2 * window:
         return []
-    order = np.argsort(codes := _codes(case, window), kind="stable")
-    same = codes[order[1:]] == codes[order[:-1]]
+    codes = _codes(case, window)
+    order = np.argsort(codes, kind="stable")
+    codes = codes[order]
+    same = codes[1:] == codes[:-1]
     gap = np.zeros(len(codes), np.int64)
+    del codes
     gap[order[:-1][same]] = (order[1:] - order[:-1])[same]
     edges = np.flatnonzero(np.diff(gap)) + 1
     starts, stops = np.concatenate([[0], edges]), np.concatenate([edges, [len(gap)]])

@@ -339,9 +339,10 @@ def _note_masks(plan: Plan) -> None:
     after: set[int] = set()
     plan.always_masked = must_mask([(step.output, step.op, step.inputs) for step in plan.steps], after)
     plan.has_masked = bool(after)
-    plan.checked = [
-        place for place, (_, _, slot, _) in enumerate(plan.outputs) if slot in after and plan.types[slot].inexact
-    ]
+    doubtful = [place for place, (_, _, slot, _) in enumerate(plan.outputs) if slot in after]
+    types = [plan.types[plan.outputs[place][2]] for place in doubtful]
+    plan.always_masked = plan.always_masked or tuple in map(type, types)  # several arrays, which nobody looks at
+    plan.checked = [place for place, t in zip(doubtful, types, strict=True) if type(t) is not tuple and t.inexact]
     plan.has_products = any(step.op in PRODUCTS for step in plan.steps)
 
 

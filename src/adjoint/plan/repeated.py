@@ -35,6 +35,7 @@ COVERED = 0.8  # of the nodes must be in loops
 NOTHING = -1  # in place of an input that a node doesn't have
 INPUTS = 3  # of a node in a loop, at most
 NO_INPUTS = [NOTHING] * INPUTS
+PACKED = 1 << 16  # nodes
 PLACE = np.int32  # a graph of more nodes doesn't fit into memory
 
 
@@ -158,6 +159,7 @@ def _listed(roots: Sequence[Node], given: Collection[Node]) -> tuple[list[Node],
     case: list[int] = []
     kinds: dict[Any, int] = {}
     operands: list[int] = []
+    packed: list[tuple[Array, Array]] = []  # of those before, in a third of the memory
     stack = list(roots)[::-1]
     pop, push = stack.pop, stack.append
     known, meet, add, read = kinds.get, order.append, case.append, operands.extend
@@ -219,9 +221,21 @@ def _listed(roots: Sequence[Node], given: Collection[Node]) -> tuple[list[Node],
         node.number = count
         meet(node)
         count += 1
+        if not count % PACKED:
+            packed.append(_packed(case, operands))
     if count < WORTH:
         return None
-    return order, np.array(case, np.int32), np.array(operands, PLACE).reshape(-1, INPUTS)
+    packed.append(_packed(case, operands))
+    cases, places = zip(*packed, strict=True)
+    return order, np.concatenate(cases), np.concatenate(places).reshape(-1, INPUTS)
+
+
+def _packed(case: list[int], operands: list[int]) -> tuple[Array, Array]:
+    """Lists as arrays, and emptied."""
+    found = np.array(case, np.int32), np.array(operands, PLACE)
+    case.clear()
+    operands.clear()
+    return found
 
 
 def _leaf_kind(node: Node, given: Collection[Node]) -> Any:

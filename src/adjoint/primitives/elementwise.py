@@ -316,15 +316,15 @@ normal_cdf = unary(
 # Rounding -------------------------------------------------------------------------------------------------------------
 
 
-def _rounding(name: str, kernel: Any) -> Any:
-    rounded = unary(name, kernel, kinds="f")
-    return register(lambda x: rounded(x) if x.type.dtype.kind == "f" else x, name)  # integers are round already
+def _rounding(name: str, kernel: Any, kinds: str = "f") -> Any:
+    rounded = unary(name, kernel, kinds=kinds)
+    return register(lambda x: rounded(x) if x.type.dtype.kind in "fc" else x, name)  # integers are round already
 
 
 floor = _rounding("floor", np.floor)
 ceil = _rounding("ceil", np.ceil)
 trunc = _rounding("trunc", np.trunc)
-rint = _rounding("round", np.rint)
+rint = _rounding("round", np.rint, "fc")
 
 # Choosing -------------------------------------------------------------------------------------------------------------
 

@@ -89,19 +89,24 @@ def _substitute(a: Array, x: Array, lower: bool, unit: bool) -> None:
 
 
 def lu(a: Array) -> tuple[Array, Array]:
-    """LU by partial pivoting: L and U in one array (..., m, n), and for each step the row that was exchanged (int32)."""
+    """LU by partial pivoting: L and U in one array (..., m, n), and for each step the row that was exchanged (int32). Of a matrix
+    that isn't finite L and U are NaN, and no row is exchanged."""
     packed = np.array(a, order="C")
     m, n = packed.shape[-2:]
     pivots = np.zeros((*packed.shape[:-2], min(m, n)), np.int32)
     if not packed.size:
         return packed, pivots
     function = _function("scipy_LAPACKE_?getrf", packed)
+    matrices, swaps = stacked(packed), pivots.reshape((-1, pivots.shape[-1]))
+    unsound = ~np.isfinite(matrices).all(axis=(-2, -1))
     if function is None:
-        _eliminate(stacked(packed), pivots.reshape((-1, pivots.shape[-1])))
-        return packed, pivots
-    for matrix, swaps in zip(stacked(packed), pivots.reshape((-1, pivots.shape[-1])), strict=True):
-        function(ROW_MAJOR, m, n, _pointer(matrix), n, _pointer(swaps))
-    pivots -= 1
+        _eliminate(matrices, swaps)
+    else:
+        for matrix, rows in zip(matrices, swaps, strict=True):
+            function(ROW_MAJOR, m, n, _pointer(matrix), n, _pointer(rows))
+        pivots -= 1
+    if unsound.any():
+        matrices[unsound], swaps[unsound] = np.nan, np.arange(min(m, n))
     return packed, pivots
 
 
@@ -152,6 +157,98 @@ def lu_solve(packed: Array, pivots: Array, b: Array, adjoint: bool) -> Array:
         return permute_rows(solve_triangular(packed, y, True, True, True), pivots, True)
     y = solve_triangular(packed, permute_rows(b, pivots, False), True, False, True)
     return solve_triangular(packed, y, False, False, False)
+
+
+# Eigenvectors and singular vectors ------------------------------------------------------------------------------------
+
+# Their signs are whatever LAPACK makes them: native programs and these get them of the same library, with the same memory.
+
+PANEL = 64  # columns that LAPACK treats together, at most
+
+
+def eigh_work(n: int, complex: bool, vectors: bool) -> tuple[int, int, int]:
+    """Numbers, real numbers (of complex matrices alone) and integers that ?syevd and ?heevd work in."""
+    real = 1 + 6 * n + 2 * n * n if vectors else 2 * n + 1
+    return (n * n + (2 + PANEL) * n, real + n, 3 + 5 * n) if complex else (real + PANEL * n, 0, 3 + 5 * n)
+
+
+def svd_work(m: int, n: int, complex: bool) -> tuple[int, int, int]:
+    """Numbers, real numbers (of complex matrices alone) and integers that ?gesdd works in."""
+    k, most = min(m, n), max(m, n)
+    real = max(5 * k * k + 7 * k, 2 * most * k + 2 * k * k + k)
+    return 4 * k * k + 7 * k + PANEL * (m + n), real if complex else 0, 8 * k
+
+
+def _lapack(name: str, a: Array) -> Any:
+    """A function of LAPACK for a's dtype; None where the library isn't there or nothing is to be done."""
+    library = _openblas.library() if a.size and a.dtype.name in LETTERS else None
+    return None if library is None else getattr(library, name.replace("?", LETTERS[a.dtype.name]), None)
+
+
+def _by_columns(a: Array) -> Array:
+    """The matrices in memory as LAPACK takes them, transposed as NumPy sees it."""
+    return np.array(stacked(a).swapaxes(-1, -2), order="C")
+
+
+def _numbers(*given: int) -> list[Any]:
+    return [ctypes.byref(ctypes.c_int(x)) for x in given]
+
+
+def _for_each(function: Any, arguments: list[Any], arrays: dict[int, Array], letters: int) -> None:
+    """Call a function for each matrix: at the places of `arrays` the addresses of its parts of these. Raises LinAlgError where
+    one fails."""
+    pointers = {k: ctypes.c_void_p(x.ctypes.data) for k, x in arrays.items()}
+    info = ctypes.c_int(0)
+    given = (
+        [pointers.get(k, x) for k, x in enumerate(arguments)] + [ctypes.byref(info)] + [ctypes.c_size_t(1)] * letters
+    )
+    for _ in range(len(next(iter(arrays.values())))):
+        function(*given)
+        if info.value > 0:
+            raise np.linalg.LinAlgError(f"{info.value}")
+        for k, pointer in pointers.items():
+            pointer.value = (pointer.value or 0) + arrays[k].strides[0]
+
+
+def eigh(a: Array, upper: bool) -> tuple[Array, Array] | None:
+    """Eigenvalues and eigenvectors of Hermitian matrices; None where NumPy is to be asked."""
+    is_complex, n = a.dtype.kind == "c", a.shape[-1]
+    function = _lapack("scipy_?heevd_" if is_complex else "scipy_?syevd_", a)
+    if function is None:
+        return None
+    vectors = _by_columns(a)
+    values = np.empty((len(vectors), n), a.real.dtype)
+    sizes = eigh_work(n, is_complex, True)
+    order, *lengths = _numbers(n, *sizes)
+    work = [np.empty(size, dtype) for size, dtype in zip(sizes, (a.dtype, a.real.dtype, np.int32), strict=True)]
+    rooms = [x for pair in zip(map(_pointer, work), lengths, strict=True) for x in pair]
+    given = [ctypes.c_char_p(b"V"), ctypes.c_char_p(b"U" if upper else b"L"), order, None, order, None, *rooms[:2],
+             *(rooms[2:4] if is_complex else ()), *rooms[4:]]  # fmt: skip
+    _for_each(function, given, {3: vectors, 5: values}, 2)
+    return values.reshape(a.shape[:-1]), np.array(vectors.swapaxes(-1, -2), order="C").reshape(a.shape)
+
+
+def svd(a: Array, full: bool) -> tuple[Array, Array, Array] | None:
+    """U, singular values and Vᴴ; None where NumPy is to be asked."""
+    function = _lapack("scipy_?gesdd_", a)
+    if function is None:
+        return None
+    *lead, m, n = a.shape
+    k = min(m, n)
+    wide, high = (m, n) if full else (k, k)
+    is_complex, matrices = a.dtype.kind == "c", _by_columns(a)
+    count = len(matrices)
+    u, vh = np.empty((count, wide, m), a.dtype), np.empty((count, n, high), a.dtype)
+    values = np.empty((count, k), a.real.dtype)
+    sizes = svd_work(m, n, is_complex)
+    rows, columns, tall, length = _numbers(m, n, high, sizes[0])
+    work = [np.empty(size, dtype) for size, dtype in zip(sizes, (a.dtype, a.real.dtype, np.int32), strict=True)]
+    room, real, whole = map(_pointer, work)
+    given = [ctypes.c_char_p(b"A" if full else b"S"), rows, columns, None, rows, None, None, rows, None, tall, room, length,
+             *((real,) if is_complex else ()), whole]  # fmt: skip
+    _for_each(function, given, {3: matrices, 5: values, 6: u, 8: vh}, 1)
+    rights, lefts = [np.array(x.swapaxes(-1, -2), order="C") for x in (vh, u)]
+    return lefts.reshape((*lead, m, wide)), values.reshape((*lead, k)), rights.reshape((*lead, high, n))
 
 
 # Schur form -----------------------------------------------------------------------------------------------------------

@@ -173,7 +173,8 @@ UNSETTLED = "has eigenvalues that did not converge"
 
 def eigh(a: Array, upper: bool) -> tuple[Array, Array]:
     """Eigenvalues in ascending order and eigenvectors of Hermitian matrices, from one triangle."""
-    w, v = attempt("eigh", UNSETTLED, lambda x: tuple(np.linalg.eigh(x, "U" if upper else "L")), a)
+    function = lambda x: lapack.eigh(x, upper) or tuple(np.linalg.eigh(x, "U" if upper else "L"))  # noqa: E731 - of one array
+    w, v = attempt("eigh", UNSETTLED, function, a)
     return w, v
 
 
@@ -201,7 +202,7 @@ def complex_of(a: Array) -> Any:
 
 def svd(a: Array, full: bool) -> tuple[Array, Array, Array]:
     """U, singular values in descending order, Vᴴ."""
-    function = lambda x: tuple(np.linalg.svd(x, full_matrices=full))  # noqa: E731 - NumPy's with one argument
+    function = lambda x: lapack.svd(x, full) or tuple(np.linalg.svd(x, full_matrices=full))  # noqa: E731 - of one array
     u, s, vh = attempt("svd", "has singular values that did not converge", function, a)
     return u, s, vh
 

@@ -203,6 +203,8 @@ def betainc(a: Any, b: Any, x: Any) -> Node:
     return record(BETAINC, (a, b, x), None, x.type)
 
 
+# Of one argument SciPy's function is Riemann's, continued to the whole line.
+riemann_zeta = unary("riemann_zeta", by_scipy("zeta"), unknown_derivative("zeta", "x"), kinds="f")
 zeta = binary(
     "zeta",
     by_scipy("zeta", 2),

@@ -50,7 +50,11 @@ def moved(op: Primitive, x: Node, attributes: Any, shape: Shape) -> Node:
 @register
 def reshape(x: Node, shape: Shape) -> Node:
     """The same elements, in row-major order, in another shape."""
-    return x if x.type.shape == shape else moved(RESHAPE, x, shape, shape)
+    if x.type.shape == shape:
+        return x
+    mode = get_mode()
+    type = array_type(shape, x.type.dtype)
+    return Node(RESHAPE, (x,), type.shape, type, mode.site, mode.offset, mode.grad and x.tracked)
 
 
 @register
@@ -162,6 +166,30 @@ def sliced_shape(slices: Slices) -> Shape:
     return tuple([size for _, size, _ in slices])
 
 
+_shared: dict[Any, Any] = {}
+MOST_SHARED = 1 << 14
+
+
+def shared(attributes: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Equal attributes as one object: a long loop records the same few again and again."""
+    try:
+        found = _shared.get(attributes)
+    except TypeError:  # extents that are followed have no hash: see `compiler.extents`
+        return attributes
+    if found is None:
+        if _follows(attributes):
+            return attributes
+        if len(_shared) >= MOST_SHARED:
+            _shared.clear()
+        found = _shared[attributes] = attributes
+    return found
+
+
+def _follows(x: Any) -> bool:
+    """Whether an extent that is followed is among numbers."""
+    return any(map(_follows, x)) if type(x) is tuple else hasattr(x, "sheet")
+
+
 def is_whole(slices: Slices, shape: Shape) -> bool:
     """Whether the slices select everything, in order."""
     for (start, size, step), n in zip(slices, shape, strict=True):  # noqa: SIM110 - a generator takes twice as long
@@ -179,7 +207,7 @@ def slice_(x: Node, slices: Slices) -> Node:
 @register
 def embed(x: Node, shape: Shape, slices: Slices) -> Node:
     """Zeros of a shape with x put at the slices: the adjoint of slicing."""
-    return x if is_whole(slices, shape) else moved(EMBED, x, (shape, slices), shape)
+    return x if is_whole(slices, shape) else moved(EMBED, x, shared((shape, slices)), shape)
 
 
 @register
@@ -197,7 +225,7 @@ def _concat_vjp(u: Node, out: Node, wanted: Sequence[bool]) -> list[Node | None]
     start = 0
     for x, want in zip(out.inputs, wanted, strict=True):
         size = x.shape[axis]
-        part = tuple([(start, size, 1) if i == axis else (0, n, 1) for i, n in enumerate(out.shape)])
+        part = shared(tuple([(start, size, 1) if i == axis else (0, n, 1) for i, n in enumerate(out.shape)]))
         cotangents.append(slice_(u, part) if want else None)
         start += size
     return cotangents

@@ -15,9 +15,11 @@ import operator
 from adjoint.hints import hinted_module
 from typing import Any
 
+import numpy as np
+
 from adjoint.composites import reductions, special as composites
 from adjoint.primitives import special as primitives
-from adjoint.primitives.core import is_scalar, ops
+from adjoint.primitives.core import inexact, is_scalar, ops
 from adjoint.special.bessel import i0, i0e, i1, i1e, iv, ive, j0, j1, jv, k0, k0e, k1, k1e, kv, kve, y0, y1, yv
 from adjoint.special.integrals import (
     binom, boxcox, boxcox1p, dawsn, ellipe, ellipk, exprel, factorial, fresnel, gammasgn, huber, hyp1f1, hyp2f1, kl_div, lambertw,
@@ -26,7 +28,8 @@ from adjoint.special.integrals import (
 from adjoint.tensors.conversion import as_node
 from adjoint.tensors.elementwise import Operand, _binary, _unary, erf, erfc
 from adjoint.tensors.composing import composite
-from adjoint.tensors.functions import log_softmax, softmax
+from adjoint.tensors.functions import log_softmax as _log_softmax, softmax as _softmax
+from adjoint.tensors.named import Named
 from adjoint.tensors.tensor import Tensor
 
 
@@ -296,8 +299,8 @@ def expn(n: int, x: Operand, /) -> Tensor:
     return _unary(lambda node: primitives.expn(node, order), x)
 
 
-def zeta(x: Operand, q: Operand = 1.0, /) -> Tensor:
-    """Hurwitz' zeta function, the sum of 1 / (k + q)ˣ over k = 0, 1, …, elementwise, x > 1; Riemann's for q = 1.
+def zeta(x: Operand, q: Any = None, /) -> Tensor:
+    """Hurwitz' zeta function, the sum of 1 / (k + q)ˣ over k = 0, 1, …, elementwise, x > 1; without q Riemann's, of any real x.
 
     Its derivative by x has no closed form: asking for it raises RuntimeError.
 
@@ -305,7 +308,7 @@ def zeta(x: Operand, q: Operand = 1.0, /) -> Tensor:
     >>> ad.special.zeta(2.0, 1.0)
     Tensor(1.6449)
     """
-    return _binary(primitives.zeta, x, q)
+    return _unary(primitives.riemann_zeta, x) if q is None else _binary(primitives.zeta, x, q)
 
 
 def betainc(a: Operand, b: Operand, x: Operand, /) -> Tensor:
@@ -350,7 +353,31 @@ def log_expit(x: Operand, /) -> Tensor:
     >>> ad.special.log_expit(-1000.0)
     Tensor(-1000.)
     """
-    return _unary(lambda node: ops.negative(ops.softplus(ops.negative(node))), x)
+    return _unary(lambda node: ops.negative(ops.softplus(ops.negative(inexact(node)))), x)
+
+
+def softmax(x: Operand, /, axis: int | tuple[int, ...] | None = None) -> Tensor:
+    """exp(x) divided by its sum over axes (None: all, as in SciPy), without overflow.
+
+    >>> import adjoint as ad
+    >>> ad.special.softmax(ad.tensor([0.0, 0.0]))
+    Tensor([0.5, 0.5])
+    """
+    return _softmax(x, _axes(x, axis))
+
+
+def log_softmax(x: Operand, /, axis: int | tuple[int, ...] | None = None) -> Tensor:
+    """log(softmax(x)) over axes (None: all, as in SciPy), without overflow or cancellation.
+
+    >>> import adjoint as ad
+    >>> ad.special.log_softmax(ad.tensor([0.0, -1000.0]))
+    Tensor([    0., -1000.])
+    """
+    return _log_softmax(x, _axes(x, axis))
+
+
+def _axes(x: Any, axis: Any) -> Any:
+    return tuple(range(np.ndim(x) if not isinstance(x, Named) else x.ndim)) if axis is None else axis
 
 
 def multigammaln(x: Operand, d: int, /) -> Tensor:

@@ -312,22 +312,22 @@ def relu(x: Operand, /) -> Tensor:
 
 
 def floor(x: Operand, /) -> Tensor:
-    """The largest integer not above x, in x's dtype, elementwise; its derivative is 0."""
+    """The largest integer not above x, in x's dtype, elementwise; its derivative is 0. Real x."""
     return _unary(elementwise.floor, x)
 
 
 def ceil(x: Operand, /) -> Tensor:
-    """The smallest integer not below x, in x's dtype, elementwise; its derivative is 0."""
+    """The smallest integer not below x, in x's dtype, elementwise; its derivative is 0. Real x."""
     return _unary(elementwise.ceil, x)
 
 
 def round(x: Operand, /) -> Tensor:
-    """The nearest integer, halves to even, in x's dtype, elementwise; its derivative is 0."""
+    """The nearest integer, halves to even, in x's dtype, elementwise; of complex x, of both its parts. Its derivative is 0."""
     return _unary(elementwise.rint, x)
 
 
 def trunc(x: Operand, /) -> Tensor:
-    """x without its fraction, in x's dtype, elementwise; its derivative is 0."""
+    """x without its fraction, in x's dtype, elementwise; its derivative is 0. Real x."""
     return _unary(elementwise.trunc, x)
 
 

@@ -24,7 +24,10 @@ from adjoint.primitives.core import VERSION
 from adjoint.primitives.custom import closed
 from adjoint.tensors.located import PACKAGE, user_frame
 
-__all__ = ["closed_by", "custom_code", "differentiating", "is_differentiating", "leave", "leave_unasked"]
+__all__ = [
+    "at_asker", "closed_by", "custom_code", "differentiating", "instead_of_scipys", "is_differentiating", "leave",
+    "leave_unasked",
+]  # fmt: skip
 
 
 LIBRARIES = ("numpy", "scipy", "pandas", "xarray", "matplotlib")
@@ -119,7 +122,7 @@ def leave_unasked(node: Node, how: str, frame: FrameType) -> None:
     if _site(frame.f_code, frame.f_lasti) != "asked" and not _only_read(frame):
         raise RuntimeError(
             f"{how}: this tensor of shape {node.type.shape} is tracked, and {_OBJECT[how]} has no derivative. {_own_function()}; "
-            f"where a plain value is meant, t.item() or t.numpy(){_at_user()}"
+            f"where a plain value is meant, t.item() or t.numpy(){at_asker()}"
         )
 
 
@@ -131,7 +134,7 @@ def _complaint(node: Node, how: str) -> str:
     return (
         f"{how}: the function is being differentiated by what this tensor of shape {node.type.shape} depends on, and a value "
         f"that leaves the graph here would have no derivative. {_own_function()}; or wrap outside code in ad.host_call or "
-        f"ad.custom_vjp, or say that a constant is meant: t.detach(){_at_user()}"
+        f"ad.custom_vjp, or say that a constant is meant: t.detach(){at_asker()}"
     )
 
 
@@ -147,7 +150,13 @@ SPACES = {
 
 
 def _own_function() -> str:
-    """What to call instead: where SciPy asked for the value, the function of the same name, if there is one."""
+    """What to call instead."""
+    general = "Use adjoint's own functions (ad.sin for math.sin, ad.stack for np.array, a tensor to write into)"
+    return instead_of_scipys() or general
+
+
+def instead_of_scipys() -> str:
+    """Where SciPy asked for the value, the function of the same name, if there is one."""
     found, frame = "", user_frame(2)
     while frame is not None:
         library, _, rest = str(frame.f_globals.get("__name__")).partition(".")
@@ -161,10 +170,10 @@ def _own_function() -> str:
             elif space == "integrate" and name in importlib.import_module("adjoint").__all__:
                 found = f"scipy.{space}.{name} takes arrays: here it is ad.{name}, which has a derivative"
         frame = frame.f_back
-    return found or "Use adjoint's own functions (ad.sin for math.sin, ad.stack for np.array, a tensor to write into)"
+    return found
 
 
-def _at_user() -> str:
+def at_asker() -> str:
     """` (file.py:12)` for messages: the user's line, which may have called a library that asked for the value."""
     found = frame = user_frame(2)
     while frame is not None:

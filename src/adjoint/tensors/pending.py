@@ -15,6 +15,7 @@ from adjoint.execution import ValueNeededError
 from adjoint.execution.evaluate import evaluate
 from adjoint.graph import Node, topological
 from adjoint.primitives.core import is_traced
+from adjoint.tensors.leaving import at_asker, instead_of_scipys
 from adjoint.tensors.located import at_user
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ def force(nodes: Sequence[Node]) -> None:
     try:
         evaluate(nodes)
     except ValueNeededError as error:
-        raise ValueNeededError(f"{error}{at_user()}") from None
+        instead = instead_of_scipys()
+        raise ValueNeededError(f"{error}{instead and f'. {instead}'}{at_asker()}") from None
 
 
 def force_selection(node: Node) -> Any:

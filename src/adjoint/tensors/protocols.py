@@ -56,12 +56,12 @@ Tensor.conjugate = f.conj  # type: ignore[attr-defined]
 
 _ELEMENTWISE: dict[Any, Any] = {
     np.add: f.add, np.subtract: f.subtract, np.multiply: f.multiply, np.divide: f.divide, np.power: f.power,
-    np.float_power: f.power, np.negative: f.negative, np.positive: f.positive, np.absolute: f.abs, np.fabs: f.abs,
+    np.negative: f.negative, np.positive: f.positive, np.absolute: f.abs,
     np.sign: f.sign, np.exp: f.exp, np.expm1: f.expm1, np.log: f.log, np.log1p: f.log1p, np.log2: f.log2,
     np.log10: f.log10, np.sqrt: f.sqrt, np.square: f.square, np.reciprocal: f.reciprocal, np.sin: f.sin, np.cos: f.cos,
     np.tan: f.tan, np.arcsin: f.asin, np.arccos: f.acos, np.arctan: f.atan, np.sinh: f.sinh, np.cosh: f.cosh,
     np.tanh: f.tanh, np.arcsinh: f.asinh, np.arccosh: f.acosh, np.arctanh: f.atanh, np.floor: f.floor, np.ceil: f.ceil,
-    np.rint: f.round, np.trunc: f.trunc, np.maximum: f.maximum, np.minimum: f.minimum, np.remainder: f.remainder,
+    np.trunc: f.trunc, np.maximum: f.maximum, np.minimum: f.minimum, np.remainder: f.remainder,
     np.floor_divide: f.floor_divide, np.arctan2: f.atan2, np.hypot: f.hypot, np.logaddexp: f.logaddexp,
     np.copysign: f.copysign, np.nextafter: f.nextafter, np.equal: f.equal, np.not_equal: f.not_equal, np.less: f.less,
     np.less_equal: f.less_equal, np.greater: f.greater, np.greater_equal: f.greater_equal,

@@ -57,7 +57,7 @@ class Tensor(Values, Gradients, Assignment):
     def mT(self) -> Tensor:
         """The last two axes exchanged. Raises ValueError for fewer than two."""
         if self.ndim < 2:
-            raise ValueError(f"mT: expected at least two axes, got shape {self.shape}")
+            raise ValueError(f"mT: expected at least two axes, got shape {self.shape}{at_user()}")
         return recorded(ops.matrix_transpose(self.node), _getframe(1))
 
     @property

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.arrays.matrices import fill_diagonal
 from adjoint.tensors import functions as core
 from adjoint.tensors.located import at_user
 
@@ -390,15 +391,8 @@ def zero_(self: Any) -> Any:
 
 @method("fill_diagonal_")
 def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
-    """One number on the diagonal, in place; with `wrap`, a tall matrix has one every so many rows."""
-    diagonal = FUNCTIONS["diagonal"]
-    if wrap and self.ndim == 2:
-        rows, columns = self.shape
-        for start in range(0, rows, columns + 1):
-            diagonal(self[start:]).fill_(fill_value)
-        return self
-    diagonal(self).fill_(fill_value)
-    return self
+    """One number where all indices are equal, in place; with `wrap`, a tall matrix has one every so many rows."""
+    return self._replace(fill_diagonal(self, fill_value, wrap=wrap), "fill_diagonal_")
 
 
 FUNCTIONS["zero_"], FUNCTIONS["fill_"] = METHODS["zero_"], METHODS["fill_"]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.graph import Node
+from adjoint.shapes import reshaped_strides
 from adjoint.tensors.named import Count
 from adjoint.tensors.text import made_by, operation_name
 
@@ -103,7 +104,15 @@ def offset_of(a: Any) -> int:
 
 
 def relaid(a: Any, shape: tuple[int, ...]) -> Any:
-    """The memory of a reshaped tensor, if its elements lie in order."""
-    if a.size and not in_order(a):
+    """The memory of a reshaped tensor, if its elements lie so that strides can say where; else None."""
+    if not a.size or in_order(a):
+        return memory(shape)
+    found = reshaped_strides(a.shape, a.strides, shape)
+    if found is None:
         return None
-    return memory(shape)
+    strides, step = list(found), 1
+    for i in reversed(range(len(shape))):
+        if shape[i] == 1:
+            strides[i] = step
+        step = shape[i] * strides[i]
+    return np.lib.stride_tricks.as_strided(a, shape, strides, writeable=False)

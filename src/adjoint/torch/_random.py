@@ -16,7 +16,8 @@ from adjoint.tensors.located import at_user
 
 from ._creation import checked, finished, given_dtype, range_of, renamed, source
 from ._names import FUNCTIONS, METHODS, function, recorded_at_user
-from ._tensor import FEW, Core, known
+from ._now import FEW, known
+from ._tensor import Core
 from ._views import sizes
 
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.primitives.core import cast, ops
+from adjoint.primitives.core import cast
 from adjoint.tensors import functions as core
-from adjoint.tensors.assignment import mapped
 from adjoint.tensors.located import at_user
 
 from ._elementwise import made
 from ._names import FUNCTIONS, METHODS, function, method
+from ._now import joined
 from ._operators import promoted
 from ._tensor import (
     Core,
@@ -46,8 +46,9 @@ def cat(tensors: Any, dim: int = 0) -> Any:
         raise RuntimeError(f"cat: tensors without axes can't be joined; stack them{at_user()}")
     axis = axis_of(dim, some[0].ndim)
     nodes = [x.node for x in some]
-    if all(n.type.dtype is nodes[0].type.dtype for n in nodes):
-        return made(mapped("cat", ops.concat, nodes, axis))
+    kind = nodes[0].type.dtype
+    if all([n.type.dtype is kind for n in nodes]):
+        return made(joined(nodes, axis))
     return core.concat(common_dtype(some), axis=axis)
 
 

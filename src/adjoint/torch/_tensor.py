@@ -8,27 +8,41 @@ through any other operation.
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Callable, Iterator
 from sys import _getframe
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
-from adjoint import tensors, tracing, tree
+from adjoint import tensors, tree
 from adjoint.composites import indexing
-from adjoint.graph import Node, mode
-from adjoint.primitives.core import FULL, cast, is_scalar, leaf, marker, ops, stop_gradient
-from adjoint.tensors.assignment import mapped
+from adjoint.graph import Node, get_mode, mode
+from adjoint.primitives.core import cast, is_scalar, marker, ops, stop_gradient
+from adjoint.tensors.assignment import mapped, rebind
 from adjoint.tensors.conversion import as_node, dtype_of
 from adjoint.tensors.located import at_user, give_site
 from adjoint.tensors.named import new, variable_of
 from adjoint.tensors.pending import count_pending, force_selection
 from adjoint.tensors.text import made_by
 
+from ._aliasing import (
+    after_turns,
+    before_turns,
+    found_same,
+    laid,
+    note_same,
+    note_turn,
+    turned,
+    turned_layout,
+    turns,
+)
 from ._errors import as_pytorchs
+from ._now import part_of, written_now
 from ._parts import Extent, GradFn, Size, in_order, memory, relaid
 from ._printing import printed
+from ._writing import fitted, ints, is_basic, nodes
 
 __all__ = [
     "Parameter",
@@ -37,7 +51,6 @@ __all__ = [
     "View",
     "as_torch",
     "flat_view",
-    "known",
     "node_of",
     "torch_tensor",
     "view_of",
@@ -181,8 +194,21 @@ class Tensor(Core):
         return self.data
 
     def detach_(self) -> Tensor:
-        """Cut this tensor from what it was computed from."""
-        self.node = stop_gradient(self.node)
+        """Cut this tensor from what it was computed from. Views that were made before go on being differentiated."""
+        before = self.node
+        self.node = stop_gradient(before)
+        note_same(self, before, "detached")
+        return self
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Make it a leaf that is differentiated by, or data again. Views that were made before stay what they were."""
+        before = self.node
+        try:
+            Core.requires_grad_(self, requires_grad)
+        except TypeError as error:
+            raise as_pytorchs(error) from None
+        if self.node is not before:
+            note_same(self, before, "leaf")
         return self
 
     def clone(self, *, memory_format: Any = None) -> Tensor:
@@ -261,36 +287,28 @@ class Tensor(Core):
     # Reading and writing at an index --------------------------------------------------------------------------------------
 
     def __getitem__(self, index: Any) -> Tensor:
-        if _is_basic(index):
-            plain = _ints(index)
+        if is_basic(index):
+            plain = ints(index)
             return view_of(
                 self,
-                lambda x: mapped("index", indexing.getitem, x, plain, force_selection),
+                lambda x: part_of(x, plain),
                 lambda x, value: indexing.setitem(x, plain, value, force_selection),
                 lambda a: _part(a, plain),
                 _getframe(1),
             )
-        return wrapped(mapped("index", indexing.getitem, self.node, _nodes(index), force_selection), _getframe(1))
+        return wrapped(mapped("index", indexing.getitem, self.node, nodes(index), force_selection), _getframe(1))
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if not (isinstance(value, (Core, np.ndarray)) or is_scalar(value)):
             raise TypeError(f"index: a {type(value).__name__} can't be written into a tensor{at_user()}")
         try:
-            if type(self) is Tensor and _written_now(self, index, value):
+            if type(self) is Tensor and written_now(self, index, value):
                 return
             if isinstance(value, Core):
-                value = _fitted(value.node, self.node, index)
+                value = fitted(value.node, self.node, index)
             Core.__setitem__(self, index, value)
         except (ValueError, TypeError) as error:
             raise as_pytorchs(error) from None
-
-    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Let derivatives be taken by this tensor, or not."""
-        try:
-            Core.requires_grad_(self, requires_grad)
-        except TypeError as error:
-            raise as_pytorchs(error) from None
-        return self
 
     # What needs one number ------------------------------------------------------------------------------------------------
 
@@ -320,9 +338,19 @@ class Tensor(Core):
         self._assign(node, operation)
         return self
 
+    def _assign(self, node: Node, operation: str) -> None:
+        if not get_mode().grad and self._base is None and self.node.tracked and not self.is_leaf:
+            raise RuntimeError(
+                f"{operation}: what is written to a computed tensor under no_grad would reach its value and not its "
+                f"derivative; write to it outside of no_grad, or to its detach().clone(){at_user()}"
+            )
+        if node.tracked and variable_of(node) is not None:
+            node = marker(node)  # the value of a variable, not the variable
+        Core._assign(self, node, operation)
+
     def _layout(self) -> Any:
         """An array of the tensor's shape and strides, counted in elements. It is never read: it stands for the memory."""
-        return memory(self.node.type.shape)
+        return turned_layout(self, turns(self)) if turns(self) else memory(self.node.type.shape)
 
     _base: Tensor | None = None
 
@@ -334,64 +362,154 @@ def _bypassing(old: Node, value: Node) -> Node:
 
 
 class View(Tensor):
-    """A tensor that is part of another one's memory, or all of it in another shape. Its class is called Tensor in print."""
+    """A tensor that is part of another one's memory, or all of it in another shape. Its class is called Tensor in print.
 
-    __slots__ = ("_apply", "_base", "_cached", "_lay", "_seen", "_tracked_write", "_write")
+    `_write` says what the base becomes when the view is written to, `_lay` where its elements are in memory, `_seen` of
+    which node of the base `_cached` was computed. `_turns` counts how often the base's axes had been changed in place by then.
+    """
 
+    __slots__ = (
+        "_alone",
+        "_apply",
+        "_base",
+        "_cached",
+        "_changed",
+        "_lay",
+        "_of_leaf",
+        "_own",
+        "_seen",
+        "_tracked_write",
+        "_turns",
+        "_write",
+    )
+
+    _alone: bool  # made untracked, of what is tracked
+    _changed: bool  # written to, through any name, since it was made, while nothing was tracked
+    _of_leaf: bool  # made of a view that was a leaf already
     _base: Tensor | None
     _apply: Apply
     _write: Write | None
     _lay: Layout | None
+    _own: Tensor  # of a leaf: what is tracked
     _seen: Node | None
     _cached: Node
     _tracked_write: bool
+    _turns: int
 
     @property
     def node(self) -> Node:
         """What the base gives now."""
         base = self._base
-        if base is None:
-            return self._cached
+        assert base is not None
         below = base.node
-        if below is not self._seen:
-            self._cached = self._apply(below)
-            self._seen = below
+        if below is not self._seen and not self._knows(base, below):
+            if not self._tracked_write and self._cached.tracked:
+                raise RuntimeError(
+                    "a tensor changed after something that is differentiated had been written to its .data or .detach(): the "
+                    f"derivative of what stands there would be lost; write to a clone(){at_user()}"
+                )
+            with mode(grad=True):  # whoever asks first
+                self._cached = _seen_through(self._apply, before_turns(base, self._turns, below))
+            if self._cached.tracked and (self._alone or (type(base) is LeafView and not self._of_leaf)):
+                self._cached = stop_gradient(self._cached)
+            self._seen, self._changed = below, not self._cached.tracked
         return self._cached
 
     @node.setter
     def node(self, node: Node) -> None:
+        self._put(node)
+
+    def _put(self, node: Node) -> None:
+        """Write to the base what this view is to be."""
         base = self._base
-        if base is None:
-            self._cached = node
-            return
+        assert base is not None
         if self._write is None:
             raise RuntimeError(
                 "in-place: several elements of this view are one element of the tensor below; clone() it before you write "
                 f"to it{at_user()}"
             )
-        below = base.node
-        if self._tracked_write:
-            base._assign(self._write(below, node), "in-place operation on a view")
-        else:
-            _write_untracked(base, self._write(below, node))
+        below = before_turns(base, self._turns, base.node)
+        written = after_turns(base, self._turns, self._write(below, node))
         self._seen = None
+        if self._tracked_write:
+            base._assign(written, "in-place operation on a view")
+        else:
+            _write_untracked(base, stop_gradient(written) if written.tracked else written)
+            if node.tracked:  # it is this tensor's own, and the base has its value
+                self._cached, self._seen = node, base.node
+
+    def _knows(self, base: Tensor, below: Node) -> bool:
+        """Whether the base's value is the one that this view saw, whatever its history is now."""
+        how = found_same(base, self._seen, below)
+        return how is not None and not (
+            how == "leaf" and self._changed
+        )  # PyTorch makes those anew that were written to
 
     def _layout(self) -> Any:
-        if self._base is None:
-            return memory(self.node.type.shape)
-        below = self._base._layout()
-        return None if self._lay is None or below is None else self._lay(below)
+        assert self._base is not None
+        return turned_layout(self, turns(self)) if turns(self) else laid(self._base, self._turns, self._lay)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Make it a leaf of its own, which is no view any more."""
-        if requires_grad != self.node.tracked:
-            self._cached, self._base = self.node, None
+        """Make it a leaf, which still is part of the memory of the tensor below."""
+        if requires_grad and not self.node.tracked:
+            own = new(Tensor)
+            own.node = self.node
+            Tensor.requires_grad_(own, True)
+            self._own = own
+            self.__class__ = LeafView
+        else:
             Tensor.requires_grad_(self, requires_grad)
         return self
 
-    def detach_(self) -> NoReturn:
-        """A view can't be cut from its base in place."""
+    def detach_(self) -> Tensor:
+        """A view can't be cut from its base in place; an untracked one is cut anyway."""
+        if not self.node.tracked:
+            return self
         raise RuntimeError(f"detach_: a view can't be detached in place; use detach(){at_user()}")
+
+
+class LeafView(View):
+    """A view that is a leaf: it has a gradient of its own, and shares its values with the tensor below."""
+
+    __slots__ = ()
+
+    @property
+    def node(self) -> Node:
+        """The leaf, with what the base gives now."""
+        base, own = self._base, self._own
+        assert base is not None
+        below = base.node
+        if below is not self._seen:
+            with mode(grad=False):
+                rebind(own, self._apply(before_turns(base, self._turns, below)))
+            self._seen = below
+        return own.node
+
+    @node.setter
+    def node(self, node: Node) -> None:
+        base, own = self._base, self._own
+        assert base is not None
+        rebind(own, node)
+        self._put(stop_gradient(node))
+        self._seen = base.node
+
+    def _assign(self, node: Node, operation: str) -> None:
+        if get_mode().grad:
+            Core._assign(self._own, node, operation)  # it raises: a leaf isn't written to while it is tracked
+        self.node = node
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Make it a view like others again."""
+        if not requires_grad:
+            self.__class__ = View  # type: ignore[assignment]
+            self._seen = None
+        return self
+
+
+def _seen_through(apply: Apply, below: Node) -> Node:
+    """What a view of a node is: never the node itself if that is tracked, for a view is no leaf."""
+    node = apply(below)
+    return marker(node) if node is below and node.tracked else node
 
 
 def _write_untracked(base: Tensor, node: Node) -> None:
@@ -453,14 +571,40 @@ def view_of(
     base = as_torch(base)
     view = new(View)
     view._base, view._apply, view._write, view._lay, view._tracked_write = base, apply, write, layout, tracked_write
+    view._turns = turns(base) if turned else 0
     below = base.node
-    view._cached, view._seen = apply(below), below
+    view._alone, view._changed, view._of_leaf = below.tracked and not get_mode().grad, False, type(base) is LeafView
+    view._cached, view._seen = _seen_through(apply, below), below
     node = view._cached
     if node is not below:
         give_site(node, frame or _getframe(2))
         if not node.tracked:
             count_pending(node)
     return view
+
+
+def turn(x: Tensor, forth: Apply, back: Apply, layout: Layout, operation: str) -> Tensor:
+    """Change a tensor's axes in place: `forth` of its node, and `back` again."""
+    node = x.node
+    if get_mode().grad and node.tracked and x.is_leaf:
+        Core._assign(x, node, operation)  # it raises: a leaf isn't written to while it is tracked
+    first: Callable[[], Any]
+    if isinstance(x, View) and x._base is not None:
+        apply, write = x._apply, x._write
+        first = functools.partial(laid, x._base, x._turns, x._lay)
+        x._apply = lambda below: forth(apply(below))
+        x._write = None if write is None else lambda below, value: write(below, back(value))
+        x._seen = None
+    else:
+        first = functools.partial(memory, node.type.shape)
+        with mode(grad=True):
+            changed = forth(node)
+        if x.is_leaf:
+            rebind(x, changed)
+        else:
+            x.node = changed
+    note_turn(x, first, forth, back, layout)
+    return x
 
 
 def permuted(x: Tensor, axes: tuple[int, ...], frame: FrameType | None = None) -> Tensor:
@@ -507,7 +651,7 @@ def as_torch(x: Any) -> Any:
 
 def reclassed(x: Any, kind: type) -> Any:
     """A plain tensor as one of a class; views become tensors of their own."""
-    x.__class__ = Tensor if kind is View or kind is Core else kind
+    x.__class__ = Tensor if kind in (View, LeafView, Core) else kind
     return x
 
 
@@ -581,84 +725,6 @@ def _variables_below(node: Node) -> list[Any]:
     return found
 
 
-def _is_basic(index: Any) -> bool:
-    """Whether an index takes a view: of ints, slices, None and an ellipsis alone."""
-    for item in index if type(index) is tuple else (index,):
-        kind = type(item)
-        if kind is slice and item.step is not None and item.step <= 0:
-            raise ValueError(f"index: the step of a slice is positive, not {item.step}; use flip(){at_user()}")
-        if kind is int or kind is slice or item is None or item is Ellipsis or isinstance(item, np.integer):
-            continue
-        return False
-    return True
-
-
-def _ints(index: Any) -> Any:
-    """A basic index whose slices are bounded by plain ints."""
-    if type(index) is tuple:
-        return tuple([_ints(i) for i in index])
-    if type(index) is slice and any(isinstance(v, Core) for v in (index.start, index.stop, index.step)):
-        return slice(*(int(v) if isinstance(v, Core) else v for v in (index.start, index.stop, index.step)))
-    return index
-
-
-def _nodes(index: Any) -> Any:
-    if isinstance(index, tuple):
-        return tuple([i.node if isinstance(i, Core) else _ints(i) for i in index])
-    return index.node if isinstance(index, Core) else index
-
-
-FEW = 1 << 13  # elements that are copied in less time than a write is recorded
-
-
-def _written_now(x: Tensor, index: Any, value: Any) -> bool:
-    """Write into a small tensor of data at once, where all that it takes has values: recording it would take longer, and data put
-    together element by element would be a graph of its own each time."""
-    node = x.node
-    if node.tracked or node.type.size > FEW or tracing.active() is not None:
-        return False
-    array = known(node)
-    given = known(value.node) if isinstance(value, Core) and not value.node.tracked else value
-    places = [known(i.node) if isinstance(i, Core) else i for i in (index if type(index) is tuple else (index,))]
-    if (
-        array is None
-        or given is None
-        or isinstance(given, (Core, list, tuple))
-        or any(i is None for i in places if i is not index)
-    ):
-        return False
-    if isinstance(given, complex) or (isinstance(given, np.ndarray) and given.dtype.kind == "c"):
-        return False
-    made = np.array(array)
-    made[tuple(places)] = given
-    x.node = leaf(made, node.type)
-    return True
-
-
-def known(node: Node) -> Any:
-    """The value of a node that has one; None for others."""
-    if type(node.value) is np.ndarray:
-        return node.value
-    if node.op is FULL and isinstance(node.attributes, (bool, int, float)):
-        return np.full(node.type.shape, node.attributes, node.type.dtype.dtype)
-    return None
-
-
-def _fitted(value: Node, own: Node, index: Any) -> Any:
-    """A value with the dtype of the tensor that it is written into, and without leading axes of size one too many."""
-    if value.dtype is not own.dtype:
-        value = cast(value, own.dtype)
-    while value.ndim > own.ndim and value.shape[0] == 1:
-        value = ops.reshape(value, value.shape[1:])
-    return _of_node(value)
-
-
-def _of_node(node: Node) -> Core:
-    found = new(Core)
-    found.node = node
-    return found
-
-
 CPU: list[Any] = [None]  # the one device, set where devices are defined
 
-__all__ += ["cast_tensor", "in_order", "permuted", "reclassed"]
+__all__ += ["cast_tensor", "in_order", "permuted", "reclassed", "turn"]

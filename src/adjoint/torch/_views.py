@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import itertools
 import math
 from operator import index
@@ -21,7 +22,7 @@ from adjoint.tensors.pending import force_selection
 
 from ._elementwise import made
 from ._names import FUNCTIONS, METHODS, like, method
-from ._parts import offset_of
+from ._parts import offset_of, relaid
 from ._tensor import (
     Core,
     Tensor,
@@ -29,6 +30,7 @@ from ._tensor import (
     in_order,
     permuted,
     torch_tensor,
+    turn,
     view_of,
 )
 
@@ -95,7 +97,8 @@ def reshape(input: Tensor, *lengths: Any, shape: Any = None) -> Tensor:
     elif len(lengths) == 1 and isinstance(lengths[0], (tuple, list)):
         lengths = tuple(lengths[0])
     wanted = _resolved(input, tuple(int(n) for n in lengths))
-    if _in_order(input):
+    layout = input._layout()
+    if layout is not None and relaid(layout, wanted) is not None:
         return flat_view(input, wanted)
     return made(ops.reshape(input.node, wanted))
 
@@ -216,10 +219,12 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
 for _f in (squeeze, unsqueeze, transpose, t):
 
     def _changed(self: Tensor, *args: Any, _f: Any = _f, **keywords: Any) -> Tensor:
-        self.node = _f(made(self.node), *args, **keywords).node
-        return self
+        view: Any = _f(made(self.node), *args, **keywords)
+        return turn(self, view._apply, functools.partial(view._write, None), view._lay, _f.__name__ + "_")
 
     METHODS[_f.__name__ + "_"] = like(_changed, _f)
+METHODS["swapdims_"] = METHODS["transpose_"]
+METHODS["swapaxes_"] = lambda self, axis0, axis1: METHODS["transpose_"](self, axis0, axis1)
 
 
 def _expand(input: Tensor, *shape: Any, size: Any = None) -> Tensor:
@@ -435,8 +440,8 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
 
 @as_named()
 def ravel(input: Tensor) -> Tensor:
-    """All elements along one axis."""
-    return reshape(input, -1)
+    """All elements along one axis: a view of what lies in order, else a copy."""
+    return reshape(contiguous(input), -1)
 
 
 for _name in ("view", "expand", "permute", "transpose", "squeeze", "unsqueeze", "t", "unbind", "diagonal", "narrow", "detach",

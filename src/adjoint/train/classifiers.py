@@ -12,6 +12,7 @@ import numpy as np
 
 from adjoint import data, distributed, nn, optim, plot, random
 from adjoint.tensors import Tensor
+from adjoint.transforms.modes import deterministically
 
 from .fitting import fit
 from .folder import check_numbers, prepare, results, save_network
@@ -129,6 +130,7 @@ def _leave(
     return files
 
 
+@deterministically()
 def train_classifier(
     name: str = "mnist-mlp",
     *,

@@ -12,7 +12,7 @@ import numpy as np
 from adjoint import data, distributed, nn, optim, plot, random
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import exp, sigmoid, square, sum, tensor
-from adjoint.transforms.modes import no_grad
+from adjoint.transforms.modes import deterministically, no_grad
 
 from .classifiers import SAVE_EVERY, scaled
 from .fitting import fit
@@ -84,6 +84,7 @@ def _told(history: History, reached: str, files: dict[str, Path]) -> None:
         print(f"{kind:<16} {path}")
 
 
+@deterministically()
 def train_vae_mnist(
     *,
     epochs: int = 6,
@@ -144,6 +145,7 @@ def _draw_digits(model: VariationalAutoencoder, test: np.ndarray, files: dict[st
     plot.gallery(pictures, files["between"], columns=12, title="From one test digit's code to another's")
 
 
+@deterministically()
 def train_unet_shapes(
     *,
     epochs: int = 10,

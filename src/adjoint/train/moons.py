@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from adjoint import data, distributed, nn, optim, plot, random
+from adjoint.transforms.modes import deterministically
 
 from .fitting import fit
 from .folder import check_numbers, prepare, results, save_network
@@ -29,6 +30,7 @@ class MoonsRun:
     files: dict[str, Path]
 
 
+@deterministically()
 def train_moons(
     *,
     epochs: int = 40,

@@ -17,7 +17,7 @@ from adjoint import _files, data, distributed, nn, optim, plot, random
 from adjoint.data.text import read_text
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import tensor
-from adjoint.transforms.modes import no_grad
+from adjoint.transforms.modes import deterministically, no_grad
 
 from .classifiers import SAVE_EVERY, probabilities
 from .fitting import fit
@@ -71,6 +71,7 @@ def own_source() -> str:
     return "\n".join(path.read_text(encoding="utf-8") for path in sorted(root.rglob("*.py")))
 
 
+@deterministically()
 def train_lstm_text(
     text: str | os.PathLike[str] | None = None,
     *,
@@ -105,6 +106,7 @@ def train_lstm_text(
     return _run(wish, CharLSTM, out, width=width, layers=layers, dropout=dropout)
 
 
+@deterministically()
 def train_gpt_text(
     text: str | os.PathLike[str] | None = None,
     *,

@@ -15,6 +15,7 @@ from adjoint.compiler.fuse.kinds import (
     MOVEMENTS,
     REGIONS,
     SAME,
+    Factors,
     Host,
     Matrices,
     Move,
@@ -27,17 +28,22 @@ from adjoint.compiler.fuse.kinds import (
     is_contiguous,
     moved,
     name_is_same,
+    repeats,
     stack_stride,
     transposed,
 )
+from adjoint.compiler.fuse.padded import PADDED, Padded, read_in_place
 from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.loops.formulas import is_lowered, reduces
 from adjoint.compiler.loops.matrix_formulas import FORMULAS, formula_name
+from adjoint.compiler.loops.routines import PIVOTED, ROUTINES, UNREAD_FIRST
 from adjoint.compiler.targets.llvm import PART
 from adjoint.compiler.targets.target import tuning
 from adjoint.graph import ArrayType
 from adjoint.plan.plan import Plan, Step
 from adjoint.plan.text import Labels
+from adjoint.primitives.lapack import LETTERS
+from adjoint.runtime import libraries
 from adjoint.shapes import Shape, size_of
 from adjoint.shapes import contiguous as contiguous
 
@@ -72,7 +78,9 @@ class Fusion:
                 continue
             single = len(plan.leaf_types) <= slot < fixed or (slot in plan.constants and plan.constants[slot].ndim == 0)
             self.root(slot, () if single else t.shape, t.dtype.name, 0)
-        self.turned = turned_products(steps, {slot for _, _, slot, _ in plan.outputs})
+        self.turned = turned_products(steps, self.asked)
+        self.in_place = read_in_place(plan)
+        self.padded: dict[int, Padded] = {}  # arrays in the midst of zeros that aren't written down
         for step in steps:
             self.place(step)
         self.results = [self.contiguous_result(slot) for _, _, slot, _ in plan.outputs]
@@ -111,6 +119,9 @@ class Fusion:
         if name in SMALL and self.is_small(step):
             self.matrices(step)
             return
+        if name in ROUTINES and self.is_for_lapack(step):
+            self.factors(step)
+            return
         if type(t) is tuple:
             self.host(step, "it gives several arrays")
             return
@@ -125,6 +136,8 @@ class Fusion:
             return
         dtypes = [known[i] for i in inputs]
         known[out], self.shapes[out] = dtype, t.shape
+        if self.in_place and self.pad(step):
+            return
         if name in MOVEMENTS:
             self.movement(step)
         elif op.elementwise and is_lowered(name, attributes, dtype, dtypes):
@@ -204,6 +217,25 @@ class Fusion:
             nest.level[found] = "element"
             self.root(found, shape, self.dtypes[slot], index + 1)
         return found
+
+    def pad(self, step: Step) -> bool:
+        """Let what reads an array in the midst of zeros, or a part of it, read the array itself; whether this is such a step."""
+        slot, out, shape = step.inputs[0] if step.inputs else -1, step.output, step.type.shape
+        if step.op.name == "slice" and slot in self.padded:
+            found = self.padded[slot].part(tuple([start for start, _, _ in step.attributes]))
+        elif step.op.name == "embed" and out in self.in_place and not repeats(self.views[slot]):
+            found = Padded(slot, tuple([start for start, _, _ in step.attributes[1]]))
+        else:
+            return False
+        self.padded[out] = found
+        if self.in_place.get(out, True):
+            read, view = self.new_slot, self.views[found.slot]
+            self.new_slot += 1
+            self.views[read], self.ready[read] = found.view(view, shape), self.ready[found.slot]
+            self.dtypes[read], self.shapes[read] = self.dtypes[out], shape
+            limits = found.limits(view.shape, shape)
+            self.elementwise(Step(PADDED, limits, _nothing, _nothing, (read,), out, step.type))  # type: ignore[arg-type]
+        return True
 
     # Nests
 
@@ -389,11 +421,7 @@ class Fusion:
         return all(max(self.shapes[i][-2:]) <= self.tuning.small_matrix for i in step.inputs)
 
     def matrices(self, step: Step) -> None:
-        several = type(step.type) is tuple
-        outputs = [step.output]
-        if several:
-            outputs = self.parts[step.output] = [self.new_slot + k for k in range(len(step.type))]
-            self.new_slot += len(outputs)
+        outputs = self.outputs_of(step)
         batch = self.views[step.inputs[0]].shape[:-2]
         views = []
         for slot in step.inputs:
@@ -402,8 +430,60 @@ class Fusion:
                 view = self.views[self.copy(slot)]
             views.append(view)
         self.units.append(Matrices(step, views, outputs))
-        for slot, t in zip(outputs, step.type if several else (step.type,), strict=True):
+        self.given_by(step, outputs)
+
+    def outputs_of(self, step: Step) -> list[int]:
+        """The slots of what a step gives: new ones if it gives several arrays."""
+        if type(step.type) is not tuple:
+            return [step.output]
+        found = self.parts[step.output] = [self.new_slot + k for k in range(len(step.type))]
+        self.new_slot += len(found)
+        return found
+
+    def given_by(self, step: Step, outputs: list[int]) -> None:
+        """The last unit makes these."""
+        for slot, t in zip(outputs, step.type if type(step.type) is tuple else (step.type,), strict=True):
             self.root(slot, t.shape, t.dtype.name, len(self.units))
+
+    # Larger matrices, by LAPACK
+
+    def is_for_lapack(self, step: Step) -> bool:
+        """Whether LAPACK is there for a step on matrices, which native code can read."""
+        name, inputs = step.op.name, self.read_by(step)
+        if libraries.missing() is not None or any(i in self.objects for i in inputs):
+            return False
+        if self.dtypes[inputs[0]] not in LETTERS or (type(step.type) is tuple and step.output in self.asked):
+            return False
+        most, first = ROUTINES[name].most, self.shapes[inputs[0]]
+        lengths = [*first[-2:], self.shapes[inputs[-1]][-1]]
+        batches = [self.shapes[i][: -1 if self.holds_pivots(step, k) else -2] for k, i in enumerate(inputs)]
+        return all(0 < n <= most for n in lengths) and all(batch == batches[0] for batch in batches)
+
+    def read_by(self, step: Step) -> tuple[int, ...]:
+        """The operands that are read, the matrix first."""
+        return step.inputs[1:] if step.op.name in UNREAD_FIRST else step.inputs
+
+    def holds_pivots(self, step: Step, k: int) -> bool:
+        """Whether an operand that is read is a list of exchanged rows."""
+        return k == 1 and step.op.name in PIVOTED
+
+    def factors(self, step: Step) -> None:
+        views = []
+        for k, slot in enumerate(self.read_by(step)):
+            view = self.column(slot) if self.holds_pivots(step, k) else self.views[slot]
+            core = View(view.root, 0, view.shape[-2:], view.strides[-2:])
+            if not is_contiguous(core) or stack_stride(view) is None:
+                slot = self.copy(slot)
+                view = self.column(slot) if self.holds_pivots(step, k) else self.views[slot]
+            views.append(view)
+        outputs = self.outputs_of(step)
+        self.units.append(Factors(step, views, outputs))
+        self.given_by(step, outputs)
+
+    def column(self, slot: int) -> View:
+        """A list as a matrix of one column."""
+        view = self.views[slot]
+        return View(view.root, view.offset, (*view.shape, 1), (*view.strides, 1))
 
     # What must lie in memory
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.targets.target import tuning
 from adjoint.plan.plan import Step
 from adjoint.primitives.convolution import Geometry
@@ -39,10 +41,15 @@ def serves(step: Step, types: list[Any]) -> bool:
     if step.op.name not in CONVOLUTIONS:
         cells = step.attributes.sizes
         return dtype in ("float32", "float64") and len(cells) == 2 and size_of(cells) <= tuning().most_cells
-    if dtype != "float32" or not onednn.available():
+    if dtype != "float32":
+        return False
+    given = sizes(step, [types[i].shape for i in step.inputs], step.type.shape)
+    if in_tiles(*given):
+        return True
+    if not onednn.available():
         return False
     try:
-        made = convolution(step.op.name, *sizes(step, [types[i].shape for i in step.inputs], step.type.shape))
+        made = convolution(step.op.name, *given)
     except RuntimeError:  # a geometry that it doesn't have
         return False
     return not made.implementation.startswith("ref")
@@ -63,13 +70,42 @@ Sizes = tuple[int, tuple[int, ...], tuple[int, ...], tuple[int, ...], Geometry]
 def sizes(step: Step, inputs: list[tuple[int, ...]], result: tuple[int, ...]) -> Sizes:
     """The number of images, the shapes (C, H, W) of an image and (O, rows, columns) of what it becomes, the weights' shape
     and the geometry, from shapes in the graph's order."""
-    if step.op.name == "convolution":
-        image, weights, becomes, geometry = inputs[0], inputs[1], result, step.attributes
-    elif step.op.name == "convolution_input_gradient":
-        image, weights, becomes, geometry = result, inputs[1], inputs[0], step.attributes[0]
+    return _sizes(step.op.name, step.attributes, inputs, result)
+
+
+def _sizes(name: str, attributes: Any, inputs: list[tuple[int, ...]], result: tuple[int, ...]) -> Sizes:
+    if name == "convolution":
+        image, weights, becomes, geometry = inputs[0], inputs[1], result, attributes
+    elif name == "convolution_input_gradient":
+        image, weights, becomes, geometry = result, inputs[1], inputs[0], attributes[0]
     else:
-        image, weights, becomes, geometry = inputs[0], result, inputs[1], step.attributes[0]
+        image, weights, becomes, geometry = inputs[0], result, inputs[1], attributes[0]
     return image[0], image[1:], becomes[1:], weights, geometry
+
+
+def in_tiles(
+    count: int, image: tuple[int, ...], becomes: tuple[int, ...], weights: tuple[int, ...], geometry: Geometry
+) -> bool:
+    """Whether a convolution, or a gradient of it, is computed by kernels of our own (`build_winograd`)."""
+    table, ones = tuning(), (1, 1)
+    if weights[2:] != (3, 3) or geometry.stride != ones or geometry.dilation != ones or geometry.groups != 1:
+        return False
+    if any(not 0 <= p <= 2 for sides in geometry.padding for p in sides) or min(weights[:2]) < table.winograd_from:
+        return False
+    tiles = count * -(-becomes[1] // 2) * -(-becomes[2] // 2)
+    return tiles >= table.winograd_least and matmul_tiles.available()
+
+
+def sizes_of(name: str, attributes: object, reads: Sequence[tuple[int, ...]], result: tuple[int, ...]) -> Sizes:
+    """`sizes` of a step on channels-last images."""
+    inputs = [_first(shape) if is_image else shape for shape, is_image in zip(reads, IMAGES[name], strict=True)]
+    return _sizes(name, attributes, inputs, result if name == "convolution_weight_gradient" else _first(result))
+
+
+def _first(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """A channels-last shape in the graph's order."""
+    n, rows, columns, channels = shape
+    return n, channels, rows, columns
 
 
 def convolution(

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from adjoint.compiler.fuse.images import CONVOLUTIONS
+from adjoint.compiler.fuse import images
 from adjoint.compiler.loops.matrix_formulas import FORMULAS, formula_name
+from adjoint.compiler.loops.routines import PIVOTED, ROUTINES
 from adjoint.plan.plan import Step
 from adjoint.plan.text import PLAIN, Labels, beside, shape_text, step_text
 from adjoint.shapes import Shape, contiguous, reshaped_strides, size_of
@@ -39,6 +40,11 @@ def is_contiguous(view: View) -> bool:
     if view.strides == contiguous(view.shape):
         return True
     return all(n == 1 or s == c for n, s, c in zip(view.shape, view.strides, contiguous(view.shape), strict=True))
+
+
+def repeats(view: View) -> bool:
+    """Whether some element stands at several indices."""
+    return any([s == 0 and n != 1 for n, s in zip(view.shape, view.strides, strict=True)])
 
 
 def broadcast(view: View, shape: Shape) -> View:
@@ -220,7 +226,16 @@ class Window:
     @property
     def library(self) -> str:
         """Who computes it; empty for loops of our own."""
-        return "oneDNN" if self.step.op.name in CONVOLUTIONS else ""
+        return "oneDNN" if self.step.op.name in images.CONVOLUTIONS and not self.in_tiles else ""
+
+    @property
+    def in_tiles(self) -> bool:
+        """Whether it is a convolution that kernels of our own compute."""
+        name = self.step.op.name
+        if name not in images.CONVOLUTIONS:
+            return False
+        shapes = [view.shape for view in self.reads]
+        return images.in_tiles(*images.sizes_of(name, self.step.attributes, shapes, self.shape))
 
     @property
     def grain(self) -> int:
@@ -234,7 +249,8 @@ class Window:
         """The convolution or pool for people."""
         beside_it = "" if self.positions is None else f", with the positions in {labels.name(self.positions.output)}"
         found = [beside(f"window {step_text(self.step, labels)}{beside_it}", labels.line(self.step.output))]
-        return [*found, f"  by {self.library or 'loops of our own'}, channels last"]
+        by = self.library or ("tiles of our own" if self.in_tiles else "loops of our own")
+        return [*found, f"  by {by}, channels last"]
 
 
 INDEXED = frozenset({"gather", "scatter_add", "scatter"})
@@ -310,6 +326,32 @@ class Matrices:
         return [beside(f"matrices {step_text(self.step, labels)}", labels.line(self.step.output)), f"  {each}"]
 
 
+class Factors(Matrices):
+    """A step on matrices that LAPACK computes, one after another."""
+
+    def __init__(self, step: Step, views: list[View], outputs: list[int]) -> None:
+        super().__init__(step, views, outputs)
+        self.name = f"{step.op.name} (OpenBLAS)"
+        self.routine = ROUTINES[step.op.name]
+
+    @property
+    def may_fail(self) -> bool:
+        """Whether an operand may be to blame."""
+        return bool(self.routine.problem) or self.step.op.name in PIVOTED
+
+    @property
+    def operations(self) -> int:
+        """About how many there are in all."""
+        n, m = self.views[0].shape[-2:]
+        return size_of(self.batch) * self.routine.operations(n, max(m, self.views[-1].shape[-1]))
+
+    def lines(self, labels: Labels = PLAIN) -> list[str]:
+        """The step for people."""
+        each = "one matrix" if size_of(self.batch) == 1 else f"{shape_text(self.batch)} matrices, one after another"
+        head = beside(f"matrices {step_text(self.step, labels)}", labels.line(self.step.output))
+        return [head, f"  {each}, by the LAPACK of OpenBLAS"]
+
+
 class Host:
     """A step that NumPy runs, and the reason."""
 
@@ -326,7 +368,7 @@ class Host:
         return [head, f"  not native: {self.reason}"]
 
 
-Unit = Nest | Product | Window | Matrices | Move | Host
+Unit = Nest | Product | Window | Matrices | Factors | Move | Host
 
 
 def name_is_same(step: Step) -> bool:

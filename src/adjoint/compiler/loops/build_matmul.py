@@ -58,6 +58,21 @@ def panels(m: int, lanes: int, widest: int) -> list[Panel]:
     return found
 
 
+def heights_of(rows: int, highest: int, once: bool) -> list[tuple[int, int, int]]:
+    """Tiles of so many rows: first row, height and number. Where nothing is added to the result (`once`), a tile that covers some
+    rows of the one before spares a kernel of another height, if these are few of all; else heights differ by one."""
+    if rows <= highest:
+        return [(0, rows, 1)]
+    whole, rest = divmod(rows, highest)
+    if not rest:
+        return [(0, highest, whole)]
+    if once and (highest - rest) * tuning().twice <= rows:
+        return [(0, highest, whole), (rows - highest, highest, 1)]
+    low, more = divmod(rows, whole + 1)
+    tall = [(0, low + 1, more)] if more else []
+    return [*tall, (more * (low + 1), low, whole + 1 - more)]
+
+
 class TiledWriter(BatchWriter):
     """Writes a product by our kernels as a function of a range of its rows, counted through the whole batch."""
 
@@ -199,7 +214,7 @@ class TiledWriter(BatchWriter):
         e, number = self.e, self.number
         stride = self.a.strides[-2]
         target = self.scratch(number(self.gathered, "place of A's rows"))
-        strips = self.heights_of(rows, self.height(self.panels[0], rows))
+        strips = heights_of(rows, self.height(self.panels[0], rows), not self.deep)
         items: list[int | Function] = [len(strips)]
         place = 0
         for top, height, count in strips:
@@ -212,20 +227,6 @@ class TiledWriter(BatchWriter):
         result = self.move(result, e.times(row, number(self.m, "m")))
         self.tiles(target, b, result, rows, k, again, None)
 
-    def heights_of(self, rows: int, highest: int) -> list[tuple[int, int, int]]:
-        """First row, height and number of tiles. Where nothing is added to the result, one that covers some rows of the one
-        before spares a kernel of another height; else heights differ by one."""
-        if rows <= highest:
-            return [(0, rows, 1)]
-        whole, rest = divmod(rows, highest)
-        if not rest:
-            return [(0, highest, whole)]
-        if not self.deep:
-            return [(0, highest, whole), (rows - highest, highest, 1)]
-        low, more = divmod(rows, whole + 1)
-        tall = [(0, low + 1, more)] if more else []
-        return [*tall, (more * (low + 1), low, whole + 1 - more)]
-
     def tiles(
         self, a: str, b: str, result: str, rows: int, k: int, again: str, strides: tuple[int, ...] | None
     ) -> None:
@@ -234,7 +235,7 @@ class TiledWriter(BatchWriter):
         together = "rows" if self.gathers else "steps" if self.a.strides[-1] == 1 else ""
         items: list[int | Function] = [len(self.panels)]
         for panel in self.panels:
-            strips = self.heights_of(rows, self.height(panel, rows))
+            strips = heights_of(rows, self.height(panel, rows), not self.deep)
             width = self.width(panel)
             items += [panel.column, panel.times, width, width if self.packs else self.b.strides[-2], len(strips)]
             place = 0
@@ -309,7 +310,7 @@ class SmallWriter(TiledWriter):
             with self.panel_columns(panel) as column:
                 right = self.move(b, e.times(column, number(self.depth, "depth")) if self.packs else column)
                 b_step = str(self.width(panel)) if self.packs else number(self.b.strides[-2], "b row")
-                for top, height, count in self.heights_of(rows, self.height(panel, rows)):
+                for top, height, count in heights_of(rows, self.height(panel, rows), not self.deep):
                     tile = self.pointer(self.kernel("tile", height, panel.vectors, panel.masked, together))
                     with e.loop(str(top), str(top + height * count), int(height)) as first:
                         left = self.move(a, e.times(first, row))

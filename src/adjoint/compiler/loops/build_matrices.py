@@ -42,6 +42,7 @@ class MatricesWriter:
         self.unit, self.arguments = unit, arguments
         self.name = formula_name(unit.name, unit.attributes)
         self.lowered = FORMULAS[self.name]
+        self.blamed, self.problem = unit.name, self.lowered.problem  # what is said of a matrix that is to blame
         self.count = size_of(unit.batch)
         self.e = Emitter(lanes_for(bits // (8 * ITEMSIZE[unit.dtype]), self.count))
         self.inputs = Inputs(self.e, arguments)
@@ -49,7 +50,12 @@ class MatricesWriter:
         lanes = self.e.lanes
         self.step = max(tuning().chunk // (4 * self.operations * lanes), 1) * lanes  # matrices in a chunk
         self.chunks = -(-self.count // self.step)
-        self.noted = arguments.share("matrices to blame", self.chunks * NOTE) if self.lowered.problem else None
+        self.noted = arguments.share("matrices to blame", self.chunks * NOTE) if self.problem else None
+
+    @property
+    def lanes(self) -> int:
+        """Matrices that are computed together."""
+        return self.e.lanes
 
     @property
     def time(self) -> float:
@@ -66,7 +72,7 @@ class MatricesWriter:
                 e.note("i64", "0", note)
             low = e.times(c, by)
             high = e.index("umin", e.plus(low, by), end)
-            with e.loop(low, high, e.lanes) as b:
+            with e.loop(low, high, self.lanes) as b:
                 self.matrices(b, note)
         functions = [e.function("unit", PARAMETERS, False, self.inputs.body)]
         if self.noted is not None:
@@ -218,7 +224,7 @@ class MatricesWriter:
         """The first matrix that some chunk has noted becomes the failure of the run."""
         self.e = e = Emitter(1)
         self.inputs = Inputs(e, self.arguments)
-        check = self.arguments.note(Unsolvable(self.unit.name, self.lowered.problem, self.unit.batch))
+        check = self.arguments.note(Unsolvable(self.blamed, self.problem, self.unit.batch))
         failure = e.entry("%table", FAILURE)
         number = e.plus(self.arguments.number(e, FirstCheck()), check + 1)
         with e.loop("0", self.inputs.number(self.chunks, "chunks"), 1) as c:

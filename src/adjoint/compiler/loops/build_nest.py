@@ -41,6 +41,7 @@ class NestWriter(NestPlan):
         # those gone through together: axis, index, values and divisors of each
         self.rows: list[tuple[int, str, dict[Any, Value], dict[int, Divisor]]] = []
         self.values: dict[Any, Value] = {}
+        self.amid = False  # whether the vectors that are written touch no bound
 
     def pointer(self, key: Any) -> str:
         name = self.pointers.get(key)
@@ -110,15 +111,19 @@ class NestWriter(NestPlan):
 
     def offset(self, start: int, strides: Strides) -> str:
         """The element of an access at the loops' indices."""
-        e = self.e
         total = str(start)
-        for axis, i in self.indices.items():
-            stride = strides[axis]
-            if stride:
-                by = self.number(stride, ("stride", strides, axis), abs(stride))
-                term = i if stride == 1 else e.index("mul nsw", i, by)
-                total = term if total == "0" else e.index("add nsw", total, term)
+        for axis in self.indices:
+            total = self.along(total, strides, axis)
         return total
+
+    def along(self, start: str, strides: Strides, axis: int) -> str:
+        """The element of an access at a loop's index, from an element on."""
+        e, i, stride = self.e, self.indices.get(axis, "0"), strides[axis] if axis >= 0 else 0
+        if not stride:
+            return start
+        by = self.number(stride, ("stride", strides, axis), abs(stride))
+        term = i if stride == 1 else e.index("mul nsw", i, by)
+        return term if start == "0" else e.index("add nsw", start, term)
 
     def write(self) -> L.Function:
         e, nest = self.e, self.nest
@@ -166,6 +171,7 @@ class NestWriter(NestPlan):
             self.indices[d.axis], self.row_values, self.divisors = index, {}, {}
             self.current = 0
             self.prepare([slot for _, slot in actions], [])
+            self.begin_padded()
             self.rows.append((d.axis, index, self.row_values, self.divisors))
         VectorLoop(self, actions, [], 1).write()
         self.rows = []
@@ -344,6 +350,8 @@ class NestWriter(NestPlan):
                     self.uniform(view, self.excerpt.dtypes[slot])
             elif self.nest.level[slot] != "element":
                 self.row(slot)
+            elif self.producer[slot].op.name == "padded":
+                continue  # beyond the ends of the array there may be no memory
             elif slot in slots or not self.is_kept(slot):
                 stack.extend(self.producer[slot].inputs)
                 self.prepare_division(self.producer[slot])
@@ -417,7 +425,7 @@ class NestWriter(NestPlan):
                 found = self.e.load(self.pointer(key), self.offset(0, strides), self.excerpt.dtypes[slot], 1)
             else:
                 step = self.producer[slot]
-                given = [self.element(i) for i in step.inputs]
+                given = [self.element(i) for i in step.inputs] if step.op.name != "padded" else []
                 by = self.divisors.get(step.inputs[-1]) if step.op.name in ("divide", "safe_divide") else None
                 found = self.apply(step, given) if by is None else self.divided(step, given[0], by)
             self.values[slot] = found
@@ -435,12 +443,71 @@ class NestWriter(NestPlan):
             self.values[view] = found
         return found
 
+    def begin_padded(self) -> None:
+        """Work out for each view with limits, before the loop over vectors, where its row is and how many lanes of it count: none
+        beyond its limits, where the first row inside is read, for processors take long over masked vectors where there is no
+        memory."""
+        e, last, indices = self.e, self.inner[-1].axis, self.indices
+        for step in self.nest.steps:
+            if step.op.name != "padded":
+                continue
+            inside = None
+            outer = {axis: i for axis, i in indices.items() if axis != last}
+            for axis, (n, first, behind) in enumerate(zip(self.nest.domain, *step.attributes, strict=True)):
+                if axis == last or (first <= 0 and behind >= n):
+                    continue
+                i, start = outer.get(axis, "0"), self.number(first, ("first inside", step.output, axis))
+                own = e.test("slt", i, self.number(behind, ("first behind", step.output, axis)))
+                own = e.all_of(e.test("sle", start, i), own) if first > 0 else own
+                outer[axis] = e.choose(own, i, start)
+                inside = own if inside is None else e.all_of(inside, own)
+            view, self.indices = self.outside(step.inputs[0]), outer
+            offset = self.offset(view.offset, view.strides)
+            lanes = None if inside is None else e.choose(inside, str(e.lanes), "0")
+            self.row_values["padded", step.output] = offset, lanes  # type: ignore[assignment]
+            self.indices = indices
+
+    def padded(self, step: Step) -> Value:
+        """A vector of a view inside its limits, zeros elsewhere."""
+        e, view, dtype = self.e, self.outside(step.inputs[0]), self.excerpt.dtypes[step.output]
+        axis, before = self.inner[-1].axis, e.mask
+        row, lanes = self.row_values["padded", step.output]
+        stride, offset = self.stride(view.strides, axis), self.along(row, view.strides, axis)
+        mask = self.inside_of(step, axis, lanes)
+        if mask is not None:
+            e.mask = mask if before is None else e.both(Value(mask, "bool"), Value(before, "bool")).name
+        found = e.load(self.pointer(view.root), offset, dtype, stride)
+        e.mask = before
+        return found
+
+    def inside_of(self, step: Step, axis: int, lanes: str | None) -> str | None:
+        """The mask of a vector's lanes that are inside a view's limits; `lanes` of them are if all along the row is."""
+        e, low, high = self.e, None, lanes
+        if axis >= 0 and not self.amid:
+            (first, behind), i = (limit[axis] for limit in step.attributes), self.indices[axis]
+            if first > 0:
+                low = self.left(i, self.number(first, ("first inside", step.output, axis)))
+            if behind < self.nest.domain[axis]:
+                high = self.left(i, self.number(behind, ("first behind", step.output, axis)))
+                high = high if lanes is None else e.index("umin", high, lanes)
+        if low is None:
+            return None if high is None else e.below(high)
+        high = str(e.lanes) if high is None else high
+        low = low if lanes is None else e.index("umin", low, lanes)
+        return e.bitwise("xor", Value(e.below(high), "bool"), Value(e.below(low), "bool")).name
+
+    def left(self, i: str, limit: str) -> str:
+        """How many elements there are from one to a limit."""
+        return self.e.choose(self.e.test("slt", i, limit), self.e.index("sub", limit, i), "0")
+
     def divided(self, step: Step, a: Value, by: Divisor) -> Value:
         found = quotient(self.e, a, by)
         return found if step.op.name == "divide" else self.e.select(self.e.compare("eq", a, 0.0), 0.0, found)
 
     def apply(self, step: Step, inputs: list[Value]) -> Value:
         dtype = step.type.dtype.name
+        if step.op.name == "padded":
+            return self.padded(step)
         formula = formula_of(step.op.name, dtype, [x.dtype for x in inputs])
         return inputs[0] if formula is None else formula(self.e, step.attributes, dtype, *inputs)
 
@@ -459,6 +526,7 @@ class VectorLoop:
         self.copies = copies
         self.vector = nest.inner[-1]
         self.blocked = any(a.blocked for a in accumulators)
+        self.part: tuple[str, ...] = ()  # which of several stretches
 
     def number(self, vectors: int, *role: Any) -> str:
         """The element at which so many vectors end."""
@@ -467,6 +535,8 @@ class VectorLoop:
     def write(self) -> None:
         nest, e = self.nest, self.e
         whole, rest = divmod(self.vector.size, e.lanes)
+        if not nest.rows:
+            nest.begin_padded()
         if nest.flat:
             self.range()
             done = nest.extent // e.lanes
@@ -476,7 +546,9 @@ class VectorLoop:
                         self.stretch(done, whole - done)
                     self.remainder(whole, rest)
         else:
-            if whole:
+            if whole and not self.accumulators and self.copies == 1 and self.vector.axis in nest.bounded():
+                self.stretches(whole)
+            elif whole:
                 self.stretch(0, whole)
             self.remainder(whole, rest)
         self.flush()
@@ -488,6 +560,18 @@ class VectorLoop:
             self.in_blocks("%lo", "%hi", self.nest.granule)
         else:
             self.run("%lo", "%hi", self.copies)
+
+    def stretches(self, whole: int) -> None:
+        """So many vectors, those in which nothing that is read ends without masks."""
+        nest, lanes, axis = self.nest, self.e.lanes, self.vector.axis
+        limits = [[limit[axis] for limit in step.attributes] for step in nest.nest.steps if step.op.name == "padded"]
+        low = min(max([-(-first // lanes) for first, _ in limits]), whole)
+        high = max(min([whole, *[behind // lanes for _, behind in limits]]), low)
+        for part, start, stop in (("before", 0, low), ("amid", low, high), ("behind", high, whole)):
+            nest.amid, self.part = part == "amid", (part,)
+            if start < stop:
+                self.stretch(start, stop - start)
+        nest.amid, self.part = False, ()
 
     def stretch(self, start: int, count: int) -> None:
         """Vectors from `start` on, `count` of them: in blocks, in groups of copies, one by one."""
@@ -505,8 +589,9 @@ class VectorLoop:
             if copies > 1:
                 self.between("singles", start + together, start + count, lambda low, high: self.run(low, high, 1))
         elif count:
-            low = self.number(start, "low", self.nest.current) if start else "0"
-            self.run(low, self.number(start + count, "high", self.nest.current), 1)
+            role = (self.nest.current, *self.part)
+            low = self.number(start, "low", *role) if start else "0"
+            self.run(low, self.number(start + count, "high", *role), 1)
 
     def between(self, name: str, start: int, stop: int, go: Callable[[str, str], None]) -> None:
         """`go(low, high)` from one vector to another, if there are any between them."""

@@ -90,11 +90,10 @@ class ConvolutionWriter(WindowWriter):
     def __init__(self, window: Window, name: str, arguments: Arguments, bits: int, tile: int | None) -> None:
         super().__init__(window, name, arguments, bits)
         self.kind = self.step.op.name
-        inputs = [v.shape if not is_image else _first(v.shape)
-                  for v, is_image in zip(window.reads, images.IMAGES[self.kind], strict=True)]  # fmt: skip
         to_weights = self.kind == "convolution_weight_gradient"
-        result = window.shape if to_weights else _first(window.shape)
-        _, self.image, self.becomes, self.weights, self.geometry = images.sizes(self.step, inputs, result)
+        shapes = [view.shape for view in window.reads]
+        sizes = images.sizes_of(self.kind, self.step.attributes, shapes, window.shape)
+        _, self.image, self.becomes, self.weights, self.geometry = sizes
         work = size_of(self.becomes) * size_of(self.weights[1:])  # multiplications for an image
         tile = tile or max(tuning().image_tile // work, 1)
         if to_weights:
@@ -188,12 +187,6 @@ class ConvolutionWriter(WindowWriter):
         self.reorder(preferred, plain, parts, self.pointer(self.step.output))
         self.finish = [self.function(f"{self.name}.finish", PARAMETERS)]
         self.e, self.inputs = before
-
-
-def _first(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """A channels-last shape in the graph's order."""
-    n, rows, columns, channels = shape
-    return n, channels, rows, columns
 
 
 class PoolWriter(WindowWriter):
@@ -311,11 +304,3 @@ class PoolWriter(WindowWriter):
 
     def within(self, inside: str | None) -> Any:
         return ExitStack() if inside is None else self.e.when(inside)
-
-
-def writer_of(
-    window: Window, name: str, arguments: Arguments, bits: int, tile: int | None = None
-) -> ConvolutionWriter | PoolWriter:
-    """The writer of a window's function; `tile` is how many images it is asked for at a time."""
-    kind = ConvolutionWriter if window.step.op.name in images.CONVOLUTIONS else PoolWriter
-    return kind(window, name, arguments, bits, tile)

@@ -219,6 +219,47 @@ def _transposed(e: Emitter, values: list[Value]) -> list[Value]:
     return values
 
 
+SUMS = 4  # of each product with a vector: additions that don't wait for each other
+
+
+def _dots(e: Emitter, kernel: Kernel) -> L.Parameters:
+    """The products of `count` rows of k elements, `step` apart, with a vector. One row after the other: memory gives most where
+    it is read in order."""
+    dtype, lanes = kernel.dtype, e.lanes
+    zero = e.constant(0, dtype)
+    sums = [e.variable(zero) for _ in range(SUMS)]
+    rest = e.index("urem", "%k", SUMS * lanes)
+    whole = e.index("sub", "%k", rest)
+    row, into = Pointer(e, dtype, "%matrix"), Pointer(e, dtype, "%result")
+
+    def accumulate(at: str, total: str) -> None:
+        left, right = e.load(row.get(), at, dtype, 1), e.load("%vector", at, dtype, 1)
+        e.set(total, e.fma(left, right, e.get(total, dtype)))
+
+    with e.loop("0", "%count", 1):
+        for total in sums:
+            e.set(total, zero)
+        with e.when(e.test("ne", whole, 0)), e.loop("0", whole, SUMS * lanes) as at:
+            for number, total in enumerate(sums):
+                accumulate(e.plus(at, number * lanes), total)
+        with e.when(e.test("ne", rest, 0)), e.loop(whole, "%k", lanes) as at:
+            e.mask = e.below(e.index("sub", "%k", at))
+            accumulate(at, sums[0])
+            e.mask = None
+        values = [e.get(total, dtype) for total in sums]
+        while len(values) > 1:
+            values = [e.add(a, b) for a, b in zip(values[::2], values[1::2], strict=True)]
+        (value,), width = values, lanes // 2
+        while width:
+            value = e.add(value, e.turned(value, width))
+            width //= 2
+        e.store_scalar(value, into.get(), "0")
+        row.advance("%step")
+        into.advance("1")
+    return (("ptr noalias", "%matrix"), ("i64", "%step"), ("ptr noalias", "%vector"), ("ptr noalias", "%result"),
+            ("i64", "%count"), ("i64", "%k"))  # fmt: skip
+
+
 # Kernels that go through lists in the unit's block: what a product's extents make of its tiles is data. ---------------------
 
 
@@ -354,4 +395,6 @@ def _turns(e: Emitter, kernel: Kernel) -> L.Parameters:
             *SOME)  # fmt: skip
 
 
-WRITERS = {"tile": _tile, "gather": _gather, "turn": _turn, "tiles": _tiles, "gathers": _gathers, "turns": _turns}
+WRITERS = {
+    "tile": _tile, "gather": _gather, "turn": _turn, "dots": _dots, "tiles": _tiles, "gathers": _gathers, "turns": _turns,
+}  # fmt: skip

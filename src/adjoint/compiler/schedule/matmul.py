@@ -5,6 +5,7 @@ from __future__ import annotations
 from adjoint.compiler.fuse.kinds import Choice, Product
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.build_matmul import is_deep
+from adjoint.compiler.loops.build_vector import VectorWriter
 from adjoint.compiler.targets.target import Sizes, tuning
 from adjoint.runtime import libraries, onednn
 from adjoint.shapes import size_of
@@ -13,6 +14,8 @@ from adjoint.shapes import size_of
 def library_for(product: Product) -> str:
     """oneDNN, OpenBLAS, or empty for kernels of our own."""
     (n, k), m = product.a.shape[-2:], product.b.shape[-1]
+    if VectorWriter.suits(product):
+        return ""
     if (n == 1 or m == 1) and n * k * m >= tuning().least_vector and libraries.missing() is None:
         return "OpenBLAS"
     if matmul_tiles.available() and m >= tuning().narrowest and k * m <= tuning().largest:

@@ -143,6 +143,16 @@ class NestPlan:
         assert all(len(strides) == n for strides in found)
         return found
 
+    def bounded(self) -> set[int]:
+        """The axes along which something that is read ends before the domain does."""
+        return {
+            axis
+            for step in self.nest.steps
+            if step.op.name == "padded"
+            for axis, (n, first, behind) in enumerate(zip(self.nest.domain, *step.attributes, strict=True))
+            if first > 0 or behind < n
+        }
+
     def outside(self, slot: int) -> View:
         return self.excerpt.views[slot]
 
@@ -170,6 +180,7 @@ class NestPlan:
         accesses = self.accesses()
         merged: list[list[int]] = []
         boundary = split or 0
+        bounded = self.bounded()
         for axis, n in enumerate(self.nest.domain):
             if n == 1:
                 continue
@@ -177,6 +188,8 @@ class NestPlan:
                 merged
                 and not (self.nest.tile and axis == len(self.nest.domain) - 1)
                 and (merged[-1][1] >= boundary) == (axis >= boundary)
+                and axis not in bounded
+                and merged[-1][1] not in bounded
                 and all(a[merged[-1][1]] == a[axis] * n for a in accesses)
             ):
                 merged[-1] = [merged[-1][0] * n, axis]

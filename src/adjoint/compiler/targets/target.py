@@ -51,6 +51,7 @@ class Tuning(NamedTuple):
     worth_helping: int = 20_000
     # Matrix products: a tile's rows by its number of vectors: sums, one row of B, and one element of A must have registers
     heights: tuple[tuple[int, int], ...] = ((2, 6), (1, 10))
+    twice: int = 16  # of so many rows one may be computed twice, to spare a kernel of another height
     steps_together: int = 2  # of a tile's loop
     written_out: int = 1 << 13  # multiplications of a matrix in a batch up to which its tiles stand in the code
     fetched_ahead: int = 8  # rows, while others are packed
@@ -74,6 +75,9 @@ class Tuning(NamedTuple):
     largest: int = 1 << 19  # elements of B
     narrowest: int = 4  # columns
     least_vector: int = 1 << 12  # elements of a matrix that meets one vector, from which OpenBLAS reads it faster
+    # Products in each sum from which kernels of our own multiply a matrix by a vector, if its rows lie together; and up to which
+    dotted_from: int = 128
+    longest_dotted: int = 1 << 14
     small: int = 1 << 13  # multiplications, below which OpenBLAS's call costs less than oneDNN's
     ours: Sizes = Sizes(1 << 14, 1 << 22, 24)
     library: Sizes = Sizes(1 << 15, 1 << 24, 128)
@@ -96,6 +100,12 @@ class Tuning(NamedTuple):
     followed_tile: int = 1 << 14  # elements of the matrices that a nest runs on at a time, at least
     followed_matrix: int = 1 << 18  # elements of a matrix, at most
     # Convolutions and pools
+    winograd_from: int = (
+        16  # channels on both sides of a convolution of 3×3 that is computed with fewer multiplications
+    )
+    winograd_least: int = 32  # tiles of 2×2 outputs in all, for which transforming the weights is worth it
+    winograd_tiles: int = 96  # computed together
+    winograd_sums: int = 96  # of them, where their sum is the gradient of weights
     image_tile: int = 1 << 25  # multiplications in a tile of images, at least
     pool_tile: int = 1 << 17  # elements
     weight_parts: int = 8  # of the gradient of weights, at most: each adds up some of the images
@@ -107,7 +117,7 @@ NEVER = 1 << 62
 # One row for each kind of processor. AMD's divide a vector in less time than what a reciprocal spares.
 TUNING = {
     "avx512": Tuning(heights=WIDE),
-    "zen": Tuning(heights=WIDE, gathered_from=1 << 11, divided_from=NEVER),  # AMD's AVX-512
+    "zen": Tuning(heights=WIDE, gathered_from=NEVER, divided_from=NEVER),  # AMD's AVX-512
     "zen2": Tuning(divided_from=NEVER),  # AMD's AVX2
     "neon": Tuning(heights=WIDE),
     "avx2": Tuning(),

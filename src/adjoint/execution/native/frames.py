@@ -188,7 +188,7 @@ class Station:
 
     def hold(self, constants: Sequence[tuple[int, Any]]) -> None:
         """Name the arrays of leaves that are the same in every call."""
-        self.constants = [np.ascontiguousarray(value) for _, value in constants]
+        self.constants = [np.asarray(value, order="C") for _, value in constants]
         for (k, _), value in zip(constants, self.constants, strict=True):
             self.objects[k] = named(value)
         if self.hosts is not None:

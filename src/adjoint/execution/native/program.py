@@ -12,7 +12,7 @@ import numpy as np
 from adjoint.compiler import calls
 from adjoint.compiler.fuse.donation import is_lendable, overwritable
 from adjoint.compiler.fuse.fuse import Fusion
-from adjoint.compiler.fuse.kinds import Host, Matrices, Move, Nest, Product, Window
+from adjoint.compiler.fuse.kinds import Factors, Host, Matrices, Move, Nest, Product, Window
 from adjoint.compiler.linking import Linker, function_address, linked
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.build import BYTES
@@ -114,6 +114,7 @@ class Outline:
         self.lasting = self.lasting_slots()
         self.as_they_come = [self.whole_root(slot) for slot in fusion.results]
         work = [size_of(u.domain) >= LONG for u in fusion.units if isinstance(u, Nest)] or [True]
+        work += [u.operations >= LONG for u in fusion.units if isinstance(u, Factors)]
         self.long = any(work) or fusion.plan.has_products or any(isinstance(u, Window) for u in fusion.units)
         del self.fusion
 

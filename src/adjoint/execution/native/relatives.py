@@ -165,8 +165,9 @@ class Pattern:
         fusion = lowered(plan, lambda name, state: None)
         if isinstance(fusion, str):
             raise Unfollowed(fusion)
-        if any([isinstance(unit, Host) for unit in fusion.units]):
-            raise Unfollowed("NumPy runs some of its steps")
+        hosts = [unit.step for unit in fusion.units if isinstance(unit, Host)]
+        if any([holds_sizes((step.type.shape, taken(_attributes(step), []), step.attributes)) for step in hosts]):
+            raise Unfollowed("NumPy runs a step that depends on an extent")
         self.fusion = fusion
         with sheet.hashing():
             self.outline = Outline(fusion)
@@ -190,7 +191,8 @@ class Pattern:
         self.moving = [k for k, starts in enumerate(self.starts) if any([holds_sizes(start) for start in starts])]
         self.tell_apart()
         self.roots = list(fusion.shapes)
-        self.slots = list(dict.fromkeys([s for s in fusion.results if s not in fusion.objects]))
+        read = (*fusion.results, *chain.from_iterable([step.inputs for step in hosts]))
+        self.slots = list(dict.fromkeys([s for s in read if s not in fusion.objects]))
         results = (
             [numbers for _, numbers in wanted],
             [tuple([start.offset for start in self.starts[k]]) for k in self.moving],

@@ -1,7 +1,8 @@
 """Loops over large bodies: the compiled program of a body, run for one step after the other inside one native call.
 
 Before each step a row for every array of the caller's writes down where it is this time: a constant where it always is, a slice
-and what is stacked so many bytes further on, a carry in one of two buffers in turns. So a step costs no Python, and what is
+and what is stacked so many bytes further on, a carry in one of two buffers in turns, or in one where each element is written
+over the one that it is made of. So a step costs no Python, and what is
 stacked is written where it belongs.
 """
 
@@ -21,7 +22,7 @@ from adjoint.compiler.fuse.kinds import View, is_contiguous
 from adjoint.execution.native.frames import Frame, loop_address
 from adjoint.execution.native.program import Native
 from adjoint.runtime import code
-from adjoint.runtime.memory import Pages, address, whole_pages
+from adjoint.runtime.memory import ALIGNMENT, Pages, address, whole_pages
 from adjoint.runtime.pool import pool
 from adjoint.shapes import size_of
 
@@ -162,6 +163,15 @@ def starts_of(view: View) -> Array | None:
     return at.ravel()[::row]
 
 
+def aligned(like: Any) -> Array:
+    """An array of the same kind whose vectors don't straddle cache lines, not initialized."""
+    dtype, shape = like.dtype, like.shape
+    raw = np.empty(like.nbytes + ALIGNMENT, np.uint8)
+    start = -address(raw) % ALIGNMENT
+    found: Array = raw[start : start + like.nbytes].view(dtype).reshape(shape)
+    return found
+
+
 class Stepper:
     """A body's program with a frame of its own. One loop at a time; `run` gives None while another one runs."""
 
@@ -186,12 +196,24 @@ class Stepper:
             return None
         try:
             frame = self.prepared()
-            buffers = [(np.array(x, order="C"), np.empty_like(x, order="C")) for x in carries]
+            buffers = self.buffers(len(constants), carries)
             rows, copies = self.placed(constants, buffers, slices, stacks, steps)
             self.drive(frame, rows, copies, len(steps))
             return [pair[len(steps) % 2] for pair in buffers]
         finally:
             self.lock.release()
+
+    def buffers(self, constants: int, carries: Sequence[Any]) -> list[tuple[Array, Array]]:
+        """Two arrays for each carry, the first with its value: one and the same where a step may write it in place."""
+        found: list[tuple[Array, Array]] = []
+        taken: set[int] = set()
+        for k, (x, made) in enumerate(zip(carries, self.outputs, strict=False)):
+            a, shares = aligned(x), self.program.shares.get(made.root, ())
+            a[...] = x
+            in_place = made.whole and made.root not in taken and self.inputs.get(constants + k) in shares
+            taken.add(made.root)
+            found.append((a, a if in_place else aligned(x)))
+        return found
 
     def prepared(self) -> Frame:
         """The frame, for as many threads as there are now."""

@@ -1,0 +1,591 @@
+"""Units of larger matrices: LAPACK treats each, called by the address of its function within the native program.
+
+LAPACK knows matrices by columns. Where what is found depends on that, it is given a copy in that order, in the thread's own
+memory; a Cholesky factor, an inverse and a determinant are as well found of the transpose, which is the matrix as it lies. What
+it takes by reference stands in cells of that memory. Matrices that aren't finite give NaN; one that is to blame is noted as in
+`build_matrices`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from adjoint.compiler.fuse.kinds import stack_stride
+from adjoint.compiler.loops import complex_math, vector_math
+from adjoint.compiler.loops.build import ITEMSIZE, Complex, Emitter, Value, lanes_for, literal
+from adjoint.compiler.loops.build_matrices import NOTE, MatricesWriter, Stacked
+from adjoint.compiler.loops.routines import PIVOTED, ROUTINES
+from adjoint.compiler.tables import FAILURE, Arguments, Bounds, FirstCheck, Function, Inputs, Start
+from adjoint.compiler.targets.llvm import BYTES, ELEMENT, PART
+from adjoint.compiler.targets.target import tuning
+from adjoint.primitives.lapack import (
+    ADJOINT,
+    DIVIDE,
+    LEFT,
+    LETTERS,
+    LOWER,
+    PANEL,
+    PLAIN,
+    ROW_MAJOR,
+    UNIT,
+    UPPER,
+    eigh_work,
+    svd_work,
+)
+from adjoint.shapes import size_of
+
+CELL = 8  # bytes of what is passed by reference
+ONE = {"complex64": ("1065353216", "0"), "complex128": (str(0x3FF << 52), "0")}  # 1 + 0i as the bits of two cells
+
+
+class LapackWriter(MatricesWriter):
+    """Writes the functions of a unit whose matrices LAPACK treats."""
+
+    def __init__(self, unit: Stacked, arguments: Arguments, bits: int) -> None:
+        self.unit, self.arguments = unit, arguments
+        routine = ROUTINES[unit.name]
+        self.blamed, self.problem = routine.operation, routine.problem
+        self.dtype = unit.dtype
+        self.part = PART.get(unit.dtype, unit.dtype)
+        self.parts = 2 if unit.dtype in PART else 1  # real numbers in an element
+        self.count = size_of(unit.batch)
+        self.rows, self.columns = unit.reads[0].shape[-2:]
+        self.right = unit.reads[-1].shape[-1]
+        self.e = Emitter(lanes_for(bits // (8 * ITEMSIZE[self.part]), self.rows * self.columns * self.parts))
+        self.inputs = Inputs(self.e, arguments)
+        self.operations = max(routine.operations(self.rows, max(self.columns, self.right)), 1) * self.parts**2
+        self.step = max(tuning().chunk // (4 * self.operations), 1)
+        self.chunks = -(-self.count // self.step)
+        self.noted = arguments.share("matrices to blame", self.chunks * NOTE) if self.problem else None
+        self.by_reference: dict[str, str] = {}
+
+    @property
+    def time(self) -> float:
+        """A guess in nanoseconds."""
+        return self.count * (self.operations / 8 + 300)
+
+    @property
+    def lanes(self) -> int:
+        return 1  # one matrix at a time
+
+    def matrices(self, b: str, note: str | None) -> None:
+        """The b-th matrix."""
+        self.b, self.noting = b, note
+        self.operands = []
+        for k, view in enumerate(self.unit.reads):
+            stride = stack_stride(view)
+            assert stride is not None
+            parts, element = (1, "i32") if self.is_pivots(k) else (self.parts, ELEMENT[self.part])
+            by = self.inputs.number(stride * parts, ("operand", k))
+            self.operands.append(self.e.at(self.inputs.pointer(Start(view.root, 0)), self.e.times(b, by), element))
+        self.found = 0
+        EMIT[self.unit.name](self)
+
+    def is_pivots(self, k: int) -> bool:
+        """Whether an operand is a list of exchanged rows."""
+        return self.unit.name in PIVOTED and k == 1
+
+    def result(self, dtype: str | None = None) -> str:
+        """Where the next result goes, of this dtype or the unit's."""
+        slot, *sizes = self.unit.results[self.found]
+        dtype = dtype or self.dtype
+        by = self.inputs.number(math.prod(sizes) * self.parts_of(dtype), ("result", self.found))
+        self.found += 1
+        return self.e.at(self.inputs.pointer(Start(slot, 0)), self.e.times(self.b, by), ELEMENT[PART.get(dtype, dtype)])
+
+    # Numbers, and memory of the thread's own
+
+    @staticmethod
+    def parts_of(dtype: str) -> int:
+        return 2 if dtype in PART else 1
+
+    def number(self, value: int, *role: Any) -> str:
+        """A number that follows from the unit's extents, by what it is."""
+        return self.inputs.number(value, role)
+
+    def space(self, count: int, dtype: str | None = None) -> str:
+        """Memory for so many elements."""
+        return self.reserve(count * BYTES[dtype or self.dtype])
+
+    def reserve(self, size: int) -> str:
+        """Memory of the thread's own. Where it is stands in no code, which serves all extents."""
+        offset = self.arguments.given(self.arguments.reserve(size))
+        with self.inputs.at_the_beginning():
+            return self.e.at(self.e.entry("%own", 0), self.arguments.number(self.e, offset), "i8")
+
+    def cell(self, value: str) -> str:
+        """Where a number that is the same for all matrices stands."""
+        found = self.by_reference.get(value)
+        if found is None:
+            found = self.by_reference[value] = self.place()
+            with self.inputs.at_the_beginning():
+                self.e.note("i64", value, found)
+        return found
+
+    def place(self) -> str:
+        return self.reserve(CELL)
+
+    def letter(self, x: str) -> str:
+        """Where a character stands: the first byte of a number."""
+        return self.cell(str(ord(x)))
+
+    def narrow(self, number: str) -> str:
+        return number if number.isdigit() else self.e.index("trunc", number, "i32")
+
+    # Calls
+
+    def lapack(self, name: str, *given: str, letters: int = 0) -> str:
+        """Call a function; `?` is the letter of the dtype. What it says of success: 0, or what is wrong. Behind the arguments
+        go the lengths of those that are characters."""
+        e = self.e
+        info = self.cell_for("info")
+        e.note("i64", "0", info)
+        function = self.inputs.pointer(Function("OpenBLAS", name.replace("?", LETTERS[self.dtype])))
+        e.call(function, (*[("ptr", x) for x in (*given, info)], *[("i64", "1")] * letters))
+        return e.read_number(info, "i32")
+
+    def cell_for(self, purpose: str) -> str:
+        """A cell that changes."""
+        if purpose not in self.by_reference:
+            self.by_reference[purpose] = self.place()
+        return self.by_reference[purpose]
+
+    def one(self) -> tuple[str, str]:
+        """1, as the functions of cblas take it: a complex number by reference."""
+        if self.parts == 1:
+            return ELEMENT[self.dtype], literal(1.0, self.dtype)
+        found = self.by_reference.get("one")
+        if found is None:
+            found = self.by_reference["one"] = self.reserve(2 * CELL)
+            with self.inputs.at_the_beginning():
+                for k, bits in enumerate(ONE[self.dtype]):
+                    self.e.note("i64", bits, self.e.at(found, k, "i64"))
+        return "ptr", found
+
+    def triangular(
+        self, a: str, x: str, n: int, k: int, modes: tuple[int, int, int], name: str = "trsm", role: Any = "triangle"
+    ) -> None:
+        """X in place with T X = X, or by "trmm" T X, of a triangle of A: `modes` are which, how it is turned, its diagonal."""
+        rows, columns = self.narrow(self.number(n, role, "n")), self.narrow(self.number(k, role, "k"))
+        kind, unity = self.one()
+        function = self.inputs.pointer(Function("OpenBLAS", f"cblas_{LETTERS[self.dtype]}{name}"))
+        integers = [("i32", str(x)) for x in (ROW_MAJOR, LEFT, *modes)]
+        self.e.call(function, (*integers, ("i32", rows), ("i32", columns), (kind, unity), ("ptr", a), ("i32", rows), ("ptr", x),
+                               ("i32", columns)))  # fmt: skip
+
+    # Copies
+
+    def copy(self, source: str, target: str, size: int, role: Any, check: bool = False) -> str:
+        """Copy elements that lie together. With `check`, whether one isn't finite: 1 or 0."""
+        e = self.e
+        total = e.variable(e.constant(0.0, self.part))
+
+        def some(offset: str) -> None:
+            x = e.load(source, offset, self.part, 1)
+            e.store(x, target, offset)
+            if check:
+                e.set(total, e.fma(x, 0.0, e.get(total, self.part)))
+
+        e.set(total, e.constant(0.0, self.part))
+        self.inputs.vectors(size * self.parts, some, (role, "size"))
+        return self.flag(e.compare("ne", e.get(total, self.part), 0.0), "bad") if check else "0"
+
+    def is_bad(self, source: str, size: int, role: Any) -> str:
+        """Whether an element isn't finite: 1 or 0."""
+        e = self.e
+        total = e.variable(e.constant(0.0, self.part))
+
+        def some(offset: str) -> None:
+            e.set(total, e.fma(e.load(source, offset, self.part, 1), 0.0, e.get(total, self.part)))
+
+        self.inputs.vectors(size * self.parts, some, (role, "size"))
+        return self.flag(e.compare("ne", e.get(total, self.part), 0.0), "bad")
+
+    def flag(self, condition: Value, purpose: str) -> str:
+        """1 where a condition holds in some lane, else 0."""
+        e, place = self.e, self.cell_for(purpose)
+        e.note("i64", "0", place)
+        with e.when_any(condition):
+            e.note("i64", "1", place)
+        return e.read_number(place)
+
+    def fill(self, target: str, size: int, value: float, role: Any, dtype: str | None = None) -> None:
+        """Write the same number everywhere."""
+        dtype = dtype or self.dtype
+        x = self.e.constant(value, PART.get(dtype, dtype))
+        self.inputs.vectors(size * self.parts_of(dtype), lambda offset: self.e.store(x, target, offset), (role, "size"))
+
+    def turned_over(
+        self, source: str, target: str, rows: int, columns: int, role: Any, conjugate: bool = False
+    ) -> None:
+        """A matrix (rows, columns) transposed to (columns, rows); maybe the complex conjugate."""
+        e = self.e
+        n, m = self.number(rows, role, "rows"), self.number(columns, role, "columns")
+        with e.loop("0", n, 1) as i, e.loop("0", m, 1) as j:
+            x: Any = e.load_scalar(source, e.plus(e.times(i, m), j), self.dtype)
+            if conjugate and isinstance(x, Complex):
+                x = Complex(x.re, e.negative(x.im), x.dtype)
+            e.store_scalar(x, target, e.plus(e.times(j, n), i))
+
+    def cleared(self, x: str, rows: int, columns: int, above: bool, role: Any) -> None:
+        """Zeros above the diagonal of a matrix, or below it."""
+        e = self.e
+        m = self.number(columns, role, "columns")
+        zero = e.constant(0.0, self.dtype)
+        if above and columns > 1:
+            last = min(rows, columns - 1)
+            with e.loop("0", self.number(last, role, "rows"), 1) as i, e.loop(e.plus(i, 1), m, 1) as j:
+                e.store_scalar(zero, x, e.plus(e.times(i, m), j))
+        elif not above and rows > 1:
+            with e.loop("1", self.number(rows, role, "rows"), 1) as i, e.loop("0", e.index("umin", i, m), 1) as j:
+                e.store_scalar(zero, x, e.plus(e.times(i, m), j))
+
+    def halved_diagonal(self, x: str, n: int, role: Any) -> None:
+        e = self.e
+        with e.loop("0", self.number(n, role), 1) as i:
+            at = e.times(i, self.number(n + 1, role, "diagonal"))
+            e.store_scalar(self.scaled(e.load_scalar(x, at, self.dtype), 0.5), x, at)
+
+    def scaled(self, x: Any, by: float) -> Any:
+        e = self.e
+        if isinstance(x, Complex):
+            return Complex(e.multiply(x.re, by), e.multiply(x.im, by), x.dtype)
+        return e.multiply(x, by)
+
+    # What is to blame
+
+    def blame_if(self, info: str) -> None:
+        """Note this matrix if LAPACK says that it is to blame, and none is noted yet."""
+        e = self.e
+        assert self.noting is not None
+        before = e.read_number(self.noting)
+        first = e.all_of(e.test("sgt", info, 0), e.test("eq", before, 0))
+        e.note("i64", e.choose(first, e.plus(self.b, 1), before), self.noting)
+
+    def blame_zeros(self, a: str, n: int) -> None:
+        """Note a matrix with a zero on its diagonal."""
+        e = self.e
+        found = self.cell_for("zeros")
+        e.note("i64", "0", found)
+        with e.loop("0", self.number(n, "diagonal"), 1) as i:
+            x: Any = e.load_scalar(a, e.times(i, self.number(n + 1, "along the diagonal")), self.dtype)
+            zero = e.compare("eq", x.re if isinstance(x, Complex) else x, 0.0)
+            if isinstance(x, Complex):
+                zero = e.both(zero, e.compare("eq", x.im, 0.0))
+            with e.when_any(zero):
+                e.note("i64", "1", found)
+        self.blame_if(e.read_number(found))
+
+    def sound(self, bad: str) -> Any:
+        """What is done for a matrix that is finite."""
+        return self.e.when(self.e.test("eq", bad, 0))
+
+    def unsound(self, bad: str) -> Any:
+        """What is done for one that isn't."""
+        return self.e.when(self.e.test("ne", bad, 0))
+
+    # Rows
+
+    def permuted(self, x: str, pivots: str, steps: int, rows: int, columns: int, inverse: bool, first: int) -> None:
+        """Exchange rows of a matrix in place as elimination did, or back. Pivots count from `first`."""
+        e = self.e
+        count, n, m = self.number(steps, "steps"), self.number(rows, "rows"), columns * self.parts
+        wide = self.number(m, "row")
+        with e.loop("0", count, 1) as step:
+            i = e.index("sub", e.plus(count, -1), step) if inverse else step
+            p = e.plus(e.read_number(e.at(pivots, i, "i32"), "i32"), -first)
+            if not first:
+                inside = e.test("ult", p, n)
+                self.out_of_bounds(inside, rows, p)
+                p = e.choose(inside, p, i)
+            with e.when(e.test("ne", p, i)):
+                here, there = [e.at(x, e.times(k, wide), ELEMENT[self.part]) for k in (i, p)]
+
+                def some(offset: str) -> None:
+                    a, b = [e.load(pointer, offset, self.part, 1) for pointer in (here, there)]
+                    e.store(b, here, offset)
+                    e.store(a, there, offset)
+
+                self.inputs.vectors(m, some, "row's elements")
+
+    def out_of_bounds(self, inside: str, rows: int, given: str) -> None:
+        """Note a pivot that is no row."""
+        e = self.e
+        failure = e.entry("%table", FAILURE)
+        number = e.plus(self.arguments.number(e, FirstCheck()), self.arguments.note(Bounds(1, rows)) + 1)
+        for offset, value in enumerate((number, given)):
+            at = e.at(failure, offset, "i64")
+            e.note("i64", e.choose(inside, e.read_number(at), value), at)
+
+
+# Of each primitive what is done for one matrix ------------------------------------------------------------------------
+
+
+def _cholesky(w: LapackWriter) -> None:
+    # The upper triangle of the columns is the lower one of the rows; of the conjugate, whose factor is the conjugate.
+    n, out = w.rows, w.result()
+    bad = w.copy(w.operands[0], out, n * n, "matrix", True)
+    with w.sound(bad):
+        order = w.cell(w.number(n, "n"))
+        w.blame_if(w.lapack("?potrf_", w.letter("U"), order, out, order, letters=1))
+        w.cleared(out, n, n, True, "above")
+    with w.unsound(bad):
+        w.fill(out, n * n, math.nan, "matrix")
+
+
+def _cholesky_adjoint(w: LapackWriter) -> None:
+    # half of F and its adjoint, where F = L⁻ᴴ Φ(Lᴴ u) L⁻¹ and Φ keeps the lower triangle and half the diagonal
+    e, n, out = w.e, w.rows, w.result()
+    factor, u = w.operands
+    other = w.space(n * n)
+    modes = (LOWER, ADJOINT, DIVIDE)
+    w.copy(u, out, n * n, "matrix")
+    w.cleared(out, n, n, True, "above")
+    w.triangular(factor, out, n, n, modes, "trmm")
+    w.cleared(out, n, n, True, "above")
+    w.halved_diagonal(out, n, "half")
+    w.triangular(factor, out, n, n, modes)
+    w.turned_over(out, other, n, n, "turned", True)
+    w.triangular(factor, other, n, n, modes)
+    m = w.number(n, "n")
+    with e.loop("0", m, 1) as i, e.loop("0", m, 1) as j:
+        x: Any
+        y: Any
+        x, y = [e.load_scalar(other, e.plus(e.times(r, m), c), w.dtype) for r, c in ((i, j), (j, i))]
+        if isinstance(x, Complex):
+            total: Any = Complex(e.add(x.re, y.re), e.subtract(x.im, y.im), w.dtype)
+        else:
+            total = e.add(x, y)
+        e.store_scalar(w.scaled(total, 0.5), out, e.plus(e.times(i, m), j))
+
+
+def _solve_triangular(w: LapackWriter) -> None:
+    lower, is_adjoint, unit = w.unit.attributes
+    a, b = w.operands
+    n, k, out = w.rows, w.right, w.result()
+    if not unit:
+        w.blame_zeros(a, n)
+    w.copy(b, out, n * k, "right")
+    w.triangular(a, out, n, k, (LOWER if lower else UPPER, ADJOINT if is_adjoint else PLAIN, UNIT if unit else DIVIDE))
+
+
+def _factored(w: LapackWriter, a: str, rows: int, columns: int, pivots: str) -> str:
+    """LU factors in place of a matrix (rows, columns) by columns; what LAPACK says."""
+    m, n = w.cell(w.number(rows, "m")), w.cell(w.number(columns, "n"))
+    return w.lapack("?getrf_", m, n, a, m, pivots)
+
+
+def _lu(w: LapackWriter) -> None:
+    e, m, n = w.e, w.rows, w.columns
+    out, pivots = w.result(), w.result("int32")
+    a = w.space(m * n)
+    bad = w.is_bad(w.operands[0], m * n, "matrix")
+    count = w.number(min(m, n), "pivots")
+    with w.sound(bad):
+        w.turned_over(w.operands[0], a, m, n, "in")
+        _factored(w, a, m, n, pivots)
+        w.turned_over(a, out, n, m, "out")
+        with e.loop("0", count, 1) as i:  # LAPACK counts from 1
+            at = e.at(pivots, i, "i32")
+            e.note("i32", e.index("trunc", e.plus(e.read_number(at, "i32"), -1), "i32"), at)
+    with w.unsound(bad):
+        w.fill(out, m * n, math.nan, "matrix")
+        with e.loop("0", count, 1) as i:
+            e.note("i32", e.index("trunc", i, "i32"), e.at(pivots, i, "i32"))
+
+
+def _solve_factored(w: LapackWriter) -> None:
+    (is_adjoint,) = w.unit.attributes
+    packed, pivots, b = w.operands
+    n, k, out = w.rows, w.right, w.result()
+    w.blame_zeros(packed, n)
+    w.copy(b, out, n * k, "right")
+    if is_adjoint:
+        w.triangular(packed, out, n, k, (UPPER, ADJOINT, DIVIDE))
+        w.triangular(packed, out, n, k, (LOWER, ADJOINT, UNIT))
+    w.permuted(out, pivots, n, n, k, is_adjoint, 0)
+    if not is_adjoint:
+        w.triangular(packed, out, n, k, (LOWER, PLAIN, UNIT))
+        w.triangular(packed, out, n, k, (UPPER, PLAIN, DIVIDE))
+
+
+def _permute_rows(w: LapackWriter) -> None:
+    (inverse,) = w.unit.attributes
+    b, pivots = w.operands
+    out = w.result()
+    w.copy(b, out, w.rows * w.columns, "right")
+    w.permuted(out, pivots, w.unit.reads[1].shape[-2], w.rows, w.columns, inverse, 0)
+
+
+def _solve(w: LapackWriter) -> None:
+    # The factors lie by columns: read by rows, they are transposed.
+    a, b = w.operands
+    n, k, out = w.rows, w.right, w.result()
+    packed, pivots = w.space(n * n), w.space(n, "int32")
+    bad = w.is_bad(a, n * n, "matrix")
+    with w.sound(bad):
+        w.turned_over(a, packed, n, n, "in")
+        w.blame_if(_factored(w, packed, n, n, pivots))
+        w.copy(b, out, n * k, "right")
+        w.permuted(out, pivots, n, n, k, False, 1)
+        w.triangular(packed, out, n, k, (UPPER, TRANSPOSED, UNIT))
+        w.triangular(packed, out, n, k, (LOWER, TRANSPOSED, DIVIDE))
+    with w.unsound(bad):
+        w.fill(out, n * k, math.nan, "right")
+
+
+def _inv(w: LapackWriter) -> None:
+    n, out = w.rows, w.result()
+    pivots, work = w.space(n, "int32"), w.space(n * PANEL)
+    bad = w.copy(w.operands[0], out, n * n, "matrix", True)
+    with w.sound(bad):
+        w.blame_if(_factored(w, out, n, n, pivots))
+        order = w.cell(w.number(n, "n"))
+        w.lapack("?getri_", order, out, order, pivots, work, w.cell(w.number(n * PANEL, "work")))
+    with w.unsound(bad):
+        w.fill(out, n * n, math.nan, "matrix")
+
+
+def _determinants(w: LapackWriter) -> tuple[list[str], str]:
+    """Variables with the sign (of a complex matrix two parts) and the logarithm of the size of a determinant."""
+    e, n = w.e, w.rows
+    a, pivots = w.space(n * n), w.space(n, "int32")
+    w.copy(w.operands[0], a, n * n, "matrix")
+    _factored(w, a, n, n, pivots)
+    signs = [e.allocate(w.part, e.lanes) for _ in range(w.parts)]
+    size = e.allocate(w.part, e.lanes)
+    for slot, start in zip((*signs, size), (1.0, 0.0, 0.0) if w.parts == 2 else (1.0, 0.0), strict=True):
+        e.set(slot, e.constant(start, w.part))
+    with e.loop("0", w.number(n, "order"), 1) as i:
+        e.known = {}
+        x: Any = e.load_scalar(a, e.times(i, w.number(n + 1, "along the diagonal")), w.dtype)
+        if isinstance(x, Complex):
+            length = complex_math.FORMULAS["abs"](e, None, w.part, x)
+            turn = complex_math.FORMULAS["sign"](e, None, w.dtype, x)
+            before = Complex(e.get(signs[0], w.part), e.get(signs[1], w.part), w.dtype)
+            product = complex_math.FORMULAS["multiply"](e, None, w.dtype, before, turn)
+            e.set(signs[0], product.re)
+            e.set(signs[1], product.im)
+        else:
+            length, sign = e.absolute(x), e.get(signs[0], w.part)
+            turned = e.select(e.compare("lt", x, 0.0), e.negative(sign), sign)
+            turned = e.select(e.compare("eq", x, 0.0), 0.0, turned)
+            e.set(signs[0], e.select(e.compare("uno", x, x), x, turned))
+        e.set(size, e.add(e.get(size, w.part), vector_math.log(e, length)))
+        with e.when(e.test("ne", e.read_number(e.at(pivots, i, "i32"), "i32"), e.plus(i, 1))):
+            for slot in signs:
+                e.set(slot, e.negative(e.get(slot, w.part)))
+    e.known = {}
+    return signs, size
+
+
+def _sign(w: LapackWriter, signs: Sequence[str], by: Value | None = None) -> Any:
+    e = w.e
+    found = [e.get(slot, w.part) for slot in signs]
+    if by is not None:
+        found = [e.multiply(x, by) for x in found]
+    return Complex(found[0], found[1], w.dtype) if len(found) == 2 else found[0]
+
+
+def _slogdet(w: LapackWriter) -> None:
+    out, logarithm = w.result(), w.result(w.part)
+    signs, size = _determinants(w)
+    w.e.store_scalar(_sign(w, signs), out, "0")
+    w.e.store_scalar(w.e.get(size, w.part), logarithm, "0")
+
+
+def _det(w: LapackWriter) -> None:
+    out = w.result()
+    signs, size = _determinants(w)
+    w.e.store_scalar(_sign(w, signs, vector_math.exp(w.e, w.e.get(size, w.part))), out, "0")
+
+
+def _qr(w: LapackWriter) -> None:
+    (complete,) = w.unit.attributes
+    e, m, n = w.e, w.rows, w.columns
+    k = m if complete else n
+    q, r = w.result(), w.result()
+    a, tau, work = w.space(m * k), w.space(n), w.space(k * PANEL)
+    w.turned_over(w.operands[0], a, m, n, "in")
+    rows, columns, every, room = [
+        w.cell(w.number(x, role)) for x, role in ((m, "m"), (n, "n"), (k, "k"), (k * PANEL, "work"))
+    ]
+    w.lapack("?geqrf_", rows, columns, a, rows, tau, work, room)
+    width = w.number(n, "width")
+    with e.loop("0", width, 1) as i, e.loop("0", width, 1) as j:
+        at = e.plus(e.times(j, w.number(m, "height")), i)
+        e.store_scalar(e.load_scalar(a, at, w.dtype), r, e.plus(e.times(i, width), j))
+    if k > n:
+        rest = e.at(r, w.number(n * n * w.parts, "square"), ELEMENT[w.part])
+        w.fill(rest, (k - n) * n, 0.0, "rest")
+    w.cleared(r, n, n, False, "below")
+    w.lapack("?ungqr_" if w.parts == 2 else "?orgqr_", rows, every, columns, a, rows, tau, work, room)
+    w.turned_over(a, q, k, m, "out")
+
+
+def _eigenvalues(w: LapackWriter, vectors: bool) -> None:
+    (upper,) = w.unit.attributes
+    n, values = w.rows, w.result(w.part)
+    out = w.result() if vectors else ""
+    size, real, integers = eigh_work(n, w.parts == 2, vectors)
+    a, work, whole = w.space(n * n), w.space(size), w.space(integers, "int32")
+    bad = w.is_bad(w.operands[0], n * n, "matrix")
+    with w.sound(bad):
+        w.turned_over(w.operands[0], a, n, n, "in")
+        order = w.cell(w.number(n, "n"))
+        given = [w.letter("V" if vectors else "N"), w.letter("U" if upper else "L"), order, a, order, values,
+                 work, w.cell(w.number(size, "work"))]  # fmt: skip
+        if w.parts == 2:
+            given += [w.space(real, w.part), w.cell(w.number(real, "real work"))]
+        given += [whole, w.cell(w.number(integers, "integers"))]
+        w.blame_if(w.lapack("?heevd_" if w.parts == 2 else "?syevd_", *given, letters=2))
+        if vectors:
+            w.turned_over(a, out, n, n, "out")
+    with w.unsound(bad):
+        w.fill(values, n, math.nan, "values", w.part)
+        if vectors:
+            w.fill(out, n * n, math.nan, "matrix")
+
+
+def _singular_values(w: LapackWriter, kind: str) -> None:
+    """`kind` is A for all vectors, S for as many as there are values, N for none."""
+    m, n = w.rows, w.columns
+    k = min(m, n)
+    wide, high = (m, n) if kind == "A" else (k, k)
+    u_out = "" if kind == "N" else w.result()
+    values = w.result(w.part)
+    vh_out = "" if kind == "N" else w.result()
+    size, real, integers = svd_work(m, n, w.parts == 2)
+    a, work, whole = w.space(m * n), w.space(size), w.space(integers, "int32")
+    u, vh = (w.space(m * wide), w.space(high * n)) if kind != "N" else (a, a)
+    bad = w.is_bad(w.operands[0], m * n, "matrix")
+    with w.sound(bad):
+        w.turned_over(w.operands[0], a, m, n, "in")
+        rows, columns, tall, room = [
+            w.cell(w.number(x, role)) for x, role in ((m, "m"), (n, "n"), (high, "high"), (size, "work"))
+        ]
+        given = [w.letter(kind), rows, columns, a, rows, values, u, rows, vh, tall, work, room]
+        if w.parts == 2:
+            given.append(w.space(real, w.part))
+        w.blame_if(w.lapack("?gesdd_", *given, whole, letters=1))
+        if kind != "N":
+            w.turned_over(u, u_out, wide, m, "u")
+            w.turned_over(vh, vh_out, n, high, "vh")
+    with w.unsound(bad):
+        w.fill(values, k, math.nan, "values", w.part)
+        if kind != "N":
+            w.fill(u_out, m * wide, math.nan, "u of nan")
+            w.fill(vh_out, high * n, math.nan, "vh of nan")
+
+
+TRANSPOSED = 112
+
+EMIT: dict[str, Callable[[LapackWriter], None]] = {
+    "cholesky": _cholesky, "cholesky_adjoint": _cholesky_adjoint, "solve_triangular": _solve_triangular, "lu": _lu,
+    "solve_factored": _solve_factored, "permute_rows": _permute_rows, "solve": _solve, "inv": _inv, "slogdet": _slogdet,
+    "det": _det, "qr": _qr, "eigh": lambda w: _eigenvalues(w, True), "eigvalsh": lambda w: _eigenvalues(w, False),
+    "svd": lambda w: _singular_values(w, "A" if w.unit.attributes[0] else "S"),
+    "svdvals": lambda w: _singular_values(w, "N"),
+}  # fmt: skip

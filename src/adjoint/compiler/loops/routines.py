@@ -1,0 +1,43 @@
+"""Which primitives LAPACK computes in native programs, and what is to be known of them before their code is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from adjoint.primitives.linalg_kernels import BLOCK
+
+
+class Routine(NamedTuple):
+    """The operation that messages name, what they say of a matrix that is to blame (if one may be), and about how many operations
+    it takes on n rows, with k columns. Matrices of more than `most` rows or columns are left to NumPy: there a call from Python
+    is no cost, and native code would copy what NumPy's way needn't."""
+
+    operation: str
+    problem: str
+    operations: Callable[[int, int], int]
+    most: int
+
+
+FACTORS, SPECTRA = 512, 256
+
+ROUTINES: dict[str, Routine] = {
+    "cholesky": Routine("cholesky", "is not positive definite", lambda n, k: n**3 // 3, 1 << 14),
+    "cholesky_adjoint": Routine("cholesky_adjoint", "", lambda n, k: 3 * n**3, BLOCK),
+    "solve_triangular": Routine("solve_triangular", "is singular", lambda n, k: n * n * k, 1 << 14),
+    "lu": Routine("lu", "", lambda n, k: n * n * k, FACTORS),
+    "solve_factored": Routine("solve", "is singular", lambda n, k: 2 * n * n * k, 1 << 14),
+    "permute_rows": Routine("permute_rows", "", lambda n, k: n * k, 1 << 14),
+    "solve": Routine("solve", "is singular", lambda n, k: n * n * (n + 2 * k), FACTORS),
+    "inv": Routine("inv", "is singular", lambda n, k: 2 * n**3, FACTORS),
+    "slogdet": Routine("slogdet", "", lambda n, k: n**3, FACTORS),
+    "det": Routine("det", "", lambda n, k: n**3, FACTORS),
+    "qr": Routine("qr", "", lambda n, k: 4 * n * k * k, SPECTRA),
+    "eigh": Routine("eigh", "has eigenvalues that did not converge", lambda n, k: 12 * n**3, SPECTRA),
+    "eigvalsh": Routine("eigvalsh", "has eigenvalues that did not converge", lambda n, k: 4 * n**3, SPECTRA),
+    "svd": Routine("svd", "has singular values that did not converge", lambda n, k: 22 * n * k * min(n, k), SPECTRA),
+    "svdvals": Routine("svdvals", "has singular values that did not converge", lambda n, k: 8 * n * k * min(n, k), SPECTRA),
+}  # fmt: skip
+# Of these the first operand is only for the rule of derivatives, and the second one are pivots.
+UNREAD_FIRST = frozenset({"solve_factored"})
+PIVOTED = frozenset({"solve_factored", "permute_rows"})

@@ -1,0 +1,111 @@
+"""What changes in place of axes and of history leave behind for the views that were made before: they go on seeing the tensor
+as it was.
+
+The notes are kept beside the tensors, by address, for hardly any tensor has some; they go when the tensor goes.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from adjoint.graph import Node
+
+__all__ = [
+    "after_turns",
+    "before_turns",
+    "found_same",
+    "laid",
+    "note_same",
+    "note_turn",
+    "turned",
+    "turned_layout",
+    "turns",
+]
+
+Apply = Callable[[Node], Node]
+Layout = Callable[[Any], Any]
+
+
+class Turns(NamedTuple):
+    """The changes of a tensor's axes: of its node, back again, and of where its elements lie; `first` says where they lay."""
+
+    tensor: weakref.ref[Any]
+    first: Callable[[], Any]
+    steps: list[tuple[Apply, Apply, Layout]]
+
+
+class Same(NamedTuple):
+    """A tensor that was detached in place, or became a leaf: the addresses of its nodes before, and its node since then."""
+
+    tensor: weakref.ref[Any]
+    before: set[int]
+    now: Node
+    how: str
+
+
+turned: dict[int, Turns] = {}
+_same: dict[int, Same] = {}
+
+
+def note_turn(x: Any, first: Callable[[], Any], forth: Apply, back: Apply, layout: Layout) -> None:
+    """Note that a tensor's axes have changed: `forth` of its node, and `back` again."""
+    key = id(x)
+    if key not in turned:
+        turned[key] = Turns(weakref.ref(x, lambda _: turned.pop(key, None)), first, [])
+    turned[key].steps.append((forth, back, layout))
+
+
+def turns(x: Any) -> int:
+    """How often a tensor's axes were changed in place."""
+    return len(turned[id(x)].steps) if id(x) in turned else 0
+
+
+def before_turns(x: Any, count: int, node: Node) -> Node:
+    """A tensor's node with its axes as they were after so many changes."""
+    if id(x) in turned:
+        for _, back, _ in reversed(turned[id(x)].steps[count:]):
+            node = back(node)
+    return node
+
+
+def after_turns(x: Any, count: int, node: Node) -> Node:
+    """A node whose axes are those of a tensor after so many changes, as they are now."""
+    if id(x) in turned:
+        for forth, _, _ in turned[id(x)].steps[count:]:
+            node = forth(node)
+    return node
+
+
+def turned_layout(x: Any, count: int) -> Any:
+    """Where a tensor's elements lay after so many changes; None where that is unknown."""
+    if id(x) not in turned:
+        return x._layout()
+    _, first, steps = turned[id(x)]
+    found = first()
+    for _, _, change in steps[:count]:
+        found = None if found is None else change(found)
+    return found
+
+
+def laid(base: Any, count: int, lay: Layout | None) -> Any:
+    """Where a view's elements lie, of a base whose axes had changed so often when it was made."""
+    below = turned_layout(base, count)
+    return None if lay is None or below is None else lay(below)
+
+
+def note_same(x: Any, before: Node, how: str) -> None:
+    """Note that a tensor's node has another history now, and the same value as the one before."""
+    key, found = id(x), _same.get(id(x))
+    known = found.before if found is not None and found.now is before else set()
+    _same[key] = Same(weakref.ref(x, lambda _: _same.pop(key, None)), {*known, id(before)}, x.node, how)
+
+
+def found_same(x: Any, seen: Node | None, now: Node) -> str | None:
+    """How a tensor came from the node that a view saw to the one that it has now, if its value is the same; None if it isn't.
+
+    The node that was seen is alive, and was when the others were made, so its address says which it is.
+    """
+    found = _same.get(id(x))
+    return found.how if found is not None and found.now is now and id(seen) in found.before else None

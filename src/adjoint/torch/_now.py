@@ -1,0 +1,88 @@
+"""What is computed at once: few elements of data, read, written and put together in less time than that is recorded.
+
+What a program computes of them is then one graph wherever in the data they lie, and needs one plan: each window of a text, say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from adjoint import tensors, tracing
+from adjoint.composites import indexing
+from adjoint.graph import Node, array_type
+from adjoint.primitives.core import FULL, leaf, ops
+from adjoint.tensors.assignment import mapped
+from adjoint.tensors.pending import force_selection
+
+__all__ = ["FEW", "joined", "known", "part_of", "written_now"]
+
+FEW = 1 << 13  # elements
+
+Core = tensors.Tensor
+
+
+def _are_data(nodes: Sequence[Node]) -> bool:
+    """Whether nodes have values, and no derivative is asked by them."""
+    return all([type(x.value) is np.ndarray and not x.tracked for x in nodes]) and tracing.active() is None
+
+
+def part_of(x: Node, index: Any) -> Node:
+    """The elements at an index of ints, slices, None and an ellipsis."""
+    if _are_data((x,)):
+        try:
+            part = x.value[index]
+        except (IndexError, ValueError):  # what is wrong is said below
+            part = None
+        if part is not None and part.size <= FEW:
+            return leaf(np.array(part, order="C"), array_type(part.shape, x.type.dtype))
+    return mapped("index", indexing.getitem, x, index, force_selection)
+
+
+def joined(nodes: Sequence[Node], axis: int) -> Node:
+    """Tensors of one dtype joined along an axis."""
+    if sum([x.type.size for x in nodes]) <= FEW and _are_data(nodes):
+        try:
+            value = np.concatenate([x.value for x in nodes], axis)
+        except ValueError:  # as above
+            value = None
+        if value is not None:
+            return leaf(value, array_type(value.shape, nodes[0].type.dtype))
+    return mapped("cat", ops.concat, nodes, axis)
+
+
+def written_now(x: Any, index: Any, value: Any) -> bool:
+    """Write into a small tensor of data, where all that it takes has values; False where that isn't so.
+
+    Data put together element by element would be a graph of its own each time.
+    """
+    node = x.node
+    if node.tracked or node.type.size > FEW or tracing.active() is not None:
+        return False
+    array = known(node)
+    given = known(value.node) if isinstance(value, Core) and not value.node.tracked else value
+    places = [known(i.node) if isinstance(i, Core) else i for i in (index if type(index) is tuple else (index,))]
+    if (
+        array is None
+        or given is None
+        or isinstance(given, (Core, list, tuple))
+        or any(i is None for i in places if i is not index)
+    ):
+        return False
+    if isinstance(given, complex) or (isinstance(given, np.ndarray) and given.dtype.kind == "c"):
+        return False
+    made = np.array(array)
+    made[tuple(places)] = given
+    x.node = leaf(made, node.type)
+    return True
+
+
+def known(node: Node) -> Any:
+    """The value of a node that has one; None for others."""
+    if type(node.value) is np.ndarray:
+        return node.value
+    if node.op is FULL and isinstance(node.attributes, (bool, int, float)):
+        return np.full(node.type.shape, node.attributes, node.type.dtype.dtype)
+    return None

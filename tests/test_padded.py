@@ -1,0 +1,148 @@
+"""Arrays in the midst of zeros that are read in place: what a stencil, its derivative and their neighbours read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("llvmlite")
+
+import adjoint as ad
+from adjoint.compiler.excerpts import key_of
+from adjoint.compiler.fuse.kinds import Host, Move, Nest
+from adjoint.compiler.loops.check import check
+from adjoint.compiler.units import write_unit
+from adjoint.execution.native.program import compile_nests
+from adjoint.execution.numpy_programs import Streaming
+from loop_oracle import Oracle
+from test_native import planned
+
+SIDES = (1, 2, 3, 7, 8, 9, 16, 17, 31, 40)
+
+
+def compared(*outputs: ad.Tensor, exactly: bool = True) -> Any:
+    """The fusion of a program whose machine code, loops run one by one and steps run by NumPy agree."""
+    plan, leaves, numbers = planned(*outputs)
+    program = compile_nests(plan)
+    assert program is not None
+    for unit in program.fusion.units:
+        if not isinstance(unit, Host) and not (isinstance(unit, Nest) and not unit.stored):
+            check(write_unit(key_of(program.fusion, unit)[0]).functions)
+    with np.errstate(all="ignore"):
+        found, steps = program.run(leaves, numbers, True), Streaming(plan).run(leaves, numbers, True)
+        loops = Oracle(program.fusion, leaves, numbers).run()
+    for a, b, c in zip(found, loops, steps, strict=True):
+        np.testing.assert_array_equal(a, b)
+        if exactly:
+            np.testing.assert_array_equal(a, c)
+        else:
+            np.testing.assert_allclose(a, c, 1e-5, 1e-5)
+    return program.fusion
+
+
+def stencil(u: Any, widths: tuple[int, ...]) -> Any:
+    """The sum of an array's neighbours so far away along each axis, zeros beyond its ends."""
+    wide, n = ad.pad(u, [(w, w) for w in widths]), u.shape
+    total = u * -2.0
+    for axis, w in enumerate(widths):
+        for shift in (-w, w):
+            total = total + wide[tuple([slice(v + shift * (k == axis), v + shift * (k == axis) + n[k])
+                                        for k, v in enumerate(widths)])]  # fmt: skip
+    return total
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int8"])
+@pytest.mark.parametrize("shape", [(9,), (40,), (1, 8), (17, 31), (64, 64), (3, 5, 9), (2, 3, 4, 17)])
+def test_a_stencil_is_one_loop_nest(shape: tuple[int, ...], dtype: str) -> None:
+    u = ad.tensor(np.random.default_rng(0).integers(-50, 50, shape).astype(dtype))
+    fusion = compared(stencil(u, (1,) * len(shape)))
+    assert [type(unit) for unit in fusion.units] == [Nest]
+
+
+def test_the_derivative_of_a_stencil_writes_no_zeros() -> None:
+    u = ad.variable(np.random.default_rng(0).normal(size=(20, 33)))
+    (g,) = ad.gradients((stencil(u, (1, 2)) ** 2).sum(), [u])
+    fusion = compared(g, exactly=False)
+    assert not any(isinstance(unit, Move) for unit in fusion.units)
+
+
+def test_what_is_read_as_a_whole_is_written_down() -> None:
+    u = ad.tensor(np.ones((8, 8), np.float32))
+    wide = ad.pad(u, 1)
+    fusion = compared(wide.reshape((100,)) + ad.tensor(np.arange(100, dtype=np.float32)))
+    assert any(isinstance(unit, Move) for unit in fusion.units)
+    fusion = compared(wide, wide[1:, 1:] * 2.0)
+    assert any(isinstance(unit, Move) for unit in fusion.units)
+
+
+def part(random: np.random.Generator, x: Any, shape: tuple[int, ...]) -> Any:
+    """An array in the midst of zeros, and of that a part of some shape, which may lie beside it."""
+    before = [int(random.integers(0, 5)) for _ in shape]
+    after = [max(n - m - b, 0) + int(random.integers(0, 4)) for n, m, b in zip(shape, x.shape, before, strict=True)]
+    wide = ad.pad(x, list(zip(before, after, strict=True)))
+    starts = [int(random.integers(0, m - n + 1)) for n, m in zip(shape, wide.shape, strict=True)]
+    return wide[tuple([slice(a, a + n) for a, n in zip(starts, shape, strict=True)])]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_parts_of_what_lies_in_zeros(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    dims = int(random.integers(1, 4))
+    dtype = str(random.choice(["float32", "float64", "int16", "uint8", "bool"]))
+    shape = tuple([int(random.choice(SIDES)) for _ in range(dims)])
+
+    def draw() -> Any:
+        own = tuple([int(random.choice([n, 1, n + 2, max(n - 1, 1)])) for n in shape])
+        values = random.integers(0, 9, own)
+        x = ad.tensor(values.astype(dtype))
+        if random.random() < 0.3:
+            x = ad.permute_dims(ad.tensor(values.T.copy().astype(dtype)), tuple(range(dims))[::-1])
+        if random.random() < 0.3:
+            x = ad.flip(x, axis=int(random.integers(dims)))
+        if random.random() < 0.3:
+            x = x | x[::-1] if dtype == "bool" else x + x[::-1]
+        return x
+
+    total = part(random, draw(), shape)
+    for _ in range(int(random.integers(1, 5))):
+        x = part(random, draw(), shape)
+        total = (total ^ x) if dtype == "bool" else (total - x if random.random() < 0.5 else total * x)
+        if random.random() < 0.2:
+            total = part(random, total, shape)
+    outputs = [total]
+    if dtype.startswith("float"):
+        outputs.append(part(random, total, shape).sum(axis=int(random.integers(dims))))
+    compared(*outputs, exactly=False)
+    compared(total)
+
+
+def test_other_extents_share_the_code() -> None:
+    """Each of many lengths computes what its steps do, whichever code it runs."""
+    for n, m in [(20, 30), (21, 31), (33, 64), (9, 100), (64, 33), (20, 30), (10, 9)]:
+        u = ad.variable(np.random.default_rng(n).integers(-9, 9, (n, m)).astype("f8"))
+        y = stencil(u, (1, 1))
+        compared(y)
+        compared(*ad.gradients((y * y).sum(), [u]))
+
+
+def test_a_scan_of_a_stencil_is_the_loop_by_hand() -> None:
+    u = ad.variable(np.random.default_rng(0).normal(size=(24, 40)))
+
+    def step(u: Any, _: Any) -> Any:
+        return u + 0.1 * stencil(u, (1, 1)), None
+
+    def by_scan(u: Any) -> Any:
+        return (ad.scan(step, u, None, length=7)[0] ** 2).sum()
+
+    def by_hand(u: Any) -> Any:
+        for _ in range(7):
+            u, _none = step(u, None)
+        return (u**2).sum()
+
+    f, g = (ad.jit(ad.value_and_grad(h)) for h in (by_scan, by_hand))
+    for _ in range(4):
+        (a, da), (b, db) = f(u), g(u)
+        np.testing.assert_allclose(a.numpy(), b.numpy(), 1e-12)
+        np.testing.assert_allclose(da.numpy(), db.numpy(), 1e-12)

@@ -1,0 +1,195 @@
+"""Views of adjoint.torch: what is written through one name reaches the others, and derivatives go where PyTorch's go."""
+
+import gc
+
+import pytest
+
+import adjoint.torch as torch
+
+
+def leaf(*numbers):
+    return torch.tensor(list(numbers), requires_grad=True)
+
+
+def test_a_view_of_all_is_no_leaf():
+    x = leaf(1.0, 2.0)
+    for view in (x.view(2), x.squeeze(), x[...], x.expand_as(x)):
+        assert view.requires_grad
+        assert not view.is_leaf
+        assert view.grad_fn is not None
+    assert x.detach().is_leaf
+    y = torch.zeros(2)
+    y.copy_(x)
+    assert not y.is_leaf
+    (y * y).sum().backward()
+    assert x.grad.tolist() == [2.0, 4.0]
+
+
+def test_a_view_that_is_first_read_under_no_grad_is_still_differentiated():
+    x = leaf(1.0, 2.0)
+    view = x.view(1, 2)
+    with torch.no_grad():
+        x.mul_(3.0)
+        assert view.tolist() == [[3.0, 6.0]]
+    (view * view).sum().backward()
+    assert x.grad.tolist() == [6.0, 12.0]
+
+
+def test_a_view_made_under_no_grad_is_not():
+    x = leaf(1.0, 2.0)
+    with torch.no_grad():
+        view = x[1:]
+        x.mul_(2.0)
+    assert view.tolist() == [4.0]
+    assert not (view * 2.0).requires_grad
+
+
+def test_a_computed_tensor_written_to_under_no_grad_raises():
+    """PyTorch changes the value and keeps the derivative of the old one."""
+    x = leaf(1.0, 2.0)
+    y = x * 2.0
+    with torch.no_grad():
+        for write in (lambda: y.mul_(3.0), lambda: y.__setitem__(0, 5.0), lambda: y[1:].zero_(), lambda: y.copy_(x)):
+            with pytest.raises(RuntimeError, match="under no_grad would reach its value and not its derivative"):
+                write()
+        x.view(-1)[0] = 7.0  # a variable takes a new value
+        y.t_()
+    y.sum().backward()
+    assert x.tolist() == [7.0, 2.0]
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize("tracked", [False, True])
+def test_axes_that_change_in_place(tracked):
+    """Views that were made before go on seeing the tensor as it was, and reach it; square ones too."""
+    base = leaf(1.0, 2.0, 3.0, 4.0)
+    x = (base * 1.0 if tracked else base.detach().clone()).view(2, 2).clone()
+    row, flat = x[0], x.view(-1)
+    x.transpose_(0, 1)
+    assert x.tolist() == [[1.0, 3.0], [2.0, 4.0]]
+    assert row.tolist() == [1.0, 2.0]
+    x[0, 1] = 30.0
+    row[1] = 20.0
+    x.unsqueeze_(0)
+    assert flat.tolist() == [1.0, 20.0, 30.0, 4.0]
+    assert x.shape == (1, 2, 2)
+    assert x.stride() == (2, 1, 2)
+    flat[3] = 40.0
+    assert x.tolist() == [[[1.0, 30.0], [20.0, 40.0]]]
+    x.squeeze_()
+    x.t_()
+    assert x.tolist() == [[1.0, 20.0], [30.0, 40.0]]
+    assert x.view(-1).tolist() == flat.tolist()
+    if tracked:
+        (flat * flat).sum().backward()
+        assert base.grad.tolist() == [2.0, 0.0, 0.0, 0.0]
+
+
+def test_a_view_whose_axes_change_in_place():
+    x = torch.arange(6.0).view(2, 3)
+    row = x[1]
+    part = row[1:]
+    row.unsqueeze_(0)
+    assert row.shape == (1, 3)
+    row.mul_(10.0)
+    assert x.tolist() == [[0.0, 1.0, 2.0], [30.0, 40.0, 50.0]]
+    assert part.tolist() == [40.0, 50.0]
+    part[0] = 0.0
+    assert row.tolist() == [[30.0, 0.0, 50.0]]
+
+
+def test_a_leaf_keeps_its_axes():
+    x = leaf(1.0, 2.0)
+    for change in (x.t_, lambda: x.unsqueeze_(0), x.squeeze_, lambda: x.transpose_(0, 0)):
+        with pytest.raises(RuntimeError, match="writes in place to a variable"):
+            change()
+    assert x.is_leaf
+
+
+def test_notes_of_axes_go_with_their_tensors():
+    from adjoint.torch import _aliasing
+
+    x = torch.zeros(2, 3)
+    x.t_()
+    y = (leaf(1.0) * 2.0).detach_()
+    assert id(x) in _aliasing.turned
+    assert id(y) in _aliasing._same
+    keys = id(x), id(y)
+    del x, y
+    gc.collect()
+    assert keys[0] not in _aliasing.turned
+    assert keys[1] not in _aliasing._same
+
+
+def test_detaching_and_becoming_a_leaf_leave_earlier_views_alone():
+    w = leaf(1.0, 2.0)
+    y = w * 3.0
+    early = y[1:]
+    y.detach_()
+    (early * early).sum().backward()
+    assert w.grad.tolist() == [0.0, 36.0]
+
+    x = torch.tensor([1.0, 2.0])
+    target = x[1:]
+    x.requires_grad_()
+    ((x[:1] - target) ** 2).sum().backward()
+    assert x.grad.tolist() == [-2.0, 0.0]
+
+
+def test_a_leaf_that_is_a_view_shares_its_values():
+    x = torch.tensor([1.0, 2.0, 3.0])
+    step = x.detach().requires_grad_()
+    (step * step).sum().backward()
+    with torch.no_grad():
+        step -= 0.5 * step.grad
+    assert x.tolist() == step.tolist() == [0.0, 0.0, 0.0]
+    assert step.is_leaf
+    x[0] = 5.0
+    assert step.tolist() == [5.0, 0.0, 0.0]
+    step.grad = None
+    (step * step).sum().backward()
+    assert step.grad.tolist() == [10.0, 0.0, 0.0]
+    with pytest.raises(RuntimeError, match="writes in place to a variable"):
+        step.mul_(2.0)
+    step.requires_grad_(False)
+    step.mul_(2.0)
+    assert x.tolist() == [10.0, 0.0, 0.0]
+
+
+def test_what_is_differentiated_and_written_to_a_detached_tensor():
+    x, w = leaf(1.0, 2.0), leaf(3.0, 4.0)
+    total = x.detach()
+    total += w * 2.0
+    assert x.tolist() == [7.0, 10.0]
+    assert total.requires_grad
+    (total * total).sum().backward()
+    assert w.grad.tolist() == [28.0, 40.0]
+    assert x.grad is None
+    with torch.no_grad():
+        x.zero_()
+    with pytest.raises(RuntimeError, match="the derivative of what stands there would be lost"):
+        total.sum()
+
+
+def test_reshape_is_a_view_where_strides_allow_one():
+    x = torch.zeros(4, 6)
+    x[:, 0].reshape(2, 2)[0, 1] = 1.0
+    x[:, ::2].reshape(4, 3, 1)[2, 1, 0] = 2.0
+    x.t().reshape(3, 2, 4)[0, 0, 3] = 3.0
+    x.diagonal().reshape(-1)[1] = 4.0
+    x.t().reshape(-1)[5] = 9.0  # a copy, as these have no strides
+    x[:, 1].ravel()[0] = 9.0  # a copy, as it isn't contiguous
+    found = {(i, j): x[i, j].item() for i in range(4) for j in range(6) if x[i, j].item()}
+    assert found == {(1, 0): 1.0, (2, 2): 2.0, (3, 0): 3.0, (1, 1): 4.0}
+
+
+def test_the_diagonal_of_more_than_two_axes():
+    x = torch.zeros(2, 2, 2)
+    x.transpose(0, 2).fill_diagonal_(1.0)
+    assert x.tolist() == [[[1.0, 0.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, 1.0]]]
+    tall = torch.zeros(5, 2)
+    tall[:4].fill_diagonal_(1.0)
+    tall.fill_diagonal_(2.0, wrap=True)
+    assert tall.tolist() == [[2.0, 0.0], [0.0, 2.0], [0.0, 0.0], [2.0, 0.0], [0.0, 2.0]]
+    with pytest.raises(ValueError, match="equally long axes"):
+        torch.zeros(2, 3, 2).fill_diagonal_(1.0)
