@@ -968,6 +968,45 @@ def test_a_module_and_its_state_in_print():
     assert repr(optim.SGD(layers.parameters(), lr=0.1)).startswith("SGD (\nParameter Group 0\n    dampening: ")
 
 
+def test_weights_that_are_computed():
+    torch.manual_seed(0)
+    layer = nn.utils.weight_norm(nn.Linear(3, 2))
+    before = layer(torch.ones(1, 3))
+    assert sorted(layer.state_dict()) == ["bias", "weight_g", "weight_v"] and "weight" not in dict(
+        layer.named_parameters()
+    )
+    twin = copy.deepcopy(layer)
+    with torch.no_grad():
+        layer.weight_g *= 2
+    assert not torch.equal(layer(torch.ones(1, 3)), before) and torch.equal(twin(torch.ones(1, 3)), before)
+    nn.utils.remove_weight_norm(twin)
+    assert torch.allclose(twin(torch.ones(1, 3)), before) and sorted(twin.state_dict()) == ["bias", "weight"]
+    with pytest.raises(ValueError, match="has no weight_norm of 'weight'"):
+        nn.utils.remove_weight_norm(twin)
+    spectral = nn.utils.spectral_norm(nn.Linear(4, 4), n_power_iterations=30)
+    spectral(torch.ones(1, 4))
+    assert torch.linalg.matrix_norm(spectral.weight, 2).item() == pytest.approx(1, abs=1e-3)
+
+
+def test_weights_that_are_computed_are_trained_and_compiled():
+    torch.manual_seed(0)
+    layer = nn.utils.spectral_norm(nn.Linear(3, 1))
+    optimizer = optim.SGD(layer.parameters(), lr=0.1)
+    x, y = torch.randn(8, 3), torch.zeros(8, 1)
+
+    def step():
+        optimizer.zero_grad()
+        loss = F.mse_loss(layer(x), y)
+        loss.backward()
+        optimizer.step()
+        return loss.item()
+
+    losses = [step() for _ in range(5)]
+    assert losses[-1] < losses[0] and layer.weight_orig.grad is not None
+    frozen = layer.eval()
+    assert torch.allclose(torch.compile(frozen)(x), frozen(x))
+
+
 def test_windows_of_a_text_are_one_graph(monkeypatch):
     evaluation = importlib.import_module("adjoint.execution.evaluate")
     keys, plain = set(), evaluation.key_of

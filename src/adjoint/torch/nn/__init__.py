@@ -7,13 +7,14 @@ from typing import Any
 from .._missing import missing
 from .._tensor import Parameter
 from . import functional, init, modules, parallel, parameter, utils
+from .adaptive import AdaptiveLogSoftmaxWithLoss
 from .modules import LAYERS, Module, ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from .parallel import DataParallel
 
 globals().update(LAYERS)
 
 __all__ = [
-    "DataParallel", "parallel",
+    "AdaptiveLogSoftmaxWithLoss", "DataParallel", "parallel",
     "Module", "ModuleDict", "ModuleList", "Parameter", "ParameterDict", "ParameterList", "Sequential", "functional", "init",
     "modules", "parameter", "utils", *LAYERS,
 ]  # fmt: skip

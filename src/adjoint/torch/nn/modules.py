@@ -344,9 +344,10 @@ def _named_inputs(made: Any, core: Any) -> None:
     def called(self: Any, *args: Any, **keywords: Any) -> Any:
         if keywords:
             keywords = {there.get(k, k): v for k, v in keywords.items()}
-        if of_weight and args and isinstance(args[0], Core) and args[0].dtype is not self.weight.dtype:
+        weight = self.__dict__.get("weight") if of_weight else None  # None also where it is computed from others
+        if weight is not None and args and isinstance(args[0], Core) and args[0].dtype is not weight.dtype:
             raise RuntimeError(
-                f"{core.__name__}: the input is {args[0].dtype.name} and the weight {self.weight.dtype.name}; cast one "
+                f"{core.__name__}: the input is {args[0].dtype.name} and the weight {weight.dtype.name}; cast one "
                 f"by .to(dtype){at_user()}"
             )
         return forward(self, *args, **keywords)
