@@ -153,9 +153,7 @@ class Optimizer(tracing.Watched):
     """
 
     sharing: Sharing | None = None  # with other processes: see `distributed.data_parallel`
-    numbers: ClassVar[frozenset[str]] = (
-        frozenset()
-    )  # entries of the state that are numbers, which PyTorch holds in tensors
+    numbers: ClassVar[frozenset[str]] = frozenset()  # entries of the state, which PyTorch holds in tensors
     options: ClassVar[tuple[str, ...]] = ()  # which of `Options` a subclass takes: those that PyTorch's has
 
     def __init__(

@@ -441,9 +441,8 @@ class View(Tensor):
     def _knows(self, base: Tensor, below: Node) -> bool:
         """Whether the base's value is the one that this view saw, whatever its history is now."""
         how = found_same(base, self._seen, below)
-        return how is not None and not (
-            how == "leaf" and self._changed
-        )  # PyTorch makes those anew that were written to
+        anew = how == "leaf" and self._changed  # PyTorch makes those anew that were written to
+        return how is not None and not anew
 
     def _layout(self) -> Any:
         assert self._base is not None

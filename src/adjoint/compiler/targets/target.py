@@ -101,9 +101,7 @@ class Tuning(NamedTuple):
     followed_tile: int = 1 << 14  # elements of the matrices that a nest runs on at a time, at least
     followed_matrix: int = 1 << 18  # elements of a matrix, at most
     # Convolutions and pools
-    winograd_from: int = (
-        16  # channels on both sides of a convolution of 3×3 that is computed with fewer multiplications
-    )
+    winograd_from: int = 16  # channels on both sides of a 3×3 convolution that is computed with fewer multiplications
     winograd_least: int = 32  # tiles of 2×2 outputs in all, for which transforming the weights is worth it
     winograd_tiles: int = 96  # computed together
     winograd_sums: int = 96  # of them, where their sum is the gradient of weights
