@@ -118,10 +118,11 @@ def enter_scope(name: str, frame: FrameType | int, user: bool = False) -> Any:
         if found is not None:
             code, offset = found.f_code, found.f_lasti
     try:
-        return MODE.set(Mode(outer.grad, Scope(name, code, offset, parent, user), 0))
+        token = MODE.set(Mode(outer.grad, Scope(name, code, offset, parent, user), 0))
     except BaseException:  # of a signal's handler, right after
         MODE.set(outer)
         raise
+    return token
 
 
 leave_scope = MODE.reset
