@@ -141,3 +141,16 @@ def test_methods_of_numpys() -> None:
 def test_segments_of_bools_are_counted() -> None:
     equal(ad.segment_sum(ad.tensor([True, True, False]), [0, 0, 1]), [2, 0])
     equal(ad.segment_prod(ad.tensor([True, True, False]), [0, 0, 1]), [1, 0])
+
+
+@pytest.mark.parametrize("q", [0.0, 0.25, 1 / 3, 0.5, 1.0])
+def test_infinite_numbers_have_quantiles(q) -> None:
+    """The one that doesn't count at a place may be infinite; between a number and an infinite one lies the infinite one."""
+    inf = np.inf
+    for numbers, low, high in [([-inf, 1.0, 2.0], -inf, 1.0), ([1.0, 2.0, inf], 1.0, 2.0), ([-inf, 5.0], -inf, 5.0)]:
+        found = ad.quantile(ad.tensor(numbers, dtype="float64"), q).item()
+        exact = {0.0: numbers[0], 0.5: numbers[1] if len(numbers) == 3 else -inf, 1.0: numbers[-1]}
+        assert found == exact[q] if q in exact else low <= found <= high
+        assert not (q not in exact and low == -inf and found != -inf)
+    assert ad.median(ad.tensor([3.0, -inf, 1.0])).item() == 1.0
+    assert ad.grad(ad.median)(ad.tensor([3.0, -inf, 1.0])).tolist() == [0.0, 0.0, 1.0]

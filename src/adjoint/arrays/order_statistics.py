@@ -20,6 +20,7 @@ from adjoint.tensors.functions import (
     broadcast_to,
     clip,
     floor,
+    isfinite,
     isnan,
     logical_not,
     moveaxis,
@@ -125,7 +126,9 @@ def _between(ordered: Tensor, low: Any, share: Any, last: Any) -> Tensor:
     lead = ordered.shape[:-1]
     a, b = (take_along_axis(ordered, broadcast_to(p, (*lead, p.shape[-1])), axis=-1) for p in places)
     weight = astype(as_tensor(share), ordered.dtype)
-    return where(a == b, a, a + (b - a) * weight)  # where both are infinite their difference is NaN
+    a, b = where(weight == 1, b, a), where(weight == 0, a, b)  # the other one, which doesn't count, may be infinite
+    between = where(isfinite(b - a), a + (b - a) * weight, a * (1 - weight) + b * weight)
+    return where(a == b, a, between)  # where both are infinite their difference is NaN
 
 
 def minimum_of(x: Tensor, y: Any) -> Tensor:
