@@ -17,6 +17,7 @@ from adjoint.tensors.located import at_user
 
 from ._names import FUNCTIONS, METHODS, function, method, recorded_at_user, refuse
 from ._operators import combined, promoted
+from ._parts import RANKS
 from ._tensor import CPU, Core, Tensor, as_torch, cast_tensor, torch_tensor
 from ._views import sizes
 
@@ -552,7 +553,7 @@ def _scalar_dtype(x: Any) -> DType:
 
 FUNCTIONS["result_type"] = result_type
 FUNCTIONS["promote_types"] = lambda type1, type2: promoted(type1, type2)
-FUNCTIONS["can_cast"] = lambda from_, to: "buifc".index(from_.kind) <= "buifc".index(to.kind)
+FUNCTIONS["can_cast"] = lambda from_, to: RANKS[from_.kind] <= RANKS[to.kind]
 FUNCTIONS["is_floating_point"] = METHODS["is_floating_point"] = lambda input: input.dtype.kind == "f"
 FUNCTIONS["is_complex"] = METHODS["is_complex"] = lambda input: input.dtype.kind == "c"
 FUNCTIONS["is_nonzero"] = METHODS["is_nonzero"] = lambda input: bool(input.item())

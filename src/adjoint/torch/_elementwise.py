@@ -19,7 +19,7 @@ from adjoint.tensors.conversion import as_node
 from adjoint.tensors.located import at_user
 
 from ._names import FUNCTIONS, METHODS, function, make_in_place, pair_type, recorded_at_user
-from ._operators import FLOATING, aligned, binary_node, divide, power_, subtract
+from ._operators import FLOATING, aligned, beside_number, binary_node, divide, power_, promoted, subtract
 from ._operators import add as add_nodes
 from ._tensor import Core, Tensor, node_of
 
@@ -357,6 +357,7 @@ def xlogy(input: Any, other: Any) -> Any:
 
 
 def _xlogy(a: Any, b: Any) -> Node:
+    a, b = beside_number(a, b)
     return special.xlogy(_tensor_of(a), _tensor_of(b)).node
 
 
@@ -371,8 +372,9 @@ def _tensor_of(x: Any) -> Any:
 @function(in_place=True)
 def ldexp(input: Any, other: Any) -> Any:
     """Input times 2 to the power other."""
-    x = input if not isinstance(input, Core) or input.dtype.inexact else core.astype(input, default_dtype())
-    exponent = core.astype(other, default_dtype()) if not other.dtype.inexact else other
+    kind = promoted(input.dtype, other.dtype)
+    kind = kind if kind.inexact else default_dtype()
+    x, exponent = core.astype(input, kind), core.astype(other, kind)
     return x * (core.exp(exponent * math.log(2)) if exponent.dtype.kind == "c" else special.exp2(exponent))
 
 
@@ -404,7 +406,8 @@ def nextafter(input: Any, other: Any) -> Any:
     tensors_alone("nextafter", input, other)
     a, b = (made(node) for node in aligned(input.node, other.node))
     found = _host(np.nextafter, a, b)
-    return core.where(core.isfinite(found), a + core.where(core.isfinite(a), found - a.detach(), 0.0), found)
+    finite = core.logical_and(core.isfinite(found), core.isfinite(a))
+    return core.where(finite, a + core.where(finite, found - a.detach(), 0.0), found)
 
 
 def tensors_alone(name: str, *given: Any) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import Any
 
 import numpy as np
 
 from adjoint import linalg as core_linalg
+from adjoint.dtypes import int64
 from adjoint.tensors import functions as core
 from adjoint.tensors.located import at_user
 
@@ -154,7 +156,22 @@ def einsum(equation: Any, *operands: Any) -> Any:
         equation, operands = _letters((equation, *operands))
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])
-    return core.einsum(equation.replace(" ", ""), *operands)
+    equation = equation.replace(" ", "")
+    return core.einsum(equation, *_summed_as_integers(equation, operands))
+
+
+def _summed_as_integers(equation: str, operands: tuple[Any, ...]) -> list[Any]:
+    """The operands, in int64 those of integers that are summed over an axis which no other has, as `sum` gives it."""
+    inputs, _, result = equation.partition("->")
+    terms = inputs.split(",")
+    letters = Counter("".join(map("".join, map(set, terms))).replace(".", ""))
+    kept = set(result) if "->" in equation else {c for c, n in Counter(inputs).items() if n == 1}
+    return [
+        core.astype(x, int64)
+        if x.dtype.kind in "biu" and any(letters[c] == 1 and c not in kept for c in term if c != ".")
+        else x
+        for x, term in zip(operands, terms, strict=False)
+    ] + list(operands[len(terms) :])
 
 
 def _letters(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:

@@ -342,6 +342,15 @@ def _node(x: Any) -> Node:
     return x if type(x) is Node else as_node(x)
 
 
+def beside_number(a: Any, b: Any) -> tuple[Any, Any]:
+    """Two operands, a Python number beside a floating tensor in the tensor's dtype."""
+    if type(a) is Node and type(b) in (bool, int, float) and a.dtype.inexact:
+        return a, as_node(b, a.dtype)
+    if type(b) is Node and type(a) in (bool, int, float) and b.dtype.inexact:
+        return as_node(a, b.dtype), b
+    return a, b
+
+
 def _nan_aware(f: Callable[[Any, Any], Node]) -> Callable[[Any, Any], Node]:
     def chosen(a: Any, b: Any) -> Node:
         a, b = _node(a), _node(b)
@@ -360,6 +369,7 @@ def _broadcast(a: Node, b: Node) -> tuple[Node, Node]:
 
 def _floating(f: Callable[[Any, Any], Node]) -> Callable[[Any, Any], Node]:
     def computed(a: Any, b: Any) -> Node:
+        a, b = beside_number(a, b)
         return f(_to_float(_node(a)), _to_float(_node(b)))
 
     FLOATING.add(computed)

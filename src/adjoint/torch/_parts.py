@@ -12,7 +12,15 @@ from adjoint.shapes import reshaped_strides
 from adjoint.tensors.named import Count
 from adjoint.tensors.text import made_by, operation_name
 
-__all__ = ["Extent", "GradFn", "Size", "in_order", "memory", "offset_of", "relaid"]
+__all__ = ["RANKS", "Extent", "GradFn", "Size", "in_order", "memory", "offset_of", "relaid"]
+
+RANKS = {
+    "b": 0,
+    "u": 1,
+    "i": 1,
+    "f": 2,
+    "c": 3,
+}  # of dtypes' kinds: numbers fit into one of the same, or of a higher one
 
 
 class Size(tuple[int, ...]):

@@ -406,7 +406,8 @@ def norm(input: Any, p: Any = "fro", dim: Dim = None, keepdim: bool = False, out
         return FUNCTIONS["linalg.matrix_norm"](input, "nuc", (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
     if p is None or p == "fro":
         p = 2
-    return vector_norm(input, float(p), dim, keepdim, dtype)
+    found = vector_norm(input, float(p), dim, keepdim, dtype)
+    return core.astype(found, input.dtype) if dtype is None and input.dtype.narrow else found
 
 
 METHODS["norm"] = recorded_at_user(

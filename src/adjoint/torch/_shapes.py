@@ -21,6 +21,7 @@ from ._tensor import (
     Core,
     Size,
     as_torch,
+    cast_tensor,
     node_of,
 )
 from ._views import _expand, axis_of, sizes
@@ -45,6 +46,9 @@ def cat(tensors: Any, dim: int = 0) -> Any:
     if any(not x.ndim for x in some):
         raise RuntimeError(f"cat: tensors without axes can't be joined; stack them{at_user()}")
     axis = axis_of(dim, some[0].ndim)
+    if len(some) < len(given):  # its dtype counts
+        kind = common_dtype(given)[0].dtype
+        some = [x if x.dtype is kind else cast_tensor(x, kind) for x in some]
     nodes = [x.node for x in some]
     kind = nodes[0].type.dtype
     if all([n.type.dtype is kind for n in nodes]):

@@ -40,7 +40,7 @@ from ._aliasing import (
 )
 from ._errors import as_pytorchs
 from ._now import part_of, written_now
-from ._parts import Extent, GradFn, Size, in_order, memory, relaid
+from ._parts import RANKS, Extent, GradFn, Size, in_order, memory, relaid
 from ._printing import printed
 from ._writing import fitted, ints, is_basic, nodes
 
@@ -346,6 +346,9 @@ class Tensor(Core):
             )
         if node.tracked and variable_of(node) is not None:
             node = marker(node)  # the value of a variable, not the variable
+        own = self.node.type.dtype
+        if node.type.dtype is not own and RANKS[node.type.dtype.kind] == RANKS[own.kind] == RANKS["i"]:
+            node = cast(node, own)
         Core._assign(self, node, operation)
 
     def _layout(self) -> Any:
