@@ -6,6 +6,7 @@ import subprocess
 from importlib import resources
 from pathlib import Path
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -114,6 +115,50 @@ def test_random_draws_stay_as_they_were(tmp_path):
     assert graph_data(build((x * x).sum().node, live=True), ())["notes"] == []
 
 
+SPECIAL_POINTS = {
+    "gammaln": [1 + 1e-8, 1 - 3e-5, 2 + 1e-9, 1.29, 2.31, 0.3, 1e5, -2.5],
+    "digamma": [-1e6 - 0.3, -3.7, 1e8, 0.1, 30.0],
+    "i0": [30.0, 30.0001, 29.9999, 700.0, -31.0],
+    "i1": [30.0, 30.0001, -700.0, 1e-9, 5.0],
+    "i0e": [800.0, -800.0, 30.0001, 29.9999, np.inf],
+    "i1e": [800.0, -800.0, 1e5, 0.0, 12.0],
+}
+PAIRS = [(100.0, 100.0), (1e-3, 200.0), (1e10, 2.0), (9.99, 10.01), (1e5, 1e5), (0.5, 1e6), (3.0, 4.0), (np.inf, 1.0)]
+
+
+@pytest.mark.parametrize("name", [*SPECIAL_POINTS, "beta", "betaln"])
+def test_special_functions_keep_their_digits(name, tmp_path):
+    """Relatively: near zeros, and where parts of a formula are infinite or cancel."""
+    given = np.array(PAIRS).T if name in ("beta", "betaln") else [np.array(SPECIAL_POINTS[name])]
+    xs = [ad.variable(np.ones_like(x), name=f"x{k}", dtype="float64") for k, x in enumerate(given)]
+    y = getattr(ad.special, name)(*xs)
+    data = graph_data(build(y.node, live=True), ())
+    boxes = {box["name"]: box for box in data["boxes"]}
+    moves = [
+        {"slot": boxes[f"x{k}"]["value"]["slot"], "numbers": plain(numbers.tolist())} for k, numbers in enumerate(given)
+    ]
+    root = next(box for box in data["boxes"] if box["key"] == data["root"])
+    asked = {"program": data["program"], "moves": moves, "read": [root["value"]["slot"]]}
+    *_, (found,) = answered(tmp_path, [asked])["answers"][0]
+    exact = {
+        "gammaln": lambda x: mpmath.log(abs(mpmath.gamma(x))),
+        "digamma": mpmath.digamma,
+        "i0": lambda x: mpmath.besseli(0, x),
+        "i1": lambda x: mpmath.besseli(1, x),
+        "i0e": lambda x: mpmath.besseli(0, x) * mpmath.exp(-abs(x)),
+        "i1e": lambda x: mpmath.besseli(1, x) * mpmath.exp(-abs(x)),
+        "beta": mpmath.beta,
+        "betaln": lambda a, b: mpmath.log(mpmath.beta(a, b)),
+    }[name]
+    limits = {"i0e": 0.0, "beta": 0.0, "betaln": -np.inf}
+    with mpmath.workdps(60):
+        expected = [
+            float(exact(*map(mpmath.mpf, xs))) if np.isfinite(xs).all() else limits[name]
+            for xs in zip(*given, strict=True)
+        ]
+    np.testing.assert_allclose(np.array(found, float), expected, rtol=1e-12)
+
+
 def test_large_arrays_and_long_graphs_say_so():
     w = ad.variable(np.ones((2000, 300)))
     picture = build((w * w).sum().node, live=True)
@@ -130,5 +175,5 @@ def test_large_arrays_and_long_graphs_say_so():
 
 def test_the_page_holds_no_more_than_its_scripts_and_its_data():
     x = ad.variable(2.0)
-    assert len(ad.explore(x * x).html) < 160_000
+    assert len(ad.explore(x * x).html) < 165_000
     assert len(ad.playground().html) < 250_000
