@@ -11,7 +11,8 @@ from adjoint.tensors.located import at_user
 
 from ._elementwise import made, tensors_alone
 from ._names import FUNCTIONS, METHODS, function
-from ._tensor import Tensor, as_torch, view_of
+from ._tensor import Tensor, as_torch
+from ._view_tensors import view_of
 
 
 @function()

@@ -26,11 +26,6 @@ from ._tensor import Core, Tensor, node_of
 # Functions of one tensor: PyTorch's names, and the core's function of tensors ---------------------------------------------
 
 
-def _exactly(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A function for which integers are what they are: floor, sign, ..."""
-    return lambda x: f(x)
-
-
 def _frac(x: Any) -> Any:
     return x - core.trunc(x)
 

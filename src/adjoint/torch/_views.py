@@ -23,16 +23,8 @@ from adjoint.tensors.pending import force_selection
 from ._elementwise import made
 from ._names import FUNCTIONS, METHODS, like, method
 from ._parts import offset_of, relaid
-from ._tensor import (
-    Core,
-    Tensor,
-    flat_view,
-    in_order,
-    permuted,
-    torch_tensor,
-    turn,
-    view_of,
-)
+from ._tensor import Core, Tensor, in_order, torch_tensor
+from ._view_tensors import flat_view, permuted, turn, view_of
 
 
 def sizes(shape: tuple[Any, ...]) -> tuple[int, ...]:

@@ -16,7 +16,8 @@ from adjoint.transforms import jacobians
 from adjoint.transforms.modes import enable_grad
 
 from .._missing import getter
-from .._tensor import Core, as_torch, flat_view
+from .._tensor import Core, as_torch
+from .._view_tensors import flat_view
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 

@@ -1,0 +1,374 @@
+"""What PyTorch calls a view is a tensor of its own here, `View`, that keeps no value: it computes itself from its base, and
+what is written to it is written to the base. So the base and all of its views agree, and derivatives go through as they do
+through any other operation.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from sys import _getframe
+from types import FrameType
+from typing import Any
+
+from adjoint.composites import indexing
+from adjoint.graph import Node, get_mode, mode
+from adjoint.primitives.core import cast, marker, ops, stop_gradient
+from adjoint.tensors.assignment import mapped, rebind
+from adjoint.tensors.conversion import dtype_of
+from adjoint.tensors.located import at_user, give_site
+from adjoint.tensors.named import new
+from adjoint.tensors.pending import count_pending, force_selection
+
+from ._aliasing import after_turns, before_turns, found_same, laid, note_turn, turned, turned_layout, turns
+from ._now import part_of
+from ._parts import memory, relaid
+from ._tensor import Core, Tensor, as_torch, wrapped
+from ._writing import ints, is_basic, nodes
+
+__all__ = ["View", "flat_view", "permuted", "turn", "view_of"]
+
+Apply = Callable[[Node], Node]
+Write = Callable[[Node, Node], Node]
+Layout = Callable[[Any], Any]
+
+
+class View(Tensor):
+    """A tensor that is part of another one's memory, or all of it in another shape. Its class is called Tensor in print.
+
+    `_write` says what the base becomes when the view is written to, `_lay` where its elements are in memory, `_seen` of
+    which node of the base `_cached` was computed. `_turns` counts how often the base's axes had been changed in place by then.
+    """
+
+    __slots__ = (
+        "_alone",
+        "_apply",
+        "_base",
+        "_cached",
+        "_changed",
+        "_lay",
+        "_of_leaf",
+        "_own",
+        "_seen",
+        "_tracked_write",
+        "_turns",
+        "_write",
+    )
+
+    _alone: bool  # made untracked, of what is tracked
+    _changed: bool  # written to, through any name, since it was made, while nothing was tracked
+    _of_leaf: bool  # made of a view that was a leaf already
+    _base: Tensor | None
+    _apply: Apply
+    _write: Write | None
+    _lay: Layout | None
+    _own: Tensor  # of a leaf: what is tracked
+    _seen: Node | None
+    _cached: Node
+    _tracked_write: bool
+    _turns: int
+
+    @property
+    def node(self) -> Node:
+        """What the base gives now."""
+        base = self._base
+        assert base is not None
+        below = base.node
+        if below is not self._seen and not self._knows(base, below):
+            if not self._tracked_write and self._cached.tracked:
+                raise RuntimeError(
+                    "a tensor changed after something that is differentiated had been written to its .data or .detach(): the "
+                    f"derivative of what stands there would be lost; write to a clone(){at_user()}"
+                )
+            with mode(grad=True):  # whoever asks first
+                self._cached = _seen_through(self._apply, before_turns(base, self._turns, below))
+            if self._cached.tracked and (self._alone or (type(base) is LeafView and not self._of_leaf)):
+                self._cached = stop_gradient(self._cached)
+            self._seen, self._changed = below, not self._cached.tracked
+        return self._cached
+
+    @node.setter
+    def node(self, node: Node) -> None:
+        self._put(node)
+
+    def _put(self, node: Node) -> None:
+        """Write to the base what this view is to be."""
+        base = self._base
+        assert base is not None
+        if self._write is None:
+            raise RuntimeError(
+                "in-place: several elements of this view are one element of the tensor below; clone() it before you write "
+                f"to it{at_user()}"
+            )
+        below = before_turns(base, self._turns, base.node)
+        written = after_turns(base, self._turns, self._write(below, node))
+        self._seen = None
+        if self._tracked_write:
+            base._assign(written, "in-place operation on a view")
+        else:
+            _write_untracked(base, stop_gradient(written) if written.tracked else written)
+            if node.tracked:  # it is this tensor's own, and the base has its value
+                self._cached, self._seen = node, base.node
+
+    def _knows(self, base: Tensor, below: Node) -> bool:
+        """Whether the base's value is the one that this view saw, whatever its history is now."""
+        how = found_same(base, self._seen, below)
+        anew = how == "leaf" and self._changed  # PyTorch makes those anew that were written to
+        return how is not None and not anew
+
+    def _layout(self) -> Any:
+        assert self._base is not None
+        return turned_layout(self, turns(self)) if turns(self) else laid(self._base, self._turns, self._lay)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Make it a leaf, which still is part of the memory of the tensor below."""
+        if requires_grad and not self.node.tracked:
+            own = new(Tensor)
+            own.node = self.node
+            Tensor.requires_grad_(own, True)
+            self._own = own
+            self.__class__ = LeafView
+        else:
+            Tensor.requires_grad_(self, requires_grad)
+        return self
+
+    def detach_(self) -> Tensor:
+        """A view can't be cut from its base in place; an untracked one is cut anyway."""
+        if not self.node.tracked:
+            return self
+        raise RuntimeError(f"detach_: a view can't be detached in place; use detach(){at_user()}")
+
+
+class LeafView(View):
+    """A view that is a leaf: it has a gradient of its own, and shares its values with the tensor below."""
+
+    __slots__ = ()
+
+    @property
+    def node(self) -> Node:
+        """The leaf, with what the base gives now."""
+        base, own = self._base, self._own
+        assert base is not None
+        below = base.node
+        if below is not self._seen:
+            with mode(grad=False):
+                rebind(own, self._apply(before_turns(base, self._turns, below)))
+            self._seen = below
+        return own.node
+
+    @node.setter
+    def node(self, node: Node) -> None:
+        base, own = self._base, self._own
+        assert base is not None
+        rebind(own, node)
+        self._put(stop_gradient(node))
+        self._seen = base.node
+
+    def _assign(self, node: Node, operation: str) -> None:
+        if get_mode().grad:
+            Core._assign(self._own, node, operation)  # it raises: a leaf isn't written to while it is tracked
+        self.node = node
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Make it a view like others again."""
+        if not requires_grad:
+            self.__class__ = View  # type: ignore[assignment]
+            self._seen = None
+        return self
+
+
+def _seen_through(apply: Apply, below: Node) -> Node:
+    """What a view of a node is: never the node itself if that is tracked, for a view is no leaf."""
+    node = apply(below)
+    return marker(node) if node is below and node.tracked else node
+
+
+def _write_untracked(base: Tensor, node: Node) -> None:
+    """What writing through `.data` or `.detach()` does to the tensor itself."""
+    if base.node.tracked and not base.is_leaf:
+        raise RuntimeError(
+            "in-place: what is written through .data or .detach() of a computed tensor would reach its value and not its "
+            f"derivative; write to the tensor itself, or to a clone(){at_user()}"
+        )
+    with mode(grad=False):
+        base._assign(node, "in-place operation on .data")
+
+
+def view_of(
+    base: Any,
+    apply: Apply,
+    write: Write | None,
+    layout: Layout | None,
+    frame: FrameType | None = None,
+    tracked_write: bool = True,
+) -> Tensor:
+    """A view of a tensor: what it is of the base's node, and what the base becomes when it is written to."""
+    base = as_torch(base)
+    view = new(View)
+    view._base, view._apply, view._write, view._lay, view._tracked_write = base, apply, write, layout, tracked_write
+    view._turns = turns(base) if turned else 0
+    below = base.node
+    view._alone, view._changed, view._of_leaf = below.tracked and not get_mode().grad, False, type(base) is LeafView
+    view._cached, view._seen = _seen_through(apply, below), below
+    node = view._cached
+    if node is not below:
+        give_site(node, frame or _getframe(2))
+        if not node.tracked:
+            count_pending(node)
+    return view
+
+
+def turn(x: Tensor, forth: Apply, back: Apply, layout: Layout, operation: str) -> Tensor:
+    """Change a tensor's axes in place: `forth` of its node, and `back` again."""
+    node = x.node
+    if get_mode().grad and node.tracked and x.is_leaf:
+        Core._assign(x, node, operation)  # it raises: a leaf isn't written to while it is tracked
+    first: Callable[[], Any]
+    if isinstance(x, View) and x._base is not None:
+        apply, write = x._apply, x._write
+        first = functools.partial(laid, x._base, x._turns, x._lay)
+        x._apply = lambda below: forth(apply(below))
+        x._write = None if write is None else lambda below, value: write(below, back(value))
+        x._seen = None
+    else:
+        first = functools.partial(memory, node.type.shape)
+        with mode(grad=True):
+            changed = forth(node)
+        if x.is_leaf:
+            rebind(x, changed)
+        else:
+            x.node = changed
+    note_turn(x, first, forth, back, layout)
+    return x
+
+
+def permuted(x: Tensor, axes: tuple[int, ...], frame: FrameType | None = None) -> Tensor:
+    """The axes in another order, as a view."""
+    return view_of(
+        x,
+        lambda node: ops.permute_dims(node, axes),
+        lambda _, value: ops.permute_dims(value, tuple([axes.index(i) for i in range(len(axes))])),
+        lambda a: a.transpose(axes),
+        frame,
+    )
+
+
+def flat_view(x: Tensor, shape: tuple[int, ...], frame: FrameType | None = None) -> Tensor:
+    """The elements in another shape, as a view."""
+    own = tuple(x.shape)
+    return view_of(
+        x,
+        lambda node: ops.reshape(node, shape),
+        lambda _, value: ops.reshape(value, own),
+        lambda a: relaid(a, shape),
+        frame,
+    )
+
+
+# What gives views ---------------------------------------------------------------------------------------------------------
+
+
+def _T(self: Any) -> Tensor:
+    """The axes reversed, as a view."""
+    return permuted(self, tuple(range(self.ndim))[::-1])
+
+
+def _mT(self: Any) -> Tensor:
+    """The last two axes exchanged, as a view."""
+    if self.ndim < 2:
+        raise RuntimeError(f"mT: expected at least two axes, got shape {tuple(self.shape)}{at_user()}")
+    return permuted(self, (*range(self.ndim - 2), self.ndim - 1, self.ndim - 2))
+
+
+def _H(self: Any) -> Tensor:
+    """A matrix conjugated and transposed."""
+    if self.ndim not in (0, 2):
+        raise RuntimeError(f"H: expected a matrix, got shape {tuple(self.shape)}{at_user()}")
+    return self.mH if self.ndim else self
+
+
+def _mH(self: Any) -> Tensor:
+    """The last two axes exchanged, and conjugated."""
+    turned = self.mT
+    return turned if self.dtype.kind != "c" else wrapped(ops.conj(turned.node), _getframe(1))
+
+
+def _real(self: Any) -> Tensor:
+    """The real part, as a view; the tensor itself if it is real."""
+    if self.dtype.kind != "c":
+        return self
+    return view_of(self, ops.real, lambda old, part: ops.add(cast(part, old.dtype), _times_i(ops.imag(old))), None)
+
+
+def _set_real(self: Any, value: Any) -> None:
+    self.real._replace(value, "real")
+
+
+def _imag(self: Any) -> Tensor:
+    """The imaginary part of a complex tensor, as a view."""
+    if self.dtype.kind != "c":
+        raise RuntimeError(f"imag: only complex tensors have it, this one is {self.dtype.name}{at_user()}")
+    return view_of(
+        self,
+        ops.imag,
+        lambda old, part: ops.add(cast(ops.real(old), old.dtype), _times_i(cast(part, old.dtype))),
+        None,
+    )
+
+
+def _set_imag(self: Any, value: Any) -> None:
+    self.imag._replace(value, "imag")
+
+
+def _data(self: Any) -> Tensor:
+    """An untracked view: what is written to it is written to the tensor, without being recorded."""
+    return view_of(self, stop_gradient, _bypassing, lambda a: a, tracked_write=False)
+
+
+def _set_data(self: Any, value: Any) -> None:
+    Core.data.fset(self, value)  # type: ignore[attr-defined]
+
+
+def _detach(self: Any) -> Tensor:
+    """The same value, untracked, as a view."""
+    return self.data
+
+
+def _getitem(self: Any, index: Any) -> Tensor:
+    if is_basic(index):
+        plain = ints(index)
+        return view_of(
+            self,
+            lambda x: part_of(x, plain),
+            lambda x, value: indexing.setitem(x, plain, value, force_selection),
+            lambda a: _part(a, plain),
+            _getframe(1),
+        )
+    return wrapped(mapped("index", indexing.getitem, self.node, nodes(index), force_selection), _getframe(1))
+
+
+def _bypassing(old: Node, value: Node) -> Node:
+    return value
+
+
+def _part(a: Any, index: Any) -> Any:
+    """A part of an array, as an array even if it is one element."""
+    several = index if type(index) is tuple else (index,)
+    return a[several if Ellipsis in several else (*several, ...)]
+
+
+def _times_i(x: Node) -> Node:
+    return ops.multiply(cast(x, x.dtype if x.dtype.kind == "c" else _complex(x.dtype)), 1j)
+
+
+def _complex(dtype: Any) -> Any:
+    return dtype_of("complex128" if dtype.name == "float64" else "complex64")
+
+
+# They are put onto the class here, for a view is a tensor itself.
+for _name, _method in {
+    "T": property(_T), "mT": property(_mT), "H": property(_H), "mH": property(_mH), "real": property(_real, _set_real),
+    "imag": property(_imag, _set_imag), "data": property(_data, _set_data), "detach": _detach, "__getitem__": _getitem,
+}.items():  # fmt: skip
+    setattr(Tensor, _name, _method)
+View.__name__ = View.__qualname__ = "Tensor"
