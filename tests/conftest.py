@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import adjoint as ad
+from adjoint.execution.tiers import tiers
 from adjoint.primitives import core
 from adjoint.tensors import located
 from browsing import chromium, opened
@@ -41,3 +42,16 @@ def fresh_state():
     ad.set_default_dtype(dtype)
     ad.set_deterministic(False)
     assert ad.is_grad_enabled(), "the test left gradients switched off"
+
+
+@pytest.fixture
+def backends():
+    """Choose a backend, in float64."""
+    before = tiers.backend
+    ad.set_default_dtype("float64")
+
+    def choose(name):
+        tiers.backend = name
+
+    yield choose
+    tiers.backend = before

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,6 @@ pytest.importorskip("llvmlite")
 pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
-from adjoint.execution.tiers import tiers
 
 la = ad.linalg
 Backend = Callable[[str], None]
@@ -39,19 +38,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "svd, as many as values": lambda a, b: list(la.svd(a[..., :5], full_matrices=False)),
     "svdvals": lambda a, b: la.svdvals(a),
 }
-
-
-@pytest.fixture
-def backends() -> Iterator[Backend]:
-    before, default = tiers.backend, ad.get_default_dtype()
-    ad.set_default_dtype("float64")
-
-    def choose(name: str) -> None:
-        tiers.backend = name
-
-    yield choose
-    tiers.backend = before
-    ad.set_default_dtype(default)
 
 
 def matrices(dtype: str, *shape: int) -> np.ndarray:

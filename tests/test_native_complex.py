@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,6 @@ import pytest
 pytest.importorskip("llvmlite")
 
 import adjoint as ad
-from adjoint.execution.tiers import tiers
 
 SPECIAL = np.array([0.0, -0.0, 1.0, -2.5, 1e300, -1e-300, np.inf, -np.inf, np.nan])
 OPERATIONS: dict[str, Callable[..., Any]] = {
@@ -27,17 +26,6 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "real and imag": lambda a, b: ad.real(a) - ad.imag(b),
     "where": lambda a, b: ad.where(ad.real(a) > 0, a, b),
 }
-
-
-@pytest.fixture
-def backends() -> Iterator[Callable[[str], None]]:
-    before = tiers.backend
-
-    def choose(name: str) -> None:
-        tiers.backend = name
-
-    yield choose
-    tiers.backend = before
 
 
 def both(backends: Callable[[str], None], f: Callable[..., Any], *arrays: Any) -> tuple[Any, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,6 @@ pytest.importorskip("llvmlite")
 pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
-from adjoint.execution.tiers import tiers
 
 la = ad.linalg
 SIZES = {"float64": (1, 3, 4, 16, 21), "float32": (2, 7)}
@@ -29,19 +28,6 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], int]] = {
     "expm": (lambda a: la.expm(a / 3), 0),
     "matmul": (lambda a, b: a @ b, 2),
 }
-
-
-@pytest.fixture
-def backends() -> Iterator[Callable[[str], None]]:
-    before, default = tiers.backend, ad.get_default_dtype()
-    ad.set_default_dtype("float64")
-
-    def choose(name: str) -> None:
-        tiers.backend = name
-
-    yield choose
-    tiers.backend = before
-    ad.set_default_dtype(default)
 
 
 def with_gradient(f: Callable[..., Any]) -> Callable[..., Any]:

@@ -254,15 +254,19 @@ CHAINED = {
 }
 
 
+def descents():
+    """An optimizer of ours and one of PyTorch's, with the module of its schedules."""
+    return [
+        (optim.SGD([ad.variable(1.0)], lr=0.3), optim),
+        (torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=0.3), torch.optim.lr_scheduler),
+    ]
+
+
 @pytest.mark.parametrize("first", CHAINED)
 @pytest.mark.parametrize("second", CHAINED)
 def test_two_schedules_of_one_optimizer_and_a_program_that_sets_the_rate(first, second):
     found = []
-    for library, schedules, leaf in (
-        (optim, optim, ad.variable(1.0)),
-        (torch.optim, torch.optim.lr_scheduler, torch.ones(1, requires_grad=True)),
-    ):
-        optimizer = library.SGD([leaf], lr=0.3)
+    for optimizer, schedules in descents():
         made = [getattr(schedules, CHAINED[name][0])(optimizer, **CHAINED[name][1]) for name in (first, second)]
         rates = []
         for step in range(12):
@@ -282,11 +286,7 @@ def test_two_schedules_of_one_optimizer_and_a_program_that_sets_the_rate(first, 
 def test_one_schedule_after_the_other(first, second):
     parts = {**CHAINED, "one cycle": ("OneCycleLR", {"max_lr": 0.5, "total_steps": 20, "cycle_momentum": False})}
     found = []
-    for library, schedules, leaf in (
-        (optim, optim, ad.variable(1.0)),
-        (torch.optim, torch.optim.lr_scheduler, torch.ones(1, requires_grad=True)),
-    ):
-        optimizer = library.SGD([leaf], lr=0.3)
+    for optimizer, schedules in descents():
         made = [getattr(schedules, parts[name][0])(optimizer, **parts[name][1]) for name in (first, second)]
         schedule = schedules.SequentialLR(optimizer, made, [4])
         rates = [optimizer.param_groups[0]["lr"]]
