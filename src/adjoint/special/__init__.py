@@ -12,12 +12,12 @@ functions and the normal distribution but their inverses `erfinv` and `erfcinv`,
 from __future__ import annotations
 
 import operator
-from adjoint.hints import hinted_module
 from typing import Any
 
 import numpy as np
 
 from adjoint.composites import reductions, special as composites
+from adjoint.hints import hinted_module
 from adjoint.primitives import special as primitives
 from adjoint.primitives.core import inexact, is_scalar, ops
 from adjoint.special.bessel import i0, i0e, i1, i1e, iv, ive, j0, j1, jv, k0, k0e, k1, k1e, kv, kve, y0, y1, yv

@@ -219,7 +219,7 @@ class Tensor(Core):
             if type(self) is Tensor and written_now(self, index, value):
                 return
             if isinstance(value, Core):
-                value = fitted(value.node, self.node, index)
+                value = fitted(value.node, self.node)
             Core.__setitem__(self, index, value)
         except (ValueError, TypeError) as error:
             raise as_pytorchs(error) from None

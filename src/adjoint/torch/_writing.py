@@ -44,7 +44,7 @@ def nodes(index: Any) -> Any:
     return index.node if isinstance(index, Core) else index
 
 
-def fitted(value: Node, own: Node, index: Any) -> Any:
+def fitted(value: Node, own: Node) -> Any:
     """A value with the dtype of the tensor that it is written into, and without leading axes of size one too many."""
     if value.dtype is not own.dtype:
         value = cast(value, own.dtype)
