@@ -15,42 +15,43 @@ from typing import Any
 
 from benchmarks import loops
 
-NODES = 344  # that a step records, its reverse pass included
-
 
 def measure(steps: int) -> str:
     """A line on so many steps, which this process must not have measured yet."""
     engine: Any = importlib.import_module("adjoint")
     replay = importlib.import_module("adjoint.execution.replay")
     evaluation = importlib.import_module("adjoint.execution.evaluate")
-    planning = _timed(replay, "planned_by_loops")
-    matching = _timed(evaluation, "find_repetition")
+    planning, _ = _timed(replay, "planned_by_loops")
+    matching, repeated = _timed(evaluation, "find_repetition")
     loops.STEPS = steps
     before = _peak()
     case = loops.unrolled_ours(engine)
     start = time.process_time()
     case.step(0)
     whole = time.process_time() - start
-    recorded, found = 1e6 * (whole - planning[0]) / steps / NODES, 1e6 * matching[0] / steps / NODES
+    (nodes,) = repeated  # its reverse pass included
+    recorded, found = 1e6 * (whole - planning[0]) / nodes, 1e6 * matching[0] / nodes
     return (
-        f"{steps:7,} steps: recording {recorded:.1f} µs a node, numbering and matching {found:.1f}; "
+        f"{steps:7,} steps, {nodes:,} nodes: recording {recorded:.1f} µs a node, numbering and matching {found:.1f}; "
         f"planning and compiling {planning[0] - matching[0]:.2f} s; peak {_peak() - before:.0f} MB"
     )
 
 
-def _timed(module: Any, name: str) -> list[float]:
-    """The seconds that a function of a module will have taken."""
-    plain, total = getattr(module, name), [0.0]
+def _timed(module: Any, name: str) -> tuple[list[float], list[int]]:
+    """The seconds that a function of a module will have taken, and how many nodes were in the graphs that it found."""
+    plain, total, nodes = getattr(module, name), [0.0], list[int]()
 
     def timed(*arguments: Any) -> Any:
         start = time.process_time()
         try:
-            return plain(*arguments)
+            found = plain(*arguments)
+            nodes.extend([len(found.order)] if hasattr(found, "order") else [])
+            return found
         finally:
             total[0] += time.process_time() - start
 
     setattr(module, name, timed)
-    return total
+    return total, nodes
 
 
 def _peak() -> float:

@@ -255,6 +255,11 @@ REPEATING = [index for index in INDICES if len(set(np.arange(24).reshape(4, 3, 2
              < np.arange(24).reshape(4, 3, 2)[index].size]
 
 
+def elements(x: Any) -> Any:
+    """A sum over the array that takes parts of it twice, whose derivatives add up."""
+    return (x * x).sum() + x[1, 2, 0] * x[0] * x[-1] + x[:, 1].sum() * x[1, 2, 0] + x[3]
+
+
 def assigned(x: Any, index: Any, update: Any) -> Any:
     """A copy of ``x`` after ``copy[index] = update``, for arrays and tensors alike."""
     x = x * 1
@@ -272,6 +277,7 @@ def scattered(x: np.ndarray, indices: np.ndarray, updates: np.ndarray, axis: int
 INDEXING = [
     row("getitem", lambda x, index: x[index], *(case(array(4, 3, 2), Static(index)) for index in INDICES),
         call=lambda x, index: x[index], dtypes="fcib"),
+    row("elements", elements, case(array(4, 3, 2)), call=elements, dtypes="fc"),
     row("setitem", assigned, *(case(array(4, 3, 2), Static(index), array(*np.empty((4, 3, 2))[index].shape))
         for index in INDICES if not any(index is other for other in REPEATING)), call=assigned),
     row("setitem", assigned, *(case(array(4, 3, 2), Static(index), array())

@@ -136,6 +136,30 @@ def test_the_input_products_are_one_and_a_batch_is_a_loop(name, way):
     equal(ad.vmap(lambda x: layer(x)[0])(xs), np.stack([layer(x)[0].numpy() for x in xs]))
 
 
+@pytest.mark.parametrize("name", ["RNN", "LSTM", "GRU"])
+def test_a_scanned_step_is_recorded_once_and_serves_other_weights_and_modes(name, monkeypatch):
+    recorded, plain = [], recurrent.StepOnce._recorded
+    monkeypatch.setattr(recurrent.StepOnce, "_recorded", lambda *args: recorded.append(1) or plain(*args))
+    layers = [getattr(nn, name)(3, 4).double() for _ in range(2)] + [getattr(nn, name)(3, 4)]
+    x = ad.tensor(drawn(40, 2, 3))
+
+    def result(layer):
+        return layer(x.astype(layer.weight_hh_l0.dtype))[0]
+
+    with ad.no_grad():  # what is recorded first here has derivatives all the same
+        values = [result(layer).numpy() for layer in layers]
+    counts = len(recorded)
+    found = [ad.gradients((result(layer) ** 2).sum(), [layer.weight_hh_l0])[0].numpy() for layer in layers]
+    assert counts == 2 and len(recorded) == 2  # one of float64, one of float32
+    monkeypatch.setattr(recurrent, "MOST_RECORDED", 100)
+    for layer, value, gradient in zip(layers, values, found, strict=True):
+        y = result(layer)
+        tolerance = 1e-9 if layer is not layers[2] else 1e-4
+        np.testing.assert_allclose(value, y.numpy(), rtol=tolerance, atol=tolerance)
+        (expected,) = ad.gradients((y**2).sum(), [layer.weight_hh_l0])
+        np.testing.assert_allclose(gradient, expected.numpy(), rtol=tolerance, atol=tolerance)
+
+
 def test_backwards_is_forwards_from_the_other_end(way):
     layer = nn.GRU(3, 4, bidirectional=True).double()
     one = nn.GRU(3, 4).double()

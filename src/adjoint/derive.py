@@ -15,6 +15,7 @@ from adjoint.graph import MODE, Kept, Mode, Node, Primitive, array_type, get_mod
 from adjoint.graph.collector import without_collector
 from adjoint.primitives.core import SELECT, no_kernel, ops, placeholder, select, zeros
 from adjoint.primitives.custom import CUSTOM, HOST_CALL, first_inputs, hooks_of, unhooked
+from adjoint.primitives.structural import INDEX
 
 __all__ = ["PULLBACK", "checkpoint", "expand", "forward", "pullback", "reverse"]
 
@@ -55,7 +56,7 @@ def _accumulate(
     get = cotangent.get
     taken: Any = cotangent.pop if ends else get
     several: dict[Node, list[Node | None]] = {}
-    add = ops.add
+    add, put_onto = ops.add, ops.put_onto
     for y, u in zip(outputs, cotangents, strict=True):
         if u is not None and y in active:
             cotangent[y] = add(cotangent[y], u) if y in cotangent else u
@@ -77,7 +78,7 @@ def _accumulate(
                         v = rule(u, node, *inputs)
                         if v is not None:
                             old = get(x)
-                            cotangent[x] = v if old is None else add(old, v)
+                            cotangent[x] = v if old is None else put_onto(old, v) if op is INDEX else add(old, v)
             elif op is SELECT:
                 (x,) = inputs
                 if x.op is PULLBACK:

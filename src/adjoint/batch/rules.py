@@ -168,6 +168,22 @@ def _embed(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> Node:
     return ops.embed(xs[0], (b.size, *shape), ((0, b.size, 1), *slices))
 
 
+def _index(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> Node:
+    slices, shape = node.attributes
+    return ops.index(xs[0], ((0, b.size, 1), *slices), (b.size, *shape))
+
+
+def _put(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> Node:
+    shape, slices = node.attributes
+    return ops.put(xs[0], (b.size, *shape), ((0, b.size, 1), *slices))
+
+
+def _put_onto(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> Node:
+    x, value = b.all_mapped(xs, mapped)
+    shape, slices = node.attributes
+    return ops.put_onto(x, ops.put(value, (b.size, *shape), ((0, b.size, 1), *slices)))
+
+
 def _update_slice(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> Node:
     x, value = b.all_mapped(xs, mapped)
     return ops.update_slice(x, value, ((0, b.size, 1), *node.attributes))
@@ -375,6 +391,7 @@ _RULES: dict[Any, Rule] = {
     CHECKPOINT: _checkpoint, AFTER: _after, custom.CLOSED: _closed,
     structural.RESHAPE: _reshape, structural.PERMUTE: _permute, structural.BROADCAST: _broadcast,
     structural.SLICE: _slice, structural.EMBED: _embed, structural.UPDATE: _update_slice,
+    structural.INDEX: _index, structural.PUT: _put, structural.PUT_ONTO: _put_onto,
     structural.CONCAT: _shifted_axis, structural.WINDOWS: _windows, structural.FOLD: _windows,
     reductions.SUM: _shifted_axes, reductions.PROD: _shifted_axes, reductions.MAX: _shifted_axes,
     reductions.MIN: _shifted_axes, reductions.ANY: _shifted_axes, reductions.ALL: _shifted_axes,

@@ -17,7 +17,7 @@ import numpy as np
 from adjoint.dtypes import int64
 from adjoint.graph import Node, array_type
 from adjoint.primitives.core import cast, conform, data, ops, register
-from adjoint.primitives.structural import Slices, sliced_shape
+from adjoint.primitives.structural import INDEX, Slices, moved, sliced_shape
 from adjoint.shapes import Shape, broadcast_shapes, normalize_axis
 
 Force = Callable[[Node], Any]  # gives the array of a node, evaluating it: masks need it, for their shape
@@ -174,12 +174,12 @@ def _arranged(parsed: Index) -> tuple[list[Node], Shape, tuple[int, ...]]:
     return arrays, together, (*parsed.axes, *rest)
 
 
-_rows: dict[tuple[int, Shape], Slices] = {}  # the slices that a row of an array is
+_rows: dict[tuple[int, Shape], tuple[Slices, Shape]] = {}  # what taking a row of an array is
 MOST_ROWS = 1 << 14
 
 
-def _row(index: int, shape: Shape) -> Slices:
-    """The slices that a row is; the same object each time, for a long loop records the same few again and again."""
+def _row(index: int, shape: Shape) -> tuple[Slices, Shape]:
+    """The slices that a row is and its shape; the same object each time, for a long loop records the same few again and again."""
     try:
         return _rows[index, shape]
     except (KeyError, TypeError):  # extents that are followed have no hash: see `compiler.extents`
@@ -187,8 +187,8 @@ def _row(index: int, shape: Shape) -> Slices:
     if all([type(n) is int for n in shape]):
         if len(_rows) >= MOST_ROWS:
             _rows.clear()
-        _rows[index, shape] = row
-    return row
+        _rows[index, shape] = row, shape[1:]
+    return row, shape[1:]
 
 
 def getitem(x: Node, index: Any, force: Force) -> Node:
@@ -196,9 +196,9 @@ def getitem(x: Node, index: Any, force: Force) -> Node:
     shape = x.type.shape
     if type(index) is int and shape and 0 <= index < shape[0]:
         row = _row(index, shape)
-        return ops.reshape(ops.slice_(x, row), shape[1:])
+        return moved(INDEX, x, row, row[1]) if shape[0] != 1 else ops.reshape(x, row[1])
     parsed = parse(shape, index, force)
-    part = ops.reshape(ops.slice_(x, parsed.slices), parsed.shape)
+    part = ops.index(x, parsed.slices, parsed.shape)
     if not parsed.arrays:
         return part
     arrays, together, order = _arranged(parsed)
@@ -207,8 +207,8 @@ def getitem(x: Node, index: Any, force: Force) -> Node:
         return found
     at, k = min(parsed.axes), len(together)
     rank = found.ndim
-    moved = (*range(k, k + at), *range(k), *range(k + at, rank))
-    return ops.permute_dims(found, moved)
+    order = (*range(k, k + at), *range(k), *range(k + at, rank))
+    return ops.permute_dims(found, order)
 
 
 def setitem(x: Node, index: Any, value: Any, force: Force) -> Node:
@@ -234,7 +234,7 @@ def setitem(x: Node, index: Any, value: Any, force: Force) -> Node:
         selected = rest[:at] + together + rest[at:]
         to_front = (*range(at, at + k), *range(at), *range(at + k, len(selected)))
     values = ops.permute_dims(_as_value(value, x, selected), to_front)
-    part = ops.permute_dims(ops.reshape(ops.slice_(x, parsed.slices), parsed.shape), order)
+    part = ops.permute_dims(ops.index(x, parsed.slices, parsed.shape), order)
     written = ops.permute_dims(ops.scatter(part, values, arrays), tuple(np.argsort(order).tolist()))
     return ops.update_slice(x, ops.reshape(written, sliced_shape(parsed.slices)), parsed.slices)
 

@@ -144,7 +144,8 @@ def split(x: Node, sections: Any, axis: int) -> list[Node]:
 def unstack(x: Node, axis: int) -> list[Node]:
     axis = normalize_axis(axis, x.ndim, "unstack")
     shape = x.shape[:axis] + x.shape[axis + 1 :]
-    return [ops.reshape(_span(x, axis, i, 1), shape) for i in range(x.shape[axis])]
+    before, after = [tuple([(0, n, 1) for n in part]) for part in (x.shape[:axis], x.shape[axis + 1 :])]
+    return [ops.index(x, (*before, (i, 1, 1), *after), shape) for i in range(x.shape[axis])]
 
 
 def tile(x: Node, repetitions: Any) -> Node:

@@ -17,6 +17,7 @@ from adjoint.dtypes import complex128, float64
 from adjoint.graph import Node, array_type, mode, topological
 from adjoint.primitives.core import CAST, FULL, IDENTITY, LEAF, PLACEHOLDER, SELECT, VERSION, ops
 from adjoint.primitives.custom import CUSTOM, HOST_CALL
+from adjoint.primitives.random import RANDOM_BITS
 from adjoint.primitives.structural import BROADCAST, RESHAPE
 
 __all__ = ["Flow", "compute", "depends_on_differentiably", "is_leaf", "is_plumbing", "shown_inputs", "slopes", "trace"]
@@ -38,9 +39,9 @@ def is_leaf(node: Node) -> bool:
 
 
 def shown_inputs(node: Node) -> tuple[Node, ...]:
-    """The inputs that an edge is drawn to. A custom rule is drawn on what it was called with, and what a checkpoint
-    computes as if there were none."""
-    if is_leaf(node):
+    """The inputs that an edge is drawn to. A custom rule is drawn on what it was called with, what a checkpoint computes as if
+    there were none, and random bits without the key and the counter that they follow from."""
+    if is_leaf(node) or (node.op is RANDOM_BITS and all([is_leaf(x) for x in node.inputs])):
         return ()
     if node.op is CHECKPOINT:
         return node.inputs[: node.attributes]

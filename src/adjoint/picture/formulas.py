@@ -65,6 +65,7 @@ FORMULAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "broadcast_to": ("r = a, repeated", ("r̄ summed over the repetitions",)),
     "astype": ("r = a as another type", ("r̄ as the old type",)),
     "slice": ("r = a part of a", ("r̄ in its place, zeros elsewhere",)),
+    "index": ("r = a part of a", ("r̄ in its place, zeros elsewhere",)),
     "gather": ("r = elements of a at given places", ("r̄ added back at those places",)),
     "concat": ("r = the inputs, joined", ("each input receives its part of r̄",)),
     "marker": ("r = a", ("r̄ as it is",)),

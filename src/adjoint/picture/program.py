@@ -31,15 +31,17 @@ ELEMENTARY = frozenset(
     "atanh sigmoid softplus relu erf erfc gaussian normal_cdf floor ceil trunc round logical_not isfinite isinf isnan "
     "add subtract multiply divide scale safe_divide remainder floor_divide power atan2 hypot logaddexp maximum minimum "
     "copysign equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor where clip "
-    "permute_dims broadcast_to slice embed update_slice concat windows fold_windows gather scatter_add scatter "
-    "sum prod max min any all argmax argmin cumulative_sum cumulative_prod linear_recurrence argsort matmul "
+    "permute_dims broadcast_to slice embed index put put_onto update_slice concat windows fold_windows gather scatter_add "
+    "scatter sum prod max min any all argmax argmin cumulative_sum cumulative_prod linear_recurrence argsort matmul "
     "convolution convolution_input_gradient convolution_weight_gradient "
     "max_pool max_pool_positions pool_take pool_put pool_sum pool_spread".split()
 )
 OPERATIONS = ELEMENTARY | frozenset(
     "cholesky cholesky_adjoint solve_triangular solve solve_factored inv lu permute_rows slogdet det cofactors "
     "trigonometric_transform gammaln gamma digamma polygamma erfcx ndtr cbrt exp2 sinc entr i0 i1 i0e i1e xlogy xlog1py "
-    "rel_entr betaln beta".split()
+    "rel_entr betaln beta erfinv erfcinv ndtri log_ndtr gammainc gammaincc zeta expi expn spence ellipk ellipe gammasgn rgamma "
+    "kl_div pseudo_huber nextafter cumulative_max cumulative_min cumulative_argmax cumulative_argmin logcumsumexp "
+    "scatter_extreme".split()
 )
 CUBIC = frozenset(
     "matmul cholesky solve_triangular solve solve_factored inv".split()

@@ -14,7 +14,7 @@ import numpy as np
 
 from adjoint import _forks
 from adjoint.derive import derive_pullback, reverse
-from adjoint.graph import ArrayType, Node, Primitive, Variable, mode, topological
+from adjoint.graph import PRIMITIVES, ArrayType, Node, Primitive, Variable, mode, topological
 from adjoint.graph.node import Site
 from adjoint.plan.canonical import Canonical, value_array
 from adjoint.plan.donation import forgotten_leaves
@@ -23,13 +23,14 @@ from adjoint.plan.text import plan_text, step_text
 from adjoint.primitives.contraction import MATMUL
 from adjoint.primitives.convolution import CONVOLUTION, CONVOLUTION_INPUT_GRADIENT, CONVOLUTION_WEIGHT_GRADIENT
 from adjoint.primitives.core import DETACH, FULL, PLACEHOLDER, SELECT, conform, placeholder
-from adjoint.primitives.custom import CLOSED, CUSTOM, HOST_CALL
+from adjoint.primitives.custom import CLOSED, CUSTOM, HOST_CALL, hooks_of
 from adjoint.primitives.elementwise import WHERE
 from adjoint.primitives.random import RANDOM_BITS
-from adjoint.primitives.structural import BROADCAST
+from adjoint.primitives.structural import APART, BROADCAST, PUT_ONTO, written_apart
 from adjoint.shapes import following
 
 SLOT_BYTES = 500  # of Python's objects that a slot needs: a type, a step, a part of the key
+ADD = PRIMITIVES["add"]
 NEVER_MERGED = frozenset({HOST_CALL, RANDOM_BITS})
 PRODUCTS = frozenset({MATMUL, CONVOLUTION, CONVOLUTION_INPUT_GRADIENT, CONVOLUTION_WEIGHT_GRADIENT})  # through BLAS
 
@@ -190,6 +191,8 @@ class Builder:
                     if x.op is BROADCAST:
                         inputs = self.broadcasting(inputs, type)
                         break
+            elif op is PUT_ONTO:
+                inputs = (_bare(inputs[0]), inputs[1])  # NumPy broadcasts to the shape of what is put
             elif op.reads is not None:
                 inputs = inputs[: op.reads(type)]
             count = len(inputs)
@@ -222,9 +225,21 @@ class Builder:
                     stack.extend([x for x in reversed(inputs) if x not in slot_of])
                     continue
                 wide = scalars.isdisjoint(slots)
+            if op in APART:
+                slot_of[node] = self.apart(node, inputs, slots)
+                continue
             if not wide:
                 slots = self.widened(op, inputs, slots, type)
             slot_of[node] = add(op, node.attributes, slots, type)
+
+    def apart(self, node: Node, inputs: Sequence[Node], slots: tuple[int, ...]) -> int:
+        """The slot of the last of the steps that a node stands for."""
+        *onto, source = slots
+        if source in self.scalars:
+            source = self.whole(inputs[-1])
+        for part in written_apart(node):
+            source = self.add(part.op, part.attributes, (source,), part.type)
+        return self.add(ADD, None, (*onto, source), node.type) if onto else source
 
     def given(self, node: Node) -> int:
         """The slot of a node that has a value or is a constant."""
@@ -241,8 +256,7 @@ class Builder:
         sources = []
         full_shape = False
         for x in inputs:
-            while x.op is BROADCAST and x.value is None:
-                x = x.inputs[0]
+            x = _bare(x)
             full_shape = full_shape or x.type.shape == type.shape
             sources.append(x)
         if not full_shape:
@@ -273,6 +287,13 @@ class Builder:
         if slot in self.scalars and x.type.shape != ():
             return self.add(BROADCAST, x.type.shape, (slot,), x.type)
         return slot
+
+
+def _bare(x: Node) -> Node:
+    """A node without pending broadcasts."""
+    while x.op is BROADCAST and x.value is None:
+        x = x.inputs[0]
+    return x
 
 
 _new_tuple = tuple.__new__
@@ -398,16 +419,22 @@ def built(c: Canonical, wanted: Sequence[int], keep: bool) -> tuple[Plan, dict[N
     return plan, slot_of
 
 
-MOST_NOTED = 1 << 16  # steps of a plan that is remembered to be read
+MOST_NOTED = 1 << 17  # steps of a plan that is remembered to be read
 
 
 def note(plan: Plan, slot_of: dict[Node, int]) -> None:
     """Write down where each step of a plan was recorded, and what its leaves are called."""
     if len(plan.steps) > MOST_NOTED:
         return
+    producer = {step.output: step for step in plan.steps}
     for node, slot in slot_of.items():
         if node.inputs:
             plan.sites.setdefault(slot, (node.site, node.offset))  # the first of those that were merged
+            if node.op in APART and slot in producer:
+                within = producer[slot].inputs[-1]
+                plan.sites.setdefault(within, (node.site, node.offset))
+                if node.op is PUT_ONTO and within in producer:
+                    plan.sites.setdefault(producer[within].inputs[0], (node.site, node.offset))
         elif slot < len(plan.leaf_types):
             name = node.attributes.name if isinstance(node.attributes, Variable) else None
             if node.op is PLACEHOLDER and type(node.attributes) is str:
@@ -445,11 +472,14 @@ def _residuals(c: Canonical, roots: list[Node]) -> list[Node]:
     computed = {x for x in c.order if x.value is None and x.inputs}
     sources = [x.inputs[0] if x.op is DETACH and x.inputs else x for x in roots]
     tracked = [x for x in sources if x.tracked and x in computed and type(x.type) is not tuple and x.type.inexact]
-    if any(x.op is CUSTOM or x.op is HOST_CALL or x.op is CLOSED for x in computed):
-        # a custom rule runs the user's code, so it isn't asked ahead of time what it will read; a closed one would raise
+    boundary = [x for x in c.order if x.tracked and x not in computed and type(x.type) is not tuple]
+    if any(x.op is CUSTOM or x.op is HOST_CALL or x.op is CLOSED for x in computed) or any(
+        x.op is CUSTOM and hooks_of(x) is not None for x in boundary
+    ):
+        # a custom rule or a hook runs the user's code, so it isn't asked ahead of time what it will read; a closed one would
+        # raise
         reads = {x for x in computed if x.tracked}
     else:
-        boundary = [x for x in c.order if x.tracked and x not in computed and type(x.type) is not tuple]
         with mode(grad=False):
             found = reverse(tracked, [placeholder(x.type, "cotangent", False) for x in tracked], boundary, stop=True)
         reads = set()

@@ -42,10 +42,13 @@ PLACE = np.int32  # a graph of more nodes doesn't fit into memory
 class Repeated:
     """A graph in which loops were found. `times` may be left out of each of them, behind its first few."""
 
-    def __init__(self, order: list[Node], operands: Array, roots: Sequence[Node], loops: list[Loop]) -> None:
+    def __init__(
+        self, order: list[Node], operands: Array, places: dict[Node, int], roots: Sequence[Node], loops: list[Loop]
+    ) -> None:
         self.order = order
         self.operands = operands
-        self.roots = roots
+        self.places = places  # of the roots, and of the inputs of nodes that have too many for `operands`
+        self.roots = [places[x] for x in roots]
         self.loops = loops
         left = _left_of(loops)
         self.kept = left // 2  # times from the beginning
@@ -85,7 +88,7 @@ class Repeated:
         made: list[Node] = []
         for place, inputs in zip(places.tolist(), expected.tolist(), strict=True):
             node = self.order[place]
-            if len(node.inputs) > INPUTS and not (inputs := left.found(node.inputs)):
+            if len(node.inputs) > INPUTS and not (inputs := left.found([self.places[x] for x in node.inputs])):
                 return None
             made.append(_on(node, [] if inputs[0] == NOTHING else [made[i] for i in inputs[: len(node.inputs)]]))
         return [made[i] for i in left.found(self.roots)] or None
@@ -118,9 +121,9 @@ class _Left:
             there &= (places < first) | (places >= first + count)
         return there
 
-    def found(self, nodes: Sequence[Node]) -> list[int]:
-        """Where nodes are then; nothing if one of them isn't left."""
-        places = np.array([x.number for x in nodes], PLACE)
+    def found(self, entries: Sequence[int]) -> list[int]:
+        """Where entries are then; nothing if one of them isn't left."""
+        places = np.array(entries, PLACE)
         return self.places(places).tolist() if self.has(places).all() else []
 
 
@@ -139,13 +142,26 @@ def find_repetition(roots: Sequence[Node], given: Collection[Node]) -> Repeated 
     if found is None or not is_latest(walk):
         return None
     order, case, operands = found
+    places = _forgotten(order, roots)
     loops = find_loops(case, operands)
     loops = [loop for loop in loops if loop.times > 2 * _left_of([loop])]
     if not loops or min([loop.times for loop in loops]) <= 2 * _left_of(loops):
         return None
     if sum([loop.stop - loop.start for loop in loops]) < COVERED * len(order):
         return None
-    return Repeated(order, operands, roots, loops)
+    return Repeated(order, operands, places, roots, loops)
+
+
+def _forgotten(order: list[Node], roots: Sequence[Node]) -> dict[Node, int]:
+    """The numbers that will be read again; those of all other nodes are forgotten, for they take a sixth of the memory."""
+    read = set(roots)
+    for node in order:
+        if len(node.inputs) > INPUTS:
+            read.update(node.inputs)
+    places = {x: x.number for x in read}
+    for node in order:
+        node.number = 0
+    return places
 
 
 def _left_of(loops: Sequence[Loop]) -> int:

@@ -165,6 +165,13 @@ def _recurrence_kernel(axis: int, type: Any) -> Any:
         out = np.array(b) if out is None else out
         np.copyto(out, b)
         rows, factors = np.moveaxis(out, axis, 0), np.moveaxis(a, axis, 0)
+        if (
+            out.size == len(rows) and out.dtype == np.float64
+        ):  # Python's own numbers take a tenth of the time of NumPy's
+            total, terms = 0.0, zip(factors.ravel().tolist(), rows.ravel().tolist(), strict=True)
+            found = [total := x if k == 0 else total * f + x for k, (f, x) in enumerate(terms)]
+            out[...] = np.reshape(found, out.shape)
+            return out
         for i in range(1, len(rows)):  # along the scan itself; everything else at once
             rows[i] += factors[i] * rows[i - 1]
         return out

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from adjoint.graph import ArrayType, Node, Primitive, array_type, get_mode, record
-from adjoint.primitives.core import reduce_to, register, same_type, zeros
+from adjoint.primitives.core import ops, reduce_to, register, same_type, zeros
 from adjoint.shapes import Shape, broadcast_shapes
 
 RESHAPE = Primitive(
@@ -161,9 +161,81 @@ UPDATE = Primitive(
 )
 
 
+def _index_kernel(attributes: tuple[Slices, Shape], type: Any) -> Any:
+    slices, shape = attributes
+    count = len(slices) - len(shape)
+    if count > 0 and all([size == 1 for _, size, _ in slices[:count]]) and sliced_shape(slices)[count:] == shape:
+        places = tuple([start for start, _, _ in slices[:count]])  # takes NumPy half as long as slices and a new shape
+        index = (*places, *as_index(slices[count:]), ...)  # a view, of a single element too
+        return lambda x: x[index]
+    parts = as_index(slices)
+    return lambda x: x[parts].reshape(shape)
+
+
+def _put_kernel(attributes: tuple[Shape, Slices], type: Any) -> Any:
+    kernel, shape = _embed_kernel(attributes, type), sliced_shape(attributes[1])
+    return lambda x, out=None: kernel(x.reshape(shape), out)
+
+
+# A slice in another shape as one node, and its adjoint: a loop in Python takes elements over and over.
+INDEX = Primitive(
+    "index", _index_kernel, (lambda u, out, x: put(u, x.shape, out.attributes[0]),), view=True, cheap=True
+)
+PUT = Primitive(
+    "put",
+    _put_kernel,
+    (lambda u, out, x: index(u, out.attributes[1], x.shape),),
+    takes_out=True,
+    cheap=True,
+    moves=True,
+)
+
+
+def _put_onto_kernel(attributes: tuple[Shape, Slices], type: Any) -> Any:
+    kernel = _put_kernel(attributes, type)
+
+    def both(x: Any, value: Any, out: Any = None) -> Any:
+        found = kernel(value)
+        return np.add(x, found, found if out is None else out)
+
+    return both
+
+
+# What a reverse pass adds up where several elements were taken of an array.
+PUT_ONTO = Primitive(
+    "put_onto",
+    _put_onto_kernel,
+    (lambda u, out, x, value: u, lambda u, out, x, value: index(u, out.attributes[1], value.shape)),
+    takes_out=True,
+    cheap=True,
+)
+
+
 def sliced_shape(slices: Slices) -> Shape:
     """The shape that slices select."""
     return tuple([size for _, size, _ in slices])
+
+
+class Part(NamedTuple):
+    """A step that one of these stands for."""
+
+    op: Primitive
+    attributes: Any
+    type: ArrayType
+
+
+APART = frozenset({INDEX, PUT, PUT_ONTO})
+
+
+def written_apart(node: Node) -> tuple[Part, Part]:
+    """What one of these does with its last input in a plan, where rules are about slices and shapes: two steps. What they give is
+    the result, or for `put_onto` what is added to the first input."""
+    type = node.type
+    if node.op is INDEX:
+        slices, shape = node.attributes
+        return Part(SLICE, slices, array_type(sliced_shape(slices), type.dtype)), Part(RESHAPE, shape, type)
+    part = array_type(sliced_shape(node.attributes[1]), type.dtype)
+    return Part(RESHAPE, part.shape, part), Part(EMBED, node.attributes, type)
 
 
 _shared: dict[Any, Any] = {}
@@ -208,6 +280,37 @@ def slice_(x: Node, slices: Slices) -> Node:
 def embed(x: Node, shape: Shape, slices: Slices) -> Node:
     """Zeros of a shape with x put at the slices: the adjoint of slicing."""
     return x if is_whole(slices, shape) else moved(EMBED, x, shared((shape, slices)), shape)
+
+
+@register
+def index(x: Node, slices: Slices, shape: Shape) -> Node:
+    """Elements at regular steps along each axis, in another shape of as many elements."""
+    if is_whole(slices, x.type.shape):
+        return reshape(x, shape)
+    if len(slices) == len(shape) and sliced_shape(slices) == shape:
+        return slice_(x, slices)
+    return moved(INDEX, x, shared((slices, shape)), shape)
+
+
+@register
+def put(x: Node, shape: Shape, slices: Slices) -> Node:
+    """Zeros of a shape with the elements of x put at the slices: the adjoint of indexing."""
+    if is_whole(slices, shape):
+        return reshape(x, shape)
+    if len(slices) == x.type.ndim and sliced_shape(slices) == x.type.shape:
+        return embed(x, shape, slices)
+    return moved(PUT, x, shared((shape, slices)), shape)
+
+
+@register
+def put_onto(x: Node, part: Node) -> Node:
+    """The sum of x and of what `put` or `embed` gave, without the latter's node if `put` gave it, of x's type."""
+    if part.op is not PUT or part.type is not x.type or not x.type.computes:
+        return ops.add(x, part)
+    mode = get_mode()
+    (value,) = part.inputs
+    tracked = mode.grad and (x.tracked or value.tracked)
+    return Node(PUT_ONTO, (x, value), part.attributes, x.type, mode.site, mode.offset, tracked)
 
 
 @register

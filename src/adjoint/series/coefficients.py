@@ -24,8 +24,9 @@ __all__ = ["Series"]
 Coefficient = Node | None  # None: zero
 
 LINEAR = frozenset(
-    "add subtract negative conj real imag reshape permute_dims broadcast_to slice concat sum embed update_slice gather scatter "
-    "scatter_add windows fold_windows pool_sum pool_spread cumulative_sum sparse_product marker after".split()
+    "add subtract negative conj real imag reshape permute_dims broadcast_to slice concat sum embed update_slice index put "
+    "put_onto gather scatter scatter_add windows fold_windows pool_sum pool_spread cumulative_sum sparse_product marker "
+    "after".split()
 )
 BILINEAR = frozenset("multiply scale matmul convolution".split())
 MATRIX_FUNCTIONS = frozenset(("matrix_function", "matrix_function_derivative"))

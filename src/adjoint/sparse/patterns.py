@@ -17,7 +17,9 @@ from adjoint.sparse.colouring import scipy_sparse
 
 __all__ = ["pattern"]
 
-MOVES = frozenset("reshape permute_dims broadcast_to slice concat embed update_slice marker after astype".split())
+MOVES = frozenset(
+    "reshape permute_dims broadcast_to slice concat embed update_slice index put marker after astype".split()
+)
 SUMS = frozenset("sum max min prod".split())
 
 
@@ -45,6 +47,8 @@ def _of(node: Node, found: dict[Node, Any], n: int) -> Any:
         return _moved(node, before, n)
     if node.op.elementwise:
         return _ones(sum([p for p in before if p is not None]))
+    if name == "put_onto":
+        return _put_onto(node, before, n)
     if name in SUMS:
         return _summed(node, before[0])
     if name == "sparse_product" and node.inputs[0].ndim == 1:
@@ -81,6 +85,18 @@ def _moved(node: Node, before: list[Any], n: int) -> Any:
              for x, p in zip(node.inputs, before, strict=True)]  # fmt: skip
     stacked = sparse.vstack([sparse.csr_array((1, n), dtype=np.int8), *whole], format="csr")
     return sparse.csr_array(stacked[placed.ravel().astype(np.int64)])
+
+
+def _put_onto(node: Node, before: list[Any], n: int) -> Any:
+    """What one input depends on, and in their places what the other's elements do."""
+    sparse = scipy_sparse()
+    onto, value = node.inputs
+    parts = [sparse.csr_array((x.type.size, n), dtype=np.int8) if p is None else p
+             for x, p in zip(node.inputs, before, strict=True)]  # fmt: skip
+    numbers = np.arange(1, value.type.size + 1, dtype=np.float64).reshape(value.shape)
+    placed = node.op.kernel(node.attributes, array_type(node.shape, float64))(np.zeros(onto.shape), numbers)
+    stacked = sparse.vstack([sparse.csr_array((1, n), dtype=np.int8), parts[1]], format="csr")
+    return _ones(parts[0] + stacked[placed.ravel().astype(np.int64)])
 
 
 def _summed(node: Node, before: Any) -> Any:
