@@ -3,6 +3,7 @@
     python -m benchmarks.search                                       # all fields, on products: some ten minutes
     python -m benchmarks.search --works steps --field packed_from     # one field, on training steps
     python -m benchmarks.search --field heights --try "((4, 6), (3, 9), (2, 14), (1, 14))"
+    python -m benchmarks.search --works small --field literal         # extents in the code, not as arguments
 
 Fields are searched one after the other, each from what was best for those before. A candidate runs in a process of its own,
 beside one with the numbers as they are; rounds alternate between them, and what is compared is processor time, so that other
@@ -53,6 +54,7 @@ CANDIDATES: dict[str, tuple[Any, ...]] = {
     "jammed": (4, 8, 16),
     "divided_from": (2, 4, 8, NEVER),
     "recomputed": (2, 4, 8),
+    "literal": (8, NEVER),
 }
 
 # What is timed ---------------------------------------------------------------------------------------------------------
@@ -98,7 +100,47 @@ def step(network: str) -> Callable[[], Any]:
     return lambda: compiled(*given).numpy()
 
 
+def formula(f: Callable[..., Any], *shapes: tuple[int, ...]) -> Callable[[], Any]:
+    """The gradient by its first argument of the sum of what a function gives, under `ad.jit`."""
+    random = np.random.default_rng(0)
+    given = [ad.tensor(random.standard_normal(shape).astype(np.float32)) for shape in shapes]
+    gradient = ad.jit(ad.grad(lambda *xs: (f(*xs) ** 2).sum()))
+
+    def run() -> Any:
+        for _ in range(20):
+            result = gradient(*given)
+        return result.numpy()
+
+    return run
+
+
+def normalized(x: Any) -> Any:
+    """Rows of mean 0 and variance 1."""
+    centred = x - x.mean(-1, keepdims=True)
+    return centred / ad.sqrt((centred**2).mean(-1, keepdims=True) + 1e-5)
+
+
+def laplacian(x: Any) -> Any:
+    """Of the inner points of a grid."""
+    return x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:] - 4 * x[1:-1, 1:-1]
+
+
+# Short inner dimensions, where loops have the least to do for what they cost.
+SMALL: dict[str, tuple[Any, ...]] = {
+    **{
+        f"softmax of rows of {n}": (lambda x: ad.softmax(x, axis=-1), (60_000 // n, n))
+        for n in (3, 10, 12, 20, 33, 100)
+    },
+    **{f"layer norm of rows of {n}": (normalized, (60_000 // n, n)) for n in (12, 24, 64)},
+    **{f"layer of {n}": (lambda w, x: ad.tanh(x @ w), (n, n), (512, n)) for n in (10, 12, 16, 24, 48)},
+    **{f"256 products of {n}": (lambda x, y: x @ y, (256, n, n), (256, n, n)) for n in (9, 12, 16, 24, 40)},
+    "grid": (laplacian, (200, 200)),
+    "outer": (lambda x, y: ad.tanh(x[:, :, None] * y), (200, 30), (30, 12)),
+    "sum over rows": (lambda x: ad.sin(x).sum(0), (3000, 12)),
+}
+
 WORKS: dict[str, dict[str, Callable[[], Callable[[], Any]]]] = {
+    "small": {name: (lambda given=given: formula(*given)) for name, given in SMALL.items()},  # type: ignore[misc]
     "products": {" ".join(map(str, p)): (lambda p=p: product(*p)) for p in PRODUCTS},  # type: ignore[misc]
     "steps": {name: (lambda name=name: step(name)) for name in ("transformer", "CNN", "GPT", "ResNet")},  # type: ignore[misc]
 }

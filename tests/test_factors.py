@@ -69,7 +69,7 @@ def test_values(name: str, dtype: str, backends: Backend) -> None:
             compiled = ad.jit(lambda a, b: [x + x for x in listed(f(a * 1, b * 1))])
             found.append([x.numpy() for x in compiled(*given)])
             if backend == "native":
-                assert set(hosts(compiled)) <= {"matmul"}  # of complex numbers
+                assert not hosts(compiled)
         for a, b in zip(*found, strict=True):
             assert a.dtype == b.dtype and a.shape == b.shape
             np.testing.assert_allclose(b, a, tolerance, tolerance * np.abs(a).max())

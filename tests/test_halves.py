@@ -18,7 +18,7 @@ HAS_BFLOAT16 = _optional.try_load("ml_dtypes") is not None
 BOTH = ["float16", pytest.param("bfloat16", marks=pytest.mark.skipif(not HAS_BFLOAT16, reason="needs ml_dtypes"))]
 EPS = {"float16": 2.0**-10, "bfloat16": 2.0**-7}
 # What is made of several roundings: of factors, of what is summed into a result, or of a gradient on its way.
-SEVERAL = {"linalg", "special", "polydiv", "apply_along_axis", "index_add", "adaptive_avg_pool2d"}
+SEVERAL = {"linalg", "special", "elements", "polydiv", "apply_along_axis", "index_add", "adaptive_avg_pool2d"}
 OTHERS = {
     "astype",
     "one_hot",

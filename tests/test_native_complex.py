@@ -78,3 +78,63 @@ def test_division_by_zero_is_numpys(backends: Callable[[str], None]) -> None:
     a, b = np.array([1 + 2j, 0j, -1 + 0j]), np.zeros(3, complex)
     numpy, native = both(backends, OPERATIONS["divide"], a, b)
     np.testing.assert_array_equal(native, numpy)
+
+
+PRODUCTS: list[tuple[tuple[int, ...], tuple[int, ...], Callable[..., Any]]] = [
+    ((5, 7), (7, 3), lambda a, b: a @ b),
+    ((7, 5), (3, 7), lambda a, b: a.mT @ b.mT),
+    ((4, 5, 7), (7, 3), lambda a, b: a @ b),
+    ((4, 5, 7), (2, 4, 3, 5), lambda a, b: b @ a),
+    ((9, 1), (1, 9), lambda a, b: a @ b @ a),
+    ((4, 5, 7), (7,), lambda a, b: a @ b),
+    ((1, 8, 6), (1, 8, 6), lambda a, b: ad.conj(a[:, ::2, 1::2]).mT @ b[:, 4:]),
+    ((8, 6), (8, 3), lambda a, b: ad.conj(a).mT @ b),
+    ((40, 30), (30, 50), lambda a, b: (a @ b).mT * 2),
+]
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_products_of_matrices(dtype: str, backends: Callable[[str], None]) -> None:
+    pytest.importorskip("scipy_openblas32")
+    random = np.random.default_rng(0)
+    for *shapes, f in PRODUCTS:
+        a, b = [(random.normal(size=s) + 1j * random.normal(size=s)).astype(dtype) for s in shapes]
+        cases: list[Callable[..., Any]] = [f]
+        if "128" in dtype and a.ndim == b.ndim == 2:  # sums over what was repeated, and writes into slices, are NumPy's
+            cases.append(ad.grad(lambda a, b, f=f: abs(f(a, b) * (1 + 2j)).sum()))
+        for g in cases:
+            numpy, native = both(backends, g, a, b)
+            assert native.dtype == numpy.dtype and native.shape == numpy.shape
+            np.testing.assert_allclose(native, numpy, 0, 8 * np.finfo(dtype).eps * np.abs(numpy).max())
+
+
+def written(x: ad.Tensor, index: Any, value: ad.Tensor) -> ad.Tensor:
+    """x after a write into it."""
+    x[index] = value
+    return x
+
+
+MOVES: dict[str, Callable[..., Any]] = {
+    "slices into zeros": lambda a, b: ad.pad(a * 2, ((1, 2), (3, 0))),
+    "joined": lambda a, b: ad.concat([a * 2, b[::-1], a[:2, ::2][:, [0, 0, 1, 1, 2, 2, 0]]], axis=0),
+    "rows": lambda a, b: (a * 2)[ad.tensor([3, 0, 0, -1])],
+    "elements": lambda a, b: a[ad.tensor([3, 0]), ad.tensor([6, 2])] * b[0, :2],
+    "added": lambda a, b: ad.segment_sum(a * 2, ad.tensor([1, 0, 1, 1, 2]), num_segments=4),
+    "a slice": lambda a, b: written(a * 1, (slice(1, 3), slice(None, None, 2)), b[:2, :4] * 3),
+    "some rows": lambda a, b: written(a * 1, ad.tensor([4, 0]), b[:2] * 3),
+    "stacked": lambda a, b: ad.stack([a, b * 2], axis=1),
+}
+
+
+@pytest.mark.parametrize("name", MOVES)
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_moves(name: str, dtype: str, backends: Callable[[str], None]) -> None:
+    random = np.random.default_rng(1)
+    a, b = [(random.normal(size=(5, 7)) + 1j * random.normal(size=(5, 7))).astype(dtype) for _ in range(2)]
+    a[0, 1], a[2, 2] = complex(-0.0, np.inf), complex(np.nan, -0.0)
+    numpy, native = both(backends, MOVES[name], a, b)
+    assert native.dtype == numpy.dtype == np.dtype(dtype)
+    np.testing.assert_array_equal(native, numpy)
+    a[0, 1], a[2, 2] = 1, 2
+    numpy, native = both(backends, ad.grad(lambda a, b: abs(MOVES[name](a, b) * 2j).sum()), a, b)
+    np.testing.assert_allclose(native, numpy, 0, 1e-6 if dtype == "complex64" else 1e-14)

@@ -12,11 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adjoint.compiler.fuse.fuse import Fusion
-from adjoint.compiler.fuse.kinds import Choice, Factors, Matrices, Move, Nest, Product, View, Window
+from adjoint.compiler.fuse.kinds import Choice, Factors, Matrices, Move, Nest, Product, Running, Transform, View, Window
 from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.loops.build_matrices import Stacked
+from adjoint.compiler.loops.build_running import Runs
+from adjoint.compiler.loops.build_transform import Lines
 from adjoint.compiler.loops.formulas import NAMES, REDUCTIONS
 from adjoint.compiler.tables import Start
+from adjoint.compiler.targets.llvm import PART
 from adjoint.plan.assemble import fills_everything
 from adjoint.plan.plan import Step
 from adjoint.shapes import Shape, contiguous, size_of
@@ -114,7 +117,9 @@ class Numbering:
 _new = tuple.__new__  # named tuples by their own constructor take twice as long
 
 
-def key_of(fusion: Fusion, unit: Nest | Product | Window | Matrices | Move) -> tuple[Key, list[Start]]:
+def key_of(
+    fusion: Fusion, unit: Nest | Product | Window | Matrices | Move | Transform | Running
+) -> tuple[Key, list[Start]]:
     """What the unit's code depends on, and where each of its places is."""
     n = Numbering(fusion)
     if isinstance(unit, Nest):
@@ -125,6 +130,10 @@ def key_of(fusion: Fusion, unit: Nest | Product | Window | Matrices | Move) -> t
         key = _window(n, unit)
     elif isinstance(unit, Matrices):
         key = ("factors" if isinstance(unit, Factors) else "matrices", _matrices(n, unit))
+    elif isinstance(unit, Transform):
+        key = ("transform", _lines(n, unit))
+    elif isinstance(unit, Running):
+        key = ("running", _runs(n, unit))
     else:
         key = ("move", _moving(n, unit))
     return key, n.starts
@@ -200,6 +209,21 @@ def _matrices(n: Numbering, unit: Matrices) -> Stacked:
     dtype = n.fusion.dtypes[unit.views[0].root]
     return Stacked(unit.step.op.name, unit.step.attributes, dtype, batch, tuple([n.view(v) for v in unit.reads]),
                    tuple(results))  # type: ignore[arg-type]  # fmt: skip
+
+
+def _lines(n: Numbering, unit: Transform) -> Lines:
+    step, shape, axis = unit.step, unit.view.shape, unit.axis
+    kind, source, made = step.op.name, n.fusion.dtypes[unit.view.root], step.type.dtype.name
+    beside = size_of(shape[axis + 1 :]) if axis < -1 else 1
+    return Lines(kind, source not in PART, source if kind == "irfft" else made, unit.length, kind == "fft" and step.attributes[1],
+                 unit.scale.hex(), beside, size_of(shape[:axis]), n.view(unit.view).root, n.of(step.output))  # fmt: skip
+
+
+def _runs(n: Numbering, unit: Running) -> Runs:
+    step, shape, axis = unit.step, unit.step.type.shape, unit.axis
+    reads = tuple([(n.view(view).root, shape[axis] > 1 and view.strides[axis] < 0) for view in unit.views])
+    return Runs(step.op.name, step.type.dtype.name, shape[axis], size_of(shape[axis + 1 :]), size_of(shape[:axis]), reads,
+                n.of(step.output))  # fmt: skip
 
 
 def _moving(n: Numbering, move: Move) -> Moving:

@@ -17,14 +17,13 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from adjoint.compiler.loops.build import Emitter, mask_of
+from adjoint.compiler.targets.target import tuning
 from adjoint.primitives.linalg_kernels import which
 from adjoint.runtime import onednn
 from adjoint.shapes import Shape
 
 ALIGNMENT = 64
-LITERAL = (
-    8  # extents and strides up to this stand in the code; larger ones are arguments, so that it serves all of them
-)
+LARGE = 1 << 61  # in place of the extent of a number that is an argument whatever it follows from
 # The table's first positions: the threads' own tables; where it is noted that an index is out of bounds; that a library failed.
 OWNS, FAILURE, STATUS = range(3)
 HEADER = 3
@@ -206,11 +205,12 @@ class Arguments:
 
 
 class Inputs:
-    """What one function reads from its block, at its beginning. Extents and strides up to `LITERAL` stand in the code."""
+    """What one function reads from its block, at its beginning. Extents and strides up to `literal` stand in the code."""
 
     def __init__(self, e: Emitter, arguments: Arguments) -> None:
         self.e = e
         self.arguments = arguments
+        self.literal = tuning().literal
         self.body: list[Any] = []
         self.names: dict[Any, str] = {}
 
@@ -231,7 +231,7 @@ class Inputs:
     def number(self, value: int, role: Any = None, extent: int | None = None) -> str:
         """A number that follows from the unit's extents, which it reads as an argument if what it follows from is large. Numbers
         of the same role are one."""
-        if (value if extent is None else extent) <= LITERAL:
+        if (value if extent is None else extent) <= self.literal:
             return str(value)
         key = self.arguments.given(value, role)
         found = self.names.get(key)
@@ -249,7 +249,7 @@ class Inputs:
             with e.loop("0", stop, e.lanes) as i:
                 body(i)
         if rest:
-            if count <= LITERAL:
+            if count <= self.literal:
                 e.mask = mask_of(rest, e.lanes)
             else:
                 left = self.number(rest, None if role is None else (role, "rest"), count)

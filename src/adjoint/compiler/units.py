@@ -22,6 +22,8 @@ from adjoint.compiler.loops.build_matmul import SmallWriter, TiledWriter, Turned
 from adjoint.compiler.loops.build_matrices import MatricesWriter
 from adjoint.compiler.loops.build_nest import NestWriter
 from adjoint.compiler.loops.build_products import BatchWriter, LibraryWriter, passed
+from adjoint.compiler.loops.build_running import RunningWriter
+from adjoint.compiler.loops.build_transform import TransformWriter
 from adjoint.compiler.loops.build_vector import VectorWriter
 from adjoint.compiler.loops.build_windows import ConvolutionWriter, PoolWriter
 from adjoint.compiler.loops.build_winograd import WinogradWriter
@@ -107,6 +109,10 @@ class _Unit:
             self.functions += matrices.write()
             self.last += [function.name for function in self.functions[1:]]
             self.time, chunks = matrices.time, matrices.chunks
+        elif kind in ("transform", "running"):
+            lines = (TransformWriter if kind == "transform" else RunningWriter)(key[1], self.arguments, self.bits)
+            self.functions += lines.write()
+            self.time, chunks = lines.time, lines.chunks
         elif kind == "window":
             window = window_writer(window_of(key), "window", self.arguments, self.bits)
             chunks = self.ranges([window], None, window.tile, window.rows)

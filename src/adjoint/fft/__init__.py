@@ -2,7 +2,8 @@
 
 Integers become the default floating dtype; float32 gives complex64. n and s cut or fill with zeros, as in NumPy. norm says
 which direction divides by the number of elements: "backward" (None; the inverse), "forward", "ortho" (both, by its root).
-Derivatives of a transform are transforms again. SciPy's transforms are used where SciPy is installed, NumPy's elsewhere.
+Derivatives of a transform are transforms again. Compiled code has transforms of its own for lengths of small factors; all else
+is computed by SciPy's where SciPy is installed, by NumPy's elsewhere.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 import adjoint.batch.fourier as _batching  # noqa: F401 - fills in the batching rules
 from adjoint.composites import fourier
 from adjoint.dtypes import default_dtype
-from adjoint.tensors.conversion import array_node, as_node, dtype_of
+from adjoint.tensors.conversion import array_node, as_node, as_nodes, dtype_of
 from adjoint.tensors.elementwise import Operand
 from adjoint.tensors.composing import composite, on_cpu
 from adjoint.tensors.named import wrap
@@ -419,7 +420,7 @@ def convolve(x: Operand, y: Operand, /, mode: str = "full", method: str = "auto"
     >>> ad.fft.convolve(ad.tensor([1.0, 2.0, 3.0]), ad.tensor([1.0, 10.0]))
     Tensor([ 1., 12., 23., 30.])
     """
-    return composite("convolve", fourier.convolve, "convolve", as_node(x), as_node(y), mode, method)
+    return composite("convolve", fourier.convolve, "convolve", *as_nodes((x, y)), mode, method)
 
 
 def fftconvolve(x: Operand, y: Operand, /, mode: str = "full", axes: Any = None) -> Tensor:
@@ -429,7 +430,7 @@ def fftconvolve(x: Operand, y: Operand, /, mode: str = "full", axes: Any = None)
     >>> ad.fft.fftconvolve(ad.tensor([1.0, 2.0, 3.0]), ad.tensor([1.0, 10.0])).numpy().round(4)
     array([ 1., 12., 23., 30.], dtype=float32)
     """
-    return composite("fftconvolve", fourier.convolve, "fftconvolve", as_node(x), as_node(y), mode, "fft", axes)
+    return composite("fftconvolve", fourier.convolve, "fftconvolve", *as_nodes((x, y)), mode, "fft", axes)
 
 
 def correlate(x: Operand, y: Operand, /, mode: str = "full", method: str = "auto") -> Tensor:
@@ -439,7 +440,7 @@ def correlate(x: Operand, y: Operand, /, mode: str = "full", method: str = "auto
     >>> ad.fft.correlate(ad.tensor([1.0, 2.0, 3.0]), ad.tensor([0.0, 1.0]), mode="valid")
     Tensor([2., 3.])
     """
-    return composite("correlate", fourier.correlate, "correlate", as_node(x), as_node(y), mode, method)
+    return composite("correlate", fourier.correlate, "correlate", *as_nodes((x, y)), mode, method)
 
 
 __all__ = [

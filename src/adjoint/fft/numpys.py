@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from adjoint import fft
-from adjoint.tensors.composing import as_tensor
+from adjoint.tensors.composing import as_tensors
 from adjoint.tensors.functions import conj, flip
 
 __all__ = ["FUNCTIONS"]
@@ -15,12 +15,13 @@ __all__ = ["FUNCTIONS"]
 
 def _convolve(a: Any, v: Any, mode: str = "full") -> Any:
     # NumPy's "same" is as large as the longer operand
-    a, v = as_tensor(a), as_tensor(v)
+    a, v = as_tensors(a, v)
     return fft.convolve(v, a, mode) if v.size > a.size else fft.convolve(a, v, mode)
 
 
 def _correlate(a: Any, v: Any, mode: str = "valid") -> Any:
-    return _convolve(a, conj(flip(as_tensor(v))), mode)
+    a, v = as_tensors(a, v)
+    return _convolve(a, conj(flip(v)), mode)
 
 
 FUNCTIONS: dict[Any, Any] = {

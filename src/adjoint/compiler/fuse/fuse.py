@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from adjoint.compiler.fuse import running, transforms
 from adjoint.compiler.fuse.images import ChannelsLast
 from adjoint.compiler.fuse.kinds import (
     INDEXED,
@@ -21,6 +22,8 @@ from adjoint.compiler.fuse.kinds import (
     Move,
     Nest,
     Product,
+    Running,
+    Transform,
     Unit,
     View,
     Window,
@@ -36,7 +39,7 @@ from adjoint.compiler.fuse.padded import PADDED, Padded, read_in_place
 from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.loops.formulas import is_lowered, reduces
 from adjoint.compiler.loops.matrix_formulas import FORMULAS, formula_name
-from adjoint.compiler.loops.routines import PIVOTED, ROUTINES, UNREAD_FIRST
+from adjoint.compiler.loops.routines import EITHER_WAY, PIVOTED, ROUTINES, UNREAD_FIRST
 from adjoint.compiler.targets.llvm import PART
 from adjoint.compiler.targets.target import tuning
 from adjoint.graph import ArrayType
@@ -149,7 +152,11 @@ class Fusion:
             self.window(step, tuple([self.views[i] for i in slots]), tuple([self.dtypes[i] for i in slots]))
         elif name == "matmul" and dtype in ("float32", "float64"):
             self.product(step)
-        elif dtype not in PART and (name in REGIONS or (name in INDEXED and self.may_index(step))):
+        elif name in transforms.NAMES and transforms.is_native(self, step):
+            transforms.place(self, step)
+        elif running.is_native(self, step):
+            running.place(self, step)
+        elif name in REGIONS or (name in INDEXED and self.may_index(step)):
             self.move(step)
         else:
             self.host(step, f"{name} has no native code for {', '.join(dict.fromkeys([*dtypes, dtype]))}")
@@ -454,6 +461,8 @@ class Fusion:
         name, inputs = step.op.name, self.read_by(step)
         if libraries.missing() is not None or any(i in self.objects for i in inputs):
             return False
+        if name == "matmul" and self.dtypes[inputs[0]] not in PART:
+            return False
         if self.dtypes[inputs[0]] not in LETTERS or (type(step.type) is tuple and step.output in self.asked):
             return False
         most, first = ROUTINES[name].most, self.shapes[inputs[0]]
@@ -474,7 +483,8 @@ class Fusion:
         for k, slot in enumerate(self.read_by(step)):
             view = self.column(slot) if self.holds_pivots(step, k) else self.views[slot]
             core = View(view.root, 0, view.shape[-2:], view.strides[-2:])
-            if not is_contiguous(core) or stack_stride(view) is None:
+            lies = _is_matrix(core) if step.op.name in EITHER_WAY else is_contiguous(core)
+            if not lies or stack_stride(view) is None:
                 slot = self.copy(slot)
                 view = self.column(slot) if self.holds_pivots(step, k) else self.views[slot]
             views.append(view)
@@ -518,7 +528,7 @@ class Fusion:
 
     def roots(self, unit: Unit) -> set[int]:
         """The arrays in memory that a unit may read."""
-        if isinstance(unit, Product | Window | Matrices | Move):
+        if isinstance(unit, Product | Window | Matrices | Move | Transform | Running):
             return {view.root for view in unit.reads}
         views = self.views
         if isinstance(unit, Host):

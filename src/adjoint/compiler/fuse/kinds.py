@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from adjoint.compiler.fuse import images
 from adjoint.compiler.loops.matrix_formulas import FORMULAS, formula_name
-from adjoint.compiler.loops.routines import PIVOTED, ROUTINES
+from adjoint.compiler.loops.routines import EITHER_WAY, PIVOTED, ROUTINES
 from adjoint.plan.plan import Step
 from adjoint.plan.text import PLAIN, Labels, beside, shape_text, step_text
 from adjoint.shapes import Shape, contiguous, reshaped_strides, size_of
@@ -349,7 +349,63 @@ class Factors(Matrices):
         """The step for people."""
         each = "one matrix" if size_of(self.batch) == 1 else f"{shape_text(self.batch)} matrices, one after another"
         head = beside(f"matrices {step_text(self.step, labels)}", labels.line(self.step.output))
-        return [head, f"  {each}, by the LAPACK of OpenBLAS"]
+        return [head, f"  {each}, by {'' if self.step.op.name in EITHER_WAY else 'the LAPACK of '}OpenBLAS"]
+
+
+class Transform:
+    """A Fourier transform along one axis, counted from the end. A step over several axes is several of these, of which the later
+    ones work in place."""
+
+    def __init__(self, step: Step, view: View, axis: int, scale: float) -> None:
+        self.step = step
+        self.view = view
+        self.axis = axis
+        self.scale = scale
+
+    @property
+    def reads(self) -> tuple[View, ...]:
+        return (self.view,)
+
+    @property
+    def length(self) -> int:
+        """Elements of a line: of the real ones, if its numbers are real on one side."""
+        name, shape = self.step.op.name, self.view.shape
+        return int(self.step.type.shape[self.axis] if name == "irfft" else shape[self.axis])
+
+    @property
+    def operations(self) -> int:
+        """About how many there are in all."""
+        n, real = self.length, self.step.op.name != "fft"
+        lines = size_of(self.view.shape) // max(self.view.shape[self.axis], 1)
+        return int(5 * n * max(n.bit_length() - 1, 1) * lines) // (1 + real)
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self, labels: Labels = PLAIN) -> list[str]:
+        """The transform for people."""
+        head = beside(f"transform {step_text(self.step, labels)}", labels.line(self.step.output))
+        return [head, f"  along axis {self.axis}, a line of {self.length} in a lane"]
+
+
+class Running:
+    """A step along an axis whose results are each made of the one before."""
+
+    def __init__(self, step: Step, views: list[View], axis: int) -> None:
+        self.step = step
+        self.views = views
+        self.axis = axis
+
+    @property
+    def reads(self) -> tuple[View, ...]:
+        return tuple(self.views)
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self, labels: Labels = PLAIN) -> list[str]:
+        """The step for people."""
+        return [beside(f"running {step_text(self.step, labels)}", labels.line(self.step.output))]
 
 
 class Host:
@@ -368,7 +424,7 @@ class Host:
         return [head, f"  not native: {self.reason}"]
 
 
-Unit = Nest | Product | Window | Matrices | Factors | Move | Host
+Unit = Nest | Product | Window | Matrices | Factors | Move | Transform | Running | Host
 
 
 def name_is_same(step: Step) -> bool:

@@ -132,6 +132,19 @@ class Emitter:
         """The lanes moved round by so many."""
         return self.shuffle(a, None, [(k + by) % self.lanes for k in range(self.lanes)])
 
+    def transposed(self, lines: Sequence[Value]) -> list[Value]:
+        """As many vectors as they have lanes, transposed: in each step, halves of pairs change places."""
+        lines, lanes, by = list(lines), self.lanes, 1
+        while by < lanes:
+            upper = [k if not k & by else lanes + k - by for k in range(lanes)]
+            lower = [k + by if not k & by else lanes + k for k in range(lanes)]
+            for i in range(lanes):
+                if not i & by:
+                    a, b = lines[i], lines[i + by]
+                    lines[i], lines[i + by] = self.shuffle(a, b, upper), self.shuffle(a, b, lower)
+            by *= 2
+        return lines
+
     def operation(self, name: str, a: Value, b: Value) -> Value:
         return Value(self.op(name, a.dtype, a.name, b.name), a.dtype)
 

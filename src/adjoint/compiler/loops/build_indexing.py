@@ -6,11 +6,13 @@ An index out of bounds is noted in the run's failure, and the unit goes on with 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from adjoint.compiler.excerpts import Indexed, Moving, Region
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import ITEMSIZE, Emitter, lanes_for
-from adjoint.compiler.tables import FAILURE, LITERAL, PARAMETERS, Arguments, Bounds, FirstCheck, Inputs, Start
+from adjoint.compiler.loops.build import ITEMSIZE, Complex, Emitter, lanes_for
+from adjoint.compiler.tables import FAILURE, PARAMETERS, Arguments, Bounds, FirstCheck, Inputs, Start
+from adjoint.compiler.targets.llvm import PART
 from adjoint.plan.simplify import REWRITING
 from adjoint.shapes import contiguous, size_of
 
@@ -26,7 +28,7 @@ class MoveWriter:
         if move.indexed is not None:
             self.tail = size_of(move.indexed.shape[len(move.indexed.indices) :])
         widest = self.tail if move.indexed is not None else move.size
-        self.e = Emitter(lanes_for(bits // (8 * ITEMSIZE[self.dtype]), widest))
+        self.e = Emitter(lanes_for(bits // (8 * ITEMSIZE[PART.get(self.dtype, self.dtype)]), widest))
         self.inputs = Inputs(self.e, arguments)
 
     def write(self) -> L.Function:
@@ -52,6 +54,13 @@ class MoveWriter:
         e, number = self.e, self.move.number[1]
         self.inputs.vectors(count, lambda i: e.store(e.constant(number, self.dtype), out, e.plus(begin, i)))
 
+    def sum(self, a: Any, b: Any) -> Any:
+        """a + b, of which b may be 0."""
+        if not isinstance(a, Complex):
+            return self.e.add(a, b)
+        re, im = (b.re, b.im) if isinstance(b, Complex) else (b, b)
+        return Complex(self.e.add(a.re, re), self.e.add(a.im, im), a.dtype)
+
     def copy(self, region: Region) -> None:
         """Copy a region's elements, or their sums with 0."""
         e, view = self.e, region.view
@@ -71,7 +80,7 @@ class MoveWriter:
             def body(i: str) -> None:
                 a, b = e.plus(begin, e.times(i, by)), e.plus(end, e.times(i, to))
                 value = e.load(source, a, self.dtype, read)
-                e.store(e.add(value, 0) if region.adds_zero else value, out, b, written)
+                e.store(self.sum(value, 0) if region.adds_zero else value, out, b, written)
 
             self.inputs.vectors(count, body)
 
@@ -104,7 +113,7 @@ class MoveWriter:
 
     def steps(self, stride: int) -> int | str:
         """A stride for a vector: as it is, or a vector of multiples of an argument."""
-        if abs(stride) <= LITERAL:
+        if abs(stride) <= self.inputs.literal:
             return stride
         number = self.inputs.number(stride, extent=abs(stride))
         with self.inputs.at_the_beginning():
@@ -124,7 +133,7 @@ class MoveWriter:
             def body(i: str) -> None:
                 to = e.plus(place, i)
                 value = e.load(source, e.plus(start, i), self.dtype, 1)
-                e.store(e.add(e.load(out, to, self.dtype, 1), value) if indexed.adds else value, out, to)
+                e.store(self.sum(e.load(out, to, self.dtype, 1), value) if indexed.adds else value, out, to)
 
             self.inputs.vectors(self.tail, body)
 

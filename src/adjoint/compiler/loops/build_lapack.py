@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from adjoint.compiler.fuse.kinds import stack_stride
-from adjoint.compiler.loops import complex_math, vector_math
+from adjoint.compiler.loops import complex_math, complex_products, vector_math
 from adjoint.compiler.loops.build import ITEMSIZE, Complex, Emitter, Value, lanes_for, literal
 from adjoint.compiler.loops.build_matrices import NOTE, MatricesWriter, Stacked
 from adjoint.compiler.loops.routines import PIVOTED, ROUTINES
@@ -583,6 +583,7 @@ def _singular_values(w: LapackWriter, kind: str) -> None:
 TRANSPOSED = 112
 
 EMIT: dict[str, Callable[[LapackWriter], None]] = {
+    "matmul": complex_products.product,
     "cholesky": _cholesky, "cholesky_adjoint": _cholesky_adjoint, "solve_triangular": _solve_triangular, "lu": _lu,
     "solve_factored": _solve_factored, "permute_rows": _permute_rows, "solve": _solve, "inv": _inv, "slogdet": _slogdet,
     "det": _det, "qr": _qr, "eigh": lambda w: _eigenvalues(w, True), "eigvalsh": lambda w: _eigenvalues(w, False),

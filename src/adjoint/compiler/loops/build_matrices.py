@@ -153,7 +153,7 @@ class MatricesWriter:
         for first, count in self.blocks(w, rows * columns):
             with self.first_lanes(count):
                 lines = [e.load(pointer, self.offset(start, (first, 1)), dtype, 1) for start in starts]
-            for k, value in enumerate(self.turned(lines)[:count]):
+            for k, value in enumerate(self.e.transposed(lines)[:count]):
                 made.set_at(first, k, value)
         return made
 
@@ -174,7 +174,7 @@ class MatricesWriter:
             lines = [x.get_at(first, k) for k in range(count)]
             lines += [lines[0]] * (e.lanes - count)
             with self.first_lanes(count):
-                for start, line in zip(starts, self.turned(lines), strict=True):
+                for start, line in zip(starts, self.e.transposed(lines), strict=True):
                     e.store(line, pointer, self.offset(start, (first, 1)))
 
     def blocks(self, w: Workspace, size: int) -> Iterator[tuple[Index, int]]:
@@ -192,19 +192,6 @@ class MatricesWriter:
         self.e.mask = mask_of(count, self.e.lanes) if count < self.e.lanes else None
         yield
         self.e.mask = None
-
-    def turned(self, lines: list[Value]) -> list[Value]:
-        """As many vectors as they have lanes, transposed: in each step, halves of pairs change places."""
-        e, lanes, by = self.e, self.e.lanes, 1
-        while by < lanes:
-            upper = [k if not k & by else lanes + k - by for k in range(lanes)]
-            lower = [k + by if not k & by else lanes + k for k in range(lanes)]
-            for i in range(lanes):
-                if not i & by:
-                    a, b = lines[i], lines[i + by]
-                    lines[i], lines[i + by] = e.shuffle(a, b, upper), e.shuffle(a, b, lower)
-            by *= 2
-        return lines
 
     # What is to blame
 

@@ -14,7 +14,7 @@ from adjoint.compiler.loops.division import Divisor, divisor, quotient
 from adjoint.compiler.loops.formulas import REDUCTIONS, formula_of
 from adjoint.compiler.loops.vector_loop import VectorLoop
 from adjoint.compiler.schedule.nests import Dimension, NestPlan, Strides
-from adjoint.compiler.tables import LITERAL, PARAMETERS, Arguments, Function, Key, Start
+from adjoint.compiler.tables import LARGE, PARAMETERS, Arguments, Function, Key, Start
 from adjoint.plan.plan import Step
 from adjoint.runtime import llvm
 from adjoint.shapes import contiguous, size_of
@@ -79,12 +79,12 @@ class NestWriter(NestPlan):
 
     def load_own(self, name: str, offset: int) -> None:
         """A pointer into the scratch space of the thread that runs."""
-        place = self.number(offset, ("own", offset), LITERAL + 1)
+        place = self.number(offset, ("own", offset), LARGE)
         self.prologue += [L.Entry(f"{name}.own", "%own", "0"), L.At(name, f"{name}.own", "i8", place)]
 
     def number(self, value: int, role: Any, extent: int | None = None) -> str:
         """A number that follows from the nest's extents: as it stands, or as an argument if what it follows from is large."""
-        if (value if extent is None else extent) <= LITERAL:
+        if (value if extent is None else extent) <= self.tuning.literal:
             return str(value)
         key = self.arguments.given(value, role)
         found = self.numbers.get(key)
@@ -99,12 +99,12 @@ class NestWriter(NestPlan):
     def stride(self, strides: Strides, axis: int) -> int | str:
         """The stride along an axis, for a vector: 0 and 1 as they are, else a vector of multiples."""
         stride = strides[axis] if axis >= 0 else 1
-        if -LITERAL <= stride <= LITERAL:
+        if abs(stride) <= self.tuning.literal:
             return stride
         role, e = ("steps", strides, axis), self.e
         found = self.numbers.get(role)
         if found is None:
-            number = self.number(stride, ("stride", strides, axis), LITERAL + 1)
+            number = self.number(stride, ("stride", strides, axis), LARGE)
             found = self.numbers[role] = f"%steps{len(self.numbers)}"
             self.prologue.append(L.Multiples(found, e.lanes, number))
         return found
@@ -213,7 +213,7 @@ class NestWriter(NestPlan):
                 count *= self.chunks
             else:
                 self.load_pointer(name, Start(slot, 0))
-            with e.loop("0", self.number(count, ("filled", slot), LITERAL + 1), 1) as i:
+            with e.loop("0", self.number(count, ("filled", slot), LARGE), 1) as i:
                 e.store_scalar(e.constant(initial, dtype), name, i)
         return self.function("start", PARAMETERS)
 
@@ -229,10 +229,10 @@ class NestWriter(NestPlan):
             self.load_pointer(name, self.share_partial(slot))
             whole = slot not in nest.by_row
             with ExitStack() as loops:
-                each = self.number(count, ("total", slot), LITERAL + 1 if whole else 1)
+                each = self.number(count, ("total", slot), LARGE if whole else 1)
                 i = loops.enter_context(e.loop("0", each, 1)) if whole else "0"
                 total = Accumulator(e, step, dtype, True, 1)
-                with e.loop("0", self.number(self.chunks, "chunks", LITERAL + 1), 1) as c:
+                with e.loop("0", self.number(self.chunks, "chunks", LARGE), 1) as c:
                     at = e.plus(i, e.times(c, each))
                     total.add(e, e.load_scalar(name, at, dtype), 0)
                     total.flush(e)
@@ -290,11 +290,11 @@ class NestWriter(NestPlan):
 
     def mask_of(self, rest: int, vector: Dimension) -> str:
         """The mask of the last vector, of which so many lanes count."""
-        if vector.size <= LITERAL:
+        if vector.size <= self.tuning.literal:
             return mask_of(rest, self.e.lanes)
         found = self.numbers.get("mask")
         if found is None:
-            count = self.number(rest, "rest", LITERAL + 1)
+            count = self.number(rest, "rest", LARGE)
             with self.e.inside(self.prologue):
                 found = self.numbers["mask"] = self.e.below(count)
         return found
@@ -456,8 +456,8 @@ class NestWriter(NestPlan):
             for axis, (n, first, behind) in enumerate(zip(self.nest.domain, *step.attributes, strict=True)):
                 if axis == last or (first <= 0 and behind >= n):
                     continue
-                i, start = outer.get(axis, "0"), self.number(first, ("first inside", step.output, axis))
-                own = e.test("slt", i, self.number(behind, ("first behind", step.output, axis)))
+                i, start = outer.get(axis, "0"), self.limit(step, 0, axis)
+                own = e.test("slt", i, self.limit(step, 1, axis))
                 own = e.all_of(e.test("sle", start, i), own) if first > 0 else own
                 outer[axis] = e.choose(own, i, start)
                 inside = own if inside is None else e.all_of(inside, own)
@@ -486,15 +486,23 @@ class NestWriter(NestPlan):
         if axis >= 0 and not self.amid:
             (first, behind), i = (limit[axis] for limit in step.attributes), self.indices[axis]
             if first > 0:
-                low = self.left(i, self.number(first, ("first inside", step.output, axis)))
+                low = self.left(i, self.limit(step, 0, axis))
             if behind < self.nest.domain[axis]:
-                high = self.left(i, self.number(behind, ("first behind", step.output, axis)))
+                high = self.left(i, self.limit(step, 1, axis))
                 high = high if lanes is None else e.index("umin", high, lanes)
         if low is None:
             return None if high is None else e.below(high)
         high = str(e.lanes) if high is None else high
         low = low if lanes is None else e.index("umin", low, lanes)
         return e.bitwise("xor", Value(e.below(high), "bool"), Value(e.below(low), "bool")).name
+
+    def limit(self, step: Step, which: int, axis: int) -> str:
+        """The first index inside a view's limits (0) or behind them (1). It is one number for all views that share it, so that
+        what follows from it is computed once."""
+        value = step.attributes[which][axis]
+        padded = [other for other in self.nest.steps if other.op.name == "padded"]
+        first = next(other for other in padded if other.attributes[which][axis] == value)
+        return self.number(value, ("limit", which, first.output, axis))
 
     def left(self, i: str, limit: str) -> str:
         """How many elements there are from one to a limit."""

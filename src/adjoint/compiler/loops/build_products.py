@@ -11,7 +11,7 @@ from adjoint.compiler.fuse.kinds import Product, View
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import Emitter, literal
 from adjoint.compiler.tables import (
-    LITERAL,
+    LARGE,
     PARAMETERS,
     STATUS,
     Arguments,
@@ -102,7 +102,7 @@ class BatchWriter(ABC):
 
     def number(self, value: int, *role: Any) -> str:
         """A number that follows from the product's extents, by what it is."""
-        return self.inputs.number(value, (self.name, *role), LITERAL + 1 if value else 0)
+        return self.inputs.number(value, (self.name, *role), LARGE if value else 0)
 
     def varying(self, value: int, *role: Any) -> str:
         """A number that follows from the rows and sums at hand, too: from where in the function they are."""

@@ -24,7 +24,7 @@ from adjoint.compiler.loops.build_products import RANGE
 from adjoint.compiler.loops.build_windows import ConvolutionWriter
 from adjoint.compiler.loops.matmul_tiles import Kernel
 from adjoint.compiler.loops.winograd_tiles import BLOCK, FIELDS, PLACES, TAPS, both_ways, places, to_three
-from adjoint.compiler.tables import LITERAL, PARAMETERS, Arguments, Function, Shared
+from adjoint.compiler.tables import LARGE, PARAMETERS, Arguments, Function, Shared
 from adjoint.compiler.targets.target import tuning
 
 LINE = 16  # elements of a cache line
@@ -98,7 +98,7 @@ class WinogradWriter(ConvolutionWriter):
 
     def number(self, value: int, *role: Any) -> str:
         """As of other windows, but never in the code: so convolutions of many sizes share it."""
-        return self.inputs.number(value, (self.name, *role), LITERAL + 1)
+        return self.inputs.number(value, (self.name, *role), LARGE)
 
     def kernel(self, name: str, rows: int = 1, vectors: int = 1, together: str = "", masked: bool = False) -> Function:
         return Function("tiles", Kernel(name, "float32", int(rows), int(vectors), masked, together))

@@ -22,6 +22,7 @@ class Routine(NamedTuple):
 FACTORS, SPECTRA = 512, 256
 
 ROUTINES: dict[str, Routine] = {
+    "matmul": Routine("matmul", "", lambda n, k: n * k * k, 1 << 30),  # of complex numbers
     "cholesky": Routine("cholesky", "is not positive definite", lambda n, k: n**3 // 3, 1 << 14),
     "cholesky_adjoint": Routine("cholesky_adjoint", "", lambda n, k: 3 * n**3, BLOCK),
     "solve_triangular": Routine("solve_triangular", "is singular", lambda n, k: n * n * k, 1 << 14),
@@ -38,6 +39,8 @@ ROUTINES: dict[str, Routine] = {
     "svd": Routine("svd", "has singular values that did not converge", lambda n, k: 22 * n * k * min(n, k), SPECTRA),
     "svdvals": Routine("svdvals", "has singular values that did not converge", lambda n, k: 8 * n * k * min(n, k), SPECTRA),
 }  # fmt: skip
+# The matrices of these are read as they lie, by rows or by columns.
+EITHER_WAY = frozenset({"matmul"})
 # Of these the first operand is only for the rule of derivatives, and the second one are pivots.
 UNREAD_FIRST = frozenset({"solve_factored"})
 PIVOTED = frozenset({"solve_factored", "permute_rows"})

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from adjoint.compiler.fuse.kinds import View
 from adjoint.compiler.loops.accumulation import Accumulator
-from adjoint.compiler.tables import LITERAL
 
 if TYPE_CHECKING:
     from adjoint.compiler.loops.build_nest import NestWriter
@@ -100,7 +99,7 @@ class VectorLoop:
         """`go(low, high)` from one vector to another, if there are any between them."""
         e, current = self.e, self.nest.current
         low, high = self.number(start, name, "low", current), self.number(stop, name, "high", current)
-        if self.vector.size <= LITERAL:
+        if self.vector.size <= self.nest.tuning.literal:
             if start < stop:
                 go(low, high)
             return

@@ -26,6 +26,8 @@ class Sizes(NamedTuple):
 class Tuning(NamedTuple):
     """Everything that was measured, and not derived."""
 
+    # Extents and strides up to this stand in the code; larger ones are arguments, so that it serves all of them.
+    literal: int = 8
     # Loop nests: what goes into one
     most_steps: int = 96  # more would only spill registers
     longest_row: int = 1 << 14  # elements of a row that a later pass may read again from the cache
@@ -94,6 +96,8 @@ class Tuning(NamedTuple):
     )
     small_product: int = 64
     most_unrolled: int = 900  # operations of an algorithm up to which it is written out; longer ones are loops
+    # Fourier transforms
+    longest_transform: int = 1 << 12  # complex numbers of a line: the lines of all lanes stay in the second cache
     # What runs tile by tile
     joined_from: int = 1 << 16  # elements of a product: smaller ones stay in the cache anyway
     joined_tile: int = 1 << 15  # elements of images

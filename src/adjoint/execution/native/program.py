@@ -12,7 +12,7 @@ import numpy as np
 from adjoint.compiler import calls
 from adjoint.compiler.fuse.donation import is_lendable, overwritable
 from adjoint.compiler.fuse.fuse import Fusion
-from adjoint.compiler.fuse.kinds import Factors, Host, Matrices, Move, Nest, Product, Window
+from adjoint.compiler.fuse.kinds import Factors, Host, Matrices, Move, Nest, Product, Running, Transform, Window
 from adjoint.compiler.linking import Linker, function_address, linked
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.build import BYTES
@@ -114,7 +114,7 @@ class Outline:
         self.lasting = self.lasting_slots()
         self.as_they_come = [self.whole_root(slot) for slot in fusion.results]
         work = [size_of(u.domain) >= LONG for u in fusion.units if isinstance(u, Nest)] or [True]
-        work += [u.operations >= LONG for u in fusion.units if isinstance(u, Factors)]
+        work += [u.operations >= LONG for u in fusion.units if isinstance(u, Factors | Transform)]
         self.long = any(work) or fusion.plan.has_products or any(isinstance(u, Window) for u in fusion.units)
         del self.fusion
 
@@ -140,7 +140,9 @@ class Outline:
                         produced[slot] = index
             elif isinstance(unit, Matrices):
                 produced.update(dict.fromkeys(unit.outputs, index))
-            elif isinstance(unit, Product | Window | Move):
+            elif isinstance(unit, Transform):  # later ones work in place
+                produced.setdefault(unit.step.output, index)
+            elif isinstance(unit, Product | Window | Move | Running):
                 produced[unit.step.output] = index
         return produced
 

@@ -1,0 +1,303 @@
+"""Units of running sums, products, extremes and recurrences: each result along an axis is made of the one before it.
+
+Lines that lie side by side go on together, a row of vectors after the other. Of lines whose own elements lie side by side as many
+as a vector has lanes are turned in registers, and a single one is computed number by number. Only a running sum of
+exponentials, whose steps take long, is then computed by vectors: over 2, 4, 8 ... neighbours in a vector, and then with what came
+before all of them (W. Hillis and G. Steele, Comm. ACM 29 (1986), 1170).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+from adjoint.compiler.loops import ir as L
+from adjoint.compiler.loops import vector_math
+from adjoint.compiler.loops.build import ITEMSIZE, Emitter, Value, lanes_for, mask_of
+from adjoint.compiler.tables import PARAMETERS, Arguments, Inputs, Start
+from adjoint.compiler.targets.target import tuning
+
+TOGETHER = 512  # elements of lines side by side that go on together: what was made last is still near
+COSTLY = 40  # operations of a step of logcumsumexp
+
+
+State = tuple[Value, ...]
+
+
+class Formula(NamedTuple):
+    """What is carried on after the first element of an operand, what then after each, of the elements of all operands, and the
+    result that it stands for."""
+
+    start: Callable[[Emitter, Value], State]
+    step: Callable[..., State]
+    result: Callable[[Emitter, State], Value]
+
+
+def _plain(step: Callable[..., Value]) -> Formula:
+    """The result itself is carried on. The first one is the last operand's element."""
+    return Formula(lambda e, x: (x,), lambda e, state, *given: (step(e, state[0], *given),), lambda e, state: state[0])
+
+
+# A running sum of exponentials is the largest exponent so far, and the sum with that one taken off, which is at least 1.
+
+
+def _difference(e: Emitter, a: Value, b: Value) -> Value:
+    """exp(-|a - b|), 1 where both are the same infinity."""
+    return vector_math.exp(e, e.negative(e.select(e.compare("eq", a, b), 0.0, e.absolute(e.subtract(a, b)))))
+
+
+def _exponential(e: Emitter, state: State, x: Value) -> State:
+    largest, total = state
+    smaller, rises = _difference(e, x, largest), e.compare("gt", x, largest)
+    total = e.select(rises, e.fma(total, smaller, 1.0), e.add(total, smaller))
+    return vector_math.maximum(e, largest, x), total
+
+
+def _logarithm(e: Emitter, state: State) -> Value:
+    return e.add(state[0], vector_math.log(e, state[1]))
+
+
+EXPONENTIALS = Formula(lambda e, x: (x, e.constant(1.0, x.dtype)), _exponential, _logarithm)
+
+FORMULAS: dict[str, Formula] = {
+    "cumulative_sum": _plain(lambda e, before, x: e.add(before, x)),
+    "cumulative_prod": _plain(lambda e, before, x: e.multiply(before, x)),
+    "cumulative_max": _plain(vector_math.maximum),
+    "cumulative_min": _plain(vector_math.minimum),
+    "linear_recurrence": _plain(lambda e, before, a, b: e.add(b, e.multiply(a, before))),
+    "logcumsumexp": EXPONENTIALS,
+}
+
+
+class Runs(NamedTuple):
+    """A unit as its code knows it: a primitive, elements of a line, how many lines lie side by side, and how often; of each
+    operand its number and whether it is read backwards; the number of the result."""
+
+    name: str
+    dtype: str
+    length: int
+    beside: int
+    times: int
+    reads: tuple[tuple[int, bool], ...]
+    result: int
+
+
+class RunningWriter:
+    """Writes the function of a unit."""
+
+    def __init__(self, runs: Runs, arguments: Arguments, bits: int) -> None:
+        self.runs, self.arguments = runs, arguments
+        self.formula = FORMULAS[runs.name]
+        widest = bits // (8 * ITEMSIZE[runs.dtype])
+        self.by_doubling = runs.name == "logcumsumexp" and runs.beside == 1 and runs.times < widest
+        self.alone = runs.beside == 1 and runs.times < widest and not self.by_doubling
+        across = runs.length if self.by_doubling else runs.times if runs.beside == 1 else runs.beside
+        self.e = Emitter(1 if self.alone else lanes_for(widest, across))
+        self.inputs = Inputs(self.e, arguments)
+        lanes, n = self.e.lanes, runs.length
+        if runs.beside > 1:
+            self.groups = -(-runs.beside // TOGETHER)
+            self.count, work = self.groups * runs.times, n * min(runs.beside, TOGETHER)
+        elif self.alone or self.by_doubling:
+            self.count, work = runs.times, n
+        else:
+            self.count, work = -(-runs.times // lanes), n * lanes
+        costs = COSTLY if runs.name == "logcumsumexp" else 4
+        self.step = max(tuning().chunk // (costs * work), 1)
+        self.chunks = -(-self.count // self.step)
+        self.time = self.count * work * costs / 4
+
+    def write(self) -> list[L.Function]:
+        """The function of a range of chunks."""
+        e, runs = self.e, self.runs
+        by, end = self.inputs.number(self.step, "step", self.step + 9), self.inputs.number(self.count, "count")
+        self.length = self.inputs.number(runs.length, "length", runs.length + 9)
+        with e.loop("%first", "%last", 1) as c:
+            low = e.times(c, by)
+            with e.loop(low, e.index("umin", e.plus(low, by), end), 1) as block:
+                if runs.beside > 1:
+                    self.side_by_side(block)
+                elif self.by_doubling:
+                    self.doubling(block)
+                elif self.alone:
+                    self.one_by_one(block)
+                else:
+                    self.turned(block)
+        return [e.function("unit", PARAMETERS, False, self.inputs.body)]
+
+    def pointer(self, number: int) -> str:
+        return self.inputs.pointer(Start(number, 0))
+
+    def offset(self, base: str, i: str, backwards: bool, by: str = "1") -> str:
+        """Where an element is, whose line begins at a base."""
+        return self.e.index("sub" if backwards else "add", base, i if by == "1" else self.e.times(i, by))
+
+    def side_by_side(self, block: str) -> None:
+        """Some of the lines beside each other."""
+        e, runs, lanes = self.e, self.runs, self.e.lanes
+        groups = self.inputs.number(self.groups, "groups")
+        beside = self.inputs.number(runs.beside, "beside", runs.beside + 9)
+        which, begin = e.index("udiv", block, groups), e.times(e.index("urem", block, groups), TOGETHER)
+        end = e.index("umin", e.plus(begin, TOGETHER), beside)
+        base = e.times(which, e.times(beside, self.length))
+        out = self.pointer(runs.result)
+
+        carried: list[str] = []
+
+        def row(i: str, is_first: bool) -> None:
+            with e.loop(begin, end, lanes) as j:
+                e.mask = e.below(e.index("sub", end, j)) if runs.beside % lanes else None
+                given = [e.load(self.pointer(number), self.offset(e.plus(base, j), i, backwards, beside), runs.dtype, 1)
+                         for number, backwards in runs.reads[-1 if is_first else 0 :]]  # fmt: skip
+                place = e.index("sub", j, begin)
+                if is_first:
+                    state = self.formula.start(e, given[0])
+                    carried.extend([self.reserve(TOGETHER * ITEMSIZE[runs.dtype]) for _ in state])
+                else:
+                    state = self.formula.step(e, tuple([e.load(c, place, runs.dtype, 1) for c in carried]), *given)
+                for pointer, value in zip(carried, state, strict=True):
+                    e.store(value, pointer, place)
+                e.store(self.formula.result(e, state), out, self.offset(e.plus(base, j), i, False, beside))
+                e.mask = None
+                e.known = {}
+
+        row("0", True)
+        if runs.length > 1:
+            with e.loop("1", self.length, 1) as i:
+                row(i, False)
+
+    def reserve(self, size: int) -> str:
+        """Memory of the thread's own."""
+        offset = self.arguments.reserve(size)
+        with self.inputs.at_the_beginning():
+            return self.e.at(self.e.entry("%own", 0), offset, "i8")
+
+    def carry(self, state: State) -> Callable[[], State]:
+        """Variables for what is carried on; `self.carried` are they. Who reads them."""
+        e = self.e
+        self.carried = [e.variable(x) for x in state]
+        return lambda: tuple([e.get(slot, self.runs.dtype) for slot in self.carried])
+
+    def carry_on(self, state: State) -> None:
+        for slot, x in zip(self.carried, state, strict=True):
+            self.e.set(slot, x)
+
+    def one_by_one(self, line: str) -> None:
+        """A line, number by number."""
+        e, runs = self.e, self.runs
+        base, out = e.times(line, self.length), self.pointer(runs.result)
+
+        def given(i: str, reads: tuple[tuple[int, bool], ...]) -> list[Value]:
+            return [e.load(self.pointer(k), self.offset(base, i, back), runs.dtype, 1) for k, back in reads]
+
+        state = self.formula.start(e, *given("0", runs.reads[-1:]))
+        e.store(self.formula.result(e, state), out, base)
+        before = self.carry(state)
+        if runs.length > 1:
+            with e.loop("1", self.length, 1) as i:
+                state = self.formula.step(e, before(), *given(i, runs.reads))
+                e.store(self.formula.result(e, state), out, e.plus(base, i))
+                self.carry_on(state)
+
+    def doubling(self, line: str) -> None:
+        """A line, a vector at a time."""
+        e, runs, lanes = self.e, self.runs, self.e.lanes
+        base, out = e.times(line, self.length), self.pointer(runs.result)
+        ((number, backwards),) = runs.reads
+        dtype = runs.dtype
+        zero, one, nothing = [e.constant(x, dtype) for x in (0.0, 1.0, -math.inf)]
+        before = self.carry((nothing, zero))
+
+        def some(i: str, count: int) -> None:
+            e.mask = mask_of(count, lanes) if count < lanes else None
+            x = self.several(number, base, i, count, backwards)
+            largest, total = before()
+            top = x
+            for by in self.doublings():
+                top = vector_math.maximum(e, self.moved(nothing, top, by), top)
+            top = vector_math.maximum(e, largest, top)
+            last = self.moved(largest, top, 1)
+            smaller, rises = _difference(e, x, last), e.compare("gt", x, last)
+            factor, term = e.select(rises, smaller, one), e.select(rises, one, smaller)  # total by factor, and term
+            for by in self.doublings():
+                term = e.fma(factor, self.moved(zero, term, by), term)
+                factor = e.multiply(factor, self.moved(one, factor, by))
+            state = top, e.fma(factor, total, term)
+            e.store(_logarithm(e, state), out, e.plus(base, i))
+            e.mask = None
+            self.carry_on(tuple([e.shuffle(x, None, [lanes - 1] * lanes) for x in state]))
+            e.known = {}
+
+        self.over(some)
+
+    def doublings(self) -> list[int]:
+        """1, 2, 4 ... below the number of lanes."""
+        return [1 << k for k in range(self.e.lanes.bit_length() - 1)]
+
+    def moved(self, before: Value, x: Value, by: int) -> Value:
+        """The lanes moved up, others' first ones coming in, which are alike."""
+        lanes = self.e.lanes
+        return self.e.shuffle(before, x, [0] * by + [lanes + k for k in range(lanes - by)])
+
+    def several(self, number: int, base: str, i: str, count: int, backwards: bool) -> Value:
+        """So many elements of a line in their order, under the mask."""
+        e, lanes = self.e, self.e.lanes
+        if not backwards:
+            return e.load(self.pointer(number), e.plus(base, i), self.runs.dtype, 1)
+        x = e.load(self.pointer(number), e.plus(self.offset(base, i, True), 1 - count), self.runs.dtype, 1)
+        return e.shuffle(x, None, [max(count - 1 - k, 0) for k in range(lanes)])
+
+    def over(self, body: Callable[[str, int], None]) -> None:
+        """`body(offset, count)` for vectors that cover a line."""
+        e, lanes, n = self.e, self.e.lanes, self.runs.length
+        whole = n // lanes * lanes
+        stop = self.inputs.number(whole, "whole", n + 9)
+        if whole:
+            with e.loop("0", stop, lanes) as i:
+                body(i, lanes)
+        if n % lanes:
+            body(stop, n % lanes)
+
+    def turned(self, block: str) -> None:
+        """As many lines as there are lanes; where they end the last one is in several."""
+        e, runs, lanes = self.e, self.runs, self.e.lanes
+        last = self.inputs.number(runs.times - 1, "last line", runs.times + 9)
+        first = e.times(block, lanes)
+        places = [
+            e.index("umin", e.plus(first, q), last) if runs.times % lanes and q else e.plus(first, q)
+            for q in range(lanes)
+        ]
+        bases = [e.times(at, self.length) for at in places]
+        out = self.pointer(runs.result)
+        before: Callable[[], State] | None = None
+
+        def some(i: str, count: int) -> None:
+            e.mask = mask_of(count, lanes) if count < lanes else None
+            given = [
+                e.transposed([self.several(number, base, i, count, back) for base in bases])
+                for number, back in runs.reads
+            ]
+            nonlocal before
+            state, made = () if before is None else before(), []
+            for k in range(count):
+                xs = [operand[k] for operand in given]
+                state = self.formula.step(e, state, *xs) if state else self.formula.start(e, xs[-1])
+                made.append(self.formula.result(e, state))
+                e.known = {}
+            if before is None:
+                before = self.carry(state)
+            else:
+                self.carry_on(state)
+            for base, line in zip(bases, e.transposed([*made, *made[:1] * (lanes - count)]), strict=True):
+                e.store(line, out, e.plus(base, i))
+            e.mask = None
+
+        n = runs.length
+        some("0", min(n, lanes))
+        whole = n // lanes * lanes
+        if whole > lanes:
+            with e.loop(str(lanes), self.inputs.number(whole, "whole", n + 9), lanes) as i:
+                some(i, lanes)
+        if n > lanes and n % lanes:
+            some(self.inputs.number(whole, "whole", n + 9), n % lanes)
