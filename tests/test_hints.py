@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -158,6 +159,26 @@ def test_every_row_of_keywords_is_said(keyword: str) -> None:
 
 def test_a_keyword_that_nobody_has() -> None:
     assert message(lambda: X.mean(frob=1), TypeError).startswith("mean: there is no argument 'frob' (")
+
+
+@pytest.mark.parametrize(
+    ("function", "numbers", "what"),
+    [
+        (ad.reshape, (3, 2), "the lengths"),
+        (ad.permute_dims, (1, 0), "the axes"),
+        (ad.broadcast_to, (4, 2, 3), "the lengths"),
+        (ad.tile, (2, 1), "the repetitions"),
+        (ad.flip, (0, 1), "the axes"),
+    ],
+)
+def test_numbers_side_by_side_that_come_in_a_tuple(
+    function: Callable[..., ad.Tensor], numbers: tuple[int, ...], what: str
+) -> None:
+    x, name = ad.ones((2, 3)), function.__name__
+    with pytest.raises(TypeError, match=r"test_hints\.py") as info:
+        function(x, *numbers)
+    assert str(info.value).startswith(f"{name}: {what} come in one tuple: ad.{name}(x, {numbers})")
+    function(x, numbers)
 
 
 def test_sizes_as_several_arguments() -> None:

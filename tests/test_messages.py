@@ -311,6 +311,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "rows of other lengths": (
         lambda: ad.data.DataLoader((np.ones(3), np.ones(4)), shuffle=False), ValueError, "one length; they have"
     ),
+    "one beta": (lambda: ad.optim.Adam([ad.variable(1.0)], 1e-3, 0.9), TypeError, r"two numbers, such as \(0.9, 0.999\)"),
     "branches that differ": (
         lambda: ad.cond(X[0] > 0, lambda t: t, lambda t: t.sum(), X), TypeError, "make shapes and dtypes the same"
     ),

@@ -436,3 +436,41 @@ def test_wrong_subscripts_of_einsum_are_named() -> None:
             ad.einsum(*wrong)
     with pytest.raises(ValueError, match="0 to 51"):
         ad.einsum(A, [0, 99])
+
+
+def written(function: Any) -> Any:
+    """What a function that writes into its first argument leaves there."""
+
+    def call(x: Any, *more: Any) -> Any:
+        made = x + 0
+        function(made, *more)
+        return made
+
+    return call
+
+
+NUMBERS = [0.3, 0.1, 0.7]
+
+
+@pytest.mark.parametrize("call", [
+    lambda x: np.append(x, 0.3), lambda x: np.append(x, [0.3]), lambda x: np.insert(x, 1, 0.3), lambda x: np.kron(x, [0.3]),
+    lambda x: np.concatenate([x, NUMBERS]), lambda x: np.stack([NUMBERS, x]), lambda x: np.hstack([x, 0.3]),
+    lambda x: np.vstack([x, NUMBERS]), lambda x: np.column_stack([NUMBERS, x]), lambda x: np.block([x, 0.3]),
+    lambda x: np.convolve(x, [0.3, 0.1]), lambda x: np.correlate(x, [0.3]), lambda x: np.outer(x, NUMBERS),
+    lambda x: np.cross(x, NUMBERS), lambda x: np.dot(x, NUMBERS), lambda x: np.inner(x, NUMBERS), lambda x: np.vdot(x, NUMBERS),
+    lambda x: np.matmul(NUMBERS, x), lambda x: np.einsum("i,j->ij", x, NUMBERS), lambda x: np.tensordot(x, NUMBERS, 0),
+    lambda x: np.where([True, False, True], NUMBERS, x), lambda x: np.clip(x, NUMBERS, 3), lambda x: np.full_like(x, NUMBERS),
+    lambda x: np.average(x, weights=NUMBERS), lambda x: np.interp(x, [0.1, 1.7, 9.1], NUMBERS),
+    lambda x: np.trapezoid(x, [0.1, 0.3, 0.7]),
+    lambda x: np.gradient(x, [0.1, 0.3, 0.7]), lambda x: np.ediff1d(x, to_end=0.3), lambda x: np.polyval(NUMBERS, x),
+    lambda x: np.polymul(x, NUMBERS), lambda x: np.polyadd(x, [0.3]), lambda x: np.histogram(x, [0.1, 5.0], weights=NUMBERS)[0],
+    lambda x: np.choose(np.array([0, 1, 0]), [x, NUMBERS]), lambda x: np.linalg.solve(x * np.eye(3), NUMBERS),
+    written(lambda x: np.copyto(x, 0.3)), written(lambda x: np.put(x, [1], 0.3)), written(lambda x: np.putmask(x, x > 1, [0.3])),
+    written(lambda x: np.place(x, x > 1, [0.3])), written(lambda x: x.__setitem__(slice(None), NUMBERS)),
+    written(lambda x: np.add.at(x, [0, 0, 1], NUMBERS)), written(lambda x: np.put_along_axis(x, np.array([1]), [0.3], 0)),
+])  # fmt: skip
+def test_numbers_beside_an_array_keep_its_digits(call: Any) -> None:
+    x = np.array([1.0, 2.0, 4.0])
+    found, expected = call(ad.tensor(x)), call(x)
+    assert found.dtype == expected.dtype
+    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-13, atol=1e-15)

@@ -450,3 +450,11 @@ def test_ranks_of_single_angles_one_after_the_other():
     d = S.VonMises(double(0.3), 2.2)
     for p in (0.1, 0.5, 0.93, 0.4):
         equal(d.cdf(d.icdf(double(p))), p, 1e-9)
+
+
+def test_entropy_of_counts_that_are_computed():
+    n = ad.tensor([2.0, 3.0]) * 2
+    found = [ad.stats.Binomial(count, 0.3).entropy().item() for count in (4.0, 6.0)]
+    np.testing.assert_allclose(ad.stats.Binomial(n, 0.3).entropy().numpy(), found, rtol=1e-6)
+    with pytest.raises(TypeError, match="how many there are isn't known"):
+        ad.jit(lambda count: ad.stats.Binomial(count, 0.3).entropy())(n)

@@ -7,7 +7,7 @@ from typing import Any
 from adjoint.arrays.sets import searchsorted
 from adjoint.primitives.core import inexact, is_scalar
 from adjoint.shapes import normalize_axis
-from adjoint.tensors.composing import Operand, as_tensor, scoped
+from adjoint.tensors.composing import Operand, as_tensor, as_tensors, scoped
 from adjoint.tensors.functions import (
     argsort,
     clip,
@@ -45,7 +45,7 @@ def interp(x: Operand, xp: Operand, fp: Operand, /, left: Any = None, right: Any
     >>> ad.interp(ad.tensor([0.5, 1.5]), ad.tensor([0.0, 1.0, 2.0]), ad.tensor([0.0, 10.0, 30.0]))
     Tensor([ 5., 20.])
     """
-    t, places, values = _floating(x), _floating(xp), _floating(fp)
+    t, places, values = (_floating(y) for y in as_tensors(x, xp, fp))
     real = result_type(t, places)
     t, places = t.astype(real), places.astype(real)
     values = values.astype(result_type(real, values))
@@ -128,7 +128,7 @@ def gradient(x: Operand, /, *spacing: Any, axis: Any = None, edge_order: int = 1
         raise ValueError(f"gradient: {len(spacing)} spacings for {len(axes)} axes, edge_order {edge_order}{at_user()}")
     found = []
     for a, step in zip(axes, steps, strict=True):
-        places = step if is_scalar(step) else as_tensor(step)
+        places = step if is_scalar(step) else as_tensors(t, step)[1]
         if isinstance(places, Tensor) and places.ndim and places.shape != (t.shape[a],):
             raise ValueError(f"gradient: places of shape {places.shape} for axis {a} of shape {t.shape}{at_user()}")
         if t.shape[a] < edge_order + 1:
@@ -143,7 +143,7 @@ def _areas(y: Tensor, x: Any, dx: Any, axis: int) -> Tensor:
     if x is None:
         width = dx
     else:
-        places = as_tensor(x)
+        places = as_tensors(y, x)[1]
         width = diff(places, axis=axis if places.ndim == y.ndim else -1)
         if places.ndim == 1:
             width = reshape(width, (-1, *(1,) * (y.ndim - axis - 1)))

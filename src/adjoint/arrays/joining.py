@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from adjoint.shapes import normalize_axis
-from adjoint.tensors.composing import Operand, as_tensor, scoped, value_of
+from adjoint.tensors.composing import Operand, as_tensor, as_tensors, scoped, value_of
 from adjoint.tensors.functions import (
     broadcast_to,
     concat,
@@ -86,7 +86,7 @@ def hstack(arrays: Sequence[Operand], /) -> Tensor:
     >>> ad.hstack([ad.zeros(1), ad.ones(2)])
     Tensor([0., 1., 1.])
     """
-    found = [_at_least(1, x) for x in arrays]
+    found = [_at_least(1, x) for x in as_tensors(*arrays)]
     return concat(found, axis=0 if found and found[0].ndim == 1 else 1)
 
 
@@ -99,7 +99,7 @@ def vstack(arrays: Sequence[Operand], /) -> Tensor:
     Tensor([[0., 0.],
             [1., 1.]])
     """
-    return concat([_at_least(2, x) for x in arrays], axis=0)
+    return concat([_at_least(2, x) for x in as_tensors(*arrays)], axis=0)
 
 
 @scoped
@@ -110,7 +110,7 @@ def dstack(arrays: Sequence[Operand], /) -> Tensor:
     >>> ad.dstack([ad.zeros(2), ad.ones(2)]).shape
     (1, 2, 2)
     """
-    return concat([_at_least(3, x) for x in arrays], axis=2)
+    return concat([_at_least(3, x) for x in as_tensors(*arrays)], axis=2)
 
 
 @scoped
@@ -122,7 +122,7 @@ def column_stack(arrays: Sequence[Operand], /) -> Tensor:
     Tensor([[0., 1.],
             [0., 1.]])
     """
-    found = [as_tensor(x) for x in arrays]
+    found = as_tensors(*arrays)
     return concat([expand_dims(_at_least(1, x), axis=1) if x.ndim < 2 else x for x in found], axis=1)
 
 
@@ -135,6 +135,8 @@ def block(arrays: Any, /) -> Tensor:
     (3, 3)
     """
     depth = _depth(arrays)
+    blocks = iter(as_tensors(*_blocks(arrays)))
+    arrays = _filled(arrays, blocks)
     return _block(arrays, depth, max(depth, _rank(arrays)))
 
 
@@ -147,6 +149,16 @@ def _depth(x: Any) -> int:
     if len(depths) > 1:
         raise ValueError(f"block: lists are nested to different depths{at_user()}")
     return 1 + depths.pop()
+
+
+def _blocks(x: Any) -> list[Any]:
+    """What nested lists hold."""
+    return [block for y in x for block in _blocks(y)] if isinstance(x, list) else [x]
+
+
+def _filled(x: Any, blocks: Iterator[Tensor]) -> Any:
+    """Nested lists with other blocks, one after the other."""
+    return [_filled(y, blocks) for y in x] if isinstance(x, list) else next(blocks)
 
 
 def _rank(x: Any) -> int:
@@ -171,9 +183,8 @@ def append(x: Operand, values: Operand, /, axis: int | None = None) -> Tensor:
     >>> ad.append(ad.ones(2), 3.0)
     Tensor([1., 1., 3.])
     """
-    if axis is None:
-        return concat([flatten(_at_least(1, x)), flatten(_at_least(1, values))], axis=0)
-    return concat([x, values], axis=axis)
+    both = as_tensors(x, values)
+    return concat([flatten(_at_least(1, t)) for t in both] if axis is None else both, axis=0 if axis is None else axis)
 
 
 def _places(x: Tensor, axis: int | None, name: str) -> tuple[Tensor, int]:
@@ -203,8 +214,9 @@ def insert(x: Operand, index: Any, values: Operand, /, axis: int | None = None) 
     >>> ad.insert(ad.arange(3.0), 1, 9.0)
     Tensor([0., 9., 1., 2.])
     """
-    t, place = _places(as_tensor(x), axis, "insert")
-    new = _with_rank(as_tensor(values), max(t.ndim, as_tensor(values).ndim))
+    own, new = as_tensors(x, values)
+    t, place = _places(own, axis, "insert")
+    new = _with_rank(new, max(t.ndim, new.ndim))
     chosen = value_of(index)
     if np.ndim(chosen) == 0 and not isinstance(chosen, slice):
         new = moveaxis(new, 0, place)

@@ -9,7 +9,7 @@ import numpy as np
 
 from adjoint.composites.linalg import diagonal
 from adjoint.primitives.core import ops
-from adjoint.tensors.composing import Operand, as_tensor, scoped
+from adjoint.tensors.composing import Operand, as_tensor, as_tensors, scoped
 from adjoint.tensors.conversion import as_node, dtype_of
 from adjoint.tensors.functions import (
     conj,
@@ -89,13 +89,13 @@ def fill_diagonal(x: Operand, value: Operand, /, wrap: bool = False) -> Tensor:
     Tensor([[5., 0.],
             [0., 5.]])
     """
-    t = as_tensor(x)
+    t, number = as_tensors(x, value)
     if t.ndim < 2 or (t.ndim > 2 and len(set(t.shape)) > 1):
         raise ValueError(f"fill_diagonal: expected a matrix or equally long axes, got shape {t.shape}{at_user()}")
     flat = np.zeros(t.shape, bool)
     np.fill_diagonal(flat, True, wrap=wrap)
     places = np.flatnonzero(flat)
-    new = as_tensor(value).flatten()
+    new = flatten(number)
     if new.size != 1 and places.size:
         new = new[np.arange(places.size) % new.size]
     result = flatten(t) + 0
@@ -124,7 +124,7 @@ def inner(x: Operand, y: Operand, /) -> Tensor:
     >>> ad.inner(ad.tensor([1.0, 2.0]), ad.tensor([3.0, 4.0]))
     Tensor(11.)
     """
-    a, b = as_tensor(x), as_tensor(y)
+    a, b = as_tensors(x, y)
     return tensordot(a, b, axes=((-1,), (-1,))) if a.ndim and b.ndim else a * b
 
 
@@ -136,7 +136,8 @@ def vdot(x: Operand, y: Operand, /) -> Tensor:
     >>> ad.vdot(ad.tensor([[1.0], [2.0]]), ad.tensor([3.0, 4.0]))
     Tensor(11.)
     """
-    return tensordot(conj(flatten(as_tensor(x))), flatten(as_tensor(y)), axes=1)
+    a, b = as_tensors(x, y)
+    return tensordot(conj(flatten(a)), flatten(b), axes=1)
 
 
 @scoped
@@ -149,7 +150,7 @@ def cdist(x: Operand, y: Operand, /, p: float = 2.0) -> Tensor:
     >>> ad.cdist(ad.tensor([[0.0, 0.0]]), ad.tensor([[3.0, 4.0], [0.0, 1.0]]))
     Tensor([[5., 1.]])
     """
-    a, b = as_tensor(x), as_tensor(y)
+    a, b = as_tensors(x, y)
     if a.ndim < 2 or b.ndim < 2 or a.shape[-1] != b.shape[-1]:
         raise ValueError(f"cdist: expected points (..., m, d) and (..., n, d), got {a.shape} and {b.shape}{at_user()}")
     return norm(a[..., :, None, :] - b[..., None, :, :], p, axis=-1)

@@ -10,7 +10,7 @@ import numpy as np
 from adjoint import linalg
 from adjoint.fft import convolve
 from adjoint.primitives.core import inexact
-from adjoint.tensors.composing import Operand, as_tensor, scoped
+from adjoint.tensors.composing import Operand, as_tensor, as_tensors, scoped
 from adjoint.tensors.functions import concat, full_like, multiply, ones, reshape, result_type, sqrt, stack, sum, zeros
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import wrap
@@ -37,7 +37,8 @@ def polyval(p: Operand, x: Operand, /) -> Tensor:
     >>> ad.polyval(ad.tensor([1.0, 0.0, -2.0]), 3.0)
     Tensor(7.)
     """
-    coefficients, t = _coefficients("polyval", p), as_tensor(x)
+    coefficients, t = as_tensors(p, x)
+    coefficients = _coefficients("polyval", coefficients)
     found = full_like(t, 0, dtype=result_type(coefficients, t))
     for i in range(coefficients.shape[0]):
         found = found * t + coefficients[i]
@@ -45,7 +46,7 @@ def polyval(p: Operand, x: Operand, /) -> Tensor:
 
 
 def _aligned(name: str, p: Any, q: Any) -> tuple[Tensor, Tensor]:
-    a, b = _coefficients(name, p), _coefficients(name, q)
+    a, b = (_coefficients(name, y) for y in as_tensors(p, q))
     n = max(a.size, b.size)
     first, second = (concat([zeros(n - y.size, dtype=y.dtype), y]) if y.size < n else y for y in (a, b))
     return first, second
@@ -83,7 +84,8 @@ def polymul(p: Operand, q: Operand, /) -> Tensor:
     >>> ad.polymul(ad.tensor([1.0, 2.0]), ad.tensor([1.0, -2.0]))
     Tensor([ 1.,  0., -4.])
     """
-    return convolve(_coefficients("polymul", p), _coefficients("polymul", q), method="direct")
+    a, b = as_tensors(p, q)
+    return convolve(_coefficients("polymul", a), _coefficients("polymul", b), method="direct")
 
 
 @scoped
@@ -96,7 +98,7 @@ def polydiv(p: Operand, q: Operand, /) -> tuple[Tensor, Tensor]:
     >>> ad.polydiv(ad.tensor([1.0, 0.0, -1.0]), ad.tensor([1.0, 1.0]))
     (Tensor([ 1., -1.]), Tensor([0.]))
     """
-    a, b = (wrap(inexact(_coefficients("polydiv", y).node)) for y in (p, q))
+    a, b = (wrap(inexact(_coefficients("polydiv", y).node)) for y in as_tensors(p, q))
     rest, m = a, b.size
     found: list[Tensor] = []
     for i in range(a.size - m + 1):

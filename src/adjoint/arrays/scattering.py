@@ -11,7 +11,7 @@ import adjoint.batch.running as _batching  # noqa: F401 - fills in the batching 
 from adjoint.composites.indexing import getitem
 from adjoint.dtypes import int64
 from adjoint.graph import Node, array_type
-from adjoint.primitives.core import cast, inexact, is_scalar, ops
+from adjoint.primitives.core import cast, inexact, ops
 from adjoint.shapes import normalize_axis, size_of
 from adjoint.tensors.composing import Operand, composite
 from adjoint.tensors.conversion import as_node
@@ -170,7 +170,7 @@ def index_add(x: Operand, index: Any, updates: Operand, /, *, reduce: str = "sum
     node = as_node(x)
     items = index if isinstance(index, tuple) else (index,)
     bare = tuple([i.node if isinstance(i, Named) else i for i in items])
-    new = as_node(updates, node.dtype if is_scalar(updates) else None)
+    new = as_node(updates, node.dtype)
 
     def added() -> Node:
         n = node.type.size

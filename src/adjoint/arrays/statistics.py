@@ -14,7 +14,7 @@ from adjoint.arrays.sets import searchsorted
 from adjoint.dtypes import int64
 from adjoint.primitives.core import inexact
 from adjoint.shapes import drop_axes, normalize_axes, normalize_axis
-from adjoint.tensors.composing import Axis, Operand, as_tensor, scoped, value_of
+from adjoint.tensors.composing import Axis, Operand, as_tensor, as_tensors, scoped, value_of
 from adjoint.tensors.functions import (
     argmax,
     argmin,
@@ -87,7 +87,7 @@ def average(
     if weights is None:
         found = mean(t, axis, keepdims=keepdims)
         return (found, zeros(found.shape, dtype=found.dtype) + t.size / max(found.size, 1)) if returned else found
-    w = _beside_axes(t, as_tensor(weights), axis)
+    w = _beside_axes(t, as_tensors(t, weights)[1], axis)
     total = sum(w, axis, keepdims=keepdims)
     found = sum(multiply(t, w), axis, keepdims=keepdims) / total
     return (found, astype(broadcast_to(total, found.shape), found.dtype)) if returned else found
@@ -412,7 +412,7 @@ def histogram(
     place = searchsorted(edges, t, side="right") - 1
     inside = logical_and(t >= edges[0], t <= edges[-1])
     place = where(t == edges[-1], n - 1, place)
-    added = as_tensor(weights).flatten() if weights is not None else ones_like(place)
+    added = as_tensors(t, weights)[1].flatten() if weights is not None else ones_like(place)
     added = where(inside, added, zeros((), dtype=added.dtype))
     found = _counted(where(inside, place, 0), added, n)
     if density:

@@ -13,7 +13,7 @@ from adjoint.composites.shaping import moveaxis
 from adjoint.linalg import factorizations, measures, products, systems
 from adjoint.numpy.ufuncs import written
 from adjoint.tensors.composing import as_tensor
-from adjoint.tensors.conversion import as_node
+from adjoint.tensors.conversion import as_nodes
 from adjoint.tensors.functions import conj, real, tril
 from adjoint.tensors.named import wrap
 
@@ -23,7 +23,8 @@ __all__ = ["FUNCTIONS"]
 def _cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
     if axis is not None:
         axisa = axisb = axisc = axis
-    first, second = (wrap(moveaxis(as_node(x), n, -1)) for x, n in ((a, axisa), (b, axisb)))
+    x, y = as_nodes((a, b))
+    first, second = (wrap(moveaxis(node, n, -1)) for node, n in ((x, axisa), (y, axisb)))
     return wrap(moveaxis(products.cross(first, second).node, -1, axisc))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from adjoint.composites import linalg
-from adjoint.tensors.conversion import as_node
+from adjoint.tensors.conversion import as_node, as_nodes
 from adjoint.tensors.elementwise import Operand
 from adjoint.tensors.composing import composite
 from adjoint.tensors.functions import matmul, matrix_transpose, outer, tensordot, vecdot
@@ -25,7 +25,7 @@ def cross(x: Operand, y: Operand, /, *, axis: int = -1) -> Tensor:
     >>> ad.linalg.cross(ad.tensor([1.0, 0.0, 0.0]), ad.tensor([0.0, 1.0, 0.0]))
     Tensor([0., 0., 1.])
     """
-    return composite("cross", linalg.cross, as_node(x), as_node(y), axis)
+    return composite("cross", linalg.cross, *as_nodes((x, y)), axis)
 
 
 def kron(x: Operand, y: Operand, /) -> Tensor:
@@ -35,7 +35,7 @@ def kron(x: Operand, y: Operand, /) -> Tensor:
     >>> ad.linalg.kron(ad.tensor([1.0, 10.0]), ad.tensor([1.0, 2.0]))
     Tensor([ 1.,  2., 10., 20.])
     """
-    return composite("kron", linalg.kron, as_node(x), as_node(y))
+    return composite("kron", linalg.kron, *as_nodes((x, y)))
 
 
 def multi_dot(arrays: Sequence[Operand], /) -> Tensor:
@@ -45,7 +45,7 @@ def multi_dot(arrays: Sequence[Operand], /) -> Tensor:
     >>> ad.linalg.multi_dot([ad.ones((2, 3)), ad.ones((3, 4)), ad.ones(4)])
     Tensor([12., 12.])
     """
-    return composite("multi_dot", linalg.multi_dot, [as_node(x) for x in arrays])
+    return composite("multi_dot", linalg.multi_dot, as_nodes(arrays))
 
 
 def matrix_power(x: Operand, n: int, /) -> Tensor:
@@ -68,7 +68,7 @@ def block_diag(*arrays: Operand) -> Tensor:
     Tensor([[1., 2., 0.],
             [0., 0., 3.]])
     """
-    return composite("block_diag", linalg.block_diag, [as_node(x) for x in arrays])
+    return composite("block_diag", linalg.block_diag, as_nodes(arrays))
 
 
 def toeplitz(c: Operand, r: Any = None, /) -> Tensor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from adjoint.composites import linalg
-from adjoint.tensors.conversion import as_node
+from adjoint.tensors.conversion import as_node, as_nodes
 from adjoint.tensors.elementwise import Operand
 from adjoint.tensors.composing import composite, composites, value_of
 from adjoint.tensors.located import at_user
@@ -36,7 +36,7 @@ def solve(a: Operand, b: Operand, /) -> Tensor:
     >>> ad.linalg.solve(ad.tensor([[2.0, 0.0], [1.0, 1.0]]), ad.tensor([2.0, 3.0]))
     Tensor([1., 2.])
     """
-    return composite("solve", linalg.solve, as_node(a), as_node(b))
+    return composite("solve", linalg.solve, *as_nodes((a, b)))
 
 
 def solve_triangular(
@@ -52,7 +52,7 @@ def solve_triangular(
     >>> ad.linalg.solve_triangular(ad.tensor([[2.0, 0.0], [1.0, 1.0]]), ad.tensor([2.0, 3.0]), lower=True)
     Tensor([1., 2.])
     """
-    return composite("solve_triangular", linalg.solve_triangular, as_node(a), as_node(b), trans, lower, unit_diagonal)
+    return composite("solve_triangular", linalg.solve_triangular, *as_nodes((a, b)), trans, lower, unit_diagonal)
 
 
 def _pair(name: str, given: Any, meaning: str) -> tuple[Any, Any]:
@@ -124,7 +124,7 @@ def lstsq(a: Operand, b: Operand, /, rcond: float | None = None) -> LstsqResult:
     >>> ad.linalg.lstsq(points, ad.tensor([1.0, 3.0, 5.0])).x.numpy().round(5)
     array([2., 1.], dtype=float32)
     """
-    return LstsqResult(*composites("lstsq", linalg.lstsq, as_node(a), as_node(b), rcond))
+    return LstsqResult(*composites("lstsq", linalg.lstsq, *as_nodes((a, b)), rcond))
 
 
 def tensorinv(a: Operand, /, ind: int = 2) -> Tensor:
@@ -144,4 +144,4 @@ def tensorsolve(a: Operand, b: Operand, /, axes: Any = None) -> Tensor:
     >>> ad.linalg.tensorsolve(2.0 * ad.reshape(ad.eye(4), (2, 2, 4)), ad.ones((2, 2)))
     Tensor([0.5, 0.5, 0.5, 0.5])
     """
-    return composite("tensorsolve", linalg.tensorsolve, as_node(a), as_node(b), axes)
+    return composite("tensorsolve", linalg.tensorsolve, *as_nodes((a, b)), axes)

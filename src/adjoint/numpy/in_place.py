@@ -14,7 +14,7 @@ from adjoint.arrays import (
 from adjoint.numpy import methods
 from adjoint.numpy.table import stands_for
 from adjoint.tensors import functions as f
-from adjoint.tensors.composing import as_tensor
+from adjoint.tensors.composing import as_tensor, as_tensors
 from adjoint.tensors.located import at_user
 from adjoint.tensors.pending import force_selection
 from adjoint.tensors.tensor import Tensor
@@ -40,14 +40,14 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
 @stands_for(np.copyto)
 def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
     t = _target("copyto", dst)
-    new = f.broadcast_to(as_tensor(src), t.shape).astype(t.dtype)
+    new = f.broadcast_to(as_tensors(t, src)[1], t.shape).astype(t.dtype)
     t._assign((new if where is True else f.where(where, new, t)).node, "copyto")
 
 
 @stands_for(np.putmask)
 def putmask(a: Any, mask: Any, values: Any) -> None:
     t = _target("putmask", a)
-    new = f.flatten(joining.atleast_1d(values))
+    new = f.flatten(joining.atleast_1d(as_tensors(t, values)[1]))
     spread = f.reshape(f.take(new, np.arange(t.size) % new.size), t.shape).astype(t.dtype)
     t._assign(f.where(mask, spread, t).node, "putmask")
 

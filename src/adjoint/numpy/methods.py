@@ -11,7 +11,7 @@ from adjoint import linalg
 from adjoint.composites.shaping import moveaxis
 from adjoint.numpy.ufuncs import written
 from adjoint.primitives.core import marker
-from adjoint.tensors.composing import as_tensor, scoped
+from adjoint.tensors.composing import as_tensor, as_tensors, scoped
 from adjoint.tensors.conversion import as_node
 from adjoint.tensors.functions import argsort, broadcast_to, full_like, reshape, sort, stack, take, take_along_axis
 from adjoint.tensors.located import at_user
@@ -59,7 +59,7 @@ def within(name: str, places: Tensor, n: int, mode: str) -> Tensor:
 def put(a: Tensor, ind: Any, v: Any, mode: str = "raise") -> None:
     """Replace elements at positions of the flattened tensor by values, over and over where there are fewer."""
     places = as_tensor(ind).flatten()
-    new = as_tensor(v).flatten()
+    new = wrap(as_node(v, a.dtype)).flatten()
     places = within("put", places, a.size, mode)
     flat = reshape(a, (a.size,)) + 0
     flat[places] = take(new, np.arange(places.size) % new.size, axis=0) if new.size else new
@@ -76,7 +76,7 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Tenso
     n = len(listed)
     number = within("choose", number, n, mode)
     shape = np.broadcast_shapes(number.shape, *(as_tensor(c).shape for c in listed))
-    together = stack([broadcast_to(c, shape) for c in listed])
+    together = stack([broadcast_to(c, shape) for c in as_tensors(*listed)])
     return take_along_axis(together, broadcast_to(number, shape)[None], axis=0)[0]
 
 

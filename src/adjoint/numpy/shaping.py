@@ -18,7 +18,7 @@ from adjoint.numpy.ufuncs import written
 from adjoint.primitives.core import is_scalar
 from adjoint.shapes import normalize_axis
 from adjoint.tensors import functions as f
-from adjoint.tensors.composing import as_tensor, scoped, value_of
+from adjoint.tensors.composing import as_tensor, as_tensors, scoped, value_of
 from adjoint.tensors.conversion import dtype_of
 from adjoint.tensors.located import at_user
 from adjoint.tensors.tensor import Tensor
@@ -205,7 +205,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = NONE, append: Any = 
 @stands_for(np.ediff1d)
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     steps = f.diff(f.flatten(as_tensor(ary)))
-    ends = [None if e is None else f.flatten(joining.atleast_1d(e)) for e in (to_begin, to_end)]
+    ends = [None if e is None else f.flatten(joining.atleast_1d(as_tensors(steps, e)[1])) for e in (to_begin, to_end)]
     return f.concat([x for x in (ends[0], steps, ends[1]) if x is not None])
 
 

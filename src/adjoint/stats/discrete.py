@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 import adjoint.tensors.functions as f
-from adjoint import special
+from adjoint import special, tracing
 from adjoint.shapes import as_shape
 from adjoint.random import source
 from adjoint.stats import draws
@@ -17,6 +17,7 @@ from adjoint.transforms.grad import stop_gradient
 from adjoint.stats.base import Distribution, beyond, checked, inside
 from adjoint.tensors.conversion import a as described
 from adjoint.tensors.located import at_user
+from adjoint.tensors.pending import force_array
 from adjoint.tensors.tensor import Tensor
 
 __all__ = ["Bernoulli", "Binomial", "Categorical", "Geometric", "Multinomial", "NegativeBinomial", "Poisson"]
@@ -159,11 +160,10 @@ class Binomial(_ByProbability):
 
 
 def _most(counts: Tensor, name: str) -> int:
-    """The largest of the counts, whose values must be known."""
-    known = counts.node.value
-    if known is None:
+    """The largest of the counts, which are computed unless a function is traced."""
+    if counts.node.value is None and tracing.active() is not None:
         raise TypeError(f"{name}: the entropy is a sum over all counts, and how many there are isn't known{at_user()}")
-    return int(np.max(np.asarray(known), initial=0))
+    return int(np.max(force_array(counts.node), initial=0))
 
 
 def _summed_entropy(d: Distribution, terms: int) -> Tensor:

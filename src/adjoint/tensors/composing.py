@@ -15,15 +15,15 @@ from adjoint.graph import NARROW, Node
 from adjoint.hints import keyword_error
 from adjoint.primitives.core import cast, in_float32, is_narrow
 from adjoint.shapes import normalize_axis
-from adjoint.tensors.conversion import as_node
+from adjoint.tensors.conversion import as_node, as_nodes
 from adjoint.tensors.located import MISTAKES, at_user, enter_scope, explained, leave_scope
 from adjoint.tensors.named import recorded, wrap
 from adjoint.tensors.pending import count_pending, force_array
 from adjoint.tensors.tensor import Tensor
 
 __all__ = [
-    "ARRAYS", "Array", "Axis", "DTypeLike", "Operand", "as_tensor", "axis_of", "composite", "composites", "on_cpu", "rearranged",
-    "refuse", "scoped", "value_of",
+    "ARRAYS", "Array", "Axis", "DTypeLike", "Operand", "as_tensor", "as_tensors", "axis_of", "composite", "composites", "on_cpu",
+    "rearranged", "refuse", "refuse_spread", "scoped", "value_of",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -108,12 +108,22 @@ def refuse(name: str, keywords: dict[str, Any], shape: Any = None, more: tuple[A
     raise keyword_error(name, keywords, at_user())
 
 
+def refuse_spread(name: str, what: str, given: tuple[Any, ...]) -> NoReturn:
+    """Raise the TypeError for numbers given side by side that come in one tuple."""
+    raise TypeError(f"{name}: {what} come in one tuple: ad.{name}(x, {given}){at_user()}")
+
+
 def on_cpu(name: str, device: Any) -> None:
     """Check a device that a user named: there is one. Raises ValueError for another."""
     if device is not None and str(device) != "cpu":
         raise ValueError(
             f"{name}: tensors lie in main memory and are computed on the CPU: device is 'cpu' or None, not {device!r}{at_user()}"
         )
+
+
+def as_tensors(*operands: Operand) -> list[Tensor]:
+    """Operands that belong together as tensors: numbers, and lists of them, take the dtype of the arrays beside them."""
+    return [wrap(node) for node in as_nodes(operands)]
 
 
 def as_tensor(x: Operand) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from typing import Any
 
@@ -19,7 +20,7 @@ from adjoint.tensors.named import Named
 from adjoint.tensors.pending import force_array
 from adjoint.unknown import Unknown
 
-__all__ = ["a", "array_node", "as_node", "dtype_of", "read_only", "stacked", "traced_leaf"]
+__all__ = ["a", "array_node", "as_node", "as_nodes", "dtype_of", "read_only", "stacked", "traced_leaf"]
 
 
 def as_node(x: Any, beside: DType | None = None) -> Node:
@@ -35,6 +36,24 @@ def as_node(x: Any, beside: DType | None = None) -> Node:
     if beside is not None and isinstance(x, (list, tuple)):
         return stacked(x, beside=beside)
     return array_node(x, None, None)
+
+
+PYTHONS = (bool, int, float, complex, list, tuple)
+
+
+def as_nodes(operands: Any) -> list[Node]:
+    """The nodes of operands that belong together: numbers, and lists of numbers, take the dtype of the arrays beside them, as in
+    operators."""
+    given = operands if type(operands) in (list, tuple) else list(operands)
+    nodes = [x.node for x in given if isinstance(x, Named)]
+    if len(nodes) == len(given):
+        return nodes
+    dtypes = {x.dtype if isinstance(x, Node) else x.node.dtype for x in given if isinstance(x, (Named, Node))}
+    dtypes |= {dtype_of(x.dtype) for x in given if isinstance(x, np.ndarray) and x.dtype.kind in "biufc"}
+    beside = None
+    with contextlib.suppress(TypeError):  # of dtypes that have none in common
+        beside = functools.reduce(promote, dtypes) if dtypes else None
+    return [as_node(x, beside if isinstance(x, PYTHONS) else None) for x in given]
 
 
 def array_node(x: Any, dtype: DType | None, copy: bool | None, variable: Variable | None = None) -> Node:
@@ -230,19 +249,22 @@ def _odd_one(x: Any) -> Any:
     return next((y for y in flat if not isinstance(y, (bool, int, float, complex))), flat[0] if flat else x)
 
 
+PLAIN = frozenset((bool, int, float, complex))  # Python's numbers
+
+
 def _holds_tensors(x: Any) -> bool:
     """Whether nested lists hold a tensor, or a number that only a compiled function's call knows."""
+    if PLAIN.issuperset(map(type, x)):
+        return False
     for y in x:
         kind = type(y)
-        if kind is float or kind is int:
-            continue
         if isinstance(y, Named) or kind is Unknown or (isinstance(y, (list, tuple)) and _holds_tensors(y)):
             return True
     return False
 
 
 def _holds_arrays(x: Any) -> bool:
-    return any(
+    return not PLAIN.issuperset(map(type, x)) and any(
         isinstance(y, (np.ndarray, np.generic)) or (isinstance(y, (list, tuple)) and _holds_arrays(y)) for y in x
     )
 

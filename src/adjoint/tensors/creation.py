@@ -215,7 +215,7 @@ def full_like(
     on_cpu("full_like", device)
     node = as_node(x)
     if isinstance(fill_value, ARRAYS):
-        return astype(broadcast_to(fill_value, node.shape), dtype or node.dtype)
+        return astype(broadcast_to(as_node(fill_value, node.dtype), node.shape), dtype or node.dtype)
     return _filled("full_like", node.shape, fill_value, dtype or node.dtype)
 
 

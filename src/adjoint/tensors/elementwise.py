@@ -17,7 +17,7 @@ from adjoint.primitives.core import is_scalar, ops
 from adjoint.tensors.composing import Operand, composite, refuse
 from adjoint.tensors.located import MISTAKES, at_user, explained, give_site
 from adjoint.tensors.pending import count_pending
-from adjoint.tensors.conversion import as_node
+from adjoint.tensors.conversion import as_node, as_nodes
 from adjoint.tensors.indexing import nonzero
 from adjoint.tensors.operators import power as _power
 from adjoint.tensors.tensor import Tensor
@@ -516,6 +516,8 @@ def where(condition: Operand, x: Any = None, y: Any = None, /) -> Any:
             f"where: it takes the condition alone, or also what to take where it holds and where it doesn't: "
             f"ad.where(mask, x, 0){at_user()}"
         )
+    if type(x) is list or type(y) is list:
+        x, y = as_nodes((x, y))
     a = x if is_scalar(x) else as_node(x)
     b = y if is_scalar(y) else as_node(y)
     return _unary(lambda c: elementwise.where(c, a, b), condition)
@@ -525,7 +527,7 @@ def clip(x: Operand, /, min: Any = None, max: Any = None, **others: Never) -> Te
     """x limited to [min, max], either of which may be left out. The derivative is 1 at the bounds, 0 outside."""
     if others:
         refuse("clip", others)
-    low, high = (v if v is None or is_scalar(v) else as_node(v) for v in (min, max))
+    low, high = (v if v is None or is_scalar(v) else as_nodes((x, v))[1] for v in (min, max))
     return _unary(lambda node: reductions.bounded(node, low, high), x)
 
 

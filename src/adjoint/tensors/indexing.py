@@ -43,7 +43,8 @@ def scatter_add(x: Operand, indices: Operand, updates: Operand, /, axis: int = 0
     """
     if others:
         refuse("scatter_add", others)
-    return composite("scatter_add", indexing.scatter_add, as_node(x), as_node(indices), as_node(updates), axis)
+    node = as_node(x)
+    return composite("scatter_add", indexing.scatter_add, node, as_node(indices), as_node(updates, node.dtype), axis)
 
 
 def nonzero(x: Operand, /, **others: Never) -> tuple[Tensor, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from adjoint.composites import products
 from adjoint.tensors.composing import Operand, composite
-from adjoint.tensors.conversion import as_node
+from adjoint.tensors.conversion import as_nodes
 from adjoint.tensors.tensor import Tensor
 from adjoint.tensors.located import at_user
 
@@ -24,27 +24,27 @@ def matmul(x: Operand, y: Operand, /) -> Tensor:
 
     Raises ValueError where the inner sizes differ or an operand is 0-d.
     """
-    return composite("matmul", products.matmul, as_node(x), as_node(y))
+    return composite("matmul", products.matmul, *as_nodes((x, y)))
 
 
 def dot(x: Operand, y: Operand, /) -> Tensor:
     """NumPy's dot: the sum of products over the last axis of x and the second-to-last of y."""
-    return composite("dot", products.dot, as_node(x), as_node(y))
+    return composite("dot", products.dot, *as_nodes((x, y)))
 
 
 def vecdot(x: Operand, y: Operand, /, axis: int = -1) -> Tensor:
     """The sum of conj(x) * y over an axis of both, in their common dtype. Axes before it are broadcast, never this one."""
-    return composite("vecdot", products.vecdot, as_node(x), as_node(y), axis)
+    return composite("vecdot", products.vecdot, *as_nodes((x, y)), axis)
 
 
 def outer(x: Operand, y: Operand, /) -> Tensor:
     """All products of an element of x with one of y, both flattened."""
-    return composite("outer", products.outer, as_node(x), as_node(y))
+    return composite("outer", products.outer, *as_nodes((x, y)))
 
 
 def tensordot(x: Operand, y: Operand, /, *, axes: Any = 2) -> Tensor:
     """The sum of products over axes: the last of x with the first of y (an int), or two lists of axes."""
-    return composite("tensordot", products.tensordot, as_node(x), as_node(y), axes)
+    return composite("tensordot", products.tensordot, *as_nodes((x, y)), axes)
 
 
 def einsum(subscripts: Any, /, *operands: Any) -> Tensor:
@@ -61,7 +61,7 @@ def einsum(subscripts: Any, /, *operands: Any) -> Tensor:
     """
     if not isinstance(subscripts, str):
         subscripts, operands = _interleaved((subscripts, *operands))
-    return composite("einsum", products.einsum, subscripts, [as_node(x) for x in operands])
+    return composite("einsum", products.einsum, subscripts, as_nodes(operands))
 
 
 def _interleaved(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:

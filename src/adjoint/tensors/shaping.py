@@ -9,8 +9,18 @@ from adjoint.composites import padding, shaping
 from adjoint.graph import Node
 from adjoint.primitives.core import is_scalar, ops
 from adjoint.shapes import as_shape, broadcast_shapes, resolve_reshape
-from adjoint.tensors.composing import Axis, Operand, as_tensor, axis_of, composite, composites, rearranged, refuse
-from adjoint.tensors.conversion import as_node
+from adjoint.tensors.composing import (
+    Axis,
+    Operand,
+    as_tensor,
+    axis_of,
+    composite,
+    composites,
+    rearranged,
+    refuse,
+    refuse_spread,
+)
+from adjoint.tensors.conversion import as_node, as_nodes
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import wrap
 from adjoint.tensors.pending import force_selection
@@ -41,14 +51,18 @@ __all__ = [
 ]
 
 
-def reshape(x: Operand, /, shape: Any, *, copy: bool | None = None) -> Tensor:
+def reshape(x: Operand, /, shape: Any, *more: Never, copy: bool | None = None) -> Tensor:
     """The same elements, in row-major order, in another shape; one -1 is filled in. A tensor is a value, so `copy` is for the
     standard's sake: nobody can tell a copy from a view."""
+    if more:
+        refuse_spread("reshape", "the lengths", (shape, *more))
     return rearranged(lambda n: ops.reshape(n, resolve_reshape(shape, n.type.size)), x)
 
 
-def permute_dims(x: Operand, /, axes: Sequence[int]) -> Tensor:
+def permute_dims(x: Operand, /, axes: Sequence[int], *more: Never) -> Tensor:
     """The axes in another order: axis i of the result is axis axes[i] of x."""
+    if more:
+        refuse_spread("permute_dims", "the axes", (axes, *more))
     return rearranged(lambda n: shaping.permute(n, axes), x)
 
 
@@ -94,8 +108,10 @@ def flatten(x: Operand, /, start: int = 0, end: int = -1, **others: Never) -> Te
     return rearranged(merged, x)
 
 
-def broadcast_to(x: Operand, /, shape: Any) -> Tensor:
+def broadcast_to(x: Operand, /, shape: Any, *more: Never) -> Tensor:
     """x repeated along new leading axes and axes of size one."""
+    if more:
+        refuse_spread("broadcast_to", "the lengths", (shape, *more))
     return rearranged(lambda n: ops.broadcast_to(n, as_shape(shape, "broadcast_to")), x)
 
 
@@ -117,7 +133,7 @@ def concat(arrays: Sequence[Operand], /, axis: int | None = 0, **others: Never) 
     if others:
         refuse("concat", others)
     _in_one_list("concat", axis)
-    return composite("concat", shaping.concat, [as_node(x) for x in arrays], axis)
+    return composite("concat", shaping.concat, as_nodes(arrays), axis)
 
 
 def stack(arrays: Sequence[Operand], /, axis: int = 0, **others: Never) -> Tensor:
@@ -125,7 +141,7 @@ def stack(arrays: Sequence[Operand], /, axis: int = 0, **others: Never) -> Tenso
     if others:
         refuse("stack", others)
     _in_one_list("stack", axis)
-    return composite("stack", shaping.stack, [as_node(x) for x in arrays], axis)
+    return composite("stack", shaping.stack, as_nodes(arrays), axis)
 
 
 def split(x: Operand, /, sections: Any, axis: int = 0, **others: Never) -> list[Tensor]:
@@ -142,8 +158,10 @@ def unstack(x: Operand, /, axis: int = 0, **others: Never) -> tuple[Tensor, ...]
     return tuple(composites("unstack", shaping.unstack, as_node(x), axis))
 
 
-def tile(x: Operand, /, repetitions: Any, **others: Never) -> Tensor:
+def tile(x: Operand, /, repetitions: Any, *more: Never, **others: Never) -> Tensor:
     """x repeated as a whole along each axis."""
+    if more:
+        refuse_spread("tile", "the repetitions", (repetitions, *more))
     if others:
         refuse("tile", others)
     return composite("tile", shaping.tile, as_node(x), repetitions)
@@ -157,8 +175,10 @@ def repeat(x: Operand, /, repeats: Any, *, axis: int | None = None, **others: Ne
     return composite("repeat", shaping.repeat, as_node(x), counts, axis)
 
 
-def flip(x: Operand, /, axis: Axis = None, **others: Never) -> Tensor:
+def flip(x: Operand, /, axis: Axis = None, *more: Never, **others: Never) -> Tensor:
     """The elements in reverse order along axes (None: all)."""
+    if more:
+        refuse_spread("flip", "the axes", (axis, *more))
     if others:
         refuse("flip", others)
     return composite("flip", shaping.flip, as_node(x), axis)

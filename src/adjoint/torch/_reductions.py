@@ -80,8 +80,10 @@ def nansum(input: Any, dim: Dim = None, keepdim: bool = False, *, dtype: Any = N
 
 
 def _floating(name: str, x: Any, dtype: Any = None) -> Any:
-    if dtype is not None:
+    if dtype is not None and dtype_of(dtype).inexact:
         return core.astype(x, dtype_of(dtype))
+    if dtype is not None:
+        raise RuntimeError(f"{name}: dtype={dtype_of(dtype).name} can't hold it; give a floating dtype{at_user()}")
     if not x.dtype.inexact:
         raise RuntimeError(
             f"{name}: needs floating or complex numbers, got {x.dtype.name}; x.float() makes them{at_user()}"

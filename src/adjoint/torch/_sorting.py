@@ -120,7 +120,8 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
     at = np.empty(flat.shape[0], np.int64)
     for i, row in enumerate(flat):
         found, counts = np.unique(row, return_counts=True)
-        at[i] = np.flatnonzero(row == found[counts.argmax()])[-1]
+        often = found[counts.argmax()]
+        at[i] = np.flatnonzero(row == often if often == often else np.isnan(row))[-1]
     places = core.expand_dims(core.tensor(at.reshape(values.shape[:-1])), axis=dim)
     out = core.take_along_axis(x, places, axis=dim)
     if not keepdim or was_zero_d:
