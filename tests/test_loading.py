@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import importlib
 import itertools
 import multiprocessing
@@ -457,3 +458,58 @@ def test_options_that_exclude_each_other():
             make()
     with pytest.raises(TypeError, match="neither samples by number nor an iterator"):
         DataLoader(object())
+
+
+class Circle(data.Sampler):
+    """0, 1, 2, 0, 1, 2, ... without end."""
+
+    def __init__(self):
+        self.drawn = 0
+
+    def __iter__(self):
+        for number in itertools.cycle(range(3)):
+            self.drawn += 1
+            yield number
+
+
+class Growing(data.Sampler):
+    """Epoch e begins at e and has no end."""
+
+    def order(self, epoch):
+        return itertools.count(epoch)
+
+
+@pytest.mark.parametrize("options", [{}, {"prefetch": True}, {"num_workers": 2}])
+def test_samplers_without_end(options):
+    sampler = Circle()
+    loader = DataLoader(np.arange(10), 2, sampler=sampler, drop_last=True, **options)
+    batches = iter(loader)
+    assert [next(batches).tolist() for _ in range(4)] == [[0, 1], [2, 0], [1, 2], [0, 1]]
+    assert sampler.drawn <= 2 * (4 + 4)
+    batches.close()
+    state = loader.state_dict()
+    again = DataLoader(np.arange(10), 2, sampler=Circle(), **options)
+    again.load_state_dict(state)
+    assert next(iter(again)).tolist() == [2, 0]
+    with pytest.raises(TypeError, match="Circle"):
+        len(loader)
+    growing = DataLoader(np.arange(10), 3, sampler=Growing(), **options)
+    assert [next(iter(growing)).tolist() for _ in range(2)] == [[0, 1, 2], [1, 2, 3]]
+    batches = iter(DataLoader(Squares(), batch_sampler=itertools.cycle([[1], [2, 3]]), **options))
+    assert [next(batches)[1].tolist() for _ in range(3)] == [[1], [4, 9], [1]]
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_what_batches_are_made_of(workers):
+    ordered = collections.OrderedDict(a=1.0, b=np.ones(2))
+    (batch,) = DataLoader([ordered, ordered], 2, num_workers=workers)
+    assert type(batch) is collections.OrderedDict
+    assert batch["b"].shape == (2, 2)
+    (kept,) = DataLoader([1, 2], 2, collate_fn=lambda x: (np.array(x), ad.tensor(x)), num_workers=workers)
+    assert [type(x) for x in kept] == [np.ndarray, ad.Tensor]
+    rows = [x.shape for x in DataLoader(np.ones((3, 2)), None, shuffle=True, num_workers=workers)]
+    assert rows == [(2,)] * 3
+    keys = DataLoader({"x": np.arange(3)}, 2, sampler=np.array([2, 0, 1]), num_workers=workers)
+    assert [batch["x"].tolist() for batch in keys] == [[2, 0], [1]]
+    with pytest.raises(ValueError, match="batch_size=None makes none"):
+        DataLoader([1, 2], None, drop_last=True, num_workers=workers)

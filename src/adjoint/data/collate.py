@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import copy
+from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ def converted(batch: Sequence[Any], tensors: bool) -> Any:
                 raise ValueError(
                     f"default_collate: sample 0 of the batch has {list(first)}, sample {number} has {list(sample)}"
                 )
-        return {key: converted([sample[key] for sample in batch], tensors) for key in first}
+        return alike(first, {key: converted([sample[key] for sample in batch], tensors) for key in first})
     if isinstance(first, tuple | list):
         _check_kinds(batch, tuple | list)
         if any(len(sample) != len(first) for sample in batch):
@@ -70,6 +71,20 @@ def converted(batch: Sequence[Any], tensors: bool) -> Any:
         f"default_collate: a sample is made of arrays, numbers, texts and containers of these, not {type(first).__name__}; "
         "give a collate_fn"
     )
+
+
+def alike(sample: Mapping[Any, Any], fields: dict[Any, Any]) -> Any:
+    """Fields as a mapping of the sample's class; as a dict, where that can't be made of one."""
+    if type(sample) is dict:
+        return fields
+    try:
+        if isinstance(sample, MutableMapping):
+            made = copy.copy(sample)  # keeps what else it has, such as the factory of a defaultdict
+            made.update(fields)
+            return made
+        return type(sample)(fields)  # type: ignore[call-arg]
+    except TypeError:
+        return fields
 
 
 def _check_kinds(batch: Sequence[Any], kinds: Any) -> None:
@@ -101,7 +116,7 @@ def default_convert(sample: Any, tensors: bool = True) -> Any:
     {'x': Tensor(1.5), 'name': 'a'}
     """
     if isinstance(sample, Mapping):
-        return {key: default_convert(value, tensors) for key, value in sample.items()}
+        return alike(sample, {key: default_convert(value, tensors) for key, value in sample.items()})
     if isinstance(sample, tuple | list):
         fields = [default_convert(value, tensors) for value in sample]
         return type(sample)(*fields) if hasattr(sample, "_fields") else type(sample)(fields)

@@ -15,7 +15,7 @@ from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray
 from adjoint.tensors.located import at_user
 
-from .collate import converted, default_convert
+from .collate import alike, converted, default_convert
 from .datasets import TensorDataset
 from .samplers import Sampler, permutation
 from .workers import asked_who, by_workers, seed_everything
@@ -33,9 +33,10 @@ class _Columns:
         self.single = self.names is None and not isinstance(given, tuple)
         items = given.values() if isinstance(given, Mapping) else (given,) if self.single else given
         self.arrays = [array.numpy() if isinstance(array, Tensor) else np.asarray(array) for array in items]
-        lengths = [array.shape[0] if array.ndim else 0 for array in self.arrays]
-        if not lengths or min(lengths) == 0:
-            raise ValueError(f"DataLoader: there are no rows to make batches of; the arrays have {lengths}{at_user()}")
+        shapes = [array.shape for array in self.arrays]
+        if not shapes or () in shapes:
+            raise ValueError(f"DataLoader: there are no rows to make batches of; the arrays have {shapes}{at_user()}")
+        lengths = [shape[0] for shape in shapes]
         if len(set(lengths)) > 1:
             rows: Any = lengths if self.names is None else dict(zip(self.names, lengths, strict=True))
             raise ValueError(
@@ -86,7 +87,8 @@ class DataLoader:
     A batch has up to `batch_size` samples (None: single samples, not put together). `collate_fn(samples)` puts samples together,
     unless given `default_collate`, which knows arrays, tensors, numbers, texts and containers of these. With `shuffle` each
     epoch has an order of its own that depends on `seed` and the epoch's number alone, on every machine. A `sampler` says the
-    order instead (a `Sampler`, or anything iterable that gives numbers), a `batch_sampler` the batches' numbers. `drop_last`
+    order instead (a `Sampler`, or anything iterable that gives numbers), a `batch_sampler` the batches' numbers; both may go on
+    without end, since numbers are drawn as batches are made (two batches ahead for each worker). `drop_last`
     leaves out a smaller last batch. Every `iter` starts a new epoch.
 
     `transform(*arrays)`, for arrays, gets each batch as NumPy arrays and returns the array or the tuple of arrays to hand out.
@@ -169,7 +171,7 @@ class DataLoader:
         self.epoch = 0
         self._batch = 0  # batches handed out of this epoch
         self.share = (1, 1)
-        self._counts: dict[int, int] = {}  # samples of batches whose size isn't known without making them
+        self._counts: dict[int, int] = {}  # samples of the batches that are on their way
         self._resumed = False
 
     def _check(self) -> None:
@@ -185,9 +187,12 @@ class DataLoader:
             raise TypeError(
                 f"{name}: collate_fn is a function of a list of samples, not {self.collate_fn!r}{at_user()}"
             )
+        if self.batch_size is None and self.drop_last:
+            raise ValueError(f"{name}: drop_last leaves out a smaller batch; batch_size=None makes none{at_user()}")
         if self.batch_size is not None and self.batch_size < 1:
             raise ValueError(f"{name}: the batch size must be at least 1, not {self.batch_size}{at_user()}")
-        if self.batch_sampler is not None and (self.batch_size != 1 or self.shuffle or self.sampler or self.drop_last):
+        given = self.batch_size != 1 or self.shuffle or self.sampler is not None or self.drop_last
+        if self.batch_sampler is not None and given:
             raise ValueError(f"{name}: a batch_sampler excludes batch_size, shuffle, sampler and drop_last{at_user()}")
         if self.sampler is not None and self.shuffle:
             raise ValueError(f"{name}: a sampler says the order; it excludes shuffle{at_user()}")
@@ -211,11 +216,16 @@ class DataLoader:
             raise ValueError(
                 f"{name}: num_workers is 0 or more, and excludes prefetch; it is {self.num_workers}{at_user()}"
             )
-        if not self._streams and not len(self.dataset if self._columns is None else self._columns.arrays[0]):
-            raise ValueError(f"{name}: there are no samples to make batches of{at_user()}")
-        if not self._streams and self.batch_sampler is None and self.drop_last and not len(self):
+        self._check_samples()
+
+    def _check_samples(self) -> None:
+        """That there is something to make batches of."""
+        if not self._streams and not self.length:
+            kind = "samples" if self._columns is None else "rows"
+            raise ValueError(f"DataLoader: there are no {kind} to make batches of{at_user()}")
+        if not self._streams and self.drop_last and self._batch_count() == 0:
             raise ValueError(
-                f"{name}: with drop_last, {self._count()} rows make no batch of {self.batch_size}{at_user()}"
+                f"DataLoader: with drop_last, {self._count()} rows make no batch of {self.batch_size}{at_user()}"
             )
 
     def _count(self) -> int:
@@ -236,6 +246,13 @@ class DataLoader:
         count, size = len(self.dataset) if self._streams else self._count(), self.batch_size or 1
         return count // size if self.drop_last else -(-count // size)
 
+    def _batch_count(self) -> int | None:
+        """How many batches an epoch has; None where that isn't known before its end."""
+        try:
+            return len(self)
+        except TypeError:
+            return None
+
     def __iter__(self) -> Iterator[Any]:
         if not self._resumed and self._batch:  # the last iteration was left before its end
             self.epoch, self._batch = self.epoch + 1, 0
@@ -253,42 +270,67 @@ class DataLoader:
 
     def _made(self, epoch: int, first: int) -> Iterator[Any]:
         """The batches of an epoch from some number on."""
-        if self.batch_sampler is not None:
-            parts: Any = [np.asarray(part) for part in _numbers(self.batch_sampler, epoch)]
-            count = len(parts)
-            self._counts = {number: len(part) for number, part in enumerate(parts)}
-        else:
-            order = self.order(epoch) if self.shuffle or self.sampler is not None else None
-            size, length = self.batch_size or 1, self.length if order is None else len(order)
-            count = length // size if self.drop_last else -(-length // size)
+        tasks = self._tasks(epoch, first)
 
-        def make(number: int) -> Any:
-            if self.batch_sampler is not None:
-                return self._make(epoch, number, parts[number])
-            rows = slice(number * size, min((number + 1) * size, length))
-            return self._make(epoch, number, rows if order is None else order[rows])
+        def make(number: int, rows: Any) -> Any:
+            return self._make(epoch, number, rows)
 
-        def share(worker: int) -> Iterator[Any]:
-            for number in range(first + worker, count, workers):
+        def share(worker: int, asked: Callable[[], Any]) -> Iterator[Any]:
+            while True:
+                number, rows = asked()
                 seed_everything(self.seed % 2**64, epoch, number)
-                yield make(number)
+                yield make(number, rows)
 
-        workers = min(self.num_workers, count - first)
-        if workers > 0:
-            return map(self._finished, self._by_workers(share, first, workers))
+        if self.num_workers:
+            return map(self._taken, self._by_workers(share, tasks, first))
         # a generator, in which a StopIteration of the data set is an error; it would end a map
-        made = _ahead(make, first, count) if self.prefetch else (make(number) for number in range(first, count))
+        made = _ahead(make, tasks) if self.prefetch else (make(*task) for task in tasks)
         return map(self._finished, made) if self._columns is not None else made
+
+    def _tasks(self, epoch: int, first: int) -> Iterator[tuple[int, Any]]:
+        """Numbers and rows of the batches from some number on, one by one: a sampler may never end."""
+        for number, rows in itertools.islice(enumerate(self._rows(epoch)), first, None):
+            self._counts[number] = rows.stop - rows.start if isinstance(rows, slice) else len(rows)
+            yield number, rows
+
+    def _rows(self, epoch: int) -> Iterator[Any]:
+        """The rows of each batch of an epoch: a slice, or a list of numbers."""
+        size = self.batch_size or 1
+        if self.batch_sampler is not None:
+            yield from map(list, self._drawn(self.batch_sampler, epoch))
+        elif self.sampler is not None or self.shuffle:
+            drawn = iter(self._drawn(self.sampler, epoch) if self.sampler is not None else self.order(epoch).tolist())
+            while (rows := list(itertools.islice(drawn, size))) and (len(rows) == size or not self.drop_last):
+                yield rows
+        else:
+            for start in range(0, len(self) * size, size):
+                yield slice(start, min(start + size, self.length))
+
+    def _drawn(self, sampler: Any, epoch: int) -> Iterable[Any]:
+        """What a sampler gives in an epoch, as it gives it."""
+        if isinstance(sampler, Sampler) and type(sampler).__iter__ is Sampler.__iter__:
+            found = sampler.order(epoch)
+        else:
+            found = sampler
+            for one in (sampler, getattr(sampler, "sampler", None)):  # that of a BatchSampler
+                start = getattr(one, "set_epoch", None)
+                if start is not None:
+                    start(epoch)
+        return found.tolist() if isinstance(found, np.ndarray | Tensor) else found
 
     def _make(self, epoch: int, number: int, rows: Any) -> Any:
         """A batch: of arrays as NumPy's, of samples as `collate_fn` makes it."""
         if self._columns is None:
-            numbers = range(rows.start, rows.stop) if isinstance(rows, slice) else rows.tolist()
+            numbers = range(rows.start, rows.stop) if isinstance(rows, slice) else rows
             return self._collated(_fetched(self.dataset, numbers[self._own(len(numbers))]))
+        if not isinstance(rows, slice):
+            rows = np.array([int(number) for number in rows], np.intp)
         shared = self.part[1] > 1
         if shared and self.augment is None:
             rows = self._part_of(rows)
-        batch = self._columns.rows(rows if self.batch_size is not None or not isinstance(rows, slice) else rows.start)
+        if self.batch_size is None and self.batch_sampler is None:  # one sample, without an axis for samples
+            rows = rows.start if isinstance(rows, slice) else rows[0]
+        batch = self._columns.rows(rows)
         if self.augment is not None:
             batch[0] = self.augment(batch[0], self._generator(epoch, number))
             if shared:  # what is drawn for a sample depends on the whole batch
@@ -317,12 +359,9 @@ class DataLoader:
 
     def _share(self, number: int) -> tuple[int, int]:
         """How many of how many samples this part of a batch stands for."""
+        count = self._counts.pop(number)
         if self.part[1] == 1:
             return 1, 1
-        if self._streams or self.batch_sampler is not None:
-            count = self._counts[number]
-        else:
-            count = min(self.batch_size or 1, self._count() - number * (self.batch_size or 1))
         start, stop = self._span(count)
         return stop - start, count
 
@@ -333,8 +372,9 @@ class DataLoader:
             return self.collate_fn(samples)
         return converted(samples, self.tensors and not self.num_workers)
 
-    def _by_workers(self, batches: Callable[[int], Iterator[Any]], first: int, workers: int) -> Iterator[Any]:
-        return by_workers(batches, first, workers, self.timeout, self.worker_init_fn, self.seed, self.dataset)
+    def _by_workers(self, batches: Any, tasks: Iterator[Any], first: int) -> Iterator[Any]:
+        start, seed = self.worker_init_fn, self.seed
+        return by_workers(batches, tasks, first, self.num_workers, self.timeout, start, seed, self.dataset)
 
     def _streamed(self, epoch: int, first: int) -> Iterator[Any]:
         """The batches of what is iterated, from some number on: by workers, of which each iterates for itself."""
@@ -344,7 +384,7 @@ class DataLoader:
                 yield self._collated(batch[self._own(len(batch))])
             return
 
-        def share(worker: int) -> Iterator[Any]:
+        def share(worker: int, asked: Callable[[], Any]) -> Iterator[Any]:
             seed_everything(self.seed % 2**64, epoch, 2**32 + worker)
             own = _share_of(self.dataset, worker, self.num_workers)
             for number, batch in enumerate(self._cut(own, 0)):
@@ -356,10 +396,10 @@ class DataLoader:
                     )
                 yield len(batch), self._collated(batch[self._own(len(batch))])
 
-        made = enumerate(self._by_workers(share, 0, self.num_workers))
+        made = enumerate(self._by_workers(share, itertools.repeat(True), 0))
         for number, (count, found) in itertools.islice(made, first, None):
             self._counts = {number: count}
-            yield self._finished(found)
+            yield self._taken(found)
 
     def _cut(self, dataset: Any, first: int) -> Iterator[list[Any]]:
         """What is iterated, in batches, from some number on."""
@@ -374,12 +414,16 @@ class DataLoader:
                 return
             yield batch
 
+    def _taken(self, made: Any) -> Any:
+        """A batch of a worker in the form to hand out: what a function of one's own has made stays as it is."""
+        return made if self._columns is None and self.collate_fn is not None else self._finished(made)
+
     def _finished(self, made: Any) -> Any:
         """A batch of arrays in the form to hand out."""
         if not self.tensors:
             return made
-        if isinstance(made, dict):
-            return {name: self._finished(array) for name, array in made.items()}
+        if isinstance(made, Mapping):
+            return alike(made, {name: self._finished(array) for name, array in made.items()})
         if isinstance(made, tuple | list):
             fields = [self._finished(array) for array in made]
             return type(made)(*fields) if hasattr(made, "_fields") else type(made)(fields)
@@ -401,7 +445,7 @@ class DataLoader:
     def order(self, epoch: int) -> Array:
         """The samples' numbers in the order of this epoch: a permutation of 0 to length - 1, or what the sampler says."""
         if self.sampler is not None:
-            return np.asarray(_numbers(self.sampler, epoch))
+            return np.asarray(list(self._drawn(self.sampler, epoch)))
         return permutation(self.length, self.seed, epoch)
 
     def state_dict(self) -> dict[str, int]:
@@ -414,8 +458,9 @@ class DataLoader:
         if not isinstance(state, Mapping) or not {"epoch", "batch", "seed"} <= state.keys():
             raise ValueError(f"DataLoader: a loader's state has epoch, batch and seed; this one is {state!r:.80}")
         epoch, batch, seed = (int(state[name]) for name in ("epoch", "batch", "seed"))
-        if epoch < 0 or batch < 0 or (hasattr(self.dataset, "__len__") and batch > len(self)):
-            raise ValueError(f"DataLoader: an epoch has {len(self)} batches; the state is at {batch} of epoch {epoch}")
+        count = self._batch_count()
+        if epoch < 0 or batch < 0 or (count is not None and batch > count):
+            raise ValueError(f"DataLoader: an epoch has {count} batches; the state is at {batch} of epoch {epoch}")
         self.epoch, self._batch, self.seed = epoch, batch, seed
         self._resumed = True
 
@@ -428,36 +473,26 @@ def _share_of(dataset: Any, worker: int, workers: int) -> Any:
     return dataset.shard(parts, worker) if worker < parts else ()
 
 
-def _numbers(sampler: Any, epoch: int) -> list[Any]:
-    """What a sampler gives in an epoch."""
-    if isinstance(sampler, Sampler):
-        return list(sampler.order(epoch))
-    for one in (sampler, getattr(sampler, "sampler", None)):  # that of a BatchSampler
-        start = getattr(one, "set_epoch", None)
-        if start is not None:
-            start(epoch)
-    return list(sampler)
-
-
 def _fetched(dataset: Any, numbers: Iterable[int]) -> list[Any]:
     """The samples of these numbers, at once where the data set can."""
     several = getattr(dataset, "__getitems__", None)
     return list(several(list(numbers))) if several is not None else [dataset[number] for number in numbers]
 
 
-def _ahead(make: Callable[[int], Any], first: int, count: int) -> Iterator[Any]:
-    """`make(number)` for the numbers from `first` up to `count`, each made by a thread while the one before is in use.
+def _ahead(make: Callable[..., Any], tasks: Iterator[Any]) -> Iterator[Any]:
+    """`make(*task)` for each task, made by a thread while the one before is in use.
 
     The thread ends with the iteration, also where that is left early. What `make` raises is raised here.
     """
-    if first == count:
+    task = next(tasks, None)
+    if task is None:
         return
     with ThreadPoolExecutor(1, thread_name_prefix="adjoint batches") as pool:
         # Modes such as no_grad belong to a context, of which a new thread would get an empty one.
         context = contextvars.copy_context()
-        future = pool.submit(context.run, make, first)
-        for number in range(first + 1, count + 1):
+        future = pool.submit(context.run, make, *task)
+        for task in tasks:
             batch = future.result()
-            if number < count:
-                future = pool.submit(context.run, make, number)
+            future = pool.submit(context.run, make, *task)
             yield batch
+        yield future.result()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,8 @@ def raw(count: int, seed: int, epoch: int) -> np.ndarray:
 
 
 class Sampler:
-    """Base of what says in which order samples are taken. A subclass defines `order(epoch)`, an array of their numbers.
+    """Base of what says in which order samples are taken. A subclass defines `order(epoch)`: an array of their numbers, or
+    anything iterable that gives them, without end if need be. Or it defines `__iter__`, as in PyTorch.
 
     `iter` gives the order of the epoch that `set_epoch` names, and moves on to the next.
 
@@ -41,7 +42,7 @@ class Sampler:
 
     epoch = 0
 
-    def order(self, epoch: int) -> Sequence[int] | np.ndarray:
+    def order(self, epoch: int) -> Iterable[int] | np.ndarray:
         """The samples' numbers in the order of this epoch."""
         raise NotImplementedError(f"{type(self).__name__} defines no order")
 
@@ -51,10 +52,13 @@ class Sampler:
 
     def __iter__(self) -> Iterator[int]:
         epoch, self.epoch = self.epoch, self.epoch + 1
-        return iter([int(number) for number in self.order(epoch)])
+        return map(int, self.order(epoch))
 
     def __len__(self) -> int:
-        return len(self.order(self.epoch))
+        order = None if type(self).order is Sampler.order else self.order(self.epoch)
+        if not isinstance(order, Sized):
+            raise TypeError(f"{type(self).__name__} has no length: it may never end, or defines no __len__")
+        return len(order)
 
 
 class SequentialSampler(Sampler):

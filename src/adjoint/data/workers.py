@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import multiprocessing
 import os
 import pickle
@@ -20,6 +21,7 @@ from numpy import random as numpy_random
 
 from adjoint import random, tree
 from adjoint.tensors import Tensor
+from adjoint.tensors.functions import asarray
 
 __all__ = ["WorkerInfo", "asked_who", "by_workers", "get_worker_info", "seed_everything"]
 
@@ -28,7 +30,8 @@ AHEAD = 2  # batches that each worker prepares before they are asked for
 PATIENCE = 0.5  # seconds that a worker has for ending
 SHARED_FILES = Path("/dev/shm")  # where Linux has shared memory, of which there may be little
 
-Batches = Callable[[int], Iterator[Any]]  # those of a worker, by its number
+# The batches of a worker, by its number and by what gives the next task.
+Batches = Callable[[int, Callable[[], Any]], Iterator[Any]]
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,13 @@ class Shared:
         return array
 
 
+class OfTensor:
+    """The values of a tensor, on their way."""
+
+    def __init__(self, values: Any) -> None:
+        self.values = values
+
+
 def _reserve(memory: Any) -> None:
     """Have the system find the memory now: where it has none left, a process that writes there is killed."""
     path = SHARED_FILES / memory.name.lstrip("/")
@@ -118,7 +128,7 @@ def _reserve(memory: Any) -> None:
 
 def _sent(x: Any) -> Any:
     if isinstance(x, Tensor):
-        x = x.numpy()
+        return OfTensor(_sent(x.numpy()))
     if isinstance(x, np.ndarray) and x.nbytes >= LARGE and not x.dtype.hasobject:
         with contextlib.suppress(OSError):  # no room: through the pipe, then
             return Shared(x)
@@ -126,6 +136,8 @@ def _sent(x: Any) -> Any:
 
 
 def _received_array(x: Any) -> Any:
+    if isinstance(x, OfTensor):
+        return asarray(_received_array(x.values), copy=False)
     return x.taken() if isinstance(x, Shared) else x
 
 
@@ -134,18 +146,20 @@ class _End:
 
 
 def _work(pipe: Any, batches: Batches, info: WorkerInfo, start: Callable[[int], Any] | None) -> None:
-    """Hand over the next batch when asked to, until the pipe is closed."""
+    """Hand over the next batch with each task that comes, until the pipe is closed."""
     global _here, _asked_who
     _here, _asked_who = info, False
     with contextlib.suppress(EOFError, KeyboardInterrupt, BrokenPipeError):
         made: Iterator[Any] | None = None
-        while pipe.recv() is not None:
+        tasks: deque[Any] = deque(maxlen=1)
+        while (task := pipe.recv()) is not None:
             sent = None
+            tasks.append(task)
             try:
                 if made is None:
                     if start is not None:
                         start(info.id)
-                    made = iter(batches(info.id))
+                    made = iter(batches(info.id, tasks.pop))
                 sent = tree.map(_sent, next(made, _End()))
                 pipe.send((True, sent))
             except Exception as error:
@@ -168,6 +182,7 @@ def _told(error: Exception, worker: int) -> Exception:
 
 def by_workers(
     batches: Batches,
+    tasks: Iterator[Any],
     first: int,
     workers: int,
     timeout: float,
@@ -175,41 +190,52 @@ def by_workers(
     seed: int,
     dataset: Any,
 ) -> Iterator[Any]:
-    """The batches of so many forked processes, which take turns; one that has no more is passed over. What they raise is
-    raised here. `first` is the number of the first batch, for messages."""
+    """The batches of up to so many forked processes, which take turns in getting the tasks, one for each batch; one that
+    has no more batches is passed over. What they raise is raised here. `first` is the number of the first batch, for
+    messages."""
     resource_tracker.ensure_running()  # before the fork, so that all processes have the same one
     context = multiprocessing.get_context("fork")
-    pipes, processes = [], []
+    pipes: list[Any] = []
+    processes: list[Any] = []
+    turns: deque[int] = deque()  # the workers that have tasks, in the tasks' order
+
+    def ask(worker: int) -> None:
+        for task in itertools.islice(tasks, 1):
+            _asked(pipes[worker], task)
+            turns.append(worker)
+
     try:
-        for worker in range(workers):
+        for task in itertools.islice(tasks, workers):
             ours, theirs = context.Pipe()
-            info = WorkerInfo(worker, workers, seed, dataset)
+            info = WorkerInfo(len(pipes), workers, seed, dataset)
             process = context.Process(target=_work, args=(theirs, batches, info, start), daemon=True)
             process.start()
             theirs.close()
+            turns.append(len(pipes))
             pipes.append(ours)
             processes.append(process)
-            for _ in range(AHEAD):
-                _asked(ours)
-        number, turns = first, deque(range(workers))
+            _asked(ours, task)
+        for _ in range(AHEAD - 1):
+            for worker in range(len(pipes)):
+                ask(worker)
+        number = first
         while turns:
             worker = turns.popleft()
             found = _received(pipes[worker], processes[worker], number, timeout)
             if isinstance(found, _End):
                 continue
             number += 1
-            turns.append(worker)
-            _asked(pipes[worker])
+            ask(worker)
             yield found
     finally:
         for pipe, process in zip(pipes, processes, strict=True):
             _ended(pipe, process)
 
 
-def _asked(pipe: Any, ask: bool | None = True) -> None:
-    """Let a worker go on, or end (None). One that has died is found out where its batch is waited for."""
+def _asked(pipe: Any, task: Any) -> None:
+    """Give a worker a task, or let it end (None). One that has died is found out where its batch is waited for."""
     with contextlib.suppress(OSError):
-        pipe.send(ask)
+        pipe.send(task)
 
 
 def _received(pipe: Any, process: Any, number: int, timeout: float) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 
 from adjoint import data as core_data
 from adjoint import tree
+from adjoint.data.collate import alike
 from adjoint.tensors.pending import force
 
 from ..._creation import default_generator, source, tensor
@@ -146,6 +147,8 @@ class BatchSampler(Sampler):
 
     def __init__(self, sampler: Any, batch_size: int, drop_last: bool) -> None:
         super().__init__()
+        if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
+            raise ValueError(f"BatchSampler: batch_size must be a positive integer, not {batch_size!r}")
         self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
 
     def __iter__(self) -> Iterator[list[int]]:
@@ -175,15 +178,15 @@ def default_collate(batch: Sequence[Any]) -> Any:
     if isinstance(first, float):
         return tensor(list(batch), dtype="float64")
     if isinstance(first, (str, bytes)):
-        return list(batch)
+        return batch
     if isinstance(first, Mapping):
-        return {k: default_collate([x[k] for x in batch]) for k in first}
-    if isinstance(first, (tuple, list)):
+        return alike(first, {k: default_collate([x[k] for x in batch]) for k in first})
+    if isinstance(first, (tuple, list, range)):
         if any(len(x) != len(first) for x in batch):
             raise RuntimeError(
                 "default_collate: samples of one batch have different numbers of fields; give a collate_fn"
             )
-        fields = [default_collate(list(field)) for field in zip(*batch, strict=True)]
+        fields = [default_collate(field) for field in zip(*batch, strict=True)]
         return type(first)(*fields) if hasattr(first, "_fields") else fields
     raise TypeError(
         f"default_collate: a sample is made of tensors, arrays, numbers and containers, not {type(first).__name__}"
@@ -193,11 +196,12 @@ def default_collate(batch: Sequence[Any]) -> Any:
 def default_convert(data: Any) -> Any:
     """Arrays as tensors; all else as it is."""
     if isinstance(data, (np.ndarray, np.generic)):
-        return tensor(np.asarray(data))
+        return tensor(np.asarray(data)) if data.dtype.kind in "biufc" else data
     if isinstance(data, Mapping):
-        return {k: default_convert(v) for k, v in data.items()}
-    if isinstance(data, (tuple, list)):
-        return type(data)(default_convert(v) for v in data)
+        return alike(data, {k: default_convert(v) for k, v in data.items()})
+    if isinstance(data, (tuple, list, range)):
+        fields = [default_convert(v) for v in data]
+        return type(data)(*fields) if hasattr(data, "_fields") else fields
     return data
 
 
@@ -234,28 +238,17 @@ class DataLoader(core_data.DataLoader):
     def __class_getitem__(cls, kind: Any) -> Any:
         return cls
 
+    def _check_samples(self) -> None:
+        """Nothing: PyTorch's loader makes no batch of no samples."""
+
+    def _drawn(self, sampler: Any, epoch: int) -> Any:
+        """What a sampler gives; who calls its `set_epoch` is the user."""
+        return sampler
+
     def __iter__(self) -> Iterator[Any]:
-        for batch in super().__iter__() if self.sampler is None and self.batch_sampler is None else self._by_sampler():
+        for batch in super().__iter__():
             found = _settled(as_torch(batch))
-            yield list(found) if type(found) is tuple else found
-
-    def __len__(self) -> int:
-        if self.batch_sampler is not None:
-            return len(self.batch_sampler)  # type: ignore[arg-type]
-        if self.sampler is None or self.batch_size is None:
-            return super().__len__()
-        return len(BatchSampler(self.sampler, self.batch_size, self.drop_last))
-
-    def _by_sampler(self) -> Iterator[Any]:
-        """Batches as a sampler says, which may never end: nothing is drawn ahead."""
-        collate = self.collate_fn or default_collate
-        if self.batch_size is None and self.batch_sampler is None:
-            for number in self.sampler or ():
-                yield collate(self.dataset[number])
-            return
-        numbers = self.batch_sampler or BatchSampler(self.sampler, self.batch_size or 1, self.drop_last)
-        for batch in numbers:
-            yield collate([self.dataset[i] for i in batch])
+            yield list(found) if type(found) is tuple and self._columns is not None else found
 
 
 def _settled(batch: Any) -> Any:
