@@ -127,3 +127,29 @@ def test_without_the_native_parts_one_notice_and_numpy(backend: str) -> None:
     assert result.returncode == 0, result.stderr
     assert result.stdout.split() == ["1500000.0", "2100000.0", "2700000.0", "3300000.0", "2.5", "3.5", "4.5", "5.5"]
     assert result.stderr.count("computes with NumPy alone") == 1 and "pip install llvmlite" in result.stderr
+
+
+@compiles
+@pytest.mark.usefixtures("automatic")
+def test_the_compiler_is_loaded_when_that_was_lost_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tiers, "loading", 0.1)
+    assert tiers.patience(0.0) == 0.0  # without a price: it is compiled at once
+    assert tiers.patience(0.03) == pytest.approx(0.07)  # of one plan
+    assert tiers.patience(0.05) == pytest.approx(0.02)  # of another
+    assert tiers.patience(0.06) == 0.0 == tiers.patience(0.01)
+    monkeypatch.setattr(tiers, "loading", 0.1)
+    ad.jit(lambda x: x + 1)(np.ones(3))  # is compiled for good, and loads it
+    assert tiers.loading == 0.0
+
+
+def test_a_short_program_of_small_arrays_loads_no_compiler() -> None:
+    program = (
+        "import sys, adjoint as ad\n"
+        "x = ad.ones((4, 4))\n"
+        "for k in range(60): (ad.sin(x * (1.5 + k)) @ x).sum().item()\n"
+        "print(any(name in sys.modules for name in ('llvmlite', 'adjoint.execution.native')))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env={**os.environ, "ADJOINT_BACKEND": "auto"}
+    )
+    assert done.stdout.strip() == "False", done.stderr

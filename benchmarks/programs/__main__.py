@@ -39,7 +39,7 @@ PROGRAMS: dict[str, tuple[str, str, str]] = {
     "minGPT adder": ("minGPT", "projects/adder/adder.py", "--trainer.max_iters=120 --trainer.num_workers=0"),
     "minGPT chargpt": ("minGPT", "projects/chargpt/chargpt.py", "--trainer.max_iters=20 --trainer.num_workers=0 --model.model_type=gpt-micro --trainer.batch_size=16"),
     "nanoGPT train.py": ("nanoGPT", "train.py", "config/train_shakespeare_char.py --device=cpu --compile=False --eval_iters=4 --log_interval=10 --block_size=64 --batch_size=12 --n_layer=4 --n_head=4 --n_embd=128 --max_iters=60 --lr_decay_iters=60 --dropout=0.0 --eval_interval=30"),
-    "nanoGPT sample.py": ("nanoGPT", "sample.py", "--device=cpu --out_dir=out-shakespeare-char --num_samples=1 --max_new_tokens=60"),
+    "nanoGPT sample.py": ("nanoGPT", "sample.py", "--device=cpu --out_dir=out-shakespeare-char --num_samples=10 --max_new_tokens=500"),
     "mnist": ("examples/mnist", "main.py", "--epochs 1 --no-accel --test-batch-size 128"),
     "mnist_rnn": ("examples/mnist_rnn", "main.py", "--epochs 1"),
     "vae": ("examples/vae", "main.py", "--epochs 3 --no-accel"),
@@ -105,7 +105,7 @@ def run_notebook(side: str, file: str, steps: int) -> None:
 
         ad.set_default_dtype("float64")
         engine = importlib.import_module("micrograd.engine")
-        vars(engine)["Value"] = ad.variable
+        vars(engine)["Value"] = lambda data: ad.variable(float(data))  # a bias starts as the integer 0
     cells = json.loads(Path(file).read_text())["cells"]
     names: dict[str, Any] = {"__name__": "__main__"}
     for source in ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]:

@@ -200,7 +200,7 @@ def prepare(program: str, folder: Path) -> None:
     if program == "word_language_model":
         target = folder / "data" / "wikitext-2"
         target.mkdir(parents=True, exist_ok=True)
-        for part, count in (("train", 12000), ("valid", 1500), ("test", 1500)):
+        for part, count in (("train", 120000), ("valid", 1500), ("test", 1500)):
             (target / f"{part}.txt").write_text(text(count, len(part)))
     elif program == "super_resolution":
         from PIL import Image

@@ -96,7 +96,7 @@ def record_loop(
 ) -> list[Node | None]:  # fmt: skip
     """The results of a template's loop: final carries (None where nobody reads one), then the stacked ys."""
     known = {**known, **{template.carry_in[i]: init[i] for i in template.passed}}
-    constants = substitute(template.constants, known)
+    constants = substitute(template.constants, known) if known else template.constants
     stacked = template.stacked(known, dict(zip(template.slices_in, xs, strict=True)), length)
     inputs = (*constants, *[init[i] for i in template.carried], *stacked)
     body = template.body

@@ -30,6 +30,7 @@ SHORT = 1000  # operations: compiling more would take longer than a huge graph t
 DETERMINISTIC_FROM = 1 << 12  # elements: where results must not depend on what ran before, smaller plans are NumPy's
 SECONDS = 0.006  # what compiling takes, about: for a plan, and for each of its steps
 SECONDS_PER_STEP = 0.0005
+LOADING = 0.1  # what loading the compiler takes, once in a process
 STEPS_THAT_COUNT = 64  # of a long plan of small arrays: the tape machine takes over then
 LONG = 2000  # steps
 
@@ -42,7 +43,8 @@ def _chosen() -> str:
 
 
 class Tiers:
-    """The backend in use; `noticed` once the user has been told that its parts are missing.
+    """The backend in use; `noticed` once the user has been told that its parts are missing;
+    `loading` what is left of the seconds that the interpreter may lose before the compiler is loaded.
 
     With `deterministic`, the program of a plan is a pure function of the plan, the machine and the versions, and every
     structure has a plan from the start: equal computations give equal bits, whatever was computed before.
@@ -52,6 +54,15 @@ class Tiers:
         self.backend = _chosen()
         self.deterministic = False
         self.noticed = False
+        self.loading = LOADING
+
+    def patience(self, spent: float) -> float:
+        """The seconds that the interpreter may go on with a plan on which it has spent its price: the compiler is loaded first
+        when so much was lost on all such plans together. Plans without a price don't wait."""
+        if spent > 0 and self.loading > 0:
+            self.loading -= spent
+            return max(self.loading, 0.0)
+        return 0.0
 
     def at_first_sight(self, nodes: Sequence[Node], family: Any) -> bool:
         """Whether a structure of these nodes gets a plan before it comes back."""
@@ -105,7 +116,10 @@ def _chosen_program(plan: Plan, at_once: bool) -> Program:
     whole = copy.copy(plan)
     if plan.program is None:
         plan.price = 0.0 if at_once and tiers.backend != "numpy" else tiers.price(whole)
-    if plan.spent >= plan.price:
+    wait = 0.0 if at_once or plan.spent < plan.price else tiers.patience(plan.spent)
+    if wait:
+        plan.price = plan.spent + wait
+    elif plan.spent >= plan.price:
         started = perf_counter()
         native = _native(whole, at_once) if whole.steps else None
         if native is not None:
@@ -137,6 +151,7 @@ def native_backend() -> Any:
     with Uninterrupted():
         native = importlib.import_module("adjoint.execution.native")  # heavy: first when something is to be compiled
         lacking = native.missing()
+        tiers.loading = 0.0
     if lacking is None:
         return native
     tiers.backend = "numpy"

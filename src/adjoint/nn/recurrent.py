@@ -13,8 +13,7 @@ from adjoint.primitives.core import ops
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray, concat, take, variable, zeros
 from adjoint.tensors.located import at_user
-from adjoint.tensors.named import wrap
-from adjoint.transforms.loops import scan
+from adjoint.transforms.loops import StepOnce
 
 from . import functional
 from .functional.ranges import check_probability
@@ -177,17 +176,17 @@ def _scanned(
     kind: str, x: Node, sizes: list[int], initial: recurrent.State, weights: Weights, backwards: bool
 ) -> tuple[Node, recurrent.State]:
     """A layer in one direction, over sequences of one length: a scan of the cell's step."""
-    cell = recurrent.CELLS[kind]
-    step, products = cell.step(weights), cell.products(x, weights)
+    products = recurrent.CELLS[kind].products(x, weights)
+    rows = ops.reshape(products, (len(sizes), sizes[0], products.shape[1]))
+    last, y = STEPS[kind].scan(weights, initial, rows, backwards)
+    return ops.reshape(y, (x.shape[0], y.shape[2])), tuple(last)
 
-    def body(state: tuple[Tensor, ...], row: Tensor) -> tuple[tuple[Tensor, ...], Tensor]:
-        new = tuple([wrap(y) for y in step(tuple([y.node for y in state]), row.node)])
-        return new, new[0]
 
-    rows = wrap(ops.reshape(products, (len(sizes), sizes[0], products.shape[1])))
-    last, outputs = scan(body, tuple([wrap(y) for y in initial]), rows, reverse=backwards)
-    y = outputs.node
-    return ops.reshape(y, (x.shape[0], y.shape[2])), tuple([part.node for part in last])
+def _step_of(kind: str) -> StepOnce:
+    return StepOnce(lambda constants: recurrent.CELLS[kind].step(Weights(*constants)))
+
+
+STEPS = {kind: _step_of(kind) for kind in recurrent.CELLS}
 
 
 def _name(kind: str, layer: int, backwards: int) -> str:

@@ -52,14 +52,27 @@ def philox(keys: Any, counters: Any, lanes: Any, step: int, words: int) -> Any:
     return bits.reshape((*keys.shape, bits.shape[-2] * 4))[..., :words]
 
 
-_own = threading.local()  # a bit generator for each thread: making one takes five times what setting it does
+class _Own(threading.local):
+    """A bit generator for each thread, since making one takes five times what setting it does; and where it is `at`."""
+
+    generator: Any = None
+    at: tuple[int, int] | None = None
+
+
+_own = _Own()
 WORD = (1 << 64) - 1
 NOTHING = np.zeros(4, np.uint64)
 
 
 def stream(key: int, counter: int, words: int) -> Any:
     """So many words of Philox's stream of a key, from a counter on."""
-    generator = getattr(_own, "generator", None)
+    blocks = -(-words // 4)
+    # No signal's handler, which may draw too, runs between reading or setting where the generator is and the call that draws:
+    # there is no other call between. So a draw that goes on where this thread's last one ended needs no more.
+    if _own.at == (key, counter):
+        _own.at = key, counter + blocks
+        return _own.generator.random_raw(4 * blocks)[:words]
+    generator = _own.generator
     if generator is None:
         generator = _own.generator = np.random.Philox(key=0)
     counters = np.array([counter & WORD, counter >> 64 & WORD, counter >> 128 & WORD, counter >> 192 & WORD], np.uint64)
@@ -72,9 +85,9 @@ def stream(key: int, counter: int, words: int) -> Any:
         "has_uint32": 0,
         "uinteger": 0,
     }
-    # No signal's handler, which may draw too, runs between these two: they are one assignment and one call of C's.
+    _own.at = key, counter + blocks
     generator.state = state
-    return generator.random_raw(words)
+    return generator.random_raw(4 * blocks)[:words]
 
 
 def _kernel(attributes: tuple[Any, ...], type: Any) -> Any:

@@ -162,7 +162,12 @@ def _check_range(data: Any, kind: DType) -> None:
         )
 
 
+PLAIN = frozenset((bool, int, float, complex, str))
+
+
 def _tensors_inside(data: Any) -> bool:
+    if PLAIN.issuperset(map(type, data)):
+        return False
     return any(isinstance(x, Core) or (isinstance(x, (list, tuple)) and _tensors_inside(x)) for x in data)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from adjoint import tracing
-from adjoint.dtypes import DTYPES, DType, default_dtype
+from adjoint.dtypes import DTYPES, DType, default_dtype, float64
 from adjoint.graph import array_type
 from adjoint.primitives.core import leaf
 from adjoint.primitives.random import EXAMPLES
@@ -168,7 +168,12 @@ def multinomial(input: Any, num_samples: int, replacement: bool = False, *, gene
         raise RuntimeError(f"multinomial: weights are finite, not negative, and not all zero{at_user()}")
     if not replacement and num_samples > n:
         raise RuntimeError(f"multinomial: {num_samples} of {n} can't be drawn without replacement{at_user()}")
-    unit = np.asarray(source(generator).uniform((rows, num_samples if replacement else n), dtype="float64").numpy())
+    shape = (rows, num_samples if replacement else n)
+    own = source(generator)
+    if _is_soon_drawn(shape, float64):
+        unit = _unit_now(own, math.prod(shape), float64).reshape(shape)
+    else:
+        unit = np.asarray(own.uniform(shape, dtype="float64").numpy())
     if replacement:
         bounds = values.cumsum(axis=1)
         at = (

@@ -14,9 +14,11 @@ from adjoint.control.body import stand_in
 from adjoint.control.branch import record_switch
 from adjoint.control.repeat import record_while
 from adjoint.control.scan import record_loop
-from adjoint.control.template import Template
+from adjoint.control.template import Template, present
 from adjoint.dtypes import int64
+from adjoint.execution.tiers import tiers
 from adjoint.graph import ArrayType, Node, array_type, get_mode, mode
+from adjoint.graph.node import place_of
 from adjoint.primitives.core import cast, is_scalar, ops, placeholder
 from adjoint.primitives.random import EXAMPLES
 from adjoint.tensors.conversion import a, as_node
@@ -154,6 +156,15 @@ def scan(
 def _scan(
     name: str, f: Callable[..., Any], start: _Tree, given: _Tree, count: int, reverse: bool, memory: int | None
 ) -> tuple[Any, Any]:
+    template, ys = _recorded_step(name, f, start, given)
+    numbers = ops.iota(count)
+    made = record_loop(template, {}, start.nodes, [numbers, *given.nodes], count, reverse, memory)
+    results = [x for x in made if x is not None]
+    return start.of(results[: len(start.nodes)]), ys.of(results[len(start.nodes) :])
+
+
+def _recorded_step(name: str, f: Callable[..., Any], start: _Tree, given: _Tree) -> tuple[Template, _Tree]:
+    """The loop of a function's step, and the tree of its ys. What the loop starts with gets the dtypes that it carries."""
     step = placeholder(array_type((), int64), "the number of a step", False)
     slices = [placeholder(array_type(x.shape[1:], x.dtype), f"a slice of {n}", x.dtype.inexact)
               for x, n in zip(given.nodes, given.names, strict=True)]  # fmt: skip
@@ -168,11 +179,56 @@ def _scan(
             break
         start.nodes = again
     ys = _Tree(name, "y", out[1])
-    template = Template.of([*carries], [step, *slices], moved, ys.nodes)
-    numbers = ops.iota(count)
-    made = record_loop(template, {}, start.nodes, [numbers, *given.nodes], count, reverse, memory)
-    results = [x for x in made if x is not None]
-    return start.of(results[: len(carries)]), ys.of(results[len(carries) :])
+    return Template.of([*carries], [step, *slices], moved, ys.nodes), ys
+
+
+class StepOnce:
+    """A function of nodes that a scan repeats, recorded once for the types of what it works on and the user's line.
+
+    `make(constants)` gives the function `(carry, row) -> carry`, all tuples of nodes but the row; it reads nothing from
+    outside but the constants, None among them, and draws no numbers. The first part of a carry is the step's result.
+    """
+
+    MOST = 64  # recorded steps that are kept
+
+    def __init__(self, make: Callable[[Any], Callable[[Any, Any], Any]]) -> None:
+        self.make = make
+        self.templates: dict[Any, tuple[Template, list[Node]]] = {}
+
+    def scan(
+        self, constants: Sequence[Node | None], init: Sequence[Node], rows: Node, reverse: bool
+    ) -> tuple[list[Node], Node]:
+        """The last carry, and the results of all steps, stacked."""
+        given = [x for x in constants if x is not None]
+        with recording_at_user():
+            here = get_mode()
+            types = [None if x is None else x.type for x in constants]
+            key = (*types, *[x.type for x in init], rows.type, tiers.deterministic, place_of(here.site, here.offset))
+            found = self.templates.get(key)
+            if found is None:
+                while len(self.templates) >= self.MOST:
+                    self.templates.pop(next(iter(self.templates)), None)
+                found = self.templates[key] = self._recorded(constants, init, rows)
+            template, stand_ins = found
+            count = rows.shape[0]
+            known = dict(zip(stand_ins, given, strict=True))
+            made = record_loop(template, known, init, [ops.iota(count), rows], count, reverse)
+        results = [present(x) for x in made]
+        return results[: len(init)], results[len(init)]
+
+    def _recorded(
+        self, constants: Sequence[Node | None], init: Sequence[Node], rows: Node
+    ) -> tuple[Template, list[Node]]:
+        inside = [None if x is None else stand_in(x, "a constant") for x in constants]
+        step = self.make(inside)
+
+        def body(state: tuple[Tensor, ...], row: Tensor) -> tuple[tuple[Tensor, ...], Tensor]:
+            new = tuple([wrap(y) for y in step(tuple([y.node for y in state]), row.node)])
+            return new, new[0]
+
+        start = _Tree("scan", "carry", tuple([wrap(y) for y in init]))
+        template, _ = _recorded_step("scan", body, start, _Tree("scan", "xs", wrap(rows)))
+        return template, [x for x in inside if x is not None]
 
 
 def _length(operation: str, given: _Tree, length: int | None) -> int:
