@@ -205,6 +205,34 @@ def test_writing_to_a_variable_shows_the_two_right_ways() -> None:
         equal(w, [1.0, 2.0])
 
 
+def test_a_variable_that_becomes_data_keeps_its_gradient_and_gets_more_of_it_later() -> None:
+    x = ad.variable([1.0, 2.0])
+    y = (x * x).sum()
+    y.backward()
+    x.requires_grad_(False)
+    assert x.grad is not None and x.grad.tolist() == [2.0, 4.0]
+    y.backward()
+    assert x.grad.tolist() == [2.0, 4.0]  # data gets none
+    x.requires_grad_(True)
+    y.backward()
+    assert x.grad.tolist() == [4.0, 8.0]
+    x.requires_grad_(False)
+    x.grad = None
+    assert x.grad is None
+
+
+def test_a_computed_tensor_gets_no_other_value() -> None:
+    x = ad.variable([1.0, 2.0])
+    y = x * 2
+    with pytest.raises(RuntimeError, match="would cut off"):
+        y.data = [0.0, 0.0]
+    with pytest.raises(RuntimeError, match="would cut it from"):
+        y.data += 1
+    with pytest.raises(RuntimeError, match="computed from"):
+        ad.nn.init.zeros_(x[:1])
+    assert y.requires_grad and y.tolist() == [2.0, 4.0]
+
+
 def test_data_is_an_untracked_alias_that_writes_through() -> None:
     w = ad.variable([1.0, 2.0, 3.0])
     assert not w.data.requires_grad and not (w.data * 2).requires_grad

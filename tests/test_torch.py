@@ -1038,3 +1038,57 @@ def test_few_random_numbers_are_those_that_the_core_draws(dtype, count):
     expected = ad.random.normal((count,), dtype=dtype).numpy()
     np.testing.assert_allclose(found.numpy(), expected, 1e-5 if dtype == "float32" else 1e-12, 1e-6)
     np.testing.assert_array_equal(after.numpy(), ad.random.uniform((5,)).numpy())
+
+
+def test_several_roots_are_one_reverse_pass():
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y, calls = x * x, []
+    y.register_hook(lambda g: calls.append(g.tolist()))
+    torch.autograd.backward([y.sum(), (3 * y).mean()])
+    assert calls == [[2.5, 2.5]] and x.grad.tolist() == [5.0, 10.0]
+    x.grad = None
+    with pytest.raises(RuntimeError, match="requires a gradient"):
+        torch.autograd.backward([y.sum(), torch.ones(2).mean()])
+    assert x.grad is None
+
+
+def test_gradients_go_to_chosen_inputs_and_through_hooks():
+    x, w = torch.tensor([1.0, 2.0], requires_grad=True), torch.tensor([3.0, 4.0], requires_grad=True)
+    calls = []
+    w.register_hook(lambda g: calls.append("w"))
+    y = x * w
+    (y * y).sum().backward(inputs=[y, x])
+    assert y.retains_grad and y.grad.tolist() == [6.0, 16.0] and x.grad.tolist() == [18.0, 64.0]
+    assert w.grad is None and w.requires_grad and not calls
+    x.register_hook(lambda g: g * 10)
+    first, second = torch.autograd.grad((x * w).sum(), [x, x])
+    assert first.tolist() == second.tolist() == [30.0, 40.0]
+
+
+def test_what_is_frozen_or_cast_keeps_its_gradient_and_its_hooks():
+    layer = torch.nn.Linear(2, 1)
+    layer.weight.register_hook(lambda g: g * 2)
+    layer(torch.ones(1, 2)).sum().backward()
+    layer.double()
+    assert layer.weight.grad.dtype == torch.float64 and layer.weight.grad.tolist() == [[2.0, 2.0]]
+    layer(torch.ones(1, 2, dtype=torch.float64)).sum().backward()
+    assert layer.weight.grad.tolist() == [[4.0, 4.0]]
+    layer.weight.requires_grad_(False)
+    for _ in range(2):
+        with torch.no_grad():
+            layer.weight -= 0.1 * layer.weight.grad
+        layer.weight.data.mul_(2)
+    assert layer.weight.grad.tolist() == [[4.0, 4.0]] and not layer.weight.requires_grad
+    torch.nn.utils.clip_grad_norm_(layer.parameters(), 1.0)
+    assert layer.weight.grad.norm() < 1.0
+    layer.float()
+    layer.requires_grad_(True)
+    assert layer.weight.grad.dtype == torch.float32
+    torch.optim.SGD(layer.parameters(), lr=0.1).zero_grad(set_to_none=False)
+    assert layer.weight.grad.tolist() == [[0.0, 0.0]]
+
+
+def test_states_of_old_batch_norms_lack_a_count():
+    layer = torch.nn.BatchNorm1d(2)
+    state = {k: v for k, v in layer.state_dict().items() if k != "num_batches_tracked"}
+    assert not layer.load_state_dict(state).missing_keys and layer.num_batches_tracked == 0

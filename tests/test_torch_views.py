@@ -1,6 +1,7 @@
 """Views of adjoint.torch: what is written through one name reaches the others, and derivatives go where PyTorch's go."""
 
 import gc
+import math
 
 import pytest
 
@@ -193,3 +194,74 @@ def test_the_diagonal_of_more_than_two_axes():
     assert tall.tolist() == [[2.0, 0.0], [0.0, 2.0], [0.0, 0.0], [2.0, 0.0], [0.0, 2.0]]
     with pytest.raises(ValueError, match="equally long axes"):
         torch.zeros(2, 3, 2).fill_diagonal_(1.0)
+
+
+def test_other_memory_leaves_earlier_views_what_they_were():
+    """`x.data = y` gives x other memory; what was a view of x goes on sharing the old one. So averages are put in and out."""
+    model = torch.nn.Linear(2, 1)
+    saved = {name: p.data for name, p in model.named_parameters()}
+    snapshot = model.state_dict()["weight"]
+    before = model.weight.tolist()
+    for p in model.parameters():
+        p.data = torch.zeros(p.shape)
+    assert model.weight.tolist() == [[0.0, 0.0]] and snapshot.tolist() == before
+    for name, p in model.named_parameters():
+        p.data = saved[name]
+    assert model.weight.tolist() == before and model.weight.requires_grad
+
+    x = torch.tensor([1.0, 2.0, 3.0])
+    alias, part = x.detach(), x[1:]
+    x.data = torch.tensor([7.0, 8.0, 9.0])
+    alias.mul_(2)
+    assert part.tolist() == [4.0, 6.0] and x.tolist() == [7.0, 8.0, 9.0] and x[1:].tolist() == [8.0, 9.0]
+    part.data = torch.tensor([0.0, 0.0])
+    part.add_(1)
+    assert part.tolist() == [1.0, 1.0] and alias.tolist() == [2.0, 4.0, 6.0]
+    turned = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    row = turned[0]
+    turned.t_()
+    turned.data = torch.zeros(2, 2)
+    assert row.tolist() == [1.0, 2.0] and turned[0].tolist() == [0.0, 0.0]
+    x.data += 1  # in place
+    y = x[:1]
+    x.data += 1
+    assert y.tolist() == [9.0]
+
+
+def test_an_optimizer_writes_where_the_parameter_lies():
+    w = torch.nn.Parameter(torch.tensor([1.0, 2.0]))
+    alias = w.detach()
+    (w * w).sum().backward()
+    torch.optim.SGD([w], lr=0.25).step()
+    assert alias.tolist() == w.tolist() == [0.5, 1.0]
+
+
+def test_a_computed_tensor_gets_no_other_value():
+    x = torch.tensor([1.0], requires_grad=True)
+    y = x * 2
+    with pytest.raises(RuntimeError, match="keep its derivative"):
+        y.data = torch.tensor([3.0])
+    y.detach().data = torch.tensor([3.0])
+    assert y.item() == 2.0
+
+
+def test_an_index_takes_ints_first():
+    x = torch.arange(30.0).reshape(2, 5, 3)
+    assert x[1, :, [0, 2]].shape == (5, 2)
+    assert x[torch.tensor(1), :, [0, 2]].shape == (5, 2)
+    assert x[0, None, [0, 1, 1]].shape == (1, 3, 3)
+    assert x[[0, 1, 1], :, 0].shape == (3, 5)
+    y = x.clone()
+    y[1, :, [0, 2]] = torch.arange(10.0).reshape(5, 2)
+    assert y[1, 3].tolist() == [6, 25, 7]
+    y[0, 3:, [True, False, True]] += 100
+    assert y[0, 4].tolist() == [112, 13, 114]
+    assert x[[[0, 1], [1, 2]]].tolist() == [[3, 4, 5], [21, 22, 23]]
+    assert x[[[[0, 1], [1, 0]]]].shape == (2, 2, 5, 3)
+
+
+def test_numbers_written_keep_their_digits():
+    x = torch.zeros(2, 2, dtype=torch.float64)
+    assert x.fill_diagonal_(0.3)[0, 0].item() == 0.3
+    assert torch.tensor([1.0, math.nan]).mode().values.item() == 1
+    assert math.isnan(torch.tensor([math.nan, 1.0, math.nan]).mode().values.item())

@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from adjoint import tracing, tree
+from adjoint.graph import Variable
 from adjoint.hints import attribute_error
+from adjoint.primitives.core import marker
 from adjoint.tensors import Tensor
+from adjoint.tensors.conversion import dtype_of
 from adjoint.tensors.functions import asarray, variable
 from adjoint.tensors.functions import tensor as make_tensor
 from adjoint.tensors.leaving import leave
 from adjoint.tensors.located import at_user, enter_scope, leave_scope
+from adjoint.tensors.named import variable_of
 
 from .hooks import HookHandle, Hooks, remove_by
 from .summaries import Summary, summary
@@ -387,7 +391,8 @@ class Module(tracing.Watched):
         for path, module in list(self.named_modules()):
             module._prepare_to_load(state, _join(path, ""))
         own = dict(self._saved())
-        missing = [key for key in own if key not in state]
+        later = {_join(path, name) for path, module in self.named_modules() for name in module._since}
+        missing = [key for key in own if key not in state and key not in later]
         unexpected = [key for key in state if key not in own]
         shapes = {key: tuple(np.shape(state[key])) for key in own if key in state}
         problems = [
@@ -407,6 +412,8 @@ class Module(tracing.Watched):
                 leave(value.node, "load_state_dict()")
             own[key].data = value
         return KeyMismatch(missing, unexpected)
+
+    _since: tuple[str, ...] = ()  # entries that states of earlier versions don't have: without them what is there stays
 
     def _prepare_to_load(self, state: Mapping[str, Any], prefix: str) -> None:
         """Called before a state is compared, whose entries for this module begin with the prefix: for what learns its sizes."""
@@ -453,10 +460,17 @@ class Module(tracing.Watched):
 
     def _cast(self, dtype: Any) -> Self:
         for _, tensor in self._named((PARAMETER, BUFFER, UNSAVED), "", True, True):
-            if tensor.dtype.kind == "f":
-                # The tensor stays the same object, which an optimizer may hold; what it names becomes another variable.
-                cast = tensor.detach().astype(dtype)
+            if tensor.dtype.kind == "f" and tensor.dtype is not dtype_of(dtype):
+                # The tensor stays the same object, which an optimizer may hold; what it names becomes another variable, with the
+                # gradient and the hooks of the one that was.
+                old, cast = variable_of(tensor.node), tensor.detach().astype(dtype)
                 tensor.node = make_tensor(cast, requires_grad=tensor.requires_grad, name=tensor.name).node
+                new = variable_of(tensor.node)
+                if old is not None and (new is not None or old.grad is not None):
+                    if new is None:  # frozen, and its gradient stays
+                        tensor.node = marker(tensor.node, new := Variable(None, tracked=False))
+                    new.hooks, new.sparse = old.hooks, old.sparse
+                    new.grad = None if old.grad is None else old.grad.astype(dtype)
         return self
 
     def float(self) -> Self:

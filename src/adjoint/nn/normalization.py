@@ -54,6 +54,7 @@ class _BatchNorm(Module):
     running_mean: Tensor | None
     running_var: Tensor | None
     num_batches_tracked: Tensor | None
+    _since = ("num_batches_tracked",)
     # Mean, variance and number of values of a channel, where they are not of this batch alone: see `distributed`.
     statistics: Callable[[Tensor], tuple[Tensor, Tensor, Tensor]] | None = None
 

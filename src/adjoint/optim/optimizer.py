@@ -441,7 +441,9 @@ def keep(state: State, name: str, value: Tensor) -> Tensor:
 
 
 def betas_in_range(name: str, betas: Sequence[float]) -> None:
-    """Raise ValueError unless both are at least 0 and below 1."""
+    """Raise ValueError unless both are at least 0 and below 1, TypeError for what isn't several numbers."""
+    if not isinstance(betas, Sequence):
+        raise TypeError(f"{name}: betas are two numbers, such as (0.9, 0.999), not {betas}{at_user()}")
     if len(betas) != 2 or not all(0 <= beta < 1 for beta in betas):
         raise ValueError(f"{name}: betas must be two numbers from 0 up to 1; they are {betas}")
 

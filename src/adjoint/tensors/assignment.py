@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjoint.composites import indexing
-from adjoint.graph import Node, get_mode
-from adjoint.primitives.core import LEAF, VERSION, cast, is_scalar, leaf, stop_gradient, version
+from adjoint.graph import Node, Variable, get_mode
+from adjoint.primitives.core import IDENTITY, LEAF, VERSION, cast, is_scalar, leaf, marker, stop_gradient, version
 from adjoint.tensors.conversion import as_node
 from adjoint.tensors.located import MISTAKES, at_user, explained, give_site
-from adjoint.tensors.named import Named, recorded, variable_of
+from adjoint.tensors.named import Named, recorded
 from adjoint.tensors.pending import SETTLING, accumulating, force_selection, settle
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Assignment(Named):
                     f"{operation}: a {node.type.dtype.name} result does not fit a {own.dtype.name} tensor{at_user()}"
                 )
             node = cast(node, own.dtype)
-        variable = variable_of(self.node) if self.node.op in (LEAF, VERSION) else None
+        variable = _written(self.node)
         if variable is not None and variable.tracked:
             if get_mode().grad:
                 raise RuntimeError(
@@ -49,13 +49,17 @@ class Assignment(Named):
                     f"or\n    w.data -= lr * w.grad{at_user()}"
                 )
             rebind(self, node)
+        elif variable is not None and variable.grad is not None and not node.tracked:
+            rebind(self, node)
         else:
             self.node = node
             if not node.tracked:
                 accumulating(self)
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        changed = mapped("assignment", indexing.setitem, self.node, _index(index), _value(value), force_selection)
+        changed = mapped(
+            "assignment", indexing.setitem, self.node, _index(index), _value(value, self.dtype), force_selection
+        )
         give_site(changed, _getframe(1))
         self._assign(changed, "assignment")
 
@@ -63,16 +67,26 @@ class Assignment(Named):
         return recorded(mapped("index", indexing.getitem, self.node, _index(index), force_selection), _getframe(1))
 
 
+def _written(node: Node) -> Variable | None:
+    """The variable that a write to a leaf gives a new value; also one that was frozen and keeps its gradient."""
+    if node.op in (LEAF, VERSION) or (node.op is IDENTITY and not node.tracked):
+        variable: Variable | None = node.attributes
+        return variable
+    return None
+
+
 def rebind(tensor: Named, node: Node) -> None:
     """Give a tensor a new value. A variable gets a new version, whose gradient lands in the same `.grad`."""
     old = tensor.node
-    variable = variable_of(old) if old.op in (LEAF, VERSION) else None
+    variable = _written(old)
     if variable is None or not variable.tracked:
         tensor.node = stop_gradient(node) if node.tracked else node
         if node.value is None:
             accumulating(tensor)  # a running statistic, say, that nobody reads
         if variable is not None and variable.name is not None:
             tensor.name = variable.name
+        if variable is not None and variable.grad is not None:
+            tensor.node = marker(tensor.node, variable)
         return
     if old.op is VERSION and old.value is None:
         settle([old])
@@ -92,8 +106,8 @@ def _index(index: Any) -> Any:
     return index.node if isinstance(index, Named) else index
 
 
-def _value(value: Any) -> Any:
-    return value if is_scalar(value) else as_node(value)
+def _value(value: Any, beside: Any) -> Any:
+    return value if is_scalar(value) else as_node(value, beside)
 
 
 def mapped(operation: str, function: Callable[..., Node], *args: Any) -> Node:

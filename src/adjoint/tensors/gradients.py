@@ -41,7 +41,7 @@ class Gradients(Named):
         self.requires_grad_(flag)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Make a leaf a variable, or data again; returns the tensor. Raises TypeError for integers and bools."""
+        """Make a leaf a variable, or data again, whose `.grad` stays; returns it. Raises TypeError for integers and bools."""
         node = self.node
         if requires_grad == node.tracked:
             return self
@@ -49,13 +49,17 @@ class Gradients(Named):
             raise RuntimeError(f"requires_grad_(False): only a leaf can stop being tracked; use detach(){at_user()}")
         if requires_grad:
             check_differentiable(self.dtype, "requires_grad")
-        name = self.name
-        variable = Variable(name, requires_grad) if requires_grad or name else None
+        variable = variable_of(node)
         tracer = tracing.active()
+        if tracer is not None:
+            tracer.refuse_change(self, "requires_grad of a tensor")
+        if variable is not None:
+            variable.tracked = requires_grad  # with it goes the gradient, and what was computed from it
+        elif requires_grad:
+            variable = Variable(None)
         if tracer is None:
             self.node = leaf(force_array(node), node.type, variable)
         else:
-            tracer.refuse_change(self, "requires_grad of a tensor")
             self.node = traced_leaf(node, node.dtype, variable)
         return self
 
@@ -73,16 +77,17 @@ class Gradients(Named):
     @grad.setter
     def grad(self, value: Any) -> None:
         variable = variable_of(self.node)
-        if variable is None or not variable.tracked:
-            if value is None:
-                return
+        if value is None:
+            if variable is not None:
+                variable.grad = None
+            return
+        if variable is None or (not variable.tracked and variable.grad is None):  # what was frozen may have one
             raise RuntimeError(
                 "grad: this tensor owns no gradient; make it a variable, or call retain_grad()" + at_user()
             )
-        if value is not None:
-            value = wrap(cast(as_node(value), self.dtype))
-            if value.shape != self.shape:
-                raise ValueError(f"grad: shape {value.shape} given for a tensor of shape {self.shape}{at_user()}")
+        value = wrap(cast(as_node(value), self.dtype))
+        if value.shape != self.shape:
+            raise ValueError(f"grad: shape {value.shape} given for a tensor of shape {self.shape}{at_user()}")
         variable.grad = value
 
     def zero_grad(self) -> None:

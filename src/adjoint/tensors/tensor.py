@@ -133,6 +133,14 @@ class Tensor(Values, Gradients, Assignment):
 
     @data.setter
     def data(self, value: Any) -> None:
+        if not self.is_leaf:
+            raise RuntimeError(
+                "data: this tensor was computed from what requires a gradient, which another value would cut off; assign to its "
+                f"name, or to a detach(){at_user()}"
+            )
+        self._put_data(value)
+
+    def _put_data(self, value: Any) -> None:
         own = self.node.type
         node = as_node(value, own.dtype)
         if node.type is not own:
@@ -292,6 +300,11 @@ class DataAlias(Tensor):
     owner: Tensor
 
     def _assign(self, node: Node, operation: str) -> None:
+        if not self.owner.is_leaf:
+            raise RuntimeError(
+                f"{operation}: what is written to .data of a computed tensor would cut it from what it was computed from; write "
+                f"to the tensor itself, or to a detach(){at_user()}"
+            )
         super()._assign(node, operation)
         rebind(self.owner, self.node)
 

@@ -16,7 +16,9 @@ __all__ = [
     "after_turns",
     "before_turns",
     "found_same",
+    "give_other_memory",
     "laid",
+    "memory_of",
     "note_same",
     "note_turn",
     "turned",
@@ -45,7 +47,18 @@ class Same(NamedTuple):
     how: str
 
 
+class Memory:
+    """What a tensor's views have together. `holder` is the tensor that has their memory, once the one that they were made of has
+    other memory."""
+
+    __slots__ = ("__weakref__", "holder")
+
+    def __init__(self) -> None:
+        self.holder: Any = None
+
+
 turned: dict[int, Turns] = {}
+_memories: dict[int, weakref.ref[Memory]] = {}
 _same: dict[int, Same] = {}
 
 
@@ -109,3 +122,29 @@ def found_same(x: Any, seen: Node | None, now: Node) -> str | None:
     """
     found = _same.get(id(x))
     return found.how if found is not None and found.now is now and id(seen) in found.before else None
+
+
+def memory_of(x: Any) -> Memory:
+    """What the views of a tensor that are made now have together. Only they keep it, and they keep the tensor."""
+    noted = _memories.get(id(x))
+    found = None if noted is None else noted()
+    return _note_memory(id(x), Memory()) if found is None else found
+
+
+def _note_memory(key: int, memory: Memory) -> Memory:
+    _memories[key] = weakref.ref(memory, lambda gone: _memories.pop(key, None) if _memories.get(key) is gone else None)
+    return memory
+
+
+def give_other_memory(x: Any, holder: Any) -> None:
+    """Let the views of a tensor be those of another one, which has its node, since the tensor gets other memory."""
+    key, old = id(holder), id(x)
+    noted = _memories.pop(old, None)
+    memory = None if noted is None else noted()
+    if memory is not None:
+        memory.holder = holder
+        _note_memory(key, memory)
+    if old in turned:
+        turned[key] = turned.pop(old)._replace(tensor=weakref.ref(holder, lambda _: turned.pop(key, None)))
+    if old in _same:
+        _same[key] = _same.pop(old)._replace(tensor=weakref.ref(holder, lambda _: _same.pop(key, None)))

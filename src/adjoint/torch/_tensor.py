@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjoint import tensors, tree
-from adjoint.graph import Node, get_mode
-from adjoint.primitives.core import cast, is_scalar, marker, ops, stop_gradient
+from adjoint.graph import Node, Variable, get_mode
+from adjoint.primitives.core import LEAF, VERSION, cast, is_scalar, marker, ops, stop_gradient
 from adjoint.tensors.conversion import as_node, dtype_of
 from adjoint.tensors.located import at_user, give_site
 from adjoint.tensors.named import new, variable_of
@@ -31,7 +31,7 @@ from ._errors import as_pytorchs
 from ._now import written_now
 from ._parts import RANKS, Extent, GradFn, Size, in_order, memory
 from ._printing import printed
-from ._writing import fitted
+from ._writing import fitted, in_steps, is_basic
 
 __all__ = [
     "Parameter",
@@ -127,7 +127,8 @@ class Tensor(Core):
         return self
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Make it a leaf that is differentiated by, or data again. Views that were made before stay what they were."""
+        """Make it a leaf that is differentiated by, or data again, which keeps its `.grad`. Views that were made before stay what
+        they were."""
         before = self.node
         try:
             Core.requires_grad_(self, requires_grad)
@@ -136,6 +137,12 @@ class Tensor(Core):
         if self.node is not before:
             note_same(self, before, "leaf")
         return self
+
+    @property
+    def retains_grad(self) -> bool:
+        """Whether `backward()` stores the gradient of this computed tensor, since `retain_grad()` was called."""
+        variable = variable_of(self.node)
+        return not self.is_leaf and variable is not None and variable.tracked
 
     def clone(self, *, memory_format: Any = None) -> Tensor:
         """The same value as a tensor of its own, differentiated through."""
@@ -152,12 +159,18 @@ class Tensor(Core):
                 raise as_pytorchs(error) from None
             return
         chosen = [inputs] if isinstance(inputs, Core) else list(inputs)
-        before = {id(v): (v, v.grad) for v in _variables_below(self.node)}
-        Core.backward(self, gradient, create_graph)
+        for x in chosen:
+            if not x.is_leaf:
+                Core.retain_grad(x)
         keep = {id(variable_of(x.node)) for x in chosen}
-        for key, (variable, gradient_before) in before.items():
-            if key not in keep:
-                variable.grad = gradient_before
+        passed = [v for v in _leaves_below(self.node) if id(v) not in keep]
+        try:
+            for variable in passed:
+                variable.tracked = False
+            Core.backward(self, gradient, create_graph)
+        finally:
+            for variable in passed:
+                variable.tracked = True
 
     def register_hook(self, hook: Callable[[Tensor], Any]) -> Any:
         """Call `hook(gradient)` when a reverse pass has the gradient of this tensor; what it returns, unless None, replaces it."""  # noqa: E501
@@ -215,6 +228,11 @@ class Tensor(Core):
     def __setitem__(self, index: Any, value: Any) -> None:
         if not (isinstance(value, (Core, np.ndarray)) or is_scalar(value)):
             raise TypeError(f"index: a {type(value).__name__} can't be written into a tensor{at_user()}")
+        if not is_basic(index):
+            index, then = in_steps(index, self.ndim)
+            if then is not None:
+                self[tuple([int(i) if isinstance(i, Core) else i for i in index])][then] = value
+                return
         try:
             if type(self) is Tensor and written_now(self, index, value):
                 return
@@ -374,13 +392,13 @@ def _type(shape: Any, dtype: str) -> Any:
     return as_node(np.empty(shape, dtype)).type
 
 
-def _variables_below(node: Node) -> list[Any]:
+def _leaves_below(node: Node) -> list[Variable]:
+    """The variables whose leaves a node was computed from."""
     found, seen, stack = [], {node}, [node]
     while stack:
         x = stack.pop()
-        variable = variable_of(x)
-        if variable is not None and variable.tracked:
-            found.append(variable)
+        if x.op in (LEAF, VERSION) and x.attributes is not None and x.attributes.tracked:
+            found.append(x.attributes)
         for y in x.inputs:
             if y.tracked and y not in seen:
                 seen.add(y)

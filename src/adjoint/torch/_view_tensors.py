@@ -20,11 +20,23 @@ from adjoint.tensors.located import at_user, give_site
 from adjoint.tensors.named import new
 from adjoint.tensors.pending import count_pending, force_selection
 
-from ._aliasing import after_turns, before_turns, found_same, laid, note_turn, turned, turned_layout, turns
+from ._aliasing import (
+    Memory,
+    after_turns,
+    before_turns,
+    found_same,
+    give_other_memory,
+    laid,
+    memory_of,
+    note_turn,
+    turned,
+    turned_layout,
+    turns,
+)
 from ._now import part_of
 from ._parts import memory, relaid
 from ._tensor import Core, Tensor, as_torch, wrapped
-from ._writing import ints, is_basic, nodes
+from ._writing import in_steps, ints, is_basic, nodes
 
 __all__ = ["View", "flat_view", "permuted", "turn", "view_of"]
 
@@ -47,6 +59,7 @@ class View(Tensor):
         "_cached",
         "_changed",
         "_lay",
+        "_memory",
         "_of_leaf",
         "_own",
         "_seen",
@@ -62,6 +75,7 @@ class View(Tensor):
     _apply: Apply
     _write: Write | None
     _lay: Layout | None
+    _memory: Memory
     _own: Tensor  # of a leaf: what is tracked
     _seen: Node | None
     _cached: Node
@@ -71,8 +85,7 @@ class View(Tensor):
     @property
     def node(self) -> Node:
         """What the base gives now."""
-        base = self._base
-        assert base is not None
+        base = self._below()
         below = base.node
         if below is not self._seen and not self._knows(base, below):
             if not self._tracked_write and self._cached.tracked:
@@ -93,8 +106,7 @@ class View(Tensor):
 
     def _put(self, node: Node) -> None:
         """Write to the base what this view is to be."""
-        base = self._base
-        assert base is not None
+        base = self._below()
         if self._write is None:
             raise RuntimeError(
                 "in-place: several elements of this view are one element of the tensor below; clone() it before you write "
@@ -110,6 +122,14 @@ class View(Tensor):
             if node.tracked:  # it is this tensor's own, and the base has its value
                 self._cached, self._seen = node, base.node
 
+    def _below(self) -> Tensor:
+        """The base: another tensor that has this view's memory, if the one that it was made of has other memory by now."""
+        holder = self._memory.holder
+        if holder is not None and holder is not self._base:
+            self._base = holder
+        assert self._base is not None
+        return self._base
+
     def _knows(self, base: Tensor, below: Node) -> bool:
         """Whether the base's value is the one that this view saw, whatever its history is now."""
         how = found_same(base, self._seen, below)
@@ -117,8 +137,7 @@ class View(Tensor):
         return how is not None and not anew
 
     def _layout(self) -> Any:
-        assert self._base is not None
-        return turned_layout(self, turns(self)) if turns(self) else laid(self._base, self._turns, self._lay)
+        return turned_layout(self, turns(self)) if turns(self) else laid(self._below(), self._turns, self._lay)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Make it a leaf, which still is part of the memory of the tensor below."""
@@ -147,8 +166,7 @@ class LeafView(View):
     @property
     def node(self) -> Node:
         """The leaf, with what the base gives now."""
-        base, own = self._base, self._own
-        assert base is not None
+        base, own = self._below(), self._own
         below = base.node
         if below is not self._seen:
             with mode(grad=False):
@@ -158,8 +176,7 @@ class LeafView(View):
 
     @node.setter
     def node(self, node: Node) -> None:
-        base, own = self._base, self._own
-        assert base is not None
+        base, own = self._below(), self._own
         rebind(own, node)
         self._put(stop_gradient(node))
         self._seen = base.node
@@ -206,7 +223,7 @@ def view_of(
     base = as_torch(base)
     view = new(View)
     view._base, view._apply, view._write, view._lay, view._tracked_write = base, apply, write, layout, tracked_write
-    view._turns = turns(base) if turned else 0
+    view._turns, view._memory = turns(base) if turned else 0, memory_of(base)
     below = base.node
     view._alone, view._changed, view._of_leaf = below.tracked and not get_mode().grad, False, type(base) is LeafView
     view._cached, view._seen = _seen_through(apply, below), below
@@ -224,9 +241,9 @@ def turn(x: Tensor, forth: Apply, back: Apply, layout: Layout, operation: str) -
     if get_mode().grad and node.tracked and x.is_leaf:
         Core._assign(x, node, operation)  # it raises: a leaf isn't written to while it is tracked
     first: Callable[[], Any]
-    if isinstance(x, View) and x._base is not None:
+    if isinstance(x, View):
         apply, write = x._apply, x._write
-        first = functools.partial(laid, x._base, x._turns, x._lay)
+        first = functools.partial(laid, x._below(), x._turns, x._lay)
         x._apply = lambda below: forth(apply(below))
         x._write = None if write is None else lambda below, value: write(below, back(value))
         x._seen = None
@@ -326,7 +343,44 @@ def _data(self: Any) -> Tensor:
 
 
 def _set_data(self: Any, value: Any) -> None:
-    Core.data.fset(self, value)  # type: ignore[attr-defined]
+    """Give a tensor the memory of a copy of the value: views that were made before keep theirs. What adjoint itself assigns,
+    as an optimizer does, is written where the tensor lies."""
+    if isinstance(value, View) and value._apply is stop_gradient and value._below() is self:
+        return  # `x.data += 1` has written already
+    if not _getframe(1).f_globals.get("__name__", "").startswith("adjoint."):
+        if self.node.tracked and not self.is_leaf:
+            raise RuntimeError(
+                "data: a computed tensor would get another value and keep its derivative; assign to its name, or to a "
+                f"detach(){at_user()}"
+            )
+        _give_memory(self)
+    self._put_data(value)
+
+
+def _give_memory(x: Any) -> None:
+    """Leave a tensor's memory to the views that were made of it, and give it memory of its own."""
+    if not isinstance(x, View):
+        holder = new(Tensor)
+        holder.node = x.node
+        give_other_memory(x, holder)
+        return
+    apart = new(type(x))
+    for name in View.__slots__:
+        if hasattr(x, name):
+            setattr(apart, name, getattr(x, name))
+    if isinstance(x, LeafView):
+        apart._own = new(Tensor)
+        apart._own.node = x._own.node
+    base = new(Tensor)
+    base.node = stop_gradient(x.node) if x.node.tracked else x.node
+    give_other_memory(x, apart)
+    x._base, x._memory = base, memory_of(base)
+    x._turns, x._seen, x._alone, x._of_leaf = 0, None, False, False
+    x._tracked_write, x._apply, x._write, x._lay = True, _itself, _bypassing, _itself
+
+
+def _itself(x: Any) -> Any:
+    return x
 
 
 def _detach(self: Any) -> Tensor:
@@ -344,6 +398,10 @@ def _getitem(self: Any, index: Any) -> Tensor:
             lambda a: _part(a, plain),
             _getframe(1),
         )
+    index, then = in_steps(index, self.node.type.ndim)
+    if then is not None or is_basic(index):
+        part = _getitem(self, index)
+        return part if then is None else _getitem(part, then)
     return wrapped(mapped("index", indexing.getitem, self.node, nodes(index), force_selection), _getframe(1))
 
 

@@ -12,7 +12,7 @@ from adjoint.primitives.core import cast, ops
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import new
 
-__all__ = ["fitted", "ints", "is_basic", "nodes"]
+__all__ = ["fitted", "in_steps", "ints", "is_basic", "nodes"]
 
 Core = tensors.Tensor
 
@@ -27,6 +27,61 @@ def is_basic(index: Any) -> bool:
             continue
         return False
     return True
+
+
+def in_steps(index: Any, ndim: int) -> tuple[Any, Any]:
+    """An index and another one, or None, for what the first has taken, which are together PyTorch's reading of an index.
+
+    PyTorch takes ints first. NumPy counts them among the arrays, and where all these don't stand side by side, puts the axes of
+    the arrays in front: `x[0, :, [1, 2]]` has the axes of `x[0][:, [1, 2]]` in the one, of their transpose in the other. And
+    PyTorch takes a short list that holds lists, arrays, slices, None or an ellipsis for a tuple.
+    """
+    if type(index) is list and len(index) < LISTED and any(_is_part(i) for i in index):
+        index = tuple(index)
+    if type(index) is not tuple:
+        return index, None
+    places = [k for k, i in enumerate(index) if i is Ellipsis]
+    if len(places) == 1:  # which separates arrays in NumPy even where it stands for no axis
+        taken = sum([0 if i is None or i is Ellipsis else 1 if _is_between(i) else _axes_of(i) for i in index])
+        slices = (slice(None),) * max(ndim - taken, 0)
+        index = index[: places[0]] + slices + index[places[0] + 1 :]
+    kinds = ["int" if _is_int(i) else "other" if _is_between(i) else "array" for i in index]
+    counted = [k for k, kind in enumerate(kinds) if kind != "other"]
+    if "int" not in kinds or "array" not in kinds or counted[-1] - counted[0] == len(counted) - 1:
+        return index, None
+    first: list[Any] = []
+    then: list[Any] = []
+    for i, kind in zip(index, kinds, strict=True):
+        if kind == "array":
+            first += [slice(None)] * _axes_of(i)
+            then.append(i)
+        else:
+            first.append(i)
+            then += [] if kind == "int" else [slice(None)]
+    return tuple(first), tuple(then)
+
+
+LISTED = 32  # PyTorch takes longer lists for positions
+
+
+def _is_part(item: Any) -> bool:
+    return item is None or item is Ellipsis or isinstance(item, (Core, np.ndarray, list, tuple, slice))
+
+
+def _is_between(item: Any) -> bool:
+    return item is None or item is Ellipsis or isinstance(item, slice)
+
+
+def _is_int(item: Any) -> bool:
+    if isinstance(item, (Core, np.ndarray)):
+        return item.ndim == 0 and item.dtype.kind in "iu"
+    return isinstance(item, (int, np.integer)) and not isinstance(item, bool)
+
+
+def _axes_of(item: Any) -> int:
+    """How many axes an array takes: a mask those that it has."""
+    array = item if isinstance(item, (Core, np.ndarray)) else np.asarray(item)
+    return array.ndim if array.dtype.kind == "b" else 1
 
 
 def ints(index: Any) -> Any:

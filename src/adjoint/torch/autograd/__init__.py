@@ -8,6 +8,7 @@ from adjoint.derive import one_cotangent, reverse
 from adjoint.graph import mode
 from adjoint.primitives.core import cast, ops, stop_gradient
 from adjoint.tensors.conversion import as_node
+from adjoint.tensors.gradients import with_hooks
 from adjoint.tensors.located import at_user, recording_at_user
 from adjoint.transforms.custom import Function as CoreFunction
 from adjoint.transforms.modes import enable_grad, no_grad
@@ -59,6 +60,7 @@ def grad(
     with recording_at_user(), mode(grad=True):
         found = reverse(nodes, cotangents, [x.node for x in xs])
     results: list[Any] = []
+    after: dict[Any, Any] = {}  # what a leaf's hooks, which are called once, have left
     for x, g in zip(xs, found, strict=True):
         if g is None and not allow_unused and not materialize_grads:
             raise RuntimeError(
@@ -67,6 +69,10 @@ def grad(
         if g is None:
             results.append(_wrapped(ops.zeros(x.node.type)) if materialize_grads else None)
         else:
+            if x.node not in after:
+                with mode(grad=create_graph):
+                    after[x.node] = with_hooks(x.node, g)
+            g = after[x.node]
             results.append(_wrapped(g if create_graph else stop_gradient(g)))
     return tuple(results)
 
@@ -103,8 +109,18 @@ def backward(
         grad_tensors = grad_variables
     ys = _listed(tensors)
     given = [None] * len(ys) if grad_tensors is None else _listed(grad_tensors)
-    for y, u in zip(ys, given, strict=True):
-        y.backward(u, retain_graph, create_graph, inputs)
+    if len(ys) == 1:
+        ys[0].backward(given[0], retain_graph, create_graph, inputs)
+        return
+    weighted = None
+    with enable_grad():  # one reverse pass from the weighted sum of all, so that each hook is called once
+        for y, u in zip(ys, given, strict=True):
+            if not y.node.tracked:
+                raise RuntimeError(f"backward: a tensor depends on nothing that requires a gradient{at_user()}")
+            part = (y * _wrapped(_cotangent(y, u))).sum()
+            weighted = part if weighted is None else weighted + part
+    if weighted is not None:
+        weighted.backward(None, retain_graph, create_graph, inputs)
 
 
 class Function:
