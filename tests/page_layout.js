@@ -14,7 +14,12 @@ const inside = (e, selector) => e.closest(selector);
 if (root.scrollWidth > width + 1) faults.push(`the page is ${root.scrollWidth} wide in a window of ${width}`);
 const html = [...document.body.querySelectorAll("*")].filter((e) => !e.closest("svg") && visible(e));
 const scrolls = (e) => /auto|scroll/.test(getComputedStyle(e).overflowX);
+const closed = [...document.querySelectorAll(".sidebar-drawer, .toc-drawer")].filter((e) => { // the theme's, out of sight until they are opened
+  const { left, right } = e.getBoundingClientRect();
+  return right <= 0 || left >= width;
+});
 for (const e of html) {
+  if (closed.some((drawer) => drawer.contains(e))) continue;
   const { left, right } = e.getBoundingClientRect();
   if (right <= width + 1 && left >= -1) continue;
   let above = e.parentElement;

@@ -1,5 +1,6 @@
 """The explorer in headless Chromium: stepping, folding, search, keys; its numbers are the engine's; it asks for nothing."""
 
+import numpy as np
 import pytest
 
 import adjoint as ad
@@ -64,6 +65,45 @@ def test_a_leaf_tells_its_paths_and_finite_differences(opened):
     assert [row[2] for row in paths] == ["+12", "+12", "+12", "+4", "+0"]
     assert page.text("#path-sum") == "sum 40"
     assert page.text("#difference") == "40, by the reverse pass 40"
+
+
+def test_the_largest_of_many_paths_come_first(opened):
+    x = ad.variable(1.0)
+    slopes = [(k * 37 % 61) - 30.0 for k in range(61)]
+    y = sum(slope * x for slope in slopes)
+    page = opened(ad.explore(y, names={"x": x}))
+    page.press(END)
+    page.click_box(page.one(".box.variable").get_attribute("data-key"))
+    products = [float(row[2].replace("−", "-")) for row in page.rows("paths")]
+    assert [abs(v) for v in products] == sorted(map(abs, slopes), reverse=True)[:40]
+    assert "the 40 largest of them, together" in page.text("#details")
+
+
+def test_the_largest_products_of_slopes_are_found_among_720(opened):
+    x = ad.variable(1.0)
+    slopes = [[0.1 * (k + 1) * (-1) ** k for k in range(n)] for n in (8, 9, 10)]
+    y = x
+    for level in slopes:
+        y = sum(slope * y for slope in level)
+    page = opened(ad.explore(y, names={"x": x}))
+    page.press(END)
+    page.click_box(page.one(".box.variable").get_attribute("data-key"))
+    products = [abs(float(row[2].replace("−", "-"))) for row in page.rows("paths")]
+    every = sorted((abs(a * b * c) for a in slopes[0] for b in slopes[1] for c in slopes[2]), reverse=True)
+    assert products == pytest.approx(every[:40], rel=1e-4)
+
+
+def test_paths_whose_products_differ_by_rounding_alone_come_at_once(opened):
+    """2**40 paths of one product: a search that took each rounding for an order would not end."""
+    x = y = ad.variable(1.0, dtype="float64")
+    slopes = 1 + np.random.default_rng(0).uniform(-0.5, 0.5, 40)
+    for slope in slopes:
+        y = float(slope) * y + float(slope) * y
+    page = opened(ad.explore(y, names={"x": x, "y": y}, fold=False))
+    page.press(END)
+    page.driver.execute_script("adjoint.select(adjoint.boxes().find(box => box.name === 'x').key)")
+    assert "1,099,511,627,776 paths" in page.text("#details")
+    assert len(page.rows("paths")) == 40
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS, ids=lambda f: f.__name__)

@@ -92,9 +92,42 @@ def small_arrays():
     return ad.explore(((x @ w) * np.linspace(0, 1, 4)).sum()), "x"
 
 
-@pytest.mark.parametrize(
-    "example", [scalar, two_layers, encoder, long_names, turns, not_finite, complex_numbers, small_arrays]
-)
+def matrices():
+    a = ad.variable(np.arange(16.0).reshape(4, 4) / 7 - 1, name="a")
+    b = ad.variable(np.eye(4) * 1.5 + 0.1, name="b")
+    return ad.explore(ad.tanh(a @ b).sum()), "a"
+
+
+def many_boxes():
+    values = [ad.variable(0.1 * i, name=f"x{i}") for i in range(8)]
+    random = np.random.default_rng(0)
+    for _ in range(1000):
+        i, j = random.integers(len(values) - 8, len(values), 2)
+        values.append(ad.sin(values[i]) + values[j])
+    return ad.explore(values[-1] + values[-2], fold=False), "+"  # a box that is in sight
+
+
+def second_derivative():
+    x = ad.variable(1.3, name="x")
+    (gradient,) = ad.gradients(ad.sin(x) * x * x, [x])
+    return ad.explore(gradient), "x"
+
+
+def random_draw():
+    x = ad.variable(2.0, name="x")
+    return ad.explore(x * ad.random.normal(()) + ad.exp(x)), "x"
+
+
+def empty_arrays():
+    x, w = ad.variable(np.zeros((0, 3)), name="x"), ad.variable(np.ones((3, 2)), name="w")
+    return ad.explore((x @ w).sum() + w.sum()), "x"
+
+
+EXAMPLES = [scalar, two_layers, encoder, long_names, turns, not_finite, complex_numbers, small_arrays]
+EXAMPLES += [matrices, many_boxes, second_derivative, random_draw, empty_arrays]
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
 def test_nothing_overlaps_or_is_cut_off_in_an_explorer(opened, narrow, example):
     exploration, leaf = example()
     page = opened(exploration)
@@ -102,6 +135,28 @@ def test_nothing_overlaps_or_is_cut_off_in_an_explorer(opened, narrow, example):
     assert_laid_out(page, narrow)
     page.driver.execute_script(SELECT, leaf)
     assert_laid_out(page, narrow)
+
+
+def test_the_cells_of_a_small_matrix_stand_beside_each_other_without_scrolling(opened, narrow):
+    page = opened(matrices()[0])
+    page.press(END)
+    page.driver.execute_script(SELECT, "a")
+    for width in (390, 800, 1400):
+        narrow(width)
+        page.settle()
+        room, needed = page.driver.execute_script(
+            "const cells = document.querySelector('.cells'); return [cells.clientWidth, cells.scrollWidth];"
+        )
+        assert needed <= room, width
+
+
+def test_edges_from_one_box_into_another_are_bent_apart(opened):
+    x = ad.variable(1.1, name="x")
+    page = opened(ad.explore(x * x))
+    page.press(END)
+    first, second = (path.get_attribute("d") for path in page.all("g.edge > path"))
+    assert first != second
+    assert page.driver.execute_script(FAULTS) == []
 
 
 def test_a_label_beside_the_outermost_edge_is_in_sight(opened, narrow):

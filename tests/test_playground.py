@@ -4,6 +4,7 @@ import ast
 import json
 import shutil
 import subprocess
+import sys
 from importlib import resources
 from pathlib import Path
 
@@ -158,3 +159,10 @@ def test_the_page_and_the_command(tmp_path, capsys):
     assert main(["playground", "y = x*x", "--out", str(tmp_path / "b.html")]) == 0
     assert capsys.readouterr().out == f"wrote {tmp_path / 'b.html'}; open it in a browser\n"
     assert '"formula":"y = x*x"' in (tmp_path / "b.html").read_text()
+
+
+def test_a_fresh_process_writes_the_page():
+    """Whose primitives are those alone that `import adjoint` loads."""
+    code = "import adjoint as ad; print(len(ad.playground().html), len(ad.explore(ad.variable(2.0) * 3.0).html))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert all(int(size) > 100_000 for size in done.stdout.split())

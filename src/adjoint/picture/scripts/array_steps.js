@@ -15,6 +15,14 @@ function adding(out, x, table) { // the adjoint of `copying`: what several place
   };
 }
 
+function addingOnto(out, x, value, table) {
+  const to = out.data;
+  return () => {
+    for (let i = 0; i < to.length; i++) to[i] = x.data[i] + 0; // as where zeros are added: -0 becomes 0
+    for (let i = 0; i < table.length; i++) to[table[i]] = x.data[table[i]] + value.data[i];
+  };
+}
+
 function sliceTable(shape, slices) {
   const strides = stridesOf(shape);
   const offset = slices.reduce((sum, [start, size], i) => sum + (size ? start * strides[i] : 0), 0);
@@ -134,6 +142,39 @@ function accumulating(out, x, axis, combine) {
   });
 }
 
+function runningExtreme(out, x, axis, better) { // where the first extreme so far is; the first NaN, from there on
+  const n = x.shape[axis];
+  return alongAxis(x.shape, axis, (start, step) => {
+    let best = 0;
+    for (let i = 0; i < n; i++) {
+      const a = x.data[start + i * step], b = x.data[start + best * step];
+      if (b === b && (a !== a || better(a, b))) best = i;
+      out.data[start + i * step] = best;
+    }
+  });
+}
+
+// What the extreme of no number is: the last that any number replaces.
+function beforeAll(dtype, largest) {
+  if (dtype.startsWith("float")) return largest ? -Infinity : Infinity;
+  const bits = Number(dtype.replace(/\D/g, "") || 1), signed_ = dtype.startsWith("int");
+  return largest ? (signed_ ? -(2 ** (bits - 1)) : 0) : 2 ** (signed_ ? bits - 1 : bits) - 1;
+}
+
+function neighbouring(out, a, b) { // the next number of the dtype from a towards b: its bits, read as a whole number, move by one
+  const [number, bits, one, sign] = out.dtype === "float32" ? [new Float32Array(1), Int32Array, 1, -(2 ** 31)] : [new Float64Array(1), BigInt64Array, 1n, -(2n ** 63n)];
+  const whole = new bits(number.buffer);
+  return () => {
+    for (let i = 0; i < out.data.length; i++) {
+      const from = a.data[i], to = b.data[i];
+      number[0] = from !== from || to !== to ? NaN : from === to ? to : from;
+      if (from === 0 && to && to === to) whole[0] = to > 0 ? one : sign + one;
+      else if (from < to || from > to) whole[0] += (from < to) === (from > 0) ? one : -one;
+      out.data[i] = number[0];
+    }
+  };
+}
+
 function recurring(out, a, b, axis) {
   const n = b.shape[axis], to = out.data;
   return alongAxis(b.shape, axis, (start, step) => {
@@ -247,6 +288,9 @@ const ARRAY_STEPS = {
   broadcast_to: (_, out, [x]) => copying(out, x, places(out.shape, broadcastStrides(x.shape, out.shape))),
   slice: (slices, out, [x]) => copying(out, x, sliceTable(x.shape, slices)),
   embed: ([, slices], out, [x]) => adding(out, x, sliceTable(out.shape, slices)),
+  index: ([slices], out, [x]) => copying(out, x, sliceTable(x.shape, slices)),
+  put: ([, slices], out, [x]) => adding(out, x, sliceTable(out.shape, slices)),
+  put_onto: ([, slices], out, [x, value]) => addingOnto(out, x, value, sliceTable(out.shape, slices)),
   update_slice: (slices, out, [x, value]) => updating(out, x, value, sliceTable(out.shape, slices)),
   concat: (axis, out, inputs) => concatenating(out, inputs, axis),
   windows: (attributes, out, [x]) => copying(out, x, windowTable(x.shape, attributes)),
@@ -264,6 +308,16 @@ const ARRAY_STEPS = {
   argmin: (axis, out, [x]) => firstExtreme(out, x, axis, (a, b) => a < b),
   cumulative_sum: (axis, out, [x]) => accumulating(out, x, axis, (a, b) => a + b),
   cumulative_prod: (axis, out, [x]) => accumulating(out, x, axis, (a, b) => a * b),
+  cumulative_max: (axis, out, [x]) => accumulating(out, x, axis, larger),
+  cumulative_min: (axis, out, [x]) => accumulating(out, x, axis, smaller),
+  cumulative_argmax: (axis, out, [x]) => runningExtreme(out, x, axis, (a, b) => a > b),
+  cumulative_argmin: (axis, out, [x]) => runningExtreme(out, x, axis, (a, b) => a < b),
+  logcumsumexp: (axis, out, [x]) => accumulating(out, x, axis, logaddexp),
+  scatter_extreme: ([, largest], out, [u, ...indices]) => {
+    const better = largest ? larger : smaller;
+    return scattering(out, indices, () => out.data.fill(beforeAll(out.dtype, largest)), (at, i) => { out.data[at] = better(out.data[at], u.data[i]); });
+  },
+  nextafter: (_, out, [a, b]) => neighbouring(out, a, b),
   linear_recurrence: (axis, out, [a, b]) => recurring(out, a, b, axis),
   argsort: (attributes, out, [x]) => sorting(out, x, attributes),
   matmul: (_, out, [a, b]) => multiplying(out, a, b),

@@ -32,7 +32,7 @@ function rebuild() {
   edgeElements = new Map();
   view.frames = framesOf();
   drawFrames(layer.frames);
-  if (!isLarge()) placeLabels();
+  placeLabels();
   world.replaceChildren(...Object.values(layer));
   if (selected !== null && !view.boxes.has(selected)) selected = view.shownAs.get(selected) || null;
   update();
@@ -40,7 +40,7 @@ function rebuild() {
 
 function drawnEdge(edge) {
   const curve = curveOf(edge), made = drawn("g"), tag = drawn("g"), label = drawn("text");
-  const place = edge.place || { at: curve.at(0.5), anchor: "middle" };
+  const place = placeOf(edge, curve) || { at: curve.at(0.5), anchor: "middle" };
   for (const [name, value] of [["x", place.at[0]], ["y", place.at[1] + 4], ["text-anchor", place.anchor]]) label.setAttribute(name, value);
   made.append(drawn("path", { d: curve.path, "marker-end": "url(#up)" }));
   tag.append(label);
@@ -62,7 +62,9 @@ function drawnBox(key, box) {
   return { made, symbol, value, gradient, heat, h, hidden: true, stamp: -1, marking: -1 };
 }
 
-// A chain of cubic curves from source to target, as a path and as a function of its length.
+// A chain of cubic curves from source to target, as a path and as a function of its length. Where a box goes into another one
+// more than once, along the same curve, the curves are bent apart.
+const PARALLEL = 22;
 function curveOf(edge) {
   const given = view.curves[edge.name], points = [];
   if (given) for (let i = 0; i < given.length; i += 2) points.push([given[i], given[i + 1]]);
@@ -73,6 +75,9 @@ function curveOf(edge) {
     const m = (y0 + y1) / 2;
     points.push([x0, y0], [x0, m], [x1, m], [x1, y1]);
   }
+  const beside = view.inputs.get(edge.target).filter((e) => e.source === edge.source), alike = !given || beside.every((e) => String(view.curves[e.name]) === String(given));
+  const apart = alike ? 2 * PARALLEL * (beside.indexOf(edge) - (beside.length - 1) / 2) : 0;
+  if (apart) for (let i = 1; i < points.length - 1; i++) points[i] = [points[i][0] + apart, points[i][1]];
   let path = `M${points[0]}`;
   for (let i = 1; i + 2 < points.length; i += 3) path += `C${points[i]} ${points[i + 1]} ${points[i + 2]}`;
   const pieces = Math.max(1, Math.floor((points.length - 1) / 3));
@@ -82,39 +87,73 @@ function curveOf(edge) {
     if (!d) return a;
     return [0, 1].map((i) => v * v * v * a[i] + 3 * v * v * u * b[i] + 3 * v * u * u * c[i] + u * u * u * d[i]);
   };
-  return { path, at };
+  return { path, at, apart };
 }
 
 // Each label stands on its own edge or beside it, at the first place where it covers no box and no other label, however
-// its number moves; a label that finds no such place takes the one that covers least.
-const LABEL_WIDTH = 7.2, LABEL_HEIGHT = 16, LABEL_ROOM = 9, MAX_LABEL = 26;
-const PLACES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82, 0.1, 0.9];
+// its number moves; a label that finds no such place takes the one that covers least, and one that would cover another label
+// there is shown while its edge carries what the step tells, or an end of it is selected.
+const LABEL_WIDTH = 7.8, LABEL_HEIGHT = 16, LABEL_ROOM = 9, MAX_LABEL = 26;
+const PLACES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82, 0.1, 0.9, 0.46, 0.54, 0.38, 0.62, 0.3, 0.7, 0.22, 0.78, 0.14, 0.86, 0.06, 0.94];
 const ANCHORS = [[0, "middle"], [1, "start"], [-1, "end"]];
 function placeLabels() {
-  const taken = [...view.at.values()].map(([x, y, w, h]) => [x, y, w / 2, h / 2]);
+  const taken = roomTaken();
+  for (const [x, y, w, h] of view.at.values()) taken.add([x, y, w / 2, h / 2, false]);
   for (const [key, [left, top]] of view.frames) {
     const half = (7 * frameName(key).length) / 2;
-    taken.push([left + 10 + half, top + 11, half, 8]);
+    taken.add([left + 10 + half, top + 11, half, 8, false]);
   }
-  for (const edge of view.edges) if (edge.carried.length) edge.place = freePlace(edge, curveOf(edge), taken);
+  view.taken = taken;
+  for (const edge of view.edges) edge.place = null;
+  if (!isLarge()) for (const edge of view.edges) placeOf(edge, curveOf(edge));
+}
+
+function placeOf(edge, curve) { // in a large graph found when the edge comes into sight
+  if (!edge.carried.length) return null;
+  edge.place = edge.place || freePlace(edge, curve, view.taken);
+  return edge.place;
 }
 
 function freePlace(edge, curve, taken) {
-  const half = (LABEL_WIDTH * Math.min(MAX_LABEL, Math.max(LABEL_ROOM, amountOf(edge).length))) / 2, tall = LABEL_HEIGHT / 2;
-  const covered = (x, y) => taken.reduce((sum, [X, Y, W, H]) =>
-    sum + Math.max(0, Math.min(x + half, X + W) - Math.max(x - half, X - W)) * Math.max(0, Math.min(y + tall, Y + H) - Math.max(y - tall, Y - H)), 0);
+  const tall = LABEL_HEIGHT / 2, length = Math.min(MAX_LABEL, amountOf(edge).length);
+  const outwards = ANCHORS.filter(([aside]) => aside * curve.apart > 0); // curves that are bent apart bear their labels outside
   let least = Infinity, best = null;
-  for (const t of PLACES) {
-    for (const [aside, anchor] of ANCHORS) {
-      const [x, y] = curve.at(t), middle = x + aside * (half + 6), cover = covered(middle, y);
-      if (cover < least) { least = cover; best = { at: [x + aside * 6, y], anchor, middle }; }
-      if (!cover) break;
+  for (const letters of length < LABEL_ROOM ? [LABEL_ROOM, length] : [length]) { // first with room for other numbers
+    const half = (LABEL_WIDTH * letters) / 2;
+    search: for (const t of PLACES) {
+      for (const [aside, anchor] of outwards.length ? outwards : ANCHORS) {
+        const [x, y] = curve.at(t), middle = x + aside * (half + 6), { area, label } = taken.covered(middle, y, half, tall);
+        if (area < least) { least = area; best = { at: [x + aside * 6, y], anchor, middle, half, crowded: label }; }
+        if (!area) break search;
+      }
     }
     if (!least) break;
   }
-  taken.push([best.middle, best.at[1], half, tall]);
-  best.half = half;
+  if (!best.crowded) taken.add([best.middle, best.at[1], best.half, tall, true]);
   return best;
+}
+
+// The rectangles that are taken: middle, half of width and height, and whether it is a label. They are found by the tiles of the
+// plane that they touch.
+function roomTaken() {
+  const TILE = 128, tiles = new Map();
+  const each = (x, y, w, h, call) => {
+    for (let i = Math.floor((x - w) / TILE); i <= Math.floor((x + w) / TILE); i++) for (let j = Math.floor((y - h) / TILE); j <= Math.floor((y + h) / TILE); j++) call(`${i},${j}`);
+  };
+  return {
+    add(one) { each(...one.slice(0, 4), (tile) => { if (tiles.has(tile)) tiles.get(tile).push(one); else tiles.set(tile, [one]); }); },
+    covered(x, y, w, h) {
+      const near = new Set();
+      each(x, y, w, h, (tile) => { for (const one of tiles.get(tile) || []) near.add(one); });
+      let area = 0, label = false;
+      for (const [X, Y, W, H, is] of near) {
+        const common = Math.max(0, Math.min(x + w, X + W) - Math.max(x - w, X - W)) * Math.max(0, Math.min(y + h, Y + H) - Math.max(y - h, Y - H));
+        area += common;
+        label = label || (is && common > 0);
+      }
+      return { area, label };
+    },
+  };
 }
 
 const MAX_FRAMES = 100; // more of them hide what is inside; then the outermost ones are drawn alone
@@ -188,7 +227,7 @@ function markEdge(edge, parts) {
   const current = view.steps[step], path = parts.made.firstChild;
   parts.flows = flowing.has(edge);
   const fresh = current.key === edge.target && (current.phase === "forward" || (current.phase === "backward" && parts.flows));
-  for (const part of [parts.made, parts.tag]) set(part, "class", `edge${parts.flows ? " flowing" : ""}${seed !== null && tangentAlong(edge) !== null ? " rising" : ""}${fresh ? " now" : ""}${query ? " dim" : ""}`);
+  for (const part of [parts.made, parts.tag]) set(part, "class", `edge${parts.flows ? " flowing" : ""}${seed !== null && tangentAlong(edge) !== null ? " rising" : ""}${fresh ? " now" : ""}${query ? " dim" : ""}${edge.place && edge.place.crowded && !fresh && edge.source !== selected && edge.target !== selected ? " crowded" : ""}`);
   path.removeAttribute(parts.flows ? "marker-end" : "marker-start");
   set(path, parts.flows ? "marker-start" : "marker-end", parts.flows ? "url(#down)" : "url(#up)");
 }
@@ -370,16 +409,16 @@ function fit() {
   untouched = true;
   transform();
 }
-const LEGIBLE = 0.5; // the scale below which a graph is shown from its top, in letters that one can read
-function home() {
+const LEGIBLE = 0.5, COMFORTABLE = 0.65; // scales below which letters are too small: on a phone, and in a wide window
+function home() { // a graph that is too high for its letters is shown from its top: its whole width where that is legible, else around the root
   fit();
-  if (scale < LEGIBLE) {
-    scale = 0.8;
-    const [x, y] = view.at.get(view.root);
-    panX = canvas.clientWidth / 2 - scale * x;
-    panY = 60 - scale * y;
-    transform();
-  }
+  if (scale >= LEGIBLE) return;
+  const [left, , right] = extent(), width = canvas.clientWidth || 800, whole = width / (right - left);
+  scale = whole >= (width < 600 ? LEGIBLE : COMFORTABLE) ? Math.min(0.8, whole) : 0.8;
+  const [x, y] = view.at.get(view.root), most = -scale * left, least = width - scale * right;
+  panX = least >= most ? (least + most) / 2 : Math.max(least, Math.min(most, width / 2 - scale * x));
+  panY = 60 - scale * y;
+  transform();
 }
 function fitIfLost() {
   const [l, t, r, b] = extent();

@@ -167,7 +167,15 @@ function arrayControl(name, box, slot) {
       return numberField(`${name}[${indexText(i, shape)}]`, () => data[i], put, reach(origin.get(slot)[i]), 5);
     });
     fields.push(...cells);
-    parts.push(element("div", { class: "cells", style: `grid-template-columns:repeat(${Math.min(columns, 8)},minmax(5.6rem,1fr))` }, ...cells));
+    const grid = element("div", { class: "cells" }, ...cells);
+    let longest = 7; // characters; columns widen to the longest number that was shown, and stay so
+    const widen = () => {
+      longest = Math.max(longest, ...cells.map((cell) => cell.value.length));
+      grid.style.gridTemplateColumns = `repeat(${Math.min(columns, 8)},minmax(calc(${longest - 1}ch + .75rem),1fr))`;
+    };
+    widen();
+    fields.push({ follow: widen });
+    parts.push(grid);
   }
   parts.push(...directionControl(name, box, slot, fields));
   following(slot, ...fields);

@@ -79,20 +79,42 @@ function sumText(box) {
 // The selected box: what it is, what flows in, all ways to the result ------------------------------------------------------
 
 const MAX_PATHS = 40;
+// How many paths lead from a box to the result, and the largest of them in magnitude, the largest first. Each box knows the
+// logarithm of the largest product from it to the result; a path follows the best edges, and each edge that it passes by waits
+// with the largest product that leads through it. So each turn finds one path, however many there are and however
+// their products are rounded.
 function pathsFrom(start) {
-  const uses = new Map();
+  const uses = new Map(), ways = new Map([[graph.root, 1]]), best = new Map([[graph.root, 0]]);
   for (const edge of graph.edges) if (edge.carried.length) { if (!uses.has(edge.source)) uses.set(edge.source, []); uses.get(edge.source).push(edge); }
-  const order = graph.boxes.map((box) => box.key).reverse();
-  const ways = new Map([[graph.root, 1]]);
-  for (const key of order) if (key !== graph.root) ways.set(key, (uses.get(key) || []).reduce((sum, edge) => sum + (ways.get(edge.target) || 0), 0));
-  const paths = [];
-  const stack = [[start, []]];
-  while (stack.length && paths.length < MAX_PATHS) {
-    const [key, taken] = stack.pop();
-    if (key === graph.root) { paths.push(taken); continue; }
-    for (const edge of (uses.get(key) || []).slice().reverse()) if (ways.get(edge.target)) stack.push([edge.target, [...taken, edge]]);
+  const times = (a, b) => (a === -Infinity || b === -Infinity ? -Infinity : a + b); // of logarithms: nothing flows through a zero
+  const size = ({ local }) => (local === null || Number.isNaN(+local) ? Infinity : Math.log(Math.abs(local)));
+  const through = (edge) => Math.round(1e9 * times(size(edge), best.get(edge.target))) / 1e9; // equal products stay equal
+  for (const key of graph.boxes.map((box) => box.key).reverse()) {
+    if (key === graph.root) continue;
+    const leading = (uses.get(key) || []).filter((edge) => ways.get(edge.target));
+    uses.set(key, leading);
+    ways.set(key, leading.reduce((sum, edge) => sum + ways.get(edge.target), 0));
+    best.set(key, leading.reduce((most, edge) => Math.max(most, through(edge)), -Infinity));
   }
-  return { paths, ways: ways.get(start) || 0 };
+  const paths = [], waiting = ways.get(start) ? [{ bound: 0, taken: [], weight: 0 }] : [];
+  while (waiting.length && paths.length < MAX_PATHS) {
+    const at = waiting.reduce((most, one, i) => (one.bound > waiting[most].bound ? i : most), 0);
+    const [{ taken, weight }] = waiting.splice(at, 1), path = [...taken];
+    let key = path.length ? path[path.length - 1].target : start, sofar = weight;
+    while (key !== graph.root) {
+      const edges = uses.get(key), next = edges.reduce((most, edge) => (through(edge) > through(most) ? edge : most));
+      for (const edge of edges) {
+        if (edge !== next) waiting.push({ bound: times(sofar, through(edge)), taken: [...path, edge], weight: times(sofar, size(edge)) });
+      }
+      path.push(next);
+      sofar = times(sofar, size(next));
+      key = next.target;
+    }
+    paths.push(path);
+  }
+  const product = (path) => path.reduce((x, edge) => (x === 0 || edge.local === 0 ? 0 : x * edge.local), 1);
+  const largest = paths.map((path) => [path, product(path)]).sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]) || 0);
+  return { paths: largest, ways: ways.get(start) || 0 };
 }
 
 function describe() {
@@ -183,17 +205,16 @@ function through(edge) {
 
 function sumOverPaths(parts, box) {
   const { paths, ways } = pathsFrom(selected);
-  if (!ways || selected === graph.root || !paths.every((path) => path.every((edge) => edge.local !== null))) return;
+  if (!ways || selected === graph.root || !paths.every(([path]) => path.every((edge) => edge.local !== null))) return;
   parts.push(element("h2", {}, `Sum over ${ways.toLocaleString("en")} path${ways === 1 ? "" : "s"}`));
   let sum = 0;
-  const rows = paths.map((path) => {
-    const product = path.reduce((x, edge) => (x === 0 || edge.local === 0 ? 0 : x * edge.local), 1);
+  const rows = paths.map(([path, product]) => {
     sum += product;
     const way = path.map((edge) => { const b = byKey.get(edge.target); return b.name || b.symbol; }).join(" → ");
     return row([shorten(way, 120), shorten(path.map((edge) => show(edge.local)).join(" · "), 120), signed(product)], (i) => i === 2);
   });
   parts.push(table("paths", ["way to the result", "slopes", "="], rows));
-  parts.push(ways > paths.length ? p(`the first ${paths.length} of them`, "muted") : element("p", { id: "path-sum", class: "red" }, `sum ${show(sum)}`));
+  parts.push(ways > paths.length ? p(`the ${paths.length} largest of them, together ${show(sum)} of ${box.gradient.text}`, "muted") : element("p", { id: "path-sum", class: "red" }, `sum ${show(sum)}`));
 }
 
 // The control of the selected leaf stays where it is while its number moves.

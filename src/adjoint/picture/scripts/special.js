@@ -114,13 +114,162 @@ function besselI(order, x) {
   return sum;
 }
 
+// The inverses of the error functions and of the normal distribution: a first guess (M. Abramowitz and I. Stegun, 26.2.22), then
+// Halley's method on the function itself, near 0 on erf and in the tails on erfc, which keep their digits there.
+function ndtri(p) {
+  if (!(p > 0 && p < 1)) return p === 0 ? -Infinity : p === 1 ? Infinity : NaN;
+  if (p > 0.5) return -ndtri(1 - p);
+  if (p > 0.25) return Math.SQRT2 * erfinv(2 * p - 1);
+  const t = Math.sqrt(-2 * Math.log(p));
+  let x = (2.30753 + 0.27061 * t) / (1 + t * (0.99229 + 0.04481 * t)) - t;
+  for (let i = 0; i < 5; i++) {
+    const step = (normalDistribution(x) - p) * Math.sqrt(2 * Math.PI) * Math.exp((x * x) / 2);
+    x -= step / (1 + (x * step) / 2);
+  }
+  return x;
+}
+
+function erfinv(y) {
+  if (!(Math.abs(y) <= 0.5)) return Math.abs(y) <= 1 ? (Math.sign(y) * -ndtri((1 - Math.abs(y)) / 2)) / Math.SQRT2 : NaN;
+  let x = (y * Math.sqrt(Math.PI)) / 2;
+  for (let i = 0; i < 5; i++) {
+    const step = ((erf(x) - y) * Math.sqrt(Math.PI) * Math.exp(x * x)) / 2;
+    x -= step / (1 + x * step);
+  }
+  return x;
+}
+
+function logNdtr(x) {
+  if (x > 0) return Math.log1p(-normalDistribution(-x));
+  return x > -1 ? Math.log(normalDistribution(x)) : Math.log(erfcx(-x / Math.SQRT2) / 2) - (x * x) / 2;
+}
+
+// The incomplete gamma functions: below the mean by the series 8.11.4, above it by the continued fraction 8.9.2 of the DLMF.
+function incompleteGamma(a, x, upper) {
+  if (!(a >= 0 && x >= 0)) return NaN;
+  if (a === 0 || x === 0) return a === 0 && x === 0 ? NaN : (x === 0) === upper ? 1 : 0;
+  if (a === Infinity || x === Infinity) return a === x ? NaN : (x === Infinity) === upper ? 0 : 1;
+  const away = (x - a) / a;
+  const front = a < 10 ? Math.exp(a * Math.log(x) - x - gammaln(a))
+    : Math.sqrt(a / (2 * Math.PI)) * Math.exp(-stirlingsRest(a) - a * (away - Math.log1p(away)));
+  if (x < a + 1) {
+    let term = 1 / a, sum = term;
+    for (let n = 1; term > 1e-17 * sum; n++) { term *= x / (a + n); sum += term; }
+    return upper ? 1 - front * sum : front * sum;
+  }
+  let b = x + 1 - a, c = 1e300, d = 1 / b, fraction = d;
+  for (let n = 1; n < 1e5; n++) { // W. Lentz's method
+    const factor = n * (a - n);
+    b += 2;
+    d = 1 / (factor * d + b);
+    c = b + factor / c;
+    fraction *= c * d;
+    if (Math.abs(c * d - 1) < 1e-16) break;
+  }
+  return upper ? front * fraction : 1 - front * fraction;
+}
+
+// Σ (q + k)^−s by the Euler–Maclaurin formula (DLMF 25.11.28).
+function zeta(s, q) {
+  if (s === 1) return Infinity;
+  if (!(s > 1)) return NaN;
+  if (q <= 0 && Number.isInteger(q)) return Infinity;
+  if (q <= 0 && !Number.isInteger(s)) return NaN;
+  let sum = 0, z = q;
+  for (; z < 16 + Math.min(s, 500); z++) sum += Math.pow(z, -s);
+  const last = Math.pow(z, -s);
+  sum += (last * z) / (s - 1) + last / 2;
+  let factor = (last * s) / z / 2;
+  BERNOULLI.forEach((b, i) => {
+    sum += b * factor;
+    const k = 2 * i + 2;
+    factor *= ((s + k - 1) * (s + k)) / ((k + 1) * (k + 2) * z * z);
+  });
+  return sum;
+}
+
+// The exponential integrals: by the series 6.6.2 and 8.19.8 of the DLMF near 0, by the continued fraction 8.19.17 or the asymptotic
+// series 6.12.2 beyond.
+const EULER = 0.57721566490153286061;
+function expn(n, x) {
+  if (!(x >= 0)) return x < 0 && n ? Infinity : x < 0 ? Math.exp(-x) / x : NaN;
+  if (n === 0) return Math.exp(-x) / x;
+  if (x === 0) return n > 1 ? 1 / (n - 1) : Infinity;
+  if (x > 1) {
+    let b = x + n, c = 1e300, d = 1 / b, fraction = d;
+    for (let i = 1; i < 1e4; i++) {
+      const factor = -i * (n - 1 + i);
+      b += 2;
+      d = 1 / (factor * d + b);
+      c = b + factor / c;
+      fraction *= c * d;
+      if (Math.abs(c * d - 1) < 1e-16) break;
+    }
+    return fraction * Math.exp(-x);
+  }
+  let term = 1, sum = n > 1 ? 1 / (n - 1) : -Math.log(x) - EULER;
+  for (let i = 1; i < 200; i++) {
+    term *= -x / i;
+    let harmonic = -EULER;
+    for (let k = 1; k < n; k++) harmonic += 1 / k;
+    const more = i === n - 1 ? term * (harmonic - Math.log(x)) : -term / (i - n + 1);
+    sum += more;
+    if (i >= n && Math.abs(more) < 1e-17 * Math.abs(sum)) break;
+  }
+  return sum;
+}
+
+function expi(x) {
+  if (!(x > 0)) return x === 0 ? -Infinity : x < 0 ? -expn(1, -x) : NaN;
+  let term = 1, sum = 0;
+  if (x > 40) {
+    for (let k = 1; k < x && term > 1e-17; k++) { sum += term; term *= k / x; }
+    return (Math.exp(x) / x) * sum;
+  }
+  for (let k = 1; k < 200; k++) { term *= x / k; sum += term / k; }
+  return EULER + Math.log(x) + sum;
+}
+
+function spence(z) { // Li₂(1 − z), by the series in the logarithm (L. Lewin, Polylogarithms and Associated Functions, 1981)
+  if (!(z >= 0)) return NaN;
+  if (z === 0) return (Math.PI * Math.PI) / 6;
+  if (z < 0.5) return (Math.PI * Math.PI) / 6 - Math.log(z) * Math.log1p(-z) - spence(1 - z);
+  if (z > 1.5) return -spence(1 / z) - Math.log(z) ** 2 / 2;
+  const u = -Math.log1p(z - 1);
+  let power_ = u, sum = u - (u * u) / 4;
+  BERNOULLI.forEach((b, i) => {
+    power_ *= (u * u) / ((2 * i + 2) * (2 * i + 3));
+    sum += b * power_;
+  });
+  return sum;
+}
+
+// The complete elliptic integrals, by the arithmetic-geometric mean (M. Abramowitz and I. Stegun, 17.6).
+function elliptic(m, second) {
+  if (!(m <= 1)) return NaN;
+  if (m === 1) return second ? 1 : Infinity;
+  let a = 1, b = Math.sqrt(1 - m), rest = m / 2;
+  for (let power_ = 1; Math.abs(a - b) > 1e-16 * a && power_ < 1e6; power_ *= 2) {
+    const c = (a - b) / 2;
+    [a, b] = [(a + b) / 2, Math.sqrt(a * b)];
+    rest += power_ * c * c;
+  }
+  return (Math.PI / (2 * a)) * (second ? 1 - rest : 1);
+}
+
+const signOfGamma = (x) => (x < 0 && Number.isInteger(x) ? NaN : x > 0 || Object.is(x, 0) ? 1 : x !== x ? NaN : Object.is(x, -0) || Math.floor(x) % 2 ? -1 : 1);
+
 Object.assign(UNARY, {
   gammaln, gamma, digamma: (x) => polygamma(0, x), erfcx, ndtr: normalDistribution, cbrt: Math.cbrt, exp2: (x) => Math.pow(2, x),
   sinc: (x) => { const t = Math.PI * (x === 0 ? 1e-20 : x); return Math.sin(t) / t; },
   entr: (x) => (x > 0 ? -x * Math.log(x) : x === 0 ? 0 : x < 0 ? -Infinity : x),
+  erfinv, ndtri, log_ndtr: logNdtr, expi, spence, ellipk: (m) => elliptic(m, false), ellipe: (m) => elliptic(m, true), gammasgn: signOfGamma,
+  erfcinv: (y) => (y > 0.5 && y < 1.5 ? erfinv(1 - y) : -ndtri(y / 2) / Math.SQRT2), rgamma: (x) => (x <= 0 && Number.isInteger(x) ? 0 : 1 / gamma(x)),
   i0: (x) => besselI(0, x), i1: (x) => besselI(1, x), i0e: (x) => scaledBesselI(0, x), i1e: (x) => scaledBesselI(1, x),
 });
 Object.assign(BINARY, {
   xlogy: (x, y) => productWithLog(x, y, Math.log), xlog1py: (x, y) => productWithLog(x, y, Math.log1p), rel_entr: relativeEntropy,
-  betaln, beta,
+  betaln, beta, zeta, gammainc: (a, x) => incompleteGamma(a, x, false), gammaincc: (a, x) => incompleteGamma(a, x, true),
+  kl_div: (x, y) => (x > 0 && y > 0 ? x * Math.log(x / y) - x + y : x === 0 && y >= 0 ? y : x !== x || y !== y ? NaN : Infinity),
+  pseudo_huber: (delta, r) => (delta < 0 ? Infinity : delta === 0 || r === 0 ? 0 : delta * delta * ((r / delta) ** 2 / (Math.hypot(1, r / delta) + 1))),
 });
