@@ -94,12 +94,13 @@ class Oracle:
             else:
                 raise NotLoops(str(key))
         run = Run(functions, arguments)
+        block = Pointer(np.array(given.block(), np.int64).view(np.uint8), 0)
         table = {FAILURE: Pointer(self.failure, 0)}
         own = [Pointer(np.full(given.scratch, 0xCD, np.uint8), 0)]
         for one in written.first:
             for chunk in reversed(range(one.chunks)):
-                run.call(functions[one.name], [table, chunk, chunk + 1, own, None])
+                run.call(functions[one.name], [table, chunk, chunk + 1, own, block])
         for chunk in reversed(range(written.chunks)):  # in any order
-            run.call(functions["unit"], [table, chunk, chunk + 1, own, None])
+            run.call(functions["unit"], [table, chunk, chunk + 1, own, block])
         for name in written.last:
-            run.call(functions[name], [table, 0, 1, own, None])
+            run.call(functions[name], [table, 0, 1, own, block])
