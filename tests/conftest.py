@@ -47,6 +47,12 @@ def fresh_state():
 
 
 @pytest.fixture
+def equal_bits():
+    """Equal computations give equal bits: else the clock decides what is compiled, and with it the last digits."""
+    ad.set_deterministic(True)  # until the test is over: see `fresh_state`
+
+
+@pytest.fixture
 def backends():
     """Choose a backend, in float64."""
     before = tiers.backend

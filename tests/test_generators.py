@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.transforms.modes import deterministically
 from support import equal
+
+pytestmark = pytest.mark.usefixtures("equal_bits")
 
 DRAWS: dict[str, Callable[[Any], ad.Tensor]] = {
     "normal": lambda source: source.normal((1000,)),
@@ -19,13 +20,6 @@ DRAWS: dict[str, Callable[[Any], ad.Tensor]] = {
     "permutation": lambda source: source.permutation(1000),
     "bernoulli": lambda source: source.bernoulli(0.5, (1000,)),
 }
-
-
-@pytest.fixture(autouse=True)
-def equal_bits() -> Iterator[None]:
-    """A draw's logarithms have the bits of NumPy or of native code, which the clock decides otherwise."""
-    with deterministically():
-        yield
 
 
 @pytest.mark.parametrize("name", DRAWS)

@@ -554,6 +554,7 @@ def test_losses_by_formula():
 # ---------------------------------------------------------------- initialisation
 
 
+@pytest.mark.usefixtures("equal_bits")
 def test_initialisation_in_place():
     w = ad.variable(np.zeros((30, 50), "float32"))
     assert nn.init.constant_(w, 2.5) is w

@@ -75,6 +75,7 @@ def test_what_is_refused():
         parametrizations.orthogonal(layer, "bias")
 
 
+@pytest.mark.usefixtures("equal_bits")
 @pytest.mark.parametrize("name", parametrizations.__all__)
 def test_training_compiled_and_not(name):
     def trained(compiled):

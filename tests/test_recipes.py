@@ -56,6 +56,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.usefixtures("equal_bits")
 @pytest.mark.parametrize("name", CALLS)
 def test_a_recipe_records_what_the_function_records(name: str) -> None:
     call = CALLS[name]

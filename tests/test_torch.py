@@ -968,6 +968,7 @@ def test_a_module_and_its_state_in_print():
     assert repr(optim.SGD(layers.parameters(), lr=0.1)).startswith("SGD (\nParameter Group 0\n    dampening: ")
 
 
+@pytest.mark.usefixtures("equal_bits")
 def test_weights_that_are_computed():
     torch.manual_seed(0)
     layer = nn.utils.weight_norm(nn.Linear(3, 2))

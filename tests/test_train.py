@@ -55,6 +55,7 @@ def test_fit_learns_and_reports(capsys):
     assert "  accuracy 97.4 %  " in lines[0]
 
 
+@pytest.mark.usefixtures("equal_bits")
 def test_fit_equals_the_plain_loop():
     model, history = fit_line(epochs=2)
     ad.random.seed(0)
