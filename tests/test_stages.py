@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -154,3 +155,47 @@ def test_a_compiled_function_that_solves_a_system_is_explained() -> None:
     a = np.eye(40) * 3 + 0.1
     f(ad.tensor(a), ad.tensor(np.ones((40, 1))))
     assert "solve" in str(ad.execution.explain(f))
+
+
+@native_only
+def test_loops_and_branches_show_what_they_repeat_and_choose() -> None:
+    row = ad.tensor(normal(64, 8))
+
+    def f(x: ad.Tensor) -> ad.Tensor:
+        wide = ad.scan(lambda c, _: (ad.sin(c) @ row[:8] + 1, None), x, None, length=1200)[0].sum()
+        small = ad.while_loop(lambda c: c < 100, lambda c: c * 1.5 + 1, wide * 0 + 1.0)
+        return ad.cond(small > 3, lambda: row.sum() * small, lambda: small)
+
+    compiled = ad.jit(f)
+    compiled(ad.tensor(normal(64, 8)))
+    found = ad.execution.explain(compiled)
+    kinds = [k.kind for k in found.kernels]
+    assert {"scan", "while_loop", "switch"} <= set(kinds)
+    inside = {(kinds[number - 1], label): part for number, label, part in found.inside}
+    assert list(inside) == [
+        ("scan", "1,200 times"),
+        ("while_loop", "each time"),
+        ("switch", "branch 0"),
+        ("switch", "branch 1"),
+    ]
+    steps = inside["scan", "1,200 times"]
+    assert steps.backend == "native" and {name for k in steps.kernels for name in k.operations} >= {"sin", "add"}
+    (loop,) = inside["while_loop", "each time"].kernels
+    assert loop.kind == "one loop" and sorted(loop.operations) == ["add", "add", "multiply"] and loop.seconds > 0
+    assert inside["switch", "branch 0"].kernels == []
+    text = str(found)
+    assert f"kernel {1 + kinds.index('scan')}, 1,200 times:" in text and "not native" not in text
+    for stage in ad.execution.stages.STAGES:
+        assert "1,200 times:" in ad.execution.explain(compiled, stage=stage)
+    loops = ad.execution.explain(compiled, stage="loops")
+    assert "one native loop does all steps" in loops and "for i from 0 to count" in loops
+
+
+def test_loops_that_numpy_runs_show_what_they_repeat(backends: Callable[[str], None]) -> None:
+    backends("numpy")
+    y = ad.scan(lambda c, x: (c + x, c), ad.zeros(()), ad.ones(5))[1]
+    found = ad.execution.explain(y)
+    ((number, label, inside),) = found.inside
+    assert (found.kernels[number - 1].kind, label) == ("scan", "5 times")
+    assert [k.operations for k in inside.kernels] == [("add",)] and inside.backend == "numpy"
+    assert "5 times:\n  steps 1, leaves 2" in ad.execution.explain(y, stage="plan")

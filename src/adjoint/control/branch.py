@@ -14,6 +14,7 @@ import numpy as np
 from adjoint import derive
 from adjoint.batch import Batch
 from adjoint.control.body import Body, as_arrays, for_examples, stand_in
+from adjoint.control.running import Inside
 from adjoint.graph import Node, Primitive, array_type, mode, record, substitute
 from adjoint.primitives.core import FULL, conform, full, is_literal, ops, placeholder, select, zeros
 
@@ -123,4 +124,5 @@ def _chosen(index: Node, values: list[Node]) -> Node:
 
 
 SWITCH = Primitive("switch", _kernel, _vjp, moves=True)
+SWITCH.graphs = lambda bodies: [Inside(f"branch {k}", body) for k, body in enumerate(bodies)]
 SWITCH.batch = _batch

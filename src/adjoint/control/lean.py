@@ -20,7 +20,7 @@ import numpy as np
 from adjoint import derive
 from adjoint.control.body import Body, close, stand_in
 from adjoint.control.formal import record_transpose
-from adjoint.control.running import STRETCH, native_loop, run_loop, stack_of
+from adjoint.control.running import STRETCH, Inside, native_loop, run_loop, stack_of
 from adjoint.execution.tiers import native_backend
 from adjoint.graph import Node, Primitive, get_mode, mode, record, substitute
 from adjoint.primitives.core import conform, marker, ops, select, zeros
@@ -413,6 +413,11 @@ def _placed(values: Sequence[Any], places: Sequence[int], count: int) -> list[An
 
 
 LOOP_REVERSE = Primitive("loop_reverse", _kernel, _vjp, moves=True)
+LOOP_REVERSE.graphs = lambda attributes: [
+    Inside(
+        "each step again, before it is gone back", attributes[0].body, attributes[0].constants, attributes[0].carries
+    )
+]
 derive.transposes(LOOP_REVERSE, _linear)
 
 

@@ -17,7 +17,7 @@ from adjoint.batch import Batch
 from adjoint.control.body import Body, as_arrays, close, for_examples, stand_in
 from adjoint.control.formal import record_transpose
 from adjoint.control.lean import Backward, Reversal, Trail, active_carries, record_loop_reverse
-from adjoint.control.running import UNKNOWN, native_loop, run_loop, stack_of
+from adjoint.control.running import UNKNOWN, Inside, native_loop, run_loop, stack_of
 from adjoint.derive import forward
 from adjoint.dtypes import int64
 from adjoint.graph import ArrayType, Node, Primitive, array_type, record
@@ -202,5 +202,6 @@ def _beside(going: Node, x: Node) -> Node:
 
 
 WHILE = Primitive("while_loop", _kernel, _vjp, moves=True)
+WHILE.graphs = lambda loop: [Inside("each time", loop.body, loop.constants, loop.carries, loop.condition)]
 WHILE.batch = _batch
 derive.transposes(WHILE, _linear)

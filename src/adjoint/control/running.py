@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from time import perf_counter
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,13 +17,37 @@ from adjoint.plan.canonical import Canonical, canonicalize
 from adjoint.plan.plan import Plan, build
 from adjoint.runtime.memory import new_array
 
-__all__ = ["native_loop", "run_loop", "stack_of"]
+__all__ = ["Inside", "native_loop", "run_loop", "stack_of"]
 
 FEW = 4  # steps of a loop that are done one by one
 LONG = 256  # steps of a loop from which on its body is compiled at once
 PATIENCE = 1024  # steps that a body runs on the interpreter, in several loops, before it is compiled
 STRETCH = 1 << 20  # steps of native code between two looks at signals
 UNKNOWN = 1 << 62  # steps of a loop that ends by itself
+
+
+class Inside(NamedTuple):
+    """A graph that an operation repeats or chooses, to be explained: how often, and as which part of which loop."""
+
+    label: str
+    body: Body
+    constants: int = 0
+    carries: int | None = None  # None: it is no loop
+    condition: Body | None = None
+
+    def loop(self) -> Any:
+        """The native loop over all steps where the body is small; else None, and each step is a program's run."""
+        if self.carries is None:
+            return None
+        return native_loop(self.body, self.constants, self.carries, LONG, self.condition)
+
+    def timed(self, loop: Any, steps: int) -> float:
+        """The seconds that a step of this native loop takes, on ones."""
+        inputs = [np.ones(x.shape, x.dtype.dtype) for x in self.body.inputs]
+        arrays = [*inputs, *[np.empty(y.shape, y.dtype.dtype) for y in self.body.outputs]]
+        start = perf_counter()
+        done = loop.run(arrays, 0, 0, steps)  # all of them read and write the first slice
+        return (perf_counter() - start) / max(int(done), 1)
 
 
 def stack_of(x: Node, count: int) -> Any:

@@ -18,7 +18,7 @@ from adjoint.batch import Batch
 from adjoint.control.body import Body, as_arrays, for_examples, stand_in
 from adjoint.control.formal import record_transpose
 from adjoint.control.lean import Backward, Reversal, active_carries, record_loop_reverse
-from adjoint.control.running import run_loop, stack_of
+from adjoint.control.running import Inside, run_loop, stack_of
 from adjoint.control.template import Template, present
 from adjoint.control.transposed import summed_product, transposed
 from adjoint.derive import forward
@@ -357,6 +357,7 @@ SCANNED = Primitive(
     "scanned", lambda loop, type: first_inputs(len(type), type), _scanned_vjp, view=True, reads=lambda type: len(type)
 )
 SCAN.batch = _batch_scan
+SCAN.graphs = lambda loop: [Inside(f"{loop.length:,} times", loop.body, loop.constants, loop.carries)]
 SCANNED.batch = _batch_scanned
 derive.transposes(SCAN, _scan_linear)
 derive.transposes(SCANNED, _through)

@@ -284,6 +284,13 @@ def described(nodes: Sequence[Node]) -> tuple[Canonical, Plan]:
         return c, plan
 
 
+def described_body(outputs: Sequence[Node], given: set[Node]) -> Plan:
+    """The plan of a graph of these placeholders, made to be read."""
+    with _lock:
+        c = canonicalize(outputs, given=given)
+        return build(c, list(dict.fromkeys([c.number[y] for y in outputs])), False, True)
+
+
 def _computed(c: Canonical, counts: Sequence[int]) -> tuple[list[int], bool]:
     """The numbers of the nodes whose values to compute, and whether to keep what a reverse pass will read."""
     wanted = dict.fromkeys(range(c.roots))

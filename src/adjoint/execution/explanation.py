@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adjoint.execution.numpy_programs import Streaming
-from adjoint.execution.stages import subject_of
+from adjoint.execution.stages import Nested, Subject, nested, subject_of
 from adjoint.plan.plan import Plan
 from adjoint.plan.text import Labels
 
@@ -20,14 +21,47 @@ class Explanation:
     backend   "native" or "numpy"
     kernels   in order, each with kind, shape, operations, bytes, flops, seconds, shared, lines and reason
     reason    why it isn't native, if it isn't
+    inside    what loops repeat and branches choose: the kernel's number, how often or which, and how that is computed, whose
+              times are those of one time, on ones
     when      when this is what runs, if something else runs before
     """
 
-    def __init__(self, backend: str, kernels: Sequence[Any], reason: str = "", when: str = "") -> None:
+    def __init__(
+        self,
+        backend: str,
+        kernels: Sequence[Any],
+        reason: str = "",
+        when: str = "",
+        inside: Sequence[tuple[int, str, Explanation]] = (),
+    ) -> None:
         self.backend = backend
         self.kernels = kernels
         self.reason = reason
         self.when = when
+        self.inside = inside
+
+    @classmethod
+    def of(cls, subject: Subject) -> Explanation:
+        """How a plan is computed, with what its loops repeat and its branches choose."""
+        if subject.report is None:
+            kernels: list[Any] = _interpreted(subject.plan, subject.leaves, subject.numbers)
+            steps = dict(enumerate(subject.plan.steps))
+        else:
+            kernels, steps = subject.report.kernels(subject.leaves, subject.numbers), subject.report.hosts()
+        inside: list[tuple[int, str, Explanation]] = []
+        for k, step in steps.items():
+            if step.op.graphs is not None:
+                kernels[k] = kernels[k]._replace(kind=step.op.name, reason="")
+                inside += [(k + 1, part.label, cls._nested(part)) for part in nested(step)]
+        return cls(subject.backend, kernels, subject.reason, subject.when, inside)
+
+    @classmethod
+    def _nested(cls, part: Nested) -> Explanation:
+        if part.loop is None:
+            return cls.of(part.subject)
+        names = tuple([step.op.name for step in part.subject.plan.steps])
+        flops = sum([step.type.size for step in part.subject.plan.steps if step.op.elementwise])
+        return cls("native", [Operation("one loop", (), names, 0, flops, part.seconds())])
 
     @property
     def seconds(self) -> float:
@@ -35,27 +69,23 @@ class Explanation:
         return float(sum(kernel.seconds for kernel in self.kernels))
 
     def __str__(self) -> str:
-        rows = [("", "kernel", "shape", "operations", "read and written", "", "time", "", "units", "lines")]
-        for number, kernel in enumerate(self.kernels, 1):
-            names: dict[str, int] = {}
-            for name in kernel.operations:
-                names[name] = names.get(name, 0) + 1
-            text = " ".join(name if count == 1 else f"{name}·{count}" for name, count in names.items())
-            rate = kernel.flops / kernel.seconds / 1e9 if kernel.seconds else 0.0
-            rows.append(
-                (
-                    str(number),
-                    kernel.kind,
-                    "×".join(map(str, kernel.shape)) or "1",
-                    text if len(text) <= 60 else text[:57] + "...",
-                    f"{_short(kernel.bytes)}B",
-                    f"{_short(kernel.flops)}FLOP",
-                    f"{kernel.seconds * 1e6:.1f} µs",
-                    f"{rate:.1f} GFLOP/s",
-                    str(kernel.shared),
-                    kernel.lines,
+        if not self.kernels:
+            return "nothing is computed"
+        rows: list[tuple[str, ...]] = [
+            ("", "kernel", "shape", "operations", "read and written", "", "time", "", "units", "lines")
+        ]
+        at = 0
+        while at < len(self.kernels):
+            period, times = _repetition(self.kernels, at)
+            for number, kernel in enumerate(self.kernels[at : at + period], at + 1):
+                rows.append((str(number), kernel.kind, "×".join(map(str, kernel.shape)) or "1", *_row(kernel)))
+            if times > 1:
+                again = self.kernels[at + period : at + period * times]
+                before = f"kernel {at + 1}" if period == 1 else f"kernels {at + 1} to {at + period}"
+                rows.append(
+                    (f"to {at + period * times}", f"{before}, {times - 1:,} times more", "", "", *_sums(again), "", "")
                 )
-            )
+            at += period * times
         widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
         right = {0, 4, 5, 6, 7, 8}
         lines = [
@@ -67,11 +97,19 @@ class Explanation:
             f"{len(self.kernels)} kernels ({self.backend}): {_short(total[0])}B, {_short(total[1])}FLOP, "
             f"{self.seconds * 1e6:.1f} µs"
         )
-        lines += [f"kernel {k} is not native: {x.reason}" for k, x in enumerate(self.kernels, 1) if x.reason]
+        reasons: dict[str, list[int]] = {}
+        for k, kernel in enumerate(self.kernels, 1):
+            if kernel.reason:
+                reasons.setdefault(kernel.reason, []).append(k)
+        for reason, which in reasons.items():
+            more = f" and {len(which) - 1:,} more are" if len(which) > 1 else " is"
+            lines.append(f"kernel {which[0]}{more} not native: {reason}")
         if self.reason:
             lines.append(f"not native: {self.reason}")
         if self.when:
             lines.append(self.when)
+        for number, label, inside in self.inside:
+            lines += [f"kernel {number}, {label}:", textwrap.indent(str(inside), "  ")]
         return "\n".join(line.rstrip() for line in lines)
 
     def __repr__(self) -> str:
@@ -113,12 +151,7 @@ def explain(*outputs: Any, stage: str | None = None) -> Any:
     steps 2, leaves 1, free numbers 0, results 1
     """
     subject = subject_of(outputs)
-    if stage is not None:
-        return subject.text(stage)
-    found = None if subject.report is None else subject.report.kernels(subject.leaves, subject.numbers)
-    if found is None:
-        found = _interpreted(subject.plan, subject.leaves, subject.numbers)
-    return Explanation(subject.backend, found, subject.reason, subject.when)
+    return Explanation.of(subject) if stage is None else subject.text(stage)
 
 
 def _interpreted(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Operation]:
@@ -153,6 +186,44 @@ def _interpreted(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Oper
         line = labels.line(step.output)
         found.append(Operation("numpy", shape, (step.op.name,), size, flops, seconds, 1, line))
     return found
+
+
+PERIOD = 64  # kernels that may repeat together
+FEW = 3  # times that are written out
+
+
+def _repetition(kernels: Sequence[Any], at: int) -> tuple[int, int]:
+    """How many kernels from here on are repeated at once, and how often they are done in all; 1 and 1 where none are."""
+    alike = [(k.kind, k.shape, k.operations, k.lines, k.reason) for k in kernels[at : at + PERIOD * FEW]]
+    for period in range(1, PERIOD + 1):
+        if alike[:period] * FEW == alike[: period * FEW] and len(alike) >= period * FEW:
+            end = at + period
+            while end < len(kernels) and _is_alike(kernels[end], kernels[end - period]):
+                end += 1
+            return period, (end - at) // period
+    return 1, 1
+
+
+def _is_alike(x: Any, y: Any) -> bool:
+    return (x.kind, x.shape, x.operations, x.lines, x.reason) == (y.kind, y.shape, y.operations, y.lines, y.reason)
+
+
+def _row(kernel: Any) -> tuple[str, ...]:
+    names: dict[str, int] = {}
+    for name in kernel.operations:
+        names[name] = names.get(name, 0) + 1
+    text = " ".join(name if count == 1 else f"{name}·{count}" for name, count in names.items())
+    return (text if len(text) <= 60 else text[:57] + "...", *_sums([kernel]), str(kernel.shared), kernel.lines)
+
+
+def _sums(kernels: Sequence[Any]) -> tuple[str, ...]:
+    """Bytes, operations, time and rate of kernels together."""
+    nbytes, flops, seconds = [
+        sum(column) for column in zip(*[(k.bytes, k.flops, k.seconds) for k in kernels], strict=True)
+    ]
+    rate = flops / seconds / 1e9 if seconds else 0.0
+    time = f"{seconds * 1e6:.1f} µs" if seconds > 2e-7 else f"{seconds * 1e9:.1f} ns"
+    return f"{_short(nbytes)}B", f"{_short(flops)}FLOP", time, f"{rate:.1f} GFLOP/s"
 
 
 def _short(number: float) -> str:

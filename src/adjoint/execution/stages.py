@@ -7,22 +7,23 @@ from __future__ import annotations
 
 import functools
 import importlib
+import textwrap
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from adjoint.execution.evaluate import described, evaluation_lock
+from adjoint.execution.evaluate import described, described_body, evaluation_lock
 from adjoint.execution.numpy_programs import choose
 from adjoint.execution.replay import Replay
 from adjoint.execution.tiers import native_backend, tiers
 from adjoint.graph import ArrayType, Node, topological
 from adjoint.plan.canonical import canonicalize, value_array
-from adjoint.plan.plan import Plan, built, note
+from adjoint.plan.plan import Plan, Step, built, note
 from adjoint.plan.text import Labels, beside, step_text
 from adjoint.primitives.core import FULL
 
-__all__ = ["Formula", "Printed", "Subject", "Texts", "of", "subject_of"]
+__all__ = ["Formula", "Nested", "Printed", "Subject", "Texts", "nested", "of", "subject_of"]
 
 
 STAGES = (
@@ -78,14 +79,53 @@ class Subject:
 
     def text(self, stage: str) -> Printed:
         """A stage as text. Raises ValueError for what is none."""
-        if self.report is not None:
-            return Printed(self.report.text(stage))
-        if stage == "plan":
-            return Printed(str(self.plan))
         if stage not in STAGES:
             raise ValueError(f"explain: the stages are {', '.join(STAGES)}; got {stage!r}")
-        program = type(choose(self.plan)).__name__
-        return Printed(f"NumPy runs the plan step by step ({program}): {self.reason}\n{self.plan}")
+        if self.report is not None:
+            text = self.report.text(stage)
+        elif stage == "plan":
+            text = str(self.plan)
+        else:
+            program = type(choose(self.plan)).__name__
+            text = f"NumPy runs the plan step by step ({program}): {self.reason}\n{self.plan}"
+        labels = Labels(self.plan)
+        for step in self.plan.steps:
+            for inside in nested(step):
+                head = f"{beside(step_text(step, labels), labels.line(step.output))}\n{inside.label}:"
+                text += f"\n\n{head}\n{textwrap.indent(inside.text(stage), '  ')}"
+        return Printed(text)
+
+
+class Nested:
+    """What a step of a plan repeats or chooses, as a subject of its own, whose values are ones.
+
+    label   how often, or which
+    loop    the native loop over all steps, where the body is small
+    """
+
+    def __init__(self, inside: Any) -> None:
+        self.label: str = inside.label
+        plan = described_body(inside.body.outputs, set(inside.body.inputs))
+        self.subject = Subject(plan, [_stand_in(t) for t in plan.leaf_types], [], True)
+        self.loop = inside.loop()
+        self.inside = inside
+
+    def seconds(self) -> float:
+        """What a step of the native loop takes."""
+        return min([float(self.inside.timed(self.loop, 1000)) for _ in range(5)])
+
+    def text(self, stage: str) -> str:
+        """A stage as text."""
+        if self.loop is None or stage == "plan":
+            return str(self.subject.text(stage))
+        code = self.loop.text(stage) if stage in ("loops", "llvm", "assembly") else str(self.subject.plan)
+        return f"one native loop does all steps, its carries in registers\n{code}"
+
+
+def nested(step: Step) -> list[Nested]:
+    """What a step repeats or chooses; nothing for one that just computes."""
+    graphs = step.op.graphs
+    return [] if graphs is None else [Nested(inside) for inside in graphs(step.attributes)]
 
 
 def subject_of(outputs: Sequence[Any]) -> Subject:

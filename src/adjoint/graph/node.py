@@ -8,7 +8,7 @@ up. Nothing here points from an input to its consumers, so graphs are free of cy
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from numbers import Integral
 from types import CodeType
@@ -286,13 +286,15 @@ class Primitive:
     narrowed    narrowed(attributes, used) -> attributes with which only the outputs numbered `used` are computed, None in
                 place of the others (None: it computes all)
     symbol      how a picture writes it
+    graphs      graphs(attributes) -> the graphs that it repeats or chooses from, each a control.running.Inside, to be explained
+                (None: it has none)
     stands_for  stands_for(output) -> the graph that one of its outputs stands for; None: the operation stands for itself
     batch       batching rule, rule(batch, node, inputs, mapped) -> node with the batch axis in front: see the module
                 `batch`, which fills it in; elementwise primitives share one
     """
 
     __slots__ = (
-        "batch", "cheap", "elementwise", "kernel", "key", "masked", "moves", "name", "narrowed", "reads", "spends",
+        "batch", "cheap", "elementwise", "graphs", "kernel", "key", "masked", "moves", "name", "narrowed", "reads", "spends",
         "stands_for", "swallows", "symbol", "takes_out", "variadic", "view", "vjp",
     )  # fmt: skip
 
@@ -332,6 +334,7 @@ class Primitive:
         self.variadic = not isinstance(vjp, tuple)
         self.symbol = symbol or name
         self.batch: Callable[..., Any] | None = None
+        self.graphs: Callable[[Any], Sequence[Any]] | None = None
         self.stands_for: Callable[[Node], Node] | None = None
         if name in PRIMITIVES:
             raise ValueError(f"primitive {name!r} is registered twice")

@@ -16,6 +16,8 @@ import numpy as np
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import ITEMSIZE, Emitter, Value
 from adjoint.compiler.loops.formulas import LOWERED, REDUCTIONS, is_lowered, reduces
+from adjoint.compiler.loops.text import functions_text
+from adjoint.compiler.pipeline import source_text
 from adjoint.compiler.targets.llvm import source_of
 from adjoint.plan.plan import Plan, Step
 from adjoint.runtime import code, libraries, llvm
@@ -212,8 +214,9 @@ def _folded(name: str, inputs: Sequence[tuple[Element, str]]) -> Element | None:
 class ScalarLoop:
     """A compiled loop. `run` takes arrays in C order, of the types of the body's inputs and outputs."""
 
-    def __init__(self, source: code.Source, libm: dict[str, int], places: int) -> None:
-        (self.code,) = code.load([source])
+    def __init__(self, written: Any, libm: dict[str, int], places: int) -> None:
+        self.written = written
+        (self.code,) = code.load([self.source()])
         signature = ctypes.CFUNCTYPE(
             ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64
         )  # without the interpreter's lock: a loop may take long
@@ -221,6 +224,14 @@ class ScalarLoop:
         self.function = signature(self.address)
         self.fixed = [libraries.mathematics(name) for name in libm]
         self.places = places
+
+    def source(self) -> code.Source:
+        """LLVM's text of it."""
+        return source_of([self.written], ("loop",))
+
+    def text(self, stage: str) -> str:
+        """The loop as such, LLVM's text or machine code."""
+        return source_text(self.source(), stage) if stage in ("llvm", "assembly") else functions_text([self.written])
 
     def table(self, arrays: Sequence[Any]) -> Any:
         """What the function is given for these arrays."""
@@ -325,7 +336,7 @@ def _written(
     names = [*pointers, *[f"%libm{k}" for k in e.libm.values()]]
     prologue = [L.Entry(name, "%table", str(k)) for k, name in enumerate(names)]
     function = e.function("loop", LOOP, False, prologue)._replace(result=ran)
-    return ScalarLoop(source_of([function], ("loop",)), e.libm, len(pointers))
+    return ScalarLoop(function, e.libm, len(pointers))
 
 
 def _whole(x: Elements, shape: tuple[int, ...]) -> list[Element]:

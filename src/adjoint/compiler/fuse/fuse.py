@@ -126,7 +126,7 @@ class Fusion:
             self.factors(step)
             return
         if type(t) is tuple:
-            self.host(step, "it gives several arrays")
+            self.host(step, "" if op.view or op.graphs is not None else "it gives several arrays")
             return
         if name == "select_output" and step.inputs[0] in self.parts:
             part = self.parts[step.inputs[0]][step.attributes]
@@ -135,7 +135,9 @@ class Fusion:
             return
         dtype = t.dtype.name
         if dtype not in BYTES or not self.objects.isdisjoint(inputs):
-            self.host(step, f"native code has no {dtype}, or can't read what it is made of")
+            self.host(
+                step, "" if name == "select_output" else f"native code has no {dtype}, or can't read what it is made of"
+            )
             return
         dtypes = [known[i] for i in inputs]
         known[out], self.shapes[out] = dtype, t.shape

@@ -409,7 +409,8 @@ class Running:
 
 
 class Host:
-    """A step that NumPy runs, and the reason."""
+    """A step that NumPy runs, and the reason; none for what others compute: loops and branches, which are programs of their
+    own, and what takes one of several results."""
 
     def __init__(self, step: Step, reason: str) -> None:
         self.step = step
@@ -420,8 +421,9 @@ class Host:
 
     def lines(self, labels: Labels = PLAIN) -> list[str]:
         """The step for people."""
-        head = beside(f"numpy {step_text(self.step, labels)}", labels.line(self.step.output))
-        return [head, f"  not native: {self.reason}"]
+        kind = "numpy" if self.step.op.graphs is None else "runs"  # a program of its own, native or not
+        head = beside(f"{kind} {step_text(self.step, labels)}", labels.line(self.step.output))
+        return [head, f"  not native: {self.reason}"] if self.reason else [head]
 
 
 Unit = Nest | Product | Window | Matrices | Factors | Move | Transform | Running | Host

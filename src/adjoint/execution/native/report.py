@@ -23,7 +23,7 @@ from adjoint.execution.native.frames import Frame
 from adjoint.execution.native.program import Native, chosen
 from adjoint.machine.machine import CELL, NumberMachine
 from adjoint.machine.tape import Tape, machine
-from adjoint.plan.plan import Plan
+from adjoint.plan.plan import Plan, Step
 from adjoint.plan.text import Labels
 from adjoint.shapes import size_of
 
@@ -184,6 +184,10 @@ class Report:
                 )
             )
         return found
+
+    def hosts(self) -> dict[int, Step]:
+        """The steps that aren't compiled, by the numbers of their kernels."""
+        return {index: unit.step for index, unit in enumerate(self.units) if isinstance(unit, Host)}
 
     def tape_kernel(self, tape: Tape, leaves: list[Any], numbers: list[Any]) -> Kernel:
         """All of a tape as one kernel."""
