@@ -16,6 +16,7 @@ from adjoint.compiler.tables import Start
 from adjoint.execution.native import kindred, relatives
 from adjoint.execution.native.program import Native, compile_nests
 from adjoint.execution.native.relatives import describe
+from adjoint.execution.native.remembered import Remembered
 from adjoint.plan.canonical import canonicalize, value_array
 from adjoint.plan.plan import Plan, build
 from adjoint.runtime.memory import ALIGNMENT
@@ -136,6 +137,22 @@ def forgotten() -> Any:
         known.clear()
 
 
+def test_what_was_used_longest_ago_is_let_go() -> None:
+    known: Remembered[str] = Remembered(16)
+    for k in range(4):
+        known.put(k, f"of {k}", 4)
+    assert known.get(0) == "of 0" and known.get(9) is None and known.weight == 16
+    known.put(4, "of 4", 3)  # too much: what is left weighs 14 at most
+    assert list(known) == ["of 3", "of 0", "of 4"] and known.weight == 11
+    known.put(0, "grown", 10)
+    assert list(known) == ["of 4", "grown"] and known.weight == 13 and 3 not in known
+    known.put(5, "alone", 100)
+    assert list(known) == ["alone"]
+    for k in range(100):
+        known.put(k, "light", 0)
+    assert known.weight <= 16 and len(list(known)) <= 16
+
+
 # Known shapes of programs -----------------------------------------------------------------------------------------------
 
 
@@ -183,7 +200,7 @@ LENGTHS = (24, 31, 25, 55, 1, 2, 7, 8, 9, 16, 17, 32, 33, 48, 64, 65, 127, 128, 
 def test_lengths_share_their_plan(made: Callable[[int], list[ad.Tensor]]) -> None:
     held = [check(recorded(made(n))) for n in LENGTHS]
     assert held.count(False) <= 4  # the first, and those whose structure is another: of one token, say
-    patterns = [len(one.patterns) for one in relatives._known.values()]
+    patterns = [len(one.patterns) for one in relatives._known]
     assert max(patterns) <= len(LENGTHS) // 2
 
 
@@ -191,7 +208,7 @@ def test_lengths_share_their_plan(made: Callable[[int], list[ad.Tensor]]) -> Non
 def test_lengths_share_their_plan_before_they_have_one(made: Callable[[int], list[ad.Tensor]]) -> None:
     held = [check_kin(made(n)) for n in LENGTHS]
     assert held.count(False) <= 2  # the first, and the one of a single token
-    (kin,) = [one for one in kindred._known.values() if one is not None and one.patterns]
+    (kin,) = [one for one in kindred._known if one is not None and one.patterns]
     assert not kin.reason and len(kin.patterns) <= len(LENGTHS) // 2
 
 
@@ -278,7 +295,7 @@ def extents_of(k: int, seed: int) -> dict[str, int]:
 def relatives_agree(seed: int, times: int) -> int:
     """How many of a random program's relatives were stamped."""
     found = sum([check(recorded(Drawn(seed, extents_of(k, seed)).outputs())) for k in range(times)])
-    for one in relatives._known.values():
+    for one in relatives._known:
         assert not one.reason or one.reason.startswith("Unfollowed"), one.reason
     return found
 
@@ -292,7 +309,7 @@ def kin_agree(seed: int, times: int) -> int:
     """How many graphs of a random program's relatives followed from others'."""
     with ad.no_grad():
         found = sum([check_kin(Drawn(seed, extents_of(k, seed)).values(), seed) for k in range(times)])
-    for one in kindred._known.values():
+    for one in kindred._known:
         assert one is None or not one.reason or one.reason.startswith("Unfollowed"), one.reason
     return found
 

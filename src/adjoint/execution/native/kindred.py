@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import copy
 import math
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
@@ -21,6 +20,7 @@ from adjoint.compiler.extents import Sheet, Unfollowed, Values, plain
 from adjoint.compiler.linking import settings
 from adjoint.execution.native.program import TAPE_FROM
 from adjoint.execution.native.relatives import WORTH, Pattern, Symbols, Types, put, taken
+from adjoint.execution.native.remembered import Remembered
 from adjoint.execution.numpy_programs import is_tiny
 from adjoint.graph import ArrayType, Node
 from adjoint.plan.canonical import Canonical
@@ -234,7 +234,7 @@ def _kin_of(c: Canonical, wanted: Wanted) -> Kin | None:
         return None
 
 
-_known: OrderedDict[Any, Kin | None] = OrderedDict()
+_known: Remembered[Kin | None] = Remembered(MOST_NODES)
 
 
 def plan_of_kin(c: Canonical, wanted: Wanted, kind: Any, follow: bool) -> Plan | bool | None:
@@ -242,12 +242,10 @@ def plan_of_kin(c: Canonical, wanted: Wanted, kind: Any, follow: bool) -> Plan |
     first of its kind, from which others may follow. With `follow`, time may be spent on finding out how."""
     kind = (kind, hash(tuple([x.op for x in c.order])), settings())
     if kind not in _known:
-        _known[kind] = _kin_of(c, wanted)
-        while sum([len(one.ops) for one in _known.values() if one is not None]) > MOST_NODES and len(_known) > 1:
-            _known.popitem(last=False)
-        return True if _known.get(kind) is not None else None
-    _known.move_to_end(kind)
-    kin = _known[kind]
+        made = _kin_of(c, wanted)
+        _known.put(kind, made, 1 if made is None else len(made.ops))
+        return True if made is not None else None
+    kin = _known.get(kind)
     numbers = None if kin is None else kin.numbers(c, wanted)
     if kin is None or numbers is None:
         return None

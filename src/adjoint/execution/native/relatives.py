@@ -11,7 +11,6 @@ from __future__ import annotations
 import copy
 import os
 import weakref
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
@@ -25,6 +24,7 @@ from adjoint.compiler.pipeline import lowered
 from adjoint.compiler.tables import Start
 from adjoint.dtypes import DType
 from adjoint.execution.native.program import Native, Outline, compile_nests, machine_for
+from adjoint.execution.native.remembered import Remembered
 from adjoint.graph import ArrayType, array_type
 from adjoint.machine.machine import NumberMachine
 from adjoint.machine.tape import Tape
@@ -306,7 +306,7 @@ class Relatives:
         return found
 
 
-_known: OrderedDict[Any, Relatives] = OrderedDict()
+_known: Remembered[Relatives] = Remembered(MOST_STEPS)
 _lock = _forks.rlock()
 
 
@@ -329,15 +329,12 @@ def _followed(plan: Plan, structure: Any, numbers: Values) -> Native | None:
     key = (structure, settings())
     relatives = _known.get(key)
     if relatives is None:
-        relatives = _known[key] = Relatives(numbers, len(plan.steps))
+        relatives = Relatives(numbers, len(plan.steps))
         found = None
     else:
-        _known.move_to_end(key)
         found = relatives.stamped(plan, numbers)
         if found is not None:
             return found
         found = relatives.followed(plan, numbers)
-    weight = sum([one.weight for one in _known.values()])
-    while weight > MOST_STEPS and len(_known) > 1:
-        weight -= _known.popitem(last=False)[1].weight
+    _known.put(key, relatives, relatives.weight)
     return found
