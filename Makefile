@@ -18,8 +18,8 @@ PYTHON ?= $(firstword $(foreach name,python3 python3.13 python3.12 python3.11,\
 
 # Tests run in so many processes, whole files each: ARGUMENTS=-n0 for one, as a debugger needs it.
 PROCESSES ?= 2
-PYTEST := $(VENV)/bin/python -m pytest -n $(PROCESSES) --dist loadfile
-ORACLE_PYTEST := $(ORACLE_VENV)/bin/python -m pytest -n $(PROCESSES) --dist loadfile
+PYTEST := $(VENV)/bin/python -m pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
+ORACLE_PYTEST := $(ORACLE_VENV)/bin/python -m pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
 
 # The tests that train, compile much, or run a loop long enough to see what it leaks.
 QUICK_WITHOUT := acceptance bands checkpoint commands documents examples jit_interrupts memory native native_images native_math \
