@@ -105,6 +105,12 @@ def test_size_of_random_numbers(name: str) -> None:
     )
 
 
+def test_a_direction_of_sorting_that_is_none() -> None:
+    for sort in (ad.sort, ad.argsort):
+        says(lambda sort=sort: sort([2.0, 1.0], descending="yes"), TypeError, "descending is True or False, not 'yes'")
+    assert ad.sort([1.0, 2.0], descending=np.bool_(True)).tolist() == [2.0, 1.0]
+
+
 # ---- modules ---------------------------------------------------------------------------------------------------------
 
 

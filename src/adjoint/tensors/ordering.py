@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Never
 
+import numpy as np
+
 from adjoint.composites import reductions
 from adjoint.primitives.core import ops
 from adjoint.tensors.composing import DTypeLike, Operand, axis_of, composite, refuse
 from adjoint.tensors.conversion import as_node, dtype_of
+from adjoint.tensors.located import at_user
 from adjoint.tensors.tensor import Tensor
 
 __all__ = ["argsort", "cumulative_prod", "cumulative_sum", "diff", "sort"]
@@ -36,10 +39,16 @@ def cumulative_prod(
     return _scan("cumulative_prod", x, axis, include_initial, dtype)
 
 
+def _check_order(operation: str, descending: Any) -> None:
+    if not isinstance(descending, (bool, np.bool_)):
+        raise TypeError(f"{operation}: descending is True or False, not {descending!r}{at_user()}")
+
+
 def sort(x: Operand, /, axis: int = -1, *, descending: bool = False, stable: bool = True, **others: Never) -> Tensor:
-    """The elements in order along an axis; equal ones keep theirs, whatever `stable` says."""
+    """The elements in order along an axis; equal ones keep theirs, whatever `stable` says. NaN counts as the greatest."""
     if others:
         refuse("sort", others)
+    _check_order("sort", descending)
     return composite("sort", reductions.sort, as_node(x), axis, descending)
 
 
@@ -47,6 +56,7 @@ def argsort(x: Operand, /, axis: int = -1, *, descending: bool = False, stable: 
     """The indices that sort along an axis, as int64; equal elements keep their order, whatever `stable` says."""
     if others:
         refuse("argsort", others)
+    _check_order("argsort", descending)
     node = as_node(x)
     return composite("argsort", lambda: ops.argsort(node, axis_of(axis, node), descending))
 
