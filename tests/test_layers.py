@@ -62,6 +62,16 @@ LAYERS = {
     "LPPool2d": (lambda: nn.LPPool2d(2, 2), (1, 2, 4, 4), (1, 2, 2, 2)),
     "AdaptiveAvgPool3d": (lambda: nn.AdaptiveAvgPool3d((2, 1, 3)), (1, 1, 3, 2, 4), (1, 1, 2, 1, 3)),
     "AdaptiveMaxPool2d": (lambda: nn.AdaptiveMaxPool2d((2, 3)), (1, 2, 3, 5), (1, 2, 2, 3)),
+    "FractionalMaxPool2d": (
+        lambda: nn.FractionalMaxPool2d(2, (2, 3), None, False, ad.full((1, 2, 2), 0.4)),
+        (1, 2, 4, 5),
+        (1, 2, 2, 3),
+    ),
+    "FractionalMaxPool3d": (
+        lambda: nn.FractionalMaxPool3d(1, (2, 1, 2), None, False, ad.full((1, 2, 3), 0.7)),
+        (1, 2, 4, 2, 5),
+        (1, 2, 2, 1, 2),
+    ),
     "Upsample bicubic": (lambda: nn.Upsample((3, 5), mode="bicubic"), (1, 1, 3, 3), (1, 1, 3, 5)),
     "Upsample nearest": (lambda: nn.Upsample(scale_factor=2), (1, 1, 3, 3), (1, 1, 6, 6)),
     "ReflectionPad1d": (lambda: nn.ReflectionPad1d((2, 1)), (2, 4), (2, 7)),

@@ -45,6 +45,8 @@ OWN: dict[str, dict[str, Any]] = {
     "nll_loss": {"target": np.array([0, 1])}, "embedding": {"indices": INDICES},
     "scaled_dot_product_attention": {"value": IMAGE[0]}, "dropout": {"training": False},
     "adaptive_avg_pool3d": {"x": VOLUME}, "adaptive_max_pool2d": {"x": IMAGE}, "adaptive_max_pool3d": {"x": VOLUME},
+    "fractional_max_pool2d": {"x": IMAGE, "output_size": 1, "_random_samples": np.full((1, 1, 2), 0.4)},
+    "fractional_max_pool3d": {"x": VOLUME, "output_size": 1, "_random_samples": np.full((1, 1, 3), 0.4)},
     "affine_grid": {"theta": MATRIX[None, :, [0, 1, 1]], "size": (1, 1, 2, 2)}, "avg_pool3d": {"x": VOLUME},
     "bilinear": {"x1": MATRIX, "x2": MATRIX, "weight": IMAGE[0, :, :2, :2]},
     "channel_shuffle": {"x": IMAGE[0, :, None], "groups": 1},

@@ -137,6 +137,29 @@ def both(call, *arrays):
                 close(x.grad, x_torch.grad, "float64")
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    ("lead", "extents", "sizes", "counts"),
+    [
+        ((2, 3), (7, 9), (2, 3), (4, 5)), ((3,), (6, 5), (1, 2), (6, 1)), ((1, 2), (8, 8), (3, 3), (6, 2)),
+        ((2, 3), (7, 6, 5), (2, 1, 2), (3, 4, 2)), ((2,), (5, 9, 4), (1, 2, 1), (1, 7, 3)),
+    ],
+)  # fmt: skip
+def test_fractional_max_pools(lead, extents, sizes, counts, dtype):
+    rank = len(extents)
+    x = drawn((*lead, *extents), 3).astype(dtype)
+    samples = np.random.default_rng(4).random((lead[0] if len(lead) == 2 else 1, lead[-1], rank)).astype(dtype)
+    ours, theirs = ad.variable(x), torch.tensor(x, requires_grad=True)
+    name = f"fractional_max_pool{rank}d"
+    y, places = getattr(F, name)(ours, sizes, counts, None, True, ad.tensor(samples))
+    y_torch, places_torch = getattr(torch.nn.functional, name)(theirs, sizes, counts, None, True, torch.tensor(samples))
+    np.testing.assert_array_equal(places.numpy(), places_torch.numpy())
+    np.testing.assert_array_equal(y.numpy(), y_torch.detach().numpy())
+    (y * y).sum().backward()
+    (y_torch * y_torch).sum().backward()
+    close(ours.grad, theirs.grad, dtype)
+
+
 @pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
 @pytest.mark.parametrize("corners", [False, True])
 @pytest.mark.parametrize("size", [(3, 4), (7, 5), (20, 3), (8, 7)])

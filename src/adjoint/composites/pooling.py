@@ -198,6 +198,62 @@ def adaptive_max_pool(rank: int, x: Node, output_size: Any) -> tuple[Node, Node]
     return ops.reshape(largest, (*lead, *counts)), ops.reshape(places, (*lead, *counts))
 
 
+def fractional_sizes(rank: int, x: Node, kernel_size: Any, output_size: Any, output_ratio: Any) -> tuple[Shape, Shape]:
+    """The windows' sizes and how many of them there are along each axis. Raises ValueError where they don't fit."""
+    name = f"fractional_max_pool{rank}d"
+    _checked(name, rank, x)
+    extents, sizes = x.shape[-rank:], sizes_of(name, "kernel_size", kernel_size, rank)
+    if (output_size is None) == (output_ratio is None):
+        raise ValueError(f"{name}: give one of output_size and output_ratio")
+    if output_ratio is None:
+        counts = sizes_of(name, "output_size", output_size, rank)
+    else:
+        ratios = tuple(output_ratio) if isinstance(output_ratio, (tuple, list)) else (output_ratio,) * rank
+        if len(ratios) != rank or not all([0 < r < 1 for r in ratios]):
+            raise ValueError(f"{name}: output_ratio must lie between 0 and 1, one number or {rank}; got {output_ratio}")
+        counts = tuple([int(n * r) for n, r in zip(extents, ratios, strict=True)])
+    for n, m, k in zip(extents, counts, sizes, strict=True):
+        if m < 1 or m + k - 1 > n:
+            raise ValueError(f"{name}: {m} windows of {k} don't fit into {n}")
+    return sizes, counts
+
+
+def fractional_max_pool(x: Node, samples: Node, sizes: Shape, counts: Shape) -> tuple[Node, Node]:
+    """The largest of each window, and its position in the flattened image. `samples` (..., axes) in [0, 1), of x's dtype, say
+    where the windows of each channel lie."""
+    rank = len(sizes)
+    extents, lead = x.shape[-rank:], x.shape[:-rank]
+    ones = (1,) * rank
+    positions: Node | None = None  # (*lead, *counts, *sizes)
+    for axis, (n, k, m) in enumerate(zip(extents, sizes, counts, strict=True)):
+        u = ops.slice_(samples, (*[(0, s, 1) for s in lead], (axis, 1, 1)))
+        first = ops.reshape(_starts(u, n, k, m), (*lead, *ones[:axis], m, *ones[axis + 1 :], *ones))
+        cells = ops.reshape(ops.iota(k), (*ones, *ones[:axis], k, *ones[axis + 1 :]))
+        own = ops.add(first, ops.reshape(cells, (*(1,) * len(lead), *cells.shape)))
+        positions = own if positions is None else ops.add(ops.multiply(positions, n), own)
+    assert positions is not None
+    windows, cells_of_each = math.prod(counts), math.prod(sizes)
+    table = ops.reshape(positions, (*lead, windows, cells_of_each))
+    flat = ops.reshape(x, (*lead, math.prod(extents)))
+    each = ops.take_along_axis(flat, ops.reshape(table, (*lead, windows * cells_of_each)), len(lead))
+    greatest = ops.argmax(ops.reshape(each, table.shape), len(lead) + 1)
+    own = ops.reshape(ops.astype(greatest, int64), (*lead, windows, 1))
+    places = ops.reshape(ops.take_along_axis(table, own, len(lead) + 1), (*lead, windows))
+    largest = ops.take_along_axis(flat, places, len(lead))
+    return ops.reshape(largest, (*lead, *counts)), ops.reshape(places, (*lead, *counts))
+
+
+def _starts(u: Node, extent: int, size: int, count: int) -> Node:
+    """Where the windows begin: (..., count) for the numbers (..., 1), the last at the end."""
+    last = ops.full(extent - size, array_type((*u.shape[:-1], 1), int64))
+    if count == 1:
+        return last
+    gap = (extent - size) / (count - 1)
+    steps = ops.multiply(ops.add(ops.iota(count - 1, u.dtype), u), gap)
+    begin = ops.subtract(ops.astype(ops.floor(steps), int64), ops.astype(ops.floor(ops.multiply(u, gap)), int64))
+    return ops.concat([begin, last], begin.ndim - 1)
+
+
 def _positions(extents: Shape, counts: Shape) -> Any:
     """The cells of each window in the flattened image: (windows, most cells), the first repeated in smaller ones."""
     cells: list[list[int]] = [[0]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from adjoint.tensors import Tensor
+from adjoint.tensors.located import at_user
 
 from . import functional
 from .functional.convolution import Sizes
@@ -13,8 +14,8 @@ from .module import Module
 
 __all__ = [
     "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d",
-    "AdaptiveMaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d", "LPPool1d", "LPPool2d", "LPPool3d", "MaxPool1d", "MaxPool2d",
-    "MaxPool3d", "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d",
+    "AdaptiveMaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d", "FractionalMaxPool2d", "FractionalMaxPool3d", "LPPool1d",
+    "LPPool2d", "LPPool3d", "MaxPool1d", "MaxPool2d", "MaxPool3d", "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d",
 ]  # fmt: skip
 
 
@@ -143,6 +144,30 @@ class _AdaptiveMaxPool(_Pooling):
         return f"output_size={self.output_size}"
 
 
+class _FractionalMaxPool(_Pooling):
+    def __init__(
+        self,
+        kernel_size: Sizes,
+        output_size: Sizes | None = None,
+        output_ratio: float | tuple[float, ...] | None = None,
+        return_indices: bool = False,
+        _random_samples: Tensor | None = None,
+    ) -> None:
+        if (output_size is None) == (output_ratio is None):
+            raise ValueError(f"{type(self).__name__}: give one of output_size and output_ratio{at_user()}")
+        self.kernel_size = kernel_size
+        self.output_size = output_size
+        self.output_ratio = output_ratio
+        self.return_indices = return_indices
+        self._random_samples = _random_samples
+
+    def forward(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
+        """The output (N, C, *output_size) for the input (N, C, ...); with `return_indices`, where it comes from too."""
+        options = (self.kernel_size, self.output_size, self.output_ratio, self.return_indices, self._random_samples)
+        found: Tensor | tuple[Tensor, Tensor] = self._of("fractional_max_pool", x, *options)
+        return found
+
+
 class _MaxUnpool(_Pooling):
     def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0) -> None:
         self.kernel_size = self._each(kernel_size)
@@ -205,6 +230,18 @@ class AvgPool2d(_AvgPool):
 
 class AvgPool3d(_AvgPool):
     """The mean of each window, of volumes (N, C, D, H, W); see `functional.avg_pool3d`."""
+
+    rank = 3
+
+
+class FractionalMaxPool2d(_FractionalMaxPool):
+    """The largest of windows at random distances, of images (N, C, H, W); see `functional.fractional_max_pool2d`."""
+
+    rank = 2
+
+
+class FractionalMaxPool3d(_FractionalMaxPool):
+    """The largest of windows at random distances, of volumes (N, C, D, H, W); see `functional.fractional_max_pool3d`."""
 
     rank = 3
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal, overload
 
+from adjoint import random
 from adjoint.composites import pooling
+from adjoint.primitives.core import cast, ops
 from adjoint.tensors import Tensor
+from adjoint.tensors.shaping import flip
 
 from .convolution import Sizes
 from .recording import node_of, recorded, scope, tensor_of
 
 __all__ = [
     "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d", "adaptive_max_pool2d",
-    "adaptive_max_pool3d", "avg_pool1d", "avg_pool2d", "avg_pool3d", "lp_pool1d", "lp_pool2d", "lp_pool3d", "max_pool1d",
-    "max_pool2d", "max_pool3d", "max_unpool1d", "max_unpool2d", "max_unpool3d",
+    "adaptive_max_pool3d", "avg_pool1d", "avg_pool2d", "avg_pool3d", "fractional_max_pool2d", "fractional_max_pool3d",
+    "lp_pool1d", "lp_pool2d", "lp_pool3d", "max_pool1d", "max_pool2d", "max_pool3d", "max_unpool1d", "max_unpool2d",
+    "max_unpool3d",
 ]  # fmt: skip
 
 Fitted = int | None | tuple[int | None, ...]
@@ -285,3 +290,62 @@ def max_unpool3d(
     """Zeros with each number put where `max_pool3d` found it; see `max_unpool2d`."""
     options = (kernel_size, stride, padding, output_size)
     return recorded("max_unpool3d", pooling.max_unpool, 3, node_of(x), node_of(indices), *options)
+
+
+def _fractional_max_pool(
+    rank: int, x: Tensor, kernel_size: Sizes, output_size: Any, output_ratio: Any, return_indices: bool, samples: Any
+) -> Any:
+    node = node_of(x)
+    with scope(f"fractional_max_pool{rank}d", node):
+        sizes, counts = pooling.fractional_sizes(rank, node, kernel_size, output_size, output_ratio)
+        lead = node.shape[:-rank]
+        if samples is None:
+            samples = random.uniform((*lead, rank), dtype=node.dtype)
+        given = cast(node_of(samples), node.dtype)
+        if math.prod(given.shape) != math.prod(lead) * rank:
+            raise ValueError(
+                f"fractional_max_pool{rank}d: samples of shape {given.shape} given, {(*lead, rank)} are needed"
+            )
+        largest, places = pooling.fractional_max_pool(node, ops.reshape(given, (*lead, rank)), sizes, counts)
+        return (tensor_of(largest), tensor_of(places)) if return_indices else tensor_of(largest)
+
+
+def fractional_max_pool2d(
+    x: Tensor,
+    kernel_size: Sizes,
+    output_size: Sizes | None = None,
+    output_ratio: float | tuple[float, ...] | None = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest of windows at random distances: (N, C, H, W) to (N, C, *output_size); one image (C, H, W) will do.
+
+    There are `output_size` windows along each axis, or `output_ratio` (between 0 and 1) times as many as there are pixels. The
+    first begins with the first pixel, the last ends with the last one, and those between lie where numbers of [0, 1) say, two
+    for each channel, `_random_samples` (N, C, 2) or drawn from the default generator. `return_indices` gives where the maxima are
+    in the flattened image as well, int64. Raises ValueError where the windows don't fit. (B. Graham, "Fractional
+    max-pooling", 2014.)
+    """
+    samples = (
+        _random_samples if _random_samples is None else flip(_random_samples, axis=-1)
+    )  # columns come first in them
+    found: Tensor | tuple[Tensor, Tensor] = _fractional_max_pool(
+        2, x, kernel_size, output_size, output_ratio, return_indices, samples
+    )
+    return found
+
+
+def fractional_max_pool3d(
+    x: Tensor,
+    kernel_size: Sizes,
+    output_size: Sizes | None = None,
+    output_ratio: float | tuple[float, ...] | None = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest of windows at random distances: (N, C, D, H, W) to (N, C, *output_size); see `fractional_max_pool2d`.
+    `_random_samples` has the shape (N, C, 3)."""
+    found: Tensor | tuple[Tensor, Tensor] = _fractional_max_pool(
+        3, x, kernel_size, output_size, output_ratio, return_indices, _random_samples
+    )
+    return found

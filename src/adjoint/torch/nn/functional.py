@@ -293,6 +293,8 @@ for _name in (
     "adaptive_max_pool1d",
     "adaptive_max_pool2d",
     "adaptive_max_pool3d",
+    "fractional_max_pool2d",
+    "fractional_max_pool3d",
     "max_pool1d",
     "max_pool2d",
     "max_pool3d",
