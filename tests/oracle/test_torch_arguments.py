@@ -64,6 +64,7 @@ REFUSED = {
 OTHER_ORDER = {
     "torch": "dsplit hsplit vsplit tensor_split split_with_sizes unsafe_split unsafe_split_with_sizes split_with_sizes_copy "
              "view_copy",
+    "nn.functional": "fractional_max_pool2d fractional_max_pool3d",  # the stub is that of what they call
     "Tensor": "split split_with_sizes tensor_split unsafe_split unsafe_split_with_sizes polygamma polygamma_",
 }  # fmt: skip
 # other defaults that mean the same
