@@ -150,13 +150,24 @@ def _padded_by(t: Tensor, widths: Any, values: Any) -> Tensor:
 
 
 @stands_for(np.sort)
-def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
-    return f.sort(f.flatten(as_tensor(a)), axis=0) if axis is None else f.sort(a, axis=axis)
+def sort(
+    a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None, descending: Any = None
+) -> Any:
+    t, axis = (f.flatten(as_tensor(a)), 0) if axis is None else (as_tensor(a), axis)
+    return f.take_along_axis(t, _order(t, axis), axis=axis) if descending else f.sort(t, axis=axis)
 
 
 @stands_for(np.argsort)
-def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
-    return f.argsort(f.flatten(as_tensor(a)), axis=0) if axis is None else f.argsort(a, axis=axis)
+def argsort(
+    a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None, descending: Any = None
+) -> Any:
+    t, axis = (f.flatten(as_tensor(a)), 0) if axis is None else (as_tensor(a), axis)
+    return _order(t, axis) if descending else f.argsort(t, axis=axis)
+
+
+def _order(t: Tensor, axis: Any) -> Tensor:
+    """The indices that sort downwards; NaN comes last even then, which the standard leaves open."""
+    return f.argsort(-t, axis=axis) if t.dtype.kind == "f" else f.argsort(t, axis=axis, descending=True)
 
 
 @stands_for(np.partition)
