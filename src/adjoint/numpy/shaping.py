@@ -210,7 +210,7 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
 @stands_for(np.diff)
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = NONE, append: Any = NONE) -> Any:
     ends = {k: v for k, v in (("prepend", prepend), ("append", append)) if v is not NONE}
-    return f.diff(a, n=n, axis=axis, **ends)
+    return f.diff(a, n=n, axis=axis, **ends) if n else as_tensor(a)
 
 
 @stands_for(np.ediff1d)
@@ -242,12 +242,18 @@ def expand_dims(a: Any, axis: Any) -> Any:
 
 @stands_for(np.tril)
 def tril(m: Any, k: int = 0) -> Any:
-    return f.tril(m, k=k)
+    return f.tril(_square(m), k=k)
 
 
 @stands_for(np.triu)
 def triu(m: Any, k: int = 0) -> Any:
-    return f.triu(m, k=k)
+    return f.triu(_square(m), k=k)
+
+
+def _square(m: Any) -> Tensor:
+    """A vector becomes the rows of a square matrix."""
+    t = as_tensor(m)
+    return f.broadcast_to(t, (t.size, t.size)) if t.ndim == 1 else t
 
 
 @stands_for(np.vander)
