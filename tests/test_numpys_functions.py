@@ -362,6 +362,13 @@ def test_functions_of_no_elements_and_of_one_row() -> None:
     equal(np.cov(double(V[None, :]), rowvar=False, ddof=0), np.zeros((4, 4)))  # one observation of four variables
 
 
+def test_padding_by_statistics_of_what_has_nan() -> None:
+    x = A.copy()
+    x[1, 2] = np.nan
+    for mode in ("median", "mean", "maximum", "minimum"):
+        equal(np.pad(double(x), ((1, 2), (0, 1)), mode=mode), np.pad(x, ((1, 2), (0, 1)), mode=mode))
+
+
 def test_correlation_of_short_arrays_with_long_ones() -> None:
     for n in range(1, 6):
         for m in range(1, 6):
