@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import types
+import warnings
 from typing import Any
 
 import numpy as np
@@ -329,6 +330,52 @@ def test_reductions_with_a_mask_and_a_start() -> None:
     with pytest.raises(ValueError, match="give initial="):
         np.max(t, where=mask)
     assert np.sum(t, dtype=np.float32).dtype == "float32"
+
+
+def test_a_mask_hides_no_nan_that_it_chooses() -> None:
+    x, mask = A.copy(), np.array([[True, False, True], [True, True, False], [False, False, False]])
+    x[0, 0], x[0, 1], x[1, 1] = np.nan, np.nan, np.inf  # chosen, left out, chosen
+    for name in ("mean", "std", "var", "nanmean", "nanstd", "nanvar", "sum", "nansum"):
+        for axis in (None, 0, 1):
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                equal(getattr(np, name)(double(x), axis=axis, where=mask), getattr(np, name)(x, axis=axis, where=mask))
+
+
+def test_functions_of_no_elements_and_of_one_row() -> None:
+    for shape in ((0,), (0, 3), (3, 0), (2, 0, 3)):
+        x = np.zeros(shape)
+        for axis in (None, 0, -1):
+            for name in ("median", "nanmedian"):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    equal(getattr(np, name)(double(x), axis=axis), getattr(np, name)(x, axis=axis))
+            for name in ("max", "min"):
+                equal(
+                    getattr(np, name)(double(x), axis=axis, initial=0.7), getattr(np, name)(x, axis=axis, initial=0.7)
+                )
+    equal(np.linalg.norm(double(np.zeros((0, 3))), np.inf, axis=0), np.zeros(3))
+    equal(np.diff(double(2.5), 0), np.float64(2.5))
+    for k in (-1, 0, 1):
+        equal(np.tril(double(V), k), np.tril(V, k))
+        equal(np.triu(double(V), k), np.triu(V, k))
+    equal(np.cov(double(V[None, :]), rowvar=False, ddof=0), np.zeros((4, 4)))  # one observation of four variables
+
+
+def test_padding_by_statistics_of_what_has_nan() -> None:
+    x = A.copy()
+    x[1, 2] = np.nan
+    for mode in ("median", "mean", "maximum", "minimum"):
+        equal(np.pad(double(x), ((1, 2), (0, 1)), mode=mode), np.pad(x, ((1, 2), (0, 1)), mode=mode))
+
+
+def test_correlation_of_short_arrays_with_long_ones() -> None:
+    for n in range(1, 6):
+        for m in range(1, 6):
+            a, v = np.cos(np.arange(n)), np.sin(1 + np.arange(m) ** 2)
+            for mode in ("full", "same", "valid"):
+                equal(np.correlate(double(a), double(v), mode), np.correlate(a, v, mode))
+                equal(np.convolve(double(a), double(v), mode), np.convolve(a, v, mode))
 
 
 def test_numpys_arrays_are_no_place_for_tensors() -> None:

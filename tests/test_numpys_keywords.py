@@ -20,6 +20,7 @@ VALUES: dict[str, list[Any]] = {
     "casting": ["unsafe", "same_kind", "safe"], "copy": [True, False],
     "mode": ["wrap", "clip", "raise", "same", "valid", "full", "reduced", "complete", "r", "reflect", "edge"],
     "side": ["left", "right"], "sorter": [np.argsort(V)], "kind": ["stable", "mergesort"], "stable": [True],
+    "descending": [True, False],
     "overwrite_input": [True],
     "method": ["lower", "higher", "midpoint", "nearest", "hazen", "weibull", "median_unbiased", "inverted_cdf",
                "closest_observation", "averaged_inverted_cdf", "interpolated_inverted_cdf", "normal_unbiased"],

@@ -264,6 +264,19 @@ def test_masks_are_numpys() -> None:
         check_index(THREE, place(mask))
 
 
+def test_a_mask_with_an_empty_axis_selects_nothing() -> None:
+    for shape, of_mask in (((2, 3), (0, 3)), ((2, 3), (2, 0)), ((2, 3), (0,)), ((0, 1), (0, 0)), ((2, 3, 4), (0, 3))):
+        array, mask = np.arange(float(np.prod(shape))).reshape(shape), np.zeros(of_mask, bool)
+        check_index(array, mask)
+        for value in (1.0, np.float64(2.0), np.zeros((0, *shape[len(of_mask) :]))):
+            written = ad.tensor(array)
+            written[mask] = ad.tensor(value) if isinstance(value, np.ndarray) else value
+            assert np.array_equal(written.numpy(), array)
+    for shape, of_mask in (((0, 1), (0, 3)), ((3, 0), (3, 1)), ((2,), (0, 0))):
+        with pytest.raises(IndexError):
+            ad.tensor(np.zeros(shape))[np.zeros(of_mask, bool)]
+
+
 @pytest.mark.parametrize("index", [[True], (Ellipsis, MASK), (slice(None), [True, False]), np.ones((2, 2), bool)])
 def test_a_mask_of_the_wrong_length_names_both(index: Any) -> None:
     with pytest.raises(IndexError, match=r"mask of shape \(.*\) does not match .*test_spellings"):

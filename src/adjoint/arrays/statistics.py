@@ -150,7 +150,7 @@ def _variables(name: str, x: Any, rowvar: bool) -> Tensor:
         raise ValueError(f"{name}: expected at most two axes, got shape {t.shape}{at_user()}")
     if t.ndim < 2:
         return reshape(t, (1, t.size))
-    return t if rowvar or t.shape[0] == 1 else t.mT
+    return t if rowvar else t.mT
 
 
 @scoped

@@ -12,9 +12,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adjoint.compiler.fuse.fuse import Fusion
-from adjoint.compiler.fuse.kinds import Choice, Factors, Matrices, Move, Nest, Product, Running, Transform, View, Window
+from adjoint.compiler.fuse.kinds import (
+    Choice,
+    Factors,
+    Matrices,
+    Move,
+    Nest,
+    Ordering,
+    Product,
+    Running,
+    Transform,
+    View,
+    Window,
+)
 from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.loops.build_matrices import Stacked
+from adjoint.compiler.loops.build_ordering import Ranks, Searches
 from adjoint.compiler.loops.build_running import Runs
 from adjoint.compiler.loops.build_transform import Lines
 from adjoint.compiler.loops.formulas import NAMES, REDUCTIONS
@@ -132,6 +145,8 @@ def key_of(
         key = ("factors" if isinstance(unit, Factors) else "matrices", _matrices(n, unit))
     elif isinstance(unit, Transform):
         key = ("transform", _lines(n, unit))
+    elif isinstance(unit, Ordering):
+        key = ("search", _searches(n, unit)) if unit.step.op.name == "searchsorted" else ("ranks", _ranks(n, unit))
     elif isinstance(unit, Running):
         key = ("running", _runs(n, unit))
     else:
@@ -224,6 +239,22 @@ def _runs(n: Numbering, unit: Running) -> Runs:
     reads = tuple([(n.view(view).root, shape[axis] > 1 and view.strides[axis] < 0) for view in unit.views])
     return Runs(step.op.name, step.type.dtype.name, shape[axis], size_of(shape[axis + 1 :]), size_of(shape[:axis]), reads,
                 n.of(step.output))  # fmt: skip
+
+
+def _searches(n: Numbering, unit: Ordering) -> Searches:
+    rows, values = unit.views
+    single = len(rows.shape) == 1
+    times = 1 if single else size_of(rows.shape[:-1])
+    reads = n.view(rows).root, n.view(values).root
+    return Searches(n.fusion.dtypes[rows.root], rows.shape[-1], size_of(values.shape) // times, times,
+                    unit.step.attributes == "right", reads, n.of(unit.step.output))  # fmt: skip
+
+
+def _ranks(n: Numbering, unit: Ordering) -> Ranks:
+    (view,), axis = unit.views, unit.axis
+    shape = view.shape
+    return Ranks(n.fusion.dtypes[view.root], shape[axis], size_of(shape[axis + 1 :]), size_of(shape[:axis]),
+                 unit.step.attributes[1], n.view(view).root, n.of(unit.step.output))  # fmt: skip
 
 
 def _moving(n: Numbering, move: Move) -> Moving:

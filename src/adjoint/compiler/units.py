@@ -21,6 +21,7 @@ from adjoint.compiler.loops.build_lapack import LapackWriter
 from adjoint.compiler.loops.build_matmul import SmallWriter, TiledWriter, TurnedWriter
 from adjoint.compiler.loops.build_matrices import MatricesWriter
 from adjoint.compiler.loops.build_nest import NestWriter
+from adjoint.compiler.loops.build_ordering import RankWriter, SearchWriter
 from adjoint.compiler.loops.build_products import BatchWriter, LibraryWriter, passed
 from adjoint.compiler.loops.build_running import RunningWriter
 from adjoint.compiler.loops.build_transform import TransformWriter
@@ -35,6 +36,11 @@ from adjoint.runtime.code import Source
 from adjoint.shapes import size_of
 
 Writer = BatchWriter | ConvolutionWriter | PoolWriter
+
+
+LINES: dict[str, Any] = {  # who writes units of lines
+    "transform": TransformWriter, "running": RunningWriter, "search": SearchWriter, "ranks": RankWriter,
+}  # fmt: skip
 
 
 class First(NamedTuple):
@@ -109,8 +115,8 @@ class _Unit:
             self.functions += matrices.write()
             self.last += [function.name for function in self.functions[1:]]
             self.time, chunks = matrices.time, matrices.chunks
-        elif kind in ("transform", "running"):
-            lines = (TransformWriter if kind == "transform" else RunningWriter)(key[1], self.arguments, self.bits)
+        elif kind in LINES:
+            lines = LINES[kind](key[1], self.arguments, self.bits)
             self.functions += lines.write()
             self.time, chunks = lines.time, lines.chunks
         elif kind == "window":

@@ -162,7 +162,8 @@ def never_from_the_end(numbers: Node, count: int) -> Node:
 
 
 def _check_mask(mask: Shape, shape: Shape) -> None:
-    if mask != shape[: len(mask)]:
+    """Its axes are as long as the array's, or empty: then it selects nothing."""
+    if len(mask) > len(shape) or any([m != n and m != 0 for m, n in zip(mask, shape, strict=False)]):
         raise IndexError(f"mask of shape {mask} does not match the indexed shape {shape}")
 
 
@@ -214,10 +215,10 @@ def getitem(x: Node, index: Any, force: Force) -> Node:
 def setitem(x: Node, index: Any, value: Any, force: Force) -> Node:
     """x with x[index] replaced by a node or Python scalar, broadcast and cast as NumPy does."""
     whole_mask = index[0] if isinstance(index, tuple) and len(index) == 1 else index
-    if isinstance(whole_mask, (Node, np.ndarray)) and whole_mask.dtype.kind == "b" and whole_mask.shape != (0,):
+    if isinstance(whole_mask, (Node, np.ndarray)) and whole_mask.dtype.kind == "b":
         mask = whole_mask if isinstance(whole_mask, Node) else data(whole_mask)
-        _check_mask(mask.shape, x.shape)
-        if not isinstance(value, Node) or value.shape == ():
+        matches = mask.shape == x.shape[: mask.ndim]
+        if matches and (not isinstance(value, Node) or value.shape == ()):
             wide = ops.reshape(mask, mask.shape + (1,) * (x.ndim - mask.ndim))
             return ops.where(ops.broadcast_to(wide, x.shape), _as_value(value, x, x.shape), x)
     parsed = parse(x.shape, index, force)

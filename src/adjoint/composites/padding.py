@@ -165,7 +165,9 @@ def _statistic(x: Node, axis: int, mode: str, start: int, count: int, width: int
     else:
         ordered = ops.take_along_axis(part, ops.argsort(part, axis, False), axis)
         two = [_part(inexact(ordered), axis, i, 1) for i in ((count - 1) // 2, count // 2)]
-        found = ops.multiply(ops.add(*two), 0.5)
+        found, last = ops.multiply(ops.add(*two), 0.5), _part(ordered, axis, count - 1, 1)
+        if part.dtype.kind == "f":  # NaN comes last, and is the median of what has one
+            found = ops.where(ops.isnan(last), last, found)
     one = ops.reshape(found, tuple([1 if i == axis else n for i, n in enumerate(x.shape)]))
     if x.dtype.kind in "iu" and one.dtype.kind == "f":
         one = ops.round(one)

@@ -88,6 +88,8 @@ def norm(x: Node, order: float, axis: Axis, keepdims: bool) -> Node:
     if order == 0:
         return reduce("sum", ops.astype(ops.not_equal(x, 0), size.dtype), axes, keepdims)
     if math.isinf(order):
+        if order > 0 and not size_of(tuple([x.shape[a] for a in axes])):  # the norm of no numbers
+            return reduce("sum", size, axes, keepdims)
         return reduce("max" if order > 0 else "min", size, axes, keepdims)
     total = reduce("sum", ops.power_constant(size, order), axes, keepdims)
     return ops.where(ops.equal(total, 0), zeros(total.type), ops.power_constant(total, 1.0 / order))

@@ -21,6 +21,8 @@ def _convolve(a: Any, v: Any, mode: str = "full") -> Any:
 
 def _correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     a, v = as_tensors(a, v)
+    if v.size > a.size:  # NumPy exchanges them, and turns the result: of an even length "same" has another middle then
+        return conj(flip(_correlate(v, a, mode)))
     return _convolve(a, conj(flip(v)), mode)
 
 

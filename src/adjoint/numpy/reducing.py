@@ -39,7 +39,11 @@ def _reduction(
         start = None if initial is NONE or initial is None else initial
         t = masked(a, where, start if neutral is None else neutral)
         t = t if dtype is None else f.astype(t, dtype_of(dtype))
-        found = function(t, axis=axis, keepdims=keepdims_of(keepdims))
+        if neutral is None and start is not None and not t.size:  # no element, but the number to begin with
+            shape = f.any(t, axis=axis, keepdims=keepdims_of(keepdims)).shape
+            found = f.broadcast_to(f.astype(as_tensor(start), t.dtype), shape)
+        else:
+            found = function(t, axis=axis, keepdims=keepdims_of(keepdims))
         if start is not None:
             found = combine(found, start)
         return written(name, found if dtype is None else f.astype(found, dtype_of(dtype)), out)
@@ -112,14 +116,26 @@ def _chosen(a: Any, where: Any, dtype: Any) -> Tensor:
     return t if where is NONE or where is True else f.where(where, t, math.nan)
 
 
+def _moment(
+    a: Any, where: Any, dtype: Any, function: Callable[..., Tensor], axis: Any, keepdims: Any, **more: Any
+) -> Tensor:
+    """A mean or spread of what `where` chooses: one that skips NaN leaves out the rest, and NaN that is chosen stays."""
+    found = function(_chosen(a, where, dtype), axis, keepdims=keepdims, **more)
+    unknown = f.any(f.logical_and(f.isnan(as_tensor(a)), where), axis=axis, keepdims=keepdims)
+    return f.where(unknown, math.nan, found)
+
+
 def _averaging(
     name: str, plain: Callable[..., Tensor], skipping: Callable[..., Tensor], always: bool
 ) -> Callable[..., Any]:
     def call(
         a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NONE, *, where: Any = NONE
     ) -> Any:
-        function = plain if (where is NONE or where is True) and not always else skipping
-        found = function(_chosen(a, where, dtype), axis, keepdims=keepdims_of(keepdims))
+        given, keep = where is not NONE and where is not True, keepdims_of(keepdims)
+        if given and not always:
+            found = _moment(a, where, dtype, skipping, axis, keep)
+        else:
+            found = (skipping if always else plain)(_chosen(a, where, dtype), axis, keepdims=keep)
         return written(name, found if dtype is None else f.astype(found, dtype_of(dtype)), out)
 
     call.__name__ = name
@@ -134,10 +150,12 @@ def _spreading(
         mean: Any = NONE, correction: Any = NONE,
     ) -> Any:  # fmt: skip
         less = ddof if correction is NONE else correction
-        function = plain if (where is NONE or where is True) and not always else skipping
-        return written(
-            name, function(_chosen(a, where, dtype), axis, correction=less, keepdims=keepdims_of(keepdims)), out
-        )
+        given, keep = where is not NONE and where is not True, keepdims_of(keepdims)
+        if given and not always:
+            found = _moment(a, where, dtype, skipping, axis, keep, correction=less)
+        else:
+            found = (skipping if always else plain)(_chosen(a, where, dtype), axis, correction=less, keepdims=keep)
+        return written(name, found, out)
 
     call.__name__ = name
     return call
@@ -171,7 +189,9 @@ for _name in ("quantile", "percentile", "nanquantile", "nanpercentile"):
 
 def _median(name: str, function: Callable[..., Tensor]) -> Callable[..., Any]:
     def call(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
-        return written(name, function(a, axis, keepdims=keepdims_of(keepdims)), out)
+        t = as_tensor(a)
+        of = function if t.size else f.mean  # NaN of no elements, as the mean
+        return written(name, of(t, axis, keepdims=keepdims_of(keepdims)), out)
 
     call.__name__ = name
     return call

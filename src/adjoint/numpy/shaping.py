@@ -150,13 +150,24 @@ def _padded_by(t: Tensor, widths: Any, values: Any) -> Tensor:
 
 
 @stands_for(np.sort)
-def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
-    return f.sort(f.flatten(as_tensor(a)), axis=0) if axis is None else f.sort(a, axis=axis)
+def sort(
+    a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None, descending: Any = None
+) -> Any:
+    t, axis = (f.flatten(as_tensor(a)), 0) if axis is None else (as_tensor(a), axis)
+    return f.take_along_axis(t, _order(t, axis), axis=axis) if descending else f.sort(t, axis=axis)
 
 
 @stands_for(np.argsort)
-def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
-    return f.argsort(f.flatten(as_tensor(a)), axis=0) if axis is None else f.argsort(a, axis=axis)
+def argsort(
+    a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None, descending: Any = None
+) -> Any:
+    t, axis = (f.flatten(as_tensor(a)), 0) if axis is None else (as_tensor(a), axis)
+    return _order(t, axis) if descending else f.argsort(t, axis=axis)
+
+
+def _order(t: Tensor, axis: Any) -> Tensor:
+    """The indices that sort downwards; NaN comes last even then, which the standard leaves open."""
+    return f.argsort(-t, axis=axis) if t.dtype.kind == "f" else f.argsort(t, axis=axis, descending=True)
 
 
 @stands_for(np.partition)
@@ -199,7 +210,7 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
 @stands_for(np.diff)
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = NONE, append: Any = NONE) -> Any:
     ends = {k: v for k, v in (("prepend", prepend), ("append", append)) if v is not NONE}
-    return f.diff(a, n=n, axis=axis, **ends)
+    return f.diff(a, n=n, axis=axis, **ends) if n else as_tensor(a)
 
 
 @stands_for(np.ediff1d)
@@ -231,12 +242,18 @@ def expand_dims(a: Any, axis: Any) -> Any:
 
 @stands_for(np.tril)
 def tril(m: Any, k: int = 0) -> Any:
-    return f.tril(m, k=k)
+    return f.tril(_square(m), k=k)
 
 
 @stands_for(np.triu)
 def triu(m: Any, k: int = 0) -> Any:
-    return f.triu(m, k=k)
+    return f.triu(_square(m), k=k)
+
+
+def _square(m: Any) -> Tensor:
+    """A vector becomes the rows of a square matrix."""
+    t = as_tensor(m)
+    return f.broadcast_to(t, (t.size, t.size)) if t.ndim == 1 else t
 
 
 @stands_for(np.vander)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from adjoint.compiler.fuse import running, transforms
+from adjoint.compiler.fuse import ordering, running, transforms
 from adjoint.compiler.fuse.images import ChannelsLast
 from adjoint.compiler.fuse.kinds import (
     INDEXED,
@@ -158,6 +158,8 @@ class Fusion:
             transforms.place(self, step)
         elif running.is_native(self, step):
             running.place(self, step)
+        elif ordering.is_native(self, step):
+            ordering.place(self, step)
         elif name in REGIONS or (name in INDEXED and self.may_index(step)):
             self.move(step)
         else:

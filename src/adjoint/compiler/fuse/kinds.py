@@ -408,6 +408,14 @@ class Running:
         return [beside(f"running {step_text(self.step, labels)}", labels.line(self.step.output))]
 
 
+class Ordering(Running):
+    """A search in sorted rows, or the order of short lines along an axis."""
+
+    def lines(self, labels: Labels = PLAIN) -> list[str]:
+        """The step for people."""
+        return [beside(f"order {step_text(self.step, labels)}", labels.line(self.step.output))]
+
+
 class Host:
     """A step that NumPy runs, and the reason; none for what others compute: loops and branches, which are programs of their
     own, and what takes one of several results."""

@@ -12,7 +12,7 @@ import numpy as np
 from adjoint.compiler import calls, linking
 from adjoint.compiler.excerpts import Key, key_of
 from adjoint.compiler.fuse.fuse import Fusion
-from adjoint.compiler.fuse.kinds import Host, Matrices, Nest, Product, Running, Transform, Unit, Window
+from adjoint.compiler.fuse.kinds import Host, Matrices, Nest, Ordering, Product, Running, Transform, Unit, Window
 from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.loops.formulas import NAMES as ELEMENTWISE
 from adjoint.compiler.loops.formulas import REDUCTIONS
@@ -33,7 +33,7 @@ ROUNDS = 5
 
 
 class Kernel(NamedTuple):
-    """One kernel: `kind` is loops, product, window, matrices, move, transform, running or numpy, or how often a stretch of
+    """One kernel: `kind` is loops, product, window, matrices, move, transform, running, order or numpy, or how often a stretch of
     operations on single numbers is done; bytes read and written; floating operations; seconds; how many units of the program
     share its code; the user's lines; why it isn't native, if it isn't."""
 
@@ -274,7 +274,8 @@ def _kernel(fusion: Fusion, unit: Unit, seconds: float) -> Kernel:
     if isinstance(unit, Transform):
         return Kernel("transform", shape, (step.op.name,), _traffic(fusion, unit), unit.operations, seconds)
     if isinstance(unit, Running):
-        return Kernel("running", shape, (step.op.name,), _traffic(fusion, unit), size_of(shape), seconds)
+        kind = "order" if isinstance(unit, Ordering) else "running"
+        return Kernel(kind, shape, (step.op.name,), _traffic(fusion, unit), size_of(shape), seconds)
     kind = "numpy" if isinstance(unit, Host) else "move"
     return Kernel(kind, shape, (step.op.name,), _traffic(fusion, unit), 0, seconds)
 

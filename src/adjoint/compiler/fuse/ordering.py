@@ -1,0 +1,36 @@
+"""Which searches and orders native code has, and the unit that one becomes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from adjoint.compiler.fuse.kinds import Ordering
+from adjoint.compiler.loops.build import ITEMSIZE
+from adjoint.plan.plan import Step
+from adjoint.runtime import llvm
+
+if TYPE_CHECKING:
+    from adjoint.compiler.fuse.fuse import Fusion
+
+
+def is_native(fusion: Fusion, step: Step) -> bool:
+    """Whether native code has it, for these dtypes and extents."""
+    name = step.op.name
+    if name not in ("searchsorted", "argsort") or step.type.size == 0:
+        return False
+    dtype, shape = fusion.dtypes[step.inputs[0]], fusion.shapes[step.inputs[0]]
+    if dtype not in ITEMSIZE or dtype == "bool":
+        return False
+    if name == "searchsorted":
+        return shape[-1] > 0
+    # Ranks take the square of a line's length, of which a vector makes as many steps at once as it has lanes; lines of more bytes
+    # than a vector has bits are sorted by NumPy in less time.
+    return ITEMSIZE[dtype] >= 4 and shape[step.attributes[0]] * ITEMSIZE[dtype] <= llvm.vector_bits()
+
+
+def place(fusion: Fusion, step: Step) -> None:
+    """A unit of its own, which reads its operands in order."""
+    views = [fusion.views[fusion.copy(slot)] for slot in step.inputs]
+    axis = step.attributes[0] if step.op.name == "argsort" else -1
+    fusion.units.append(Ordering(step, views, axis))
+    fusion.root(step.output, step.type.shape, step.type.dtype.name, len(fusion.units))
