@@ -332,3 +332,62 @@ def test_a_tracked_tensor_that_no_rule_speaks_for() -> None:
     with pytest.raises(TypeError, match="an argument holds a tracked tensor"):
         Scaled.apply([w], double(0.7))
     equal(ad.grad(lambda x: Scaled.apply([double(2.0)], x))(double(0.7)), 2.0)
+
+
+AROUND: dict[str, Any] = {
+    "jit": lambda f: ad.jit(f),
+    "jit of jit": lambda f: ad.jit(lambda x: ad.jit(f)(x)),
+    "cond": lambda f: lambda x: ad.cond(x > 0, f, lambda x: x, x),
+    "switch": lambda f: lambda x: ad.switch(ad.tensor(1), [lambda x: x, lambda x: ad.cond(x > 0, f, f, x)], x),
+    "scan": lambda f: lambda x: ad.scan(lambda c, _: (f(c), None), x, length=1)[0],
+    "fori_loop": lambda f: lambda x: ad.fori_loop(0, 1, lambda _, c: f(c), x),
+    "while_loop": lambda f: lambda x: ad.while_loop(lambda c: c[0] < 1, lambda c: (c[0] + 1, f(c[1])), (0, x))[1],
+    "map": lambda f: lambda x: ad.map(f, x[None])[0],
+    "checkpoint": lambda f: ad.checkpoint(f),
+    "vmap": lambda f: lambda x: ad.vmap(ad.jit(f))(ad.stack([x, x]))[0],
+}
+
+
+def sines(factor: float) -> dict[str, Any]:
+    """sin(y) with `factor` cos(y) as its derivative, y = 2 x² being no input of the function around it; what is saved is the
+    input, what was computed of it, or the output."""
+    saving_input, saving_more, forward = [ad.custom_vjp(lambda y: ad.sin(y)) for _ in range(2)] + [
+        ad.custom_jvp(ad.sin)
+    ]
+    saving_input.def_vjp(lambda y: (ad.sin(y), y), lambda y, g: (g * factor * ad.cos(y),))
+    saving_more.def_vjp(lambda y: ((out := ad.sin(y)), (out, ad.cos(y / 2))),
+                        lambda saved, g: (g * factor * (2 * saved[1] ** 2 - 1 + 0 * saved[0]),))  # fmt: skip
+    forward.def_jvp(lambda p, t: (forward(*p), t[0] * factor * ad.cos(p[0])))
+
+    class Sine(ad.Function):
+        @staticmethod
+        def forward(ctx: Any, y: ad.Tensor) -> Any:
+            ctx.save_for_backward(y)
+            return ad.sin(y)
+
+        @staticmethod
+        def backward(ctx: Any, gradient: ad.Tensor) -> Any:
+            return gradient * factor * ad.cos(ctx.saved_tensors[0])
+
+    rules = {"input": saving_input, "more": saving_more, "forward": forward, "Function": Sine.apply}
+    return {name: lambda x, f=f: f(2 * x**2) for name, f in rules.items()}
+
+
+@pytest.mark.parametrize("around", AROUND)
+def test_rules_within_what_is_recorded_once(around: str) -> None:
+    """What a rule has saved follows the graph that it belongs to; and the second of two rules at the same line is its own."""
+    x0 = 0.6
+    y, slope = 2 * x0**2, 4 * x0
+    for factor in (1.0, 3.0):
+        first = factor * np.cos(y) * slope
+        second = factor * (4 * np.cos(y) - np.sin(y) * slope**2)
+        for f in sines(factor).values():
+            whole, x = AROUND[around](f), double(x0)
+            equal(whole(x), np.sin(y))
+            for _ in range(2):
+                equal(ad.grad(whole)(x), first)
+                equal(ad.jvp(whole, (x,), (double(1.0),))[1], first)
+                equal(ad.jit(ad.grad(whole))(x), first)
+                equal(ad.grad(ad.grad(whole))(x), second)
+                equal(ad.jvp(ad.grad(whole), (x,), (double(1.0),))[1], second)
+                equal(ad.vmap(ad.grad(whole))(ad.stack([x, x])), np.array([first, first]))

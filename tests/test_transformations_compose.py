@@ -234,3 +234,38 @@ def test_hessians_by_all_four_ways(steps, numbers):
     np.testing.assert_allclose(expected, expected.T, 1e-8, 1e-8 * (1 + np.abs(expected).max()))
     rows = [value(lambda v, u=u: ad.hvp(total, v, ad.tensor(u)), x) for u in _units(x)]
     np.testing.assert_allclose(np.stack(rows), expected, 1e-8, 1e-8 * (1 + np.abs(expected).max()))
+
+
+def _branched(f: Function) -> Function:
+    return lambda x: ad.cond(x.sum() > -9, f, lambda y: y * 3, x)
+
+
+COMPILED = ad.jit(ad.cos)
+BRANCHES: dict[str, Function] = {
+    "compiled": ad.jit(lambda x: ad.sin(x) * x[0]),
+    "compiled within": lambda x: COMPILED(x * 2) * x,
+    "mapped": lambda x: ad.map(lambda t: ad.sin(x * t).sum() * t, x),
+    "scanned": lambda x: ad.scan(lambda c, t: (ad.tanh(c) + t * x, c * t), x, x)[1].sum(axis=0),
+    "branched": _branched(_branched(lambda x: ad.map(lambda t: t * x.sum(), x))),
+}
+
+
+@pytest.mark.parametrize("name", BRANCHES)
+def test_what_a_branch_holds_is_its_own(name):
+    """A compiled function whose trace is older than the branch, and loops over the very thing that is differentiated."""
+    f, x = BRANCHES[name], np.array([0.3, -0.2, 0.5])
+    total = lambda g: lambda x: (ad.sin(g(x))).sum()  # noqa: E731
+    ways = [
+        lambda g: g,
+        ad.jacfwd,
+        ad.jacrev,
+        lambda g: ad.hessian(total(g)),
+        lambda g: ad.grad(lambda x: ad.grad(total(g))(x).sum()),
+        lambda g: lambda x: ad.vmap(lambda v: ad.jvp(g, (x,), (v,))[1])(W),
+    ]
+    for way in ways:
+        expected = value(way(lambda x: f(x) * 1.0), x)
+        for compile in (lambda g: g, ad.jit):
+            for _ in range(2):
+                found = value(compile(way(_branched(f))), x)
+                np.testing.assert_allclose(found, expected, 1e-12, 1e-12)

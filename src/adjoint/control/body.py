@@ -15,6 +15,7 @@ from adjoint.graph.collector import without_collector
 from adjoint.graph.node import place_of
 from adjoint.plan.canonical import canonicalize
 from adjoint.primitives.core import FULL, full, is_literal, ops, placeholder
+from adjoint.primitives.custom import CUSTOM
 from adjoint.primitives.structural import BROADCAST
 
 __all__ = ["Body", "as_arrays", "close", "for_examples", "stand_in"]
@@ -39,7 +40,9 @@ class Body:
         place = {x: i for i, x in enumerate(self.inputs)}
         order = tuple([place[x] for x in c.leaves])
         results = tuple([c.number[y] for y in self.outputs])
-        self.key = (key_of(c), order, results, tuple([x.type.code for x in self.inputs]))
+        # of a rule of somebody's own the plan's key says nothing, and a loop's reverse pass is derived from what is equal to it
+        rules = [x.attributes for x in topological(self.outputs, lambda x: x.value is None) if x.op is CUSTOM]
+        self.key = (key_of(c), order, results, tuple([x.type.code for x in self.inputs]), *rules)
         self.hash = hash(self.key)
         self.program: Program | None = None
         self.steps = 0  # that the interpreter has run

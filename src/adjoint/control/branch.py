@@ -14,8 +14,9 @@ import numpy as np
 from adjoint import derive
 from adjoint.batch import Batch
 from adjoint.control.body import Body, as_arrays, for_examples, stand_in
+from adjoint.control.formal import record_transpose
 from adjoint.control.running import Inside
-from adjoint.graph import Node, Primitive, array_type, mode, record, substitute
+from adjoint.graph import Node, Primitive, array_type, depends_on, mode, record, substitute, topological
 from adjoint.primitives.core import FULL, conform, full, is_literal, ops, placeholder, select, zeros
 
 __all__ = ["SWITCH", "record_switch"]
@@ -28,10 +29,11 @@ def record_switch(
 ) -> list[Node]:
     """The outputs of the branch with the number `index`, a 0-d integer.
 
-    What is `inside` belongs to the branches; all else that they read, computed whichever is chosen, becomes an operand, and
-    so do the placeholders in `known`, which gives the nodes that they stand for.
+    What is `inside`, or depends on the placeholders in `known`, belongs to the branches; all else that they read, computed
+    whichever is chosen, becomes an operand, and so do the placeholders, for which `known` gives the nodes that they stand for.
     """
     outputs = [y for branch in branches for y in branch]
+    depending = depends_on(topological(outputs, lambda x: x not in known and x.value is None), known)
     replaced: dict[Node, Node] = {}
     sources: dict[Node, Node] = {}  # the nodes outside, by what stands for them
     stack, seen = list(outputs), set[Node]()
@@ -47,7 +49,7 @@ def record_switch(
                     operand = placeholder(scalar.type, "a number", False)
                     sources[operand] = scalar
                     replaced[x] = operand if x.shape == () else ops.widen(operand, x.type)
-            elif x in known or x.value is not None or not x.inputs or not inside(x):
+            elif x in known or x.value is not None or not x.inputs or not (x in depending or inside(x)):
                 operand = stand_in(x, "an operand")
                 sources[operand] = known.get(x, x)
                 replaced[x] = operand
@@ -95,6 +97,31 @@ def _vjp(u: Any, node: Node, wanted: Sequence[bool]) -> list[Node | None]:
     return results
 
 
+def _linear(u: Any, node: Node, wanted: Sequence[bool]) -> list[Node | None]:
+    return record_transpose(
+        node.inputs, u, wanted, lambda inputs, tangents: _pushforward(node.attributes, inputs, tangents)
+    )
+
+
+def _pushforward(bodies: tuple[Body, ...], inputs: Nodes, tangents: Sequence[Node | None]) -> list[Node | None]:
+    """The tangents of the results: a branch of those of each body."""
+    own = bodies[0].inputs
+    moving = {x: t for x, t in zip(own, tangents[1:], strict=True) if t is not None}
+    dots = {x: stand_in(x, "a tangent") for x in moving}
+    places = [j for j, y in enumerate(bodies[0].outputs) if y.dtype.inexact]
+    branches = []
+    with mode(grad=True):
+        for body in bodies:
+            found = derive.forward([body.outputs[j] for j in places], list(dots), list(dots.values()))
+            types = [body.outputs[j].type for j in places]
+            branches.append([zeros(t) if g is None else conform(g, t) for g, t in zip(found, types, strict=True)])
+    known = dict(zip(own, inputs[1:], strict=True)) | {dots[x]: t for x, t in moving.items()}
+    results: list[Node | None] = [None] * len(bodies[0].outputs)
+    for j, t in zip(places, record_switch(inputs[0], branches, _everything, known), strict=True):
+        results[j] = t
+    return results
+
+
 def _batch(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> list[Node]:
     bodies: tuple[Body, ...] = node.attributes
     inputs = bodies[0].inputs
@@ -126,3 +153,4 @@ def _chosen(index: Node, values: list[Node]) -> Node:
 SWITCH = Primitive("switch", _kernel, _vjp, moves=True)
 SWITCH.graphs = lambda bodies: [Inside(f"branch {k}", body) for k, body in enumerate(bodies)]
 SWITCH.batch = _batch
+derive.transposes(SWITCH, _linear)

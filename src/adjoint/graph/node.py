@@ -289,13 +289,15 @@ class Primitive:
     graphs      graphs(attributes) -> the graphs that it repeats or chooses from, each a control.running.Inside, to be explained
                 (None: it has none)
     stands_for  stands_for(output) -> the graph that one of its outputs stands for; None: the operation stands for itself
+    copied      copied(node, replacements, same_values) -> attributes of a node's copy among replaced nodes, for attributes that
+                refer to nodes themselves (None: they are the same)
     batch       batching rule, rule(batch, node, inputs, mapped) -> node with the batch axis in front: see the module
                 `batch`, which fills it in; elementwise primitives share one
     """
 
     __slots__ = (
-        "batch", "cheap", "elementwise", "graphs", "kernel", "key", "masked", "moves", "name", "narrowed", "reads", "spends",
-        "stands_for", "swallows", "symbol", "takes_out", "variadic", "view", "vjp",
+        "batch", "cheap", "copied", "elementwise", "graphs", "kernel", "key", "masked", "moves", "name", "narrowed", "reads",
+        "spends", "stands_for", "swallows", "symbol", "takes_out", "variadic", "view", "vjp",
     )  # fmt: skip
 
     def __init__(
@@ -336,6 +338,7 @@ class Primitive:
         self.batch: Callable[..., Any] | None = None
         self.graphs: Callable[[Any], Sequence[Any]] | None = None
         self.stands_for: Callable[[Node], Node] | None = None
+        self.copied: Callable[[Node, dict[Node, Node], bool], Any] | None = None
         if name in PRIMITIVES:
             raise ValueError(f"primitive {name!r} is registered twice")
         PRIMITIVES[name] = self

@@ -81,6 +81,11 @@ def substitute(roots: Iterable[Node], replacements: Mapping[Node, Node], *, same
                 changed = tuple([new.get(y, y) for y in inputs])
                 tracked = node.tracked and any([y.tracked for y in changed])
                 value = node.value if same_values else None
-                new[node] = Node(node.op, changed, node.attributes, node.type, node.site, node.offset, tracked, value)
+                attributes = node.attributes
+                if node.op.copied is not None:
+                    attributes = node.op.copied(
+                        node, {**replacements, **dict(zip(inputs, changed, strict=True))}, same_values
+                    )
+                new[node] = Node(node.op, changed, attributes, node.type, node.site, node.offset, tracked, value)
                 break
     return [new.get(root, root) for root in roots]

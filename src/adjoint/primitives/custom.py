@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.graph import ArrayType, Node, Primitive, get_mode, record
+from adjoint.graph import ArrayType, Node, Primitive, get_mode, record, substitute
 
 # A custom derivative: the identity on the recorded outputs, with a rule of its own towards the original inputs --------
 
@@ -81,6 +81,12 @@ class _Named:
         """The same name on changed rules."""
         return _Named(change(self.rule), self.name, None if self.transposed is None else change(self.transposed))
 
+    def copied(self, change: Callable[[CustomRule], CustomRule]) -> _Named:
+        """The same on changed rules, among other nodes. What goes without a rule reads the node that it gets."""
+        made = self.replaced(change)
+        made.direct = self.direct
+        return made
+
     def linear(self, u: Any, node: Node) -> list[Node | None]:
         """The cotangents of a node's inputs in forward mode."""
         cotangents = u if isinstance(node.type, tuple) else [u]
@@ -99,6 +105,27 @@ def _passed(cotangents: list[Node | None], node: Node) -> list[Node | None]:
     return cotangents
 
 
+def _copied(node: Node, replacements: dict[Node, Node], same_values: bool) -> Any:
+    """The attributes of a custom node's copy. What the rule has saved refers to the graph that it was recorded in, so what it
+    finds is moved like the node: a jitted function's stand-ins and a branch's operands have no other value."""
+    count, named = node.attributes
+
+    def change(one: CustomRule) -> CustomRule:
+        def moved(cotangents: list[Node | None], copy: Node) -> Sequence[Node | None]:
+            found = one(cotangents, node)
+            theirs = {u: u for u in cotangents if u is not None}  # they are of the copy's graph already
+            there = iter(substitute([g for g in found if g is not None], {**replacements, node: copy, **theirs},
+                                    same_values=same_values))  # fmt: skip
+            return [None if g is None else next(there) for g in found]
+
+        return moved
+
+    return count, named.copied(change)
+
+
+CUSTOM.copied = _copied
+
+
 class _Hooked(_Named):
     """The rule of a node whose cotangent is shown to hooks on its way; `hooks` are None in what batching made of one."""
 
@@ -110,6 +137,9 @@ class _Hooked(_Named):
 
     def replaced(self, change: Callable[[CustomRule], CustomRule]) -> _Hooked:
         return _Hooked(change(self.rule), None)
+
+    def copied(self, change: Callable[[CustomRule], CustomRule]) -> _Hooked:
+        return self  # it has saved nothing, and its hooks stay
 
 
 def hook(node: Node, rule: CustomRule, hooks: Any) -> Node:
