@@ -11,12 +11,13 @@ import numpy as np
 from adjoint.arrays import (
     order_statistics,
     running,
+    selecting,
     statistics,
 )
 from adjoint.numpy.table import FUNCTIONS, NONE, stands_for
 from adjoint.numpy.ufuncs import keepdims_of, masked, written
 from adjoint.tensors import functions as f
-from adjoint.tensors.composing import as_tensor
+from adjoint.tensors.composing import as_tensor, as_tensors
 from adjoint.tensors.conversion import dtype_of
 from adjoint.tensors.located import at_user
 from adjoint.tensors.tensor import Tensor
@@ -41,7 +42,7 @@ def _reduction(
         t = t if dtype is None else f.astype(t, dtype_of(dtype))
         if neutral is None and start is not None and not t.size:  # no element, but the number to begin with
             shape = f.any(t, axis=axis, keepdims=keepdims_of(keepdims)).shape
-            found = f.broadcast_to(f.astype(as_tensor(start), t.dtype), shape)
+            found = f.broadcast_to(f.astype(as_tensors(t, start)[1], t.dtype), shape)
         else:
             found = function(t, axis=axis, keepdims=keepdims_of(keepdims))
         if start is not None:
@@ -73,7 +74,8 @@ def _without_dtype(call: Callable[..., Any]) -> Callable[..., Any]:
 
 for _numpys, _name, _function, _neutral, _combine in (
     ((np.max, np.amax), "max", f.max, None, f.maximum), ((np.min, np.amin), "min", f.min, None, f.minimum),
-    ((np.nanmax,), "nanmax", statistics.nanmax, None, f.maximum), ((np.nanmin,), "nanmin", statistics.nanmin, None, f.minimum),
+    ((np.nanmax,), "nanmax", statistics.nanmax, None, selecting.fmax),
+    ((np.nanmin,), "nanmin", statistics.nanmin, None, selecting.fmin),
 ):  # fmt: skip
     for _one in _numpys:
         FUNCTIONS[_one] = _without_dtype(_reduction(_name, _function, _neutral, _combine))
