@@ -370,13 +370,17 @@ def _host_call(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> Node
         call, again = _Looped(function.call, several, tuple([(t.shape, t.dtype.name) for t in types])), None
 
     inputs = b.all_mapped(xs, mapped)
-    own = own_batch(b, node, inputs)
 
     def adapter(rule: Any, u: Any, batched: Node) -> list[Node | None]:
-        def one(given: list[Node | None]) -> Any:
-            return function.adapter(rule, given if several else given[0], node)
+        # of the inputs that the node has by then: it may have been copied into another graph
+        fresh = tuple([placeholder(x.type, "an example", x.type.inexact) for x in node.inputs])
+        single = Node(node.op, fresh, node.attributes, node.type, node.site, node.offset, node.tracked)
+        own = Batch(b.size, {**b.given, **dict(zip(fresh, batched.inputs, strict=True))})
 
-        return batched_rule(own, node, one, u if isinstance(u, list) else [u])
+        def one(given: list[Node | None]) -> Any:
+            return function.adapter(rule, given if several else given[0], single)
+
+        return batched_rule(own, single, one, u if isinstance(u, list) else [u])
 
     whole = tuple([b.with_axis(t) for t in types])
     batched = custom.HostFunction(call, function.rule, again, adapter, function.exact)
