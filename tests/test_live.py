@@ -116,6 +116,10 @@ SPECIAL_POINTS = {
     "i0e": [800.0, -800.0, 30.0001, 29.9999, np.inf],
     "i1e": [800.0, -800.0, 1e5, 0.0, 12.0],
 }
+PAIRS_OF = {
+    "polygamma": [(n, x) for n in (1, 2, 5) for x in (-29.9, -30.1, -1000.5, -2000.3, 3.5)],
+    "zeta": [(3.0, -1000.3), (4.0, -2000.3), (101.0, -500.25), (2.0, -31.5), (1.5, 1e10), (3.0, np.inf), (2.0, -0.5)],
+}
 PAIRS = [(100.0, 100.0), (1e-3, 200.0), (1e10, 2.0), (9.99, 10.01), (1e5, 1e5), (0.5, 1e6), (3.0, 4.0), (np.inf, 1.0)]
 
 
@@ -150,6 +154,38 @@ def test_special_functions_keep_their_digits(name, tmp_path):
             for xs in zip(*given, strict=True)
         ]
     np.testing.assert_allclose(np.array(found, float), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", PAIRS_OF)
+def test_the_gamma_functions_derivatives_far_below_zero(name, tmp_path):
+    """In the page and in Python: to the digits of their largest part, without a term for each whole number on the way."""
+    for order, x in PAIRS_OF[name]:
+        leaf = ad.variable(0.5, name="x", dtype="float64")
+        y = (
+            ad.special.zeta(ad.tensor(order, dtype="float64"), leaf)
+            if name == "zeta"
+            else ad.special.polygamma(order, leaf)
+        )
+        data = graph_data(build(y.node, live=True), ())
+        boxes = {box["key"]: box for box in data["boxes"]}
+        slot = next(box["value"]["slot"] for box in boxes.values() if box["name"] == "x")
+        asked = {"program": data["program"], "moves": [{"slot": slot, "numbers": plain([x])}]}
+        ((((found,),),),) = answered(tmp_path, [asked | {"read": [boxes[data["root"]]["value"]["slot"]]}])["answers"]
+        with mpmath.workdps(60):
+            z = mpmath.mpf(x)
+            if name == "polygamma":
+                expected = mpmath.psi(order, z)
+            elif z < 0:
+                expected = (-1) ** int(order) * mpmath.psi(int(order) - 1, z) / mpmath.factorial(int(order) - 1)
+            else:
+                expected = mpmath.zeta(order, z) if np.isfinite(x) else 0
+        assert found == pytest.approx(float(expected), rel=1e-11), (order, x)
+        if name == "polygamma":
+            assert ad.special.polygamma(order, np.float64(x)).item() == pytest.approx(float(expected), rel=1e-11)
+
+
+def test_a_trigamma_that_no_sum_reaches():
+    assert ad.special.polygamma(1, np.float64(-1e12 - 0.25)).item() == pytest.approx(2 * np.pi**2, rel=1e-11)
 
 
 def test_large_arrays_and_long_graphs_say_so():

@@ -37,7 +37,7 @@ function own() {
 }
 
 function sharedFormula() {
-  try { return location.hash.length > 1 ? decodeURIComponent(location.hash.slice(1)).slice(0, 20000) : null; } catch { return null; }
+  try { return location.hash.length > 1 ? decodeURIComponent(location.hash.slice(1)).slice(0, MAX_LENGTH) : null; } catch { return null; }
 }
 
 function start(i) {
@@ -72,8 +72,9 @@ function draw(afresh = false) {
 function tell({ message, at, length }) {
   const before = editor.value.slice(0, at), number = before.split("\n").length, start_ = before.lastIndexOf("\n") + 1;
   const line = editor.value.slice(start_).split("\n")[0], column = at - start_;
+  const before_ = column > 60 ? "…" + line.slice(column - 59, column) : line.slice(0, column); // of a long line what is around it
   editor.setAttribute("aria-invalid", "true");
-  errorLine.replaceChildren(element("code", {}, line.slice(0, column), element("mark", {}, line.slice(column, column + Math.max(1, length)) || " "), line.slice(column + Math.max(1, length))),
+  errorLine.replaceChildren(element("code", {}, before_, element("mark", {}, shorten(line.slice(column, column + Math.max(1, length)), 60) || " "), shorten(line.slice(column + Math.max(1, length)), 60)),
     ` line ${number}, character ${column + 1}: ${message}`);
 }
 
