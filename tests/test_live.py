@@ -22,9 +22,8 @@ node = shutil.which("node")
 # Primitives of linalg, fft and special that stay still in pages, which say so: spectra, whose vectors LAPACK signs; what is
 # complex inside; special functions that SciPy alone has; and searches, for a histogram's edges are found when it is recorded.
 STILL = set(
-    "qr svd svdvals eigh eigvalsh eig eigvals pinv nuclear_norm matrix_function matrix_function_derivative fft rfft owens_t "
-    "jv yv iv kv ive kve j0 j1 y0 y1 k0 k1 k0e k1e poch binom lambertw hyp1f1 hyp2f1 dawsn fresnel_sine sine_integral "
-    "hyperbolic_sine_integral betainc searchsorted".split()
+    "qr svd svdvals eigh eigvalsh eig eigvals pinv nuclear_norm matrix_function matrix_function_derivative fft rfft "
+    "hyp1f1 hyp2f1 searchsorted".split()
 )
 # Operations without a namespace that are made of these, or of complex numbers.
 MADE_OF_STILL = set("astype searchsorted isin digitize histogram interp roots polyfit".split())
@@ -204,5 +203,5 @@ def test_large_arrays_and_long_graphs_say_so():
 
 def test_the_page_holds_no_more_than_its_scripts_and_its_data():
     x = ad.variable(2.0)
-    assert len(ad.explore(x * x).html) < 180_000
+    assert len(ad.explore(x * x).html) < 200_000
     assert len(ad.playground().html) < 250_000

@@ -65,7 +65,7 @@ const REFLECTED = -30; // numbers below which the recurrence takes longer than t
 function polygamma(n, x) {
   if (x !== x || x === -Infinity) return NaN;
   if (x === Infinity) return n ? 0 : x;
-  if (x <= 0 && Number.isInteger(x)) return n ? (n % 2 ? Infinity : -Infinity) : NaN;
+  if (x <= 0 && Number.isInteger(x)) return n ? (n % 2 ? Infinity : -Infinity) : x === 0 ? -1 / x : NaN; // as SciPy has them
   if (n === 0 && x < 0) return polygamma(0, 1 - x) - Math.PI * cotangents(0, x);
   if (x < REFLECTED) return (n % 2 ? -1 : 1) * polygamma(n, 1 - x) - Math.PI * cotangents(n, x);
   const sign = n % 2 ? 1 : -1, factorial = gamma(n + 1);
