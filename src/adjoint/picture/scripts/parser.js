@@ -234,7 +234,7 @@ const shortName = (text) => (text.length > 40 ? `${text.slice(0, 39)}…` : text
 
 function closest(name) { // a known function that is spelt almost so
   const far = (known) => distance(known, name.toLowerCase()) + Math.abs(known.length - name.length) / 10;
-  const most = Math.min(2, (name.length - 1) / 2); // letters that may differ
+  const most = Math.min(2, name.length / 2); // letters that may differ
   const near = [...FUNCTIONS.keys()].filter((known) => Math.abs(known.length - name.length) <= most && distance(known, name.toLowerCase()) <= most).sort((a, b) => far(a) - far(b));
   const aliases = new Map([["ln", "log"], ["arcsin", "asin"], ["arccos", "acos"], ["arctan", "atan"], ["pow", "**"], ["exponential", "exp"]]);
   const found = aliases.get(name) || near[0];

@@ -266,6 +266,7 @@ function spence(z) { // Li₂(1 − z), by the series in the logarithm (L. Lewin
 function elliptic(m, second) {
   if (!(m <= 1)) return NaN;
   if (m === 1) return second ? 1 : Infinity;
+  if (m === -Infinity) return second ? Infinity : 0;
   let a = 1, b = Math.sqrt(1 - m), rest = m / 2;
   for (let power_ = 1; Math.abs(a - b) > 1e-16 * a && power_ < 1e6; power_ *= 2) {
     const c = (a - b) / 2;
