@@ -243,4 +243,4 @@ def test_large_arrays_and_long_graphs_say_so():
 def test_the_page_holds_no_more_than_its_scripts_and_its_data():
     x = ad.variable(2.0)
     assert len(ad.explore(x * x).html) < 200_000
-    assert len(ad.playground().html) < 250_000
+    assert len(ad.playground().html) < 260_000
