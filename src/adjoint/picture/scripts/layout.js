@@ -30,7 +30,7 @@ function layered(keys, edges, sizes, root) {
   const { rank, chains, width } = layers(keys, edges, sizes), below = new Map(), above = new Map();
   for (const key of rank.keys()) { below.set(key, []); above.set(key, []); }
   for (const chain of chains) for (let i = 1; i < chain.length; i++) { above.get(chain[i - 1]).push(chain[i]); below.get(chain[i]).push(chain[i - 1]); }
-  const rows = Array.from({ length: Math.max(...rank.values()) + 1 }, () => []);
+  const rows = Array.from({ length: [...rank.values()].reduce((a, b) => Math.max(a, b), 0) + 1 }, () => []);
   for (const key of depthFirst(root, below, rank)) rows[rank.get(key)].push(key);
   const order = new Map();
   for (const row_ of rows) row_.forEach((key, i) => order.set(key, i));

@@ -49,10 +49,10 @@ function start(i) {
 }
 
 function draw(afresh = false) {
-  let parsed;
-  try { parsed = parse(editor.value); } catch (error) {
-    if (!(error instanceof FormulaError)) throw error;
-    tell(error);
+  let parsed, picture;
+  try { parsed = parse(editor.value); picture = pictured(parsed); } catch (error) {
+    if (!(error instanceof FormulaError || error instanceof TooLarge)) throw error;
+    tell({ at: 0, length: 1, message: error.message, ...error }); // what the reverse pass makes too large stands nowhere in the text
     return;
   }
   errorLine.replaceChildren();
@@ -60,7 +60,7 @@ function draw(afresh = false) {
   literals = parsed.literals;
   const atEnd = !afresh && view && step === view.steps.length - 1, chosen = selected && byKey.get(selected);
   editor.rows = Math.min(12, Math.max(3, editor.value.split("\n").length));
-  open(pictured(parsed));
+  open(picture);
   heading.textContent = "Playground";
   const again = chosen && chosen.name && graph.boxes.find((box) => box.name === chosen.name);
   if (again) selected = again.key;

@@ -4,6 +4,8 @@ let RULES = null; // the engine's derivative rules, symbols and words, as Python
 
 const MAX_NUMBERS = 1000000; // of all arrays of a formula together
 
+class TooLarge extends Error {}
+
 class Graph {
   constructor() {
     this.nodes = [];
@@ -17,7 +19,7 @@ class Graph {
     const tracked = op !== "stop_gradient" && inputs.some((x) => x.tracked);
     const made = { id: this.nodes.length, op, inputs, attributes, shape, dtype: RULES.bools.includes(op) ? "bool" : "float64", tracked, scope: this.scope, line: this.line, ...more };
     this.numbers += countOf(shape);
-    if (this.numbers > MAX_NUMBERS) throw new Error("the arrays of this formula are too large for a page");
+    if (this.numbers > MAX_NUMBERS) throw new TooLarge("the arrays of this formula are too large for a page");
     this.nodes.push(made);
     return made;
   }
