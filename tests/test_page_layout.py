@@ -12,6 +12,27 @@ pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore::ResourceW
 ActionChains = pytest.importorskip("selenium.webdriver.common.action_chains").ActionChains
 FAULTS = (Path(__file__).parent / "page_layout.js").read_text()
 WIDTHS = (390, 736, 800, 1400)  # 736: the documentation's figures
+# What is written on what: texts whose contrast with the ground they stand on is less than 4.5 to 1 (WCAG 2.2, 1.4.3).
+FAINT = """
+const channels = color => color.match(/[\\d.]+/g).map(Number);
+const linear = c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+const light = color => channels(color).slice(0, 3).map(c => linear(c / 255))
+  .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+const opaque = color => { const c = channels(color); return c.length < 4 || c[3] === 1; };
+const groundOf = e => {
+  const box = e.closest('g.box');
+  if (e.closest('svg') && box) return getComputedStyle(box.querySelector('rect')).fill;
+  for (; e; e = e.parentElement) if (opaque(getComputedStyle(e).backgroundColor)) return getComputedStyle(e).backgroundColor;
+  return getComputedStyle(document.body).backgroundColor;
+};
+return [...document.querySelectorAll('aside *, header *, #player *, #editor *, #canvas text, #training *')]
+  .filter(e => [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim()))
+  .filter(e => e.getClientRects().length && !e.closest('[hidden], :disabled, .dim'))
+  .map(e => {
+    const style = getComputedStyle(e), ink = e.closest('svg') ? style.fill : style.color;
+    const [low, high] = [light(ink), light(groundOf(e))].sort((a, b) => a - b);
+    return [(high + 0.05) / (low + 0.05), e.outerHTML.slice(0, 80), ink, groundOf(e)];
+  }).filter(([ratio]) => ratio < 4.5);"""
 END = "\ue010"
 SELECT = """
 const box = [...document.querySelectorAll('g.box')].find(b => b.querySelector('text').textContent.startsWith(arguments[0]));
@@ -29,14 +50,25 @@ def narrow(chromium):
 
     yield set_size
     chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    paint(chromium, "light")
+
+
+def paint(driver, theme):
+    """Make this the theme that the reader's system asks for."""
+    driver.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": theme}]}
+    )
 
 
 def assert_laid_out(page, narrow):
     for width in WIDTHS:
         narrow(width)
-        page.settle()
-        page.settle()
-        assert page.driver.execute_script(FAULTS) == [], width
+        for theme in ("light", "dark"):
+            paint(page.driver, theme)
+            page.settle()
+            page.settle()
+            assert page.driver.execute_script(FAULTS) == [], (width, theme)
+            assert page.driver.execute_script(FAINT) == [], (width, theme)
 
 
 def scalar():
@@ -195,6 +227,37 @@ def test_nothing_overlaps_or_is_cut_off_while_training(opened, narrow, task):
             rate,
         )
         assert_laid_out(page, narrow)
+
+
+def test_a_wide_formula_is_legible_on_a_phone_and_spreads_out_in_a_wide_window(opened, narrow):
+    narrow(390)
+    page = opened(ad.playground())
+    next(option for option in page.all("#gallery option") if option.text.startswith("attention")).click()
+    page.one("#last").click()
+    page.settle()
+
+    def widths():
+        return page.driver.execute_script(
+            "return [...document.querySelectorAll('.box > rect')].map(r => r.getBBox().width)"
+        )
+
+    def letters():
+        return float(page.one("#world").get_attribute("transform").split("scale(")[1].rstrip(")")) * 12
+
+    lefts, rights = zip(
+        *page.driver.execute_script(
+            "return [...document.querySelectorAll('.box > rect')].map(r => r.getBoundingClientRect()).map(r => [r.left, r.right])"
+        ),
+        strict=True,
+    )
+    assert min(lefts) >= 0 and max(rights) <= 390 and letters() >= 6
+    before = widths()
+    narrow(1400)
+    page.settle(), page.settle()
+    assert max(widths()) > max(before) + 40
+    narrow(390)
+    page.settle(), page.settle()
+    assert widths() == before
 
 
 def seen(page, selector):

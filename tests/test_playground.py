@@ -126,6 +126,24 @@ ERRORS = {
     "a = [[1, 2], [3]]": (17, 1, "the rows of a list are equally long"),
     "a = [1, 2]\ny = a[2]": (17, 1, "there is no element 2"),
     "": (0, 1, "write a formula, such as y = tanh(w*x + b)"),
+    "y = hasOwnProperty + constructor(2)": (21, 11, "there is no function constructor"),
+    "y = foo(x)": (4, 3, "there is no function foo"),
+    "x = 2\ny = x(3)": (10, 1, "x is no function; a product is written x*(…)"),
+    "y = 2x": (5, 1, "a product is written 2*x"),
+    "y = inf": (4, 3, "inf means nothing here"),
+    "None = 2": (0, 4, "None means nothing here"),
+    "y = (1, 2)": (6, 1, "a list is written [1, 2]"),
+    "y = 3 > x > 1": (10, 1, "comparisons aren't chained: multiply two of them"),
+    "y = x × 2": (6, 1, "a product is written *"),
+    "y = 🙂": (4, 2, "🙂 means nothing here"),
+    "y = " + "[" * 9000: (12, 1, "a list has at most 8 axes"),
+    "y = " + "x" * 10**6: (20_000, 1, "a formula has at most 20,000 characters"),
+    "y = 1" + "+x" * 4100: (0, 8205, "the formula has more than 300 operations"),
+    f"a = {[1] * 1200}\nb = {[[1]] * 1200}\ny = sum(a * b)": (
+        9620,
+        1,
+        "the arrays of this formula are too large for a page",
+    ),
     "y = " + "(" * 300 + "x" + ")" * 300: (204, 1, "too deeply nested"),
 }
 
@@ -134,6 +152,12 @@ ERRORS = {
 def test_errors_are_told_at_the_character(tmp_path):
     found = answers(tmp_path, list(ERRORS))["answers"]
     assert [(e.get("at"), e.get("length"), e.get("error")) for e in found] == list(ERRORS.values())
+
+
+@needs_node
+def test_a_number_alone_is_a_formula(tmp_path):
+    one, many = answers(tmp_path, ["3", "[1, 2]"])["answers"]
+    assert one["value"] == [3] and many["value"] == [1, 2]
 
 
 @needs_node

@@ -23,7 +23,7 @@ MAX_LINE = 34  # characters; the script shortens to as many
 MIN_HEAT, MAX_HEAT = 5, (24, 8)  # elements from which an array is shown in colours; columns and rows of them
 LIMIT = 3_000  # boxes that a page holds; a bigger graph folds before
 # The scripts of a page, in the order in which they are read; they share one scope.
-ENGINE = ("arrays", "elementwise", "special", "array_steps", "systems", "program")
+ENGINE = ("arrays", "elementwise", "special", "integrals", "array_steps", "systems", "program")
 SHOWING = (
     "elements",
     "numbers",

@@ -41,7 +41,8 @@ OPERATIONS = ELEMENTARY | frozenset(
     "trigonometric_transform gammaln gamma digamma polygamma erfcx ndtr cbrt exp2 sinc entr i0 i1 i0e i1e xlogy xlog1py "
     "rel_entr betaln beta erfinv erfcinv ndtri log_ndtr gammainc gammaincc zeta expi expn spence ellipk ellipe gammasgn rgamma "
     "kl_div pseudo_huber nextafter cumulative_max cumulative_min cumulative_argmax cumulative_argmin logcumsumexp "
-    "scatter_extreme".split()
+    "scatter_extreme betainc owens_t jv yv iv kv ive kve j0 j1 y0 y1 k0 k1 k0e k1e poch binom lambertw dawsn fresnel_sine "
+    "fresnel_cosine sine_integral cosine_integral hyperbolic_sine_integral hyperbolic_cosine_integral".split()
 )
 CUBIC = frozenset(
     "matmul cholesky solve_triangular solve solve_factored inv".split()

@@ -125,7 +125,31 @@ gamma = unary("gamma", by_scipy("gamma"), lambda u, out, x: times(u, out, digamm
 def _polygamma_kernel(n: int, type: Any) -> Any:
     zeta_of = scipy_function("zeta")
     factor = (-1.0) ** (n + 1) * math.factorial(n)
-    return finished(lambda x: factor * zeta_of(n + 1, np.asarray(x, np.float64)))
+
+    def kernel(x: Any) -> Any:
+        x = np.asarray(x, np.float64)
+        far = (x < FAR_BELOW) & (x > -np.inf) & (x != np.floor(x))
+        if n > MAX_REFLECTED or not far.any():
+            return factor * zeta_of(n + 1, x)
+        above = factor * zeta_of(n + 1, np.where(far, 1 - x, x))
+        return np.where(far, (-1) ** n * above - np.pi * _cotangents(n, np.where(far, x, 0.25)), above)
+
+    return finished(kernel)
+
+
+# SciPy sums one term for each whole number below 0, which never ends at -1e12: from here on by reflection (DLMF 5.15.6).
+FAR_BELOW, MAX_REFLECTED = -30.0, 60
+
+
+def _cotangents(n: int, x: Any) -> Any:
+    """The n-th derivative of cot πx: a polynomial in cot πx, since that of cot πx is -π (1 + cot² πx)."""
+    part = np.fmod(x, 1.0)
+    half = np.abs(part) == 0.5
+    c = np.where(half, 0.0, 1 / np.tan(np.pi * np.where(half, 0.25, part)))
+    polynomial = np.polynomial.Polynomial([0.0, 1.0])
+    for _ in range(n):
+        polynomial = -np.pi * polynomial.deriv() * np.polynomial.Polynomial([1.0, 0.0, 1.0])
+    return polynomial(c)
 
 
 POLYGAMMA = Primitive(

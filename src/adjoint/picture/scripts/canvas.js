@@ -94,6 +94,7 @@ function curveOf(edge) {
 // its number moves; a label that finds no such place takes the one that covers least, and one that would cover another label
 // there is shown while its edge carries what the step tells, or an end of it is selected.
 const LABEL_WIDTH = 7.8, LABEL_HEIGHT = 16, LABEL_ROOM = 9, MAX_LABEL = 26;
+const labelRoom = () => Math.min(MAX_LABEL, lineRoom - 5);
 const PLACES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82, 0.1, 0.9, 0.46, 0.54, 0.38, 0.62, 0.3, 0.7, 0.22, 0.78, 0.14, 0.86, 0.06, 0.94];
 const ANCHORS = [[0, "middle"], [1, "start"], [-1, "end"]];
 function placeLabels() {
@@ -115,7 +116,7 @@ function placeOf(edge, curve) { // in a large graph found when the edge comes in
 }
 
 function freePlace(edge, curve, taken) {
-  const tall = LABEL_HEIGHT / 2, length = Math.min(MAX_LABEL, amountOf(edge).length);
+  const tall = LABEL_HEIGHT / 2, length = Math.min(labelRoom(), amountOf(edge).length);
   const outwards = ANCHORS.filter(([aside]) => aside * curve.apart > 0); // curves that are bent apart bear their labels outside
   let least = Infinity, best = null;
   for (const letters of length < LABEL_ROOM ? [LABEL_ROOM, length] : [length]) { // first with room for other numbers
@@ -264,7 +265,7 @@ function writeSeen() {
     parts.stamp = stamp;
     work_.written++;
     const rising = seed === null ? null : tangentAlong(edge);
-    write(parts.label, parts.flows ? shorten(amountOf(edge), MAX_LABEL) : rising === null ? "" : signed(rising));
+    write(parts.label, parts.flows ? shorten(amountOf(edge), labelRoom()) : rising === null ? "" : signed(rising));
   }
   writeOverview(farther);
 }
@@ -350,10 +351,9 @@ function boxAt(x, y) { // the box at a place on the canvas, or the nearest one t
   return best;
 }
 
-const MAX_LINE = 34; // characters, as page.py leaves room for
 function gradientLine(box, gradient) { // a long name leaves the room to the number
   const named = `${box.derivative} = ${gradient}`;
-  return shorten(box.name && named.length <= MAX_LINE ? named : `gradient = ${gradient}`, MAX_LINE);
+  return shorten(box.name && named.length <= lineRoom ? named : `gradient = ${gradient}`, lineRoom);
 }
 
 function writeBox(key, box, parts) {
@@ -365,8 +365,8 @@ function writeBox(key, box, parts) {
   const named = box.name ? box.name + (value ? " = " + value : "") : "";
   const top = isOperation ? box.symbol : named || value || box.symbol;
   const gradient = gradientText(box, state);
-  write(parts.symbol, shorten(top, MAX_LINE));
-  write(parts.value, shorten(isOperation ? named || value : "", MAX_LINE));
+  write(parts.symbol, shorten(top, lineRoom));
+  write(parts.value, shorten(isOperation ? named || value : "", lineRoom));
   const tangent = seed === null ? "" : tangentText(box);
   write(parts.gradient, tangent || (gradient ? gradientLine(box, gradient) : ""));
   set(parts.gradient, "class", tangent ? "tangent" : "gradient");

@@ -1,14 +1,24 @@
 // Where boxes go: in layers by height, crossings reduced by moving each box to the mean place of its neighbours
 // (K. Sugiyama, S. Tagawa and M. Toda, 1981), as layout.py does it for graphs that Python draws.
 
-const GAP_X = 34, GAP_Y = 64, SWEEPS = 10, LEAST_WIDTH = 11; // characters: room for a number that moves
+const GAP_Y = 64, SWEEPS = 10, LEAST_WIDTH = 11; // characters: room for a number that moves
+// Characters of a line in a box, as page.py leaves room for, and pixels between boxes. Where rows would be too wide for a narrow window
+// to show them at a legible scale, both are less.
+const MAX_LINE = 34, NARROW_LINE = 19, NARROW = 680; // pixels, as in the style sheet
+const LEAST_SCALE = 0.6;
+let laidNarrow = false; // whether the window was narrow when the graph was laid out
+let lineRoom = MAX_LINE, gapAcross = 34;
+function makeRoom(narrow) {
+  lineRoom = narrow ? NARROW_LINE : MAX_LINE;
+  gapAcross = narrow ? 16 : 34;
+}
 
 function sizeOf(box) { // room for the lines of text, whatever numbers come
   const isOperation = box.kind === "operation" || box.kind === "group";
   const value = box.value ? box.value.text : "";
   const named = box.name ? `${box.name} = ${value.padEnd(8)}` : value;
   const lines = [isOperation ? box.symbol : named, isOperation ? named.padEnd(LEAST_WIDTH) : "", box.gradient ? `${box.name ? box.derivative : "gradient"} = ${box.gradient.text.padEnd(7)}` : ""];
-  const width = Math.max(8.4 * Math.min(34, lines[0].length), ...lines.slice(1).map((line) => 7.1 * Math.min(34, line.length)));
+  const width = Math.max(8.4 * Math.min(lineRoom, lines[0].length), ...lines.slice(1).map((line) => 7.1 * Math.min(lineRoom, line.length)));
   const heat = box.value && heatOf(box.value.shape);
   const [wide, high] = shapeRoom(box);
   return [Math.max(52, width + 22, (heat ? heat.cell * heat.columns : 0) + 20 + 2 * wide), 14 + 16 * lines.filter(Boolean).length + heatHeight(box) + high];
@@ -20,7 +30,7 @@ function layered(keys, edges, sizes, root) {
   const { rank, chains, width } = layers(keys, edges, sizes), below = new Map(), above = new Map();
   for (const key of rank.keys()) { below.set(key, []); above.set(key, []); }
   for (const chain of chains) for (let i = 1; i < chain.length; i++) { above.get(chain[i - 1]).push(chain[i]); below.get(chain[i]).push(chain[i - 1]); }
-  const rows = Array.from({ length: Math.max(...rank.values()) + 1 }, () => []);
+  const rows = Array.from({ length: [...rank.values()].reduce((a, b) => Math.max(a, b), 0) + 1 }, () => []);
   for (const key of depthFirst(root, below, rank)) rows[rank.get(key)].push(key);
   const order = new Map();
   for (const row_ of rows) row_.forEach((key, i) => order.set(key, i));
@@ -73,14 +83,14 @@ function across(rows, width, above, below) { // each box as near to the middle o
   const x = new Map();
   for (const row_ of rows) {
     let at = 0;
-    for (const key of row_) { x.set(key, at + width.get(key) / 2); at += width.get(key) + GAP_X; }
-    for (const key of row_) x.set(key, x.get(key) - (at - GAP_X) / 2);
+    for (const key of row_) { x.set(key, at + width.get(key) / 2); at += width.get(key) + gapAcross; }
+    for (const key of row_) x.set(key, x.get(key) - (at - gapAcross) / 2);
   }
   for (let sweep = 0; sweep < SWEEPS; sweep++) {
     const neighbours = sweep % 2 ? above : below;
     for (const row_ of sweep % 2 ? rows.slice().reverse() : rows) {
       const wish = row_.map((key) => meanOf(neighbours.get(key).map((n) => x.get(n)), x.get(key)));
-      const room = row_.slice(1).map((key, i) => (width.get(row_[i]) + width.get(key)) / 2 + GAP_X), right = wish.slice(), left = wish.slice();
+      const room = row_.slice(1).map((key, i) => (width.get(row_[i]) + width.get(key)) / 2 + gapAcross), right = wish.slice(), left = wish.slice();
       for (let i = 1; i < row_.length; i++) right[i] = Math.max(right[i], right[i - 1] + room[i - 1]);
       for (let i = row_.length - 2; i >= 0; i--) left[i] = Math.min(left[i], left[i + 1] - room[i]);
       row_.forEach((key, i) => x.set(key, (right[i] + left[i]) / 2));
@@ -102,7 +112,16 @@ function smooth(points, sourceHeight, targetHeight) { // cubic curves, upright a
 }
 
 // The layout of what is shown now, for graphs that come without one.
-function laidOut(result) {
+function laidOut(result, room = innerWidth) {
+  makeRoom(false);
+  laidNarrow = room <= NARROW;
+  const wide = laidInRoom(result), ends = Object.values(wide.boxes).flatMap(([x, , w]) => [x - w / 2, x + w / 2]);
+  if (!laidNarrow || (Math.max(...ends) - Math.min(...ends)) * LEAST_SCALE <= room) return wide;
+  makeRoom(true);
+  return laidInRoom(result);
+}
+
+function laidInRoom(result) {
   const keys = [...result.boxes.keys()], sizes = new Map([...result.boxes].map(([key, box]) => [key, sizeOf(box)]));
   const found = layered(keys, result.edges, sizes, result.root);
   return { boxes: found.boxes, curves: Object.fromEntries(result.edges.map((edge, i) => [edge.name, found.curves[i].map((c) => Math.round(c * 10) / 10)])) };

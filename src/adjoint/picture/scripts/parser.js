@@ -4,7 +4,11 @@ class FormulaError extends Error {
   constructor(message, at, length = 1) { super(message); this.at = at; this.length = length; }
 }
 
-const TOKEN = /\s*(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|([A-Za-z_]\w*)|(\*\*|\/\/|<=|>=|==|!=|[-+*/@%()[\],.=<>])|(\S))/y;
+const TOKEN = /\s*(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|([A-Za-z_]\w*)|(\*\*|\/\/|<=|>=|==|!=|[-+*/@%()[\],.=<>])|(\S))/uy;
+const WRITTEN = new Map(Object.entries({ "^": "a power is written **", "²": "a power is written **", "³": "a power is written **", "×": "a product is written *",
+  "·": "a product is written *", "÷": "a quotient is written /", "−": "minus is written -", "√": "a root is written sqrt(…)", "π": "π is written pi", "|": "a magnitude is written abs(…)" }));
+const MAX_OPERATIONS = 300; // of more the layout takes seconds while one types
+const MAX_LENGTH = 20000; // characters of a formula
 
 function tokens(line, offset) {
   const found = [];
@@ -13,7 +17,7 @@ function tokens(line, offset) {
   while (text.slice(TOKEN.lastIndex).trim()) {
     const match = TOKEN.exec(text), [whole, number, name, sign, odd] = match, length = (number ?? name ?? sign ?? odd).length;
     const at = offset + match.index + whole.length - length;
-    if (odd) throw new FormulaError(odd === "^" ? "a power is written **" : `${odd} means nothing here`, at);
+    if (odd) throw new FormulaError(WRITTEN.get(odd) ?? `${odd} means nothing here`, at, length);
     found.push({ kind: number ? "number" : name ? "name" : "sign", text: number ?? name ?? sign, at, length });
   }
   return found;
@@ -21,8 +25,10 @@ function tokens(line, offset) {
 
 const BINARY_SIGNS = [[["<", "less"], ["<=", "less_equal"], [">", "greater"], [">=", "greater_equal"], ["==", "equal"], ["!=", "not_equal"]],
   [["+", "add"], ["-", "subtract"]], [["*", "multiply"], ["/", "divide"], ["@", "matmul"], ["%", "remainder"], ["//", "floor_divide"]]].map((level) => new Map(level));
-const CONSTANTS = { pi: Math.PI, e: Math.E };
-const MAX_DEPTH = 200;
+const CONSTANTS = new Map([["pi", Math.PI], ["e", Math.E]]);
+// Words of Python that would otherwise be read as names, each with the value 1.
+const RESERVED = new Set("True False None inf Inf infinity Infinity nan NaN and or not if else is in for while lambda def return import from".split(" "));
+const MAX_DEPTH = 200, MAX_AXES = 8;
 
 class Parser {
   constructor(graph, names, defaults) {
@@ -40,16 +46,26 @@ class Parser {
     if (first.kind === "name" && second && second.text === "=") { name = first.text; this.next = 2; this.allowed(first); }
     const literal = this.literal();
     if (literal && name) return this.assigned(name, this.givenLeaf(name, literal));
+    if (literal) this.next = 0;
     let value = this.guarded(first, () => this.expression());
     const rest = this.peek();
-    if (rest) throw new FormulaError(rest.text === "=" ? "only a name can stand before =" : `${rest.text} wasn't expected here`, rest.at, rest.length);
+    if (rest) throw this.unexpected(rest);
     if (typeof value === "number") value = this.graph.full(value);
     return name ? this.assigned(name, value) : value;
   }
 
-  allowed({ text, at, length }) {
-    if (FUNCTIONS.has(text) || text in CONSTANTS) throw new FormulaError(`${text} is the name of a ${FUNCTIONS.has(text) ? "function" : "constant"}; call it something else`, at, length);
+  unexpected(rest) {
+    const before = this.tokens[this.next - 1], joined = before && before.at + before.length === rest.at && (rest.kind === "name" || rest.text === "(");
+    if (rest.text === "=") return this.error("only a name can stand before =", rest);
+    return this.error(joined ? `a product is written ${shortName(before.text)}*${shortName(rest.text)}` : `${shortName(rest.text)} wasn't expected here`, rest);
   }
+
+  allowed({ text, at, length }) {
+    if (FUNCTIONS.has(text) || CONSTANTS.has(text)) throw new FormulaError(`${text} is the name of a ${FUNCTIONS.has(text) ? "function" : "constant"}; call it something else`, at, length);
+    this.unreserved({ text, at, length });
+  }
+
+  unreserved({ text, at, length }) { if (RESERVED.has(text)) throw new FormulaError(`${text} means nothing here`, at, length); }
 
   assigned(name, value) {
     if (!value.name && !value.leaf) value.name = name;
@@ -78,10 +94,12 @@ class Parser {
     }
   }
 
-  list() {
+  list(depth = 0) {
+    const open_ = this.peek();
     if (this.accept("[")) {
-      const items = [this.list()];
-      while (this.accept(",")) items.push(this.list());
+      if (depth === MAX_AXES) throw this.error(`a list has at most ${MAX_AXES} axes`, open_);
+      const items = [this.list(depth + 1)];
+      while (this.accept(",")) items.push(this.list(depth + 1));
       this.expect("]", "a list ends with ]");
       if (items.some((item) => !sameShape(item.shape, items[0].shape))) throw this.error("the rows of a list are equally long");
       return { data: items.flatMap((item) => item.data), shape: [items.length, ...items[0].shape] };
@@ -100,7 +118,8 @@ class Parser {
       const token = this.peek(), op = token && token.kind === "sign" && BINARY_SIGNS[level].get(token.text);
       if (!op) return left;
       this.next++;
-      const right = this.expression(level + 1), a = left;
+      const right = this.expression(level + 1), a = left, next = level ? null : this.peek();
+      if (next && BINARY_SIGNS[0].has(next.text)) throw this.error("comparisons aren't chained: multiply two of them", next);
       left = this.guarded(token, () => this.combined(op, a, right));
     }
   }
@@ -160,6 +179,7 @@ class Parser {
     if (token.kind === "number") return Number(token.text);
     if (token.text === "(") {
       const x = this.expression();
+      if (this.peek() && this.peek().text === ",") throw this.error("a list is written [1, 2]", this.peek());
       this.expect(")", "a ( has no )");
       return x;
     }
@@ -171,7 +191,8 @@ class Parser {
     if (token.kind !== "name") throw this.error(`${token.text} wasn't expected here`, token);
     if (this.peek() && this.peek().text === "(") return this.call(token);
     if (FUNCTIONS.has(token.text)) throw this.error(`${token.text} is a function: ${token.text}(…)`, token);
-    if (!this.names.has(token.text) && token.text in CONSTANTS) return CONSTANTS[token.text];
+    if (CONSTANTS.has(token.text)) return CONSTANTS.get(token.text);
+    this.unreserved(token);
     return this.named(token.text);
   }
 
@@ -182,7 +203,8 @@ class Parser {
 
   call(token) {
     const known = FUNCTIONS.get(token.text);
-    if (!known) throw this.error(`there is no function ${token.text}${closest(token.text)}`, token);
+    if (!known && (this.names.has(token.text) || CONSTANTS.has(token.text))) throw this.error(`${shortName(token.text)} is no function; a product is written ${shortName(token.text)}*(…)`, token);
+    if (!known) throw this.error(`there is no function ${shortName(token.text)}${closest(token.text)}`, token);
     this.next++;
     const values = [];
     if (!this.accept(")")) {
@@ -208,11 +230,14 @@ class Parser {
   error(message, token = null) { return new FormulaError(message, token ? token.at : this.end, token ? token.length : 1); }
 }
 
+const shortName = (text) => (text.length > 40 ? `${text.slice(0, 39)}…` : text); // in messages
+
 function closest(name) { // a known function that is spelt almost so
   const far = (known) => distance(known, name.toLowerCase()) + Math.abs(known.length - name.length) / 10;
-  const near = [...FUNCTIONS.keys()].filter((known) => distance(known, name.toLowerCase()) <= 2).sort((a, b) => far(a) - far(b));
-  const aliases = { ln: "log", arcsin: "asin", arccos: "acos", arctan: "atan", pow: "**", exponential: "exp" };
-  const found = aliases[name] || near[0];
+  const most = Math.min(2, name.length / 2); // letters that may differ
+  const near = [...FUNCTIONS.keys()].filter((known) => Math.abs(known.length - name.length) <= most && distance(known, name.toLowerCase()) <= most).sort((a, b) => far(a) - far(b));
+  const aliases = new Map([["ln", "log"], ["arcsin", "asin"], ["arccos", "acos"], ["arctan", "atan"], ["pow", "**"], ["exponential", "exp"]]);
+  const found = aliases.get(name) || near[0];
   return found ? `; there is ${found}` : "";
 }
 
@@ -233,14 +258,15 @@ function distance(a, b) { // letters missing, too many, changed, or exchanged wi
 function parse(text, defaults = new Map()) {
   const graph_ = new Graph(), names = new Map(), parser = new Parser(graph_, names, defaults);
   let offset = 0, root = null, last = 0;
+  if (text.length > MAX_LENGTH) throw new FormulaError(`a formula has at most ${MAX_LENGTH.toLocaleString("en")} characters`, MAX_LENGTH);
   text.split("\n").forEach((line, i) => {
     graph_.line = i;
     const value = parser.line(line, offset);
     if (value) { root = value; last = offset; }
+    if (graph_.nodes.length > MAX_OPERATIONS) throw new FormulaError("the formula has more than 300 operations", last, line.length);
     offset += line.length + 1;
   });
   if (!root) throw new FormulaError("write a formula, such as y = tanh(w*x + b)", 0);
-  if (graph_.nodes.length > 4000) throw new FormulaError("the formula has more than 4,000 operations", last);
   if (!root.name) root.name = "y";
   return { graph: graph_, root, names, literals: parser.literals };
 }

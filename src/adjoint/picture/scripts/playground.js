@@ -37,7 +37,7 @@ function own() {
 }
 
 function sharedFormula() {
-  try { return location.hash.length > 1 ? decodeURIComponent(location.hash.slice(1)).slice(0, 20000) : null; } catch { return null; }
+  try { return location.hash.length > 1 ? decodeURIComponent(location.hash.slice(1)).slice(0, MAX_LENGTH) : null; } catch { return null; }
 }
 
 function start(i) {
@@ -49,10 +49,10 @@ function start(i) {
 }
 
 function draw(afresh = false) {
-  let parsed;
-  try { parsed = parse(editor.value); } catch (error) {
-    if (!(error instanceof FormulaError)) throw error;
-    tell(error);
+  let parsed, picture;
+  try { parsed = parse(editor.value); picture = pictured(parsed); } catch (error) {
+    if (!(error instanceof FormulaError || error instanceof TooLarge)) throw error;
+    tell({ at: 0, length: 1, message: error.message, ...error }); // what the reverse pass makes too large stands nowhere in the text
     return;
   }
   errorLine.replaceChildren();
@@ -60,7 +60,7 @@ function draw(afresh = false) {
   literals = parsed.literals;
   const atEnd = !afresh && view && step === view.steps.length - 1, chosen = selected && byKey.get(selected);
   editor.rows = Math.min(12, Math.max(3, editor.value.split("\n").length));
-  open(pictured(parsed));
+  open(picture);
   heading.textContent = "Playground";
   const again = chosen && chosen.name && graph.boxes.find((box) => box.name === chosen.name);
   if (again) selected = again.key;
@@ -72,8 +72,9 @@ function draw(afresh = false) {
 function tell({ message, at, length }) {
   const before = editor.value.slice(0, at), number = before.split("\n").length, start_ = before.lastIndexOf("\n") + 1;
   const line = editor.value.slice(start_).split("\n")[0], column = at - start_;
+  const before_ = column > 60 ? "…" + line.slice(column - 59, column) : line.slice(0, column); // of a long line what is around it
   editor.setAttribute("aria-invalid", "true");
-  errorLine.replaceChildren(element("code", {}, line.slice(0, column), element("mark", {}, line.slice(column, column + Math.max(1, length)) || " "), line.slice(column + Math.max(1, length))),
+  errorLine.replaceChildren(element("code", {}, before_, element("mark", {}, shorten(line.slice(column, column + Math.max(1, length)), 60) || " "), shorten(line.slice(column + Math.max(1, length)), 60)),
     ` line ${number}, character ${column + 1}: ${message}`);
 }
 

@@ -2,7 +2,7 @@
 // The reverse pass is part of it: Python applied the engine's own rules, so that the page needs kernels alone.
 
 const OPERATIONS = new Set([...Object.keys(UNARY), ...Object.keys(BINARY), ...Object.keys(TERNARY), ...Object.keys(ARRAY_STEPS),
-  ...SAME, "power_constant", "astype", "select_output", "custom", "checkpoint", "full", "polygamma", "expn"]);
+  ...SAME, "power_constant", "astype", "select_output", "custom", "checkpoint", "full", "polygamma", "expn", "lambertw"]);
 
 class Program {
   // data: {types: [[dtype, shape]], slots: [[operation, inputs, attributes, type or types]]}; wide: floats in 64 bits.

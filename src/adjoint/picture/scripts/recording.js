@@ -2,17 +2,24 @@
 
 let RULES = null; // the engine's derivative rules, symbols and words, as Python wrote them into the page
 
+const MAX_NUMBERS = 1000000; // of all arrays of a formula together
+
+class TooLarge extends Error {}
+
 class Graph {
   constructor() {
     this.nodes = [];
     this.groups = [];
     this.scope = []; // the composites around what is recorded now
     this.line = 0;
+    this.numbers = 0;
   }
 
   node(op, inputs, attributes, shape, more = {}) {
     const tracked = op !== "stop_gradient" && inputs.some((x) => x.tracked);
     const made = { id: this.nodes.length, op, inputs, attributes, shape, dtype: RULES.bools.includes(op) ? "bool" : "float64", tracked, scope: this.scope, line: this.line, ...more };
+    this.numbers += countOf(shape);
+    if (this.numbers > MAX_NUMBERS) throw new TooLarge("the arrays of this formula are too large for a page");
     this.nodes.push(made);
     return made;
   }

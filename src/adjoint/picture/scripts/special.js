@@ -47,11 +47,27 @@ function gamma(x) {
   return Math.sqrt(2 * Math.PI) * lanczosSum(x) * half * Math.exp(-t) * half;
 }
 
-// ψ and its derivatives: up by the recurrence, then the asymptotic series (M. Abramowitz and I. Stegun, 6.3.18 and 6.4.11).
+// The n-th derivative of cot πx: a polynomial in cot πx, since that of cot πx is −π (1 + cot² πx).
+function cotangents(n, x) {
+  const part = x % 1, c = Math.abs(part) === 0.5 ? 0 : 1 / Math.tan(Math.PI * part);
+  let polynomial = [0, 1];
+  for (let i = 0; i < n; i++) {
+    const next = new Array(polynomial.length + 1).fill(0);
+    polynomial.forEach((a, k) => { if (k) { next[k - 1] -= Math.PI * k * a; next[k + 1] -= Math.PI * k * a; } });
+    polynomial = next;
+  }
+  return polynomial.reduceRight((sum, a) => sum * c + a, 0);
+}
+
+// ψ and its derivatives, by reflection (5.15.6 of the DLMF) far below 0: up by the recurrence, then the asymptotic series (M. Abramowitz and I. Stegun, 6.3.18 and 6.4.11).
 const BERNOULLI = [1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330];
+const REFLECTED = -30; // numbers below which the recurrence takes longer than the reflection
 function polygamma(n, x) {
-  if (x <= 0 && Number.isInteger(x)) return n % 2 ? Infinity : NaN;
-  if (n === 0 && x < 0) return polygamma(0, 1 - x) - Math.PI / Math.tan(Math.PI * (x % 1));
+  if (x !== x || x === -Infinity) return NaN;
+  if (x === Infinity) return n ? 0 : x;
+  if (x <= 0 && Number.isInteger(x)) return n ? (n % 2 ? Infinity : -Infinity) : x === 0 ? -1 / x : NaN; // as SciPy has them
+  if (n === 0 && x < 0) return polygamma(0, 1 - x) - Math.PI * cotangents(0, x);
+  if (x < REFLECTED) return (n % 2 ? -1 : 1) * polygamma(n, 1 - x) - Math.PI * cotangents(n, x);
   const sign = n % 2 ? 1 : -1, factorial = gamma(n + 1);
   let sum = 0, z = x;
   for (; z < 16 + n; z++) sum += n ? factorial * Math.pow(z, -n - 1) : -1 / z;
@@ -175,7 +191,9 @@ function zeta(s, q) {
   if (!(s > 1)) return NaN;
   if (q <= 0 && Number.isInteger(q)) return Infinity;
   if (q <= 0 && !Number.isInteger(s)) return NaN;
-  let sum = 0, z = q;
+  if (q !== q || s === Infinity || Math.abs(q) === Infinity) return q === Infinity ? 0 : q > 1 ? 0 : q === 1 ? 1 : q > 0 ? Infinity : NaN;
+  if (q < REFLECTED && s <= 100) return (s % 2 ? -1 : 1) * (polygamma(s - 1, q) / gamma(s));
+  let sum = 0, z = q < REFLECTED ? REFLECTED + (q % 1) : q; // for larger s what lies farther below is nothing beside the terms near 0
   for (; z < 16 + Math.min(s, 500); z++) sum += Math.pow(z, -s);
   const last = Math.pow(z, -s);
   sum += (last * z) / (s - 1) + last / 2;
@@ -248,6 +266,7 @@ function spence(z) { // Li₂(1 − z), by the series in the logarithm (L. Lewin
 function elliptic(m, second) {
   if (!(m <= 1)) return NaN;
   if (m === 1) return second ? 1 : Infinity;
+  if (m === -Infinity) return second ? Infinity : 0;
   let a = 1, b = Math.sqrt(1 - m), rest = m / 2;
   for (let power_ = 1; Math.abs(a - b) > 1e-16 * a && power_ < 1e6; power_ *= 2) {
     const c = (a - b) / 2;
