@@ -46,7 +46,9 @@ def mapped(key: Key, m: Mapping) -> Any:
     """A key with other numbers in the place of those that follow from extents. Which these are follows from its structure."""
     if key[0] == "move":
         return ("move", _moving(key[1], m))
-    return _product(key, m) if key[0] == "product" else _nest(key, m)
+    if key[0] == "nest":
+        return _nest(key, m)
+    return _product(key, m) if key[0] == "product" else key
 
 
 def _product(key: Key, m: Mapping) -> Any:
@@ -98,7 +100,8 @@ def _moving(moving: Moving, m: Mapping) -> Moving:
 
 
 def follows(key: Key) -> bool:
-    """Whether the code of units like this one takes extents as arguments: libraries and windows get code for each."""
+    """Whether the code of units like this one takes extents as arguments: libraries, windows and what goes line by line get code
+    for each."""
     if key[0] == "product":
         return bool(key[-1].library != "oneDNN")
     return key[0] == "move" or (

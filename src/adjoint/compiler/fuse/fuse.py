@@ -154,12 +154,8 @@ class Fusion:
             self.window(step, tuple([self.views[i] for i in slots]), tuple([self.dtypes[i] for i in slots]))
         elif name == "matmul" and dtype in ("float32", "float64"):
             self.product(step)
-        elif name in transforms.NAMES and transforms.is_native(self, step):
-            transforms.place(self, step)
-        elif running.is_native(self, step):
-            running.place(self, step)
-        elif ordering.is_native(self, step):
-            ordering.place(self, step)
+        elif (lines := next((x for x in (transforms, running, ordering) if x.is_native(self, step)), None)) is not None:
+            lines.place(self, step)
         elif name in REGIONS or (name in INDEXED and self.may_index(step)):
             self.move(step)
         else:

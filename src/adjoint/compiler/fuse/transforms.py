@@ -30,6 +30,8 @@ FFT = _Complex()
 
 def is_native(fusion: Fusion, step: Step) -> bool:
     """Whether native code has the transform along each of its axes."""
+    if step.op.name not in NAMES:
+        return False
     axes, lengths = step.attributes[0], _lengths(fusion, step)
     if not target().fma or fusion.dtypes[step.inputs[0]] not in DTYPES or not axes:
         return False

@@ -173,7 +173,7 @@ class Pattern:
             self.outline = Outline(fusion)
             keyed = keys_of(fusion)
             self.units = list(keyed)
-            if not all([follows(key) for key, _ in keyed.values()]):
+            if not all([follows(key) or not holds_sizes(key) for key, _ in keyed.values()]):
                 raise Unfollowed("the code of a unit is written for each extent")
             parts = [structure_of(key) for key, _ in keyed.values()]
             if any([holds_sizes(structure) for structure, _ in parts]):
