@@ -18,6 +18,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import adjoint as ad
+from adjoint.execution.budget import budget
 from adjoint.execution.tiers import tiers
 from adjoint.primitives import core
 from adjoint.tensors import located
@@ -32,6 +33,7 @@ settings.register_profile("standard", max_examples=30, derandomize=True, **commo
 settings.register_profile("whole", max_examples=1000, print_blob=True, **common)
 settings.load_profile("standard")
 
+budget.said = True  # else whichever test meets the last of many lengths is warned of what others have compiled
 tiers.loading = 0.0  # as if the compiler were loaded: when a plan is compiled must not depend on the tests before
 
 

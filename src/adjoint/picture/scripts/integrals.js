@@ -1,5 +1,6 @@
 // Special functions that are integrals: Bessel functions, incomplete beta function, integrals of sines and Gaussians. Formulas by
-// their numbers in the DLMF (https://dlmf.nist.gov); integrals by A. Gauss's rule of twenty points on each of many pieces.
+// their numbers in the DLMF, the Digital Library of Mathematical Functions of NIST; integrals by the rule of C. F. Gauss of twenty
+// points on each of many pieces.
 
 const GAUSS = Array.from({ length: 20 }, (_, i) => { // zeros of Legendre's polynomial by Newton's method, and their weights (3.5.22)
   let x = Math.cos((Math.PI * (i + 0.75)) / 20.5), slope = 1;
