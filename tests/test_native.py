@@ -29,7 +29,7 @@ from adjoint.machine.tape import Tape, compile_tape
 from adjoint.plan.canonical import canonicalize, value_array
 from adjoint.plan.plan import Plan, build
 from adjoint.primitives.core import ops
-from adjoint.runtime import llvm, object_cache
+from adjoint.runtime import llvm, memory, object_cache
 from adjoint.runtime.memory import Lifetime, new_array, place
 from adjoint.tensors.named import wrap
 
@@ -310,6 +310,8 @@ def test_results_outlive_the_next_run() -> None:
 
 
 def test_memory_of_a_large_result_returns_when_its_last_view_is_gone() -> None:
+    gc.collect()
+    memory._returned.clear()  # nothing of this size that another test has left waits before it
     plan, leaves, numbers = planned(ad.exp(ad.tensor(normal(200, 200))) * 2.0)
     program = compile_plan(plan)
     assert program is not None
