@@ -204,3 +204,50 @@ def test_parts_of_fewer_axes_are_repeated_before_they_are_added() -> None:
     assert "pieces" not in names(left + right) and "pieces" not in names(right + left)
     wide = ad.pad(ad.tensor(np.ones((3, 2))), ((0, 0), (0, 2)))
     assert "pieces" in names(wide + right)
+
+
+def embedded(x: ad.Tensor, *at: int | slice) -> ad.Tensor:
+    """A part of x, times 3, amid zeros: what the reverse pass of reading the part makes."""
+    (found,) = ad.gradients(ad.sum(x[at] ** 2 * 1.5), [x])
+    return found
+
+
+@pytest.mark.parametrize("order", ["forwards", "backwards", "drawn"])
+def test_rows_amid_zeros_become_one_array(order: str) -> None:
+    x = ad.variable(np.random.default_rng(0).standard_normal((40, 2)))
+    rows = {"forwards": range(40), "backwards": range(39, -1, -1), "drawn": np.random.default_rng(1).permutation(40)}
+    total, *later = [embedded(x, int(t)) for t in rows[order]]
+    for term in later:
+        total = total + term
+    found = names(total)
+    assert found.count("pieces") == 1 and "embed" not in found and "add" not in found
+    np.testing.assert_array_equal(total.numpy(), 3 * x.numpy())
+
+
+def test_sums_amid_zeros_that_are_read_again_or_meet_keep_their_values() -> None:
+    x = ad.variable(np.random.default_rng(0).standard_normal(24))
+    even, odd = embedded(x, slice(None, None, 2)), embedded(x, slice(None, None, -2))
+    assert "pieces" not in names(even + odd)  # they interleave: their extents overlap
+    first, last, amid = embedded(x, slice(0, 4)), embedded(x, slice(20, 24)), embedded(x, slice(8, 16, 3))
+    inner = first + last
+    assert names(inner + amid, inner).count("pieces") == 2
+    assert names((inner + amid) + (embedded(x, 5) + embedded(x, 17))).count("pieces") == 1
+    assert names((inner + amid) + embedded(x, slice(18, 21))).count("pieces") == 1  # meets the last of them
+    np.testing.assert_array_equal(
+        (inner + embedded(x, slice(18, 21))).numpy()[18:], x.numpy()[18:] * [3, 3, 6, 3, 3, 3]
+    )
+
+
+def test_random_sums_amid_zeros_keep_their_bits() -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(40):
+        x = ad.variable(rng.choice([0.0, -0.0, 1.0, np.inf, np.nan, -3.5], (7, 6)))
+        terms = []
+        for _ in range(rng.integers(2, 9)):
+            at = [slice(*sorted(rng.integers(0, n + 1, 2).tolist()), int(rng.integers(1, 4))) for n in x.shape]
+            term = embedded(x, *at) if rng.random() < 0.7 else embedded(x, int(rng.integers(7)), int(rng.integers(6)))
+            terms.append(term)
+        while len(terms) > 1:
+            i = int(rng.integers(len(terms) - 1))
+            terms[i : i + 2] = [terms[i] + terms[i + 1]]
+        names(terms[0])

@@ -3,7 +3,7 @@ takes an array of zeros for each part, and additions of those."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -77,24 +77,53 @@ def placed(slices: Slices, shape: Shape, adds_zero: bool = False) -> Placement:
     return Placement(offset, tuple([n for _, n, _ in slices]), strides, adds_zero)
 
 
+class Parts:
+    """Arrays put into zeros at places that don't meet, as a tree of sums: one, in `slot` and put at `slices`, or all of two
+    others. A sum that grows by one array at a time would take a list of all before for each if they were lists."""
+
+    __slots__ = ("box", "count", "halves", "slices", "slot")
+    count: int
+    box: list[tuple[int, int]]  # the first and the last place along each axis
+
+    def __init__(self, slot: int, slices: Slices, halves: tuple[Parts, ...] = ()) -> None:
+        self.slot, self.slices, self.halves = slot, slices, halves
+        if halves:
+            left, right = halves
+            self.count = left.count + right.count
+            self.box = [(min(a, c), max(b, d)) for (a, b), (c, d) in zip(left.box, right.box, strict=True)]
+        else:
+            self.count = 1
+            ends = [(start, start + (n - 1) * by) for start, n, by in slices]
+            self.box = [(a, b) if a <= b else (b, a) for a, b in ends]
+
+    def each(self) -> Iterator[Parts]:
+        """The single ones, in order."""
+        pending = [self]
+        while pending:
+            part = pending.pop()
+            if part.halves:
+                pending += part.halves[::-1]
+            else:
+                yield part
+
+
 def sum_of_embedded(s: Simplifier, step: Step) -> Step | None:
-    """Arrays put into zeros at places that don't meet and then added up are put into the same zeros, each plus 0."""
+    """Arrays put into zeros at places that don't meet and then added up are put into the same zeros, each plus 0. Most such
+    sums are terms of the next one, so `assembled` writes the placements for those alone that are read in the end."""
     if step.inputs[0] not in s.embedded or step.type.dtype.kind not in "fiu":
         return None
-    parts: list[int] = []
-    places: list[Slices] = []
-    for slot in step.inputs:
-        found = s.embedded.get(slot)
-        if found is None or s.types[slot].shape != step.type.shape:
-            return None
-        parts += found[0]
-        places += found[1]
-    if any(_meet(a, b) for k, a in enumerate(places) for b in places[:k]):
+    left, right = [s.embedded.get(slot) for slot in step.inputs]
+    if left is None or right is None or any([s.types[slot].shape != step.type.shape for slot in step.inputs]):
         return None
-    s.embedded[step.output] = parts, places
-    moved = [
-        _before_reshaping(s, x, placed(slices, step.type.shape, True)) for x, slices in zip(parts, places, strict=True)
-    ]
+    if _meet(left, right):
+        return None
+    parts = s.embedded[step.output] = Parts(step.output, (), (left, right))
+    return Step(PIECES, parts, None, None, step.inputs, step.output, step.type)  # type: ignore[arg-type]
+
+
+def assembled(s: Simplifier, step: Step) -> Step:
+    """The step of such a sum with its placements."""
+    moved = [_before_reshaping(s, x.slot, placed(x.slices, step.type.shape, True)) for x in step.attributes.each()]
     filled = Filled(0, tuple([place for _, place in moved]))
     return pieces(filled, tuple([slot for slot, _ in moved]), step.output, step.type)
 
@@ -114,17 +143,23 @@ def _before_reshaping(s: Simplifier, slot: int, place: Placement) -> tuple[int, 
 def note_embedded(s: Simplifier, step: Step) -> None:
     """Remember where a step, `embed`, puts an array into zeros."""
     if step.inputs[0] not in s.single and step.type.size:
-        s.embedded[step.output] = [step.inputs[0]], [step.attributes[1]]
+        s.embedded[step.output] = Parts(step.inputs[0], step.attributes[1])
 
 
-def _meet(a: Slices, b: Slices) -> bool:
-    """Whether two regions may have an element in common: their extents overlap along every axis."""
-    for (first, n, by), (second, m, step) in zip(a, b, strict=True):
-        low, high = sorted((first, first + (n - 1) * by))
-        bottom, top = sorted((second, second + (m - 1) * step))
-        if high < bottom or top < low:
-            return False
-    return True
+def _meet(left: Parts, right: Parts) -> bool:
+    """Whether a part of one may have an element in common with a part of the other: their extents overlap along every axis."""
+    pending = [(left, right)]
+    while pending:
+        a, b = pending.pop()
+        if any([high < bottom or top < low for (low, high), (bottom, top) in zip(a.box, b.box, strict=True)]):
+            continue
+        if a.count == b.count == 1:
+            return True
+        if a.count >= b.count:
+            pending += [(part, b) for part in a.halves]
+        else:
+            pending += [(a, part) for part in b.halves]
+    return False
 
 
 def fills_everything(attributes: Filled, size: int) -> bool:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.graph import PRIMITIVES, ArrayType, array_type
-from adjoint.plan.assemble import note_embedded, sum_of_embedded
+from adjoint.plan.assemble import Parts, assembled, note_embedded, sum_of_embedded
 from adjoint.plan.bands import SAME, Bands
 from adjoint.plan.extremes import first_extreme
 from adjoint.plan.plan import Plan, Step
@@ -39,7 +39,7 @@ class Simplifier:
         self.same: dict[int, int] = {}
         self.steps: list[Step] = []
         self.bands = Bands(self)
-        self.embedded: dict[int, tuple[list[int], list[Any]]] = {}  # arrays put into zeros, and at which slices
+        self.embedded: dict[int, Parts] = {}  # arrays put into zeros, and sums of them
         self.outer: set[int] = set()  # multiplications that were products
         leaves = len(plan.leaf_types)
         self.single = set(range(leaves, leaves + len(plan.number_types)))  # one number, whatever the type's shape
@@ -331,18 +331,21 @@ def simplified(plan: Plan) -> Plan:
         slot = s.same.get(slot, slot)
         s.bands.complete(slot, inner=False)
         result.outputs.append((number, index, slot, kept))
-    alive = without_dead_code(s.steps, [slot for _, _, slot, _ in result.outputs])
+    alive = without_dead_code(s, [slot for _, _, slot, _ in result.outputs])
     leaves = len(plan.leaf_types)
     result.steps = tables_last(beside_their_readers(alive, leaves + len(plan.number_types), result.constants), leaves)
     return result
 
 
-def without_dead_code(steps: list[Step], outputs: list[int]) -> list[Step]:
-    """The steps that the outputs need. Host code is called whether anybody reads its result or not."""
+def without_dead_code(s: Simplifier, outputs: list[int]) -> list[Step]:
+    """The steps that the outputs need, sums of arrays amid zeros put together. Host code is called whether anybody reads its
+    result or not."""
     needed = set(outputs)
     alive = []
-    for step in reversed(steps):
+    for step in reversed(s.steps):
         if step.output in needed or step.op.name == "host_call":
+            if step.attributes.__class__ is Parts:
+                step = assembled(s, step)
             needed.update(step.inputs)
             alive.append(step)
     alive.reverse()
