@@ -36,7 +36,7 @@ WITHOUT_EFFECT = {
         prefetch_factor persistent_workers in_order enable_nested_tensor mask_check volatile cache_enabled _stacklevel
         num precision fast_mode gen_non_contig_grad_outputs
         check_undefined_grad check_grad_dtypes warn_only check_nan""",
-    "it is always so": "retain_graph stable sorted check_errors",
+    "it is always so": "retain_graph stable sorted",
     "how a file is written or read": """pickle_module pickle_protocol mmap encoding _use_new_zipfile_serialization
         _disable_byteorder_record""",
 }

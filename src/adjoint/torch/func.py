@@ -6,15 +6,17 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from adjoint import tree
 from adjoint.nn import functional_calls
 from adjoint.tensors.located import at_user
 from adjoint.transforms import grad as transforms
 from adjoint.transforms import jacobians
 from adjoint.transforms import vmap as batching
 
+from ._errors import as_pytorchs
 from ._missing import getter
 from ._names import refuse
-from ._tensor import as_torch
+from ._tensor import Core, as_torch
 
 __all__ = [
     "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "stack_module_state", "vjp",
@@ -23,11 +25,23 @@ __all__ = [
 
 
 def inside(f: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that gets tensors of PyTorch's kind where a transformation gives it the core's."""
+    """A function that gets tensors of PyTorch's kind where a transformation gives it the core's.
+
+    They stand for the arguments, so what is written to those that are differentiated by would reach nobody: that raises.
+    """
 
     @functools.wraps(f, assigned=("__module__", "__name__", "__qualname__", "__doc__"), updated=())
     def called(*args: Any, **keywords: Any) -> Any:
-        return f(*as_torch(args), **{k: as_torch(v) for k, v in keywords.items()})
+        given = as_torch(args)
+        tensors = [x for x in tree.flatten(given)[0] if isinstance(x, Core)]
+        nodes = [x.node for x in tensors]
+        out = f(*given, **{k: as_torch(v) for k, v in keywords.items()})
+        if any([node.tracked and x.node is not node for x, node in zip(tensors, nodes, strict=True)]):
+            raise RuntimeError(
+                f"{getattr(f, '__name__', 'the function')} writes in place to an argument that it is differentiated by; write to "
+                f"its clone(){at_user()}"
+            )
+        return out
 
     return called
 
@@ -36,7 +50,10 @@ def outside(f: Callable[..., Any]) -> Callable[..., Any]:
     """A transformed function whose results are of PyTorch's kind."""
 
     def called(*args: Any, **keywords: Any) -> Any:
-        return as_torch(f(*args, **keywords))
+        try:
+            return as_torch(f(*args, **keywords))
+        except (ValueError, TypeError) as error:
+            raise as_pytorchs(error) from None
 
     return called
 
@@ -90,7 +107,31 @@ def vmap(
     refuse("func.vmap", "randomness", randomness, "error", "different")
     if chunk_size is not None and (not isinstance(chunk_size, int) or chunk_size <= 0):
         raise ValueError(f"vmap: chunk_size is None or a positive number, not {chunk_size!r}{at_user()}")
-    return outside(batching.vmap(inside(func), in_dims, out_dims))
+
+    def mapped(*args: Any, **keywords: Any) -> Any:
+        leaves, axes = tree.flatten(args)[0], batching.input_axes(in_dims, args)
+        written: list[int] = []  # the arguments that the function writes to in place; the shared ones are themselves
+        places: list[Any] = []
+
+        @functools.wraps(func, assigned=("__module__", "__name__", "__qualname__", "__doc__"), updated=())
+        def one(*given: Any, **named: Any) -> Any:
+            tensors = tree.flatten(as_torch(given))[0]
+            before = [(i, x, x.node) for i, x in enumerate(tensors) if isinstance(x, Core)]
+            out = func(*given, **{k: as_torch(v) for k, v in named.items()})
+            for value in tree.flatten(out)[0]:
+                if not isinstance(value, Core):
+                    raise ValueError(f"vmap: the function must return tensors, not a {type(value).__name__}{at_user()}")
+            written[:] = [i for i, x, node in before if x.node is not node]
+            places[:] = [axes[i] for i in written]
+            return out, [tensors[i] for i in written]
+
+        out, values = batching.vmap(one, in_dims, (out_dims, places))(*args, **keywords)
+        for i, place, value in zip(written, places, values, strict=True):
+            if place is not None:
+                leaves[i]._assign(value.node, "in-place operation under vmap")
+        return out
+
+    return outside(mapped)
 
 
 def jacrev(

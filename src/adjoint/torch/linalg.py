@@ -12,6 +12,7 @@ from adjoint import linalg as core_linalg
 from adjoint.tensors import functions as core
 from adjoint.tensors.conversion import dtype_of
 from adjoint.tensors.located import at_user
+from adjoint.transforms.custom import host_call
 
 from ._indefinite import factorized, solved
 from ._missing import getter
@@ -74,13 +75,43 @@ _of_square("eig", lambda A: pair_type("linalg_eig", "eigenvalues", "eigenvectors
 
 @_public
 def inv_ex(A: Any, *, check_errors: bool = False) -> Any:
-    """The inverse, and 0 for each matrix that has one."""
+    """The inverse, and 0 for each matrix that has one. For others the number of the first pivot that is zero, counted from 1,
+    and an inverse of NaNs, unless `check_errors` asks for the error."""
     _square("inv_ex", A)
-    return pair_type("linalg_inv_ex", "inverse", "info")(core_linalg.inv(A), _info(A))
+    info = (
+        core.zeros(A.shape[:-2], dtype="int32") if check_errors else _first_zero(core_linalg.lu_factor(A.detach())[0])
+    )
+    return pair_type("linalg_inv_ex", "inverse", "info")(_where_well(info, core_linalg.inv, A), info)
 
 
-def _info(A: Any) -> Any:
-    return core.zeros(tuple(A.shape)[:-2], dtype="int32")
+def _first_zero(LU: Any) -> Any:
+    """The number of the first zero on each diagonal, counted from 1; 0 where there is none."""
+    zero = core_linalg.diagonal(LU) == 0
+    return core.astype(core.where(core.any(zero, axis=-1), core.argmax(zero, axis=-1) + 1, 0), "int32")
+
+
+def _where_well(info: Any, f: Any, A: Any) -> Any:
+    """What f gives for the matrices that `info` finds well, and NaNs for the others, which f isn't given."""
+    well = core.expand_dims(info == 0, axis=(-2, -1))
+    return core.where(well, f(core.where(well, A, core.eye(A.shape[-1], dtype=A.dtype))), math.nan)
+
+
+def _indefinite_minors(a: Any) -> Any:
+    """For each matrix the order of the first leading minor whose lower triangle has no Cholesky factor, or 0."""
+    found = np.zeros(a.shape[:-2], np.int32)
+    for place in np.ndindex(found.shape):
+        if _indefinite(a[place]):
+            matrix = a[place]
+            found[place] = next(k for k in range(1, len(matrix) + 1) if _indefinite(matrix[:k, :k]))
+    return found
+
+
+def _indefinite(matrix: Any) -> bool:
+    try:
+        np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        return True
+    return False
 
 
 @_public
@@ -92,9 +123,17 @@ def cholesky(A: Any, *, upper: bool = False) -> Any:
 
 @_public
 def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> Any:
-    """The triangular factor, and 0 for each matrix that has one."""
+    """The triangular factor, and 0 for each matrix that has one. For others the order of the first leading minor that isn't
+    positive definite, and a factor of NaNs, unless `check_errors` asks for the error."""
     _square("cholesky_ex", A)
-    return pair_type("linalg_cholesky_ex", "L", "info")(core_linalg.cholesky(A, upper=upper), _info(A))
+    given = (core.conj(core.matrix_transpose(A)) if upper else A).detach()
+    info = (
+        core.zeros(A.shape[:-2], dtype="int32")
+        if check_errors
+        else host_call(_indefinite_minors, given, shape=tuple(A.shape[:-2]), dtype="int32", vmap=_indefinite_minors)
+    )
+    factor = _where_well(info, lambda x: core_linalg.cholesky(x, upper=upper), A)
+    return pair_type("linalg_cholesky_ex", "L", "info")(factor, info)
 
 
 @_public
@@ -168,8 +207,19 @@ def solve(A: Any, B: Any, *, left: bool = True) -> Any:
 
 @_public
 def solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False) -> Any:
-    """The solution, and 0 for each matrix that is regular."""
-    return pair_type("linalg_solve_ex", "result", "info")(solve(A, B, left=left), _info(A))
+    """The solution, and 0 for each matrix that is regular. For others the number of the first pivot that is zero, counted from
+    1, and a solution of NaNs, unless `check_errors` asks for the error."""
+    if check_errors:
+        return pair_type("linalg_solve_ex", "result", "info")(
+            solve(A, B, left=left), core.zeros(A.shape[:-2], dtype="int32")
+        )
+    _square("solve_ex", A)
+    info = _first_zero(core_linalg.lu_factor(A.detach())[0])
+    well = core.expand_dims(info == 0, axis=(-2, -1))
+    result = solve(core.where(well, A, core.eye(A.shape[-1], dtype=A.dtype)), B, left=left)
+    return pair_type("linalg_solve_ex", "result", "info")(
+        core.where(core.squeeze(well, axis=-1) if _is_vector(A, B) else well, result, math.nan), info
+    )
 
 
 @_public
@@ -417,8 +467,12 @@ def _pivoted(name: str, pivot: bool) -> None:
 
 @_public
 def lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> Any:
-    """As `lu_factor`, with 0 for each matrix."""
-    return pair_type("linalg_lu_factor_ex", "LU", "pivots", "info")(*lu_factor(A, pivot=pivot), _info(A))
+    """As `lu_factor`, with the number of the first pivot that is zero, counted from 1, or 0. `check_errors` raises for one."""
+    LU, pivots = lu_factor(A, pivot=pivot)
+    info = _first_zero(LU.detach())
+    if check_errors and bool(core.any(info != 0)):
+        raise LinAlgError(f"linalg.lu_factor_ex: a matrix is singular{at_user()}")
+    return pair_type("linalg_lu_factor_ex", "LU", "pivots", "info")(LU, pivots, info)
 
 
 @_public
@@ -454,7 +508,8 @@ def ldl_factor_ex(A: Any, *, hermitian: bool = False, check_errors: bool = False
     """As `ldl_factor`, with the number of the first zero of each D, counted from 1, or 0."""
     _square("ldl_factor_ex", A)
     if check_errors:
-        return pair_type("linalg_ldl_factor_ex", "LD", "pivots", "info")(*ldl_factor(A, hermitian=hermitian), _info(A))
+        zeros = core.zeros(A.shape[:-2], dtype="int32")
+        return pair_type("linalg_ldl_factor_ex", "LD", "pivots", "info")(*ldl_factor(A, hermitian=hermitian), zeros)
     found = factorized(_value_of("ldl_factor", A), hermitian and A.dtype.kind == "c")
     return pair_type("linalg_ldl_factor_ex", "LD", "pivots", "info")(*[core.tensor(x) for x in found])
 

@@ -50,7 +50,7 @@ def vmap(f: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Callab
     @functools.wraps(f, assigned=("__module__", "__name__", "__qualname__", "__doc__"), updated=())
     def transformed(*args: Any, **keywords: Any) -> Any:
         leaves, structure = tree.flatten(args)
-        axes = _input_axes(in_axes, args)
+        axes = input_axes(in_axes, args)
         name = getattr(f, "__name__", "a function")
         with recording_at_user():
             stand_ins: dict[Node, Node] = {}
@@ -122,7 +122,8 @@ def _placed(y: Node, batched: Node | None, place: int | None, batch: Batch) -> A
     return wrap(ops.permute_dims(node, tuple(order)))
 
 
-def _input_axes(in_axes: Axes, args: tuple[Any, ...]) -> list[int | None]:
+def input_axes(in_axes: Axes, args: tuple[Any, ...]) -> list[int | None]:
+    """The axis of the examples in each leaf of the arguments; None where all examples share it."""
     if isinstance(in_axes, (tuple, list)) and len(in_axes) != len(args):
         raise ValueError(f"vmap: in_axes has {len(in_axes)} entries for {len(args)} positional arguments{at_user()}")
     return _prefix("in_axes", tuple(in_axes) if isinstance(in_axes, list) else in_axes, args)
