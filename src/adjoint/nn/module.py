@@ -345,7 +345,7 @@ class Module(tracing.Watched):
         self, kinds: tuple[str, ...], prefix: str, recurse: bool, remove_duplicate: bool
     ) -> Iterator[tuple[str, Tensor]]:
         seen: set[int] = set()
-        modules = self.named_modules(prefix, remove_duplicate) if recurse else [(prefix, self)]
+        modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
         for path, module in modules:
             for name, value in object.__getattribute__(module, "__dict__").items():
                 if name not in module._kinds:

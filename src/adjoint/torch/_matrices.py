@@ -191,6 +191,8 @@ def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
     if isinstance(dims, Core):
         dims = dims.tolist()
     if isinstance(dims, int):
+        if not 0 <= dims <= min(a.ndim, b.ndim):
+            raise RuntimeError(f"tensordot: dims={dims} of tensors with {a.ndim} and {b.ndim} axes{at_user()}")
         return core.tensordot(a, b, axes=dims)
     first, second = (list(v) if isinstance(v, (list, tuple)) else [v] for v in dims)
     for i, j in zip(first, second, strict=False):  # an axis of one meets an axis of any size

@@ -74,6 +74,9 @@ def recorded_at_user(f: Callable[..., Any]) -> Callable[..., Any]:
     aliases = {alias: name for alias, name in ALIASES if name in names and alias not in names}
     takes_out = "out" in names
     of_tensor = next(iter(names), "") == "input" and f.__name__.rstrip("_") not in NUMBERS_FIRST
+    of_list = next(iter(names), "") == "tensors" and names["tensors"].kind is not inspect.Parameter.VAR_POSITIONAL
+    flags = {i: name for i, (name, p) in enumerate(names.items()) if p.annotation in (bool, "bool")}
+    first_flag = min(flags, default=len(names))
 
     @functools.wraps(f)
     def called(*args: Any, **keywords: Any) -> Any:
@@ -84,6 +87,17 @@ def recorded_at_user(f: Callable[..., Any]) -> Callable[..., Any]:
                     keywords[name] = keywords.pop(alias)
             if not takes_out:
                 out = keywords.pop("out", None)
+            for name in flags.values():
+                if name in keywords:
+                    check_flag(f, name, keywords[name])
+        if len(args) > first_flag:
+            for i, name in flags.items():
+                if i < len(args):
+                    check_flag(f, name, args[i])
+        if of_list and args and isinstance(args[0], Core):
+            raise TypeError(
+                f"{f.__name__}: it takes a list or tuple of tensors, not a tensor; write {f.__name__}([a, b]){at_user()}"
+            )
         if of_tensor and not isinstance(args[0] if args else keywords.get("input"), Core):
             given = args[0] if args else keywords.get("input")
             raise TypeError(f"{f.__name__}: expected a tensor, got {type(given).__name__}{at_user()}")
@@ -93,6 +107,12 @@ def recorded_at_user(f: Callable[..., Any]) -> Callable[..., Any]:
     called.aliases = aliases  # type: ignore[attr-defined]
     called.__signature__ = signature if takes_out else with_keywords(signature, OUT)  # type: ignore[attr-defined]
     return called
+
+
+def check_flag(f: Callable[..., Any], name: str, value: Any) -> None:
+    """Raise TypeError for what only looks true or false, such as a text."""
+    if not isinstance(value, (bool, Core)):
+        raise TypeError(f"{f.__name__}: {name} must be True or False, not {value!r}{at_user()}")
 
 
 def with_keywords(signature: inspect.Signature, *more: inspect.Parameter) -> inspect.Signature:

@@ -59,7 +59,10 @@ def cat(tensors: Any, dim: int = 0) -> Any:
 @function(methods=False)
 def stack(tensors: Any, dim: int = 0) -> Any:
     """Tensors of one shape along a new axis."""
-    return core.stack(common_dtype(list(tensors)), axis=dim)
+    given = list(tensors)
+    if not given:
+        raise ValueError(f"stack: expected a list of tensors that isn't empty{at_user()}")
+    return core.stack(common_dtype(given), axis=dim)
 
 
 @function("row_stack", methods=False)

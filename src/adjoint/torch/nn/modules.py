@@ -11,9 +11,10 @@ from typing import Any, ClassVar, Self
 from adjoint import nn as core_nn
 from adjoint.dtypes import DTYPES
 from adjoint.nn.lazy import Lazy
-from adjoint.nn.module import BUFFER, CHILD, PARAMETER, UNSAVED, KeyMismatch
+from adjoint.nn.module import BUFFER, CHILD, PARAMETER, UNSAVED
 from adjoint.nn.module import Module as CoreModule
 from adjoint.nn.utils.parametrize import ParametrizationList as CoreParametrizationList
+from adjoint.tensors.assignment import rebind
 from adjoint.tensors.functions import zeros as core_zeros
 from adjoint.tensors.located import at_user
 
@@ -23,20 +24,12 @@ from .._errors import as_pytorchs
 from .._missing import missing
 from .._tensor import Core, Parameter, Tensor, as_torch
 from . import functional
+from .states import Saving
 
 __all__ = ["LAYERS", "Module", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
 
 
-class _IncompatibleKeys(KeyMismatch):
-    """What a state and a module don't have in common."""
-
-    def __repr__(self) -> str:
-        return super().__repr__() if any(self) else "<All keys matched successfully>"
-
-    __str__ = __repr__
-
-
-class Module(CoreModule):
+class Module(Saving):
     """Base of all networks: assign parameters and modules to attributes, and define `forward`.
 
     >>> import adjoint.torch as torch
@@ -100,10 +93,14 @@ class Module(CoreModule):
             raise TypeError(
                 f"register_buffer: {name!r} must be a tensor or None, not a {type(tensor).__name__}{at_user()}"
             )
+        _check_name(self, "buffer", name)
+        if name in self._kinds and self._kinds[name] not in (BUFFER, UNSAVED):
+            raise KeyError(f"{type(self).__name__} has an attribute {name!r} already{at_user()}")
         CoreModule.register_buffer(self, name, as_torch(tensor), persistent)
 
     def register_parameter(self, name: str, param: Any) -> None:
         """Make a Parameter, or None, the attribute `name`."""
+        _check_name(self, "parameter", name)
         if param is None:
             self.__dict__[name] = None
             self._kinds[name] = PARAMETER
@@ -141,34 +138,6 @@ class Module(CoreModule):
 
     def _get_name(self) -> str:
         return type(self).__name__
-
-    def state_dict(self, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
-        """All parameters and saved buffers by dotted name. They share memory with the module, as in PyTorch."""
-        found = OrderedDict() if destination is None else destination
-        for name, tensor in self._saved(prefix.removesuffix(".")):
-            found[name] = tensor if keep_vars else as_torch(tensor).data
-        return found
-
-    def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
-        """Give parameters and buffers the values of `state_dict`. Raises RuntimeError where it doesn't fit."""
-        try:
-            found = CoreModule.load_state_dict(self, state_dict, strict)
-        except ValueError as error:
-            raise RuntimeError(str(error)) from None
-        if assign:
-            self._adopt(state_dict)
-        return _IncompatibleKeys(*found)
-
-    def _adopt(self, state: Any) -> None:
-        """Take the tensors of a state themselves, with their dtypes, for parameters and buffers."""
-        for path, module in self.named_modules(remove_duplicate=False):
-            for name, kind in list(module._kinds.items()):
-                key = f"{path}.{name}" if path else name
-                old = getattr(module, name)
-                if key not in state or old is None or kind not in (PARAMETER, BUFFER):
-                    continue
-                value = as_torch(state[key])
-                setattr(module, name, Parameter(value, old.requires_grad) if kind == PARAMETER else value)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients of all parameters, or make them zeros."""
@@ -236,17 +205,28 @@ class Module(CoreModule):
 
         return CoreModule._hook(self, kind, called, prepend, with_kwargs)
 
+    def train(self, mode: bool = True) -> Self:
+        """Set `training` here and below. Gives the module back."""
+        if not isinstance(mode, bool):
+            raise ValueError(f"train: mode is True or False, not {mode!r}{at_user()}")
+        return CoreModule.train(self, mode)
+
     def compile(self, *args: Any, **keywords: Any) -> None:
         """The module runs as it is; `torch.compile(module)` gives a compiled one."""
 
 
+def _check_name(module: Any, what: str, name: str) -> None:
+    if not name or "." in name:
+        raise KeyError(f"{type(module).__name__}: a {what} can't be called {name!r}; dots separate names{at_user()}")
+
+
 def forget(parameters: Any, set_to_none: bool) -> None:
-    """Gradients become None; or zeros, where there are some."""
+    """Gradients become None; or zeros in place, where there are some."""
     for p in parameters:
         if set_to_none or p.grad is None:
             p.grad = None
         else:
-            p.grad = as_torch(core_zeros(tuple(p.shape), dtype=p.dtype))
+            rebind(p.grad, core_zeros(tuple(p.shape), dtype=p.dtype).node)
 
 
 def _adopt(module: Any) -> None:
@@ -413,6 +393,9 @@ for _made in LAYERS.values():
 class Sequential(Module, core_nn.Sequential):
     """Modules applied one after the other."""
 
+    def __add__(self, other: Any) -> Sequential:
+        return Sequential(*self, *other) if isinstance(other, Sequential) else NotImplemented
+
     def insert(self, index: int, module: Any) -> Self:
         """Put a module before another one."""
         return _inserted(self, index, module)
@@ -538,6 +521,10 @@ class ParameterDict(Module, core_nn.ParameterDict):
 
     def __setitem__(self, name: str, value: Any) -> None:
         core_nn.ParameterDict.__setitem__(self, name, value if isinstance(value, Parameter) else Parameter(value))
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """The parameter of this name, or the default."""
+        return self[key] if key in self else default  # noqa: SIM401 - this is what it means
 
 
 class Dropout(LAYERS["Dropout"]):  # type: ignore[misc,valid-type]
