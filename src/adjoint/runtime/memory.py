@@ -7,7 +7,9 @@ import bisect
 import contextlib
 import ctypes
 import heapq
+import itertools
 import mmap
+import os
 import sys
 import tracemalloc
 from collections import deque
@@ -123,7 +125,7 @@ PRIVATE: dict[str, int] = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if ha
 class Pages:
     """Fresh memory from the system, in large pages where it has them: each first touch of a page costs."""
 
-    __slots__ = ("address", "array", "nbytes")
+    __slots__ = ("address", "array", "memory", "nbytes", "since")
 
     def __init__(self, size: int) -> None:
         try:
@@ -133,9 +135,11 @@ class Pages:
         if size >= 1 << 22 and hasattr(mmap, "MADV_HUGEPAGE"):
             with contextlib.suppress(OSError):
                 memory.madvise(mmap.MADV_HUGEPAGE)
+        self.memory = memory
         self.array = np.frombuffer(memory, np.uint8)
         self.address = address(self.array)
         self.nbytes = size
+        self.since = 0  # when it came back, in memory that came back
 
 
 # Addresses ------------------------------------------------------------------------------------------------------------
@@ -170,27 +174,74 @@ address = _address_asked if DATA_FIELD is None else _address_read
 # Memory that comes back ------------------------------------------------------------------------------------------------
 
 SPARE = 4  # blocks that wait for the next run, of whichever plan
-MOST_SPARE = 1 << 28  # bytes of blocks that wait, together; touching fresh pages takes longer than most plans do
+MOST_SPARE = 1 << 28  # bytes of blocks that wait, together, unless runs turn out to need more
 LEASED_FROM = 1 << 17  # bytes: smaller arrays are NumPy's own
-MOST_RETURNED = 1 << 27  # bytes of results that came back and wait to be given out again
-_spare: list[Array] = []
-_returned: deque[Pages] = deque()  # the oldest first
+MOST_RETURNED = 1 << 27  # bytes of results that came back and wait to be given out again, unless more are needed
+FREE = getattr(mmap, "MADV_FREE", None)
+
+
+def _most() -> int:
+    """How many bytes may wait where runs need them: a quarter of the machine's memory."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4
+    except (AttributeError, ValueError, OSError):
+        return 0
+
+
+MOST = _most()
+
+
+class Room:
+    """How many bytes may wait to be used again.
+
+    There is more room after memory was asked for of a size that was let go before: a training step whose arrays together exceed
+    the room would otherwise touch fresh pages in each call, which takes up to a third of the time of a large network's step. What
+    waits beyond `least` bytes is the system's to take back when it runs short (MADV_FREE); where it has no such call, the room
+    doesn't grow.
+    """
+
+    __slots__ = ("bytes", "gone", "least")
+
+    def __init__(self, least: int) -> None:
+        self.least = self.bytes = least
+        self.gone: deque[int] = deque(maxlen=1024)  # sizes that were let go
+
+    def missed(self, size: int) -> None:
+        """Note that memory of this size had to come from the system."""
+        try:
+            self.gone.remove(size)
+        except ValueError:
+            return
+        if FREE is not None:
+            self.bytes = max(self.bytes, min(self.bytes + size, MOST))
+
+    def offer(self, pages: Pages, held: int, free: int | None = FREE, suppress: Any = contextlib.suppress) -> None:
+        """Let the system take back what begins to wait, if so much waits now."""
+        if held > self.least and free is not None:
+            with suppress(OSError):  # of a kernel that doesn't know it
+                pages.memory.madvise(free)
+
+
+_spare: list[Pages] = []
+_spare_room = Room(MOST_SPARE)
 
 
 def whole_pages(size: int) -> int:
     return -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
 
 
-def take(size: int) -> Array:
+def take(size: int) -> Pages:
     """A block of at least `size` bytes for one run. Pages that were touched before cost nothing to touch again."""
     block = _fitting(size)
     if block is None:
-        block = Pages(whole_pages(max(size, 1 << 16))).array
-    _in_use(address(block), size)
+        whole = whole_pages(max(size, 1 << 16))
+        _spare_room.missed(whole)
+        block = Pages(whole)
+    _in_use(block.address, size)
     return block
 
 
-def _fitting(size: int) -> Array | None:
+def _fitting(size: int) -> Pages | None:
     """A spare block that is large enough."""
     small = []
     found = None
@@ -207,37 +258,84 @@ def _fitting(size: int) -> Array | None:
     return found
 
 
-def give_back(block: Array) -> None:
+def give_back(block: Pages) -> None:
     """Keep a block for another run."""
-    _not_in_use(address(block))
+    _not_in_use(block.address)
     _spare.append(block)
-    if len(_spare) > SPARE or sum([spare.nbytes for spare in _spare[:]]) > MOST_SPARE:
+    held = sum([spare.nbytes for spare in _spare[:]])
+    _spare_room.offer(block, held)
+    if len(_spare) > SPARE or held > _spare_room.bytes:
         blocks = []
         with contextlib.suppress(IndexError):
             while True:
                 blocks.append(_spare.pop())
-        room = MOST_SPARE
-        for spare in sorted(blocks, key=lambda spare: spare.nbytes, reverse=True)[:SPARE]:
-            if spare.nbytes <= room:
+        room = _spare_room.bytes
+        for k, spare in enumerate(sorted(blocks, key=lambda spare: spare.nbytes, reverse=True)):
+            if k < SPARE and spare.nbytes <= room:
                 room -= spare.nbytes
                 _spare.append(spare)
+            else:
+                _spare_room.gone.append(spare.nbytes)
 
 
-def _come_back(
-    pages: Pages,
-    returned: deque[Pages] = _returned,
-    note: Callable[[int], None] = _not_in_use,
-    most: int = MOST_RETURNED,
-) -> None:
-    """Let memory wait for the next result. All that it needs it holds: at the process's end the module's names are gone."""
-    note(pages.address)
-    returned.append(pages)
-    excess = sum([waiting.nbytes for waiting in list(returned)]) - most
-    while excess > 0:
+class Returned:
+    """Memory of results that nobody sees any more, by its size.
+
+    Memory comes back whenever an array dies: in any thread, and in the midst of any of these methods. So there is no lock; each
+    step leaves lists that are valid, and `held` may go wrong by what another thread does just then, until what waits is counted
+    again.
+    """
+
+    def __init__(self) -> None:
+        self.room = Room(MOST_RETURNED)
+        self.by_size: dict[int, list[Pages]] = {}
+        self.held = 0  # bytes
+        self.clock = itertools.count()
+
+    def take(self, size: int) -> Pages | None:
+        """Memory of this size, if some waits: that which came back last."""
         try:
-            excess -= returned.popleft().nbytes
-        except IndexError:  # another thread was faster
-            break
+            pages = self.by_size[size].pop()
+        except (KeyError, IndexError):
+            self.room.missed(size)
+            return None
+        self.held -= size
+        return pages
+
+    # All that is needed at the process's end, when the names of the module are gone, is a default here.
+    def add(self, pages: Pages, note: Callable[[int], None] = _not_in_use) -> None:
+        note(pages.address)
+        self.held += pages.nbytes
+        self.room.offer(pages, self.held)
+        pages.since = next(self.clock)
+        self.by_size.setdefault(pages.nbytes, []).append(pages)
+        if self.held > self.room.bytes:
+            self.let_go()
+
+    def let_go(self) -> None:
+        """Let the oldest go until a quarter of the room is free, so that this isn't to be done again at once."""
+        waiting = [pages for same in list(self.by_size.values()) for pages in same[:]]
+        waiting.sort(key=lambda pages: pages.since)
+        self.held = sum([pages.nbytes for pages in waiting])
+        for pages in waiting:
+            if self.held <= self.room.bytes * 3 // 4:
+                break
+            same = self.by_size.get(pages.nbytes, [])
+            try:
+                same.remove(pages)
+            except ValueError:  # another thread was faster
+                continue
+            self.held -= pages.nbytes
+            self.room.gone.append(pages.nbytes)
+            if not same:
+                self.by_size.pop(pages.nbytes, None)
+
+    def clear(self) -> None:
+        self.by_size.clear()
+        self.held = 0
+
+
+_returned = Returned()
 
 
 class Lease:
@@ -248,7 +346,7 @@ class Lease:
 
     def __init__(self, shape: Shape, dtype: np.dtype[Any], nbytes: int) -> None:
         size = whole_pages(nbytes)
-        self.memory = _taken(size) or Pages(size)
+        self.memory = _returned.take(size) or Pages(size)
         _in_use(self.memory.address, nbytes)
         self.nbytes = nbytes
         self.__array_interface__ = {
@@ -258,21 +356,9 @@ class Lease:
             "data": (self.memory.address, False),
         }
 
-    def __del__(self, come_back: Callable[[Pages], None] = _come_back) -> None:
+    def __del__(self, come_back: Callable[[Pages], None] = _returned.add) -> None:
         if hasattr(self, "memory"):  # it has none if an interrupt came while it was made
             come_back(self.memory)
-
-
-def _taken(size: int) -> Pages | None:
-    """Memory of this size that came back, if there is some."""
-    for pages in list(_returned):
-        if pages.nbytes == size:
-            try:
-                _returned.remove(pages)
-            except ValueError:  # another thread was faster
-                continue
-            return pages
-    return None
 
 
 def new_array(shape: Shape, dtype: np.dtype[Any], nbytes: int) -> Array:

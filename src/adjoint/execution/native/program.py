@@ -31,6 +31,7 @@ from adjoint.runtime.memory import (
     LEASED_FROM,
     MOST_SPARE,
     Lifetime,
+    Pages,
     address,
     give_back,
     new_array,
@@ -342,11 +343,10 @@ class Native:
                 block[:] = [numbers[k] for k in members]
             frame.numbers = numbers
         self.make_results(frame, leaves, donated)
-        lent: Array | None = None
+        lent: Pages | None = None
         if frame.block_size:
             lent = take(frame.block_size)
-            if lent is not frame.block:
-                frame.use(lent, self)
+            frame.use(lent.array, self)
         try:
             for (function, step), record in zip(self.calls, frame.records, strict=True):
                 if function is not None:
