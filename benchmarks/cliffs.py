@@ -348,10 +348,12 @@ WORKS = [
     *[training(f"GPT of {n} layers under jit", 0.65, gpt, n, tokens) for n in (6, 12, 24, 48)],
     *[training(f"GPT of {n} layers, recorded anew", 0.8, gpt, n, tokens, False) for n in (6, 12, 24, 48)],
     *[training(f"ResNet of {n} blocks a stage under jit", 0.65, resnet, n, images) for n in (2, 4, 7)],
-    # AdamW's first step divides each gradient by its own size, so that rounding alone moves the second loss of a deep network: at 50
-    # layers PyTorch's float32 is 7e-3 from its float64, ours 3.5e-3, while both libraries' float64 agree to 1e-11.
+    # AdamW's first step divides each gradient by its own size, so that rounding alone moves the second loss of a deep network: at
+    # 50 layers PyTorch's float32 is 7e-3 from its float64, ours 3.5e-3, while both libraries' float64 agree to 1e-11.
     *[
-        training(f"ResNet-{n} on 32×32, batch 32, under jit", 0.65, residual, n, images, tolerance=1e-3 if n < 50 else 1e-2)
+        training(
+            f"ResNet-{n} on 32×32, batch 32, under jit", 0.65, residual, n, images, tolerance=1e-3 if n < 50 else 1e-2
+        )
         for n in (18, 34, 50)
     ],
     *[

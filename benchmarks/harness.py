@@ -124,8 +124,9 @@ def _samples(case: Case, quantity: bool) -> Iterator[float]:
         yield statistics.median(once() for _ in range(repeats)) / case.operations
 
 
-def serve(module: str, work_name: str, engine: str, threads: int) -> None:
-    """Be one engine's worker for one work: answer with the checked numbers, then with a sample for every line read."""
+def serve(module: str, work_name: str, engine: str, threads: int, exact: bool = False) -> None:
+    """Be one engine's worker for one work: answer with the checked numbers, then with a sample for every line read. `exact`
+    numbers of ours don't depend on what the clock has compiled."""
     # What an engine prints must not get between the answers: answers keep the pipe, printing goes to standard error.
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
@@ -142,8 +143,12 @@ def serve(module: str, work_name: str, engine: str, threads: int) -> None:
         return
     if hasattr(peer, "set_num_threads"):
         peer.set_num_threads(threads)
+    if exact:
+        peer.set_deterministic(True)
     case = work.engines[engine](peer)
     values = [] if case.check is None else [float(value) for value in case.check()]
+    if exact:
+        peer.set_deterministic(False)
     samples = _samples(case, quantity=work.unit == "B")
     answers.write(json.dumps({"version": _version(name), "values": values}) + "\n")
     for _ in sys.stdin:
@@ -156,8 +161,8 @@ def serve(module: str, work_name: str, engine: str, threads: int) -> None:
 class Worker:
     """The driver's end of a worker process; use as a context manager, so that none outlives its work."""
 
-    def __init__(self, module: str, work: Work, engine: str, threads: int) -> None:
-        call = f"from benchmarks.harness import serve; serve({module!r}, {work.name!r}, {engine!r}, {threads})"
+    def __init__(self, module: str, work: Work, engine: str, threads: int, exact: bool = False) -> None:
+        call = f"from benchmarks.harness import serve; serve({module!r}, {work.name!r}, {engine!r}, {threads}, {exact})"
         environment = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, str(threads))}
         # An installed package has its bytecode on disk; without it, start-up times would measure the compiler.
         environment.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -31,7 +31,7 @@ def ratio(work: Work, module: str, threads: int, rounds: int) -> tuple[float, tu
     """The median time on one thread, and the ratio of so many threads' time to it; None for what is done in less than the least.
     Raises RuntimeError where a worker fails, or the numbers aren't the same."""
     with ExitStack() as stack:
-        workers = [stack.enter_context(Worker(module, work, OURS, count)) for count in (1, threads)]
+        workers = [stack.enter_context(Worker(module, work, OURS, count, exact=True)) for count in (1, threads)]
         one, other = [worker.answer()["values"] for worker in workers]
         if one and disagreement(other, one):
             raise RuntimeError(f"{work.name}: {threads} threads give other numbers than one")
