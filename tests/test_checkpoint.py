@@ -76,6 +76,22 @@ def test_memory_of_a_hundred_layers(how):
         assert used < 30, way
 
 
+@pytest.mark.parametrize("called_before", [False, True])
+def test_a_compiled_function_is_recomputed_in_every_call(called_before):
+    """A compiled function keeps the places of its first trace; what is remembered must be the arguments all the same."""
+    w = ad.variable(np.array([1.0, 2.0]))
+    inner = ad.jit(lambda x: ad.sin(ad.sin(x * w) * 1.1))
+    x = ad.variable(np.array([0.3, 0.4]))
+    expected = ad.gradients(inner(x).sum() if called_before else ad.sin(ad.sin(x * w) * 1.1).sum(), [x, w])
+    f = ad.checkpoint(lambda x: inner(x) * 2.0)
+    for _ in range(3):
+        y = f(x)
+        _, *remembered = y.node.inputs
+        assert {node.op.name for node in remembered} == {"marker", "leaf"}, [node.op.name for node in remembered]
+        for got, want in zip(ad.gradients(y.sum(), [x, w]), expected, strict=True):
+            np.testing.assert_allclose(got.numpy(), 2 * want.numpy(), rtol=1e-6)
+
+
 def test_what_is_closed_over():
     w = ad.variable(np.array([1.0, 2.0]))
     h = w * 3

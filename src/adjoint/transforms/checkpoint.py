@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from adjoint import derive, tree
-from adjoint.graph import Node, get_mode
+from adjoint.graph import Node, depends_on, get_mode, topological
 from adjoint.primitives.core import marker
 from adjoint.tensors.located import enter_scope, leave_scope, recorded_inside, recording_at_user
 from adjoint.tensors.named import wrap
@@ -59,18 +59,27 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _boundary(outputs: Sequence[Node], given: set[Node], scope: Any) -> list[Node]:
-    """The tracked nodes that the outputs depend on and that weren't recorded inside the scope: the arguments, and what
-    the function closes over."""
+    """The tracked nodes that the outputs depend on and that are not of the function: the arguments, and what it closes over.
+
+    Of the function is what was recorded inside the scope, and what depends on the arguments' markers: a compiled function that
+    it calls keeps the places of its first trace.
+    """
     found: dict[Node, None] = {}
     seen: set[Node] = set()
+    depending: set[Node] | None = None
     stack = list(outputs)
     while stack:
         node = stack.pop()
         if node in seen:
             continue
         seen.add(node)
-        if node in given or not recorded_inside(node, scope):
-            found[node] = None
-        else:
+        own = node not in given
+        if own and not recorded_inside(node, scope):
+            if depending is None and node.inputs:
+                depending = depends_on(topological(outputs, lambda x: x not in given and x.value is None), given)
+            own = depending is not None and node in depending
+        if own:
             stack += [x for x in node.inputs if x.tracked]
+        else:
+            found[node] = None
     return list(found)
