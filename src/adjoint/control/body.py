@@ -9,16 +9,17 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from adjoint.batch import Batch
+from adjoint.control.rules import with_closed_rules
 from adjoint.execution.evaluate import evaluation_lock, key_of, planned, run
 from adjoint.graph import Node, array_type, mode, substitute, topological
 from adjoint.graph.collector import without_collector
 from adjoint.graph.node import place_of
 from adjoint.plan.canonical import canonicalize
 from adjoint.primitives.core import FULL, full, is_literal, ops, placeholder
-from adjoint.primitives.custom import CUSTOM
+from adjoint.primitives.custom import CUSTOM, HOST_CALL
 from adjoint.primitives.structural import BROADCAST
 
-__all__ = ["Body", "as_arrays", "close", "for_examples", "stand_in"]
+__all__ = ["HAVING_RULES", "Body", "as_arrays", "close", "for_examples", "stand_in"]
 
 Nodes = Sequence[Node]
 T = TypeVar("T")
@@ -95,6 +96,7 @@ class Body:
 
 _bodies: WeakValueDictionary[Any, Body] = WeakValueDictionary()
 
+HAVING_RULES = (CUSTOM, HOST_CALL)
 SMALL = 64  # elements of a constant that a body takes its parts of itself
 
 
@@ -127,20 +129,19 @@ def for_examples(b: Batch, x: Node) -> Node:
 
 
 def close(
-    varying: Nodes, outputs: Nodes, known: Mapping[Node, Node] | None = None
+    varying: Nodes, outputs: Nodes, known: Mapping[Node, Node] | None = None, rules: bool = False
 ) -> tuple[list[Node], list[Node], list[Node]]:
     """The outputs with all that doesn't depend on `varying` taken out: computed once, outside, and read as inputs.
 
     Gives the outputs on these inputs, the inputs, and the nodes outside whose values they get. `known` are placeholders
     that the outputs read, by the nodes outside that they stand for. Literals stay, and so do broadcasts and parts of small
-    arrays: what these are made of is read instead.
+    arrays: what these are made of is read instead. With `rules`, what derivative rules read outside is read as inputs, too.
     """
     known = known or {}
-    inner = set(varying)
-    order = topological(outputs, lambda x: x not in inner and x.value is None)
-    for node in order:
-        if node not in inner and any([x in inner for x in node.inputs]) and node.value is None:
-            inner.add(node)
+    order, inner = _inner(varying, outputs)
+    if rules and any([node.op in HAVING_RULES for node in order]):
+        outputs = with_closed_rules(outputs, inner.difference(varying).__contains__, varying)
+        order, inner = _inner(varying, outputs)
     frontier = dict.fromkeys([x for node in order if node in inner for x in node.inputs if x not in inner])
     frontier.update(dict.fromkeys([y for y in outputs if y not in inner]))
     replaced: dict[Node, Node] = {}
@@ -171,6 +172,16 @@ def close(
                 replaced[x] = inside
         outside = substitute(sources.values(), known) if known else list(sources.values())
         return substitute(outputs, replaced), list(sources), outside
+
+
+def _inner(varying: Nodes, outputs: Nodes) -> tuple[list[Node], set[Node]]:
+    """The outputs' graph down to what varies, and what of it depends on that."""
+    inner = set(varying)
+    order = topological(outputs, lambda x: x not in inner and x.value is None)
+    for node in order:
+        if node not in inner and any([x in inner for x in node.inputs]) and node.value is None:
+            inner.add(node)
+    return order, inner
 
 
 def _is_part(x: Node) -> bool:

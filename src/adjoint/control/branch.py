@@ -13,8 +13,9 @@ import numpy as np
 
 from adjoint import derive
 from adjoint.batch import Batch
-from adjoint.control.body import Body, as_arrays, for_examples, stand_in
+from adjoint.control.body import HAVING_RULES, Body, as_arrays, for_examples, stand_in
 from adjoint.control.formal import record_transpose
+from adjoint.control.rules import with_closed_rules
 from adjoint.control.running import Inside
 from adjoint.graph import Node, Primitive, array_type, depends_on, mode, record, substitute, topological
 from adjoint.primitives.core import FULL, conform, full, is_literal, ops, placeholder, select, zeros
@@ -33,7 +34,15 @@ def record_switch(
     whichever is chosen, becomes an operand, and so do the placeholders, for which `known` gives the nodes that they stand for.
     """
     outputs = [y for branch in branches for y in branch]
-    depending = depends_on(topological(outputs, lambda x: x not in known and x.value is None), known)
+    order = topological(outputs, lambda x: x not in known and x.value is None)
+    depending = depends_on(order, known)
+    if any([x.op in HAVING_RULES for x in order]):
+
+        def own(x: Node) -> bool:
+            return x not in known and x.value is None and bool(x.inputs) and (x in depending or inside(x))
+
+        outputs = with_closed_rules(outputs, own)
+        depending = depends_on(topological(outputs, lambda x: x not in known and x.value is None), known)
     replaced: dict[Node, Node] = {}
     sources: dict[Node, Node] = {}  # the nodes outside, by what stands for them
     stack, seen = list(outputs), set[Node]()

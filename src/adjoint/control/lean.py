@@ -21,9 +21,10 @@ from adjoint import derive
 from adjoint.control.body import Body, close, stand_in
 from adjoint.control.formal import record_transpose
 from adjoint.control.running import STRETCH, Inside, native_loop, run_loop, stack_of
+from adjoint.execution.evaluate import evaluate
 from adjoint.execution.tiers import native_backend
 from adjoint.graph import Node, Primitive, get_mode, mode, record, substitute
-from adjoint.primitives.core import conform, marker, ops, select, zeros
+from adjoint.primitives.core import FULL, conform, marker, ops, select, zeros
 
 __all__ = [
     "LOOP_REVERSE",
@@ -122,6 +123,7 @@ def backward_of(loop: Loop, active: set[Node], carried: list[int], given: Sequen
             results[k] = ops.add(total, results[k])
     carries = [*back.moving, *sums]
     closed, inside, outside = close([*inputs, *carries, *back.coming], results)
+    evaluate([x for x in outside if x.value is None and x.op is not FULL])
     numbers = [np.full(x.shape, x.attributes, x.dtype.dtype) if x.value is None else x.value for x in outside]
     order = (*inputs[:n], *inside, *carries, *inputs[n:], *back.coming)
     return Backward(Body(order, closed), numbers, carried, back.constants, back.slices, back.given)

@@ -133,7 +133,7 @@ def record_while(
     memory: int | None = None,
 ) -> list[Node]:
     """The final carries of a recorded step and condition, and how often it ran."""
-    closed, inside, outside = close(carry_in, [condition, *carry_out], known)
+    closed, inside, outside = close(carry_in, [condition, *carry_out], known, rules=True)
     inputs = (*inside, *carry_in)
     loop = Repeat(Body(inputs, closed[:1]), Body(inputs, closed[1:]), len(inside), len(carry_in), memory)
     return loop.record((*outside, *init))

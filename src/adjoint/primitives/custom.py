@@ -96,6 +96,11 @@ class _Named:
         return self.rule(cotangents, node)
 
 
+def named_rule(rule: CustomRule, name: str) -> _Named:
+    """A rule with a name, as a custom node's attributes have it."""
+    return _Named(rule, name)
+
+
 def direct_of(node: Node) -> Callable[[Node], Node] | None:
     """What gives the output of a custom node as ordinary graph, if it has such."""
     return node.attributes[1].direct if node.op is CUSTOM else None

@@ -1,0 +1,144 @@
+"""Derivative rules of one's own in a graph that a loop repeats or a branch computes.
+
+A rule is called when a derivative is recorded, and may read any tensor. The reverse pass of a loop may be recorded when it runs,
+in another place than where the loop was: what a rule reads there would be nobody's input, so that a compiled function wouldn't
+see it change, a batch wouldn't have it for each example, and nothing could be differentiated by it. So, before a graph becomes a
+body, its rules are recorded once, on placeholders, and what they read outside becomes inputs of the nodes that have them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from adjoint.graph import Node, depends_on, mode, substitute, topological
+from adjoint.primitives.core import FULL, placeholder, select, zeros
+from adjoint.primitives.custom import CUSTOM, HOST_CALL, CustomRule, HostFunction, hooks_of, named_rule
+
+__all__ = ["with_closed_rules"]
+
+Nodes = Sequence[Node]
+
+
+def with_closed_rules(outputs: Nodes, inside: Callable[[Node], bool], given: Collection[Node] = ()) -> list[Node]:
+    """The outputs, where what the derivative rules of nodes `inside` read outside is among these nodes' inputs. What is `given`
+    stays as it is, whoever reads it."""
+    order = topological(outputs, inside)
+    own = {x for x in order if inside(x)} | set(given)
+    closed: dict[Node, Node] = {}
+    with mode(grad=True):
+        for node in order:
+            if node.tracked and node in own:
+                if node.op is CUSTOM and hooks_of(node) is None:
+                    made = _closed_custom(_Recording(node, own, closed))
+                elif node.op is HOST_CALL and node.attributes[0].rule is not None:
+                    made = _closed_call(_Recording(node, own, closed))
+                else:
+                    continue
+                if made is not None:
+                    closed[node] = made
+    return substitute(outputs, closed) if closed else list(outputs)
+
+
+def _closed_custom(recording: _Recording) -> Node | None:
+    """A custom node that has what its rules read as inputs; None where they read nothing outside."""
+    node = recording.node
+    count, named = node.attributes
+    if not recording.reads_outside(named.rule, named.transposed):
+        return None
+    rules = named.replaced(recording.frozen)
+    more, direct = len(recording.read), named.direct
+    if direct is not None:
+
+        def without(x: Node) -> Node:
+            return Node(CUSTOM, x.inputs[:-more], node.attributes, x.type, x.site, x.offset, x.tracked)
+
+        rules.direct = lambda x: direct(without(x))
+    inputs = (*recording.moved().inputs, *recording.read)
+    return Node(CUSTOM, inputs, (count, rules), node.type, node.site, node.offset, node.tracked)
+
+
+def _closed_call(recording: _Recording) -> Node | None:
+    """A host call's results with its rule as that of a custom node; None where the rule reads nothing outside."""
+    node = recording.node
+    function, codes = node.attributes
+    several = isinstance(node.type, tuple)
+
+    def rule(cotangents: list[Node | None], _: Node) -> Sequence[Node | None]:
+        return list(function.adapter(function.rule, cotangents if several else cotangents[0], node))
+
+    if not recording.reads_outside(rule, None):
+        return None
+    plain = HostFunction(function.call, None, function.batch, function.adapter, function.exact)
+    inputs = recording.moved().inputs
+    call = Node(HOST_CALL, inputs, (plain, codes), node.type, node.site, node.offset, False)
+    results = [select(call, i) for i in range(len(node.type))] if several else [call]
+    attributes = len(results), named_rule(recording.frozen(rule), function.name)
+    inputs = (*results, *inputs, *recording.read)
+    return Node(CUSTOM, inputs, attributes, node.type, node.site, node.offset, node.tracked)
+
+
+class _Recording:
+    """The rules of one node, recorded on placeholders, and what they read beside the cotangents.
+
+    own     the nodes that are inside, as far as anybody but rules reads them
+    closed  by what nodes before this one are replaced
+    """
+
+    def __init__(self, node: Node, own: set[Node], closed: dict[Node, Node]) -> None:
+        self.node = node
+        self.own = own
+        self.closed = closed
+        self.read: dict[Node, None] = {}
+        self.recorded: dict[CustomRule, tuple[list[Node | None], list[Node | None]]] = {}
+
+    def moved(self) -> Node:
+        """The node among the replaced ones."""
+        return substitute([self.node], self.closed)[0]
+
+    def reads_outside(self, *rules: CustomRule | None) -> bool:
+        """Record the rules; whether they read anything outside. What is wrong with one is said where its derivative is asked."""
+        types = self.node.type if isinstance(self.node.type, tuple) else (self.node.type,)
+        outside = False
+        for rule in rules:
+            if rule is None:
+                continue
+            given = [placeholder(t, "a cotangent", True) if t.inexact else None for t in types]
+            try:
+                found = list(rule(given, self.node))
+            except Exception:
+                return False
+            self.recorded[rule] = given, found
+            outside = (
+                self.note({self.node, *[u for u in given if u is not None]}, [g for g in found if g is not None])
+                or outside
+            )
+        return outside
+
+    def note(self, cotangents: set[Node], found: Nodes) -> bool:
+        """Note what is read, as far towards the results as it doesn't depend on cotangents; whether anything of it comes from
+        outside."""
+        order = topological(found, lambda x: x not in cotangents and x.value is None and x not in self.own)
+        depending = depends_on(order, cotangents)
+        border = [x for y in order if y in depending and y not in cotangents for x in y.inputs if x not in depending]
+        border += [y for y in found if y not in depending]
+        self.read.update(dict.fromkeys([x for x in border if x not in self.own and not _is_number(x)]))
+        return any([(x.value is not None or not x.inputs) and x not in self.own and x not in cotangents
+                    and not _is_number(x) for x in order])  # fmt: skip
+
+    def frozen(self, rule: CustomRule) -> CustomRule:
+        """The rule as it was recorded, on other cotangents."""
+        given, found = self.recorded[rule]
+
+        def again(cotangents: list[Node | None], node: Node) -> list[Node | None]:
+            known: dict[Node, Node] = {**self.closed, self.node: node}
+            for u, cotangent in zip(given, cotangents, strict=True):
+                if u is not None:
+                    known[u] = zeros(u.type) if cotangent is None else cotangent
+            there = iter(substitute([g for g in found if g is not None], known))
+            return [*[None if g is None else next(there) for g in found], *[None] * len(self.read)]
+
+        return again
+
+
+def _is_number(x: Node) -> bool:
+    return x.op is FULL and x.value is None
