@@ -28,7 +28,6 @@ Array = np.ndarray[Any, Any]
 LARGEST = 1 << 12  # elements of an array: more are worth a loop nest
 ARENA = 1 << 27  # bytes
 ALIGNMENT = 64
-SAME = frozenset({"version", "marker", "stop_gradient", "after", "checkpoint"})
 FIELDS = 6  # of an instruction: function, result, three operands, length
 
 
@@ -368,9 +367,9 @@ def _aliases(plan: Plan, root: dict[int, int], single: set[int]) -> tuple[list[S
     last: dict[int, int] = {}
     lowered: dict[Any, bool] = {}
     for step in plan.steps:
-        name, out = step.op.name, step.output
+        op, name, out = step.op, step.op.name, step.output
         source = step.inputs[0] if step.inputs else -1
-        if name in SAME or name == "reshape" or (name == "broadcast_to" and source in single):
+        if (op.passes_on and not op.opaque) or name == "reshape" or (name == "broadcast_to" and source in single):
             root[out] = root[source]
             if source in single:
                 single.add(out)

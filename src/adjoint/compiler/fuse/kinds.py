@@ -7,17 +7,16 @@ layer norm is one nest.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from adjoint.compiler.fuse import images
 from adjoint.compiler.loops.matrix_formulas import FORMULAS, formula_name
-from adjoint.compiler.loops.routines import EITHER_WAY, PIVOTED, ROUTINES
+from adjoint.compiler.loops.routines import ROUTINES
+from adjoint.plan.assemble import PIECES
 from adjoint.plan.plan import Step
 from adjoint.plan.text import PLAIN, Labels, beside, shape_text, step_text
 from adjoint.shapes import Shape, contiguous, reshaped_strides, size_of
-
-# These pass their first input on.
-SAME = frozenset({"version", "marker", "stop_gradient", "after", "checkpoint", "custom"})
 
 
 class View(NamedTuple):
@@ -66,21 +65,30 @@ def reshaped(view: View, shape: Shape) -> View | None:
 
 def moved(view: View, step: Step) -> View | None:
     """The view that a movement makes of a view; None where it needs a copy."""
-    name, attributes = step.op.name, step.attributes
-    if name in SAME:
-        return view
-    if name == "reshape":
-        return reshaped(view, step.type.shape)
-    if name == "permute_dims":
-        return View(view.root, view.offset, step.type.shape, tuple([view.strides[a] for a in attributes]))
-    if name == "broadcast_to":
-        return broadcast(view, step.type.shape)
-    offset = view.offset + sum(start * s for (start, _, _), s in zip(attributes, view.strides, strict=True))
-    strides = tuple([s * by for (_, _, by), s in zip(attributes, view.strides, strict=True)])
-    return View(view.root, offset, step.type.shape, strides)
+    return view if step.op.passes_on else VIEWS[step.op.name](view, step.attributes, step.type.shape)
 
 
-MOVEMENTS = SAME | {"reshape", "permute_dims", "broadcast_to", "slice"}
+def _permuted(view: View, axes: tuple[int, ...], shape: Shape) -> View:
+    return View(view.root, view.offset, shape, tuple([view.strides[a] for a in axes]))
+
+
+def _sliced(view: View, slices: tuple[tuple[int, int, int], ...], shape: Shape) -> View:
+    offset = view.offset + sum(start * s for (start, _, _), s in zip(slices, view.strides, strict=True))
+    return View(view.root, offset, shape, tuple([s * by for (_, _, by), s in zip(slices, view.strides, strict=True)]))
+
+
+# The views that movements make: of a view, the step's attributes, and the shape of the result.
+VIEWS: dict[str, Callable[[View, Any, Shape], View | None]] = {
+    "reshape": lambda view, attributes, shape: reshaped(view, shape),
+    "broadcast_to": lambda view, attributes, shape: broadcast(view, shape),
+    "permute_dims": _permuted,
+    "slice": _sliced,
+}
+
+
+def is_movement(step: Step) -> bool:
+    """Whether what a step gives is a view of its first input, or a copy of one."""
+    return step.op.passes_on or step.op.name in VIEWS
 
 
 def stack_stride(view: View) -> int | None:
@@ -253,9 +261,9 @@ class Window:
         return [*found, f"  by {by}, channels last"]
 
 
-INDEXED = frozenset({"gather", "scatter_add", "scatter"})
-
-REGIONS = frozenset({"concat", "embed", "update_slice", "pieces"})
+def fills_regions(step: Step) -> bool:
+    """Whether a step writes each of its inputs into a region of the result, or copies the result there."""
+    return step.op.name == PIECES.name or (step.op.rearranges and not step.op.view)
 
 
 class Move:
@@ -265,18 +273,14 @@ class Move:
     def __init__(self, step: Step, views: list[View], dtypes: list[str]) -> None:
         self.step = step
         self.views = views
-        self.first_index = 2 if step.op.name == "scatter" else 1
-        self.index_dtypes = dtypes[self.first_index :]
+        self.first_index = first = step.op.indices_from
+        self.indices = views[first:] if first else []  # one for each leading axis that they select along
+        self.index_dtypes = dtypes[first:] if first else []
         self.clips = step.op.name == "scatter" and bool(step.attributes)
 
     @property
     def reads(self) -> tuple[View, ...]:
         return tuple(self.views)
-
-    @property
-    def indices(self) -> list[View]:
-        """The index arrays among the inputs, one for each leading axis that they select along."""
-        return self.views[self.first_index :] if self.step.op.name in INDEXED else []
 
     @property
     def indexed_shape(self) -> Shape:
@@ -337,7 +341,7 @@ class Factors(Matrices):
     @property
     def may_fail(self) -> bool:
         """Whether an operand may be to blame."""
-        return bool(self.routine.problem) or self.step.op.name in PIVOTED
+        return bool(self.routine.problem) or self.routine.pivots
 
     @property
     def operations(self) -> int:
@@ -349,7 +353,7 @@ class Factors(Matrices):
         """The step for people."""
         each = "one matrix" if size_of(self.batch) == 1 else f"{shape_text(self.batch)} matrices, one after another"
         head = beside(f"matrices {step_text(self.step, labels)}", labels.line(self.step.output))
-        return [head, f"  {each}, by {'' if self.step.op.name in EITHER_WAY else 'the LAPACK of '}OpenBLAS"]
+        return [head, f"  {each}, by {'' if self.routine.either_way else 'the LAPACK of '}OpenBLAS"]
 
 
 class Transform:
@@ -435,11 +439,6 @@ class Host:
 
 
 Unit = Nest | Product | Window | Matrices | Factors | Move | Transform | Running | Host
-
-
-def name_is_same(step: Step) -> bool:
-    """Whether a step passes its first input on."""
-    return step.op.name in SAME
 
 
 def transposed(view: View) -> View:
