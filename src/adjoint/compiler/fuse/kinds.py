@@ -105,7 +105,18 @@ def stack_stride(view: View) -> int | None:
     return stride
 
 
-class Nest:
+class Printed:
+    """What `lines` prints for people."""
+
+    def lines(self, labels: Labels = PLAIN) -> list[str]:
+        """The lines, with the names and places of what they mention."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+
+class Nest(Printed):
     """A loop nest over a domain. `split` is the number of leading axes once a reduction made rows of the trailing ones."""
 
     def __init__(self, domain: Shape) -> None:
@@ -147,9 +158,6 @@ class Nest:
         """Whether there is one value for each row, the trailing axes dropped."""
         return self.split is not None and shape == self.domain[: self.split]
 
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
-
     def lines(self, labels: Labels = PLAIN) -> list[str]:
         """The nest for people: its domain, its steps, what is read and stored."""
         rows = f", a row is {shape_text(self.domain[self.split :])}" if self.split is not None else ""
@@ -180,7 +188,7 @@ class Choice(NamedTuple):
     packed: bool
 
 
-class Product:
+class Product(Printed):
     """A matrix product, `a` by `b` into a row-major array of `shape`: the step's result or its transpose."""
 
     def __init__(self, step: Step, a: View, b: View, shape: Shape) -> None:
@@ -206,9 +214,6 @@ class Product:
         n, m = self.shape[-2:]
         return n * m if size_of(self.shape) > n * m else m
 
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
-
     def lines(self, labels: Labels = PLAIN) -> list[str]:
         """The product for people."""
         rows = f", {self.choice.rows} rows at a time" if self.choice is not None else ""
@@ -220,7 +225,7 @@ class Product:
         ]
 
 
-class Window:
+class Window(Printed):
     """A convolution or pool over channels-last images. The result is in rows, in the step's shape."""
 
     def __init__(self, step: Step, reads: tuple[View, ...], dtypes: tuple[str, ...]) -> None:
@@ -250,9 +255,6 @@ class Window:
         """Elements of the result that are computed together, at least."""
         return size_of(self.shape[1:])
 
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
-
     def lines(self, labels: Labels = PLAIN) -> list[str]:
         """The convolution or pool for people."""
         beside_it = "" if self.positions is None else f", with the positions in {labels.name(self.positions.output)}"
@@ -266,7 +268,7 @@ def fills_regions(step: Step) -> bool:
     return step.op.name == PIECES.name or (step.op.rearranges and not step.op.view)
 
 
-class Move:
+class Move(Printed):
     """A step that puts elements into places that a loop nest can't reach. `views` are its inputs, in order where they are
     indices or moved by them."""
 
@@ -288,15 +290,12 @@ class Move:
         shape: Shape = self.step.attributes if self.step.op.name == "scatter_add" else self.views[0].shape
         return shape
 
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
-
     def lines(self, labels: Labels = PLAIN) -> list[str]:
         """The movement for people."""
         return [beside(f"move {step_text(self.step, labels)}", labels.line(self.step.output))]
 
 
-class Matrices:
+class Matrices(Printed):
     """A step on stacks of small matrices, each in a lane of its own. `outputs` are the slots of its results."""
 
     def __init__(self, step: Step, views: list[View], outputs: list[int]) -> None:
@@ -320,9 +319,6 @@ class Matrices:
         """About how many there are in all."""
         rows, columns = self.views[0].shape[-1], self.views[-1].shape[-1]
         return size_of(self.batch) * FORMULAS[self.name].operations(rows, columns)
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
 
     def lines(self, labels: Labels = PLAIN) -> list[str]:
         """The step for people."""
@@ -356,7 +352,7 @@ class Factors(Matrices):
         return [head, f"  {each}, by {'' if self.routine.either_way else 'the LAPACK of '}OpenBLAS"]
 
 
-class Transform:
+class Transform(Printed):
     """A Fourier transform along one axis, counted from the end. A step over several axes is several of these, of which the later
     ones work in place."""
 
@@ -383,16 +379,13 @@ class Transform:
         lines = size_of(self.view.shape) // max(self.view.shape[self.axis], 1)
         return int(5 * n * max(n.bit_length() - 1, 1) * lines) // (1 + real)
 
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
-
     def lines(self, labels: Labels = PLAIN) -> list[str]:
         """The transform for people."""
         head = beside(f"transform {step_text(self.step, labels)}", labels.line(self.step.output))
         return [head, f"  along axis {self.axis}, a line of {self.length} in a lane"]
 
 
-class Running:
+class Running(Printed):
     """A step along an axis whose results are each made of the one before."""
 
     def __init__(self, step: Step, views: list[View], axis: int) -> None:
@@ -403,9 +396,6 @@ class Running:
     @property
     def reads(self) -> tuple[View, ...]:
         return tuple(self.views)
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
 
     def lines(self, labels: Labels = PLAIN) -> list[str]:
         """The step for people."""
@@ -420,16 +410,13 @@ class Ordering(Running):
         return [beside(f"order {step_text(self.step, labels)}", labels.line(self.step.output))]
 
 
-class Host:
+class Host(Printed):
     """A step that NumPy runs, and the reason; none for what others compute: loops and branches, which are programs of their
     own, and what takes one of several results."""
 
     def __init__(self, step: Step, reason: str) -> None:
         self.step = step
         self.reason = reason
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
 
     def lines(self, labels: Labels = PLAIN) -> list[str]:
         """The step for people."""
