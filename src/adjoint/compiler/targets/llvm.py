@@ -394,8 +394,8 @@ RENDER: dict[type, Any] = {
 
 
 def row_loop(name: str, row: str, fixed: str = "", also: str = "") -> str:
-    """A function that goes through rows of a table, %first up to %last. A row is a function and its arguments, 8 bytes each, which
-    `row` names as LLVM does ("ptr %out, i64 %n"). What all functions get are arguments of the loop: `fixed` stand before a row's,
+    """A function that goes through rows of a table, %first up to %last. A row is a function and its arguments, 8 bytes each, as
+    `row` names them to LLVM ("ptr %out, i64 %n"). What all functions get are arguments of the loop: `fixed` stand before a row's,
     those that are `also` passed behind them."""
     own, given = ", ".join(["ptr %first, ptr %last", *filter(None, (fixed, also))]), row.split(", ")
     reads = [
