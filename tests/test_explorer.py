@@ -11,7 +11,7 @@ import adjoint as ad
 from adjoint import _optional
 from adjoint.cli import main
 from adjoint.cli.expression import assignments, compute
-from adjoint.graph.node import PRIMITIVES
+from adjoint.graph import PRIMITIVES
 from adjoint.picture import build
 from adjoint.picture.formulas import FORMULAS
 from adjoint.picture.layout import layered, layout

@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 import adjoint as ad
-from adjoint.graph.node import PRIMITIVES
+from adjoint.graph import PRIMITIVES
 
 BLOCK = re.compile(
     r"^```(?P<language>python|console)(?: +(?P<caption>[^\n]+))?\n(?P<source>.*?)^```$", re.MULTILINE | re.DOTALL

@@ -203,8 +203,9 @@ def _recompute(u: Any, node: Node, wanted: Sequence[bool]) -> list[Node | None]:
 AFTER = Primitive(
     "after", lambda attributes, type: lambda x, *others: x,
     lambda u, out, wanted: [u, *[None] * (len(out.inputs) - 1)], view=True,
+    passes_on=True, waits=True, linear=True,
 )  # fmt: skip
-CHECKPOINT = Primitive("checkpoint", first_inputs, _recompute, view=True)
+CHECKPOINT = Primitive("checkpoint", first_inputs, _recompute, view=True, passes_on=True)
 
 
 def checkpoint(outputs: Nodes, inputs: Nodes) -> list[Node]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adjoint.compiler.fuse.fuse import Fusion
+from adjoint.compiler.fuse.fuse import COPY, Fusion
 from adjoint.compiler.fuse.kinds import (
     Choice,
     Factors,
@@ -25,6 +25,7 @@ from adjoint.compiler.fuse.kinds import (
     View,
     Window,
 )
+from adjoint.compiler.fuse.padded import PADDED
 from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.loops.build_matrices import Stacked
 from adjoint.compiler.loops.build_ordering import Ranks, Searches
@@ -33,6 +34,7 @@ from adjoint.compiler.loops.build_transform import Lines
 from adjoint.compiler.loops.formulas import NAMES, REDUCTIONS
 from adjoint.compiler.tables import Start
 from adjoint.compiler.targets.llvm import PART
+from adjoint.graph import PRIMITIVES
 from adjoint.plan.assemble import fills_everything
 from adjoint.plan.plan import Step
 from adjoint.shapes import Shape, contiguous, size_of
@@ -66,9 +68,10 @@ class Indexed(NamedTuple):
 
 
 class Moving(NamedTuple):
-    """A unit that moves elements, as its code knows it: first everything gets a number, then regions are copied, then rows."""
+    """A unit that moves elements, as its code knows it: first everything gets a number, then regions are copied, then rows.
+    The first region `rewrites` an array: it needn't be copied where the result lies in the array's place."""
 
-    name: str
+    rewrites: bool
     dtype: str
     output: int
     size: int
@@ -88,13 +91,8 @@ class Excerpt:
         self.writes_much = False
 
 
-class Named(NamedTuple):
-    """Stands for a primitive."""
-
-    name: str
-
-
 Key = tuple[Any, ...]
+STAND_INS = {op.name: op for op in (COPY, PADDED)}  # what a nest has in the place of primitives
 
 
 def exact(x: Any) -> Any:
@@ -272,10 +270,10 @@ def _moving(n: Numbering, move: Move) -> Moving:
         number = 0
     if name == "pieces" and not fills_everything(attributes, step.type.size):
         number = attributes.number
-    if name in ("scatter", "update_slice"):
+    if step.op.rewrites:
         regions.append(Region(n.view(move.views[0]), n.of(out), steps))
     if move.indices:
-        moved = move.views[0] if name == "gather" else move.views[move.first_index - 1]
+        moved = move.views[move.first_index - 1]
         indexed = Indexed(name == "gather", name == "scatter_add", n.view(moved).root,
                           tuple([n.view(v).root for v in move.indices]), tuple(move.index_dtypes), move.indexed_shape,
                           size_of(move.indices[0].shape), move.clips)  # fmt: skip
@@ -295,7 +293,7 @@ def _moving(n: Numbering, move: Move) -> Moving:
         amid = name == "embed" and _lies_amid(view.shape, strides, step.type.size)
         regions.append(Region(view, place(start), strides, before=start if amid else None))
     exactly = None if number is None else (exact(number), number)
-    return Moving(name, step.type.dtype.name, n.of(out), step.type.size, exactly, tuple(regions), indexed)
+    return Moving(step.op.rewrites, step.type.dtype.name, n.of(out), step.type.size, exactly, tuple(regions), indexed)
 
 
 def _lies_amid(sizes: Shape, strides: Shape, size: int) -> bool:
@@ -314,7 +312,8 @@ def _nothing(*arguments: Any) -> Any:
 
 def _step(name: str, attributes: Any, inputs: tuple[int, ...], output: int, type: Any) -> Step:
     given = None if attributes is None else attributes[1]
-    return Step(Named(name), given, _nothing, _nothing, inputs, output, type)  # type: ignore[arg-type]
+    op = STAND_INS.get(name) or PRIMITIVES[name]
+    return Step(op, given, _nothing, _nothing, inputs, output, type)  # type: ignore[arg-type]
 
 
 def nest_of(key: Key) -> tuple[Excerpt, Nest]:

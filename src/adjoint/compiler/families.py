@@ -95,7 +95,7 @@ def _moving(moving: Moving, m: Mapping) -> Moving:
         shape, times = m.shape(indexed.shape), m.number(indexed.times)
         indexed = indexed._replace(shape=shape, times=times)
     return Moving(
-        moving.name, moving.dtype, moving.output, m.number(moving.size), moving.number, tuple(regions), indexed
+        moving.rewrites, moving.dtype, moving.output, m.number(moving.size), moving.number, tuple(regions), indexed
     )
 
 

@@ -240,6 +240,19 @@ class Inputs:
                 found = self.names[key] = self.arguments.number(self.e, key)
         return found
 
+    def own(self, size: int) -> str:
+        """So many bytes of the thread's own memory."""
+        offset = self.arguments.reserve(size)
+        with self.at_the_beginning():
+            return self.e.at(self.e.entry("%own", 0), offset, "i8")
+
+    @contextmanager
+    def through(self, chunk: str, step: str, count: str, by: int = 1) -> Iterator[str]:
+        """A counter through a chunk, `by` at a time: each chunk has `step` numbers, of `count` in all."""
+        low = self.e.times(chunk, step)
+        with self.e.loop(low, self.e.index("umin", self.e.plus(low, step), count), by) as i:
+            yield i
+
     def vectors(self, count: int, body: Callable[[str], None], role: Any = None) -> None:
         """`body(offset)` for vectors that cover `count` elements, the last one under a mask."""
         e = self.e

@@ -17,19 +17,13 @@ from adjoint.execution.tiers import tiers
 from adjoint.graph import Node, mode, substitute, topological
 from adjoint.primitives.contraction import MATMUL
 from adjoint.primitives.core import SELECT, ops
-from adjoint.primitives.structural import PERMUTE
+from adjoint.primitives.reductions import SUM
+from adjoint.primitives.structural import CONCAT, PERMUTE
 
 __all__ = ["Transposed", "summed_product", "transposed"]
 
 Nodes = Sequence[Node]
-# What costs less to compute again than to stack and read back, where arrays are this small.
-LIGHT = frozenset(
-    "add subtract multiply scale negative abs relu where equal not_equal less less_equal greater greater_equal "
-    "logical_and logical_or logical_xor logical_not concat sum maximum minimum".split()
-)
-SMALL = 64  # elements
-# Whose derivative reads the input, and computes from it nearly all that the function itself needs: one exponential serves both.
-HALVES = frozenset({"sigmoid"})
+SMALL = 64  # elements of an array that costs less to compute again than to stack and read back
 
 
 @dataclass(slots=True)
@@ -126,8 +120,9 @@ def _reads(body: Body, found: Nodes, constants: set[Node]) -> list[Node]:
         return x.op is SELECT and x.inputs[0] in own
 
     def remade(x: Node) -> bool:
-        light = x.op.name in LIGHT and type(x.type) is not tuple and x.type.size <= SMALL
-        return (x.op.cheap or light) and x not in inputs and x.op is not SELECT
+        light = x.op.light or x.op is CONCAT or x.op is SUM
+        small = light and type(x.type) is not tuple and x.type.size <= SMALL
+        return (x.op.cheap or small) and x not in inputs and x.op is not SELECT
 
     stack = [x for x in topological(found, lambda x: x not in own and not part(x)) if x in own or part(x)]
     varying.update([x for x in stack if part(x) and x.inputs[0] in varying])
@@ -142,7 +137,7 @@ def _reads(body: Body, found: Nodes, constants: set[Node]) -> list[Node]:
             stack += node.inputs
         else:
             read[node] = None
-    return [x for x in read if not (x.op.name in HALVES and x.inputs[0] in read)]
+    return [x for x in read if not (x.op.shares and x.inputs[0] in read)]
 
 
 def _is_less(node: Node, varying: set[Node], read: Container[Node], remade: Callable[[Node], bool]) -> bool:

@@ -3,7 +3,6 @@
 from adjoint.graph.node import (
     MODE,
     NARROW,
-    PRIMITIVES,
     WIDENED,
     ArrayType,
     Kept,
@@ -11,7 +10,6 @@ from adjoint.graph.node import (
     Mode,
     Node,
     Origin,
-    Primitive,
     Scope,
     Variable,
     array_type,
@@ -19,9 +17,11 @@ from adjoint.graph.node import (
     mode,
     record,
 )
+from adjoint.graph.primitive import PRIMITIVES, Operation, Primitive, Rule, StandIn
 from adjoint.graph.walk import depends_on, substitute, topological
 
 __all__ = [
-    "MODE", "NARROW", "PRIMITIVES", "WIDENED", "ArrayType", "Kept", "Located", "Mode", "Node", "Origin", "Primitive",
-    "Scope", "Variable", "array_type", "depends_on", "get_mode", "mode", "record", "substitute", "topological",
+    "MODE", "NARROW", "PRIMITIVES", "WIDENED", "ArrayType", "Kept", "Located", "Mode", "Node", "Operation", "Origin",
+    "Primitive", "Rule", "Scope", "StandIn", "Variable", "array_type", "depends_on", "get_mode", "mode", "record", "substitute",
+    "topological",
 ]  # fmt: skip

@@ -8,7 +8,7 @@ up. Nothing here points from an input to its consumers, so graphs are free of cy
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextvars import ContextVar
 from numbers import Integral
 from types import CodeType
@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from adjoint._setting import Setting
 from adjoint.dtypes import DType
+from adjoint.graph.primitive import Primitive
 
 Shape = tuple[int, ...]
 
@@ -259,95 +260,6 @@ class Kept:
 
     def __init__(self, array: Any) -> None:
         self.array = array
-
-
-Rule = Callable[..., "Node | None"]
-
-
-class Primitive:
-    """Everything about one operation, in one place.
-
-    name        its name, also the key in PRIMITIVES
-    kernel      kernel(attributes, type) -> NumPy function of the inputs' arrays (of a given output type)
-    vjp         one rule for each input, rule(cotangent, node, *inputs) -> cotangent of that input or None; or one
-                callable vjp(cotangent, node, wanted) -> a list of them, for any number of inputs
-    elementwise the kernel works element by element on inputs of the output's shape and accepts `out=`
-    takes_out   the kernel accepts `out=`
-    view        the result may share memory with the first input
-    cheap       recomputing the result costs no more than reading it back: never kept for the reverse pass
-    swallows    the result can be finite though an input is NaN
-    masked      the kernel that treats zero times infinity as zero (see primitives.elementwise.scale)
-    key         what of the attributes matters to evaluation and so enters a plan's key (default: all)
-    variadic    the number of inputs varies, so it enters a plan's key
-    reads       reads(type) -> how many of the inputs, the first ones, its value needs; the others are for its derivative
-                rule (None: it needs all)
-    moves       the kernel moves elements, or hands them on, and computes nothing with them: it takes those of 16 bits as they are
-    spends      the kernel accepts `spent=True`: nobody reads its first input any more, which it may write over
-    narrowed    narrowed(attributes, used) -> attributes with which only the outputs numbered `used` are computed, None in
-                place of the others (None: it computes all)
-    symbol      how a picture writes it
-    graphs      graphs(attributes) -> the graphs that it repeats or chooses from, each a control.running.Inside, to be explained
-                (None: it has none)
-    stands_for  stands_for(output) -> the graph that one of its outputs stands for; None: the operation stands for itself
-    copied      copied(node, replacements, same_values) -> attributes of a node's copy among replaced nodes, for attributes that
-                refer to nodes themselves (None: they are the same)
-    batch       batching rule, rule(batch, node, inputs, mapped) -> node with the batch axis in front: see the module
-                `batch`, which fills it in; elementwise primitives share one
-    """
-
-    __slots__ = (
-        "batch", "cheap", "copied", "elementwise", "graphs", "kernel", "key", "masked", "moves", "name", "narrowed", "reads",
-        "spends", "stands_for", "swallows", "symbol", "takes_out", "variadic", "view", "vjp",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        name: str,
-        kernel: Callable[[Any, Any], Callable[..., Any]],
-        vjp: tuple[Rule | None, ...] | Callable[..., list[Node | None]] | None = None,
-        *,
-        elementwise: bool = False,
-        takes_out: bool = False,
-        view: bool = False,
-        cheap: bool = False,
-        swallows: bool = False,
-        moves: bool = False,
-        spends: bool = False,
-        masked: Callable[..., Any] | None = None,
-        key: Callable[[Any], Any] | None = None,
-        symbol: str | None = None,
-        reads: Callable[[Any], int] | None = None,
-        narrowed: Callable[[Any, frozenset[int]], Any] | None = None,
-    ) -> None:
-        self.name = name
-        self.kernel = kernel
-        self.vjp = vjp
-        self.elementwise = elementwise
-        self.takes_out = takes_out or elementwise
-        self.view = view
-        self.cheap = cheap
-        self.swallows = swallows
-        self.moves = moves or view
-        self.spends = spends
-        self.masked = masked
-        self.key = key
-        self.reads = reads
-        self.narrowed = narrowed
-        self.variadic = not isinstance(vjp, tuple)
-        self.symbol = symbol or name
-        self.batch: Callable[..., Any] | None = None
-        self.graphs: Callable[[Any], Sequence[Any]] | None = None
-        self.stands_for: Callable[[Node], Node] | None = None
-        self.copied: Callable[[Node, dict[Node, Node], bool], Any] | None = None
-        if name in PRIMITIVES:
-            raise ValueError(f"primitive {name!r} is registered twice")
-        PRIMITIVES[name] = self
-
-    def __repr__(self) -> str:
-        return f"<primitive {self.name}>"
-
-
-PRIMITIVES: dict[str, Primitive] = {}
 
 
 def record(op: Primitive, inputs: tuple[Node, ...], attributes: Any, type: Any) -> Node:

@@ -18,7 +18,7 @@ import numpy as np
 
 from adjoint import _forks
 from adjoint.compiler.loops.build import ITEMSIZE, Emitter, Value
-from adjoint.compiler.targets.llvm import lines_of, source_of
+from adjoint.compiler.targets.llvm import lines_of, row_loop, source_of
 from adjoint.graph.collector import without_collector
 from adjoint.machine import numbers, repetition, rolled, stretched
 from adjoint.machine.numbers import Case, Hosted, Numbers
@@ -36,24 +36,7 @@ PART = 24
 HEAVY = 16  # lines of code: formulas from here on are worth a gather for each operand
 COPY = "copy"
 
-RUN = """define void @$run(ptr %first, ptr %last, ptr %cells, ptr %libm) #0 {
-entry:
-  br label %next
-next:
-  %at = phi ptr [%first, %entry], [%after, %next]
-  %function = load ptr, ptr %at
-  %p1 = getelementptr ptr, ptr %at, i64 1
-  %what = load ptr, ptr %p1
-  %p2 = getelementptr ptr, ptr %at, i64 2
-  %count = load i64, ptr %p2
-  call void %function(ptr %cells, ptr %what, i64 %count, ptr %libm)
-  %after = getelementptr ptr, ptr %at, i64 3
-  %more = icmp ne ptr %after, %last
-  br i1 %more, label %next, label %done
-done:
-  ret void
-}
-"""
+RUN = row_loop("run", "ptr %what, i64 %count", "ptr %cells", "ptr %libm")
 
 
 class Functions:

@@ -17,7 +17,7 @@ import numpy as np
 
 from adjoint.compiler.loops.build import ITEMSIZE
 from adjoint.compiler.loops.formulas import is_lowered, reduces
-from adjoint.graph import PRIMITIVES
+from adjoint.graph import PRIMITIVES, Primitive
 from adjoint.machine.scalars import Positions
 from adjoint.plan.plan import Plan, Step
 from adjoint.shapes import Shape, drop_axes, size_of
@@ -29,17 +29,9 @@ Array = np.ndarray[Any, Any]
 MOST_ELEMENTS = 1024  # of one array
 MOST_TERMS = 1 << 14  # of one product of matrices
 MOST_OPERATIONS = 1 << 23
-ALIAS = frozenset({"version", "marker", "stop_gradient", "after", "checkpoint", "reshape"})
-MOVES = frozenset({"permute_dims", "broadcast_to", "slice", "concat", "embed", "update_slice"})
-EXACT = frozenset({"add", "subtract", "multiply", "divide", "scale", "safe_divide", "negative", "abs", "sqrt", "where",
-                   "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "astype", "maximum", "minimum",
-                   "logical_and", "logical_or", "logical_xor", "logical_not", "relu"})  # fmt: skip
-COMBINED = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum", "any": "logical_or",
-            "all": "logical_and"}  # fmt: skip
 FUSED = "multiply_add"
 OPERATIONS_PER_HOSTED = 50  # at least: a step that NumPy computes takes as long as many operations
 MOST_HOSTED = 1000
-UNSEEN = frozenset({"host_call", "custom", "closed"})  # steps that may run the user's code
 
 
 class NotNumbers(Exception):
@@ -266,7 +258,7 @@ class _Writer:
         given = (a, b, c)[:count]
         if name == FUSED:
             return None
-        if all([x < 0 for x in given]) and name in EXACT:
+        if all([x < 0 for x in given]) and PRIMITIVES[name].exact:
             return self.computed(case, [self.values[-1 - x][1] for x in given])
         if count != 2 or case.operands[0] != case.operands[1] or case.result not in ("float32", "float64"):
             return None
@@ -308,7 +300,7 @@ class _Writer:
             return
         if recipe is None:
             try:
-                if key in self.refused or (op.key is not None and op.name not in ALIAS):
+                if key in self.refused or (op.key is not None and not _passes_on(op)):
                     raise NotNumbers
                 recipe = self.recipes[key] = self.recipe(step)
             except NotNumbers:
@@ -326,7 +318,7 @@ class _Writer:
         t, inputs = step.type, step.inputs
         if type(t) is tuple or not 0 < t.size <= MOST_ELEMENTS or t.dtype.name not in ITEMSIZE:
             raise NotNumbers
-        if step.op.name in UNSEEN or len(self.hosted) >= MOST_HOSTED or any([i not in self.elements for i in inputs]):
+        if step.op.opaque or len(self.hosted) >= MOST_HOSTED or any([i not in self.elements for i in inputs]):
             raise NotNumbers
         case = self.number_of(Case(step.op.name, ("hosted", len(self.hosted)), t.dtype.name, ()))
         at = self.first + len(self.case)
@@ -344,9 +336,9 @@ class _Writer:
             raise NotNumbers
         shapes = [self.shapes[i] for i in step.inputs]
         dtypes = [self.plan.types[i].dtype.name for i in step.inputs]
-        if name in ALIAS and size_of(shapes[0]) == t.size:
+        if (name == "reshape" or _passes_on(step.op)) and size_of(shapes[0]) == t.size:
             return _same, None
-        if name in MOVES or name in ALIAS:
+        if step.op.rearranges or _passes_on(step.op):
             return _move, self.moved(step, shapes)
         result = t.dtype.name
         if name == "matmul":
@@ -396,10 +388,14 @@ class _Writer:
         if not rows or not rows[0]:
             raise NotNumbers
         wide = "float64" if dtype == "float32" and name == "sum" and len(rows[0]) > 2 else dtype
-        kind = "bool" if name in ("any", "all") else wide
-        cast = None if source == kind else self.number_of(Case("astype", None, kind, (source,)))
-        back = None if kind == dtype else self.number_of(Case("astype", None, dtype, (kind,)))
-        return self.number_of(Case(COMBINED[name], None, kind, (kind, kind))), cast, back, rows
+        cast = None if source == wide else self.number_of(Case("astype", None, wide, (source,)))
+        back = None if wide == dtype else self.number_of(Case("astype", None, dtype, (wide,)))
+        return self.number_of(Case(step.op.combines, None, wide, (wide, wide))), cast, back, rows
+
+
+def _passes_on(op: Primitive) -> bool:
+    """Whether an operation gives its first input, whatever the user's code may do."""
+    return op.passes_on and not op.opaque
 
 
 def _same(w: _Writer, how: Any, inputs: list[Sequence[int]]) -> Sequence[int]:

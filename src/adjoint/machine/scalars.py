@@ -29,10 +29,6 @@ __all__ = ["Positions", "ScalarLoop", "loop_of"]
 MOST_ELEMENTS = 256  # of one array
 MOST_OPERATIONS = 6000  # in a body: more take seconds to compile
 FEW = 24  # constants that are loaded before the loop
-MOVES = frozenset({
-    "reshape", "permute_dims", "broadcast_to", "slice", "marker", "stop_gradient", "version", "after", "concat", "embed",
-    "update_slice",
-})  # fmt: skip
 
 LOOP = (("ptr", "%table"), ("i64", "%first"), ("i64", "%step"), ("i64", "%count"))
 
@@ -77,7 +73,7 @@ class BodyWriter:
                 raise NotScalar
             inputs = [self.slots[i] for i in step.inputs]
             name = step.op.name
-            if name in MOVES:
+            if step.op.rearranges or (step.op.passes_on and not step.op.opaque):
                 items = self.moved(step, inputs)
             elif name == "matmul":
                 items = self.product(inputs[0], inputs[1])

@@ -18,7 +18,7 @@ from adjoint import _forks
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import ELEMENT, ITEMSIZE, Emitter, Value, lanes_for
 from adjoint.compiler.loops.formulas import LOWERED, is_lowered
-from adjoint.compiler.targets.llvm import source_of
+from adjoint.compiler.targets.llvm import row_loop, source_of
 from adjoint.plan.plan import Plan, Step
 from adjoint.runtime import code, libraries, llvm
 from adjoint.runtime.memory import address
@@ -28,7 +28,6 @@ Array = np.ndarray[Any, Any]
 LARGEST = 1 << 12  # elements of an array: more are worth a loop nest
 ARENA = 1 << 27  # bytes
 ALIGNMENT = 64
-SAME = frozenset({"version", "marker", "stop_gradient", "after", "checkpoint"})
 FIELDS = 6  # of an instruction: function, result, three operands, length
 
 
@@ -95,30 +94,7 @@ class Machine:
 
 
 CASE = (("ptr", "%out"), ("ptr", "%in0"), ("ptr", "%in1"), ("ptr", "%in2"), ("i64", "%n"), ("ptr", "%libm"))
-LOOP = """define void @$tape(ptr %first, ptr %last, ptr %libm) #0 {
-entry:
-  br label %next
-next:
-  %at = phi ptr [%first, %entry], [%after, %next]
-  %function = load ptr, ptr %at
-  %p1 = getelementptr ptr, ptr %at, i64 1
-  %out = load ptr, ptr %p1
-  %p2 = getelementptr ptr, ptr %at, i64 2
-  %in0 = load ptr, ptr %p2
-  %p3 = getelementptr ptr, ptr %at, i64 3
-  %in1 = load ptr, ptr %p3
-  %p4 = getelementptr ptr, ptr %at, i64 4
-  %in2 = load ptr, ptr %p4
-  %p5 = getelementptr ptr, ptr %at, i64 5
-  %n = load i64, ptr %p5
-  call void %function(ptr %out, ptr %in0, ptr %in1, ptr %in2, i64 %n, ptr %libm)
-  %after = getelementptr ptr, ptr %at, i64 6
-  %more = icmp ne ptr %after, %last
-  br i1 %more, label %next, label %done
-done:
-  ret void
-}
-"""
+LOOP = row_loop("tape", ", ".join([f"{kind} {name}" for kind, name in CASE[:-1]]), also="ptr %libm")
 
 machine = Machine()
 
@@ -368,9 +344,9 @@ def _aliases(plan: Plan, root: dict[int, int], single: set[int]) -> tuple[list[S
     last: dict[int, int] = {}
     lowered: dict[Any, bool] = {}
     for step in plan.steps:
-        name, out = step.op.name, step.output
+        op, name, out = step.op, step.op.name, step.output
         source = step.inputs[0] if step.inputs else -1
-        if name in SAME or name == "reshape" or (name == "broadcast_to" and source in single):
+        if (op.passes_on and not op.opaque) or name == "reshape" or (name == "broadcast_to" and source in single):
             root[out] = root[source]
             if source in single:
                 single.add(out)

@@ -524,9 +524,6 @@ def _where(node: Node, places: dict[tuple[Any, int], tuple[str, str]]) -> tuple[
     return found
 
 
-PLACED = {"gather": 1, "scatter_add": 1, "scatter": 2}  # where the inputs begin that say which elements
-
-
 def _symbol(node: Node) -> tuple[str, str]:
     op, attributes = node.op, node.attributes
     if is_leaf(node) and op in (LEAF, VERSION):
@@ -542,9 +539,9 @@ def _symbol(node: Node) -> tuple[str, str]:
     if op is SELECT and node.inputs:
         inner = _symbol(node.inputs[0])[0] if node.inputs[0].op is not PULLBACK else "pullback"
         return f"{inner} [{attributes}]", f"output {attributes}"
-    if op.name in ("sum", "max", "min", "prod", "any", "all"):
+    if op.combines:
         return op.symbol, "" if not attributes else "axes " + ", ".join(map(str, attributes))
-    if op.name in PLACED and all(is_leaf(x) for x in node.inputs[PLACED[op.name] :]):
+    if op.indices_from and all(is_leaf(x) for x in node.inputs[op.indices_from :]):
         return op.symbol, "at places chosen when it was recorded"  # by values perhaps: x[x > 0]
     if op.name == "permute_dims":
         return "ᵀ" if node.ndim == 2 else op.name, f"axes {attributes}"

@@ -9,19 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 from adjoint.dtypes import bool_, float64
-from adjoint.graph import Node, array_type, mode, topological
-from adjoint.graph.node import PRIMITIVES, Primitive
+from adjoint.graph import PRIMITIVES, Node, Primitive, array_type, mode, topological
 from adjoint.picture.formulas import FORMULAS
 from adjoint.picture.program import ELEMENTARY, plain
 from adjoint.primitives.core import FULL, placeholder
+from adjoint.primitives.elementwise import WHERE
 
 __all__ = ["rules_data"]
 
-TO_BOOL = frozenset(
-    "equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor logical_not isfinite isinf "
-    "isnan signbit".split()
-)
-INPUTS = {"where": (bool_, float64, float64), "clip": (float64,) * 3}
+INPUTS = {WHERE: (bool_, float64, float64)}  # those that aren't floats
 
 
 def rules_data() -> dict[str, Any]:
@@ -37,7 +33,7 @@ def rules_data() -> dict[str, Any]:
         "rules": {name: [_rule(PRIMITIVES[name], i) for i in range(_arity(PRIMITIVES[name]))] for name in names},
         "symbols": {name: PRIMITIVES[name].symbol for name in ELEMENTARY if PRIMITIVES[name].symbol != name},
         "formulas": {name: FORMULAS[name] for name in ELEMENTARY if name in FORMULAS},
-        "bools": sorted(TO_BOOL),
+        "bools": [name for name in names if PRIMITIVES[name].result == "bool"],
     }
 
 
@@ -49,9 +45,9 @@ def _rule(op: Primitive, position: int) -> Any:
     rule = op.vjp[position] if isinstance(op.vjp, tuple) else None
     if rule is None:
         return None
-    dtypes = INPUTS.get(op.name, (float64,) * _arity(op))
+    dtypes = INPUTS.get(op, (float64,) * _arity(op))
     inputs = tuple([placeholder(array_type((), dtype), "x") for dtype in dtypes])
-    result = array_type((), bool_ if op.name in TO_BOOL else float64)
+    result = array_type((), bool_ if op.result == "bool" else float64)
     out, u = Node(op, inputs, None, result, None, 0, True), placeholder(result, "u")
     with mode(grad=False):
         found = rule(u, out, *inputs)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from adjoint.graph import ArrayType
+from adjoint.graph import ArrayType, StandIn
 from adjoint.plan.plan import Step
 from adjoint.primitives.structural import Slices
 from adjoint.shapes import Shape, contiguous, reshaped_strides, size_of
@@ -37,13 +37,10 @@ class Filled(NamedTuple):
     placements: tuple[Placement, ...]
 
 
-class Pieces:
-    """Stands for a primitive; no graph has such a node, only a simplified plan."""
+class Pieces(StandIn):
+    """The whole of which parts are given; no graph has such a node, only a simplified plan."""
 
-    name = "pieces"
-    elementwise = takes_out = view = swallows = False
     variadic = True
-    key = masked = None
 
     @staticmethod
     def kernel(attributes: Filled, type: ArrayType) -> Callable[..., Any]:
@@ -60,7 +57,7 @@ class Pieces:
         return kernel
 
 
-PIECES = Pieces()
+PIECES = Pieces("pieces")
 
 
 def pieces(attributes: Filled, inputs: tuple[int, ...], output: int, type: ArrayType) -> Step:

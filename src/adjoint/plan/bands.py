@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 SMALLEST = 16  # examples: with fewer there is little to save
 LARGEST_MADE = 1 << 14  # elements of a constant array, which stays in memory as long as the plan
 SPARSE = 4  # at most one diagonal for so many examples
-SAME = frozenset({"marker", "stop_gradient", "version"})
 Box = tuple[tuple[int, int], ...]  # from where to where along each axis
 
 
@@ -76,7 +75,7 @@ class Bands:
             result = self.reshaped(step)
         elif not self.found or self.found.keys().isdisjoint(step.inputs):
             return False
-        elif name in SAME:
+        elif step.op.passes_on and len(step.inputs) == 1:
             result = self.found.get(step.inputs[0])
         elif step.op.elementwise:
             result = self.elementwise(step)

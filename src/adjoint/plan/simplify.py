@@ -18,13 +18,12 @@ import numpy as np
 
 from adjoint.graph import PRIMITIVES, ArrayType, array_type
 from adjoint.plan.assemble import Parts, assembled, note_embedded, sum_of_embedded
-from adjoint.plan.bands import SAME, Bands
+from adjoint.plan.bands import Bands
 from adjoint.plan.extremes import first_extreme
 from adjoint.plan.plan import Plan, Step
 from adjoint.plan.shifts import part_of_shifted
 from adjoint.primitives.structural import BROADCAST, EMBED, RESHAPE
 
-REWRITING = frozenset({"scatter", "update_slice"})  # these give their first input, but for some places
 LARGEST_FOLDED = 1 << 10  # elements of a constant array that is computed when compiling
 
 
@@ -186,8 +185,6 @@ def term_zero(s: Simplifier, step: Step) -> int | None:
 
 def twice_is_not_at_all(s: Simplifier, step: Step) -> int | None:
     """Two negations, or two inversions of truth values, are none."""
-    if step.op.name not in ("negative", "logical_not", "bitwise_invert"):
-        return None
     before = s.behind(step.inputs[0], step.op.name)
     return before.inputs[0] if before is not None and s.stands_for(before.inputs[0], step) else None
 
@@ -355,16 +352,16 @@ def without_dead_code(s: Simplifier, outputs: list[int]) -> list[Step]:
 def tables_last(steps: list[Step], leaves: int) -> list[Step]:
     """The steps with those at the end that write into a leaf what is a result and nothing else: such as rows into a table, by an
     optimizer. They can do so where the leaf lies, if nothing that comes later may fail."""
-    if not any([step.op.name in REWRITING for step in steps]):
+    if not any([step.op.rewrites for step in steps]):
         return steps
     read: set[int] = set()
     for step in reversed(steps):
-        if step.op.name not in SAME or step.output in read:
+        if not (step.op.passes_on and len(step.inputs) == 1) or step.output in read:
             read.update(step.inputs)
     late: dict[int, Step] = {}
     for step in steps:
-        writes = step.op.name in REWRITING and step.inputs[0] < leaves
-        if step.output not in read and (writes or (step.op.name in SAME and step.inputs[0] in late)):
+        writes = step.op.rewrites and step.inputs[0] < leaves
+        if step.output not in read and (writes or (step.op.passes_on and step.inputs[0] in late)):
             late[step.output] = step
     return [*[step for step in steps if step.output not in late], *late.values()] if late else steps
 

@@ -32,7 +32,7 @@ def _kernel(attributes: None, type: Any) -> Any:
     return lambda a, b, out=None: np.matmul(a, b, out=out)
 
 
-MATMUL = Primitive("matmul", _kernel, (_rule_a, _rule_b), takes_out=True, symbol="@")
+MATMUL = Primitive("matmul", _kernel, (_rule_a, _rule_b), takes_out=True, symbol="@", bilinear=True)
 
 
 @register

@@ -43,6 +43,8 @@ CONVOLUTION = Primitive(
         lambda u, out, x, w: convolution_weight_gradient(x, u, out.attributes, w.shape[2:]),
     ),
     symbol="∗",
+    bilinear=True,
+    images=(True, False),
 )
 CONVOLUTION_INPUT_GRADIENT = Primitive(
     "convolution_input_gradient",
@@ -51,6 +53,7 @@ CONVOLUTION_INPUT_GRADIENT = Primitive(
         lambda t, out, u, w: convolution(t, w, out.attributes[0]),
         lambda t, out, u, w: convolution_weight_gradient(t, u, out.attributes[0], w.shape[2:]),
     ),
+    images=(True, False),
 )
 CONVOLUTION_WEIGHT_GRADIENT = Primitive(
     "convolution_weight_gradient",
@@ -59,7 +62,9 @@ CONVOLUTION_WEIGHT_GRADIENT = Primitive(
         lambda t, out, x, u: convolution_input_gradient(u, t, out.attributes[0], x.shape[2:]),
         lambda t, out, x, u: convolution(x, t, out.attributes[0]),
     ),
+    images=(True, True),
 )
+CONVOLUTIONS = frozenset([op.name for op in (CONVOLUTION, CONVOLUTION_INPUT_GRADIENT, CONVOLUTION_WEIGHT_GRADIENT)])
 
 
 @register

@@ -16,8 +16,7 @@ import numpy as np
 
 from adjoint.dtypes import BY_NUMPY, DType, complex_of, default_dtype, float32, float64, promote, real_of, scalar_dtype
 from adjoint.dtypes import bool_ as BOOL
-from adjoint.graph import NARROW, WIDENED, ArrayType, Node, Primitive, Variable, array_type, get_mode, record
-from adjoint.graph.node import Rule
+from adjoint.graph import NARROW, WIDENED, ArrayType, Node, Primitive, Rule, Variable, array_type, get_mode, record
 from adjoint.shapes import Shape, broadcast_shapes
 from adjoint.unknown import Unknown
 
@@ -49,7 +48,9 @@ def no_kernel(attributes: Any, type: Any) -> Any:
 
 
 LEAF = Primitive("leaf", no_kernel, moves=True)
-VERSION = Primitive("version", lambda attributes, type: lambda x: x, view=True, key=lambda attributes: None)
+VERSION = Primitive(
+    "version", lambda attributes, type: lambda x: x, view=True, passes_on=True, key=lambda attributes: None
+)
 PLACEHOLDER = Primitive("placeholder", no_kernel, moves=True)
 FULL = Primitive("full", lambda value, type: lambda: np.full(type.shape, value, type.dtype.dtype), moves=True)
 
@@ -138,9 +139,9 @@ def typed(value: Any, dtype: DType) -> Any:
 # Identities -----------------------------------------------------------------------------------------------------------
 
 IDENTITY = Primitive(
-    "marker", lambda attributes, type: lambda x: x, (lambda u, out, x: u,), view=True,
+    "marker", lambda attributes, type: lambda x: x, (lambda u, out, x: u,), view=True, passes_on=True, linear=True,
     key=lambda attributes: None)  # fmt: skip
-DETACH = Primitive("stop_gradient", lambda attributes, type: lambda x: x, view=True)
+DETACH = Primitive("stop_gradient", lambda attributes, type: lambda x: x, view=True, passes_on=True)
 SELECT = Primitive("select_output", lambda index, type: lambda outputs: outputs[index], view=True)
 CAST = Primitive(
     "astype",
@@ -148,6 +149,8 @@ CAST = Primitive(
     (lambda u, out, x: cast(u, x.dtype) if x.type.inexact else None,),
     elementwise=True,
     cheap=True,
+    light=True,
+    exact=True,
     moves=True,
 )
 
@@ -387,15 +390,16 @@ def unary(
     rule: Rule | None = None,
     *,
     kinds: str = "fc",
-    result: str = "same",
+    result: str = "",
     **flags: Any,
 ) -> NodeFunction:
     """Register an elementwise function of one array.
 
     `kernel(x, out=None)` is a ufunc or acts like one. `kinds` are the dtype kinds it is defined for: where integers
-    are not among them but floats are, they are cast to the default floating type. `result` is "same", "bool" or "real".
+    are not among them but floats are, they are cast to the default floating type. `result` is "bool" or "real" where
+    the dtype isn't that of x.
     """
-    op = Primitive(name, lambda attributes, type: kernel, (rule,), elementwise=True, **flags)
+    op = Primitive(name, lambda attributes, type: kernel, (rule,), elementwise=True, result=result, **flags)
     both = "f" in kinds and "c" in kinds
 
     def apply(x: Node) -> Node:
@@ -426,11 +430,11 @@ def binary(
     rule_b: Rule | None = None,
     *,
     kinds: str = "biufc",
-    result: str = "same",
+    result: str = "",
     **flags: Any,
 ) -> NodeFunction:
     """Register an elementwise function of two arrays, which it brings to one shape and dtype. See `unary`."""
-    op = Primitive(name, lambda attributes, type: kernel, (rule_a, rule_b), elementwise=True, **flags)
+    op = Primitive(name, lambda attributes, type: kernel, (rule_a, rule_b), elementwise=True, result=result, **flags)
     to_bool = result == "bool"
     plain = "f" in kinds and "c" in kinds and not to_bool  # defined for every floating type, and gives the same
     widens = "f" in kinds and not op.moves

@@ -34,6 +34,8 @@ CUSTOM = Primitive(
     lambda attributes, type: first_inputs(attributes[0], type),
     _custom_vjp,
     view=True,
+    passes_on=True,
+    opaque=True,
     key=lambda attributes: attributes[0],
 )
 
@@ -174,7 +176,7 @@ def _closed_vjp(u: Any, out: Node, wanted: Sequence[bool]) -> list[Node | None]:
 
 # The first input. The others are what its value was computed from by means that no derivative is known of.
 CLOSED = Primitive(
-    "closed", lambda message, type: lambda x, *others: x, _closed_vjp, view=True, key=lambda message: None
+    "closed", lambda message, type: lambda x, *others: x, _closed_vjp, view=True, opaque=True, key=lambda message: None
 )  # fmt: skip
 
 
@@ -282,7 +284,7 @@ def _host_vjp(u: Any, out: Node, wanted: Sequence[bool]) -> list[Node | None]:
     return list(function.adapter(function.rule, u, out))
 
 
-HOST_CALL = Primitive("host_call", _host_kernel, _host_vjp, swallows=True, moves=True)
+HOST_CALL = Primitive("host_call", _host_kernel, _host_vjp, swallows=True, moves=True, opaque=True)
 
 
 def host_call(function: HostFunction, inputs: Sequence[Node], type: ArrayType | tuple[ArrayType, ...]) -> Node:

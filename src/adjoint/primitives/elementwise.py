@@ -59,6 +59,9 @@ scale = binary(
     masked=_masked_multiply,
     cheap=True,
     symbol="×",
+    light=True,
+    exact=True,
+    bilinear=True,
 )
 safe_divide = binary(
     "safe_divide",
@@ -68,6 +71,8 @@ safe_divide = binary(
     kinds="fc",
     masked=_masked_divide,
     symbol="÷",
+    exact=True,
+    quotient=True,
 )
 
 # Arithmetic -----------------------------------------------------------------------------------------------------------
@@ -125,10 +130,20 @@ def _clip_kernel(x: Any, low: Any, high: Any, out: Any = None) -> Any:
     return np.minimum(np.maximum(x, low), high, out=out)
 
 
-add = binary("add", np.add, lambda u, out, a, b: u, lambda u, out, a, b: u, cheap=True, symbol="+")
+add = binary(
+    "add",
+    np.add,
+    lambda u, out, a, b: u,
+    lambda u, out, a, b: u,
+    cheap=True,
+    symbol="+",
+    light=True,
+    exact=True,
+    linear=True,
+)
 subtract = binary(
     "subtract", np.subtract, lambda u, out, a, b: u, lambda u, out, a, b: negative(u),
-    kinds="iufc", cheap=True, symbol="−",
+    kinds="iufc", cheap=True, symbol="−", light=True, exact=True, linear=True,
 )  # fmt: skip
 multiply = binary(  # the most frequent rule of all: no call to find out that a real number is its own conjugate
     "multiply",
@@ -137,6 +152,9 @@ multiply = binary(  # the most frequent rule of all: no call to find out that a 
     lambda u, out, a, b: scale(u, a if a.type.real_inexact else conjugate(a)),
     cheap=True,
     symbol="×",
+    light=True,
+    exact=True,
+    bilinear=True,
 )
 divide = binary(
     "divide",
@@ -145,6 +163,8 @@ divide = binary(
     lambda u, out, a, b: negative(safe_divide(scale(u, conjugate(out)), conjugate(b))),
     kinds="fc",
     symbol="÷",
+    exact=True,
+    quotient=True,
 )
 remainder = binary(
     "remainder",
@@ -175,9 +195,26 @@ def power_constant(x: Node, exponent: float) -> Node:
     return x if exponent == 1 else record(POWER_CONSTANT, (x,), exponent, x.type)
 
 
-negative = unary("negative", np.negative, lambda u, out, x: negative(u), kinds="iufc", cheap=True, symbol="−")
+negative = unary(
+    "negative",
+    np.negative,
+    lambda u, out, x: negative(u),
+    kinds="iufc",
+    cheap=True,
+    symbol="−",
+    light=True,
+    exact=True,
+    linear=True,
+)
 absolute = unary(
-    "abs", np.abs, lambda u, out, x: scale(conform_like(u, x), sign(x)), kinds="biufc", result="real", symbol="|·|"
+    "abs",
+    np.abs,
+    lambda u, out, x: scale(conform_like(u, x), sign(x)),
+    kinds="biufc",
+    result="real",
+    symbol="|·|",
+    light=True,
+    exact=True,
 )
 sign = unary("sign", np.sign, lambda u, out, x: _sign_rule(u, out, x), kinds="iufc", swallows=False)
 signbit = unary("signbit", np.signbit, kinds="f", result="bool", swallows=True)
@@ -206,7 +243,7 @@ log = unary("log", np.log, lambda u, out, x: safe_divide(u, conjugate(x)))
 log1p = unary("log1p", np.log1p, lambda u, out, x: safe_divide(u, conjugate(add(x, 1))))
 log2 = unary("log2", np.log2, lambda u, out, x: safe_divide(multiply(u, 1 / LN2), conjugate(x)))
 log10 = unary("log10", np.log10, lambda u, out, x: safe_divide(multiply(u, 1 / LN10), conjugate(x)))
-sqrt = unary("sqrt", np.sqrt, lambda u, out, x: safe_divide(multiply(u, 0.5), conjugate(out)), symbol="√")
+sqrt = unary("sqrt", np.sqrt, lambda u, out, x: safe_divide(multiply(u, 0.5), conjugate(out)), symbol="√", exact=True)
 
 # Trigonometric and hyperbolic functions -------------------------------------------------------------------------------
 
@@ -283,9 +320,19 @@ def _gaussian_rule(sign_of_rule: float) -> Any:
     return lambda u, out, x: scale(multiply(u, factor), exp(negative(multiply(x, x))))
 
 
-sigmoid = unary("sigmoid", _sigmoid_kernel, lambda u, out, x: scale(u, multiply(out, sigmoid(negative(x)))), kinds="f")
+sigmoid = unary(
+    "sigmoid", _sigmoid_kernel, lambda u, out, x: scale(u, multiply(out, sigmoid(negative(x)))), kinds="f", shares=True
+)
 softplus = unary("softplus", _softplus_kernel, lambda u, out, x: scale(u, sigmoid(x)), kinds="f")
-relu = unary("relu", _relu_kernel, lambda u, out, x: where(greater(x, 0), u, zeros(u.type)), kinds="biuf", cheap=True)
+relu = unary(
+    "relu",
+    _relu_kernel,
+    lambda u, out, x: where(greater(x, 0), u, zeros(u.type)),
+    kinds="biuf",
+    cheap=True,
+    light=True,
+    exact=True,
+)
 erf = unary("erf", special_kernels.erf, _gaussian_rule(1.0), kinds="f")
 erfc = unary("erfc", special_kernels.erfc, _gaussian_rule(-1.0), kinds="f")
 logaddexp = binary(
@@ -350,6 +397,8 @@ WHERE = Primitive(
     swallows=True,
     moves=True,
     symbol="?",
+    light=True,
+    exact=True,
 )
 CLIP = Primitive(
     "clip",
@@ -406,6 +455,7 @@ maximum = binary(
     _extreme_rule(False, lambda a, b: greater(a, b)),
     kinds="biuf",
     cheap=True,
+    exact=True,
 )
 minimum = binary(
     "minimum",
@@ -414,6 +464,7 @@ minimum = binary(
     _extreme_rule(False, lambda a, b: less(a, b)),
     kinds="biuf",
     cheap=True,
+    exact=True,
 )
 
 
@@ -429,20 +480,21 @@ nextafter = binary("nextafter", np.nextafter, lambda u, out, a, b: u, kinds="f",
 
 BITS: dict[str, Any] = {"kinds": "biu", "cheap": True}
 TO_BOOL: dict[str, Any] = {"result": "bool", "cheap": True, "swallows": True}
+TRUTH = TO_BOOL | {"light": True, "exact": True}
 
-equal = binary("equal", np.equal, symbol="=", **TO_BOOL)
-not_equal = binary("not_equal", np.not_equal, symbol="≠", **TO_BOOL)
-less = binary("less", np.less, kinds="biuf", symbol="<", **TO_BOOL)
-less_equal = binary("less_equal", np.less_equal, kinds="biuf", symbol="≤", **TO_BOOL)
-greater = binary("greater", np.greater, kinds="biuf", symbol=">", **TO_BOOL)
-greater_equal = binary("greater_equal", np.greater_equal, kinds="biuf", symbol="≥", **TO_BOOL)
-logical_and = binary("logical_and", np.logical_and, symbol="∧", **TO_BOOL)
-logical_or = binary("logical_or", np.logical_or, symbol="∨", **TO_BOOL)
-logical_xor = binary("logical_xor", np.logical_xor, **TO_BOOL)
-logical_not = unary("logical_not", np.logical_not, kinds="biufc", symbol="¬", **TO_BOOL)
-bitwise_and = binary("bitwise_and", np.bitwise_and, symbol="&", **BITS)
-bitwise_or = binary("bitwise_or", np.bitwise_or, symbol="|", **BITS)
-bitwise_xor = binary("bitwise_xor", np.bitwise_xor, symbol="^", **BITS)
+equal = binary("equal", np.equal, symbol="=", **TRUTH)
+not_equal = binary("not_equal", np.not_equal, symbol="≠", **TRUTH)
+less = binary("less", np.less, kinds="biuf", symbol="<", **TRUTH)
+less_equal = binary("less_equal", np.less_equal, kinds="biuf", symbol="≤", **TRUTH)
+greater = binary("greater", np.greater, kinds="biuf", symbol=">", **TRUTH)
+greater_equal = binary("greater_equal", np.greater_equal, kinds="biuf", symbol="≥", **TRUTH)
+logical_and = binary("logical_and", np.logical_and, symbol="∧", **TRUTH)
+logical_or = binary("logical_or", np.logical_or, symbol="∨", **TRUTH)
+logical_xor = binary("logical_xor", np.logical_xor, **TRUTH)
+logical_not = unary("logical_not", np.logical_not, kinds="biufc", symbol="¬", **TRUTH)
+bitwise_and = binary("bitwise_and", np.bitwise_and, symbol="&", light=True, **BITS)
+bitwise_or = binary("bitwise_or", np.bitwise_or, symbol="|", light=True, **BITS)
+bitwise_xor = binary("bitwise_xor", np.bitwise_xor, symbol="^", light=True, **BITS)
 bitwise_left_shift = binary("bitwise_left_shift", np.left_shift, kinds="iu", symbol="<<")
 bitwise_right_shift = binary("bitwise_right_shift", np.right_shift, kinds="iu", symbol=">>")
 bitwise_invert = unary("bitwise_invert", np.invert, symbol="~", **BITS)
@@ -452,9 +504,9 @@ isnan = unary("isnan", np.isnan, kinds="biufc", **TO_BOOL)
 
 # Complex numbers ------------------------------------------------------------------------------------------------------
 
-conj = unary("conj", np.conjugate, lambda u, out, x: conjugate(u), kinds="c", symbol="conj")
-real = unary("real", lambda x, out=None: _part(np.real(x), out), lambda u, out, x: cast(u, x.dtype), kinds="c", result="real")  # fmt: skip  # noqa: E501
-imag = unary("imag", lambda x, out=None: _part(np.imag(x), out), lambda u, out, x: multiply(cast(u, x.dtype), 1j), kinds="c", result="real")  # fmt: skip  # noqa: E501
+conj = unary("conj", np.conjugate, lambda u, out, x: conjugate(u), kinds="c", symbol="conj", linear=True)
+real = unary("real", lambda x, out=None: _part(np.real(x), out), lambda u, out, x: cast(u, x.dtype), kinds="c", result="real", linear=True)  # fmt: skip  # noqa: E501
+imag = unary("imag", lambda x, out=None: _part(np.imag(x), out), lambda u, out, x: multiply(cast(u, x.dtype), 1j), kinds="c", result="real", linear=True)  # fmt: skip  # noqa: E501
 
 
 def _part(x: Any, out: Any) -> Any:

@@ -80,9 +80,9 @@ def _scatter_vjp(u: Node, out: Node, wanted: Any) -> list[Node | None]:
     return [to_x, to_value, *(None for _ in indices)]
 
 
-GATHER = Primitive("gather", _gather_kernel, _gather_vjp, symbol="[·]", moves=True)
-SCATTER_ADD = Primitive("scatter_add", _scatter_add_kernel, _scatter_add_vjp)
-SCATTER = Primitive("scatter", _scatter_kernel, _scatter_vjp, moves=True)
+GATHER = Primitive("gather", _gather_kernel, _gather_vjp, symbol="[·]", moves=True, linear=True, indices_from=1)
+SCATTER_ADD = Primitive("scatter_add", _scatter_add_kernel, _scatter_add_vjp, linear=True, indices_from=1)
+SCATTER = Primitive("scatter", _scatter_kernel, _scatter_vjp, moves=True, linear=True, rewrites=True, indices_from=2)
 
 
 @register

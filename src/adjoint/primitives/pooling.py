@@ -43,29 +43,39 @@ MAX_POOL = Primitive(
     "max_pool",
     lambda pool, type: lambda x: kernels.largest(x, pool),
     (lambda u, out, x: pool_put(u, max_pool_positions(x, out.attributes), out.attributes),),
+    images=(True,),
 )
 MAX_POOL_POSITIONS = Primitive(
-    "max_pool_positions", lambda pool, type: lambda x: kernels.positions(x, pool, type.dtype.dtype), swallows=True
+    "max_pool_positions",
+    lambda pool, type: lambda x: kernels.positions(x, pool, type.dtype.dtype),
+    swallows=True,
+    images=(True,),
 )
 POOL_TAKE = Primitive(
     "pool_take",
     lambda pool, type: lambda x, positions: kernels.take(x, positions, pool),
     (lambda u, out, x, positions: pool_put(u, positions, out.attributes), None),
+    images=(True, True),
 )
 POOL_PUT = Primitive(
     "pool_put",
     lambda pool, type: lambda u, positions: kernels.put(u, positions, pool),
     (lambda t, out, u, positions: pool_take(t, positions, out.attributes), None),
+    images=(True, True),
 )
 POOL_SUM = Primitive(
     "pool_sum",
     lambda pool, type: lambda x: kernels.total(x, pool),
     (lambda u, out, x: pool_spread(u, out.attributes),),
+    linear=True,
+    images=(True,),
 )
 POOL_SPREAD = Primitive(
     "pool_spread",
     lambda pool, type: lambda u: kernels.spread(u, pool),
     (lambda t, out, u: pool_sum(t, out.attributes),),
+    linear=True,
+    images=(True,),
 )
 
 

@@ -28,7 +28,7 @@ def _sum_rule(u: Node, out: Node, x: Node) -> Node:
     return ops.expand(u, out.attributes, x.shape)
 
 
-SUM = Primitive("sum", _reducing(np.add), (_sum_rule,), takes_out=True, symbol="Σ")
+SUM = Primitive("sum", _reducing(np.add), (_sum_rule,), takes_out=True, symbol="Σ", linear=True, combines="add")
 
 
 def accumulated(dtype: Any) -> Any:
@@ -53,7 +53,7 @@ def _prod_rule(u: Node, out: Node, x: Node) -> Node:
     return ops.scale(ops.expand(u, (axis,), x.shape), conjugate(ops.scale(left, right)))
 
 
-PROD = Primitive("prod", _reducing(np.multiply), (_prod_rule,), takes_out=True, symbol="Π")
+PROD = Primitive("prod", _reducing(np.multiply), (_prod_rule,), takes_out=True, symbol="Π", combines="multiply")
 
 
 @register
@@ -83,10 +83,10 @@ def _extreme_rule(u: Node, out: Node, x: Node) -> Node:
     return ops.where(chosen, ops.expand(share, axes, shape), zeros(x.type))
 
 
-MAX = Primitive("max", _reducing(np.maximum), (_extreme_rule,), takes_out=True)
-MIN = Primitive("min", _reducing(np.minimum), (_extreme_rule,), takes_out=True)
-ANY = Primitive("any", _reducing(np.logical_or), takes_out=True, swallows=True)
-ALL = Primitive("all", _reducing(np.logical_and), takes_out=True, swallows=True)
+MAX = Primitive("max", _reducing(np.maximum), (_extreme_rule,), takes_out=True, combines="maximum")
+MIN = Primitive("min", _reducing(np.minimum), (_extreme_rule,), takes_out=True, combines="minimum")
+ANY = Primitive("any", _reducing(np.logical_or), takes_out=True, swallows=True, combines="logical_or")
+ALL = Primitive("all", _reducing(np.logical_and), takes_out=True, swallows=True, combines="logical_and")
 
 
 def _extreme(op: Primitive, x: Node, axes: Axes) -> Node:
@@ -205,6 +205,7 @@ CUMULATIVE_SUM = Primitive(
     accumulating(np.add),
     (lambda u, out, x: ops.reverse(cumulative_sum(ops.reverse(u, out.attributes), out.attributes), out.attributes),),
     takes_out=True,
+    linear=True,
 )
 
 

@@ -57,7 +57,7 @@ def _vjp(u: Node, out: Node, x: Node) -> Node:
     return ops.sparse_product(out.attributes.T, u)
 
 
-SPARSE_PRODUCT = Primitive("sparse_product", _kernel, (_vjp,))
+SPARSE_PRODUCT = Primitive("sparse_product", _kernel, (_vjp,), linear=True)
 
 
 def _batched(b: Any, node: Node, xs: list[Node], mapped: list[bool]) -> Node:

@@ -18,6 +18,8 @@ RESHAPE = Primitive(
     (lambda u, out, x: reshape(u, x.shape),),
     view=True,
     cheap=True,
+    rearranges=True,
+    linear=True,
 )
 PERMUTE = Primitive(
     "permute_dims",
@@ -26,6 +28,8 @@ PERMUTE = Primitive(
     view=True,
     cheap=True,
     symbol="ᵀ",
+    rearranges=True,
+    linear=True,
 )
 BROADCAST = Primitive(
     "broadcast_to",
@@ -33,6 +37,8 @@ BROADCAST = Primitive(
     (lambda u, out, x: reduce_to(u, x.shape),),
     view=True,
     cheap=True,
+    rearranges=True,
+    linear=True,
 )
 
 
@@ -145,9 +151,24 @@ def _slice_kernel(slices: Slices, type: Any) -> Any:
     return lambda x: x[index]
 
 
-SLICE = Primitive("slice", _slice_kernel, (lambda u, out, x: embed(u, x.shape, out.attributes),), view=True, cheap=True)
+SLICE = Primitive(
+    "slice",
+    _slice_kernel,
+    (lambda u, out, x: embed(u, x.shape, out.attributes),),
+    view=True,
+    cheap=True,
+    rearranges=True,
+    linear=True,
+)
 EMBED = Primitive(
-    "embed", _embed_kernel, (lambda u, out, x: slice_(u, out.attributes[1]),), takes_out=True, cheap=True, moves=True
+    "embed",
+    _embed_kernel,
+    (lambda u, out, x: slice_(u, out.attributes[1]),),
+    takes_out=True,
+    cheap=True,
+    moves=True,
+    rearranges=True,
+    linear=True,
 )
 UPDATE = Primitive(
     "update_slice",
@@ -158,6 +179,9 @@ UPDATE = Primitive(
     ),
     takes_out=True,
     moves=True,
+    rearranges=True,
+    rewrites=True,
+    linear=True,
 )
 
 
@@ -179,7 +203,13 @@ def _put_kernel(attributes: tuple[Shape, Slices], type: Any) -> Any:
 
 # A slice in another shape as one node, and its adjoint: a loop in Python takes elements over and over.
 INDEX = Primitive(
-    "index", _index_kernel, (lambda u, out, x: put(u, x.shape, out.attributes[0]),), view=True, cheap=True
+    "index",
+    _index_kernel,
+    (lambda u, out, x: put(u, x.shape, out.attributes[0]),),
+    view=True,
+    cheap=True,
+    rearranges=True,
+    linear=True,
 )
 PUT = Primitive(
     "put",
@@ -188,6 +218,8 @@ PUT = Primitive(
     takes_out=True,
     cheap=True,
     moves=True,
+    rearranges=True,
+    linear=True,
 )
 
 
@@ -208,6 +240,7 @@ PUT_ONTO = Primitive(
     (lambda u, out, x, value: u, lambda u, out, x, value: index(u, out.attributes[1], value.shape)),
     takes_out=True,
     cheap=True,
+    linear=True,
 )
 
 
@@ -340,6 +373,8 @@ CONCAT = Primitive(
     _concat_vjp,
     takes_out=True,
     moves=True,
+    rearranges=True,
+    linear=True,
 )
 
 
@@ -417,8 +452,10 @@ def _fold_kernel(attributes: Windows, type: Any) -> Any:
     return kernel
 
 
-WINDOWS = Primitive("windows", _windows_kernel, (lambda u, out, x: fold_windows(u, out.attributes),), moves=True)
-FOLD = Primitive("fold_windows", _fold_kernel, (lambda u, out, x: windows(u, out.attributes),))
+WINDOWS = Primitive(
+    "windows", _windows_kernel, (lambda u, out, x: fold_windows(u, out.attributes),), moves=True, linear=True
+)
+FOLD = Primitive("fold_windows", _fold_kernel, (lambda u, out, x: windows(u, out.attributes),), linear=True)
 
 
 @register

@@ -23,14 +23,7 @@ __all__ = ["Series"]
 
 Coefficient = Node | None  # None: zero
 
-LINEAR = frozenset(
-    "add subtract negative conj real imag reshape permute_dims broadcast_to slice concat sum embed update_slice index put "
-    "put_onto gather scatter scatter_add windows fold_windows pool_sum pool_spread cumulative_sum sparse_product marker "
-    "after".split()
-)
-BILINEAR = frozenset("multiply scale matmul convolution".split())
 MATRIX_FUNCTIONS = frozenset(("matrix_function", "matrix_function_derivative"))
-QUOTIENTS = frozenset(("divide", "safe_divide"))
 
 
 def _below(node: Node) -> tuple[Node, ...]:
@@ -152,11 +145,11 @@ class Series:
     def worked_out(self, node: Node, k: int) -> Coefficient:
         """Coefficient k of a node, those below it being there."""
         name = node.op.name
-        if name in LINEAR or (name == "astype" and node.inputs[0].dtype.inexact):
+        if node.op.linear or (name == "astype" and node.inputs[0].dtype.inexact):
             return self.linear(node, k)
-        if name in BILINEAR:
+        if node.op.bilinear:
             return self.convolved(node, k)
-        if name in QUOTIENTS:
+        if node.op.quotient:
             return self.quotient(node, k)
         if name == "where":
             return self.selected(node, k)

@@ -13,14 +13,10 @@ import numpy as np
 
 from adjoint.dtypes import float64
 from adjoint.graph import Node, array_type, topological
+from adjoint.primitives.core import CAST, DETACH
 from adjoint.sparse.colouring import scipy_sparse
 
 __all__ = ["pattern"]
-
-MOVES = frozenset(
-    "reshape permute_dims broadcast_to slice concat embed update_slice index put marker after astype".split()
-)
-SUMS = frozenset("sum max min prod".split())
 
 
 def pattern(y: Node, x: Node) -> Any:
@@ -38,18 +34,18 @@ def pattern(y: Node, x: Node) -> Any:
 def _of(node: Node, found: dict[Node, Any], n: int) -> Any:
     """The pattern of a node, None for one that has no derivative by the input."""
     before = [found.get(x) for x in node.inputs]
-    if node.type.__class__ is tuple or node.op.name == "stop_gradient" or all([p is None for p in before]):
-        return None if all([p is None for p in before]) or node.op.name == "stop_gradient" else _joined(before, 1)
+    if node.type.__class__ is tuple or node.op is DETACH or all([p is None for p in before]):
+        return None if all([p is None for p in before]) or node.op is DETACH else _joined(before, 1)
     if not node.dtype.inexact:
         return None
     name = node.op.name
-    if name in MOVES:
+    if node.op is CAST or (node.op.linear and (node.op.rearranges or node.op.passes_on)):
         return _moved(node, before, n)
     if node.op.elementwise:
         return _ones(sum([p for p in before if p is not None]))
     if name == "put_onto":
         return _put_onto(node, before, n)
-    if name in SUMS:
+    if node.op.combines:
         return _summed(node, before[0])
     if name == "sparse_product" and node.inputs[0].ndim == 1:
         return _ones(abs(node.attributes.matrix) @ before[0])
@@ -77,7 +73,7 @@ def _moved(node: Node, before: list[Any], n: int) -> Any:
     for x in node.inputs:
         numbers.append(np.arange(start, start + x.type.size, dtype=np.float64).reshape(x.shape))
         start += x.type.size
-    if node.op.name == "astype":
+    if node.op is CAST:
         placed = numbers[0]
     else:
         placed = np.asarray(node.op.kernel(node.attributes, array_type(node.shape, float64))(*numbers))

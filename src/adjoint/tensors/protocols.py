@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from adjoint import tree
+from adjoint.graph import PRIMITIVES
 from adjoint.tensors import functions as f
 from adjoint.tensors.composing import value_of
 from adjoint.tensors.tensor import ARRAY_FUNCTIONS, Tensor, UFUNCS, _f_namespace
@@ -54,23 +55,15 @@ for _module, _names in LAZY_METHODS.items():
         setattr(Tensor, _name, LazyMethod(_module, _name))
 Tensor.conjugate = f.conj  # type: ignore[attr-defined]
 
+# A primitive whose kernel is NumPy's own function is what that gives of tensors; these are made otherwise.
 _ELEMENTWISE: dict[Any, Any] = {
-    np.add: f.add, np.subtract: f.subtract, np.multiply: f.multiply, np.divide: f.divide, np.power: f.power,
-    np.negative: f.negative, np.positive: f.positive, np.absolute: f.abs,
-    np.sign: f.sign, np.exp: f.exp, np.expm1: f.expm1, np.log: f.log, np.log1p: f.log1p, np.log2: f.log2,
-    np.log10: f.log10, np.sqrt: f.sqrt, np.square: f.square, np.reciprocal: f.reciprocal, np.sin: f.sin, np.cos: f.cos,
-    np.tan: f.tan, np.arcsin: f.asin, np.arccos: f.acos, np.arctan: f.atan, np.sinh: f.sinh, np.cosh: f.cosh,
-    np.tanh: f.tanh, np.arcsinh: f.asinh, np.arccosh: f.acosh, np.arctanh: f.atanh, np.floor: f.floor, np.ceil: f.ceil,
-    np.trunc: f.trunc, np.maximum: f.maximum, np.minimum: f.minimum, np.remainder: f.remainder,
-    np.floor_divide: f.floor_divide, np.arctan2: f.atan2, np.hypot: f.hypot, np.logaddexp: f.logaddexp,
-    np.copysign: f.copysign, np.nextafter: f.nextafter, np.equal: f.equal, np.not_equal: f.not_equal, np.less: f.less,
-    np.less_equal: f.less_equal, np.greater: f.greater, np.greater_equal: f.greater_equal,
-    np.logical_and: f.logical_and, np.logical_or: f.logical_or, np.logical_xor: f.logical_xor,
-    np.logical_not: f.logical_not, np.bitwise_and: f.bitwise_and, np.bitwise_or: f.bitwise_or,
-    np.bitwise_xor: f.bitwise_xor, np.invert: f.bitwise_invert, np.left_shift: f.bitwise_left_shift,
-    np.right_shift: f.bitwise_right_shift, np.isfinite: f.isfinite, np.isinf: f.isinf, np.isnan: f.isnan,
-    np.signbit: f.signbit, np.conjugate: f.conj, np.matmul: f.matmul, np.vecdot: f.vecdot,
+    np.power: f.power, np.positive: f.positive, np.square: f.square, np.reciprocal: f.reciprocal, np.maximum: f.maximum,
+    np.minimum: f.minimum, np.matmul: f.matmul, np.vecdot: f.vecdot,
 }  # fmt: skip
+for _op in PRIMITIVES.values():
+    if _op.elementwise and hasattr(f, _op.name) and isinstance(_ufunc := _op.kernel(None, None), np.ufunc):
+        _ELEMENTWISE[_ufunc] = getattr(f, _op.name)
+del _ELEMENTWISE[np.rint]  # which makes floating numbers of integers: see numpy.ufuncs
 UFUNCS.update({(ufunc, "__call__"): function for ufunc, function in _ELEMENTWISE.items()})
 
 

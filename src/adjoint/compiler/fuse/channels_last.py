@@ -20,12 +20,11 @@ from adjoint.primitives.structural import PERMUTE, RESHAPE
 
 LAST = (0, 2, 3, 1)  # from (N, C, H, W) to (N, H, W, C)
 FIRST = (0, 3, 1, 2)  # and back
-PASSED_ON = frozenset({"version", "marker", "stop_gradient", "checkpoint", "custom"})
 
 
 def channels_last(plan: Plan) -> Plan:
     """The plan with steps on images in their channels-last form, and types for new slots."""
-    if not any(step.op.name in images.IMAGES for step in plan.steps):
+    if not any(step.op.images for step in plan.steps):
         return plan
     result = copy.copy(plan)
     result.types = list(plan.types)
@@ -69,16 +68,15 @@ class _Rewriting:
 
     def rewrite(self, step: Step) -> None:
         types, name = self.types, step.op.name
-        if name in images.IMAGES and images.serves(step, types):
+        if step.op.images and images.serves(step, types):
             inputs = [
-                self.permuted(i) if is_image else i
-                for i, is_image in zip(step.inputs, images.IMAGES[name], strict=True)
+                self.permuted(i) if is_image else i for i, is_image in zip(step.inputs, step.op.images, strict=True)
             ]
             if name == "convolution_weight_gradient":
                 self.steps.append(images.with_channels_last(step, inputs, step.output, step.type))
             else:
                 self.made(step, images.with_channels_last(step, inputs, self.reserve(step), self.turned(step)))
-        elif (step.op.elementwise or name in PASSED_ON) and self.follows(step):
+        elif (step.op.elementwise or _passes_on(step)) and self.follows(step):
             form = [self.operand(i, step) for i in step.inputs]
             t = self.turned(step)
             kernel = step.op.kernel(step.attributes, t)
@@ -134,7 +132,7 @@ class _Rewriting:
         return any(i in self.born and self.types[i].shape == step.type.shape for i in given)
 
     def inputs_of(self, step: Step) -> Sequence[int]:
-        return step.inputs[:1] if step.op.name in PASSED_ON else step.inputs
+        return step.inputs[:1] if _passes_on(step) else step.inputs
 
     def operand(self, slot: int, step: Step) -> int:
         """An input in the form that broadcasts to the channels-last shape."""
@@ -152,3 +150,8 @@ class _Rewriting:
         """Whether the axes that a reduction keeps come in the same order either way."""
         kept = [LAST.index(a) for a in range(4) if a not in step.attributes]
         return kept == sorted(kept)
+
+
+def _passes_on(step: Step) -> bool:
+    """Whether a step gives its first input, without waiting for others."""
+    return step.op.passes_on and not step.op.waits

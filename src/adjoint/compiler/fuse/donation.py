@@ -12,7 +12,6 @@ from typing import Any
 
 from adjoint.compiler.fuse.fuse import Fusion
 from adjoint.compiler.fuse.kinds import Host, Matrices, Move, Nest, View, is_contiguous
-from adjoint.plan.simplify import REWRITING
 from adjoint.runtime.memory import ALIGNMENT, address
 from adjoint.shapes import contiguous, size_of
 
@@ -29,7 +28,7 @@ def overwritable(fusion: Fusion, results: list[int], roots: list[set[int]]) -> d
     for index, unit in enumerate(fusion.units[first:], first):
         if isinstance(unit, Nest) and not unit.by_row:
             made = [s for s in unit.stored if s in wanted and unit.level[s] == "element"]
-        elif isinstance(unit, Move) and unit.step.op.name in REWRITING:
+        elif isinstance(unit, Move) and unit.step.op.rewrites:
             made = [s for s in (unit.step.output,) if s in wanted]
         else:
             continue

@@ -12,10 +12,6 @@ from typing import Any
 from adjoint.compiler.fuse import ordering, running, transforms
 from adjoint.compiler.fuse.images import ChannelsLast
 from adjoint.compiler.fuse.kinds import (
-    INDEXED,
-    MOVEMENTS,
-    REGIONS,
-    SAME,
     Factors,
     Host,
     Matrices,
@@ -28,9 +24,10 @@ from adjoint.compiler.fuse.kinds import (
     View,
     Window,
     broadcast,
+    fills_regions,
     is_contiguous,
+    is_movement,
     moved,
-    name_is_same,
     repeats,
     stack_stride,
     transposed,
@@ -38,11 +35,12 @@ from adjoint.compiler.fuse.kinds import (
 from adjoint.compiler.fuse.padded import PADDED, Padded, read_in_place
 from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.loops.formulas import is_lowered, reduces
-from adjoint.compiler.loops.matrix_formulas import FORMULAS, formula_name
-from adjoint.compiler.loops.routines import EITHER_WAY, PIVOTED, ROUTINES, UNREAD_FIRST
+from adjoint.compiler.loops.matrix_formulas import FORMULAS, LOWERED, formula_name
+from adjoint.compiler.loops.routines import ROUTINES
 from adjoint.compiler.targets.llvm import PART
 from adjoint.compiler.targets.target import tuning
-from adjoint.graph import ArrayType
+from adjoint.graph import ArrayType, StandIn
+from adjoint.plan.assemble import PIECES
 from adjoint.plan.plan import Plan, Step
 from adjoint.plan.text import Labels
 from adjoint.primitives.lapack import LETTERS
@@ -113,13 +111,12 @@ class Fusion:
             kind = (name, dtype, *[known[i] for i in inputs])
             found = self.lowered.get(kind)
             if found is None:
-                other = dtype not in BYTES or name in SMALL or name in MOVEMENTS
-                found = self.lowered[kind] = not other and is_lowered(name, None, dtype, kind[2:])
+                found = self.lowered[kind] = dtype in BYTES and is_lowered(name, None, dtype, kind[2:])
             if found:
                 known[out], self.shapes[out] = dtype, t.shape
                 self.elementwise(step)
                 return
-        if name in SMALL and self.is_small(step):
+        if name in LOWERED and self.is_small(step):
             self.matrices(step)
             return
         if name in ROUTINES and self.is_for_lapack(step):
@@ -143,7 +140,7 @@ class Fusion:
         known[out], self.shapes[out] = dtype, t.shape
         if self.in_place and self.pad(step):
             return
-        if name in MOVEMENTS:
+        if is_movement(step):
             self.movement(step)
         elif op.elementwise and is_lowered(name, attributes, dtype, dtypes):
             self.elementwise(step)
@@ -156,7 +153,7 @@ class Fusion:
             self.product(step)
         elif (lines := next((x for x in (transforms, running, ordering) if x.is_native(self, step)), None)) is not None:
             lines.place(self, step)
-        elif name in REGIONS or (name in INDEXED and self.may_index(step)):
+        elif fills_regions(step) or self.may_index(step):
             self.move(step)
         else:
             self.host(step, f"{name} has no native code for {', '.join(dict.fromkeys([*dtypes, dtype]))}")
@@ -173,7 +170,7 @@ class Fusion:
 
     def movement(self, step: Step) -> None:
         slot, out = step.inputs[0], step.output
-        if step.op.name == "after":  # what is computed anew for a checkpoint must not be computed early
+        if step.op.waits:  # what is computed anew for a checkpoint must not be computed early
             self.views[out] = self.views[slot]
             self.ready[out] = max([self.ready[i] for i in step.inputs])
             return
@@ -181,14 +178,14 @@ class Fusion:
         inside = False
         if nest is not None:
             name, level = step.op.name, nest.level[slot]
-            if name in SAME and level != "total":
+            if step.op.passes_on and level != "total":
                 inside = True
             elif name == "reshape" and level == "row":
                 inside = nest.row_shape(step.type.shape) or nest.bare_shape(step.type.shape)
             elif name == "broadcast_to" and level == "row" and nest.row_shape(self.shapes[slot]):
                 inside = step.type.shape == nest.domain
         view = self.views[slot]
-        changed = view if name_is_same(step) else moved(view, step)
+        changed = moved(view, step)
         if changed is None:
             source = self.copy(slot)
             changed = moved(self.views[source], step)
@@ -377,8 +374,8 @@ class Fusion:
 
     def may_index(self, step: Step) -> bool:
         """Whether the indices are of a kind that native code reads."""
-        first = 2 if step.op.name == "scatter" else 1
-        return first < len(step.inputs) and all(
+        first = step.op.indices_from
+        return 0 < first < len(step.inputs) and all(
             self.dtypes[i][0] in "iu" and self.dtypes[i] != "uint64" for i in step.inputs[first:]
         )
 
@@ -389,20 +386,20 @@ class Fusion:
 
     def move(self, step: Step) -> None:
         """A unit of its own. Indices and what is moved by them lie in order; what is copied may be any view."""
-        indexed = step.op.name in INDEXED
+        indexed = step.op.indices_from > 0
         slots = [self.copy(i) if indexed and not self.is_plain(i) else i for i in step.inputs]
         views = [self.views[i] for i in slots]
-        if name_is(step, "pieces"):  # a part may be one number
+        if step.op.name == PIECES.name:  # a part may be one number
             views = [broadcast(v, place.sizes) for v, place in zip(views, step.attributes.placements, strict=True)]
         self.units.append(Move(step, views, [self.dtypes[i] for i in slots]))
         self.root(step.output, step.type.shape, step.type.dtype.name, len(self.units))
 
     def window(self, step: Step, reads: tuple[View, ...], dtypes: tuple[str, ...]) -> None:
         t = step.type
-        if name_is(step, "max_pool_positions"):  # found on the way to the maximum itself
+        if step.op.name == "max_pool_positions":  # found on the way to the maximum itself
             for index, unit in enumerate(self.units):
                 if (
-                    isinstance(unit, Window) and name_is(unit.step, "max_pool") and unit.positions is None
+                    isinstance(unit, Window) and unit.step.op.name == "max_pool" and unit.positions is None
                     and unit.reads == reads and unit.step.attributes == step.attributes
                 ):  # fmt: skip
                     unit.positions = step
@@ -472,18 +469,18 @@ class Fusion:
 
     def read_by(self, step: Step) -> tuple[int, ...]:
         """The operands that are read, the matrix first."""
-        return step.inputs[1:] if step.op.name in UNREAD_FIRST else step.inputs
+        return step.inputs[ROUTINES[step.op.name].first :]
 
     def holds_pivots(self, step: Step, k: int) -> bool:
         """Whether an operand that is read is a list of exchanged rows."""
-        return k == 1 and step.op.name in PIVOTED
+        return k == 1 and ROUTINES[step.op.name].pivots
 
     def factors(self, step: Step) -> None:
         views = []
         for k, slot in enumerate(self.read_by(step)):
             view = self.column(slot) if self.holds_pivots(step, k) else self.views[slot]
             core = View(view.root, 0, view.shape[-2:], view.strides[-2:])
-            lies = _is_matrix(core) if step.op.name in EITHER_WAY else is_contiguous(core)
+            lies = _is_matrix(core) if ROUTINES[step.op.name].either_way else is_contiguous(core)
             if not lies or stack_stride(view) is None:
                 slot = self.copy(slot)
                 view = self.column(slot) if self.holds_pivots(step, k) else self.views[slot]
@@ -550,10 +547,6 @@ class Fusion:
                 unit.stored = [s for s in unit.level if s in needed]
 
 
-def name_is(step: Step, name: str) -> bool:
-    return step.op.name == name
-
-
 def _exchanges(step: Step) -> bool:
     """Whether a permutation exchanges the last two axes and no other."""
     axes = tuple(range(len(step.type.shape)))
@@ -586,13 +579,5 @@ def _nothing(*arguments: Any) -> Any:
     raise AssertionError("a copy has no NumPy kernel of its own")
 
 
-class _Copy:
-    """Stands for the identity that puts a view's elements in order."""
-
-    name = "copy"
-
-
-COPY = _Copy()
+COPY = StandIn("copy", light=True)  # the identity that puts a view's elements in order
 _new = tuple.__new__  # named tuples by their own constructor take twice as long
-# Operations that may be steps on small matrices: see `Fusion.is_small`.
-SMALL = frozenset(FORMULAS) | {"matrix_function", "matrix_function_derivative"}

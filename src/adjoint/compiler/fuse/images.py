@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.targets.target import tuning
+from adjoint.graph import PRIMITIVES, StandIn
 from adjoint.plan.plan import Step
+from adjoint.primitives.convolution import CONVOLUTIONS as CONVOLUTIONS
 from adjoint.primitives.convolution import Geometry
 from adjoint.runtime import onednn
 from adjoint.shapes import size_of
 
-# Which inputs are images, by the primitive's name.
-IMAGES = {
-    "convolution": (True, False), "convolution_input_gradient": (True, False), "convolution_weight_gradient": (True, True),
-    "max_pool": (True,), "max_pool_positions": (True,), "pool_take": (True, True), "pool_put": (True, True),
-    "pool_sum": (True,), "pool_spread": (True,),
-}  # fmt: skip
-CONVOLUTIONS = frozenset({"convolution", "convolution_input_gradient", "convolution_weight_gradient"})
 
-
-class ChannelsLast:
+class ChannelsLast(StandIn):
     """Stands for a primitive whose images have their channels last."""
 
-    elementwise = False
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-
-FORMS = {name: ChannelsLast(name) for name in IMAGES}
+@functools.cache
+def _form(name: str) -> ChannelsLast:
+    return ChannelsLast(name)
 
 
 def serves(step: Step, types: list[Any]) -> bool:
@@ -57,7 +49,7 @@ def serves(step: Step, types: list[Any]) -> bool:
 
 def with_channels_last(step: Step, inputs: list[int], output: int, type: Any) -> Step:
     """A step on images whose channels are last."""
-    return Step(FORMS[step.op.name], step.attributes, _nothing, _nothing, tuple(inputs), output, type)  # type: ignore[arg-type]
+    return Step(_form(step.op.name), step.attributes, _nothing, _nothing, tuple(inputs), output, type)  # type: ignore[arg-type]
 
 
 def _nothing(*arguments: Any) -> Any:
@@ -98,7 +90,9 @@ def in_tiles(
 
 def sizes_of(name: str, attributes: object, reads: Sequence[tuple[int, ...]], result: tuple[int, ...]) -> Sizes:
     """`sizes` of a step on channels-last images."""
-    inputs = [_first(shape) if is_image else shape for shape, is_image in zip(reads, IMAGES[name], strict=True)]
+    inputs = [
+        _first(shape) if is_image else shape for shape, is_image in zip(reads, PRIMITIVES[name].images, strict=True)
+    ]
     return _sizes(name, attributes, inputs, result if name == "convolution_weight_gradient" else _first(result))
 
 

@@ -7,17 +7,16 @@ layer norm is one nest.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from adjoint.compiler.fuse import images
 from adjoint.compiler.loops.matrix_formulas import FORMULAS, formula_name
-from adjoint.compiler.loops.routines import EITHER_WAY, PIVOTED, ROUTINES
+from adjoint.compiler.loops.routines import ROUTINES
+from adjoint.plan.assemble import PIECES
 from adjoint.plan.plan import Step
 from adjoint.plan.text import PLAIN, Labels, beside, shape_text, step_text
 from adjoint.shapes import Shape, contiguous, reshaped_strides, size_of
-
-# These pass their first input on.
-SAME = frozenset({"version", "marker", "stop_gradient", "after", "checkpoint", "custom"})
 
 
 class View(NamedTuple):
@@ -66,21 +65,30 @@ def reshaped(view: View, shape: Shape) -> View | None:
 
 def moved(view: View, step: Step) -> View | None:
     """The view that a movement makes of a view; None where it needs a copy."""
-    name, attributes = step.op.name, step.attributes
-    if name in SAME:
-        return view
-    if name == "reshape":
-        return reshaped(view, step.type.shape)
-    if name == "permute_dims":
-        return View(view.root, view.offset, step.type.shape, tuple([view.strides[a] for a in attributes]))
-    if name == "broadcast_to":
-        return broadcast(view, step.type.shape)
-    offset = view.offset + sum(start * s for (start, _, _), s in zip(attributes, view.strides, strict=True))
-    strides = tuple([s * by for (_, _, by), s in zip(attributes, view.strides, strict=True)])
-    return View(view.root, offset, step.type.shape, strides)
+    return view if step.op.passes_on else VIEWS[step.op.name](view, step.attributes, step.type.shape)
 
 
-MOVEMENTS = SAME | {"reshape", "permute_dims", "broadcast_to", "slice"}
+def _permuted(view: View, axes: tuple[int, ...], shape: Shape) -> View:
+    return View(view.root, view.offset, shape, tuple([view.strides[a] for a in axes]))
+
+
+def _sliced(view: View, slices: tuple[tuple[int, int, int], ...], shape: Shape) -> View:
+    offset = view.offset + sum(start * s for (start, _, _), s in zip(slices, view.strides, strict=True))
+    return View(view.root, offset, shape, tuple([s * by for (_, _, by), s in zip(slices, view.strides, strict=True)]))
+
+
+# The views that movements make: of a view, the step's attributes, and the shape of the result.
+VIEWS: dict[str, Callable[[View, Any, Shape], View | None]] = {
+    "reshape": lambda view, attributes, shape: reshaped(view, shape),
+    "broadcast_to": lambda view, attributes, shape: broadcast(view, shape),
+    "permute_dims": _permuted,
+    "slice": _sliced,
+}
+
+
+def is_movement(step: Step) -> bool:
+    """Whether what a step gives is a view of its first input, or a copy of one."""
+    return step.op.passes_on or step.op.name in VIEWS
 
 
 def stack_stride(view: View) -> int | None:
@@ -97,7 +105,18 @@ def stack_stride(view: View) -> int | None:
     return stride
 
 
-class Nest:
+class Printed:
+    """What `lines` prints for people."""
+
+    def lines(self, labels: Labels = PLAIN) -> list[str]:
+        """The lines, with the names and places of what they mention."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+
+class Nest(Printed):
     """A loop nest over a domain. `split` is the number of leading axes once a reduction made rows of the trailing ones."""
 
     def __init__(self, domain: Shape) -> None:
@@ -139,9 +158,6 @@ class Nest:
         """Whether there is one value for each row, the trailing axes dropped."""
         return self.split is not None and shape == self.domain[: self.split]
 
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
-
     def lines(self, labels: Labels = PLAIN) -> list[str]:
         """The nest for people: its domain, its steps, what is read and stored."""
         rows = f", a row is {shape_text(self.domain[self.split :])}" if self.split is not None else ""
@@ -172,7 +188,7 @@ class Choice(NamedTuple):
     packed: bool
 
 
-class Product:
+class Product(Printed):
     """A matrix product, `a` by `b` into a row-major array of `shape`: the step's result or its transpose."""
 
     def __init__(self, step: Step, a: View, b: View, shape: Shape) -> None:
@@ -198,9 +214,6 @@ class Product:
         n, m = self.shape[-2:]
         return n * m if size_of(self.shape) > n * m else m
 
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
-
     def lines(self, labels: Labels = PLAIN) -> list[str]:
         """The product for people."""
         rows = f", {self.choice.rows} rows at a time" if self.choice is not None else ""
@@ -212,7 +225,7 @@ class Product:
         ]
 
 
-class Window:
+class Window(Printed):
     """A convolution or pool over channels-last images. The result is in rows, in the step's shape."""
 
     def __init__(self, step: Step, reads: tuple[View, ...], dtypes: tuple[str, ...]) -> None:
@@ -242,9 +255,6 @@ class Window:
         """Elements of the result that are computed together, at least."""
         return size_of(self.shape[1:])
 
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
-
     def lines(self, labels: Labels = PLAIN) -> list[str]:
         """The convolution or pool for people."""
         beside_it = "" if self.positions is None else f", with the positions in {labels.name(self.positions.output)}"
@@ -253,20 +263,21 @@ class Window:
         return [*found, f"  by {by}, channels last"]
 
 
-INDEXED = frozenset({"gather", "scatter_add", "scatter"})
+def fills_regions(step: Step) -> bool:
+    """Whether a step writes each of its inputs into a region of the result, or copies the result there."""
+    return step.op.name == PIECES.name or (step.op.rearranges and not step.op.view)
 
-REGIONS = frozenset({"concat", "embed", "update_slice", "pieces"})
 
-
-class Move:
+class Move(Printed):
     """A step that puts elements into places that a loop nest can't reach. `views` are its inputs, in order where they are
     indices or moved by them."""
 
     def __init__(self, step: Step, views: list[View], dtypes: list[str]) -> None:
         self.step = step
         self.views = views
-        self.first_index = 2 if step.op.name == "scatter" else 1
-        self.index_dtypes = dtypes[self.first_index :]
+        self.first_index = first = step.op.indices_from
+        self.indices = views[first:] if first else []  # one for each leading axis that they select along
+        self.index_dtypes = dtypes[first:] if first else []
         self.clips = step.op.name == "scatter" and bool(step.attributes)
 
     @property
@@ -274,25 +285,17 @@ class Move:
         return tuple(self.views)
 
     @property
-    def indices(self) -> list[View]:
-        """The index arrays among the inputs, one for each leading axis that they select along."""
-        return self.views[self.first_index :] if self.step.op.name in INDEXED else []
-
-    @property
     def indexed_shape(self) -> Shape:
         """The shape in which the indices select."""
         shape: Shape = self.step.attributes if self.step.op.name == "scatter_add" else self.views[0].shape
         return shape
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
 
     def lines(self, labels: Labels = PLAIN) -> list[str]:
         """The movement for people."""
         return [beside(f"move {step_text(self.step, labels)}", labels.line(self.step.output))]
 
 
-class Matrices:
+class Matrices(Printed):
     """A step on stacks of small matrices, each in a lane of its own. `outputs` are the slots of its results."""
 
     def __init__(self, step: Step, views: list[View], outputs: list[int]) -> None:
@@ -317,9 +320,6 @@ class Matrices:
         rows, columns = self.views[0].shape[-1], self.views[-1].shape[-1]
         return size_of(self.batch) * FORMULAS[self.name].operations(rows, columns)
 
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
-
     def lines(self, labels: Labels = PLAIN) -> list[str]:
         """The step for people."""
         each = "one matrix" if size_of(self.batch) == 1 else f"{shape_text(self.batch)} matrices, one in a lane"
@@ -337,7 +337,7 @@ class Factors(Matrices):
     @property
     def may_fail(self) -> bool:
         """Whether an operand may be to blame."""
-        return bool(self.routine.problem) or self.step.op.name in PIVOTED
+        return bool(self.routine.problem) or self.routine.pivots
 
     @property
     def operations(self) -> int:
@@ -349,10 +349,10 @@ class Factors(Matrices):
         """The step for people."""
         each = "one matrix" if size_of(self.batch) == 1 else f"{shape_text(self.batch)} matrices, one after another"
         head = beside(f"matrices {step_text(self.step, labels)}", labels.line(self.step.output))
-        return [head, f"  {each}, by {'' if self.step.op.name in EITHER_WAY else 'the LAPACK of '}OpenBLAS"]
+        return [head, f"  {each}, by {'' if self.routine.either_way else 'the LAPACK of '}OpenBLAS"]
 
 
-class Transform:
+class Transform(Printed):
     """A Fourier transform along one axis, counted from the end. A step over several axes is several of these, of which the later
     ones work in place."""
 
@@ -379,16 +379,13 @@ class Transform:
         lines = size_of(self.view.shape) // max(self.view.shape[self.axis], 1)
         return int(5 * n * max(n.bit_length() - 1, 1) * lines) // (1 + real)
 
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
-
     def lines(self, labels: Labels = PLAIN) -> list[str]:
         """The transform for people."""
         head = beside(f"transform {step_text(self.step, labels)}", labels.line(self.step.output))
         return [head, f"  along axis {self.axis}, a line of {self.length} in a lane"]
 
 
-class Running:
+class Running(Printed):
     """A step along an axis whose results are each made of the one before."""
 
     def __init__(self, step: Step, views: list[View], axis: int) -> None:
@@ -399,9 +396,6 @@ class Running:
     @property
     def reads(self) -> tuple[View, ...]:
         return tuple(self.views)
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
 
     def lines(self, labels: Labels = PLAIN) -> list[str]:
         """The step for people."""
@@ -416,16 +410,13 @@ class Ordering(Running):
         return [beside(f"order {step_text(self.step, labels)}", labels.line(self.step.output))]
 
 
-class Host:
+class Host(Printed):
     """A step that NumPy runs, and the reason; none for what others compute: loops and branches, which are programs of their
     own, and what takes one of several results."""
 
     def __init__(self, step: Step, reason: str) -> None:
         self.step = step
         self.reason = reason
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
 
     def lines(self, labels: Labels = PLAIN) -> list[str]:
         """The step for people."""
@@ -435,11 +426,6 @@ class Host:
 
 
 Unit = Nest | Product | Window | Matrices | Factors | Move | Transform | Running | Host
-
-
-def name_is_same(step: Step) -> bool:
-    """Whether a step passes its first input on."""
-    return step.op.name in SAME
 
 
 def transposed(view: View) -> View:

@@ -11,17 +11,11 @@ from typing import NamedTuple
 
 from adjoint.compiler.fuse.kinds import View
 from adjoint.compiler.targets.llvm import BYTES, PART
+from adjoint.graph import StandIn
 from adjoint.plan.plan import Plan, Step
 from adjoint.shapes import Shape
 
-
-class _Padded:
-    """Stands for reading a view inside its bounds, zeros elsewhere."""
-
-    name = "padded"
-
-
-PADDED = _Padded()
+PADDED = StandIn("padded")  # reads a view inside its bounds, zeros elsewhere
 Limits = tuple[Shape, Shape]  # along each axis the first index inside, and the first behind
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from adjoint.compiler.fuse.fuse import Fusion
 from adjoint.compiler.fuse.kinds import Nest, View
-from adjoint.compiler.loops.formulas import LIGHT
 from adjoint.plan.plan import Step
 from adjoint.shapes import contiguous
 
@@ -44,7 +43,7 @@ def recompute(fusion: Fusion) -> Fusion:
 
 def _parent(fusion: Fusion, nest: Nest, step: Step | None) -> int | None:
     """The one value of the nest that a cheap step needs besides what is in memory; None if it isn't of that kind."""
-    if step is None or step.op.name not in LIGHT or nest.level[step.output] != "element":
+    if step is None or not step.op.light or nest.level[step.output] != "element":
         return None
     inner = {i for i in step.inputs if i in nest.level}
     if len(inner) != 1:

@@ -8,7 +8,7 @@ from adjoint.compiler.fuse.kinds import Transform, is_contiguous
 from adjoint.compiler.loops.butterflies import factors_of
 from adjoint.compiler.targets.target import target
 from adjoint.dtypes import complex_of
-from adjoint.graph import array_type
+from adjoint.graph import StandIn, array_type
 from adjoint.plan.plan import Step
 from adjoint.shapes import Shape
 
@@ -19,13 +19,7 @@ NAMES = frozenset({"fft", "rfft", "irfft"})
 DTYPES = frozenset({"float32", "float64", "complex64", "complex128"})
 
 
-class _Complex:
-    """Stands for the primitive of transforms between complex numbers."""
-
-    name = "fft"
-
-
-FFT = _Complex()
+FFT = StandIn("fft")  # a transform between complex numbers
 
 
 def is_native(fusion: Fusion, step: Step) -> bool:

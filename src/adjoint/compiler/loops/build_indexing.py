@@ -13,7 +13,6 @@ from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import ITEMSIZE, Complex, Emitter, lanes_for
 from adjoint.compiler.tables import FAILURE, PARAMETERS, Arguments, Bounds, FirstCheck, Inputs, Start
 from adjoint.compiler.targets.llvm import PART
-from adjoint.plan.simplify import REWRITING
 from adjoint.shapes import contiguous, size_of
 
 
@@ -36,7 +35,7 @@ class MoveWriter:
         if move.number is not None and all([region.before is None for region in move.regions]):
             self.fill(self.pointer(move.output), "0", move.size)
         for k, region in enumerate(move.regions):
-            if k or move.name not in REWRITING:
+            if k or not move.rewrites:
                 self.copy(region)
                 continue
             source, out = self.pointer(region.view.root), self.pointer(region.place)

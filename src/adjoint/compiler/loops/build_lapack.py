@@ -16,7 +16,7 @@ from adjoint.compiler.fuse.kinds import stack_stride
 from adjoint.compiler.loops import complex_math, complex_products, vector_math
 from adjoint.compiler.loops.build import ITEMSIZE, Complex, Emitter, Value, lanes_for, literal
 from adjoint.compiler.loops.build_matrices import NOTE, MatricesWriter, Stacked
-from adjoint.compiler.loops.routines import PIVOTED, ROUTINES
+from adjoint.compiler.loops.routines import ROUTINES
 from adjoint.compiler.tables import FAILURE, Arguments, Bounds, FirstCheck, Function, Inputs, Start
 from adjoint.compiler.targets.llvm import BYTES, ELEMENT, PART
 from adjoint.compiler.targets.target import tuning
@@ -85,7 +85,7 @@ class LapackWriter(MatricesWriter):
 
     def is_pivots(self, k: int) -> bool:
         """Whether an operand is a list of exchanged rows."""
-        return self.unit.name in PIVOTED and k == 1
+        return k == 1 and ROUTINES[self.unit.name].pivots
 
     def result(self, dtype: str | None = None) -> str:
         """Where the next result goes, of this dtype or the unit's."""

@@ -70,9 +70,7 @@ class MatricesWriter:
             note = self.note_at(c)
             if note is not None:
                 e.note("i64", "0", note)
-            low = e.times(c, by)
-            high = e.index("umin", e.plus(low, by), end)
-            with e.loop(low, high, self.lanes) as b:
+            with self.inputs.through(c, by, end, self.lanes) as b:
                 self.matrices(b, note)
         functions = [e.function("unit", PARAMETERS, False, self.inputs.body)]
         if self.noted is not None:
@@ -85,7 +83,7 @@ class MatricesWriter:
 
     def matrices(self, b: str, note: str | None) -> None:
         """As many matrices as there are lanes, from the b-th on. Where the stack ends, the last one is in several lanes."""
-        w = workspace(self.e, self.operations, self.reserve)
+        w = workspace(self.e, self.operations, self.inputs.own)
         self.places = [b]
         if self.e.lanes > 1:
             last = self.inputs.number(self.count - 1, "last matrix")
@@ -98,12 +96,6 @@ class MatricesWriter:
             self.stored(w, x, self.inputs.pointer(Start(slot, 0)), b)
         if blamed is not None and note is not None:
             self.blame(b, blamed, note)
-
-    def reserve(self, size: int) -> str:
-        """Memory of the thread's own."""
-        offset = self.arguments.reserve(size)
-        with self.inputs.at_the_beginning():
-            return self.e.at(self.e.entry("%own", 0), offset, "i8")
 
     # Matrices from memory and back. What lies together is read as it lies, and turned in registers: gathering costs far more.
 
@@ -198,7 +190,7 @@ class MatricesWriter:
     def blame(self, b: str, blamed: Value, note: str) -> None:
         """Note the first matrix of those in the lanes that is to blame, if none is noted yet."""
         e = self.e
-        flags = self.reserve(e.lanes)
+        flags = self.inputs.own(e.lanes)
         with e.when_any(blamed):
             e.store(blamed, flags, "0")
             with e.loop("0", str(e.lanes), 1) as lane:

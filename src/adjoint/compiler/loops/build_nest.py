@@ -358,10 +358,7 @@ class NestWriter(NestPlan):
 
     def prepare_division(self, step: Step) -> None:
         """Of a division by what is the same all along a row, the reciprocal is computed before the loops."""
-        if (
-            step.op.name not in ("divide", "safe_divide")
-            or self.inner[-1].size < self.tuning.divided_from * self.e.lanes
-        ):
+        if not step.op.quotient or self.inner[-1].size < self.tuning.divided_from * self.e.lanes:
             return
         if not llvm.has_fma():  # a function call then
             return
@@ -426,7 +423,7 @@ class NestWriter(NestPlan):
             else:
                 step = self.producer[slot]
                 given = [self.element(i) for i in step.inputs] if step.op.name != "padded" else []
-                by = self.divisors.get(step.inputs[-1]) if step.op.name in ("divide", "safe_divide") else None
+                by = self.divisors.get(step.inputs[-1]) if step.op.quotient else None
                 found = self.apply(step, given) if by is None else self.divided(step, given[0], by)
             self.values[slot] = found
         return found

@@ -127,15 +127,11 @@ class RankWriter:
             with self.inputs.at_the_beginning():
                 self.by = e.multiples(self.beside)
         self.key = BITS_OF.get(ranks.dtype, ranks.dtype)
-        offset = self.arguments.reserve(ranks.length * ITEMSIZE[ranks.dtype])
-        with self.inputs.at_the_beginning():
-            self.keys = e.at(e.entry("%own", 0), offset, "i8")
-        with e.loop("%first", "%last", 1) as chunk:
-            begin = e.times(chunk, step)
-            with e.loop(begin, e.index("umin", e.plus(begin, step), lines), 1) as line:
-                outer = e.times(e.index("udiv", line, self.beside), ranks.length)
-                base = e.plus(e.times(outer, self.beside), e.index("urem", line, self.beside))
-                self.line(base)
+        self.keys = self.inputs.own(ranks.length * ITEMSIZE[ranks.dtype])
+        with e.loop("%first", "%last", 1) as chunk, self.inputs.through(chunk, step, lines) as line:
+            outer = e.times(e.index("udiv", line, self.beside), ranks.length)
+            base = e.plus(e.times(outer, self.beside), e.index("urem", line, self.beside))
+            self.line(base)
         return [e.function("unit", PARAMETERS, False, self.inputs.body)]
 
     def line(self, base: str) -> None:

@@ -113,17 +113,15 @@ class RunningWriter:
         e, runs = self.e, self.runs
         by, end = self.inputs.number(self.step, "step", self.step + 9), self.inputs.number(self.count, "count")
         self.length = self.inputs.number(runs.length, "length", runs.length + 9)
-        with e.loop("%first", "%last", 1) as c:
-            low = e.times(c, by)
-            with e.loop(low, e.index("umin", e.plus(low, by), end), 1) as block:
-                if runs.beside > 1:
-                    self.side_by_side(block)
-                elif self.by_doubling:
-                    self.doubling(block)
-                elif self.alone:
-                    self.one_by_one(block)
-                else:
-                    self.turned(block)
+        with e.loop("%first", "%last", 1) as c, self.inputs.through(c, by, end) as block:
+            if runs.beside > 1:
+                self.side_by_side(block)
+            elif self.by_doubling:
+                self.doubling(block)
+            elif self.alone:
+                self.one_by_one(block)
+            else:
+                self.turned(block)
         return [e.function("unit", PARAMETERS, False, self.inputs.body)]
 
     def pointer(self, number: int) -> str:
@@ -153,7 +151,7 @@ class RunningWriter:
                 place = e.index("sub", j, begin)
                 if is_first:
                     state = self.formula.start(e, given[0])
-                    carried.extend([self.reserve(TOGETHER * ITEMSIZE[runs.dtype]) for _ in state])
+                    carried.extend([self.inputs.own(TOGETHER * ITEMSIZE[runs.dtype]) for _ in state])
                 else:
                     state = self.formula.step(e, tuple([e.load(c, place, runs.dtype, 1) for c in carried]), *given)
                 for pointer, value in zip(carried, state, strict=True):
@@ -166,12 +164,6 @@ class RunningWriter:
         if runs.length > 1:
             with e.loop("1", self.length, 1) as i:
                 row(i, False)
-
-    def reserve(self, size: int) -> str:
-        """Memory of the thread's own."""
-        offset = self.arguments.reserve(size)
-        with self.inputs.at_the_beginning():
-            return self.e.at(self.e.entry("%own", 0), offset, "i8")
 
     def carry(self, state: State) -> Callable[[], State]:
         """Variables for what is carried on; `self.carried` are they. Who reads them."""

@@ -82,22 +82,14 @@ class TransformWriter:
         """The function of a range of chunks."""
         e, number = self.e, self.inputs.number
         size = 2 * (self.core + 1) * self.lanes
-        self.memory, self.other = [self.reserve(size * ITEMSIZE[self.part]) for _ in range(2)]
-        end = number(self.blocks, "blocks")
-        with e.loop("%first", "%last", 1) as c:
-            low = e.times(c, number(self.step, "step", self.step + 9))
-            with e.loop(low, e.index("umin", e.plus(low, number(self.step, "step", self.step + 9)), end), 1) as block:
-                if self.rows:
-                    self.block_of_rows(block)
-                else:
-                    self.block_of_columns(block)
+        self.memory, self.other = [self.inputs.own(size * ITEMSIZE[self.part]) for _ in range(2)]
+        end, step = number(self.blocks, "blocks"), number(self.step, "step", self.step + 9)
+        with e.loop("%first", "%last", 1) as c, self.inputs.through(c, step, end) as block:
+            if self.rows:
+                self.block_of_rows(block)
+            else:
+                self.block_of_columns(block)
         return [e.function("unit", PARAMETERS, False, self.inputs.body)]
-
-    def reserve(self, size: int) -> str:
-        """Memory of the thread's own."""
-        offset = self.arguments.reserve(size)
-        with self.inputs.at_the_beginning():
-            return self.e.at(self.e.entry("%own", 0), offset, "i8")
 
     def array(self, number: int, offset: str, real: bool) -> str:
         """Where an array's elements from an offset on are."""

@@ -117,16 +117,28 @@ def _isnan(e: Emitter, attributes: Any, dtype: str, x: Value) -> Value:
     return e.compare("uno", x, x) if x.kind == "f" else e.constant(False, "bool")
 
 
-LOWERED: dict[str, Formula] = {
-    "add": _arithmetic("add", "or"),
+# Formulas of numbers, which truth values don't have.
+OF_NUMBERS: dict[str, Formula] = {
     "subtract": _arithmetic("subtract", None),
+    "negative": lambda e, attributes, dtype, x: e.negative(x),
+    "sign": _sign,
+    "clip": _clip,
+    "less": _compare("lt"),
+    "less_equal": _compare("le"),
+    "greater": _compare("gt"),
+    "greater_equal": _compare("ge"),
+    "maximum": _simple(vector_math.maximum),
+    "minimum": _simple(vector_math.minimum),
+}
+
+LOWERED: dict[str, Formula] = {
+    **OF_NUMBERS,
+    "add": _arithmetic("add", "or"),
     "multiply": _arithmetic("multiply", "and"),
     "divide": lambda e, attributes, dtype, a, b: e.divide(a, b),
     "scale": _scale,
     "safe_divide": _safe_divide,
-    "negative": lambda e, attributes, dtype, x: e.negative(x),
     "abs": _absolute,
-    "sign": _sign,
     "signbit": _signbit,
     "power_constant": _power_constant,
     "sqrt": lambda e, attributes, dtype, x: e.intrinsic("sqrt", x),
@@ -136,14 +148,9 @@ LOWERED: dict[str, Formula] = {
     "trunc": lambda e, attributes, dtype, x: e.intrinsic("trunc", x),
     "round": lambda e, attributes, dtype, x: e.intrinsic("rint", x),
     "where": lambda e, attributes, dtype, c, a, b: e.select(c, a, b),
-    "clip": _clip,
     "copysign": lambda e, attributes, dtype, a, b: e.copysign(a, b),
     "equal": _compare("eq"),
     "not_equal": _compare("ne"),
-    "less": _compare("lt"),
-    "less_equal": _compare("le"),
-    "greater": _compare("gt"),
-    "greater_equal": _compare("ge"),
     "logical_and": _logical("and"),
     "logical_or": _logical("or"),
     "logical_xor": _logical("xor"),
@@ -160,12 +167,6 @@ LOWERED: dict[str, Formula] = {
 }
 
 NAMES = LOWERED.keys() | complex_math.FORMULAS.keys()
-
-# Those that cost next to nothing: computed again rather than stored and read back.
-LIGHT = frozenset(
-    "add subtract multiply scale negative abs relu where equal not_equal less less_equal greater greater_equal "
-    "logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor astype copy".split()
-)
 
 
 def is_complex(result: str, inputs: Iterable[str]) -> bool:
@@ -194,8 +195,7 @@ def is_lowered(name: str, attributes: Any, result: str, inputs: Sequence[str]) -
         return result.startswith("float")
     if name == "power_constant" and not result.startswith("float"):
         return isinstance(exponent := attributes, int) and 0 <= exponent <= 8
-    return inputs[0] != "bool" or name not in ("subtract", "negative", "sign", "less", "less_equal", "greater", "greater_equal",
-                        "maximum", "minimum", "clip")  # fmt: skip
+    return inputs[0] != "bool" or name not in OF_NUMBERS
 
 
 # Reductions: what to start from, and how two partial results combine ---------------------------------------------------

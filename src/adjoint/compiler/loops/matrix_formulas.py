@@ -349,6 +349,9 @@ FORMULAS: dict[str, Lowered] = {
 }  # fmt: skip
 
 
+LOWERED = FORMULAS.keys() | {"matrix_function", "matrix_function_derivative"}  # primitives that may be such a unit
+
+
 def formula_name(name: str, attributes: Any) -> str:
     """The name in `FORMULAS` of a primitive with these attributes."""
     if name == "matrix_function":

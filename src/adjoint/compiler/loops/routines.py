@@ -17,18 +17,21 @@ class Routine(NamedTuple):
     problem: str
     operations: Callable[[int, int], int]
     most: int
+    first: int = 0  # the operand that is read first; the one before is only for the rule of derivatives
+    pivots: bool = False  # whether the second operand that is read is a list of exchanged rows
+    either_way: bool = False  # whether matrices are read as they lie, by rows or by columns
 
 
 FACTORS, SPECTRA = 512, 256
 
 ROUTINES: dict[str, Routine] = {
-    "matmul": Routine("matmul", "", lambda n, k: n * k * k, 1 << 30),  # of complex numbers
+    "matmul": Routine("matmul", "", lambda n, k: n * k * k, 1 << 30, either_way=True),  # of complex numbers
     "cholesky": Routine("cholesky", "is not positive definite", lambda n, k: n**3 // 3, 1 << 14),
     "cholesky_adjoint": Routine("cholesky_adjoint", "", lambda n, k: 3 * n**3, BLOCK),
     "solve_triangular": Routine("solve_triangular", "is singular", lambda n, k: n * n * k, 1 << 14),
     "lu": Routine("lu", "", lambda n, k: n * n * k, FACTORS),
-    "solve_factored": Routine("solve", "is singular", lambda n, k: 2 * n * n * k, 1 << 14),
-    "permute_rows": Routine("permute_rows", "", lambda n, k: n * k, 1 << 14),
+    "solve_factored": Routine("solve", "is singular", lambda n, k: 2 * n * n * k, 1 << 14, first=1, pivots=True),
+    "permute_rows": Routine("permute_rows", "", lambda n, k: n * k, 1 << 14, pivots=True),
     "solve": Routine("solve", "is singular", lambda n, k: n * n * (n + 2 * k), FACTORS),
     "inv": Routine("inv", "is singular", lambda n, k: 2 * n**3, FACTORS),
     "slogdet": Routine("slogdet", "", lambda n, k: n**3, FACTORS),
@@ -39,8 +42,3 @@ ROUTINES: dict[str, Routine] = {
     "svd": Routine("svd", "has singular values that did not converge", lambda n, k: 22 * n * k * min(n, k), SPECTRA),
     "svdvals": Routine("svdvals", "has singular values that did not converge", lambda n, k: 8 * n * k * min(n, k), SPECTRA),
 }  # fmt: skip
-# The matrices of these are read as they lie, by rows or by columns.
-EITHER_WAY = frozenset({"matmul"})
-# Of these the first operand is only for the rule of derivatives, and the second one are pivots.
-UNREAD_FIRST = frozenset({"solve_factored"})
-PIVOTED = frozenset({"solve_factored", "permute_rows"})

@@ -405,7 +405,6 @@ def _by_library(name: str) -> Callable[..., Value]:
 FUNCTIONS: dict[str, Callable[..., Value]] = {
     "exp": exp, "expm1": expm1, "log": log, "log1p": log1p, "sin": sin, "cos": cos, "tan": tan, "tanh": tanh,
     "sigmoid": sigmoid, "softplus": softplus, "logaddexp": logaddexp, "erf": erf, "power": power,
-    "maximum": maximum, "minimum": minimum,
     "erfc": erfc, "gaussian": gaussian, "normal_cdf": normal_cdf, "log2": _by_library("log2"), "log10": _by_library("log10"),
     "asin": _by_library("asin"), "acos": _by_library("acos"), "atan": _by_library("atan"), "sinh": _by_library("sinh"),
     "cosh": _by_library("cosh"), "asinh": _by_library("asinh"), "acosh": _by_library("acosh"),

@@ -59,6 +59,7 @@ def choose(product: Product, row_tile: int | None = None) -> Choice:
     if row_tile is None and work >= 2 * sizes(library).work:
         ranges = max(min(work // sizes(library).work, n // least, tuning().most_ranges), 1)
         rows = -(-n // ranges)
-        rows = -(-rows // 36) * 36 if not library else -(-rows // 32) * 32
+        whole = 32 if library else 6 * max(tuning().heights)[1]  # rows of whole tiles
+        rows = -(-rows // whole) * whole
     rows = min(rows, n)
     return Choice(library, rows, library == "oneDNN" and n >= tuning().packed_for_library and rows < n)
