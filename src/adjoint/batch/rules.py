@@ -58,7 +58,7 @@ class Batch:
                 inner.site, inner.offset = node.site, node.offset
                 if not any(mapped):
                     same = all([x is y for x, y in zip(node.inputs, inputs, strict=True)])
-                    shared[node] = node if same else record(node.op, tuple(inputs), node.attributes, node.type)
+                    shared[node] = node if same else self._moved(node, inputs)
                 elif node.op is AFTER and not mapped[0]:  # only when it is computed depends on the examples
                     shared[node] = record(AFTER, tuple(inputs), None, node.type)
                 else:
@@ -66,6 +66,14 @@ class Batch:
         finally:
             MODE.set(outer)
         return [None if y is None else batched.get(y) for y in outputs]
+
+    def _moved(self, node: Node, inputs: Sequence[Node]) -> Node:
+        """A node that is the same for every example, on other inputs."""
+        attributes = node.attributes
+        if node.op.copied is not None:
+            others = {x: y for x, y in self.shared.items() if x is not y}
+            attributes = node.op.copied(node, others | dict(zip(node.inputs, inputs, strict=True)), False)
+        return record(node.op, tuple(inputs), attributes, node.type)
 
     def with_axis(self, type: ArrayType) -> ArrayType:
         """The type with the batch axis in front."""

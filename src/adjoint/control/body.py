@@ -19,7 +19,7 @@ from adjoint.primitives.core import FULL, full, is_literal, ops, placeholder
 from adjoint.primitives.custom import CUSTOM, HOST_CALL
 from adjoint.primitives.structural import BROADCAST
 
-__all__ = ["HAVING_RULES", "Body", "as_arrays", "close", "for_examples", "stand_in"]
+__all__ = ["HAVING_RULES", "Body", "as_arrays", "close", "closed_over", "for_examples", "stand_in"]
 
 Nodes = Sequence[Node]
 T = TypeVar("T")
@@ -129,19 +129,16 @@ def for_examples(b: Batch, x: Node) -> Node:
 
 
 def close(
-    varying: Nodes, outputs: Nodes, known: Mapping[Node, Node] | None = None, rules: bool = False
+    varying: Nodes, outputs: Nodes, known: Mapping[Node, Node] | None = None
 ) -> tuple[list[Node], list[Node], list[Node]]:
     """The outputs with all that doesn't depend on `varying` taken out: computed once, outside, and read as inputs.
 
     Gives the outputs on these inputs, the inputs, and the nodes outside whose values they get. `known` are placeholders
     that the outputs read, by the nodes outside that they stand for. Literals stay, and so do broadcasts and parts of small
-    arrays: what these are made of is read instead. With `rules`, what derivative rules read outside is read as inputs, too.
+    arrays: what these are made of is read instead.
     """
     known = known or {}
     order, inner = _inner(varying, outputs)
-    if rules and any([node.op in HAVING_RULES for node in order]):
-        outputs = with_closed_rules(outputs, inner.difference(varying).__contains__, varying)
-        order, inner = _inner(varying, outputs)
     frontier = dict.fromkeys([x for node in order if node in inner for x in node.inputs if x not in inner])
     frontier.update(dict.fromkeys([y for y in outputs if y not in inner]))
     replaced: dict[Node, Node] = {}
@@ -172,6 +169,14 @@ def close(
                 replaced[x] = inside
         outside = substitute(sources.values(), known) if known else list(sources.values())
         return substitute(outputs, replaced), list(sources), outside
+
+
+def closed_over(varying: Nodes, outputs: Nodes) -> list[Node]:
+    """The outputs, where what derivative rules read is an input of the nodes that have them."""
+    order, inner = _inner(varying, outputs)
+    if any([node.op in HAVING_RULES for node in order]):
+        return with_closed_rules(outputs, inner.difference(varying).__contains__, varying)
+    return list(outputs)
 
 
 def _inner(varying: Nodes, outputs: Nodes) -> tuple[list[Node], set[Node]]:

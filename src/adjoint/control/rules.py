@@ -21,9 +21,9 @@ Nodes = Sequence[Node]
 
 def with_closed_rules(outputs: Nodes, inside: Callable[[Node], bool], given: Collection[Node] = ()) -> list[Node]:
     """The outputs, where what the derivative rules of nodes `inside` read outside is among these nodes' inputs. What is `given`
-    stays as it is, whoever reads it."""
+    stays as it is, and counts as inside where anybody else reads it."""
     order = topological(outputs, inside)
-    own = {x for x in order if inside(x)} | set(given)
+    own = {x for x in order if inside(x)}.union(set(given).intersection(order))
     closed: dict[Node, Node] = {}
     with mode(grad=True):
         for node in order:
@@ -53,7 +53,8 @@ def _closed_custom(recording: _Recording) -> Node | None:
             return Node(CUSTOM, x.inputs[:-more], node.attributes, x.type, x.site, x.offset, x.tracked)
 
         rules.direct = lambda x: direct(without(x))
-    inputs = (*recording.moved().inputs, *recording.read)
+    moved, *read = recording.moved()
+    inputs = (*moved.inputs, *read)
     return Node(CUSTOM, inputs, (count, rules), node.type, node.site, node.offset, node.tracked)
 
 
@@ -69,31 +70,31 @@ def _closed_call(recording: _Recording) -> Node | None:
     if not recording.reads_outside(rule, None):
         return None
     plain = HostFunction(function.call, None, function.batch, function.adapter, function.exact)
-    inputs = recording.moved().inputs
-    call = Node(HOST_CALL, inputs, (plain, codes), node.type, node.site, node.offset, False)
+    moved, *read = recording.moved()
+    call = Node(HOST_CALL, moved.inputs, (plain, codes), node.type, node.site, node.offset, False)
     results = [select(call, i) for i in range(len(node.type))] if several else [call]
     attributes = len(results), named_rule(recording.frozen(rule), function.name)
-    inputs = (*results, *inputs, *recording.read)
+    inputs = (*results, *moved.inputs, *read)
     return Node(CUSTOM, inputs, attributes, node.type, node.site, node.offset, node.tracked)
 
 
 class _Recording:
     """The rules of one node, recorded on placeholders, and what they read beside the cotangents.
 
-    own     the nodes that are inside, as far as anybody but rules reads them
+    own     the nodes that are inside, as far as anybody but rules reads them, and the node's inputs
     closed  by what nodes before this one are replaced
     """
 
     def __init__(self, node: Node, own: set[Node], closed: dict[Node, Node]) -> None:
         self.node = node
-        self.own = own
+        self.own = own.union(node.inputs)
         self.closed = closed
         self.read: dict[Node, None] = {}
         self.recorded: dict[CustomRule, tuple[list[Node | None], list[Node | None]]] = {}
 
-    def moved(self) -> Node:
-        """The node among the replaced ones."""
-        return substitute([self.node], self.closed)[0]
+    def moved(self) -> list[Node]:
+        """The node among the replaced ones, and what is read."""
+        return substitute([self.node, *self.read], self.closed)
 
     def reads_outside(self, *rules: CustomRule | None) -> bool:
         """Record the rules; whether they read anything outside. What is wrong with one is said where its derivative is asked."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from adjoint.batch import Batch
-from adjoint.control.body import Body, close, stand_in
+from adjoint.control.body import Body, close, closed_over, stand_in
 from adjoint.execution.tiers import tiers
 from adjoint.graph import Node, substitute, topological
 from adjoint.plan.plan import NEVER_MERGED
@@ -48,6 +48,8 @@ class Template:
     ) -> Template:
         """The loop of a recorded step. `wanted` says which final carries anybody reads."""
         carry_in, slices_in = list(carry_in), list(slices_in)
+        whole = closed_over([*carry_in, *slices_in], [*carry_out, *ys])
+        carry_out, ys = whole[: len(carry_in)], whole[len(carry_in) :]
         passed = [i for i, (x, y) in enumerate(zip(carry_in, carry_out, strict=True)) if x is y]
         alive = _alive(carry_in, carry_out, ys, wanted)
         carried = [i for i in range(len(carry_in)) if i in alive and i not in passed]
@@ -57,7 +59,7 @@ class Template:
         made = {x: stand_in(x, "a slice of a product") for x in products}
         outputs = substitute(outputs, made)
         slices = [*slices_in, *made.values()]
-        closed, inside, outside = close([*varying, *slices], outputs, rules=True)
+        closed, inside, outside = close([*varying, *slices], outputs)
         used = set(topological(closed, lambda x: x.value is None))
         slices = [x for x in slices if x in used]
         origin = {y: x for x, y in made.items()}

@@ -72,7 +72,10 @@ class _Writer:
                 new[node] = results[loop][node.attributes]
             elif any([x in new for x in node.inputs]):
                 inputs = tuple([new.get(x, x) for x in node.inputs])
-                new[node] = Node(node.op, inputs, node.attributes, node.type, node.site, node.offset, node.tracked)
+                attributes = node.attributes
+                if node.op.copied is not None:
+                    attributes = node.op.copied(node, {**new, **dict(zip(node.inputs, inputs, strict=True))}, False)
+                new[node] = Node(node.op, inputs, attributes, node.type, node.site, node.offset, node.tracked)
         return [new.get(root, root) for root in roots]
 
     def _order(self, roots: Sequence[Node], new: Mapping[Node, Node]) -> list[Node]:

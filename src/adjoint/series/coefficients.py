@@ -244,7 +244,8 @@ class Series:
     def tangent(self, node: Node) -> Coefficient:
         """The derivative of a node along the curve, in terms of the node, its inputs, and what stands for their derivatives."""
         whole = node.inputs[0] if node.op.name == "select_output" else node
-        moving = [x for x in dict.fromkeys(whole.inputs) if self.moves(x) and x.dtype.inexact]
+        behind = whole.attributes[0] if whole.op is CUSTOM else 0  # its own results, by which it has no derivative
+        moving = [x for x in dict.fromkeys(whole.inputs[behind:]) if self.moves(x) and x.dtype.inexact]
         stand_ins = {x: placeholder(x.type, "an input", True) for x in moving}
         with mode(grad=True):
             copy = record(whole.op, tuple([stand_ins.get(x, x) for x in whole.inputs]), whole.attributes, whole.type)
