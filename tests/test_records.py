@@ -187,5 +187,8 @@ def test_tables_of_the_compiler_name_primitives() -> None:
         matrix_formulas.LOWERED - {"expm", "expm_derivative"},
     ):
         assert names - PRIMITIVES.keys() == set()
-    light = [op.name for op in PRIMITIVES.values() if op.light]
-    assert set(light) <= formulas.LOWERED.keys() and all(PRIMITIVES[name].view for name in VIEWS)
+    native = {name for name, op in PRIMITIVES.items() if op.native is not None}
+    assert native and native.isdisjoint(formulas.LOWERED)
+    assert all([formulas.has_formula(op.name) for op in PRIMITIVES.values() if op.light]) and all(
+        PRIMITIVES[name].view for name in VIEWS
+    )

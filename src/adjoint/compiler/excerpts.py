@@ -31,7 +31,7 @@ from adjoint.compiler.loops.build_matrices import Stacked
 from adjoint.compiler.loops.build_ordering import Ranks, Searches
 from adjoint.compiler.loops.build_running import Runs
 from adjoint.compiler.loops.build_transform import Lines
-from adjoint.compiler.loops.formulas import NAMES, REDUCTIONS
+from adjoint.compiler.loops.formulas import REDUCTIONS, has_formula
 from adjoint.compiler.tables import Start
 from adjoint.compiler.targets.llvm import PART
 from adjoint.graph import PRIMITIVES
@@ -178,7 +178,7 @@ def _nest(n: Numbering, nest: Nest) -> Key:
         name = op.name
         known[output] = number = numbers.setdefault(output, len(numbers))
         if attributes is not None:  # a movement's say nothing that its views don't
-            known_by_it = name in NAMES or name in REDUCTIONS
+            known_by_it = name in REDUCTIONS or has_formula(name)
             attributes = _attributes(step) if known_by_it else (attributes, attributes) if name == "padded" else None
         steps.append((name, attributes, kind, tuple(inputs), number, level[output], dtypes[output], shapes[output],
                       output in by_row))  # fmt: skip

@@ -38,6 +38,7 @@ class Facts(TypedDict, total=False):
     combines: str
     result: str
     images: tuple[bool, ...]
+    native: Callable[..., Any] | None
     masked: Callable[..., Any] | None
     key: Callable[[Any], Any] | None
     symbol: str
@@ -73,6 +74,8 @@ class Operation:
     combines    of a reduction the elementwise operation that puts two partial results together
     result      "bool" or "real" where the dtype of an elementwise result isn't the inputs': bool, or a part of a complex one
     images      which inputs are images (N, C, ...), in order, of what native code computes with the channels last
+    native      native(e, *inputs) -> its formula for native code on real numbers, by operations of the emitter e (see
+                compiler.loops.build); None: it has none, or a longer one in compiler.loops.formulas
     masked      the kernel that treats zero times infinity as zero (see primitives.elementwise.scale)
     key         what of the attributes matters to evaluation and so enters a plan's key (None: all)
     symbol      how a picture writes it, if not by its name
@@ -107,6 +110,7 @@ class Operation:
     combines: str
     result: str
     images: tuple[bool, ...]
+    native: Callable[..., Any] | None
     masked: Callable[..., Any] | None
     key: Callable[[Any], Any] | None
     symbol: str
@@ -126,10 +130,9 @@ class Operation:
 
 
 # What isn't said; it is no.
-UNSAID: dict[str, Any] = {
-    "indices_from": 0, "combines": "", "result": "", "images": (), "masked": None, "key": None, "symbol": "", "reads": None,
-    "narrowed": None,
-}  # fmt: skip
+UNSAID: dict[str, Any] = {"indices_from": 0, "combines": "", "result": "", "images": (), "symbol": ""} | dict.fromkeys(
+    ("native", "masked", "key", "reads", "narrowed")
+)
 
 
 class Primitive(Operation):

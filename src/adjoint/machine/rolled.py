@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adjoint.compiler.loops.build import ITEMSIZE, Emitter, Value
-from adjoint.compiler.loops.formulas import LOWERED
+from adjoint.compiler.loops.formulas import applied
 from adjoint.compiler.targets.llvm import source_of
 from adjoint.machine.numbers import FUSED, Case, Numbers
 from adjoint.machine.repetition import Loop
@@ -78,7 +78,7 @@ def apply(e: Emitter, case: Case, given: list[Value]) -> Value:
     if case.name == FUSED:
         x, y, total = given
         return e.fma(x, y, total) if llvm.has_fma() else e.add(e.multiply(x, y), total)
-    return LOWERED[case.name](e, case.attributes, case.result, *given)
+    return applied(e, case.name, case.attributes, case.result, *given)
 
 
 def roll(program: Numbers, loop: Loop, operands: Operands, needed: Array, edges: Array) -> Rolled:

@@ -15,7 +15,7 @@ import numpy as np
 
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import ITEMSIZE, Emitter, Value
-from adjoint.compiler.loops.formulas import LOWERED, REDUCTIONS, is_lowered, reduces
+from adjoint.compiler.loops.formulas import REDUCTIONS, applied, is_lowered, reduces
 from adjoint.compiler.loops.text import functions_text
 from adjoint.compiler.pipeline import source_text
 from adjoint.compiler.targets.llvm import source_of
@@ -100,7 +100,7 @@ class BodyWriter:
         if found is None:
             self.count += 1
             self.e.known = {}
-            found = self.made[key] = LOWERED[name](self.e, attributes, dtype, *[self.value(x, d) for x, d in inputs])
+            found = self.made[key] = applied(self.e, name, attributes, dtype, *[self.value(x, d) for x, d in inputs])
         return found
 
     def moved(self, step: Step, inputs: list[Elements]) -> list[Element]:

@@ -17,7 +17,7 @@ import numpy as np
 from adjoint import _forks
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import ELEMENT, ITEMSIZE, Emitter, Value, lanes_for
-from adjoint.compiler.loops.formulas import LOWERED, is_lowered
+from adjoint.compiler.loops.formulas import applied, is_lowered
 from adjoint.compiler.targets.llvm import row_loop, source_of
 from adjoint.plan.plan import Plan, Step
 from adjoint.runtime import code, libraries, llvm
@@ -126,7 +126,7 @@ def write_elementwise(e: Emitter, case: Case) -> None:
     def body(i: str) -> None:
         e.known = {}
         given = [numbers.get(k) or e.load(f"%in{k}", i, dtype, 1) for k, dtype in enumerate(case.operands)]
-        e.store(LOWERED[case.name](e, case.attributes, case.result, *given), "%out", i)
+        e.store(applied(e, case.name, case.attributes, case.result, *given), "%out", i)
 
     _vectors(e, body)
 

@@ -15,7 +15,20 @@ import numpy as np
 from adjoint.dtypes import default_dtype
 from adjoint.graph import Node, Primitive, array_type, record
 from adjoint.primitives import special_kernels
-from adjoint.primitives.core import BOOL, binary, cast, conform, conjugate, constant, match, ops, register, unary, zeros
+from adjoint.primitives.core import (
+    BOOL,
+    binary,
+    cast,
+    conform,
+    conjugate,
+    constant,
+    libm,
+    match,
+    ops,
+    register,
+    unary,
+    zeros,
+)
 
 # The two products of the chain rule -----------------------------------------------------------------------------------
 
@@ -165,6 +178,7 @@ divide = binary(
     symbol="÷",
     exact=True,
     quotient=True,
+    native=lambda e, a, b: e.divide(a, b),
 )
 remainder = binary(
     "remainder",
@@ -241,28 +255,52 @@ exp = unary("exp", np.exp, lambda u, out, x: scale(u, conjugate(out)))
 expm1 = unary("expm1", np.expm1, lambda u, out, x: scale(u, conjugate(exp(x))))
 log = unary("log", np.log, lambda u, out, x: safe_divide(u, conjugate(x)))
 log1p = unary("log1p", np.log1p, lambda u, out, x: safe_divide(u, conjugate(add(x, 1))))
-log2 = unary("log2", np.log2, lambda u, out, x: safe_divide(multiply(u, 1 / LN2), conjugate(x)))
-log10 = unary("log10", np.log10, lambda u, out, x: safe_divide(multiply(u, 1 / LN10), conjugate(x)))
-sqrt = unary("sqrt", np.sqrt, lambda u, out, x: safe_divide(multiply(u, 0.5), conjugate(out)), symbol="√", exact=True)
+log2 = unary("log2", np.log2, lambda u, out, x: safe_divide(multiply(u, 1 / LN2), conjugate(x)), native=libm("log2"))
+log10 = unary(
+    "log10", np.log10, lambda u, out, x: safe_divide(multiply(u, 1 / LN10), conjugate(x)), native=libm("log10")
+)
+sqrt = unary(
+    "sqrt",
+    np.sqrt,
+    lambda u, out, x: safe_divide(multiply(u, 0.5), conjugate(out)),
+    symbol="√",
+    exact=True,
+    native=lambda e, x: e.intrinsic("sqrt", x),
+)
 
 # Trigonometric and hyperbolic functions -------------------------------------------------------------------------------
 
 sin = unary("sin", np.sin, lambda u, out, x: scale(u, conjugate(cos(x))))
 cos = unary("cos", np.cos, lambda u, out, x: negative(scale(u, conjugate(sin(x)))))
 tan = unary("tan", np.tan, lambda u, out, x: scale(u, conjugate(add(multiply(out, out), 1))))
-asin = unary("asin", np.arcsin, lambda u, out, x: safe_divide(u, conjugate(_one_minus_square_root(x))))
-acos = unary("acos", np.arccos, lambda u, out, x: negative(safe_divide(u, conjugate(_one_minus_square_root(x)))))
-atan = unary("atan", np.arctan, lambda u, out, x: safe_divide(u, conjugate(add(multiply(x, x), 1))))
-sinh = unary("sinh", np.sinh, lambda u, out, x: scale(u, conjugate(cosh(x))))
-cosh = unary("cosh", np.cosh, lambda u, out, x: scale(u, conjugate(sinh(x))))
+asin = unary(
+    "asin", np.arcsin, lambda u, out, x: safe_divide(u, conjugate(_one_minus_square_root(x))), native=libm("asin")
+)
+acos = unary(
+    "acos",
+    np.arccos,
+    lambda u, out, x: negative(safe_divide(u, conjugate(_one_minus_square_root(x)))),
+    native=libm("acos"),
+)
+atan = unary(
+    "atan", np.arctan, lambda u, out, x: safe_divide(u, conjugate(add(multiply(x, x), 1))), native=libm("atan")
+)
+sinh = unary("sinh", np.sinh, lambda u, out, x: scale(u, conjugate(cosh(x))), native=libm("sinh"))
+cosh = unary("cosh", np.cosh, lambda u, out, x: scale(u, conjugate(sinh(x))), native=libm("cosh"))
 tanh = unary("tanh", np.tanh, lambda u, out, x: scale(u, conjugate(subtract(1, multiply(out, out)))))
-asinh = unary("asinh", np.arcsinh, lambda u, out, x: safe_divide(u, _root_of_square_plus_one(x)))
+asinh = unary("asinh", np.arcsinh, lambda u, out, x: safe_divide(u, _root_of_square_plus_one(x)), native=libm("asinh"))
 acosh = unary(
     "acosh",
     np.arccosh,
     lambda u, out, x: safe_divide(u, conjugate(multiply(sqrt(subtract(x, 1)), sqrt(add(x, 1))))),
+    native=libm("acosh"),
 )
-atanh = unary("atanh", np.arctanh, lambda u, out, x: safe_divide(u, conjugate(multiply(subtract(1, x), add(x, 1)))))
+atanh = unary(
+    "atanh",
+    np.arctanh,
+    lambda u, out, x: safe_divide(u, conjugate(multiply(subtract(1, x), add(x, 1)))),
+    native=libm("atanh"),
+)
 
 
 def _root_of_square_plus_one(x: Node) -> Node:
@@ -281,6 +319,7 @@ atan2 = binary(
     lambda u, out, y, x: _over_radius(scale(u, _over_radius(x, y, x)), y, x),
     lambda u, out, y, x: negative(_over_radius(scale(u, _over_radius(y, y, x)), y, x)),
     kinds="f",
+    native=libm("atan2"),
 )
 hypot = binary(
     "hypot",
@@ -288,6 +327,7 @@ hypot = binary(
     lambda u, out, a, b: scale(u, safe_divide(a, out)),
     lambda u, out, a, b: scale(u, safe_divide(b, out)),
     kinds="f",
+    native=libm("hypot"),
 )
 
 
@@ -364,7 +404,7 @@ normal_cdf = unary(
 
 
 def _rounding(name: str, kernel: Any, kinds: str = "f") -> Any:
-    rounded = unary(name, kernel, kinds=kinds)
+    rounded = unary(name, kernel, kinds=kinds, native=lambda e, x: e.intrinsic(kernel.__name__, x))
     return register(lambda x: rounded(x) if x.type.dtype.kind in "fc" else x, name)  # integers are round already
 
 
@@ -399,6 +439,7 @@ WHERE = Primitive(
     symbol="?",
     light=True,
     exact=True,
+    native=lambda e, c, a, b: e.select(c, a, b),
 )
 CLIP = Primitive(
     "clip",
@@ -472,7 +513,9 @@ def _copysign_rule(u: Node, out: Node, a: Node, b: Node) -> Node:
     return where(equal(signbit(a), signbit(b)), u, negative(u))
 
 
-copysign = binary("copysign", np.copysign, _copysign_rule, kinds="f", swallows=True)
+copysign = binary(
+    "copysign", np.copysign, _copysign_rule, kinds="f", swallows=True, native=lambda e, a, b: e.copysign(a, b)
+)
 
 nextafter = binary("nextafter", np.nextafter, lambda u, out, a, b: u, kinds="f", moves=True)  # the dtype's own
 
@@ -482,8 +525,8 @@ BITS: dict[str, Any] = {"kinds": "biu", "cheap": True}
 TO_BOOL: dict[str, Any] = {"result": "bool", "cheap": True, "swallows": True}
 TRUTH = TO_BOOL | {"light": True, "exact": True}
 
-equal = binary("equal", np.equal, symbol="=", **TRUTH)
-not_equal = binary("not_equal", np.not_equal, symbol="≠", **TRUTH)
+equal = binary("equal", np.equal, symbol="=", native=lambda e, a, b: e.compare("eq", a, b), **TRUTH)
+not_equal = binary("not_equal", np.not_equal, symbol="≠", native=lambda e, a, b: e.compare("ne", a, b), **TRUTH)
 less = binary("less", np.less, kinds="biuf", symbol="<", **TRUTH)
 less_equal = binary("less_equal", np.less_equal, kinds="biuf", symbol="≤", **TRUTH)
 greater = binary("greater", np.greater, kinds="biuf", symbol=">", **TRUTH)
@@ -492,12 +535,18 @@ logical_and = binary("logical_and", np.logical_and, symbol="∧", **TRUTH)
 logical_or = binary("logical_or", np.logical_or, symbol="∨", **TRUTH)
 logical_xor = binary("logical_xor", np.logical_xor, **TRUTH)
 logical_not = unary("logical_not", np.logical_not, kinds="biufc", symbol="¬", **TRUTH)
-bitwise_and = binary("bitwise_and", np.bitwise_and, symbol="&", light=True, **BITS)
-bitwise_or = binary("bitwise_or", np.bitwise_or, symbol="|", light=True, **BITS)
-bitwise_xor = binary("bitwise_xor", np.bitwise_xor, symbol="^", light=True, **BITS)
+bitwise_and = binary(
+    "bitwise_and", np.bitwise_and, symbol="&", light=True, native=lambda e, a, b: e.bitwise("and", a, b), **BITS
+)
+bitwise_or = binary(
+    "bitwise_or", np.bitwise_or, symbol="|", light=True, native=lambda e, a, b: e.bitwise("or", a, b), **BITS
+)
+bitwise_xor = binary(
+    "bitwise_xor", np.bitwise_xor, symbol="^", light=True, native=lambda e, a, b: e.bitwise("xor", a, b), **BITS
+)
 bitwise_left_shift = binary("bitwise_left_shift", np.left_shift, kinds="iu", symbol="<<")
 bitwise_right_shift = binary("bitwise_right_shift", np.right_shift, kinds="iu", symbol=">>")
-bitwise_invert = unary("bitwise_invert", np.invert, symbol="~", **BITS)
+bitwise_invert = unary("bitwise_invert", np.invert, symbol="~", native=lambda e, x: e.invert(x), **BITS)
 isfinite = unary("isfinite", np.isfinite, kinds="biufc", **TO_BOOL)
 isinf = unary("isinf", np.isinf, kinds="biufc", **TO_BOOL)
 isnan = unary("isnan", np.isnan, kinds="biufc", **TO_BOOL)

@@ -17,7 +17,7 @@ import numpy as np
 from adjoint import _optional
 from adjoint.graph import Node, Primitive, record
 from adjoint.primitives import special_kernels
-from adjoint.primitives.core import FULL, binary, inexact, match, ops, register, unary, zeros
+from adjoint.primitives.core import FULL, binary, inexact, libm, match, ops, register, unary, zeros
 
 # Kernels --------------------------------------------------------------------------------------------------------------
 
@@ -369,9 +369,13 @@ def _sinc_slope(x: Node) -> Node:
 
 sinc = unary("sinc", finished(np.sinc), lambda u, out, x: times(u, _sinc_slope(x)), kinds="f")
 cbrt = unary(
-    "cbrt", np.cbrt, lambda u, out, x: ops.safe_divide(u, ops.multiply(ops.multiply(out, out), 3.0)), kinds="f"
+    "cbrt",
+    np.cbrt,
+    lambda u, out, x: ops.safe_divide(u, ops.multiply(ops.multiply(out, out), 3.0)),
+    kinds="f",
+    native=libm("cbrt"),
 )
-exp2 = unary("exp2", np.exp2, lambda u, out, x: times(u, math.log(2), out), kinds="f")
+exp2 = unary("exp2", np.exp2, lambda u, out, x: times(u, math.log(2), out), kinds="f", native=libm("exp2"))
 
 # Bessel functions -----------------------------------------------------------------------------------------------------
 

@@ -1,7 +1,8 @@
 """What each elementwise primitive and reduction is in native code: a formula over an emitter.
 
-A formula takes the emitter, the step's attributes, its type's dtype name, and its inputs as values. `LOWERED` has them by
-primitive name; a primitive that is missing here, or a dtype that its formula doesn't take, is left to NumPy.
+A formula takes the emitter, the step's attributes, its type's dtype name, and its inputs as values. What needs no more than
+operations of the emitter stands in the primitive's record (`native`), other formulas by the primitive's name in `LOWERED`. A
+primitive that has none, or a dtype that its formula doesn't take, is left to NumPy.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 
 from adjoint.compiler.loops import complex_math, special_math, vector_math
 from adjoint.compiler.loops.build import BYTES, ITEMSIZE, Emitter, Value
+from adjoint.graph import PRIMITIVES
 
 Formula = Callable[..., Value]
 
@@ -135,30 +137,16 @@ LOWERED: dict[str, Formula] = {
     **OF_NUMBERS,
     "add": _arithmetic("add", "or"),
     "multiply": _arithmetic("multiply", "and"),
-    "divide": lambda e, attributes, dtype, a, b: e.divide(a, b),
     "scale": _scale,
     "safe_divide": _safe_divide,
     "abs": _absolute,
     "signbit": _signbit,
     "power_constant": _power_constant,
-    "sqrt": lambda e, attributes, dtype, x: e.intrinsic("sqrt", x),
     "relu": _relu,
-    "floor": lambda e, attributes, dtype, x: e.intrinsic("floor", x),
-    "ceil": lambda e, attributes, dtype, x: e.intrinsic("ceil", x),
-    "trunc": lambda e, attributes, dtype, x: e.intrinsic("trunc", x),
-    "round": lambda e, attributes, dtype, x: e.intrinsic("rint", x),
-    "where": lambda e, attributes, dtype, c, a, b: e.select(c, a, b),
-    "copysign": lambda e, attributes, dtype, a, b: e.copysign(a, b),
-    "equal": _compare("eq"),
-    "not_equal": _compare("ne"),
     "logical_and": _logical("and"),
     "logical_or": _logical("or"),
     "logical_xor": _logical("xor"),
     "logical_not": lambda e, attributes, dtype, x: e.invert(_truth(e, x)),
-    "bitwise_and": lambda e, attributes, dtype, a, b: e.bitwise("and", a, b),
-    "bitwise_or": lambda e, attributes, dtype, a, b: e.bitwise("or", a, b),
-    "bitwise_xor": lambda e, attributes, dtype, a, b: e.bitwise("xor", a, b),
-    "bitwise_invert": lambda e, attributes, dtype, x: e.invert(x),
     "isfinite": _isfinite,
     "isinf": _isinf,
     "isnan": _isnan,
@@ -166,7 +154,18 @@ LOWERED: dict[str, Formula] = {
     **{name: _simple(function) for name, function in {**vector_math.FUNCTIONS, **special_math.FUNCTIONS}.items()},
 }
 
-NAMES = LOWERED.keys() | complex_math.FORMULAS.keys()
+
+def lowered(name: str) -> Formula | None:
+    """The formula of a primitive for real numbers."""
+    found = LOWERED.get(name)
+    if found is None and name in PRIMITIVES and (native := PRIMITIVES[name].native) is not None:
+        return _simple(native)
+    return found
+
+
+def has_formula(name: str) -> bool:
+    """Whether a primitive has a formula, for numbers of some dtype."""
+    return name in complex_math.FORMULAS or lowered(name) is not None
 
 
 def is_complex(result: str, inputs: Iterable[str]) -> bool:
@@ -176,7 +175,14 @@ def is_complex(result: str, inputs: Iterable[str]) -> bool:
 
 def formula_of(name: str, result: str, inputs: Iterable[str]) -> Formula | None:
     """The formula of a primitive for dtypes; None where it is a movement, which passes its input on."""
-    return (complex_math.FORMULAS if is_complex(result, inputs) else LOWERED).get(name)
+    return complex_math.FORMULAS.get(name) if is_complex(result, inputs) else lowered(name)
+
+
+def applied(e: Emitter, name: str, attributes: Any, dtype: str, *inputs: Value) -> Value:
+    """What the formula of a primitive gives for real numbers."""
+    formula = lowered(name)
+    assert formula is not None
+    return formula(e, attributes, dtype, *inputs)
 
 
 def is_lowered(name: str, attributes: Any, result: str, inputs: Sequence[str]) -> bool:
@@ -185,7 +191,7 @@ def is_lowered(name: str, attributes: Any, result: str, inputs: Sequence[str]) -
         return name in complex_math.FORMULAS and all(d in BYTES for d in (result, *inputs)) and not (
             (name == "astype" and result[0] in "iu") or (name == "power_constant" and attributes not in (2, 3))
         )  # fmt: skip
-    if name not in LOWERED or result not in ITEMSIZE or not ITEMSIZE.keys() >= set(inputs):
+    if lowered(name) is None or result not in ITEMSIZE or not ITEMSIZE.keys() >= set(inputs):
         return False
     if name in ("add", "multiply", "scale"):
         return True

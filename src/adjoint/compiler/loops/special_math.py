@@ -276,6 +276,4 @@ FUNCTIONS: dict[str, Function] = {
     "log_ndtr": log_ndtr,
     "xlogy": _by_logarithm(vector_math.log),
     "xlog1py": _by_logarithm(vector_math.log1p),
-    "exp2": lambda e, x: e.library("exp2", x),
-    "cbrt": lambda e, x: e.library("cbrt", x),
 }

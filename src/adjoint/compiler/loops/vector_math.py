@@ -398,15 +398,8 @@ def power(e: Emitter, x: Value, y: Value) -> Value:
     return _with_library(e, "pow", rare, result, x, y)
 
 
-def _by_library(name: str) -> Callable[..., Value]:
-    return lambda e, *arguments: e.library(name, *arguments)
-
-
 FUNCTIONS: dict[str, Callable[..., Value]] = {
     "exp": exp, "expm1": expm1, "log": log, "log1p": log1p, "sin": sin, "cos": cos, "tan": tan, "tanh": tanh,
-    "sigmoid": sigmoid, "softplus": softplus, "logaddexp": logaddexp, "erf": erf, "power": power,
-    "erfc": erfc, "gaussian": gaussian, "normal_cdf": normal_cdf, "log2": _by_library("log2"), "log10": _by_library("log10"),
-    "asin": _by_library("asin"), "acos": _by_library("acos"), "atan": _by_library("atan"), "sinh": _by_library("sinh"),
-    "cosh": _by_library("cosh"), "asinh": _by_library("asinh"), "acosh": _by_library("acosh"),
-    "atanh": _by_library("atanh"), "atan2": _by_library("atan2"), "hypot": _by_library("hypot"),
+    "sigmoid": sigmoid, "softplus": softplus, "logaddexp": logaddexp, "erf": erf, "erfc": erfc, "power": power,
+    "gaussian": gaussian, "normal_cdf": normal_cdf,
 }  # fmt: skip

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from adjoint.compiler.excerpts import Excerpt
 from adjoint.compiler.fuse.kinds import Nest, View, broadcast
 from adjoint.compiler.loops.build import BYTES, lanes_for
-from adjoint.compiler.loops.formulas import LOWERED, REDUCTIONS
+from adjoint.compiler.loops.formulas import REDUCTIONS, lowered
 from adjoint.compiler.targets.target import tuning
 from adjoint.shapes import Shape, contiguous, size_of
 
@@ -73,7 +73,7 @@ class NestPlan:
             known = [i for i in step.inputs if self.inside(i)]
             phase = max([self.phase[i] for i in known], default=0)
             self.phase[step.output] = phase + (step.output in nest.by_row)
-            light = step.op.light or nest.level[step.output] == "row" or step.op.name not in LOWERED
+            light = step.op.light or nest.level[step.output] == "row" or lowered(step.op.name) is None
             self.cost[step.output] = (1 if light else 10) + sum(
                 self.cost[i] for i in known if nest.level[i] == "element"
             )

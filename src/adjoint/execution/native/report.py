@@ -14,8 +14,7 @@ from adjoint.compiler.excerpts import Key, key_of
 from adjoint.compiler.fuse.fuse import Fusion
 from adjoint.compiler.fuse.kinds import Host, Matrices, Nest, Ordering, Product, Running, Transform, Unit, Window
 from adjoint.compiler.loops.build import BYTES
-from adjoint.compiler.loops.formulas import NAMES as ELEMENTWISE
-from adjoint.compiler.loops.formulas import REDUCTIONS
+from adjoint.compiler.loops.formulas import REDUCTIONS, has_formula
 from adjoint.compiler.loops.text import functions_text
 from adjoint.compiler.pipeline import NAMES, WRITTEN, code_text, source_text
 from adjoint.compiler.tables import Start
@@ -255,11 +254,11 @@ def _kernel(fusion: Fusion, unit: Unit, seconds: float) -> Kernel:
         products = unit.made
         names = [f"{_named(p)} {_flat(p.step.type.shape)}" for p in products]
         names += [
-            s.op.name for s in unit.steps if s.op.name in ELEMENTWISE or s.op.name in REDUCTIONS or s.op.name == "copy"
+            s.op.name for s in unit.steps if has_formula(s.op.name) or s.op.name in REDUCTIONS or s.op.name == "copy"
         ]
         flops = sum(_multiplications(p) for p in products)
         for step in unit.steps:
-            if step.op.name in ELEMENTWISE or step.op.name in REDUCTIONS:
+            if has_formula(step.op.name) or step.op.name in REDUCTIONS:
                 per_row = unit.level[step.output] != "element" and step.op.name not in REDUCTIONS
                 flops += size_of(fusion.shapes[step.output]) if per_row else size_of(unit.domain)
         return Kernel("loops", unit.domain, tuple(names), _traffic(fusion, unit), flops, seconds)
