@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import tracemalloc
 
@@ -199,3 +200,57 @@ def test_a_deep_chain_inside():
     z = ad.variable(1.0)
     chain(z, 5000).backward()
     equal(x.grad, z.grad.numpy())
+
+
+W, START = np.array([1.5, 0.5]), np.array([0.3, 0.4])
+LOOPS = {
+    "written out": lambda f, c: functools.reduce(lambda c, _: f(c) * 0.5, range(3), c),
+    "scan": lambda f, c: ad.scan(lambda c, _: (f(c) * 0.5, None), c, length=3)[0],
+    "scan with memory": lambda f, c: ad.scan(lambda c, _: (f(c) * 0.5, None), c, length=3, memory=1)[0],
+    "while_loop": lambda f, c: ad.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, f(s[1]) * 0.5), (0, c))[1],
+    "fori_loop": lambda f, c: ad.fori_loop(0, 3, lambda _, c: f(c) * 0.5, c),
+    "cond": lambda f, c: functools.reduce(
+        lambda c, _: ad.cond(c.sum() > -100, lambda c: f(c) * 0.5, lambda c: c, c), range(3), c
+    ),
+    "scan of cond": lambda f, c: ad.scan(
+        lambda c, _: (ad.cond(c.sum() > -100, lambda c: f(c) * 0.5, lambda c: c, c), None), c, length=3
+    )[0],
+}
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_loops_of_a_checkpoint_that_computes_with_what_is_outside(loop):
+    """What doesn't change from step to step is taken out of a loop, out of the checkpoint, too: it was given no cotangent."""
+
+    def value(w, around=lambda f: f):
+        f = around(lambda c: c * (ad.sin(w) * 2.0) + ad.exp(w))
+        return LOOPS[loop](f, ad.tensor(START)).sum()
+
+    def plain(w):
+        c = ad.tensor(START)
+        for _ in range(3):
+            c = (c * (ad.sin(w) * 2.0) + ad.exp(w)) * 0.5
+        return c.sum()
+
+    w, direction = ad.tensor(W), ad.tensor(START)
+    for around in (ad.checkpoint, lambda f: ad.checkpoint(ad.jit(f)), lambda f: ad.checkpoint(ad.checkpoint(f))):
+        for way in (
+            ad.grad,
+            ad.hessian,
+            lambda f: lambda w: ad.jvp(ad.grad(f), (w,), (direction,))[1],
+            lambda f: lambda w: ad.vmap(ad.grad(f))(ad.stack([w, w * 0.5])),
+            lambda f: ad.jit(ad.grad(f)),
+        ):
+            np.testing.assert_allclose(
+                way(lambda w, a=around: value(w, a))(w).numpy(), way(plain)(w).numpy(), rtol=1e-6, err_msg=str(around)
+            )
+
+
+def test_products_of_slices_inside_a_checkpoint():
+    """Those outside of one are computed for all steps at once; inside, their slices would get no cotangent."""
+    m, x = ad.tensor(np.array([[1.0, 2.0], [3.0, 4.0]])), ad.tensor(np.array([1.0, 2.0]))
+    f = ad.checkpoint(lambda x: m @ ad.sin(x))
+    mapped = ad.grad(lambda x: ad.map(lambda t: f(x * t).sum() * t, x).sum())
+    plain = ad.grad(lambda x: ad.stack([(m @ ad.sin(x * x[k])).sum() * x[k] for k in range(2)]).sum())
+    np.testing.assert_allclose(mapped(x).numpy(), plain(x).numpy(), rtol=1e-6)
+    np.testing.assert_allclose(ad.jacfwd(mapped)(x).numpy(), ad.jacfwd(plain)(x).numpy(), rtol=1e-6)

@@ -9,17 +9,17 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from adjoint.batch import Batch
-from adjoint.control.rules import with_closed_rules
+from adjoint.control.rules import HAVING_RULES, with_closed_rules
 from adjoint.execution.evaluate import evaluation_lock, key_of, planned, run
 from adjoint.graph import Node, array_type, mode, substitute, topological
 from adjoint.graph.collector import without_collector
 from adjoint.graph.node import place_of
 from adjoint.plan.canonical import canonicalize
 from adjoint.primitives.core import FULL, full, is_literal, ops, placeholder
-from adjoint.primitives.custom import CUSTOM, HOST_CALL
+from adjoint.primitives.custom import CUSTOM
 from adjoint.primitives.structural import BROADCAST
 
-__all__ = ["HAVING_RULES", "Body", "as_arrays", "close", "closed_over", "for_examples", "stand_in"]
+__all__ = ["Body", "as_arrays", "close", "closed_over", "for_examples", "stand_in"]
 
 Nodes = Sequence[Node]
 T = TypeVar("T")
@@ -96,7 +96,6 @@ class Body:
 
 _bodies: WeakValueDictionary[Any, Body] = WeakValueDictionary()
 
-HAVING_RULES = (CUSTOM, HOST_CALL)
 SMALL = 64  # elements of a constant that a body takes its parts of itself
 
 

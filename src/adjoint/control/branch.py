@@ -13,9 +13,9 @@ import numpy as np
 
 from adjoint import derive
 from adjoint.batch import Batch
-from adjoint.control.body import HAVING_RULES, Body, as_arrays, for_examples, stand_in
+from adjoint.control.body import Body, as_arrays, for_examples, stand_in
 from adjoint.control.formal import record_transpose
-from adjoint.control.rules import with_closed_rules
+from adjoint.control.rules import HAVING_RULES, with_closed_rules
 from adjoint.control.running import Inside
 from adjoint.graph import Node, Primitive, array_type, depends_on, mode, record, substitute, topological
 from adjoint.primitives.core import FULL, conform, full, is_literal, ops, placeholder, select, zeros

@@ -4,19 +4,24 @@ A rule is called when a derivative is recorded, and may read any tensor. The rev
 in another place than where the loop was: what a rule reads there would be nobody's input, so that a compiled function wouldn't
 see it change, a batch wouldn't have it for each example, and nothing could be differentiated by it. So, before a graph becomes a
 body, its rules are recorded once, on placeholders, and what they read outside becomes inputs of the nodes that have them.
+
+A checkpoint's rule computes its outputs anew from its inputs. What is taken out of a body from between the two is one of its
+inputs, too: else the outputs would depend on something that gets no cotangent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
+from adjoint.derive import CHECKPOINT
 from adjoint.graph import Node, depends_on, mode, substitute, topological
 from adjoint.primitives.core import FULL, placeholder, select, zeros
 from adjoint.primitives.custom import CUSTOM, HOST_CALL, CustomRule, HostFunction, hooks_of, named_rule
 
-__all__ = ["with_closed_rules"]
+__all__ = ["HAVING_RULES", "recomputed", "with_closed_rules"]
 
 Nodes = Sequence[Node]
+HAVING_RULES = (CUSTOM, HOST_CALL, CHECKPOINT)
 
 
 def with_closed_rules(outputs: Nodes, inside: Callable[[Node], bool], given: Collection[Node] = ()) -> list[Node]:
@@ -28,7 +33,10 @@ def with_closed_rules(outputs: Nodes, inside: Callable[[Node], bool], given: Col
     with mode(grad=True):
         for node in order:
             if node.tracked and node in own:
-                if node.op is CUSTOM and hooks_of(node) is None:
+                made: Node | None
+                if node.op is CHECKPOINT:
+                    made = _closed_checkpoint(node, own, closed)
+                elif node.op is CUSTOM and hooks_of(node) is None:
                     made = _closed_custom(_Recording(node, own, closed))
                 elif node.op is HOST_CALL and node.attributes[0].rule is not None:
                     made = _closed_call(_Recording(node, own, closed))
@@ -76,6 +84,28 @@ def _closed_call(recording: _Recording) -> Node | None:
     attributes = len(results), named_rule(recording.frozen(rule), function.name)
     inputs = (*results, *moved.inputs, *read)
     return Node(CUSTOM, inputs, attributes, node.type, node.site, node.offset, node.tracked)
+
+
+def _closed_checkpoint(node: Node, own: set[Node], closed: dict[Node, Node]) -> Node | None:
+    """A checkpoint that has as inputs what is outside of that which it computes anew; None where it has already."""
+    count = node.attributes
+    inputs = set(node.inputs[count:])
+    between = recomputed(node)
+    border = [y for x in between if x in own for y in x.inputs] + list(node.inputs[:count])
+    read = dict.fromkeys([y for y in border if y.tracked and y not in own and y not in inputs])
+    if not read:
+        return None
+    moved, *read_moved = substitute([node, *read], closed)
+    return Node(CHECKPOINT, (*moved.inputs, *read_moved), count, node.type, node.site, node.offset, node.tracked)
+
+
+def recomputed(node: Node) -> list[Node]:
+    """What a checkpoint computes anew."""
+    count = node.attributes
+    inputs = set(node.inputs[count:])
+    return [
+        x for x in topological(node.inputs[:count], lambda x: x not in inputs and x.value is None) if x not in inputs
+    ]
 
 
 class _Recording:

@@ -13,6 +13,8 @@ from typing import Any
 
 from adjoint.batch import Batch
 from adjoint.control.body import Body, close, closed_over, stand_in
+from adjoint.control.rules import recomputed
+from adjoint.derive import CHECKPOINT
 from adjoint.execution.tiers import tiers
 from adjoint.graph import Node, substitute, topological
 from adjoint.plan.plan import NEVER_MERGED
@@ -121,10 +123,12 @@ def _alive(carry_in: Nodes, carry_out: Nodes, ys: Nodes, wanted: Sequence[bool] 
 
 
 def _products_first(carries: Nodes, slices: Nodes, outputs: list[Node]) -> list[Node]:
-    """The products of what needs a slice and no carry with what needs neither."""
+    """The products of what needs a slice and no carry with what needs neither; none of those that a checkpoint computes anew."""
     carried, sliced, drawn = set(carries), set(slices), set[Node]()
     products: list[Node] = []
-    for node in topological(outputs, lambda x: x not in carried and x not in sliced and x.value is None):
+    order = topological(outputs, lambda x: x not in carried and x not in sliced and x.value is None)
+    anew = {x for node in order if node.op is CHECKPOINT for x in recomputed(node)}
+    for node in order:
         if node in carried or node in sliced or node.value is not None:
             continue
         if any([x in carried for x in node.inputs]):
@@ -132,7 +136,7 @@ def _products_first(carries: Nodes, slices: Nodes, outputs: list[Node]) -> list[
         elif any([x in sliced for x in node.inputs]):
             if node.op is RANDOM_BITS or any([x in drawn for x in node.inputs]):
                 drawn.add(node)  # a draw for all steps at once would be another one
-            elif node.op is MATMUL and sum([x in sliced for x in node.inputs]) == 1:
+            elif node.op is MATMUL and node not in anew and sum([x in sliced for x in node.inputs]) == 1:
                 products.append(node)
             sliced.add(node)
     return products
