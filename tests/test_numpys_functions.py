@@ -521,3 +521,20 @@ def test_numbers_beside_an_array_keep_its_digits(call: Any) -> None:
     found, expected = call(ad.tensor(x)), call(x)
     assert found.dtype == expected.dtype
     np.testing.assert_allclose(found.numpy(), expected, rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    "window, axis", [(3, 0), (2, -1), ((2, 3), (0, 2)), ((2, 3, 4), None), ((2, 2), (1, 1)), (0, 1), (4, 0)]
+)
+def test_windows_that_slide(window: Any, axis: Any) -> None:
+    x = np.random.default_rng(0).normal(size=(4, 5, 4))
+    slide = np.lib.stride_tricks.sliding_window_view
+    equal(slide(double(x), window, axis=axis), slide(x, window, axis=axis))
+    ad.check_grads(lambda t: slide(t, window, axis=axis), (x,), order=1)
+
+
+@pytest.mark.parametrize("keywords", [{"window_shape": 9, "axis": 0}, {"window_shape": 2}, {"window_shape": -1, "axis": 0},
+    {"window_shape": 2, "axis": 7}, {"window_shape": 2, "axis": 0, "writeable": True}])  # fmt: skip
+def test_windows_that_do_not_fit(keywords: Any) -> None:
+    with pytest.raises((ValueError, IndexError), match="sliding_window_view"):
+        np.lib.stride_tricks.sliding_window_view(ad.tensor(np.zeros((4, 5, 4))), **keywords)

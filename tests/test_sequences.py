@@ -211,7 +211,7 @@ def test_errors_of_sequences():
     for call, message in [
         (lambda: layer(ad.ones((5, 2, 4))), r"expected \(L, N, 3\).*test_sequences.py"),
         (lambda: layer(ad.ones((5, 2, 3)), ad.ones((1, 2, 4))), "first states must have shape"),
-        (lambda: layer(ad.ones((0, 2, 3))), "none empty"),
+        (lambda: layer(ad.ones((0, 2, 3))), "L not 0"),
         (lambda: nn.LSTM(3, 4, proj_size=4), "proj_size 4 must be below"),
         (lambda: nn.RNN(3, 4, nonlinearity="gelu"), "nonlinearity is 'tanh' or 'relu'"),
         (lambda: nn.GRUCell(3, 4)(ad.ones((2, 3)), ad.ones((2, 3))), "as state"),
@@ -351,3 +351,12 @@ def test_generation_with_a_cache_is_the_whole_pass():
     with ad.no_grad():
         parts = [step(x[:, t : t + 1]).numpy() for t in range(8)]
     np.testing.assert_allclose(np.concatenate(parts, 1), whole.numpy(), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", [nn.RNN, nn.LSTM, nn.GRU])
+def test_no_sequences(kind):
+    layer = kind(3, 4, 2, bidirectional=True)
+    y, states = layer(ad.ones((5, 0, 3)))
+    assert y.numpy().shape == (5, 0, 8)
+    assert {s.numpy().shape for s in (states if isinstance(states, tuple) else (states,))} == {(4, 0, 4)}
+    assert all([not g.numpy().any() for g in ad.gradients(y.sum(), list(layer.parameters()))])

@@ -263,3 +263,49 @@ def test_as_written(function: Any, point: np.ndarray) -> None:
 
 def test_there_are_thirty() -> None:
     assert len(FUNCTIONS) >= 30
+
+
+def newton_square_root(a: Any) -> Any:
+    x = a  # another name of the number, which keeps its value
+    for _ in range(8):
+        x -= (x * x - a) / (2 * x)
+    return x
+
+
+ROOTS = np.sqrt([2.0, 3.0])
+NUMBERS: dict[str, tuple[Any, Any]] = {
+    "grad": (lambda f: ad.grad(f)(2.0), 0.5 / ROOTS[0]),
+    "value_and_grad": (lambda f: ad.value_and_grad(f)(np.float64(2.0))[0], ROOTS[0]),
+    "grad of grad": (lambda f: ad.grad(ad.grad(f))(2.0), -0.25 / ROOTS[0] ** 3),
+    "grad in a tree": (lambda f: ad.grad(lambda p: f(p["a"]))({"a": 2.0})["a"], 0.5 / ROOTS[0]),
+    "jvp": (lambda f: ad.jvp(f, (2.0,), (1.0,))[1], 0.5 / ROOTS[0]),
+    "hessian": (lambda f: ad.hessian(f)(2.0), -0.25 / ROOTS[0] ** 3),
+    "jet": (lambda f: ad.jet(f, (2.0,), ([1.0, 0.0],))[1][1], -0.25 / ROOTS[0] ** 3),
+    "grad of jit": (lambda f: ad.grad(ad.jit(f))(2.0), 0.5 / ROOTS[0]),
+    "jit of grad": (lambda f: ad.jit(ad.grad(f))(2.0), 0.5 / ROOTS[0]),
+    "grad of checkpoint": (lambda f: ad.grad(ad.checkpoint(f))(2.0), 0.5 / ROOTS[0]),
+    "vmap": (lambda f: ad.vmap(f)(np.array([2.0, 3.0])), ROOTS),
+    "jit of vmap": (lambda f: ad.jit(ad.vmap(f))(np.array([2.0, 3.0])), ROOTS),
+    "vmap of grad": (lambda f: ad.vmap(ad.grad(f))(np.array([2.0, 3.0])), 0.5 / ROOTS),
+    "map": (lambda f: ad.map(f, np.array([2.0, 3.0])), ROOTS),
+    "scan": (lambda f: ad.scan(lambda c, x: (f(c), x), 16.0, np.zeros(3))[0], np.sqrt(2.0)),
+    "unrolled scan": (lambda f: ad.scan(lambda c, x: (f(c), x), 16.0, np.zeros(3), unroll=2)[0], np.sqrt(2.0)),
+    "fori_loop": (lambda f: ad.fori_loop(0, 3, lambda i, c: f(c), 16.0), np.sqrt(2.0)),
+    "while_loop": (lambda f: ad.while_loop(lambda c: c > 1.5, f, 16.0), np.sqrt(2.0)),
+    "cond": (lambda f: ad.cond(True, f, lambda a: a, 2.0), ROOTS[0]),
+    "root": (lambda f: ad.root(lambda a: f(a) - 1.5, 2.0).x, 2.25),
+    "quad": (lambda f: ad.scipy.quad(f, 1.0, 4.0)[0], 14 / 3),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_a_number_is_not_changed_under_another_name(name: str) -> None:
+    compute, expected = NUMBERS[name]
+    np.testing.assert_allclose(compute(newton_square_root).numpy(), expected, 1e-4)
+
+
+def test_tensors_change_under_every_name() -> None:
+    a = ad.tensor(2.0)
+    x = a
+    x += 1
+    assert a.item() == 3

@@ -102,7 +102,7 @@ def _normalized(item: Any, force: Force) -> Any:
         return item
     if isinstance(item, (bool, np.bool_)):
         item = np.asarray(item)
-    if not isinstance(item, (Node, np.ndarray, list, tuple)):
+    if not isinstance(item, (Node, np.ndarray, list, tuple, range)):
         try:
             return operator.index(item)
         except TypeError:
@@ -110,7 +110,7 @@ def _normalized(item: Any, force: Force) -> Any:
                 "only integers, slices (`:`), ellipsis (`...`), None and integer or boolean arrays are valid indices, "
                 f"got {type(item).__name__}"
             ) from None
-    if isinstance(item, (list, tuple)):
+    if isinstance(item, (list, tuple, range)):
         item = np.asarray(item) if len(item) else np.zeros(0, np.int64)
     kind = item.dtype.kind
     if kind == "b" and item.shape == (0,):  # to NumPy an empty list of positions, like any empty list

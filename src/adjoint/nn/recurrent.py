@@ -109,10 +109,14 @@ class _Recurrent(Module):
             states = [_in_order(state, x.unsorted_indices) for state in last]
             return x._replace(data=y), self._given_back(states)
         x = asarray(x)
-        if x.ndim not in (2, 3) or x.shape[-1] != self.input_size or 0 in x.shape[:-1]:
+        if (
+            x.ndim not in (2, 3)
+            or x.shape[-1] != self.input_size
+            or not x.shape[-2 if self.batch_first or x.ndim == 2 else 0]
+        ):
             shape = "(N, L, " if self.batch_first else "(L, N, "
             raise ValueError(
-                f"{self!r}: expected {shape}{self.input_size}) or (L, {self.input_size}), none empty; got {x.shape}{at_user()}"
+                f"{self!r}: expected {shape}{self.input_size}) or (L, {self.input_size}), L not 0; got {x.shape}{at_user()}"
             )
         batched = x.ndim == 3
         steps = x if batched and not self.batch_first else x.swapaxes(0, 1) if batched else x[:, None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -80,6 +81,32 @@ def broadcast_arrays(*arrays: Any, subok: bool = False) -> Any:
     # NumPy takes what is no number too: Matplotlib's `bar` hands it a None
     shape = np.broadcast_shapes(*[np.shape(x) for x in arrays])
     return tuple([f.broadcast_to(x, shape) if isinstance(x, Tensor) else np.broadcast_to(x, shape) for x in arrays])
+
+
+@stands_for(np.lib.stride_tricks.sliding_window_view)
+@scoped
+def sliding_window_view(
+    x: Any, /, window_shape: Any, axis: Any = None, *, subok: bool = False, writeable: bool = False
+) -> Any:
+    t = as_tensor(x)
+    if writeable:
+        raise ValueError(
+            f"sliding_window_view: windows of a tensor are values of their own, not writeable views{at_user()}"
+        )
+    sizes = (window_shape,) if is_scalar(window_shape) else tuple(window_shape)
+    axes = range(t.ndim) if axis is None else (axis,) if is_scalar(axis) else axis
+    places = [normalize_axis(k, t.ndim, "sliding_window_view") for k in axes]
+    if len(places) != len(sizes):
+        raise ValueError(f"sliding_window_view: {len(sizes)} window sizes for {len(places)} axes{at_user()}")
+    for place, size in zip(places, map(operator.index, sizes), strict=True):
+        count = t.shape[place] - size + 1
+        if size < 0 or count < 1:
+            raise ValueError(
+                f"sliding_window_view: windows of {size} on an axis of {t.shape[place]} elements{at_user()}"
+            )
+        window = np.arange(count)[:, None] + np.arange(size)
+        t = f.moveaxis(f.take(t, window, axis=place), place + 1, -1)
+    return t
 
 
 @stands_for(np.concatenate)

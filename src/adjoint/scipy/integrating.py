@@ -195,7 +195,7 @@ def quad(
 
     scalar = placeholder(array_type((), ends[0].dtype), "where it is integrated", True)
     with mode(grad=True):
-        value = integrand(wrap(scalar)).node
+        value = integrand(wrap(scalar, True)).node
     if value.shape != ():
         raise ValueError(f"quad: the function returns shape {value.shape}, not one number{at_user()}")
     (closed,), inside, outside = close([scalar], [value])

@@ -13,7 +13,7 @@ from adjoint.dtypes import default_dtype
 from adjoint.solvers.implicit import LinearSolver, determined
 from adjoint.tensors.located import at_user
 from adjoint.tensors.tensor import Tensor
-from adjoint.transforms.grad import stop_gradient
+from adjoint.transforms.grad import standing_for, stop_gradient
 from adjoint.transforms.ravel import ravel_tree
 
 __all__ = ["Solution", "differentiable", "precision", "unknowns"]
@@ -47,7 +47,9 @@ def unknowns(operation: str, x0: Any) -> tuple[Tensor, Callable[[Any], Any]]:
     """A starting point as a vector of floating numbers, without derivative, and the function back to the tree."""
     kind = default_dtype()
     start, unravel = ravel_tree(
-        tree.map(lambda leaf: x if (x := f.asarray(leaf)).dtype.inexact else x.astype(kind), x0)
+        tree.map(
+            lambda leaf: standing_for(leaf, (x if (x := f.asarray(leaf)).dtype.inexact else x.astype(kind)).node), x0
+        )
     )
     if start.dtype.kind == "c":
         raise TypeError(f"{operation}: the unknowns are complex; solve for real and imaginary parts{at_user()}")

@@ -14,7 +14,7 @@ from adjoint.tensors.located import at_user, give_site
 from adjoint.tensors.pending import count_pending
 
 if TYPE_CHECKING:
-    from adjoint.tensors.tensor import Tensor
+    from adjoint.tensors.tensor import Number, Tensor
 
 __all__ = ["Named", "Shape", "own", "recorded", "tensors_are", "variable_of", "wrap"]
 
@@ -122,9 +122,9 @@ def own(node: Node, variable: Variable) -> None:
         node.attributes = variable
 
 
-def wrap(node: Node) -> Tensor:
-    """A tensor that names a node."""
-    tensor = new(Tensor)
+def wrap(node: Node, number: bool = False) -> Tensor:
+    """A tensor that names a node; one that stands for a number where that is said."""
+    tensor = new(Number if number else Tensor)
     tensor.node = node
     return tensor
 
@@ -137,6 +137,6 @@ def recorded(node: Node, frame: FrameType) -> Tensor:
     return wrap(node)
 
 
-def tensors_are(kind: Any) -> None:
-    """Let `wrap` make objects of this class: called once, where `Tensor` is defined of parts that call `wrap`."""
-    globals()["Tensor"] = kind
+def tensors_are(kind: Any, number: Any) -> None:
+    """Let `wrap` make objects of these classes: called once, where they are defined of parts that call `wrap`."""
+    globals().update(Tensor=kind, Number=number)

@@ -10,7 +10,11 @@ from typing import Any
 import numpy as np
 
 # NumPy's module, and the module of ours that has the table `FUNCTIONS` of what stands for its functions
-MODULES = {"numpy.linalg": "adjoint.linalg.numpys", "numpy.fft": "adjoint.fft.numpys"}
+MODULES = {
+    "numpy.linalg": "adjoint.linalg.numpys",
+    "numpy.fft": "adjoint.fft.numpys",
+    "numpy.lib.stride_tricks": "adjoint.numpy.functions",
+}
 # functions of NumPy's main namespace that belong to one of them
 NAMES = {
     **dict.fromkeys(("kron", "cross"), "adjoint.linalg.numpys"),

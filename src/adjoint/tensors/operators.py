@@ -18,7 +18,7 @@ from adjoint.tensors.conversion import a, as_node
 from adjoint.tensors.located import MISTAKES, at_user, explained, give_site
 from adjoint.tensors.named import new, recorded
 from adjoint.tensors.pending import count_pending
-from adjoint.tensors.tensor import Tensor
+from adjoint.tensors.tensor import Number, Tensor
 from adjoint.unknown import Unknown
 
 __all__ = ["power"]
@@ -146,6 +146,7 @@ for _name, _function in _BINARY.items():
     setattr(Tensor, f"__{_name}__", _binary_operator(_name, _function, False))
     setattr(Tensor, f"__r{_name}__", _binary_operator(_name, _function, True))
     setattr(Tensor, f"__i{_name}__", _in_place_operator(_function, f"in-place {_name}"))
+    setattr(Number, f"__i{_name}__", _binary_operator(_name, _function, False))
 for _name, _function in {
     "lt": elementwise.less, "le": elementwise.less_equal, "gt": elementwise.greater, "ge": elementwise.greater_equal,
     "eq": elementwise.equal, "ne": elementwise.not_equal,

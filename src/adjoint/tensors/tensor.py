@@ -256,7 +256,14 @@ class Tensor(Values, Gradients, Assignment):
         return recorded(shaping.swapaxes(self.node, first, second), _getframe(1))
 
 
-tensors_are(Tensor)
+class Number(Tensor):
+    """What stands for a number of Python's or NumPy's, which nobody else holds and nothing changes: `x += y` gives the name x a
+    new value (`operators` says so), and other names of the number keep theirs."""
+
+    __slots__ = ()
+
+
+tensors_are(Tensor, Number)
 
 _f_namespace: dict[str, Callable[..., Any]] = {}  # the public functions, by name: filled by `functions`
 UFUNCS: dict[tuple[Any, str], Callable[..., Any]] = {}
@@ -313,4 +320,4 @@ def _rebuild(array: Any, tracked: bool, name: str | None) -> Tensor:
     return wrap(array_node(array, None, False, Variable(name, tracked) if tracked or name else None))
 
 
-__all__ = ["Tensor", "missing"]
+__all__ = ["Number", "Tensor", "missing"]

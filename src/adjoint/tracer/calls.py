@@ -13,7 +13,7 @@ from adjoint.graph import array_type, get_mode
 from adjoint.primitives.core import LEAF, VERSION
 from adjoint.tensors.conversion import array_node
 from adjoint.tensors.located import at_user
-from adjoint.tensors.tensor import Tensor
+from adjoint.tensors.tensor import Number, Tensor
 from adjoint.tracer.capture import Trace
 
 __all__ = ["Call", "difference"]
@@ -100,7 +100,8 @@ def _kind(x: Any) -> Any:
     """What of an argument decides which trace fits."""
     if isinstance(x, Tensor):
         node = x.node
-        return (node.type, node.op is LEAF or node.op is VERSION) if node.tracked else node.type
+        kind = (node.type, node.op is LEAF or node.op is VERSION) if node.tracked else node.type
+        return (Number, kind) if isinstance(x, Number) else kind
     if isinstance(x, np.ndarray):
         return ("array", x.dtype, x.shape)
     if isinstance(x, float):

@@ -19,7 +19,7 @@ from adjoint.graph import Node, Variable
 from adjoint.primitives.core import LEAF, VERSION, WATCHED, placeholder
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import Named, wrap
-from adjoint.tensors.tensor import Tensor
+from adjoint.tensors.tensor import Number, Tensor
 from adjoint.tracer.attributes import Attributes
 from adjoint.tracer.guards import Guard, restore
 from adjoint.tracer.mentions import lines_that_store
@@ -156,7 +156,7 @@ class Trace:
         label = f"argument {position} of {self.function}"
         if tensor is None or not tensor.node.tracked or tensor.node.op not in (LEAF, VERSION):
             given = placeholder(type, label, tensor is not None and tensor.node.tracked)
-            stand_in = wrap(given)
+            stand_in = wrap(given, isinstance(tensor, Number))
             self.names[id(stand_in)] = Name(stand_in, position, given, None, tensor is None)
             return stand_in
         variable = tensor.node.attributes

@@ -11,7 +11,7 @@ from adjoint.graph import Node, depends_on, get_mode, topological
 from adjoint.primitives.core import marker
 from adjoint.tensors.located import enter_scope, leave_scope, recorded_inside, recording_at_user
 from adjoint.tensors.named import wrap
-from adjoint.tensors.tensor import Tensor
+from adjoint.tensors.tensor import Number, Tensor
 from adjoint.transforms.grad import _output_nodes
 
 __all__ = ["checkpoint"]
@@ -37,7 +37,10 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
         leaves, structure = tree.flatten((args, keywords))
         with recording_at_user():
             inner = [
-                wrap(marker(leaf.node)) if isinstance(leaf, Tensor) and leaf.dtype.inexact else leaf for leaf in leaves
+                wrap(marker(leaf.node), isinstance(leaf, Number))
+                if isinstance(leaf, Tensor) and leaf.dtype.inexact
+                else leaf
+                for leaf in leaves
             ]
         own_args, own_keywords = structure.unflatten(inner)
         token = enter_scope("checkpoint", 2, user=True)

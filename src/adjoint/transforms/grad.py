@@ -12,6 +12,8 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+import numpy as np
+
 from adjoint import tree
 from adjoint.derive import forward, one_cotangent, reverse
 from adjoint.graph import Node, depends_on, get_mode, mode, substitute, topological
@@ -23,7 +25,7 @@ from adjoint.tensors.gradients import check_differentiable, with_hooks
 from adjoint.tensors.leaving import differentiating
 from adjoint.tensors.located import at_user, recording_at_user
 from adjoint.tensors.named import wrap
-from adjoint.tensors.tensor import Tensor
+from adjoint.tensors.tensor import Number, Tensor
 from adjoint.unknown import Unknown
 
 __all__ = ["grad", "gradients", "jvp", "stop_gradient", "value_and_grad", "vjp"]
@@ -68,7 +70,7 @@ class Inputs:
                         node = core.stop_gradient(node)
                     slots.append(len(self.markers))
                     self.markers.append(marker(node, tracked=True))
-                    wrapped.append(wrap(self.markers[-1]))
+                    wrapped.append(standing_for(leaf, self.markers[-1]))
                 self.structures.append(structure)
                 self.plain.append(wrapped)
                 self.slots.append(slots)
@@ -210,6 +212,12 @@ class Inputs:
             substitute([r for r in results if r is not None], {m: m.inputs[0] for m in self.markers}, same_values=True)
         )
         return [None if r is None else next(found) for r in results]
+
+
+def standing_for(leaf: Any, node: Node) -> Tensor:
+    """The tensor of a node that a function is given in place of a leaf of its arguments, or of elements of one."""
+    element = not node.type.shape and getattr(leaf, "ndim", 0) > 0
+    return wrap(node, element or isinstance(leaf, (Number, np.generic, *NUMBERS, Unknown)))
 
 
 def _is_array(leaf: Any) -> bool:

@@ -25,7 +25,7 @@ from adjoint.tensors.conversion import a, as_node
 from adjoint.tensors.located import at_user, enter_scope, leave_scope, recorded_inside, recording_at_user
 from adjoint.tensors.named import wrap
 from adjoint.tensors.tensor import Tensor
-from adjoint.transforms.grad import _is_array
+from adjoint.transforms.grad import _is_array, standing_for
 
 __all__ = ["associative_scan", "cond", "fori_loop", "map", "scan", "switch", "while_loop"]
 
@@ -39,6 +39,7 @@ class _Tree:
 
     def __init__(self, operation: str, what: str, value: Any) -> None:
         leaves, self.structure = tree.flatten(value)
+        self.leaves = leaves
         for leaf, path in zip(leaves, tree.paths(value), strict=True):
             if not _is_array(leaf):
                 raise TypeError(f"{operation}: {what}{path} is {a(leaf)}, not a tensor or a number{at_user()}")
@@ -50,6 +51,10 @@ class _Tree:
     def of(self, nodes: Sequence[Node]) -> Any:
         """The tree with other nodes."""
         return self.structure.unflatten([wrap(x) for x in nodes])
+
+    def arguments(self, nodes: Sequence[Node]) -> Any:
+        """The tree to call a function with, of nodes that stand for the leaves or for elements of them."""
+        return self.structure.unflatten([standing_for(x, y) for x, y in zip(self.leaves, nodes, strict=True)])
 
     def giving(self, stand_ins: Sequence[Node], promoted: bool) -> list[Node]:
         """The stand-ins whose dtype may still give way."""
@@ -170,7 +175,9 @@ def _recorded_step(name: str, f: Callable[..., Any], start: _Tree, given: _Tree)
               for x, n in zip(given.nodes, given.names, strict=True)]  # fmt: skip
     for promoted in (False, True):
         carries = _stand_ins(start.nodes, f"the carry of {name}")
-        traced = _Traced(name, f, (start.of(carries), given.of(slices)), step, start.giving(carries, promoted))
+        traced = _Traced(
+            name, f, (start.arguments(carries), given.arguments(slices)), step, start.giving(carries, promoted)
+        )
         out = traced.result
         if not isinstance(out, tuple) or len(out) != 2:
             raise TypeError(f"{name}: the function returns (carry, y), it returned {a(out)}{at_user()}")
@@ -251,7 +258,13 @@ def _unrolled(f: Callable[..., Any], start: _Tree, given: _Tree, count: int, rev
     carry, found = start.of(start.nodes), []
     for t in range(count - 1, -1, -1) if reverse else range(count):
         here = _Tree("scan", "carry", carry)
-        carry, y = f(carry, given.of([ops.reshape(_cut(x, 0, t, t + 1), x.shape[1:]) for x in given.nodes]))
+        state = here.structure.unflatten(  # what was a number is one in each step
+            [
+                standing_for(x, y.node) if isinstance(y, Tensor) else y
+                for x, y in zip(start.leaves, here.leaves, strict=True)
+            ]
+        )
+        carry, y = f(state, given.arguments([ops.reshape(_cut(x, 0, t, t + 1), x.shape[1:]) for x in given.nodes]))
         _carry_on("scan", here, carry, False)
         found.append(_Tree("scan", "y", y))
     if reverse:
@@ -273,12 +286,15 @@ def _by_blocks(
     first = (rest, count) if reverse else (0, whole * block)
     last = (0, rest) if reverse else (whole * block, count)
     blocks = [ops.reshape(_cut(x, 0, *first), (whole, block, *x.shape[1:])) for x in given.nodes]
-    carry, ys = _scan("scan", several, _Tree("scan", "carry", init), _with(given, blocks), whole, reverse, memory)
+    start = _Tree("scan", "carry", init)
+    carry, ys = _scan("scan", several, start, _with(given, blocks), whole, reverse, memory)
     flat = _Tree("scan", "y", ys)
     parts = [ops.reshape(y, (whole * block, *y.shape[2:])) for y in flat.nodes]
     if rest:
         left = _with(given, [_cut(x, 0, *last) for x in given.nodes])
-        carry, more = _scan("scan", f, _Tree("scan", "carry", carry), left, rest, reverse, memory)
+        further = _Tree("scan", "carry", carry)
+        further.leaves = start.leaves  # what was a number is one still
+        carry, more = _scan("scan", f, further, left, rest, reverse, memory)
         others = _Tree("scan", "y", more).nodes
         order = [(b, p) if reverse else (p, b) for p, b in zip(parts, others, strict=True)]
         parts = [ops.concat(list(pair), 0) for pair in order]
@@ -294,6 +310,7 @@ def _cut(x: Node, axis: int, start: int, stop: int, step: int = 1) -> Node:
 def _with(given: _Tree, nodes: list[Node]) -> _Tree:
     other = object.__new__(_Tree)
     other.structure, other.weak, other.names, other.nodes = given.structure, given.weak, given.names, nodes
+    other.leaves = given.leaves
     return other
 
 
@@ -332,12 +349,12 @@ def while_loop(cond: Callable[[Any], Any], body: Callable[[Any], Any], init: Any
         step = placeholder(array_type((), int64), "the number of a step", False)
         for promoted in (False, True):
             carries = _stand_ins(start.nodes, "the carry of while_loop")
-            traced = _Traced("while_loop", body, (start.of(carries),), step, start.giving(carries, promoted))
+            traced = _Traced("while_loop", body, (start.arguments(carries),), step, start.giving(carries, promoted))
             moved, again = _carry_on("while_loop", start, traced.result, promoted)
             if again is None:
                 break
             start.nodes = again
-        asked = _Traced("while_loop", cond, (start.of(carries),), step).result
+        asked = _Traced("while_loop", cond, (start.arguments(carries),), step).result
         condition = _one_bool("while_loop", asked)
         one = ops.add(step, ops.full(1, step.type))
         made = record_while(
@@ -372,11 +389,16 @@ def fori_loop(lower: Any, upper: Any, body: Callable[[Any, Any], Any], init: Any
         with recording_at_user():
             numbers = _Tree("fori_loop", "i", wrap(ops.add(ops.iota(count), lower)))
             start = _Tree("fori_loop", "carry", init)
-            return _scan("fori_loop", lambda c, i: (body(i, c), None), start, numbers, count, False, memory)[0]
+            return _scan(
+                "fori_loop", lambda c, i: (body(wrap(i.node, True), c), None), start, numbers, count, False, memory
+            )[0]
     with recording_at_user():
         first, last = _bound("lower", lower), _bound("upper", upper)
     out = while_loop(
-        lambda c: c[0] < wrap(last), lambda c: (c[0] + 1, body(c[0], c[1])), (wrap(first), init), memory=memory
+        lambda c: c[0] < wrap(last),
+        lambda c: (c[0] + 1, body(wrap(c[0].node, True), c[1])),
+        (wrap(first), init),
+        memory=memory,
     )
     return out[1]
 
@@ -429,7 +451,7 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
 def _switch(name: str, index: Node, branches: Sequence[Callable[..., Any]], operands: Sequence[Any]) -> Any:
     given = _Tree(name, "operand", tuple(operands))
     inputs = _stand_ins(given.nodes, f"an operand of {name}")
-    traces = [_Traced(name, f, given.of(inputs)) for f in branches]
+    traces = [_Traced(name, f, given.arguments(inputs)) for f in branches]
     found = [_Tree(name, "result", traced.result) for traced in traces]
     first = found[0]
     for other in found[1:]:

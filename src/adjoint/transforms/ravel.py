@@ -14,7 +14,7 @@ from adjoint.tensors.conversion import a, as_node
 from adjoint.tensors.located import at_user, recording_at_user
 from adjoint.tensors.named import wrap
 from adjoint.tensors.tensor import Tensor
-from adjoint.transforms.grad import _is_array
+from adjoint.transforms.grad import _is_array, standing_for
 
 __all__ = ["ravel_tree"]
 
@@ -54,9 +54,9 @@ def ravel_tree(value: Any) -> tuple[Tensor, Callable[[Any], Any]]:
             if node.shape != (total,):
                 raise ValueError(f"unravel: expected a vector of {total} numbers, got shape {node.shape}{at_user()}")
             found, start = [], 0
-            for t in types:
+            for t, leaf in zip(types, leaves, strict=True):
                 part = ops.slice_(node, ((start, t.size, 1),)) if len(types) > 1 else node
-                found.append(wrap(cast(ops.reshape(part, t.shape), t.dtype)))
+                found.append(standing_for(leaf, cast(ops.reshape(part, t.shape), t.dtype)))
                 start += t.size
         return structure.unflatten(found)
 

@@ -15,7 +15,7 @@ from adjoint.shapes import drop_axes
 from adjoint.tensors.conversion import as_node
 from adjoint.tensors.located import at_user, recording_at_user
 from adjoint.tensors.named import wrap
-from adjoint.transforms.grad import _is_array, _output_nodes
+from adjoint.transforms.grad import _is_array, _output_nodes, standing_for
 
 __all__ = ["vmap"]
 
@@ -70,7 +70,7 @@ def vmap(f: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Callab
                 one = array_type(drop_axes(node.shape, (axis,)), node.dtype)
                 stand_in = placeholder(one, f"an argument of {name} under vmap", node.tracked)
                 stand_ins[stand_in] = front
-                call[i] = wrap(stand_in)
+                call[i] = standing_for(leaf, stand_in)
             if size is None:
                 raise ValueError(
                     f"vmap: no argument is batched; in_axes={in_axes!r} leaves nothing to map over{at_user()}"

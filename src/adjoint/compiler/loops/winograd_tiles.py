@@ -7,8 +7,9 @@ Extents are a list in the unit's block: those of the images that are read and of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
 
 from adjoint.compiler.loops import ir as L
@@ -221,6 +222,18 @@ class Block:
         with e.when_any(e.compare("uno", total, total)):
             e.call(definition, BLOCK)
 
+    def nothing_yet(self, mask: str) -> str:
+        """Sums of nothing; NaN where there is no channel."""
+        e = self.e
+        return e.variable(e.select(Value(mask, "bool"), e.constant(0.0, "float32"), math.nan))
+
+    @contextmanager
+    def when_a_number(self, total: str) -> Iterator[None]:
+        """Go on adding up unless all sums are NaN, which they stay: training that has diverged mustn't slow down."""
+        now = self.e.get(total, "float32")
+        with self.e.when_any(self.e.compare("eq", now, now)):
+            yield
+
     def definition(self) -> None:
         """The outputs of each tile by the definition."""
         e, numbers = self.e, self.numbers
@@ -236,7 +249,8 @@ class Block:
                 top, left = e.index("sub", y, numbers["above"]), e.index("sub", x, numbers["left of"])
 
                 def vector(channel: str, rest: str) -> None:
-                    total, mask = e.variable(e.constant(0.0, "float32")), e.below(rest)
+                    mask = e.below(rest)
+                    total = self.nothing_yet(mask)
                     with e.loop("0", "3", 1) as a, e.loop("0", "3", 1) as b:
                         row, column = e.plus(top, a), e.plus(left, b)
                         at = e.times(e.plus(e.times(row, numbers["source columns"]), column), depth)
@@ -245,7 +259,7 @@ class Block:
                         inside = e.all_of(
                             e.test("ult", row, numbers["source rows"]), e.test("ult", column, numbers["source columns"])
                         )
-                        with e.when(inside), e.loop("0", depth, 1) as k:
+                        with e.when(inside), self.when_a_number(total), e.loop("0", depth, 1) as k:
                             value = e.load_scalar(pixels, e.plus(at, k), "float32")
                             e.mask = mask
                             by = e.load("%weights", e.plus(weight, e.times(k, numbers["other"])), "float32", apart)
@@ -293,10 +307,11 @@ class Block:
         with e.loop("0", outputs, 1) as o, e.loop("0", "3", 1) as a, e.loop("0", "3", 1) as b:
 
             def vector(channel: str, rest: str) -> None:
-                total, mask = e.variable(e.constant(0.0, "float32")), e.below(rest)
+                mask = e.below(rest)
+                total = self.nothing_yet(mask)
                 with e.loop("0", "%count", 1) as n, e.loop("0", numbers["made rows"], 1) as i:
                     row = e.index("sub", e.plus(i, a), numbers["above"])
-                    with e.when(e.test("ult", row, height)):
+                    with e.when(e.test("ult", row, height)), self.when_a_number(total):
                         line = e.variable(e.constant(0.0, "float32"))
                         made = e.times(e.plus(e.times(n, numbers["made rows"]), i), numbers["made columns"])
                         read = e.times(e.plus(e.times(n, height), row), width)
