@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 import sys
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -70,13 +71,13 @@ def place_apart(behind: bool) -> Any:
 gaps: list[int] = []
 
 
-def take_apart(size: int) -> np.ndarray:
+def take_apart(size: int) -> SimpleNamespace:
     memory = mmap.mmap(-1, pages(size) + PAGE)
     block = np.frombuffer(memory, np.uint8)
     alive.append(memory)
     for at in (*gaps, pages(size)):
         assert protect(block.ctypes.data + at, PAGE, 0) == 0
-    return block
+    return SimpleNamespace(array=block)
 
 
 SIDES = (1, 2, 3, 5, 8, 16, 17, 31, 33, 64, 100)

@@ -254,3 +254,15 @@ def test_products_of_slices_inside_a_checkpoint():
     plain = ad.grad(lambda x: ad.stack([(m @ ad.sin(x * x[k])).sum() * x[k] for k in range(2)]).sum())
     np.testing.assert_allclose(mapped(x).numpy(), plain(x).numpy(), rtol=1e-6)
     np.testing.assert_allclose(ad.jacfwd(mapped)(x).numpy(), ad.jacfwd(plain)(x).numpy(), rtol=1e-6)
+
+
+def test_a_compiled_function_inside_whose_calls_are_written_out():
+    """Code that was written for a compiled function's calls was taken for the user's by the next trace that met it."""
+    inner = ad.checkpoint(ad.jit(lambda x: ad.sin(x)))
+    x = ad.tensor(START)
+    for k in range(3):
+        expected = ad.sin(x * (k + 1)).numpy()
+        for _ in range(3):
+            np.testing.assert_allclose(inner(x * (k + 1)).numpy(), expected, rtol=1e-6)
+        outer = ad.jit(lambda x, k=k: inner(x * (k + 1)) * 1.0)
+        np.testing.assert_allclose(outer(x).numpy(), expected, rtol=1e-6)

@@ -6,9 +6,12 @@ names, and equal texts are compiled once: calls of other lengths have the same o
 
 from __future__ import annotations
 
+import os.path
 from types import CodeType
 from typing import Any
 
+# The file that the code says it is of: one of this package's, so that nobody takes it for the user's.
+FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "<written>")
 MOST = 1 << 22  # characters that are remembered
 
 _codes: dict[
@@ -21,7 +24,7 @@ def run_source(source: str, names: dict[str, Any]) -> None:
     """Execute a text with these names, which get what it defines."""
     code = _codes.pop(source, None)
     if code is None:
-        code = compile(source, "<string>", "exec")
+        code = compile(source, FILE, "exec")
         _length[0] += len(source)
     _codes[source] = code
     while _length[0] > MOST and len(_codes) > 1:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 import numpy as np
 
 from adjoint import _forks
+from adjoint._sources import FILE
 from adjoint.derive import PULLBACK, expand
 from adjoint.execution.interpreter import Interpretation
 from adjoint.execution.numpy_programs import is_scalar, is_tiny
@@ -48,7 +49,7 @@ MAX_SEEN = 1 << 16
 # Where the code lies, written functions included, that reads a graph to evaluate it.
 OURS = (
     *[os.path.join(os.path.dirname(f), "") for f in (os.path.dirname(os.path.abspath(__file__)), np.__file__)],
-    "<adjoint",
+    FILE,
 )
 MANY_NUMBERS = 256  # free numbers of a replay: where there are more, those that are known are constants of its plan
 # Graphs are read and values assigned under this lock; the numbers themselves are computed outside it.
