@@ -218,7 +218,7 @@ WAYS: dict[str, Callable[[Function, Surroundings, Any], Function]] = {
 }
 
 
-@settings(max_examples=4 * settings().max_examples)
+@settings(max_examples=2 * settings().max_examples)
 @given(programs(2), st.sampled_from(sorted(WAYS)), st.integers(0, 10**6))
 def test_transformations_erased(drawn: Drawn, way: str, seed: int) -> None:
     generator = np.random.default_rng(seed)
