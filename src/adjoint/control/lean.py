@@ -23,7 +23,7 @@ from adjoint.control.formal import record_transpose
 from adjoint.control.running import STRETCH, Inside, native_loop, run_loop, stack_of
 from adjoint.execution.evaluate import evaluate
 from adjoint.execution.tiers import native_backend
-from adjoint.graph import Node, Primitive, get_mode, mode, record, substitute
+from adjoint.graph import Node, Primitive, get_mode, mode, record, substitute, topological
 from adjoint.primitives.core import FULL, conform, marker, ops, select, zeros
 
 __all__ = [
@@ -123,10 +123,24 @@ def backward_of(loop: Loop, active: set[Node], carried: list[int], given: Sequen
             results[k] = ops.add(total, results[k])
     carries = [*back.moving, *sums]
     closed, inside, outside = close([*inputs, *carries, *back.coming], results)
-    evaluate([x for x in outside if x.value is None and x.op is not FULL])
-    numbers = [np.full(x.shape, x.attributes, x.dtype.dtype) if x.value is None else x.value for x in outside]
+    numbers = _values(outside)
     order = (*inputs[:n], *inside, *carries, *inputs[n:], *back.coming)
     return Backward(Body(order, closed), numbers, carried, back.constants, back.slices, back.given)
+
+
+def _values(nodes: Nodes) -> Arrays:
+    """The values of constants. Copies are evaluated: what is theirs may be part of a body, which holds no values."""
+    copies: dict[Node, Node] = {}
+    for x in topological(nodes, lambda x: x.value is None):
+        copies[x] = x
+        if x.value is None:
+            inputs = tuple([copies[y] for y in x.inputs])
+            copies[x] = Node(x.op, inputs, x.attributes, x.type, x.site, x.offset, False)
+    evaluate([copies[x] for x in nodes if x.value is None and x.op is not FULL])
+    return [
+        np.full(x.shape, x.attributes, x.dtype.dtype) if y.value is None else y.value
+        for x, y in [(x, copies[x]) for x in nodes]
+    ]
 
 
 def active_carries(loop: Loop, wanted: Sequence[bool]) -> tuple[set[Node], list[int]]:
