@@ -68,7 +68,8 @@ DIFFERS = {
 RANDOM = set("cauchy exponential geometric log_normal normal uniform randn randn_like rand_like randint randint_like multinomial "
              "bernoulli nn.functional.dropout nn.functional.dropout2d nn.functional.dropout3d nn.functional.alpha_dropout "
              "nn.functional.feature_alpha_dropout nn.functional.rrelu nn.functional.fractional_max_pool2d "
-             "nn.functional.fractional_max_pool3d svd_lowrank pca_lowrank".split())  # fmt: skip
+             "nn.functional.fractional_max_pool3d svd_lowrank pca_lowrank "
+             "nn.functional.multi_head_attention_forward".split())  # fmt: skip
 TIES = {"kthvalue", "topk", "mode", "sort", "median", "nanmedian"}
 UNSET = {
     "empty",

@@ -107,8 +107,8 @@ def avg_pool(
 ) -> Node:
     name = f"avg_pool{rank}d"
     pool = windows(name, rank, x, kernel_size, stride, padding, 1, ceil_mode)
-    if divisor is not None and divisor < 1:
-        raise ValueError(f"{name}: divisor_override must be positive, not {divisor}")
+    if divisor == 0:
+        raise ValueError(f"{name}: divisor_override must not be zero")
     summed = _total(x, pool)
     if divisor is not None:
         return ops.divide(summed, float(divisor))

@@ -19,9 +19,10 @@ GROUPS = {1: "an int", 2: "an int or a pair of ints", 3: "an int or three ints"}
 
 
 def sizes_of(name: str, what: str, value: Any, rank: int, least: int = 1) -> Shape:
-    """So many ints, from one for all axes or from one for each. Raises TypeError for anything else, ValueError for one that
-    is too small."""
-    items = value if isinstance(value, tuple | list) else (value,) * rank
+    """So many ints, from one for all axes, which may be in a sequence, or from one for each. Raises TypeError for anything else,
+    ValueError for one that is too small."""
+    items = tuple(value) if isinstance(value, tuple | list) else (value,)
+    items *= rank if len(items) == 1 else 1
     try:
         found = tuple([operator.index(item) for item in items])
     except TypeError:

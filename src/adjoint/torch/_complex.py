@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+import math
 from typing import Any
 
 from adjoint.graph import Node
@@ -22,7 +24,14 @@ def complex(real: Any, imag: Any) -> Any:
     kind = "complex128" if real.dtype == "float64" else "complex64"
     if real.dtype is not imag.dtype:
         raise RuntimeError(f"complex: both parts need one dtype{at_user()}")
-    return core.astype(real, kind) + core.astype(imag, kind) * 1j
+    # A product with i mixes the parts, and infinity times 0 is NaN; what isn't finite is chosen instead.
+    beyond = core.where(imag > 0, INFINITE, core.where(imag < 0, -INFINITE, UNKNOWN))
+    finite = core.isfinite(imag)
+    turned = core.astype(core.where(finite, imag, 0), kind) * 1j
+    return core.astype(real, kind) + core.where(finite, turned, core.astype(beyond, kind))
+
+
+INFINITE, UNKNOWN = builtins.complex(0, math.inf), builtins.complex(0, math.nan)
 
 
 @function()

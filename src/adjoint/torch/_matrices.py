@@ -16,7 +16,7 @@ from adjoint.tensors.located import at_user
 from . import linalg
 from ._elementwise import made
 from ._names import FUNCTIONS, METHODS, function, pair_type, recorded_at_user
-from ._operators import binary_node
+from ._operators import binary_node, one_dtype
 from ._operators import matmul as matmul_node
 from ._reductions import vector_norm
 from ._tensor import Core, node_of
@@ -146,6 +146,7 @@ def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 
 @function(methods=False)
 def chain_matmul(*matrices: Any) -> Any:
     """The product of matrices."""
+    one_dtype("chain_matmul", *matrices)
     return core_linalg.multi_dot(list(matrices))
 
 
@@ -157,6 +158,7 @@ def einsum(equation: Any, *operands: Any) -> Any:
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])
     equation = equation.replace(" ", "")
+    one_dtype("einsum", *operands)
     return core.einsum(equation, *_summed_as_integers(equation, operands))
 
 
@@ -188,6 +190,7 @@ def _letters(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
 @function(methods=False)
 def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
     """The sum of products over axes."""
+    one_dtype("tensordot", a, b)
     if isinstance(dims, Core):
         dims = dims.tolist()
     if isinstance(dims, int):

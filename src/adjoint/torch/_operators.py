@@ -185,6 +185,15 @@ def _integer_power(a: Any, b: Node) -> Node:
     return cast(elementwise.where(elementwise.less(b, 0), inverse, whole), whole.dtype)
 
 
+def one_dtype(name: str, *operands: Any) -> None:
+    """Raise RuntimeError where operands of a product differ in dtype, which isn't promoted there."""
+    kinds = list(dict.fromkeys(x.dtype.name for x in operands if isinstance(x, Core)))
+    if len(kinds) > 1:
+        raise RuntimeError(
+            f"{name}: the operands need one dtype, got {' and '.join(kinds)}; cast by .to(dtype){at_user()}"
+        )
+
+
 def matmul(a: Any, b: Any) -> Node:
     """The product of matrices or vectors, of one dtype."""
     if type(a) is not Node or type(b) is not Node:

@@ -207,6 +207,8 @@ def _uniform(g: Any, shape: Any, kind: Any, from_: float = 0.0, to: float = 1.0,
     _no_more("uniform_", old)
     if a > to:
         raise RuntimeError(f"uniform_: no number from {a} to {to}{at_user()}")
+    if kind.kind == "c":
+        return core.astype(g.uniform(shape, a, to), kind) + core.astype(g.uniform(shape, a, to), kind) * 1j
     return g.uniform(shape, a, to, dtype=kind)
 
 

@@ -17,6 +17,7 @@ from adjoint.transforms.custom import host_call
 from ._indefinite import factorized, solved
 from ._missing import getter
 from ._names import FUNCTIONS, METHODS, pair_type, recorded_at_user, refuse
+from ._operators import one_dtype
 from ._reductions import axes_of
 from ._reductions import vector_norm as _vector_norm
 from ._tensor import Core
@@ -46,14 +47,6 @@ def _square(name: str, A: Any) -> None:
 def _inexact(name: str, A: Any) -> None:
     if not A.dtype.inexact:
         raise RuntimeError(f"linalg.{name}: expected floating or complex numbers, got {A.dtype.name}{at_user()}")
-
-
-def _one_dtype(name: str, A: Any, B: Any) -> None:
-    if A.dtype is not B.dtype:
-        raise RuntimeError(
-            f"linalg.{name}: both operands need one dtype, got {A.dtype.name} and {B.dtype.name}; cast one by .to(dtype)"
-            f"{at_user()}"
-        )
 
 
 def _of_square(name: str, f: Any) -> None:
@@ -87,6 +80,8 @@ def inv_ex(A: Any, *, check_errors: bool = False) -> Any:
 def _first_zero(LU: Any) -> Any:
     """The number of the first zero on each diagonal, counted from 1; 0 where there is none."""
     zero = core_linalg.diagonal(LU) == 0
+    if not zero.shape[-1]:
+        return core.zeros(zero.shape[:-1], dtype="int32")
     return core.astype(core.where(core.any(zero, axis=-1), core.argmax(zero, axis=-1) + 1, 0), "int32")
 
 
@@ -186,6 +181,7 @@ def matrix_power(A: Any, n: int) -> Any:
 @_public
 def multi_dot(tensors: Any) -> Any:
     """The product of matrices in the order that takes the fewest multiplications."""
+    one_dtype("linalg.multi_dot", *tensors)
     return core_linalg.multi_dot(list(tensors))
 
 
@@ -197,7 +193,7 @@ def _is_vector(A: Any, B: Any) -> bool:
 def solve(A: Any, B: Any, *, left: bool = True) -> Any:
     """X with A X = B (X A = B where left is False); B may be a vector, or a batch of them."""
     _square("solve", A)
-    _one_dtype("solve", A, B)
+    one_dtype("linalg.solve", A, B)
     if _is_vector(A, B):
         if not left:
             raise RuntimeError(f"linalg.solve: with left=False, B is no vector{at_user()}")
@@ -332,6 +328,7 @@ def cond(A: Any, p: Any = None) -> Any:
 @_public
 def vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
     """The sum of conj(x) * y along an axis."""
+    one_dtype("linalg.vecdot", x, y)
     return core.sum(core.conj(x) * y, axis=dim)
 
 

@@ -8,10 +8,12 @@ import warnings
 from typing import Any
 
 from adjoint.nn import functional as core_functional
+from adjoint.nn.attention import MultiheadAttention
 from adjoint.tensors.located import at_user
 
 from .._missing import getter
 from .._names import FUNCTIONS, at_users_line, like
+from .wider import convolution, pooling
 
 __all__: list[str] = []
 
@@ -133,6 +135,16 @@ for _name in core_functional.__all__:
     if _name not in WITHOUT:
         globals()[_name] = FUNCTIONS[f"nn.functional.{_name}"] = adapted(_name, getattr(core_functional, _name))
         __all__.append(_name)
+
+
+def _wider(name: str, widened: Any) -> None:
+    globals()[name] = FUNCTIONS[f"nn.functional.{name}"] = like(widened(name, globals()[name]), globals()[name])
+
+
+for _name in ("linear", *(f"conv{k}{n}d" for k in ("", "_transpose") for n in (1, 2, 3))):
+    _wider(_name, convolution)
+for _name in ("avg_pool1d", "avg_pool2d", "avg_pool3d", "max_pool1d", "max_pool2d", "max_pool3d"):
+    _wider(_name, pooling)
 
 
 def _public(f: Any) -> Any:
@@ -307,5 +319,60 @@ for _name in (
     _with_indices.__name__ = f"{_name}_with_indices"
     _with_indices.__doc__ = f"`{_name}`, and where the maxima were."
     _public(like(_with_indices, globals()[_name]))
+
+
+def _of_numbers(name: str, count: int) -> None:
+    """A function along an axis, which takes tensors without axes as those with one."""
+    along = globals()[name]
+    signature = inspect.signature(along)
+
+    @functools.wraps(along)
+    def called(*args: Any, **keywords: Any) -> Any:
+        given = signature.bind(*args, **keywords).arguments
+        tensors = list(given)[:count]
+        if given.get("dim", 1) in (0, -1) and not any(given[t].ndim for t in tensors):
+            lifted = {**given, **{t: FUNCTIONS["reshape"](given[t], (1,)) for t in tensors}}
+            out = along(**{k: v for k, v in lifted.items() if k != "out"})
+            return FUNCTIONS["reshape"](out, ())
+        return along(*args, **keywords)
+
+    called.__signature__ = signature  # type: ignore[attr-defined]
+    _public(called)
+
+
+_of_numbers("normalize", 1)
+_of_numbers("cosine_similarity", 2)
+
+
+@_public
+def multi_head_attention_forward(
+    query: Any, key: Any, value: Any, embed_dim_to_check: int, num_heads: int, in_proj_weight: Any, in_proj_bias: Any,
+    bias_k: Any, bias_v: Any, add_zero_attn: bool, dropout_p: float, out_proj_weight: Any, out_proj_bias: Any,
+    training: bool = True, key_padding_mask: Any = None, need_weights: bool = True, attn_mask: Any = None,
+    use_separate_proj_weight: bool = False, q_proj_weight: Any = None, k_proj_weight: Any = None,
+    v_proj_weight: Any = None, static_k: Any = None, static_v: Any = None, average_attn_weights: bool = True,
+    is_causal: bool = False,
+) -> Any:  # fmt: skip
+    """What `MultiheadAttention` computes, with weights that are given: queries (L, N, E) or (L, E), and the weights or None."""
+    for what, given in (("static_k", static_k), ("static_v", static_v)):
+        if given is not None:
+            raise TypeError(f"multi_head_attention_forward: {what} isn't here; leave it out{at_user()}")
+    if query.shape[-1] != embed_dim_to_check or embed_dim_to_check % num_heads:
+        raise RuntimeError(
+            f"multi_head_attention_forward: {query.shape[-1]} features of queries, {embed_dim_to_check} expected, in "
+            f"{num_heads} heads{at_user()}"
+        )
+    layer = MultiheadAttention.__new__(MultiheadAttention)  # with these weights in place of parameters of its own
+    separate = use_separate_proj_weight
+    layer.__dict__.update(
+        embed_dim=embed_dim_to_check, kdim=key.shape[-1], vdim=value.shape[-1], num_heads=num_heads, batch_first=False,
+        in_proj_weight=None if separate else in_proj_weight, q_proj_weight=q_proj_weight if separate else None,
+        k_proj_weight=k_proj_weight if separate else None, v_proj_weight=v_proj_weight if separate else None,
+        in_proj_bias=in_proj_bias, bias_k=bias_k, bias_v=bias_v, add_zero_attn=add_zero_attn, dropout=dropout_p,
+        training=training, out_proj=lambda x: core_functional.linear(x, out_proj_weight, out_proj_bias),
+    )  # fmt: skip
+    given = (query, key, value, key_padding_mask, need_weights, attn_mask, average_attn_weights, is_causal)
+    return at_users_line(MultiheadAttention.forward, (layer, *given), {})
+
 
 __getattr__ = getter("torch.nn.functional", globals())
