@@ -266,3 +266,27 @@ def test_a_compiled_function_inside_whose_calls_are_written_out():
             np.testing.assert_allclose(inner(x * (k + 1)).numpy(), expected, rtol=1e-6)
         outer = ad.jit(lambda x, k=k: inner(x * (k + 1)) * 1.0)
         np.testing.assert_allclose(outer(x).numpy(), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("around", [ad.checkpoint, lambda f: ad.checkpoint(ad.jit(f))])
+def test_solvers_of_a_checkpoint_that_computes_with_what_is_outside(around):
+    """A solver's condition is closed as a loop's body is: roots had derivatives of 0 by w."""
+    start = ad.tensor(START)
+    solvers = {
+        "fixed_point": lambda g: ad.fixed_point(g, start * 0.0).x,
+        "root": lambda g: ad.root(lambda z: g(z) - z, start).x,
+        "minimize": lambda g: ad.minimize(lambda z: ((z - g(z)) ** 2).sum() + (z**2).sum() * 0.1, start).x,
+        "odeint": lambda g: ad.odeint(lambda y, t: g(y) - y, start, ad.tensor([0.0, 1.0]))[-1],
+        "adjoint": lambda g: ad.odeint(lambda y, t: g(y) - y, start, ad.tensor([0.0, 1.0]), derivative="adjoint")[-1],
+    }
+
+    def function(w):
+        return lambda z: 0.3 * ad.sin(z) * ad.sin(w) + ad.exp(w * 0.1)
+
+    w = ad.tensor(W)
+    for name, solve in solvers.items():
+        plain, found = [
+            ad.grad(lambda w, a=a, s=solve: s(a(function(w))).sum())(w).numpy() for a in (lambda f: f, around)
+        ]
+        assert np.abs(plain).min() > 0.05
+        np.testing.assert_allclose(found, plain, rtol=1e-5, err_msg=name)

@@ -128,15 +128,17 @@ def for_examples(b: Batch, x: Node) -> Node:
 
 
 def close(
-    varying: Nodes, outputs: Nodes, known: Mapping[Node, Node] | None = None
+    varying: Nodes, outputs: Nodes, known: Mapping[Node, Node] | None = None, rules: bool = True
 ) -> tuple[list[Node], list[Node], list[Node]]:
     """The outputs with all that doesn't depend on `varying` taken out: computed once, outside, and read as inputs.
 
     Gives the outputs on these inputs, the inputs, and the nodes outside whose values they get. `known` are placeholders
     that the outputs read, by the nodes outside that they stand for. Literals stay, and so do broadcasts and parts of small
-    arrays: what these are made of is read instead.
+    arrays: what these are made of is read instead. What derivative rules read is an input as well, unless `rules` is False, for
+    what is not differentiated any more.
     """
     known = known or {}
+    outputs = closed_over(varying, outputs) if rules else outputs
     order, inner = _inner(varying, outputs)
     frontier = dict.fromkeys([x for node in order if node in inner for x in node.inputs if x not in inner])
     frontier.update(dict.fromkeys([y for y in outputs if y not in inner]))

@@ -122,7 +122,7 @@ def backward_of(loop: Loop, active: set[Node], carried: list[int], given: Sequen
         for k, total in enumerate(sums, len(carried)):
             results[k] = ops.add(total, results[k])
     carries = [*back.moving, *sums]
-    closed, inside, outside = close([*inputs, *carries, *back.coming], results)
+    closed, inside, outside = close([*inputs, *carries, *back.coming], results, rules=False)
     numbers = _values(outside)
     order = (*inputs[:n], *inside, *carries, *inputs[n:], *back.coming)
     return Backward(Body(order, closed), numbers, carried, back.constants, back.slices, back.given)

@@ -14,7 +14,7 @@ import numpy as np
 
 from adjoint import derive
 from adjoint.batch import Batch
-from adjoint.control.body import Body, as_arrays, close, closed_over, for_examples, stand_in
+from adjoint.control.body import Body, as_arrays, close, for_examples, stand_in
 from adjoint.control.formal import record_transpose
 from adjoint.control.lean import Backward, Reversal, Trail, active_carries, record_loop_reverse
 from adjoint.control.running import UNKNOWN, Inside, native_loop, run_loop, stack_of
@@ -133,7 +133,7 @@ def record_while(
     memory: int | None = None,
 ) -> list[Node]:
     """The final carries of a recorded step and condition, and how often it ran."""
-    closed, inside, outside = close(carry_in, closed_over(carry_in, [condition, *carry_out]), known)
+    closed, inside, outside = close(carry_in, [condition, *carry_out], known)
     inputs = (*inside, *carry_in)
     loop = Repeat(Body(inputs, closed[:1]), Body(inputs, closed[1:]), len(inside), len(carry_in), memory)
     return loop.record((*outside, *init))

@@ -61,7 +61,7 @@ class Template:
         made = {x: stand_in(x, "a slice of a product") for x in products}
         outputs = substitute(outputs, made)
         slices = [*slices_in, *made.values()]
-        closed, inside, outside = close([*varying, *slices], outputs)
+        closed, inside, outside = close([*varying, *slices], outputs, rules=False)
         used = set(topological(closed, lambda x: x.value is None))
         slices = [x for x in slices if x in used]
         origin = {y: x for x, y in made.items()}
