@@ -218,7 +218,7 @@ class Sharing:
         self.group = group
         parameters = [p for g in optimizer.param_groups for p in g["params"]]
         self.owners = _balanced([p.size * p.dtype.itemsize for p in parameters], group.size)
-        for number, state in enumerate(optimizer.state):
+        for number, state in enumerate(optimizer._states):
             if not self.mine(number):
                 state.clear()
 

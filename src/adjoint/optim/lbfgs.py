@@ -85,7 +85,7 @@ class LBFGS(Optimizer):
             raise TypeError(
                 "LBFGS: step takes a function that clears gradients, computes the loss, calls backward, returns it"
             )
-        group, state = self.param_groups[0], self.state[0]
+        group, state = self.param_groups[0], self._states[0]
         if not state:
             state.update({"func_evals": 0, "n_iter": 0})
         first = self._evaluated(closure)
@@ -138,7 +138,7 @@ class LBFGS(Optimizer):
 
     def _direction(self, gradient: Vector) -> Vector:
         """Minus the approximate inverse Hessian times the gradient; the last change is taken into the history."""
-        state = self.state[0]
+        state = self._states[0]
         if state["n_iter"] == 1:
             state.update({"old_dirs": [], "old_stps": [], "ro": [], "H_diag": 1.0})
             return -gradient

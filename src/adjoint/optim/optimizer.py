@@ -170,7 +170,7 @@ class Optimizer(tracing.Watched):
             raise TypeError(f"{type(self).__name__} has no {', '.join(unknown)}=; it has {known}{at_user()}")
         self.defaults = {**defaults, **{key: given.get(key, OPTIONS[key]) for key in self.options}}  # type: ignore[literal-required]
         self.param_groups: list[Group] = tracing.VersionedList()
-        self.state: list[State] = tracing.VersionedList()  # one for each parameter, in the order of the groups
+        self._states: list[State] = tracing.VersionedList()  # one for each parameter, in the order of the groups
         source: Any = parameters
         if not isinstance(source, Iterable):
             method = callable(source) and getattr(source, "__name__", "") == "parameters"
@@ -184,6 +184,15 @@ class Optimizer(tracing.Watched):
             )
         for group in entries if isinstance(entries[0], dict) else [{"params": entries}]:
             self.add_param_group(group)
+
+    @property
+    def state(self) -> Any:
+        """What is remembered of the parameters: a list with a dictionary for each, in the order of the groups."""
+        return self._states
+
+    @state.setter
+    def state(self, entries: Iterable[Mapping[str, Any]]) -> None:
+        self._states = tracing.VersionedList(x if isinstance(x, State) else State(x) for x in entries)
 
     def add_param_group(self, group: Mapping[str, Any]) -> None:
         """Train more parameters: `{"params": variables, "lr": 0.01}`; what it doesn't name is as in the constructor."""
@@ -209,7 +218,7 @@ class Optimizer(tracing.Watched):
         self.check(made)
         tracing.refuse(self, f"{name}.param_groups")
         self.param_groups.append(made)
-        self.state += [State() for _ in parameters]
+        self._states += [State() for _ in parameters]
         tracing.changed()
 
     def check(self, group: Group) -> None:
@@ -306,9 +315,14 @@ class Optimizer(tracing.Watched):
     def _turns(self) -> tuple[list[tuple[Tensor, Tensor, State, Group]], list[tuple[int, Tensor]]]:
         """The parameters that have a gradient and are updated here, each with that and its state, which has begun; and the
         numbers of all that have one and are shared between processes."""
+        if len(self._states) != sum([len(group["params"]) for group in self.param_groups]):
+            raise RuntimeError(
+                f"{type(self).__name__}: it has {len(self._states)} dictionaries in `state`, one is needed for each parameter; "
+                f"clear them one by one to begin anew{at_user()}"
+            )
         turns: list[tuple[Tensor, Tensor, State, Group]] = []
         given: list[tuple[int, Tensor]] = []
-        states = iter(enumerate(self.state))
+        states = iter(enumerate(self._states))
         for group in self.param_groups:
             for parameter, (number, state) in zip(group["params"], states, strict=False):
                 gradient = parameter.grad
@@ -343,7 +357,7 @@ class Optimizer(tracing.Watched):
         """
         state = {
             number: {name: value.detach() if isinstance(value, Tensor) else value for name, value in entries.items()}
-            for number, entries in enumerate(self.state)
+            for number, entries in enumerate(self._states)
             if entries
         }
         if self.sharing is not None:
@@ -381,7 +395,7 @@ class Optimizer(tracing.Watched):
             for key, value in other.items():
                 if key in self.defaults:
                     group[key] = value
-        self.state = tracing.VersionedList(entries)
+        self._states = tracing.VersionedList(entries)
 
     def _restored(self, what: str, key: str, value: Any, parameter: Tensor) -> Any:
         """An entry of a loaded state in the form that `update` works with."""

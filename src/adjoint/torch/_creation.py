@@ -506,7 +506,13 @@ def _to(
     return out.clone() if copy and out is self else out
 
 
+def _to_dense(self: Any, dtype: Any = None, *, masked_grad: Any = None) -> Any:
+    refuse("to_dense", "masked_grad", masked_grad, True)  # of sparse tensors, which there are none of
+    return _to(self, dtype=dtype)
+
+
 METHODS["to"] = _to
+METHODS["to_dense"] = _to_dense
 METHODS["type_as"] = lambda self, other: cast_tensor(self, other.dtype)
 METHODS["cpu"] = lambda self, memory_format=None: self
 
@@ -515,7 +521,7 @@ def _no_gpu(self: Any = None, *args: Any, **keywords: Any) -> Any:
     raise RuntimeError(f"cuda: {NO_GPU}{at_user()}")
 
 
-METHODS["cuda"] = METHODS["pin_memory"] = _no_gpu
+METHODS["cuda"] = _no_gpu
 METHODS["pin_memory"] = lambda self, device=None: self
 
 TYPE_NAMES = {

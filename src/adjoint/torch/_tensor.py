@@ -34,6 +34,7 @@ from ._printing import printed
 from ._writing import fitted, in_steps, is_basic
 
 __all__ = [
+    "AS_PYTORCHS",
     "Parameter",
     "Size",
     "Tensor",
@@ -289,7 +290,12 @@ class Tensor(Core):
 
     _base: Tensor | None = None
 
-    is_cuda = is_xpu = is_mps = is_meta = is_sparse = is_quantized = is_mkldnn = is_nested = is_inference = False
+    is_cuda = is_xpu = is_mps = is_meta = is_sparse = is_sparse_csr = is_quantized = is_mkldnn = is_nested = False
+    is_ipu = is_maia = is_mtia = is_vulkan = False
+
+    def is_inference(self) -> bool:
+        """False: inference mode leaves nothing behind in tensors."""
+        return False
 
 
 class Parameter(Tensor):
@@ -328,6 +334,9 @@ def wrapped(node: Node, frame: FrameType) -> Tensor:
     return tensor
 
 
+AS_PYTORCHS: dict[type, type] = {}  # the core's named tuples, and PyTorch's in their place
+
+
 def as_torch(x: Any) -> Any:
     """What the core gives, with its tensors as PyTorch's. They are fresh, so they change their class and stay what they are."""
     kind = type(x)
@@ -343,7 +352,7 @@ def as_torch(x: Any) -> Any:
     if isinstance(x, dict):
         return {k: as_torch(v) for k, v in x.items()} if kind is dict else x
     if isinstance(x, tuple) and hasattr(x, "_fields"):
-        return kind(*[as_torch(v) for v in x])
+        return AS_PYTORCHS.get(kind, kind)(*[as_torch(v) for v in x])
     return kind(as_torch(v) for v in x) if kind in (tuple, list) else x
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+import types
 from collections.abc import Callable
 from typing import Any
 
 from adjoint import tree
 from adjoint.nn import functional_calls
+from adjoint.nn.module import Module as CoreModule
 from adjoint.tensors.located import at_user
 from adjoint.transforms import grad as transforms
 from adjoint.transforms import jacobians
@@ -19,8 +21,8 @@ from ._names import refuse
 from ._tensor import Core, as_torch
 
 __all__ = [
-    "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "stack_module_state", "vjp",
-    "vmap",
+    "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev",
+    "jvp", "linearize", "stack_module_state", "vjp", "vmap",
 ]  # fmt: skip
 
 
@@ -35,12 +37,93 @@ def inside(f: Callable[..., Any]) -> Callable[..., Any]:
         given = as_torch(args)
         tensors = [x for x in tree.flatten(given)[0] if isinstance(x, Core)]
         nodes = [x.node for x in tensors]
+        held = [(x, x.node) for x in captured(f)]
         out = f(*given, **{k: as_torch(v) for k, v in keywords.items()})
+        for x, node in held:
+            if x.node is not node:
+                x.node = node
+                raise RuntimeError(
+                    f"{getattr(f, '__name__', 'the function')} writes in place to a tensor of shape {tuple(x.shape)} that it was "
+                    f"not given; give it as an argument, or write to its clone(){at_user()}"
+                )
         if any([node.tracked and x.node is not node for x, node in zip(tensors, nodes, strict=True)]):
             raise RuntimeError(
                 f"{getattr(f, '__name__', 'the function')} writes in place to an argument that it is differentiated by; write to "
                 f"its clone(){at_user()}"
             )
+        return out
+
+    return called
+
+
+LOOKED_AT = 1000  # a longer list is data
+
+
+def captured(f: Any) -> list[Any]:
+    """The tensors that a function has besides its arguments: in its closure, its defaults, the globals that it names, in lists,
+    dictionaries, modules and other functions among these."""
+    found: list[Any] = []
+    seen: set[int] = set()
+    stack: list[Any] = [f]
+    while stack:
+        x = stack.pop()
+        if id(x) in seen:
+            continue
+        seen.add(id(x))
+        if isinstance(x, Core):
+            found.append(x)
+        elif isinstance(x, CoreModule):
+            stack += [*x.parameters(), *x.buffers()]
+        elif isinstance(x, (list, tuple, dict)) and len(x) <= LOOKED_AT:
+            stack += x.values() if isinstance(x, dict) else x
+        elif isinstance(x, functools.partial):
+            stack += [x.func, *x.args, *x.keywords.values()]
+        elif isinstance(x, types.MethodType):
+            stack += [x.__func__, x.__self__]
+        elif isinstance(x, types.FunctionType) and not (x.__module__ or "").startswith("adjoint."):
+            stack += x.__defaults__ or ()
+            stack += [cell.cell_contents for cell in x.__closure__ or () if _is_filled(cell)]
+            stack += [x.__globals__[name] for name in x.__code__.co_names if name in x.__globals__]
+    return found
+
+
+def _comes_from(node: Any, sources: set[Any]) -> bool:
+    """Whether a node was computed from one of these."""
+    seen, stack = {node}, [node]
+    while stack:
+        x = stack.pop()
+        if x in sources:
+            return True
+        for y in x.inputs:
+            if y not in seen:
+                seen.add(y)
+                stack.append(y)
+    return False
+
+
+def _is_filled(cell: Any) -> bool:
+    try:
+        return cell.cell_contents is not cell
+    except ValueError:  # a name that is bound later
+        return False
+
+
+def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:
+    """The function itself: what it writes in place is recorded as new values anyway, views included."""
+    if remove not in ("mutations", "mutations_and_views"):
+        raise RuntimeError(f"functionalize: remove is 'mutations' or 'mutations_and_views', not {remove!r}{at_user()}")
+    return func
+
+
+def scalar(name: str, f: Callable[..., Any], has_aux: bool) -> Callable[..., Any]:
+    """A function to be differentiated, which must return a tensor, with `has_aux` as the first of two."""
+
+    @functools.wraps(f)
+    def called(*args: Any, **keywords: Any) -> Any:
+        out = f(*args, **keywords)
+        value = out[0] if has_aux and isinstance(out, tuple) and out else out
+        if not isinstance(value, (Core, tuple)):
+            raise RuntimeError(f"{name}: the function must return a tensor, not a {type(value).__name__}{at_user()}")
         return out
 
     return called
@@ -60,23 +143,24 @@ def outside(f: Callable[..., Any]) -> Callable[..., Any]:
 
 def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
     """A function that gives the gradient of one that returns a number."""
-    return outside(transforms.grad(inside(func), argnums, has_aux))
+    return outside(transforms.grad(scalar("grad", inside(func), has_aux), argnums, has_aux))
 
 
 def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
     """A function that gives gradient and value, in this order."""
-    both = transforms.value_and_grad(inside(func), argnums, has_aux)
+    both = transforms.value_and_grad(scalar("grad_and_value", inside(func), has_aux), argnums, has_aux)
 
     def called(*args: Any, **keywords: Any) -> Any:
         value, gradient = both(*args, **keywords)
-        return as_torch(gradient), as_torch(value)
+        return gradient, value
 
-    return called
+    return outside(called)
 
 
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """The value and the pullback, which with one primal gives its cotangent alone; with `has_aux` also what comes beside."""
-    out, pull, *aux = transforms.vjp(inside(func), *primals, has_aux=has_aux)
+    out, pull, *aux = outside(transforms.vjp)(inside(func), *primals, has_aux=has_aux)
+    pull = outside(pull)
 
     def pullback(*cotangents: Any) -> Any:
         found = as_torch(pull(cotangents[0] if len(cotangents) == 1 else cotangents))
@@ -88,7 +172,9 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
 def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
     """The value and the derivative along tangents; with `has_aux` also what the function returns beside its value."""
     refuse("func.jvp", "strict", strict, False)
-    return tuple(as_torch(x) for x in transforms.jvp(inside(func), tuple(primals), tuple(tangents), has_aux))
+    if not isinstance(primals, tuple) or not isinstance(tangents, tuple):
+        raise RuntimeError(f"jvp: primals and tangents are tuples; write (x,), (t,){at_user()}")
+    return tuple(outside(transforms.jvp)(inside(func), primals, tangents, has_aux))
 
 
 def linearize(func: Callable[..., Any], *primals: Any) -> Any:
@@ -117,7 +203,15 @@ def vmap(
         def one(*given: Any, **named: Any) -> Any:
             tensors = tree.flatten(as_torch(given))[0]
             before = [(i, x, x.node) for i, x in enumerate(tensors) if isinstance(x, Core)]
+            held = [(x, x.node) for x in captured(func)]
             out = func(*given, **{k: as_torch(v) for k, v in named.items()})
+            for x, node in held:
+                if x.node is not node and _comes_from(x.node, {node for _, _, node in before}):
+                    x.node = node
+                    raise RuntimeError(
+                        f"vmap: a value for each example is written in place to a tensor of shape {tuple(x.shape)} that all "
+                        f"share; give it as an argument{at_user()}"
+                    )
             for value in tree.flatten(out)[0]:
                 if not isinstance(value, Core):
                     raise ValueError(f"vmap: the function must return tensors, not a {type(value).__name__}{at_user()}")

@@ -17,6 +17,7 @@ from .._names import refuse, with_keywords
 from .._tensor import Core, as_torch
 from ..nn.modules import forget
 from . import lr_scheduler, swa_utils
+from .states import States
 
 NAMES = "ASGD Adadelta Adafactor Adagrad Adam AdamW Adamax LBFGS Muon NAdam RAdam RMSprop Rprop SGD SparseAdam".split()
 __all__ = [*NAMES, "Optimizer", "lr_scheduler", "swa_utils"]
@@ -102,6 +103,15 @@ def _made(name: str) -> type:
             lines += [f"    {k}: {group[k]}" for k in sorted(group) if k != "params"]
         return "\n".join([*lines, ")"])
 
+    def state(self: Any) -> States:
+        return States(self)
+
+    def set_state(self: Any, entries: Any) -> None:
+        held = States(self)
+        found = {p: entries[p] for p in entries}  # a copy, for it may be what is cleared
+        held.clear()
+        held.update(found)
+
     own = inspect.signature(core.__init__)
     first = [
         p.replace(name={"parameters": "params"}.get(p.name, p.name))
@@ -111,6 +121,7 @@ def _made(name: str) -> type:
     options = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=OPTIONS[n]) for n in core.options]  # type: ignore[literal-required]
     __init__.__signature__ = with_keywords(own.replace(parameters=first), *options)  # type: ignore[attr-defined]
     body = {"__init__": __init__, "zero_grad": zero_grad, "step": step, "state_dict": state_dict, "__repr__": __repr__,
+            "state": property(state, set_state, doc="What is remembered of each parameter: a dictionary by parameters."),
             "__doc__": core.__doc__,
             "__module__": __name__}  # fmt: skip
     made = type(name, (core,), body)
