@@ -1041,6 +1041,24 @@ def test_few_random_numbers_are_those_that_the_core_draws(dtype, count):
     np.testing.assert_array_equal(after.numpy(), ad.random.uniform((5,)).numpy())
 
 
+@pytest.mark.parametrize("count", [0, 3, 32, 33, 64, 512, 1024])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_normal_numbers_drawn_in_a_row_are_those_drawn_from_there(dtype, count):
+    generator, other = torch.Generator().manual_seed(5), ad.random.Generator(5)
+    rows, states = [], []
+    for i in range(40):  # computed several at a time, but for the draw of another kind between them
+        states.append(generator.get_state())
+        rows.append(torch.randn(count, generator=generator, dtype=getattr(torch, dtype)).numpy())
+        expected = other.normal((count,), dtype=dtype).numpy()
+        np.testing.assert_allclose(rows[-1], expected, 1e-5 if dtype == "float32" else 1e-12, 1e-6)
+        if i == 17:
+            np.testing.assert_array_equal(torch.rand(3, generator=generator).numpy(), other.uniform((3,)).numpy())
+    for state, row in list(zip(states, rows, strict=True))[::-1]:  # each alone, to the last bit
+        generator.set_state(state)
+        again = torch.randn(count, generator=generator, dtype=getattr(torch, dtype)).numpy()
+        assert again.tobytes() == row.tobytes() and not (count and np.shares_memory(again, row))
+
+
 def test_several_roots_are_one_reverse_pass():
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y, calls = x * x, []

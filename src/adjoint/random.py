@@ -140,10 +140,15 @@ class Generator(tracing.Drawn):
 
     def words(self, count: int) -> Any:
         """So many random words, at once: those that a draw of `count` 64-bit numbers would use."""
+        key, counter = self.pass_over(count)
+        return stream(key, counter, count)
+
+    def pass_over(self, count: int) -> tuple[int, int]:
+        """Go on as if so many random words had been drawn; the key and the counter from which a stream has them."""
         with self._lock:
             counter = self._counter
             self._counter += -(-count // 4)
-        return stream(self._key, counter, count)
+        return self._key, counter
 
     def _unit(self, shape: Shape, dtype: Any) -> Node:
         """Uniform in [0, 1), as fine as the dtype's precision."""

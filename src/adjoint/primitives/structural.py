@@ -383,8 +383,12 @@ def concat(xs: Sequence[Node], axis: int) -> Node:
     """Arrays joined along an axis. Raises ValueError where other axes differ."""
     if not xs:
         raise ValueError("concat: expected at least one array")
+    kind = xs[0].type
+    first = kind.shape
+    if len(xs) > 1 and all([x.type is kind for x in xs]):
+        shape = (*first[:axis], len(xs) * first[axis], *first[axis + 1 :])
+        return record(CONCAT, tuple(xs), axis, array_type(shape, kind.dtype))
     xs = same_type("concat", xs)
-    first = xs[0].shape
     for x in xs[1:]:
         if x.ndim != len(first) or any(
             a != b for i, (a, b) in enumerate(zip(first, x.shape, strict=True)) if i != axis

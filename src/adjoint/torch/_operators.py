@@ -114,18 +114,31 @@ def _both_bool(a: Any, b: Any) -> bool:
     return all(x.dtype.kind == "b" if type(x) is Node else type(x) is bool for x in (a, b))
 
 
+def _are_floating(a: Any, b: Any) -> bool:
+    """Whether operands are floating, or one is beside a Python number, so that all rules of arithmetic are the core's."""
+    if type(a) is Node and a.type.inexact:
+        return b.type.inexact if type(b) is Node else type(b) is float or type(b) is int
+    return (type(a) is float or type(a) is int) and type(b) is Node and b.type.inexact
+
+
 def add(a: Any, b: Any) -> Node:
     """a + b; of bools, whether either holds."""
+    if _are_floating(a, b):
+        return elementwise.add(a, b)
     return elementwise.logical_or(a, b) if _both_bool(a, b) else elementwise.add(*_numbers(a, b))
 
 
 def multiply(a: Any, b: Any) -> Node:
     """a * b; of bools, whether both hold."""
+    if _are_floating(a, b):
+        return elementwise.multiply(a, b)
     return elementwise.logical_and(a, b) if _both_bool(a, b) else elementwise.multiply(*_numbers(a, b))
 
 
 def subtract(a: Any, b: Any) -> Node:
     """a - b. Raises for bools."""
+    if _are_floating(a, b):
+        return elementwise.subtract(a, b)
     if any(x.dtype.kind == "b" if type(x) is Node else type(x) is bool for x in (a, b)):
         raise TypeError("a bool can't be subtracted; use ^ or ~ on masks")
     return elementwise.subtract(a, b)
@@ -149,7 +162,7 @@ INT64 = promote.__globals__["int64"]
 
 def divide(a: Any, b: Any) -> Node:
     """a / b as floating numbers."""
-    return elementwise.divide(*[_to_float(x) for x in (a, b)])
+    return elementwise.divide(_to_float(a), _to_float(b))
 
 
 def _to_float(x: Any) -> Any:

@@ -12,7 +12,7 @@ from adjoint import tracing
 from adjoint.dtypes import DTYPES, DType, default_dtype, float64
 from adjoint.graph import array_type
 from adjoint.primitives.core import leaf
-from adjoint.primitives.random import EXAMPLES
+from adjoint.primitives.random import EXAMPLES, stream
 from adjoint.tensors import functions as core
 from adjoint.tensors.located import at_user
 
@@ -40,18 +40,22 @@ def _random(name: str, draw: Any) -> None:
     FUNCTIONS[f"{name}_like"] = recorded_at_user(renamed(like, f"{name}_like"))
 
 
-def _unit_now(generator: Any, count: int, kind: DType, times: int = 1) -> Any:
-    """Uniform numbers in [0, 1), as the core draws them, at once; a word of the stream holds two of float32. For several draws in
-    a row, one row each."""
-    each = 1 if kind.name == "float64" else 2  # of a word
-    words = -(-count // each)
-    whole = -(-words // 4) * 4  # a draw begins where a block of four words does
-    bits = generator.words(whole * (times - 1) + words)
-    if times > 1:
-        bits = np.concatenate([bits, bits[: whole - words]]).reshape(times, whole)
-    if each == 1:
-        return (bits[..., :count] >> WIDE_BITS).astype(np.float64) * 2.0**-53
-    return (bits.view(np.uint32)[..., :count] >> NARROW_BITS).astype(np.float32) * NARROW_STEP
+def _unit_now(generator: Any, count: int, kind: DType) -> Any:
+    """Uniform numbers in [0, 1), as the core draws them, at once."""
+    return _unit_of(generator.words(_words(count, kind)), 1, count, kind)[0]
+
+
+def _words(count: int, kind: DType) -> int:
+    """How many random words a draw takes; one holds two numbers of float32."""
+    return count if kind.name == "float64" else -(-count // 2)
+
+
+def _unit_of(bits: Any, draws: int, count: int, kind: DType) -> Any:
+    """The uniform numbers of random words that are for several draws, a row for each, of so many numbers."""
+    rows = bits.reshape(draws, len(bits) // draws)
+    if kind.name == "float64":
+        return (rows[:, :count] >> WIDE_BITS).astype(np.float64) * 2.0**-53
+    return (rows.view(np.uint32)[:, :count] >> NARROW_BITS).astype(np.float32) * NARROW_STEP
 
 
 def _is_soon_drawn(shape: Any, kind: DType) -> bool:
@@ -72,13 +76,44 @@ def _normal_of(generator: Any, shape: Any, kind: DType) -> Any:
         return core.astype(re, kind) + core.astype(im, kind) * 1j
     if not _is_soon_drawn(shape, kind):
         return generator.normal(shape, dtype=kind)
-    count = math.prod(shape)
-    number = kind.dtype.type
-    first, second = _unit_now(generator, -(-count // 2), kind, 2)
-    radius = np.sqrt(np.log(number(1) - first) * number(-2))
-    angle = second * number(2 * math.pi)
-    value = np.concatenate([radius * np.cos(angle), radius * np.sin(angle)])[:count].reshape(shape)
+    value = _normal_now(generator, math.prod(shape), kind).reshape(shape)
     return made(leaf(value, array_type(shape, kind)))
+
+
+AHEAD, VECTOR = 16, 16  # draws; numbers of float32 that the widest registers hold
+# Where the last draw ended (key, counter, count, dtype), the draws that are known from there on, the next one last, and how many
+# were computed at a time.
+_known: list[tuple[tuple[int, int, int, str], list[Any], int]] = [((0, 0, 0, ""), [], 1)]
+
+
+def _normal_now(generator: Any, count: int, kind: DType) -> Any:
+    """Normal numbers, as the core draws them, at once.
+
+    A loop draws as many in each turn, so draws that follow each other are computed 2, 4, ... at a time, which takes little longer
+    than one. They are functions of key and counter alone: each is what it would be by itself.
+    """
+    pairs = -(-count // 2)
+    blocks = -(-_words(pairs, kind) // 4)  # a draw begins where a block of four words does
+    key, counter = generator.pass_over(8 * blocks)
+    expected, ready, times = _known[0]
+    if expected != (key, counter, count, kind.name):
+        ready, times = [], 1
+    elif not ready and pairs % VECTOR == 0 and count <= FEW // AHEAD:  # whole registers: the same code for each number
+        times = min(2 * times, AHEAD)
+    if not ready:
+        ready = list(_normal_rows(key, counter, count, kind, times))[::-1]
+    _known[0] = (key, counter + 2 * blocks, count, kind.name), ready[:-1], times
+    return ready[-1].copy()
+
+
+def _normal_rows(key: int, counter: int, count: int, kind: DType, draws: int) -> Any:
+    """So many draws of normal numbers, from a counter on, a row each."""
+    pairs, number = -(-count // 2), kind.dtype.type
+    whole = -(-_words(pairs, kind) // 4) * 4
+    unit = _unit_of(stream(key, counter, 2 * draws * whole), 2 * draws, pairs, kind)
+    radius = np.sqrt(np.log(number(1) - unit[0::2]) * number(-2))
+    angle = unit[1::2] * number(2 * math.pi)
+    return np.concatenate([radius * np.cos(angle), radius * np.sin(angle)], 1)[:, :count]
 
 
 _random("rand", _uniform_of)

@@ -21,7 +21,6 @@ from ._tensor import (
     Core,
     Size,
     as_torch,
-    cast_tensor,
     node_of,
 )
 from ._views import _expand, axis_of, sizes
@@ -42,18 +41,16 @@ def cat(tensors: Any, dim: int = 0) -> Any:
     given = list(tensors)
     if not given:
         raise ValueError(f"cat: expected a list of tensors that isn't empty{at_user()}")
-    some = [x for x in given if tuple(x.shape) != (0,)] or given[:1]  # an empty vector joins anything
-    if any(not x.ndim for x in some):
+    nodes = [x.node for x in given]
+    some = [x for x in nodes if x.type.shape != (0,)] or nodes[:1]  # an empty vector joins anything
+    if not all([x.type.shape for x in some]):
         raise RuntimeError(f"cat: tensors without axes can't be joined; stack them{at_user()}")
-    axis = axis_of(dim, some[0].ndim)
-    if len(some) < len(given):  # its dtype counts
-        kind = common_dtype(given)[0].dtype
-        some = [x if x.dtype is kind else cast_tensor(x, kind) for x in some]
-    nodes = [x.node for x in some]
+    axis = axis_of(dim, some[0].type.ndim)
     kind = nodes[0].type.dtype
-    if all([n.type.dtype is kind for n in nodes]):
-        return made(joined(nodes, axis))
-    return core.concat(common_dtype(some), axis=axis)
+    if all([x.type.dtype is kind for x in nodes]):
+        return made(joined(some, axis))
+    kind = common_dtype(given)[0].dtype  # those of empty vectors count
+    return core.concat([made(x if x.type.dtype is kind else cast(x, kind)) for x in some], axis=axis)
 
 
 @function(methods=False)
