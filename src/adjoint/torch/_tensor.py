@@ -20,6 +20,7 @@ from adjoint.tensors.conversion import as_node, dtype_of
 from adjoint.tensors.located import at_user, give_site
 from adjoint.tensors.named import new, variable_of
 from adjoint.tensors.pending import count_pending
+from adjoint.tensors.tensor import Number
 from adjoint.tensors.text import made_by
 
 from ._aliasing import (
@@ -340,7 +341,7 @@ AS_PYTORCHS: dict[type, type] = {}  # the core's named tuples, and PyTorch's in 
 def as_torch(x: Any) -> Any:
     """What the core gives, with its tensors as PyTorch's. They are fresh, so they change their class and stay what they are."""
     kind = type(x)
-    if kind is Core:
+    if kind is Core or kind is Number:
         x.__class__ = Tensor
         return x
     if isinstance(x, Tensor) or not isinstance(x, (Core, tuple, list, dict)):
