@@ -12,7 +12,7 @@ from adjoint.shapes import reshaped_strides
 from adjoint.tensors.named import Count
 from adjoint.tensors.text import made_by, operation_name
 
-__all__ = ["RANKS", "Extent", "GradFn", "Size", "in_order", "memory", "offset_of", "relaid"]
+__all__ = ["RANKS", "Extent", "GradFn", "Size", "comes_from", "in_order", "memory", "offset_of", "relaid"]
 
 RANKS = {
     "b": 0,
@@ -124,3 +124,17 @@ def relaid(a: Any, shape: tuple[int, ...]) -> Any:
             strides[i] = step
         step = shape[i] * strides[i]
     return np.lib.stride_tricks.as_strided(a, shape, strides, writeable=False)
+
+
+def comes_from(nodes: list[Node], sources: set[Node], tracked: bool = False) -> bool:
+    """Whether one of some nodes was computed from one of others; with `tracked`, by operations that are differentiated."""
+    seen, stack = set(nodes), list(nodes)
+    while stack:
+        x = stack.pop()
+        if x in sources:
+            return True
+        for y in x.inputs:
+            if y not in seen and (y.tracked or not tracked):
+                seen.add(y)
+                stack.append(y)
+    return False

@@ -18,6 +18,7 @@ from adjoint.transforms import vmap as batching
 from ._errors import as_pytorchs
 from ._missing import getter
 from ._names import refuse
+from ._parts import comes_from
 from ._tensor import Core, as_torch
 
 __all__ = [
@@ -85,20 +86,6 @@ def captured(f: Any) -> list[Any]:
             stack += [cell.cell_contents for cell in x.__closure__ or () if _is_filled(cell)]
             stack += [x.__globals__[name] for name in x.__code__.co_names if name in x.__globals__]
     return found
-
-
-def _comes_from(node: Any, sources: set[Any]) -> bool:
-    """Whether a node was computed from one of these."""
-    seen, stack = {node}, [node]
-    while stack:
-        x = stack.pop()
-        if x in sources:
-            return True
-        for y in x.inputs:
-            if y not in seen:
-                seen.add(y)
-                stack.append(y)
-    return False
 
 
 def _is_filled(cell: Any) -> bool:
@@ -206,7 +193,7 @@ def vmap(
             held = [(x, x.node) for x in captured(func)]
             out = func(*given, **{k: as_torch(v) for k, v in named.items()})
             for x, node in held:
-                if x.node is not node and _comes_from(x.node, {node for _, _, node in before}):
+                if x.node is not node and comes_from([x.node], {node for _, _, node in before}):
                     x.node = node
                     raise RuntimeError(
                         f"vmap: a value for each example is written in place to a tensor of shape {tuple(x.shape)} that all "

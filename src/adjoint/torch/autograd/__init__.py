@@ -15,6 +15,7 @@ from adjoint.transforms.modes import enable_grad, no_grad
 
 from .._missing import getter
 from .._names import FUNCTIONS, refuse
+from .._parts import comes_from
 from .._tensor import Core, Tensor, as_torch
 from . import functional
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
@@ -39,7 +40,8 @@ def grad(
 ) -> tuple[Any, ...]:
     """The derivatives of outputs, weighted by `grad_outputs` and added up, by inputs.
 
-    Raises RuntimeError for an input that no output depends on, unless `allow_unused` (then its gradient is None).
+    With `is_grads_batched`, `grad_outputs` have an axis more in front, and so have the results. Raises RuntimeError for an input
+    that no output depends on, unless `allow_unused` (then its gradient is None).
     """
     refuse("grad", "only_inputs", only_inputs, True)
     if materialize_grads and allow_unused is False:
@@ -47,7 +49,11 @@ def grad(
     ys, xs = _listed(outputs), _listed(inputs)
     given = [None] * len(ys) if grad_outputs is None else _listed(grad_outputs)
     if is_grads_batched:
-        raise RuntimeError(f"grad: is_grads_batched isn't here; use torch.func.vmap of torch.func.vjp{at_user()}")
+        each = [
+            grad(ys, xs, u, retain_graph, create_graph, only_inputs, allow_unused, False, materialize_grads)
+            for u in zip(*given, strict=True)
+        ]
+        return tuple([None if rows[0] is None else FUNCTIONS["stack"](rows) for rows in zip(*each, strict=True)])
     nodes, cotangents = [], []
     for y, u in zip(ys, given, strict=True):
         if not y.node.tracked:
@@ -62,6 +68,8 @@ def grad(
     results: list[Any] = []
     after: dict[Any, Any] = {}  # what a leaf's hooks, which are called once, have left
     for x, g in zip(xs, found, strict=True):
+        if g is None and x.node.tracked and comes_from([y.node for y in ys], {x.node}, tracked=True):
+            g = ops.zeros(x.node.type)  # by steps alone, such as sign, whose derivative is 0
         if g is None and not allow_unused and not materialize_grads:
             raise RuntimeError(
                 f"grad: no output depends on an input of shape {tuple(x.shape)}; allow_unused=True gives None for it{at_user()}"
