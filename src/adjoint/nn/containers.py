@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Self, overload
+from typing import Any, ClassVar, Self, overload
 
 from adjoint import tracing
 from adjoint.tensors import Tensor
@@ -17,19 +17,24 @@ __all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequen
 class Ordered(Module):
     """What both share: they act as lists of their children, whose names don't matter to indexing."""
 
+    _holds_none: ClassVar[bool] = False  # whether None in place of a module is one of what it holds
+
     def append(self, module: Module) -> Self:
         """Add a module at the end, named by its index; gives the container back."""
         self.add_module(str(len(self)), module)
         return self
 
     def __len__(self) -> int:
-        return len(list(self._own(CHILD)))
+        return len(self._modules_held())
 
     def __iter__(self) -> Iterator[Module]:
         if tracing.active() is not None:
-            return iter([module for _, module in self._own(CHILD)])  # each is noted as read; `__dict__` would be all
+            return iter(
+                [module for _, module in self._modules_held()]
+            )  # each is noted as read; `__dict__` would be all
         state = self.__dict__
-        return iter([state[name] for name, kind in self._kinds.items() if kind == CHILD and state[name] is not None])
+        held = [state[name] for name, kind in self._kinds.items() if kind == CHILD]
+        return iter(held if self._holds_none else [module for module in held if module is not None])
 
     @overload
     def __getitem__(self, index: int) -> Module: ...
@@ -37,7 +42,7 @@ class Ordered(Module):
     def __getitem__(self, index: slice) -> Self: ...
     def __getitem__(self, index: int | slice) -> Module | Self:
         if isinstance(index, slice):
-            return self._with(dict(list(self._own(CHILD))[index]))
+            return self._with(dict(self._modules_held()[index]))
         module: Module = getattr(self, self._name_at(index))
         return module
 
@@ -45,7 +50,7 @@ class Ordered(Module):
         self.add_module(self._name_at(index), module)
 
     def _name_at(self, index: int) -> str:
-        names = [name for name, _ in self._own(CHILD)]
+        names = [name for name, _ in self._modules_held()]
         if not -len(names) <= index < len(names):
             raise IndexError(f"{type(self).__name__} has {len(names)} modules; there is none at {index}")
         return names[index]
@@ -108,15 +113,15 @@ class ModuleDict(Module):
 
     def keys(self) -> list[str]:
         """The names."""
-        return [name for name, _ in self._own(CHILD)]
+        return [name for name, _ in self._modules_held()]
 
     def values(self) -> list[Module]:
         """The modules."""
-        return [module for _, module in self._own(CHILD)]
+        return [module for _, module in self._modules_held()]
 
     def items(self) -> list[tuple[str, Module]]:
         """The names and modules."""
-        return list(self._own(CHILD))
+        return self._modules_held()
 
     def pop(self, name: str) -> Module:
         """Take a module out, and give it back. Raises KeyError when there is none of this name."""

@@ -297,6 +297,10 @@ class Module(tracing.Watched):
                 if value is not None:
                     yield name, value
 
+    def _modules_held(self) -> list[tuple[str, Any]]:
+        """The modules that are attributes of this one, each under every name that it has."""
+        return list(self._own(CHILD))
+
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """The modules that are attributes of this one, with their names, each once."""
         seen: set[int] = set()
@@ -492,7 +496,7 @@ class Module(tracing.Watched):
         return ""
 
     def __repr__(self) -> str:
-        lines = [f"({name}): " + repr(child).replace("\n", "\n  ") for name, child in self._own(CHILD)]
+        lines = [f"({name}): " + repr(child).replace("\n", "\n  ") for name, child in self._modules_held()]
         extra = self.extra_repr()
         if not lines:
             return f"{type(self).__name__}({extra})"

@@ -6,7 +6,7 @@ import functools
 import inspect
 from collections import OrderedDict
 from collections.abc import Iterator
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from adjoint import nn as core_nn
 from adjoint.dtypes import DTYPES
@@ -45,6 +45,7 @@ class Module(Saving):
     """
 
     _parametrized_by: ClassVar[type]
+    _holds_none: ClassVar[bool] = True
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """`forward` of these arguments, with hooks."""
@@ -70,6 +71,13 @@ class Module(Saving):
             _adopt(value)
         CoreModule.__setattr__(self, name, value)
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name in object.__getattribute__(self, "__dict__"):  # asked by its name, as wrappers of modules do
+                return object.__getattribute__(self, name)
+            return CoreModule.__getattr__(self, name)
+
     def _kind_of(self, name: str, value: Any) -> str | None:
         kind = self._kinds.get(name)
         if isinstance(value, CoreModule):
@@ -80,9 +88,9 @@ class Module(Saving):
             raise TypeError(
                 f"cannot assign a {type(value).__name__} as parameter {name!r} (torch.nn.Parameter or None expected){at_user()}"
             )
-        if isinstance(value, Core) or value is None:
-            return kind if kind in (BUFFER, UNSAVED, PARAMETER) else None
-        return None
+        if value is None:
+            return kind
+        return kind if isinstance(value, Core) and kind in (BUFFER, UNSAVED, PARAMETER) else None
 
     def _check_plain(self, name: str, value: Any) -> None:
         """Lists of modules are allowed, and no part of the module, as in PyTorch."""
@@ -132,6 +140,9 @@ class Module(Saving):
     @property
     def _modules(self) -> dict[str, Any]:
         return self._held(CHILD)
+
+    def _modules_held(self) -> list[tuple[str, Any]]:
+        return [(name, getattr(self, name)) for name, kind in self._kinds.items() if kind == CHILD]
 
     def _held(self, *kinds: str) -> dict[str, Any]:
         return OrderedDict((name, getattr(self, name)) for name, kind in self._kinds.items() if kind in kinds)
@@ -425,7 +436,7 @@ class ModuleList(Module, core_nn.ModuleList):
     def __repr__(self) -> str:
         """One line for neighbours that look alike."""
         runs: list[tuple[list[str], str]] = []
-        for name, child in self._own(CHILD):
+        for name, child in self._modules_held():
             text = repr(child).replace("\n", "\n  ")
             if runs and runs[-1][1] == text:
                 runs[-1][0].append(name)
