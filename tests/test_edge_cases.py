@@ -358,6 +358,20 @@ def test_indexing_with_tensors_and_assigning_from_another_version() -> None:
     equal(ad.gradients(y.sum(), [x])[0], [[2.0, 1.0, 1.0, 0.0], [2.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]])
 
 
+def test_a_range_is_an_index_as_its_numbers_are() -> None:
+    plain = np.arange(12.0).reshape(3, 4)
+    x = ad.variable(plain)
+    for index in (range(2), range(0), (range(3), [1, 0, 2]), (slice(None), range(3, 0, -1)), (1, range(2))):
+        equal(x[index], plain[index])
+        y, expected = x * 1, plain.copy()
+        y[index] = -1.0
+        expected[index] = -1.0
+        equal(y, expected)
+    equal(ad.grad(lambda x: (x[range(3), [1, 0, 2]] ** 2).sum())(x)[range(3), [1, 0, 2]], [2.0, 8.0, 20.0])
+    with pytest.raises(IndexError, match="out of bounds"):
+        x[range(4)].numpy()
+
+
 def test_empty_and_one_element_tensors_go_through_everything() -> None:
     empty = ad.variable(np.zeros((0, 3)))
     loss = (

@@ -46,6 +46,9 @@ def mm(input: Any, mat2: Any) -> Any:
     return _product(input, mat2)
 
 
+FUNCTIONS["spmm"] = FUNCTIONS["mm"]  # of a sparse matrix there, and of dense ones as here
+
+
 @function()
 def bmm(input: Any, mat2: Any) -> Any:
     """The products of two batches of matrices."""
