@@ -18,7 +18,7 @@ from adjoint.picture.rules import rules_data
 
 node = shutil.which("node")
 needs_node = pytest.mark.skipif(node is None, reason="needs node")
-SCRIPTS = (*ENGINE, "elements", "numbers", "view", "layout", "recording", "parser", "reversing", "gallery")
+SCRIPTS = (*ENGINE, "program", "elements", "numbers", "view", "layout", "recording", "parser", "reversing", "gallery")
 
 ONE = "abs acos asin atan atanh ceil cos cosh erf erfc exp expm1 floor log1p relu sigmoid sign sin sinh asinh softplus tan tanh"
 POSITIVE = "sqrt log log2 log10"

@@ -14,6 +14,7 @@ from adjoint.picture.folding import fold
 from adjoint.picture.formulas import formula
 from adjoint.picture.layout import layout
 from adjoint.picture.model import Box, Edge, Picture, Quantity
+from adjoint.picture.program import scripts_of
 from adjoint.picture.rules import rules_data
 from adjoint.picture.text import shortened
 
@@ -23,7 +24,8 @@ MAX_LINE = 34  # characters; the script shortens to as many
 MIN_HEAT, MAX_HEAT = 5, (24, 8)  # elements from which an array is shown in colours; columns and rows of them
 LIMIT = 3_000  # boxes that a page holds; a bigger graph folds before
 # The scripts of a page, in the order in which they are read; they share one scope.
-ENGINE = ("arrays", "elementwise", "special", "integrals", "array_steps", "systems", "program")
+# Between the two parts of the engine stand the scripts of rare operations, in the pages that need them.
+ENGINE = ("arrays", "elementwise", "array_steps")
 SHOWING = (
     "elements",
     "numbers",
@@ -38,8 +40,18 @@ SHOWING = (
     "panel",
     "acting",
 )
-EXPLORER = (*ENGINE, *SHOWING, "opening")
-PLAYGROUND = (*ENGINE, *SHOWING, "recording", "parser", "reversing", "gallery", "playground", "learning", "training")
+PLAYGROUND = (
+    *ENGINE,
+    "program",
+    *SHOWING,
+    "recording",
+    "parser",
+    "reversing",
+    "gallery",
+    "playground",
+    "learning",
+    "training",
+)
 
 TASKS = ("weights", "line", "moons")  # that the playground trains: scripts/learning.js
 
@@ -57,7 +69,8 @@ def explorer_page(
 ) -> str:
     """The page of a picture, at first with these scopes folded, asking these questions."""
     data = graph_data(picture, folded, graphviz) | {"questions": questions}
-    return page(f"{shortened(picture.title, 80)}: how it was computed", EXPLORER, data)
+    scripts = (*ENGINE, *scripts_of(data["program"]), "program", *SHOWING, "opening")
+    return page(f"{shortened(picture.title, 80)}: how it was computed", scripts, data)
 
 
 def playground_page(

@@ -21,10 +21,11 @@ from adjoint.picture.flow import Flow, compute, is_leaf
 from adjoint.primitives.core import FULL, IDENTITY
 from adjoint.primitives.custom import CUSTOM, HOST_CALL
 from adjoint.primitives.random import RANDOM_BITS
+from adjoint.primitives.spectra import EIGH, SVD
 
-__all__ = ["ELEMENTARY", "OPERATIONS", "Program", "program_of"]
+__all__ = ["ELEMENTARY", "OPERATIONS", "SCRIPTS", "Program", "program_of", "scripts_of"]
 
-# What the page's script computes: picture/scripts has a step for each.
+# What the page's scripts compute: picture/scripts has a step for each. These are in every page.
 ELEMENTARY = frozenset(
     "marker stop_gradient reshape after power_constant astype select_output custom checkpoint full "
     "negative abs sign signbit exp expm1 log log1p log2 log10 sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh "
@@ -36,17 +37,30 @@ ELEMENTARY = frozenset(
     "convolution convolution_input_gradient convolution_weight_gradient "
     "max_pool max_pool_positions pool_take pool_put pool_sum pool_spread".split()
 )
-OPERATIONS = ELEMENTARY | frozenset(
-    "cholesky cholesky_adjoint solve_triangular solve solve_factored inv lu permute_rows slogdet det cofactors "
-    "trigonometric_transform gammaln gamma digamma polygamma erfcx ndtr cbrt exp2 sinc entr i0 i1 i0e i1e xlogy xlog1py "
-    "rel_entr betaln beta erfinv erfcinv ndtri log_ndtr gammainc gammaincc zeta expi expn spence ellipk ellipe gammasgn rgamma "
-    "kl_div pseudo_huber nextafter cumulative_max cumulative_min cumulative_argmax cumulative_argmin logcumsumexp "
-    "scatter_extreme betainc owens_t jv yv iv kv ive kve j0 j1 y0 y1 k0 k1 k0e k1e poch binom lambertw dawsn fresnel_sine "
-    "fresnel_cosine sine_integral cosine_integral hyperbolic_sine_integral hyperbolic_cosine_integral".split()
+# These are in a page that needs them: by the script that has their steps, which may use those of the scripts before it.
+RARE = {
+    "special": "gammaln gamma digamma polygamma erfcx ndtr cbrt exp2 sinc entr i0 i1 i0e i1e xlogy xlog1py rel_entr betaln "
+    "beta erfinv erfcinv ndtri log_ndtr gammainc gammaincc zeta expi expn spence ellipk ellipe gammasgn rgamma kl_div "
+    "pseudo_huber",
+    "integrals": "betainc owens_t jv yv iv kv ive kve j0 j1 y0 y1 k0 k1 k0e k1e poch binom lambertw dawsn fresnel_sine "
+    "fresnel_cosine sine_integral cosine_integral hyperbolic_sine_integral hyperbolic_cosine_integral",
+    "hypergeometric": "hyp1f1 hyp2f1",
+    "systems": "cholesky cholesky_adjoint solve_triangular solve solve_factored inv lu permute_rows slogdet det cofactors "
+    "trigonometric_transform",
+    "spectra": "qr eigh eigvalsh svd svdvals inverse_gaps polar nuclear_norm pinv matrix_function "
+    "matrix_function_derivative",
+}
+BEFORE = {"integrals": ("special",), "hypergeometric": ("special",), "spectra": ("systems",)}
+SCRIPTS = {name: frozenset(operations.split()) for name, operations in RARE.items()}
+OPERATIONS = ELEMENTARY.union(
+    "nextafter cumulative_max cumulative_min cumulative_argmax cumulative_argmin logcumsumexp scatter_extreme "
+    "searchsorted".split(),
+    *SCRIPTS.values(),
 )
-CUBIC = frozenset(
-    "matmul cholesky solve_triangular solve solve_factored inv".split()
-)  # work for each number of the result
+# How often each number of the result, or of what is factored, is multiplied by a row or column.
+CUBIC = dict.fromkeys("matmul cholesky solve_triangular solve solve_factored inv".split(), 1) | dict.fromkeys(
+    SCRIPTS["spectra"] - {"inverse_gaps"}, 40
+)
 MAX_SLOTS, MAX_ELEMENTS, MAX_WORK = 30_000, 400_000, 8_000_000
 LISTED = 12  # elements up to which an array is written as numbers rather than as bytes
 
@@ -97,6 +111,16 @@ def program_of(flow: Flow, asked: Iterable[Node]) -> Program:
     return Program(data, slots, {slots[leaf]: why for leaf, why in still.items() if leaf in slots}, notes=drawn)
 
 
+def scripts_of(data: Mapping[str, Any] | None) -> list[str]:
+    """The scripts of rare operations that a page of this program needs, in the order in which they are read."""
+    if data is None:
+        return []
+    used = {slot[0] for slot in data["slots"]}
+    needed = {name for name, operations in SCRIPTS.items() if operations & used}
+    needed.update(*(BEFORE.get(name, ()) for name in needed))
+    return [name for name in SCRIPTS if name in needed]
+
+
 def _without_leaves(flow: Flow, still: Collection[Node]) -> str:
     """Why nothing can be moved where no operation forbids it."""
     if still:
@@ -143,7 +167,8 @@ def _still(order: Iterable[Node], leaves: Iterable[Node]) -> dict[Node, str | No
 
 def _known(node: Node) -> bool:
     types = node.type if isinstance(node.type, tuple) else (node.type,)
-    return node.op.name in OPERATIONS and all(t.dtype.kind != "c" for t in types) and _is_flat(node)
+    real = all(t.dtype.kind != "c" for t in types)
+    return node.op.name in OPERATIONS and real and _is_flat(node) and not _has_edges_of_values(node)
 
 
 def _is_flat(node: Node) -> bool:
@@ -151,6 +176,15 @@ def _is_flat(node: Node) -> bool:
     if node.op.name.startswith("convolution"):
         return node.inputs[0].ndim == 4
     return "pool" not in node.op.name or len(node.attributes.sizes) == 2
+
+
+def _has_edges_of_values(node: Node) -> bool:
+    """Whether a search is in edges that were found by values when it was recorded, as a histogram's: y - stop_gradient(y)
+    stands for what they have moved since, which a page would take for 0."""
+    return node.op.name == "searchsorted" and any(
+        x.op.name == "subtract" and x.inputs[1].op.name == "stop_gradient" and x.inputs[1].inputs[0] is x.inputs[0]
+        for x in topological([node.inputs[0]], lambda x: not is_leaf(x))
+    )
 
 
 def _is_real(node: Node) -> bool:
@@ -162,6 +196,8 @@ def _reason(node: Node) -> str:
         return f"{node.attributes[0].name} is host code, which a page doesn't have"
     if not _is_flat(node):
         return f"pages know {node.op.name} over two axes alone"
+    if _has_edges_of_values(node):
+        return "the edges of a histogram stay as they were found by its values"
     if node.op.name in OPERATIONS:
         return "pages compute with real numbers only"
     return f"pages don't know {node.op.name}"
@@ -178,11 +214,12 @@ def _following(order: Iterable[Node], sources: set[Node]) -> set[Node]:
 
 def _work(node: Node) -> int:
     """About how many multiplications or copies a node takes."""
-    if type(node.type) is tuple:
+    factored = node.op.name in SCRIPTS["spectra"]
+    if type(node.type) is tuple and not factored:
         return 0
-    size: int = node.type.size
+    size: int = node.inputs[0].type.size if factored else node.type.size
     if node.op.name in CUBIC and node.inputs[0].ndim > 1:
-        return size * node.inputs[0].shape[-1]
+        return CUBIC[node.op.name] * size * node.inputs[0].shape[-1]
     largest = max((x.type.size for x in node.inputs if type(x.type) is not tuple), default=1)
     if node.op.name.startswith("convolution"):
         return size * largest
@@ -195,6 +232,7 @@ def _written(
     types: dict[tuple[str, tuple[int, ...]], int] = {}
     slots: dict[Node, int] = {}
     written: list[list[Any]] = []
+    vectors = _vectors(moving)
 
     def type_of(t: Any) -> Any:
         if isinstance(t, tuple):
@@ -205,12 +243,23 @@ def _written(
         slots[node] = len(slots)
         if node in moving:
             inputs = [slots[x] for x in node.inputs]
-            written.append([node.op.name, inputs, _attributes(node), type_of(node.type)])
+            attributes = [*plain(node.attributes), *vectors[node]] if node in vectors else _attributes(node)
+            written.append([node.op.name, inputs, attributes, type_of(node.type)])
         elif node.op is FULL:
             written.append(["full", [], plain(node.attributes), type_of(node.type)])
         else:
             written.append(["value", [], _payload(values[node]), type_of(node.type)])
     return {"types": [[name, shape] for name, shape in types], "slots": written}, slots
+
+
+def _vectors(moving: Iterable[Node]) -> dict[Node, list[Any]]:
+    """The eigenvectors or singular vectors of each node that has them, in columns: the signs from which a page starts."""
+    factored = compute([node for node in moving if node.op in (EIGH, SVD)])
+    columns = {
+        node: (found[1],) if node.op is EIGH else (found[0], found[2].swapaxes(-1, -2))
+        for node, found in factored.items()
+    }
+    return {node: [_payload(np.asarray(x, np.float64)) for x in found] for node, found in columns.items()}
 
 
 def _attributes(node: Node) -> Any:

@@ -198,6 +198,22 @@ function sorting(out, x, [axis, descending]) { // stable either way; NaN comes l
   });
 }
 
+function searching(out, rows, values, side) { // by bisection; NaN is beyond all numbers
+  const n = rows.shape[rows.shape.length - 1], each = rows.shape.length === 1 ? 0 : values.shape[values.shape.length - 1];
+  const before = side === "left" ? (a, x) => a < x || (x !== x && a === a) : (a, x) => a <= x || x !== x;
+  return () => {
+    for (let i = 0; i < out.data.length; i++) {
+      const start = each ? Math.floor(i / each) * n : 0;
+      let [low, high] = [0, n];
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (before(rows.data[start + middle], values.data[i])) low = middle + 1; else high = middle;
+      }
+      out.data[i] = low;
+    }
+  };
+}
+
 // Products ------------------------------------------------------------------------------------------------------------------
 
 function multiplying(out, a, b) {
@@ -319,6 +335,7 @@ const ARRAY_STEPS = {
   },
   nextafter: (_, out, [a, b]) => neighbouring(out, a, b),
   linear_recurrence: (axis, out, [a, b]) => recurring(out, a, b, axis),
+  searchsorted: (side, out, [rows, values]) => searching(out, rows, values, side),
   argsort: (attributes, out, [x]) => sorting(out, x, attributes),
   matmul: (_, out, [a, b]) => multiplying(out, a, b),
 };
