@@ -276,3 +276,34 @@ def test_a_voigt_profile_without_its_normal_part_is_cauchys() -> None:
     equal(ad.special.voigt_profile(ad.tensor(x), 0.0, ad.tensor(gamma)), scipy.special.voigt_profile(x, 0.0, gamma))
     ad.check_grads(lambda x, g: ad.special.voigt_profile(x, 0.0, g), (double(x[2:]), double(gamma[2:])), order=2)
     equal(ad.special.log_expit(ad.tensor([True, False])), scipy.special.log_expit(np.array([1.0, 0.0])))
+
+
+def test_hurwitzs_zeta_and_polygamma_of_numbers_far_below_zero() -> None:
+    """Its sum has as many terms as there are whole numbers from q to 0; beside that over all whole numbers by mpmath."""
+    q = np.array([-31.25, -40.5, -1e9 - 0.75, -1e12 + 0.25])
+    for n in (2, 3, 7, 70):
+        expected = []
+        for x in q:
+            part = mpmath.mpf(x) - mpmath.floor(x)
+            every = mpmath.zeta(n, part) + (-1) ** n * mpmath.zeta(n, 1 - part)
+            expected.append(float(every - (-1) ** n * mpmath.zeta(n, 1 - mpmath.mpf(x))))
+        np.testing.assert_allclose(ad.special.zeta(float(n), double(q)).numpy(), expected, rtol=1e-12)
+        factor = float((-1) ** n * mpmath.factorial(n - 1))
+        np.testing.assert_allclose(
+            ad.special.polygamma(n - 1, double(q)).numpy(), factor * np.array(expected), rtol=1e-12
+        )
+    for order in (3.0, 2.5):
+        x = np.array([-50.0, -50.5, -np.inf, np.nan, 2.0])
+        equal(ad.special.zeta(order, double(x)), scipy.special.zeta(order, x))
+
+
+def test_modified_bessel_functions_close_to_zero() -> None:
+    """Where SciPy's `iv` loses all (0) and its `ive` is NaN."""
+    x = [5e-324, 1e-320, 1e-300, 1e-40, 1e-9]
+    for v in (0.5, -0.5, 1.0, 0.25, -1.5, -2.0, 0.0):
+        expected = [float(mpmath.besseli(v, y)) for y in x]
+        for function in (ad.special.iv, ad.special.ive):
+            np.testing.assert_allclose(function(v, double(x)).numpy(), expected, rtol=1e-8)
+    for v in (-0.5, -2.5):
+        assert ad.special.ive(v, double([0.0, -0.0])).tolist() == [np.inf, np.inf]
+    assert ad.grad(ad.special.ive, 1)(double(0.5), double(0.0)).item() == np.inf

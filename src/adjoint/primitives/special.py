@@ -122,34 +122,26 @@ digamma = unary("digamma", by_scipy("digamma"), lambda u, out, x: times(u, polyg
 gamma = unary("gamma", by_scipy("gamma"), lambda u, out, x: times(u, out, digamma(x)), kinds="f")
 
 
-def _polygamma_kernel(n: int, type: Any) -> Any:
+# SciPy sums one term for each whole number below 0, which never ends at -1e12: from here on by reflection.
+FAR_BELOW = -30.0
+
+
+def _zeta(x: Any, q: Any) -> Any:
+    """Hurwitz' zeta function: of q far below 0 and whole x the sum over all whole numbers, less that over those below q."""
     zeta_of = scipy_function("zeta")
+    x, q = np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(q, np.float64))
+    far = (q < FAR_BELOW) & (x > 1) & (x == np.floor(x)) & (q != np.floor(q))
+    if not far.any():
+        return zeta_of(x, q)
+    part = np.where(far, q - np.floor(q), 0.25)
+    sign = 1 - 2 * np.fmod(x, 2)  # what an odd power makes of the other side
+    every = zeta_of(x, part) + sign * zeta_of(x, 1 - part)  # 0 halfway between two numbers, if x is odd
+    return np.where(far, every - sign * zeta_of(x, np.where(far, 1 - q, 1.0)), zeta_of(x, np.where(far, 1.0, q)))
+
+
+def _polygamma_kernel(n: int, type: Any) -> Any:
     factor = (-1.0) ** (n + 1) * math.factorial(n)
-
-    def kernel(x: Any) -> Any:
-        x = np.asarray(x, np.float64)
-        far = (x < FAR_BELOW) & (x > -np.inf) & (x != np.floor(x))
-        if n > MAX_REFLECTED or not far.any():
-            return factor * zeta_of(n + 1, x)
-        above = factor * zeta_of(n + 1, np.where(far, 1 - x, x))
-        return np.where(far, (-1) ** n * above - np.pi * _cotangents(n, np.where(far, x, 0.25)), above)
-
-    return finished(kernel)
-
-
-# SciPy sums one term for each whole number below 0, which never ends at -1e12: from here on by reflection (DLMF 5.15.6).
-FAR_BELOW, MAX_REFLECTED = -30.0, 60
-
-
-def _cotangents(n: int, x: Any) -> Any:
-    """The n-th derivative of cot πx: a polynomial in cot πx, since that of cot πx is -π (1 + cot² πx)."""
-    part = np.fmod(x, 1.0)
-    half = np.abs(part) == 0.5
-    c = np.where(half, 0.0, 1 / np.tan(np.pi * np.where(half, 0.25, part)))
-    polynomial = np.polynomial.Polynomial([0.0, 1.0])
-    for _ in range(n):
-        polynomial = -np.pi * polynomial.deriv() * np.polynomial.Polynomial([1.0, 0.0, 1.0])
-    return polynomial(c)
+    return finished(lambda x: factor * _zeta(n + 1, x))
 
 
 POLYGAMMA = Primitive(
@@ -231,7 +223,7 @@ def betainc(a: Any, b: Any, x: Any) -> Node:
 riemann_zeta = unary("riemann_zeta", by_scipy("zeta"), unknown_derivative("zeta", "x"), kinds="f")
 zeta = binary(
     "zeta",
-    by_scipy("zeta", 2),
+    finished(_zeta, 2),
     unknown_derivative("zeta", "x"),
     lambda u, out, x, q: ops.negative(times(u, x, zeta(ops.add(x, 1), q))),
     kinds="f",
@@ -425,10 +417,26 @@ def _neighbours(function: str, first: float, second: float) -> Callable[..., Nod
     return rule
 
 
-for _name, _first, _second in (("iv", 0.5, 0.5), ("kv", -0.5, -0.5), ("jv", 0.5, -0.5), ("yv", 0.5, -0.5)):
+def near_zero(name: str, v: Any, x: Any) -> Any:
+    """SciPy's `iv` or `ive`, which lose what they have for tiny x (0, or NaN); there the series' first term (DLMF 10.25.2)."""
+    found = scipy_function(name)(v, x)
+    lost = (np.abs(x) < 1e-8) & np.isfinite(v) & (((found == 0) & (x != 0)) | (np.isnan(found) & (x >= 0)))
+    if not lost.any():
+        return found
+    order = np.where(v == np.floor(v), np.abs(v), v)
+    first = np.power(x, order) * np.power(0.5, order) * scipy_function("rgamma")(order + 1)
+    return np.where(lost, np.where(x == 0, scipy_function("iv")(v, x), first), found)
+
+
+for _name, _kernel, _first, _second in (
+    ("iv", finished(functools.partial(near_zero, "iv"), 2), 0.5, 0.5),
+    ("kv", by_scipy("kv", 2), -0.5, -0.5),
+    ("jv", by_scipy("jv", 2), 0.5, -0.5),
+    ("yv", by_scipy("yv", 2), 0.5, -0.5),
+):
     binary(
         _name,
-        by_scipy(_name, 2),
+        _kernel,
         unknown_derivative(_name, "the order v"),
         _neighbours(_name, _first, _second),
         kinds="f",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from adjoint.primitives.special import (
     by_scipy,
     finished,
     near,
+    near_zero,
     polynomial,
     real,
     scipy_function,
@@ -43,7 +45,7 @@ def _scaled(function: str, factor: float, own: Callable[[Node], Node]) -> Callab
     return rule
 
 
-binary("ive", by_scipy("ive", 2), unknown_derivative("ive", "the order v"),
+binary("ive", finished(partial(near_zero, "ive"), 2), unknown_derivative("ive", "the order v"),
        _scaled("ive", 0.5, lambda x: ops.negative(ops.sign(x))), kinds="f")  # fmt: skip
 binary("kve", by_scipy("kve", 2), unknown_derivative("kve", "the order v"),
        _scaled("kve", -0.5, lambda x: ops.full(1.0, x.type)), kinds="f")  # fmt: skip
