@@ -108,6 +108,20 @@ def test_random_draws_stay_as_they_were(tmp_path):
     assert graph_data(build((x * x).sum().node, live=True), ())["notes"] == []
 
 
+def test_what_was_computed_before_says_that_it_stays():
+    """A condition that was looked at, and the order that a reverse pass found, have let go of what they come from."""
+    x = ad.variable(np.array([2.0, -1.0, 3.0]), name="x")
+    chosen = x > 0
+    y = (ad.where(chosen, x * x, -x) + ad.sort(x) + np.arange(3.0) * x).sum()
+    assert graph_data(build(y.node, live=True), ())["notes"] == []
+    assert chosen.numpy().tolist() == [True, False, True]
+    ad.gradients(y, [x])[0].numpy()
+    data = graph_data(build(y.node, live=True), ())
+    assert data["notes"] == ["computed before this picture was made, these stay as they were: >, argsort"]
+    details = {box["symbol"]: box["detail"] for box in data["boxes"]}
+    assert details[">"] == details["argsort"] == "computed before: it stays as it was"
+
+
 SPECIAL_POINTS = {
     "gammaln": [1 + 1e-8, 1 - 3e-5, 2 + 1e-9, 1.29, 2.31, 0.3, 1e5, -2.5],
     "digamma": [-1e6 - 0.3, -3.7, 1e8, 0.1, 30.0],
@@ -253,6 +267,20 @@ def test_hypergeometric_functions_keep_their_digits(name, tmp_path):
     with mpmath.workdps(40):
         expected = [float(mpmath.re(getattr(mpmath, name)(*map(mpmath.mpf, row)))) for row in given.T]
     np.testing.assert_allclose(mine, expected, 1e-12)
+
+
+def test_reflections_have_lapacks_signs(tmp_path):
+    for m, n in [(1, 1), (4, 1), (4, 2), (7, 3), (5, 5)]:
+        a = np.random.default_rng(m).normal(size=(m, n))
+        x = ad.variable(np.ones((m, n)), name="x", dtype="float64")
+        q, r = ad.linalg.qr(x)
+        data = graph_data(build(ad.concat([q.flatten(), r.flatten()]).node, live=True), ())
+        root = next(box for box in data["boxes"] if box["key"] == data["root"])
+        slot = next(box["value"]["slot"] for box in data["boxes"] if box["name"] == "x")
+        moves = [{"slot": slot, "numbers": plain(a.ravel().tolist())}]
+        asked = {"program": data["program"], "moves": moves, "read": [root["value"]["slot"]]}
+        (((found,),),) = answered(tmp_path, [asked])["answers"]
+        np.testing.assert_allclose(found, np.concatenate([y.ravel() for y in np.linalg.qr(a)]), 0, 1e-14)
 
 
 def test_vectors_keep_their_signs_while_a_matrix_moves(tmp_path):

@@ -20,7 +20,17 @@ from adjoint.primitives.custom import CUSTOM, HOST_CALL
 from adjoint.primitives.random import RANDOM_BITS
 from adjoint.primitives.structural import BROADCAST, RESHAPE
 
-__all__ = ["Flow", "compute", "depends_on_differentiably", "is_leaf", "is_plumbing", "shown_inputs", "slopes", "trace"]
+__all__ = [
+    "Flow",
+    "compute",
+    "depends_on_differentiably",
+    "is_leaf",
+    "is_plumbing",
+    "is_settled",
+    "shown_inputs",
+    "slopes",
+    "trace",
+]
 
 Edge = tuple[Node, int]  # an input of a node, by its position among the shown inputs
 WITH_SLOPES = 5_000  # shown nodes up to which single numbers get their local derivatives
@@ -36,6 +46,12 @@ def is_leaf(node: Node) -> bool:
     if node.op in (LEAF, VERSION, FULL, PLACEHOLDER) or not inputs:
         return True
     return node.op is IDENTITY and node.tracked and not inputs[0].tracked
+
+
+def is_settled(node: Node) -> bool:
+    """Whether the node was computed and, as no derivative needs them, its inputs were let go: what it would be for other
+    numbers isn't known."""
+    return not node.inputs and node.op not in (LEAF, VERSION, FULL, PLACEHOLDER)
 
 
 def shown_inputs(node: Node) -> tuple[Node, ...]:

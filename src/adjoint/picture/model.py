@@ -13,7 +13,7 @@ import numpy as np
 from adjoint.derive import PULLBACK, expand, one_cotangent, reverse
 from adjoint.graph import Located, Node, Scope, mode, topological
 from adjoint.graph.collector import without_collector
-from adjoint.picture.flow import MAX_PROBES, Flow, compute, is_leaf, shown_inputs, slopes
+from adjoint.picture.flow import MAX_PROBES, Flow, compute, is_leaf, is_settled, shown_inputs, slopes
 from adjoint.picture.program import Program, program_of
 from adjoint.primitives.core import FULL, IDENTITY, LEAF, PLACEHOLDER, SELECT, VERSION
 from adjoint.primitives.custom import CUSTOM, HOST_CALL
@@ -528,6 +528,8 @@ def _symbol(node: Node) -> tuple[str, str]:
     op, attributes = node.op, node.attributes
     if is_leaf(node) and op in (LEAF, VERSION):
         return "variable" if node.tracked else "data", ""
+    if is_settled(node):
+        return op.symbol, "computed before: it stays as it was"
     if op is FULL:
         return number_text(attributes), ""
     if op is POWER_CONSTANT:

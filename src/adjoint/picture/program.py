@@ -17,7 +17,7 @@ import numpy as np
 
 from adjoint.derive import AFTER
 from adjoint.graph import Node, topological
-from adjoint.picture.flow import Flow, compute, is_leaf
+from adjoint.picture.flow import Flow, compute, is_leaf, is_settled
 from adjoint.primitives.core import FULL, IDENTITY
 from adjoint.primitives.custom import CUSTOM, HOST_CALL
 from adjoint.primitives.random import RANDOM_BITS
@@ -107,8 +107,16 @@ def program_of(flow: Flow, asked: Iterable[Node]) -> Program:
     if sum(map(_work, moving)) > MAX_WORK or sum(map(np.size, values.values())) > MAX_ELEMENTS:
         return Program(None, {}, {}, "the arrays are too large for a page to compute")
     data, slots = _written([node for node in shown if node in moving or node in values], moving, values)
-    drawn = ("random numbers stay as they were drawn",) if any(node.op is RANDOM_BITS for node in flow.order) else ()
-    return Program(data, slots, {slots[leaf]: why for leaf, why in still.items() if leaf in slots}, notes=drawn)
+    return Program(data, slots, {slots[leaf]: why for leaf, why in still.items() if leaf in slots}, notes=_notes(flow, moving))
+
+
+def _notes(flow: Flow, moving: Iterable[Node]) -> tuple[str, ...]:
+    """What stays as it was although a page moves what it may depend on."""
+    found = ["random numbers stay as they were drawn"] if any(node.op is RANDOM_BITS for node in flow.order) else []
+    settled = sorted({x.op.symbol for node in moving for x in node.inputs if is_settled(x)})
+    if settled:
+        found.append(f"computed before this picture was made, these stay as they were: {', '.join(settled)}")
+    return tuple(found)
 
 
 def scripts_of(data: Mapping[str, Any] | None) -> list[str]:

@@ -17,7 +17,7 @@ const ownPart = (slot, which, rank) => { const size = countOf(slot.shape.slice(s
 
 // Q (m, k) and R (k, n) by A. S. Householder's reflections, with the signs that LAPACK's give: none where a column is reduced already.
 function reflected(a, m, n, k) {
-  const r = Float64Array.from(a), q = Float64Array.from({ length: m * k }, (_, i) => (i % (k + 1) ? 0 : 1)), vectors = [];
+  const r = Float64Array.from(a), q = Float64Array.from({ length: m * k }, (_, i) => (Math.floor(i / k) === i % k ? 1 : 0)), vectors = [];
   const reflect = (x, columns, from, [v, factor], first) => {
     for (let j = from; j < columns; j++) {
       let sum = 0;
