@@ -24,6 +24,7 @@ from .._errors import as_pytorchs
 from .._missing import missing
 from .._tensor import Core, Parameter, Tensor, as_torch
 from . import functional
+from .resets import CONVOLUTIONS, RESETS, let_convolve
 from .states import Saving
 
 __all__ = ["LAYERS", "Module", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
@@ -46,6 +47,9 @@ class Module(Saving):
 
     _parametrized_by: ClassVar[type]
     _holds_none: ClassVar[bool] = True
+
+    def __init__(self) -> None:
+        """All is done before: other bases of a class are not asked, as in PyTorch."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """`forward` of these arguments, with hooks."""
@@ -289,6 +293,7 @@ def _layer(name: str, core: type) -> type:
     """The core's layer as PyTorch's."""
 
     signature = _signature(name, core)
+    method, reset = RESETS.get(name, ("", None))
 
     def __init__(self: Any, *args: Any, **keywords: Any) -> None:
         try:
@@ -302,9 +307,15 @@ def _layer(name: str, core: type) -> type:
 
         if freeze:
             self.weight.requires_grad_(False)
+        if reset is not None and getattr(type(self), method) is not getattr(made, method):
+            getattr(self, method)()  # a subclass draws its parameters its own way
 
     __init__.__signature__ = signature  # type: ignore[attr-defined]
     made = type(name, (Module, core), {"__init__": __init__, "__doc__": core.__doc__, "__module__": __name__})
+    if reset is not None:
+        setattr(made, method, reset)
+    if name in CONVOLUTIONS:
+        let_convolve(made, core)
     if name in ("Softmax", "LogSoftmax", "Softmin"):  # without dim, the axis that PyTorch guesses, with a warning
         f = getattr(functional, {"LogSoftmax": "log_softmax"}.get(name, name.lower()))
         made.forward = lambda self, input: f(input, self.dim)  # type: ignore[attr-defined]
@@ -403,6 +414,9 @@ for _made in LAYERS.values():
 
 class Sequential(Module, core_nn.Sequential):
     """Modules applied one after the other."""
+
+    def __init__(self, *args: Any) -> None:
+        core_nn.Sequential.__init__(self, *args)
 
     def __add__(self, other: Any) -> Sequential:
         return Sequential(*self, *other) if isinstance(other, Sequential) else NotImplemented
