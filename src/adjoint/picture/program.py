@@ -107,7 +107,9 @@ def program_of(flow: Flow, asked: Iterable[Node]) -> Program:
     if sum(map(_work, moving)) > MAX_WORK or sum(map(np.size, values.values())) > MAX_ELEMENTS:
         return Program(None, {}, {}, "the arrays are too large for a page to compute")
     data, slots = _written([node for node in shown if node in moving or node in values], moving, values)
-    return Program(data, slots, {slots[leaf]: why for leaf, why in still.items() if leaf in slots}, notes=_notes(flow, moving))
+    return Program(
+        data, slots, {slots[leaf]: why for leaf, why in still.items() if leaf in slots}, notes=_notes(flow, moving)
+    )
 
 
 def _notes(flow: Flow, moving: Iterable[Node]) -> tuple[str, ...]:
