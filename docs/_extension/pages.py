@@ -17,8 +17,10 @@ from __future__ import annotations
 import ast
 import contextlib
 import doctest
+import importlib
 import io
 import os
+import pkgutil
 import re
 import shlex
 import sys
@@ -31,6 +33,7 @@ from pathlib import Path
 from typing import Any
 
 import adjoint as ad
+from adjoint import primitives
 from adjoint.graph import PRIMITIVES
 
 BLOCK = re.compile(
@@ -200,6 +203,8 @@ def figures_of(value: Any) -> list[Figure]:
 @contextlib.contextmanager
 def fresh_engine() -> Iterator[None]:
     """An empty current folder and the engine as it is at first, for a document; what it changes is undone at its end."""
+    for module in pkgutil.iter_modules(primitives.__path__):  # those that load when first named belong to no page
+        importlib.import_module(f"{primitives.__name__}.{module.name}")
     dtype, known, before = ad.get_default_dtype(), set(PRIMITIVES), Path.cwd()
     ad.random.seed(0)
     with tempfile.TemporaryDirectory() as folder:
