@@ -2,8 +2,8 @@
 const fs = require("fs");
 const [scripts, questions] = process.argv.slice(2).map((path) => fs.readFileSync(path, "utf8"));
 const asked = JSON.parse(questions);
-const { parse, pictured, Program, FormulaError, GALLERY, laidOut } = new Function("rules",
-  `${scripts}; RULES = rules; return { parse, pictured, Program, FormulaError, GALLERY, laidOut };`)(asked.rules);
+const { parse, pictured, Program, FormulaError, GALLERY } = new Function("rules",
+  `${scripts}; RULES = rules; return { parse, pictured, Program, FormulaError, GALLERY };`)(asked.rules);
 const told = (x) => (Number.isFinite(x) ? x : { Infinity: "inf", "-Infinity": "-inf", NaN: "nan" }[x]);
 
 function answer(text) {

@@ -180,7 +180,7 @@ document.addEventListener("keydown", (event) => {
 new ResizeObserver(() => {
   if (!view || !canvas.clientWidth) return;
   measure();
-  if (!Object.keys(graph.layouts).length && innerWidth <= NARROW !== laidNarrow) rebuild();
+  if (innerWidth <= NARROW !== laidNarrow) rebuild();
   if (untouched) home();
   else fitIfLost();
 }).observe(canvas);

@@ -163,7 +163,7 @@ function framesOf() {
   const enclose = (key, within) => within.forEach((group, depth) => {
     if (folded.has(group)) return;
     const [x, y, w, h] = view.at.get(key), pad = 10 + 9 * (within.length - depth), old = bounds.get(group) || [Infinity, Infinity, -Infinity, -Infinity];
-    bounds.set(group, [Math.min(old[0], x - w / 2 - pad), Math.min(old[1], y - h / 2 - pad - 8), Math.max(old[2], x + w / 2 + pad), Math.max(old[3], y + h / 2 + pad)]);
+    bounds.set(group, [Math.min(old[0], x - w / 2 - pad), Math.min(old[1], y - h / 2 - 2 - 17 * (within.length - depth)), Math.max(old[2], x + w / 2 + pad), Math.max(old[3], y + h / 2 + pad)]);
   });
   for (const [key, box] of view.boxes) enclose(key, box.groups);
   for (const [key, box] of view.boxes) { // a leaf that scopes alone use, and that stands in the way of a frame, comes inside

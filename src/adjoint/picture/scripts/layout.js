@@ -7,10 +7,11 @@ const GAP_Y = 64, SWEEPS = 10, LEAST_WIDTH = 11; // characters: room for a numbe
 const MAX_LINE = 34, NARROW_LINE = 19, NARROW = 680; // pixels, as in the style sheet
 const LEAST_SCALE = 0.6;
 let laidNarrow = false; // whether the window was narrow when the graph was laid out
-let lineRoom = MAX_LINE, gapAcross = 34;
-function makeRoom(narrow) {
-  lineRoom = narrow ? NARROW_LINE : MAX_LINE;
-  gapAcross = narrow ? 16 : 34;
+let lineRoom = MAX_LINE, gapAcross = 34, widest = Infinity; // pixels of a row, beyond which its leaves stand in several
+function makeRoom(width = Infinity) {
+  lineRoom = width < Infinity ? NARROW_LINE : MAX_LINE;
+  gapAcross = width < Infinity ? 16 : 34;
+  widest = width;
 }
 
 function sizeOf(box) { // room for the lines of text, whatever numbers come
@@ -59,12 +60,27 @@ function layers(keys, edges, sizes) { // heights; a leaf just below its first us
   for (const { source, target } of edges) lowest.set(source, Math.min(lowest.get(source) ?? Infinity, rank.get(target)));
   for (const key of keys) if (!inputs.get(key).length && lowest.has(key)) rank.set(key, lowest.get(key) - 1);
   const width = new Map(keys.map((key) => [key, sizes.get(key)[0]]));
+  if (widest < Infinity) stack(rank, (key) => !inputs.get(key).length, width);
   const chains = edges.map(({ source, target }, i) => {
     const chain = [source];
     for (let r = rank.get(source) + 1; r < rank.get(target); r++) { const bend = `bend ${i} ${r}`; rank.set(bend, r); width.set(bend, 8); chain.push(bend); }
     return [...chain, target];
   });
   return { rank, chains, width };
+}
+
+function stack(rank, isLeaf, width) { // leaves that make a row too wide stand below each other, in rows of their own
+  const rows = new Map();
+  for (const [key, r] of rank) rows.set(r, [...(rows.get(r) || []), key]);
+  let at = 0;
+  for (const r of [...rows.keys()].sort((a, b) => a - b)) {
+    const own = rows.get(r), levels = [own.filter((key) => !isLeaf(key))], room = (level) => level.reduce((sum, key) => sum + width.get(key) + gapAcross, -gapAcross);
+    for (const key of own.filter(isLeaf)) {
+      const last = levels[levels.length - 1];
+      if (last.length && room([...last, key]) > widest) levels.push([key]); else last.push(key);
+    }
+    for (const level of levels.reverse()) { for (const key of level) rank.set(key, at); at++; }
+  }
 }
 
 function depthFirst(root, below, rank) {
@@ -111,15 +127,19 @@ function smooth(points, sourceHeight, targetHeight) { // cubic curves, upright a
   return curve;
 }
 
-// The layout of what is shown now, for graphs that come without one.
+// The layout of what is shown now: the one that came with the graph, or ours if it came with none. Where a narrow window would show
+// that at no legible scale, ours with less room. Null: the graph came with layouts of other foldings.
 function laidOut(result, room = innerWidth) {
-  makeRoom(false);
+  const given = graph.layouts[[...folded].sort().join(",")], small = result.boxes.size <= MOST_NARROW;
+  makeRoom();
   laidNarrow = room <= NARROW;
-  const wide = laidInRoom(result), ends = Object.values(wide.boxes).flatMap(([x, , w]) => [x - w / 2, x + w / 2]);
-  if (!laidNarrow || (Math.max(...ends) - Math.min(...ends)) * LEAST_SCALE <= room) return wide;
-  makeRoom(true);
+  if (!given && Object.keys(graph.layouts).length && !(laidNarrow && small)) return null;
+  const wide = given || laidInRoom(result), ends = Object.values(wide.boxes).flatMap(([x, , w]) => [x - w / 2, x + w / 2]);
+  if (!laidNarrow || !small || (Math.max(...ends) - Math.min(...ends)) * LEAST_SCALE <= room) return wide;
+  makeRoom(room / LEAST_SCALE - 60); // less the margins around the graph
   return laidInRoom(result);
 }
+const MOST_NARROW = 400; // boxes; nobody pans through more on a phone
 
 function laidInRoom(result) {
   const keys = [...result.boxes.keys()], sizes = new Map([...result.boxes].map(([key, box]) => [key, sizeOf(box)]));

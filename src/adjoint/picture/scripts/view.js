@@ -72,7 +72,7 @@ function joinedEdges(shownAs) {
 }
 
 function place(result) {
-  const exact = Object.keys(graph.layouts).length ? graph.layouts[[...folded].sort().join(",")] : laidOut(result);
+  const exact = laidOut(result);
   result.curves = exact ? exact.curves : {};
   result.at = new Map();
   if (exact) {
