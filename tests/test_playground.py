@@ -138,7 +138,7 @@ ERRORS = {
     "y = 🙂": (4, 2, "🙂 means nothing here"),
     "y = " + "[" * 9000: (12, 1, "a list has at most 8 axes"),
     "y = " + "x" * 10**6: (20_000, 1, "a formula has at most 20,000 characters"),
-    "y = 1" + "+x" * 4100: (0, 8205, "the formula has more than 300 operations"),
+    "y = 1" + "+x" * 4100: (0, 8205, "the formula has more than 2,000 operations"),
     f"a = {[1] * 1200}\nb = {[[1]] * 1200}\ny = sum(a * b)": (
         9620,
         1,

@@ -6,6 +6,7 @@ const GAP_Y = 64, SWEEPS = 10, LEAST_WIDTH = 11; // characters: room for a numbe
 // to show them at a legible scale, both are less.
 const MAX_LINE = 34, NARROW_LINE = 19, NARROW = 680; // pixels, as in the style sheet
 const LEAST_SCALE = 0.6;
+const MAX_BENDS = 20000; // points in the layers that long edges cross; where there were more, edges go straight, as in layout.py
 let laidNarrow = false; // whether the window was narrow when the graph was laid out
 let lineRoom = MAX_LINE, gapAcross = 34, widest = Infinity; // pixels of a row, beyond which its leaves stand in several
 function makeRoom(width = Infinity) {
@@ -61,23 +62,27 @@ function layers(keys, edges, sizes) { // heights; a leaf just below its first us
   for (const key of keys) if (!inputs.get(key).length && lowest.has(key)) rank.set(key, lowest.get(key) - 1);
   const width = new Map(keys.map((key) => [key, sizes.get(key)[0]]));
   if (widest < Infinity) stack(rank, (key) => !inputs.get(key).length, width);
+  const bent = edges.reduce((sum, { source, target }) => sum + rank.get(target) - rank.get(source) - 1, 0) <= MAX_BENDS;
   const chains = edges.map(({ source, target }, i) => {
     const chain = [source];
-    for (let r = rank.get(source) + 1; r < rank.get(target); r++) { const bend = `bend ${i} ${r}`; rank.set(bend, r); width.set(bend, 8); chain.push(bend); }
+    for (let r = rank.get(source) + 1; bent && r < rank.get(target); r++) { const bend = `bend ${i} ${r}`; rank.set(bend, r); width.set(bend, 8); chain.push(bend); }
     return [...chain, target];
   });
   return { rank, chains, width };
 }
 
 function stack(rank, isLeaf, width) { // leaves that make a row too wide stand below each other, in rows of their own
-  const rows = new Map();
-  for (const [key, r] of rank) rows.set(r, [...(rows.get(r) || []), key]);
+  const rows = [];
+  for (const [key, r] of rank) (rows[r] = rows[r] || []).push(key);
   let at = 0;
-  for (const r of [...rows.keys()].sort((a, b) => a - b)) {
-    const own = rows.get(r), levels = [own.filter((key) => !isLeaf(key))], room = (level) => level.reduce((sum, key) => sum + width.get(key) + gapAcross, -gapAcross);
+  for (const own of rows) {
+    const levels = [own.filter((key) => !isLeaf(key))];
+    let room = levels[0].reduce((sum, key) => sum + width.get(key) + gapAcross, -gapAcross);
     for (const key of own.filter(isLeaf)) {
-      const last = levels[levels.length - 1];
-      if (last.length && room([...last, key]) > widest) levels.push([key]); else last.push(key);
+      const more = width.get(key) + gapAcross;
+      if (room > 0 && room + more > widest) { levels.push([]); room = -gapAcross; }
+      levels[levels.length - 1].push(key);
+      room += more;
     }
     for (const level of levels.reverse()) { for (const key of level) rank.set(key, at); at++; }
   }

@@ -7,7 +7,7 @@ class FormulaError extends Error {
 const TOKEN = /\s*(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|([A-Za-z_]\w*)|(\*\*|\/\/|<=|>=|==|!=|[-+*/@%()[\],.=<>])|(\S))/uy;
 const WRITTEN = new Map(Object.entries({ "^": "a power is written **", "²": "a power is written **", "³": "a power is written **", "×": "a product is written *",
   "·": "a product is written *", "÷": "a quotient is written /", "−": "minus is written -", "√": "a root is written sqrt(…)", "π": "π is written pi", "|": "a magnitude is written abs(…)" }));
-const MAX_OPERATIONS = 300; // of more the layout takes seconds while one types
+const MAX_OPERATIONS = 2000; // that pages compute and draw at 60 frames a second
 const MAX_LENGTH = 20000; // characters of a formula
 
 function tokens(line, offset) {
@@ -263,7 +263,7 @@ function parse(text, defaults = new Map()) {
     graph_.line = i;
     const value = parser.line(line, offset);
     if (value) { root = value; last = offset; }
-    if (graph_.nodes.length > MAX_OPERATIONS) throw new FormulaError("the formula has more than 300 operations", last, line.length);
+    if (graph_.nodes.length > MAX_OPERATIONS) throw new FormulaError(`the formula has more than ${MAX_OPERATIONS.toLocaleString("en")} operations`, last, line.length);
     offset += line.length + 1;
   });
   if (!root) throw new FormulaError("write a formula, such as y = tanh(w*x + b)", 0);
