@@ -15,15 +15,14 @@ import adjoint as ad
 from adjoint.picture import build
 from adjoint.picture.model import quantity
 from adjoint.picture.page import ENGINE, graph_data
+from adjoint.picture.program import COMPLEX, SCRIPTS, plain
 from adjoint.picture.program import OPERATIONS as KNOWN
-from adjoint.picture.program import SCRIPTS, plain
 from live_pages import CASES, Asked, assert_same
 
 node = shutil.which("node")
-# Primitives that stay still in pages, which say so: what is complex.
-STILL = set("eig eigvals fft rfft".split())
-# Operations without a namespace that are made of these, or of complex numbers; a histogram finds its edges when it is recorded.
-MADE_OF_STILL = {"astype", "roots", "histogram"}
+# What stays still in pages, which say so: a histogram finds its edges when it is recorded.
+STILL = {"histogram"}
+WITHOUT_STEPS = set("marker stop_gradient reshape after custom checkpoint select_output full".split())
 pytestmark = pytest.mark.skipif(node is None, reason="needs node")
 
 
@@ -47,14 +46,13 @@ def test_every_operation_moves_as_python_does(tmp_path):
     asked = {name: Asked(operation, case, 3) for name, operation, case in CASES}
     live = {name: one for name, one in asked.items() if one.boxes()}
     still = {name.split("-")[0] for name, one in asked.items() for why in one.data["still"].values() if why}
-    windows = {name for name in still if "1d" in name or "3d" in name}  # pages have them over two axes alone
-    own = {name for name in still - windows if "." not in name}
-    assert own == MADE_OF_STILL, "of these, complex results are still, and what is made of what pages don't compute"
+    assert still == STILL
     reasons = {why for one in asked.values() for why in [*one.data["still"].values(), *one.data["notes"]] if why}
     unknown = {why.split("pages don't know ")[1] for why in reasons if "pages don't know " in why}
-    assert unknown == STILL, "what pages don't compute is listed here, and nothing else stays still"
+    assert not unknown, "pages know every primitive"
     found = answered(tmp_path, [one.question() for one in live.values()])
     assert set(found["operations"]) == KNOWN
+    assert COMPLEX <= KNOWN and set(found["ofComplex"]) == COMPLEX - WITHOUT_STEPS
     for (name, one), mine in zip(live.items(), found["answers"], strict=True):
         expected = one.answers()
         assert len(mine) == len(expected), name
@@ -74,6 +72,10 @@ def test_numbers_are_written_as_python_writes_them(tmp_path):
     ]
     arrays += [np.array([1.0, 0.0, 1e-7]), np.array([[1e5, -3.0], [0.5, 2e10]]), np.arange(3), np.array([True, False])]
     arrays += [np.ones(7), np.full((3, 4), -0.5), np.zeros(9, bool), np.ones(9, bool), np.arange(9) > 4]
+    arrays += [
+        np.array(z) for z in (1 + 2j, -0.5 - 1e-9j, complex(0.0, -0.0), complex(np.nan, np.inf), 12345.678 + 1e20j)
+    ]
+    arrays += [np.array([1 - 2j, 0.25]), np.array([[1j, 2], [3, -1e-7]]), np.arange(7) * (3 - 4j)]
     arrays = [np.asarray(array) for array in arrays]
     asked = [(plain(array.ravel().tolist()), array.shape, array.dtype.name) for array in arrays]
     assert answered(tmp_path, texts=asked)["texts"] == [quantity(array).text for array in arrays]
@@ -283,6 +285,68 @@ def test_reflections_have_lapacks_signs(tmp_path):
         np.testing.assert_allclose(found, np.concatenate([y.ravel() for y in np.linalg.qr(a)]), 0, 1e-14)
 
 
+OF_COMPLEX = {
+    "products": lambda z, w: z * w - z / w + (-z) * ad.conj(w) + ad.sign(w) * ad.abs(z),
+    "powers": lambda z, w: z**3 + w**-2 + z**2.5 + ad.power(z, w) + ad.sqrt(w),
+    "functions": lambda z, w: (
+        ad.exp(z) * ad.sin(w) + ad.cos(z) / ad.tan(w) + ad.log(w) * ad.sinh(z) + ad.cosh(w) * ad.tanh(z)
+    ),
+    "parts": lambda z, w: ad.real(z) * w + ad.imag(w) ** 2 * z,
+    "places": lambda z, w: (
+        ad.concat([z[:, ::-1], ad.matrix_transpose(w).reshape((2, 3))], axis=0)[1:3] * ad.roll(z, 1, axis=1) + z[[1, 0]]
+    ),
+    "sums": lambda z, w: ad.cumulative_sum(z, axis=1) * w.sum(axis=0) + (ad.conj(ad.matrix_transpose(z)) @ w).sum(),
+    "choices": lambda z, w: ad.where(ad.abs(z) > ad.abs(w), z, w * w) + ad.where(z == w, 1.0, z),
+    "spectra": lambda z, w: ad.fft.ifft(ad.fft.fft(z) * ad.conj(ad.fft.fft(w))) + ad.fft.fft2(z, norm="ortho"),
+    "halves": lambda z, w: ad.fft.rfft(ad.fft.irfft(z, n=5) * ad.fft.irfft(w, n=5)) * ad.fft.hfft(z, axis=0).sum(),
+}
+
+
+@pytest.mark.parametrize("name", OF_COMPLEX)
+def test_complex_leaves_move_as_python_does(name, tmp_path):
+    def computed(z, w):
+        found = OF_COMPLEX[name](z, w)
+        return (ad.real(found) * 0.7 + ad.imag(found) * ad.cos(ad.abs(found))).sum()
+
+    generator = np.random.default_rng(len(name))
+    places = [generator.normal(size=(2, 2, 3, 2)) for _ in range(4)]
+    z, w = (ad.variable(x.view(complex)[..., 0], name=n) for n, x in zip("zw", places[0], strict=True))
+    data = graph_data(build(computed(z, w).node, live=True), ())
+    boxes = {box["name"]: box for box in data["boxes"] if box["kind"] == "variable"}
+    root = next(box for box in data["boxes"] if box["key"] == data["root"])
+    moves = [
+        {"slot": boxes[n]["value"]["slot"], "numbers": x.ravel().tolist()}
+        for at in places[1:]
+        for n, x in zip("zw", at, strict=True)
+    ]
+    read = [root["value"]["slot"], *(boxes[n]["gradient"]["slot"] for n in "zw")]
+    found = answered(tmp_path, [{"program": data["program"], "moves": moves, "read": read}])["answers"][0]
+    for (value, *gradients), at in zip(found[1::2], places[1:], strict=True):
+        moved = [ad.variable(x.view(complex)[..., 0]) for x in at]
+        y = computed(*moved)
+        expected = [np.array(g.numpy(), order="C").view(float) for g in ad.gradients(y, moved)]
+        assert_same([value, *gradients], [y.numpy(), *expected], name)
+
+
+def test_transforms_of_any_length_are_numpys(tmp_path):
+    """Of 1 to 60 numbers, of primes and powers, along either axis."""
+    programs, expected = [], []
+    generator = np.random.default_rng(0)
+    for n in [*range(1, 61), 97, 128, 243, 1000]:
+        x = ad.variable(np.zeros(n), name="x", dtype="float64")
+        for direction, moved in (("fft", generator.normal(size=n)), ("rfft", generator.normal(size=n))):
+            y = getattr(ad.fft, direction)(x)
+            data = graph_data(build(ad.concat([ad.real(y), ad.imag(y)]).node, live=True), ())
+            boxes = {box["key"]: box for box in data["boxes"]}
+            slot = next(box["value"]["slot"] for box in boxes.values() if box["name"] == "x")
+            asked = {"program": data["program"], "moves": [{"slot": slot, "numbers": moved.tolist()}]}
+            programs.append(asked | {"read": [boxes[data["root"]]["value"]["slot"]]})
+            theirs = getattr(np.fft, direction)(moved)
+            expected.append(np.concatenate([theirs.real, theirs.imag]))
+    for (((mine,),)), theirs in zip(answered(tmp_path, programs)["answers"], expected, strict=True):
+        np.testing.assert_allclose(mine, theirs, 0, 1e-14 * np.linalg.norm(theirs) + 1e-14)
+
+
 def test_vectors_keep_their_signs_while_a_matrix_moves(tmp_path):
     """At first they are Python's; then each is the closest to the one before, and spans what Python's spans."""
     generator = np.random.default_rng(4)
@@ -314,7 +378,8 @@ def test_a_page_holds_the_scripts_that_its_operations_need():
     pages = {name: ad.explore(y).html for name, y in {
         "": (x * x).sum(), "special": ad.special.gammaln(x).sum(), "integrals": ad.special.j0(x).sum(),
         "hypergeometric": ad.special.hyp1f1(1.5, 2.5, x).sum(), "systems": ad.linalg.inv(x).sum(),
-        "spectra": ad.linalg.svdvals(x).sum(),
+        "spectra": ad.linalg.svdvals(x).sum(), "complex": ad.abs(ad.fft.fft(x)).sum(),
+        "eigenvalues": ad.abs(ad.linalg.eigvals(x)).sum(),
     }.items()}  # fmt: skip
     of_each = {
         "special": "gammaln",
@@ -322,8 +387,15 @@ def test_a_page_holds_the_scripts_that_its_operations_need():
         "hypergeometric": "hyp1f1",
         "systems": "eliminate",
         "spectra": "singularOf",
+        "complex": "fourier",
+        "eigenvalues": "triangularForm",
     }
-    also = {"integrals": {"special"}, "hypergeometric": {"special"}, "spectra": {"systems"}}
+    also = {
+        "eigenvalues": {"complex", "systems"},
+        "integrals": {"special"},
+        "hypergeometric": {"special"},
+        "spectra": {"systems"},
+    }
     for name, html in pages.items():
         held = {script for script, function in of_each.items() if f"function {function}(" in html}
         assert held == ({name} if name else set()) | also.get(name, set())
@@ -338,9 +410,9 @@ def test_large_arrays_and_long_graphs_say_so():
         s = ad.sin(s) * x
     assert "don't compute graphs of" in build(s.node, live=True).program.reason
     z = ad.variable(np.array(1 + 2j))
-    assert build(ad.abs(z).node, live=True).program.reason == "pages compute with real numbers only"
+    assert build(ad.abs(ad.prod(z)).node, live=True).program.reason == "pages know prod of real numbers alone"
     assert build(ad.variable(2.0).node, live=True).program.reason == "nothing is computed from it"
-    assert build((ad.tensor([1, 2]) * 3).node, live=True).program.reason == "it is computed from no real number"
+    assert build((ad.tensor([1, 2]) * 3).node, live=True).program.reason == "it is computed from no floating number"
 
 
 def test_the_page_holds_no_more_than_its_scripts_and_its_data():

@@ -51,7 +51,9 @@ def _on_moved(self: Any, change: Any) -> None:
     """Set the variable that was moved in the page."""
     for slot, tensor in self._leaves.values():
         if slot == change.new["slot"]:
-            tensor.data = np.asarray(change.new["numbers"], tensor.numpy().dtype).reshape(tensor.shape)
+            numbers = tensor.numpy()
+            parts = np.asarray(change.new["numbers"], numbers.real.dtype)  # of each complex number two
+            tensor.data = parts.view(numbers.dtype).reshape(tensor.shape)
 
 
 def _get(self: Any, name: str) -> Tensor:
@@ -62,4 +64,5 @@ def _get(self: Any, name: str) -> Tensor:
 def _set(self: Any, name: str, value: Any) -> None:
     slot, tensor = self._leaves[name]
     tensor.data = value
-    self.placed = {"slot": slot, "numbers": tensor.numpy().ravel().tolist()}
+    numbers = tensor.numpy()
+    self.placed = {"slot": slot, "numbers": numbers.ravel().view(numbers.real.dtype).tolist()}

@@ -181,7 +181,7 @@ class Flow:
         for position, v in enumerate(pull_back(node, ops.full(1.0, node.type), wants)):
             edge = node, position
             v = self._through(edge, v)
-            if v is not None and not v.type.ndim:
+            if v is not None and not v.type.ndim and v.type.real_inexact:
                 self.local[edge] = v
 
     def _through(self, edge: Edge, v: Node | None) -> Node | None:

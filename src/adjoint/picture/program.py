@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import CodeType
 from typing import Any
@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from adjoint.derive import AFTER
-from adjoint.graph import Node, topological
+from adjoint.graph import Node, Primitive, topological
 from adjoint.picture.flow import Flow, compute, is_leaf, is_settled
 from adjoint.primitives.core import FULL, IDENTITY
 from adjoint.primitives.custom import CUSTOM, HOST_CALL
 from adjoint.primitives.random import RANDOM_BITS
-from adjoint.primitives.spectra import EIGH, SVD
+from adjoint.primitives.spectra import EIG, EIGH, EIGVALS, SVD
 
 __all__ = ["ELEMENTARY", "OPERATIONS", "SCRIPTS", "Program", "program_of", "scripts_of"]
 
@@ -49,17 +49,33 @@ RARE = {
     "trigonometric_transform",
     "spectra": "qr eigh eigvalsh svd svdvals inverse_gaps polar nuclear_norm pinv matrix_function "
     "matrix_function_derivative",
+    "complex": "fft rfft irfft real imag conj wofz",
+    "eigenvalues": "eig eigvals",
 }
-BEFORE = {"integrals": ("special",), "hypergeometric": ("special",), "spectra": ("systems",)}
+BEFORE = {
+    "eigenvalues": ("complex",),
+    "integrals": ("special",),
+    "hypergeometric": ("special",),
+    "spectra": ("systems",),
+}
 SCRIPTS = {name: frozenset(operations.split()) for name, operations in RARE.items()}
 OPERATIONS = ELEMENTARY.union(
     "nextafter cumulative_max cumulative_min cumulative_argmax cumulative_argmin logcumsumexp scatter_extreme "
     "searchsorted".split(),
     *SCRIPTS.values(),
 )
+# What pages compute where an input or the result is complex.
+COMPLEX = SCRIPTS["complex"].union(
+    SCRIPTS["eigenvalues"],
+    "marker stop_gradient reshape after custom checkpoint select_output full permute_dims broadcast_to concat gather "
+    "scatter_add scatter slice update_slice index embed put put_onto sum cumulative_sum add subtract negative abs multiply "
+    "divide scale safe_divide sign exp log sqrt power power_constant sin cos tan sinh cosh tanh wofz equal not_equal where "
+    "isfinite isnan astype matmul solve".split(),
+)
 # How often each number of the result, or of what is factored, is multiplied by a row or column.
+FACTORED = SCRIPTS["spectra"] | SCRIPTS["eigenvalues"]
 CUBIC = dict.fromkeys("matmul cholesky solve_triangular solve solve_factored inv".split(), 1) | dict.fromkeys(
-    SCRIPTS["spectra"] - {"inverse_gaps"}, 40
+    FACTORED - {"inverse_gaps"}, 40
 )
 MAX_SLOTS, MAX_ELEMENTS, MAX_WORK = 30_000, 400_000, 8_000_000
 LISTED = 12  # elements up to which an array is written as numbers rather than as bytes
@@ -103,7 +119,7 @@ def program_of(flow: Flow, asked: Iterable[Node]) -> Program:
         return Program(None, {}, {}, f"pages don't compute graphs of {len(moving):,} operations")
     used = {x for node in moving for x in node.inputs} | set(asked)
     shown = [node for node in order if node in moving or node in used]
-    values = compute([node for node in shown if node not in moving and _is_real(node)])
+    values = compute([node for node in shown if node not in moving and type(node.type) is not tuple])
     if sum(map(_work, moving)) > MAX_WORK or sum(map(np.size, values.values())) > MAX_ELEMENTS:
         return Program(None, {}, {}, "the arrays are too large for a page to compute")
     data, slots = _written([node for node in shown if node in moving or node in values], moving, values)
@@ -127,6 +143,8 @@ def scripts_of(data: Mapping[str, Any] | None) -> list[str]:
         return []
     used = {slot[0] for slot in data["slots"]}
     needed = {name for name, operations in SCRIPTS.items() if operations & used}
+    if any(dtype.startswith("complex") for dtype, _ in data["types"]):
+        needed.add("complex")
     needed.update(*(BEFORE.get(name, ()) for name in needed))
     return [name for name in SCRIPTS if name in needed]
 
@@ -135,21 +153,19 @@ def _without_leaves(flow: Flow, still: Collection[Node]) -> str:
     """Why nothing can be moved where no operation forbids it."""
     if still:
         return "nothing is computed from it"
-    if any(is_leaf(node) and not _is_real(node) for node in flow.order):
-        return "pages compute with real numbers only"
-    return "it is computed from no real number"
+    return "it is computed from no floating number"
 
 
 def _given(flow: Flow) -> list[Node]:
-    """What a page may move: real leaves, and the numbers that the user wrote into a formula."""
+    """What a page may move: floating and complex leaves, and the real numbers that the user wrote into a formula."""
     users: dict[Node, list[Node]] = {}
     for (node, _), source in flow.sources.items():
         users.setdefault(source, []).append(node)
     found = []
     for node in flow.order:
-        if is_leaf(node) and type(node.type) is not tuple and node.type.real_inexact and node.type.size:
+        if is_leaf(node) and type(node.type) is not tuple and node.type.inexact and node.type.size:
             written = node is not node.type.zero and all(type(user.site) is CodeType for user in users.get(node, ()))
-            if node.op is not FULL or written:
+            if node.op is not FULL or (written and node.type.real_inexact):
                 found.append(node)
     return found
 
@@ -176,16 +192,14 @@ def _still(order: Iterable[Node], leaves: Iterable[Node]) -> dict[Node, str | No
 
 
 def _known(node: Node) -> bool:
-    types = node.type if isinstance(node.type, tuple) else (node.type,)
-    real = all(t.dtype.kind != "c" for t in types)
-    return node.op.name in OPERATIONS and real and _is_flat(node) and not _has_edges_of_values(node)
+    known = COMPLEX if _is_complex(node) else OPERATIONS
+    return node.op.name in known and not _has_edges_of_values(node)
 
 
-def _is_flat(node: Node) -> bool:
-    """Whether windows lie over two axes, as those that pages know; true of what has none."""
-    if node.op.name.startswith("convolution"):
-        return node.inputs[0].ndim == 4
-    return "pool" not in node.op.name or len(node.attributes.sizes) == 2
+def _is_complex(node: Node) -> bool:
+    """Whether a result or an input is complex."""
+    types = [t for x in (node, *node.inputs) for t in (x.type if isinstance(x.type, tuple) else (x.type,))]
+    return any(t.dtype.kind == "c" for t in types)
 
 
 def _has_edges_of_values(node: Node) -> bool:
@@ -197,19 +211,13 @@ def _has_edges_of_values(node: Node) -> bool:
     )
 
 
-def _is_real(node: Node) -> bool:
-    return type(node.type) is not tuple and node.type.dtype.kind != "c"
-
-
 def _reason(node: Node) -> str:
     if node.op is HOST_CALL:
         return f"{node.attributes[0].name} is host code, which a page doesn't have"
-    if not _is_flat(node):
-        return f"pages know {node.op.name} over two axes alone"
     if _has_edges_of_values(node):
         return "the edges of a histogram stay as they were found by its values"
     if node.op.name in OPERATIONS:
-        return "pages compute with real numbers only"
+        return f"pages know {node.op.name} of real numbers alone"
     return f"pages don't know {node.op.name}"
 
 
@@ -224,16 +232,29 @@ def _following(order: Iterable[Node], sources: set[Node]) -> set[Node]:
 
 def _work(node: Node) -> int:
     """About how many multiplications or copies a node takes."""
-    factored = node.op.name in SCRIPTS["spectra"]
+    factored = node.op.name in FACTORED
     if type(node.type) is tuple and not factored:
         return 0
     size: int = node.inputs[0].type.size if factored else node.type.size
+    if node.op.name in ("fft", "rfft", "irfft"):
+        lengths = max(node, node.inputs[0], key=lambda x: x.type.size).shape
+        return 4 * size * sum(sum(_prime_factors(lengths[axis])) for axis in node.attributes[0])
     if node.op.name in CUBIC and node.inputs[0].ndim > 1:
         return CUBIC[node.op.name] * size * node.inputs[0].shape[-1]
     largest = max((x.type.size for x in node.inputs if type(x.type) is not tuple), default=1)
     if node.op.name.startswith("convolution"):
         return size * largest
     return max(size, largest)
+
+
+def _prime_factors(n: int) -> list[int]:
+    found, p = [], 2
+    while n > 1:
+        while n % p == 0:
+            found.append(p)
+            n //= p
+        p = p + 1 if p * p <= n else n
+    return found
 
 
 def _written(
@@ -253,7 +274,7 @@ def _written(
         slots[node] = len(slots)
         if node in moving:
             inputs = [slots[x] for x in node.inputs]
-            attributes = [*plain(node.attributes), *vectors[node]] if node in vectors else _attributes(node)
+            attributes = [*plain(node.attributes or ()), *vectors[node]] if node in vectors else _attributes(node)
             written.append([node.op.name, inputs, attributes, type_of(node.type)])
         elif node.op is FULL:
             written.append(["full", [], plain(node.attributes), type_of(node.type)])
@@ -263,13 +284,19 @@ def _written(
 
 
 def _vectors(moving: Iterable[Node]) -> dict[Node, list[Any]]:
-    """The eigenvectors or singular vectors of each node that has them, in columns: the signs from which a page starts."""
-    factored = compute([node for node in moving if node.op in (EIGH, SVD)])
-    columns = {
-        node: (found[1],) if node.op is EIGH else (found[0], found[2].swapaxes(-1, -2))
+    """The eigenvectors or singular vectors of each node that has them, in columns: the signs from which a page starts; and
+    the complex eigenvalues, in the order from which it starts."""
+    starts: dict[Primitive, Callable[[Any], Any]] = {
+        EIGH: lambda found: found[1:],
+        SVD: lambda found: (found[0], found[2].swapaxes(-1, -2)),
+        EIG: lambda found: found,
+        EIGVALS: lambda found: (found,),
+    }
+    factored = compute([node for node in moving if node.op in starts])
+    return {
+        node: [_payload(x.astype(np.result_type(x, np.float64))) for x in starts[node.op](found)]
         for node, found in factored.items()
     }
-    return {node: [_payload(np.asarray(x, np.float64)) for x in found] for node, found in columns.items()}
 
 
 def _attributes(node: Node) -> Any:
@@ -279,9 +306,11 @@ def _attributes(node: Node) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """Numbers as JSON knows them; what is not finite as text."""
+    """Numbers as JSON knows them; what is not finite as text, complex ones as pairs."""
     if isinstance(value, (tuple, list)):
         return [plain(x) for x in value]
+    if isinstance(value, (complex, np.complexfloating)):
+        return [plain(value.real), plain(value.imag)]
     if isinstance(value, (float, np.floating)):
         return float(value) if math.isfinite(value) else str(float(value))
     return int(value) if isinstance(value, np.integer) else value
@@ -290,6 +319,8 @@ def plain(value: Any) -> Any:
 def _payload(value: Any) -> Any:
     """An array's elements: one number if all are the same, a list if they are few, else their bytes."""
     array = np.asarray(value)
+    if array.dtype.kind == "c":
+        array = np.ascontiguousarray(array).reshape(-1).view(array.real.dtype)
     if array.size and (
         array.size == 1 or ((array == array.flat[0]).all() and (array.flat[0] or not np.signbit(array).any()))
     ):

@@ -232,21 +232,33 @@ function multiplying(out, a, b) {
   };
 }
 
+// For each axis the places [in the result, in the window, in the image] where a window's cell lies inside; and a walk over all axes,
+// visit(place in the image, place in the window, place in the result), from such places of the arrays as a whole.
+function cellsInside(counts, sizes, extents, strides, dilations, before) {
+  return counts.map((count, axis) => {
+    const found = [];
+    for (let i = 0; i < count; i++) for (let a = 0; a < sizes[axis]; a++) {
+      const y = i * strides[axis] + a * dilations[axis] - before[axis];
+      if (y >= 0 && y < extents[axis]) found.push([i, a, y]);
+    }
+    return found;
+  });
+}
+function overCells(cells, counts, sizes, extents, visit) {
+  const walk = (axis, x, w, u) => {
+    if (axis === cells.length) visit(x, w, u);
+    else for (const [i, a, y] of cells[axis]) walk(axis + 1, x * extents[axis] + y, w * sizes[axis] + a, u * counts[axis] + i);
+  };
+  return (x, w, u) => walk(0, x, w, u);
+}
+
 // Every product of the trilinear form Σ u · w · x of a convolution, by its three places.
-function convolving([stride, padding, dilation, groups], xShape, wShape, uShape, visit) {
-  const [images, channels, height, width] = xShape, [outputs, depth, kh, kw] = wShape, [, , rows, columns] = uShape;
-  const share = outputs / groups;
+function convolving([strides, padding, dilations, groups], [images, channels, ...extents], [outputs, depth, ...sizes], [, , ...counts], visit) {
+  const share = outputs / groups, cells = cellsInside(counts, sizes, extents, strides, dilations, padding.map(([before]) => before));
+  const windows = overCells(cells, counts, sizes, extents, visit);
   return () => {
     for (let n = 0; n < images; n++) for (let o = 0; o < outputs; o++) for (let c = 0; c < depth; c++) {
-      const plane = (n * channels + Math.floor(o / share) * depth + c) * height;
-      for (let i = 0; i < rows; i++) for (let a = 0; a < kh; a++) {
-        const y = i * stride[0] + a * dilation[0] - padding[0][0];
-        if (y < 0 || y >= height) continue;
-        for (let j = 0; j < columns; j++) for (let b = 0; b < kw; b++) {
-          const x = j * stride[1] + b * dilation[1] - padding[1][0];
-          if (x >= 0 && x < width) visit((plane + y) * width + x, ((o * depth + c) * kh + a) * kw + b, ((n * outputs + o) * rows + i) * columns + j);
-        }
-      }
+      windows(n * channels + Math.floor(o / share) * depth + c, o * depth + c, n * outputs + o);
     }
   };
 }
@@ -263,20 +275,13 @@ function convolutionStep(op, attributes, out, [first, second]) {
 }
 
 // Every cell of every pooling window that lies inside: visit(place in the image, place of the window, number of the cell).
-function pooling([sizes, stride, dilation, before, extents, counts], images, visit) {
-  return () => {
-    for (let n = 0; n < images; n++) for (let i = 0; i < counts[0]; i++) for (let j = 0; j < counts[1]; j++) {
-      const window = (n * counts[0] + i) * counts[1] + j;
-      for (let a = 0; a < sizes[0]; a++) for (let b = 0; b < sizes[1]; b++) {
-        const y = i * stride[0] + a * dilation[0] - before[0], x = j * stride[1] + b * dilation[1] - before[1];
-        if (y >= 0 && y < extents[0] && x >= 0 && x < extents[1]) visit((n * extents[0] + y) * extents[1] + x, window, a * sizes[1] + b);
-      }
-    }
-  };
+function pooling([sizes, strides, dilations, before, extents, counts], images, visit) {
+  const windows = overCells(cellsInside(counts, sizes, extents, strides, dilations, before), counts, sizes, extents, (x, cell, window) => visit(x, window, cell));
+  return () => { for (let n = 0; n < images; n++) windows(n, 0, n); };
 }
 
 function poolStep(op, pool, out, [x, positions]) {
-  const to = out.data, from = x.data, images = countOf(x.shape.slice(0, -2)), number = positions && positions.data;
+  const to = out.data, from = x.data, images = countOf(x.shape.slice(0, -pool[0].length)), number = positions && positions.data;
   const best = op === "max_pool_positions" ? new Float64Array(to.length) : null;
   const [first, visit] = {
     max_pool: [-Infinity, (pixel, window) => { to[window] = larger(from[pixel], to[window]); }],

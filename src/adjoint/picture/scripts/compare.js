@@ -54,13 +54,13 @@ function offerComparison(box) {
 }
 
 function comparisonParts(box, slot) {
-  const { data, shape } = running.slots[slot];
+  const { data } = running.slots[slot];
   const stepField = element("input", { type: "range", id: "difference-step", min: "-15", max: "0", step: "0.1", value: String(comparing.exponent), "aria-label": "step of the two evaluations, as a power of ten" });
   stepField.addEventListener("input", () => { comparing.exponent = stepField.valueAsNumber; refresh(); });
   const parts = [element("h2", {}, "The slope by two evaluations")];
   if (data.length > 1 && !isWritten(slot)) {
     const choice = element("select", { id: "difference-element", "aria-label": "element that is moved", onchange: () => { comparing.element = Number(choice.value); refresh(); } },
-      ...Array.from({ length: Math.min(data.length, 200) }, (_, i) => element("option", { value: String(i) }, `${nameOf(box)}[${indexText(i, shape)}]`)));
+      ...Array.from({ length: Math.min(data.length, 200) }, (_, i) => element("option", { value: String(i) }, elementName(nameOf(box), i, running.slots[slot]))));
     parts.push(choice);
   }
   const bent = element("input", { type: "checkbox", id: "second" });

@@ -20,9 +20,12 @@ function shapeRoom(box) {
   return heatOf(box.value.shape) ? [wide, 0] : [Math.max(0, wide / 2 - 10), 13];
 }
 
-// A quantity's elements, if the page has them.
+// A quantity's elements, if the page has them; of complex ones the sizes.
 function elementsOf(q) {
-  if (running && q.slot !== null && q.slot !== undefined && running.slots[q.slot].data) return running.slots[q.slot].data;
+  if (running && q.slot !== null && q.slot !== undefined && running.slots[q.slot].data) {
+    const { data, dtype } = running.slots[q.slot];
+    return isComplex({ dtype }) ? complexOf(data).map(({ re, im }) => Math.hypot(re, im)) : data;
+  }
   return Array.isArray(q.numbers) ? q.numbers.flat(9).map((x) => (typeof x === "string" ? decoded(x) : Number(x))) : null;
 }
 

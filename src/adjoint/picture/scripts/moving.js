@@ -159,12 +159,12 @@ function oneControl(name, slot) {
 
 // A whole array: its elements, if they are few, and a slider along a direction.
 function arrayControl(name, box, slot) {
-  const { data, shape } = running.slots[slot], parts = [], fields = [];
+  const { data } = running.slots[slot], { shape } = withPairs(running.slots[slot]), parts = [], fields = [];
   if (data.length <= MAX_ELEMENTS) {
     const columns = shape[shape.length - 1] || 1;
     const cells = Array.from(data, (_, i) => {
       const put = (x) => { const now = Array.from(data); now[i] = x; moveTo(slot, now); };
-      return numberField(`${name}[${indexText(i, shape)}]`, () => data[i], put, reach(origin.get(slot)[i]), 5);
+      return numberField(elementName(name, i, running.slots[slot]), () => data[i], put, reach(origin.get(slot)[i]), 5);
     });
     fields.push(...cells);
     const grid = element("div", { class: "cells" }, ...cells);
@@ -202,6 +202,11 @@ function directionControl(name, box, slot, fields) {
 }
 
 const unit = (vector) => { const length = Math.hypot(...vector) || 1; return vector.map((x) => x / length); };
+// What an element of an array is called; of a complex one each number is two.
+function elementName(name, i, { dtype, shape }) {
+  if (!isComplex({ dtype })) return `${name}[${indexText(i, shape)}]`;
+  return `${i % 2 ? "imaginary" : "real"} part of ${name}${shape.length ? `[${indexText(i >> 1, shape)}]` : ""}`;
+}
 function indexText(i, shape) {
   return stridesOf(shape).map((stride, axis) => Math.floor(i / stride) % shape[axis]).join(", ");
 }

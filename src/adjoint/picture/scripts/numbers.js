@@ -16,6 +16,16 @@ function show(x) {
   return Number.isInteger(x) && Math.abs(x) < 1e9 ? String(x === 0 ? 0 : x) : general(x, 5);
 }
 
+// A complex number of a picture, written as Python writes it.
+class Complex {
+  constructor(re, im) { this.re = re; this.im = im; }
+  toString() {
+    const im = general(this.im, 5);
+    return `${general(this.re, 5)}${im.startsWith("-") ? "" : "+"}${im}j`;
+  }
+}
+const complexOf = (data) => Array.from({ length: data.length / 2 }, (_, i) => new Complex(data[2 * i], data[2 * i + 1]));
+
 const signed = (x) => (typeof x === "number" && (x < 0 || x !== x) ? (x < 0 ? "−" + show(-x) : show(x)) : "+" + show(x));
 const isNumber = (q) => q !== null && q !== undefined && q.shape.length === 0 && typeof q.numbers === "number";
 const nested = (x) => (Array.isArray(x) ? "[" + x.map(nested).join(", ") + "]" : typeof x !== "number" ? String(x)
@@ -23,10 +33,12 @@ const nested = (x) => (Array.isArray(x) ? "[" + x.map(nested).join(", ") + "]" :
 
 function plus(a, b) {
   if (Array.isArray(a) && Array.isArray(b)) return a.map((x, i) => plus(x, b[i]));
+  if (a instanceof Complex && b instanceof Complex) return new Complex(a.re + b.re, a.im + b.im);
   return typeof a === "number" && typeof b === "number" ? a + b : null;
 }
 
 function arrayText(data, shape, dtype) {
+  if (isComplex({ dtype })) data = complexOf(data);
   if (dtype === "bool") data = Array.from(data, (x) => (x ? "True" : "False"));
   if (!shape.length) return show(data[0]);
   if (!data.length) return "[]";
@@ -35,6 +47,7 @@ function arrayText(data, shape, dtype) {
     const trues = data.filter((x) => x === "True").length;
     return trues === data.length ? "all True" : trues ? "False … True" : "all False";
   }
+  if (isComplex({ dtype })) return `|·| up to ${show(data.reduce((most, { re, im }) => larger(Math.hypot(re, im), most), 0))}`;
   let low = Infinity, high = -Infinity;
   for (const x of data) { low = smaller(x, low); high = larger(x, high); }
   return low === high ? `all ${show(low)}` : `${show(low)} … ${show(high)}`;
@@ -49,7 +62,8 @@ function attach(quantity, running, stamp) {
     if (at === stamp()) return;
     at = stamp();
     const { data, shape, dtype } = running.slots[slot];
-    numbers = data.length <= MAX_ELEMENTS ? nestedList(dtype === "bool" ? Array.from(data, Boolean) : data, shape) : null;
+    const own = dtype === "bool" ? Array.from(data, Boolean) : isComplex({ dtype }) ? complexOf(data) : data;
+    numbers = own.length <= MAX_ELEMENTS ? nestedList(own, shape) : null;
     text = arrayText(data, shape, dtype);
   };
   Object.defineProperty(quantity, "numbers", { get() { look(); return numbers; } });

@@ -4,10 +4,12 @@
 const OPERATIONS = new Set([...Object.keys(UNARY), ...Object.keys(BINARY), ...Object.keys(TERNARY), ...Object.keys(ARRAY_STEPS),
   ...SAME, "power_constant", "astype", "select_output", "custom", "checkpoint", "full", "polygamma", "expn", "lambertw"]);
 
+const WIDER = { float32: "float64", complex64: "complex128" };
+
 class Program {
   // data: {types: [[dtype, shape]], slots: [[operation, inputs, attributes, type or types]]}; wide: floats in 64 bits.
   constructor(data, wide = false) {
-    const types = data.types.map(([dtype, shape]) => [wide && dtype === "float32" ? "float64" : dtype, shape]);
+    const types = data.types.map(([dtype, shape]) => [(wide && WIDER[dtype]) || dtype, shape]);
     this.data = data;
     this.slots = [];
     this.steps = [];
@@ -31,9 +33,10 @@ class Program {
     } else {
       slot = slotOf(...types[type]);
       if (op === "value") fill(slot.data, attributes);
-      else if (op === "full") slot.data.fill(decoded(attributes));
+      else if (op === "full") fillAlike(slot.data, attributes);
       else {
-        step = elementwiseStep(op, attributes, slot, from) || ARRAY_STEPS[op](attributes, slot, from);
+        step = [slot, ...from].some(isComplex) ? COMPLEX_STEPS[op](attributes, slot, from)
+          : elementwiseStep(op, attributes, slot, from) || ARRAY_STEPS[op](attributes, slot, from);
         step();
       }
     }

@@ -9,12 +9,6 @@ function writeColumns(to, columns, count) { // into rows of `count` numbers
   columns.forEach((column, j) => column.forEach((x, i) => { to[i * count + j] = x; }));
 }
 
-function eachOf(shape, rank, step) { // step(which), for each of the arrays that lie along the last `rank` axes
-  const count = countOf(shape.slice(0, shape.length - rank));
-  return () => { for (let i = 0; i < count; i++) step(i); };
-}
-const ownPart = (slot, which, rank) => { const size = countOf(slot.shape.slice(slot.shape.length - rank)); return slot.data.subarray(which * size, (which + 1) * size); };
-
 // Q (m, k) and R (k, n) by A. S. Householder's reflections, with the signs that LAPACK's give: none where a column is reduced already.
 function reflected(a, m, n, k) {
   const r = Float64Array.from(a), q = Float64Array.from({ length: m * k }, (_, i) => (Math.floor(i / k) === i % k ? 1 : 0)), vectors = [];
