@@ -9,6 +9,7 @@ from pathlib import Path
 import mpmath
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.special
 
 import adjoint as ad
@@ -345,6 +346,20 @@ def test_transforms_of_any_length_are_numpys(tmp_path):
             expected.append(np.concatenate([theirs.real, theirs.imag]))
     for (((mine,),)), theirs in zip(answered(tmp_path, programs)["answers"], expected, strict=True):
         np.testing.assert_allclose(mine, theirs, 0, 1e-14 * np.linalg.norm(theirs) + 1e-14)
+
+
+def test_the_root_of_a_singular_symmetric_matrix(tmp_path):
+    """It exists, though its derivative doesn't."""
+    a = ad.variable(np.array([[2.0, 1.0], [1.0, 3.0]]), name="a")
+    data = graph_data(build((ad.linalg.sqrtm(a) * 1.0).node, live=True), ())
+    boxes = {box["key"]: box for box in data["boxes"]}
+    slot = next(box["value"]["slot"] for box in boxes.values() if box["name"] == "a")
+    moves = [{"slot": slot, "numbers": numbers} for numbers in ([4, 2, 2, 1], [0, 0, 0, 0], [1, 2, 2, 1], [1, 2, 3, 9])]
+    asked = {"program": data["program"], "moves": moves, "read": [boxes[data["root"]]["value"]["slot"]]}
+    singular, nothing, negative, other = (np.array(x[0], float) for x in answered(tmp_path, [asked])["answers"][0])
+    np.testing.assert_allclose(singular, np.array([4, 2, 2, 1]) / np.sqrt(5), 1e-14)
+    assert (nothing == 0).all() and np.isnan(negative).all()
+    np.testing.assert_allclose(other, scipy.linalg.sqrtm([[1.0, 2.0], [3.0, 9.0]]).ravel(), 1e-13)
 
 
 def test_vectors_keep_their_signs_while_a_matrix_moves(tmp_path):

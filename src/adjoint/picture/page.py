@@ -20,6 +20,7 @@ from adjoint.picture.text import shortened
 
 __all__ = ["LIMIT", "TASKS", "explorer_page", "playground_page"]
 
+NUMBER = 8  # characters that a number may take when it is moved
 MAX_LINE = 34  # characters; the script shortens to as many
 MIN_HEAT, MAX_HEAT = 5, (24, 8)  # elements from which an array is shown in colours; columns and rows of them
 LIMIT = 3_000  # boxes that a page holds; a bigger graph folds before
@@ -180,11 +181,11 @@ def _outermost(picture: Picture) -> list[str]:
 def box_size(picture: Picture, box: Box) -> tuple[float, float]:
     """Room for a box's lines of text: the symbol or name, the value, the gradient."""
     is_operation = box.kind in ("operation", "group")
-    head = box.symbol if is_operation else f"{box.name} = {box.value}" if box.name else str(box.value or box.symbol)
+    head = box.symbol if is_operation else _value_line(box) or box.symbol
     lines = [
         head,
         _value_line(box) if is_operation else "",
-        f"{picture.derivative_name(box) if box.name else 'gradient'} = {box.gradient.text}" if box.gradient else "",
+        f"{picture.derivative_name(box) if box.name else 'gradient'} = {_text(box.gradient)}" if box.gradient else "",
     ]
     head_width = 8.4 * min(len(head), MAX_LINE)  # it is set larger
     width = max(head_width, *(7.1 * min(len(line), MAX_LINE) for line in lines))
@@ -215,8 +216,13 @@ def heat_size(box: Box) -> tuple[float, float]:
 
 
 def _value_line(box: Box) -> str:
-    value = box.value.text if box.value else ""
+    value = _text(box.value) if box.value else ""
     return f"{box.name} = {value}" if box.name else value
+
+
+def _text(q: Quantity) -> str:
+    """A quantity's text, with room for more letters in a single number, which may be moved."""
+    return q.text if q.shape else q.text.ljust(NUMBER)
 
 
 def _quantity(q: Quantity | None) -> Any:

@@ -48,18 +48,18 @@ function drawnEdge(edge) {
 }
 
 function drawnBox(key, box) {
-  const [x, y, w, h] = view.at.get(key);
+  const [x, y, w, h] = view.at.get(key), rect = drawn("rect", { x: -w / 2, y: -h / 2, width: w, height: h, rx: 9 });
   const made = drawn("g", { transform: `translate(${x},${y})`, role: "button", tabindex: "-1", "data-key": key });
   const symbol = drawn("text", { class: "symbol" }), value = drawn("text", { class: "value" }), gradient = drawn("text", { class: "gradient" });
   const heat = box.value && heatOf(box.value.shape) ? drawnHeat(box, h) : null;
   const shape = drawn("text", heat ? { class: "shape", x: 8 - w / 2, y: h / 2 - 9, style: "text-anchor:start" } : { class: "shape", y: h / 2 - 6 }, shapeOf(box));
-  made.append(drawn("rect", { x: -w / 2, y: -h / 2, width: w, height: h, rx: 9 }), symbol, value, gradient, shape, ...(heat ? [heat.made] : []));
+  made.append(rect, symbol, value, gradient, shape, ...(heat ? [heat.made] : []));
   if (heat) {
     const turn = (on) => () => { heat.reversed = on; writeHeat(heat, box); };
     made.addEventListener("pointerenter", turn(true));
     made.addEventListener("pointerleave", turn(false));
   }
-  return { made, symbol, value, gradient, heat, h, hidden: true, stamp: -1, marking: -1 };
+  return { made, rect, symbol, value, gradient, heat, h, hidden: true, stamp: -1, marking: -1 };
 }
 
 // A chain of cubic curves from source to target, as a path and as a function of its length. Where a box goes into another one
@@ -124,7 +124,7 @@ function freePlace(edge, curve, taken) {
     search: for (const t of PLACES) {
       for (const [aside, anchor] of outwards.length ? outwards : ANCHORS) {
         const [x, y] = curve.at(t), middle = x + aside * (half + 6), { area, label } = taken.covered(middle, y, half, tall);
-        if (area < least) { least = area; best = { at: [x + aside * 6, y], anchor, middle, half, crowded: label }; }
+        if (area < least) { least = area; best = { at: [x + aside * 6, y], anchor, middle, half, letters, crowded: label }; }
         if (!area) break search;
       }
     }
@@ -265,7 +265,7 @@ function writeSeen() {
     parts.stamp = stamp;
     work_.written++;
     const rising = seed === null ? null : tangentAlong(edge);
-    write(parts.label, parts.flows ? shorten(amountOf(edge), labelRoom()) : rising === null ? "" : signed(rising));
+    write(parts.label, parts.flows ? brief(amountOf(edge), edge.place ? edge.place.letters : labelRoom()) : rising === null ? "" : signed(rising));
   }
   writeOverview(farther);
 }
@@ -351,9 +351,9 @@ function boxAt(x, y) { // the box at a place on the canvas, or the nearest one t
   return best;
 }
 
-function gradientLine(box, gradient) { // a long name leaves the room to the number
-  const named = `${box.derivative} = ${gradient}`;
-  return shorten(box.name && named.length <= lineRoom ? named : `gradient = ${gradient}`, lineRoom);
+function gradientLine(box, gradient, room) { // a long name leaves the room to the number; then what it is, which its colour tells
+  const lines = [box.name && `${box.derivative} = ${gradient}`, `gradient = ${gradient}`, gradient, brief(gradient, room)];
+  return lines.find((line) => line && line.length <= room && !line.endsWith("…")) || shorten(lines[1], room);
 }
 
 function writeBox(key, box, parts) {
@@ -362,15 +362,22 @@ function writeBox(key, box, parts) {
   work_.written++;
   const isOperation = box.kind === "operation" || box.kind === "group";
   const value = state.known.has(key) && box.value ? box.value.text : "";
-  const named = box.name ? box.name + (value ? " = " + value : "") : "";
-  const top = isOperation ? box.symbol : named || value || box.symbol;
+  const width = view.at.get(key)[2], most = width + gapAcross - 10; // a box may grow a little as its numbers do
+  const room = (letter) => Math.min(lineRoom, Math.floor((most - 12) / letter)), headRoom = room(LARGE), lineRoom_ = room(SMALL);
+  const short = brief(value, Math.max(9, (isOperation ? lineRoom_ : headRoom) - (box.name ? box.name.length + 3 : 0)));
+  const named = box.name ? box.name + (value ? " = " + short : "") : "";
+  const top = isOperation ? box.symbol : named || short || box.symbol;
   const gradient = gradientText(box, state);
-  write(parts.symbol, shorten(top, lineRoom));
-  write(parts.value, shorten(isOperation ? named || value : "", lineRoom));
+  write(parts.symbol, shorten(top, headRoom));
+  write(parts.value, shorten(isOperation ? named || short : "", lineRoom_));
   const tangent = seed === null ? "" : tangentText(box);
-  write(parts.gradient, tangent || (gradient ? gradientLine(box, gradient) : ""));
+  write(parts.gradient, tangent || (gradient ? gradientLine(box, gradient, lineRoom_) : ""));
   set(parts.gradient, "class", tangent ? "tangent" : "gradient");
   const lines = [parts.symbol, parts.value, parts.gradient].filter((line) => line.textContent);
+  const needed = 12 + Math.max(...[parts.symbol, parts.value, parts.gradient].map((line, i) => (i ? SMALL : LARGE) * line.textContent.length));
+  const wide = Math.max(width, Math.min(most, needed));
+  set(parts.rect, "x", String(-wide / 2));
+  set(parts.rect, "width", String(wide));
   const raised = parts.heat ? parts.heat.height / 2 + 3 : shapeRoom(box)[1] / 2;
   lines.forEach((line, i) => set(line, "y", String(5 - raised + (i - (lines.length - 1) / 2) * 17)));
   if (parts.heat) {

@@ -5,6 +5,7 @@ const GAP_Y = 64, SWEEPS = 10, LEAST_WIDTH = 11; // characters: room for a numbe
 // Characters of a line in a box, as page.py leaves room for, and pixels between boxes. Where rows would be too wide for a narrow window
 // to show them at a legible scale, both are less.
 const MAX_LINE = 34, NARROW_LINE = 19, NARROW = 680; // pixels, as in the style sheet
+const LARGE = 8.4, SMALL = 7.1; // pixels of a letter, of a box's first line and of the others
 const LEAST_SCALE = 0.6;
 const MAX_BENDS = 20000; // points in the layers that long edges cross; where there were more, edges go straight, as in layout.py
 let laidNarrow = false; // whether the window was narrow when the graph was laid out
@@ -20,7 +21,7 @@ function sizeOf(box) { // room for the lines of text, whatever numbers come
   const value = box.value ? box.value.text : "";
   const named = box.name ? `${box.name} = ${value.padEnd(8)}` : value;
   const lines = [isOperation ? box.symbol : named, isOperation ? named.padEnd(LEAST_WIDTH) : "", box.gradient ? `${box.name ? box.derivative : "gradient"} = ${box.gradient.text.padEnd(7)}` : ""];
-  const width = Math.max(8.4 * Math.min(lineRoom, lines[0].length), ...lines.slice(1).map((line) => 7.1 * Math.min(lineRoom, line.length)));
+  const width = Math.max(LARGE * Math.min(lineRoom, lines[0].length), ...lines.slice(1).map((line) => SMALL * Math.min(lineRoom, line.length)));
   const heat = box.value && heatOf(box.value.shape);
   const [wide, high] = shapeRoom(box);
   return [Math.max(52, width + 22, (heat ? heat.cell * heat.columns : 0) + 20 + 2 * wide), 14 + 16 * lines.filter(Boolean).length + heatHeight(box) + high];

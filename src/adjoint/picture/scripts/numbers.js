@@ -78,6 +78,12 @@ function total(quantities) {
   return { text, numbers, shape: quantities[0].shape, dtype: quantities[0].dtype };
 }
 
+// A quantity's text in so many letters: with fewer digits, if that is enough, else cut off.
+function brief(text, room) {
+  const fewer = (digits) => text.replace(/\d[\d.]*(e[-+]?\d+)?/g, (x) => (x.length > digits ? general(Number(x), digits) : x));
+  return [text, ...[4, 3, 2].map(fewer)].find((one) => one.length <= room) || shorten(text, room);
+}
+
 const added = (terms) => terms.map((term, i) => (i ? " " + term[0] + " " : term[0] === "+" ? "" : term[0]) + term.slice(1)).join("");
 
 function amountOf(edge) {

@@ -207,8 +207,18 @@ function exponentialOf(a, n) {
 }
 
 // The principal square root by the product form of the iteration of E. Denman and A. Beavers (N. Higham, "Functions of Matrices",
-// 6.29), with its determinant scaled to one while it is far; NaN where it finds none, as of matrices with a negative eigenvalue.
-function rootOf(a, n) {
+// 6.29), with its determinant scaled to one while it is far; a singular matrix that is symmetric has it by its eigenvalues. NaN where
+// neither finds one, as of matrices with a negative eigenvalue.
+function rootOf(a, n) { const found = iteratedRoot(a, n); return found[0] === found[0] ? found : symmetricRoot(a, n); }
+
+function symmetricRoot(a, n) {
+  const [w, v] = symmetricEigen(a, n, false), rounding = 2 ** -52 * n * Math.max(0, ...w), found = new Float64Array(n * n);
+  if (w.some((x) => x < -rounding) || a.some((x, i) => x !== a[(i % n) * n + Math.floor(i / n)])) return found.fill(NaN);
+  w.forEach((x, k) => { for (let i = 0; i < n; i++) for (let j = 0; j < n; j++) found[i * n + j] += Math.sqrt(Math.max(0, x)) * v[k][i] * v[k][j]; });
+  return found;
+}
+
+function iteratedRoot(a, n) {
   let x = Float64Array.from(a), m = Float64Array.from(a), before = Infinity;
   const one = unitMatrix(n), none = new Float64Array(n * n).fill(NaN);
   for (let turn = 0; turn < 60; turn++) {
