@@ -171,7 +171,7 @@ function arrayControl(name, box, slot) {
     let longest = 7; // characters; columns widen to the longest number that was shown, and stay so
     const widen = () => {
       longest = Math.max(longest, ...cells.map((cell) => cell.value.length));
-      grid.style.gridTemplateColumns = `repeat(${shape.length > 1 ? Math.min(columns, 8) : "auto-fill"},minmax(calc(${longest - 1}ch + .75rem),1fr))`;
+      grid.style.gridTemplateColumns = `repeat(${data.length > columns ? Math.min(columns, 8) : "auto-fill"},minmax(calc(${longest - 1}ch + .75rem),1fr))`;
     };
     widen();
     fields.push({ follow: widen });
