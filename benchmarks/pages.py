@@ -1,4 +1,5 @@
-"""Frame times of explorer pages with 200 and 2,000 boxes: `python -m benchmarks.pages` (needs selenium and Chromium).
+"""Frame times of explorer pages and playgrounds with 200 and 2,000 boxes: `python -m benchmarks.pages` (needs selenium and
+Chromium).
 
 For each page: zooming over the whole of it, panning at reading size, and dragging the number that everything depends on,
 seen near and from far. The first figures are the time from frame to frame; the last one is the processor time of the
@@ -53,13 +54,19 @@ def chain(operations: int) -> ad.Exploration:
     return ad.explore(s, compare=False, fold=False, code=False)
 
 
-def measured(driver: Any, operations: int) -> dict[str, tuple[float, float, float]]:
+def typed(operations: int) -> ad.Exploration:
+    """The playground with that formula, a line for each sum."""
+    lines = [f"s{i + 1} = sin(s{i})*x + s{i}" for i in range(operations // 3)]
+    return ad.playground(formula="\n".join(["x = 1", "s0 = x", *lines]))
+
+
+def measured(driver: Any, exploration: ad.Exploration) -> dict[str, tuple[float, float, float]]:
     """For each action the median and the 95th percentile from frame to frame, and the processor time, in ms."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "page.html"
-        chain(operations).save(path)
+        exploration.save(path)
         driver.get(path.as_uri())
-        driver.find_element("css selector", "body").send_keys("\ue010")
+        driver.execute_script("document.querySelector(arguments[0]).click()", "#last")
         found = {}
         for name, action in ACTIONS.items():
             driver.execute_script("document.querySelector(arguments[0]).click()", "#fit")
@@ -93,10 +100,11 @@ def main() -> None:
     try:
         driver.set_script_timeout(120)
         driver.execute_cdp_cmd("Performance.enable", {"timeDomain": "threadTicks"})
-        print(f"{'boxes':>7}  {'':12}{'median':>9}{'95 %':>9}{'own time':>10}   (ms a frame)")
+        print(f"{'boxes':>7}  {'':24}{'median':>9}{'95 %':>9}{'own time':>10}   (ms a frame)")
         for operations in (200, 2000):
-            for name, (median, late, own) in measured(driver, operations).items():
-                print(f"{operations:>7}  {name:12}{median:9.1f}{late:9.1f}{own:10.1f}")
+            for kind, page in (("explorer", chain(operations)), ("playground", typed(operations - 10))):
+                for name, (median, late, own) in measured(driver, page).items():
+                    print(f"{operations:>7}  {kind:12}{name:12}{median:9.1f}{late:9.1f}{own:10.1f}")
     finally:
         driver.quit()
 

@@ -525,6 +525,22 @@ def test_training_plays_and_pauses(opened):
     assert page.all(".box") and not page.one("#training").is_displayed()
 
 
+def test_a_long_formula_takes_what_was_dragged_when_it_rests(opened):
+    lines = "\n".join(f"s{i + 1} = sin(s{i})*x + s{i}*z" for i in range(400))
+    page = opened(ad.playground(formula=f"x = 1\nz = 1\ns0 = x\n{lines}"))
+    assert len(page.driver.execute_script("return adjoint.boxes()")) > 1200
+    page.driver.execute_async_script("""const done = arguments[0];
+        for (const {slot, name} of adjoint.leaves()) adjoint.set(slot, [name === 'x' ? 0.5 : 0.25]);
+        setTimeout(done, 400);""")
+    assert page.one("#formula").get_attribute("value").startswith("x = 0.5\nz = 0.25\ns0 = x\n")
+    s = ad.variable(0.5, dtype="float64")
+    x, z = s, ad.variable(0.25, dtype="float64")
+    for _ in range(400):
+        s = ad.sin(s) * x + s * z
+    shown = page.driver.execute_script("return document.querySelector('.box.root .value').textContent")
+    assert float(shown.split(" = ")[1]) == pytest.approx(s.item(), rel=2e-5)
+
+
 # What is much ---------------------------------------------------------------------------------------------------------
 
 

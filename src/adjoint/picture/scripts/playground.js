@@ -55,6 +55,7 @@ function draw(afresh = false) {
     tell({ at: 0, length: 1, message: error.message, ...error }); // what the reverse pass makes too large stands nowhere in the text
     return;
   }
+  resting.clear(); // another formula stands there
   errorLine.replaceChildren();
   editor.removeAttribute("aria-invalid");
   literals = parsed.literals;
@@ -78,8 +79,23 @@ function tell({ message, at, length }) {
     ` line ${number}, character ${column + 1}: ${message}`);
 }
 
-// A leaf that was dragged is written back into the formula, where its number stands.
+// A leaf that was dragged is written back into the formula, where its number stands: into a long one when the leaf has come to rest,
+// since a browser lays the whole text out anew.
+const LONG = 2000, REST = 150; // characters, and milliseconds
+const resting = new Set();
+let waiting = null;
 function rewritten(slot) {
+  resting.add(slot);
+  clearTimeout(waiting);
+  if (editor.value.length <= LONG) writeAll();
+  else waiting = setTimeout(writeAll, REST);
+}
+function writeAll() {
+  for (const slot of resting) writeBack(slot);
+  resting.clear();
+}
+
+function writeBack(slot) {
   for (const [name, literal] of literals) {
     const box = graph.boxes.find((b) => b.name === name && b.kind === "variable");
     if (!box || box.value.slot !== slot) continue;
