@@ -15,7 +15,7 @@ import scipy.special
 import adjoint as ad
 from adjoint.picture import build
 from adjoint.picture.model import quantity
-from adjoint.picture.page import ENGINE, graph_data
+from adjoint.picture.page import ENGINE, SHOWING, graph_data, page
 from adjoint.picture.program import COMPLEX, SCRIPTS, plain
 from adjoint.picture.program import OPERATIONS as KNOWN
 from live_pages import CASES, Asked, assert_same
@@ -432,5 +432,7 @@ def test_large_arrays_and_long_graphs_say_so():
 
 def test_the_page_holds_no_more_than_its_scripts_and_its_data():
     x = ad.variable(2.0)
-    assert len(ad.explore(x * x).html) < 160_000
-    assert len(ad.playground().html) < 225_000
+    assert len(ad.explore(x * x).html) < 165_000
+    assert len(ad.playground().html) < 230_000
+    every = page("of every operation", (*ENGINE, *SCRIPTS, "program", *SHOWING, "opening"), {})
+    assert len(every) < 270_000
