@@ -78,6 +78,17 @@ def test_typing_a_number_moves_everything(cube_page):
     assert field.get_attribute("value") == "2"
 
 
+def test_a_field_is_dragged_sideways(cube_page):
+    field = leaf_row(cube_page, "x").find_element("css selector", "input[type=number]")
+    ActionChains(cube_page.driver).drag_and_drop_by_offset(field, 50, 0).perform()
+    x = float(field.get_attribute("value"))
+    assert 2.5 < x < 3.5
+    assert_cube_at(cube_page, x=x, z=0.0)
+    field.clear()
+    field.send_keys("1.5")  # it still takes a number that is typed
+    assert_cube_at(cube_page, x=1.5, z=0.0)
+
+
 def test_dragging_a_box_sideways_moves_it(cube_page):
     before = cube_page.one("#world").get_attribute("transform")
     box = cube_page.one('.box[data-key="n1"]')
@@ -213,6 +224,22 @@ def test_a_long_loop_is_one_box_and_opens(opened):
     page.press("\ue007")
     shown_now = page.driver.execute_script("return adjoint.boxes()")
     assert sum(box["kind"] == "group" for box in shown_now) == 400
+
+
+def test_what_is_unfolded_is_in_sight(opened):
+    h = ad.variable(0.3)
+    for i in range(400):
+        h = ad.tanh(ad.variable(0.9 + 0.0003 * i) * h) + 0.1
+    page = opened(ad.explore(h, names={"h": h}, compare=False))
+    page.click_box(page.one(".box.group").get_attribute("data-key"))
+    page.one("#unfold-selected").click()
+    page.settle()
+    within = page.driver.execute_script(
+        "const r = document.getElementById('canvas').getBoundingClientRect();"
+        "return [...document.querySelectorAll('.box > rect')].map(b => b.getBoundingClientRect())"
+        ".filter(b => b.left >= r.left && b.right <= r.right && b.top >= r.top && b.bottom <= r.bottom).length"
+    )
+    assert within > 1
 
 
 def select(page, text):

@@ -60,7 +60,15 @@ function toggleFold(key) {
   else folded.add(key);
   rebuild();
   if (view.at.has(key)) bringIntoView(key);
-  else fitIfLost();
+  else showTop([...view.boxes.values()].filter((box) => box.groups.includes(key)).map((box) => box.key));
+}
+function showTop(keys) { // of what was folded, unless some of it is in sight
+  const [left, top, right, bottom] = sight(), inSight = ([x, y]) => x > left && x < right && y > top && y < bottom;
+  if (keys.some((key) => inSight(view.at.get(key)))) return;
+  const first = keys.reduce((best, key) => (view.at.get(key)[1] < view.at.get(best)[1] ? key : best), keys[0]), { width } = measured;
+  const [x, y, , h] = view.at.get(first);
+  scale = Math.min(scale, 1);
+  move(width / 2 - scale * x, 80 - scale * (y - h / 2));
 }
 function foldAll(all) {
   folded.clear();

@@ -114,15 +114,19 @@ function numberField(label, get, put, span, digits) {
   tell();
   let from = null;
   field.addEventListener("input", () => { if (field.value !== "" && Number.isFinite(field.valueAsNumber)) put(field.valueAsNumber); });
-  field.addEventListener("pointerdown", (event) => { if (document.activeElement !== field) from = { x: event.clientX, value: get(), moved: false }; });
+  field.addEventListener("pointerdown", (event) => {
+    if (document.activeElement === field) return;
+    from = { x: event.clientX, value: get(), moved: false };
+    field.setPointerCapture(event.pointerId);
+  });
   field.addEventListener("pointermove", (event) => {
     if (!from || !event.buttons) return;
     const dx = event.clientX - from.x;
-    if (!from.moved && Math.abs(dx) > 3) { from.moved = true; field.setPointerCapture(event.pointerId); }
+    if (Math.abs(dx) > 3) from.moved = true;
     if (from.moved) { event.preventDefault(); put(from.value + ((event.shiftKey ? 0.1 : 1) * dx * span) / 200); }
   });
   field.addEventListener("pointerup", () => { if (from && from.moved) field.blur(); from = null; });
-  field.follow = () => { if (document.activeElement !== field) tell(); };
+  field.follow = () => { if (document.activeElement !== field || (from && from.moved)) tell(); }; // what is being typed stays
   return field;
 }
 
