@@ -13,6 +13,7 @@ import scipy.linalg
 import scipy.special
 
 import adjoint as ad
+from adjoint.display.pictures import picture_of
 from adjoint.picture import build
 from adjoint.picture.model import quantity
 from adjoint.picture.page import ENGINE, SHOWING, graph_data, page
@@ -91,6 +92,11 @@ def moving(y, **names):
     }
 
 
+def build_live(y):
+    """The picture of a page."""
+    return picture_of(y, "explore", live=True)
+
+
 def test_host_code_and_what_leads_to_it_stay_still():
     x, w = ad.variable(2.0), ad.variable(3.0)
     y = ad.host_call(np.cbrt, x, shape=(), dtype="float32", vjp=lambda u, x: u) * w
@@ -123,6 +129,17 @@ def test_what_was_computed_before_says_that_it_stays():
     assert data["notes"] == ["computed before this picture was made, these stay as they were: >, argsort"]
     details = {box["symbol"]: box["detail"] for box in data["boxes"]}
     assert details[">"] == details["argsort"] == "computed before: it stays as it was"
+
+
+def test_conditions_by_which_python_chose_are_watched():
+    x, w = ad.variable(2.0, name="x"), ad.variable(-1.0, name="w")
+    y = x * w if x > 1 and not w > 0.5 else x
+    decisions = graph_data(build_live(y), ())["program"]["decisions"]
+    found = {said.split(" (")[0].removeprefix("Python asked whether "): outcome for _, outcome, said in decisions}
+    assert found == {"x > 1": True, "0.5 < w": False} or found == {"x > 1": True, "w > 0.5": False}
+    x.data = 0.5  # what was asked of another value says nothing of this one
+    decisions = graph_data(build_live(x * w), ())["program"]["decisions"]
+    assert [outcome for _, outcome, _ in decisions] == [False]
 
 
 SPECIAL_POINTS = {

@@ -283,7 +283,18 @@ def test_a_while_loop_that_would_turn_otherwise_says_so(opened):
             "adjoint.set(adjoint.leaves().find(l => l.name === 'x').slot, [arguments[0]])", value
         )
         page.settle()
-        assert page.text("#astray").startswith("while_loop took 5 turns when it was recorded.") == says
+        assert page.text("#astray").startswith("while_loop took 5 turns when this was recorded.") == says
+
+
+@pytest.mark.parametrize("start", [2.0, -3.0])
+def test_a_branch_of_pythons_that_it_would_leave_says_so(opened, start):
+    x = ad.variable(start, name="x")
+    y = x * x if x > 1 else -x
+    page = opened(ad.explore(y))
+    for value in (5.0, 0.5, 1.5, -7.0, start):
+        page.driver.execute_script("adjoint.set(adjoint.leaves()[0].slot, [arguments[0]])", value)
+        page.settle()
+        assert ("Python asked whether x > 1" in page.text("#astray")) == ((value > 1) != (start > 1))
 
 
 def test_a_box_tells_its_line_its_step_its_loop_and_its_machine_code(opened):

@@ -169,7 +169,8 @@ class _Writer:
             given = dict(zip(repeat.body.inputs, [*constants, *state], strict=True))
             own = dict(zip(repeat.condition.inputs, [*constants, *state], strict=True))
             (goes_on,) = self._applied(repeat.condition.outputs, own, here)
-            self.found.decisions.append(Decision(goes_on, k < length, f"while_loop took {length:,} turns"))
+            said = f"while_loop took {length:,} turns when this was recorded. Now it would take another number"
+            self.found.decisions.append(Decision(goes_on, k < length, said))
             if k < length:
                 state = self._applied(repeat.body.outputs, given, here)
         with mode(site=loop.site, offset=loop.offset):

@@ -14,6 +14,7 @@ from typing import Any
 from adjoint import _files, _optional
 from adjoint.control.turns import write_out
 from adjoint.derive import expand
+from adjoint.display.conditions import asked_of
 from adjoint.display.notebooks import make_widget
 from adjoint.execution.stages import Formula
 from adjoint.graph import Node
@@ -331,8 +332,9 @@ def picture_of(
         options["texts_of"] = None
     known = {loops.new.get(root if node is t.node else node, node): name for node, name in known.items()}
     wrt_nodes = None if chosen is None else [loops.new.get(x.node, x.node) for x in chosen]
+    decisions = [*loops.decisions, *asked_of(loops.root, known)] if options.get("live") else loops.decisions
     picture = build(
-        loops.root, wrt=wrt_nodes, cotangent=u, names=known, turns=loops.turns, decisions=loops.decisions, **options
+        loops.root, wrt=wrt_nodes, cotangent=u, names=known, turns=loops.turns, decisions=decisions, **options
     )
     return with_repetitions(replace(picture, notes=(*picture.notes, *loops.notes)))
 

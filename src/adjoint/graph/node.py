@@ -154,9 +154,10 @@ get_mode = MODE.get
 
 class Variable:
     """The owner of a gradient: what a leaf's versions share. `grad` and `hooks` are whatever the tensor layer stores there. The
-    gradient of a table that is `sparse` is kept as the rows that a step uses."""
+    gradient of a table that is `sparse` is kept as the rows that a step uses. `asked` are conditions on its value by which Python
+    chose: see `tensors.conditions`."""
 
-    __slots__ = ("grad", "hooks", "name", "sparse", "tracked")
+    __slots__ = ("asked", "grad", "hooks", "name", "sparse", "tracked")
 
     def __init__(self, name: str | None = None, tracked: bool = True) -> None:
         self.name = name
@@ -164,6 +165,7 @@ class Variable:
         self.sparse = False
         self.grad: Any = None
         self.hooks: Any = None
+        self.asked: tuple[Any, ...] = ()
 
 
 class Node:

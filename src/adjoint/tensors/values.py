@@ -12,6 +12,7 @@ import numpy as np
 
 from adjoint.composites import shaping
 from adjoint.primitives import elementwise
+from adjoint.tensors.conditions import note
 from adjoint.tensors.conversion import read_only
 from adjoint.tensors.leaving import leave, leave_unasked
 from adjoint.tensors.located import at_user
@@ -118,7 +119,10 @@ class Values(Named):
                 f"the truth of a tensor with {self.size} elements (shape {self.shape}) is ambiguous; use t.any() or "
                 f"t.all(), or ad.where to choose element by element{at_user()}"
             )
-        return bool(self._array().item())
+        inputs = self.node.inputs
+        outcome = bool(self._array().item())
+        note(self.node, inputs, outcome)
+        return outcome
 
     def __int__(self) -> int:
         number = self._number()

@@ -71,11 +71,12 @@ window.addEventListener("message", ({ source, data }) => {
   if (numbers.some((x, i) => Math.fround(x) !== Math.fround(leaf.data[i]))) moveTo(slot, numbers);
 });
 
-// A loop is written out with the turns that it took: where its conditions come out otherwise, the numbers aren't the loop's.
+// A loop is written out with the turns that it took, and of Python's branches the one that was taken: where their conditions come out
+// otherwise, the numbers aren't theirs.
 const astray = element("p", { id: "astray", class: "red", role: "status" });
 function writeAstray() {
   const other = ((running && running.data.decisions) || []).find(([slot, outcome]) => Boolean(running.number(slot)) !== outcome);
-  write(astray, other ? `${other[2]} when it was recorded. With the numbers that are here now it would take another number, and what is shown is no longer what Python gives.` : "");
+  write(astray, other ? `${other[2]}, and what is shown is no longer what Python gives.` : "");
 }
 
 function soon(numbers = true) { // once before the next frame: numbers that moved, or only what came into sight
