@@ -7,6 +7,7 @@ mean place of its neighbours, then coordinates. The root is at the top; y grows 
 from __future__ import annotations
 
 import itertools
+import math
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ __all__ = ["Layout", "layered", "layout"]
 
 GAP_X, GAP_Y = 34.0, 64.0
 SWEEPS = 10
-MAX_BENDS = 20_000
+MAX_BENDS, SHORT = 20_000, 10  # where there were more, edges that cross more layers than these go straight
 FOR_GRAPHVIZ = 250  # boxes; more take it too long,
 BENDS_FOR_GRAPHVIZ = 1_500  # and so do long edges: one leaf that is used in each of 66 turns takes it minutes
 
@@ -79,11 +80,12 @@ def layered(picture: Picture, sizes: Sizes) -> Layout:
         if key not in inner and key in lowest:
             rank[key] = lowest[key] - 1
     # A long edge bends around what lies between: a point in every layer that it crosses.
-    span = sum(max(0, rank[e.target] - rank[e.source] - 1) for e in picture.edges)
+    spans = [max(0, rank[e.target] - rank[e.source] - 1) for e in picture.edges]
+    longest = math.inf if sum(spans) <= MAX_BENDS else SHORT
     chains: list[list[str]] = []
     width = {key: sizes[key][0] for key in picture.boxes}
     for i, e in enumerate(picture.edges):
-        between = range(rank[e.source] + 1, rank[e.target]) if span <= MAX_BENDS else ()
+        between = range(rank[e.source] + 1, rank[e.target]) if spans[i] <= longest else ()
         bends = [f"bend {i} {r}" for r in between]
         for bend, r in zip(bends, between, strict=True):
             rank[bend], width[bend] = r, 8.0

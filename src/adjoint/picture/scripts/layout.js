@@ -7,7 +7,7 @@ const GAP_Y = 64, SWEEPS = 10, LEAST_WIDTH = 11; // characters: room for a numbe
 const MAX_LINE = 34, NARROW_LINE = 19, NARROW = 680; // pixels, as in the style sheet
 const LARGE = 8.4, SMALL = 7.1; // pixels of a letter, of a box's first line and of the others
 const LEAST_SCALE = 0.6;
-const MAX_BENDS = 20000; // points in the layers that long edges cross; where there were more, edges go straight, as in layout.py
+const MAX_BENDS = 20000, SHORT = 10; // points in the layers that edges cross; where there were more, those that cross many go straight, as in layout.py
 let laidNarrow = false; // whether the window was narrow when the graph was laid out
 let lineRoom = MAX_LINE, gapAcross = 34, widest = Infinity; // pixels of a row, beyond which its leaves stand in several
 function makeRoom(width = Infinity) {
@@ -63,10 +63,11 @@ function layers(keys, edges, sizes) { // heights; a leaf just below its first us
   for (const key of keys) if (!inputs.get(key).length && lowest.has(key)) rank.set(key, lowest.get(key) - 1);
   const width = new Map(keys.map((key) => [key, sizes.get(key)[0]]));
   if (widest < Infinity) stack(rank, (key) => !inputs.get(key).length, width);
-  const bent = edges.reduce((sum, { source, target }) => sum + rank.get(target) - rank.get(source) - 1, 0) <= MAX_BENDS;
-  const chains = edges.map(({ source, target }, i) => {
-    const chain = [source];
-    for (let r = rank.get(source) + 1; bent && r < rank.get(target); r++) { const bend = `bend ${i} ${r}`; rank.set(bend, r); width.set(bend, 8); chain.push(bend); }
+  const span = ({ source, target }) => rank.get(target) - rank.get(source) - 1;
+  const most = edges.reduce((sum, edge) => sum + span(edge), 0) <= MAX_BENDS ? Infinity : SHORT;
+  const chains = edges.map((edge, i) => {
+    const { source, target } = edge, chain = [source];
+    for (let r = rank.get(source) + 1; span(edge) <= most && r < rank.get(target); r++) { const bend = `bend ${i} ${r}`; rank.set(bend, r); width.set(bend, 8); chain.push(bend); }
     return [...chain, target];
   });
   return { rank, chains, width };
