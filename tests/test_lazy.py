@@ -22,9 +22,9 @@ LAYERS = [
     (nn.LazyBatchNorm1d, (), {"eps": 1e-3}, nn.BatchNorm1d, (4, 6)),
     (nn.LazyBatchNorm2d, (), {}, nn.BatchNorm2d, (4, 6, 3, 3)),
     (nn.LazyBatchNorm3d, (), {"affine": False}, nn.BatchNorm3d, (4, 6, 3, 3, 3)),
-    (nn.LazyInstanceNorm1d, (), {}, nn.InstanceNorm1d, (4, 6, 5)),
-    (nn.LazyInstanceNorm2d, (), {"affine": True}, nn.InstanceNorm2d, (4, 6, 5, 5)),
-    (nn.LazyInstanceNorm3d, (), {"track_running_stats": True}, nn.InstanceNorm3d, (4, 6, 3, 3, 3)),
+    (nn.LazyInstanceNorm1d, (1e-5, 0.1, False, False), {}, nn.InstanceNorm1d, (4, 6, 5)),
+    (nn.LazyInstanceNorm2d, (1e-5, 0.1, True, False), {}, nn.InstanceNorm2d, (4, 6, 5, 5)),
+    (nn.LazyInstanceNorm3d, (), {"track_running_stats": True, "affine": False}, nn.InstanceNorm3d, (4, 6, 3, 3, 3)),
 ]
 
 
@@ -73,6 +73,18 @@ def test_training_from_the_start():
     fresh = nn.Sequential(nn.LazyConv2d(4, 3), nn.LazyBatchNorm2d(), nn.ReLU(), nn.Flatten(), nn.LazyLinear(2))
     fresh.load_state_dict(model.state_dict())
     equal(fresh.eval()(x), model.eval()(x).numpy())
+
+
+@pytest.mark.parametrize("lazy", (nn.LazyInstanceNorm1d, nn.LazyInstanceNorm2d, nn.LazyInstanceNorm3d))
+def test_instance_norms_have_pytorchs_defaults(lazy):
+    layer = lazy()
+    layer(ad.ones((2, 3, *[4] * int(lazy.__name__[-2]))))
+    assert list(layer.state_dict()) == ["weight", "bias", "running_mean", "running_var", "num_batches_tracked"]
+
+
+def test_their_arguments_are_shown():
+    shown = [repr(x) for x in (nn.LazyLinear(3), nn.LazyConv2d(4, 3, padding=1), nn.LazyBatchNorm1d())]
+    assert shown == ["LazyLinear(3)", "LazyConv2d(4, 3, padding=1)", "LazyBatchNorm1d()"]
 
 
 def test_what_they_refuse():

@@ -60,6 +60,11 @@ class Lazy(Module):
         args, kwargs = self._arguments
         return self.becomes(size, *args, **kwargs)
 
+    def extra_repr(self) -> str:
+        """The arguments that it was given."""
+        args, kwargs = self._arguments
+        return ", ".join([*map(repr, args), *(f"{name}={value!r}" for name, value in kwargs.items())])
+
     def has_uninitialized_params(self) -> bool:
         """Whether it is still waiting for its first input."""
         return True
@@ -170,19 +175,38 @@ class LazyBatchNorm3d(Lazy):
     becomes, sized_by = BatchNorm3d, "num_features"
 
 
-class LazyInstanceNorm1d(Lazy):
-    """`InstanceNorm1d` whose `num_features` are those of its first input."""
+class _LazyInstanceNorm(Lazy):
+    """What they share: PyTorch's defaults, which are not those of the ordinary layers."""
+
+    def __init__(
+        self,
+        eps: float = 1e-5,
+        momentum: float = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(eps, momentum, affine, track_running_stats, dtype, bias=bias)
+
+
+class LazyInstanceNorm1d(_LazyInstanceNorm):
+    """`InstanceNorm1d` whose `num_features` are those of its first input.
+
+    As in PyTorch `affine` and `track_running_stats` are True here unless given.
+    """
 
     becomes, sized_by = InstanceNorm1d, "num_features"
 
 
-class LazyInstanceNorm2d(Lazy):
-    """`InstanceNorm2d` whose `num_features` are those of its first input."""
+class LazyInstanceNorm2d(_LazyInstanceNorm):
+    """`InstanceNorm2d` whose `num_features` are those of its first input; see `LazyInstanceNorm1d`."""
 
     becomes, sized_by = InstanceNorm2d, "num_features"
 
 
-class LazyInstanceNorm3d(Lazy):
-    """`InstanceNorm3d` whose `num_features` are those of its first input."""
+class LazyInstanceNorm3d(_LazyInstanceNorm):
+    """`InstanceNorm3d` whose `num_features` are those of its first input; see `LazyInstanceNorm1d`."""
 
     becomes, sized_by = InstanceNorm3d, "num_features"
