@@ -106,6 +106,8 @@ def test_ensembles_are_their_models():
     equal(parameters["0.weight"].grad[2], models[2][0].weight.grad.numpy())
     with pytest.raises(ValueError, match="names or shapes differ"):
         nn.stack_module_state([nn.Linear(2, 1), nn.Linear(3, 1)])
+    with pytest.raises(ValueError, match="some models are in training mode"):
+        nn.stack_module_state([nn.Linear(2, 1), nn.Linear(2, 1).eval()])
 
 
 def test_a_compiled_module_is_still_a_module_to_who_asks():

@@ -93,7 +93,7 @@ def stack_module_state(models: Sequence[Module]) -> tuple[dict[str, Tensor], dic
     """The parameters and the buffers of models of one structure, stacked along a new first axis: by name, two dictionaries.
 
     With `functional_call` under `vmap` they are an ensemble, computed at once. The stacked parameters are variables. Raises
-    ValueError for no models, and when their names or shapes differ.
+    ValueError for no models, and when their names, shapes or modes (training or evaluation) differ.
 
     >>> import adjoint as ad
     >>> models = [ad.nn.Linear(2, 1) for _ in range(3)]
@@ -105,6 +105,8 @@ def stack_module_state(models: Sequence[Module]) -> tuple[dict[str, Tensor], dic
     given = list(models)
     if not given:
         raise ValueError(f"stack_module_state: there are no models{at_user()}")
+    if len({model.training for model in given}) > 1:
+        raise ValueError(f"stack_module_state: some models are in training mode, others in evaluation mode{at_user()}")
     found = []
     for kind in ("named_parameters", "named_buffers"):
         each = [dict(getattr(model, kind)()) for model in given]

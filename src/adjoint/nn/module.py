@@ -21,7 +21,7 @@ from adjoint.tensors.leaving import leave
 from adjoint.tensors.located import at_user, enter_scope, leave_scope
 from adjoint.tensors.named import variable_of
 
-from .hooks import HookHandle, Hooks, remove_by
+from .hooks import HookHandle, Hooks, called, remove_by
 from .summaries import Summary, summary
 
 __all__ = ["KeyMismatch", "Module", "Parameter"]
@@ -102,9 +102,7 @@ class Module(tracing.Watched):
         try:
             if self._hooks is None:
                 return self.forward(*args, **kwargs)
-            args, kwargs = self._hooks.before(self, args, kwargs)
-            args, leaving = self._hooks.around(self, args)
-            return leaving(self._hooks.after(self, args, kwargs, self.forward(*args, **kwargs)))
+            return called(self, args, kwargs)
         finally:
             leave_scope(token)
 

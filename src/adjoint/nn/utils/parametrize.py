@@ -24,7 +24,10 @@ __all__ = [
     "type_before_parametrizations",
 ]  # fmt: skip
 
-_cache: ContextVar[dict[tuple[int, str], Tensor] | None] = ContextVar("adjoint_parametrizations", default=None)
+# by module and name: the module, which must outlive its number, and the tensor
+_cache: ContextVar[dict[tuple[int, str], tuple[Any, Tensor]] | None] = ContextVar(
+    "adjoint_parametrizations", default=None
+)
 
 
 class ParametrizationList(ModuleList):
@@ -167,12 +170,14 @@ def _check_alike(parametrization: Module, before: Tensor, after: Any) -> None:
 def _property(name: str, like: Any) -> property:
     def read(module: Any) -> Tensor:
         held = _cache.get()
-        if held is None:
+        if (
+            held is None or tracing.active() is not None
+        ):  # what is made while a function is traced is of that function alone
             computed: Tensor = module.parametrizations[name]()
             return computed
         if (id(module), name) not in held:
-            held[id(module), name] = module.parametrizations[name]()
-        return held[id(module), name]
+            held[id(module), name] = module, module.parametrizations[name]()
+        return held[id(module), name][1]
 
     def write(module: Any, value: Any) -> None:
         module.parametrizations[name].right_inverse(asarray(value, dtype=like[1]).detach())
@@ -249,7 +254,7 @@ def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized
 
 @contextlib.contextmanager
 def cached() -> Iterator[None]:
-    """Inside, each parametrized tensor is computed once, however often it is read.
+    """Inside, each parametrized tensor is computed once, however often it is read; a compiled function computes it for itself.
 
     >>> import adjoint as ad
     >>> layer = ad.nn.utils.parametrizations.weight_norm(ad.nn.Linear(2, 3))
