@@ -413,6 +413,10 @@ def test_a_full_disk_is_told_with_an_exit_code(digits, tmp_path):
     assert done.returncode == 1
     assert "can't write the checkpoint" in done.stderr
     assert len(done.stderr.splitlines()) == 1
+    command = [sys.executable, "-c", code, "train", "moons", "--out", str(tmp_path), "--epochs", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env={**os.environ, "ADJOINT_CACHE": ""})
+    assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
+    assert "loss.png" in done.stderr  # the first picture
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="closes a POSIX pipe")
