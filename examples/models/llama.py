@@ -1,4 +1,4 @@
-"""Llama (H. Touvron and others, 2023; also Llama 2, and Mistral up to its window) with weights from Hugging Face.
+"""Llama (H. Touvron and others, 2023; also Llama 2 and 3, and Mistral up to its window) with weights from Hugging Face.
 
 The folder holds `config.json`, `tokenizer.json`, and `model.safetensors` or its parts with their index. Without one, a small
 network with random weights writes codes.
