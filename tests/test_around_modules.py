@@ -92,6 +92,29 @@ def test_functional_call_replaces_shared_weights_everywhere():
     equal(nn.functional_call(model, {"a.weight": w}, x, tie_weights=False), x.numpy() @ w.numpy().T @ own.T)
 
 
+def test_functional_call_of_a_module_under_two_names():
+    """The module itself stays as it is, also where a part of it has another name that isn't given."""
+
+    class Twice(nn.Module):
+        def __init__(self):
+            self.a = nn.Linear(2, 2, bias=False)
+            self.again = self.a
+            self.held = nn.ModuleList([self.a, nn.Linear(2, 2)])
+
+        def forward(self, x):
+            return self.held[0](self.again(self.a(x)))
+
+    model, w, x = Twice(), drawn(2, 2), drawn(4, 2)
+    own, values = model.a.weight, model.a.weight.numpy()
+    expected = x.numpy() @ np.linalg.matrix_power(w.numpy().T, 3)
+    for name in ("a.weight", "again.weight", "held.0.weight"):
+        equal(nn.functional_call(model, {name: w}, x), expected, 1e-5)
+    gradient = ad.grad(lambda w: nn.functional_call(model, {"a.weight": w}, x).sum())(w)
+    equal(gradient, ad.grad(lambda w: (x @ w.mT @ w.mT @ w.mT).sum())(w).numpy(), 1e-5)
+    assert model.a is model.again is model.held[0] and model.a.weight is own
+    equal(own, values)
+
+
 def test_ensembles_are_their_models():
     models = [network().eval() for _ in range(3)]
     for i, model in enumerate(models):
