@@ -276,6 +276,16 @@ def test_a_batch_of_nothing_teaches_nothing(layer, shape):
     equal(layer.running_var, np.ones(3))
 
 
+def test_a_state_of_an_earlier_version_where_a_layer_has_two_names():
+    model = nn.Sequential(nn.BatchNorm1d(2))
+    model.add_module("again", model[0])
+    model(ad.ones((3, 2)))
+    state = {name: value for name, value in model.state_dict().items() if "batches" not in name}
+    assert len(state) == 8
+    model.load_state_dict(state)
+    assert model[0].num_batches_tracked.item() == 1
+
+
 def test_batch_norm_of_all_batches_and_of_none():
     norm = nn.BatchNorm1d(1, momentum=None).double()
     for value in (1.0, 2.0, 6.0):

@@ -393,7 +393,9 @@ class Module(tracing.Watched):
         for path, module in list(self.named_modules()):
             module._prepare_to_load(state, _join(path, ""))
         own = dict(self._saved())
-        later = {_join(path, name) for path, module in self.named_modules() for name in module._since}
+        later = {
+            _join(path, name) for path, module in self.named_modules(remove_duplicate=False) for name in module._since
+        }
         missing = [key for key in own if key not in state and key not in later]
         unexpected = [key for key in state if key not in own]
         shapes = {key: tuple(np.shape(state[key])) for key in own if key in state}
