@@ -367,6 +367,8 @@ def test_recipes_of_images(name, digits, tmp_path, monkeypatch, capsys):
         ),
         (["train", "lstm-text", "--data", "{tmp}/none"], "Is a directory"),
         (["train", "lstm-text", "--shakespeare"], "lacks input.txt"),
+        (["train", "lstm-text", "--limit", "12", "--context", "4"], "last tenth of the text is 1 characters"),
+        (["draw", "x@y", "x=[1,2]", "y=[1,2,3]"], "do not fit: 2 columns, 3 rows\n"),
     ],
 )
 def test_each_mistake_is_told_in_one_line(tmp_path, capsys, monkeypatch, arguments, text):
