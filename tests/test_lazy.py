@@ -94,6 +94,14 @@ def test_what_they_refuse():
         nn.LazyConv2d(4, 3, groups=2)(ad.ones((1, 3, 5, 5)))
     with pytest.raises(TypeError):
         nn.LazyLinear(4, speed=2)
+    model, state = nn.Sequential(nn.ReLU(), nn.LazyLinear(3)), {"1.weight": ad.ones((3, 2)), "1.bias": ad.zeros(3)}
+    for refused in (
+        lambda: nn.functional_call(model, state, ad.ones((1, 2))),
+        lambda: nn.stack_module_state([model, model]),
+        lambda: nn.utils.parametrizations.weight_norm(model[1]),
+    ):
+        with pytest.raises(ValueError, match=r"LazyLinear\(3\).* has seen no input"):
+            refused()
     layer = nn.LazyLinear(3)
     with pytest.raises(RuntimeError, match="the size of LazyLinear changes while"):
         ad.jit(layer)(ad.ones((2, 4)))

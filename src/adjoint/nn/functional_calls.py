@@ -9,6 +9,7 @@ from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray, stack, variable
 from adjoint.tensors.located import at_user
 
+from .lazy import refuse_lazy
 from .module import CHILD, Module
 
 __all__ = ["functional_call", "stack_module_state"]
@@ -30,7 +31,7 @@ def functional_call(
     The module itself stays as it is: the call runs on a copy of its structure, so it can be differentiated by the tensors and
     mapped by `vmap`. `args` is a tuple, or the only argument. A tensor that stands under several names is replaced under all of
     them, unless `tie_weights` is False. With `strict`, all parameters and buffers must be given. Raises ValueError for names that
-    aren't there.
+    aren't there, and for lazy layers that have seen no input.
 
     >>> import adjoint as ad
     >>> layer = ad.nn.Linear(2, 1)
@@ -62,6 +63,7 @@ def called(
         if twice:
             raise ValueError(f"functional_call: {', '.join(twice)} given twice{at_user()}")
         given |= state
+    refuse_lazy("functional_call", module)
     own = _named(module)
     unknown = [name for name in given if name not in own]
     missing = [name for name in own if name not in given] if strict else []
@@ -135,6 +137,8 @@ def stack_module_state(models: Sequence[Module]) -> tuple[dict[str, Tensor], dic
     given = list(models)
     if not given:
         raise ValueError(f"stack_module_state: there are no models{at_user()}")
+    for model in given:
+        refuse_lazy("stack_module_state", model)
     if len({model.training for model in given}) > 1:
         raise ValueError(f"stack_module_state: some models are in training mode, others in evaluation mode{at_user()}")
     found = []

@@ -19,7 +19,7 @@ from .normalization import BatchNorm1d, BatchNorm2d, BatchNorm3d, InstanceNorm1d
 __all__ = [
     "LazyBatchNorm1d", "LazyBatchNorm2d", "LazyBatchNorm3d", "LazyConv1d", "LazyConv2d", "LazyConv3d", "LazyConvTranspose1d",
     "LazyConvTranspose2d", "LazyConvTranspose3d", "LazyInstanceNorm1d", "LazyInstanceNorm2d", "LazyInstanceNorm3d",
-    "LazyLinear",
+    "LazyLinear", "refuse_lazy",
 ]  # fmt: skip
 
 
@@ -113,6 +113,16 @@ class Lazy(Module):
         """The output of the layer, which becomes an ordinary one on the way."""
         self.initialize_parameters(args[0] if args else next(iter(kwargs.values())))
         return self(*args, **kwargs)
+
+
+def refuse_lazy(name: str, module: Module) -> None:
+    """Raise ValueError where a module has lazy layers, whose parameters are placeholders until their first input."""
+    for path, part in module.named_modules():
+        if isinstance(part, Lazy):
+            where = f" ({path})" if path else ""
+            raise ValueError(
+                f"{name}: {part!r}{where} has seen no input, so its parameters have no shape yet{at_user()}"
+            )
 
 
 class LazyLinear(Lazy):

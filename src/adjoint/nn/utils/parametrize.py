@@ -13,6 +13,7 @@ from typing import Any
 
 from adjoint import tracing
 from adjoint.nn.containers import ModuleDict, ModuleList
+from adjoint.nn.lazy import refuse_lazy
 from adjoint.nn.module import BUFFER, PARAMETER, UNSAVED, Module, is_variable
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray, variable
@@ -115,7 +116,7 @@ def register_parametrization(
     `parametrization` is a module whose `forward` takes a tensor. If it has `right_inverse(value)`, that gives what the tensor's
     present value comes from, and makes the tensor assignable; where it gives a tuple, these are the arguments of `forward`. A
     second parametrization is applied to what the first gives. Unless `unsafe`, shape and dtype must stay. Raises ValueError
-    when they don't, or when there is no such tensor.
+    when they don't, when there is no such tensor, and for a lazy layer that has seen no input.
 
     >>> import adjoint as ad
     >>> class Symmetric(ad.nn.Module):
@@ -128,6 +129,7 @@ def register_parametrization(
     """
     name = type(module).__name__
     tracing.refuse(module, f"{name}.{tensor_name}")
+    refuse_lazy("register_parametrization", module)
     if is_parametrized(module, tensor_name):
         known: Any = _held(module)[tensor_name]
         before = known()
