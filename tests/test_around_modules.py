@@ -92,6 +92,29 @@ def test_functional_call_replaces_shared_weights_everywhere():
     equal(nn.functional_call(model, {"a.weight": w}, x, tie_weights=False), x.numpy() @ w.numpy().T @ own.T)
 
 
+def test_functional_call_of_a_module_under_two_names():
+    """The module itself stays as it is, also where a part of it has another name that isn't given."""
+
+    class Twice(nn.Module):
+        def __init__(self):
+            self.a = nn.Linear(2, 2, bias=False)
+            self.again = self.a
+            self.held = nn.ModuleList([self.a, nn.Linear(2, 2)])
+
+        def forward(self, x):
+            return self.held[0](self.again(self.a(x)))
+
+    model, w, x = Twice(), drawn(2, 2), drawn(4, 2)
+    own, values = model.a.weight, model.a.weight.numpy()
+    expected = x.numpy() @ np.linalg.matrix_power(w.numpy().T, 3)
+    for name in ("a.weight", "again.weight", "held.0.weight"):
+        equal(nn.functional_call(model, {name: w}, x), expected, 1e-5)
+    gradient = ad.grad(lambda w: nn.functional_call(model, {"a.weight": w}, x).sum())(w)
+    equal(gradient, ad.grad(lambda w: (x @ w.mT @ w.mT @ w.mT).sum())(w).numpy(), 1e-5)
+    assert model.a is model.again is model.held[0] and model.a.weight is own
+    equal(own, values)
+
+
 def test_ensembles_are_their_models():
     models = [network().eval() for _ in range(3)]
     for i, model in enumerate(models):
@@ -106,6 +129,8 @@ def test_ensembles_are_their_models():
     equal(parameters["0.weight"].grad[2], models[2][0].weight.grad.numpy())
     with pytest.raises(ValueError, match="names or shapes differ"):
         nn.stack_module_state([nn.Linear(2, 1), nn.Linear(3, 1)])
+    with pytest.raises(ValueError, match="some models are in training mode"):
+        nn.stack_module_state([nn.Linear(2, 1), nn.Linear(2, 1).eval()])
 
 
 def test_a_compiled_module_is_still_a_module_to_who_asks():

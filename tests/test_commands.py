@@ -367,6 +367,8 @@ def test_recipes_of_images(name, digits, tmp_path, monkeypatch, capsys):
         ),
         (["train", "lstm-text", "--data", "{tmp}/none"], "Is a directory"),
         (["train", "lstm-text", "--shakespeare"], "lacks input.txt"),
+        (["train", "lstm-text", "--limit", "12", "--context", "4"], "last tenth of the text is 1 characters"),
+        (["draw", "x@y", "x=[1,2]", "y=[1,2,3]"], "do not fit: 2 columns, 3 rows\n"),
     ],
 )
 def test_each_mistake_is_told_in_one_line(tmp_path, capsys, monkeypatch, arguments, text):
@@ -413,6 +415,10 @@ def test_a_full_disk_is_told_with_an_exit_code(digits, tmp_path):
     assert done.returncode == 1
     assert "can't write the checkpoint" in done.stderr
     assert len(done.stderr.splitlines()) == 1
+    command = [sys.executable, "-c", code, "train", "moons", "--out", str(tmp_path), "--epochs", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env={**os.environ, "ADJOINT_CACHE": ""})
+    assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
+    assert "loss.png" in done.stderr  # the first picture
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="closes a POSIX pipe")

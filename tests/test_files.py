@@ -41,6 +41,22 @@ def test_any_nesting(tmp_path):
         assert again == plain if not isinstance(plain, ad.Tensor) else again.shape == (2,)
 
 
+@pytest.mark.parametrize(
+    "value",
+    (
+        {"a": {"b": 1}, "a.b": 2},
+        {1: 1, "1": 2, "True": 4},
+        {None: 1, "None": 2, 1.5: 3, "1.5": 4, "1.5'": 5},
+        {"": {"a": 1}, "a": 2},
+        {"a": [1, {"0": 2}], "a.0": 3, "a.1.0": 4},
+    ),
+)
+def test_two_tensors_whose_paths_read_alike(value, tmp_path):
+    ad.save(tmp_path / "a", {"of tensors": ad.tree.map(lambda x: ad.tensor([float(x)]), value), "epoch": 1})
+    found = ad.load(tmp_path / "a")["of tensors"]
+    assert ad.tree.map(lambda x: x.item(), found) == value
+
+
 def test_a_training_state(tmp_path):
     model = nn.Linear(2, 1)
     optimizer = ad.optim.Adam(model.parameters())
@@ -161,6 +177,10 @@ def test_a_file_of_pytorch(tmp_path):
     equal(ad.load(archive(tmp_path / "b.pt", tensor, half)), [1.0, -2.5])
     trained = name("torch._utils _rebuild_parameter") + b"(" + stored_tensor() + b"\x88}tR"
     assert ad.load(archive(tmp_path / "c.pt", trained)).requires_grad
+    negative = stored_tensor().removesuffix(b"\x89}tR") + b"\x89}}" + string("neg") + b"\x88stR"
+    equal(ad.load(archive(tmp_path / "d.pt", negative)), -np.arange(6).reshape(2, 3))
+    with pytest.raises(ValueError, match="a tensor that is twisted"):
+        ad.load(archive(tmp_path / "e.pt", negative.replace(string("neg"), string("twisted"))))
 
 
 class Evil:

@@ -290,3 +290,28 @@ def test_planning_calls_no_hook():
         assert z.numpy()[0] == pytest.approx(0.7744, abs=1e-3) and calls == []
     z.sum().backward()
     assert calls == [(1000,)]
+
+
+@pytest.mark.parametrize("kind", ("register_forward_pre_hook", "register_forward_hook"))
+def test_a_hook_that_takes_itself_out(kind):
+    """The handle is removed while the module is called, which goes on with the hooks that are left."""
+    layer, calls, x = nn.Linear(2, 2), [], ad.ones((1, 2))
+    expected = layer(x).numpy()
+
+    def once(*_):
+        calls.append("once")
+        handle.remove()
+
+    handle = getattr(layer, kind)(once)
+    equal(layer(x), expected)
+    equal(layer(x), expected)
+    assert calls == ["once"]
+
+    def adds(*_):
+        added.append(layer.register_forward_hook(lambda m, args, y: y * 3))
+        handle.remove()
+
+    added = []
+    handle = getattr(layer, kind)(adds)
+    assert layer(x).shape == (1, 2) and len(added) == 1
+    equal(layer(x), 3 * expected)

@@ -254,6 +254,38 @@ def test_batch_norm_keeps_running_statistics():
     assert norm.num_batches_tracked.item() == 0
 
 
+@pytest.mark.parametrize(
+    ("layer", "shape"),
+    (
+        (nn.BatchNorm1d(3), (0, 3)),
+        (nn.BatchNorm1d(3, momentum=None), (0, 3, 4)),
+        (nn.BatchNorm2d(3), (2, 3, 0, 4)),
+        (nn.InstanceNorm1d(3, affine=True, track_running_stats=True), (0, 3, 4)),
+        (nn.InstanceNorm2d(3, affine=True, track_running_stats=True), (2, 3, 4, 0)),
+    ),
+)
+def test_a_batch_of_nothing_teaches_nothing(layer, shape):
+    x = ad.variable(np.zeros(shape, np.float32))
+    for f in (layer, ad.jit(layer)):
+        y = f(x)
+        assert y.shape == shape
+    y.sum().backward()
+    assert x.grad.shape == shape
+    equal(layer.weight.grad, np.zeros(3))
+    equal(layer.running_mean, np.zeros(3))
+    equal(layer.running_var, np.ones(3))
+
+
+def test_a_state_of_an_earlier_version_where_a_layer_has_two_names():
+    model = nn.Sequential(nn.BatchNorm1d(2))
+    model.add_module("again", model[0])
+    model(ad.ones((3, 2)))
+    state = {name: value for name, value in model.state_dict().items() if "batches" not in name}
+    assert len(state) == 8
+    model.load_state_dict(state)
+    assert model[0].num_batches_tracked.item() == 2  # the state says nothing of it
+
+
 def test_batch_norm_of_all_batches_and_of_none():
     norm = nn.BatchNorm1d(1, momentum=None).double()
     for value in (1.0, 2.0, 6.0):

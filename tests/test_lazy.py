@@ -22,9 +22,9 @@ LAYERS = [
     (nn.LazyBatchNorm1d, (), {"eps": 1e-3}, nn.BatchNorm1d, (4, 6)),
     (nn.LazyBatchNorm2d, (), {}, nn.BatchNorm2d, (4, 6, 3, 3)),
     (nn.LazyBatchNorm3d, (), {"affine": False}, nn.BatchNorm3d, (4, 6, 3, 3, 3)),
-    (nn.LazyInstanceNorm1d, (), {}, nn.InstanceNorm1d, (4, 6, 5)),
-    (nn.LazyInstanceNorm2d, (), {"affine": True}, nn.InstanceNorm2d, (4, 6, 5, 5)),
-    (nn.LazyInstanceNorm3d, (), {"track_running_stats": True}, nn.InstanceNorm3d, (4, 6, 3, 3, 3)),
+    (nn.LazyInstanceNorm1d, (1e-5, 0.1, False, False), {}, nn.InstanceNorm1d, (4, 6, 5)),
+    (nn.LazyInstanceNorm2d, (1e-5, 0.1, True, False), {}, nn.InstanceNorm2d, (4, 6, 5, 5)),
+    (nn.LazyInstanceNorm3d, (), {"track_running_stats": True, "affine": False}, nn.InstanceNorm3d, (4, 6, 3, 3, 3)),
 ]
 
 
@@ -75,6 +75,18 @@ def test_training_from_the_start():
     equal(fresh.eval()(x), model.eval()(x).numpy())
 
 
+@pytest.mark.parametrize("lazy", (nn.LazyInstanceNorm1d, nn.LazyInstanceNorm2d, nn.LazyInstanceNorm3d))
+def test_instance_norms_have_pytorchs_defaults(lazy):
+    layer = lazy()
+    layer(ad.ones((2, 3, *[4] * int(lazy.__name__[-2]))))
+    assert list(layer.state_dict()) == ["weight", "bias", "running_mean", "running_var", "num_batches_tracked"]
+
+
+def test_their_arguments_are_shown():
+    shown = [repr(x) for x in (nn.LazyLinear(3), nn.LazyConv2d(4, 3, padding=1), nn.LazyBatchNorm1d())]
+    assert shown == ["LazyLinear(3)", "LazyConv2d(4, 3, padding=1)", "LazyBatchNorm1d()"]
+
+
 def test_what_they_refuse():
     with pytest.raises(ValueError, match="has no axis 1"):
         nn.LazyConv2d(4, 3)(ad.ones(3))
@@ -82,6 +94,14 @@ def test_what_they_refuse():
         nn.LazyConv2d(4, 3, groups=2)(ad.ones((1, 3, 5, 5)))
     with pytest.raises(TypeError):
         nn.LazyLinear(4, speed=2)
+    model, state = nn.Sequential(nn.ReLU(), nn.LazyLinear(3)), {"1.weight": ad.ones((3, 2)), "1.bias": ad.zeros(3)}
+    for refused in (
+        lambda: nn.functional_call(model, state, ad.ones((1, 2))),
+        lambda: nn.stack_module_state([model, model]),
+        lambda: nn.utils.parametrizations.weight_norm(model[1]),
+    ):
+        with pytest.raises(ValueError, match=r"LazyLinear\(3\).* has seen no input"):
+            refused()
     layer = nn.LazyLinear(3)
     with pytest.raises(RuntimeError, match="the size of LazyLinear changes while"):
         ad.jit(layer)(ad.ones((2, 4)))

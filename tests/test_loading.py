@@ -293,12 +293,24 @@ def test_what_is_wrong_with_samples_is_told():
     ):
         with pytest.raises(TypeError, match=text):
             DataLoader([1, 2], **options)
+    with pytest.raises(ValueError, match="timeout is 0 or more"):
+        DataLoader([1, 2], timeout=-1)
+    with pytest.raises(TypeError, match="float"):  # no row, where NumPy would take the one before
+        next(iter(DataLoader(np.arange(3), sampler=[1.5])))
     with pytest.raises(ValueError, match="a loader's state has epoch, batch and seed"):
         DataLoader([1, 2]).load_state_dict({})
     with pytest.raises(ValueError, match=r"'train': 2, 'test': 1"):
         DataLoader({"train": [1, 2], "test": [3]})
     texts = next(iter(DataLoader([{"name": np.str_("a")}, {"name": np.str_("b")}], 2)))
     assert texts == {"name": ["a", "b"]}
+
+
+@pytest.mark.parametrize("workers", (0, 1))
+def test_texts_without_an_axis_for_samples(workers):
+    columns = {"x": np.arange(2.0), "name": np.array(["a", "b"])}
+    for dataset in (columns, [{"x": x, "name": name} for x, name in zip(*columns.values(), strict=True)]):
+        found = list(DataLoader(dataset, batch_size=None, num_workers=workers))
+        assert [(sample["x"].item(), str(sample["name"])) for sample in found] == [(0.0, "a"), (1.0, "b")]
 
 
 class Frame(dict):
@@ -329,17 +341,26 @@ def test_files_that_are_odd(tmp_path):
     path.write_text("x,x\n1,2\n")
     with pytest.raises(ValueError, match="names a column twice: x, x"):
         ad.data.read_csv(path)
+    path.write_text("x\n" + "a" * 200_000)
+    with pytest.raises(ValueError, match="field larger than field limit"):
+        ad.data.read_csv(path)
     image = pytest.importorskip("PIL.Image")
     (tmp_path / "grey").mkdir()
     deep = (np.arange(64).reshape(8, 8) * 1000).astype(np.uint16)
     image.fromarray(deep).save(tmp_path / "grey" / "a.png")
     image.fromarray(deep > 3000).save(tmp_path / "grey" / "b.png")
     (tmp_path / "grey" / "c.png").write_bytes((tmp_path / "grey" / "a.png").read_bytes()[:60])
+    (tmp_path / "grey" / "d.png").mkdir()
     folder = ad.data.ImageFolder(tmp_path)
+    assert len(folder) == 3
     np.testing.assert_array_equal(folder[0][0][:, :, 0], deep)
     np.testing.assert_array_equal(folder[1][0][:, :, 0], 255 * (deep > 3000).astype(np.uint8))
     with pytest.raises(OSError, match=r"c\.png can't be read"):
         folder[2]
+    for name in (".checkpoints", "none"):
+        (tmp_path / name).mkdir()
+    with pytest.raises(ValueError, match=r"no images in the folders \.checkpoints, none of"):
+        ad.data.ImageFolder(tmp_path)
     batch = next(iter(DataLoader([image.fromarray(deep)] * 2, 2)))
     assert batch.shape == (2, 8, 8)
 

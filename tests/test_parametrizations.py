@@ -118,3 +118,23 @@ def test_compiled_functions_see_new_parametrizations():
     equal(f(x), plain + 4)
     parametrize.remove_parametrizations(layer, "weight")
     equal(f(x), plain + 4)
+
+
+def test_a_compiled_function_where_values_are_kept():
+    layer = nn.Linear(3, 3)
+    parametrize.register_parametrization(layer, "weight", Symmetric())
+    fast, x = ad.jit(lambda x: layer(x) @ layer.weight), ad.ones((1, 3))
+    expected = layer(x).numpy() @ layer.weight.numpy()
+    with parametrize.cached():
+        for _ in range(3):
+            equal(fast(x), expected, 1e-6)
+            equal(layer(x) @ layer.weight, expected, 1e-6)
+            for k in (1.0, 2.0):  # copies of the module, whose weights aren't those of the copy before
+                state = {"parametrizations.weight.original": k * ad.ones((3, 3)), "bias": ad.zeros(3)}
+                equal(nn.functional_call(layer, state, x), np.full((1, 3), 3 * k))
+
+
+def test_a_length_along_no_axis():
+    for dim in (2, -3):
+        with pytest.raises(IndexError, match=f"weight has 2 axes; there is no {dim}"):
+            parametrizations.weight_norm(nn.Linear(2, 3), dim=dim)

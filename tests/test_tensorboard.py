@@ -31,9 +31,10 @@ def test_what_was_written_comes_back(tmp_path):
     with train.TensorBoard(tmp_path) as board:
         for step in (1, 200, 40_000):
             board.write(step=step, loss=1 / step, name="left out", **{"test accuracy": 0.5})
-        board.write(step=7, loss=float("nan"))
+        board.write(step=7, loss=float("nan"), large=-1e300, count=10**40)
     found = list(train.read_events(tmp_path))
     assert [step for step, _ in found] == [1, 200, 40_000, 7]
+    assert (found[3][1]["large"], found[3][1]["count"]) == (-np.inf, np.inf)  # what float32 makes of them
     assert found[1][1] == {"loss": pytest.approx(0.005), "test accuracy": 0.5}
     assert np.isnan(found[3][1]["loss"])
     path = tmp_path / tensorboard.NAME

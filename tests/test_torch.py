@@ -293,6 +293,31 @@ def test_transformations_of_functions():
     assert torch.func.functional_call(model, state, (x,)).item() == 4
 
 
+def test_a_functional_call_keeps_what_the_module_assigns():
+    class Counting(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("count", torch.zeros(()))
+            self.register_buffer("other", torch.zeros(()))
+            self.calls, self.layer = 0, nn.Linear(1, 1)
+
+        def forward(self, x):
+            self.calls += 1
+            self.count = self.count + 1
+            self.other = self.other + 1
+            self.layer.seen, self.last = x.shape, self.layer
+            return self.layer(x) * self.count
+
+    model, x = Counting(), torch.ones(1, 1)
+    state = {"layer.weight": torch.ones(1, 1), "layer.bias": torch.zeros(1), "other": torch.tensor(5.0)}
+    weight = model.layer.weight
+    assert [torch.func.functional_call(model, state, (x,)).item() for _ in range(3)] == [1, 2, 3]
+    assert (model.calls, model.count.item(), model.layer.seen) == (3, 3, (1, 1))
+    assert model.layer.weight is weight and model.last is model.layer
+    assert model.other.item() == 0  # was given, so the module's own is as it was
+    assert list(dict(model.named_buffers())) == ["count", "other"]
+
+
 def test_modes():
     x = torch.ones(1, requires_grad=True)
     with torch.no_grad():

@@ -120,6 +120,42 @@ def test_fit_mistakes(data, options, text):
         train.fit(model, optimizer=optim.SGD(model.parameters()), data=data, **settings)
 
 
+PAIRS = [(ad.ones((2, 1)), ad.ones((2, 1)))]
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "text"),
+    [
+        ([{"x": ad.ones((2, 1)), "y": ad.ones((2, 1))}], {}, "a batch is a pair .*step 1 of epoch 1 is a dict"),
+        ([ad.ones((2, 1))], {}, "is a Tensor"),  # which could be taken apart into two rows
+        ([(*PAIRS[0], ad.ones(2))], {}, "is 3 parts"),
+        (PAIRS, {"loss": lambda p, t: 1.0}, "not a float"),
+        (PAIRS, {"validate": lambda model: None}, "numbers by name, not a NoneType"),
+        (PAIRS, {"schedule": 0.5}, "schedule is one of optim, or a function .*not 0.5"),
+    ],
+)
+def test_fit_is_given_something_else(data, options, text):
+    model = nn.Linear(1, 1)
+    settings = {"loss": nn.functional.mse_loss, **options, "progress": False}
+    with pytest.raises(TypeError, match=text):
+        train.fit(model, optimizer=optim.SGD(model.parameters()), data=data, **settings)
+
+
+@pytest.mark.parametrize("workers", (0, 1))
+def test_a_stream_without_a_length(workers, capsys):
+    class Stream(ad.data.IterableDataset):
+        def __iter__(self):
+            return iter([(np.float32([i]), np.float32([2 * i])) for i in range(5)])
+
+    model = nn.Linear(1, 1)
+    loader = ad.data.DataLoader(Stream(), 2, num_workers=workers)
+    optimizer = optim.SGD(model.parameters(), lr=0.01)
+    history = train.fit(model, nn.functional.mse_loss, optimizer, loader, epochs=2, progress=False)
+    assert len(history.losses) == 6
+    with pytest.raises(ValueError, match="needs data that has a length"):
+        train.fit(model, nn.functional.mse_loss, optimizer, loader, schedule=lambda done: 1.0)
+
+
 def test_predict_and_accuracy_in_batches():
     model = nn.Sequential(nn.Identity())
     scores = np.eye(5, dtype=np.float32)[[0, 1, 2, 3, 4, 0, 1]]

@@ -22,6 +22,8 @@ NAMES = {
     r"output\.LayerNorm": "norm2", r"^cls\.predictions\.(transform\.)?": "head_", r"LayerNorm": "norm",
     r"\.gamma$": ".weight", r"\.beta$": ".bias",
 }  # fmt: skip
+# what else `config.json` may ask for
+KNOWN = {"hidden_act": "gelu", "position_embedding_type": "absolute", "is_decoder": False, "tie_word_embeddings": True}
 
 
 class Block(nn.Module):
@@ -47,6 +49,9 @@ class BERT(nn.Module):
     """Codes (N, T) to scores (N, T, vocabulary) of what stands there. The arguments are those of `config.json`."""
 
     def __init__(self, vocab_size, hidden_size, intermediate_size, num_hidden_layers, num_attention_heads, **config):
+        for name, known in KNOWN.items():
+            if config.get(name, known) != known:
+                raise ValueError(f"{name}={config[name]!r} isn't computed here")
         eps = config.get("layer_norm_eps", 1e-12)
         self.word_embeddings = nn.Embedding(vocab_size, hidden_size)
         self.position_embeddings = nn.Embedding(config.get("max_position_embeddings", 512), hidden_size)

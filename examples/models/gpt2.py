@@ -24,6 +24,8 @@ NAMES = {
     r"\.mlp\.c_": ".c_",
 }
 TRANSPOSED = r"(c_attn|c_proj|c_fc)\.weight$"
+# what else `config.json` may ask for
+KNOWN = {"tie_word_embeddings": True, "scale_attn_weights": True, "scale_attn_by_inverse_layer_idx": False}
 
 
 class Attention(nn.Module):
@@ -66,8 +68,13 @@ class GPT2(nn.Module):
     """Codes (N, T) to scores (N, T, vocabulary) of what follows each."""
 
     def __init__(
-        self, vocab_size=50257, n_positions=1024, n_embd=768, n_layer=12, n_head=12, layer_norm_epsilon=1e-5, **_
+        self, vocab_size=50257, n_positions=1024, n_embd=768, n_layer=12, n_head=12, layer_norm_epsilon=1e-5, **config
     ):
+        for name, known in KNOWN.items():
+            if config.get(name, known) != known:
+                raise ValueError(f"{name}={config[name]!r} isn't computed here")
+        if config.get("activation_function", "gelu_new") not in ("gelu_new", "gelu_pytorch_tanh"):
+            raise ValueError(f"the activation {config['activation_function']} isn't computed here")
         self.heads, self.length = n_head, n_positions
         self.wte = nn.Embedding(vocab_size, n_embd)
         self.wpe = nn.Embedding(n_positions, n_embd)

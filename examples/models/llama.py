@@ -1,4 +1,4 @@
-"""Llama (H. Touvron and others, 2023; also Llama 2 and 3, and Mistral without its window) with weights from Hugging Face.
+"""Llama (H. Touvron and others, 2023; also Llama 2 and 3, and Mistral up to its window) with weights from Hugging Face.
 
 The folder holds `config.json`, `tokenizer.json`, and `model.safetensors` or its parts with their index. Without one, a small
 network with random weights writes codes.
@@ -9,6 +9,7 @@ network with random weights writes codes.
 from __future__ import annotations
 
 import json
+import math
 import sys
 from pathlib import Path
 
@@ -58,6 +59,9 @@ class Llama(nn.Module):
         rotary = config.get("rope_parameters") or config.get("rope_scaling") or {}
         if rotary.get("rope_type", "default") != "default":
             raise ValueError(f"rotary positions of the kind {rotary['rope_type']} aren't computed here")
+        if config.get("hidden_act", "silu") != "silu":
+            raise ValueError(f"the activation {config['hidden_act']} isn't computed here")
+        self.window = config.get("sliding_window") or math.inf
         base = config.get("rope_theta") or rotary.get("rope_theta", 10000.0)
         eps = config.get("rms_norm_eps", 1e-6)
         sizes = (hidden_size, intermediate_size, num_attention_heads, groups, features, eps, base)
@@ -74,6 +78,8 @@ class Llama(nn.Module):
         places = ad.arange(codes.shape[1])
         if caches is not None:
             places = places + caches[0].position
+        if (codes.shape[1] if caches is None else caches[0].keys.shape[2]) > self.window:
+            raise ValueError(f"each place sees no more than {self.window} others: longer texts aren't computed here")
         x = self.embed_tokens(codes)
         for number, layer in enumerate(self.layers):
             x = layer(x, places, None if caches is None else caches[number])

@@ -52,6 +52,8 @@ class ResNet(nn.Module):
     """Images (N, channels, H, W) to scores (N, classes). The arguments are those of `config.json`."""
 
     def __init__(self, embedding_size=64, hidden_sizes=(256, 512, 1024, 2048), depths=(3, 4, 6, 3), **config):
+        if config.get("hidden_act", "relu") != "relu":
+            raise ValueError(f"the activation {config['hidden_act']} isn't computed here")
         bottleneck = config.get("layer_type", "bottleneck") == "bottleneck"
         early = config.get("downsample_in_bottleneck", False)
         self.names = {int(key): name for key, name in config.get("id2label", {0: "0", 1: "1"}).items()}

@@ -16,6 +16,8 @@ NAMES = {
     r"\.to_out\.0\.": ".to_out.", r"(down|up)samplers\.0\.conv\.": "resampled.", r"_blocks?\.": ".",
     r"resnets\.(\d+)\.": r"blocks.\1.residual.", r"attentions\.(\d+)\.": r"blocks.\1.attention.",
 }  # fmt: skip
+# what else `config.json` may ask for
+KNOWN = {"act_fn": "silu", "mid_block_scale_factor": 1, "center_input_sample": False}
 
 
 class Residual(nn.Module):
@@ -85,6 +87,8 @@ class UNet(nn.Module):
     """Noisy images (N, C, H, W) and times (N,) to the noise in them. The arguments are those of `config.json`."""
 
     def __init__(self, in_channels, out_channels, block_out_channels, down_block_types, up_block_types, **config):
+        if other := [name for name, value in KNOWN.items() if config.get(name, value) != value]:
+            raise ValueError(f"{other[0]}={config[other[0]]!r} isn't computed here")
         depth, groups = config.get("layers_per_block", 2), config.get("norm_num_groups", 32)
         widths, eps = list(block_out_channels), config.get("norm_eps", 1e-5)
         self.first, self.shift = widths[0], config.get("freq_shift", 0)

@@ -51,6 +51,8 @@ class ViT(nn.Module):
     """Images (N, channels, size, size) to scores (N, classes). The arguments are those of `config.json`."""
 
     def __init__(self, hidden_size, intermediate_size, num_hidden_layers, num_attention_heads, **config):
+        if config.get("hidden_act", "gelu") != "gelu":
+            raise ValueError(f"the activation {config['hidden_act']} isn't computed here")
         size, patch = config.get("image_size", 224), config.get("patch_size", 16)
         eps, bias = config.get("layer_norm_eps", 1e-12), config.get("qkv_bias", True)
         self.names = {int(key): name for key, name in config.get("id2label", {0: "0", 1: "1"}).items()}

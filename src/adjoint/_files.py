@@ -25,7 +25,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
     The bytes go to a temporary file in the same folder, reach the disk, and then the name is switched: a crash, a full
     disk or an exception leaves the old file as it was. What is no regular file (a device, a pipe, `/dev/stdout`) is written
-    directly. Raises OSError where the folder can't be written.
+    directly. Raises OSError, with the file's name, where it can't be written.
     """
     if is_stream(path):
         with _stream(path) as file:
@@ -43,8 +43,10 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         os.replace(partial, target)
-    except BaseException:
+    except BaseException as error:
         partial.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno is not None and error.filename is None:
+            error.filename = os.fspath(path)  # of a disk that is full, writing doesn't say it
         raise
     sync_folder(target.parent)
 

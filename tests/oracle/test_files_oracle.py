@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -23,14 +25,22 @@ def test_what_pytorch_saved(zipped, tmp_path):
         "scalar": torch.tensor(3.0),
         "parameter": torch.nn.Parameter(torch.ones(2)),
         "kinds": [torch.tensor([0, 1, 3]).to(getattr(torch, name)) for name in dtypes],
-        "plain": (1, 2.5, "text", None, True, torch.Size([2, 3])),
+        "plain": (1, 2.5, "text", None, True, torch.Size([2, 3]), b"bytes", 1j, {1, 2}, Counter([3, 3])),
+        "trained": torch.ones(2).requires_grad_(),
+        "conjugate": torch.tensor([1 + 2j, 3 - 1j]).conj(),
+        "negative": torch.tensor([1 + 2j, 3 - 1j]).conj().imag,
     }
+    if zipped:  # what PyTorch itself can't read from the other form
+        value["unsigned"] = torch.tensor([1, 2, 40_000]).to(torch.uint16)[1:]
+        value["long"] = torch.tensor([1, 2**62]).to(torch.uint64)
     torch.save(value, tmp_path / "a.pt", _use_new_zipfile_serialization=zipped)
     found = ad.load(tmp_path / "a.pt")
     assert list(found) == list(value)
-    for key in ("base", "view", "expanded", "empty", "scalar"):
-        np.testing.assert_array_equal(found[key].numpy(), value[key].numpy())
-    assert found["parameter"].requires_grad
+    for key in set(value) - {"kinds", "plain"}:
+        expected = value[key].detach().resolve_conj().resolve_neg().numpy()
+        assert found[key].dtype == expected.dtype.name
+        np.testing.assert_array_equal(found[key].numpy(), expected)
+    assert [found[key].requires_grad for key in ("parameter", "trained", "base")] == [True, True, False]
     for name, ours, theirs in zip(dtypes, found["kinds"], value["kinds"], strict=True):
         assert ours.dtype == name
         if name == "bfloat16":  # which PyTorch gives NumPy in no form

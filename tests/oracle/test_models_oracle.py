@@ -127,3 +127,42 @@ def test_unet(example, tmp_path, options):
     with torch.no_grad():
         expected = theirs(torch.tensor(images), torch.tensor(times)).sample.numpy()
     np.testing.assert_allclose(ours(ad.tensor(images), ad.tensor(times)).numpy(), expected, 1e-3, 1e-4)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "options"),
+    (
+        ("gpt2", "GPT2", {"activation_function": "relu"}),
+        ("gpt2", "GPT2", {"scale_attn_by_inverse_layer_idx": True}),
+        ("gpt2", "GPT2", {"tie_word_embeddings": False}),
+        ("llama", "Llama", {"hidden_act": "gelu"}),
+        ("llama", "Llama", {"rope_scaling": {"rope_type": "llama3", "factor": 8.0}}),
+        ("bert", "BERT", {"hidden_act": "relu"}),
+        ("vit", "ViT", {"hidden_act": "relu"}),
+        ("resnet", "ResNet", {"hidden_act": "gelu"}),
+        ("unet", "UNet", {"act_fn": "relu"}),
+    ),
+)
+def test_what_a_configuration_asks_for_and_a_network_is_not(module, name, options, example):
+    """Weights would fit, and the numbers be others."""
+    sizes = {
+        "llama": (50, 32, 64, 2, 4),
+        "bert": (50, 32, 64, 2, 4),
+        "vit": (32, 64, 2, 4),
+        "unet": (1, 1, (8, 16), (), ()),
+    }
+    with pytest.raises(ValueError, match="computed here"):
+        getattr(example(module), name)(*sizes.get(module, ()), **options)
+
+
+def test_a_window_of_attention(example, tmp_path):
+    config = transformers.MistralConfig(
+        **SMALL, vocab_size=60, bos_token_id=0, eos_token_id=0, num_key_value_heads=2, sliding_window=9
+    )
+    theirs = saved(transformers.MistralForCausalLM(config), tmp_path)
+    ours = example("llama").Llama.load(tmp_path)
+    with torch.no_grad():
+        expected = theirs(torch.tensor(CODES)).logits.numpy()
+    np.testing.assert_allclose(ours(ad.tensor(CODES)).numpy(), expected, **TOLERANCE)
+    with pytest.raises(ValueError, match="no more than 9 others"):
+        ours.generate([1, 2, 3], 7)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Sequence
 
@@ -34,7 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (OSError, ImportError, ValueError, ArithmeticError, MemoryError) as error:
-        print(f"adjoint: error: {error or 'out of memory'}", file=sys.stderr)
+        # What follows is the line of the user's code that an error comes from, which here is the command itself.
+        told = re.sub(r" \([^()]+:\d+\)$", "", str(error))
+        print(f"adjoint: error: {told or 'out of memory'}", file=sys.stderr)
         return 1
     return code
 

@@ -80,7 +80,7 @@ def instance_norm(x: Node, weight: Node | None, bias: Node | None, epsilon: floa
     """x (N, C, ...) normalized for each channel of each example, and these means and variances (N, C)."""
     n, channels = x.shape[:2]
     _check_features("instance_norm", (channels,), weight, bias)
-    if x.type.size <= n * channels:
+    if 0 < x.type.size <= n * channels:
         raise ValueError(f"instance_norm: a channel needs more than one value; the input's shape is {x.shape}")
     mean, centered, variance = moments(x, tuple(range(2, x.ndim)))
     y = ops.divide(centered, ops.sqrt(ops.add(variance, epsilon)))
@@ -122,7 +122,7 @@ def batch_norm(
             )
     if mean is None or variance is None:
         axes = tuple([i for i in range(x.ndim) if i != 1])
-        if x.type.size <= channels:
+        if 0 < x.type.size <= channels:
             raise ValueError(
                 f"batch_norm: in training a channel needs more than one value; the input's shape is {x.shape}"
             )

@@ -120,6 +120,6 @@ def default_convert(sample: Any, tensors: bool = True) -> Any:
     if isinstance(sample, tuple | list):
         fields = [default_convert(value, tensors) for value in sample]
         return type(sample)(*fields) if hasattr(sample, "_fields") else type(sample)(fields)
-    if tensors and isinstance(sample, np.ndarray | np.generic | bool | int | float):
-        return asarray(sample)
-    return sample
+    if isinstance(sample, np.ndarray | np.generic):
+        return _finished(np.array(sample), tensors) if tensors else sample
+    return asarray(sample) if tensors and isinstance(sample, bool | int | float) else sample

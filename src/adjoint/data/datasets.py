@@ -179,8 +179,8 @@ class ImageFolder(Dataset):
     Classes are the folders' names in alphabetical order (`classes`, `class_to_idx`), files those with the ending of an image
     format, at any depth, in order of their names (`samples`: paths and classes). `transform(image)` changes an image,
     `target_transform(number)` a class; without a transform, images of one size are needed for batches. Grey images have one
-    channel. Raises ValueError when there are no classes or no images, ImportError without Pillow, OSError for an image that can't
-    be read.
+    channel. Raises ValueError when there are no classes or one has no images, ImportError without Pillow, OSError for an image
+    that can't be read.
     """
 
     def __init__(
@@ -198,10 +198,12 @@ class ImageFolder(Dataset):
             (path, number)
             for name, number in self.class_to_idx.items()
             for path in sorted((self.root / name).rglob("*"))
-            if path.suffix.lower() in IMAGES
+            if path.suffix.lower() in IMAGES and not path.is_dir()
         ]
         if not self.samples:
             raise ValueError(f"ImageFolder: {root} has no images in folders of classes{at_user()}")
+        if empty := sorted(set(self.classes) - {self.classes[number] for _, number in self.samples}):
+            raise ValueError(f"ImageFolder: there are no images in the folders {', '.join(empty)} of {root}{at_user()}")
 
     def __getitem__(self, number: int) -> tuple[Any, Any]:
         path, label = self.samples[number]
@@ -228,10 +230,14 @@ def read_csv(path: str | os.PathLike[str], delimiter: str = ",") -> dict[str, np
     """The columns of a CSV file with a headline, by name: int64 or float64 where all entries are numbers, else text.
 
     An empty entry in a column of numbers is NaN. A loader takes the dictionary as it is. Raises OSError where the file can't be
-    read, ValueError when a row has another number of entries than the headline, or two columns have one name.
+    read, ValueError when a row has another number of entries than the headline, two columns have one name, or an entry is too
+    long (131,072 characters).
     """
     with Path(path).open(newline="", encoding="utf-8-sig") as file:
-        rows = [row for row in csv_files.reader(file, delimiter=delimiter) if row]
+        try:
+            rows = [row for row in csv_files.reader(file, delimiter=delimiter) if row]
+        except csv_files.Error as error:
+            raise ValueError(f"read_csv: {path} can't be read: {error}{at_user()}") from error
     if not rows:
         raise ValueError(f"read_csv: {path} is empty{at_user()}")
     names = [name.strip() for name in rows[0]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextvars
 import itertools
+import operator
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -207,6 +208,8 @@ class DataLoader:
             raise ValueError(
                 f"{name}: transform and augment take arrays; of samples, the data set or collate_fn does that{at_user()}"
             )
+        if self.timeout < 0:
+            raise ValueError(f"{name}: timeout is 0 or more seconds, not {self.timeout}{at_user()}")
         k, parts = self.part
         if not 0 <= k < parts or (parts > 1 and self.batch_size is None and self.batch_sampler is None):
             raise ValueError(
@@ -324,7 +327,7 @@ class DataLoader:
             numbers = range(rows.start, rows.stop) if isinstance(rows, slice) else rows
             return self._collated(_fetched(self.dataset, numbers[self._own(len(numbers))]))
         if not isinstance(rows, slice):
-            rows = np.array([int(number) for number in rows], np.intp)
+            rows = np.array([operator.index(number) for number in rows], np.intp)
         shared = self.part[1] > 1
         if shared and self.augment is None:
             rows = self._part_of(rows)
@@ -429,7 +432,7 @@ class DataLoader:
             return type(made)(*fields) if hasattr(made, "_fields") else type(made)(fields)
         if isinstance(made, np.ndarray | np.generic):
             return self._tensor(made) if made.dtype.kind in "biufc" else made
-        return made if self._columns is None else asarray(made)
+        return made if self._columns is None or isinstance(made, str | bytes) else asarray(made)
 
     def _generator(self, epoch: int, number: int) -> np.random.Generator:
         """The random numbers of one batch: a part of Philox's sequence that no other batch, and no order, draws from."""

@@ -15,7 +15,7 @@ Plain = bool | int | float | str | None
 
 
 def pack(value: Any, path: str, tensors: dict[str, Any], operation: str) -> Any:
-    """The value as JSON, its tensors and arrays put aside under the path that leads to them.
+    """The value as JSON, its tensors and arrays put aside under the path that leads to them, with primes where that is taken.
 
     It is made of numbers, text, None, tensors, arrays, lists, tuples, dictionaries with keys that are numbers or text, and of
     objects with a `state_dict()`, which is what is kept of them. Raises TypeError for anything else.
@@ -23,6 +23,8 @@ def pack(value: Any, path: str, tensors: dict[str, Any], operation: str) -> Any:
     if isinstance(value, Plain):
         return value
     if isinstance(value, Tensor | np.ndarray):
+        while path in tensors:  # {"a": {"b": ...}, "a.b": ...} and {1: ..., "1": ...} have two of one path
+            path += "'"
         tensors[path] = value
         return {"tensor": path, "array": isinstance(value, np.ndarray)}
     if isinstance(value, np.generic):

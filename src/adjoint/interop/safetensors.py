@@ -103,8 +103,8 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     It reads any safetensors file, also the parts of one that a `*.safetensors.index.json` names (bfloat16
     becomes float32, which holds it exactly, where the package ml_dtypes isn't there), and files of plain tensors that PyTorch's
-    `torch.save` wrote, in which parameters become variables: no code in them is run. Raises OSError where it can't be read,
-    ValueError when it is damaged, cut short or something else, ImportError without the package `safetensors`.
+    `torch.save` wrote, in which what requires gradients becomes a variable: no code in them is run. Raises OSError where
+    it can't be read, ValueError when it is damaged, cut short or something else, ImportError without the package `safetensors`.
     """
     if os.fspath(path).endswith(".json"):
         return _load_parts(Path(path))

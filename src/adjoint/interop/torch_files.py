@@ -13,7 +13,7 @@ import os
 import pickle
 import pickletools
 import zipfile
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,6 +35,7 @@ STORAGES = {
     "IntStorage": "i4", "ShortStorage": "i2", "CharStorage": "i1", "ByteStorage": "u1", "BoolStorage": "?",
     "ComplexFloatStorage": "c8", "ComplexDoubleStorage": "c16",
 }  # fmt: skip
+KINDS = {"uint16": "u2", "uint32": "u4", "uint64": "u8"}  # dtypes without a class of storage
 LARGEST = 1 << 30  # bytes of all tensors that repeat smaller storages
 
 
@@ -46,31 +47,75 @@ class Storage(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """A tensor: a view of a storage."""
+    """A tensor: a view of a storage. Its numbers may be stored conjugate, or with the other sign."""
 
     storage: Storage
     offset: int
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     trained: bool
+    conjugate: bool = False
+    negative: bool = False
 
 
-def _tensor(storage: Any, offset: Any, shape: Any, strides: Any, *others: Any) -> Stored:
-    if not isinstance(storage, Storage):
+def _tensor(
+    storage: Any,
+    offset: Any,
+    shape: Any,
+    strides: Any,
+    trained: Any = False,
+    hooks: Any = None,
+    bits: Any = None,
+    *_: Any,
+) -> Stored:
+    if not isinstance(storage, Storage) or not storage.kind:
         raise pickle.UnpicklingError("a tensor without a storage")
-    return Stored(storage, int(offset), tuple(map(int, shape)), tuple(map(int, strides)), False)
+    told = bits if isinstance(bits, dict) else {}
+    if strange := sorted(str(name) for name, value in told.items() if value and name not in ("conj", "neg")):
+        raise pickle.UnpicklingError(f"a tensor that is {', '.join(strange)}")
+    sizes = tuple(map(int, shape)), tuple(map(int, strides))
+    return Stored(storage, int(offset), *sizes, bool(trained), bool(told.get("conj")), bool(told.get("neg")))
+
+
+def _tensor_of_kind(
+    storage: Any, offset: Any, shape: Any, strides: Any, trained: Any, hooks: Any, kind: Any, bits: Any = None, *_: Any
+) -> Stored:
+    """A tensor of a dtype that has no class of storage."""
+    if not isinstance(storage, Storage) or kind not in KINDS.values():
+        raise pickle.UnpicklingError("a tensor of an unknown dtype")
+    return _tensor(storage._replace(kind=kind), offset, shape, strides, trained, hooks, bits)
 
 
 def _parameter(data: Any, trained: Any, *others: Any) -> Any:
     return data._replace(trained=bool(trained)) if isinstance(data, Stored) else data
 
 
+def _encoded(text: Any, coding: Any) -> bytes:
+    """What pickles of protocol 2 make bytes by."""
+    if not isinstance(text, str) or coding != "latin1":
+        raise pickle.UnpicklingError("bytes in an unknown coding")
+    return text.encode(coding)
+
+
+def _counted(counts: Any = ()) -> Counter[Any]:
+    return Counter({key: int(count) for key, count in dict(counts).items()})
+
+
 KNOWN: dict[str, Any] = {
     "torch._utils._rebuild_tensor_v2": _tensor,
+    "torch._utils._rebuild_tensor_v3": _tensor_of_kind,
     "torch._utils._rebuild_tensor": _tensor,
     "torch._utils._rebuild_parameter": _parameter,
     "torch.Size": tuple,
+    "torch.storage.UntypedStorage": "",
     "collections.OrderedDict": OrderedDict,
+    "collections.Counter": _counted,
+    "_codecs.encode": _encoded,
+    **{
+        f"{module}.{kind.__name__}": kind
+        for module in ("builtins", "__builtin__")
+        for kind in (set, frozenset, complex)
+    },
 }
 
 
@@ -109,6 +154,8 @@ class _Reader(pickle.Unpickler):
         found = KNOWN.get(f"{module}.{name}")
         if found is None and module in ("torch", "torch.storage") and name in STORAGES:
             found = STORAGES[name]
+        if found is None and module == "torch":
+            found = KINDS.get(name)
         if found is None:
             raise pickle.UnpicklingError(
                 f"it holds an object of {module}.{name}; tensors, numbers, text and containers are read"
@@ -118,9 +165,9 @@ class _Reader(pickle.Unpickler):
     def persistent_load(self, pid: Any) -> Storage:
         """The storage that an entry refers to."""
         word, kind, key, *_ = pid
-        if word != "storage" or kind not in STORAGES.values():
+        if word != "storage" or not (kind == "" or kind in STORAGES.values()):
             raise pickle.UnpicklingError(f"it refers to a {word}")
-        self.widths[str(key)] = 2 if kind == "bf16" else np.dtype(kind).itemsize
+        self.widths[str(key)] = 2 if kind == "bf16" else np.dtype(kind or "u1").itemsize
         return Storage(str(key), kind)
 
 
@@ -131,11 +178,12 @@ def is_torch_file(data: bytes) -> bool:
 
 
 def load_torch(path: str | os.PathLike[str]) -> Any:
-    """What `torch.save` wrote, with tensors in place of PyTorch's; parameters are variables.
+    """What `torch.save` wrote, with tensors in place of PyTorch's; parameters, and leaves that require gradients, are variables.
 
-    Without the package ml_dtypes bfloat16 becomes float32, which holds it exactly. No code in the file is run: only
-    tensors, numbers, text, lists, tuples, sets and dictionaries are read. Raises OSError where it can't be read; ValueError for
-    other objects in it (a whole module: save its `state_dict()`), and when it is damaged, cut short or something else.
+    Without the package ml_dtypes bfloat16 becomes float32, which holds it exactly. No code in the file is run: only tensors,
+    numbers, text, bytes, lists, tuples, sets, dictionaries and counters are read. Raises OSError where it can't be read;
+    ValueError for other objects in it (a whole module: save its `state_dict()`), and when it is damaged, cut short or something
+    else.
     """
     data = Path(path).read_bytes()
     try:
@@ -191,7 +239,7 @@ class _Values:
 
     def __init__(self, bytes_of: Callable[[Storage], bytes]) -> None:
         self.bytes_of = bytes_of
-        self.storages: dict[str, np.ndarray[Any, Any]] = {}
+        self.storages: dict[Storage, np.ndarray[Any, Any]] = {}
         self.repeated = 0  # bytes of tensors beyond those of their storages
         self.done: dict[int, Any] = {}
 
@@ -206,14 +254,16 @@ class _Values:
             return self._tensor(held)
         if isinstance(held, Storage | _Call | type):
             raise ValueError(f"it holds a {type(held).__name__}")
+        if isinstance(held, Counter):
+            return held
         if isinstance(held, dict):
             return {key: self.value(item) for key, item in held.items()}
-        if isinstance(held, list | tuple | set):
+        if isinstance(held, list | tuple | set | frozenset):
             return type(held)([self.value(item) for item in held])
         return held
 
     def _tensor(self, stored: Stored) -> Tensor:
-        storage, offset, shape, strides, trained = stored
+        storage, offset, shape, strides, trained, conjugate, negative = stored
         whole = self._storage(storage)
         if len(shape) != len(strides) or min((offset, *shape, *strides), default=0) < 0:
             raise ValueError("a tensor with negative sizes")
@@ -228,14 +278,16 @@ class _Values:
                 raise ValueError(f"a tensor of shape {shape} repeats a storage of {len(whole)} numbers")
             steps = tuple([s * whole.itemsize for s in strides])
             array = np.array(np.lib.stride_tricks.as_strided(whole[offset:], shape, steps))
+        array = np.conj(array) if conjugate else array
+        array = -array if negative else array
         return variable(array) if trained and (array.dtype.kind in "fc" or array.dtype == bfloat16) else asarray(array)
 
     def _storage(self, storage: Storage) -> np.ndarray[Any, Any]:
-        if storage.key not in self.storages:
+        if storage not in self.storages:
             kind = storage.kind
             numbers = np.frombuffer(
                 self.bytes_of(storage), np.dtype("u2" if kind == "bf16" else kind).newbyteorder("<")
             )
             numbers = numbers.astype(numbers.dtype.newbyteorder("="), copy=False)
-            self.storages[storage.key] = from_bits(numbers) if kind == "bf16" else numbers
-        return self.storages[storage.key]
+            self.storages[storage] = from_bits(numbers) if kind == "bf16" else numbers
+        return self.storages[storage]

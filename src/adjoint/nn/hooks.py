@@ -12,7 +12,7 @@ from adjoint.tensors.hooks import HookHandle
 from adjoint.tensors.located import at_user
 from adjoint.transforms.custom import passing
 
-__all__ = ["HookHandle", "Hooks", "remove_by"]
+__all__ = ["HookHandle", "Hooks", "called", "remove_by"]
 
 Registered = dict[int, tuple[Callable[..., Any], bool]]  # by number: the hook, and whether it takes keywords
 Gradients = tuple[Tensor | None, ...]
@@ -123,6 +123,14 @@ class Hooks(NamedTuple):
             return structure.unflatten(leaves)
 
         return tuple(given), out
+
+
+def called(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What a module with hooks gives. Hooks may take themselves or others out, or add some, which counts from then on."""
+    args, kwargs = module._hooks.before(module, args, kwargs)
+    args, leaving = (module._hooks or Hooks()).around(module, args)
+    output = module.forward(*args, **kwargs)
+    return leaving((module._hooks or Hooks()).after(module, args, kwargs, output))
 
 
 def _spread(gradients: Gradients, places: list[int], among: Any) -> Gradients:

@@ -19,7 +19,7 @@ from .normalization import BatchNorm1d, BatchNorm2d, BatchNorm3d, InstanceNorm1d
 __all__ = [
     "LazyBatchNorm1d", "LazyBatchNorm2d", "LazyBatchNorm3d", "LazyConv1d", "LazyConv2d", "LazyConv3d", "LazyConvTranspose1d",
     "LazyConvTranspose2d", "LazyConvTranspose3d", "LazyInstanceNorm1d", "LazyInstanceNorm2d", "LazyInstanceNorm3d",
-    "LazyLinear",
+    "LazyLinear", "refuse_lazy",
 ]  # fmt: skip
 
 
@@ -59,6 +59,11 @@ class Lazy(Module):
     def _made(self, size: int) -> Module:
         args, kwargs = self._arguments
         return self.becomes(size, *args, **kwargs)
+
+    def extra_repr(self) -> str:
+        """The arguments that it was given."""
+        args, kwargs = self._arguments
+        return ", ".join([*map(repr, args), *(f"{name}={value!r}" for name, value in kwargs.items())])
 
     def has_uninitialized_params(self) -> bool:
         """Whether it is still waiting for its first input."""
@@ -108,6 +113,16 @@ class Lazy(Module):
         """The output of the layer, which becomes an ordinary one on the way."""
         self.initialize_parameters(args[0] if args else next(iter(kwargs.values())))
         return self(*args, **kwargs)
+
+
+def refuse_lazy(name: str, module: Module) -> None:
+    """Raise ValueError where a module has lazy layers, whose parameters are placeholders until their first input."""
+    for path, part in module.named_modules():
+        if isinstance(part, Lazy):
+            where = f" ({path})" if path else ""
+            raise ValueError(
+                f"{name}: {part!r}{where} has seen no input, so its parameters have no shape yet{at_user()}"
+            )
 
 
 class LazyLinear(Lazy):
@@ -170,19 +185,38 @@ class LazyBatchNorm3d(Lazy):
     becomes, sized_by = BatchNorm3d, "num_features"
 
 
-class LazyInstanceNorm1d(Lazy):
-    """`InstanceNorm1d` whose `num_features` are those of its first input."""
+class _LazyInstanceNorm(Lazy):
+    """What they share: PyTorch's defaults, which are not those of the ordinary layers."""
+
+    def __init__(
+        self,
+        eps: float = 1e-5,
+        momentum: float = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(eps, momentum, affine, track_running_stats, dtype, bias=bias)
+
+
+class LazyInstanceNorm1d(_LazyInstanceNorm):
+    """`InstanceNorm1d` whose `num_features` are those of its first input.
+
+    As in PyTorch `affine` and `track_running_stats` are True here unless given.
+    """
 
     becomes, sized_by = InstanceNorm1d, "num_features"
 
 
-class LazyInstanceNorm2d(Lazy):
-    """`InstanceNorm2d` whose `num_features` are those of its first input."""
+class LazyInstanceNorm2d(_LazyInstanceNorm):
+    """`InstanceNorm2d` whose `num_features` are those of its first input; see `LazyInstanceNorm1d`."""
 
     becomes, sized_by = InstanceNorm2d, "num_features"
 
 
-class LazyInstanceNorm3d(Lazy):
-    """`InstanceNorm3d` whose `num_features` are those of its first input."""
+class LazyInstanceNorm3d(_LazyInstanceNorm):
+    """`InstanceNorm3d` whose `num_features` are those of its first input; see `LazyInstanceNorm1d`."""
 
     becomes, sized_by = InstanceNorm3d, "num_features"

@@ -21,7 +21,7 @@ from adjoint.tensors.leaving import leave
 from adjoint.tensors.located import at_user, enter_scope, leave_scope
 from adjoint.tensors.named import variable_of
 
-from .hooks import HookHandle, Hooks, remove_by
+from .hooks import HookHandle, Hooks, called, remove_by
 from .summaries import Summary, summary
 
 __all__ = ["KeyMismatch", "Module", "Parameter"]
@@ -102,9 +102,7 @@ class Module(tracing.Watched):
         try:
             if self._hooks is None:
                 return self.forward(*args, **kwargs)
-            args, kwargs = self._hooks.before(self, args, kwargs)
-            args, leaving = self._hooks.around(self, args)
-            return leaving(self._hooks.after(self, args, kwargs, self.forward(*args, **kwargs)))
+            return called(self, args, kwargs)
         finally:
             leave_scope(token)
 
@@ -395,7 +393,9 @@ class Module(tracing.Watched):
         for path, module in list(self.named_modules()):
             module._prepare_to_load(state, _join(path, ""))
         own = dict(self._saved())
-        later = {_join(path, name) for path, module in self.named_modules() for name in module._since}
+        later = {
+            _join(path, name) for path, module in self.named_modules(remove_duplicate=False) for name in module._since
+        }
         missing = [key for key in own if key not in state and key not in later]
         unexpected = [key for key in state if key not in own]
         shapes = {key: tuple(np.shape(state[key])) for key in own if key in state}

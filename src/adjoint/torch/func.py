@@ -241,8 +241,8 @@ def functional_call(
     strict: bool = False,
 ) -> Any:  # fmt: skip
     """What a module gives with these tensors in place of its own."""
-    found = functional_calls.functional_call(
-        module, parameter_and_buffer_dicts, () if args is None else args, kwargs, tie_weights=tie_weights, strict=strict
+    found = functional_calls.called(
+        module, parameter_and_buffer_dicts, () if args is None else args, kwargs, tie_weights, strict, keeps=True
     )
     return as_torch(found)
 

@@ -12,6 +12,7 @@ from adjoint.distributed import DataParallel, data_parallel
 from adjoint.nn import Module
 from adjoint.optim import AveragedModel, LRScheduler, Optimizer
 from adjoint.tensors import Tensor
+from adjoint.tensors.located import at_user
 
 from .history import History
 from .log import LogPath
@@ -70,10 +71,15 @@ def fit(
     measures, rank 0 writes and speaks, first of which process is which rank. All ranks can read log and checkpoint.
 
     Ctrl-C ends training after the step at hand; a second one interrupts at once. Raises FloatingPointError when the
-    loss is not finite; ValueError when the loss is no single number, `data` has no batches, or a checkpoint doesn't fit;
-    OSError where log or checkpoint can't be written, which leaves the last checkpoint as it was.
+    loss is not finite; TypeError for a batch that is no pair and for a loss or metrics of another type; ValueError when the loss
+    is no single number, `data` has no batches, or a checkpoint doesn't fit; OSError where log or checkpoint can't be written,
+    which leaves the last checkpoint as it was.
     """
-    steps = len(data) if isinstance(data, Sized) else None
+    steps = _length(data)
+    if not (schedule is None or callable(schedule) or isinstance(schedule, LRScheduler)):
+        raise TypeError(
+            f"fit: schedule is one of optim, or a function of the part that is done, not {schedule!r}{at_user()}"
+        )
     _check(callable(schedule) and steps is None, schedule_each, checkpoint, checkpoint_every, resume)
     parallel = _together(distributed, model, optimizer, data)
     if parallel is not None and parallel.group.rank:
@@ -102,6 +108,14 @@ def fit(
     if resume:
         run.restore()
     return run.train(log)
+
+
+def _length(data: Iterable[Any]) -> int | None:
+    """How many batches an epoch has; None where nobody knows: a loader of what is iterated may have no length."""
+    try:
+        return len(data) if isinstance(data, Sized) else None
+    except TypeError:
+        return None
 
 
 def _display(progress: bool | Progress | None, parallel: DataParallel | None) -> Progress:

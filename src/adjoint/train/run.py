@@ -121,6 +121,12 @@ class Run:
             self._set_rates(self.schedule(min(self.step / (self.epochs * self.steps), 1.0)))
         rate = float(self.optimizer.param_groups[0]["lr"])
         where = f"step {self.step - self.first + 1} of epoch {epoch}"
+        if not isinstance(batch, tuple | list) or len(batch) != 2:
+            found = f"{len(batch)} parts" if isinstance(batch, tuple | list) else f"a {type(batch).__name__}"
+            raise TypeError(
+                f"fit: a batch is a pair (inputs, targets); that of {where} is {found}. A loader's transform or collate_fn can "
+                "make a pair of it"
+            )
         inputs, targets = batch
         if 0 in getattr(inputs, "shape", ())[:1]:
             raise ValueError(f"fit: the batch of {where} is empty; its inputs have the shape {inputs.shape}")
@@ -156,6 +162,8 @@ class Run:
         value = self.loss(self.model(inputs), targets)
         if weight:
             value = value * weight[0]
+        if not isinstance(value, Tensor):
+            raise TypeError(f"fit: the loss must be a tensor of a single number, not a {type(value).__name__}")
         if value.shape != ():
             raise ValueError(f"fit: the loss must be a single number; its shape is {value.shape}")
         self.optimizer.zero_grad()
@@ -194,7 +202,10 @@ class Run:
         model.eval()
         try:
             with no_grad():
-                return {name: float(value) for name, value in self.validate(model).items()}
+                found = self.validate(model)
+                if not isinstance(found, Mapping):
+                    raise TypeError(f"fit: validate returns numbers by name, not a {type(found).__name__}")
+                return {name: float(value) for name, value in found.items()}
         finally:
             model.train()
 

@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
+
 from adjoint import _files
 
 __all__ = ["TensorBoard", "read_events"]
@@ -64,9 +66,9 @@ def _field(number: int, content: bytes) -> bytes:
 
 
 def _event(moment: float, step: int, values: dict[str, float]) -> bytes:
-    summary = b"".join(
-        _field(1, _field(1, tag.encode()) + b"\x15" + struct.pack("<f", value)) for tag, value in values.items()
-    )
+    with np.errstate(over="ignore"):  # what float32 lacks is infinity
+        numbers = {tag: np.float32(value).astype("<f4").tobytes() for tag, value in values.items()}
+    summary = b"".join(_field(1, _field(1, tag.encode()) + b"\x15" + number) for tag, number in numbers.items())
     return b"\x09" + struct.pack("<d", moment) + b"\x10" + _count(step) + _field(5, summary)
 
 

@@ -258,6 +258,8 @@ def bits_per_character(model: nn.Module, vocabulary: str, text: str | os.PathLik
 
 
 def _test_pieces(held_out: data.Characters, context: int) -> tuple[np.ndarray, np.ndarray]:
+    if len(held_out) < 2:
+        raise ValueError(f"the last tenth of the text is {len(held_out)} characters; to measure something takes 2")
     inputs, targets = held_out.contexts(min(context, len(held_out) - 1), stride=context)
     return inputs[:TEST_PIECES], targets[:TEST_PIECES]
 

@@ -72,8 +72,8 @@ def batch_norm(
 
     In training, mean and variance are those of the batch (without correction), and the running ones move towards them
     by `momentum`, the variance with the correction n / (n - 1): they get new values. Else the running ones are taken.
-    All of them, weight and bias are (C,). Raises ValueError when shapes don't fit, or when a channel of a batch has a
-    single value. (S. Ioffe and C. Szegedy, "Batch normalization", 2015.)
+    All of them, weight and bias are (C,). A batch without values leaves the running ones as they are. Raises ValueError when
+    shapes don't fit, or when a channel of a batch has a single value. (S. Ioffe and C. Szegedy, "Batch normalization", 2015.)
     """
     name = "batch_norm"
     given = [optional(t) for t in (running_mean, running_var, weight, bias)]
@@ -83,7 +83,7 @@ def batch_norm(
     with scope(name, node, *[g for g in given if g is not None]):
         known = (None, None) if training else (given[0], given[1])
         y, mean, variance = normalization.batch_norm(node, *known, given[2], given[3], eps)
-        if training and (running_mean is not None or running_var is not None):
+        if training and node.type.size and (running_mean is not None or running_var is not None):
             _refuse_examples(mean)
             count = node.type.size / node.shape[1]
             step = node_of(momentum) if isinstance(momentum, Tensor) else momentum
@@ -120,7 +120,7 @@ def instance_norm(
         y, mean, variance = normalization.instance_norm(node, given[2], given[3], eps)
         count = node.type.size / max(node.shape[0] * node.shape[1], 1)
         for running, new in ((running_mean, mean), (running_var, ops.multiply(variance, count / max(count - 1, 1)))):
-            if running is not None:
+            if running is not None and node.type.size:
                 _refuse_examples(new)
                 average = ops.divide(ops.sum(new, (0,)), float(node.shape[0]))
                 old = running.node

@@ -54,14 +54,16 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
     """Train a weight by its length and its direction (T. Salimans and D. Kingma, 2016): w = g v / ‖v‖; gives the module back.
 
     The norm is over all axes but `dim`, or with None over all. `parametrizations.weight.original0` is g, `original1` v. Raises
-    ValueError where the module has no such weight.
+    ValueError where the module has no such weight, IndexError where that has no such axis.
 
     >>> import adjoint as ad
     >>> layer = ad.nn.utils.parametrizations.weight_norm(ad.nn.Linear(2, 3))
     >>> [(name, p.shape) for name, p in layer.named_parameters()][1:]
     [('parametrizations.weight.original0', (3, 1)), ('parametrizations.weight.original1', (3, 2))]
     """
-    _weight("weight_norm", module, name)
+    rank = _weight("weight_norm", module, name).ndim
+    if dim is not None and not -rank <= dim < rank:
+        raise IndexError(f"weight_norm: {name} has {rank} axes; there is no {dim}{at_user()}")
     return register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
 
 

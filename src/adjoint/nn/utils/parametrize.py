@@ -13,6 +13,7 @@ from typing import Any
 
 from adjoint import tracing
 from adjoint.nn.containers import ModuleDict, ModuleList
+from adjoint.nn.lazy import refuse_lazy
 from adjoint.nn.module import BUFFER, PARAMETER, UNSAVED, Module, is_variable
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray, variable
@@ -24,7 +25,10 @@ __all__ = [
     "type_before_parametrizations",
 ]  # fmt: skip
 
-_cache: ContextVar[dict[tuple[int, str], Tensor] | None] = ContextVar("adjoint_parametrizations", default=None)
+# by module and name: the module, which must outlive its number, and the tensor
+_cache: ContextVar[dict[tuple[int, str], tuple[Any, Tensor]] | None] = ContextVar(
+    "adjoint_parametrizations", default=None
+)
 
 
 class ParametrizationList(ModuleList):
@@ -112,7 +116,7 @@ def register_parametrization(
     `parametrization` is a module whose `forward` takes a tensor. If it has `right_inverse(value)`, that gives what the tensor's
     present value comes from, and makes the tensor assignable; where it gives a tuple, these are the arguments of `forward`. A
     second parametrization is applied to what the first gives. Unless `unsafe`, shape and dtype must stay. Raises ValueError
-    when they don't, or when there is no such tensor.
+    when they don't, when there is no such tensor, and for a lazy layer that has seen no input.
 
     >>> import adjoint as ad
     >>> class Symmetric(ad.nn.Module):
@@ -125,6 +129,7 @@ def register_parametrization(
     """
     name = type(module).__name__
     tracing.refuse(module, f"{name}.{tensor_name}")
+    refuse_lazy("register_parametrization", module)
     if is_parametrized(module, tensor_name):
         known: Any = _held(module)[tensor_name]
         before = known()
@@ -167,12 +172,14 @@ def _check_alike(parametrization: Module, before: Tensor, after: Any) -> None:
 def _property(name: str, like: Any) -> property:
     def read(module: Any) -> Tensor:
         held = _cache.get()
-        if held is None:
+        if (
+            held is None or tracing.active() is not None
+        ):  # what is made while a function is traced is of that function alone
             computed: Tensor = module.parametrizations[name]()
             return computed
         if (id(module), name) not in held:
-            held[id(module), name] = module.parametrizations[name]()
-        return held[id(module), name]
+            held[id(module), name] = module, module.parametrizations[name]()
+        return held[id(module), name][1]
 
     def write(module: Any, value: Any) -> None:
         module.parametrizations[name].right_inverse(asarray(value, dtype=like[1]).detach())
@@ -249,7 +256,7 @@ def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized
 
 @contextlib.contextmanager
 def cached() -> Iterator[None]:
-    """Inside, each parametrized tensor is computed once, however often it is read.
+    """Inside, each parametrized tensor is computed once, however often it is read; a compiled function computes it for itself.
 
     >>> import adjoint as ad
     >>> layer = ad.nn.utils.parametrizations.weight_norm(ad.nn.Linear(2, 3))

@@ -395,7 +395,6 @@ def _as_layer(layer: Any, kind: type) -> Any:
 # defaults that aren't the core's
 DEFAULTS: dict[str, dict[str, Any]] = {
     "Softmax": {"dim": None}, "LogSoftmax": {"dim": None}, "Softmin": {"dim": None},
-    **{f"LazyInstanceNorm{n}d": {"affine": True, "track_running_stats": True} for n in (1, 2, 3)},
 }  # fmt: skip
 
 
