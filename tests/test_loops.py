@@ -690,6 +690,32 @@ def test_a_literal_inside_a_loop_may_be_computed_outside_too():
     assert y.item() == 20000
 
 
+CONSTANTS = {"a literal": lambda: ad.ones(3), "a number": lambda: ad.full((3,), 0.7)}
+READERS = {
+    "scan": lambda z, x: ad.scan(lambda c, _: (ad.sin(c) * z, None), x, length=2)[0],
+    "map": lambda z, x: ad.map(lambda t: (t * z)[0], ad.sin(ad.sin(x) * z)),
+    "while_loop": lambda z, x: ad.while_loop(lambda c: c.sum() < 9, lambda c: ad.sin(c) * z + 9, x) - 9,
+    "cond": lambda z, x: ad.cond(x.sum() > 0, lambda x: ad.sin(x) * z, lambda x: x, x),
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("constant", CONSTANTS)
+def test_constants_that_loops_and_branches_read_may_be_computed_outside_too(constant, reader):
+    z, x = CONSTANTS[constant](), ad.tensor([0.1, 0.2, 0.3])
+    total = ad.grad(lambda x: READERS[reader](z, x).sum())
+    y, slope = READERS[reader](z, x), total(x)
+    each = ad.vmap(lambda x: READERS[reader](z, x))(ad.stack([x, x]))
+    n, c = z.numpy(), x.numpy()  # from now on the node has a value
+    turns = 1 if reader in ("while_loop", "cond") else 2
+    expected = np.sin(c) * n if turns == 1 else np.sin(np.sin(c) * n) * n
+    expected_slope = np.cos(c) * n * (1 if turns == 1 else np.cos(np.sin(c) * n) * n)
+    np.testing.assert_allclose(slope.numpy(), expected_slope, 1e-5)
+    np.testing.assert_allclose(y.numpy(), expected, 1e-5)
+    np.testing.assert_allclose(each.numpy(), [expected, expected], 1e-5)
+    np.testing.assert_allclose(total(x).numpy(), expected_slope, 1e-5)
+
+
 @pytest.mark.parametrize("size", [2, 100])
 def test_what_is_made_again_is_looked_at_once(size):
     """Each sum reads the one before twice: there are 2^60 ways through them."""
