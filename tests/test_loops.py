@@ -690,6 +690,17 @@ def test_a_literal_inside_a_loop_may_be_computed_outside_too():
     assert y.item() == 20000
 
 
+@pytest.mark.parametrize("memory", [1, 2, None])
+def test_a_loop_that_carries_nothing_on_remembers_little(memory):
+    def loss(x, w):
+        return ad.scan(lambda c, t: (c, ad.sin(t * w) * c), w * 2, x, memory=memory)[1].sum()
+
+    x, w = np.array([0.1, 0.2, 0.3]), 0.7
+    found = ad.jit(ad.grad(loss, argnums=(0, 1)))(ad.tensor(x, dtype="float64"), ad.tensor(w, dtype="float64"))
+    np.testing.assert_allclose(found[0].numpy(), np.cos(x * w) * w * 2 * w, 1e-12)
+    np.testing.assert_allclose(found[1].numpy(), (2 * np.sin(x * w) + 2 * w * x * np.cos(x * w)).sum(), 1e-12)
+
+
 CONSTANTS = {"a literal": lambda: ad.ones(3), "a number": lambda: ad.full((3,), 0.7)}
 READERS = {
     "scan": lambda z, x: ad.scan(lambda c, _: (ad.sin(c) * z, None), x, length=2)[0],
