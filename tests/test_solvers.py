@@ -371,4 +371,6 @@ def test_forward_mode_goes_through_batches_of_the_continuous_adjoint():
     b, r = np.array([0.3, -0.6]), np.exp(-0.7)
     slope = (1 - r) * 1.5 + 2 * b * 1.25 * r
     for jacobian in (ad.jacfwd(f), ad.jit(ad.jacfwd(f))):
-        np.testing.assert_allclose(jacobian(ad.tensor(b, dtype="float64")).numpy(), np.diag(slope), rtol=1e-7, atol=1e-12)
+        np.testing.assert_allclose(
+            jacobian(ad.tensor(b, dtype="float64")).numpy(), np.diag(slope), rtol=1e-7, atol=1e-12
+        )

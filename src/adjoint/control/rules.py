@@ -30,8 +30,9 @@ def with_closed_rules(outputs: Nodes, inside: Callable[[Node], bool], given: Col
     order = topological(outputs, inside)
     kept = set(given)
     own = {x for x in order if inside(x)} | kept.intersection(order)
-    closed: dict[Node, Node] = {}  # what is replaced, and the one copy of what depends on that: what a checkpoint begins at is
-    with mode(grad=True):  # in the graph that it computes anew
+    # What is replaced, and the one copy of what depends on that: what a checkpoint begins at lies in the graph it computes anew.
+    closed: dict[Node, Node] = {}
+    with mode(grad=True):
         for node in order:
             if node not in own or node in kept:
                 continue
