@@ -744,3 +744,12 @@ def test_what_is_made_again_is_looked_at_once(size):
     for _ in range(3):
         slope, y = slope * np.cos(y), np.sin(y)
     np.testing.assert_allclose(ad.grad(loss)(ad.tensor(x)).numpy(), slope, 1e-6)
+
+
+@pytest.mark.parametrize("around", [lambda f: f, ad.jit])
+def test_while_loops_of_no_examples(around):
+    f = ad.vmap(lambda b: ad.while_loop(lambda c: c.sum() < 3, lambda c: c + b.max(), b))
+    none = ad.zeros((0, 2))
+    assert around(f)(none).shape == (0, 2)
+    assert around(f)(none).numpy().shape == (0, 2)
+    assert around(ad.grad(lambda x: f(x).sum()))(none).numpy().shape == (0, 2)
