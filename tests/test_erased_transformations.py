@@ -1,5 +1,6 @@
-"""Random programs with jit, checkpoint, vmap, loops, branches and derivative rules of one's own around their parts, beside the
-same programs with all of these erased: loops written out in Python, branches chosen by `where`, rules left to the engine.
+"""Random programs with jit, checkpoint, vmap, loops, branches, solvers and derivative rules of one's own around their parts,
+beside the same programs with all of these erased: loops written out in Python, branches chosen by `where`, rules left to the
+engine.
 
 Compared are values and derivatives of up to the third order, in both modes, by the argument and by a tensor that all parts close
 over; and compiled functions once more after that tensor has changed.
@@ -116,15 +117,75 @@ def counted(d: Drawn, f: Function, g: Function) -> Function:
     return run
 
 
-def fixed(d: Drawn, f: Function, erased: bool) -> Function:
+def solved(f: Function, solve: Function | None) -> Function:
+    """z with z + 0.3 sin z = f(x): by a solver, or by steps of Newton's until nothing changes, third derivatives included."""
+
     def run(x: Any) -> Any:
         b = f(x)
-        if not erased:
-            return ad.fixed_point(lambda z, b: 0.3 * ad.sin(z) + b, b * 0.0, b, tolerance=1e-13).x
+        if solve is not None:
+            return solve(b)
         z = b
-        for _ in range(40):
-            z = 0.3 * ad.sin(z) + b
+        for _ in range(8):
+            z = z - (z + 0.3 * ad.sin(z) - b) / (1 + 0.3 * ad.cos(z))
         return z
+
+    return run
+
+
+SOLVERS: list[Function] = [
+    lambda b: ad.fixed_point(lambda z: b - 0.3 * ad.sin(z), b * 0.0, tolerance=1e-13).x,
+    lambda b: ad.root(lambda z, b: z + 0.3 * ad.sin(z) - b, b, b).x,
+    lambda b: ad.minimize(lambda z: (0.5 * z * z - 0.3 * ad.cos(z) - b * z).sum(), b, tolerance=1e-12).x,
+    lambda b: ad.least_squares(lambda z: z + 0.3 * ad.sin(z) - b, b).x,
+    ad.implicit(
+        lambda b: ad.fixed_point(lambda z: b - 0.3 * ad.sin(z), b, tolerance=1e-13).x,
+        lambda z, b: z + 0.3 * ad.sin(z) - b,
+    ),
+]
+
+
+def relaxed(d: Drawn, f: Function, erased: bool) -> Function:
+    """y(0.7) of y' = f(x) - y from y(0) = x."""
+
+    def run(x: Any) -> Any:
+        b = f(x)
+        if erased:
+            return b + (x - b) * np.exp(-0.7)
+        way = "adjoint" if d.c > 0 else "steps"
+        return ad.odeint(lambda y, t: b - y, x, [0.0, 0.7], rtol=1e-10, atol=1e-10, derivative=way)[1]
+
+    return run
+
+
+def in_place(d: Drawn, f: Function, g: Function) -> Function:
+    def run(x: Any) -> Any:
+        z = x + 0.0
+        z[d.place] = f(x)[0] * x[1]
+        z[d.place - 1] += x[2]
+        z[:2] *= x[d.place]
+        return z + g(z)
+
+    return run
+
+
+def drawing(d: Drawn, f: Function, g: Function, erased: bool) -> Function:
+    """Each turn draws by a key of its own."""
+
+    def run(x: Any) -> Any:
+        key = ad.random.key(d.place)
+
+        def step(carry: Any, t: Any) -> Any:
+            noise = ad.random.normal((N,), key=ad.random.fold_in(key, t), dtype="float64")
+            return f(carry) * 0.5 + noise * ad.tanh(g(x))
+
+        if not erased:
+            return ad.scan(lambda carry, t: (step(carry, t), None), x, ad.arange(STEPS), memory=1 if d.c > 0 else None)[
+                0
+            ]
+        carry = x
+        for t in range(STEPS):
+            carry = step(carry, t)
+        return carry
 
     return run
 
@@ -165,7 +226,15 @@ ERASED: list[Callable[[Drawn, Surroundings, Any, Any], Pair]] = [
     lambda d, s, e, w: (by_rule(d, s, e[0], "erased"), by_rule(d, s, w[0], "custom_vjp")),
     lambda d, s, e, w: (by_rule(d, s, e[0], "erased"), by_rule(d, s, w[0], "custom_jvp")),
     lambda d, s, e, w: (by_rule(d, s, e[0], "erased"), by_rule(d, s, w[0], "host_call")),
-    lambda d, s, e, w: (fixed(d, e[0], True), fixed(d, w[0], False)),
+    lambda d, s, e, w: (solved(e[0], None), solved(w[0], SOLVERS[int(abs(d.c) * 97) % len(SOLVERS)])),
+    lambda d, s, e, w: (relaxed(d, e[0], True), relaxed(d, w[0], False)),
+    lambda d, s, e, w: (in_place(d, *e), in_place(d, *w)),
+    lambda d, s, e, w: (drawing(d, *e, True), drawing(d, *w, False)),
+    lambda d, s, e, w: (lambda x: e[0](e[0](x) * 0.5), twice(ad.checkpoint(w[0]))),
+    lambda d, s, e, w: (
+        lambda x: e[0](x) + ad.stop_gradient(e[1](x)) * x, ad.jit(lambda x: w[0](x) + ad.stop_gradient(w[1](x)) * x)
+    ),
+    lambda d, s, e, w: (lambda x: ad.jacfwd(e[0])(x) @ x * 0.3, lambda x: ad.jacrev(w[0])(x) @ x * 0.3),
     lambda d, s, e, w: (
         lambda x: ad.jvp(e[0], (x,), (ad.cos(x),))[1], lambda x: ad.linearize(w[0], x)[1](ad.cos(x))
     ),
@@ -174,6 +243,10 @@ ERASED: list[Callable[[Drawn, Surroundings, Any, Any], Pair]] = [
         lambda x: ad.grad(ad.jit(lambda y: (w[0](y) * s.w[0]).sum()))(x),
     ),
 ]  # fmt: skip
+
+
+def twice(f: Function) -> Function:
+    return lambda x: f(f(x) * 0.5)
 
 
 def built(d: Drawn, s: Surroundings) -> Pair:

@@ -93,6 +93,33 @@ def test_gradients_are_left_for_the_caller():
     assert w.grad.tolist() == [1, 1]
 
 
+def test_gradients_that_are_cleared_without_a_look_are_gone():
+    w, x = ad.variable([1.0, 2.0]), ad.tensor([3.0, 4.0])
+    optimizer = optim.SGD([w], 0.1)
+
+    def clear(x):
+        w.grad = None
+
+    def clear_and_give_back(x):
+        w.grad = None
+        return x
+
+    def clear_and_read(x):
+        optimizer.zero_grad()
+        return (w * x).sum()
+
+    def clear_an_argument(w):
+        w.grad = None
+        return w * 2
+
+    for f, argument in ((clear, x), (clear_and_give_back, x), (clear_and_read, x), (clear_an_argument, w)):
+        compiled = ad.jit(f)
+        for given in (None, x, x, None, x):
+            w.grad = given
+            compiled(argument)
+            assert w.grad is None
+
+
 def test_gradients_changed_in_place_change_for_all_who_hold_them():
     w = ad.variable([1.0, 2.0])
     (w * 3).sum().backward()

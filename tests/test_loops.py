@@ -690,6 +690,43 @@ def test_a_literal_inside_a_loop_may_be_computed_outside_too():
     assert y.item() == 20000
 
 
+@pytest.mark.parametrize("memory", [1, 2, None])
+def test_a_loop_that_carries_nothing_on_remembers_little(memory):
+    def loss(x, w):
+        return ad.scan(lambda c, t: (c, ad.sin(t * w) * c), w * 2, x, memory=memory)[1].sum()
+
+    x, w = np.array([0.1, 0.2, 0.3]), 0.7
+    found = ad.jit(ad.grad(loss, argnums=(0, 1)))(ad.tensor(x, dtype="float64"), ad.tensor(w, dtype="float64"))
+    np.testing.assert_allclose(found[0].numpy(), np.cos(x * w) * w * 2 * w, 1e-12)
+    np.testing.assert_allclose(found[1].numpy(), (2 * np.sin(x * w) + 2 * w * x * np.cos(x * w)).sum(), 1e-12)
+
+
+CONSTANTS = {"a literal": lambda: ad.ones(3), "a number": lambda: ad.full((3,), 0.7)}
+READERS = {
+    "scan": lambda z, x: ad.scan(lambda c, _: (ad.sin(c) * z, None), x, length=2)[0],
+    "map": lambda z, x: ad.map(lambda t: (t * z)[0], ad.sin(ad.sin(x) * z)),
+    "while_loop": lambda z, x: ad.while_loop(lambda c: c.sum() < 9, lambda c: ad.sin(c) * z + 9, x) - 9,
+    "cond": lambda z, x: ad.cond(x.sum() > 0, lambda x: ad.sin(x) * z, lambda x: x, x),
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("constant", CONSTANTS)
+def test_constants_that_loops_and_branches_read_may_be_computed_outside_too(constant, reader):
+    z, x = CONSTANTS[constant](), ad.tensor([0.1, 0.2, 0.3])
+    total = ad.grad(lambda x: READERS[reader](z, x).sum())
+    y, slope = READERS[reader](z, x), total(x)
+    each = ad.vmap(lambda x: READERS[reader](z, x))(ad.stack([x, x]))
+    n, c = z.numpy(), x.numpy()  # from now on the node has a value
+    turns = 1 if reader in ("while_loop", "cond") else 2
+    expected = np.sin(c) * n if turns == 1 else np.sin(np.sin(c) * n) * n
+    expected_slope = np.cos(c) * n * (1 if turns == 1 else np.cos(np.sin(c) * n) * n)
+    np.testing.assert_allclose(slope.numpy(), expected_slope, 1e-5)
+    np.testing.assert_allclose(y.numpy(), expected, 1e-5)
+    np.testing.assert_allclose(each.numpy(), [expected, expected], 1e-5)
+    np.testing.assert_allclose(total(x).numpy(), expected_slope, 1e-5)
+
+
 @pytest.mark.parametrize("size", [2, 100])
 def test_what_is_made_again_is_looked_at_once(size):
     """Each sum reads the one before twice: there are 2^60 ways through them."""
@@ -707,3 +744,12 @@ def test_what_is_made_again_is_looked_at_once(size):
     for _ in range(3):
         slope, y = slope * np.cos(y), np.sin(y)
     np.testing.assert_allclose(ad.grad(loss)(ad.tensor(x)).numpy(), slope, 1e-6)
+
+
+@pytest.mark.parametrize("around", [lambda f: f, ad.jit])
+def test_while_loops_of_no_examples(around):
+    f = ad.vmap(lambda b: ad.while_loop(lambda c: c.sum() < 3, lambda c: c + b.max(), b))
+    none = ad.zeros((0, 2))
+    assert around(f)(none).shape == (0, 2)
+    assert around(f)(none).numpy().shape == (0, 2)
+    assert around(ad.grad(lambda x: f(x).sum()))(none).numpy().shape == (0, 2)

@@ -13,6 +13,7 @@ import adjoint as ad
 from adjoint import _optional
 from adjoint.picture import build
 from adjoint.picture.folding import auto_folded, fold
+from adjoint.picture.model import Edge, quantity
 
 ROOT = Path(__file__).parents[1]
 pygraphviz = _optional.try_load("pygraphviz")
@@ -533,3 +534,10 @@ def test_names_of_nested_containers():
     y = layers[0]["w"] * layers[1]["b"][0]
     model = ad.draw(y).model
     assert model.find("layers[0]['w']").value.numbers == 1 and model.find("layers[1]['b'][0]").value.numbers == 2
+
+
+def test_an_edge_that_carries_arrays_of_several_shapes_says_how_many():
+    """As from a folded loop to what it reads as a whole and row by row."""
+    matrix, rows = quantity(np.ones((2, 3))), quantity(np.ones(2))
+    assert Edge("a", "b", 0, (matrix, rows)).amount == "2 flows"
+    assert Edge("a", "b", 0, (rows, rows)).amount == quantity(np.full(2, 2.0)).text

@@ -73,6 +73,7 @@ INSIDE: dict[str, Callable[[Any], Any]] = {
     "scan": lambda f: lambda c: ad.scan(lambda a, _: (f(a) * 0.5, None), c, length=2)[0],
     "while_loop": lambda f: lambda c: ad.while_loop(lambda a: a[0] < 2, lambda a: (a[0] + 1, f(a[1]) * 0.5), (0, c))[1],
     "vmap": lambda f: lambda c: ad.vmap(lambda a: f(a * ad.ones((2,), dtype="float64")).sum())(c),
+    "checkpoints in a row": lambda f: (lambda g: lambda c: g(g(c) * 0.3))(ad.checkpoint(f)),
     "cond of scan": lambda f: (
         lambda c: ad.cond(
             c.sum() > -100, lambda c: ad.scan(lambda a, _: (f(a) * 0.5, None), c, length=2)[0], lambda z: z * 3.0, c

@@ -359,3 +359,18 @@ def test_ravel_tree():
         unravel(ad.zeros(5))
     with pytest.raises(TypeError, match="the leaf"):
         ad.ravel_tree({"a": "x"})
+
+
+def test_forward_mode_goes_through_batches_of_the_continuous_adjoint():
+    def decayed(b):
+        return ad.odeint(lambda y, t: b - y, b * b, [0.0, 0.7], rtol=1e-10, atol=1e-10, derivative="adjoint")[1]
+
+    def f(b):
+        return ad.vmap(decayed)(ad.stack([b, b * 0.5])).sum(axis=0)
+
+    b, r = np.array([0.3, -0.6]), np.exp(-0.7)
+    slope = (1 - r) * 1.5 + 2 * b * 1.25 * r
+    for jacobian in (ad.jacfwd(f), ad.jit(ad.jacfwd(f))):
+        np.testing.assert_allclose(
+            jacobian(ad.tensor(b, dtype="float64")).numpy(), np.diag(slope), rtol=1e-7, atol=1e-12
+        )

@@ -307,3 +307,22 @@ def test_modified_bessel_functions_close_to_zero() -> None:
     for v in (-0.5, -2.5):
         assert ad.special.ive(v, double([0.0, -0.0])).tolist() == [np.inf, np.inf]
     assert ad.grad(ad.special.ive, 1)(double(0.5), double(0.0)).item() == np.inf
+
+
+def test_the_slope_of_spence_near_0() -> None:
+    x = np.array([1e-300, 1e-30, 1e-16, 1e-3, 0.79, 0.81, 1.0, 1.19, 1.21, 3.0])
+    slopes = [float(mpmath.log(v) / (1 - mpmath.mpf(v))) if v != 1 else -1.0 for v in x]
+    np.testing.assert_allclose(ad.grad(lambda x: ad.special.spence(x).sum())(double(x)).numpy(), slopes, rtol=1e-13)
+    bend = ad.grad(ad.grad(ad.special.spence))
+    assert bend(1e-30).item() == pytest.approx(1e30)  # (1/x)(1 + …), of log x / (1 - x)
+
+
+@pytest.mark.parametrize("name", ["iv", "ive"])
+def test_modified_bessel_functions_at_0(name: str) -> None:
+    """x^v / (2^v Γ(v + 1)): the sign of infinity is that of Γ, and v / x times it the slope."""
+    v = np.array([-2.5, -1.5, -0.5, 0.5, 1.0, 1.5, -1.0, 0.0, 2.0])
+    f = getattr(ad.special, name)
+    for x in (0.0, -0.0):
+        values, slopes = f(double(v), x), ad.vmap(ad.grad(f, 1))(double(v), double(np.full(9, x)))
+        np.testing.assert_array_equal(values.numpy(), [np.inf, -np.inf, np.inf, 0, 0, 0, 0, 1, 0])
+        np.testing.assert_array_equal(slopes.numpy(), [-np.inf, np.inf, -np.inf, np.inf, 0.5, 0, 0.5, 0, 0])

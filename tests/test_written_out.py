@@ -57,6 +57,35 @@ def test_turns_have_the_engines_numbers(name):
             np.testing.assert_allclose(picture.find(x.name).gradient.numbers, gradient.numpy(), rtol=1e-12)
 
 
+def halved(x):
+    return ad.while_loop(lambda v: v > 1, lambda v: v / 2, x)
+
+
+def endless(v):
+    return ad.scan(lambda c, _: (ad.while_loop(lambda c: c < 9, lambda c: c * 1.0, c), None), v, length=2)[0]
+
+
+INSIDE = {
+    "scan": lambda x: ad.scan(lambda c, _: (halved(c) + x, None), x, length=2)[0],
+    "while_loop": lambda x: ad.while_loop(lambda c: c[0] < 2, lambda c: (c[0] + 1, halved(c[1]) + x), (0, x))[1],
+    "branch": lambda x: ad.cond(x > 0, ad.sin, endless, x),
+    "root": lambda x: ad.root(lambda z: z**3 - x, ad.tensor(1.0)).x,
+    "odeint": lambda x: ad.odeint(lambda y, t: -x * y, x, [0.0, 0.3])[1],
+}
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_while_loops_inside_loops_and_branches_stay_as_they_are(name, tmp_path):
+    x = ad.variable(2.366, name="x")
+    y = INSIDE[name](x)
+    picture = picture_of(y, "draw")
+    assert picture.boxes[picture.root].value.numbers == pytest.approx(y.item(), rel=1e-12)
+    assert picture.find("x").gradient.numbers == pytest.approx(ad.grad(INSIDE[name])(x).item(), rel=1e-9)
+    note = "cond: a branch with a while_loop" if name == "branch" else "while_loop: inside another loop"
+    assert any(note in text for text in picture.notes)
+    ad.explore(y, str(tmp_path / "page.html"))
+
+
 @pytest.mark.skipif(node is None, reason="needs node")
 def test_leaves_of_loops_move_as_python_does(tmp_path):
     programs, expected = [], []

@@ -19,7 +19,7 @@ from adjoint.primitives.core import FULL, full, is_literal, ops, placeholder
 from adjoint.primitives.custom import CUSTOM
 from adjoint.primitives.structural import BROADCAST
 
-__all__ = ["Body", "as_arrays", "close", "closed_over", "for_examples", "stand_in"]
+__all__ = ["Body", "as_arrays", "close", "closed_over", "for_examples", "number_inside", "stand_in"]
 
 Nodes = Sequence[Node]
 T = TypeVar("T")
@@ -153,23 +153,26 @@ def close(
                 continue
             seen.add(x)
             if x.op is FULL and x.value is None:
-                if not is_literal(x.attributes):
-                    scalar = full(x.attributes, array_type((), x.dtype))
-                    inside = placeholder(scalar.type, "a number", False)
-                    sources[inside] = scalar
-                    replaced[x] = inside if x.shape == () else ops.widen(inside, x.type)
+                replaced[x] = number_inside(x, sources)
             elif x.value is None and x not in known and _is_part(x):
-                (whole,) = x.inputs
-                if whole.op is FULL and whole.value is None and is_literal(whole.attributes):
-                    replaced[whole] = full(whole.attributes, whole.type)  # so that what is outside may get its value
-                else:
-                    stack.append(whole)
+                stack += x.inputs
             else:
                 inside = stand_in(x, "a constant")
                 sources[inside] = x
                 replaced[x] = inside
         outside = substitute(sources.values(), known) if known else list(sources.values())
         return substitute(outputs, replaced), list(sources), outside
+
+
+def number_inside(x: Node, sources: dict[Node, Node]) -> Node:
+    """What a body has in place of a constant: a literal of its own, for the one outside may get its value, or an input, which is
+    noted in `sources`."""
+    if is_literal(x.attributes):
+        return Node(FULL, (), x.attributes, x.type, x.site, x.offset, False)
+    scalar = full(x.attributes, array_type((), x.dtype))
+    inside = placeholder(scalar.type, "a number", False)
+    sources[inside] = scalar
+    return inside if x.shape == () else ops.widen(inside, x.type)
 
 
 def closed_over(varying: Nodes, outputs: Nodes) -> list[Node]:

@@ -13,12 +13,12 @@ import numpy as np
 
 from adjoint import derive
 from adjoint.batch import Batch
-from adjoint.control.body import Body, as_arrays, for_examples, stand_in
+from adjoint.control.body import Body, as_arrays, for_examples, number_inside, stand_in
 from adjoint.control.formal import record_transpose
 from adjoint.control.rules import HAVING_RULES, with_closed_rules
 from adjoint.control.running import Inside
-from adjoint.graph import Node, Primitive, array_type, depends_on, mode, record, substitute, topological
-from adjoint.primitives.core import FULL, conform, full, is_literal, ops, placeholder, select, zeros
+from adjoint.graph import Node, Primitive, depends_on, mode, record, substitute, topological
+from adjoint.primitives.core import FULL, conform, ops, select, zeros
 
 __all__ = ["SWITCH", "record_switch"]
 
@@ -53,11 +53,7 @@ def record_switch(
                 continue
             seen.add(x)
             if x.op is FULL and x.value is None:
-                if not is_literal(x.attributes):
-                    scalar = full(x.attributes, array_type((), x.dtype))
-                    operand = placeholder(scalar.type, "a number", False)
-                    sources[operand] = scalar
-                    replaced[x] = operand if x.shape == () else ops.widen(operand, x.type)
+                replaced[x] = number_inside(x, sources)
             elif x in known or x.value is not None or not x.inputs or not (x in depending or inside(x)):
                 operand = stand_in(x, "an operand")
                 sources[operand] = known.get(x, x)

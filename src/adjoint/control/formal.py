@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from adjoint.batch import Batch
 from adjoint.graph import Node, Primitive, record
-from adjoint.primitives.core import no_kernel, select
+from adjoint.primitives.core import no_kernel, placeholder, select
 
 __all__ = ["record_transpose"]
 
@@ -46,8 +47,22 @@ def _vjp(t: Any, node: Node, wanted: Sequence[bool]) -> list[Node | None]:
 TRANSPOSE = Primitive("transpose_of", no_kernel, _vjp, moves=True)
 
 
-def _unbatched(b: Any, node: Node, xs: list[Node], mapped: list[bool]) -> Any:
-    raise AssertionError("a transpose is gone when the forward pass that asked for it is recorded")
+def _batch(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> Node:
+    """The transpose of the forward rule for every example: that is recorded for one, and batched."""
+    push, places, given = node.attributes
+    count, size, outside = len(node.inputs) - len(given), b.size, b.given
+
+    def push_all(inputs: Sequence[Node], tangents: Tangents) -> list[Node | None]:
+        one = [placeholder(x.type, "an input of one example", x.type.inexact) for x in node.inputs[:count]]
+        moving = [
+            None if t is None else placeholder(x.type, "a tangent of one example", True)
+            for x, t in zip(one, tangents, strict=True)
+        ]
+        stand_ins = dict(zip(one, inputs, strict=True))
+        stand_ins |= {x: t for x, t in zip(moving, tangents, strict=True) if x is not None and t is not None}
+        return Batch(size, {**outside, **stand_ins}).expand(push(one, moving))
+
+    return b.record(node, b.all_mapped(xs, mapped), (push_all, places, given))
 
 
-TRANSPOSE.batch = _unbatched
+TRANSPOSE.batch = _batch

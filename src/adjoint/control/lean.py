@@ -197,6 +197,9 @@ class Reversal:
 
     def go_back(self, state: Arrays, steps: range, free: int | None) -> None:
         """Go back over these steps, given the carries before the first; `free` more may be remembered (None: all)."""
+        if not state:  # no step depends on another
+            self.backward([], steps)
+            return
         if free is not None and len(steps) > free and self.swept(state, steps, free):
             return
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 
 from adjoint.derive import CHECKPOINT
-from adjoint.graph import Node, depends_on, mode, substitute, topological
+from adjoint.graph import Node, depends_on, mode, moved, substitute, topological
 from adjoint.primitives.core import FULL, placeholder, select, zeros
 from adjoint.primitives.custom import CUSTOM, HOST_CALL, CustomRule, HostFunction, hooks_of, named_rule
 
@@ -28,22 +28,28 @@ def with_closed_rules(outputs: Nodes, inside: Callable[[Node], bool], given: Col
     """The outputs, where what the derivative rules of nodes `inside` read outside is among these nodes' inputs. What is `given`
     stays as it is, and counts as inside where anybody else reads it."""
     order = topological(outputs, inside)
-    own = {x for x in order if inside(x)}.union(set(given).intersection(order))
+    kept = set(given)
+    own = {x for x in order if inside(x)} | kept.intersection(order)
+    # What is replaced, and the one copy of what depends on that: what a checkpoint begins at lies in the graph it computes anew.
     closed: dict[Node, Node] = {}
     with mode(grad=True):
         for node in order:
-            if node.tracked and node in own:
-                made: Node | None
-                if node.op is CHECKPOINT:
-                    made = _closed_checkpoint(node, own, closed)
-                elif node.op is CUSTOM and hooks_of(node) is None:
-                    made = _closed_custom(_Recording(node, own, closed))
-                elif node.op is HOST_CALL and node.attributes[0].rule is not None:
-                    made = _closed_call(_Recording(node, own, closed))
+            if node not in own or node in kept:
+                continue
+            made: Node | None = None
+            if node.tracked and node.op is CHECKPOINT:
+                made = _closed_checkpoint(node, own, closed)
+            elif node.tracked and node.op is CUSTOM and hooks_of(node) is None:
+                made = _closed_custom(_Recording(node, own, closed))
+            elif node.tracked and node.op is HOST_CALL and node.attributes[0].rule is not None:
+                made = _closed_call(_Recording(node, own, closed))
+            if made is None and any([x in closed for x in node.inputs]):
+                if node.inputs[0].op.stands_for is None:
+                    made = moved(node, closed, closed)
                 else:
-                    continue
-                if made is not None:
-                    closed[node] = made
+                    (made,) = substitute([node], closed)
+            if made is not None:
+                closed[node] = made
     return substitute(outputs, closed) if closed else list(outputs)
 
 

@@ -1,7 +1,8 @@
 """Loops and branches written out as the turns that they take, for pictures: what is computed stays the same.
 
 A scan becomes its steps, a while loop as many as it takes with the values at hand, a branch all its bodies and a choice
-among their results. A loop of too many operations stays the node that it is.
+among their results. A loop of too many operations stays the node that it is, and so do a while loop inside another loop and
+branches with one inside.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from adjoint.control.body import Body
 from adjoint.control.branch import SWITCH
 from adjoint.control.repeat import WHILE
 from adjoint.control.scan import SCAN, SCANNED
@@ -44,7 +46,7 @@ def write_out(root: Node) -> WrittenOut:
     found = WrittenOut(root)
     order = topological([root], lambda node: bool(node.inputs))
     loops = [node for node in order if node.op in (SCAN, WHILE, SWITCH)]
-    if not loops or any(node.op is PLACEHOLDER and node.value is None for node in order):
+    if not loops or _stands_in_a_body(root):
         return found
     found.root = _Writer(found).written([root], found.new, ())[0]
     return found
@@ -109,24 +111,31 @@ class _Writer:
         return None if self.lengths[loop] < 0 else self.lengths[loop]
 
     def _decided(self, loop: Node) -> int:
-        bodies = loop.attributes if loop.op is SWITCH else (loop.attributes.body,)
+        bodies = _bodies(loop)
         if loop.op is SWITCH:
+            if _has_while(bodies):  # all branches are computed, and one that isn't taken may take turns without end
+                self._note("cond: a branch with a while_loop stays one operation")
+                return -1
             length = 1
         elif loop.op is WHILE:
+            if _stands_in_a_body(loop):  # in each turn around it, it may take other turns
+                self._note("while_loop: inside another loop it stays one operation")
+                return -1
             length = int(compute([loop], lambda value: int(value[-1]))[loop])
-            bodies = (*bodies, loop.attributes.condition)
         else:
             length = loop.attributes.length
         work = length * sum(len(topological(body.outputs, lambda x: x.value is None)) for body in bodies)
         if not length:
             return -1
         if work > self.left:
-            note = f"{loop.op.name}: its {length:,} turns are too many to be written out"
-            if note not in self.found.notes:
-                self.found.notes.append(note)
+            self._note(f"{loop.op.name}: its {length:,} turns are too many to be written out")
             return -1
         self.left -= work
         return length
+
+    def _note(self, note: str) -> None:
+        if note not in self.found.notes:
+            self.found.notes.append(note)
 
     def _results(self, loop: Node, new: Mapping[Node, Node], turns: tuple[Turn, ...]) -> list[Node]:
         inputs = [new.get(x, x) for x in loop.inputs]
@@ -215,6 +224,25 @@ class _Writer:
 def _loop(node: Node) -> Node:
     """The scan whose results a node holds together with its residuals; any other node itself."""
     return node.inputs[0].inputs[0] if node.op is SCANNED else node
+
+
+def _bodies(loop: Node) -> tuple[Body, ...]:
+    """What a loop repeats, or the branches."""
+    if loop.op is SWITCH:
+        branches: tuple[Body, ...] = loop.attributes
+        return branches
+    return (loop.attributes.body, loop.attributes.condition) if loop.op is WHILE else (loop.attributes.body,)
+
+
+def _has_while(bodies: Sequence[Body]) -> bool:
+    """Whether there is a while loop in some bodies, however deep."""
+    inside = [x for body in bodies for x in topological(body.outputs, lambda x: x.value is None)]
+    return any(x.op is WHILE or (x.op in (SCAN, SWITCH) and _has_while(_bodies(x))) for x in inside)
+
+
+def _stands_in_a_body(root: Node) -> bool:
+    """Whether a graph begins at stand-ins, which have no values."""
+    return any(node.op is PLACEHOLDER and node.value is None for node in topological([root], lambda x: bool(x.inputs)))
 
 
 def _is_chosen(index: Node, k: int, count: int) -> Node:

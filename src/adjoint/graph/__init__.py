@@ -18,10 +18,10 @@ from adjoint.graph.node import (
     record,
 )
 from adjoint.graph.primitive import PRIMITIVES, Operation, Primitive, Rule, StandIn
-from adjoint.graph.walk import depends_on, substitute, topological
+from adjoint.graph.walk import depends_on, moved, substitute, topological
 
 __all__ = [
     "MODE", "NARROW", "PRIMITIVES", "WIDENED", "ArrayType", "Kept", "Located", "Mode", "Node", "Operation", "Origin",
-    "Primitive", "Rule", "Scope", "StandIn", "Variable", "array_type", "depends_on", "get_mode", "mode", "record", "substitute",
-    "topological",
+    "Primitive", "Rule", "Scope", "StandIn", "Variable", "array_type", "depends_on", "get_mode", "mode", "moved", "record",
+    "substitute", "topological",
 ]  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from adjoint.graph.node import Node
 
-__all__ = ["depends_on", "substitute", "topological"]
+__all__ = ["depends_on", "moved", "substitute", "topological"]
 
 
 def topological(
@@ -78,14 +78,18 @@ def substitute(roots: Iterable[Node], replacements: Mapping[Node, Node], *, same
             continue
         for x in inputs:
             if x in new:
-                changed = tuple([new.get(y, y) for y in inputs])
-                tracked = node.tracked and any([y.tracked for y in changed])
-                value = node.value if same_values else None
-                attributes = node.attributes
-                if node.op.copied is not None:
-                    attributes = node.op.copied(
-                        node, {**replacements, **dict(zip(inputs, changed, strict=True))}, same_values
-                    )
-                new[node] = Node(node.op, changed, attributes, node.type, node.site, node.offset, tracked, value)
+                new[node] = moved(node, new, replacements, same_values)
                 break
     return [new.get(root, root) for root in roots]
+
+
+def moved(node: Node, new: Mapping[Node, Node], replacements: Mapping[Node, Node], same_values: bool = False) -> Node:
+    """A copy of a node on what became of its inputs. `replacements` is what was replaced to begin with."""
+    changed = tuple([new.get(x, x) for x in node.inputs])
+    attributes = node.attributes
+    if node.op.copied is not None:
+        known = {**replacements, **dict(zip(node.inputs, changed, strict=True))}
+        attributes = node.op.copied(node, known, same_values)
+    tracked = node.tracked and any([y.tracked for y in changed])
+    value = node.value if same_values else None
+    return Node(node.op, changed, attributes, node.type, node.site, node.offset, tracked, value)

@@ -18,9 +18,9 @@ import numpy as np
 from adjoint.compiler.loops.build import ITEMSIZE
 from adjoint.compiler.loops.formulas import is_lowered, reduces
 from adjoint.graph import PRIMITIVES, Primitive
-from adjoint.machine.scalars import Positions
+from adjoint.machine.scalars import Positions, reduced_rows
 from adjoint.plan.plan import Plan, Step
-from adjoint.shapes import Shape, drop_axes, size_of
+from adjoint.shapes import Shape, size_of
 
 __all__ = ["Case", "Hosted", "Numbers", "NotNumbers", "write_out"]
 
@@ -382,9 +382,7 @@ class _Writer:
 
     def reduction(self, step: Step, shape: Shape, source: str) -> Any:
         axes, dtype, name = step.attributes, step.type.dtype.name, step.op.name
-        kept = drop_axes(shape, axes)
-        order = (*[k for k in range(len(shape)) if k not in axes], *axes)
-        rows = np.transpose(np.arange(size_of(shape)).reshape(shape), order).reshape(size_of(kept), -1).tolist()
+        rows = reduced_rows(shape, axes)
         if not rows or not rows[0]:
             raise NotNumbers
         wide = "float64" if dtype == "float32" and name == "sum" and len(rows[0]) > 2 else dtype

@@ -22,9 +22,9 @@ from adjoint.compiler.targets.llvm import source_of
 from adjoint.plan.plan import Plan, Step
 from adjoint.runtime import code, libraries, llvm
 from adjoint.runtime.memory import address
-from adjoint.shapes import drop_axes, size_of
+from adjoint.shapes import Shape, drop_axes, size_of
 
-__all__ = ["Positions", "ScalarLoop", "loop_of"]
+__all__ = ["Positions", "ScalarLoop", "loop_of", "reduced_rows"]
 
 MOST_ELEMENTS = 256  # of one array
 MOST_OPERATIONS = 6000  # in a body: more take seconds to compile
@@ -129,11 +129,8 @@ class BodyWriter:
     def reduced(self, step: Step, x: Elements) -> list[Element]:
         axes, dtype = step.attributes, step.type.dtype.name
         initial, combine = REDUCTIONS[step.op.name]
-        kept = drop_axes(x.shape, axes)
-        order = (*[k for k in range(len(x.shape)) if k not in axes], *axes)
-        places = np.transpose(np.arange(len(x.items)).reshape(x.shape), order).reshape(size_of(kept), -1)
         results: list[Element] = []
-        for row in places.tolist():
+        for row in reduced_rows(x.shape, axes):
             total: Element | None = None
             for k in row:
                 value = self.e.cast(self.value(x.items[k], x.dtype), dtype)
@@ -237,6 +234,14 @@ class ScalarLoop:
         """Go through the slices numbered first, first + step, ...; how many steps were done."""
         table = self.table(arrays)
         return int(self.function(ctypes.addressof(table), first, step, count))
+
+
+def reduced_rows(shape: Shape, axes: tuple[int, ...]) -> list[list[int]]:
+    """The numbers of the elements that each element of a reduction is made of."""
+    order = (*[k for k in range(len(shape)) if k not in axes], *axes)
+    count, length = size_of(drop_axes(shape, axes)), size_of(tuple([shape[k] for k in axes]))
+    rows: list[list[int]] = np.arange(size_of(shape)).reshape(shape).transpose(order).reshape(count, length).tolist()
+    return rows
 
 
 def loop_of(

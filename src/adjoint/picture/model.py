@@ -154,7 +154,7 @@ class Edge:
             return signed(sum(q.numbers for q in self.carried))
         if len(self.carried) == 1:
             return self.carried[0].text
-        if any(q.numbers is None for q in self.carried):
+        if any(q.numbers is None for q in self.carried) or len({q.shape for q in self.carried}) > 1:
             return f"{len(self.carried)} flows"
         return quantity(sum(np.asarray(q.numbers) for q in self.carried)).text
 

@@ -418,14 +418,15 @@ def _neighbours(function: str, first: float, second: float) -> Callable[..., Nod
 
 
 def near_zero(name: str, v: Any, x: Any) -> Any:
-    """SciPy's `iv` or `ive`, which lose what they have for tiny x (0, or NaN); there the series' first term (DLMF 10.25.2)."""
+    """SciPy's `iv` or `ive`, which lose what they have for tiny x (0, or NaN), and at 0 infinity or its sign;
+    there the series' first term (DLMF 10.25.2)."""
     found = scipy_function(name)(v, x)
-    lost = (np.abs(x) < 1e-8) & np.isfinite(v) & (((found == 0) & (x != 0)) | (np.isnan(found) & (x >= 0)))
+    lost = (np.abs(x) < 1e-8) & np.isfinite(v) & ((found == 0) | (x == 0) | (np.isnan(found) & (x >= 0)))
     if not lost.any():
         return found
     order = np.where(v == np.floor(v), np.abs(v), v)
-    first = np.power(x, order) * np.power(0.5, order) * scipy_function("rgamma")(order + 1)
-    return np.where(lost, np.where(x == 0, scipy_function("iv")(v, x), first), found)
+    power = np.power(np.where(x == 0, np.abs(x), x), order)
+    return np.where(lost, power * np.power(0.5, order) * scipy_function("rgamma")(order + 1), found)
 
 
 for _name, _kernel, _first, _second in (
@@ -475,8 +476,10 @@ LOG_QUOTIENT = tuple((-1.0) ** k / (k + 1) for k in range(22))
 def _spence_slope(x: Node) -> Node:
     """log(x) / (1 - x), which is -1 at 1."""
     w = ops.subtract(x, 1)
-    quotient = near(w, 0.2, lambda t: polynomial(t, LOG_QUOTIENT), lambda t: ops.divide(ops.log(ops.add(t, 1)), t))
-    return ops.negative(quotient)
+    small = ops.less(ops.abs(w), 0.2)
+    series = polynomial(ops.where(small, w, zeros(x.type)), LOG_QUOTIENT)
+    far = ops.where(small, ops.full(2.0, x.type), x)  # of x itself: w has lost a small one
+    return ops.negative(ops.where(small, series, ops.divide(ops.log(far), ops.subtract(far, 1))))
 
 
 spence = unary("spence", by_scipy("spence"), lambda u, out, x: times(u, _spence_slope(x)), kinds="f")

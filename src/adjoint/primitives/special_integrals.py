@@ -40,7 +40,7 @@ def _scaled(function: str, factor: float, own: Callable[[Node], Node]) -> Callab
     def rule(u: Node, out: Node, v: Node, x: Node) -> Node:
         neighbour = getattr(ops, function)
         both = ops.add(neighbour(ops.subtract(v, 1), x), neighbour(ops.add(v, 1), x))
-        return times(u, ops.add(ops.multiply(both, factor), ops.multiply(own(x), out)))
+        return times(u, ops.add(ops.multiply(both, factor), ops.scale(own(x), out)))
 
     return rule
 

@@ -89,8 +89,8 @@ class Gradient:
 
     @property
     def replaced(self) -> bool:
-        """Whether there is another tensor, or none, in the end."""
-        return self.assigned and self.current is not self.found
+        """Whether there is another tensor, or none, in the end: where nobody looked there may have been one before."""
+        return self.assigned and (not self.looked or self.current is not self.found)
 
 
 class Cell:
