@@ -220,7 +220,7 @@ def getitem(x: Node, index: Any, force: Force) -> Node:
     key = _basic(shape, index)
     known = None if key is None else _parsed.get(key)
     if known is not None:
-        return ops.index(x, known.slices, known.shape)  # type: ignore[no-any-return]
+        return ops.index(x, known.slices, known.shape)
     parsed = parse(shape, index, force)
     part = ops.index(x, parsed.slices, parsed.shape)
     if not parsed.arrays:
