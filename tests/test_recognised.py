@@ -11,12 +11,12 @@ import pytest
 
 import adjoint as ad
 import random_graphs
-from adjoint.execution.remembered import OFTEN
+from adjoint.execution.remembered import OFTEN, PlanCache
 from adjoint.execution.tiers import tiers
-from adjoint.graph import Node
+from adjoint.graph import Node, Variable
 from adjoint.plan.canonical import Canonical, canonicalize, reference_counts
 from adjoint.plan.recognised import recognizer
-from adjoint.primitives.core import version
+from adjoint.primitives.core import marker, version
 
 evaluation = importlib.import_module("adjoint.execution.evaluate")
 
@@ -89,6 +89,45 @@ def next_value(tracked: bool) -> ad.Tensor:
     return x if tracked else x.detach()
 
 
+def beside_frozen(computed: bool) -> Callable[[], ad.Tensor]:
+    """The gradient by one factor, where the other one is tracked and no derivative by it is asked."""
+
+    def make() -> ad.Tensor:
+        v, x = leaf(True), leaf(True)
+        other = ad.exp(v) if computed else v
+        other.numpy() if not computed else ad.evaluate(other)
+        v.node.attributes.tracked = False
+        ad.sum(other * x).backward()
+        assert x.grad is not None
+        return x.grad
+
+    return make
+
+
+def untracked_sine() -> ad.Tensor:
+    with ad.no_grad():
+        return ad.sin(leaf(True))
+
+
+def by_constant(computed: bool) -> Callable[[], ad.Tensor]:
+    def make() -> ad.Tensor:
+        c = ad.full((2, 3), 3.5, dtype="float64")
+        if computed:
+            ad.evaluate(c)
+        return leaf() * c
+
+    return make
+
+
+def marked(variable: bool) -> Callable[[], ad.Tensor]:
+    def make() -> ad.Tensor:
+        x = ad.sin(leaf())
+        x.node = marker(x.node, Variable("x", tracked=False) if variable else None)
+        return x * 2.0
+
+    return make
+
+
 def two(f: Callable[[ad.Tensor, ad.Tensor], ad.Tensor]) -> Callable[[], ad.Tensor]:
     return lambda: f(leaf(), leaf())
 
@@ -108,7 +147,8 @@ ALIKE: list[Callable[[], ad.Tensor]] = [
     one(lambda x: x * 3, dtype="int64"), one(lambda x: x * 2, dtype="int64"), one(lambda x: x * 1, dtype="int64"),
     one(lambda x: ad.sum(x)), one(lambda x: ad.sum(x, axis=0)), one(lambda x: ad.sum(x, axis=1)), one(lambda x: x[0]),
     one(lambda x: x[1]), one(lambda x: ad.permute_dims(x, (1, 0))), one(lambda x: ad.reshape(x, (3, 2))),
-    lambda: pending() * 2.0, lambda: held() * 2.0, lambda: leaf() * 2.0, lambda: next_value(True) * 2.0,
+    untracked_sine, by_constant(False), by_constant(True), marked(False), marked(True), one(ad.sin), one(ad.sin, tracked=True), one(ad.sin, dtype="float32"), one(ad.sin, shape=(3, 2)), beside_frozen(False),
+    beside_frozen(True), lambda: pending() * 2.0, lambda: held() * 2.0, lambda: leaf() * 2.0, lambda: next_value(True) * 2.0,
     lambda: next_value(False) * 2.0, of_pullback(False), of_pullback(True), lambda: ad.cumulative_sum(leaf()[0]),
     lambda: ad.cond(ad.sum(leaf()) > 0, lambda x: x * 2.0, lambda x: x * 5.0, leaf()),
     lambda: ad.fori_loop(0, 3, lambda i, x: x * 2.0, leaf()), lambda: ad.random.normal((2, 3)) * 2.0,
@@ -164,3 +204,18 @@ def test_training_goes_the_same_way(monkeypatch: pytest.MonkeyPatch) -> None:
     assert any(graph.recognizer is not None and graph.met > OFTEN for graphs in often.values() for _, graph in graphs)
     monkeypatch.setattr(evaluation._cache.__class__, "recognised", lambda self, c, *settings: None)
     assert recognised == steps(count)
+
+
+def test_what_is_forgotten_is_not_recognised(monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = PlanCache(200_000)
+    monkeypatch.setattr(evaluation, "_cache", cache)
+    monkeypatch.setattr(tiers, "backend", "numpy")
+    recognised: set[Any] = set()
+    for length in (10, 3000, 4000, 5000):
+        for k in range(2 * OFTEN):
+            x = ad.tensor(np.linspace(0, 1, length) + k)
+            np.testing.assert_allclose(ad.sum(ad.sin(x) * 2.5).item(), (np.sin(x.numpy()) * 2.5).sum(), 1e-10, 1e-9)
+        held = [(key, graph) for found in cache.often.values() for key, graph in found]
+        assert held and all(cache.graphs[key] is graph for key, graph in held)
+        recognised |= {key for key, _ in held}
+    assert len(recognised) == 4 > len(held)

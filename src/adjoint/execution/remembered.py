@@ -95,7 +95,9 @@ class PlanCache:
         plan.remembered = nbytes
         while self.nbytes > self.limit and len(self.graphs) > 1:
             _, old = self.graphs.popitem(last=False)
-            old.recognizer = None
+            if old.recognizer is not None:
+                for found in self.often.values():
+                    found[:] = [(key, graph) for key, graph in found if graph is not old]
             for forgotten in old.plans.values():
                 self.nbytes -= forgotten.remembered or 0
                 forgotten.remembered = None

@@ -124,7 +124,8 @@ def recognizer(c: Canonical) -> Recognizer | None:
             return None
     order = ", ".join([f"n{i}" for i in range(count)])
     lines.append(f"if len({{{order}}}) != {count}: return")
-    pulled = ", ".join([f"n{i}" for i, x in enumerate(c.order) if x in set(c.pullbacks)])
+    pullbacks = set(c.pullbacks)
+    pulled = ", ".join([f"n{i}" for i, x in enumerate(c.order) if x in pullbacks])
     lines.append(f"return [{order}], [{', '.join(leaves)}], [{', '.join(numbers)}], [{pulled}]")
     body = "\n  ".join(lines)
     run_source(f"def match(order):\n try:\n  {body}\n except ValueError: return\n", names)
