@@ -192,15 +192,42 @@ def _row(index: int, shape: Shape) -> tuple[Slices, Shape]:
     return row, shape[1:]
 
 
+MOST_PARSED = 1 << 12
+PLAIN = frozenset({int, type(None), type(Ellipsis), type})
+_parsed: dict[Any, Index] = {}  # what indices of slices, ints, None and an ellipsis take of a shape
+
+
+def _basic(shape: Shape, index: Any) -> Any:
+    """A shape and such an index as what may be looked up; None for others."""
+    key: list[Any] = [shape]
+    for item in index if type(index) is tuple else (index,):
+        kind = type(item)
+        if kind is slice:
+            key += (item.start, item.stop, item.step, slice)
+        elif kind is int or item is None or item is Ellipsis:
+            key.append(item)
+        else:
+            return None
+    return tuple(key) if PLAIN.issuperset(map(type, key[1:])) else None
+
+
 def getitem(x: Node, index: Any, force: Force) -> Node:
     """x[index]."""
     shape = x.type.shape
     if type(index) is int and shape and 0 <= index < shape[0]:
         row = _row(index, shape)
         return moved(INDEX, x, row, row[1]) if shape[0] != 1 else ops.reshape(x, row[1])
+    key = _basic(shape, index)
+    known = None if key is None else _parsed.get(key)
+    if known is not None:
+        return ops.index(x, known.slices, known.shape)
     parsed = parse(shape, index, force)
     part = ops.index(x, parsed.slices, parsed.shape)
     if not parsed.arrays:
+        if key is not None:
+            if len(_parsed) >= MOST_PARSED:
+                _parsed.clear()
+            _parsed[key] = parsed
         return part
     arrays, together, order = _arranged(parsed)
     found = ops.gather(ops.permute_dims(part, order), arrays)

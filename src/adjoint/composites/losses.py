@@ -75,6 +75,29 @@ def _along(weight: Node, like: Node, axis: int) -> Node:
     return ops.reshape(weight, (size_of(weight.shape), *(1,) * (like.ndim - axis - 1)))
 
 
+@remembered
+def of_difference(x: Node, y: Node, name: str, limit: float, reduction: str, weight: Node | None) -> Node:
+    """A loss of the differences x - y by its name: `limit` is what huber_loss calls delta, and smooth_l1_loss beta.
+
+    The mean with weights is over the weights, but for huber_loss.
+    """
+    difference = ops.subtract(x, y)
+    if name == "mse_loss":
+        found = ops.multiply(difference, difference)
+    elif name == "l1_loss" or limit == 0:
+        found = ops.abs(difference)
+    else:
+        found = huber(difference, limit)
+        if name == "smooth_l1_loss":
+            found = ops.divide(found, limit)
+    if weight is None:
+        return reduced(found, reduction)
+    found = ops.multiply(found, weight)
+    if reduction != "mean" or name == "huber_loss":
+        return reduced(found, reduction)
+    return ops.divide(reduced(found, "sum"), reduced(weight, "sum"))
+
+
 def huber(difference: Node, delta: float) -> Node:
     """d²/2 within ±delta, beyond it the line delta (|d| - delta/2) that goes on from there."""
     size = ops.abs(difference)

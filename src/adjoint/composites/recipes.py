@@ -12,6 +12,7 @@ from collections.abc import Callable
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from adjoint._sources import run_source
 from adjoint.dtypes import default_dtype
 from adjoint.graph import NARROW, ArrayType, Node, Primitive, get_mode, topological
 from adjoint.primitives.core import DETACH, FULL, LEAF, in_float32, is_narrow, leaf, stop_gradient
@@ -21,6 +22,7 @@ from adjoint.unknown import Unknown
 __all__ = ["remembered"]
 
 MOST = 1 << 12  # recipes
+OFTEN = 64  # times
 LARGEST_CONSTANT = 1 << 12  # elements of an array that a recipe may hold
 PLAIN = frozenset({bool, int, str, type(None)})  # arguments that are the same when they are equal and of one class
 
@@ -36,6 +38,7 @@ class Step(NamedTuple):
 
     op: Primitive
     inputs: int | Callable[[list[Node]], tuple[Node, ...]] | None
+    places: list[int]
     attributes: Any
     type: ArrayType
     tracked: bool
@@ -44,17 +47,26 @@ class Step(NamedTuple):
     shared: Node | None
 
 
-class Recipe(NamedTuple):
-    """What a call records, inputs first, and the place of its result."""
+class Recipe:
+    """What a call records, inputs first, and the place of its result. What is recorded often is a function without loops."""
 
-    steps: list[Step]
-    result: int
+    __slots__ = ("count", "result", "steps", "uses", "written")
+
+    def __init__(self, steps: list[Step], count: int, result: int) -> None:
+        self.steps, self.count, self.result = steps, count, result
+        self.uses = 0
+        self.written: Callable[[list[Node]], Node] | None = None
 
     def record(self, nodes: list[Node]) -> Node:
         """The result for these nodes as arguments."""
+        if self.written is not None:
+            return self.written(nodes)
+        self.uses += 1
+        if self.uses == OFTEN and self.steps:
+            self.written = self.as_function()
         mode = get_mode()
         site, offset = mode.site, mode.offset
-        for op, inputs, attributes, kind, tracked, inside, value, shared in self.steps:
+        for op, inputs, _, attributes, kind, tracked, inside, value, shared in self.steps:
             if isinstance(inputs, int):
                 x = nodes[inputs]
                 node = stop_gradient(x) if op is DETACH else Node(op, (x,), attributes, kind, site, offset, tracked)
@@ -68,6 +80,29 @@ class Recipe(NamedTuple):
                     node.site, node.offset = site, offset
             nodes.append(node)
         return nodes[self.result]
+
+    def as_function(self) -> Callable[[list[Node]], Node]:
+        """The same, written out."""
+        names: dict[str, Any] = {"Node": Node, "leaf": leaf, "get_mode": get_mode, "stop_gradient": stop_gradient}
+        lines = ["mode = get_mode()", "site, offset = mode.site, mode.offset"]
+        if self.count:
+            lines.append(f"{''.join([f'n{i}, ' for i in range(self.count)])} = nodes")
+        for i, (op, _, places, attributes, kind, tracked, inside, value, shared) in enumerate(self.steps, self.count):
+            names |= {f"o{i}": op, f"a{i}": attributes, f"t{i}": kind, f"v{i}": value if shared is None else shared}
+            inputs = "".join([f"n{k}, " for k in places])
+            if places:
+                made = f"Node(o{i}, ({inputs}), a{i}, t{i}, site, offset, {tracked})"
+                lines.append(f"n{i} = stop_gradient(n{places[0]})" if op is DETACH else f"n{i} = {made}")
+            elif shared is not None:
+                lines.append(f"n{i} = v{i}")
+            else:
+                made = f"leaf(v{i}, t{i})" if op is LEAF else f"Node(o{i}, (), a{i}, t{i}, None, 0, False)"
+                lines.append(f"n{i} = {made}")
+                if inside:
+                    lines.append(f"n{i}.site, n{i}.offset = site, offset")
+        body = "\n    ".join([*lines, f"return n{self.result}"])
+        run_source(f"def record(nodes):\n    {body}\n", names)
+        return names["record"]  # type: ignore[no-any-return]
 
 
 def remembered(function: Callable[..., Node]) -> Callable[..., Node]:
@@ -129,9 +164,11 @@ def _recipe(result: Node, nodes: list[Node]) -> Recipe | None:
         inside = node.site is mode.site and node.site is not None
         places = [place[x] for x in node.inputs]
         inputs = itemgetter(*places) if len(places) > 1 else places[0] if places else None
-        steps.append(Step(node.op, inputs, node.attributes, node.type, node.tracked, inside, node.value, shared))
+        steps.append(
+            Step(node.op, inputs, places, node.attributes, node.type, node.tracked, inside, node.value, shared)
+        )
         place[node] = len(place)
-    return Recipe(steps, place[result])
+    return Recipe(steps, len(nodes), place[result])
 
 
 def _is_constant(node: Node) -> bool:

@@ -5,23 +5,31 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any
 
+from adjoint.graph import Node
+from adjoint.plan.canonical import Canonical
 from adjoint.plan.plan import Plan
+from adjoint.plan.recognised import Recognizer, recognizer
 
 LIMIT = 1 << 28  # bytes of plans, with their programs and what these own
+OFTEN = 32  # times
+MOST_ALIKE = 3  # graphs with roots of one kind that are recognised
 
 
 class Remembered:
     """The plans of one graph by what they compute of it: (numbers of nodes, whether also what a reverse pass will read).
 
     `last` has the reference counts that the last evaluation found and the plan it took: the graph and its counts say who
-    holds what of it, and so decide what to compute.
+    holds what of it, and so decide what to compute. `met` counts how often the last plan was taken again; where that is often,
+    `recognizer` finds the graph without its key.
     """
 
-    __slots__ = ("last", "plans")
+    __slots__ = ("last", "met", "plans", "recognizer")
 
     def __init__(self) -> None:
         self.plans: dict[Any, Plan] = {}
         self.last: tuple[list[int] | None, Plan | None] = (None, None)
+        self.met = 0
+        self.recognizer: Recognizer | None = None
 
 
 class PlanCache:
@@ -31,12 +39,44 @@ class PlanCache:
         self.limit = limit
         self.graphs: OrderedDict[Any, Remembered] = OrderedDict()
         self.nbytes = 0
+        self.often: dict[Any, list[tuple[Any, Remembered]]] = {}  # by what is said of roots, the last that was met last
 
     def get(self, key: Any) -> Remembered | None:
         found = self.graphs.get(key)
         if found is not None:
             self.graphs.move_to_end(key)
         return found
+
+    def met_again(self, key: Any, graph: Remembered, c: Canonical) -> None:
+        """Note that a graph was found by its key, and that its last plan is taken again."""
+        graph.met += 1
+        if graph.met % OFTEN == 0 and graph.recognizer is None and self.graphs.get(key) is graph:
+            graph.recognizer = recognizer(c)
+            if graph.recognizer is not None:
+                found = self.often.setdefault(_kind(c.order[: c.roots], key), [])
+                if len(found) == MOST_ALIKE:
+                    found.pop(0)[1].recognizer = None
+                found.append((key, graph))
+
+    def recognised(self, c: Canonical, *settings: Any) -> Remembered | None:
+        """What is remembered of a graph that was met often, by its roots; then it is numbered."""
+        found = self.often.get(_kind(c.order, settings))
+        if not found:
+            return None
+        for i in range(len(found) - 1, -1, -1):
+            key, graph = found[i]
+            recognizer = graph.recognizer
+            if recognizer is None or recognizer.credit <= 0:
+                graph.recognizer = None
+                del found[i]
+            elif recognizer.recognises(c):
+                if i < len(found) - 1:
+                    found.append(found.pop(i))
+                graph.met += 1
+                if graph.met % OFTEN == 0 and self.get(key) is not graph:  # it counts as met by its key, now and then
+                    graph.recognizer = None
+                return graph
+        return None
 
     def put(self, key: Any, computed: Any, plan: Plan) -> None:
         """Remember a plan."""
@@ -55,6 +95,14 @@ class PlanCache:
         plan.remembered = nbytes
         while self.nbytes > self.limit and len(self.graphs) > 1:
             _, old = self.graphs.popitem(last=False)
+            if old.recognizer is not None:
+                for found in self.often.values():
+                    found[:] = [(key, graph) for key, graph in found if graph is not old]
             for forgotten in old.plans.values():
                 self.nbytes -= forgotten.remembered or 0
                 forgotten.remembered = None
+
+
+def _kind(roots: list[Node], key: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What is seen of a graph at its roots, and the settings that its key ends with."""
+    return len(roots), roots[0].op, roots[0].type, key[-1]

@@ -321,7 +321,7 @@ def index(x: Node, slices: Slices, shape: Shape) -> Node:
     if is_whole(slices, x.type.shape):
         return reshape(x, shape)
     if len(slices) == len(shape) and sliced_shape(slices) == shape:
-        return slice_(x, slices)
+        return moved(SLICE, x, slices, shape)
     return moved(INDEX, x, shared((slices, shape)), shape)
 
 

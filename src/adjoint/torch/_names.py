@@ -10,8 +10,9 @@ from sys import _getframe
 from typing import Any, TypeVar
 
 from adjoint.graph import MODE, Mode, get_mode
+from adjoint.primitives import elementwise
 from adjoint.primitives.core import cast
-from adjoint.tensors.located import PACKAGE, at_user, user_frame
+from adjoint.tensors.located import PACKAGE, at_user, give_site, user_frame
 
 from ._errors import as_pytorchs
 from ._tensor import Core, Tensor, as_torch
@@ -24,6 +25,12 @@ __all__ = [
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
 METHODS: dict[str, Callable[..., Any]] = {}
 IN_PLACE: dict[str, Callable[..., Any]] = {}
+OF_NODES: dict[str, Callable[[Any, Any], Any]] = {  # what two floating tensors of one type need no more than
+    name: getattr(elementwise, kind)
+    for kind, names in {"add": ("add",), "subtract": ("sub", "subtract"), "multiply": ("mul", "multiply"),
+                        "divide": ("div", "divide", "true_divide")}.items()
+    for name in names
+}  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -189,11 +196,19 @@ def method(*names: str) -> Callable[[F], F]:
 def make_in_place(name: str, f: Callable[..., Any]) -> None:
     """The method, and function of `torch`, that gives a tensor the value of a function of it."""
     own = name + "_"
+    of_nodes = OF_NODES.get(name)
 
     def changed(input: Tensor, *args: Any, **keywords: Any) -> Tensor:
-        result = f(input, *args, **keywords)
+        node = None
+        if of_nodes is not None and len(args) == 1 and not keywords and isinstance(args[0], Core):
+            a, b = input.node, args[0].node
+            if a.type is b.type and a.type.inexact:  # one node, without a look at the arguments
+                node = of_nodes(a, b)
+                give_site(node, user_frame(2) or _getframe(1))
+        if node is None:
+            node = f(input, *args, **keywords).node
         try:
-            input._assign(result.node, own)
+            input._assign(node, own)
         except (ValueError, TypeError) as error:
             raise as_pytorchs(error) from None
         return input

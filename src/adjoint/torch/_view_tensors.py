@@ -13,7 +13,7 @@ from typing import Any
 
 from adjoint.composites import indexing
 from adjoint.graph import Node, get_mode, mode
-from adjoint.primitives.core import cast, marker, ops, stop_gradient
+from adjoint.primitives.core import DETACH, LEAF, VERSION, cast, marker, ops, stop_gradient
 from adjoint.tensors.assignment import mapped, rebind
 from adjoint.tensors.conversion import dtype_of
 from adjoint.tensors.located import at_user, give_site
@@ -35,7 +35,7 @@ from ._aliasing import (
 )
 from ._now import part_of
 from ._parts import memory, relaid
-from ._tensor import Core, Tensor, as_torch, wrapped
+from ._tensor import Core, Parameter, Tensor, as_torch, wrapped
 from ._writing import in_steps, ints, is_basic, nodes
 
 __all__ = ["View", "flat_view", "permuted", "turn", "view_of"]
@@ -122,6 +122,22 @@ class View(Tensor):
             if node.tracked:  # it is this tensor's own, and the base has its value
                 self._cached, self._seen = node, base.node
 
+    def _assign(self, node: Node, operation: str) -> None:
+        """Write to the base. What `x.data` is given, of the leaf's own type, needs none of the checks."""
+        if self._apply is stop_gradient and self._cached.op is DETACH and not node.tracked and not turned:
+            base = self._below()
+            below = base.node
+            if (
+                type(base) in WITHOUT_BASE
+                and below.type is node.type
+                and below.tracked
+                and (below.op is LEAF or below.op is VERSION)
+            ):
+                self._seen = None
+                rebind(base, node)
+                return
+        Tensor._assign(self, node, operation)
+
     def _below(self) -> Tensor:
         """The base: another tensor that has this view's memory, if the one that it was made of has other memory by now."""
         holder = self._memory.holder
@@ -156,6 +172,9 @@ class View(Tensor):
         if not self.node.tracked:
             return self
         raise RuntimeError(f"detach_: a view can't be detached in place; use detach(){at_user()}")
+
+
+WITHOUT_BASE = frozenset({Tensor, Parameter})
 
 
 class LeafView(View):

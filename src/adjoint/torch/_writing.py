@@ -87,10 +87,20 @@ def _axes_of(item: Any) -> int:
 def ints(index: Any) -> Any:
     """A basic index whose slices are bounded by plain ints."""
     if type(index) is tuple:
-        return tuple([ints(i) for i in index])
+        for i in index:
+            if type(i) is slice and not _is_plain(i):
+                return tuple([ints(i) for i in index])
+        return index
     if type(index) is slice and any(isinstance(v, Core) for v in (index.start, index.stop, index.step)):
         return slice(*(int(v) if isinstance(v, Core) else v for v in (index.start, index.stop, index.step)))
     return index
+
+
+PLAIN = frozenset({int, type(None)})
+
+
+def _is_plain(item: slice) -> bool:
+    return type(item.start) in PLAIN and type(item.stop) in PLAIN and type(item.step) in PLAIN
 
 
 def nodes(index: Any) -> Any:

@@ -30,7 +30,7 @@ def mse_loss(prediction: Tensor, target: Any, reduction: str = "mean", weight: A
     `weight`, of the same shape, multiplies each; the mean is then the sum divided by that of the weights.
     Raises ValueError when the shapes differ.
     """
-    return _of_difference("mse_loss", prediction, target, reduction, lambda d: ops.multiply(d, d), weight)
+    return _of_difference("mse_loss", prediction, target, reduction, 0.0, weight)
 
 
 def l1_loss(prediction: Tensor, target: Any, reduction: str = "mean", weight: Any = None) -> Tensor:
@@ -39,7 +39,7 @@ def l1_loss(prediction: Tensor, target: Any, reduction: str = "mean", weight: An
     `weight`, of the same shape, multiplies each; the mean is then the sum divided by that of the weights.
     Raises ValueError when the shapes differ.
     """
-    return _of_difference("l1_loss", prediction, target, reduction, ops.abs, weight)
+    return _of_difference("l1_loss", prediction, target, reduction, 0.0, weight)
 
 
 def huber_loss(
@@ -52,7 +52,7 @@ def huber_loss(
     """
     if not delta > 0:
         raise ValueError(f"huber_loss: delta must be positive, not {delta}{at_user()}")
-    return _of_difference("huber_loss", prediction, target, reduction, lambda d: losses.huber(d, delta), weight)
+    return _of_difference("huber_loss", prediction, target, reduction, delta, weight)
 
 
 def smooth_l1_loss(prediction: Tensor, target: Any, reduction: str = "mean", beta: float = 1.0) -> Tensor:
@@ -62,10 +62,7 @@ def smooth_l1_loss(prediction: Tensor, target: Any, reduction: str = "mean", bet
     """
     if beta < 0:
         raise ValueError(f"smooth_l1_loss: beta must not be negative, not {beta}{at_user()}")
-    if beta == 0:
-        return _of_difference("smooth_l1_loss", prediction, target, reduction, ops.abs)
-    rule = lambda d: ops.divide(losses.huber(d, beta), beta)  # noqa: E731
-    return _of_difference("smooth_l1_loss", prediction, target, reduction, rule)
+    return _of_difference("smooth_l1_loss", prediction, target, reduction, beta)
 
 
 def kl_div(log_probabilities: Tensor, target: Any, reduction: str = "mean", log_target: bool = False) -> Tensor:
@@ -179,28 +176,20 @@ def check_reduction(name: str, reduction: str, others: str = "") -> None:
         raise ValueError(f"{name}: reduction must be 'mean', 'sum'{others} or 'none', not {reduction!r}{at_user()}")
 
 
-def _of_difference(name: str, prediction: Tensor, target: Any, reduction: str, rule: Any, weight: Any = None) -> Tensor:
+def _of_difference(
+    name: str, prediction: Tensor, target: Any, reduction: str, limit: float, weight: Any = None
+) -> Tensor:
     check_reduction(name, reduction)
     prediction = asarray(prediction)
     given = matching(name, prediction, target)
-
-    def loss(x: Node, y: Node) -> Node:
-        return losses.reduced(rule(ops.subtract(x, y)), reduction)
-
-    def weighted(x: Node, y: Node, w: Node) -> Node:
-        found = ops.multiply(rule(ops.subtract(x, y)), w)
-        if reduction != "mean" or name == "huber_loss":
-            return losses.reduced(found, reduction)
-        return ops.divide(losses.reduced(found, "sum"), losses.reduced(w, "sum"))
-
-    if weight is None:
-        return recorded(name, loss, prediction.node, given.node)
-    weight = asarray(weight)
-    if weight.shape != prediction.shape:
-        raise ValueError(
-            f"{name}: the weight must have the prediction's shape {prediction.shape}, not {weight.shape}{at_user()}"
-        )
-    return recorded(name, weighted, prediction.node, given.node, cast(weight.node, prediction.dtype))
+    if weight is not None:
+        weight = asarray(weight)
+        if weight.shape != prediction.shape:
+            raise ValueError(
+                f"{name}: the weight must have the prediction's shape {prediction.shape}, not {weight.shape}{at_user()}"
+            )
+        weight = cast(weight.node, prediction.dtype)
+    return recorded(name, losses.of_difference, prediction.node, given.node, name, limit, reduction, weight)
 
 
 def matching(name: str, prediction: Tensor, target: Any) -> Tensor:

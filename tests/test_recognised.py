@@ -1,0 +1,223 @@
+"""A graph that is recognised has the key of the one that it is recognised by, and the same numbering."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+import random_graphs
+from adjoint.execution.remembered import OFTEN, PlanCache
+from adjoint.execution.tiers import tiers
+from adjoint.graph import Node, Variable
+from adjoint.plan.canonical import Canonical, canonicalize, reference_counts
+from adjoint.plan.recognised import recognizer
+from adjoint.primitives.core import marker, version
+
+evaluation = importlib.import_module("adjoint.execution.evaluate")
+
+
+def described(c: Canonical) -> Any:
+    return (
+        [id(x) for x in c.order],
+        [id(x) for x in c.leaves],
+        [(type(value), value, id(x)) for value, x in c.numbers],
+        [id(x) for x in c.pullbacks],
+        [x.number for x in c.order],
+        (c.entries, c.edges, c.roots, c.structural),
+        reference_counts(c.order),
+    )
+
+
+def roots_of(tensors: list[ad.Tensor]) -> list[Node]:
+    return [t.node for t in tensors if t.node.value is None]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_graphs_recorded_anew(seed: int) -> None:
+    first, again, other = random_graphs.drawn(seed), random_graphs.drawn(seed), random_graphs.drawn(seed + 1000)
+    found = recognizer(canonicalize(roots_of(first)))
+    assert found is not None
+    c = Canonical(roots_of(again), False)
+    assert found.recognises(c)
+    named = described(c)
+    del c
+    numbered = described(canonicalize(roots_of(again)))
+    assert named == numbered
+    if evaluation.key_of(canonicalize(roots_of(other))) != evaluation.key_of(canonicalize(roots_of(first))):
+        assert not found.recognises(Canonical(roots_of(other), False))
+
+
+A = np.arange(6.0).reshape(2, 3)
+
+
+def leaf(tracked: bool = False, dtype: str = "float64", shape: tuple[int, ...] = (2, 3)) -> ad.Tensor:
+    return ad.tensor(A.astype(dtype).reshape(shape), requires_grad=tracked)
+
+
+def pending() -> ad.Tensor:
+    return ad.sin(leaf())
+
+
+def held() -> ad.Tensor:
+    x = pending()
+    x.numpy()
+    return x
+
+
+def of_pullback(again: bool) -> Callable[[], ad.Tensor]:
+    def make() -> ad.Tensor:
+        x = leaf(True)
+        y = ad.exp(x)
+        if again:
+            y.numpy()
+        ad.sum(y * y).backward()
+        assert x.grad is not None
+        return x.grad
+
+    return make
+
+
+def next_value(tracked: bool) -> ad.Tensor:
+    x = leaf(True)
+    source = leaf() * 3.0
+    x.node = version(source.node, x.node.attributes)
+    return x if tracked else x.detach()
+
+
+def beside_frozen(computed: bool) -> Callable[[], ad.Tensor]:
+    """The gradient by one factor, where the other one is tracked and no derivative by it is asked."""
+
+    def make() -> ad.Tensor:
+        v, x = leaf(True), leaf(True)
+        other = ad.exp(v) if computed else v
+        other.numpy() if not computed else ad.evaluate(other)
+        v.node.attributes.tracked = False
+        ad.sum(other * x).backward()
+        assert x.grad is not None
+        return x.grad
+
+    return make
+
+
+def untracked_sine() -> ad.Tensor:
+    with ad.no_grad():
+        return ad.sin(leaf(True))
+
+
+def by_constant(computed: bool) -> Callable[[], ad.Tensor]:
+    def make() -> ad.Tensor:
+        c = ad.full((2, 3), 3.5, dtype="float64")
+        if computed:
+            ad.evaluate(c)
+        return leaf() * c
+
+    return make
+
+
+def marked(variable: bool) -> Callable[[], ad.Tensor]:
+    def make() -> ad.Tensor:
+        x = ad.sin(leaf())
+        x.node = marker(x.node, Variable("x", tracked=False) if variable else None)
+        return x * 2.0
+
+    return make
+
+
+def two(f: Callable[[ad.Tensor, ad.Tensor], ad.Tensor]) -> Callable[[], ad.Tensor]:
+    return lambda: f(leaf(), leaf())
+
+
+def one(f: Callable[[ad.Tensor], ad.Tensor], **kind: Any) -> Callable[[], ad.Tensor]:
+    return lambda: f(leaf(**kind))
+
+
+ALIKE: list[Callable[[], ad.Tensor]] = [
+    two(lambda x, y: x * y), two(lambda x, y: x * x), two(lambda x, y: x * x + y), two(lambda x, y: x * y + x),
+    two(lambda x, y: x * y + y), two(lambda x, y: x + y * y), two(lambda x, y: x - y), two(lambda x, y: (x - y) * (x - y)),
+    two(lambda x, y: ad.square(x - y)), two(lambda x, y: ad.concat([x, y])), two(lambda x, y: ad.concat([x, y, x])),
+    two(lambda x, y: ad.concat([x, y], axis=1)), two(lambda x, y: ad.stack([x, y])),
+    one(lambda x: x * 3.0), one(lambda x: x * 1.0), one(lambda x: x * 2.0), one(lambda x: x * 0.0), one(lambda x: x * -0.0),
+    one(lambda x: x * -1.0), one(lambda x: 3.0 * x), one(lambda x: x * np.nan), one(lambda x: x**3), one(lambda x: x**2.5),
+    one(lambda x: x * 3.0, tracked=True), one(lambda x: x * 3.0, dtype="float32"), one(lambda x: x * 3.0, shape=(3, 2)),
+    one(lambda x: x * 3, dtype="int64"), one(lambda x: x * 2, dtype="int64"), one(lambda x: x * 1, dtype="int64"),
+    one(lambda x: ad.sum(x)), one(lambda x: ad.sum(x, axis=0)), one(lambda x: ad.sum(x, axis=1)), one(lambda x: x[0]),
+    one(lambda x: x[1]), one(lambda x: ad.permute_dims(x, (1, 0))), one(lambda x: ad.reshape(x, (3, 2))),
+    untracked_sine, by_constant(False), by_constant(True),
+    marked(False), marked(True), one(ad.sin), one(ad.sin, tracked=True), one(ad.sin, dtype="float32"), one(ad.sin, shape=(3, 2)),
+    beside_frozen(False),
+    beside_frozen(True), lambda: pending() * 2.0, lambda: held() * 2.0, lambda: leaf() * 2.0, lambda: next_value(True) * 2.0,
+    lambda: next_value(False) * 2.0, of_pullback(False), of_pullback(True), lambda: ad.cumulative_sum(leaf()[0]),
+    lambda: ad.cond(ad.sum(leaf()) > 0, lambda x: x * 2.0, lambda x: x * 5.0, leaf()),
+    lambda: ad.fori_loop(0, 3, lambda i, x: x * 2.0, leaf()), lambda: ad.random.normal((2, 3)) * 2.0,
+]  # fmt: skip
+
+
+def test_what_differs_is_not_recognised() -> None:
+    """Of all pairs of small graphs, those are recognised whose keys are equal."""
+    count = written = 0
+    for first in ALIKE:
+        found = recognizer(canonicalize([first().node]))
+        if found is None:
+            continue
+        written += 1
+        for other in ALIKE:
+            t, u = first(), other()
+            same = evaluation.key_of(canonicalize([t.node])) == evaluation.key_of(canonicalize([u.node]))
+            c = Canonical([u.node], False)
+            recognised = found.recognises(c)
+            assert recognised <= same, (ALIKE.index(first), ALIKE.index(other))
+            if first is other and same:
+                assert recognised, ALIKE.index(first)
+                count += 1
+    assert count >= written - 2 and written >= len(ALIKE) - 3
+
+
+def steps(count: int) -> list[tuple[float, bool]]:
+    """Steps of training, in which what is held and what is asked for now and then is another."""
+    found: list[tuple[float, bool]] = []
+    w = ad.variable(np.linspace(-1, 1, 6), dtype="float64")
+    kept = []
+    for k in range(count):
+        x = ad.tensor(np.sin(np.arange(12.0) + k).reshape(2, 6))
+        y = x * w + (2.0 if k % 50 == 49 else 0.5 + k)
+        if k % 7 == 6:
+            kept.append(y)  # somebody holds it: it gets a value with the loss
+        loss = ad.sum(ad.tanh(y) * (y if k % 11 == 10 else x))
+        found.append((loss.item(), y.node.value is not None))
+        loss.backward()
+        assert w.grad is not None
+        w.data -= 0.01 * w.grad
+        w.grad = None
+        found.append((float(w.data.sum()), False))
+    assert all(np.isfinite(t.numpy()).all() for t in kept)
+    return found
+
+
+def test_training_goes_the_same_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    count = 8 * OFTEN
+    monkeypatch.setattr(tiers, "deterministic", True)  # else the clock decides which program runs
+    recognised = steps(count)
+    often = evaluation._cache.often
+    assert any(graph.recognizer is not None and graph.met > OFTEN for graphs in often.values() for _, graph in graphs)
+    monkeypatch.setattr(evaluation._cache.__class__, "recognised", lambda self, c, *settings: None)
+    assert recognised == steps(count)
+
+
+def test_what_is_forgotten_is_not_recognised(monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = PlanCache(200_000)
+    monkeypatch.setattr(evaluation, "_cache", cache)
+    monkeypatch.setattr(tiers, "backend", "numpy")
+    recognised: set[Any] = set()
+    for length in (10, 3000, 4000, 5000):
+        for k in range(2 * OFTEN):
+            x = ad.tensor(np.linspace(0, 1, length) + k)
+            np.testing.assert_allclose(ad.sum(ad.sin(x) * 2.5).item(), (np.sin(x.numpy()) * 2.5).sum(), 1e-10, 1e-9)
+        held = [(key, graph) for found in cache.often.values() for key, graph in found]
+        assert held and all(cache.graphs[key] is graph for key, graph in held)
+        recognised |= {key for key, _ in held}
+    assert len(recognised) == 4 > len(held)
