@@ -26,6 +26,7 @@ from . import (
     _complex,
     _counting,
     _creation,
+    _einops,
     _elementwise,
     _indexing,
     _matrices,
@@ -78,6 +79,7 @@ for _name, _f in _natives.NATIVES.items():
 globals().update(_settings.SETTINGS)
 globals().update(_creation.MEMORY_FORMATS)
 _install(Tensor)
+_einops.register()
 
 
 def __getattr__(name: str) -> Any:
@@ -85,4 +87,6 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(name)
     if name == "distributions":  # loads when it is first named
         return _import_module("adjoint.torch.distributions")
+    if name == "einops":  # as einops' layers do
+        return _import_module("adjoint.torch.einops")
     raise _missing("torch", name, vars(_sys.modules[__name__]))
