@@ -112,7 +112,7 @@ def checked(key: Key, kernel: linking.Kernel) -> None:
     written, known = write_unit(key), kernel.arguments
     assert kernel.numbers == written.arguments.block()
     assert all(type(n) is int for n in [*kernel.numbers, kernel.chunks])
-    assert (kernel.chunks, kernel.flags) == (written.chunks, written.flags)
+    assert (kernel.chunks, kernel.time) == (written.chunks, written.time)
     for name in ("scratch", "checks", "shared", "packed"):
         assert getattr(known, name) == getattr(written.arguments, name), name
     assert [*map(type, known.checks)] == [*map(type, written.arguments.checks)]

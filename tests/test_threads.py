@@ -21,6 +21,7 @@ pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
 import adjoint.runtime
+from adjoint.compiler.calls import SHARED, WAKING
 from adjoint.compiler.excerpts import key_of
 from adjoint.compiler.loops.build_matmul import PARTS
 from adjoint.compiler.targets.target import Sizes, tuned
@@ -102,6 +103,56 @@ def test_large_nests_in_chunks(dtype: str) -> None:
     same_bits(
         (b * b).sum((0, 2)), (b * 2).sum(1), ad.sum(b + b[:, :1]), ad.prod(1 + 0.001 * b, axis=0), tolerance=tolerance
     )
+
+
+COLUMNS = [(1, 300, 8), (5, 1031, 3), (4, 700, 17), (3, 2, 40), (2, 515, 1), (33, 40, 64), (7, 9, 200)]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "complex128"])
+@pytest.mark.parametrize("shape", COLUMNS, ids=str)
+def test_sums_by_column(shape: tuple[int, int, int], dtype: str, small_chunks: None) -> None:
+    """Rows of any length, of which a few are added up at once, in blocks and without."""
+    x = (normal(*shape) * 9).astype(dtype)
+    given = ad.tensor(x)
+    exact = x.astype("complex128" if dtype == "complex128" else "float64")
+    found = same_bits(given.sum((0, 1)), (given * given).sum((0, 1)), given.sum(0), given.sum(1), tolerance=1e-5)
+    for result, other in zip(found, (exact, exact**2), strict=False):
+        scale = np.abs(other).sum((0, 1)).max()
+        np.testing.assert_allclose(result, other.sum((0, 1)), 0, (1e-6 if dtype == "float32" else 1e-13) * scale)
+    if dtype in ("float32", "float64"):
+        y = given - 1
+        same_bits(y, y.max((0, 1)), y.min((0, 1)), (y * y).sum((0, 1)), tolerance=1e-5)
+
+
+def test_short_sums_by_column_stay_in_registers() -> None:
+    x = ad.tensor(normal(4096, 8, dtype="float32"))
+    text = str(ad.execution.explain(x.sum(0), stage="loops"))
+    inner = text[text.index("by 4:") :].split("if")[0]
+    assert inner.count("= s") == 4 and "%1" not in inner
+
+
+def launching(program: Any) -> tuple[bool, list[int]]:
+    return program.launches, program.linked.calls[:, 3].tolist()
+
+
+def test_short_units_are_worth_waking_others_together() -> None:
+    """A unit of some microseconds isn't worth it; many in a row are, and then the first one wakes them."""
+    x = ad.tensor(normal(64, 250))
+
+    def program(count: int) -> Any:
+        y = x
+        results = []
+        for k in range(count):
+            y = ad.softmax(y * (k + 2), axis=-1).sum(0) + x
+            results.append(y)
+        return compile_plan(planned(*results)[0])
+
+    with tuned(shared_from=1 << 10, chunk=1 << 9):
+        few, many = launching(program(1)), launching(program(40))
+    assert few == (False, [0] * len(few[1]))
+    launches, flags = many
+    assert launches and flags.count(SHARED | WAKING) == 1
+    assert [flag for flag in flags if flag][0] == SHARED | WAKING and flags.count(SHARED) > 20
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -212,24 +212,25 @@ class Family:
             given = [n if p < 0 else sizes[p] for n, p in zip(numbers, places, strict=True)]
             written = units.write_unit(with_numbers(key, given))
             source = written.source
-            formula = sheet.formula(_called_with(written.arguments, written.chunks))
-            results = plain(_called_with(written.arguments, written.chunks))
-        written = written._replace(chunks=results[-1])
+            formula = sheet.formula(_called_with(written))
+            results = plain(_called_with(written))
+        written = written._replace(chunks=results[-2], time=results[-1])
         _set(written.arguments, results)
         return written, source, Followed(numbers, places, formula)
 
 
-def _called_with(arguments: Arguments, chunks: int) -> Any:
+def _called_with(written: Written) -> Any:
     """All that a kernel is called with and that follows from extents."""
+    arguments = written.arguments
     packed = [(view.shape, view.strides) for view in arguments.packed]
     lists = [[0 if type(x) is Function else x for x in one] for one in arguments.lists]
     shared = list(arguments.shared.values())
-    return (arguments.numbers, lists, arguments.checks, shared, packed, arguments.scratch, chunks)
+    return (arguments.numbers, lists, arguments.checks, shared, packed, arguments.scratch, written.chunks, written.time)
 
 
 def _set(arguments: Arguments, results: Any) -> None:
     """Let a kernel be called with other numbers."""
-    arguments.numbers, lists, arguments.checks, shared, packed, arguments.scratch, _ = results
+    arguments.numbers, lists, arguments.checks, shared, packed, arguments.scratch, *_ = results
     arguments.lists = [
         [old if type(old) is Function else x for old, x in zip(*pair, strict=True)]
         for pair in zip(arguments.lists, lists, strict=True)
@@ -245,4 +246,4 @@ def _adapted(kernel: Kernel, results: Any) -> Kernel:
     """A kernel for units with other extents."""
     arguments = copy.copy(kernel.arguments)
     _set(arguments, results)
-    return kernel._replace(arguments=arguments, chunks=results[-1], numbers=arguments.block())
+    return kernel._replace(arguments=arguments, chunks=results[-2], time=results[-1], numbers=arguments.block())

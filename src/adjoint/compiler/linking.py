@@ -30,7 +30,7 @@ from adjoint.compiler.tables import (
     Start,
     Table,
 )
-from adjoint.compiler.targets.target import target
+from adjoint.compiler.targets.target import target, tuning
 from adjoint.plan.plan import Step
 from adjoint.runtime import code, libraries, llvm, onednn_library
 
@@ -47,7 +47,7 @@ class Kernel(NamedTuple):
     unit: int
     last: list[int]
     chunks: int
-    flags: int
+    time: float  # nanoseconds that all chunks take, about
     numbers: list[int]
     places: list[tuple[int, Any]]
 
@@ -66,6 +66,12 @@ def settings() -> tuple[Any, ...]:
 def uses(kernel: Kernel) -> int:
     """The units of all programs in this process that a kernel's code serves."""
     return sum([linker.uses[id(kernel.code)] for linker in tuple(_linkers)])
+
+
+def is_shared(kernel: Kernel) -> bool:
+    """Whether a unit is worth other threads' help, if they are awake."""
+    table = tuning()
+    return kernel.chunks > 1 and kernel.time >= min(table.worth_helping, table.worth_sharing)
 
 
 def forget() -> None:
@@ -156,7 +162,7 @@ def _compiled(asked: Sequence[tuple[Key, Family | None, Values]]) -> list[Kernel
         first = [(at[one.name], one) for one in unit.first]
         last, arguments = [at[name] for name in unit.last], unit.arguments
         block, places = arguments.block(), arguments.places()
-        kernel = Kernel(one, arguments, first, at["unit"], last, unit.chunks, unit.flags, block, places)
+        kernel = Kernel(one, arguments, first, at["unit"], last, unit.chunks, unit.time, block, places)
         result.append(kernel)
         if family is not None and followed is not None:
             family.known.append((followed, kernel))
@@ -213,9 +219,9 @@ class Linker:
         self.table = Table()
         self.own = Own()
         self.keep: list[Any] = []  # what machine code and its arguments need to stay alive
-        self.launches = False
         self.stretches: list[tuple[range | None, Step | None]] = []
         self.rows: list[tuple[int, int, int, int]] = []
+        self.packing: list[int] = []  # rows of what all threads do before a unit
         self.blocks: list[int] = []
         self.begin = 0
         self.spots: list[tuple[int, int]] = []  # of each kernel's unit: its number, the row of its call
@@ -242,8 +248,26 @@ class Linker:
         self.calls = np.array(self.rows, np.int64).reshape(-1, calls.CALL)
         del self.blocks, self.rows
         self.calls[:, 1] = self.calls[:, 1] * 8 + self.arguments.ctypes.data
-        if not self.launches:  # nothing wakes other threads
-            self.calls[:, 3] &= calls.CHECKED
+        self.share([kernels[index][0] for index, _ in self.spots])
+
+    def share(self, kernels: Sequence[Kernel]) -> None:
+        """Say in which calls other threads help, if these are the kernels. They are woken for what takes long, and where all that
+        is shared from there to the next host step does: between two units they stay awake."""
+        worth = tuning().worth_sharing
+        flags, rows = self.calls[:, 3], [row for _, row in self.spots]
+        times = np.zeros(len(flags))
+        times[rows] = [one.time if is_shared(one) else 0 for one in kernels]
+        flags &= calls.CHECKED
+        self.launches = bool(times.any()) and float(times.sum()) >= worth
+        if not self.launches:
+            return
+        flags[self.packing] |= calls.SHARED
+        flags[times > 0] |= calls.SHARED
+        flags[times >= max(worth, 1)] |= calls.WAKING
+        for stretch, _ in self.stretches:
+            if stretch is not None and times[stretch.start : stretch.stop].sum() >= worth:
+                shared = np.flatnonzero(flags[stretch.start : stretch.stop] & calls.SHARED)
+                flags[stretch.start + shared[:1]] |= calls.WAKING
 
     def close(self) -> None:
         """End a stretch."""
@@ -290,13 +314,15 @@ class Linker:
             self.places.append(block + place)
         table.checks += arguments.checks
         self.own.scratch = max(self.own.scratch, arguments.scratch)
-        self.launches = self.launches or bool(kernel.flags & calls.WAKING)
-        flags = kernel.flags | (calls.CHECKED if arguments.checks else 0)
-        self.rows += [(address, block, one.chunks, one.flags) for address, one in first]
+        flags = calls.CHECKED if arguments.checks else 0
+        for address, one in first:
+            if one.chunks > 1:
+                self.packing.append(len(self.rows))
+            self.rows.append((address, block, one.chunks, 0))
         self.spots.append((index, len(self.rows)))
         self.starts.append(starts)
         self.rows.append((kernel.unit, block, kernel.chunks, flags))
-        self.rows += [(address, block, 1, flags & calls.CHECKED) for address in kernel.last]
+        self.rows += [(address, block, 1, flags) for address in kernel.last]
 
     def again(self, kernels: Mapping[int, tuple[Kernel, list[Start]]], moving: Sequence[int]) -> Linker | None:
         """The calls of a program of the same units with other extents, whose kernels are adapted from the same ones. The places
@@ -326,6 +352,7 @@ class Linker:
         made.calls = self.calls.copy()
         made.calls[:, 1] += made.arguments.ctypes.data - self.arguments.ctypes.data
         made.calls[[row for _, row in self.spots], 2] = [kernel.chunks for kernel, _ in given]
+        made.share([kernel for kernel, _ in given])
         _linkers.add(made)
         return made
 

@@ -10,7 +10,6 @@ import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from adjoint.compiler import calls
 from adjoint.compiler.excerpts import Excerpt, Key, nest_of, product_of, window_of
 from adjoint.compiler.fuse import images
 from adjoint.compiler.fuse.kinds import Nest, Product, Window
@@ -30,7 +29,6 @@ from adjoint.compiler.loops.build_windows import ConvolutionWriter, PoolWriter
 from adjoint.compiler.loops.build_winograd import WinogradWriter
 from adjoint.compiler.tables import PARAMETERS, Arguments
 from adjoint.compiler.targets.llvm import source_of
-from adjoint.compiler.targets.target import tuning
 from adjoint.runtime import llvm
 from adjoint.runtime.code import Source
 from adjoint.shapes import size_of
@@ -44,17 +42,16 @@ LINES: dict[str, Any] = {  # who writes units of lines
 
 
 class First(NamedTuple):
-    """A function that runs before a unit: what it packs, where other units may read that, too; its chunks, and the flags of
-    its call."""
+    """A function that runs before a unit: what it packs, where other units may read that, too; its chunks."""
 
     name: str
     packs: str | None = None
     chunks: int = 1
-    flags: int = 0
 
 
 class Written(NamedTuple):
-    """A unit as loops. Of its functions `unit` runs a range of chunks; `first` and `last` run once, before and behind it."""
+    """A unit as loops. Of its functions `unit` runs a range of chunks; `first` and `last` run once, before and behind it. All
+    chunks together take about so many nanoseconds (`time`)."""
 
     functions: tuple[L.Function, ...]
     names: tuple[str, ...]
@@ -62,19 +59,12 @@ class Written(NamedTuple):
     first: list[First]
     last: list[str]
     chunks: int
-    flags: int  # of the call of the unit
+    time: float
 
     @property
     def source(self) -> Source:
         """The functions for LLVM."""
         return source_of(self.functions, self.names)
-
-
-def sharing(chunks: int, time: float) -> int:
-    """The flags of a call of so many chunks, which take about so many nanoseconds together."""
-    if chunks == 1 or time < min(tuning().worth_helping, tuning().worth_sharing):
-        return 0
-    return calls.SHARED | (calls.WAKING if time >= tuning().worth_sharing else 0)
 
 
 def write_unit(key: Key) -> Written:
@@ -125,8 +115,7 @@ class _Unit:
         else:
             chunks = self.nest(*nest_of(key))
         names = ("unit", *[one.name for one in self.first], *self.last)
-        flags = sharing(chunks, self.time)
-        return Written(tuple(self.functions), names, self.arguments, self.first, self.last, chunks, flags)
+        return Written(tuple(self.functions), names, self.arguments, self.first, self.last, chunks, self.time)
 
     def nest(self, excerpt: Excerpt, unit: Nest) -> int:
         nest = NestWriter(excerpt, unit, self.arguments, self.bits)
@@ -204,9 +193,7 @@ class _Unit:
         self.time += writer.time
         if writer.start:
             self.functions += writer.start
-            chunks = writer.start_chunks
-            flags = sharing(chunks, writer.start_time)
-            self.first.append(First(f"{writer.name}.start", writer.packs_for_all, chunks, flags))
+            self.first.append(First(f"{writer.name}.start", writer.packs_for_all, writer.start_chunks))
         if writer.finish:
             self.functions += writer.finish
             self.last.append(f"{writer.name}.finish")

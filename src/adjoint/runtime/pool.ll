@@ -1,4 +1,4 @@
-; Made from pool.c by `make pool`; its SHA-256 is 68c6a1e3ec439cbc2e000ee3b8a8c168659ae1ced0d146240a8dce1f8cf681a4
+; Made from pool.c by `make pool`; its SHA-256 is 471fd28f2e7cd2879ac12597ff8c4aec84573f46bd0680dd52967a8a5c21a712
 define ptr @$worker(ptr %0) #0 {
   %2 = load ptr, ptr %0, align 8
   %3 = getelementptr inbounds i8, ptr %0, i64 8
@@ -7,142 +7,159 @@ define ptr @$worker(ptr %0) #0 {
   %6 = getelementptr inbounds i8, ptr %0, i64 16
   %7 = load ptr, ptr %6, align 8
   %8 = getelementptr inbounds i8, ptr %2, i64 128
-  %9 = getelementptr inbounds i8, ptr %2, i64 320
-  %10 = getelementptr inbounds i8, ptr %2, i64 256
-  %11 = getelementptr inbounds i8, ptr %7, i64 16
-  %12 = getelementptr inbounds i8, ptr %2, i64 448
-  %13 = getelementptr inbounds i8, ptr %7, i64 8
-  %14 = getelementptr inbounds i8, ptr %2, i64 168
-  %15 = getelementptr inbounds i8, ptr %2, i64 152
-  %16 = getelementptr inbounds i8, ptr %2, i64 160
-  %17 = getelementptr inbounds i8, ptr %2, i64 136
-  %18 = getelementptr inbounds i8, ptr %2, i64 144
-  %19 = getelementptr inbounds i8, ptr %2, i64 176
-  %20 = getelementptr inbounds i8, ptr %2, i64 64
-  br label %21
+  %9 = getelementptr inbounds i8, ptr %7, i64 32
+  %10 = getelementptr inbounds i8, ptr %2, i64 320
+  %11 = getelementptr inbounds i8, ptr %2, i64 256
+  %12 = getelementptr inbounds i8, ptr %7, i64 16
+  %13 = getelementptr inbounds i8, ptr %2, i64 448
+  %14 = getelementptr inbounds i8, ptr %7, i64 8
+  %15 = getelementptr inbounds i8, ptr %2, i64 168
+  %16 = getelementptr inbounds i8, ptr %2, i64 152
+  %17 = getelementptr inbounds i8, ptr %2, i64 160
+  %18 = getelementptr inbounds i8, ptr %2, i64 136
+  %19 = getelementptr inbounds i8, ptr %2, i64 144
+  %20 = getelementptr inbounds i8, ptr %2, i64 176
+  %21 = getelementptr inbounds i8, ptr %2, i64 64
+  br label %22
 
-21:
-  %22 = phi i64 [ 0, %1 ], [ %26, %95 ]
-  br label %23
+22:
+  %23 = phi i64 [ 0, %1 ], [ %62, %108 ]
+  br label %24
 
-23:
-  %24 = phi i32 [ 0, %21 ], [ %32, %31 ]
-  %25 = load atomic i64, ptr %2 acquire, align 64
-  %26 = lshr i64 %25, 32
-  %27 = icmp eq i64 %26, %22
-  br i1 %27, label %28, label %50
+24:
+  %25 = phi i32 [ 0, %22 ], [ %33, %32 ]
+  %26 = load atomic i64, ptr %2 acquire, align 64
+  %27 = lshr i64 %26, 32
+  %28 = icmp eq i64 %27, %23
+  br i1 %28, label %29, label %61
 
-28:
+29:
    call void @relax()
-  %29 = add nuw nsw i32 %24, 1
-  %30 = icmp eq i32 %29, 2000
-  br i1 %30, label %33, label %31
+  %30 = add nuw nsw i32 %25, 1
+  %31 = icmp eq i32 %30, 2000
+  br i1 %31, label %34, label %32
 
-31:
-  %32 = phi i32 [ %29, %28 ], [ 0, %46 ]
-  br label %23
+32:
+  %33 = phi i32 [ %30, %29 ], [ 0, %57 ]
+  br label %24
 
-33:
-  %34 = load ptr, ptr %7, align 8
-  %35 = call i32 %34(ptr %9)
-  %36 = atomicrmw add ptr %10, i32 1 seq_cst, align 64
-  %37 = load atomic i64, ptr %2 seq_cst, align 64
-  %38 = lshr i64 %37, 32
-  %39 = icmp eq i64 %38, %22
-  br i1 %39, label %40, label %46
+34:
+  %35 = phi i32 [ %42, %39 ], [ 0, %29 ]
+  %36 = load atomic i64, ptr %2 acquire, align 64
+  %37 = lshr i64 %36, 32
+  %38 = icmp eq i64 %37, %23
+  br i1 %38, label %39, label %61
 
-40:
-  %41 = load ptr, ptr %11, align 8
-  %42 = call i32 %41(ptr %12, ptr %9)
-  %43 = load atomic i64, ptr %2 seq_cst, align 64
-  %44 = lshr i64 %43, 32
-  %45 = icmp eq i64 %44, %22
-  br i1 %45, label %40, label %46
+39:
+  %40 = load ptr, ptr %9, align 8
+  %41 = call i32 %40()
+  %42 = add nuw nsw i32 %35, 1
+  %43 = icmp eq i32 %42, 2000
+  br i1 %43, label %44, label %34
 
-46:
-  %47 = atomicrmw sub ptr %10, i32 1 seq_cst, align 64
-  %48 = load ptr, ptr %13, align 8
-  %49 = call i32 %48(ptr %9)
-  br label %31
+44:
+  %45 = load ptr, ptr %7, align 8
+  %46 = call i32 %45(ptr %10)
+  %47 = atomicrmw add ptr %11, i32 1 seq_cst, align 64
+  %48 = load atomic i64, ptr %2 seq_cst, align 64
+  %49 = lshr i64 %48, 32
+  %50 = icmp eq i64 %49, %23
+  br i1 %50, label %51, label %57
 
-50:
-  %51 = and i64 %25, 2147483648
-  %52 = icmp eq i64 %51, 0
-  br i1 %52, label %65, label %53
+51:
+  %52 = load ptr, ptr %12, align 8
+  %53 = call i32 %52(ptr %13, ptr %10)
+  %54 = load atomic i64, ptr %2 seq_cst, align 64
+  %55 = lshr i64 %54, 32
+  %56 = icmp eq i64 %55, %23
+  br i1 %56, label %51, label %57
 
-53:
-  %54 = phi i64 [ %59, %58 ], [ %25, %50 ]
-  %55 = add nsw i64 %54, 1
-  %56 = cmpxchg ptr %2, i64 %54, i64 %55 acq_rel acquire, align 64
-  %57 = extractvalue { i64, i1 } %56, 1
-  br i1 %57, label %68, label %58
+57:
+  %58 = atomicrmw sub ptr %11, i32 1 seq_cst, align 64
+  %59 = load ptr, ptr %14, align 8
+  %60 = call i32 %59(ptr %10)
+  br label %32
 
-58:
-  %59 = extractvalue { i64, i1 } %56, 0
-   call void @relax()
-  %60 = and i64 %59, 2147483648
-  %61 = icmp ne i64 %60, 0
-  %62 = lshr i64 %59, 32
-  %63 = icmp eq i64 %62, %26
-  %64 = and i1 %61, %63
-  br i1 %64, label %53, label %65
+61:
+  %62 = phi i64 [ %37, %34 ], [ %27, %24 ]
+  %63 = phi i64 [ %36, %34 ], [ %26, %24 ]
+  %64 = and i64 %63, 2147483648
+  %65 = icmp eq i64 %64, 0
+  br i1 %65, label %78, label %66
 
-65:
-  %66 = load atomic i64, ptr %14 acquire, align 8
-  %67 = icmp eq i64 %66, 0
-  br i1 %67, label %95, label %98
-
-68:
-  %69 = load atomic i64, ptr %14 acquire, align 8
-  %70 = icmp eq i64 %69, 0
-  br i1 %70, label %71, label %96
+66:
+  %67 = phi i64 [ %72, %71 ], [ %63, %61 ]
+  %68 = add nsw i64 %67, 1
+  %69 = cmpxchg ptr %2, i64 %67, i64 %68 acq_rel acquire, align 64
+  %70 = extractvalue { i64, i1 } %69, 1
+  br i1 %70, label %81, label %71
 
 71:
-  %72 = load i64, ptr %15, align 8
-  %73 = icmp sgt i64 %72, %5
-  br i1 %73, label %74, label %93
-
-74:
-  %75 = load ptr, ptr %16, align 8
-  %76 = icmp eq ptr %75, null
-  br i1 %76, label %78, label %77
-
-77:
-   call void %75(i32 1)
-  br label %78
+  %72 = extractvalue { i64, i1 } %69, 0
+   call void @relax()
+  %73 = and i64 %72, 2147483648
+  %74 = icmp ne i64 %73, 0
+  %75 = lshr i64 %72, 32
+  %76 = icmp eq i64 %75, %62
+  %77 = and i1 %74, %76
+  br i1 %77, label %66, label %78
 
 78:
-  %79 = load ptr, ptr %8, align 8
-  %80 = load ptr, ptr %17, align 8
-  %81 = load i64, ptr %18, align 8
-  %82 = load ptr, ptr %19, align 8
-  %83 = load ptr, ptr %80, align 8
-  %84 = getelementptr inbounds ptr, ptr %83, i64 %5
-  %85 = load ptr, ptr %84, align 8
-  %86 = atomicrmw add ptr %20, i64 1 acq_rel, align 64
-  %87 = icmp slt i64 %86, %81
-  br i1 %87, label %88, label %93
+  %79 = load atomic i64, ptr %15 acquire, align 8
+  %80 = icmp eq i64 %79, 0
+  br i1 %80, label %108, label %111
 
-88:
-  %89 = phi i64 [ %91, %88 ], [ %86, %78 ]
-  %90 = add nsw i64 %89, 1
-   call void %79(ptr %80, i64 %89, i64 %90, ptr %85, ptr %82)
-  %91 = atomicrmw add ptr %20, i64 1 acq_rel, align 64
-  %92 = icmp slt i64 %91, %81
-  br i1 %92, label %88, label %93
+81:
+  %82 = load atomic i64, ptr %15 acquire, align 8
+  %83 = icmp eq i64 %82, 0
+  br i1 %83, label %84, label %109
 
-93:
-  %94 = atomicrmw sub ptr %2, i64 1 acq_rel, align 64
-  br label %95
+84:
+  %85 = load i64, ptr %16, align 8
+  %86 = icmp sgt i64 %85, %5
+  br i1 %86, label %87, label %106
 
-95:
-  br label %21
+87:
+  %88 = load ptr, ptr %17, align 8
+  %89 = icmp eq ptr %88, null
+  br i1 %89, label %91, label %90
 
-96:
-  %97 = atomicrmw sub ptr %2, i64 1 acq_rel, align 64
-  br label %98
+90:
+   call void %88(i32 1)
+  br label %91
 
-98:
+91:
+  %92 = load ptr, ptr %8, align 8
+  %93 = load ptr, ptr %18, align 8
+  %94 = load i64, ptr %19, align 8
+  %95 = load ptr, ptr %20, align 8
+  %96 = load ptr, ptr %93, align 8
+  %97 = getelementptr inbounds ptr, ptr %96, i64 %5
+  %98 = load ptr, ptr %97, align 8
+  %99 = atomicrmw add ptr %21, i64 1 acq_rel, align 64
+  %100 = icmp slt i64 %99, %94
+  br i1 %100, label %101, label %106
+
+101:
+  %102 = phi i64 [ %104, %101 ], [ %99, %91 ]
+  %103 = add nsw i64 %102, 1
+   call void %92(ptr %93, i64 %102, i64 %103, ptr %98, ptr %95)
+  %104 = atomicrmw add ptr %21, i64 1 acq_rel, align 64
+  %105 = icmp slt i64 %104, %94
+  br i1 %105, label %101, label %106
+
+106:
+  %107 = atomicrmw sub ptr %2, i64 1 acq_rel, align 64
+  br label %108
+
+108:
+  br label %22
+
+109:
+  %110 = atomicrmw sub ptr %2, i64 1 acq_rel, align 64
+  br label %111
+
+111:
   ret ptr null
 }
 define void @$open(ptr %0, ptr %1) #0 {

@@ -2,10 +2,10 @@
 
 A job is a function of a range of chunks. Whoever takes part claims chunk by chunk from an atomic counter, so a thread
 that loses its core to another process holds up one chunk and no more; one that doesn't come in time isn't waited for.
-Idle threads look for work for some microseconds, then sleep on a condition variable. They are woken for what is worth it;
-what is shorter they help with if they are awake anyway. One caller at a time has the pool;
-another that finds it taken runs its chunks alone. Which chunks there are never depends on the number of threads, so
-neither do results.
+Idle threads look for work for some microseconds, then for a millisecond between giving way to other threads, then sleep on a
+condition variable. They are woken for what is worth it; what is shorter they help with if they are awake anyway. One caller
+at a time has the pool; another that finds it taken runs its chunks alone. Which chunks there are never depends on the number of
+threads, so neither do results.
 
 What runs in them is `pool.c`, of which `pool.ll` is LLVM's text. How many take part is said in `execution.threads`. Without POSIX
 threads (Windows) it is one. Before a fork all threads end;

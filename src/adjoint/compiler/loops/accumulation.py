@@ -28,6 +28,11 @@ class Accumulator:
         slot = self.partial[copy]
         e.set(slot, self.combine(e, e.get(slot, self.dtype), value))
 
+    def restart(self, e: Emitter) -> None:
+        """Begin anew."""
+        for slot in self.partial:
+            e.set(slot, self.identity)
+
     def gathered(self, e: Emitter) -> Value:
         values = [e.get(slot, self.dtype) for slot in self.partial]
         while len(values) > 1:
@@ -40,8 +45,7 @@ class Accumulator:
         if not self.blocked:
             return
         value = e.cast(self.gathered(e), "float64")
-        for slot in self.partial:
-            e.set(slot, self.identity)
+        self.restart(e)
         total = e.get(self.total, "float64")
         after = e.add(total, value)
         e.set(self.total, after)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
 
@@ -128,13 +129,15 @@ class NestWriter(NestPlan):
     def write(self) -> L.Function:
         e, nest = self.e, self.nest
         with ExitStack() as loops:
-            for k, d in enumerate(self.outer[:-1] if self.jammed else self.outer):
+            for k, d in enumerate(self.outer[:-1] if self.jammed or self.columns else self.outer):
                 bounds = ("%lo", "%hi") if k == 0 else ("0", self.extent_of(d))
                 self.indices[d.axis] = loops.enter_context(e.loop(*bounds, 1))
             if self.jammed:
                 self.rows_together(self.outer[-1])
+            if self.columns:
+                self.by_column(self.outer[-1])
             for phase, actions in enumerate(self.actions):
-                if actions and not self.jammed:
+                if actions and not self.jammed and not self.columns:
                     self.row_pass(phase, actions)
             if not self.row_partial():
                 self.store_rows()
@@ -175,6 +178,44 @@ class NestWriter(NestPlan):
             self.rows.append((d.axis, index, self.row_values, self.divisors))
         VectorLoop(self, actions, [], 1).write()
         self.rows = []
+
+    def by_column(self, d: Dimension) -> None:
+        """The loop over rows where sums by column stay in registers: after so many rows as a block has vectors, for each of those
+        that are gone through at once, they are added to what is in memory."""
+        e, (actions, *_), count = self.e, self.actions, self.columns
+        self.current = 0
+        low, high = ("%lo", "%hi") if len(self.outer) == 1 else ("0", self.extent_of(d))
+        slots = [slot for kind, slot in actions if kind == "reduce"]
+        sums = [[self.accumulator(s, False, count) for s in slots] for _ in range(-(-self.inner[-1].size // e.lanes))]
+        with e.loop(low, high, self.block * count) as first:
+            behind = e.index("umin", e.plus(first, self.block * count), high)
+            for sums_of_vector in sums:
+                for a in sums_of_vector:
+                    a.restart(e)
+            middle = e.index("sub", behind, e.index("urem", e.index("sub", behind, first), count))
+            for start, stop, together in ((first, middle, count), (middle, behind, 1))[: 2 if count > 1 else 1]:
+                with e.when(e.test("slt", start, stop)), e.loop(start, stop, together) as i:
+                    for copy in range(together):
+                        self.indices[d.axis] = e.index("add nuw nsw", i, copy) if copy else i
+                        self.row_values, self.divisors = {}, {}
+                        self.prepare([slot for kind, slot in actions if kind != "reduce"], slots)
+                        self.begin_padded()
+                        for k in self.vectors(len(sums)):
+                            self.perform(actions, sums[k], copy)
+            del self.indices[d.axis]
+            for k in self.vectors(len(sums)):
+                for a in sums[k]:
+                    self.add_to_memory(a.step.output, a.gathered(e))
+
+    def vectors(self, count: int) -> Iterator[int]:
+        """The vectors of a row one after the other, the last one under its mask."""
+        e, last = self.e, self.inner[-1]
+        for k in range(count):
+            self.indices[last.axis], self.values, e.known = str(k * e.lanes), {}, {}
+            e.mask = self.mask_of(last.size % e.lanes, last) if last.size < (k + 1) * e.lanes else None
+            yield k
+        e.mask, e.known = None, {}
+        del self.indices[last.axis]
 
     def function(self, name: str, parameters: L.Parameters) -> L.Function:
         for libm, k in self.e.libm.items():

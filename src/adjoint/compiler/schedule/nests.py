@@ -47,6 +47,8 @@ class NestPlan:
         """The loops for people: chunks, rows, and what each pass over a row stores, keeps and reduces."""
         rest = "all at once" if self.chunks == 1 else f"in {self.chunks} chunks of {self.step}"
         found = [f"rows 0 to {self.extent} {rest}" + (f", {self.tuning.jammed} side by side" if self.jammed else "")]
+        if self.columns:
+            found[0] += f", {self.columns} at once, whose sums stay in registers"
         for k, d in enumerate(self.outer):
             found.append(f"{'  ' * (k + 1)}for axis {d.axis} < {d.size}:")
         depth = len(self.outer) + 1
@@ -224,6 +226,21 @@ class NestPlan:
         if self.jammed and len(self.outer) == 1 and self.extent >= 4 * self.tuning.jammed:
             self.step = -(-self.step // self.tuning.jammed) * self.tuning.jammed
         self.set_chunks(self.step)
+        self.columns = self.rows_in_registers()
+
+    def rows_in_registers(self) -> int:
+        """How many rows at once are added to the sums by column, if these stay in registers all along the rows; else 0. A sum in
+        memory can take a number only when the one before has been stored: with short rows, all else waits for that."""
+        nest, last, strides = self.nest, self.inner[-1], self.result_strides
+        (actions, *others) = self.actions
+        slots = [slot for kind, slot in actions if kind == "reduce"]
+        if not slots or any(others) or not self.outer or nest.split is not None or nest.tile or last.axis < 0:
+            return 0
+        for slot in slots:
+            along_rows = strides(slot)[self.outer[-1].axis] or not strides(slot)[last.axis]
+            if slot in nest.by_row or along_rows or self.excerpt.dtypes[slot].startswith("complex"):
+                return 0
+        return min(self.tuning.column_sums // (-(-last.size // self.lanes) * len(slots)), self.tuning.unroll)
 
     def may_jam(self) -> bool:
         """Whether to go through several rows at once: one row after the other, a nest that writes far more than it reads

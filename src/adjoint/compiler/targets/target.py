@@ -36,6 +36,7 @@ class Tuning(NamedTuple):
     # Loop nests: how their loops run
     block: int = 128  # vectors summed in one go; their sums are added in float64, or with compensation
     unroll: int = 4  # sums in progress
+    column_sums: int = 8  # vectors of sums by column that stay in registers while rows go by
     divided_from: int = (
         4  # vectors of a row that are divided by one number, from which its reciprocal is worth computing
     )
@@ -44,13 +45,13 @@ class Tuning(NamedTuple):
     most_jammed: int = 96  # steps written out in all
     jammed_row: int = 1 << 10  # bytes of a row: with shorter ones the rows would share their pages
     # Threads
-    shared_from: int = 1 << 19  # work (operations on elements, costly ones ten times) that is cut into chunks
+    shared_from: int = 1 << 18  # work (operations on elements, costly ones ten times) that is cut into chunks
     chunk: int = 1 << 17  # work in a chunk, about 10 µs
     most_chunks: int = 512
     # Nanoseconds, by a guess, from which sleeping threads are woken, which come after 10 to 70 µs; and from which those help
     # that are awake.
     worth_sharing: int = 150_000
-    worth_helping: int = 20_000
+    worth_helping: int = 8_000
     # Matrix products: a tile's rows by its number of vectors: sums, one row of B, and one element of A must have registers
     heights: tuple[tuple[int, int], ...] = ((2, 6), (1, 10))
     twice: int = 16  # of so many rows one may be computed twice, to spare a kernel of another height
@@ -81,7 +82,7 @@ class Tuning(NamedTuple):
     dotted_from: int = 128
     longest_dotted: int = 1 << 14
     small: int = 1 << 13  # multiplications, below which OpenBLAS's call costs less than oneDNN's
-    ours: Sizes = Sizes(1 << 14, 1 << 22, 24)
+    ours: Sizes = Sizes(1 << 14, 1 << 20, 24)
     library: Sizes = Sizes(1 << 15, 1 << 24, 128)
     deep_rows: int = 128  # as `rows` of ours, for deep products
     most_ranges: int = 16
@@ -109,7 +110,7 @@ class Tuning(NamedTuple):
     winograd_least: int = 32  # tiles of 2×2 outputs in all, for which transforming the weights is worth it
     winograd_tiles: int = 96  # computed together
     winograd_sums: int = 96  # of them, where their sum is the gradient of weights
-    image_tile: int = 1 << 25  # multiplications in a tile of images, at least
+    image_tile: int = 1 << 23  # multiplications in a tile of images, at least
     pool_tile: int = 1 << 17  # elements
     weight_parts: int = 8  # of the gradient of weights, at most: each adds up some of the images
     most_cells: int = 64  # of a pooling window whose cells are written out

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adjoint.compiler import calls, linking
+from adjoint.compiler import linking
 from adjoint.compiler.excerpts import Key, key_of
 from adjoint.compiler.fuse.fuse import Fusion
 from adjoint.compiler.fuse.kinds import Host, Matrices, Nest, Ordering, Product, Running, Transform, Unit, Window
@@ -115,7 +115,7 @@ class Report:
         here = self.shares[key]
         elsewhere = linking.uses(kernel) - here  # this report's own program is among them
         chunks = "1 chunk" if kernel.chunks == 1 else f"{kernel.chunks} chunks"
-        threads = ", for all threads" if kernel.flags & calls.SHARED else ""
+        threads = ", for all threads" if linking.is_shared(kernel) else ""
         return [f"       {chunks}{threads}; its code serves {here} here and {elsewhere} of other programs"]
 
     def tape_text(self, tape: Tape, stage: str) -> str:
