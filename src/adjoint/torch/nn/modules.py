@@ -360,7 +360,8 @@ def _named_inputs(made: Any, core: Any) -> None:
 def _signature(name: str, core: type) -> inspect.Signature:
     """The arguments of a layer: the core's, in PyTorch's order where that differs, with `device` and `dtype`."""
     if issubclass(core, Lazy):
-        sized = [p for p in inspect.signature(core.becomes.__init__).parameters.values() if p.name != core.sized_by]
+        given = core.becomes if core.__init__ is Lazy.__init__ else core  # with defaults of their own
+        sized = [p for p in inspect.signature(given.__init__).parameters.values() if p.name != core.sized_by]
     else:
         sized = list(inspect.signature(core.__init__).parameters.values())
     if name != "Identity":  # which takes all and looks at none; the others without a constructor take nothing
