@@ -145,6 +145,18 @@ class Module(Saving):
     def _modules(self) -> dict[str, Any]:
         return self._held(CHILD)
 
+    @property
+    def _forward_pre_hooks(self) -> dict[int, Any]:
+        return self._hooked("pre")
+
+    @property
+    def _forward_hooks(self) -> dict[int, Any]:
+        return self._hooked("post")
+
+    def _hooked(self, kind: str) -> dict[int, Any]:
+        hooks = {} if self._hooks is None else getattr(self._hooks, kind)
+        return OrderedDict((number, getattr(hook, "__wrapped__", hook)) for number, (hook, _) in hooks.items())
+
     def _modules_held(self) -> list[tuple[str, Any]]:
         return [(name, getattr(self, name)) for name, kind in self._kinds.items() if kind == CHILD]
 
@@ -218,6 +230,7 @@ class Module(Saving):
         def called(module: Any, *given: Any) -> Any:
             return hook(module, *[as_torch(x) for x in given])
 
+        called.__wrapped__ = hook  # type: ignore[attr-defined]
         return CoreModule._hook(self, kind, called, prepend, with_kwargs)
 
     def train(self, mode: bool = True) -> Self:

@@ -9,10 +9,10 @@ from adjoint.nn import utils as core_utils
 
 from ..._missing import getter
 from ..._names import recorded_at_user, with_keywords
-from . import parametrizations, parametrize, rnn
+from . import parametrizations, parametrize, prune, rnn
 from .normed import remove_spectral_norm, remove_weight_norm, spectral_norm, weight_norm
 
-__all__ = [*(n for n in core_utils.__all__ if n not in globals()), "parametrizations", "parametrize", "rnn",
+__all__ = [*(n for n in core_utils.__all__ if n not in globals()), "parametrizations", "parametrize", "prune", "rnn",
            "remove_spectral_norm", "remove_weight_norm", "spectral_norm", "weight_norm"]  # fmt: skip
 
 

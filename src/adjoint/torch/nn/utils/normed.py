@@ -6,7 +6,6 @@ Their states have other names than those of `torch.nn.utils.parametrizations`: `
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from adjoint.nn.convolution import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
@@ -17,52 +16,9 @@ from adjoint.transforms.modes import no_grad
 
 from ..._creation import source
 from ..._tensor import Parameter, as_torch
+from .held import HELD, check_free, hold, release
 
 __all__ = ["remove_spectral_norm", "remove_weight_norm", "spectral_norm", "weight_norm"]
-
-HELD = "_normed_weights"  # the attribute with what is computed: name -> (kind, function of the module)
-
-
-def _computed(compute: Callable[[Any], Any]) -> property:
-    return property(lambda self: as_torch(compute(self)))
-
-
-def _with_weights(module: Any, held: dict[str, Any]) -> None:
-    """Give a module the class that computes these weights where they are read, which also works while a function is traced."""
-    base = type(module).__dict__.get("_without_norms", type(module))
-    made = base
-    if held:
-        body = {name: _computed(compute) for name, (_, compute) in held.items()}
-        made = type(base.__name__, (base,), {**body, "_without_norms": base, "__module__": base.__module__})
-    module.__dict__[HELD] = held
-    object.__setattr__(module, "__class__", made)
-
-
-def _hold(module: Any, kind: str, name: str, compute: Callable[[Any], Any]) -> Any:
-    _with_weights(module, {**module.__dict__.get(HELD, {}), name: (kind, compute)})
-    return module
-
-
-def _check_free(module: Any, kind: str, name: str) -> Any:
-    """The weight, which no other norm computes."""
-    held = module.__dict__.get(HELD, {})
-    if name in held:
-        raise RuntimeError(f"{kind}: {name!r} has a {held[name][0]} already{at_user()}")
-    return getattr(module, name).detach()
-
-
-def _release(module: Any, kind: str, name: str, parts: tuple[str, ...]) -> Any:
-    held = dict(module.__dict__.get(HELD, {}))
-    if name not in held or held[name][0] != kind:
-        raise ValueError(f"remove_{kind}: {type(module).__name__} has no {kind} of {name!r}{at_user()}")
-    with no_grad():
-        value = getattr(module, name).detach().clone()
-    del held[name]
-    _with_weights(module, held)
-    for part in parts:
-        delattr(module, part)
-    module.register_parameter(name, Parameter(value))
-    return module
 
 
 def _length(v: Any, dim: int | None) -> Any:
@@ -72,7 +28,7 @@ def _length(v: Any, dim: int | None) -> Any:
 
 def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
     """Train a weight by its length `name_g` and its direction `name_v`; gives the module back."""
-    weight = _check_free(module, "weight_norm", name)
+    weight = check_free(module, "weight_norm", name)
     dim = None if dim == -1 else dim
     delattr(module, name)
     module.register_parameter(f"{name}_g", Parameter(as_torch(_length(weight, dim))))
@@ -82,12 +38,12 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
         v = getattr(module, f"{name}_v")
         return v * (getattr(module, f"{name}_g") / _length(v, dim))
 
-    return _hold(module, "weight_norm", name, compute)
+    return hold(module, "weight_norm", name, compute)
 
 
 def remove_weight_norm(module: Any, name: str = "weight") -> Any:
     """Make the weight a parameter again, with the value that it has."""
-    return _release(module, "weight_norm", name, (f"{name}_g", f"{name}_v"))
+    return release(module, "weight_norm", name, (f"{name}_g", f"{name}_v"))
 
 
 def spectral_norm(
@@ -98,7 +54,7 @@ def spectral_norm(
         raise ValueError(f"spectral_norm: n_power_iterations must be positive, not {n_power_iterations}{at_user()}")
     if dim is None:
         dim = 1 if isinstance(module, (ConvTranspose1d, ConvTranspose2d, ConvTranspose3d)) else 0
-    weight = _check_free(module, "spectral_norm", name)
+    weight = check_free(module, "spectral_norm", name)
     axes = (dim, *(k for k in range(weight.ndim) if k != dim))
 
     def matrix(w: Any) -> Any:
@@ -129,9 +85,9 @@ def spectral_norm(
         return getattr(module, f"{name}_orig") / sigma
 
     module.register_forward_pre_hook(iterate)
-    return _hold(module, "spectral_norm", name, compute)
+    return hold(module, "spectral_norm", name, compute)
 
 
 def remove_spectral_norm(module: Any, name: str = "weight") -> Any:
     """Make the weight a parameter again, with the value that it has."""
-    return _release(module, "spectral_norm", name, (f"{name}_orig", f"{name}_u", f"{name}_v"))
+    return release(module, "spectral_norm", name, (f"{name}_orig", f"{name}_u", f"{name}_v"))
