@@ -105,6 +105,12 @@ def test_a_loss_that_is_not_finite_is_told():
         fit_line(epochs=50, lr=1e6)
 
 
+def test_an_optimizer_of_another_model_is_told():
+    model, other = nn.Linear(1, 1), nn.Linear(1, 1)
+    with pytest.warns(UserWarning, match=r"none of the parameters of this Linear.*test_train\.py"):
+        train.fit(model, nn.functional.mse_loss, optim.SGD(other.parameters()), PAIRS, progress=False)
+
+
 @pytest.mark.parametrize(
     ("data", "options", "text"),
     [

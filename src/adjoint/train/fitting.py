@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from typing import Any
 
@@ -13,6 +14,7 @@ from adjoint.nn import Module
 from adjoint.optim import AveragedModel, LRScheduler, Optimizer
 from adjoint.tensors import Tensor
 from adjoint.tensors.located import at_user
+from adjoint.tensors.named import variable_of
 
 from .history import History
 from .log import LogPath
@@ -81,6 +83,7 @@ def fit(
             f"fit: schedule is one of optim, or a function of the part that is done, not {schedule!r}{at_user()}"
         )
     _check(callable(schedule) and steps is None, schedule_each, checkpoint, checkpoint_every, resume)
+    _warn_of_strangers(model, optimizer)
     parallel = _together(distributed, model, optimizer, data)
     if parallel is not None and parallel.group.rank:
         log, progress = None, NoProgress()
@@ -116,6 +119,18 @@ def _length(data: Iterable[Any]) -> int | None:
         return len(data) if isinstance(data, Sized) else None
     except TypeError:
         return None
+
+
+def _warn_of_strangers(model: Module, optimizer: Optimizer) -> None:
+    """Warn where an optimizer changes nothing of a model that could be trained: it is another model's."""
+    own = {variable_of(p.node) for p in model.parameters() if p.requires_grad}
+    changed = {variable_of(p.node) for group in optimizer.param_groups for p in group["params"]}
+    if own and own.isdisjoint(changed):
+        warnings.warn(
+            f"fit: the optimizer has none of the parameters of this {type(model).__name__}, which stays as it is{at_user()}",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def _display(progress: bool | Progress | None, parallel: DataParallel | None) -> Progress:
