@@ -29,7 +29,7 @@ P = np.array([1.5, 1.0, 1.0, 3.0])
 @pytest.fixture(autouse=True)
 def native(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Everything compiled when first seen; small graphs are looked at, too."""
-    monkeypatch.setattr(repeated, "WORTH", 300)
+    monkeypatch.setattr(repeated, "WORTH", repeated.WORTH._replace(nodes=300))
     before, tiers.backend = tiers.backend, "native"
     yield
     tiers.backend = before
@@ -55,8 +55,8 @@ def results(f: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, *given: Any)
     made: list[bool] = []
     plain = Replay.__init__
 
-    def noted(self: Replay, roots: list[Node], leaves: list[Node]) -> None:
-        plain(self, roots, leaves)
+    def noted(self: Replay, roots: list[Node], leaves: list[Node], rewritten: Any = None) -> None:
+        plain(self, roots, leaves, rewritten)
         assert not self.by_loops or isinstance(self.program, NumberMachine)
         made.append(self.by_loops)
 
@@ -73,9 +73,9 @@ def results(f: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, *given: Any)
 def both_ways(f: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, *given: Any) -> bool:
     """Whether the graph was shortened. The bits are the same as without."""
     found, (shortened,) = results(f, monkeypatch, *given)
-    monkeypatch.setattr(repeated, "WORTH", 1 << 60)
+    monkeypatch.setattr(repeated, "WORTH", repeated.WORTH._replace(nodes=1 << 60))
     expected, (not_shortened,) = results(f, monkeypatch, *given)
-    monkeypatch.setattr(repeated, "WORTH", 300)
+    monkeypatch.setattr(repeated, "WORTH", repeated.WORTH._replace(nodes=300))
     assert found == expected and not not_shortened
     return shortened
 

@@ -44,29 +44,35 @@ class _Candidate(NamedTuple):
     period: int
 
 
-def find_loops(case: Array, operands: Array, free: Array | None = None) -> list[Loop]:
-    """The loops of a list, in order, where it is `free`. They don't overlap; those that repeat over the widest windows are taken
-    first, of these the longest. Narrower windows are for what is left."""
-    if len(case) < SHORTEST:
+def find_loops(
+    case: Array, operands: Array, free: Array | None = None, shortest: int = SHORTEST, rest: float = REST,
+    widest: int = WIDEST,
+) -> list[Loop]:  # fmt: skip
+    """The loops of a list, in order, where it is `free`, of so many entries at least, with so many in a
+    body at most. They don't overlap; those that repeat over the widest windows are taken first, of these the longest. Narrower
+    windows are for what is left, if that is more than this part of the list."""
+    if len(case) < shortest:
         return []
     taken: list[Loop] = []
     free = np.ones(len(case), bool) if free is None else free
     for window in reversed(WINDOWS):
-        for candidate in sorted(_candidates(case, window), key=lambda c: (c.start - c.stop, c.period)):
+        for candidate in sorted(
+            _candidates(case, window, shortest, widest), key=lambda c: (c.start - c.stop, c.period)
+        ):
             for times in range(1, MOST_ALIKE + 1):
                 whole = candidate._replace(period=times * candidate.period)
-                if whole.period > WIDEST:
+                if whole.period > widest:
                     break
-                for start, stop in _free_parts(free, whole):
-                    for loop in _verified(case[start:stop], operands[start:stop], start, whole.period):
+                for start, stop in _free_parts(free, whole, shortest):
+                    for loop in _verified(case[start:stop], operands[start:stop], start, whole.period, shortest):
                         taken.append(loop)
                         free[loop.start : loop.stop] = False
-        if np.count_nonzero(free) < max(SHORTEST, REST * len(case)):
+        if np.count_nonzero(free) < max(shortest, rest * len(case)):
             break
     return sorted(taken)
 
 
-def _candidates(case: Array, window: int) -> list[_Candidate]:
+def _candidates(case: Array, window: int, shortest: int, widest: int) -> list[_Candidate]:
     """Stretches whose cases repeat at some distance."""
     if len(case) < 2 * window:
         return []
@@ -80,7 +86,7 @@ def _candidates(case: Array, window: int) -> list[_Candidate]:
     edges = np.flatnonzero(np.diff(gap)) + 1
     starts, stops = np.concatenate([[0], edges]), np.concatenate([edges, [len(gap)]])
     gaps = gap[starts]
-    good = (gaps > 0) & (gaps <= WIDEST) & (stops - starts + gaps + window >= SHORTEST)
+    good = (gaps > 0) & (gaps <= widest) & (stops - starts + gaps + window >= shortest)
     found = [
         _Candidate(start, stop + period + window - 1, period)
         for start, stop, period in zip(starts[good].tolist(), stops[good].tolist(), gaps[good].tolist(), strict=True)
@@ -100,17 +106,17 @@ def _codes(case: Array, window: int) -> Array:
     return codes
 
 
-def _free_parts(free: Array, candidate: _Candidate) -> list[tuple[int, int]]:
+def _free_parts(free: Array, candidate: _Candidate, shortest: int) -> list[tuple[int, int]]:
     """The parts of a candidate that no loop has."""
     part = free[candidate.start : candidate.stop]
     if part.all():
         return [(candidate.start, candidate.stop)]
     edges = np.flatnonzero(np.diff(np.concatenate([[False], part, [False]]).astype(np.int8))) + candidate.start
-    least = max(SHORTEST, LEAST * candidate.period)
+    least = max(shortest, LEAST * candidate.period)
     return [(a, b) for a, b in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True) if b - a >= least]
 
 
-def _verified(case: Array, operands: Array, start: int, period: int) -> Iterator[Loop]:
+def _verified(case: Array, operands: Array, start: int, period: int, shortest: int) -> Iterator[Loop]:
     """The loops of a period in the stretch from `start` on: where operands advance by fixed strides."""
     if len(case) < 3 * period:
         return
@@ -121,5 +127,5 @@ def _verified(case: Array, operands: Array, start: int, period: int) -> Iterator
     edges = np.flatnonzero(np.diff(np.concatenate([[False], fits, [False]]).astype(np.int8)))
     for a, b in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
         count = (b - a) // period + 2
-        if count >= LEAST and count * period >= SHORTEST:
+        if count >= LEAST and count * period >= shortest:
             yield Loop(start + a, period, count)

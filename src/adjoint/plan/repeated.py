@@ -18,25 +18,18 @@ import numpy as np
 
 from adjoint.graph import Node
 from adjoint.plan.canonical import begin_walk, is_latest
+from adjoint.plan.listing import NOTHING, PLACE, Only, listed
 from adjoint.plan.matching import Loop, find_loops
-from adjoint.primitives.core import FULL
-from adjoint.primitives.random import RANDOM_BITS
-from adjoint.unknown import Unknown
 
 __all__ = ["Repeated", "find_repetition"]
 
 Array = np.ndarray[Any, Any]
 
-WORTH = 20_000  # nodes: a smaller graph is planned as it is
-LARGEST = 1024  # elements of an array: loops over larger ones are planned as they are
+INPUTS = 3  # of a node in a loop, at most
+WORTH = Only(20_000, 1024, INPUTS)  # a smaller graph is planned as it is, and so are loops over larger arrays
 LEFT = 12  # times that are left of the shortest loop, at least,
 LEFT_NODES = 2000  # and nodes: fewer operations are no loop
 COVERED = 0.8  # of the nodes must be in loops
-NOTHING = -1  # in place of an input that a node doesn't have
-INPUTS = 3  # of a node in a loop, at most
-NO_INPUTS = [NOTHING] * INPUTS
-PACKED = 1 << 16  # nodes
-PLACE = np.int32  # a graph of more nodes doesn't fit into memory
 
 
 class Repeated:
@@ -138,10 +131,10 @@ def find_repetition(roots: Sequence[Node], given: Collection[Node]) -> Repeated 
     """The loops of a graph whose leaves are `given` or have values; None where most of it doesn't repeat. Numbers the nodes, so
     the evaluation lock must be held."""
     walk = begin_walk()
-    found = _listed(roots, given)
+    found = listed(roots, given, WORTH)
     if found is None or not is_latest(walk):
         return None
-    order, case, operands = found
+    order, case, operands, _ = found
     places = _forgotten(order, roots)
     loops = find_loops(case, operands)
     loops = [loop for loop in loops if loop.times > 2 * _left_of([loop])]
@@ -167,96 +160,3 @@ def _forgotten(order: list[Node], roots: Sequence[Node]) -> dict[Node, int]:
 def _left_of(loops: Sequence[Loop]) -> int:
     """How many times are left of loops, at least."""
     return max(LEFT, *[1 + LEFT_NODES // loop.period for loop in loops])
-
-
-def _listed(roots: Sequence[Node], given: Collection[Node]) -> tuple[list[Node], Array, Array] | None:
-    """The nodes, inputs first, the kind of each, and the places of its inputs; None for graphs that aren't looked at."""
-    order: list[Node] = []
-    case: list[int] = []
-    kinds: dict[Any, int] = {}
-    operands: list[int] = []
-    packed: list[tuple[Array, Array]] = []  # of those before, in a third of the memory
-    stack = list(roots)[::-1]
-    pop, push = stack.pop, stack.append
-    known, meet, add, read = kinds.get, order.append, case.append, operands.extend
-    count = 0
-    while stack:
-        node = pop()
-        i = node.number
-        if i < count and order[i] is node:
-            continue
-        inputs = node.inputs
-        kind: Any
-        if not inputs or node.value is not None:
-            kind = _leaf_kind(node, given)
-            read(NO_INPUTS)
-        else:
-            several = len(inputs)
-            if several == 2:
-                x, y = inputs
-                i, j = x.number, y.number
-                if (
-                    i >= count or order[i] is not x
-                ):  # the first one comes next: sums that grow over the steps go along with them
-                    push(node)
-                    if j >= count or order[j] is not y:
-                        push(y)
-                    push(x)
-                    continue
-                if j >= count or order[j] is not y:
-                    push(node)
-                    push(y)
-                    continue
-                read((i, j, NOTHING))
-            elif several == 1:
-                (x,) = inputs
-                i = x.number
-                if i >= count or order[i] is not x:
-                    push(node)
-                    push(x)
-                    continue
-                read((i, NOTHING, NOTHING))
-            else:
-                waiting = [x for x in inputs if (i := x.number) >= count or order[i] is not x]
-                if waiting:
-                    push(node)
-                    stack += waiting[::-1]
-                    continue
-                read(([x.number for x in inputs[:INPUTS]] + NO_INPUTS)[:INPUTS])
-            op, kind = node.op, node.type
-            if op is RANDOM_BITS or kind.__class__ is tuple or kind.size > LARGEST:
-                return None
-            kind = (op, node.attributes, kind, several) if several <= INPUTS else id(node)
-        try:
-            found = known(kind)
-        except TypeError:  # attributes that can't be compared
-            return None
-        if found is None:
-            found = kinds[kind] = len(kinds)
-        add(found)
-        node.number = count
-        meet(node)
-        count += 1
-        if not count % PACKED:
-            packed.append(_packed(case, operands))
-    if count < WORTH:
-        return None
-    packed.append(_packed(case, operands))
-    cases, places = zip(*packed, strict=True)
-    return order, np.concatenate(cases), np.concatenate(places).reshape(-1, INPUTS)
-
-
-def _packed(case: list[int], operands: list[int]) -> tuple[Array, Array]:
-    """Lists as arrays, and emptied."""
-    found = np.array(case, np.int32), np.array(operands, PLACE)
-    case.clear()
-    operands.clear()
-    return found
-
-
-def _leaf_kind(node: Node, given: Collection[Node]) -> Any:
-    """What a node without inputs is: a number is the same as an equal one, all else is only itself."""
-    value = node.attributes
-    if node.op is FULL and node.value is None and node not in given and type(value) is not Unknown:
-        return (FULL, type(value), value or repr(value), node.type)  # -0 isn't 0
-    return id(node)
