@@ -15,6 +15,7 @@ import numpy as np
 
 from adjoint import execution, tracing, tree
 from adjoint.composites.rows import Rows, rows_of
+from adjoint.control.reroll import reroll
 from adjoint.graph import Node, Variable, get_mode, substitute, topological
 from adjoint.primitives.core import DETACH, FULL, LEAF, VERSION, WATCHED, full, leaf
 from adjoint.tensors.conversion import array_node
@@ -72,7 +73,7 @@ class Compiled:
             self.unknowns = [x for x in self._own_nodes() if x.op is FULL and type(x.attributes) is Unknown]
             unknown = [x.attributes for x in self.unknowns]
         elif self.roots and plan:
-            self.replay = execution.Replay(list(self.roots), self.given)
+            self.replay = execution.Replay(list(self.roots), self.given, reroll)
             unknown = self.replay.unknowns
         self.types = [x.type for x in self.roots]
         self.graph = list(self.roots) if self.inlined or not plan else []

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from adjoint import execution, tree
+from adjoint.control.reroll import reroll
 from adjoint.derive import expand
 from adjoint.graph import Node, substitute, topological
 from adjoint.primitives.core import LEAF, VERSION, cast, leaf, placeholder
@@ -126,7 +127,7 @@ def function(inputs: Any, outputs: Any) -> Callable[..., Any]:
     for t, stand_in in zip(given, stand_ins, strict=True):
         replacements.update(dict.fromkeys(_found(t, order, "function"), stand_in))
     rebound = substitute(roots, replacements)
-    replay = execution.Replay(rebound, stand_ins)
+    replay = execution.Replay(rebound, stand_ins, reroll)
     result_types = [t.node.type for t in leaves]
 
     @functools.wraps(function, assigned=(), updated=())

@@ -1,0 +1,167 @@
+"""Loop rerolling: what a loop in Python unrolled into a graph becomes scans again.
+
+A loop in Python records each step anew, and the reverse pass does too. The nodes are listed inputs first, and the stretches that
+repeat are found (see `plan.matching`): step t of a loop has the same operations as step 0, and what each of them reads lies at
+b + t * stride. So it is one of these:
+
+    a constant       stride 0
+    a carry          what one of the steps before computed
+    a slice          what lies outside, a row for each step: what another loop computed, or numbers that differ
+
+Parts taken of an array at places that advance by a fixed stride (`data[t]`, `data[t - 1]`) are slices of it. Parts that are added
+up at such places, the gradient of those, are stacked and added after the loop. What is read of a loop from outside is stacked
+too, but for what its last step alone gives. A loop that carries nothing on is computed for all steps at once, and so is a sum of
+products over the steps (J. Appleyard, T. Kočiský and P. Blunsom, "Optimizing performance of recurrent neural networks on
+GPUs", 2016): these sum in another order, and are left out under `set_deterministic`. Nothing else changes any bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from adjoint.control.reroll.graph import Graph
+from adjoint.control.reroll.loops import INPUTS, LEAST, slices_of
+from adjoint.execution.evaluate import evaluation_lock
+from adjoint.graph import Node, mode
+from adjoint.graph.collector import without_collector
+from adjoint.plan.canonical import begin_walk, is_latest
+from adjoint.plan.listing import NOTHING, Listing, Only, listed
+from adjoint.plan.matching import Loop, find_loops
+from adjoint.plan.plan import NEVER_MERGED
+from adjoint.primitives.core import FULL, SELECT
+from adjoint.primitives.structural import INDEX, SLICE
+
+__all__ = ["reroll"]
+
+Array = np.ndarray[Any, Any]
+
+WORTH = Only(3_000, None, INPUTS)  # a smaller graph is planned as it is
+# Of graphs of fewer nodes than so many, those of arrays of so many elements on average: single numbers need no compiler (see
+# `machine.numbers`), and the steps of large arrays share their kernels.
+LONG, FEWEST, SHORT = 20_000, 4, 512
+WORTH_AGAIN = Only(500, None, INPUTS)  # a graph in which loops were found
+SHORTEST, WIDEST = 48, 512  # nodes of a loop, and of its body
+INNER, LONG_INNER = (
+    64,
+    64,
+)  # nodes of the body, and times, of an inner loop that isn't left written out in the outer one's body
+NUMBERS = (float, int)  # which may differ from step to step
+ALONE = frozenset({INDEX, SLICE, *NEVER_MERGED})  # what isn't merged with what is equal
+
+
+def reroll(roots: Sequence[Node], given: Collection[Node]) -> list[Node] | None:
+    """Nodes with the values of the roots, in which loops are scans; None where there are none. Values are `given` for these
+    nodes. Loops in loops are found inside first, and then the loop of scans around them."""
+    found: list[Node] | None = None
+    while True:
+        nodes = roots if found is None else found
+        with evaluation_lock():
+            listing = without_collector(_listed, nodes, given, found is not None)
+        if listing is None:
+            return found
+        with mode(grad=False):
+            again = without_collector(_rerolled, listing, nodes)
+        if again is None:
+            return found
+        found = again
+
+
+def _listed(roots: Sequence[Node], given: Collection[Node], again: bool) -> tuple[Listing, dict[Node, int]] | None:
+    """The list of the nodes, and the places of the roots and of what nodes with too many inputs read."""
+    walk = begin_walk()
+    found = listed(roots, given, WORTH_AGAIN if again else WORTH)
+    if found is None or not is_latest(walk):
+        return None
+    mean = sum([x.type.size for x in found.order if x.type.__class__ is not tuple]) / len(found.order)
+    if len(found.order) < LONG and not again and not FEWEST <= mean <= SHORT:
+        return None
+    read = [
+        *roots,
+        *[x for node in found.order if len(node.inputs) > INPUTS and node.value is None for x in node.inputs],
+    ]
+    return _merged(found, {x: x.number for x in read})
+
+
+def _merged(found: Listing, places: dict[Node, int]) -> tuple[Listing, dict[Node, int]]:
+    """The list without nodes that compute what an earlier one does: a reverse pass takes the same transpose in each step.
+
+    Parts of arrays stay, each where its step is; so do calls of functions of the user's.
+    """
+    alone = np.array([k.__class__ is not tuple or k[0] in ALONE for k in found.kinds])[found.case].tolist()
+    known: dict[tuple[int, ...], int] = {}
+    kept: list[int] = []
+    new: list[int] = []  # the place of each node
+    for k, (case, row) in enumerate(zip(found.case.tolist(), found.operands.tolist(), strict=True)):
+        if alone[k]:
+            new.append(len(kept))
+            kept.append(k)
+            continue
+        place = known.setdefault((case, *[new[i] for i in row if i >= 0]), len(kept))
+        if place == len(kept):
+            kept.append(k)
+        new.append(place)
+    sequence = _selected_at_once(
+        [found.order[k] for k in kept], np.array(new, found.operands.dtype)[found.operands[kept, 0]]
+    )
+    moved_to = np.empty_like(sequence)
+    moved_to[sequence] = np.arange(len(sequence))
+    table = np.append(moved_to[new], NOTHING).astype(found.operands.dtype)  # the last one is that of NOTHING
+    kept = np.array(kept)[sequence].tolist()
+    listing = Listing([found.order[k] for k in kept], found.case[kept], table[found.operands[kept]], found.kinds)
+    return listing, {x: int(table[k]) for x, k in places.items()}
+
+
+def _selected_at_once(order: list[Node], first: Array) -> Array:
+    """The places of nodes in an order where each of several results follows the node that gives them, not where it is read: in
+    loops of scans a step reads of other steps what can be stacked. `first` are the places of first inputs."""
+    keys = np.arange(len(order), dtype=np.float64)
+    for k, node in enumerate(order):
+        if node.op is SELECT and node.inputs:
+            source = int(first[k])
+            keys[k] = keys[source] + (node.attributes + 1) / (len(order[source].type) + 2)
+    return np.argsort(keys, kind="stable")
+
+
+def _rerolled(found: tuple[Listing, dict[Node, int]], roots: Sequence[Node]) -> list[Node] | None:
+    listing, places = found
+    for loose in (False, True):
+        loops = _loops(_relaxed(listing, loose), listing.operands)
+        if loops:
+            graph = Graph(listing, places)
+            if graph.take(loops, roots):
+                return graph.rebuilt(roots)
+    return None
+
+
+def _loops(case: Array, operands: Array) -> list[Loop]:
+    """The loops of a list, in order. Long ones of small bodies come first: the outer one of two loops is found around the scan
+    that the inner one becomes, unless the inner one is so short that it may stay written out."""
+    free = np.ones(len(case), bool)
+    inner = find_loops(case, operands, free, SHORTEST, 0.0, INNER)
+    for loop in inner:
+        free[loop.start : loop.stop] = loop.times < LONG_INNER
+    inner = [loop for loop in inner if loop.times >= LONG_INNER]
+    outer = find_loops(case, operands, free, SHORTEST, 0.0, WIDEST)
+    return sorted([*inner, *[loop for loop in outer if loop.times >= LEAST]])
+
+
+def _relaxed(listing: Listing, loose: bool) -> Array:
+    """The kinds of nodes, where places that may advance don't count; nor do numbers, if `loose`."""
+    known: dict[Any, int] = {}
+    table = np.empty(len(listing.kinds), np.int32)
+    for k, kind in enumerate(listing.kinds):
+        table[k] = known.setdefault(_relaxed_kind(kind, loose), k)
+    return table[listing.case]
+
+
+def _relaxed_kind(kind: Any, loose: bool) -> Any:
+    if kind.__class__ is not tuple:
+        return kind
+    op, attributes, type, count = kind
+    if op is FULL:  # then these are the type of the number, the number, and the type of the array
+        return (op, attributes, count) if loose and attributes in NUMBERS else kind
+    slices = slices_of(op, attributes)
+    return kind if slices is None else (op, type, count, tuple([(size, step) for _, size, step in slices]))
