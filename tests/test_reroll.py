@@ -24,7 +24,9 @@ def everything_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Small graphs are looked at too, and run on NumPy, where what is the same operation gives the same bits."""
     monkeypatch.setattr(reroll, "WORTH", Only(100, None, 8))
     monkeypatch.setattr(reroll, "WORTH_AGAIN", Only(60, None, 8))
-    monkeypatch.setattr(reroll, "LONG", 0)
+    monkeypatch.setattr(reroll, "FEWEST_NUMBERS", 0)
+    monkeypatch.setattr(reroll, "FEWEST_LARGE", 0)
+    monkeypatch.setattr(reroll, "GAP", 12)
     before, tiers.backend = tiers.backend, "numpy"
     ad.set_deterministic(True)
     yield

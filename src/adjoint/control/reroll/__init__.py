@@ -39,15 +39,17 @@ __all__ = ["reroll"]
 Array = np.ndarray[Any, Any]
 
 WORTH = Only(3_000, None, INPUTS)  # a smaller graph is planned as it is
-# Of graphs of fewer nodes than so many, those of arrays of so many elements on average: single numbers need no compiler (see
+# Of graphs of fewer nodes than so many, those of arrays of so many elements on average stay: single numbers need no compiler (see
 # `machine.numbers`), and the steps of large arrays share their kernels.
-LONG, FEWEST, SHORT = 20_000, 4, 512
+FEWEST_NUMBERS, NUMBERS_ON_AVERAGE = 20_000, 4
+FEWEST_LARGE, LARGE_ON_AVERAGE = 10_000, 512
+GAP = 256  # nodes between two of kinds that come once: half of a graph must lie in such gaps
 WORTH_AGAIN = Only(500, None, INPUTS)  # a graph in which loops were found
 SHORTEST, WIDEST = 48, 512  # nodes of a loop, and of its body
 INNER, LONG_INNER = (
     64,
     64,
-)  # nodes of the body, and times, of an inner loop that isn't left written out in the outer one's body
+)  # nodes of the body, and times, of an inner loop that isn't left written out in the outer one
 NUMBERS = (float, int)  # which may differ from step to step
 ALONE = frozenset({INDEX, SLICE, *NEVER_MERGED})  # what isn't merged with what is equal
 
@@ -76,13 +78,21 @@ def _listed(roots: Sequence[Node], given: Collection[Node], again: bool) -> tupl
     if found is None or not is_latest(walk):
         return None
     mean = sum([x.type.size for x in found.order if x.type.__class__ is not tuple]) / len(found.order)
-    if len(found.order) < LONG and not again and not FEWEST <= mean <= SHORT:
+    fewest = FEWEST_NUMBERS if mean < NUMBERS_ON_AVERAGE else FEWEST_LARGE if mean > LARGE_ON_AVERAGE else 0
+    if not again and (len(found.order) < fewest or not _may_repeat(_relaxed(found, True))):
         return None
     read = [
         *roots,
         *[x for node in found.order if len(node.inputs) > INPUTS and node.value is None for x in node.inputs],
     ]
     return _merged(found, {x: x.number for x in read})
+
+
+def _may_repeat(case: Array) -> bool:
+    """Whether most of a list lies where all kinds come again. Networks of many layers don't: each has parameters of its own."""
+    alone = np.flatnonzero(np.bincount(case)[case] == 1)
+    gaps = np.diff(np.concatenate([[-1], alone, [len(case)]]))
+    return bool(gaps[gaps > GAP].sum() > len(case) / 2)
 
 
 def _merged(found: Listing, places: dict[Node, int]) -> tuple[Listing, dict[Node, int]]:
