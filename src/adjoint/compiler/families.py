@@ -15,7 +15,7 @@ from adjoint.compiler import units
 from adjoint.compiler.excerpts import Key, Moving, Region
 from adjoint.compiler.extents import Formula, Sheet, Size, Values, holds_sizes, plain
 from adjoint.compiler.fuse.kinds import Choice, View
-from adjoint.compiler.tables import Arguments, Function
+from adjoint.compiler.tables import Arguments, Function, Start, numbers_of
 from adjoint.compiler.units import Written
 from adjoint.graph import ArrayType, array_type
 from adjoint.runtime.code import Source
@@ -223,7 +223,7 @@ def _called_with(written: Written) -> Any:
     """All that a kernel is called with and that follows from extents."""
     arguments = written.arguments
     packed = [(view.shape, view.strides) for view in arguments.packed]
-    lists = [[0 if type(x) is Function else x for x in one] for one in arguments.lists]
+    lists = [numbers_of(one) for one in arguments.lists]
     shared = list(arguments.shared.values())
     return (arguments.numbers, lists, arguments.checks, shared, packed, arguments.scratch, written.chunks, written.time)
 
@@ -232,7 +232,7 @@ def _set(arguments: Arguments, results: Any) -> None:
     """Let a kernel be called with other numbers."""
     arguments.numbers, lists, arguments.checks, shared, packed, arguments.scratch, *_ = results
     arguments.lists = [
-        [old if type(old) is Function else x for old, x in zip(*pair, strict=True)]
+        [old if type(old) is Function or type(old) is Start else x for old, x in zip(*pair, strict=True)]
         for pair in zip(arguments.lists, lists, strict=True)
     ]
     arguments.shared = dict(zip(arguments.shared, shared, strict=True))

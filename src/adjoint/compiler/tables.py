@@ -8,7 +8,7 @@ a position in the run's table, or a number. A block is the same in every run.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -110,6 +110,12 @@ class Listed:
 
 
 Key = Start | Function | Shared | Handle | Calls | FirstCheck | Number | Listed
+Items = Sequence[int | Function | Start]  # numbers, and functions and arrays, whose position in the table stands there
+
+
+def numbers_of(items: Items) -> list[int]:
+    """The numbers in a list, and zeros where positions go."""
+    return [0 if type(x) is Function or type(x) is Start else x for x in items]  # type: ignore[misc]
 
 
 class Arguments:
@@ -126,7 +132,7 @@ class Arguments:
         self.checks: list[Bounds | Unsolvable] = []
         self.numbers: list[int] = []
         self.roles: dict[Any, Number] = {}
-        self.lists: list[list[int | Function]] = []  # numbers, and functions, whose position in the table stands there
+        self.lists: list[Items] = []
 
     def given(self, value: int, role: Any = None) -> Number:
         """The key of a number that the code isn't to depend on. Numbers of the same role are one."""
@@ -155,7 +161,7 @@ class Arguments:
             self.numbers[key.index] if type(key) is Number else starts[key.index] if type(key) is Listed else 0
             for key in self.positions
         ]
-        return found + [0 if type(x) is Function else x for one in self.lists for x in one]  # type: ignore[misc]
+        return found + [x for one in self.lists for x in numbers_of(one)]
 
     def places(self) -> list[tuple[int, Key]]:
         """Where in the block positions go, and of what."""
@@ -163,9 +169,9 @@ class Arguments:
             (place, key) for key, place in self.positions.items() if type(key) is not Number and type(key) is not Listed
         ]
         listed = enumerate(itertools.chain(*self.lists), len(self.positions))
-        return [*found, *[(place, x) for place, x in listed if type(x) is Function]]
+        return [*found, *[(place, x) for place, x in listed if type(x) is Function or type(x) is Start]]
 
-    def add_list(self, e: Emitter, items: list[int | Function]) -> str:
+    def add_list(self, e: Emitter, items: Items) -> str:
         """Where in the block a list begins."""
         self.lists.append(items)
         return self.number(e, Listed(len(self.lists) - 1))

@@ -5,15 +5,24 @@ An index out of bounds is noted in the run's failure, and the unit goes on with 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
 from adjoint.compiler.excerpts import Indexed, Moving, Region
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import ITEMSIZE, Complex, Emitter, lanes_for
-from adjoint.compiler.tables import FAILURE, PARAMETERS, Arguments, Bounds, FirstCheck, Inputs, Start
+from adjoint.compiler.tables import FAILURE, PARAMETERS, Arguments, Bounds, FirstCheck, Inputs, Items, Start
 from adjoint.compiler.targets.llvm import PART
 from adjoint.shapes import contiguous, size_of
+
+MANY = 16  # regions of one form
+
+
+def _form(region: Region) -> tuple[Any, ...]:
+    """What regions have in common that one loop can copy."""
+    alone = region.place if region.before is not None else None
+    return (region.view.shape, region.view.strides, region.strides, region.adds_zero, alone)
 
 
 class MoveWriter:
@@ -34,13 +43,13 @@ class MoveWriter:
         move = self.move
         if move.number is not None and all([region.before is None for region in move.regions]):
             self.fill(self.pointer(move.output), "0", move.size)
-        for k, region in enumerate(move.regions):
-            if k or not move.rewrites:
-                self.copy(region)
-                continue
-            source, out = self.pointer(region.view.root), self.pointer(region.place)
+        regions = list(move.regions)
+        if move.rewrites:
+            source, out = self.pointer(regions[0].view.root), self.pointer(regions[0].place)
             with self.e.when(self.e.apart(source, out)):  # else the result lies where the array does that it replaces
-                self.copy(region)
+                self.copy(regions.pop(0), source, out)
+        for _, alike in itertools.groupby(regions, _form):
+            self.copies(list(alike))
         if move.indexed is not None:
             self.rows(move.indexed)
         return self.e.function("unit", PARAMETERS, False, self.inputs.body)
@@ -60,10 +69,23 @@ class MoveWriter:
         re, im = (b.re, b.im) if isinstance(b, Complex) else (b, b)
         return Complex(self.e.add(a.re, re), self.e.add(a.im, im), a.dtype)
 
-    def copy(self, region: Region) -> None:
+    def copies(self, regions: list[Region]) -> None:
+        """Copy regions of one form. Of many the arrays are listed, for LLVM takes ever longer the more loops a function has."""
+        if len(regions) < MANY:
+            for region in regions:
+                self.copy(region, self.pointer(region.view.root), self.pointer(region.place))
+            return
+        e = self.e
+        arrays: Items = [Start(place, 0) for region in regions for place in (region.view.root, region.place)]
+        with self.inputs.at_the_beginning():
+            begin = self.arguments.add_list(e, arrays)
+        with e.loop("0", str(len(arrays)), 2) as k:
+            at = e.plus(begin, k)
+            self.copy(regions[0], e.array(at), e.array(e.plus(at, 1)))
+
+    def copy(self, region: Region, source: str, out: str) -> None:
         """Copy a region's elements, or their sums with 0."""
         e, view = self.e, region.view
-        source, out = self.pointer(view.root), self.pointer(region.place)
         axes = [(n, s, t) for n, s, t in zip(view.shape, view.strides, region.strides, strict=True) if n != 1]
         merged: list[tuple[int, int, int]] = []
         for n, s, t in axes:

@@ -65,15 +65,16 @@ def functions_text(
     functions: Iterable[L.Function], arguments: Arguments | None = None, names: Callable[[int], str] | None = None
 ) -> str:
     """All functions of a kernel, and the lists that it hands on. `names` gives the array behind each number of a place."""
-    lists = [] if arguments is None else [_list_text(k, one) for k, one in enumerate(arguments.lists)]
+    named = names or (lambda number: f"a{number}")
+    lists = [] if arguments is None else [_list_text(k, one, named) for k, one in enumerate(arguments.lists)]
     return "\n\n".join([*lists, *[Writing(function, arguments, names).text() for function in functions]])
 
 
-def _list_text(number: int, items: Iterable[Any]) -> str:
+def _list_text(number: int, items: Iterable[Any], names: Callable[[int], str]) -> str:
     """A list, in lines that end with functions."""
     lines = [""]
     for x in items:
-        lines[-1] += f" {x.name if isinstance(x, Function) else x}"
+        lines[-1] += f" {x.name if isinstance(x, Function) else names(x.root) if isinstance(x, Start) else x}"
         if isinstance(x, Function):
             lines.append("")
     return "\n  ".join([f"list{number}:", *[line.strip() for line in lines if line]])
