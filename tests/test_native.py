@@ -237,6 +237,35 @@ def test_moves_of_every_kind(dtype: str) -> None:
     ]
 
 
+@pytest.mark.usefixtures("width")
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "int16"])
+def test_many_parts_of_few_forms(dtype: str) -> None:
+    generator = np.random.default_rng(0)
+    x = ad.tensor((generator.normal(size=(40, 6)) * 9).astype(dtype))
+    results = [
+        ad.stack([x[i] * 2 for i in range(40)]),
+        ad.stack([x[(7 * i) % 40] * 2 for i in range(40)], axis=1),
+        ad.concat([x[i, : 1 + i % 5] * 2 for i in range(40)]),
+        ad.concat([x[i : 2 * i + 1, 0] * 2 for i in range(20)]),
+        ad.concat([x[:2] * 2, *[x[i : i + 1] * 3 for i in range(20)], x[5:]]),
+        ad.stack([x[i] > 0 for i in range(40)]) if dtype != "complex64" else x,
+    ]
+    if dtype == "int16":
+        agree(*results)
+        return
+    v = ad.variable(x.numpy())
+    takings = [
+        [v[(7 * i) % 40] * x[i] for i in range(40)],
+        [v[i, (3 * i) % 6] * x[i, 1] for i in range(40)],
+        [v[i % 5] * x[i] for i in range(20)],
+        [v[i : i + 2, i % 3 : 6] * x[:2, i % 3 : 6] for i in range(30)],
+    ]
+    for parts in takings:
+        total = sum([ad.sum(part) for part in parts], ad.sum(0 * v))
+        results += ad.gradients(total if dtype != "complex64" else ad.real(total), [v])
+    agree(*results, tolerance=1e-5 if dtype != "float64" else 1e-12)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_what_is_selected_twice_gets_both_cotangents(dtype: str) -> None:
     generator = np.random.default_rng(1)

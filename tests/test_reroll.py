@@ -27,6 +27,7 @@ def everything_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(reroll, "FEWEST_NUMBERS", 0)
     monkeypatch.setattr(reroll, "FEWEST_LARGE", 0)
     monkeypatch.setattr(reroll, "GAP", 12)
+    monkeypatch.setattr(reroll, "LEFT", 0.95)
     before, tiers.backend = tiers.backend, "numpy"
     ad.set_deterministic(True)
     yield

@@ -41,6 +41,7 @@ from adjoint.shapes import Shape, contiguous, size_of
 
 # An array's own number is written around a region, and not everywhere, if all is at most so many times what the region is.
 MOST_AROUND = 4
+MOST_FORMS = 32  # of parts that are joined
 
 
 class Region(NamedTuple):
@@ -52,6 +53,12 @@ class Region(NamedTuple):
     strides: tuple[int, ...]
     adds_zero: bool = False
     before: int | None = None
+
+    @property
+    def form(self) -> tuple[Any, ...]:
+        """What regions have in common that one loop can copy."""
+        alone = self.place if self.before is not None else None
+        return (self.view.shape, self.view.strides, self.strides, self.adds_zero, alone)
 
 
 class Indexed(NamedTuple):
@@ -282,6 +289,7 @@ def _moving(n: Numbering, move: Move) -> Moving:
         for view in move.views:
             regions.append(Region(n.view(view), place(start), steps))
             start += view.shape[attributes] * steps[attributes]
+        regions = _by_form(regions)
     elif name == "pieces":
         for view, at in zip(move.views, attributes.placements, strict=True):
             regions.append(Region(n.view(view), place(at.offset), at.strides, at.adds_zero))
@@ -294,6 +302,20 @@ def _moving(n: Numbering, move: Move) -> Moving:
         regions.append(Region(view, place(start), strides, before=start if amid else None))
     exactly = None if number is None else (exact(number), number)
     return Moving(step.op.rewrites, step.type.dtype.name, n.of(out), step.type.size, exactly, tuple(regions), indexed)
+
+
+def _by_form(regions: list[Region]) -> list[Region]:
+    """Regions that don't meet, those of one form next to each other, for one loop copies them."""
+    groups: list[list[Region]] = []
+    for region in regions:
+        found = next((one for one in groups if one[0].form == region.form), None)
+        if found is not None:
+            found.append(region)
+        elif len(groups) < MOST_FORMS:
+            groups.append([region])
+        else:
+            return regions
+    return [region for one in groups for region in one]
 
 
 def _lies_amid(sizes: Shape, strides: Shape, size: int) -> bool:

@@ -78,18 +78,31 @@ class Parts:
     """Arrays put into zeros at places that don't meet, as a tree of sums: one, in `slot` and put at `slices`, or all of two
     others. A sum that grows by one array at a time would take a list of all before for each if they were lists."""
 
-    __slots__ = ("box", "count", "halves", "slices", "slot")
+    __slots__ = ("box", "count", "halves", "others", "places", "slices", "slot")
     count: int
     box: list[tuple[int, int]]  # the first and the last place along each axis
+    # Of parts that are one place along an axis and the same along the others: the axis with those, and the places. A larger sum
+    # takes the set of the one that it grows from, which has none any more.
+    others: Any
+    places: set[int] | None
 
     def __init__(self, slot: int, slices: Slices, halves: tuple[Parts, ...] = ()) -> None:
         self.slot, self.slices, self.halves = slot, slices, halves
+        self.others = self.places = None
         if halves:
             left, right = halves
+            small, large = (left, right) if left.count < right.count else (right, left)
+            places, more = large.places, small.places
+            if places and more and left.others == right.others:
+                places |= more
+                self.others, self.places, large.places = large.others, places, None
             self.count = left.count + right.count
             self.box = [(min(a, c), max(b, d)) for (a, b), (c, d) in zip(left.box, right.box, strict=True)]
         else:
             self.count = 1
+            axis = next((k for k, (start, n, _) in enumerate(slices) if n == 1 and type(start) is int), None)
+            if axis is not None:
+                self.others, self.places = (axis, *slices[:axis], *slices[axis + 1 :]), {slices[axis][0]}
             ends = [(start, start + (n - 1) * by) for start, n, by in slices]
             self.box = [(a, b) if a <= b else (b, a) for a, b in ends]
 
@@ -145,6 +158,8 @@ def note_embedded(s: Simplifier, step: Step) -> None:
 
 def _meet(left: Parts, right: Parts) -> bool:
     """Whether a part of one may have an element in common with a part of the other: their extents overlap along every axis."""
+    if left.places and right.places and left.others == right.others:
+        return not left.places.isdisjoint(right.places)
     pending = [(left, right)]
     while pending:
         a, b = pending.pop()

@@ -19,12 +19,6 @@ from adjoint.shapes import contiguous, size_of
 MANY = 16  # regions of one form
 
 
-def _form(region: Region) -> tuple[Any, ...]:
-    """What regions have in common that one loop can copy."""
-    alone = region.place if region.before is not None else None
-    return (region.view.shape, region.view.strides, region.strides, region.adds_zero, alone)
-
-
 class MoveWriter:
     """Writes the function of one move, whose one chunk is everything."""
 
@@ -48,7 +42,7 @@ class MoveWriter:
             source, out = self.pointer(regions[0].view.root), self.pointer(regions[0].place)
             with self.e.when(self.e.apart(source, out)):  # else the result lies where the array does that it replaces
                 self.copy(regions.pop(0), source, out)
-        for _, alike in itertools.groupby(regions, _form):
+        for _, alike in itertools.groupby(regions, lambda region: region.form):
             self.copies(list(alike))
         if move.indexed is not None:
             self.rows(move.indexed)

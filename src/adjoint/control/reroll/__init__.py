@@ -46,6 +46,7 @@ FEWEST_LARGE, LARGE_ON_AVERAGE = 10_000, 512
 GAP = 256  # nodes between two of kinds that come once: half of a graph must lie in such gaps
 WORTH_AGAIN = Only(500, None, INPUTS)  # a graph in which loops were found
 SHORTEST, WIDEST = 48, 512  # nodes of a loop, and of its body
+LEFT = 0.6  # of the nodes may be left where loops were found
 INNER, LONG_INNER = (
     64,
     64,
@@ -57,13 +58,18 @@ ALONE = frozenset({INDEX, SLICE, *NEVER_MERGED})  # what isn't merged with what 
 def reroll(roots: Sequence[Node], given: Collection[Node]) -> list[Node] | None:
     """Nodes with the values of the roots, in which loops are scans; None where there are none. Values are `given` for these
     nodes. Loops in loops are found inside first, and then the loop of scans around them."""
+    before: list[Node] | None = None
     found: list[Node] | None = None
+    size = np.inf
     while True:
         nodes = roots if found is None else found
         with evaluation_lock():
             listing = without_collector(_listed, nodes, given, found is not None)
         if listing is None:
             return found
+        if len(listing[0].order) > LEFT * size:  # what was read one by one takes as many nodes
+            return before
+        before, size = found, len(listing[0].order)
         with mode(grad=False):
             again = without_collector(_rerolled, listing, nodes)
         if again is None:
