@@ -26,6 +26,7 @@ SMALL_PLAN = 1 << 25  # bytes of buffers that one remembered plan may own
 REUSE_FROM = 1 << 12  # elements: below this a fresh array is as fast as an old one
 TINY = 256  # elements
 FEW = 8
+MOSTLY = 0.75  # of the steps
 CALL_BYTES = 400  # of Python's objects for a step
 GROUP_FROM = 256  # steps: smaller graphs gain nothing from grouping
 
@@ -363,9 +364,12 @@ def is_tiny(plan: Plan) -> bool:
 
 
 def is_scalar(plan: Plan) -> bool:
-    """Whether most steps are on single numbers, or on arrays of a few."""
+    """Whether most steps are on single numbers, or on arrays of a few, and the others aren't much larger."""
     sizes = [step.type.size for step in plan.steps if type(step.type) is not tuple]
-    return len(sizes) == len(plan.steps) and sum(sizes) <= FEW * len(sizes)
+    if len(sizes) < len(plan.steps):
+        return False
+    most = 4 * FEW if sum([size <= FEW for size in sizes]) >= MOSTLY * len(sizes) else FEW
+    return bool(sum(sizes) <= most * len(sizes))
 
 
 def is_grouped(plan: Plan) -> bool:

@@ -26,7 +26,7 @@ __all__ = ["Case", "Hosted", "Numbers", "NotNumbers", "write_out"]
 
 Array = np.ndarray[Any, Any]
 
-MOST_ELEMENTS = 1024  # of one array
+MOST_ELEMENTS = 1 << 14  # of one array
 MOST_TERMS = 1 << 14  # of one product of matrices
 MOST_OPERATIONS = 1 << 23
 FUSED = "multiply_add"
