@@ -265,3 +265,18 @@ def test_numbers_written_keep_their_digits():
     assert x.fill_diagonal_(0.3)[0, 0].item() == 0.3
     assert torch.tensor([1.0, math.nan]).mode().values.item() == 1
     assert math.isnan(torch.tensor([math.nan, 1.0, math.nan]).mode().values.item())
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda x: x.unsqueeze(0), lambda x: x.narrow(1, 0, 2), lambda x: x.split(1, 1)[1], lambda x: x.chunk(2, 0)[0],
+        lambda x: x[0], lambda x: x[:, 1:], lambda x: x.T, lambda x: x.transpose(0, 1), lambda x: x.permute(1, 0),
+        lambda x: x.view(6), lambda x: x.reshape(3, 2), lambda x: x.flatten(), lambda x: x.expand(4, 2, 3),
+        lambda x: x.select(0, 1),
+    ],
+)  # fmt: skip
+def test_a_view_is_recorded_at_the_users_line(view):
+    y = view(torch.ones(2, 3, requires_grad=True))
+    assert y.node.origin.file == __file__
+    assert y.node.origin.line == view.__code__.co_firstlineno

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.dtypes import int64
-from adjoint.graph import Node, array_type
+from adjoint.graph import Node, Primitive, array_type
 from adjoint.primitives.core import cast, conform, data, ops, register
 from adjoint.primitives.structural import INDEX, Slices, moved, sliced_shape
 from adjoint.shapes import Shape, broadcast_shapes, normalize_axis
@@ -194,7 +194,9 @@ def _row(index: int, shape: Shape) -> tuple[Slices, Shape]:
 
 MOST_PARSED = 1 << 12
 PLAIN = frozenset({int, type(None), type(Ellipsis), type})
-_parsed: dict[Any, Index] = {}  # what indices of slices, ints, None and an ellipsis take of a shape
+# What taking an index of slices, ints, None and an ellipsis of a shape is: an operation, its attributes and the result's
+# shape; or nothing, for all of it.
+_parsed: dict[Any, tuple[Primitive, Any, Shape] | tuple[()]] = {}
 
 
 def _basic(shape: Shape, index: Any) -> Any:
@@ -220,14 +222,14 @@ def getitem(x: Node, index: Any, force: Force) -> Node:
     key = _basic(shape, index)
     known = None if key is None else _parsed.get(key)
     if known is not None:
-        return ops.index(x, known.slices, known.shape)
+        return moved(known[0], x, known[1], known[2]) if known else x
     parsed = parse(shape, index, force)
     part = ops.index(x, parsed.slices, parsed.shape)
     if not parsed.arrays:
         if key is not None:
             if len(_parsed) >= MOST_PARSED:
                 _parsed.clear()
-            _parsed[key] = parsed
+            _parsed[key] = () if part is x else (part.op, part.attributes, part.type.shape)
         return part
     arrays, together, order = _arranged(parsed)
     found = ops.gather(ops.permute_dims(part, order), arrays)

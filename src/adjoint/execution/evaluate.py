@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from cmath import isfinite
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from time import perf_counter
@@ -232,7 +233,7 @@ def _guarded(compute: Callable[[bool], list[Any]], masks: bool, always: bool, ch
     with np.errstate(divide="ignore", over="ignore", under="ignore", invalid="call", call=alarm):
         results = compute(always)
         judged = masks and not always
-        if judged and (alarm.raised or not all(np.isfinite(np.add.reduce(results[k], None)) for k in checked)):
+        if judged and (alarm.raised or not all([isfinite(np.add.reduce(results[k], None)) for k in checked])):
             results = compute(True)
     return results
 

@@ -442,9 +442,12 @@ def binary(
     def apply(a: Any, b: Any) -> Node:
         if type(a) is Node and type(b) is Node and a.type is b.type:
             common = a.type
-        elif type(b) is float and type(a) is Node and a.type.real_inexact and a.type.computes:
+        elif type(a) is Node and type(b) in REAL_SCALARS and a.type.real_inexact and a.type.computes:
             common = a.type
-            b = Node(FULL, (), b, common, None, 0, False)
+            b = Node(FULL, (), float(b), common, None, 0, False)
+        elif type(b) is Node and type(a) in REAL_SCALARS and b.type.real_inexact and b.type.computes:
+            common = b.type
+            a = Node(FULL, (), float(a), common, None, 0, False)
         elif NARROW and widens and is_narrow((a, b)):
             return _rounded_result(apply, (a, b))
         else:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
-import ctypes.util
+import sys
 from typing import Any
 
 from adjoint import _openblas
+
+# The C library's mathematics by name, and None for what the process has loaded anyway. `ctypes.util.find_library` asks programs,
+# which takes up to 50 ms.
+MATHEMATICS: dict[str, list[str | None]] = {
+    "win32": ["msvcrt"],
+    "darwin": ["libm.dylib", None],
+    "linux": ["libm.so.6", None],
+}
 
 _found: dict[str, Any] = {}
 
@@ -30,5 +39,13 @@ def missing() -> str | None:
 def mathematics(name: str) -> int:
     """The address of a function of the C library, such as `sinf`."""
     if "libm" not in _found:
-        _found["libm"] = ctypes.CDLL(ctypes.util.find_library("m") or ctypes.util.find_library("msvcrt"))
+        _found["libm"] = _libm()
     return _address(getattr(_found["libm"], name))
+
+
+def _libm() -> Any:
+    *names, last = MATHEMATICS.get(sys.platform, [None])
+    for name in names:
+        with contextlib.suppress(OSError):  # musl has all in one
+            return ctypes.CDLL(name)
+    return ctypes.CDLL(last)

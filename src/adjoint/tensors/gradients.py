@@ -16,7 +16,7 @@ from adjoint.primitives.core import FULL, IDENTITY, LEAF, PLACEHOLDER, VERSION, 
 from adjoint.primitives.custom import CLOSED, CUSTOM, HOST_CALL
 from adjoint.tensors.conversion import as_node, traced_leaf
 from adjoint.tensors.hooks import HookHandle, add_accumulated, add_hook, hooked
-from adjoint.tensors.located import at_user, recording_at_user
+from adjoint.tensors.located import at_user, called_at_user
 from adjoint.tensors.named import Named, own, recorded, variable_of, wrap
 from adjoint.tensors.pending import force_array, settle
 
@@ -197,18 +197,20 @@ def backward(node: Node, gradient: Any, create_graph: bool) -> None:
         if u.shape != node.shape:
             raise ValueError(f"backward: cotangent of shape {u.shape} for a tensor of shape {node.shape}{at_user()}")
         u = cast(u, node.dtype)
+    tracer = tracing.active()
+    if tracer is None:
+        leaves, at_once = _variables(node)
+        called_at_user(_add_up, node, u, leaves, create_graph, at_once)
+        return
     with tracing.unobserved():
         leaves, at_once = _variables(node)
-    tracer = tracing.active()
-    if tracer is not None:
-        for x in leaves:
-            tracer.hooks(x.attributes)
-    with recording_at_user():
-        if create_graph or at_once or any([x.attributes.hooks is not None for x in leaves]):
-            _add_up(node, u, leaves, create_graph, at_once)
-        else:  # rules and hooks of the user's are nowhere on the way
-            with tracing.unobserved():
-                _add_up(node, u, leaves, False, False)
+    for x in leaves:
+        tracer.hooks(x.attributes)
+    if create_graph or at_once or any([x.attributes.hooks is not None for x in leaves]):
+        called_at_user(_add_up, node, u, leaves, create_graph, at_once)
+    else:  # rules and hooks of the user's are nowhere on the way
+        with tracing.unobserved():
+            called_at_user(_add_up, node, u, leaves, False, False)
 
 
 def _add_up(node: Node, u: Node, leaves: list[Node], create_graph: bool, at_once: bool) -> None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Callable
 from sys import _getframe
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 from adjoint._setting import Setting
 from adjoint.graph import MODE, Mode, Node, Scope, get_mode
 from adjoint.graph.node import Located
 from adjoint.primitives.core import ON_WIDENING
+
+T = TypeVar("T")
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
@@ -100,6 +103,19 @@ class recording_at_user(Setting[Mode]):
         outer = get_mode()
         frame = user_frame(2) if outer.site is None else None
         self.set(outer if frame is None else Mode(outer.grad, frame.f_code, frame.f_lasti))
+
+
+def called_at_user(function: Callable[..., T], *arguments: Any) -> T:
+    """What a function gives, with the user's line as the site of what it records."""
+    outer = get_mode()
+    frame = user_frame(2) if outer.site is None else None
+    if frame is None:
+        return function(*arguments)
+    try:  # an interrupt comes after a call: the mode is set back wherever that is
+        MODE.set(Mode(outer.grad, frame.f_code, frame.f_lasti))
+        return function(*arguments)
+    finally:
+        MODE.set(outer)
 
 
 def enter_scope(name: str, frame: FrameType | int, user: bool = False) -> Any:

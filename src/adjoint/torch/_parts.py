@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -94,6 +95,7 @@ def in_order(a: Any) -> bool:
     return True
 
 
+@functools.lru_cache(256)
 def memory(shape: tuple[int, ...]) -> Any:
     """An array of a shape whose strides count elements. It is never read: it stands for where they lie."""
     strides, step = [], 1

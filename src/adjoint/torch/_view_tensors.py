@@ -16,7 +16,7 @@ from adjoint.graph import Node, get_mode, mode
 from adjoint.primitives.core import DETACH, LEAF, VERSION, cast, marker, ops, stop_gradient
 from adjoint.tensors.assignment import mapped, rebind
 from adjoint.tensors.conversion import dtype_of
-from adjoint.tensors.located import at_user, give_site
+from adjoint.tensors.located import at_user, give_site, user_frame
 from adjoint.tensors.named import new
 from adjoint.tensors.pending import count_pending, force_selection
 
@@ -38,7 +38,7 @@ from ._parts import memory, relaid
 from ._tensor import Core, Parameter, Tensor, as_torch, wrapped
 from ._writing import in_steps, ints, is_basic, nodes
 
-__all__ = ["View", "flat_view", "permuted", "turn", "view_of"]
+__all__ = ["View", "flat_view", "part", "permuted", "turn", "view_of"]
 
 Apply = Callable[[Node], Node]
 Write = Callable[[Node, Node], Node]
@@ -248,7 +248,7 @@ def view_of(
     view._cached, view._seen = _seen_through(apply, below), below
     node = view._cached
     if node is not below:
-        give_site(node, frame or _getframe(2))
+        give_site(node, frame or user_frame(2) or _getframe(2))
         if not node.tracked:
             count_pending(node)
     return view
@@ -297,6 +297,17 @@ def flat_view(x: Tensor, shape: tuple[int, ...], frame: FrameType | None = None)
         lambda node: ops.reshape(node, shape),
         lambda _, value: ops.reshape(value, own),
         lambda a: relaid(a, shape),
+        frame,
+    )
+
+
+def part(x: Any, plain: Any, frame: FrameType | None = None) -> Tensor:
+    """The part at an index of plain ints, slices, None and an ellipsis, as a view."""
+    return view_of(
+        x,
+        lambda node: part_of(node, plain),
+        lambda node, value: indexing.setitem(node, plain, value, force_selection),
+        lambda a: _part(a, plain),
         frame,
     )
 
@@ -409,19 +420,14 @@ def _detach(self: Any) -> Tensor:
 
 def _getitem(self: Any, index: Any) -> Tensor:
     if is_basic(index):
-        plain = ints(index)
-        return view_of(
-            self,
-            lambda x: part_of(x, plain),
-            lambda x, value: indexing.setitem(x, plain, value, force_selection),
-            lambda a: _part(a, plain),
-            _getframe(1),
-        )
+        return part(self, ints(index), user_frame(2))
     index, then = in_steps(index, self.node.type.ndim)
     if then is not None or is_basic(index):
-        part = _getitem(self, index)
-        return part if then is None else _getitem(part, then)
-    return wrapped(mapped("index", indexing.getitem, self.node, nodes(index), force_selection), _getframe(1))
+        first = _getitem(self, index)
+        return first if then is None else _getitem(first, then)
+    return wrapped(
+        mapped("index", indexing.getitem, self.node, nodes(index), force_selection), user_frame(2) or _getframe(1)
+    )
 
 
 def _bypassing(old: Node, value: Node) -> Node:

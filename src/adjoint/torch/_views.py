@@ -17,14 +17,14 @@ from adjoint.primitives.core import ops
 from adjoint.shapes import resolve_reshape
 from adjoint.tensors import functions as core
 from adjoint.tensors.conversion import dtype_of
-from adjoint.tensors.located import MISTAKES, at_user, explained
+from adjoint.tensors.located import MISTAKES, at_user, explained, user_frame
 from adjoint.tensors.pending import force_selection
 
 from ._elementwise import made
 from ._names import FUNCTIONS, METHODS, like, method
 from ._parts import offset_of, relaid
 from ._tensor import Core, Tensor, in_order, torch_tensor
-from ._view_tensors import flat_view, permuted, turn, view_of
+from ._view_tensors import flat_view, part, permuted, turn, view_of
 
 
 def sizes(shape: tuple[Any, ...]) -> tuple[int, ...]:
@@ -253,7 +253,12 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     begin = begin + n if begin < 0 else begin
     if not 0 <= begin <= begin + length <= n or length < 0:
         raise RuntimeError(f"narrow: {length} from {int(start)} is outside of an axis of {n}{at_user()}")
-    return input[(slice(None),) * axis + (slice(begin, begin + length),)]
+    return part(input, _stretch(axis, begin, begin + length))
+
+
+def _stretch(axis: int, start: int, stop: int) -> tuple[slice, ...]:
+    """The index of a stretch of an axis."""
+    return (*[slice(None)] * axis, slice(start, stop))
 
 
 @as_named()
@@ -295,11 +300,9 @@ def split(
         if step < 0 or (step == 0 and n):
             raise RuntimeError(f"split: the size of a part must be positive, got {step}{at_user()}")
         lengths = [builtins.min(step, n - i) for i in range(0, n, step)] if n else [0]
-    parts, start = [], 0
-    for k in lengths:
-        parts.append(narrow(tensor, axis, start, k))
-        start += k
-    return tuple(parts)
+    frame = user_frame(2)
+    stops = list(itertools.accumulate(lengths))
+    return tuple([part(tensor, _stretch(axis, stop - k, stop), frame) for stop, k in zip(stops, lengths, strict=True)])
 
 
 @as_named("unsafe_chunk")

@@ -6,7 +6,7 @@ from sys import _getframe
 
 from adjoint.composites import products
 from adjoint.tensors import Tensor
-from adjoint.tensors.located import MISTAKES, explained, give_site, recording_at_user
+from adjoint.tensors.located import MISTAKES, called_at_user, explained, give_site
 
 from .recording import node_of, optional, tensor_of
 
@@ -17,8 +17,7 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """`x @ weight.T + bias`: x (..., in), weight (out, in), bias (out,), to (..., out)."""
     given = node_of(x), node_of(weight), optional(bias)
     try:
-        with recording_at_user():
-            node = products.linear(*given)
+        node = called_at_user(products.linear, *given)
     except MISTAKES as error:
         raise explained(error, "linear", *given) from None
     give_site(node, _getframe(1))

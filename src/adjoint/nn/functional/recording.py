@@ -36,8 +36,14 @@ class scope:
 
 def recorded(name: str, function: Callable[..., Node], *args: Any) -> Tensor:
     """The tensor of a function of nodes, called inside a scope of this name."""
-    with scope(name, *args):
-        return tensor_of(in_float32(function, args) if NARROW and is_narrow(args) else function(*args))
+    token = enter_scope(name, 1)
+    try:
+        node = in_float32(function, args) if NARROW and is_narrow(args) else function(*args)
+    except MISTAKES as error:
+        raise explained(error, name, *args) from None
+    finally:
+        leave_scope(token)
+    return tensor_of(node)
 
 
 def tensor_of(node: Node) -> Tensor:

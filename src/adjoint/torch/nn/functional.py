@@ -83,12 +83,20 @@ def adapted(name: str, f: Any) -> Any:
     straight = 0  # so many places mean the same there
     while straight < min(len(names), len(places)) and taken.get(names[straight]) == places[straight] != "inplace":
         straight += 1
+    special = {"inplace", "size_average", "reduce", *positional_only}
+    place = {key: i for i, key in enumerate(names) if taken.get(key, "inplace") not in special}
 
     @functools.wraps(f)
     def called(*args: Any, **keywords: Any) -> Any:
-        if keywords or len(args) > straight:
+        count = len(args)
+        if count > straight:
             return _called_by_name(args, keywords)
-        return at_users_line(f, args, keywords)
+        given = {}
+        for key, value in keywords.items():
+            if place.get(key, -1) < count:
+                return _called_by_name(args, keywords)
+            given[taken[key]] = value
+        return at_users_line(f, args, given)
 
     def _called_by_name(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         if len(args) > len(names):
