@@ -11,6 +11,7 @@ from adjoint.execution.evaluate import evaluation_lock, located, planned, planne
 from adjoint.graph import Node
 from adjoint.plan.canonical import canonicalize, value_array
 from adjoint.plan.donation import is_ours
+from adjoint.plan.stores import forwarded
 from adjoint.runtime.memory import compact
 
 Rewritten = Callable[[Sequence[Node], Collection[Node]], "list[Node] | None"]
@@ -26,6 +27,7 @@ class Replay:
     def __init__(self, roots: Sequence[Node], leaves: Sequence[Node], rewritten: Rewritten | None = None) -> None:
         given = set(leaves)
         # a plan of its own: what else is computed mustn't depend on whether this was compiled
+        roots = forwarded(roots) or roots
         by_loops = planned_by_loops(roots, given)
         self.by_loops = by_loops is not None  # whether the plan is that of a shorter graph
         if by_loops is None:
