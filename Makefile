@@ -16,6 +16,9 @@ ARGUMENTS ?=
 PYTHON ?= $(firstword $(foreach name,python3 python3.13 python3.12 python3.11,\
 	$(shell $(name) -c 'import sys; sys.version_info >= (3, 11) and print("$(name)")' 2>/dev/null)))
 
+# Bytecode is kept: the tests start some 200 Pythons, and each would compile the package anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Tests run in so many processes, whole files each: ARGUMENTS=-n0 for one, as a debugger needs it.
 PROCESSES ?= 2
 PYTEST := $(VENV)/bin/python -m pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
