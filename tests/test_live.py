@@ -45,7 +45,7 @@ def answered(folder, programs=(), texts=()):
 
 
 def test_every_operation_moves_as_python_does(tmp_path):
-    asked = {name: Asked(operation, case, 3) for name, operation, case in CASES}
+    asked = {name: Asked(operation, case, 2) for name, operation, case in CASES}
     live = {name: one for name, one in asked.items() if one.boxes()}
     still = {name.split("-")[0] for name, one in asked.items() for why in one.data["still"].values() if why}
     assert still == STILL
