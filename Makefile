@@ -16,14 +16,20 @@ ARGUMENTS ?=
 PYTHON ?= $(firstword $(foreach name,python3 python3.13 python3.12 python3.11,\
 	$(shell $(name) -c 'import sys; sys.version_info >= (3, 11) and print("$(name)")' 2>/dev/null)))
 
+# Bytecode is kept: the tests start some 200 Pythons, and each would compile the package anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Tests run in so many processes, whole files each: ARGUMENTS=-n0 for one, as a debugger needs it.
 PROCESSES ?= 2
 PYTEST := $(VENV)/bin/python -m pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
 ORACLE_PYTEST := $(ORACLE_VENV)/bin/python -m pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
 
-# The tests that train, compile much, or run a loop long enough to see what it leaks.
-QUICK_WITHOUT := acceptance bands checkpoint commands documents examples jit_interrupts memory native native_images native_math \
-  native_robustness native_units plot project reference resume threads train transformations_compose
+# The tests that train, compile much, start processes, check one solver or page, or run a loop long enough to see what it leaks.
+QUICK_WITHOUT := acceptance bands checkpoint commands custom_rules documents estimators examples explorer factors hostile_files \
+  interrupts jets jit_interrupts jit_mutations least_squares lists_of_tensors live loading loop* machine memory native* notebooks \
+  out_of_memory padded playground plot project random_loops reference relatives repeated resume rules_in_loops sample scipy \
+  sequences small_matrices solvers special* stages stats stepping threads tiers torch_views train transformations_compose \
+  written_out
 
 # data-apis/array-api-tests at this commit. ARRAY_API_TESTS may name a checkout that is there already, its submodule included.
 ARRAY_API_TESTS ?= build/array-api-tests
@@ -43,7 +49,7 @@ test: $(VENV)/.installed-test
 
 quick: $(VENV)/.installed-dev
 	$(VENV)/bin/ruff check
-	$(PYTEST) -q -x --hypothesis-profile=quick $(QUICK_WITHOUT:%=--ignore=tests/test_%.py) $(ARGUMENTS)
+	$(PYTEST) -q -x --hypothesis-profile=quick $(QUICK_WITHOUT:%=--ignore-glob=tests/test_%.py) $(ARGUMENTS)
 
 test-all: $(VENV)/.installed-test
 	$(PYTEST) -m "not oracle and not browser" --hypothesis-profile=whole $(ARGUMENTS)

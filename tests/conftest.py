@@ -48,8 +48,10 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: item.path.stem not in FIRST)
 
 
-def pytest_collection_finish(session):
-    """Some 20,000 tests are not looked through by every collection in them."""
+@pytest.fixture(autouse=True, scope="module")
+def few_objects():
+    """A collection in a test looks through what its own file has made, not through some 20,000 tests and what the engine has
+    kept from the files before: a million objects and more, a second each time."""
     gc.collect()
     gc.freeze()
 

@@ -55,9 +55,8 @@ class Interrupter:
         self.count = 0
         self.came = self.raised = False
         self.place = ""
-        self.before: dict[
-            FrameType, tuple[int, str, int]
-        ] = {}  # where each frame was last, after how many instructions
+        # Where each frame was last, after how many instructions, and the names of its operations.
+        self.before: dict[FrameType, tuple[int, str, int, dict[int, str]]] = {}
         self.events = 0
 
     def __call__(self, action: Callable[[], Any]) -> None:
@@ -96,10 +95,12 @@ class Interrupter:
         """Whether CPython looks for signals right before this instruction."""
         at = frame.f_lasti
         last = self.before.get(frame)
-        self.before[frame] = at, operations(frame.f_code)[at], self.events
-        if last is None:
+        if last is None:  # to look them up by the code hashes all of it: once for each frame
+            names = operations(frame.f_code)
+            self.before[frame] = at, names[at], self.events, names
             return True
-        offset, name, events = last
+        offset, name, events, names = last
+        self.before[frame] = at, names[at], self.events, names
         return at <= offset or name == "RESUME" or (name in CALLS and events == self.events - 1)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import pytest
 
 import adjoint as ad
 
@@ -20,3 +22,17 @@ def equal(actual: Any, expected: Any, tolerance: float = 1e-6) -> None:
     found = actual.numpy() if isinstance(actual, ad.Tensor) else np.asarray(actual)
     assert found.shape == np.shape(expected)
     np.testing.assert_allclose(found, expected, tolerance, 1e-12)
+
+
+def some(values: Iterable[Any], every: int) -> list[Any]:
+    """Parameters of a test: every so many of the values, and the others under `slow`. Tuples are several parameters.
+
+    Of a product take a number that has no factor in common with the lengths of its last lists: then every value of each list
+    stays, with others of the other lists.
+    """
+    return [
+        pytest.param(
+            *(value if isinstance(value, tuple) else (value,)), marks=[pytest.mark.slow] if number % every else []
+        )
+        for number, value in enumerate(values)
+    ]

@@ -324,8 +324,8 @@ def test_recipes_of_images(name, digits, tmp_path, monkeypatch, capsys):
             raise KeyboardInterrupt
 
     monkeypatch.setattr(checkpoints.interop, "save", stopping)
-    assert cli.main([*arguments, "--out", str(tmp_path / "stopped")]) == 130
     without_pictures(monkeypatch)
+    assert cli.main([*arguments, "--out", str(tmp_path / "stopped")]) == 130
     assert cli.main([*arguments, "--out", str(tmp_path / "stopped")]) == 0
     assert "resumed at step" in capsys.readouterr().out
     weights = str(tmp_path / "whole" / "weights.safetensors")

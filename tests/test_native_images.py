@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,11 @@ from adjoint.compiler.fuse.kinds import Host, Nest, Window
 from adjoint.compiler.targets.target import tuned
 from adjoint.nn import functional as F
 from adjoint.runtime import llvm, onednn
+from support import some
 from test_native import normal, planned
 from test_threads import compile_plan, same_bits
 
+WIDTHS = [bits for bits in (128, 256, 512) if bits <= llvm.vector_bits()]
 needs_onednn = pytest.mark.skipif(not onednn.available(), reason=f"oneDNN: {onednn.missing()}")
 
 
@@ -97,8 +100,9 @@ def with_gradients(x: ad.Tensor, w: ad.Tensor, padding: Any, u: Any) -> list[ad.
     return [y, *ad.gradients((y * ad.tensor(u)).sum(), [x, w])]
 
 
-@pytest.mark.parametrize("bits", [bits for bits in (128, 256, 512) if bits <= llvm.vector_bits()])
-@pytest.mark.parametrize(("image", "out", "padding"), IN_TILES, ids=str)
+@pytest.mark.parametrize(
+    ("bits", "image", "out", "padding"), some([(b, *x) for b in WIDTHS for x in IN_TILES], 2), ids=str
+)
 def test_convolutions_in_tiles(image: Any, out: int, padding: Any, bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With and without oneDNN: a rounding error is some units in the last place of the largest."""
     monkeypatch.setenv("ADJOINT_VECTOR_BITS", str(bits))
@@ -245,9 +249,9 @@ POOLS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("channels", [1, 3, 16, 21])
-@pytest.mark.parametrize("options", POOLS, ids=str)
+@pytest.mark.parametrize(
+    ("options", "channels", "dtype"), some(itertools.product(POOLS, (1, 3, 16, 21), ("float32", "float64")), 3), ids=str
+)
 def test_pools(options: dict[str, Any], channels: int, dtype: str) -> None:
     tolerance = 1e-5 if dtype == "float32" else 1e-12
     x = ad.variable(np.round(normal(3, channels, 9, 7, dtype=dtype) * 2))  # with ties

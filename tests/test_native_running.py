@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ import adjoint as ad
 from adjoint.execution.native.program import compile_nests
 from adjoint.runtime import llvm
 from loop_oracle import Oracle
+from support import some
 from test_native import planned
 
 Backend = Callable[[str], None]
@@ -38,30 +40,30 @@ def kinds(f: Any) -> set[str]:
     return {kernel.kind for kernel in ad.execution.explain(f).kernels}
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
-def test_values(name: str, dtype: str, backends: Backend) -> None:
+@pytest.mark.parametrize(
+    ("name", "dtype", "shape"), some(itertools.product(FUNCTIONS, ("float32", "float64", "int64"), SHAPES), 3), ids=str
+)
+def test_values(name: str, dtype: str, shape: tuple[int, ...], backends: Backend) -> None:
     if dtype == "int64" and name == "logcumsumexp":
         pytest.skip("not of integers")
     backends("native")
     ours, exact = FUNCTIONS[name]
-    for shape in SHAPES:
-        given = ad.tensor(drawn(dtype, *shape))
-        for axis in range(len(shape)):
-            f = ad.jit(
-                lambda x, axis=axis: (ours(x, axis=axis), ad.flip(ours(ad.flip(x, axis=axis), axis=axis), axis=axis))
-            )
-            there, back = [x.numpy() for x in f(given)]
-            x = given.numpy()
-            wanted = exact(x, axis=axis), np.flip(exact(np.flip(x, axis), axis=axis), axis)
-            assert there.dtype == wanted[0].dtype and kinds(f) <= {"running", "loops"}
-            if name == "logcumsumexp":
-                tolerance = 8 * np.finfo(dtype).eps
-                np.testing.assert_allclose(there, wanted[0], tolerance, tolerance)
-                np.testing.assert_allclose(back, wanted[1], tolerance, tolerance)
-            else:
-                np.testing.assert_array_equal(there, wanted[0])
-                np.testing.assert_array_equal(back, wanted[1])
+    given = ad.tensor(drawn(dtype, *shape))
+    for axis in range(len(shape)):
+        f = ad.jit(
+            lambda x, axis=axis: (ours(x, axis=axis), ad.flip(ours(ad.flip(x, axis=axis), axis=axis), axis=axis))
+        )
+        there, back = [x.numpy() for x in f(given)]
+        x = given.numpy()
+        wanted = exact(x, axis=axis), np.flip(exact(np.flip(x, axis), axis=axis), axis)
+        assert there.dtype == wanted[0].dtype and kinds(f) <= {"running", "loops"}
+        if name == "logcumsumexp":
+            tolerance = 8 * np.finfo(dtype).eps
+            np.testing.assert_allclose(there, wanted[0], tolerance, tolerance)
+            np.testing.assert_allclose(back, wanted[1], tolerance, tolerance)
+        else:
+            np.testing.assert_array_equal(there, wanted[0])
+            np.testing.assert_array_equal(back, wanted[1])
 
 
 @pytest.mark.parametrize("shape", [(40,), (3, 40), (20, 40), (40, 3)])

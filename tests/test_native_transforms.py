@@ -3,6 +3,7 @@ loops say; what is left to NumPy."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,7 @@ from adjoint.execution.native.program import compile_nests
 from adjoint.runtime import llvm
 from derivative_checks import check_derivatives
 from loop_oracle import Oracle
+from support import some
 from test_native import planned
 
 pytestmark = pytest.mark.skipif(not target().fma, reason="without fused multiplication NumPy transforms")
@@ -50,8 +52,7 @@ def near(found: Any, exact: Any, dtype: str) -> None:
     assert np.linalg.norm(found - exact) <= 4 * np.finfo(dtype).eps * np.linalg.norm(exact)
 
 
-@pytest.mark.parametrize("dtype", WIDE)
-@pytest.mark.parametrize("n", LENGTHS)
+@pytest.mark.parametrize(("dtype", "n"), some(itertools.product(WIDE, LENGTHS), 2))
 def test_values_along_an_axis(n: int, dtype: str, backends: Backend) -> None:
     backends("native")
     x = normal(5, 11, n).astype(dtype)

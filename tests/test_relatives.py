@@ -301,8 +301,8 @@ def relatives_agree(seed: int, times: int) -> int:
 
 
 def test_random_programs_are_those_that_would_be_compiled() -> None:
-    found = sum([relatives_agree(seed, 6) for seed in range(12)])
-    assert found > 40
+    found = sum([relatives_agree(seed, 6) for seed in range(6)])
+    assert found > 20
 
 
 def kin_agree(seed: int, times: int) -> int:
@@ -315,7 +315,7 @@ def kin_agree(seed: int, times: int) -> int:
 
 
 def test_random_graphs_have_the_plans_that_would_be_built() -> None:
-    assert sum([kin_agree(seed, 6) for seed in range(300, 308)]) > 12
+    assert sum([kin_agree(seed, 6) for seed in range(304, 308)]) > 8
 
 
 @pytest.mark.slow
@@ -326,5 +326,5 @@ def test_many_random_graphs() -> None:
 
 @pytest.mark.slow
 def test_many_random_programs() -> None:
-    for seed in range(12, 200):
+    for seed in range(6, 200):
         relatives_agree(seed, 8)

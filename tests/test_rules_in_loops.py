@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from support import some
 
 X = np.array([0.2, 0.3])
 FIRST, SECOND = np.array([2.0, 3.0]), np.array([4.0, 5.0])
@@ -116,8 +118,7 @@ def found(loop: Callable[[Any, Any], Any], rule: Any, inside: Any) -> list[Any]:
     return results
 
 
-@pytest.mark.parametrize("place", INSIDE)
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize(("rule", "place"), some(itertools.product(RULES, INSIDE), 2))
 def test_rules_read_what_is_outside_of_a_loop(rule: Any, place: str) -> None:
     inside = INSIDE[place]
     expected = found(written_out, rule, inside)

@@ -14,8 +14,11 @@ pytest.importorskip("scipy_openblas32")
 import adjoint as ad
 
 la = ad.linalg
-SIZES = {"float64": (1, 3, 4, 16, 21), "float32": (2, 7)}
-STACKS: tuple[tuple[int, ...], ...] = ((), (3,), (2, 5), (67,), (9,))
+# Sizes of matrices, the stacks they are in, and which are left to `slow`.
+SIZES: tuple[tuple[str, int, tuple[int, ...], bool], ...] = (
+    ("float64", 1, (), False), ("float64", 3, (3,), True), ("float64", 4, (2, 5), False), ("float64", 16, (67,), True),
+    ("float64", 21, (9,), False), ("float32", 2, (), True), ("float32", 7, (3,), False),
+)  # fmt: skip
 FUNCTIONS: dict[str, tuple[Callable[..., Any], int]] = {
     "solve": (la.solve, 3),
     "solve by columns": (lambda a, b: la.solve(a.mT, b), 3),
@@ -35,27 +38,31 @@ def with_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_values_and_gradients(name: str, dtype: str, backends: Callable[[str], None]) -> None:
+@pytest.mark.parametrize(
+    ("dtype", "n", "lead"),
+    [pytest.param(*size, marks=[pytest.mark.slow] if slow else []) for *size, slow in SIZES],
+    ids=str,
+)
+def test_values_and_gradients(
+    name: str, dtype: str, n: int, lead: tuple[int, ...], backends: Callable[[str], None]
+) -> None:
     f, columns = FUNCTIONS[name]
     tolerance = {"float64": 1e-9, "float32": 2e-3}[dtype]
-    for k, n in enumerate(SIZES[dtype]):
-        random = np.random.default_rng(k)
-        lead = STACKS[k % len(STACKS)]
-        arrays = [random.normal(size=(*lead, n, n)) + (1 + n / 2) * np.eye(n)]
-        if columns:
-            arrays.append(random.normal(size=(*lead, n, columns)))
-        given = [ad.tensor(x.astype(dtype)) for x in arrays]
-        found = []
-        for backend in ("numpy", "native"):
-            backends(backend)
-            step = with_gradient(f)
-            found.append([x.numpy() for x in step(*given)])
-            if backend == "native" and not (name == "det" and n > 3):  # whose derivative is LAPACK's
-                assert "numpy" not in ad.execution.explain(step, stage="units")
-        for a, b in zip(*found, strict=True):
-            assert a.dtype == b.dtype == dtype and a.shape == b.shape
-            np.testing.assert_allclose(b, a, tolerance, tolerance * np.abs(a).max(initial=1e-3))
+    random = np.random.default_rng(n)
+    arrays = [random.normal(size=(*lead, n, n)) + (1 + n / 2) * np.eye(n)]
+    if columns:
+        arrays.append(random.normal(size=(*lead, n, columns)))
+    given = [ad.tensor(x.astype(dtype)) for x in arrays]
+    found = []
+    for backend in ("numpy", "native"):
+        backends(backend)
+        step = with_gradient(f)
+        found.append([x.numpy() for x in step(*given)])
+        if backend == "native" and not (name == "det" and n > 3):  # whose derivative is LAPACK's
+            assert "numpy" not in ad.execution.explain(step, stage="units")
+    for a, b in zip(*found, strict=True):
+        assert a.dtype == b.dtype == dtype and a.shape == b.shape
+        np.testing.assert_allclose(b, a, tolerance, tolerance * np.abs(a).max(initial=1e-3))
 
 
 def test_the_first_matrix_to_blame_is_named(backends: Callable[[str], None]) -> None:

@@ -209,8 +209,8 @@ SAMPLE = [op for op in OPERATIONS if op.name in set(
 @pytest.mark.usefixtures("small_chunks")
 @pytest.mark.parametrize("operation", SAMPLE, ids=lambda op: op.name)
 def test_a_sample_of_the_operations(operation: Any) -> None:
-    for dtype in operation.dtype_names:
-        for case in operation.cases[:4]:
+    for number, dtype in enumerate(operation.dtype_names):
+        for case in operation.cases[: 1 if number else 4]:  # the kernels of the others differ in the dtype alone
             arguments = operation.draw(case, dtype)
             outputs = operation.of_tensors(case, arguments, tensors(inexact_arrays(arguments)))
             pending = [y for y in outputs if y.node.value is None and y.node.inputs]

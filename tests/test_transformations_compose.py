@@ -7,6 +7,7 @@ order lower, checkpoint and jit with nothing at all. What is inside is trusted o
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import numpy as np
@@ -15,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import adjoint as ad
+from support import some
 
 Function = Callable[[ad.Tensor], ad.Tensor]
 SIZE, EXAMPLES, STEP = 3, 2, 1e-5
@@ -195,9 +197,10 @@ def test_any_three(steps, names, numbers):
     np.testing.assert_allclose(found, expected, 1e-6, 2e-6 * scale)
 
 
-@pytest.mark.parametrize("outer", sorted(TRANSFORMS))
-@pytest.mark.parametrize("middle", sorted(TRANSFORMS))
-@pytest.mark.parametrize("inner", ["grad", "jvp", "vmap", "checkpoint", "jit"])
+@pytest.mark.parametrize(
+    ("inner", "middle", "outer"),
+    some(itertools.product(("grad", "jvp", "vmap", "checkpoint", "jit"), sorted(TRANSFORMS), sorted(TRANSFORMS)), 2),
+)
 def test_every_three_on_one_program(inner, middle, outer):
     """All orders on a program that scans, mixes, gathers and assigns."""
     f = program([0, -4, -8, 3, -6])
