@@ -181,6 +181,67 @@ def test_loops_in_loops() -> None:
     assert len(found) < 24  # most of them lie in the outer loop's body
 
 
+def training(rerolls: bool) -> list[float]:
+    """The losses of a network trained in a compiled function, by backward() and an optimizer."""
+    w, b = ad.variable(numbers(4, 4)), ad.variable(numbers(4, seed=1))
+    optimizer = ad.optim.Adam([w, b], lr=0.05)
+
+    @ad.jit
+    def step(data: Any) -> Any:
+        state, total = data[0], 0.0
+        for t in range(STEPS):
+            state = ad.tanh(w @ state + data[t] + b)
+            total = total + (state**2).sum()
+        optimizer.zero_grad()
+        total.backward()
+        optimizer.step()
+        return total
+
+    with pytest.MonkeyPatch.context() as patch:
+        if not rerolls:
+            patch.setattr(reroll, "WORTH", Only(1 << 60, None, 8))
+        return [step(ad.tensor(numbers(STEPS, 4, seed=2))).item() for _ in range(4)]
+
+
+def test_training_by_backward() -> None:
+    losses = training(True)
+    assert losses[-1] < losses[0] and losses == training(False)
+
+
+def test_hooks_on_the_way() -> None:
+    def f(w: Any, data: Any) -> Any:
+        state = w * 1.0
+        state.register_hook(lambda g: 2 * g)
+        for t in range(STEPS):
+            state = ad.tanh(state + data[t])
+        state.sum().backward()
+        return w.grad
+
+    w, data = ad.variable(numbers(3)), ad.tensor(numbers(STEPS, 3, seed=1))
+    found = ad.jit(f)(w, data).numpy()
+    w.grad = None
+    np.testing.assert_allclose(found, f(w, data).numpy(), 1e-12)
+
+
+def test_training_steps_in_a_loop() -> None:
+    def run(jitted: bool) -> list[np.ndarray]:
+        w = ad.variable(numbers(4, 2))
+        optimizer = ad.optim.SGD([w], lr=0.05, momentum=0.9)
+
+        def steps(data: Any) -> Any:
+            for t in range(30):
+                loss = ((data[t] @ w) ** 2).sum()
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+            return loss
+
+        f = ad.jit(steps) if jitted else steps
+        return [np.append(f(ad.tensor(numbers(30, 3, 4, seed=1))).numpy(), w.numpy()) for _ in range(3)]
+
+    np.testing.assert_allclose(run(True), run(False), 1e-12)
+
+
 def test_longer_loops_have_plans_as_long() -> None:
     sizes = []
     for steps in (100, 300):

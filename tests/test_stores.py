@@ -98,6 +98,18 @@ def test_arrays_filled_part_by_part(f: Callable[..., Any]) -> None:
     assert versions(ad.value_and_grad(lambda x, w: (slope(x, w) ** 2).sum(), argnums=(0, 1)), x, w) == 0
 
 
+def test_backward_inside() -> None:
+    def f(x: Any, w: Any) -> Any:
+        row_by_row(x, w).backward()
+        return x.grad, w.grad
+
+    x, w = ad.variable(numbers(20, 3)), ad.variable(numbers(3, seed=1))
+    found = [y.numpy() for y in ad.jit(f)(x, w)]
+    x.grad = w.grad = None
+    for a, b in zip(found, f(x, w), strict=True):
+        np.testing.assert_array_equal(a, b.numpy())
+
+
 def test_what_is_read_as_a_whole_on_the_way() -> None:
     def f(x: Any, w: Any) -> Any:
         y = ad.zeros((16, 3), dtype="float64")

@@ -12,7 +12,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from adjoint.graph import PRIMITIVES, Node, mode, topological
+from adjoint.derive import PULLBACK, expand
+from adjoint.graph import PRIMITIVES, Node, mode, moved, topological
 from adjoint.primitives.core import ops, zeros
 from adjoint.primitives.structural import EMBED, INDEX, PUT, PUT_ONTO, SLICE, UPDATE, Slices, sliced_shape
 from adjoint.shapes import Shape, size_of
@@ -80,6 +81,9 @@ def forwarded(roots: Sequence[Node]) -> list[Node] | None:
     order = topological(roots, lambda x: x.value is None)
     if sum([node.op is UPDATE for node in order]) < FEWEST:
         return None
+    if any([node.op is PULLBACK for node in order]):  # what they stand for is derived from the graph as it was recorded
+        roots = expand(roots)
+        order = topological(roots, lambda x: x.value is None)
     with mode(grad=False):
         return _Forwarding().run(order, roots)
 
@@ -108,7 +112,8 @@ class _Forwarding:
                 return part if op is SLICE else ops.reshape(part, node.shape)
         store = self.store(node, inputs)
         inputs = tuple([x if store is not None and x is store[0] else self.whole(x) for x in inputs])
-        made = node if inputs == node.inputs else _on(node, inputs)
+        new = {x: y for x, y in zip(node.inputs, inputs, strict=True) if x is not y}
+        made = moved(node, new, new) if new else node
         if store is not None:
             self.note(made, *store)
         return made
@@ -245,10 +250,3 @@ def _number(place: Place, shape: Shape) -> int:
     for at, n in zip(place, shape, strict=True):
         found = found * n + at
     return found
-
-
-def _on(node: Node, inputs: tuple[Node, ...]) -> Node:
-    attributes = node.attributes
-    if node.op.copied is not None:
-        attributes = node.op.copied(node, dict(zip(node.inputs, inputs, strict=True)), False)
-    return Node(node.op, inputs, attributes, node.type, node.site, node.offset, False)

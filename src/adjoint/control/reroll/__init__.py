@@ -24,6 +24,7 @@ import numpy as np
 
 from adjoint.control.reroll.graph import Graph
 from adjoint.control.reroll.loops import INPUTS, LEAST, slices_of
+from adjoint.derive import PULLBACK, expand
 from adjoint.execution.evaluate import evaluation_lock
 from adjoint.graph import Node, mode
 from adjoint.graph.collector import without_collector
@@ -57,14 +58,19 @@ ALONE = frozenset({INDEX, SLICE, *NEVER_MERGED})  # what isn't merged with what 
 
 def reroll(roots: Sequence[Node], given: Collection[Node]) -> list[Node] | None:
     """Nodes with the values of the roots, in which loops are scans; None where there are none. Values are `given` for these
-    nodes. Loops in loops are found inside first, and then the loop of scans around them."""
-    before: list[Node] | None = None
-    found: list[Node] | None = None
+    nodes. Loops in loops are found inside first, and then the loop of scans around them. Pending pullbacks are written out first:
+    what they stand for is derived from the graph as it was recorded."""
+    with evaluation_lock():
+        repeats = without_collector(_may_repeat, roots, given)
+    if not repeats:
+        return None
+    nodes = expand(roots)
+    # with pullbacks written out it is another graph, whose rules have been called
+    before = found = None if all([x is y for x, y in zip(nodes, roots, strict=True)]) else nodes
     size = np.inf
     while True:
-        nodes = roots if found is None else found
         with evaluation_lock():
-            listing = without_collector(_listed, nodes, given, found is not None)
+            listing = without_collector(_listed, nodes, given, size < np.inf)
         if listing is None:
             return found
         if len(listing[0].order) > LEFT * size:  # what was read one by one takes as many nodes
@@ -74,7 +80,7 @@ def reroll(roots: Sequence[Node], given: Collection[Node]) -> list[Node] | None:
             again = without_collector(_rerolled, listing, nodes)
         if again is None:
             return found
-        found = again
+        found = nodes = again
 
 
 def _listed(roots: Sequence[Node], given: Collection[Node], again: bool) -> tuple[Listing, dict[Node, int]] | None:
@@ -85,7 +91,7 @@ def _listed(roots: Sequence[Node], given: Collection[Node], again: bool) -> tupl
         return None
     mean = sum([x.type.size for x in found.order if x.type.__class__ is not tuple]) / len(found.order)
     fewest = FEWEST_NUMBERS if mean < NUMBERS_ON_AVERAGE else FEWEST_LARGE if mean > LARGE_ON_AVERAGE else 0
-    if not again and (len(found.order) < fewest or not _may_repeat(_relaxed(found, True))):
+    if not again and len(found.order) < fewest:
         return None
     read = [
         *roots,
@@ -94,8 +100,16 @@ def _listed(roots: Sequence[Node], given: Collection[Node], again: bool) -> tupl
     return _merged(found, {x: x.number for x in read})
 
 
-def _may_repeat(case: Array) -> bool:
-    """Whether most of a list lies where all kinds come again. Networks of many layers don't: each has parameters of its own."""
+def _may_repeat(roots: Sequence[Node], given: Collection[Node]) -> bool:
+    """Whether a graph is large, its reverse pass included, and most of it lies where all kinds of nodes come again. Networks of
+    many layers don't: each has parameters of its own."""
+    found = listed(roots, given, WORTH._replace(nodes=WORTH.nodes // 3))
+    if found is None:
+        return False
+    pending = any([x.op is PULLBACK and x.value is None for x in found.order])
+    if len(found.order) < WORTH.nodes and not pending:
+        return False
+    case = _relaxed(found, True)
     alone = np.flatnonzero(np.bincount(case)[case] == 1)
     gaps = np.diff(np.concatenate([[-1], alone, [len(case)]]))
     return bool(gaps[gaps > GAP].sum() > len(case) / 2)
