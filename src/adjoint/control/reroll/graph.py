@@ -26,6 +26,7 @@ __all__ = ["Graph"]
 Array = np.ndarray[Any, Any]
 
 MOST = 0.75  # of the steps read one stack: the others are better written out
+AT_ONCE = 1 << 22  # elements of all that is computed for all steps at once
 ROUNDS = 8  # in which steps are left out
 PIECES = 256  # of what isn't regular, in a slice
 
@@ -261,7 +262,7 @@ class Graph(Loops):
         ys = [step.inside(start + e, period) for e in kept] + [step.inside(*read) for read in reads]
         carry_in, init, carry_out, wanted = step.carries()
         xs = dict(step.rows.values())
-        if carry_in or not ys or tiers.deterministic:
+        if carry_in or not ys or tiers.deterministic or times * step.elements > AT_ONCE:
             template = Template.of(carry_in, list(xs), carry_out, ys, wanted)
             template.body.steps += PATIENCE  # a replay comes back: the body is compiled when it first runs
             made = record_loop(template, {}, init, list(xs.values()), times, x.backward)

@@ -47,6 +47,12 @@ class Step:
         for e in x.last - x.carried.keys() - x.sums.keys() - x.products.keys():
             self.formal[e, 1] = stand_in(graph.order[start + e], "a result")
 
+    @property
+    def elements(self) -> int:
+        """How many elements a step computes."""
+        types = [node.type for node in self.made.values()]
+        return sum([t.size for t in types if t.__class__ is not tuple])
+
     def carries(self) -> tuple[list[Node], list[Node], list[Node], list[bool]]:
         """What stands for the carries, what they are first and then, and whether anybody reads the last ones."""
         graph, (start, period, _) = self.graph, self.x.loop
