@@ -199,3 +199,11 @@ def test_loops_that_numpy_runs_show_what_they_repeat(backends: Callable[[str], N
     assert (found.kernels[number - 1].kind, label) == ("scan", "5 times")
     assert [k.operations for k in inside.kernels] == [("add",)] and inside.backend == "numpy"
     assert "5 times:\n  steps 1, leaves 2" in ad.execution.explain(y, stage="plan")
+
+
+@native_only
+def test_a_movement_says_what_it_moves() -> None:
+    f = ad.jit(lambda x: ad.pad(x, 1).reshape((100,)) + ad.tensor(np.arange(100.0)))
+    f(ad.tensor(np.ones((8, 8))))
+    said = ad.execution.explain(f, stage="units")
+    assert "move %2 = embed[((10, 10), ((1, 8, 1), (1, 8, 1)))](argument0)  float64[10, 10]" in said
