@@ -41,7 +41,7 @@ Array = np.ndarray[Any, Any]
 
 WORTH = Only(3_000, None, INPUTS)  # a smaller graph is planned as it is
 # Of graphs of fewer nodes than so many, those of arrays of so many elements on average stay: single numbers need no compiler (see
-# `machine.numbers`), and the steps of large arrays share their kernels.
+# `machine.numbers`) where no branch is among them, and the steps of large arrays share their kernels.
 FEWEST_NUMBERS, NUMBERS_ON_AVERAGE = 20_000, 4
 FEWEST_LARGE, LARGE_ON_AVERAGE = 10_000, 512
 GAP = 256  # nodes between two of kinds that come once: half of a graph must lie in such gaps
@@ -90,7 +90,9 @@ def _listed(roots: Sequence[Node], given: Collection[Node], again: bool) -> tupl
     if found is None or not is_latest(walk):
         return None
     mean = sum([x.type.size for x in found.order if x.type.__class__ is not tuple]) / len(found.order)
-    fewest = FEWEST_NUMBERS if mean < NUMBERS_ON_AVERAGE else FEWEST_LARGE if mean > LARGE_ON_AVERAGE else 0
+    fewest = FEWEST_LARGE if mean > LARGE_ON_AVERAGE else 0
+    if mean < NUMBERS_ON_AVERAGE and all([x.op.graphs is None for x in found.order]):
+        fewest = FEWEST_NUMBERS
     if not again and len(found.order) < fewest:
         return None
     read = [

@@ -129,19 +129,16 @@ class Loops:
 
     def looked_at(self, loop: Loop, rotates: bool = True) -> Rolled:
         """What a loop reads. Steps that read what the first one alone computed begin after that one."""
-        first = loop.times
-        while True:
-            if loop.times < LEAST or loop.times < first - FARTHEST:
-                raise Unfit
-            found = self.attempted(loop)
-            if found is None:
-                loop = Loop(loop.start + loop.period, loop.period, loop.times - 1)
-                continue
-            by = self.rotation(found) if rotates else 0
-            if not by:
-                return found
+        by = self.rotation(Rolled(loop)) if rotates else 0
+        if by:
             loop = Loop(loop.start + by, loop.period, loop.times - 1)
-            rotates = False
+        first = loop.times
+        while loop.times >= max(LEAST, first - FARTHEST):
+            found = self.attempted(loop)
+            if found is not None:
+                return found
+            loop = Loop(loop.start + loop.period, loop.period, loop.times - 1)
+        raise Unfit
 
     def rotation(self, found: Rolled) -> int:
         """The entry that a step best begins with, so that the fewest elements are carried on: a list cuts the steps anywhere."""
