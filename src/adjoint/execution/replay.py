@@ -27,8 +27,11 @@ class Replay:
     def __init__(self, roots: Sequence[Node], leaves: Sequence[Node], rewritten: Rewritten | None = None) -> None:
         given = set(leaves)
         # a plan of its own: what else is computed mustn't depend on whether this was compiled
-        roots = forwarded(roots) or roots
         by_loops = planned_by_loops(roots, given)
+        filled = forwarded(roots) if by_loops is None else None
+        if filled is not None:
+            roots = filled
+            by_loops = planned_by_loops(roots, given)
         self.by_loops = by_loops is not None  # whether the plan is that of a shorter graph
         if by_loops is None:
             roots = (None if rewritten is None else rewritten(roots, given)) or roots

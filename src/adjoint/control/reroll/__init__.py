@@ -38,6 +38,10 @@ from adjoint.primitives.structural import INDEX, SLICE
 __all__ = ["reroll"]
 
 Array = np.ndarray[Any, Any]
+Merged = tuple[
+    Listing, dict[Node, int]
+]  # a list, and the places of the roots and of what nodes with too many inputs read
+PENDING = "pullbacks are pending"
 
 WORTH = Only(3_000, None, INPUTS)  # a smaller graph is planned as it is
 # Of graphs of fewer nodes than so many, those of arrays of so many elements on average stay: single numbers need no compiler (see
@@ -48,10 +52,8 @@ GAP = 256  # nodes between two of kinds that come once: half of a graph must lie
 WORTH_AGAIN = Only(500, None, INPUTS)  # a graph in which loops were found
 SHORTEST, WIDEST = 48, 512  # nodes of a loop, and of its body
 LEFT = 0.6  # of the nodes may be left where loops were found
-INNER, LONG_INNER = (
-    64,
-    64,
-)  # nodes of the body, and times, of an inner loop that isn't left written out in the outer one
+# Nodes of the body, and times, of an inner loop that isn't left written out in the outer one's body.
+INNER, LONG_INNER = 64, 64
 NUMBERS = (float, int)  # which may differ from step to step
 ALONE = frozenset({INDEX, SLICE, *NEVER_MERGED})  # what isn't merged with what is equal
 
@@ -61,18 +63,16 @@ def reroll(roots: Sequence[Node], given: Collection[Node]) -> list[Node] | None:
     nodes. Loops in loops are found inside first, and then the loop of scans around them. Pending pullbacks are written out first:
     what they stand for is derived from the graph as it was recorded."""
     with evaluation_lock():
-        repeats = without_collector(_may_repeat, roots, given)
-    if not repeats:
+        listing = without_collector(_first_listed, roots, given)
+    if listing is None:
         return None
-    nodes = expand(roots)
-    # with pullbacks written out it is another graph, whose rules have been called
-    before = found = None if all([x is y for x, y in zip(nodes, roots, strict=True)]) else nodes
+    nodes = list(roots)
+    before = found = None
+    if listing is PENDING:  # with pullbacks written out it is another graph, whose rules have been called
+        before = found = nodes = expand(roots)
+        listing = _listed(nodes, given, WORTH)
     size = np.inf
-    while True:
-        with evaluation_lock():
-            listing = without_collector(_listed, nodes, given, size < np.inf)
-        if listing is None:
-            return found
+    while listing is not None:
         if len(listing[0].order) > LEFT * size:  # what was read one by one takes as many nodes
             return before
         before, size = found, len(listing[0].order)
@@ -81,47 +81,52 @@ def reroll(roots: Sequence[Node], given: Collection[Node]) -> list[Node] | None:
         if again is None:
             return found
         found = nodes = again
+        listing = _listed(nodes, given, WORTH_AGAIN)
+    return found
 
 
-def _listed(roots: Sequence[Node], given: Collection[Node], again: bool) -> tuple[Listing, dict[Node, int]] | None:
-    """The list of the nodes, and the places of the roots and of what nodes with too many inputs read."""
+def _listed(roots: Sequence[Node], given: Collection[Node], only: Only) -> Merged | None:
+    """The list of the nodes, and the places of the roots and of what nodes with too many inputs read; None for other graphs than
+    `only` says."""
+    with evaluation_lock():
+        walk = begin_walk()
+        found = without_collector(listed, roots, given, only)
+        return None if found is None or not is_latest(walk) else _merged(found, roots, only is WORTH)
+
+
+def _first_listed(roots: Sequence[Node], given: Collection[Node]) -> Any:
+    """The same of a graph in which loops may be: it is large, its reverse pass included, and most of it lies where all kinds of
+    nodes come again. Networks of many layers don't: each has parameters of its own. PENDING where pullbacks are to be written
+    out."""
     walk = begin_walk()
-    found = listed(roots, given, WORTH_AGAIN if again else WORTH)
+    found = listed(roots, given, WORTH._replace(nodes=WORTH.nodes // 3))
     if found is None or not is_latest(walk):
         return None
+    pending = any([x.op is PULLBACK and x.value is None for x in found.order])
+    if len(found.order) < WORTH.nodes and not pending:
+        return None
+    case = _relaxed(found, True)
+    alone = np.flatnonzero(np.bincount(case)[case] == 1)
+    gaps = np.diff(np.concatenate([[-1], alone, [len(case)]]))
+    if gaps[gaps > GAP].sum() <= len(case) / 2:
+        return None
+    return PENDING if pending else _merged(found, roots, True)
+
+
+def _merged(found: Listing, roots: Sequence[Node], first: bool) -> Merged | None:
+    """The list without nodes that compute what an earlier one does, just numbered: a reverse pass takes the same transpose in
+    each step. None for what is better planned as it is.
+
+    Parts of arrays stay, each where its step is; so do calls of functions of the user's.
+    """
     mean = sum([x.type.size for x in found.order if x.type.__class__ is not tuple]) / len(found.order)
     fewest = FEWEST_LARGE if mean > LARGE_ON_AVERAGE else 0
     if mean < NUMBERS_ON_AVERAGE and all([x.op.graphs is None for x in found.order]):
         fewest = FEWEST_NUMBERS
-    if not again and len(found.order) < fewest:
+    if first and len(found.order) < fewest:
         return None
-    read = [
-        *roots,
-        *[x for node in found.order if len(node.inputs) > INPUTS and node.value is None for x in node.inputs],
-    ]
-    return _merged(found, {x: x.number for x in read})
-
-
-def _may_repeat(roots: Sequence[Node], given: Collection[Node]) -> bool:
-    """Whether a graph is large, its reverse pass included, and most of it lies where all kinds of nodes come again. Networks of
-    many layers don't: each has parameters of its own."""
-    found = listed(roots, given, WORTH._replace(nodes=WORTH.nodes // 3))
-    if found is None:
-        return False
-    pending = any([x.op is PULLBACK and x.value is None for x in found.order])
-    if len(found.order) < WORTH.nodes and not pending:
-        return False
-    case = _relaxed(found, True)
-    alone = np.flatnonzero(np.bincount(case)[case] == 1)
-    gaps = np.diff(np.concatenate([[-1], alone, [len(case)]]))
-    return bool(gaps[gaps > GAP].sum() > len(case) / 2)
-
-
-def _merged(found: Listing, places: dict[Node, int]) -> tuple[Listing, dict[Node, int]]:
-    """The list without nodes that compute what an earlier one does: a reverse pass takes the same transpose in each step.
-
-    Parts of arrays stay, each where its step is; so do calls of functions of the user's.
-    """
+    wide = [x for node in found.order if len(node.inputs) > INPUTS and node.value is None for x in node.inputs]
+    places = {x: x.number for x in (*roots, *wide)}
     alone = np.array([k.__class__ is not tuple or k[0] in ALONE for k in found.kinds])[found.case].tolist()
     known: dict[tuple[int, ...], int] = {}
     kept: list[int] = []
@@ -157,7 +162,7 @@ def _selected_at_once(order: list[Node], first: Array) -> Array:
     return np.argsort(keys, kind="stable")
 
 
-def _rerolled(found: tuple[Listing, dict[Node, int]], roots: Sequence[Node]) -> list[Node] | None:
+def _rerolled(found: Merged, roots: Sequence[Node]) -> list[Node] | None:
     listing, places = found
     for loose in (False, True):
         loops = _loops(_relaxed(listing, loose), listing.operands)
