@@ -95,10 +95,13 @@ class _Forwarding:
         self.joint: dict[Node, Node] = {}  # versions as they are read as a whole
 
     def run(self, order: Sequence[Node], roots: Sequence[Node]) -> list[Node]:
+        new, versions = self.new, self.versions
         for node in order:
-            if node.value is None and node.inputs:
+            if node.value is None and (node.op is UPDATE or any([x in new or x in versions for x in node.inputs])):
                 with mode(site=node.site, offset=node.offset):
-                    self.new[node] = self.made(node)
+                    made = self.made(node)
+                if made is not node:
+                    new[node] = made
         return [self.whole(self.new.get(x, x)) for x in roots]
 
     def made(self, node: Node) -> Node:
