@@ -25,9 +25,10 @@ def everything_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(reroll, "WORTH", Only(100, None, 8))
     monkeypatch.setattr(reroll, "WORTH_AGAIN", Only(60, None, 8))
     monkeypatch.setattr(reroll, "FEWEST_NUMBERS", 0)
-    monkeypatch.setattr(reroll, "FEWEST_LARGE", 0)
     monkeypatch.setattr(reroll, "GAP", 12)
     monkeypatch.setattr(reroll, "LEFT", 0.95)
+    monkeypatch.setattr(reroll, "NODES_A_SCAN", 1)
+    monkeypatch.setattr(reroll, "NUMBERS_A_SCAN", 1)
     before, tiers.backend = tiers.backend, "numpy"
     ad.set_deterministic(True)
     yield

@@ -24,9 +24,10 @@ import numpy as np
 
 from adjoint.control.reroll.graph import Graph
 from adjoint.control.reroll.loops import INPUTS, LEAST, slices_of
+from adjoint.control.scan import SCAN
 from adjoint.derive import PULLBACK, expand
 from adjoint.execution.evaluate import evaluation_lock
-from adjoint.graph import Node, mode
+from adjoint.graph import Node, mode, topological
 from adjoint.graph.collector import without_collector
 from adjoint.plan.canonical import begin_walk, is_latest
 from adjoint.plan.listing import NOTHING, Listing, Only, listed
@@ -43,11 +44,13 @@ Merged = tuple[
 ]  # a list, and the places of the roots and of what nodes with too many inputs read
 PENDING = "pullbacks are pending"
 
-WORTH = Only(3_000, None, INPUTS)  # a smaller graph is planned as it is
-# Of graphs of fewer nodes than so many, those of arrays of so many elements on average stay: single numbers need no compiler (see
-# `machine.numbers`) where no branch is among them, and the steps of large arrays share their kernels.
+WORTH = Only(15_000, None, INPUTS)  # a smaller graph is planned as it is
+# Of fewer nodes than so many, graphs of arrays of so few elements on average stay: single numbers need no compiler, see
+# `machine.numbers`.
 FEWEST_NUMBERS, NUMBERS_ON_AVERAGE = 20_000, 4
-FEWEST_LARGE, LARGE_ON_AVERAGE = 10_000, 512
+# A scan costs as much to start as so many nodes in a program, on arrays and on single numbers.
+NODES_A_SCAN, NUMBERS_A_SCAN = 750, 7_500
+INNER_LOOPS = 16  # that may become one scan in another
 GAP = 256  # nodes between two of kinds that come once: half of a graph must lie in such gaps
 WORTH_AGAIN = Only(500, None, INPUTS)  # a graph in which loops were found
 SHORTEST, WIDEST = 48, 512  # nodes of a loop, and of its body
@@ -67,22 +70,50 @@ def reroll(roots: Sequence[Node], given: Collection[Node]) -> list[Node] | None:
     if listing is None:
         return None
     nodes = list(roots)
-    before = found = None
+    plain = None
     if listing is PENDING:  # with pullbacks written out it is another graph, whose rules have been called
-        before = found = nodes = expand(roots)
+        plain = nodes = expand(roots)
         listing = _listed(nodes, given, WORTH)
+    if listing is None:
+        return plain
+    most = len(listing[0].order) // (NODES_A_SCAN if _mean_size(listing[0]) >= NUMBERS_ON_AVERAGE else NUMBERS_A_SCAN)
+    found = _in_passes(listing, nodes, given, most)
+    return plain if found is None or _scans(found) > most else found
+
+
+def _in_passes(listing: Merged | None, nodes: list[Node], given: Collection[Node], most: int) -> list[Node] | None:
+    """The listed nodes in which loops are scans, and loops of these; None where there are none, or so many that more than `most`
+    will be left of them."""
+    before: list[Node] | None = None
+    found: list[Node] | None = None
     size = np.inf
     while listing is not None:
         if len(listing[0].order) > LEFT * size:  # what was read one by one takes as many nodes
             return before
         before, size = found, len(listing[0].order)
         with mode(grad=False):
-            again = without_collector(_rerolled, listing, nodes)
+            again = without_collector(_rerolled, listing, nodes, INNER_LOOPS * most)
         if again is None:
             return found
         found = nodes = again
         listing = _listed(nodes, given, WORTH_AGAIN)
     return found
+
+
+def _scans(roots: Sequence[Node]) -> int:
+    """How many scans a graph runs, those in scans in each of their steps."""
+    found = [x.attributes for x in topological(roots, lambda x: x.value is None) if x.op is SCAN]
+    return sum(
+        [1 + loop.length * loop.body.remembered("scans", lambda loop=loop: _scans(loop.body.outputs)) for loop in found]
+    )
+
+
+def _mean_size(listing: Listing) -> float:
+    """The elements of an array, on average; those of graphs with loops or branches among them count as many."""
+    if any([x.op.graphs is not None for x in listing.order]):
+        return np.inf
+    size: int = sum([x.type.size for x in listing.order if x.type.__class__ is not tuple])
+    return size / len(listing.order)
 
 
 def _listed(roots: Sequence[Node], given: Collection[Node], only: Only) -> Merged | None:
@@ -119,11 +150,7 @@ def _merged(found: Listing, roots: Sequence[Node], first: bool) -> Merged | None
 
     Parts of arrays stay, each where its step is; so do calls of functions of the user's.
     """
-    mean = sum([x.type.size for x in found.order if x.type.__class__ is not tuple]) / len(found.order)
-    fewest = FEWEST_LARGE if mean > LARGE_ON_AVERAGE else 0
-    if mean < NUMBERS_ON_AVERAGE and all([x.op.graphs is None for x in found.order]):
-        fewest = FEWEST_NUMBERS
-    if first and len(found.order) < fewest:
+    if first and len(found.order) < FEWEST_NUMBERS and _mean_size(found) < NUMBERS_ON_AVERAGE:
         return None
     wide = [x for node in found.order if len(node.inputs) > INPUTS and node.value is None for x in node.inputs]
     places = {x: x.number for x in (*roots, *wide)}
@@ -162,11 +189,11 @@ def _selected_at_once(order: list[Node], first: Array) -> Array:
     return np.argsort(keys, kind="stable")
 
 
-def _rerolled(found: Merged, roots: Sequence[Node]) -> list[Node] | None:
+def _rerolled(found: Merged, roots: Sequence[Node], most: int) -> list[Node] | None:
     listing, places = found
     for loose in (False, True):
         loops = _loops(_relaxed(listing, loose), listing.operands)
-        if loops:
+        if 0 < len(loops) <= most:
             graph = Graph(listing, places)
             if graph.take(loops, roots):
                 return graph.rebuilt(roots)
