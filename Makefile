@@ -25,9 +25,9 @@ PYTEST := $(VENV)/bin/python -m pytest -n $(PROCESSES) --dist loadfile --no-load
 ORACLE_PYTEST := $(ORACLE_VENV)/bin/python -m pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
 
 # The tests that train, compile much, start processes, check one solver or page, or run a loop long enough to see what it leaks.
-QUICK_WITHOUT := acceptance bands checkpoint commands custom_rules documents estimators examples explorer factors hostile_files \
+QUICK_WITHOUT := acceptance bands budget checkpoint commands custom_rules documents erased* estimators examples explorer factors hostile_files \
   interrupts jets jit_interrupts jit_mutations least_squares lists_of_tensors live loading loop* machine memory native* notebooks \
-  out_of_memory padded playground plot project random_loops reference relatives repeated resume rules_in_loops sample scipy \
+  out_of_memory padded playground plot project random_loops reference relatives repeated reroll resume rules_in_loops sample scipy \
   sequences small_matrices solvers special* stages stats stepping threads tiers torch_views train transformations_compose \
   written_out
 
