@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import array
+
 import numpy as np
 import pytest
 
@@ -176,3 +178,17 @@ def test_numpys_scalars_keep_their_dtype_alone_and_adapt_beside_an_array() -> No
     x = ad.ones(3)
     for y in (x * two, two * x, ad.maximum(x, two), ad.where(x > 0, two, x), ad.clip(x, two, two), ad.hypot(two, x)):
         assert y.dtype == ad.float32
+
+
+@pytest.mark.parametrize("code", ["f", "d"])
+def test_buffers_keep_their_dtype(code: str) -> None:
+    buffer = array.array(code, [0.1, 0.2])
+    for given in (buffer, memoryview(buffer), [buffer, buffer]):
+        found = ad.tensor(given)
+        assert found.dtype.dtype == np.dtype(code)
+        np.testing.assert_array_equal(found.numpy(), np.asarray(given))
+
+
+def test_an_integer_that_no_dtype_has() -> None:
+    with pytest.raises(TypeError, match="an int: an integer that no dtype has"):
+        ad.tensor([1, 2**70])

@@ -271,7 +271,7 @@ def test_bad_weight_files_are_told(tmp_path):
 def test_what_can_not_be_saved(tmp_path):
     path = tmp_path / "file"
     path.write_bytes(b"old")
-    with pytest.raises(TypeError, match="a is a object"):
+    with pytest.raises(TypeError, match="a is an object"):
         ad.save(path, {"a": object()})
     with pytest.raises(TypeError, match="it is a builtin_function_or_method"):
         ad.save(path, print)

@@ -229,10 +229,12 @@ def _from_python(x: Any, default: bool) -> Any:
     except ValueError:
         raise ValueError(f"tensor: nested sequences of different lengths{at_user()}") from None
     if array.dtype == object:
-        raise TypeError(f"tensor: cannot make an array of {a(_odd_one(x))}{at_user()}")
+        odd = _odd_one(x)
+        large = ": an integer that no dtype has" if isinstance(odd, int) else ""
+        raise TypeError(f"tensor: cannot make an array of {a(odd)}{large}{at_user()}")
     if array.dtype.kind in "US":
         raise TypeError(f"tensor: cannot make an array of text ({a(_odd_one(x))}){at_user()}")
-    leaves_are_python = default and not (isinstance(x, (list, tuple)) and _holds_arrays(x))
+    leaves_are_python = default and not _holds_arrays(x)
     with np.errstate(all="ignore"):
         if leaves_are_python and array.dtype.kind == "f":
             return array.astype(default_dtype().dtype)
@@ -264,11 +266,13 @@ def _holds_tensors(x: Any) -> bool:
 
 
 def _holds_arrays(x: Any) -> bool:
-    return not PLAIN.issuperset(map(type, x)) and any(
-        isinstance(y, (np.ndarray, np.generic)) or (isinstance(y, (list, tuple)) and _holds_arrays(y)) for y in x
-    )
+    """Whether data are, or hold, arrays and buffers, which have a dtype of their own."""
+    if isinstance(x, (list, tuple)):
+        return not PLAIN.issuperset(map(type, x)) and any(_holds_arrays(y) for y in x)
+    return isinstance(x, np.generic) or not isinstance(x, PYTHONS)
 
 
 def a(x: Any) -> str:
     """What something is, in a message."""
-    return "None" if x is None else f"a {type(x).__name__}"
+    name = type(x).__name__
+    return "None" if x is None else f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
