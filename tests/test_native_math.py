@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from adjoint.compiler.loops import inverse_math, power_math, special_math, vector_math
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops import special_math, vector_math
 from adjoint.compiler.loops.build import Emitter
 from adjoint.compiler.loops.check import check
 from adjoint.compiler.targets.llvm import source_of
@@ -20,7 +20,9 @@ pytest.importorskip("llvmlite")
 mpmath = pytest.importorskip("mpmath")
 
 LIMIT = 4.0
-FUNCTIONS = {**vector_math.FUNCTIONS, **special_math.FUNCTIONS}
+FUNCTIONS = {
+    **vector_math.FUNCTIONS, **inverse_math.FUNCTIONS, **power_math.FUNCTIONS, **special_math.FUNCTIONS,
+}  # fmt: skip
 WIDTHS = [bits for bits in (128, 256, 512) if bits <= llvm.vector_bits()]
 
 
@@ -99,6 +101,18 @@ RANGES: dict[str, dict[str, tuple[float, float]]] = {
     "softplus": {"float32": (-110, 110), "float64": (-750, 750)},
     "erf": {"float32": (-7, 7), "float64": (-7, 7)},
     "erfc": {"float32": (-7, 10.5), "float64": (-7, 27)},
+    "exp2": {"float32": (-151, 129), "float64": (-1080, 1025)},
+    "log2": {"float32": (0, 3e38), "float64": (0, 1e308)},
+    "log10": {"float32": (0, 3e38), "float64": (0, 1e308)},
+    "sinh": {"float32": (-91, 91), "float64": (-712, 712)},
+    "cosh": {"float32": (-91, 91), "float64": (-712, 712)},
+    "asin": {"float32": (-1, 1), "float64": (-1, 1)},
+    "acos": {"float32": (-1, 1), "float64": (-1, 1)},
+    "atan": {"float32": (-50, 50), "float64": (-50, 50)},
+    "asinh": {"float32": (-3e38, 3e38), "float64": (-8e307, 8e307)},
+    "acosh": {"float32": (1, 3e38), "float64": (1, 1e308)},
+    "atanh": {"float32": (-1, 1), "float64": (-1, 1)},
+    "cbrt": {"float32": (-3e38, 3e38), "float64": (-8e307, 8e307)},
 }
 EXACT: dict[str, Callable[[Any], Any]] = {
     "exp": mpmath.exp, "expm1": mpmath.expm1, "log": mpmath.log, "log1p": mpmath.log1p, "sin": mpmath.sin,
@@ -106,6 +120,10 @@ EXACT: dict[str, Callable[[Any], Any]] = {
     "erfc": mpmath.erfc,
     "sigmoid": lambda x: 1 / (1 + mpmath.exp(-x)),
     "softplus": lambda x: mpmath.log1p(mpmath.exp(x)),
+    "exp2": lambda x: mpmath.power(2, x), "log2": lambda x: mpmath.log(x, 2), "log10": lambda x: mpmath.log(x, 10),
+    "sinh": mpmath.sinh, "cosh": mpmath.cosh, "asin": mpmath.asin, "acos": mpmath.acos, "atan": mpmath.atan,
+    "asinh": mpmath.asinh, "acosh": mpmath.acosh, "atanh": mpmath.atanh,
+    "cbrt": lambda x: mpmath.sign(x) * mpmath.cbrt(abs(x)),
 }  # fmt: skip
 EDGES = [0.0, -0.0, np.inf, -np.inf, np.nan]
 
@@ -121,6 +139,11 @@ def arguments_of(name: str, dtype: str) -> np.ndarray:
     if name in ("log", "log1p"):
         near = 1 + generator.uniform(-1e-3, 1e-3, 200)
         values.append((near if name == "log" else near - 1).astype(dtype))
+    if name in ("log2", "log10", "acosh", "asin", "acos", "atan", "atanh", "asinh", "sinh", "cbrt", "exp2"):
+        near = np.concatenate(
+            [generator.uniform(low, high, 300) for low, high in ((1, 1.001), (0.4, 1), (1, 8), (-1, 0))]
+        )
+        values.append(near[(near >= low) & (near <= high)].astype(dtype))
     return np.concatenate(values)
 
 
@@ -132,19 +155,25 @@ def test_at_most_4_ulp(name: str, dtype: str, bits: int) -> None:
     if bits != WIDTHS[-1]:
         x = x[::5]
     with mpmath.workprec(1400 if name in ("sin", "cos", "tan") else 160):
-        exact = [EXACT[name](mpmath.mpf(float(v))) if (name != "log" or v > 0) and (name != "log1p" or v > -1) else mpmath.mpf("-inf") for v in x]  # fmt: skip  # noqa: E501
+        poles = {"log": 0, "log2": 0, "log10": 0, "log1p": -1}
+        exact = [EXACT[name](mpmath.mpf(float(v))) if v != poles.get(name, np.nan) else mpmath.mpf("-inf") for v in x]
         distance = ulps(compiled(name, dtype, 1, bits)(x), exact)
     worst = int(np.argmax(distance))
     assert distance[worst] <= LIMIT, f"{name}({x[worst]!r}) is {distance[worst]:.2f} ulp off"
 
 
+# Functions of NumPy with other names, and those that aren't defined everywhere, or not finite.
+NUMPYS = {f"a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")}
+SHORT = ("log", "log1p", "log2", "log10", "asin", "acos", "atanh", "acosh", "asinh")
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", sorted(set(RANGES) - {"sigmoid", "softplus", "erf", "erfc"}))
 def test_edges_are_numpys(name: str, dtype: str) -> None:
-    extra = [-1.0, -2.0] if name in ("log", "log1p") else [np.finfo(dtype).max, -np.finfo(dtype).max]
-    x = np.array([*EDGES, *([*extra] if name not in ("sin", "cos", "tan") else [])], dtype)
+    extra = [1.0, -1.0, -2.0] if name in SHORT else [np.finfo(dtype).max, -np.finfo(dtype).max]
+    x = np.array([*EDGES, *([*extra] if name not in ("sin", "cos", "tan", "cbrt") else [])], dtype)
     with np.errstate(all="ignore"):
-        expected = getattr(np, name)(x)
+        expected = getattr(np, NUMPYS.get(name, name))(x)
     found = compiled(name, dtype, 1, WIDTHS[-1])(x)
     np.testing.assert_array_equal(found, expected)
     np.testing.assert_array_equal(np.signbit(found)[~np.isnan(expected)], np.signbit(expected)[~np.isnan(expected)])
@@ -164,6 +193,63 @@ def test_power(dtype: str) -> None:
     with np.errstate(all="ignore"):
         expected = np.power(a, b)
     np.testing.assert_allclose(power(a, b), expected, 1e-6)
+
+
+@pytest.mark.parametrize("bits", WIDTHS)
+def test_powers_of_the_base_are_whole(bits: int) -> None:
+    for dtype, tens, twos in (("float32", 11, 127), ("float64", 23, 1023)):
+        n = np.arange(-twos, twos + 1).astype(dtype)
+        np.testing.assert_array_equal(compiled("log2", dtype, 1, bits)(np.ldexp(np.ones_like(n), n.astype(int))), n)
+        np.testing.assert_array_equal(compiled("exp2", dtype, 1, bits)(n), np.ldexp(np.ones_like(n), n.astype(int)))
+        n = np.arange(tens).astype(dtype)
+        np.testing.assert_array_equal(compiled("log10", dtype, 1, bits)(np.power(10, n)), n)
+        whole, power = np.meshgrid(np.arange(1, 12), np.arange(6))
+        a, b = whole.ravel().astype(dtype), power.ravel().astype(dtype)
+        np.testing.assert_array_equal(compiled("power", dtype, 2, bits)(a, b), (whole**power).ravel())
+
+
+@pytest.mark.parametrize("bits", WIDTHS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", ["atan2", "hypot"])
+def test_two_arguments(name: str, dtype: str, bits: int) -> None:
+    generator = np.random.default_rng(11)
+    a, b = [
+        np.concatenate([spread(generator, dtype, -HUGE[dtype], HUGE[dtype], 200)[:200], generator.normal(size=200)])
+        for _ in range(2)
+    ]
+    a, b = a.astype(dtype), b.astype(dtype)
+    both = [(mpmath.mpf(float(p)), mpmath.mpf(float(q))) for p, q in zip(a, b, strict=True)]
+    call = compiled(name, dtype, 2, bits)
+    with mpmath.workprec(200):
+        assert ulps(call(a, b), [getattr(mpmath, name)(p, q) for p, q in both]).max() <= LIMIT
+    ends = [np.finfo(dtype).max, np.finfo(dtype).smallest_subnormal]
+    corners = np.array([*EDGES, 1.0, -1.0, *ends, *(-x for x in ends)], dtype)
+    a, b = (g.ravel() for g in np.meshgrid(corners, corners))
+    with np.errstate(all="ignore"):
+        expected = (np.arctan2 if name == "atan2" else np.hypot)(a, b)
+    found = call(a, b)
+    np.testing.assert_allclose(found, expected, rtol=2 * np.finfo(dtype).eps)
+    np.testing.assert_array_equal(np.signbit(found)[~np.isnan(expected)], np.signbit(expected)[~np.isnan(expected)])
+
+
+@pytest.mark.parametrize("bits", WIDTHS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", ["remainder", "floor_divide"])
+def test_remainders_are_numpys(name: str, dtype: str, bits: int) -> None:
+    generator = np.random.default_rng(13)
+    info = np.finfo(dtype)
+    wide = [spread(generator, dtype, -HUGE[dtype], HUGE[dtype], 2000)[:2000] for _ in range(2)]
+    near = generator.normal(size=3000), generator.normal(size=3000)
+    whole = generator.integers(-50, 50, 2000), generator.integers(-9, 9, 2000) / 4
+    multiples = generator.integers(1, 99, 2000) * np.float64(0.1), np.full(2000, 0.1)
+    corners = np.array([*EDGES, 1, -1, 2.5, -2.5, info.max, -info.max, info.smallest_subnormal, info.tiny], dtype)
+    edges = [g.ravel() for g in np.meshgrid(corners, corners)]
+    a, b = [np.concatenate(parts).astype(dtype) for parts in zip(wide, near, whole, multiples, edges, strict=True)]
+    with np.errstate(all="ignore"):
+        expected = getattr(np, name)(a, b)
+    found = compiled(name, dtype, 2, bits)(a, b)
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(np.signbit(found)[~np.isnan(expected)], np.signbit(expected)[~np.isnan(expected)])
 
 
 def inverse(name: str, function: Callable[[Any], Any], square: float, rate: float) -> Callable[[Any], Any]:

@@ -473,11 +473,6 @@ def binary(
     return register(apply)
 
 
-def libm(name: str) -> Callable[..., Any]:
-    """The formula for native code of what is a function of the C library (see `native` in a record)."""
-    return lambda e, *inputs: e.library(name, *inputs)
-
-
 def same_type(name: str, nodes: Sequence[Node]) -> list[Node]:
     """The nodes cast to their common dtype, shapes untouched."""
     dtype = nodes[0].type.dtype
@@ -489,6 +484,6 @@ def same_type(name: str, nodes: Sequence[Node]) -> list[Node]:
 __all__ = [
     "BOOL", "CAST", "DETACH", "FULL", "IDENTITY", "LEAF", "ON_WIDENING", "PLACEHOLDER", "SELECT", "VERSION", "WATCHED", "binary",
     "bounded_int", "cast", "complex_of", "conform", "conjugate", "constant", "data", "full", "in_float32", "inexact",
-    "is_literal", "is_narrow", "is_scalar", "is_traced", "leaf", "libm", "marker", "match", "no_kernel", "ops", "placeholder",
+    "is_literal", "is_narrow", "is_scalar", "is_traced", "leaf", "marker", "match", "no_kernel", "ops", "placeholder",
     "reduce_to", "register", "same_type", "select", "stop_gradient", "typed", "unary", "version", "zeros",
 ]  # fmt: skip

@@ -23,7 +23,6 @@ from adjoint.primitives.core import (
     conform,
     conjugate,
     constant,
-    libm,
     match,
     ops,
     register,
@@ -260,10 +259,8 @@ exp = unary("exp", np.exp, lambda u, out, x: scale(u, conjugate(out)))
 expm1 = unary("expm1", np.expm1, lambda u, out, x: scale(u, conjugate(exp(x))))
 log = unary("log", np.log, lambda u, out, x: safe_divide(u, conjugate(x)))
 log1p = unary("log1p", np.log1p, lambda u, out, x: safe_divide(u, conjugate(add(x, 1))))
-log2 = unary("log2", np.log2, lambda u, out, x: safe_divide(multiply(u, 1 / LN2), conjugate(x)), native=libm("log2"))
-log10 = unary(
-    "log10", np.log10, lambda u, out, x: safe_divide(multiply(u, 1 / LN10), conjugate(x)), native=libm("log10")
-)
+log2 = unary("log2", np.log2, lambda u, out, x: safe_divide(multiply(u, 1 / LN2), conjugate(x)))
+log10 = unary("log10", np.log10, lambda u, out, x: safe_divide(multiply(u, 1 / LN10), conjugate(x)))
 sqrt = unary(
     "sqrt",
     np.sqrt,
@@ -278,34 +275,23 @@ sqrt = unary(
 sin = unary("sin", np.sin, lambda u, out, x: scale(u, conjugate(cos(x))))
 cos = unary("cos", np.cos, lambda u, out, x: negative(scale(u, conjugate(sin(x)))))
 tan = unary("tan", np.tan, lambda u, out, x: scale(u, conjugate(add(multiply(out, out), 1))))
-asin = unary(
-    "asin", np.arcsin, lambda u, out, x: safe_divide(u, conjugate(_one_minus_square_root(x))), native=libm("asin")
-)
+asin = unary("asin", np.arcsin, lambda u, out, x: safe_divide(u, conjugate(_one_minus_square_root(x))))
 acos = unary(
     "acos",
     np.arccos,
     lambda u, out, x: negative(safe_divide(u, conjugate(_one_minus_square_root(x)))),
-    native=libm("acos"),
 )
-atan = unary(
-    "atan", np.arctan, lambda u, out, x: safe_divide(u, conjugate(add(multiply(x, x), 1))), native=libm("atan")
-)
-sinh = unary("sinh", np.sinh, lambda u, out, x: scale(u, conjugate(cosh(x))), native=libm("sinh"))
-cosh = unary("cosh", np.cosh, lambda u, out, x: scale(u, conjugate(sinh(x))), native=libm("cosh"))
+atan = unary("atan", np.arctan, lambda u, out, x: safe_divide(u, conjugate(add(multiply(x, x), 1))))
+sinh = unary("sinh", np.sinh, lambda u, out, x: scale(u, conjugate(cosh(x))))
+cosh = unary("cosh", np.cosh, lambda u, out, x: scale(u, conjugate(sinh(x))))
 tanh = unary("tanh", np.tanh, lambda u, out, x: scale(u, conjugate(subtract(1, multiply(out, out)))))
-asinh = unary("asinh", np.arcsinh, lambda u, out, x: safe_divide(u, _root_of_square_plus_one(x)), native=libm("asinh"))
+asinh = unary("asinh", np.arcsinh, lambda u, out, x: safe_divide(u, _root_of_square_plus_one(x)))
 acosh = unary(
     "acosh",
     np.arccosh,
     lambda u, out, x: safe_divide(u, conjugate(multiply(sqrt(subtract(x, 1)), sqrt(add(x, 1))))),
-    native=libm("acosh"),
 )
-atanh = unary(
-    "atanh",
-    np.arctanh,
-    lambda u, out, x: safe_divide(u, conjugate(multiply(subtract(1, x), add(x, 1)))),
-    native=libm("atanh"),
-)
+atanh = unary("atanh", np.arctanh, lambda u, out, x: safe_divide(u, conjugate(multiply(subtract(1, x), add(x, 1)))))
 
 
 def _root_of_square_plus_one(x: Node) -> Node:
@@ -324,7 +310,6 @@ atan2 = binary(
     lambda u, out, y, x: _over_radius(scale(u, _over_radius(x, y, x)), y, x),
     lambda u, out, y, x: negative(_over_radius(scale(u, _over_radius(y, y, x)), y, x)),
     kinds="f",
-    native=libm("atan2"),
 )
 hypot = binary(
     "hypot",
@@ -332,7 +317,6 @@ hypot = binary(
     lambda u, out, a, b: scale(u, safe_divide(a, out)),
     lambda u, out, a, b: scale(u, safe_divide(b, out)),
     kinds="f",
-    native=libm("hypot"),
 )
 
 

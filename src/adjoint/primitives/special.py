@@ -17,7 +17,7 @@ import numpy as np
 from adjoint import _optional
 from adjoint.graph import Node, Primitive, record
 from adjoint.primitives import special_kernels
-from adjoint.primitives.core import FULL, binary, inexact, libm, match, ops, register, unary, zeros
+from adjoint.primitives.core import FULL, binary, inexact, match, ops, register, unary, zeros
 
 # Kernels --------------------------------------------------------------------------------------------------------------
 
@@ -365,9 +365,8 @@ cbrt = unary(
     np.cbrt,
     lambda u, out, x: ops.safe_divide(u, ops.multiply(ops.multiply(out, out), 3.0)),
     kinds="f",
-    native=libm("cbrt"),
 )
-exp2 = unary("exp2", np.exp2, lambda u, out, x: times(u, math.log(2), out), kinds="f", native=libm("exp2"))
+exp2 = unary("exp2", np.exp2, lambda u, out, x: times(u, math.log(2), out), kinds="f")
 
 # Bessel functions -----------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from adjoint.compiler.loops import complex_math, special_math, vector_math
+from adjoint.compiler.loops import complex_math, inverse_math, power_math, special_math, vector_math
 from adjoint.compiler.loops.build import BYTES, ITEMSIZE, Emitter, Value
 from adjoint.graph import PRIMITIVES
 
@@ -67,7 +67,7 @@ def _power_constant(e: Emitter, exponent: Any, dtype: str, x: Value) -> Value:
     if float(exponent).is_integer() and 0 < exponent <= 4:
         square = e.multiply(x, x)
         return e.multiply(square, square)
-    return vector_math.power(e, x, e.constant(exponent, dtype))
+    return power_math.power(e, x, e.constant(exponent, dtype))
 
 
 def _sign(e: Emitter, attributes: Any, dtype: str, x: Value) -> Value:
@@ -151,7 +151,11 @@ LOWERED: dict[str, Formula] = {
     "isinf": _isinf,
     "isnan": _isnan,
     "astype": lambda e, attributes, dtype, x: e.cast(x, dtype),
-    **{name: _simple(function) for name, function in {**vector_math.FUNCTIONS, **special_math.FUNCTIONS}.items()},
+    **{
+        name: _simple(function)
+        for module in (vector_math, inverse_math, power_math, special_math)
+        for name, function in module.FUNCTIONS.items()
+    },
 }
 
 
@@ -197,7 +201,7 @@ def is_lowered(name: str, attributes: Any, result: str, inputs: Sequence[str]) -
         return True
     if name == "astype":
         return not (inputs[0].startswith("float") and not result.startswith("float") and result != "bool")
-    if name == "power":
+    if name in ("power", "remainder", "floor_divide"):
         return result.startswith("float")
     if name == "power_constant" and not result.startswith("float"):
         return isinstance(exponent := attributes, int) and 0 <= exponent <= 8

@@ -264,12 +264,19 @@ def erfcinv(e: Emitter, x: Value) -> Value:
     return e.select(inside, found, math.nan)
 
 
+def sinc(e: Emitter, x: Value) -> Value:
+    """sin(πx) / (πx), as NumPy computes it."""
+    angle = e.multiply(x, math.pi)
+    return e.select(e.compare("eq", x, 0.0), 1.0, e.divide(vector_math.sin(e, angle), angle))
+
+
 FUNCTIONS: dict[str, Function] = {
     "ndtri": ndtri,
     "erfinv": erfinv,
     "erfcinv": erfcinv,
     "gammaln": gammaln,
     "digamma": digamma,
+    "sinc": sinc,
     "i0e": _bessel(I0_NEAR, I0_FAR, False),
     "i1e": _bessel(I1_NEAR, I1_FAR, True),
     "ndtr": vector_math.normal_cdf,

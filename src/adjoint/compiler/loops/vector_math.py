@@ -1,8 +1,8 @@
 """Elementary functions as LLVM IR over vectors, in float32 and float64: at most 4 ulp over the whole range.
 
 Every function reduces its argument to a short interval and sums a series there. The intervals are short enough for
-Taylor's coefficients; only the error functions have fitted ones. Rare arguments (huge angles, powers of what is not
-positive and finite) and rarely used functions go lane by lane through the C library.
+Taylor's coefficients; only the error functions have fitted ones. Rare arguments (huge angles) go lane by lane through the C
+library.
 
 The methods are standard: see J.-M. Muller, "Elementary Functions: Algorithms and Implementation", 3rd edition (2016).
 """
@@ -22,6 +22,20 @@ LN2 = {
     "float64": (6.93147180369123816490e-01, 1.90821492927058770002e-10),
 }
 HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)
+REST_OF_LN2 = {"float32": -1.9046542121259336e-09, "float64": 2.3190468138462996e-17}  # what ln 2 rounded leaves out
+# 1/ln 2, 1/ln 10 and log10(2) as sums of two; that of log10(2) as that of ln 2
+INVERSE_LN2 = {
+    "float32": (1.4426950216293335, 1.925963033500011e-08),
+    "float64": (1.4426950408889634, 2.0355273740931033e-17),
+}
+INVERSE_LN10 = {
+    "float32": (0.4342944920063019, -1.0103049952192578e-08),
+    "float64": (0.4342944819032518, 1.098319650216765e-17),
+}
+LOG10_2 = {
+    "float32": (0.301025390625, 4.605039066518657e-06),
+    "float64": (0.30102999566395283, 2.8363394551044964e-14),
+}
 MANTISSA = {"float32": 23, "float64": 52}
 BIAS = {"float32": 127, "float64": 1023}
 INTEGER = {"float32": "int32", "float64": "int64"}
@@ -62,9 +76,9 @@ def _reduced_exponent(e: Emitter, x: Value) -> tuple[Value, Value]:
     return _exponent(e, marked, x.dtype), r
 
 
-def _exponential_series(e: Emitter, r: Value) -> Value:
-    """(exp(r) - 1 - r) / r**2."""
-    last = 7 if r.dtype == "float32" else 13
+def _exponential_series(e: Emitter, r: Value, last: int = 0) -> Value:
+    """(exp(r) - 1 - r) / r**2, by the powers up to that of exp(r) given, or as many as the dtype needs."""
+    last = last or (7 if r.dtype == "float32" else 13)
     return e.polynomial(r, tuple(1 / math.factorial(k) for k in range(last, 1, -1)))
 
 
@@ -82,6 +96,23 @@ def exp(e: Emitter, x: Value) -> Value:
     n, r = _reduced_exponent(e, x)
     p = e.add(e.fma(e.multiply(r, r), _exponential_series(e, r), r), 1.0)
     return e.select(vanishes, 0.0, _scaled(e, p, n))
+
+
+def exp2(e: Emitter, x: Value) -> Value:
+    low, high = (-151.0, 129.0) if x.dtype == "float32" else (-1076.0, 1025.0)
+    vanishes = e.compare("lt", x, low)  # see `exp`
+    x = e.select(vanishes, 0.0, e.select(e.compare("gt", x, high), high, x))
+    n, marked = _round(e, x)
+    part = e.subtract(x, n)
+    r = e.multiply(part, math.log(2))
+    lost = e.fma(part, REST_OF_LN2[x.dtype], _rounding(e, part, math.log(2), r))
+    p = e.add(e.add(e.fma(e.multiply(r, r), _exponential_series(e, r), lost), r), 1.0)
+    return e.select(vanishes, 0.0, _scaled(e, p, _exponent(e, marked, x.dtype)))
+
+
+def _rounding(e: Emitter, a: Value, b: Value | float, product: Value) -> Value:
+    """What rounding left out of the product of a and b."""
+    return e.fma(a, b, e.negative(product))
 
 
 def expm1(e: Emitter, x: Value) -> Value:
@@ -105,12 +136,17 @@ def _logarithm(e: Emitter, x: Value) -> tuple[Value, Value, Value]:
     dtype = x.dtype
     tiny = e.compare("lt", x, 2.0 ** (1 - BIAS[dtype]))
     lift = MANTISSA[dtype] + 1
-    bits = e.bits(e.select(tiny, e.multiply(x, 2.0**lift), x))
-    threshold = e.bits(e.constant(math.sqrt(0.5), dtype))
-    n = e.shift("ashr", e.subtract(bits, threshold), MANTISSA[dtype])
-    f = e.subtract(e.from_bits(e.subtract(bits, e.shift("shl", n, MANTISSA[dtype]))), 1.0)
+    n, f = _split(e, e.select(tiny, e.multiply(x, 2.0**lift), x))
     n = e.select(tiny, e.subtract(n, lift), n)
-    return _integer_as_float(e, n), f, _log_series(e, f)
+    return _integer_as_float(e, n), f, _log_series(e, f, 5 if dtype == "float32" else 11)
+
+
+def _split(e: Emitter, x: Value) -> tuple[Value, Value]:
+    """n, as an integer, and f, for positive normal x."""
+    bits = e.bits(x)
+    threshold = e.bits(e.constant(math.sqrt(0.5), x.dtype))
+    n = e.shift("ashr", e.subtract(bits, threshold), MANTISSA[x.dtype])
+    return n, e.subtract(e.from_bits(e.subtract(bits, e.shift("shl", n, MANTISSA[x.dtype]))), 1.0)
 
 
 def _integer_as_float(e: Emitter, n: Value) -> Value:
@@ -120,11 +156,10 @@ def _integer_as_float(e: Emitter, n: Value) -> Value:
     return e.subtract(e.from_bits(e.add(n, e.bits(magic))), magic)
 
 
-def _log_series(e: Emitter, f: Value) -> Value:
+def _log_series(e: Emitter, f: Value, last: int) -> Value:
     """log(1+f) - f, with s = f/(2+f): log(1+f) = 2 atanh(s), so that it is s (f²/2 + R) - f²/2."""
     s = e.divide(f, e.add(f, 2.0))
     z = e.multiply(s, s)
-    last = 5 if f.dtype == "float32" else 11
     r = e.multiply(z, e.polynomial(z, tuple(2 / (2 * k + 1) for k in range(last, 0, -1))))
     half_square = e.multiply(e.multiply(f, f), 0.5)
     return e.subtract(e.multiply(s, e.add(half_square, r)), half_square)
@@ -161,6 +196,26 @@ def log1p(e: Emitter, x: Value) -> Value:
     small = e.compare("lt", e.absolute(x), 1e-4 if x.dtype == "float32" else 1e-9)
     series = e.fma(e.multiply(x, x), e.fma(x, 1 / 3, -0.5), x)
     return e.select(small, series, result)
+
+
+def _log_to(e: Emitter, x: Value, inverse: tuple[float, float], unit: tuple[float, float]) -> Value:
+    """The logarithm to a base whose own logarithm is 1/inverse and that of 2 unit: within about half an ulp, so that powers of
+    the base have whole ones."""
+    n, f, series = _logarithm(e, x)
+    product = e.multiply(f, inverse[0])
+    rest = e.fma(series, inverse[0], e.fma(f, inverse[1], _rounding(e, f, inverse[0], product)))
+    whole = e.multiply(n, unit[0])  # exact
+    total = e.add(whole, product)  # of which whole is 0, or the larger
+    rest = e.add(rest, e.subtract(product, e.subtract(total, whole)))
+    return _log_edges(e, x, e.add(total, e.fma(n, unit[1], rest)))
+
+
+def log2(e: Emitter, x: Value) -> Value:
+    return _log_to(e, x, INVERSE_LN2[x.dtype], (1.0, 0.0))
+
+
+def log10(e: Emitter, x: Value) -> Value:
+    return _log_to(e, x, INVERSE_LN10[x.dtype], LOG10_2[x.dtype])
 
 
 def _lost(e: Emitter, total: Value, large: Value | float, small: Value | float) -> Value:
@@ -260,6 +315,29 @@ def tanh(e: Emitter, x: Value) -> Value:
     power = _power_of_two(e, n)  # from 1 to 2**58: exp(2x) - 1 in one step
     t = e.fma(q, power, e.subtract(power, 1.0))
     return e.copysign(e.divide(t, e.add(t, 2.0)), x)
+
+
+def _exponential(e: Emitter, x: Value) -> tuple[Value, Value, Value]:
+    """|x|, and n and exp(r) - 1 with |x| = n ln 2 + r, for |x| as far as half its exponential is finite."""
+    size = e.absolute(x)
+    limit = 90.0 if x.dtype == "float32" else 711.0
+    return size, *_exponential_less_one(e, e.select(e.compare("gt", size, limit), limit, size))
+
+
+def sinh(e: Emitter, x: Value) -> Value:
+    """(t + t / (t + 1)) / 2 with t = exp(|x|) - 1, and exp(|x|) / 2 where that is the same."""
+    size, n, q = _exponential(e, x)
+    far = e.compare("gt", size, 12.0 if x.dtype == "float32" else 22.0)
+    power = _power_of_two(e, e.select(far, 0, n))
+    t = e.fma(q, power, e.subtract(power, 1.0))
+    near = e.multiply(e.add(t, e.divide(t, e.add(t, 1.0))), 0.5)
+    return e.copysign(e.select(far, _scaled(e, e.add(q, 1.0), e.subtract(n, 1)), near), x)
+
+
+def cosh(e: Emitter, x: Value) -> Value:
+    _, n, q = _exponential(e, x)
+    half = _scaled(e, e.add(q, 1.0), e.subtract(n, 1))
+    return e.add(half, e.divide(0.25, half))
 
 
 def sigmoid(e: Emitter, x: Value) -> Value:
@@ -387,19 +465,8 @@ def normal_cdf(e: Emitter, x: Value) -> Value:
     return e.multiply(erfc(e, e.multiply(x, -math.sqrt(0.5)), gaussian(e, x)), 0.5)
 
 
-def power(e: Emitter, x: Value, y: Value) -> Value:
-    """float32 through float64's logarithm and exponential; float64, which would need a wider type, by the C library."""
-    if x.dtype == "float64":
-        return e.library("pow", x, y)
-    wide = e.multiply(e.cast(y, "float64"), _log_of(e, e.cast(x, "float64")))
-    result = e.cast(exp(e, wide), "float32")
-    finite = e.both(e.compare("lt", x, INFINITY), e.compare("lt", e.absolute(y), INFINITY))
-    rare = e.invert(e.both(e.compare("gt", x, 0.0), finite))
-    return _with_library(e, "pow", rare, result, x, y)
-
-
 FUNCTIONS: dict[str, Callable[..., Value]] = {
     "exp": exp, "expm1": expm1, "log": log, "log1p": log1p, "sin": sin, "cos": cos, "tan": tan, "tanh": tanh,
-    "sigmoid": sigmoid, "softplus": softplus, "logaddexp": logaddexp, "erf": erf, "erfc": erfc, "power": power,
-    "gaussian": gaussian, "normal_cdf": normal_cdf,
+    "sigmoid": sigmoid, "softplus": softplus, "logaddexp": logaddexp, "erf": erf, "erfc": erfc,
+    "gaussian": gaussian, "normal_cdf": normal_cdf, "exp2": exp2, "log2": log2, "log10": log10, "sinh": sinh, "cosh": cosh,
 }  # fmt: skip
