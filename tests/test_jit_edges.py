@@ -426,3 +426,18 @@ def test_a_tensor_made_in_a_traced_function_may_start_to_require_a_gradient():
     w = ad.tensor([3.0])
     with pytest.raises(RuntimeError, match="requires_grad of a tensor changes"):
         ad.jit(lambda x: w.requires_grad_(True) * x)(ad.tensor([1.0]))
+
+
+def test_results_that_are_one_array_in_several_shapes() -> None:
+    rng = np.random.default_rng(0)
+    m, v = rng.normal(size=(5, 7)), rng.normal(size=7)
+    expected = m @ v
+    alone = ad.jit(lambda m, v: m @ v)
+    both = ad.jit(lambda m, v: (lambda y: (y, y[:, None], y.reshape((1, 5)), y[:3]))(m @ v))
+    for k in range(1, 5):
+        np.testing.assert_allclose(alone(ad.tensor(m * k), ad.tensor(v)).numpy(), k * expected)
+        flat, column, row, part = both(ad.tensor(m * k), ad.tensor(v))
+        assert (flat.shape, column.shape, row.shape, part.shape) == ((5,), (5, 1), (1, 5), (3,))
+        for found in (flat, column.reshape((5,)), row[0]):
+            np.testing.assert_allclose(found.numpy(), k * expected)
+        np.testing.assert_allclose(part.numpy(), k * expected[:3])

@@ -110,10 +110,14 @@ class Outline:
         fresh = dict.fromkeys(fusion.views[s].root for s in fusion.results if s not in fusion.objects)
         self.fresh = [root for root in fresh if root in self.produced]
         roots = [fusion.roots(unit) for unit in fusion.units]
-        self.shares = overwritable(fusion, self.fresh, roots)
+        shares = overwritable(fusion, self.fresh, roots)
         self.last_uses = {root: index for index, read in enumerate(roots) for root in read}
         self.lasting = self.lasting_slots()
+        self.reshaped: dict[
+            int, int
+        ] = {}  # the result in whose shape a caller gets an array that is made in another one
         self.as_they_come = [self.whole_root(slot) for slot in fusion.results]
+        self.shares = {root: leaves for root, leaves in shares.items() if root not in self.reshaped}
         work = [size_of(u.domain) >= LONG for u in fusion.units if isinstance(u, Nest)] or [True]
         work += [u.operations >= LONG for u in fusion.units if isinstance(u, Factors | Transform)]
         self.long = any(work) or fusion.plan.has_products or any(isinstance(u, Window) for u in fusion.units)
@@ -148,12 +152,22 @@ class Outline:
         return produced
 
     def whole_root(self, slot: int) -> int | None:
-        """The array that a result is as it comes; None where it is a view of one, or made by no native code."""
+        """The array that a result is as it comes, maybe in another shape; None where it is a view of one that isn't the whole, or
+        made by no native code, or another result has it already in a shape that differs."""
         if slot in self.fusion.objects:
             return None
         view = self.fusion.views[slot]
-        shape = self.fusion.shapes[view.root]
-        return view.root if view.root in self.produced and view[1:] == (0, shape, contiguous(shape)) else None
+        root, shape = view.root, self.fusion.shapes[view.root]
+        if root not in self.produced or view.offset != 0 or view.strides != contiguous(view.shape):
+            return None
+        if view.shape != shape and size_of(view.shape) != size_of(shape):
+            return None
+        others = [s for s in self.fusion.results if s not in self.fusion.objects and self.fusion.views[s].root == root]
+        if any([self.fusion.views[s].shape != view.shape for s in others]):
+            return root if view.shape == shape else None
+        if view.shape != shape:
+            self.reshaped[root] = slot
+        return root
 
 
 class Native:
@@ -232,7 +246,8 @@ class Native:
 
     def maker(self, root: int) -> tuple[int, Shape, np.dtype[Any], int, tuple[int, ...]]:
         """What making an array for a result takes: its slot, shape, dtype, bytes, and the leaves whose memory it may take."""
-        shape, dtype = self.fusion.shapes[root], np.dtype(self.fusion.dtypes[root])
+        dtype, slot = np.dtype(self.fusion.dtypes[root]), self.outline.reshaped.get(root)
+        shape = self.fusion.shapes[root] if slot is None else self.fusion.views[slot].shape
         return root, shape, dtype, size_of(shape) * dtype.itemsize, tuple(self.shares.get(root, ()))
 
     @staticmethod
