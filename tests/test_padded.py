@@ -147,3 +147,57 @@ def test_a_scan_of_a_stencil_is_the_loop_by_hand() -> None:
         (a, da), (b, db) = f(u), g(u)
         np.testing.assert_allclose(a.numpy(), b.numpy(), 1e-12)
         np.testing.assert_allclose(da.numpy(), db.numpy(), 1e-12)
+
+
+def units_of(fusion: Any) -> list[Any]:
+    """The units that do something."""
+    return [unit for unit in fusion.units if not (isinstance(unit, Nest) and not unit.stored)]
+
+
+@pytest.mark.parametrize("shape", [(9,), (64, 64), (17, 31), (3, 5, 9)])
+def test_the_derivative_of_a_scaled_stencil_is_one_loop_nest(shape: tuple[int, ...]) -> None:
+    random = np.random.default_rng(0)
+    u, v = ad.variable(random.normal(size=shape)), ad.tensor(random.normal(size=shape))
+    k = ad.tensor(0.3, dtype="float64")
+    (g,) = ad.gradients(k * stencil(u, (1,) * len(shape)), [u], v)
+    assert len(units_of(compared(g))) == 1
+
+
+def test_both_forms_of_a_scaled_stencil_divide_by_one_number() -> None:
+    """What a loop has computed before it begins is computed in each of its two forms."""
+    random = np.random.default_rng(0)
+    u, v = ad.variable(random.normal(size=(40, 70))), ad.tensor(random.normal(size=(40, 70)))
+    for number in (0.3, 0.0, np.inf):
+        k = ad.tensor(number, dtype="float64")
+        (g,) = ad.gradients(k * stencil(u, (1, 1)), [u], v)
+        compared(g / ad.tensor(3.0, dtype="float64"), (g * g).sum(axis=1, keepdims=True) + g, exactly=False)
+
+
+@pytest.mark.parametrize("k", [0.0, -0.0, np.inf, -np.inf, np.nan, 0.3, -2.0, 1e-45, -1e-30])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_scaled_neighbours_have_the_bits_of_each_product(k: float, dtype: str) -> None:
+    """Where the number or the array are anything: zeros of either sign, infinities, NaN, too small to be normal."""
+    values = np.array([0.0, -0.0, 1.5, -1e-30, 1e-45, np.inf, -np.inf, np.nan, 1e38, -3.0] * 13).astype(dtype)
+    for shape in [(130,), (10, 13)]:
+        u = ad.variable(np.zeros(shape, dtype))
+        given, number = ad.tensor(values.reshape(shape)), ad.tensor(np.asarray(k, dtype))
+        (g,) = ad.gradients(number * stencil(u, (1,) * len(shape)), [u], given)
+        plan, leaves, numbers = planned(g)
+        fusion = compared(g)
+        assert len(units_of(fusion)) == 1
+        program = compile_nests(plan)
+        assert program is not None
+        with np.errstate(all="ignore"):
+            (found,), (steps,) = program.run(leaves, numbers, True), Streaming(plan).run(leaves, numbers, True)
+        np.testing.assert_array_equal(np.signbit(found) & ~np.isnan(found), np.signbit(steps) & ~np.isnan(steps))
+
+
+def test_what_others_read_too_is_written_down() -> None:
+    random = np.random.default_rng(1)
+    x, k = ad.tensor(random.normal(size=(40, 24))), ad.tensor(0.3)
+    y = x * k
+    compared(y, stencil(y, (1, 1)))  # it is a result
+    compared(stencil(y, (1, 1)) @ ad.tensor(random.normal(size=(24, 8))), y @ ad.tensor(random.normal(size=(24, 8))))
+    compared(y[1:] - y[:-1], (y[:, 1:] * y[:, :-1]).sum(axis=1), exactly=False)  # neighbours without zeros around them
+    compared(stencil(-y, (1, 1)), stencil(x * x, (1, 1)), stencil(y.T, (1, 1)))
+    compared(ad.softmax(y[1:], axis=1) + y[:-1], y[::-1] * 2.0, y[:, :1] + y[:, 1:], exactly=False)

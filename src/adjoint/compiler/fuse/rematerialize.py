@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from adjoint.compiler.fuse.fuse import Fusion
 from adjoint.compiler.fuse.kinds import Nest, View
+from adjoint.compiler.fuse.through import read_through
 from adjoint.plan.plan import Step
 from adjoint.shapes import contiguous
 
@@ -38,6 +39,9 @@ def recompute(fusion: Fusion) -> Fusion:
                 nest.stored.remove(slot)
                 for unit in readers[slot]:
                     _make_again(fusion, unit, producer[slot])
+    for nest in fusion.units:
+        if isinstance(nest, Nest):
+            read_through(fusion, nest, kept)
     return fusion
 
 

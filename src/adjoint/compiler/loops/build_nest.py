@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -12,7 +13,7 @@ from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.accumulation import Accumulator
 from adjoint.compiler.loops.build import BYTES, ELEMENT, Emitter, Value, mask_of
 from adjoint.compiler.loops.division import Divisor, divisor, quotient
-from adjoint.compiler.loops.formulas import REDUCTIONS, formula_of
+from adjoint.compiler.loops.formulas import REDUCTIONS, formula_of, is_plain, scaled_plainly
 from adjoint.compiler.loops.vector_loop import VectorLoop
 from adjoint.compiler.schedule.nests import Dimension, NestPlan, Strides
 from adjoint.compiler.tables import LARGE, PARAMETERS, Arguments, Function, Key, Start
@@ -20,6 +21,7 @@ from adjoint.plan.plan import Step
 from adjoint.runtime import llvm
 from adjoint.shapes import contiguous, size_of
 
+SCALED = 3  # products by one number in a loop that reads neighbours, from which it is written for ordinary numbers, too
 NEST = (("ptr", "%table"), ("i64", "%lo"), ("i64", "%hi"), ("i64", "%chunk"), ("ptr", "%own"), ("ptr", "%args"))
 
 
@@ -43,6 +45,7 @@ class NestWriter(NestPlan):
         self.rows: list[tuple[int, str, dict[Any, Value], dict[int, Divisor]]] = []
         self.values: dict[Any, Value] = {}
         self.amid = False  # whether the vectors that are written touch no bound
+        self.plainly: set[int] = set()  # the products by numbers that are known to be ordinary where the code is
 
     def pointer(self, key: Any) -> str:
         name = self.pointers.get(key)
@@ -127,6 +130,33 @@ class NestWriter(NestPlan):
         return term if start == "0" else e.index("add nsw", start, term)
 
     def write(self) -> L.Function:
+        e, scaled = self.e, self.scaled_by_number()
+        if len(scaled) < SCALED:
+            self.loops()
+        else:  # the same loops twice: see `formulas.scaled_plainly`
+            factors = dict.fromkeys([self.producer[slot].inputs[k] for slot, k in scaled.items()])
+            plain = [is_plain(e, self.uniform(self.outside(i), self.excerpt.dtypes[i])) for i in factors]
+            ordinary = functools.reduce(e.both, plain)
+            for self.plainly, condition in ((set(scaled), ordinary), (set(), e.invert(ordinary))):
+                self.row_values, self.values, self.divisors, e.known = {}, {}, {}, {}
+                with e.when_any(condition):
+                    self.loops()
+        return self.function("nest", NEST)
+
+    def scaled_by_number(self) -> dict[int, int]:
+        """The products by one number for all of a nest that reads neighbours, with the place of that operand."""
+        nest, found = self.nest, dict[int, int]()
+        if not self.bounded() or not llvm.has_fma():
+            return found
+        for step in nest.steps:
+            dtype = self.excerpt.dtypes[step.output]
+            if step.op.name == "scale" and nest.level[step.output] == "element" and dtype in ("float32", "float64"):
+                for k, i in enumerate(step.inputs):
+                    if not self.inside(i) and not any(self.outside(i).strides):
+                        found[step.output] = k
+        return found
+
+    def loops(self) -> None:
         e, nest = self.e, self.nest
         with ExitStack() as loops:
             for k, d in enumerate(self.outer[:-1] if self.jammed or self.columns else self.outer):
@@ -145,7 +175,6 @@ class NestWriter(NestPlan):
                 for slot in self.partial:
                     if slot in nest.by_row:
                         e.store_scalar(self.row_values[slot], self.pointer(slot), "0")
-        return self.function("nest", NEST)
 
     def rows_together(self, d: Dimension) -> None:
         """The loop over rows, some at once, and what is left of them one by one."""
@@ -465,7 +494,10 @@ class NestWriter(NestPlan):
                 step = self.producer[slot]
                 given = [self.element(i) for i in step.inputs] if step.op.name != "padded" else []
                 by = self.divisors.get(step.inputs[-1]) if step.op.quotient else None
-                found = self.apply(step, given) if by is None else self.divided(step, given[0], by)
+                if slot in self.plainly:
+                    found = scaled_plainly(self.e, *given)
+                else:
+                    found = self.apply(step, given) if by is None else self.divided(step, given[0], by)
             self.values[slot] = found
         return found
 

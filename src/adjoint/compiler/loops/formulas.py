@@ -39,8 +39,20 @@ def _compare(relation: str) -> Formula:
 def _scale(e: Emitter, attributes: Any, dtype: str, a: Value, b: Value) -> Value:
     if a.kind != "f":
         return _arithmetic("multiply", "and")(e, attributes, dtype, a, b)
-    dead = e.either(e.compare("eq", a, 0.0), e.compare("eq", b, 0.0))
-    return e.select(dead, 0.0, e.multiply(a, b))
+    # processors with masks compare under one, and multiply under what that gives
+    alive = e.both(e.compare("ne", a, 0.0), e.compare("ne", b, 0.0))
+    return e.select(alive, e.multiply(a, b), 0.0)
+
+
+def is_plain(e: Emitter, b: Value) -> Value:
+    """Whether a number is finite and not zero."""
+    return e.both(e.compare("lt", e.absolute(b), math.inf), e.compare("ne", b, 0.0))
+
+
+def scaled_plainly(e: Emitter, a: Value, b: Value) -> Value:
+    """`scale` where one of both is finite and not zero, every bit as by its own formula: adding zero to an exact product makes
+    -0 to 0, which `scale` gives where the other is zero, and changes nothing else, not even -0 where a product is too small."""
+    return e.fma(a, b, 0.0)
 
 
 def _safe_divide(e: Emitter, attributes: Any, dtype: str, u: Value, b: Value) -> Value:
