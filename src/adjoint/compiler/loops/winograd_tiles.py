@@ -89,6 +89,15 @@ class Tile(NamedTuple):
     column: str
 
 
+class Edge(NamedTuple):
+    """What of the pixels of a tile lies inside of an image: the condition for each row; for each column how many channels there
+    are, none where it lies in the padding, and the masks of these, if they are the same for all vectors."""
+
+    down: list[str]
+    limits: list[str]
+    masks: list[str] | None
+
+
 class Block:
     """A function that goes through the tiles of a block. `masked`: the channels aren't whole vectors."""
 
@@ -133,20 +142,17 @@ class Block:
                 rows.append(self.move(rows[-1], line))
             into = self.move("%target", e.times(tile.number, numbers["source room"]))
 
-            def read(limits: list[list[str]] | None) -> None:
+            def read(edge: Edge | None) -> None:
                 def vector(channel: str, rest: str) -> None:
                     columns = [channel]
                     for _ in range(3):
                         columns.append(e.plus(columns[-1], step))
-                    pixels = []
-                    if self.masked and limits is None:
-                        e.mask = e.below(rest)
-                    for a in range(4):
-                        for b in range(4):
-                            if limits is not None:
-                                e.mask = e.below(e.index("umin", limits[a][b], rest))
-                            pixels.append(e.load(rows[a], columns[b], "float32", 1))
-                    e.mask = None
+                    if edge is None:
+                        e.mask = e.below(rest) if self.masked else None
+                        pixels = [e.load(rows[a], columns[b], "float32", 1) for a in range(4) for b in range(4)]
+                        e.mask = None
+                    else:
+                        pixels = self.amid_zeros(rows, columns, edge, rest)
                     self.put(both_ways(e, pixels, of_four), into, channel, "source")
 
                 self.vectors("source", vector)
@@ -155,9 +161,8 @@ class Block:
 
         self.each_tile(one)
 
-    def inside(self, top: str, left: str, write: Callable[[list[list[str]] | None], None]) -> None:
-        """Call `write` once for tiles that lie inside of an image, and once for others, with how many channels of each pixel
-        there are: none where a pixel lies in the padding."""
+    def inside(self, top: str, left: str, write: Callable[[Edge | None], None]) -> None:
+        """Call `write` once for tiles that lie inside of an image, and once for others, with what of them does."""
         e, numbers = self.e, self.numbers
         rows, columns = numbers["source rows"], numbers["source columns"]
         fits = e.all_of(
@@ -170,8 +175,23 @@ class Block:
             # unsigned: what is negative is large
             down = [e.test("ult", e.plus(top, a), rows) for a in range(4)]
             right = [e.test("ult", e.plus(left, b), columns) for b in range(4)]
-            count = numbers["source channels"]
-            write([[e.choose(e.all_of(down[a], right[b]), count, "0") for b in range(4)] for a in range(4)])
+            # without a last vector that isn't full, masks are the same for all vectors
+            count = numbers["source channels"] if self.masked else str(e.lanes)
+            limits = [e.choose(condition, count, "0") for condition in right]
+            write(Edge(down, limits, None if self.masked else [e.below(limit) for limit in limits]))
+
+    def amid_zeros(self, rows: list[str], columns: list[str], edge: Edge, rest: str) -> list[Value]:
+        """A vector of each pixel, zero where it lies in the padding."""
+        e = self.e
+        masks = edge.masks or [e.below(e.index("umin", limit, rest)) for limit in edge.limits]
+        pixels = [e.variable(e.constant(0.0, "float32")) for _ in range(16)]
+        for a, there in enumerate(edge.down):
+            with e.when(there):
+                for b, mask in enumerate(masks):
+                    e.mask = mask
+                    e.set(pixels[4 * a + b], e.load(rows[a], columns[b], "float32", 1))
+                e.mask = None
+        return [e.get(pixel, "float32") for pixel in pixels]
 
     def put(self, values: list[Value], into: str, offset: str, kind: str) -> None:
         """A vector at each of the 16 places."""
@@ -281,16 +301,16 @@ class Block:
         def one(tile: Tile) -> None:
             outputs = self.outputs("%source", tile)
             into = self.move("%target", e.times(tile.number, numbers["made room"]))
-            channels = numbers["made channels"]
-            limits = [None if there is None else e.choose(there, channels, "0") for _, there in outputs]
 
             def vector(channel: str, rest: str) -> None:
-                given = []
-                for (pointer, _), limit in zip(outputs, limits, strict=True):
-                    if limit is not None or self.masked:
-                        e.mask = e.below(rest if limit is None else e.index("umin", limit, rest))
-                    given.append(e.load(pointer, channel, "float32", 1))
-                    e.mask = None
+                mask, given = e.below(rest) if self.masked else None, []
+                for pointer, there in outputs:
+                    cotangent = e.variable(e.constant(0.0, "float32"))
+                    with ExitStack() if there is None else e.when(there):
+                        e.mask = mask
+                        e.set(cotangent, e.load(pointer, channel, "float32", 1))
+                        e.mask = None
+                    given.append(e.get(cotangent, "float32"))
                 self.put(both_ways(e, given, from_two), into, channel, "made")
 
             self.vectors("made", vector)
