@@ -232,9 +232,14 @@ def pooled(p: Program, x: ad.Tensor) -> Made:
     channels = int(p.random.integers(1, 5))
     side = int(p.random.integers(4, 13))
     images = p.leaf((int(p.random.integers(1, 4)), channels, side, side))
-    if p.random.random() < 0.5:
+    if p.random.random() < 0.3:
         return nn.functional.max_pool2d(images, 2, 2)
-    return nn.functional.conv2d(images, p.leaf((int(p.random.integers(1, 9)), channels, 3, 3)), padding=1)
+    made = int(p.random.integers(1, 9))
+    y = nn.functional.conv2d(images, p.leaf((made, channels, 3, 3)), padding=1)
+    if p.random.random() < 0.5:
+        return y
+    y = ad.relu(y + p.leaf((made, 1, 1))) if p.random.random() < 0.5 else ad.tanh(y * 0.5) * y
+    return nn.functional.max_pool2d(y, int(p.random.integers(1, 4))) if p.random.random() < 0.7 else y
 
 
 def carried(p: Program, x: ad.Tensor) -> Made:

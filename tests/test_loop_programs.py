@@ -277,6 +277,29 @@ def convolutions() -> list[ad.Tensor]:
     return [y, z, *ad.gradients((y * y).sum(), [x, w])]
 
 
+def strips() -> list[ad.Tensor]:
+    """Convolutions of few channels: alone, with what is made of their results, and with pools; strides, dilation, windows that
+    don't cover all outputs."""
+    x, y, w, v, b = variables((2, 1, 9, 11), (3, 3, 8, 13), (19, 1, 3, 3), (5, 3, 2, 3), (19, 1, 1), dtype="float32")
+    first = F.conv2d(x, w, padding=1)
+    pooled = F.max_pool2d(ad.relu(F.conv2d(x, w, padding=1) * 0.5 + b), 2)
+    far = F.max_pool2d(ad.sin(F.conv2d(y, v, padding=(2, 1), dilation=(2, 1))) + 1, (1, 3))
+    two = ad.relu(F.conv2d(y, v, stride=(2, 1)) - 1)
+    return [first, pooled, far, two]
+
+
+def cells() -> list[ad.Tensor]:
+    """Convolutions in tiles that are finished in registers, of odd and even extents, some of what isn't finite; and a pool that
+    computes what it reads."""
+    x, u, w, v, b = variables((2, 5, 7, 6), (2, 19, 7, 6), (19, 5, 3, 3), (19, 5, 3, 3), (19, 1, 1), dtype="float32")
+    far = ad.tensor(np.where(normal(2, 5, 6, 7, dtype="float32") > 2, np.inf, 1).astype("f4"))
+    pooled = [F.max_pool2d(ad.relu(F.conv2d(image, w, padding=1) + b), 2) for image in (x, far)]
+    added = ad.relu(F.conv2d(x, v, padding=1) * F.conv2d(far[:, :, :5, :4], v, padding=2) + b)
+    alone = F.max_pool2d(F.conv2d(far, v, padding=1) * 2.0 - b, 2)
+    wide = F.max_pool2d(ad.exp(F.max_pool2d(ad.astype(u, "float64"), 2, 1, 1)) - 1, 2, 3, ceil_mode=True)
+    return [*pooled, alone, wide, added, *ad.gradients(ad.relu(F.conv2d(x, 2 * v, padding=1)).sum(), [x, v])]
+
+
 def complex_numbers() -> list[ad.Tensor]:
     """In order, at strides, one for a row, with real ones beside them, in both precisions."""
     a, b, c, d = variables((5, 21), (5, 21), (5, 1), (21,), dtype="float64")
@@ -316,6 +339,8 @@ KINDS: dict[str, tuple[Callable[[], list[ad.Tensor]], dict[str, Any], Any]] = {
         {"winograd_from": 2, "winograd_least": 1, "winograd_tiles": 7, "winograd_sums": 5, "joined_from": 1},
         Window,
     ),
+    "strips": (strips, {}, Nest),
+    "cells": (cells, {"winograd_from": 2, "winograd_least": 1, "winograd_tiles": 7}, Nest),
     "moves": (moves, {}, Move),
     "numbers": (numbers, {}, Nest),
     "complex numbers": (complex_numbers, {}, Nest),
@@ -337,6 +362,10 @@ def test_units(kind: str) -> None:
         assert any(isinstance(unit, expected) for unit in units)
         if kind == "attention":
             assert any(isinstance(unit, Nest) and unit.made for unit in units)
+        if kind in ("strips", "cells"):
+            nests = [unit for unit in units if isinstance(unit, Nest) and unit.by_cells]
+            assert any(nest.products and nest.followers for nest in nests)
+            assert any(nest.products and not nest.followers for nest in nests)
         for unit in units:
             if not isinstance(unit, Host) and not (isinstance(unit, Nest) and not unit.stored):
                 written = write_unit(key_of(program.fusion, unit)[0])

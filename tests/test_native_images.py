@@ -118,6 +118,64 @@ def test_convolutions_in_tiles(image: Any, out: int, padding: Any, bits: int, mo
         same_bits(*with_gradients(x, w, padding, u), tolerance=3e-5)
 
 
+FEW_CHANNELS: list[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = [
+    ((3, 1, 28, 28), (16, 1, 3, 3), {"padding": 1}),
+    ((2, 3, 15, 18), (21, 3, 5, 4), {"stride": (2, 1), "padding": (2, 0)}),
+    ((2, 4, 9, 31), (8, 4, 3, 2), {"dilation": (1, 2)}),
+    ((5, 2, 4, 3), (35, 2, 4, 3), {}),
+]
+
+
+@pytest.mark.parametrize(
+    ("bits", "image", "weights", "options"), [(b, *x) for b in WIDTHS for x in FEW_CHANNELS], ids=str
+)
+def test_convolutions_of_few_channels(
+    image: Any, weights: Any, options: Any, bits: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With and without what is made of their results, beside NumPy's in float64."""
+    monkeypatch.setenv("ADJOINT_VECTOR_BITS", str(bits))
+    monkeypatch.setitem(onednn.state, "missing", "switched off")
+    values = [normal(*shape, dtype="float32", seed=k) for k, shape in enumerate((image, weights, (weights[0], 1, 1)))]
+
+    def results(dtype: str) -> list[ad.Tensor]:
+        x, w, b = [ad.variable(value.astype(dtype)) for value in values]
+        y, z = F.conv2d(x, w, **options), ad.relu(F.conv2d(x, 2 * w, **options) + b)
+        return [y, z, *([F.max_pool2d(ad.relu(F.conv2d(x, -w, **options) + b), 2)] if min(y.shape) > 1 else [])]
+
+    assert not hosts(fused(*results("float32")))
+    with tuned(worth_sharing=0, worth_helping=0, image_tile=1 << 10):
+        found = same_bits(*results("float32"), tolerance=3e-5)
+    for own, right in zip(found, results("float64"), strict=True):
+        np.testing.assert_allclose(own, right.numpy(), 2e-6, 2e-6 * np.abs(right.numpy()).max())
+
+
+@pytest.mark.parametrize("channels", [1, 16])
+@pytest.mark.parametrize("extents", [(12, 12), (11, 14), (7, 5)], ids=str)
+def test_images_are_finished_in_registers(channels: int, extents: tuple[int, int]) -> None:
+    """Bias, activation and pool are computed on the results of a convolution: every bit is as if each had been a step of its own,
+    where something isn't finite, too."""
+    x = np.round(normal(5, channels, *extents, dtype="float32") * 4)
+    x[1, 0, 2, 3], x[2, 0, :, 1], x[3, 0, 0, 0] = np.inf, np.nan, -np.inf
+    w, b, u = [normal(18, *shape, dtype="float32", seed=len(shape)) for shape in ((channels, 3, 3), (1, 1), (1, 1, 1))]
+    b[3], b[4] = np.inf, -np.inf
+    image, weights, bias, other = [ad.variable(value) for value in (x, w, b, u[0])]
+
+    def results(y: ad.Tensor) -> list[ad.Tensor]:
+        activated = [ad.relu(y * 0.75 + bias), ad.where(y > other, y, -y * 0.1), ad.silu(y)]
+        return [activated[0], *[F.max_pool2d(z, 2) for z in activated[1:]], F.max_pool2d(activated[0] + 0.0, 2, 3)]
+
+    with tuned(winograd_least=1, winograd_tiles=9, worth_sharing=0, worth_helping=0, image_tile=1):
+        (convolved,) = same_bits(F.conv2d(image, weights, padding=1), tolerance=1)
+        expected = same_bits(*results(ad.variable(convolved)), tolerance=1)
+        for k in range(
+            len(expected)
+        ):  # each alone, in the registers of the convolution, or of the pool if it skips pixels
+            fusion = fused(results(F.conv2d(image, weights, padding=1))[k])
+            assert any(isinstance(u, Nest) and u.by_cells and bool(u.products) == (k < 3) for u in fusion.units)
+            (found,) = same_bits(results(F.conv2d(image, weights, padding=1))[k], tolerance=1)
+            np.testing.assert_array_equal(found, expected[k])
+
+
 @pytest.mark.parametrize("place", ["image", "weights", "cotangents", "too large", "diverged", "all weights"])
 def test_what_isnt_finite_stays_where_it_belongs(place: str) -> None:
     """An infinite number changes the results that read it, and no others of its tile."""
@@ -282,7 +340,7 @@ def test_the_largest_of_what_isnt_finite(dtype: str) -> None:
 
 def test_without_onednn_numpy_convolves(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(onednn.state, "missing", "switched off")
-    x, w = ad.variable(normal(3, 2, 8, 8, dtype="float32")), ad.variable(normal(4, 2, 3, 3, dtype="float32", seed=1))
+    x, w = ad.variable(normal(3, 5, 8, 8, dtype="float32")), ad.variable(normal(4, 5, 3, 3, dtype="float32", seed=1))
     y = F.max_pool2d(ad.relu(F.conv2d(x, w)), 2)
     gradients = ad.gradients(weighted(y), [x, w])
     assert "convolution" in hosts(fused(y, *gradients))

@@ -189,8 +189,10 @@ def _nest(n: Numbering, nest: Nest) -> Key:
             attributes = _attributes(step) if known_by_it else (attributes, attributes) if name == "padded" else None
         steps.append((name, attributes, kind, tuple(inputs), number, level[output], dtypes[output], shapes[output],
                       output in by_row))  # fmt: skip
-    before = tuple([_product(n, p) if isinstance(p, Product) else _window(n, p) for p in nest.products])
-    behind = tuple([_product(n, p) for p in nest.followers])
+    before, behind = [
+        tuple([_product(n, p) if isinstance(p, Product) else _window(n, p) for p in made])
+        for made in (nest.products, nest.followers)
+    ]
     return ("nest", nest.domain, nest.split, nest.tile, tuple(steps), tuple(outside.items()),
             tuple([of(s) for s in nest.stored]), before, behind, tuple([of(s) for s in nest.tiles]),
             _writes_much(fusion, nest))  # fmt: skip
@@ -355,8 +357,9 @@ def nest_of(key: Key) -> tuple[Excerpt, Nest]:
         excerpt.dtypes[output], excerpt.shapes[output] = dtype, shape
         if by_row:
             nest.by_row.add(output)
-    nest.products = [product_of(p) if p[0] == "product" else window_of(p) for p in before]
-    nest.followers = [product_of(p) for p in behind]
+    nest.products, nest.followers = [
+        [product_of(p) if p[0] == "product" else window_of(p) for p in made] for made in (before, behind)
+    ]
     for made in nest.products:
         excerpt.dtypes[made.step.output] = made.step.type.dtype.name
     return excerpt, nest

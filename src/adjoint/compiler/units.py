@@ -15,6 +15,8 @@ from adjoint.compiler.fuse import images
 from adjoint.compiler.fuse.kinds import Nest, Product, Window
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import BYTES, Emitter
+from adjoint.compiler.loops.build_cells import Cells
+from adjoint.compiler.loops.build_direct import DirectWriter
 from adjoint.compiler.loops.build_indexing import MoveWriter
 from adjoint.compiler.loops.build_lapack import LapackWriter
 from adjoint.compiler.loops.build_matmul import SmallWriter, TiledWriter, TurnedWriter
@@ -118,6 +120,8 @@ class _Unit:
         return Written(tuple(self.functions), names, self.arguments, self.first, self.last, chunks, self.time)
 
     def nest(self, excerpt: Excerpt, unit: Nest) -> int:
+        if unit.by_cells:
+            return self.cells(excerpt, unit)
         nest = NestWriter(excerpt, unit, self.arguments, self.bits)
         if not unit.tile:
             return self.ranges([], nest, nest.step, nest.extent)
@@ -140,10 +144,18 @@ class _Unit:
                 writers.append(window_writer(made, name, self.arguments, self.bits, elements // made.grain))
         followers: list[BatchWriter] = []
         for k, follower in enumerate(unit.followers):
+            assert isinstance(follower, Product)
             writer = product_writer(follower, f"follower{k}", self.arguments, follower.shape[-2])
             writer.cached = unit.tiles
             followers.append(writer)
         return self.ranges(writers, nest, step, nest.extent, followers)
+
+    def cells(self, excerpt: Excerpt, unit: Nest) -> int:
+        """A nest that is computed on what a convolution before it, or a pool behind it, has in registers."""
+        (window,) = unit.products or unit.followers
+        assert isinstance(window, Window)
+        writer = window_writer(window, "window", self.arguments, self.bits, cells=Cells(excerpt, unit))
+        return self.ranges([writer], None, writer.tile, writer.rows)
 
     def ranges(
         self,
@@ -227,10 +239,11 @@ def product_writer(product: Product, name: str, arguments: Arguments, chunk: int
 
 
 def window_writer(
-    window: Window, name: str, arguments: Arguments, bits: int, tile: int | None = None
+    window: Window, name: str, arguments: Arguments, bits: int, tile: int | None = None, cells: Cells | None = None
 ) -> ConvolutionWriter | PoolWriter:
-    """The writer of a window's function; `tile` is how many images it is asked for at a time."""
+    """The writer of a window's function; `tile` is how many images it is asked for at a time, `cells` what is computed on what
+    it has in registers."""
     if window.step.op.name not in images.CONVOLUTIONS:
-        return PoolWriter(window, name, arguments, bits, tile)
-    kind = WinogradWriter if window.in_tiles else ConvolutionWriter
-    return kind(window, name, arguments, bits, tile)
+        return PoolWriter(window, name, arguments, bits, tile, cells)
+    kind = WinogradWriter if window.in_tiles else DirectWriter if window.in_strips else ConvolutionWriter
+    return kind(window, name, arguments, bits, tile, cells)

@@ -39,7 +39,7 @@ def follow(fusion: Fusion, readers: dict[int, list[int]], kept: set[int], at: li
                 at[index] = made[unit.step.output] = found[0]
                 break
     for index, unit in enumerate(units):
-        if isinstance(unit, Nest):
+        if isinstance(unit, Nest) and not unit.by_cells:
             read = {view.root for follower in unit.followers for view in follower.reads}
             for slot in read.intersection(unit.stored) - kept:
                 if all(at[k] == index and units[k] in unit.followers for k in readers[slot]):
@@ -50,7 +50,7 @@ def _may_follow(fusion: Fusion, product: Product, view: View, place: int, made: 
     """Whether a product may run behind the nest at a place: it passes over the matrices of the view, and what else the
     product reads is there by then, and what is computed anew for a checkpoint wouldn't be computed early."""
     nest = fusion.units[place]
-    if not isinstance(nest, Nest) or not _passes_over(fusion, nest, product, view):
+    if not isinstance(nest, Nest) or nest.by_cells or not _passes_over(fusion, nest, product, view):
         return False
     if any(fusion.ready[i] > place + (fusion.views[i].root in nest.stored) for i in product.step.inputs):
         return False

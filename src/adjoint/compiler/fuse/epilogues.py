@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from adjoint.compiler.fuse.batches import follow
+from adjoint.compiler.fuse.cells import join_cells
 from adjoint.compiler.fuse.fuse import Fusion
 from adjoint.compiler.fuse.kinds import Choice, Nest, Product, View, Window
 from adjoint.compiler.schedule.matmul import choose, tile_rows
@@ -22,8 +23,9 @@ def join(fusion: Fusion) -> Fusion:
     kept = {fusion.views[s].root for s in fusion.results if s in fusion.views}
     at = list(range(len(fusion.units)))  # where each unit runs
     chosen: dict[Any, Choice] = {}  # for products that are alike
+    join_cells(fusion, readers, kept, at)
     for index, unit in enumerate(fusion.units):
-        if not isinstance(unit, Product | Window):
+        if not isinstance(unit, Product | Window) or at[index] != index:
             continue
         slot = unit.step.output
         places = readers.get(slot, [])
@@ -58,7 +60,7 @@ def _tile(unit: Product | Window) -> int:
 def _fits(fusion: Fusion, unit: Product | Window, nest: Nest) -> bool:
     """Whether a nest can run on a product's rows as they come: it reads each element of them where it is."""
     size, m, slot, domain = size_of(unit.shape), unit.shape[-1], unit.step.output, nest.domain
-    if unit.step.op.name == "convolution_weight_gradient":  # adds up over the images
+    if nest.by_cells or unit.step.op.name == "convolution_weight_gradient":  # which adds up over the images
         return False
     tuning = fusion.tuning
     if (

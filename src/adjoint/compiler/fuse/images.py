@@ -36,7 +36,7 @@ def serves(step: Step, types: list[Any]) -> bool:
     if dtype != "float32":
         return False
     given = sizes(step, [types[i].shape for i in step.inputs], step.type.shape)
-    if in_tiles(*given):
+    if in_tiles(*given) or (step.op.name == "convolution" and in_strips(*given)):
         return True
     if not onednn.available():
         return False
@@ -86,6 +86,17 @@ def in_tiles(
         return False
     tiles = count * -(-becomes[1] // 2) * -(-becomes[2] // 2)
     return tiles >= table.winograd_least and matmul_tiles.available()
+
+
+def in_strips(
+    count: int, image: tuple[int, ...], becomes: tuple[int, ...], weights: tuple[int, ...], geometry: Geometry
+) -> bool:
+    """Whether a convolution is computed by kernels of our own, strip by strip (`build_direct`)."""
+    table, (outputs, channels, *_) = tuning(), weights
+    if geometry.groups != 1 or channels > table.few_channels or outputs < table.narrowest:
+        return False
+    room = channels * size_of(tuple([n + sum(p) for n, p in zip(image[1:], geometry.padding, strict=True)]))
+    return room <= table.pool_tile and matmul_tiles.available()
 
 
 def sizes_of(name: str, attributes: object, reads: Sequence[tuple[int, ...]], result: tuple[int, ...]) -> Sizes:

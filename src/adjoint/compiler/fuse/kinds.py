@@ -131,7 +131,7 @@ class Nest(Printed):
         self.products: list[
             Product | Window
         ] = []  # computed tile by tile, each read by the nest while it is in the cache
-        self.followers: list[Product] = []  # computed tile by tile from what the nest leaves in the cache
+        self.followers: list[Product | Window] = []  # computed tile by tile from what the nest leaves in the cache
         self.tile = 0  # elements, if there are products or followers
         self.tiles: dict[
             int, int
@@ -141,6 +141,11 @@ class Nest(Printed):
     def made(self) -> list[Product | Window]:
         """The products before and behind the loops."""
         return [*self.products, *self.followers]
+
+    @property
+    def by_cells(self) -> bool:
+        """Whether it is computed on what a convolution before it, or a pool behind it, has in registers."""
+        return bool(self.made) and not self.tile
 
     @property
     def is_one_row(self) -> bool:
@@ -166,7 +171,8 @@ class Nest(Printed):
         for kind, made in (("before", self.products), ("behind", self.followers)):
             for one in made:
                 first, *rest = one.lines(labels)
-                note = "; only a tile of it is kept" if one.step.output in self.tiles else ""
+                part = "nothing" if self.by_cells else "only a tile"
+                note = f"; {part} of it is kept" if one.step.output in self.tiles else ""
                 found += [f"  {kind}: {first}{note}", *[f"    {line}" for line in rest]]
         one_each = {"row": "  (one for each row)", "total": "  (total)"}
         for step in self.steps:
@@ -239,16 +245,30 @@ class Window(Printed):
     @property
     def library(self) -> str:
         """Who computes it; empty for loops of our own."""
-        return "oneDNN" if self.step.op.name in images.CONVOLUTIONS and not self.in_tiles else ""
+        return "oneDNN" if self.step.op.name in images.CONVOLUTIONS and not self.is_ours else ""
 
     @property
     def in_tiles(self) -> bool:
+        """Whether it is a convolution with fewer multiplications, by kernels of our own."""
+        return self._computed(images.in_tiles)
+
+    @property
+    def in_strips(self) -> bool:
+        """Whether it is a convolution of few channels, by kernels of our own."""
+        return self.step.op.name == "convolution" and self._computed(images.in_strips)
+
+    @property
+    def is_ours(self) -> bool:
         """Whether it is a convolution that kernels of our own compute."""
+        return self.in_tiles or self.in_strips
+
+    def _computed(self, way: Callable[..., bool]) -> bool:
+        """Whether it is a convolution that is computed this way."""
         name = self.step.op.name
         if name not in images.CONVOLUTIONS:
             return False
         shapes = [view.shape for view in self.reads]
-        return images.in_tiles(*images.sizes_of(name, self.step.attributes, shapes, self.shape))
+        return way(*images.sizes_of(name, self.step.attributes, shapes, self.shape))
 
     @property
     def grain(self) -> int:
@@ -259,7 +279,7 @@ class Window(Printed):
         """The convolution or pool for people."""
         beside_it = "" if self.positions is None else f", with the positions in {labels.name(self.positions.output)}"
         found = [beside(f"window {step_text(self.step, labels)}{beside_it}", labels.line(self.step.output))]
-        by = self.library or ("tiles of our own" if self.in_tiles else "loops of our own")
+        by = self.library or f"{'tiles' if self.in_tiles else 'strips' if self.in_strips else 'loops'} of our own"
         return [*found, f"  by {by}, channels last"]
 
 

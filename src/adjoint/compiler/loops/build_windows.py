@@ -10,8 +10,9 @@ from adjoint.compiler.fuse import images
 from adjoint.compiler.fuse.kinds import Window
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import ITEMSIZE, Emitter, Value, lanes_for
+from adjoint.compiler.loops.build_cells import Cell, Cells, largest, within
 from adjoint.compiler.loops.build_products import RANGE, write_call
-from adjoint.compiler.tables import PARAMETERS, Arguments, Inputs, Key, Shared, Start
+from adjoint.compiler.tables import PARAMETERS, Arguments, Function, Inputs, Key, Shared, Start
 from adjoint.compiler.targets.llvm import memory
 from adjoint.compiler.targets.target import tuning
 from adjoint.runtime import onednn
@@ -21,8 +22,9 @@ from adjoint.shapes import size_of
 class WindowWriter:
     """What writers of windows share: where arrays are, and the range of images."""
 
-    def __init__(self, window: Window, name: str, arguments: Arguments, bits: int) -> None:
+    def __init__(self, window: Window, name: str, arguments: Arguments, bits: int, cells: Cells | None) -> None:
         self.window = window
+        self.cells = cells  # what is made of the result, or what a pool reads
         self.step = window.step
         self.name = name
         self.arguments = arguments
@@ -45,6 +47,8 @@ class WindowWriter:
         """Begin a function."""
         self.e = Emitter(lanes)
         self.inputs = Inputs(self.e, self.arguments)
+        if self.cells is not None:
+            self.cells.begin(self.e, self.inputs)
 
     def number(self, value: int, *role: Any) -> str:
         """A number that follows from the window's extents, by what it is."""
@@ -81,14 +85,23 @@ class WindowWriter:
                 write(row, tile)
 
     def function(self, name: str, parameters: L.Parameters) -> L.Function:
-        return self.e.function(name, parameters, parameters is RANGE, self.inputs.body)
+        return self.e.function(name, parameters, parameters is RANGE, self.prologue())
+
+    def prologue(self) -> list[Any]:
+        """What a function reads at its beginning."""
+        for libm, k in self.e.libm.items():
+            key = Function("C", libm)
+            self.inputs.body.append(L.Array(f"%libm{k}", self.arguments.at(key), key))
+        return self.inputs.body
 
 
 class ConvolutionWriter(WindowWriter):
     """A convolution or one of its gradients, by oneDNN."""
 
-    def __init__(self, window: Window, name: str, arguments: Arguments, bits: int, tile: int | None) -> None:
-        super().__init__(window, name, arguments, bits)
+    def __init__(
+        self, window: Window, name: str, arguments: Arguments, bits: int, tile: int | None, cells: Cells | None = None
+    ) -> None:
+        super().__init__(window, name, arguments, bits, cells)
         self.kind = self.step.op.name
         to_weights = self.kind == "convolution_weight_gradient"
         shapes = [view.shape for view in window.reads]
@@ -192,8 +205,10 @@ class ConvolutionWriter(WindowWriter):
 class PoolWriter(WindowWriter):
     """Pooling, in loops of our own: windows along the rows and columns, vectors along the channels."""
 
-    def __init__(self, window: Window, name: str, arguments: Arguments, bits: int, tile: int | None) -> None:
-        super().__init__(window, name, arguments, bits)
+    def __init__(
+        self, window: Window, name: str, arguments: Arguments, bits: int, tile: int | None, cells: Cells | None = None
+    ) -> None:
+        super().__init__(window, name, arguments, bits, cells)
         self.kind, self.pool = self.step.op.name, self.step.attributes
         self.channels = window.shape[-1]
         self.dtype = window.dtypes[0]
@@ -213,7 +228,7 @@ class PoolWriter(WindowWriter):
 
     def write(self) -> list[L.Function]:
         e, pool, c = self.e, self.pool, self.number(self.channels, "channels")
-        places = [self.read(k) for k in range(len(self.window.reads))]
+        places = [self.read(k) for k in range(len(self.window.reads))] if self.cells is None else []
         result = self.result()
         spreads = self.kind in ("pool_put", "pool_spread")
         if spreads and not self.tiled:
@@ -230,7 +245,7 @@ class PoolWriter(WindowWriter):
             top = e.index("sub", e.times(i, pool.stride[0]), pool.before[0])
             left = e.index("sub", e.times(j, pool.stride[1]), pool.before[1])
             image = e.times(n, size_of_image)
-            cells = []
+            cells, offsets = [], []
             for a in range(pool.sizes[0]):
                 for b in range(pool.sizes[1]):
                     row, column = e.plus(top, a * pool.dilation[0]), e.plus(left, b * pool.dilation[1])
@@ -240,11 +255,24 @@ class PoolWriter(WindowWriter):
                         # unsigned: what is negative is large
                         inside = e.all_of(e.test("ult", row, height), e.test("ult", column, width))
                     cells.append((at, inside))
+                    if self.cells is not None:
+                        offsets.append(self.cells.offsets(Cell(n, row, column)))
 
             def body(channel: str) -> None:
                 at = e.plus(window, channel)
                 shifted = [(e.plus(cell, channel), inside) for cell, inside in cells]
-                self.window_of(places, result, at, shifted)
+                if self.kind not in ("max_pool", "max_pool_positions"):
+                    self.window_of(places, result, at, shifted)
+                    return
+                same = {} if self.cells is None else self.cells.same(channel)
+
+                def cell(number: int) -> Value:
+                    if self.cells is None:
+                        return e.load(places[0], shifted[number][0], self.dtype, 1)
+                    (value,) = self.cells.values(offsets[number], channel, same).values()
+                    return value
+
+                self.largest_of(result, at, [inside for _, inside in cells], cell)
 
             self.inputs.vectors(self.channels, body, (self.name, "of channels"))
         return [self.function(self.name, RANGE)]
@@ -261,46 +289,49 @@ class PoolWriter(WindowWriter):
             given = e.load(places[0], at, dtype, 1)
             chosen = self.positions(places[1], at) if kind == "pool_put" else None
             for number, (cell, inside) in enumerate(cells):
-                with self.within(inside):
+                with within(e, inside):
                     value = given if chosen is None else e.select(e.compare("eq", chosen, number), given, 0)
                     if not self.tiled:
                         value = e.add(e.load(result, cell, dtype, 1), value)
                     e.store(value, result, cell)
             return
-        if kind in ("pool_sum", "pool_take"):
-            chosen = self.positions(places[1], at) if kind == "pool_take" else None
-            total = e.variable(e.constant(0.0, dtype))
-            for number, (cell, inside) in enumerate(cells):
-                with self.within(inside):
-                    value = e.load(places[0], cell, dtype, 1)
-                    if chosen is not None:
-                        value = e.select(e.compare("eq", chosen, number), value, 0)
-                    e.set(total, e.add(e.get(total, dtype), value))
-            e.store(e.get(total, dtype), result, at)
-            return
-        largest, position = e.variable(e.constant(float("-inf"), dtype)), e.variable(e.constant(-1, "int32"))
+        chosen = self.positions(places[1], at) if kind == "pool_take" else None
+        total = e.variable(e.constant(0.0, dtype))
         for number, (cell, inside) in enumerate(cells):
-            with self.within(inside):
-                value, before, number_before = (
-                    e.load(places[0], cell, dtype, 1),
-                    e.get(largest, dtype),
-                    e.get(position, "int32"),
-                )
-                better = e.either(e.compare("gt", value, before), e.compare("lt", number_before, 0))
-                nan = e.both(e.compare("uno", value, value), e.compare("eq", before, before))
+            with within(e, inside):
+                value = e.load(places[0], cell, dtype, 1)
+                if chosen is not None:
+                    value = e.select(e.compare("eq", chosen, number), value, 0)
+                e.set(total, e.add(e.get(total, dtype), value))
+        e.store(e.get(total, dtype), result, at)
+
+    def largest_of(self, result: str, at: str, inside: list[str | None], cell: Callable[[int], Value]) -> None:
+        """The largest of a window's cells, and which one it is where somebody asks for it."""
+        e, dtype, step = self.e, self.dtype, self.window.positions
+        if self.kind == "max_pool_positions":
+            step, self.beside = self.step, result
+        if step is None:
+            found = []
+            for number, there in enumerate(inside):
+                value = e.variable(e.constant(float("-inf"), dtype))
+                with within(e, there):
+                    e.set(value, cell(number))
+                found.append(e.get(value, dtype))
+            e.store(largest(e, found), result, at)
+            return
+        most, position = e.variable(e.constant(float("-inf"), dtype)), e.variable(e.constant(-1, "int32"))
+        for number, there in enumerate(inside):
+            with within(e, there):
+                given, before, number_before = cell(number), e.get(most, dtype), e.get(position, "int32")
+                better = e.either(e.compare("gt", given, before), e.compare("lt", number_before, 0))
+                nan = e.both(e.compare("uno", given, given), e.compare("eq", before, before))
                 better = e.either(better, nan)
-                e.set(largest, e.select(better, value, before))
+                e.set(most, e.select(better, given, before))
                 e.set(position, e.select(better, e.constant(number, "int32"), number_before))
-        step, place = self.step, result
-        if kind == "max_pool":
-            e.store(e.get(largest, dtype), result, at)
-            if self.window.positions is None or self.beside is None:
-                return
-            step, place = self.window.positions, self.beside
-        e.store(e.cast(e.get(position, "int32"), step.type.dtype.name), place, at)
+        if self.kind == "max_pool":
+            e.store(e.get(most, dtype), result, at)
+        assert self.beside is not None
+        e.store(e.cast(e.get(position, "int32"), step.type.dtype.name), self.beside, at)
 
     def positions(self, pointer: str, at: str) -> Value:
         return self.e.cast(self.e.load(pointer, at, self.window.dtypes[1], 1), "int32")
-
-    def within(self, inside: str | None) -> Any:
-        return ExitStack() if inside is None else self.e.when(inside)

@@ -19,11 +19,24 @@ from typing import Any, NamedTuple
 
 from adjoint.compiler.fuse.kinds import Window
 from adjoint.compiler.loops import ir as L
+from adjoint.compiler.loops.build import Value
+from adjoint.compiler.loops.build_cells import Cell, Cells, within
 from adjoint.compiler.loops.build_matmul import Panel, heights_of, panels
 from adjoint.compiler.loops.build_products import RANGE
 from adjoint.compiler.loops.build_windows import ConvolutionWriter
 from adjoint.compiler.loops.matmul_tiles import Kernel
-from adjoint.compiler.loops.winograd_tiles import BLOCK, FIELDS, PLACES, TAPS, both_ways, places, to_three
+from adjoint.compiler.loops.winograd_tiles import (
+    BLOCK,
+    FIELDS,
+    PLACES,
+    TAPS,
+    Block,
+    Finish,
+    Tile,
+    both_ways,
+    places,
+    to_three,
+)
 from adjoint.compiler.tables import LARGE, PARAMETERS, Arguments, Function, Shared
 from adjoint.compiler.targets.target import tuning
 
@@ -44,8 +57,10 @@ class Images(NamedTuple):
 class WinogradWriter(ConvolutionWriter):
     """A convolution of 3×3 or one of its gradients."""
 
-    def __init__(self, window: Window, name: str, arguments: Arguments, bits: int, tile: int | None) -> None:
-        super().__init__(window, name, arguments, bits, tile)
+    def __init__(
+        self, window: Window, name: str, arguments: Arguments, bits: int, tile: int | None, cells: Cells | None = None
+    ) -> None:
+        super().__init__(window, name, arguments, bits, tile, cells)
         self.lanes = bits // 32
         self.adds_up = self.kind == "convolution_weight_gradient"
         self.turned = self.kind == "convolution_input_gradient"
@@ -113,7 +128,7 @@ class WinogradWriter(ConvolutionWriter):
         items += [self.tiles_of_image, self.across, above, left]
         items += [own, other, TAPS - 1, -1] if turned else [other, own, 0, 1]
         if not self.adds_up:
-            items.append(self.kernel("winograd_definition"))
+            items.append(self.kernel("winograd_definition", together="" if self.cells is None else "places"))
         with self.inputs.at_the_beginning():
             return self.arguments.add_list(self.e, items)
 
@@ -134,7 +149,7 @@ class WinogradWriter(ConvolutionWriter):
         transformed = Shared(0, f"weights of {self.name}")
         size = PLACES * self.weights_room * 4
         self.arguments.share(transformed.purpose, size * (self.parts if self.adds_up else 1))
-        images = [self.read(0), self.read(1) if self.adds_up else self.result()]
+        images = [self.read(0), self.read(1) if self.adds_up else self.result() if self.cells is None else self.read(0)]
         weights = self.pointer(transformed)
         from_source, from_made = self.extent(self.source, "image"), self.extent(self.made, "image")
 
@@ -142,7 +157,7 @@ class WinogradWriter(ConvolutionWriter):
             e = self.e
             left, right = self.move(images[0], e.times(row, from_source)), self.move(images[1], e.times(row, from_made))
             if not self.adds_up:
-                self.blocks(count, lambda first, tiles: self.forward(left, weights, right, first, tiles))
+                self.blocks(count, lambda first, tiles: self.forward(left, weights, right, first, tiles, row))
                 return
             part = e.index("udiv", row, self.number(self.tile, "images of a tile"))
             sums = self.move(weights, e.times(part, self.number(size, "part")), "i8")
@@ -150,6 +165,8 @@ class WinogradWriter(ConvolutionWriter):
 
         self.tiles(self.tile, convolve)
         functions = [self.function(self.name, RANGE)]
+        if self.cells is not None:
+            functions.append(self.results_by_cells(self.cells))
         self.begin(self.lanes)
         if self.adds_up:
             self.extents = self.add_extents()
@@ -179,8 +196,8 @@ class WinogradWriter(ConvolutionWriter):
 
     # Forward
 
-    def forward(self, images: str, weights: str, results: str, first: str, count: int) -> None:
-        """A block of tiles of a convolution."""
+    def forward(self, images: str, weights: str, results: str, first: str, count: int, image: str) -> None:
+        """A block of tiles of a convolution, counted from an image on."""
         e = self.e
         left, right = self.scratch(self.left, "place of pixels"), self.scratch(self.right, "place of results")
         self.on_block("pixels", images, left, images, first, self.counted(count))
@@ -201,7 +218,46 @@ class WinogradWriter(ConvolutionWriter):
             b = self.move(weights, e.times(place, self.number(self.weights_room, "weights of a place")))
             c = self.move(right, e.times(place, self.extent(self.made, "apart")))
             self.call_tiles(items, a, b, c, depth, depth, sums, "false")
-        self.on_block("results", right, results, images, first, self.counted(count))
+        if self.cells is None:
+            self.on_block("results", right, results, images, first, self.counted(count))
+            return
+        given = (self.extents, right, results, images, self.read(1), first, self.counted(count))
+        names = [(kind, value) for (kind, _), value in zip(BLOCK[2:], given, strict=True)]
+        e.call(f"@${self.name}.results", (*BLOCK[:2], *names, ("i64", image)))
+
+    def results_by_cells(self, cells: Cells) -> L.Function:
+        """The function of a block that finishes its results by what `cells` say."""
+        self.begin(self.lanes)
+        made, e = self.made, self.e
+        pool = None if cells.pool is None else cells.pool.step.attributes
+
+        def begin(tile: Tile) -> Finish:
+            image = e.plus("%image", tile.image)
+            rows, columns = [[first, e.plus(first, 1)] for first in (tile.row, tile.column)]
+            spots = [Cell(image, row, column) for row in rows for column in columns]
+            offsets = [cells.offsets(spot) for spot in spots]
+            down = e.test("ult", rows[1], self.extent(made, "rows")) if made.rows % 2 else None
+            right = e.test("ult", columns[1], self.extent(made, "columns")) if made.columns % 2 else None
+            window = Cell(image, e.index("udiv", tile.row, 2), e.index("udiv", tile.column, 2))
+
+            def finish(channel: str, values: list[Value]) -> None:
+                same = cells.same(channel)
+                if pool is not None:
+                    with within(e, down, right):
+                        found = [
+                            cells.values(at, channel, same, value) for at, value in zip(offsets, values, strict=True)
+                        ]
+                        cells.store_largest(window, channel, found)
+                    return
+                there = (), (right,), (down,), (down, right)
+                for spot, at, value, conditions in zip(spots, offsets, values, there, strict=True):
+                    with within(e, *conditions):
+                        cells.store(spot, channel, cells.values(at, channel, same, value))
+
+            return finish
+
+        Block(e, Kernel("winograd_results", "float32", masked=made.room != made.channels)).results(begin)
+        return e.function(f"{self.name}.results", (*BLOCK, ("i64", "%image")), True, self.prologue())
 
     def call_tiles(
         self, items: list[int | Function], a: str, b: str, c: str, by: str, k: str, sums: str, again: str

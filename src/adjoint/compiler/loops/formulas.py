@@ -99,8 +99,7 @@ def _absolute(e: Emitter, attributes: Any, dtype: str, x: Value) -> Value:
 def _relu(e: Emitter, attributes: Any, dtype: str, x: Value) -> Value:
     if x.dtype == "bool":
         return x
-    # NaN passes through
-    return e.select(e.compare("lt", x, 0), 0, e.select(e.compare("eq", x, 0), 0, x))
+    return e.select(e.compare("le", x, 0), 0, x)  # NaN passes through
 
 
 def _clip(e: Emitter, attributes: Any, dtype: str, x: Value, low: Value, high: Value) -> Value:

@@ -89,6 +89,18 @@ class Tile(NamedTuple):
     column: str
 
 
+class Edge(NamedTuple):
+    """What of the pixels of a tile lies inside of an image: the condition for each row; for each column how many channels there
+    are, none where it lies in the padding, and the masks of these, if they are the same for all vectors."""
+
+    down: list[str]
+    limits: list[str]
+    masks: list[str] | None
+
+
+Finish = Callable[[str, list[Value]], None]  # does what is to be done with a vector of channels of four outputs
+
+
 class Block:
     """A function that goes through the tiles of a block. `masked`: the channels aren't whole vectors."""
 
@@ -133,20 +145,17 @@ class Block:
                 rows.append(self.move(rows[-1], line))
             into = self.move("%target", e.times(tile.number, numbers["source room"]))
 
-            def read(limits: list[list[str]] | None) -> None:
+            def read(edge: Edge | None) -> None:
                 def vector(channel: str, rest: str) -> None:
                     columns = [channel]
                     for _ in range(3):
                         columns.append(e.plus(columns[-1], step))
-                    pixels = []
-                    if self.masked and limits is None:
-                        e.mask = e.below(rest)
-                    for a in range(4):
-                        for b in range(4):
-                            if limits is not None:
-                                e.mask = e.below(e.index("umin", limits[a][b], rest))
-                            pixels.append(e.load(rows[a], columns[b], "float32", 1))
-                    e.mask = None
+                    if edge is None:
+                        e.mask = e.below(rest) if self.masked else None
+                        pixels = [e.load(rows[a], columns[b], "float32", 1) for a in range(4) for b in range(4)]
+                        e.mask = None
+                    else:
+                        pixels = self.amid_zeros(rows, columns, edge, rest)
                     self.put(both_ways(e, pixels, of_four), into, channel, "source")
 
                 self.vectors("source", vector)
@@ -155,9 +164,8 @@ class Block:
 
         self.each_tile(one)
 
-    def inside(self, top: str, left: str, write: Callable[[list[list[str]] | None], None]) -> None:
-        """Call `write` once for tiles that lie inside of an image, and once for others, with how many channels of each pixel
-        there are: none where a pixel lies in the padding."""
+    def inside(self, top: str, left: str, write: Callable[[Edge | None], None]) -> None:
+        """Call `write` once for tiles that lie inside of an image, and once for others, with what of them does."""
         e, numbers = self.e, self.numbers
         rows, columns = numbers["source rows"], numbers["source columns"]
         fits = e.all_of(
@@ -170,8 +178,23 @@ class Block:
             # unsigned: what is negative is large
             down = [e.test("ult", e.plus(top, a), rows) for a in range(4)]
             right = [e.test("ult", e.plus(left, b), columns) for b in range(4)]
-            count = numbers["source channels"]
-            write([[e.choose(e.all_of(down[a], right[b]), count, "0") for b in range(4)] for a in range(4)])
+            # without a last vector that isn't full, masks are the same for all vectors
+            count = numbers["source channels"] if self.masked else str(e.lanes)
+            limits = [e.choose(condition, count, "0") for condition in right]
+            write(Edge(down, limits, None if self.masked else [e.below(limit) for limit in limits]))
+
+    def amid_zeros(self, rows: list[str], columns: list[str], edge: Edge, rest: str) -> list[Value]:
+        """A vector of each pixel, zero where it lies in the padding."""
+        e = self.e
+        masks = edge.masks or [e.below(e.index("umin", limit, rest)) for limit in edge.limits]
+        pixels = [e.variable(e.constant(0.0, "float32")) for _ in range(16)]
+        for a, there in enumerate(edge.down):
+            with e.when(there):
+                for b, mask in enumerate(masks):
+                    e.mask = mask
+                    e.set(pixels[4 * a + b], e.load(rows[a], columns[b], "float32", 1))
+                e.mask = None
+        return [e.get(pixel, "float32") for pixel in pixels]
 
     def put(self, values: list[Value], into: str, offset: str, kind: str) -> None:
         """A vector at each of the 16 places."""
@@ -191,29 +214,27 @@ class Block:
         both = e.all_of(down, right)
         return [(corner, None), (self.move(corner, step), right), (below, down), (self.move(below, step), both)]
 
-    def results(self) -> None:
-        """Aᵀ m A of each tile, and the block anew if something isn't finite."""
-        e, numbers = self.e, self.numbers
+    def results(self, begin: Callable[[Tile], Finish] | None = None) -> None:
+        """Aᵀ m A of each tile, and the block anew if something isn't finite. Who begins a tile says what becomes of its outputs;
+        else they are stored."""
+        e, numbers, begin_tile = self.e, self.numbers, begin or self.store
         definition = e.array(e.plus("%list", len(numbers)))
         spoilt = e.variable(e.constant(0.0, "float32"))
 
-        def one(tile: Tile) -> None:
+        def one(tile: Tile, again: bool = False) -> None:
             at = self.move("%source", e.times(tile.number, numbers["made room"]))
-            outputs = self.outputs("%target", tile)
+            finish = begin_tile(tile)
 
             def vector(channel: str, rest: str) -> None:
-                given = [e.load(p, o, "float32", 1) for p, o in places(e, at, channel, numbers["made apart"])]
-                values = both_ways(e, given, to_two)
-                for value in values:
-                    e.set(spoilt, e.fma(value, 0.0, e.get(spoilt, "float32")))
-                mask = e.below(rest) if self.masked else None
-                for value, (pointer, there) in zip(values, outputs, strict=True):
-                    with ExitStack() as conditions:
-                        if there is not None:
-                            conditions.enter_context(e.when(there))
-                        e.mask = mask
-                        e.store(value, pointer, channel)
-                        e.mask = None
+                spots = places(e, at, channel, numbers["made apart"])[: 4 if again else PLACES]
+                values = [e.load(p, o, "float32", 1) for p, o in spots]
+                if not again:
+                    values = both_ways(e, values, to_two)
+                    for value in values:
+                        e.set(spoilt, e.fma(value, 0.0, e.get(spoilt, "float32")))
+                e.mask = e.below(rest) if self.masked else None
+                finish(channel, values)
+                e.mask = None
 
             self.vectors("made", vector)
 
@@ -221,6 +242,19 @@ class Block:
         total = e.get(spoilt, "float32")
         with e.when_any(e.compare("uno", total, total)):
             e.call(definition, BLOCK)
+            if begin is not None:  # it has put them to the first four places
+                self.each_tile(lambda tile: one(tile, True))
+
+    def store(self, tile: Tile) -> Finish:
+        """Store the outputs of a tile."""
+        e, outputs = self.e, self.outputs("%target", tile)
+
+        def finish(channel: str, values: list[Value]) -> None:
+            for value, (pointer, there) in zip(values, outputs, strict=True):
+                with ExitStack() if there is None else e.when(there):
+                    e.store(value, pointer, channel)
+
+        return finish
 
     def nothing_yet(self, mask: str) -> str:
         """Sums of nothing; NaN where there is no channel."""
@@ -234,18 +268,21 @@ class Block:
         with self.e.when_any(self.e.compare("eq", now, now)):
             yield
 
-    def definition(self) -> None:
-        """The outputs of each tile by the definition."""
+    def definition(self, in_place: bool) -> None:
+        """The outputs of each tile by the definition; `in_place`, to the first four places of what was to become results."""
         e, numbers = self.e, self.numbers
         depth, apart = numbers["source channels"], e.multiples(numbers["own"])
 
         def one(tile: Tile) -> None:
             pixels = self.image_of("source", "%images", tile.image)
-            results = self.image_of("made", "%target", tile.image)
+            results = "%source" if in_place else self.image_of("made", "%target", tile.image)
             with e.loop("0", "2", 1) as down, e.loop("0", "2", 1) as right:
                 y, x = e.plus(tile.row, down), e.plus(tile.column, right)
                 there = e.all_of(e.test("ult", y, numbers["made rows"]), e.test("ult", x, numbers["made columns"]))
                 to = e.times(e.plus(e.times(y, numbers["made columns"]), x), numbers["made channels"])
+                if in_place:
+                    place = e.times(e.plus(e.times(down, 2), right), numbers["made apart"])
+                    to = e.plus(e.times(tile.number, numbers["made room"]), place)
                 top, left = e.index("sub", y, numbers["above"]), e.index("sub", x, numbers["left of"])
 
                 def vector(channel: str, rest: str) -> None:
@@ -281,16 +318,16 @@ class Block:
         def one(tile: Tile) -> None:
             outputs = self.outputs("%source", tile)
             into = self.move("%target", e.times(tile.number, numbers["made room"]))
-            channels = numbers["made channels"]
-            limits = [None if there is None else e.choose(there, channels, "0") for _, there in outputs]
 
             def vector(channel: str, rest: str) -> None:
-                given = []
-                for (pointer, _), limit in zip(outputs, limits, strict=True):
-                    if limit is not None or self.masked:
-                        e.mask = e.below(rest if limit is None else e.index("umin", limit, rest))
-                    given.append(e.load(pointer, channel, "float32", 1))
-                    e.mask = None
+                mask, given = e.below(rest) if self.masked else None, []
+                for pointer, there in outputs:
+                    cotangent = e.variable(e.constant(0.0, "float32"))
+                    with ExitStack() if there is None else e.when(there):
+                        e.mask = mask
+                        e.set(cotangent, e.load(pointer, channel, "float32", 1))
+                        e.mask = None
+                    given.append(e.get(cotangent, "float32"))
                 self.put(both_ways(e, given, from_two), into, channel, "made")
 
             self.vectors("made", vector)
@@ -333,6 +370,11 @@ class Block:
             self.vectors("source", vector)
 
 
+def _definition(e: Emitter, kernel: Kernel) -> L.Parameters:
+    Block(e, kernel).definition(kernel.together == "places")
+    return BLOCK
+
+
 def _block(write: Callable[[Block], None]) -> Callable[[Emitter, Kernel], L.Parameters]:
     def writer(e: Emitter, kernel: Kernel) -> L.Parameters:
         write(Block(e, kernel))
@@ -357,7 +399,7 @@ def _taps(e: Emitter, kernel: Kernel) -> L.Parameters:
 
 WRITERS = {
     "winograd_pixels": _block(Block.pixels), "winograd_results": _block(Block.results),
-    "winograd_definition": _block(Block.definition), "winograd_cotangents": _block(Block.cotangents),
+    "winograd_definition": _definition, "winograd_cotangents": _block(Block.cotangents),
     "winograd_weights_definition": _block(Block.weights_definition), "winograd_taps": _taps,
 }  # fmt: skip
 matmul_tiles.WRITERS.update(WRITERS)

@@ -106,10 +106,12 @@ class Tuning(NamedTuple):
     followed_tile: int = 1 << 14  # elements of the matrices that a nest runs on at a time, at least
     followed_matrix: int = 1 << 18  # elements of a matrix, at most
     # Convolutions and pools
+    most_by_cells: int = 16  # steps of a nest that is computed on what they have in registers
     winograd_from: int = 16  # channels on both sides of a 3×3 convolution that is computed with fewer multiplications
     winograd_least: int = 32  # tiles of 2×2 outputs in all, for which transforming the weights is worth it
     winograd_tiles: int = 96  # computed together
     winograd_sums: int = 96  # of them, where their sum is the gradient of weights
+    few_channels: int = 4  # up to which a convolution is computed by the definition
     image_tile: int = 1 << 23  # multiplications in a tile of images, at least
     pool_tile: int = 1 << 17  # elements
     weight_parts: int = 8  # of the gradient of weights, at most: each adds up some of the images

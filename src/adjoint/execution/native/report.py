@@ -251,12 +251,12 @@ def _stretches(machine: NumberMachine, leaves: list[Any], numbers: list[Any]) ->
 
 def _kernel(fusion: Fusion, unit: Unit, seconds: float) -> Kernel:
     if isinstance(unit, Nest):
-        products = unit.made
-        names = [f"{_named(p)} {_flat(p.step.type.shape)}" for p in products]
+        names = [f"{_named(p)} {_flat(p.step.type.shape)}" for p in unit.products]
         names += [
             s.op.name for s in unit.steps if has_formula(s.op.name) or s.op.name in REDUCTIONS or s.op.name == "copy"
         ]
-        flops = sum(_multiplications(p) for p in products)
+        names += [f"{_named(p)} {_flat(p.step.type.shape)}" for p in unit.followers]
+        flops = sum(_multiplications(p) for p in unit.made)
         for step in unit.steps:
             if has_formula(step.op.name) or step.op.name in REDUCTIONS:
                 per_row = unit.level[step.output] != "element" and step.op.name not in REDUCTIONS

@@ -1,0 +1,106 @@
+"""Which loop nests are computed cell by cell of an image, on what a convolution or a pool has in registers.
+
+Bias and activation between a convolution and a pool then cost no trip through memory: a pool reads what the nest would have
+read, and computes the nest's steps on each cell of its windows; a convolution of our own computes them, and the pool, on its
+results.
+"""
+
+from __future__ import annotations
+
+from adjoint.compiler.fuse.fuse import Fusion
+from adjoint.compiler.fuse.kinds import Nest, View, Window, broadcast
+from adjoint.shapes import contiguous, size_of
+
+MOST_TOGETHER = 9  # cells of a pool's window that are computed together, in registers
+
+
+def join_cells(fusion: Fusion, readers: dict[int, list[int]], kept: set[int], at: list[int]) -> None:
+    """Move pools behind the nests that only they read, and convolutions before those that alone read them. `at` says where each
+    unit runs, joined ones elsewhere than they stand."""
+    made = {unit.step.output: index for index, unit in enumerate(fusion.units) if isinstance(unit, Window)}
+    made = {slot: index for slot, index in made.items() if len(readers.get(slot, ())) == 1}
+    for index, nest in enumerate(fusion.units):
+        if not isinstance(nest, Nest) or not _is_plain(fusion, nest):
+            continue
+        pool = _pool_behind(fusion, nest, readers, kept)
+        if pool is not None:
+            window = _window(fusion, pool)
+            at[pool] = index
+            nest.followers.append(window)
+            nest.tiles[nest.stored[0]] = -1  # has no place
+        source = _convolution_before(fusion, nest, made, kept)
+        if source is not None:
+            window = _window(fusion, source)
+            at[source] = index
+            nest.products.append(window)
+            nest.tiles[window.step.output] = -1
+
+
+def _window(fusion: Fusion, index: int) -> Window:
+    """The window that is this unit."""
+    unit = fusion.units[index]
+    assert isinstance(unit, Window)
+    return unit
+
+
+def _is_plain(fusion: Fusion, nest: Nest) -> bool:
+    """Whether a nest computes numbers of one dtype from such numbers at each cell of channels-last images, and nothing else."""
+    domain, level, dtypes = nest.domain, nest.level, fusion.dtypes
+    if len(domain) != 4 or nest.split is not None or not nest.stored or len(nest.steps) > fusion.tuning.most_by_cells:
+        return False
+    dtype = dtypes[nest.stored[0]]
+    if dtype not in ("float32", "float64") or any(dtypes[slot] != dtype for slot in nest.stored):
+        return False
+    for step in nest.steps:
+        if level[step.output] != "element" or dtypes[step.output] not in (dtype, "bool") or step.op.name == "padded":
+            return False
+        for slot in step.inputs:
+            if slot not in level:
+                view = fusion.views[slot]
+                if dtypes[slot] != dtype or broadcast(view, domain).strides[-1] not in (0, 1):
+                    return False
+    return True
+
+
+def _pool_behind(fusion: Fusion, nest: Nest, readers: dict[int, list[int]], kept: set[int]) -> int | None:
+    """The unit of the pool that alone reads what a nest stores, each cell once."""
+    slot = nest.stored[0]
+    found = readers.get(slot, [])
+    if len(nest.stored) > 1 or slot in kept or len(found) != 1:
+        return None
+    pool = fusion.units[found[0]]
+    if not isinstance(pool, Window) or pool.step.op.name != "max_pool":
+        return None
+    cells = pool.step.attributes
+    once = all(s >= d * (n - 1) + 1 for n, s, d in zip(cells.sizes, cells.stride, cells.dilation, strict=True))
+    whole = View(slot, 0, nest.domain, contiguous(nest.domain))
+    return found[0] if once and pool.reads == (whole,) else None
+
+
+def _convolution_before(fusion: Fusion, nest: Nest, made: dict[int, int], kept: set[int]) -> int | None:
+    """The unit of the convolution by kernels of our own that a nest reads, each cell where it is; `made` says which units make
+    what but one reads. The results that belong to a window of a pool behind the nest must be computed together."""
+    read = {fusion.views[i] for step in nest.steps for i in step.inputs if i not in nest.level}
+    for view in read:
+        if view.root not in made or view.root in kept:
+            continue
+        window = _window(fusion, made[view.root])
+        parts = [other for other in read if other.root == view.root]
+        if parts == [View(view.root, 0, nest.domain, contiguous(nest.domain))] and _may_finish(window, nest):
+            return made[view.root]
+    return None
+
+
+def _may_finish(window: Window, nest: Nest) -> bool:
+    """Whether a convolution may compute a nest on its results, and the pool behind it."""
+    if window.step.op.name == "convolution_weight_gradient" or not window.is_ours:
+        return False
+    if not nest.followers:
+        return True
+    (pool,) = nest.followers
+    assert isinstance(pool, Window)
+    cells = pool.step.attributes
+    if pool.positions is not None or cells.stride != cells.sizes or cells.before != (0, 0) or cells.dilation != (1, 1):
+        return False
+    whole = all(n * k <= extent for n, k, extent in zip(cells.counts, cells.sizes, cells.extents, strict=True))
+    return whole and (cells.sizes == (2, 2) if window.in_tiles else size_of(cells.sizes) <= MOST_TOGETHER)
