@@ -80,14 +80,12 @@ def _pool_behind(fusion: Fusion, nest: Nest, readers: dict[int, list[int]], kept
 def _convolution_before(fusion: Fusion, nest: Nest, made: dict[int, int], kept: set[int]) -> int | None:
     """The unit of the convolution by kernels of our own that a nest reads, each cell where it is; `made` says which units make
     what but one reads. The results that belong to a window of a pool behind the nest must be computed together."""
-    read = {fusion.views[i] for step in nest.steps for i in step.inputs if i not in nest.level}
-    for view in read:
-        if view.root not in made or view.root in kept:
-            continue
-        window = _window(fusion, made[view.root])
-        parts = [other for other in read if other.root == view.root]
-        if parts == [View(view.root, 0, nest.domain, contiguous(nest.domain))] and _may_finish(window, nest):
-            return made[view.root]
+    slots = {i for step in nest.steps for i in step.inputs if i not in nest.level}
+    read = [fusion.views[i] for i in sorted(slots)]
+    for root in {view.root for view in read}.intersection(made) - kept:
+        whole = View(root, 0, nest.domain, contiguous(nest.domain))
+        if all(view == whole for view in read if view.root == root) and _may_finish(_window(fusion, made[root]), nest):
+            return made[root]
     return None
 
 
