@@ -193,6 +193,7 @@ REDUCTIONS = [
     row("cumulative_prod", scan(np.cumprod, 1), case(array(5)), *ALONG[1:3], case(array(0, 3), axis=0),
         case(array(2, 3), axis=1, include_initial=True), *HOLES, dtypes="fcib"),
     *(row(name, in_order(reference), *ALONG, case(array(2, 5), descending=True), case(array(2, 0)), value(TIES),
+          case(array(18, 2), axis=0), case(array(2, 18), descending=True),
           value(TIES, descending=True), dtypes="fs")
       for name, reference in (("sort", np.sort), ("argsort", np.argsort))),
     row("diff", np.diff, *ALONG, case(array(5), n=2), case(array(1)), case(array(4), n=2, prepend=0, append=1), dtypes="fcs"),

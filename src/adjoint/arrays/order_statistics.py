@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.composites.reductions import SHORT
 from adjoint.dtypes import int64
-from adjoint.primitives.core import inexact
+from adjoint.primitives.core import inexact, ops
 from adjoint.shapes import drop_axes, keep_axes, normalize_axes, normalize_axis, size_of
 from adjoint.tensors.composing import Axis, Operand, as_tensor, scoped
 from adjoint.tensors.functions import (
@@ -31,6 +32,7 @@ from adjoint.tensors.functions import (
     take_along_axis,
     where,
 )  # fmt: skip
+from adjoint.tensors.functions import max as largest
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import wrap
 from adjoint.tensors.tensor import Tensor
@@ -102,30 +104,41 @@ def _quantile(
     count = merged.shape[-1]
     if not count:
         raise ValueError(f"{name}: no quantile of zero elements (shape {t.shape}){at_user()}")
-    ordered = sort(merged, axis=-1)
     asked = reshape(wanted, (-1,)) if isinstance(wanted, Tensor) else wanted.reshape(-1)
     n: Any = count
     if skip:
         n = astype(sum(logical_not(isnan(merged)), axis=-1, keepdims=True), "float64")
         asked = asked if isinstance(asked, Tensor) else as_tensor(asked)
     low, share = _place(asked, n, method)
-    found = _between(ordered, low, share, n - 1)
+    found = _between(*_neighbours(merged, low, n - 1), share)
     if not skip:
-        last = ordered[..., -1:]
-        found = where(isnan(last), last, found)
+        worst = largest(merged, axis=-1, keepdims=True)
+        found = where(isnan(worst), worst, found)
     found = reshape(moveaxis(found, -1, 0), (*wanted.shape, *merged.shape[:-1]))
     return reshape(found, (*wanted.shape, *keep_axes(t.shape, axes))) if keepdims else found
 
 
-def _between(ordered: Tensor, low: Any, share: Any, last: Any) -> Tensor:
-    """Between the numbers at a place and the next, as far as the share says."""
+def _neighbours(x: Tensor, low: Any, last: Any) -> list[Tensor]:
+    """The elements at a place of the sorted ones, and at the next; `last` is the number of the last one, in each line or all."""
     if isinstance(low, Tensor):
+        ordered = sort(x, axis=-1)
         places = [astype(clip(minimum_of(p, last), 0), int64) for p in (low, low + 1)]
     else:
-        places = [as_tensor(np.clip(p, 0, last).astype(np.int64)) for p in (low, low + 1)]
+        numbers = [np.clip(p, 0, last).astype(np.int64) for p in (low, low + 1)]
+        kept = np.unique(numbers)
+        if x.shape[-1] <= SHORT:
+            ordered = sort(x, axis=-1)
+        else:
+            ordered = wrap(ops.selected(x.node, tuple(kept.tolist()), x.ndim - 1))
+            numbers = [np.searchsorted(kept, p) for p in numbers]
+        places = [as_tensor(p) for p in numbers]
     lead = ordered.shape[:-1]
-    a, b = (take_along_axis(ordered, broadcast_to(p, (*lead, p.shape[-1])), axis=-1) for p in places)
-    weight = astype(as_tensor(share), ordered.dtype)
+    return [take_along_axis(ordered, broadcast_to(p, (*lead, p.shape[-1])), axis=-1) for p in places]
+
+
+def _between(a: Tensor, b: Tensor, share: Any) -> Tensor:
+    """Between two neighbours, as far as the share says."""
+    weight = astype(as_tensor(share), a.dtype)
     a, b = where(weight == 1, b, a), where(weight == 0, a, b)  # the other one, which doesn't count, may be infinite
     between = where(isfinite(b - a), a + (b - a) * weight, a * (1 - weight) + b * weight)
     return where(a == b, a, between)  # where both are infinite their difference is NaN
@@ -207,8 +220,12 @@ def nanmedian(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Te
     return _quantile("nanmedian", x, 0.5, axis, "averaged_inverted_cdf", keepdims, True)
 
 
-def _ordered(x: Tensor, axis: int, descending: bool) -> tuple[Tensor, Tensor]:
-    order = x.argsort(axis=axis, descending=descending)
+def _ordered(x: Tensor, axis: int, descending: bool, count: int) -> tuple[Tensor, Tensor]:
+    """The first so many along an axis in order, and their indices."""
+    if x.shape[axis] > SHORT:
+        order = wrap(ops.leading(x.node, count, axis, descending))
+    else:
+        order = _front(x.argsort(axis=axis, descending=descending), axis, 0, count)
     return take_along_axis(x, order, axis=axis), order
 
 
@@ -228,8 +245,7 @@ def topk(x: Operand, k: int, /, axis: int = -1, *, largest: bool = True) -> tupl
     place = normalize_axis(axis, t.ndim, "topk")
     if not 0 <= operator.index(k) <= t.shape[place]:
         raise ValueError(f"topk: {k} of {t.shape[place]} elements along axis {place}{at_user()}")
-    values, order = _ordered(t, place, largest)
-    return _front(values, place, 0, k), _front(order, place, 0, k)
+    return _ordered(t, place, largest, operator.index(k))
 
 
 @scoped
@@ -244,6 +260,6 @@ def kthvalue(x: Operand, k: int, /, axis: int = -1, *, keepdims: bool = False) -
     place = normalize_axis(axis, t.ndim, "kthvalue")
     if not 1 <= operator.index(k) <= t.shape[place]:
         raise ValueError(f"kthvalue: number {k} of {t.shape[place]} elements along axis {place}, from 1{at_user()}")
-    found = [_front(y, place, k - 1, k) for y in _ordered(t, place, False)]
+    found = [_front(y, place, k - 1, k) for y in _ordered(t, place, False, operator.index(k))]
     values, order = found if keepdims else [y.squeeze(place) for y in found]
     return values, order

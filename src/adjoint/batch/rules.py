@@ -16,7 +16,18 @@ import numpy as np
 from adjoint.batch import images
 from adjoint.derive import AFTER, CHECKPOINT, PULLBACK, derive_pullback
 from adjoint.graph import MODE, ArrayType, Mode, Node, Primitive, Variable, array_type, get_mode, record, topological
-from adjoint.primitives import contraction, convolution, core, custom, indexing, pooling, random, reductions, structural
+from adjoint.primitives import (
+    contraction,
+    convolution,
+    core,
+    custom,
+    indexing,
+    ordering,
+    pooling,
+    random,
+    reductions,
+    structural,
+)
 from adjoint.primitives.core import SELECT, conform, ops, placeholder
 
 __all__ = ["Batch", "rule_of"]
@@ -120,6 +131,16 @@ def _shifted_axes(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> N
 def _argsort(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> Node:
     axis, descending = node.attributes
     return b.record(node, xs, (axis + 1, descending))
+
+
+def _selected(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> Node:
+    places, axis = node.attributes
+    return b.record(node, xs, (places, axis + 1))
+
+
+def _leading(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> Node:
+    count, axis, descending = node.attributes
+    return b.record(node, xs, (count, axis + 1, descending))
 
 
 def _no_inputs(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> Node:
@@ -409,7 +430,8 @@ _RULES: dict[Any, Rule] = {
     reductions.MIN: _shifted_axes, reductions.ANY: _shifted_axes, reductions.ALL: _shifted_axes,
     reductions.ARGMAX: _shifted_axis, reductions.ARGMIN: _shifted_axis,
     reductions.CUMULATIVE_SUM: _shifted_axis, reductions.CUMULATIVE_PROD: _shifted_axis,
-    reductions.RECURRENCE: _shifted_axis, reductions.ARGSORT: _argsort,
+    reductions.RECURRENCE: _shifted_axis, ordering.ARGSORT: _argsort, ordering.SORT: _argsort,
+    ordering.LEADING: _leading, ordering.SELECTED: _selected,
     indexing.GATHER: _gather, indexing.SCATTER_ADD: _scatter_add, indexing.SCATTER: _scatter,
     contraction.MATMUL: _matmul,
     convolution.CONVOLUTION: images.convolution,

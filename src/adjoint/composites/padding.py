@@ -163,7 +163,7 @@ def _statistic(x: Node, axis: int, mode: str, start: int, count: int, width: int
     elif mode == "mean":
         found = ops.divide(ops.sum(inexact(part), (axis,)), float(count))
     else:
-        ordered = ops.take_along_axis(part, ops.argsort(part, axis, False), axis)
+        ordered = ops.sort(part, axis, False)
         two = [_part(inexact(ordered), axis, i, 1) for i in ((count - 1) // 2, count // 2)]
         found, last = ops.multiply(ops.add(*two), 0.5), _part(ordered, axis, count - 1, 1)
         if part.dtype.kind == "f":  # NaN comes last, and is the median of what has one

@@ -164,9 +164,14 @@ def scan(name: str, x: Node, axis: int | None, include_initial: bool, dtype: DTy
     return result
 
 
+SHORT = 16  # elements of a line, up to which native code has its order
+
+
 def sort(x: Node, axis: int, descending: bool) -> Node:
     axis = normalize_axis(axis, x.ndim, "sort")
-    return ops.take_along_axis(x, ops.argsort(x, axis, descending), axis)
+    if x.shape[axis] <= SHORT:
+        return ops.take_along_axis(x, ops.argsort(x, axis, descending), axis)
+    return ops.sort(x, axis, descending)
 
 
 @remembered

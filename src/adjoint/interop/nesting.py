@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.tensors import Tensor
+from adjoint.tensors.conversion import a
 
 __all__ = ["pack", "unpack"]
 
@@ -39,7 +40,7 @@ def pack(value: Any, path: str, tensors: dict[str, Any], operation: str) -> Any:
         return items if isinstance(value, list) else {"tuple": items}
     if hasattr(value, "state_dict"):
         return pack(value.state_dict(), path, tensors, operation)
-    raise TypeError(f"{operation}: {path or 'it'} is a {type(value).__name__}, which can't be saved")
+    raise TypeError(f"{operation}: {path or 'it'} is {a(value)}, which can't be saved")
 
 
 def _join(path: str, key: Any) -> str:

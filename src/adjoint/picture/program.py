@@ -33,8 +33,8 @@ ELEMENTARY = frozenset(
     "add subtract multiply divide scale safe_divide remainder floor_divide power atan2 hypot logaddexp maximum minimum "
     "copysign equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor where clip "
     "permute_dims broadcast_to slice embed index put put_onto update_slice concat windows fold_windows gather scatter_add "
-    "scatter sum prod max min any all argmax argmin cumulative_sum cumulative_prod linear_recurrence argsort matmul "
-    "convolution convolution_input_gradient convolution_weight_gradient "
+    "scatter sum prod max min any all argmax argmin cumulative_sum cumulative_prod linear_recurrence argsort sort leading "
+    "selected matmul convolution convolution_input_gradient convolution_weight_gradient "
     "max_pool max_pool_positions pool_take pool_put pool_sum pool_spread".split()
 )
 # These are in a page that needs them: by the script that has their steps, which may use those of the scripts before it.

@@ -6,6 +6,7 @@ from adjoint.primitives import (
     custom,
     elementwise,
     indexing,
+    ordering,
     pooling,
     random,
     reductions,
@@ -15,6 +16,6 @@ from adjoint.primitives import (
 from adjoint.primitives.core import ops
 
 __all__ = [
-    "contraction", "convolution", "custom", "elementwise", "indexing", "ops", "pooling", "random", "reductions", "sparse",
-    "structural",
+    "contraction", "convolution", "custom", "elementwise", "indexing", "ops", "ordering", "pooling", "random", "reductions",
+    "sparse", "structural",
 ]  # fmt: skip

@@ -249,32 +249,6 @@ def linear_recurrence(a: Node, b: Node, axis: int) -> Node:
     return record(RECURRENCE, (a, b), axis, b.type)
 
 
-# Order ----------------------------------------------------------------------------------------------------------------
-
-
-def _argsort_kernel(attributes: tuple[int, bool], type: Any) -> Any:
-    axis, descending = attributes
-    if not descending:
-        return lambda x: np.argsort(x, axis, kind="stable")
-
-    def kernel(x: Any) -> Any:  # stable too: equal elements keep their order
-        flipped = np.argsort(np.flip(x, axis), axis, kind="stable")
-        return x.shape[axis] - 1 - np.flip(flipped, axis)
-
-    return kernel
-
-
-ARGSORT = Primitive("argsort", _argsort_kernel, swallows=True)
-
-
-@register
-def argsort(x: Node, axis: int, descending: bool) -> Node:
-    """The indices that sort along an axis; equal elements keep their order, NaN comes last (first if descending)."""
-    if x.dtype.kind == "c":
-        raise TypeError("argsort: complex numbers have no order")
-    return record(ARGSORT, (x,), (axis, descending), array_type(x.shape, int64))
-
-
 @register
 def reverse(x: Node, axis: int) -> Node:
     """The elements in reverse order along an axis."""

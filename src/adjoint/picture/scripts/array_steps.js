@@ -185,7 +185,7 @@ function recurring(out, a, b, axis) {
   });
 }
 
-function sorting(out, x, [axis, descending]) { // stable either way; NaN comes last, or first if descending
+function sorting(out, x, [axis, descending], values = false) { // stable either way; NaN comes last, or first if descending
   const n = x.shape[axis], sign = descending ? -1 : 1;
   return alongAxis(x.shape, axis, (start, step) => {
     const at = (i) => x.data[start + i * step];
@@ -194,8 +194,20 @@ function sorting(out, x, [axis, descending]) { // stable either way; NaN comes l
       if (a !== a || b !== b) return sign * ((a !== a) - (b !== b));
       return sign * (a < b ? -1 : a > b ? 1 : 0);
     });
-    order.forEach((i, place) => { out.data[start + place * step] = i; });
+    const sorted = values && Array.from({ length: n }, (_, i) => at(i));
+    order.forEach((i, place) => { out.data[start + place * step] = values ? sorted[i] : i; });
   });
+}
+
+function picked(out, x, axis, places, descending, values) { // of the sorted elements, or of their indices
+  const whole = { shape: x.shape, data: new Float64Array(x.data.length) };
+  const part = (shape, start) => sliceTable(shape, shape.map((n, i) => (i === axis ? [start, 1, 1] : [0, n, 1])));
+  const order = sorting(whole, x, [axis, descending], values);
+  const pairs = places.map((place, k) => [part(out.shape, k), part(x.shape, place)]);
+  return () => {
+    order();
+    for (const [to, from] of pairs) for (let i = 0; i < to.length; i++) out.data[to[i]] = whole.data[from[i]];
+  };
 }
 
 function searching(out, rows, values, side) { // by bisection; NaN is beyond all numbers
@@ -342,6 +354,9 @@ const ARRAY_STEPS = {
   linear_recurrence: (axis, out, [a, b]) => recurring(out, a, b, axis),
   searchsorted: (side, out, [rows, values]) => searching(out, rows, values, side),
   argsort: (attributes, out, [x]) => sorting(out, x, attributes),
+  sort: (attributes, out, [x]) => sorting(out, x, attributes, true),
+  leading: ([count, axis, descending], out, [x]) => picked(out, x, axis, Array.from({ length: count }, (_, k) => k), descending, false),
+  selected: ([places, axis], out, [x]) => picked(out, x, axis, places, false, true),
   matmul: (_, out, [a, b]) => multiplying(out, a, b),
 };
 for (const op of ["convolution", "convolution_input_gradient", "convolution_weight_gradient"]) ARRAY_STEPS[op] = (attributes, out, inputs) => convolutionStep(op, attributes, out, inputs);
