@@ -664,3 +664,26 @@ def test_an_interrupt_during_an_update_comes_after_it(monkeypatch: pytest.Monkey
     assert calls == [1] and signal.getsignal(signal.SIGINT) is signal.default_int_handler
     np.testing.assert_array_equal(m.numpy(), np.full((300, 100), 1.9375))
     assert m.numpy().nbytes >= donation.LEAST
+
+
+@pytest.mark.parametrize("name", ["remainder", "floor_divide"])
+@pytest.mark.parametrize(
+    "dtype", ["int8", "uint8", "int16", "int32", "uint32", "int64", "uint64", "float32", "float64"]
+)
+def test_quotients_rounded_down_are_numpys(name: str, dtype: str) -> None:
+    """Of all signs, by 0 and -1, of the smallest number, infinities and NaN: every bit."""
+    if dtype.startswith("float"):
+        ends = [0.0, -0.0, 1.0, -1.0, 0.6, -0.6, 5.5, -5.5, 1e30, -1e-30, np.inf, -np.inf, np.nan]
+    else:
+        ends = [0, 1, 2, 3, 7, np.iinfo(dtype).max, np.iinfo(dtype).min, *([-1, -2, -7] if dtype[0] == "i" else [])]
+    values = np.array(ends, dtype)
+    a, b = (x.ravel() for x in np.meshgrid(values, values))
+    plan, leaves, numbers = planned(getattr(ad, name)(ad.tensor(a), ad.tensor(b)))
+    program = compile_nests(plan)
+    if program is None:
+        assert (name, dtype[0]) == ("floor_divide", "f")
+        return
+    with np.errstate(all="ignore"):
+        (found,), expected = program.run(leaves, numbers, True), getattr(np, name)(a, b)
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -15,11 +15,14 @@ from adjoint.graph import Node, array_type, mode, substitute, topological
 from adjoint.graph.collector import without_collector
 from adjoint.graph.node import place_of
 from adjoint.plan.canonical import canonicalize
+from adjoint.plan.plan import Plan, build
 from adjoint.primitives.core import FULL, full, is_literal, ops, placeholder
 from adjoint.primitives.custom import CUSTOM
 from adjoint.primitives.structural import BROADCAST
 
-__all__ = ["Body", "as_arrays", "close", "closed_over", "for_examples", "number_inside", "stand_in"]
+__all__ = [
+    "Body", "Planned", "as_arrays", "close", "closed_over", "for_examples", "number_inside", "planned_alone", "stand_in",
+]  # fmt: skip
 
 Nodes = Sequence[Node]
 T = TypeVar("T")
@@ -78,6 +81,10 @@ class Body:
             self.program = Program(self)
         return self.program(arrays)
 
+    def alone(self) -> Planned:
+        """A plan of its own, which isn't remembered among those of graphs."""
+        return self.remembered("alone", lambda: planned_alone(self.inputs, self.outputs))
+
     def remembered(self, key: Any, make: Callable[[], T]) -> T:
         """What was derived from this body under a key; made when first asked for."""
         found: T | None = self.derived.get(key)
@@ -97,6 +104,29 @@ class Body:
 _bodies: WeakValueDictionary[Any, Body] = WeakValueDictionary()
 
 SMALL = 64  # elements of a constant that a body takes its parts of itself
+
+
+class Planned(NamedTuple):
+    """A plan of a graph: for each leaf of the plan the number of the graph's input that it is, and for each output of the graph
+    its position among the plan's."""
+
+    plan: Plan
+    order: list[int]
+    picks: list[int]
+
+
+def planned_alone(inputs: Nodes, outputs: Nodes) -> Planned:
+    """A plan of the graph of these outputs that isn't remembered."""
+    with evaluation_lock():
+        return without_collector(_planned, inputs, outputs)
+
+
+def _planned(inputs: Nodes, outputs: Nodes) -> Planned:
+    c = canonicalize(outputs, given=set(inputs))
+    plan = build(c, list(dict.fromkeys([c.number[y] for y in outputs])), False)
+    place = {x: i for i, x in enumerate(inputs)}
+    position = {number: k for k, (number, _, _, _) in enumerate(plan.outputs)}
+    return Planned(plan, [place[x] for x in c.leaves], [position[c.number[y]] for y in outputs])
 
 
 class Program:

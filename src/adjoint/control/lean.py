@@ -20,7 +20,7 @@ import numpy as np
 from adjoint import derive
 from adjoint.control.body import Body, close, stand_in
 from adjoint.control.formal import record_transpose
-from adjoint.control.running import STRETCH, Inside, native_loop, run_loop, stack_of
+from adjoint.control.running import STRETCH, Back, Inside, native_loop, run_loop, stack_of
 from adjoint.execution.evaluate import evaluate
 from adjoint.execution.tiers import native_backend
 from adjoint.graph import Node, Primitive, get_mode, mode, record, substitute, topological
@@ -219,7 +219,7 @@ class Reversal:
         counts = (self.first, self.behind - self.first, len(steps), None)
         loops = [native_loop(self.going(keep), *counts) for keep in (False, True)]
         loops.append(native_loop(self.back.body, len(self.constants), len(self.carried), len(steps), None))
-        if None in loops:
+        if None in loops or any([loop.may_stop for loop in loops]):
             return False
         length, piece = schedule
         parts = [steps[low : low + length] for low in range(0, len(steps), length)]
@@ -367,6 +367,15 @@ def _backward(loop: Loop, wanted: tuple[bool, ...], given: tuple[bool, ...]) -> 
     return loop.body.remembered(key, lambda: backward_of(loop, *loop.active(wanted), given))
 
 
+def _inside(loop: Loop, places: tuple[int, ...], given: tuple[int, ...]) -> Inside:
+    def derived() -> tuple[Backward, Sequence[int], Sequence[int]]:
+        wanted = tuple([i in places for i in range(loop.constants + loop.carries)])
+        return _backward(loop, wanted, tuple([j in given for j in range(len(loop.body.outputs))])), places, given
+
+    back = Back(getattr(loop, "condition", None), derived)
+    return Inside("each step again, before it is gone back", loop.body, loop.constants, loop.carries, back=back)
+
+
 def _vjp(w: Any, node: Node, wants: Sequence[bool]) -> list[Node | None]:
     # With G(p, u) = J(p)ᵀu: ⟨w, G⟩ = ⟨J(p)w, u⟩, so its derivative by u is J(p)w, and that by p is a reverse pass of J(p)w.
     loop, places, given, inputs, u = _split(node)
@@ -432,11 +441,7 @@ def _placed(values: Sequence[Any], places: Sequence[int], count: int) -> list[An
 
 
 LOOP_REVERSE = Primitive("loop_reverse", _kernel, _vjp, moves=True)
-LOOP_REVERSE.graphs = lambda attributes: [
-    Inside(
-        "each step again, before it is gone back", attributes[0].body, attributes[0].constants, attributes[0].carries
-    )
-]
+LOOP_REVERSE.graphs = lambda attributes: [_inside(*attributes)]
 derive.transposes(LOOP_REVERSE, _linear)
 
 

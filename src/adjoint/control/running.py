@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from adjoint.control.body import Body, as_arrays
-from adjoint.execution.evaluate import evaluation_lock
+from adjoint.control.body import Body, as_arrays, planned_alone
 from adjoint.execution.tiers import native_backend, tiers
 from adjoint.graph import Node
-from adjoint.graph.collector import without_collector
-from adjoint.plan.canonical import Canonical, canonicalize
-from adjoint.plan.plan import Plan, build
 from adjoint.runtime.memory import new_array
 
 __all__ = ["Inside", "native_loop", "run_loop", "stack_of"]
@@ -23,17 +19,39 @@ FEW = 4  # steps of a loop that are done one by one
 LONG = 256  # steps of a loop from which on its body is compiled at once
 PATIENCE = 1024  # steps that a body runs on the interpreter, in several loops, before it is compiled
 STRETCH = 1 << 20  # steps of native code between two looks at signals
+STEPS_AT_ONCE = 1 << 8  # of a loop that holds loops which end by themselves
 UNKNOWN = 1 << 62  # steps of a loop that ends by itself
 
 
+class Back(NamedTuple):
+    """How a loop is gone back: the condition on which its steps were done (None: their number is known); and, when asked for, the
+    step back (see `lean.Backward`), the places of the inputs whose cotangents are computed, and of the results that come with
+    cotangents."""
+
+    condition: Body | None
+    derived: Callable[[], tuple[Any, Sequence[int], Sequence[int]]]
+
+
 class Inside(NamedTuple):
-    """A graph that an operation repeats or chooses, to be explained: how often, and as which part of which loop."""
+    """A graph that an operation repeats or chooses, to be explained or compiled: how often, and as which part of which loop.
+
+    label      how often, for people
+    constants, carries   how many of the body's first inputs these are; carries of None: it is no loop
+    condition  of a loop that ends by itself, of the same inputs
+    length, reverse, read   of a scan, its steps, whether they go from the last to the first, and the results that anybody reads
+                            (None: all)
+    back       of a loop that is gone back
+    """
 
     label: str
     body: Body
     constants: int = 0
-    carries: int | None = None  # None: it is no loop
+    carries: int | None = None
     condition: Body | None = None
+    length: int | None = None
+    reverse: bool = False
+    read: frozenset[int] | None = None
+    back: Back | None = None
 
     def loop(self) -> Any:
         """The native loop over all steps where the body is small; else None, and each step is a program's run."""
@@ -83,11 +101,19 @@ def run_loop(
         part = steps[done : done + STRETCH]
         finals = [np.empty(np.shape(x), np.asarray(x).dtype) for x in carries]
         given = [np.ascontiguousarray(x) for x in carries]
+        if native.may_stop:
+            part = part[:STEPS_AT_ONCE]
         count = native.run([*fixed, *given, *moving, *finals, *stacks], part.start, part.step, len(part))
         carries = finals
         done += count
         if count < len(part):
-            break
+            if not native.may_stop:
+                break
+            step = steps[done : done + 1]  # the condition doesn't hold, or a loop within takes long
+            carries, count = _step_by_step(body, list(constants), carries, slices, stacks, step, condition)
+            done += count
+            if not count:
+                break
     return carries, done
 
 
@@ -153,23 +179,13 @@ def native_loop(body: Body, constants: int, carries: int, steps: int, condition:
     return body.derived[key]
 
 
-def _planned(outputs: Sequence[Node], given: set[Node]) -> tuple[Canonical, Plan]:
-    """The graph of a body, and a plan that isn't remembered."""
-    c = canonicalize(outputs, given=given)
-    return c, build(c, list(dict.fromkeys([c.number[y] for y in outputs])), False)
-
-
 def _compiled(body: Body, constants: int, carries: int, condition: Body | None) -> Any:
     native = native_backend()
     if native is None:
         return None
     outputs = (*body.outputs, *(() if condition is None else condition.applied(body.inputs)))
-    with evaluation_lock():
-        c, plan = without_collector(_planned, outputs, set(body.inputs))
-    place = {x: i for i, x in enumerate(body.inputs)}
-    position = {number: k for k, (number, _, _, _) in enumerate(plan.outputs)}
-    picks = [position[c.number[y]] for y in outputs]
+    plan, order, picks = planned_alone(body.inputs, outputs)
     asked = None if condition is None else picks.pop()
     types = [x.type for x in body.inputs]
     results = [y.type for y in body.outputs]
-    return native.loop_of(plan, [place[x] for x in c.leaves], types, results, constants, carries, picks, asked)
+    return native.loop_of(plan, order, types, results, constants, carries, picks, asked)

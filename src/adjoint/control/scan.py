@@ -357,7 +357,11 @@ SCANNED = Primitive(
     "scanned", lambda loop, type: first_inputs(len(type), type), _scanned_vjp, view=True, reads=lambda type: len(type)
 )
 SCAN.batch = _batch_scan
-SCAN.graphs = lambda loop: [Inside(f"{loop.length:,} times", loop.body, loop.constants, loop.carries)]
+SCAN.graphs = lambda loop: [
+    Inside(
+        f"{loop.length:,} times", loop.body, loop.constants, loop.carries, None, loop.length, loop.reverse, loop.read
+    )
+]
 SCANNED.batch = _batch_scanned
 derive.transposes(SCAN, _scan_linear)
 derive.transposes(SCANNED, _through)

@@ -18,7 +18,7 @@ import numpy as np
 from adjoint.compiler.loops.build import ITEMSIZE
 from adjoint.compiler.loops.formulas import is_lowered, reduces
 from adjoint.graph import PRIMITIVES, Primitive
-from adjoint.machine.scalars import Positions, reduced_rows
+from adjoint.machine.elements import Positions, reduced_rows
 from adjoint.plan.plan import Plan, Step
 from adjoint.shapes import Shape, size_of
 

@@ -114,6 +114,41 @@ def _logical(name: str) -> Formula:
     return lambda e, attributes, dtype, a, b: e.bitwise(name, _truth(e, a), _truth(e, b))
 
 
+def _divided(e: Emitter, a: Value, b: Value) -> tuple[Value, Value]:
+    """The quotient and remainder of integers towards zero, of a 1 in the place of divisors that processors refuse: 0 and -1."""
+    if b.kind != "i":
+        by = e.select(e.compare("eq", b, 0), 1, b)
+        return e.operation("udiv", a, by), e.operation("urem", a, by)
+    by = e.select(e.either(e.compare("eq", b, 0), e.compare("eq", b, -1)), 1, b)
+    return e.operation("sdiv", a, by), e.operation("srem", a, by)
+
+
+def _apart(e: Emitter, rest: Value, b: Value) -> Value:
+    """Whether a remainder towards zero isn't zero, and has another sign than the divisor."""
+    return e.both(e.compare("ne", rest, 0), e.bitwise("xor", e.compare("lt", rest, 0), e.compare("lt", b, 0)))
+
+
+def _remainder(e: Emitter, attributes: Any, dtype: str, a: Value, b: Value) -> Value:
+    """With the divisor's sign, as Python's; of integers by 0 it is 0."""
+    if a.kind == "f":
+        rest = e.library("fmod", a, b)
+        with_sign = e.select(
+            _apart(e, rest, b), e.add(rest, b), e.select(e.compare("eq", rest, 0.0), e.copysign(rest, b), rest)
+        )
+        return e.select(e.compare("eq", b, 0.0), rest, with_sign)
+    _, rest = _divided(e, a, b)
+    return e.select(_apart(e, rest, b), e.add(rest, b), rest) if a.kind == "i" else rest
+
+
+def _floor_divide(e: Emitter, attributes: Any, dtype: str, a: Value, b: Value) -> Value:
+    """The quotient of integers, rounded down as Python's; by 0 it is 0."""
+    quotient, rest = _divided(e, a, b)
+    if a.kind == "i":
+        quotient = e.select(_apart(e, rest, b), e.subtract(quotient, 1), quotient)
+        quotient = e.select(e.compare("eq", b, -1), e.negative(a), quotient)
+    return e.select(e.compare("eq", b, 0), 0, quotient)
+
+
 def _signbit(e: Emitter, attributes: Any, dtype: str, x: Value) -> Value:
     return e.compare("lt", e.bits(x), 0)
 
@@ -140,6 +175,8 @@ OF_NUMBERS: dict[str, Formula] = {
     "less_equal": _compare("le"),
     "greater": _compare("gt"),
     "greater_equal": _compare("ge"),
+    "remainder": _remainder,
+    "floor_divide": _floor_divide,
     "maximum": _simple(vector_math.maximum),
     "minimum": _simple(vector_math.minimum),
 }
@@ -212,7 +249,13 @@ def is_lowered(name: str, attributes: Any, result: str, inputs: Sequence[str]) -
         return True
     if name == "astype":
         return not (inputs[0].startswith("float") and not result.startswith("float") and result != "bool")
+<<<<<<< HEAD
     if name in ("power", "remainder", "floor_divide"):
+=======
+    if name == "floor_divide" and result.startswith("float"):
+        return False
+    if name == "power":
+>>>>>>> 787e56c
         return result.startswith("float")
     if name == "power_constant" and not result.startswith("float"):
         return isinstance(exponent := attributes, int) and 0 <= exponent <= 8

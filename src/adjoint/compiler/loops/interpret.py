@@ -21,7 +21,8 @@ SIZES = {"i8": 1, "i16": 2, "i32": 4, "i64": 8, "float": 4, "double": 8, "ptr": 
 ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "fadd": np.add, "fsub": np.subtract, "fmul": np.multiply, "fdiv": np.divide, "add": np.add, "sub": np.subtract,
     "mul": np.multiply, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "shl": np.left_shift,
-    "lshr": np.right_shift, "ashr": np.right_shift,
+    "lshr": np.right_shift, "ashr": np.right_shift, "udiv": np.floor_divide, "urem": np.remainder, "srem": np.fmod,
+    "sdiv": lambda a, b: (a - np.fmod(a, b)) // b,
 }  # fmt: skip
 COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,

@@ -1,0 +1,296 @@
+"""Branches and loops inside loops over small things, which are compiled into them: values and derivatives, what isn't chosen,
+loops that take long, dtypes."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("llvmlite")
+
+import adjoint as ad
+from adjoint.control import running
+from adjoint.execution.tiers import tiers
+from adjoint.machine import within
+
+STEPS = 40
+
+
+@pytest.fixture
+def step_by_step(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many steps Python does, loop by loop, of those that it is asked for."""
+    done: list[int] = []
+    original = running._step_by_step
+
+    def counted(*given: Any) -> Any:
+        results = original(*given)
+        done.append(results[1])
+        return results
+
+    monkeypatch.setattr(running, "_step_by_step", counted)
+    monkeypatch.setattr(tiers, "backend", "native")
+    return done
+
+
+def central(f: Callable[[np.ndarray], float], x: np.ndarray, h: float = 1e-6) -> np.ndarray:
+    """Central differences of a function of NumPy."""
+    found = np.empty_like(x)
+    for i in np.ndindex(x.shape):
+        up, down = x.copy(), x.copy()
+        up[i] += h
+        down[i] -= h
+        found[i] = (f(up) - f(down)) / (2 * h)
+    return found
+
+
+def check(loss: Callable[[Any], Any], by_hand: Callable[[np.ndarray], float], x: np.ndarray) -> None:
+    """Value, gradient, tangent and curvature of a compiled function, beside NumPy's value and its differences."""
+    given = ad.tensor(x)
+    value, slope = ad.jit(ad.value_and_grad(loss))(given)
+    np.testing.assert_allclose(value.item(), by_hand(x), 1e-12)
+    expected = central(by_hand, x)
+    np.testing.assert_allclose(slope.numpy(), expected, 1e-6, 1e-6)
+    v = np.cos(np.arange(x.size, dtype=float)).reshape(x.shape)
+    tangent = ad.jit(lambda x: ad.jvp(loss, (x,), (ad.tensor(v),))[1])(given)
+    np.testing.assert_allclose(tangent.item(), np.sum(expected * v), 1e-6, 1e-6)
+    second = ad.jit(ad.grad(lambda x: ad.sum(ad.grad(loss)(x) * ad.tensor(v))))(given)
+    gradient = ad.jit(ad.grad(loss))
+    curved = central(lambda y: float(np.sum(gradient(ad.tensor(y)).numpy() * v)), x)
+    np.testing.assert_allclose(second.numpy(), curved, 1e-5, 1e-5)
+
+
+def test_a_branch_in_a_loop(step_by_step: list[int]) -> None:
+    def loss(x: Any) -> Any:
+        def step(c: Any, t: Any) -> Any:
+            c = ad.cond(ad.sum(c) > 0.3 * t, lambda c: 0.9 * c - 0.1 * ad.sin(c), lambda c: c + 0.1 * ad.cos(c) * x, c)
+            return c, c[0]
+
+        final, firsts = ad.scan(step, x, ad.arange(STEPS, dtype="float64") % 3)
+        return ad.sum(final) + ad.sum(firsts**2)
+
+    def by_hand(x: np.ndarray) -> float:
+        c, total = x, 0.0
+        for t in range(STEPS):
+            c = 0.9 * c - 0.1 * np.sin(c) if c.sum() > 0.3 * (t % 3) else c + 0.1 * np.cos(c) * x
+            total += c[0] ** 2
+        return float(c.sum() + total)
+
+    check(loss, by_hand, np.array([0.5, -0.2, 0.31]))
+    assert not step_by_step
+
+
+def test_a_choice_of_several_by_the_step(step_by_step: list[int]) -> None:
+    """Indices beyond the branches choose the first or the last."""
+
+    def loss(x: Any) -> Any:
+        branches = [lambda c: 0.9 * c + 0.1, ad.tanh, lambda c: c - 0.1 * c * x]
+        return ad.sum(ad.fori_loop(0, STEPS, lambda i, c: ad.switch(i % 5 - 1, branches, c), x))
+
+    def by_hand(x: np.ndarray) -> float:
+        c = x
+        for i in range(STEPS):
+            k = min(max(i % 5 - 1, 0), 2)
+            c = 0.9 * c + 0.1 if k == 0 else np.tanh(c) if k == 1 else c - 0.1 * c * x
+        return float(c.sum())
+
+    check(loss, by_hand, np.array([0.4, -0.7]))
+    assert not step_by_step
+
+
+@pytest.mark.parametrize("memory", [None, 3])
+def test_a_loop_that_ends_by_itself_in_a_loop(step_by_step: list[int], memory: int | None) -> None:
+    """Newton's square root, each time as many turns as it takes, between none and many."""
+
+    def loss(x: Any) -> Any:
+        def step(c: Any, t: Any) -> Any:
+            wanted = c * c + 1.0 + t
+            options = {} if memory is None else {"memory": memory}
+            root = ad.while_loop(lambda r: ad.max(ad.abs(r * r - wanted)) > 1e-12, lambda r: 0.5 * (r + wanted / r),
+                                 ad.where(t > 2.0, ad.sqrt(wanted), wanted), **options)  # fmt: skip
+            return c + 0.01 * root, None
+
+        return ad.sum(ad.scan(step, x, ad.arange(STEPS, dtype="float64") % 4)[0])
+
+    def by_hand(x: np.ndarray) -> float:
+        c = x
+        for t in range(STEPS):
+            c = c + 0.01 * np.sqrt(c * c + 1.0 + t % 4)
+        return float(c.sum())
+
+    given = ad.tensor(np.array([0.4, -0.7]))
+    value, slope = ad.jit(ad.value_and_grad(loss))(given)
+    np.testing.assert_allclose(value.item(), by_hand(given.numpy()), 1e-10)
+    # of the steps where the loop takes no turn the derivative is that of its beginning, the root
+    np.testing.assert_allclose(slope.numpy(), central(by_hand, given.numpy()), 1e-6)
+    assert not step_by_step
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("length", [4, 150])
+def test_a_scan_in_a_loop(step_by_step: list[int], reverse: bool, length: int) -> None:
+    """A short one with slices and stacks; a long one without."""
+
+    def loss(x: Any) -> Any:
+        def inner(a: Any, part: Any) -> Any:
+            a = ad.sin(a + x[0]) + (0.0 if part is None else part)
+            return a, a * a
+
+        def step(c: Any, _: Any) -> Any:
+            if length > 100:
+                return 0.5 * ad.scan(lambda a, _: (inner(a, None)[0], None), c, None, length=length)[0], None
+            a, squares = ad.scan(inner, c[0], ad.stack([c[1], c[0], c[1], x[1]]), reverse=reverse)
+            return ad.stack([0.3 * a, 0.1 * squares[1] - 0.2 * squares[3]]), None
+
+        return ad.sum(ad.scan(step, x, None, length=STEPS)[0])
+
+    def by_hand(x: np.ndarray) -> float:
+        c = x
+        for _ in range(STEPS):
+            if length > 100:
+                for _ in range(length):
+                    c = np.sin(c + x[0])
+                c = 0.5 * c
+                continue
+            a, squares = c[0], [0.0] * 4
+            parts = [c[1], c[0], c[1], x[1]]
+            for k in reversed(range(4)) if reverse else range(4):
+                a = np.sin(a + x[0]) + parts[k]
+                squares[k] = a * a
+            c = np.array([0.3 * a, 0.1 * squares[1] - 0.2 * squares[3]])
+        return float(c.sum())
+
+    check(loss, by_hand, np.array([0.4, -0.7]))
+
+
+def test_what_is_not_chosen_poisons_nothing(step_by_step: list[int]) -> None:
+    """Roots of negative numbers, quotients by zero and loops without end in the other branch."""
+
+    def step(c: Any, t: Any) -> Any:
+        def dangerous(c: Any) -> Any:
+            endless = ad.while_loop(lambda r: r < 0.5, lambda r: r * 0.5, ad.abs(c) * 0.1)
+            return ad.sqrt(c - 10.0) / t + ad.log(-c * c) + endless
+
+        return ad.cond(t < 0.0, dangerous, lambda c: c * 0.9 + t, c), None
+
+    f = ad.jit(ad.value_and_grad(lambda x: ad.scan(step, x, ad.zeros(STEPS, dtype="float64"))[0]))
+    value, slope = f(ad.tensor(1.0, dtype="float64"))
+    np.testing.assert_allclose([value.item(), slope.item()], [0.9**STEPS] * 2, 1e-13)
+    assert not step_by_step
+
+
+@pytest.mark.parametrize(("limit", "most"), [("MOST_TURNS", 5), ("MOST_REMEMBERED", 4)])
+def test_loops_that_take_too_long_are_done_by_python(
+    step_by_step: list[int], monkeypatch: pytest.MonkeyPatch, limit: str, most: int
+) -> None:
+    monkeypatch.setattr(within, limit, most)
+    name = "sin" if limit == "MOST_TURNS" else "tanh"  # bodies that are equal are compiled once
+
+    def loss(x: Any) -> Any:
+        def step(c: Any, t: Any) -> Any:
+            count, c = ad.while_loop(
+                lambda s: s[0] < t, lambda s: (s[0] + 1, s[1] + 0.01 * most * getattr(ad, name)(s[1])), (0, c)
+            )
+            return c * 0.99, count
+
+        c, counts = ad.scan(step, x, ad.arange(STEPS) % 9)
+        return c + ad.sum(counts)
+
+    def by_hand(x: np.ndarray) -> float:
+        c, counts = float(x), 0
+        for t in range(STEPS):
+            for _ in range(t % 9):
+                c = c + 0.01 * most * getattr(np, name)(c)
+            counts += t % 9
+            c *= 0.99
+        return c + counts
+
+    x = np.array(0.7)
+    value, slope = ad.jit(ad.value_and_grad(loss))(ad.tensor(x))
+    np.testing.assert_allclose(value.item(), by_hand(x), 1e-12)
+    np.testing.assert_allclose(slope.item(), central(by_hand, x), 1e-6)
+    assert sum(step_by_step) == sum([t % 9 >= most for t in range(STEPS)])
+
+
+def test_a_condition_after_a_loop_that_took_too_long(step_by_step: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The loop around ends by itself, too: whether it does is asked again."""
+    monkeypatch.setattr(within, "MOST_TURNS", 7)
+
+    def outer(x: Any) -> Any:
+        def step(s: Any) -> Any:
+            i, c = s
+            return i + 1, ad.while_loop(lambda r: r > 1.0, lambda r: r * 0.8, c) + 1.0 * i
+
+        return ad.while_loop(lambda s: s[0] < 12, step, (0, x))
+
+    count, found = ad.jit(outer)(ad.tensor(2.0, dtype="float64"))
+    c = 2.0
+    for i in range(12):
+        while c > 1.0:
+            c *= 0.8
+        c += 1.0 * i
+    assert count.item() == 12
+    np.testing.assert_allclose(found.item(), c, 1e-13)
+    assert sum(step_by_step) > 2
+
+
+def test_carries_of_other_dtypes(step_by_step: list[int]) -> None:
+    def step(s: Any, t: Any) -> Any:
+        up, count, c = s
+        up, c = ad.cond(up, lambda c: (c < 20, c + t), lambda c: (c < -5, c - 3), c)
+        count = ad.while_loop(lambda n: n * n < c, lambda n: n + 1, ad.astype(count % 3, "int32"))
+        return (up, count, c), (up, count)
+
+    start = (ad.tensor(True), ad.tensor(0, dtype="int32"), ad.tensor(1, dtype="int64"))
+    (_, _, c), (ups, counts) = ad.jit(lambda *s: ad.scan(step, s, ad.arange(STEPS)))(*start)
+    up, count, value = True, 0, 1
+    for t in range(STEPS):
+        up, value = (value < 20, value + t) if up else (value < -5, value - 3)
+        count %= 3
+        while count * count < value:
+            count += 1
+        assert (bool(ups[t].item()), int(counts[t].item())) == (up, count)
+    assert c.item() == value
+    assert not step_by_step
+
+
+def test_each_example_of_a_batch_goes_its_own_way() -> None:
+    def f(x: Any) -> Any:
+        def step(c: Any, t: Any) -> Any:
+            c = ad.while_loop(lambda r: r > 1.0, lambda r: r * 0.7, c)
+            return ad.cond(c > 0.8, lambda c: c * 1.5, lambda c: c + x, c), None
+
+        return ad.scan(step, x, None, length=STEPS)[0]
+
+    points = ad.tensor([0.3, 2.0, 0.9, 0.05], dtype="float64")
+    both = ad.value_and_grad(f)
+    values, slopes = ad.jit(ad.vmap(both))(points)
+    for x, value, slope in zip(points, values, slopes, strict=True):
+        np.testing.assert_allclose([value.item(), slope.item()], [y.item() for y in ad.jit(both)(x)], 1e-12)
+
+
+class Enough(Exception):
+    """Raised by the alarm."""
+
+
+def test_a_loop_without_end_is_interrupted() -> None:
+    def step(c: Any, _: Any) -> Any:
+        return ad.while_loop(lambda r: r < 1.0, lambda r: r * 0.5, c), None
+
+    def ring(*_: Any) -> None:
+        raise Enough
+
+    f = ad.jit(lambda x: ad.scan(step, x, None, length=STEPS)[0])
+    f(ad.tensor(2.0)).item()  # ends at once, and is compiled
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        with pytest.raises(Enough):
+            f(ad.tensor(0.5)).item()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+    assert f(ad.tensor(3.0)).item() == 3.0
