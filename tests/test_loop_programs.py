@@ -247,6 +247,17 @@ def pools() -> list[ad.Tensor]:
     return [y, z, *ad.gradients((y * y).sum() + (z * z).sum(), [x])]
 
 
+def across() -> list[ad.Tensor]:
+    """What lies across the rows: transposes of several dtypes, alone and beside what doesn't, in rows and sums."""
+    x, y, z, u = variables((37, 21), (21, 37), (2, 5, 4, 9), (2, 6, 19, 5), dtype="float32")
+    (d,) = variables((19, 35), dtype="float64")
+    n = ad.tensor(np.arange(12 * 20, dtype=np.int32).reshape(12, 20))
+    return [
+        x.T * 2 + y, ad.softmax(x.T * 3, axis=-1), ad.permute_dims(z, (0, 2, 3, 1)) + 1, ad.permute_dims(u, (0, 3, 1, 2)) * 2,
+        ad.relu(d.T), n.T * 3, (x.T * y).sum(0), (x.T - y).sum(1), ad.sin(x.T + x[:, ::-1].T) / y[:, :1], ad.exp(d[:4].T),
+    ]  # fmt: skip
+
+
 def moves() -> list[ad.Tensor]:
     x, y = variables((6, 5), (6, 5), dtype="float64")
     index = ad.tensor(np.array([1, 3, 3, -1], np.int32))
@@ -341,6 +352,8 @@ KINDS: dict[str, tuple[Callable[[], list[ad.Tensor]], dict[str, Any], Any]] = {
     ),
     "strips": (strips, {}, Nest),
     "cells": (cells, {"winograd_from": 2, "winograd_least": 1, "winograd_tiles": 7}, Nest),
+    "across": (across, {}, Nest),
+    "across in chunks": (across, {"shared_from": 1, "chunk": 64}, Nest),
     "moves": (moves, {}, Move),
     "numbers": (numbers, {}, Nest),
     "complex numbers": (complex_numbers, {}, Nest),

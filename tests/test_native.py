@@ -680,10 +680,9 @@ def test_quotients_rounded_down_are_numpys(name: str, dtype: str) -> None:
     a, b = (x.ravel() for x in np.meshgrid(values, values))
     plan, leaves, numbers = planned(getattr(ad, name)(ad.tensor(a), ad.tensor(b)))
     program = compile_nests(plan)
-    if program is None:
-        assert (name, dtype[0]) == ("floor_divide", "f")
-        return
+    assert program is not None
     with np.errstate(all="ignore"):
         (found,), expected = program.run(leaves, numbers, True), getattr(np, name)(a, b)
     np.testing.assert_array_equal(found, expected)
-    np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
+    some = ~np.isnan(expected)  # whose sign says nothing
+    np.testing.assert_array_equal(np.signbit(found[some]), np.signbit(expected[some]))

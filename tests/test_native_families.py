@@ -86,6 +86,7 @@ def programs(n: int, m: int, batch: int) -> list[ad.Tensor]:
     moved = ad.concat([x, x * 2], axis=0)[index]
     wide = leaf(n, m, dtype="f8")
     long = (wide * wide).sum(axis=0) + wide.mean()
+    turned = leaf(n, m).T * 2 + leaf(m, n)
     z = ad.tensor(draw.normal(size=(n, m)) + 1j * draw.normal(size=(n, m)))
     waves = (ad.exp(z * 1j) * z + 2.0).sum(axis=1)
     found = [
@@ -94,6 +95,7 @@ def programs(n: int, m: int, batch: int) -> list[ad.Tensor]:
         moved,
         long,
         waves,
+        turned,
         *ad.gradients((attention**2).sum(), [q, k, v]),
         *ad.gradients(moved.sum(), [x]),
     ]

@@ -118,7 +118,7 @@ def _quantile(
     return reshape(found, (*wanted.shape, *keep_axes(t.shape, axes))) if keepdims else found
 
 
-def _neighbours(x: Tensor, low: Any, last: Any) -> list[Tensor]:
+def _neighbours(x: Tensor, low: Any, last: Any) -> tuple[Tensor, Tensor]:
     """The elements at a place of the sorted ones, and at the next; `last` is the number of the last one, in each line or all."""
     if isinstance(low, Tensor):
         ordered = sort(x, axis=-1)
@@ -133,7 +133,8 @@ def _neighbours(x: Tensor, low: Any, last: Any) -> list[Tensor]:
             numbers = [np.searchsorted(kept, p) for p in numbers]
         places = [as_tensor(p) for p in numbers]
     lead = ordered.shape[:-1]
-    return [take_along_axis(ordered, broadcast_to(p, (*lead, p.shape[-1])), axis=-1) for p in places]
+    a, b = [take_along_axis(ordered, broadcast_to(p, (*lead, p.shape[-1])), axis=-1) for p in places]
+    return a, b
 
 
 def _between(a: Tensor, b: Tensor, share: Any) -> Tensor:

@@ -14,6 +14,7 @@ from adjoint.compiler.loops.accumulation import Accumulator
 from adjoint.compiler.loops.build import BYTES, ELEMENT, Emitter, Value, mask_of
 from adjoint.compiler.loops.division import Divisor, divisor, quotient
 from adjoint.compiler.loops.formulas import REDUCTIONS, formula_of, is_plain, scaled_plainly
+from adjoint.compiler.loops.matmul_tiles import Kernel, lanes_of
 from adjoint.compiler.loops.vector_loop import VectorLoop
 from adjoint.compiler.schedule.nests import Dimension, NestPlan, Strides
 from adjoint.compiler.tables import LARGE, PARAMETERS, Arguments, Function, Key, Start
@@ -44,6 +45,8 @@ class NestWriter(NestPlan):
         # those gone through together: axis, index, values and divisors of each
         self.rows: list[tuple[int, str, dict[Any, Value], dict[int, Divisor]]] = []
         self.values: dict[Any, Value] = {}
+        self.pitches: dict[View, str] = {}  # of what was turned
+        self.turned_row = ""  # which of those that were turned together
         self.amid = False  # whether the vectors that are written touch no bound
         self.plainly: set[int] = set()  # the products by numbers that are known to be ordinary where the code is
 
@@ -70,7 +73,7 @@ class NestWriter(NestPlan):
             elif type(key) is tuple and key[0] == "scratch":
                 self.load_own(name, self.arguments.reserve(self.scratch[key]))
             else:
-                self.load_pointer(name, Start(key, 0))
+                self.load_pointer(name, key if type(key) is Function else Start(key, 0))
         return name
 
     def load_pointer(self, name: str, key: Key) -> None:
@@ -159,9 +162,11 @@ class NestWriter(NestPlan):
     def loops(self) -> None:
         e, nest = self.e, self.nest
         with ExitStack() as loops:
-            for k, d in enumerate(self.outer[:-1] if self.jammed or self.columns else self.outer):
+            for k, d in enumerate(self.outer[:-1] if self.jammed or self.columns or self.turned else self.outer):
                 bounds = ("%lo", "%hi") if k == 0 else ("0", self.extent_of(d))
                 self.indices[d.axis] = loops.enter_context(e.loop(*bounds, 1))
+            if self.turned:
+                self.rows_turned(self.outer[-1], loops)
             if self.jammed:
                 self.rows_together(self.outer[-1])
             if self.columns:
@@ -207,6 +212,33 @@ class NestWriter(NestPlan):
             self.rows.append((d.axis, index, self.row_values, self.divisors))
         VectorLoop(self, actions, [], 1).write()
         self.rows = []
+
+    def rows_turned(self, d: Dimension, loops: ExitStack) -> None:
+        """Begin the loop over rows, some at a time, of which what lies across the rows is turned first, into the thread's own
+        memory."""
+        e, last, count = self.e, self.inner[-1], self.turned_rows
+        low, high = ("%lo", "%hi") if len(self.outer) == 1 else ("0", self.extent_of(d))
+        first = loops.enter_context(e.loop(low, high, count))
+        behind = e.index("umin", e.plus(first, count), high)
+        self.indices[d.axis], rows, size = first, e.index("sub", behind, first), self.number(last.size, "turned", LARGE)
+        for view in self.turned:
+            dtype, lanes = self.dtype_of(view), lanes_of(self.dtype_of(view), llvm.vector_bits())
+            # one vector more: rows whose lengths are powers of two would share sets of the cache
+            pitch = -(-last.size // lanes) * lanes + lanes
+            self.scratch["scratch", view] = pitch * -(-count // lanes) * lanes * BYTES[dtype]
+            self.pitches[view] = self.number(pitch, ("pitch", dtype), LARGE)
+            step = self.number(view.strides[last.axis], ("stride", view.strides, last.axis), LARGE)
+            source = e.at(self.pointer(view.root), self.offset(view.offset, view.strides), ELEMENT[dtype])
+            e.call(self.pointer(Function("tiles", Kernel("across", dtype))), (
+                ("ptr", source), ("i64", step), ("ptr", self.pointer(("scratch", view))), ("i64", self.pitches[view]),
+                ("i64", rows), ("i64", size),
+            ))  # fmt: skip
+        self.indices[d.axis] = loops.enter_context(e.loop(first, behind, 1))
+        self.turned_row = e.index("sub", self.indices[d.axis], first)
+
+    def dtype_of(self, view: View) -> str:
+        """The dtype of what is read through a view."""
+        return next(self.excerpt.dtypes[i] for i, own in self.excerpt.views.items() if own.root == view.root)
 
     def by_column(self, d: Dimension) -> None:
         """The loop over rows where sums by column stay in registers: after so many rows as a block has vectors, for each of those
@@ -503,7 +535,11 @@ class NestWriter(NestPlan):
 
     def loaded(self, view: View, dtype: str) -> Value:
         found = self.row_values.get(view) or self.values.get(view)
-        if found is None:
+        if found is None and view in self.turned:
+            i = self.indices.get(self.inner[-1].axis, "0")
+            at = self.e.plus(self.e.times(self.turned_row, self.pitches[view]), i)
+            found = self.values[view] = self.e.load(self.pointer(("scratch", view)), at, dtype, 1)
+        elif found is None:
             stride = self.stride(view.strides, self.inner[-1].axis)
             offset = self.offset(view.offset, view.strides)
             if stride == 0:

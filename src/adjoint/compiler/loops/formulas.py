@@ -131,17 +131,15 @@ def _apart(e: Emitter, rest: Value, b: Value) -> Value:
 def _remainder(e: Emitter, attributes: Any, dtype: str, a: Value, b: Value) -> Value:
     """With the divisor's sign, as Python's; of integers by 0 it is 0."""
     if a.kind == "f":
-        rest = e.library("fmod", a, b)
-        with_sign = e.select(
-            _apart(e, rest, b), e.add(rest, b), e.select(e.compare("eq", rest, 0.0), e.copysign(rest, b), rest)
-        )
-        return e.select(e.compare("eq", b, 0.0), rest, with_sign)
+        return power_math.remainder(e, a, b)
     _, rest = _divided(e, a, b)
     return e.select(_apart(e, rest, b), e.add(rest, b), rest) if a.kind == "i" else rest
 
 
 def _floor_divide(e: Emitter, attributes: Any, dtype: str, a: Value, b: Value) -> Value:
-    """The quotient of integers, rounded down as Python's; by 0 it is 0."""
+    """The quotient rounded down, as Python's; of integers by 0 it is 0."""
+    if a.kind == "f":
+        return power_math.floor_divide(e, a, b)
     quotient, rest = _divided(e, a, b)
     if a.kind == "i":
         quotient = e.select(_apart(e, rest, b), e.subtract(quotient, 1), quotient)
@@ -182,7 +180,6 @@ OF_NUMBERS: dict[str, Formula] = {
 }
 
 LOWERED: dict[str, Formula] = {
-    **OF_NUMBERS,
     "add": _arithmetic("add", "or"),
     "multiply": _arithmetic("multiply", "and"),
     "scale": _scale,
@@ -204,6 +201,7 @@ LOWERED: dict[str, Formula] = {
         for module in (vector_math, inverse_math, power_math, special_math)
         for name, function in module.FUNCTIONS.items()
     },
+    **OF_NUMBERS,
 }
 
 
@@ -249,13 +247,7 @@ def is_lowered(name: str, attributes: Any, result: str, inputs: Sequence[str]) -
         return True
     if name == "astype":
         return not (inputs[0].startswith("float") and not result.startswith("float") and result != "bool")
-<<<<<<< HEAD
-    if name in ("power", "remainder", "floor_divide"):
-=======
-    if name == "floor_divide" and result.startswith("float"):
-        return False
     if name == "power":
->>>>>>> 787e56c
         return result.startswith("float")
     if name == "power_constant" and not result.startswith("float"):
         return isinstance(exponent := attributes, int) and 0 <= exponent <= 8

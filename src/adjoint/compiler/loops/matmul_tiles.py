@@ -219,6 +219,33 @@ def _transposed(e: Emitter, values: list[Value]) -> list[Value]:
     return values
 
 
+def _across(e: Emitter, kernel: Kernel) -> L.Parameters:
+    """`rows` neighbours of each of `size` lines, `step` apart, as so many rows, `pitch` apart: in square blocks in registers, and
+    what is left line by line."""
+    dtype, lanes, element = kernel.dtype, e.lanes, ELEMENT[kernel.dtype]
+    whole, apart = e.index("sub", "%size", e.index("urem", "%size", lanes)), e.multiples("%pitch")
+    with e.loop("0", "%rows", lanes) as row:
+        left = e.index("sub", "%rows", row)
+        line, into = Pointer(e, dtype, e.at("%source", row, element)), e.at("%target", e.times(row, "%pitch"), element)
+        done = e.choose(e.test("slt", left, lanes), "0", whole)
+        with e.when(e.test("slt", "0", done)), e.loop("0", done, lanes) as at:
+            values = []
+            for _ in range(lanes):
+                values.append(e.load(line.get(), "0", dtype, 1))
+                line.advance("%step")
+            target = Pointer(e, dtype, e.at(into, at, element))
+            for value in _transposed(e, values):
+                e.store(value, target.get(), "0")
+                target.advance("%pitch")
+        with e.when(e.test("slt", done, "%size")), e.loop(done, "%size", 1) as at:
+            e.mask = e.below(left)
+            e.store(e.load(line.get(), "0", dtype, 1), into, at, apart)
+            e.mask = None
+            line.advance("%step")
+    return (("ptr noalias", "%source"), ("i64", "%step"), ("ptr noalias", "%target"), ("i64", "%pitch"), ("i64", "%rows"),
+            ("i64", "%size"))  # fmt: skip
+
+
 SUMS = 4  # of each product with a vector: additions that don't wait for each other
 
 
@@ -396,5 +423,6 @@ def _turns(e: Emitter, kernel: Kernel) -> L.Parameters:
 
 
 WRITERS = {
-    "tile": _tile, "gather": _gather, "turn": _turn, "dots": _dots, "tiles": _tiles, "gathers": _gathers, "turns": _turns,
+    "tile": _tile, "gather": _gather, "turn": _turn, "across": _across, "dots": _dots, "tiles": _tiles, "gathers": _gathers,
+    "turns": _turns,
 }  # fmt: skip

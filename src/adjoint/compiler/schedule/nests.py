@@ -12,6 +12,7 @@ from adjoint.compiler.targets.target import tuning
 from adjoint.shapes import Shape, contiguous, size_of
 
 Strides = tuple[int, ...]
+TURNED = ("float32", "float64", "int32", "int64", "uint32", "uint64")  # what is turned in registers
 
 
 class Dimension(NamedTuple):
@@ -47,6 +48,8 @@ class NestPlan:
         """The loops for people: chunks, rows, and what each pass over a row stores, keeps and reduces."""
         rest = "all at once" if self.chunks == 1 else f"in {self.chunks} chunks of {self.step}"
         found = [f"rows 0 to {self.extent} {rest}" + (f", {self.tuning.jammed} side by side" if self.jammed else "")]
+        if self.turned:
+            found[0] += f", {self.turned_rows} at a time of what lies across them turned"
         if self.columns:
             found[0] += f", {self.columns} at once, whose sums stay in registers"
         for k, d in enumerate(self.outer):
@@ -207,6 +210,7 @@ class NestPlan:
 
     def measure(self) -> None:
         """How far the range of rows goes, whether the nest is one long loop, and how it falls into chunks."""
+        self.turned = self.views_to_turn()
         nest, lanes, last = self.nest, self.lanes, self.inner[-1]
         single_pass = not any(self.actions[1:])  # nothing needs the whole domain's reductions for its elements
         self.flat = not self.outer and len(self.inner) == 1 and single_pass
@@ -225,6 +229,8 @@ class NestPlan:
         self.jammed = self.may_jam()
         if self.jammed and len(self.outer) == 1 and self.extent >= 4 * self.tuning.jammed:
             self.step = -(-self.step // self.tuning.jammed) * self.tuning.jammed
+        if self.turned and len(self.outer) == 1:
+            self.step = -(-self.step // self.turned_rows) * self.turned_rows
         self.set_chunks(self.step)
         self.columns = self.rows_in_registers()
 
@@ -236,17 +242,44 @@ class NestPlan:
         slots = [slot for kind, slot in actions if kind == "reduce"]
         if not slots or any(others) or not self.outer or nest.split is not None or nest.tile or last.axis < 0:
             return 0
+        if self.turned:
+            return 0
         for slot in slots:
             along_rows = strides(slot)[self.outer[-1].axis] or not strides(slot)[last.axis]
             if slot in nest.by_row or along_rows or self.excerpt.dtypes[slot].startswith("complex"):
                 return 0
         return min(self.tuning.column_sums // (-(-last.size // self.lanes) * len(slots)), self.tuning.unroll)
 
+    def views_to_turn(self) -> list[View]:
+        """What is read through views whose elements lie together not along a row, but from one row to the next: some rows of it
+        are turned before they are gone through. The loop over these rows becomes the innermost of those around."""
+        nest, last, table = self.nest, self.inner[-1], self.tuning
+        if nest.tile or not self.outer or len(self.inner) > 1 or last.size > table.longest_turned or self.bounded():
+            return []
+        slots = [i for step in nest.steps for i in step.inputs if not self.inside(i)]
+        views = {i: self.spread(self.outside(i)) for i in dict.fromkeys(slots) if self.excerpt.dtypes[i] in TURNED}
+        views = {i: view for i, view in views.items() if view.strides[last.axis] > 1}
+        sums = any(level == "total" for level in nest.level.values())
+        for d in self.outer[-1:] if sums else self.outer:
+            found = list(dict.fromkeys([view for view in views.values() if view.strides[d.axis] == 1]))
+            if found and last.size >= table.least_turned and d.size >= table.least_turned:
+                self.outer = [*[other for other in self.outer if other != d], d]
+                sizes = [BYTES[self.excerpt.dtypes[i]] for i, view in views.items() if view in found]
+                self.turned_rows = table.turned_bytes // min(sizes)
+                return found
+        return []
+
     def may_jam(self) -> bool:
         """Whether to go through several rows at once: one row after the other, a nest that writes far more than it reads
         waits for the memory of each page that it comes to."""
         nest = self.nest
-        if not self.outer or self.outer[-1].size < self.tuning.jammed or nest.split is not None or nest.tile:
+        if (
+            not self.outer
+            or self.outer[-1].size < self.tuning.jammed
+            or nest.split is not None
+            or nest.tile
+            or self.turned
+        ):
             return False
         (actions, *others) = self.actions
         if (

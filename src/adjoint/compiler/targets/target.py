@@ -44,6 +44,9 @@ class Tuning(NamedTuple):
     jammed_from: int = 1 << 21  # bytes written by a nest: less stays in the cache nearest to it
     most_jammed: int = 96  # steps written out in all
     jammed_row: int = 1 << 10  # bytes of a row: with shorter ones the rows would share their pages
+    turned_bytes: int = 64  # of what lies across rows are turned at a time: as many rows as share a cache line
+    least_turned: int = 4  # rows, and elements of a row, for which that is worth it
+    longest_turned: int = 1 << 12  # elements of a row: some rows of it stay in the second cache
     # Threads
     shared_from: int = 1 << 18  # work (operations on elements, costly ones ten times) that is cut into chunks
     chunk: int = 1 << 17  # work in a chunk, about 10 µs
