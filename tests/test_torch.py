@@ -1136,3 +1136,21 @@ def test_states_of_old_batch_norms_lack_a_count():
     layer = torch.nn.BatchNorm1d(2)
     state = {k: v for k, v in layer.state_dict().items() if k != "num_batches_tracked"}
     assert not layer.load_state_dict(state).missing_keys and layer.num_batches_tracked == 0
+
+
+def test_compiled_functions_scatter() -> None:
+    """Positions that only a run knows: nothing asks for their values while the function is traced."""
+    x, s, i = torch.zeros(3, 4), torch.arange(1.0, 5.0).reshape(1, 4), torch.tensor([[0, 2, 0, 1]])
+    functions = [
+        lambda x, i, s: x.scatter_add(1, i, s), lambda x, i, s: x.scatter(0, i, s),
+        lambda x, i, s: x.index_add(0, i[0], s.expand(4, 4)), lambda x, i, s: x.scatter_reduce(1, i, s, "amax"),
+        lambda x, i, s: x.scatter_reduce(1, i, s, "mean"), lambda x, i, s: x.scatter_reduce(1, i, s, "prod", include_self=False),
+    ]  # fmt: skip
+    for f in functions:
+        compiled = torch.compile(f, fullgraph=True)
+        assert compiled(x, i, s).tolist() == f(x, i, s).tolist()
+        for outside in (i - 1, i + 4):  # never an element of the next row
+            with pytest.raises((RuntimeError, IndexError), match=r"outside|out of bounds"):
+                f(x, outside, s)
+            with pytest.raises((RuntimeError, IndexError), match=r"outside|out of bounds"):
+                compiled(x, outside, s).tolist()

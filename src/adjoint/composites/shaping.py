@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.dtypes import bool_, real_of
+from adjoint.dtypes import real_of
 from adjoint.graph import Node, array_type
 from adjoint.primitives.core import cast, constant, inexact, match, ops
 from adjoint.shapes import normalize_axes, normalize_axis, size_of
@@ -182,8 +182,8 @@ def triangle(x: Node, k: int, upper: bool) -> Node:
     if x.ndim < 2:
         raise ValueError(f"{'triu' if upper else 'tril'}: expected at least two axes, got shape {x.shape}")
     rows, columns = x.shape[-2:]
-    difference = np.arange(columns)[None, :] - np.arange(rows)[:, None]
-    keep = ops.data(difference >= k if upper else difference <= k, bool_)
+    across, down = ops.data(np.arange(columns)), ops.data(np.arange(rows)[:, None] + k)
+    keep = (ops.greater_equal if upper else ops.less_equal)(across, down)
     return ops.where(ops.broadcast_to(keep, x.shape), x, ops.zeros(x.type))
 
 

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.arrays import scattering
 from adjoint.arrays.matrices import fill_diagonal
+from adjoint.plan.canonical import ValueNeededError
 from adjoint.tensors import functions as core
 from adjoint.tensors.located import at_user
 
@@ -98,18 +100,30 @@ def masked_select(input: Any, mask: Any) -> Any:
     return core.reshape(x, (-1,))[core.reshape(m, (-1,))]
 
 
-def _linear(name: str, x: Any, dim: int, index: Any) -> Any:
-    """Positions along an axis as positions in all elements, with a check of bounds."""
-    shape = tuple(x.shape)
-    grids = np.ogrid[tuple(slice(0, n) for n in index.shape)]
-    n = shape[dim]
-    at = core.where(index < 0, n + n * shape[dim], index)  # PyTorch knows no negative positions here
-    strides = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
-    rest = sum((np.asarray(g * strides[i]) for i, g in enumerate(grids) if i != dim), np.zeros((), np.int64))
-    values = np.asarray(index.detach().numpy())
+def _checked(name: str, index: Any, n: int) -> Any:
+    """Positions along an axis of n, of which none is negative or beyond it: PyTorch knows no negative ones here. What only a
+    later run knows raises there."""
+    try:
+        values = np.asarray(index.detach().numpy())
+    except ValueNeededError:
+        return core.where(index < 0, n, index)
     if values.size and not (values.min() >= 0 and values.max() < n):
         raise RuntimeError(f"{name}: a position is outside of an axis of {n}{at_user()}")
-    return core.reshape(at * strides[dim] + core.tensor(np.asarray(rest, np.int64)), (-1,))
+    return index
+
+
+def _linear(name: str, x: Any, dim: int, index: Any) -> Any:
+    """Positions along an axis as positions in all elements."""
+    shape = tuple(x.shape)
+    grids = np.ogrid[tuple(slice(0, n) for n in index.shape)]
+    n, size = shape[dim], math.prod(shape)
+    strides = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
+    rest = sum((np.asarray(g * strides[i]) for i, g in enumerate(grids) if i != dim), np.zeros((), np.int64))
+    at = _checked(name, index, n)
+    places = at * strides[dim] + core.tensor(np.asarray(rest, np.int64))
+    if at is not index:  # beyond the axis there may be elements of the next row
+        places = core.where(at < n, places, size)
+    return core.reshape(places, (-1,))
 
 
 def _scattered(name: str, input: Any, dim: int, index: Any, src: Any, how: str) -> Any:
@@ -146,56 +160,25 @@ def _scattered(name: str, input: Any, dim: int, index: Any, src: Any, how: str) 
 
 def combined_at(flat: Any, places: Any, values: Any, how: str, include_self: bool = True) -> Any:
     """A vector with values put, or combined with what is there, at positions."""
-    if how == "add":
-        return core.scatter_add(flat, places, values, axis=0)
     if how == "put":
-        out = flat.clone()
-        Core.__setitem__(out, places, values)
-        return out
-    return _reduced_at(flat, places, values, how, include_self)
+        return scattering.scatter(flat, places, values, axis=0)
+    if how == "add" or (how == "sum" and include_self):
+        return core.scatter_add(flat, places, values, axis=0)
+    if how == "mean":
+        return _mean_at(flat, places, values, include_self)
+    if include_self:  # an element beside what comes to its place: what is equal among them shares a derivative evenly
+        own = core.arange(flat.shape[0], dtype=places.dtype)
+        places, values = core.concat([own, places]), core.concat([flat, values])
+    kinds = {"sum": "sum", "prod": "prod", "amax": "max", "amin": "min"}
+    return scattering.scatter_reduce(flat, places, values, reduce=kinds[how], include_self=False)
 
 
-def _reduced_at(flat: Any, places: Any, values: Any, how: str, include_self: bool) -> Any:
-    """Sums, means, products and extremes of what is put at each position."""
-    n = flat.shape[0]
-    hit = np.bincount(np.asarray(places.detach().numpy()), minlength=n)
-    touched = core.tensor(hit > 0)
-    kind = flat.dtype
-    if how in ("sum", "mean"):
-        start = flat if include_self else core.where(touched, core.zeros_like(flat), flat)
-        total = core.scatter_add(start, places, values, axis=0)
-        if how == "sum":
-            return total
-        count = core.tensor(np.maximum(hit + (1 if include_self else 0), 1))
-        if not kind.inexact:
-            return core.astype(core.floor_divide(total, core.astype(count, kind)), kind)
-        return total / core.astype(count, kind)
-    # each element's contributions side by side, padded by the neutral one
-    order = np.argsort(np.asarray(places.detach().numpy()), kind="stable")
-    sorted_places = np.asarray(places.detach().numpy())[order]
-    starts = np.concatenate([[0], np.cumsum(hit)])[:-1]
-    slot = np.arange(len(order)) - starts[sorted_places]
-    width = int(hit.max()) + 1 if len(order) else 1
-    neutral = _neutral(how, kind)
-    grid = core.full((n, width), neutral, dtype=kind)
-    Core.__setitem__(
-        grid, (core.tensor(sorted_places), core.tensor(slot + 1)), core.take(values, core.tensor(order), axis=0)
-    )
-    own = flat if include_self else core.where(touched, core.full_like(flat, neutral), flat)
-    Core.__setitem__(grid, (slice(None), 0), own)
-    reduce = {"prod": core.prod, "amax": core.max, "amin": core.min}[how]
-    return core.astype(reduce(grid, axis=1), kind)
-
-
-def _neutral(how: str, kind: Any) -> Any:
-    if how == "prod":
-        return 1
-    if kind.kind == "b":
-        return how == "amin"
-    if kind.inexact:
-        return -math.inf if how == "amax" else math.inf
-    limits = np.iinfo(kind.dtype)
-    return int(limits.min if how == "amax" else limits.max)
+def _mean_at(flat: Any, places: Any, values: Any, include_self: bool) -> Any:
+    """Means of what is put at each position, of integers rounded down."""
+    total = combined_at(flat, places, values, "sum", include_self)
+    hits = core.scatter_add(core.zeros((flat.shape[0],), dtype="int64"), places, 1, axis=0)
+    count = core.astype(core.clip(hits + 1 if include_self else hits, min=1), flat.dtype)
+    return total / count if flat.dtype.inexact else core.floor_divide(total, count)
 
 
 @function(in_place=True)
@@ -230,7 +213,7 @@ def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, *, i
 
 
 def _spread(name: str, input: Any, dim: int, index: Any, source: Any) -> tuple[Any, Any, Any]:
-    """Positions of slices, and their values, as positions of elements."""
+    """The input with an axis at least, the positions of slices as those of their elements, if there are any, and the values."""
     x, _ = lifted(input, dim)
     axis = axis_of(dim, x.ndim)
     at = core.reshape(index, (-1,))
@@ -242,17 +225,24 @@ def _spread(name: str, input: Any, dim: int, index: Any, source: Any) -> tuple[A
             raise RuntimeError(f"{name}: values of {source.dtype.name} for a {input.dtype.name} tensor{at_user()}")
         if tuple(given.shape) != shape:
             raise RuntimeError(f"{name}: values of shape {tuple(source.shape)} for slices of shape {shape}{at_user()}")
-        values = core.reshape(given, (-1,))
+        values = given
     else:
-        values = core.full((math.prod(shape),), source, dtype=x.dtype)
-    return x, _linear(name, x, axis, wide) if math.prod(shape) else None, values
+        values = core.full(shape, source, dtype=x.dtype)
+    return x, wide if math.prod(shape) else None, values
 
 
 def _at_slices(name: str, input: Any, dim: int, index: Any, source: Any, how: str, include_self: bool = True) -> Any:
     x, places, values = _spread(name, input, dim, index, source)
     if places is None:
         return input.clone()
-    return core.reshape(combined_at(core.reshape(x, (-1,)), places, values, how, include_self), tuple(input.shape))
+    if how in ("add", "put"):  # a slice at a time
+        axis, at = axis_of(dim, x.ndim), core.reshape(index, (-1,))
+        place = _checked(name, at, x.shape[axis])
+        found = (core.scatter_add if how == "add" else scattering.scatter)(x, place, values, axis=axis)
+        return core.reshape(found, tuple(input.shape))
+    flat = core.reshape(x, (-1,))
+    places = _linear(name, x, axis_of(dim, x.ndim), places)
+    return core.reshape(combined_at(flat, places, core.reshape(values, (-1,)), how, include_self), tuple(input.shape))
 
 
 @function(in_place=True)

@@ -22,7 +22,7 @@ from adjoint.tensors.pending import force_selection
 
 from ._elementwise import made
 from ._names import FUNCTIONS, METHODS, like, method
-from ._parts import offset_of, relaid
+from ._parts import memory, offset_of, relaid
 from ._tensor import Core, Tensor, in_order, torch_tensor
 from ._view_tensors import flat_view, part, permuted, turn, view_of
 
@@ -367,11 +367,17 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     return strided(input, lambda a: np.diagonal(a, offset, first, second))
 
 
-def strided(input: Tensor, take: Any) -> Tensor:
-    """A view of some elements, as `take` picks them from an array."""
+def _places(shape: tuple[int, ...], take: Any) -> Any:
+    """Where the elements that a view picks lie among all."""
+    view = take(memory(shape))
+    steps = [np.arange(n) * s for n, s in zip(view.shape, view.strides, strict=True)]
+    return builtins.sum(np.ix_(*steps), np.full((1,) * view.ndim, offset_of(view)))
+
+
+def strided(input: Tensor, take: Any, places: Any = None) -> Tensor:
+    """A view of some elements, as `take` picks them from an array; `places` are theirs among all, if it makes a copy."""
     own = tuple(input.shape)
-    places = take(np.arange(math.prod(own)).reshape(own))
-    flat = np.ascontiguousarray(places)
+    flat = np.ascontiguousarray(_places(own, take) if places is None else places)
     unique = len(np.unique(flat)) == flat.size
 
     def apply(x: Node) -> Node:
@@ -409,7 +415,7 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
     top = (storage_offset or 0) + builtins.sum((n - 1) * s for n, s in zip(size, stride, strict=True))
     if top >= flat.shape[0]:
         raise RuntimeError(f"as_strided: position {top} is beyond {flat.shape[0]} elements{at_user()}")
-    return strided(flat, lambda a: np.array(places))
+    return strided(flat, lambda a: np.array(places), places)
 
 
 @as_named()

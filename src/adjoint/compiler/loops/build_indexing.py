@@ -11,7 +11,7 @@ from typing import Any
 
 from adjoint.compiler.excerpts import Indexed, Moving, Region
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import ITEMSIZE, Complex, Emitter, lanes_for
+from adjoint.compiler.loops.build import ITEMSIZE, Complex, Emitter, Value, lanes_for
 from adjoint.compiler.tables import FAILURE, PARAMETERS, Arguments, Bounds, FirstCheck, Inputs, Items, Start
 from adjoint.compiler.targets.llvm import PART
 from adjoint.shapes import contiguous, size_of
@@ -29,8 +29,13 @@ class MoveWriter:
         self.tail = 1
         if move.indexed is not None:
             self.tail = size_of(move.indexed.shape[len(move.indexed.indices) :])
+        # single elements are read at once as far as offsets fit into vectors
+        self.single = move.indexed is not None and move.indexed.reads and self.tail == 1
         widest = self.tail if move.indexed is not None else move.size
-        self.e = Emitter(lanes_for(bits // (8 * ITEMSIZE[PART.get(self.dtype, self.dtype)]), widest))
+        lanes = lanes_for(bits // (8 * ITEMSIZE[PART.get(self.dtype, self.dtype)]), widest)
+        if self.single and move.indexed is not None:
+            lanes = lanes_for(bits // 64, move.indexed.times)
+        self.e = Emitter(lanes)
         self.inputs = Inputs(self.e, arguments)
 
     def write(self) -> L.Function:
@@ -44,7 +49,9 @@ class MoveWriter:
                 self.copy(regions.pop(0), source, out)
         for _, alike in itertools.groupby(regions, lambda region: region.form):
             self.copies(list(alike))
-        if move.indexed is not None:
+        if move.indexed is not None and self.single:
+            self.elements(move.indexed)
+        elif move.indexed is not None:
             self.rows(move.indexed)
         return self.e.function("unit", PARAMETERS, False, self.inputs.body)
 
@@ -152,6 +159,38 @@ class MoveWriter:
 
             self.inputs.vectors(self.tail, body)
 
+    def elements(self, indexed: Indexed) -> None:
+        """Read single elements from where indices say, as many at once as a vector has lanes."""
+        e = self.e
+        source, out = self.pointer(indexed.rows), self.pointer(self.move.output)
+        arrays = [self.pointer(place) for place in indexed.indices]
+
+        def body(r: str) -> None:
+            place, wrong = e.constant(0, "int64"), e.constant(False, "bool")
+            for pointer, dtype, n, stride in zip(
+                arrays, indexed.dtypes, indexed.shape, contiguous(indexed.shape), strict=False
+            ):
+                extent, by = self.spread(n), self.spread(stride)
+                i = e.cast(e.load(pointer, r, dtype, 1), "int64")
+                i = e.select(e.compare("lt", i, 0), e.add(i, extent), i)
+                outside = e.either(e.compare("lt", i, 0), e.compare("ge", i, extent))
+                wrong = e.either(wrong, outside)
+                place = e.add(place, e.multiply(e.select(outside, 0, i), by))
+            with e.when_any(wrong):  # one by one, to say which it is
+                e_mask, e.mask = e.mask, None
+                stop = e.index("umin", e.plus(r, e.lanes), self.inputs.number(indexed.times))
+                with e.loop(r, stop, 1) as k:
+                    self.selected(indexed, arrays, k)
+                e.mask = e_mask
+            e.store(e.load(source, "0", self.dtype, place.name), out, r)
+
+        self.inputs.vectors(indexed.times, body)
+
+    def spread(self, number: int) -> Value:
+        """A number of the unit in every lane."""
+        name = self.inputs.number(number)
+        return self.e.constant(number, "int64") if name.isdigit() else self.e.splat(name, "int64")
+
     def selected(self, indexed: Indexed, arrays: list[str], r: str) -> str:
         """The offset of the row that the r-th indices select."""
         e, shape = self.e, indexed.shape
@@ -168,17 +207,17 @@ class MoveWriter:
                 i = e.choose(e.test("ult", i, extent), i, e.plus(extent, "-1"))
             else:
                 i = e.choose(negative, e.plus(i, extent), i)
-                inside = e.test("ult", i, extent)
-                i = e.choose(inside, i, "0")
-                self.note(inside, self.arguments.note(Bounds(axis, n)), given)
+                outside = e.test("uge", i, extent)
+                self.note(outside, self.arguments.note(Bounds(axis, n)), given)
+                i = e.choose(outside, "0", i)
             place = e.plus(place, e.times(i, by))
         return place
 
-    def note(self, inside: str, check: int, given: str) -> None:
-        """Unless an index is inside its bounds, note which check failed, from 1, and the index."""
+    def note(self, outside: str, check: int, given: str) -> None:
+        """If an index is outside of its bounds, note which check failed, from 1, and the index."""
         e = self.e
-        failure = e.entry("%table", FAILURE)
-        number = e.plus(self.arguments.number(e, FirstCheck()), check + 1)
-        for offset, value in enumerate((number, given)):
-            at = e.at(failure, offset, "i64")
-            e.note("i64", e.choose(inside, e.read_number(at), value), at)
+        with e.when(outside):
+            failure = e.entry("%table", FAILURE)
+            number = e.plus(self.arguments.number(e, FirstCheck()), check + 1)
+            for offset, value in enumerate((number, given)):
+                e.note("i64", value, e.at(failure, offset, "i64"))
