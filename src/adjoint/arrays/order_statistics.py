@@ -118,6 +118,11 @@ def _quantile(
     return reshape(found, (*wanted.shape, *keep_axes(t.shape, axes))) if keepdims else found
 
 
+def selected(x: Tensor, places: tuple[int, ...]) -> Tensor:
+    """The elements at some places, in order, of the last axis sorted; NaN comes last."""
+    return wrap(ops.selected(x.node, places, x.ndim - 1))
+
+
 def _neighbours(x: Tensor, low: Any, last: Any) -> tuple[Tensor, Tensor]:
     """The elements at a place of the sorted ones, and at the next; `last` is the number of the last one, in each line or all."""
     if isinstance(low, Tensor):
@@ -129,7 +134,7 @@ def _neighbours(x: Tensor, low: Any, last: Any) -> tuple[Tensor, Tensor]:
         if x.shape[-1] <= SHORT:
             ordered = sort(x, axis=-1)
         else:
-            ordered = wrap(ops.selected(x.node, tuple(kept.tolist()), x.ndim - 1))
+            ordered = selected(x, tuple(kept.tolist()))
             numbers = [np.searchsorted(kept, p) for p in numbers]
         places = [as_tensor(p) for p in numbers]
     lead = ordered.shape[:-1]

@@ -91,8 +91,12 @@ def _median(name: str, skip_nan: bool) -> None:
             if dim is None:
                 return core.full((), math.nan, dtype=x.dtype)
             raise IndexError(f"{name}: the axis is empty{at_user()}")
-        order = core.argsort(x.detach(), axis=axis)  # NaN last
         k: Any = (x.shape[axis] - 1) // 2
+        if dim is None and not skip_nan:
+            value = core.reshape(order_statistics.selected(_sortable(x), (k,)), ())
+            worst = core.max(x)
+            return core.where(core.isnan(worst), worst, value) if x.dtype.inexact else core.astype(value, x.dtype)
+        order = core.argsort(x.detach(), axis=axis)  # NaN last
         if x.dtype.inexact:
             holes = core.count_nonzero(core.isnan(x), axis=axis, keepdims=True)
             n = x.shape[axis]

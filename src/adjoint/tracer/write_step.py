@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
+from inspect import getattr_static
 from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 MOST_HELD = 1 << 22  # bytes of its last results that a function may hold, so as not to make arrays for them anew
 UNUSUAL = object()  # what a written function gives where the general way is to be taken
 
+NODE = getattr_static(Tensor, "node")
 UNREADABLE = (ArithmeticError, AttributeError, LookupError)  # what numbers that changed in kind, or are gone, raise
 
 Step = Callable[..., Any]
@@ -124,9 +126,9 @@ def _read_arguments(w: Writer, compiled: Compiled, arguments: Sequence[Any], fir
         elif isinstance(x, float):
             w.unless(f"type(a{k}) is float")
         elif isinstance(x, Tensor):
-            if x.node.tracked:
+            if x.node.tracked or getattr_static(type(x), "node") is not NODE:  # a view computes its own
                 return False
-            w.unless(f"type(a{k}) is Tensor")
+            w.unless(f"type(a{k}) is {w.name(type(x))}")
             w.add(f"n = a{k}.node")
             w.unless(f"n.type is {w.name(x.node.type)} and not n.tracked")
             w.add(f"v{k} = n.value")
