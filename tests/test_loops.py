@@ -753,3 +753,16 @@ def test_while_loops_of_no_examples(around):
     assert around(f)(none).shape == (0, 2)
     assert around(f)(none).numpy().shape == (0, 2)
     assert around(ad.grad(lambda x: f(x).sum()))(none).numpy().shape == (0, 2)
+
+
+def test_a_loop_that_reads_nothing() -> None:
+    """What it stacks is made of literals, eagerly, compiled and differentiated."""
+
+    def f(x: ad.Tensor) -> ad.Tensor:
+        return ad.scan(lambda c, _: (c, ad.ones(3)), x, None, length=4)[1].sum() * x
+
+    for g in (f, ad.jit(f)):
+        assert g(ad.tensor(2.0)).item() == 24.0
+    for g in (ad.grad(f), ad.jit(ad.grad(f))):
+        assert g(ad.tensor(2.0)).item() == 12.0
+    np.testing.assert_array_equal(ad.vmap(f)(ad.tensor([1.0, 2.0])).numpy(), [12.0, 24.0])

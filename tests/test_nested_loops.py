@@ -294,3 +294,73 @@ def test_a_loop_without_end_is_interrupted() -> None:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
     assert f(ad.tensor(3.0)).item() == 3.0
+
+
+# Branches of larger arrays: all are computed, and one selected ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(300,), (20, 30)])
+def test_a_branch_of_larger_arrays(step_by_step: list[int], shape: tuple[int, ...]) -> None:
+    """A loop whose body has little branches runs natively once that is compiled, its reverse pass as well."""
+
+    def loss(x: Any) -> Any:
+        def step(c: Any, t: Any) -> Any:
+            branches = [
+                lambda c, t: 0.9 * c,
+                lambda c, t: c - 0.1 * ad.sin(c) + t * ad.mean(c),
+                lambda c, t: c[::-1] + 0.01,
+            ]
+            c = ad.switch(t, branches, c, t)
+            return ad.cond(
+                ad.sum(c) > 5.0, lambda c: (c * 0.5, c.sum()), lambda c: (c, ad.tensor(1.0, dtype="float64")), c
+            )
+
+        final, sums = ad.scan(step, x, ad.arange(STEPS) % 5 - 1)
+        return ad.sum(final * x) + ad.sum(ad.sin(sums))
+
+    def by_hand(x: np.ndarray) -> float:
+        c, total = x, 0.0
+        for t in np.arange(STEPS) % 5 - 1:
+            c = 0.9 * c if t <= 0 else c - 0.1 * np.sin(c) + t * np.mean(c) if t == 1 else c[::-1] + 0.01
+            total += np.sin(c.sum()) if c.sum() > 5.0 else np.sin(1.0)
+            c = 0.5 * c if c.sum() > 5.0 else c
+        return float((c * x).sum() + total)
+
+    x = np.random.default_rng(0).normal(size=shape)
+    v = np.random.default_rng(1).normal(size=shape)
+    f = ad.jit(ad.value_and_grad(loss))
+    for _ in range(3):
+        value, slope = f(ad.tensor(x))
+        np.testing.assert_allclose(value.item(), by_hand(x), 1e-11)
+        difference = (by_hand(x + 1e-6 * v) - by_hand(x - 1e-6 * v)) / 2e-6
+        np.testing.assert_allclose(np.sum(slope.numpy() * v), difference, 1e-6, 1e-6)
+    assert sum(step_by_step) <= 8
+
+
+def test_what_is_computed_and_not_selected_shows_nowhere() -> None:
+    x = ad.tensor(np.array([-1.0, 0.0, 2.0]))
+    k = ad.tensor(0)
+
+    def f(x: Any, k: Any) -> Any:
+        return ad.switch(k, [lambda x: x * 2.0, lambda x: ad.log(x) / x, lambda x: ad.sqrt(x) * np.inf], x)
+
+    both = ad.jit(lambda x, k: (f(x, k), ad.grad(lambda x: f(x, k).sum())(x)))
+    with np.errstate(all="raise"):
+        for _ in range(3):
+            value, slope = both(x, k)
+            np.testing.assert_array_equal(value.numpy(), [-2.0, 0.0, 4.0])
+            np.testing.assert_array_equal(slope.numpy(), [2.0, 2.0, 2.0])
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(both(x, ad.tensor(7))[0].numpy(), np.sqrt([-1.0, 0.0, 2.0]) * np.inf)
+        np.testing.assert_array_equal(both(x, ad.tensor(-3))[0].numpy(), [-2.0, 0.0, 4.0])
+
+
+def test_what_may_fail_or_takes_long_stays_a_branch() -> None:
+    rows, matrix = ad.tensor(np.arange(12.0).reshape(4, 3)), ad.tensor(np.zeros((3, 3)))
+
+    def f(i: Any, flag: Any) -> Any:
+        return ad.cond(flag, lambda: ad.linalg.solve(matrix, rows[i]).sum(), lambda: rows.sum())
+
+    fast = ad.jit(f)
+    for _ in range(3):
+        assert fast(ad.tensor(99), ad.tensor(False)).item() == 66.0

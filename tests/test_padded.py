@@ -201,3 +201,64 @@ def test_what_others_read_too_is_written_down() -> None:
     compared(y[1:] - y[:-1], (y[:, 1:] * y[:, :-1]).sum(axis=1), exactly=False)  # neighbours without zeros around them
     compared(stencil(-y, (1, 1)), stencil(x * x, (1, 1)), stencil(y.T, (1, 1)))
     compared(ad.softmax(y[1:], axis=1) + y[:-1], y[::-1] * 2.0, y[:, :1] + y[:, 1:], exactly=False)
+
+
+# Sums of many parts that meet -------------------------------------------------------------------------------------------
+
+
+def put(part: Any, at: tuple[int, ...], shape: tuple[int, ...]) -> Any:
+    return ad.pad(part, [(a, n - a - m) for a, n, m in zip(at, shape, part.shape, strict=True)])
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int32"])
+@pytest.mark.parametrize("form", ["line", "rows", "columns", "with a beginning", "from the right"])
+def test_many_parts_that_meet_are_a_few_sums(form: str, dtype: str) -> None:
+    """The same numbers are added in the same order, whatever they are."""
+    random = np.random.default_rng(3)
+    shape = (70,) if form not in ("rows", "columns") else (50, 7) if form == "rows" else (6, 60)
+    values = random.choice([0.0, -0.0, 1.5, -3.0, 0.1, 7.0], 3000)
+    if dtype != "int32" and form == "line":
+        values[::50], values[::70] = np.inf, np.nan
+    numbers = iter(values.astype(dtype))
+    total: Any = ad.tensor(np.full(shape, -0.0, dtype)) * 1 if form == "with a beginning" else None
+    axis = 1 if form == "columns" else 0
+    for i in range(60):
+        width, first = 1 + i % 4, int(random.integers(0, shape[axis] - 4)) if i % 7 == 0 else i % (shape[axis] - 4)
+        sizes = tuple([width if k == axis else n for k, n in enumerate(shape)])
+        part = ad.tensor(np.array([next(numbers) for _ in range(int(np.prod(sizes)))], dtype).reshape(sizes)) * 1
+        whole = put(part, tuple([first if k == axis else 0 for k in range(len(shape))]), shape)
+        total = whole if total is None else whole + total if form == "from the right" else total + whole
+    plan, leaves, given = planned(total)
+    program = compile_nests(plan)
+    assert program is not None
+    assert sum([step.op.name == "add" for step in program.plan.steps]) <= 8
+    with np.errstate(all="ignore"):
+        (found,), (steps,) = program.run(leaves, given, True), Streaming(plan).run(leaves, given, True)
+        (loops,) = Oracle(program.fusion, leaves, given).run()
+    for other in (steps, loops):
+        np.testing.assert_array_equal(found, other)
+        np.testing.assert_array_equal(np.signbit(found) & ~np.isnan(found), np.signbit(other) & ~np.isnan(other))
+
+
+def test_parts_that_meet_in_patches_or_are_read_between_are_added_as_they_come() -> None:
+    random = np.random.default_rng(4)
+    patches: Any = 0.0
+    line, between = put(ad.tensor(random.normal(size=3)) * 1.0, (0,), (40,)), []
+    for i in range(30):
+        patches = patches + put(ad.tensor(random.normal(size=(3, 3))) * 1.0, (i % 5, i % 6), (9, 9))
+        line = line + put(ad.tensor(random.normal(size=3)) * 1.0, (i,), (40,))
+        if i in (10, 20, 25):
+            between.append(line * 2.0)
+    compared(patches, line, *between)
+
+
+def test_the_gradient_of_overlapping_parts_is_numpys() -> None:
+    x, weights = np.random.default_rng(5).normal(size=120), np.random.default_rng(6).normal(size=(110, 5))
+
+    def f(x: Any) -> Any:
+        return sum([ad.sum(x[i : i + 1 + i % 5] ** 2 * ad.tensor(weights[i, : 1 + i % 5])) for i in range(110)])
+
+    expected = np.zeros_like(x)
+    for i in range(110):
+        expected[i : i + 1 + i % 5] += 2.0 * x[i : i + 1 + i % 5] * weights[i, : 1 + i % 5]
+    np.testing.assert_allclose(ad.jit(ad.grad(f))(ad.tensor(x)).numpy(), expected, 1e-12)

@@ -14,6 +14,7 @@ import adjoint as ad
 
 Carry = tuple[ad.Tensor, ...]
 MORE = 150
+CHOSEN = "ad.where(t % 3.0 < 1.0, 0, ad.where({} > 0.0, 1, 2).max())"
 GOES_ON = "lambda s: (s[0] < 9) & (ad.sum(s[1] ** 2) > 0.3)"
 
 
@@ -41,7 +42,7 @@ def term(draw: random.Random, shapes: list[tuple[int, ...]], i: int, depth: int 
         lambda: f"ad.maximum({a}, {inner()} - 0.2)",
         lambda: f"ad.exp(-{a} ** 2)",
         lambda: f"ad.cond(ad.sum({a}) > 0.0, lambda v: v * 0.9, lambda v: ad.sin(v) - 0.1, {a})",
-        lambda: f"ad.switch(ad.astype(t, 'int64') % 3, [ad.sin, lambda v: v * {p}, lambda v: v - 0.1 * v * v], {a})",
+        lambda: f"ad.switch({CHOSEN.format(a)}, [ad.sin, lambda v: v * {p}, lambda v: v - 0.1 * v * v], {a})",
         lambda: f"ad.while_loop({GOES_ON}, lambda s: (s[0] + 1, ad.sin(s[1]) * 0.8), (0, {inner()}))[1]",
         lambda: f"ad.scan(lambda v, y: (v * 0.9 + y, v), {a}, ad.stack([{a}, {inner()}]))[1][1]",
         lambda: f"ad.fori_loop(0, {draw.randrange(1, 4)}, lambda i, v: ad.tanh(v) + 0.1 * i, {a})",

@@ -43,7 +43,7 @@ def test_every_stage_is_printed_with_names_shapes_and_lines() -> None:
     assert "define void @$unit" in texts["llvm"] and "ret" in texts["assembly"]
     assert repr(texts["plan"]) == texts["plan"]
     assert y.node.value is None, "looking must not compute"
-    with pytest.raises(ValueError, match="the stages are plan, together, simplify"):
+    with pytest.raises(ValueError, match="the stages are plan, branches, together, simplify"):
         ad.execution.explain(y, stage="fused")
     assert ad.execution.stages.STAGES == pipeline.NAMES
 
@@ -164,7 +164,7 @@ def test_loops_and_branches_show_what_they_repeat_and_choose() -> None:
     def f(x: ad.Tensor) -> ad.Tensor:
         wide = ad.scan(lambda c, _: (ad.sin(c) @ row[:8] + 1, None), x, None, length=1200)[0].sum()
         small = ad.while_loop(lambda c: c < 100, lambda c: c * 1.5 + 1, wide * 0 + 1.0)
-        return ad.cond(small > 3, lambda: row.sum() * small, lambda: small)
+        return ad.cond(small > 3, lambda: (row.mT @ row).sum() * small, lambda: small)
 
     compiled = ad.jit(f)
     compiled(ad.tensor(normal(64, 8)))

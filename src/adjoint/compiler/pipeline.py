@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from adjoint.compiler.excerpts import Key, key_of
+from adjoint.compiler.fuse.branches import branches_as_selections
 from adjoint.compiler.fuse.channels_last import channels_last
 from adjoint.compiler.fuse.epilogues import join
 from adjoint.compiler.fuse.fuse import Fusion
@@ -43,6 +44,7 @@ class Stage(NamedTuple):
 
 
 STAGES = (
+    Stage("branches", "all of what costs less than choosing among it, and a selection", branches_as_selections),
     Stage("together", "products over the steps of a recorded loop become one", together),
     Stage("simplify", "small exact rules on steps", simplified),
     Stage("channels_last", "images with their channels last, from one convolution to the next", channels_last),

@@ -22,7 +22,7 @@ from adjoint.control.running import Inside, run_loop, stack_of
 from adjoint.control.template import Template, present
 from adjoint.control.transposed import summed_product, transposed
 from adjoint.derive import forward
-from adjoint.graph import ArrayType, Node, Primitive, array_type, get_mode, record, substitute
+from adjoint.graph import ArrayType, Node, Primitive, array_type, get_mode, record, substitute, topological
 from adjoint.primitives.core import conform, ops, select, zeros
 from adjoint.primitives.custom import first_inputs
 
@@ -110,6 +110,8 @@ def record_loop(
 
 def record_scan(loop: Scan, inputs: tuple[Node, ...]) -> list[Node]:
     """The results of a scan. Where they are tracked, what the reverse pass will read is stacked beside them."""
+    if not inputs:  # each step gives the same, made of literals
+        return [ops.broadcast_to(y, (loop.length, *y.shape)) for y in _copies(loop.body.outputs[: loop.public])]
     tracked = get_mode().grad and any([x.tracked for x in inputs])
     if not tracked or loop.memory is not None:
         node = record(SCAN, inputs, loop, loop.types())
@@ -122,6 +124,15 @@ def record_scan(loop: Scan, inputs: tuple[Node, ...]) -> list[Node]:
     read = [select(raw, i) for i in range(len(whole.body.outputs))]
     node = record(SCANNED, (*read, *inputs), whole, loop.types())
     return [select(node, i) for i in range(loop.public)]
+
+
+def _copies(outputs: Nodes) -> list[Node]:
+    """The same graph made of other nodes: those of a body must stay without values."""
+    copies: dict[Node, Node] = {}
+    for x in topological(outputs, lambda x: True):
+        inputs = tuple([copies[y] for y in x.inputs])
+        copies[x] = Node(x.op, inputs, x.attributes, x.type, x.site, x.offset, False)
+    return [copies[y] for y in outputs]
 
 
 def _extended(loop: Scan, residuals: Nodes) -> Scan:

@@ -27,7 +27,8 @@ __all__ = ["Formula", "Nested", "Printed", "Subject", "Texts", "nested", "of", "
 
 
 STAGES = (
-    "plan", "together", "simplify", "channels_last", "fuse", "rematerialize", "tiles", "units", "loops", "llvm", "assembly",
+    "plan", "branches", "together", "simplify", "channels_last", "fuse", "rematerialize", "tiles", "units", "loops", "llvm",
+    "assembly",
 )  # fmt: skip
 
 

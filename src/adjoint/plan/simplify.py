@@ -20,6 +20,7 @@ from adjoint.graph import PRIMITIVES, ArrayType, array_type
 from adjoint.plan.assemble import Parts, assembled, note_embedded, sum_of_embedded
 from adjoint.plan.bands import Bands
 from adjoint.plan.extremes import first_extreme
+from adjoint.plan.layers import layered
 from adjoint.plan.plan import Plan, Step
 from adjoint.plan.shifts import part_of_shifted
 from adjoint.primitives.structural import BROADCAST, EMBED, RESHAPE
@@ -328,7 +329,8 @@ def simplified(plan: Plan) -> Plan:
         slot = s.same.get(slot, slot)
         s.bands.complete(slot, inner=False)
         result.outputs.append((number, index, slot, kept))
-    alive = without_dead_code(s, [slot for _, _, slot, _ in result.outputs])
+    asked = [slot for _, _, slot, _ in result.outputs]
+    alive = layered(s, without_dead_code(s, asked), asked)
     leaves = len(plan.leaf_types)
     result.steps = tables_last(beside_their_readers(alive, leaves + len(plan.number_types), result.constants), leaves)
     return result

@@ -12,7 +12,7 @@ from adjoint.compiler.fuse.padded import PADDED
 from adjoint.compiler.loops.formulas import REDUCTIONS
 from adjoint.graph import array_type
 from adjoint.plan.plan import Step
-from adjoint.shapes import contiguous
+from adjoint.shapes import contiguous, size_of
 
 MOST = 8  # times that a value is computed for each element
 
@@ -66,6 +66,8 @@ def _parts(fusion: Fusion, index: int, slot: int, step: Step, source: int) -> li
     if len(nest.steps) + 2 * len(found) > fusion.tuning.most_steps:
         return None
     if not all([fusion.views[i].shape == nest.domain and not repeats(fusion.views[i]) for i in found]):
+        return None
+    if size_of(nest.domain) > 2 * size_of(fusion.shapes[slot]):  # a small array amid many zeros
         return None
     by_element = all([s.op.name in REDUCTIONS or nest.level[s.output] == "element" for s in steps])
     keeps_zeros = step.op.masked is not None and step.inputs[0] == source  # and makes none of them negative
