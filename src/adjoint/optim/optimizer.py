@@ -346,9 +346,7 @@ class Optimizer(tracing.Watched):
         """Set the `.grad` of every parameter to None."""
         for group in self.param_groups:
             for parameter in group["params"]:
-                variable = variable_of(parameter.node)
-                if variable is not None:
-                    variable.grad = None
+                parameter.grad = None
 
     def state_dict(self) -> dict[str, Any]:
         """Everything needed to go on: `"state"` by the parameter's number, and `"param_groups"` with these numbers.
