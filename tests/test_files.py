@@ -256,3 +256,22 @@ def test_renaming():
     assert {key: tensor.shape for key, tensor in found.items()} == {"blocks.0.w": (3, 2), "blocks.1.w": (4, 3)}
     with pytest.raises(ValueError, match=r"h\.0\.w and h\.1\.w both become h\.w"):
         ad.interop.rename(tensors, {r"\d\.": ""})
+
+
+def test_keys_that_would_take_forever(tmp_path):
+    def doubled(make, start):  # each is made of two of the one before
+        steps = [b"h" + bytes([k]) + b"h" + bytes([k]) + make + b"q" + bytes([k + 1]) for k in range(60)]
+        return start + b"q\x00" + b"".join(steps)
+
+    size = name("torch Size")
+    path = tmp_path / "a.pt"
+    for key in (
+        doubled(b"\x86", b")"),
+        doubled(b"\x86" + b"q\xff0" + size + b"h\xff" + b"\x85R", b")"),  # tuples of tuples
+        doubled(b"\x86q\xff0](h\xffeq\xfe0" + size + b"h\xfe" + b"\x85R", b")"),  # tuples of lists
+        name("builtins frozenset") + b"(](" + doubled(b"\x86", b")") + b"etR",
+    ):
+        with pytest.raises(ValueError, match="refer to each other too often"):
+            ad.load(archive(path, b"}(" + key + string("value") + b"u"))
+    several = b"}(" + number(1) + number(2) + b"\x86" + string("value") + b"u"
+    assert ad.load(archive(path, several)) == {(1, 2): "value"}

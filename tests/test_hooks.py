@@ -315,3 +315,51 @@ def test_a_hook_that_takes_itself_out(kind):
     handle = getattr(layer, kind)(adds)
     assert layer(x).shape == (1, 2) and len(added) == 1
     equal(layer(x), 3 * expected)
+
+
+@pytest.mark.usefixtures("equal_bits")
+def test_hooks_of_all_modules_in_compiled_functions():
+    model = nn.Sequential(nn.Linear(3, 2), nn.ReLU())
+    compiled, x = ad.jit(lambda x: model(x).sum()), ad.ones(3)
+    before = model(x).sum().item()
+    assert compiled(x).item() == before
+    with nn.register_module_forward_hook(lambda module, args, y: y + 1 if isinstance(module, nn.ReLU) else None):
+        assert compiled(x).item() == model(x).sum().item() == before + 2
+    assert compiled(x).item() == before
+    with pytest.raises(RuntimeError, match="the hooks of all modules changes while"):
+        ad.jit(lambda x: nn.register_module_forward_pre_hook(print) and x)(x)
+
+
+def test_a_hook_called_after_an_error_may_fail_too():
+    layer, seen = nn.Linear(3, 2), []
+
+    def fail(module, args, output):
+        seen.append(output)
+        raise KeyError("a hook fails")
+
+    layer.register_forward_hook(fail, always_call=True)
+    layer.register_forward_hook(lambda module, args, output: seen.append(output), always_call=True)
+    with pytest.warns(UserWarning, match="a hook fails"), pytest.raises(ValueError, match="Linear"):
+        layer(ad.ones(5))
+    assert seen == [None, None]
+
+
+def test_a_state_that_is_refused_changes_nothing():
+    model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
+    before = {key: value.numpy().copy() for key, value in model.state_dict().items()}
+    state = {key: value + 1 for key, value in before.items() if key != "1.bias"}
+    seen = []
+    handle = model.register_load_state_dict_post_hook(lambda *given: seen.append(model[0].weight.numpy().copy()))
+    with pytest.raises(ValueError, match=r"missing: 1\.bias"):
+        model.load_state_dict(state)
+    equal(seen[0], state["0.weight"])
+    handle.remove()
+    handle = model[1].register_load_state_dict_pre_hook(lambda *given: given[-1].append(f"not {given[2]}"))
+    with pytest.raises(ValueError, match=r"not 1\."):
+        model.load_state_dict(before)
+    handle.remove()
+    for key, value in model.state_dict().items():
+        equal(value, before[key])
+    model.register_state_dict_post_hook(lambda module, state, prefix, metadata: state)
+    with pytest.raises(RuntimeError, match="returns None"):
+        model.state_dict()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -80,6 +83,45 @@ def test_instance_norms_have_pytorchs_defaults(lazy):
     layer = lazy()
     layer(ad.ones((2, 3, *[4] * int(lazy.__name__[-2]))))
     assert list(layer.state_dict()) == ["weight", "bias", "running_mean", "running_var", "num_batches_tracked"]
+
+
+@pytest.mark.usefixtures("equal_bits")
+def test_parameters_that_have_no_shape_yet():
+    layer = nn.LazyLinear(3)
+    w = layer.weight
+    for use in (
+        lambda: w.sum(),
+        lambda: ad.sum(w * w),
+        lambda: 1 + w,
+        lambda: w.numpy(),
+        lambda: w.shape,
+        lambda: np.asarray(w),
+        lambda: w.backward(),
+        lambda: ad.grad(lambda m: m.weight.sum())(layer),
+        lambda: ad.jit(lambda: layer.weight.sum())(),
+        lambda: sum(p.size for p in layer.parameters()),
+    ):
+        with pytest.raises(ValueError, match="before the first input"):
+            use()
+    assert (repr(w), w.dtype, w.requires_grad, w.grad) == ("<UninitializedTensor>", ad.float32, True, None)
+    again = copy.deepcopy(layer)
+    restored = pickle.loads(pickle.dumps(layer))
+    layer.bias.requires_grad_(False)
+    optimizer = ad.optim.SGD(layer.parameters(), lr=0.1)
+    optimizer.zero_grad()
+    layer.double()
+    y = layer(ad.ones((2, 4), dtype="float64"))
+    assert (y.dtype, layer.weight.dtype, layer.bias.dtype) == (ad.float64,) * 3
+    assert layer.weight is w
+    assert type(w) is ad.Tensor
+    assert not layer.bias.requires_grad
+    y.sum().backward()
+    before = w.numpy().copy()
+    optimizer.step()
+    equal(w, before - 0.1 * 2)
+    for other in (again, restored):
+        assert isinstance(other, nn.LazyLinear)
+        assert other(ad.ones((2, 4))).dtype is ad.float32
 
 
 def test_their_arguments_are_shown():

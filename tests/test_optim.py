@@ -569,3 +569,62 @@ def test_constants_are_recorded_once_for_parameters_that_are_alike():
             return len([x for x in found if x.op.name == "full" and x.value is None])
 
     assert constants(20) == constants(2)
+
+
+@pytest.mark.usefixtures("equal_bits")
+@pytest.mark.parametrize("dtype", ("float32", "float64", "bfloat16"))
+@pytest.mark.parametrize(
+    "make", (optim.Adam, optim.Muon, optim.Adafactor, lambda w, lr: optim.SGD(w, lr, momentum=0.9))
+)
+def test_a_rate_that_is_a_tensor(make, dtype):
+    """Changed by hand, by a schedule, by the compiled function itself and by a state, beside the same as a number."""
+
+    def trained(rate, compiled):
+        weights = [ad.variable(np.linspace(-1, 2, 12).reshape(shape), dtype=dtype) for shape in ((3, 4), (4, 3))]
+        optimizer = make(weights, lr=rate)
+        schedule = ad.optim.StepLR(optimizer, 1, 0.5)
+
+        def step():
+            optimizer.zero_grad()
+            loss = ad.square(weights[0] @ weights[1]).sum()
+            loss.backward()
+            optimizer.step()
+            if isinstance(rate, ad.Tensor):
+                rate.data = rate * 0.75
+            return loss
+
+        step = ad.jit(step) if compiled else step
+        for number in range(6):
+            step()
+            if not isinstance(rate, ad.Tensor):
+                optimizer.lr *= 0.75
+            if number == 3:
+                schedule.step()
+        if compiled:
+            assert [trace.reason for trace in step.traces] == ["the first call"]
+        assert {w.dtype.name for w in weights} == {dtype}
+        optimizer.load_state_dict(optimizer.state_dict())
+        assert optimizer.param_groups[0]["lr"] is rate or not isinstance(rate, ad.Tensor)
+        return [w.astype("float64").numpy() for w in weights]
+
+    expected = trained(0.05, False)
+    within = {"float32": 3e-6, "float64": 1e-7, "bfloat16": 0.02}[dtype]  # the rate has 32 bits
+    for rate, compiled in ((0.05, True), (ad.tensor(0.05), False), (ad.tensor(0.05), True)):
+        for ours, theirs in zip(trained(rate, compiled), expected, strict=True):
+            np.testing.assert_allclose(ours, theirs, within, within)
+
+
+def test_a_rate_that_is_no_number():
+    w = ad.variable([1.0, 2.0])
+    for rate, message in (
+        (ad.tensor([0.1, 0.2]), "lr is one floating number"),
+        (ad.tensor(1), "lr is one floating number"),
+        (ad.tensor(-0.1), "must not be negative"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            optim.SGD([w], lr=rate)
+    optimizer = optim.ASGD([w], lr=ad.tensor(0.1))
+    w.grad = ad.ones(2)
+    optimizer.step()
+    with pytest.raises(RuntimeError, match="a value is needed here"):
+        ad.jit(optimizer.step)()

@@ -33,6 +33,9 @@ def test_what_pytorch_saved(zipped, tmp_path):
     if zipped:  # what PyTorch itself can't read from the other form
         value["unsigned"] = torch.tensor([1, 2, 40_000]).to(torch.uint16)[1:]
         value["long"] = torch.tensor([1, 2**62]).to(torch.uint64)
+        value["buffer"] = torch.nn.Buffer(torch.ones(2))
+        value["attributes"] = torch.nn.Parameter(torch.ones(2))
+        value["attributes"].more = value["buffer"].more = 3
     torch.save(value, tmp_path / "a.pt", _use_new_zipfile_serialization=zipped)
     found = ad.load(tmp_path / "a.pt")
     assert list(found) == list(value)
@@ -71,6 +74,51 @@ def test_states_of_networks_and_optimizers(zipped, tmp_path):
     assert found["epoch"] == 3
     again = {name: torch.from_dlpack(tensor) for name, tensor in ours.state_dict().items()}
     theirs.load_state_dict(again)
+
+
+@pytest.mark.parametrize("name", ("e4m3fn", "e5m2", "e4m3fnuz", "e5m2fnuz", "e8m0fnu"))
+def test_floats_of_eight_bits(name, tmp_path):
+    value = torch.arange(256, dtype=torch.uint8).view(getattr(torch, f"float8_{name}"))
+    torch.save({"all": value, "view": value[3:9:2], "fixed": torch.nn.Parameter(value, False)}, tmp_path / "a.pt")
+    found = ad.load(tmp_path / "a.pt")
+    equal = np.testing.assert_array_equal
+    equal(found["all"].numpy(), value.float().numpy())
+    equal(found["fixed"].numpy(), value.float().numpy())
+    equal(found["view"].numpy(), value[3:9:2].float().numpy())
+    numbers = value.float().isfinite().numpy()
+    equal(np.signbit(found["all"].numpy())[numbers], np.signbit(value.float().numpy())[numbers])
+    if not name.endswith("uz"):  # which the format lacks
+        pytest.importorskip("safetensors.torch").save_file({"all": value}, tmp_path / "a.safetensors")
+        equal(ad.load(tmp_path / "a.safetensors")["all"].numpy(), value.float().numpy())
+
+
+@pytest.mark.filterwarnings("ignore:Sparse:UserWarning", "ignore:ComplexHalf:UserWarning")
+def test_sparse_tensors_become_dense(tmp_path):
+    dense = torch.tensor(np.random.default_rng(0).normal(size=(6, 4)).round() * 2.5)
+    twice = torch.sparse_coo_tensor([[0, 2, 0], [1, 1, 1]], torch.tensor([1.0, 2.0, 4.0]), (3, 2))
+    value = {
+        "coo": dense.to_sparse(),
+        "csr": dense.to_sparse_csr(),
+        "csc": dense.to_sparse_csc(),
+        "bsr": dense.to_sparse_bsr((3, 2)),
+        "bsc": dense.to_sparse_bsc((2, 4)),
+        "twice": twice,
+        "rows": dense.to_sparse(1),
+        "empty": torch.zeros(3, 2).to_sparse(),
+    }
+    torch.save(value, tmp_path / "a.pt")
+    for name, found in ad.load(tmp_path / "a.pt").items():
+        np.testing.assert_array_equal(found.numpy(), value[name].to_dense().numpy())
+    torch.save(torch.stack([dense, dense]).to_sparse_csr(), tmp_path / "b.pt")
+    with pytest.raises(ValueError, match="a stack of sparse tensors of the layout csr"):
+        ad.load(tmp_path / "b.pt")
+    torch.save(torch.sparse_coo_tensor([[0]], [1.0], (1 << 40,)), tmp_path / "b.pt")
+    with pytest.raises(ValueError, match="would be too large"):
+        ad.load(tmp_path / "b.pt")
+    told = {"dtype": torch.bfloat16, "device": torch.device("cpu"), "half": torch.tensor([1 + 2j]).to(torch.complex32)}
+    torch.save(told, tmp_path / "b.pt")
+    found = ad.load(tmp_path / "b.pt")
+    assert (found["dtype"], found["device"], found["half"].item()) == ("bfloat16", "cpu", 1 + 2j)
 
 
 def test_a_whole_module_is_refused(tmp_path):

@@ -270,6 +270,30 @@ def test_embedding_bag(mode, padding):
         )
 
 
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+@pytest.mark.parametrize("last", [False, True])
+def test_embedding_bag_of_offsets_that_a_compiled_function_is_given(mode, last):
+    ours, theirs = pair_of("EmbeddingBag", 7, 3, mode=mode, padding_idx=1, include_last_offset=last)
+    weighted = mode == "sum"
+    compiled = ad.jit(lambda i, o, s: ours(i, o, s if weighted else None))
+    gradient = ad.jit(lambda i, o, s: ad.grad(lambda m: (m(i, o, s if weighted else None) ** 2).sum())(ours).weight)
+    shares = drawn((8,))
+    for flat, offsets in (([0, 4, 1, 4, 6, 1, 1, 2], [0, 3, 3, 5]), ([4, 4, 4, 0, 1, 1, 6, 3], [0, 0, 4, 6])):
+        offsets += [8] * last
+        given = ad.tensor(flat), ad.tensor(offsets), ad.tensor(shares)
+        expected = theirs(torch.tensor(flat), torch.tensor(offsets), torch.tensor(shares) if weighted else None)
+        close(compiled(*given), expected, "float64")
+        theirs.zero_grad()
+        expected.square().sum().backward()
+        close(gradient(*given), theirs.weight.grad, "float64")
+    assert len(compiled.traces) == len(gradient.traces) == 1
+    for wrong in ([1, 2, 3, 4], [0, 3, 2, 4], [0, 2, 3, 9]):
+        with pytest.raises(ValueError, match="offsets"):
+            ours(flat, wrong + [9] * last)
+        with pytest.raises(IndexError):
+            compiled(ad.tensor(flat), ad.tensor(wrong + [9] * last), ad.tensor(shares)).numpy()
+
+
 def test_functions():
     x, y = drawn((5, 4)), drawn((5, 4), 1)
     both(lambda f, a: f.normalize(a), x)

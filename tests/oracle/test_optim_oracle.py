@@ -465,3 +465,27 @@ def test_averages_of_all_parameters_at_once():
             np.testing.assert_allclose(value.numpy(), state[key].numpy(), rtol=1e-6)  # their weights are 32 bits
     with pytest.raises(ValueError, match="not both"):
         optim.AveragedModel(ours, optim.get_swa_avg_fn(), multi_avg_fn=optim.get_swa_multi_avg_fn())
+
+
+@pytest.mark.parametrize("name", dict.fromkeys(name for name, _ in OPTIMIZERS))
+def test_rates_that_are_tensors(name):
+    """Under a schedule, and changed by hand in the midst of it."""
+    generator = np.random.default_rng(0)
+    arrays = [generator.standard_normal(shape).astype("f4") for shape in ((4, 3), (2, 5))]
+    found = []
+    for library, make in ((ad, ad.variable), (torch, lambda a: torch.tensor(a, requires_grad=True))):
+        weights, rate = [make(array) for array in arrays], library.asarray(0.05)
+        optimizer = getattr(library.optim, name)(weights, lr=rate)
+        schedules = optim if library is ad else torch.optim.lr_scheduler
+        schedule = schedules.ExponentialLR(optimizer, 0.9)
+        for step in range(8):
+            optimizer.zero_grad()
+            sum((w * w * w).sum() for w in weights).backward()
+            optimizer.step()
+            schedule.step()
+            if step == 4:
+                rate *= 0.5
+        state = optimizer.state_dict()["param_groups"][0]["lr"]
+        found.append([*(w.detach().numpy() for w in weights), rate.numpy(), np.asarray(state)])
+    for ours, theirs in zip(*found, strict=True):
+        np.testing.assert_allclose(ours, theirs, 2e-5, 2e-6)

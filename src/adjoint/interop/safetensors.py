@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray
 from adjoint.tensors.located import at_user
 
-from .bits import as_bits, from_bits
+from .bits import as_bits, from_bits, from_eight_bits
 from .nesting import pack, unpack
 from .torch_files import is_torch_file, load_torch
 
@@ -101,9 +102,9 @@ def _ordered(data: bytes, halves: set[str]) -> tuple[bytes, memoryview]:
 def load(path: str | os.PathLike[str]) -> Any:
     """What `save` wrote: tensors by name, to be given to `load_state_dict`, or a nested value. Arrays come back as tensors.
 
-    It reads any safetensors file, also the parts of one that a `*.safetensors.index.json` names (bfloat16
-    becomes float32, which holds it exactly, where the package ml_dtypes isn't there), and files of plain tensors that PyTorch's
-    `torch.save` wrote, in which what requires gradients becomes a variable: no code in them is run. Raises OSError where
+    It reads any safetensors file, also the parts of one that a `*.safetensors.index.json` names, and files of plain tensors that
+    PyTorch's `torch.save` wrote, in which what requires gradients becomes a variable: no code in them is run. Floats of 8 bits
+    become float32, which holds them exactly, and so does bfloat16 where the package ml_dtypes isn't there. Raises OSError where
     it can't be read, ValueError when it is damaged, cut short or something else, ImportError without the package `safetensors`.
     """
     if os.fspath(path).endswith(".json"):
@@ -150,7 +151,7 @@ def load_with_metadata(path: str | os.PathLike[str]) -> tuple[dict[str, Tensor],
     data = Path(path).read_bytes()
     _refuse_other_formats(path, data)
     try:
-        readable, halves = _without_bfloat16(data)
+        readable, bits = _as_bits(data)
         arrays = library.load(readable)
         # The library's reader of bytes passes over the metadata; a length of 8 bytes precedes the header, which is JSON.
         metadata = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")]).get(METADATA) or {}
@@ -161,7 +162,7 @@ def load_with_metadata(path: str | os.PathLike[str]) -> tuple[dict[str, Tensor],
     if CHECKSUM in metadata and metadata[CHECKSUM] != _checksum(arrays):
         raise ValueError(f"{path} is damaged: its tensors don't have the checksum that was saved with them")
     # by name: the library's reader gives them in an order that differs from one run to the next
-    arrays = {name: from_bits(array) if name in halves else array for name, array in sorted(arrays.items())}
+    arrays = {name: NAMELESS[bits[name]][1](array) if name in bits else array for name, array in sorted(arrays.items())}
     return {name: asarray(array) for name, array in arrays.items()}, metadata
 
 
@@ -176,17 +177,27 @@ def _refuse_other_formats(path: str | os.PathLike[str], data: bytes) -> None:
         )
 
 
-def _without_bfloat16(data: bytes) -> tuple[bytes, list[str]]:
-    """The file with bfloat16, which NumPy lacks, called uint16; and the names of those tensors."""
+# What NumPy has no dtype for: what its bits are called, and what makes numbers of them.
+NAMELESS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "BF16": ("U16", from_bits),
+    **{
+        word: ("U8", functools.partial(from_eight_bits, name=name))
+        for word, name in (("F8_E4M3", "float8_e4m3fn"), ("F8_E5M2", "float8_e5m2"), ("F8_E8M0", "float8_e8m0fnu"))
+    },
+}
+
+
+def _as_bits(data: bytes) -> tuple[bytes, dict[str, str]]:
+    """The file with dtypes that NumPy lacks called by what their bits are; and what they are, by the names of the tensors."""
     end = 8 + int.from_bytes(data[:8], "little")
-    if b"BF16" not in data[8:end]:
-        return data, []
+    if b"BF16" not in data[8:end] and b"F8_" not in data[8:end]:
+        return data, {}
     header = json.loads(data[8:end])
-    names = [name for name, entry in header.items() if name != METADATA and entry["dtype"] == "BF16"]
-    for name in names:
-        header[name]["dtype"] = "U16"
+    found = {name: entry["dtype"] for name, entry in header.items() if name != METADATA and entry["dtype"] in NAMELESS}
+    for name, dtype in found.items():
+        header[name]["dtype"] = NAMELESS[dtype][0]
     written = json.dumps(header).encode()
-    return len(written).to_bytes(8, "little") + written + data[end:], names
+    return len(written).to_bytes(8, "little") + written + data[end:], found
 
 
 def _checksum(arrays: Mapping[str, np.ndarray]) -> str:

@@ -21,11 +21,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adjoint.dtypes import bfloat16
-from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray, variable
 from adjoint.tensors.located import at_user
 
-from .bits import from_bits
+from .bits import EIGHT_BITS, from_bits, from_eight_bits
 
 __all__ = ["is_torch_file", "load_torch"]
 
@@ -35,8 +34,13 @@ STORAGES = {
     "IntStorage": "i4", "ShortStorage": "i2", "CharStorage": "i1", "ByteStorage": "u1", "BoolStorage": "?",
     "ComplexFloatStorage": "c8", "ComplexDoubleStorage": "c16",
 }  # fmt: skip
-KINDS = {"uint16": "u2", "uint32": "u4", "uint64": "u8"}  # dtypes without a class of storage
-LARGEST = 1 << 30  # bytes of all tensors that repeat smaller storages
+KINDS = {"uint16": "u2", "uint32": "u4", "uint64": "u8", "complex32": "complex32"} | {name: name for name in EIGHT_BITS}
+DTYPES = {
+    "float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool", "complex64",
+    "complex128", *KINDS,
+}  # fmt: skip
+AS_STORED = {"bf16": "u2", "complex32": "u4", **dict.fromkeys(EIGHT_BITS, "u1")}  # what NumPy has no dtype for
+LARGEST = 1 << 30  # bytes of all tensors that repeat smaller storages, or are sparse
 
 
 class Storage(NamedTuple):
@@ -56,6 +60,15 @@ class Stored(NamedTuple):
     trained: bool
     conjugate: bool = False
     negative: bool = False
+
+
+class Sparse(NamedTuple):
+    """A sparse tensor: where its numbers stand, and the numbers."""
+
+    layout: str
+    places: tuple[Stored, ...]
+    values: Stored
+    shape: tuple[int, ...]
 
 
 def _tensor(
@@ -81,13 +94,42 @@ def _tensor_of_kind(
     storage: Any, offset: Any, shape: Any, strides: Any, trained: Any, hooks: Any, kind: Any, bits: Any = None, *_: Any
 ) -> Stored:
     """A tensor of a dtype that has no class of storage."""
-    if not isinstance(storage, Storage) or kind not in KINDS.values():
-        raise pickle.UnpicklingError("a tensor of an unknown dtype")
-    return _tensor(storage._replace(kind=kind), offset, shape, strides, trained, hooks, bits)
+    if not isinstance(storage, Storage) or kind not in KINDS:
+        raise pickle.UnpicklingError(f"a tensor of the dtype {kind}")
+    return _tensor(storage._replace(kind=KINDS[kind]), offset, shape, strides, trained, hooks, bits)
 
 
 def _parameter(data: Any, trained: Any, *others: Any) -> Any:
     return data._replace(trained=bool(trained)) if isinstance(data, Stored) else data
+
+
+def _tensor_of_class(function: Any, kind: Any, args: Any, state: Any) -> Any:
+    """A tensor, parameter or buffer with attributes of its own, which are passed over."""
+    if kind not in CLASSES or getattr(function, "_function", None) not in (
+        _tensor,
+        _tensor_of_kind,
+        _parameter,
+        _sparse,
+    ):
+        raise pickle.UnpicklingError("a tensor of an unknown class")
+    return function(*args)
+
+
+def _sparse(layout: Any, parts: Any) -> Sparse:
+    *tensors, shape = [x for x in parts if not isinstance(x, bool)]
+    places, values = tensors[:-1], tensors[-1]
+    expected = {"torch.sparse_coo": 1, **{f"torch.sparse_{kind}": 2 for kind in ("csr", "csc", "bsr", "bsc")}}
+    if expected.get(layout) != len(places) or not all(isinstance(x, Stored) for x in tensors):
+        raise pickle.UnpicklingError(f"a tensor of the layout {layout}")
+    return Sparse(layout.removeprefix("torch.sparse_"), tuple(places), values, tuple(map(int, shape)))
+
+
+def _layout(name: Any) -> str:
+    return str(name)
+
+
+def _device(kind: Any, index: Any = None) -> str:
+    return str(kind) if index is None else f"{kind}:{index}"
 
 
 def _encoded(text: Any, coding: Any) -> bytes:
@@ -101,7 +143,14 @@ def _counted(counts: Any = ()) -> Counter[Any]:
     return Counter({key: int(count) for key, count in dict(counts).items()})
 
 
+CLASSES = {"torch.Tensor", "torch.nn.parameter.Parameter", "torch.nn.parameter.Buffer"}
 KNOWN: dict[str, Any] = {
+    **{name: name for name in CLASSES},
+    "torch._tensor._rebuild_from_type_v2": _tensor_of_class,
+    "torch._utils._rebuild_parameter_with_state": _parameter,
+    "torch._utils._rebuild_sparse_tensor": _sparse,
+    "torch.serialization._get_layout": _layout,
+    "torch.device": _device,
     "torch._utils._rebuild_tensor_v2": _tensor,
     "torch._utils._rebuild_tensor_v3": _tensor_of_kind,
     "torch._utils._rebuild_tensor": _tensor,
@@ -131,6 +180,67 @@ class _Call:
         return self._function(*args)
 
 
+class _Cell:
+    """What it costs to hash a value of a pickle, where everything counts as often as it is referred to: `weight`. `inner` is what
+    it would cost beyond that to hash a tuple of what a list, set or dictionary holds, which itself can't be hashed."""
+
+    __slots__ = ("inner", "weight")
+
+    def __init__(self, weight: int, inner: int = 0) -> None:
+        self.weight, self.inner = weight, inner
+
+
+HOLDERS = {"LIST", "DICT", "EMPTY_LIST", "EMPTY_DICT", "EMPTY_SET"}
+FILLING = {"APPEND", "APPENDS", "SETITEM", "SETITEMS", "ADDITEMS", "BUILD"}
+
+
+def _check_cost(file: io.BytesIO) -> None:
+    """Raise pickle.UnpicklingError for a pickle that remembers something under a number beyond its length, for which Python takes
+    as much memory, and for tuples that refer to others so often that to hash them, as keys are, would never end."""
+    size = len(file.getbuffer())
+    most = 1_000_000 + 16 * size
+    stack: list[_Cell | None] = []  # None stands for a mark
+    memory: dict[int, _Cell | None] = {}
+    one = _Cell(1)
+    for instruction, argument, _ in pickletools.genops(file):
+        name, before = instruction.name, instruction.stack_before
+        if name in ("PUT", "BINPUT", "LONG_BINPUT", "MEMOIZE"):
+            number = len(memory) if name == "MEMOIZE" else int(argument or 0)
+            if not 0 <= number <= size:
+                raise pickle.UnpicklingError(f"it remembers something as number {argument}")
+            memory[number] = stack[-1]
+            continue
+        if name in ("GET", "BINGET", "LONG_BINGET"):
+            stack.append(memory[int(argument or 0)])
+            continue
+        if name == "MARK":
+            stack.append(None)
+            continue
+        if not before and name not in HOLDERS:
+            stack += [one] * len(instruction.stack_after)
+            continue
+        taken: list[_Cell] = []
+        if marked := pickletools.markobject in before:
+            while (cell := stack.pop()) is not None:
+                taken.append(cell)
+        count = before.index(pickletools.markobject) if marked else len(before)
+        for _ in range(count - (name in FILLING)):  # what is filled stays where it is, for it may be remembered
+            if (cell := stack.pop()) is not None:
+                taken.append(cell)
+        weight, inner = 1 + sum([x.weight for x in taken]), sum([x.inner for x in taken])
+        if name in FILLING:
+            if (into := stack[-1]) is not None:
+                into.inner += weight
+        elif name in HOLDERS:
+            stack.append(_Cell(1, weight))
+        else:
+            if not name.startswith("TUPLE"):  # what is called may make a tuple of a list
+                weight, inner = weight + inner, 0
+            stack += [_Cell(weight, inner) for _ in instruction.stack_after]
+        if weight > most:
+            raise pickle.UnpicklingError("its tuples refer to each other too often")
+
+
 class _Reader(pickle.Unpickler):
     """Reads a pickle that names nothing but tensors and containers. `widths` are the bytes of a number, by storage."""
 
@@ -140,12 +250,9 @@ class _Reader(pickle.Unpickler):
         self.widths: dict[str, int] = {}
 
     def load(self) -> Any:
-        """What is held. Raises pickle.UnpicklingError also for what is remembered under a number beyond the pickle's length:
-        Python would take as much memory."""
-        start, size = self.file.tell(), len(self.file.getbuffer())
-        for instruction, argument, _ in pickletools.genops(self.file):
-            if instruction.name in ("PUT", "BINPUT", "LONG_BINPUT") and not 0 <= (argument or 0) <= size:
-                raise pickle.UnpicklingError(f"it remembers something as number {argument}")
+        """What is held. Raises pickle.UnpicklingError also for what Python would take endless memory or time for."""
+        start = self.file.tell()
+        _check_cost(self.file)
         self.file.seek(start)
         return super().load()
 
@@ -154,8 +261,8 @@ class _Reader(pickle.Unpickler):
         found = KNOWN.get(f"{module}.{name}")
         if found is None and module in ("torch", "torch.storage") and name in STORAGES:
             found = STORAGES[name]
-        if found is None and module == "torch":
-            found = KINDS.get(name)
+        if found is None and module == "torch" and name in DTYPES:
+            found = name
         if found is None:
             raise pickle.UnpicklingError(
                 f"it holds an object of {module}.{name}; tensors, numbers, text and containers are read"
@@ -167,7 +274,7 @@ class _Reader(pickle.Unpickler):
         word, kind, key, *_ = pid
         if word != "storage" or not (kind == "" or kind in STORAGES.values()):
             raise pickle.UnpicklingError(f"it refers to a {word}")
-        self.widths[str(key)] = 2 if kind == "bf16" else np.dtype(kind or "u1").itemsize
+        self.widths[str(key)] = np.dtype(AS_STORED.get(kind, kind) or "u1").itemsize
         return Storage(str(key), kind)
 
 
@@ -180,10 +287,10 @@ def is_torch_file(data: bytes) -> bool:
 def load_torch(path: str | os.PathLike[str]) -> Any:
     """What `torch.save` wrote, with tensors in place of PyTorch's; parameters, and leaves that require gradients, are variables.
 
-    Without the package ml_dtypes bfloat16 becomes float32, which holds it exactly. No code in the file is run: only tensors,
-    numbers, text, bytes, lists, tuples, sets, dictionaries and counters are read. Raises OSError where it can't be read;
-    ValueError for other objects in it (a whole module: save its `state_dict()`), and when it is damaged, cut short or something
-    else.
+    Without the package ml_dtypes bfloat16 becomes float32, which holds it exactly, as floats of 8 bits do in any case; sparse
+    tensors become dense; dtypes and devices are their names. No code in the file is run: only tensors, numbers, text, bytes,
+    lists, tuples, sets, dictionaries and counters are read. Raises OSError where it can't be read; ValueError for other objects
+    in it (a whole module: save its `state_dict()`), and when it is damaged, cut short or something else.
     """
     data = Path(path).read_bytes()
     try:
@@ -251,7 +358,11 @@ class _Values:
 
     def _made(self, held: Any) -> Any:
         if isinstance(held, Stored):
-            return self._tensor(held)
+            array = self._array(held)
+            trained = held.trained and (array.dtype.kind in "fc" or array.dtype == bfloat16)
+            return variable(array) if trained else asarray(array)
+        if isinstance(held, Sparse):
+            return asarray(self._dense(held))
         if isinstance(held, Storage | _Call | type):
             raise ValueError(f"it holds a {type(held).__name__}")
         if isinstance(held, Counter):
@@ -262,8 +373,32 @@ class _Values:
             return type(held)([self.value(item) for item in held])
         return held
 
-    def _tensor(self, stored: Stored) -> Tensor:
-        storage, offset, shape, strides, trained, conjugate, negative = stored
+    def _dense(self, sparse: Sparse) -> np.ndarray[Any, Any]:
+        """The array that a sparse tensor stands for."""
+        layout, stored, numbers, shape = sparse
+        values = self._array(numbers)
+        self.repeated += math.prod(shape) * values.itemsize
+        if min(shape, default=0) < 0 or self.repeated > LARGEST:
+            raise ValueError(f"a sparse tensor of shape {shape} would be too large; save it as indices and values")
+        result, places = np.zeros(shape, values.dtype), [self._array(x) for x in stored]
+        if any(x.size and x.min() < 0 for x in places):
+            raise ValueError("a sparse tensor with negative indices")
+        if layout == "coo":
+            np.add.at(result, tuple(places[0]), values)
+            return result
+        starts, inner = places
+        by_row, blocks = layout in ("csr", "bsr"), layout in ("bsr", "bsc")
+        height, width = values.shape[1:3] if blocks else (1, 1)
+        if starts.ndim != 1 or len(shape) != 2 or values.ndim != (3 if blocks else 1):
+            raise ValueError(f"a stack of sparse tensors of the layout {layout}")
+        outer = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        grid = result.reshape(shape[0] // height, height, shape[1] // width, width).swapaxes(1, 2)  # a view
+        rows, columns = (outer, inner) if by_row else (inner, outer)
+        np.add.at(grid, (rows, columns), values.reshape(-1, height, width))
+        return result
+
+    def _array(self, stored: Stored) -> np.ndarray[Any, Any]:
+        storage, offset, shape, strides, _, conjugate, negative = stored
         whole = self._storage(storage)
         if len(shape) != len(strides) or min((offset, *shape, *strides), default=0) < 0:
             raise ValueError("a tensor with negative sizes")
@@ -279,15 +414,16 @@ class _Values:
             steps = tuple([s * whole.itemsize for s in strides])
             array = np.array(np.lib.stride_tricks.as_strided(whole[offset:], shape, steps))
         array = np.conj(array) if conjugate else array
-        array = -array if negative else array
-        return variable(array) if trained and (array.dtype.kind in "fc" or array.dtype == bfloat16) else asarray(array)
+        return -array if negative else array
 
     def _storage(self, storage: Storage) -> np.ndarray[Any, Any]:
         if storage not in self.storages:
             kind = storage.kind
-            numbers = np.frombuffer(
-                self.bytes_of(storage), np.dtype("u2" if kind == "bf16" else kind).newbyteorder("<")
-            )
+            numbers = np.frombuffer(self.bytes_of(storage), np.dtype(AS_STORED.get(kind, kind)).newbyteorder("<"))
             numbers = numbers.astype(numbers.dtype.newbyteorder("="), copy=False)
-            self.storages[storage] = from_bits(numbers) if kind == "bf16" else numbers
+            if kind == "complex32":  # pairs of float16
+                numbers = numbers.view(np.uint16).view(np.float16).astype(np.float32).view(np.complex64)
+            elif kind in AS_STORED:
+                numbers = from_bits(numbers) if kind == "bf16" else from_eight_bits(numbers, kind)
+            self.storages[storage] = numbers
         return self.storages[storage]

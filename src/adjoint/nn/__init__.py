@@ -39,6 +39,12 @@ from .convolution import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2
 from .distance import Bilinear, CosineSimilarity, PairwiseDistance
 from .embedding import Embedding, EmbeddingBag
 from .functional_calls import functional_call, stack_module_state
+from .hooks import (
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+    register_module_full_backward_hook,
+    register_module_full_backward_pre_hook,
+)
 from .lazy import (
     LazyBatchNorm1d,
     LazyBatchNorm2d,
@@ -78,7 +84,7 @@ from .losses import (
     TripletMarginLoss,
     TripletMarginWithDistanceLoss,
 )
-from .module import KeyMismatch, Module, Parameter
+from .module import Module, Parameter
 from .normalization import (
     BatchNorm1d,
     BatchNorm2d,
@@ -143,6 +149,7 @@ from .resampling import (
     UpsamplingNearest2d,
 )
 from .shaping import Flatten, Identity, Unflatten
+from .states import KeyMismatch
 from .summaries import Summary, summary
 from .transformer import (
     Transformer,
@@ -158,7 +165,8 @@ __all__ = [
     # parts
     "Module", "Parameter", "KeyMismatch", "Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict",
     "Flatten", "Unflatten", "Identity", "functional", "functional_call", "stack_module_state", "init",
-    "utils", "summary", "Summary",
+    "utils", "summary", "Summary", "register_module_forward_hook", "register_module_forward_pre_hook",
+    "register_module_full_backward_hook", "register_module_full_backward_pre_hook",
     # layers
     "Linear", "Bilinear", "CosineSimilarity", "PairwiseDistance", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d",
     "ConvTranspose2d", "ConvTranspose3d", "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d",

@@ -9,7 +9,8 @@ from adjoint import tracing
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import variable
 
-from .module import CHILD, PARAMETER, Module, is_variable
+from .module import Module, is_variable
+from .states import CHILD, PARAMETER
 
 __all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
 

@@ -10,7 +10,8 @@ from adjoint.tensors.functions import asarray, stack, variable
 from adjoint.tensors.located import at_user
 
 from .lazy import refuse_lazy
-from .module import CHILD, Module
+from .module import Module
+from .states import CHILD
 
 __all__ = ["functional_call", "stack_module_state"]
 

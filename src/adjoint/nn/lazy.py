@@ -8,13 +8,16 @@ from typing import Any, ClassVar
 
 from adjoint import tracing
 from adjoint.tensors import Tensor
+from adjoint.tensors.functions import tensor as make_tensor
 from adjoint.tensors.functions import variable, zeros
 from adjoint.tensors.located import at_user
 
 from .convolution import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from .linear import Linear
-from .module import BUFFER, PARAMETER, UNSAVED, Module
+from .module import Module
 from .normalization import BatchNorm1d, BatchNorm2d, BatchNorm3d, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
+from .states import BUFFER, PARAMETER, UNSAVED
+from .waiting import Waiting, wait
 
 __all__ = [
     "LazyBatchNorm1d", "LazyBatchNorm2d", "LazyBatchNorm3d", "LazyConv1d", "LazyConv2d", "LazyConv3d", "LazyConvTranspose1d",
@@ -24,7 +27,7 @@ __all__ = [
 
 
 class Lazy(Module):
-    """Base of the lazy layers: until the first call, parameters and buffers are empty placeholders.
+    """Base of the lazy layers: until the first call, parameters and buffers are placeholders, whose use is a ValueError.
 
     A call with data, or `load_state_dict`, makes the layer one of its ordinary class. The placeholders stay the same objects,
     so an optimizer may be given them before.
@@ -52,6 +55,8 @@ class Lazy(Module):
                 self.register_parameter(name, empty)
             elif kind in (BUFFER, UNSAVED):
                 self.register_buffer(name, empty, persistent=kind == BUFFER)
+            if empty is not None:
+                wait(self.__dict__[name])
         for name, value in small.__dict__.items():
             if name not in small._kinds and name not in self.__dict__ and name != self.sized_by:
                 setattr(self, name, value)
@@ -87,18 +92,18 @@ class Lazy(Module):
         made, training = self._made(size), self.training
         for name, kind in made._kinds.items():
             placeholder, value = self.__dict__.get(name), getattr(made, name)
-            if isinstance(placeholder, Tensor) and isinstance(value, Tensor):
+            if isinstance(placeholder, Waiting) and isinstance(value, Tensor):
                 frozen = kind == PARAMETER and not placeholder.requires_grad
-                placeholder.node = value.node  # the same name, which an optimizer may hold, of another variable
+                if value.dtype is not placeholder.dtype:  # the layer was cast before it had an input
+                    value = make_tensor(value.detach().astype(placeholder.dtype), requires_grad=value.requires_grad)
+                placeholder.become(value)  # the same name, which an optimizer may hold, of another variable
                 if frozen:
                     placeholder.requires_grad_(False)
                 made.__dict__[name] = placeholder
         state = self.__dict__
-        hooks = state.get("_hooks")
+        hooks = {name: state[name] for name in ("_hooks", "_state_hooks") if name in state}
         state.clear()
-        state.update(made.__dict__, training=training)
-        if hooks is not None:
-            state["_hooks"] = hooks
+        state.update(made.__dict__, training=training, **hooks)
         object.__setattr__(self, "__class__", type(made))
         tracing.changed()
 

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import inspect
-import os
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
-
-import numpy as np
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Self
 
 from adjoint import tracing, tree
 from adjoint.graph import Variable
@@ -17,27 +14,17 @@ from adjoint.tensors import Tensor
 from adjoint.tensors.conversion import dtype_of
 from adjoint.tensors.functions import asarray, variable
 from adjoint.tensors.functions import tensor as make_tensor
-from adjoint.tensors.leaving import leave
 from adjoint.tensors.located import at_user, enter_scope, leave_scope
 from adjoint.tensors.named import variable_of
 
-from .hooks import HookHandle, Hooks, called, remove_by
+from .hooks import HookHandle, Hooks, Registered, add_to, called, everywhere
+from .states import BUFFER, CHILD, PARAMETER, UNSAVED, States, join
 from .summaries import Summary, summary
+from .waiting import Waiting
 
-__all__ = ["KeyMismatch", "Module", "Parameter"]
+__all__ = ["Module", "Parameter"]
 
-PARAMETER = "parameter"
-BUFFER = "buffer"
-UNSAVED = "unsaved buffer"
-CHILD = "module"
 DEVICES = ("cpu", "cuda", "mps", "xpu", "meta")  # names that PyTorch gives to devices
-
-
-class KeyMismatch(NamedTuple):
-    """What `load_state_dict(strict=False)` passed over."""
-
-    missing_keys: list[str]
-    unexpected_keys: list[str]
 
 
 def Parameter(value: Any, *, dtype: Any = None, name: str | None = None) -> Tensor:
@@ -49,7 +36,7 @@ def Parameter(value: Any, *, dtype: Any = None, name: str | None = None) -> Tens
     return variable(value, dtype=dtype, name=name)
 
 
-class Module(tracing.Watched):
+class Module(States):
     """A part of a network. Subclass it, assign parameters and modules to attributes, and define `forward`.
 
     >>> import adjoint as ad
@@ -100,7 +87,7 @@ class Module(tracing.Watched):
         kind = type(self)
         token = enter_scope(kind.__name__, 2, user=not kind.__module__.startswith("adjoint."))
         try:
-            if self._hooks is None:
+            if self._hooks is None and everywhere._hooks is None:
                 return self.forward(*args, **kwargs)
             return called(self, args, kwargs)
         finally:
@@ -117,14 +104,15 @@ class Module(tracing.Watched):
         return self._hook("pre", hook, prepend, with_kwargs)
 
     def register_forward_hook(
-        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
     ) -> HookHandle:
         """Call `hook(module, args, output)` after each call of the module; what it returns, unless None, is the output.
 
-        With `with_kwargs` it is `hook(module, args, kwargs, output)`. `prepend` puts it before the hooks that there are.
-        `remove()` of the handle takes it out again.
+        With `with_kwargs` it is `hook(module, args, kwargs, output)`. `prepend` puts it before the hooks that there are. With
+        `always_call` it is called, once, also where the module or another hook raises; the output is None then, unless it was
+        there. `remove()` of the handle takes it out again.
         """
-        return self._hook("post", hook, prepend, with_kwargs)
+        return self._hook("post", hook, prepend, with_kwargs, always_call)
 
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> HookHandle:
         """Call `hook(module, grad_input, grad_output)` when a reverse pass has gone through a call of the module.
@@ -144,10 +132,10 @@ class Module(tracing.Watched):
         """
         return self._hook("backward_pre", hook, prepend, False)
 
-    def _hook(self, kind: str, hook: Callable[..., Any], prepend: bool, with_kwargs: bool) -> HookHandle:
-        tracing.refuse(self, f"the hooks of {type(self).__name__}")
-        self._hooks, number = (self._hooks or Hooks()).with_one(kind, hook, prepend, with_kwargs)
-        return remove_by(self, number)
+    def _hook(
+        self, kind: str, hook: Callable[..., Any], prepend: bool, with_kwargs: bool, always: bool = False
+    ) -> HookHandle:
+        return add_to(self, kind, Registered(hook, with_kwargs, always), prepend)
 
     # ---------------------------------------------------------------- attributes
 
@@ -356,7 +344,7 @@ class Module(tracing.Watched):
                 if remove_duplicate and id(tensor) in seen:
                     continue
                 seen.add(id(tensor))
-                yield _join(path, name), tensor
+                yield join(path, name), tensor
 
     def apply(self, function: Callable[[Module], object]) -> Self:
         """Call `function` on every module below this one and on itself, children first; gives the module back."""
@@ -364,63 +352,6 @@ class Module(tracing.Watched):
             child.apply(function)
         function(self)
         return self
-
-    # ---------------------------------------------------------------- state
-
-    def state_dict(self, prefix: str = "") -> dict[str, Tensor]:
-        """The values of all parameters and saved buffers by dotted name, with PyTorch's keys in PyTorch's order.
-
-        The tensors are values, not aliases: training on doesn't change them. A shared parameter appears under each of
-        its names.
-        """
-        return {name: tensor.detach() for name, tensor in self._saved(prefix)}
-
-    def _saved(self, prefix: str = "") -> Iterator[tuple[str, Tensor]]:
-        for path, module in self.named_modules(prefix, remove_duplicate=False):
-            for kind in (PARAMETER, BUFFER):
-                for name, tensor in module._own(kind):
-                    yield _join(path, name), tensor
-
-    def load_state_dict(self, state: Mapping[str, Any] | Any, strict: bool = True) -> KeyMismatch:
-        """Give parameters and buffers the values of `state`: tensors or arrays by the keys of `state_dict`.
-
-        Values are cast to the dtype that each parameter has. Raises ValueError that lists every missing key, unexpected
-        key and differing shape, and TypeError for what is no mapping; nothing is changed then. `strict=False` passes over
-        missing and unexpected keys, and returns them.
-        """
-        if not isinstance(state, Mapping):
-            raise TypeError(_no_state(state))
-        for path, module in list(self.named_modules()):
-            module._prepare_to_load(state, _join(path, ""))
-        own = dict(self._saved())
-        later = {
-            _join(path, name) for path, module in self.named_modules(remove_duplicate=False) for name in module._since
-        }
-        missing = [key for key in own if key not in state and key not in later]
-        unexpected = [key for key in state if key not in own]
-        shapes = {key: tuple(np.shape(state[key])) for key in own if key in state}
-        problems = [
-            f"shape of {key}: the module has {own[key].shape}, the state {shape}"
-            for key, shape in shapes.items()
-            if shape != own[key].shape
-        ]
-        if strict and unexpected:
-            problems.insert(0, f"unexpected: {', '.join(unexpected)}")
-        if strict and missing:
-            problems.insert(0, f"missing: {', '.join(missing)}")
-        if problems:
-            raise ValueError(f"the state doesn't fit {type(self).__name__}:\n  " + "\n  ".join(problems))
-        for key in shapes:
-            value = asarray(state[key], dtype=own[key].dtype)
-            if value.requires_grad:
-                leave(value.node, "load_state_dict()")
-            own[key].data = value
-        return KeyMismatch(missing, unexpected)
-
-    _since: tuple[str, ...] = ()  # entries that states of earlier versions don't have: without them what is there stays
-
-    def _prepare_to_load(self, state: Mapping[str, Any], prefix: str) -> None:
-        """Called before a state is compared, whose entries for this module begin with the prefix: for what learns its sizes."""
 
     def train(self, mode: bool = True) -> Self:
         """Set `training` here and below; layers such as dropout behave by it. Gives the module back."""
@@ -464,7 +395,11 @@ class Module(tracing.Watched):
 
     def _cast(self, dtype: Any) -> Self:
         for _, tensor in self._named((PARAMETER, BUFFER, UNSAVED), "", True, True):
-            if tensor.dtype.kind == "f" and tensor.dtype is not dtype_of(dtype):
+            if tensor.dtype.kind != "f" or tensor.dtype is dtype_of(dtype):
+                continue
+            if isinstance(tensor, Waiting):
+                tensor.cast(dtype)
+            else:
                 # The tensor stays the same object, which an optimizer may hold; what it names becomes another variable, with the
                 # gradient and the hooks of the one that was.
                 old, cast = variable_of(tensor.node), tensor.detach().astype(dtype)
@@ -535,10 +470,6 @@ def is_variable(value: Any) -> bool:
     return isinstance(value, Tensor) and value.requires_grad and value.is_leaf
 
 
-def _join(path: str, name: str) -> str:
-    return f"{path}.{name}" if path else name
-
-
 def _walk(module: Module, path: str, seen: set[int] | None) -> Iterator[tuple[str, Module]]:
     if seen is not None:
         if id(module) in seen:
@@ -546,7 +477,7 @@ def _walk(module: Module, path: str, seen: set[int] | None) -> Iterator[tuple[st
         seen.add(id(module))
     yield path, module
     for name, child in module._own(CHILD):
-        yield from _walk(child, _join(path, name), seen)
+        yield from _walk(child, join(path, name), seen)
 
 
 # ---------------------------------------------------------------- a module as a tree
@@ -584,13 +515,6 @@ def _unflatten(skeleton: Any, leaves: list[Any]) -> Module:
 
 
 tree.register(Module, _flatten, _unflatten, stateful=True)
-
-
-def _no_state(given: Any) -> str:
-    """The message for what was given in place of a state."""
-    path = isinstance(given, str | os.PathLike)
-    way = f"; a file is read first: load_state_dict(ad.load({os.fspath(given)!r}))" if path else ""
-    return f"load_state_dict: expected tensors by name, got a {type(given).__name__}{way}{at_user()}"
 
 
 def whole(name: str, **sizes: Any) -> None:

@@ -9,7 +9,20 @@ from typing import Any, Unpack
 from adjoint.arrays.standard import finfo
 from adjoint.tensors import Tensor
 from adjoint.tensors.elementwise import maximum
-from adjoint.tensors.functions import abs, any, full_like, mean, norm, sign, sqrt, square, where, zeros, zeros_like
+from adjoint.tensors.functions import (
+    abs,
+    any,
+    full_like,
+    mean,
+    minimum,
+    norm,
+    sign,
+    sqrt,
+    square,
+    where,
+    zeros,
+    zeros_like,
+)
 
 from .optimizer import Group, Optimizer, Options, State, betas_in_range, keep
 
@@ -434,7 +447,9 @@ class Adafactor(Optimizer):
         squares = maximum(self._squares(gradient, state, share, small), small * small)
         update = gradient / sqrt(squares)
         root = math.sqrt(max(parameter.size, 1))
-        size = maximum(norm(parameter) / root, least) * min(lr, 1 / step**0.5)
+        size = maximum(norm(parameter) / root, least) * (
+            minimum(lr, 1 / step**0.5) if isinstance(lr, Tensor) else min(lr, 1 / step**0.5)
+        )
         denominator = maximum(norm(update) / (root * group["d"]), 1.0)
         updated: Tensor = parameter * (1 - lr * group["weight_decay"]) - size / denominator * update
         return updated

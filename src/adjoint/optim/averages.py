@@ -16,6 +16,7 @@ from adjoint.transforms.modes import no_grad
 
 from .optimizer import Optimizer
 from .policies import of_groups
+from .rates import rate_of
 from .schedules import LRScheduler
 
 __all__ = [
@@ -213,8 +214,8 @@ class SWALR(LRScheduler):
     def rates(self, step: int) -> list[float]:
         """The rates that there are, a step nearer to `swa_lr`."""
         if not step and self.anneal_epochs:
-            return [group["lr"] for group in self.optimizer.param_groups]
+            return [rate_of(group) for group in self.optimizer.param_groups]
         before, now = self._done(step - 1), self._done(step)
         left = 0.0 if before == 1 else (1 - now) / (1 - before)  # of the distance that there is
         now_at = zip(self.optimizer.param_groups, self.swa_lrs, strict=True)
-        return [end + (group["lr"] - end) * left for group, end in now_at]
+        return [end + (rate_of(group) - end) * left for group, end in now_at]

@@ -9,6 +9,7 @@ from adjoint.tensors import Tensor
 from adjoint.tensors.functions import clip, full_like, sign, where, zeros_like
 
 from .optimizer import Group, Optimizer, Options, State, keep
+from .rates import rate_of
 
 __all__ = ["ASGD", "Rprop"]
 
@@ -51,12 +52,12 @@ class ASGD(Optimizer):
 
     def prepare(self, parameter: Tensor, group: Group) -> dict[str, Any]:
         """The first rate, and no average yet."""
-        return {"step": 0, "eta": group["lr"], "mu": 1.0, "ax": zeros_like(parameter)}
+        return {"step": 0, "eta": rate_of(group), "mu": 1.0, "ax": zeros_like(parameter)}
 
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
         """The new value of a parameter."""
         state["step"] += 1
-        step, eta, mu, lr = state["step"], state["eta"], state["mu"], group["lr"]
+        step, eta, mu, lr = state["step"], state["eta"], state["mu"], rate_of(group)
         if group["weight_decay"]:
             gradient = gradient + group["weight_decay"] * parameter
         updated: Tensor = parameter * (1 - group["lambd"] * eta) - eta * gradient
@@ -103,7 +104,7 @@ class Rprop(Optimizer):
 
     def prepare(self, parameter: Tensor, group: Group) -> dict[str, Any]:
         """No gradient before, and steps of `lr`."""
-        return {"step": 0, "prev": zeros_like(parameter), "step_size": full_like(parameter, group["lr"])}
+        return {"step": 0, "prev": zeros_like(parameter), "step_size": full_like(parameter, rate_of(group))}
 
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
         """The new value of a parameter."""

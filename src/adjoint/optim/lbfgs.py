@@ -14,6 +14,7 @@ from adjoint.tensors.functions import asarray
 from adjoint.transforms.modes import enable_grad, no_grad
 
 from .optimizer import Group, Optimizer
+from .rates import rate_of
 
 __all__ = ["LBFGS"]
 
@@ -96,7 +97,7 @@ class LBFGS(Optimizer):
             state["n_iter"] += 1
             direction = self._direction(gradient)
             slope = float(gradient @ direction)
-            step = group["lr"] * (min(1.0, 1 / float(np.abs(gradient).sum())) if state["n_iter"] == 1 else 1.0)
+            step = rate_of(group) * (min(1.0, 1 / float(np.abs(gradient).sum())) if state["n_iter"] == 1 else 1.0)
             state["d"], state["prev_flat_grad"], state["prev_loss"] = asarray(direction), asarray(gradient), loss
             state["t"] = step
             if slope > -group["tolerance_change"]:

@@ -18,6 +18,7 @@ from adjoint.tracing import active
 from adjoint.transforms.modes import enable_grad, no_grad
 
 from .alike import Turn, Update, given, kind_of, recorded_update
+from .rates import check_rate, give_rate, rate_as
 from .rows import update_rows
 
 __all__ = ["Group", "Optimizer", "Options", "State"]
@@ -134,6 +135,20 @@ class Group(_Numbers):
     """Some parameters (`"params"`) and the hyperparameters that apply to them, by name."""
 
 
+class _Rated(Group):
+    """A group whose rate is a tensor, with that in another dtype; all else is the group's own."""
+
+    def __init__(self, group: Group, rate: Tensor) -> None:
+        self.group, self.rate = group, rate
+
+    def __getitem__(self, name: str) -> Any:
+        return self.rate if name == "lr" else self.group[name]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The entry of a name, the default without one."""
+        return self[name] if name in self.group else default
+
+
 class State(_Numbers):
     """What an optimizer remembers of one parameter: tensors of its shape, and numbers."""
 
@@ -143,7 +158,8 @@ class Optimizer(tracing.Watched):
 
     `parameters` are variables, or dictionaries with variables under `"params"` and hyperparameters that differ from
     the others'. `param_groups` holds them; `optimizer.lr = 0.01` sets a hyperparameter of all groups, and
-    `optimizer.param_groups[0]["lr"] = 0.01` one group's; both take effect at the next step.
+    `optimizer.param_groups[0]["lr"] = 0.01` one group's; both take effect at the next step. The rate `lr` may be a tensor without
+    axes, to whose value of the moment every step looks, and which schedules write to; others read it too.
 
     Of a table whose gradient stays rows (`nn.Embedding(sparse=True)`), an optimizer that `is_rowwise` updates the rows that
     have a gradient. Rows whose gradient is zero stay as they are, and so does what is remembered of them: no average of theirs
@@ -223,7 +239,11 @@ class Optimizer(tracing.Watched):
 
     def check(self, group: Group) -> None:
         """Raise ValueError for hyperparameters that can't be meant; subclasses add theirs."""
+        if isinstance(group.get("lr"), Tensor):
+            check_rate(type(self).__name__, group["lr"])
         for name in ("lr", "weight_decay", "eps"):
+            if name == "lr" and isinstance(group.get("lr"), Tensor):
+                continue
             if not isinstance(group.get(name, 0), (int, float, np.integer, np.floating)):
                 raise TypeError(f"{type(self).__name__}: {name} must be a number; it is {group[name]!r}{at_user()}")
             if group.get(name, 0) < 0:
@@ -324,6 +344,8 @@ class Optimizer(tracing.Watched):
         given: list[tuple[int, Tensor]] = []
         states = iter(enumerate(self._states))
         for group in self.param_groups:
+            rate = group.get("lr")
+            rated: dict[str, Group] = {}  # by dtype
             for parameter, (number, state) in zip(group["params"], states, strict=False):
                 gradient = parameter.grad
                 if gradient is None:
@@ -334,7 +356,13 @@ class Optimizer(tracing.Watched):
                         continue
                 if not state:
                     self._begin(parameter, state, group)
-                turns.append((parameter, gradient, state, group))
+                chosen = group
+                if isinstance(rate, Tensor):
+                    dtype = parameter.dtype
+                    if dtype.name not in rated:
+                        rated[dtype.name] = _Rated(group, rate_as(rate, dtype))
+                    chosen = rated[dtype.name]
+                turns.append((parameter, gradient, state, chosen))
         return turns, given
 
     def _begin(self, parameter: Tensor, state: State, group: Group) -> None:
@@ -346,9 +374,7 @@ class Optimizer(tracing.Watched):
         """Set the `.grad` of every parameter to None."""
         for group in self.param_groups:
             for parameter in group["params"]:
-                variable = variable_of(parameter.node)
-                if variable is not None:
-                    variable.grad = None
+                parameter.grad = None
 
     def state_dict(self) -> dict[str, Any]:
         """Everything needed to go on: `"state"` by the parameter's number, and `"param_groups"` with these numbers.
@@ -366,7 +392,8 @@ class Optimizer(tracing.Watched):
         for group in self.param_groups:
             numbers = list(range(start, start + len(group["params"])))
             start += len(numbers)
-            groups.append({**group, "params": numbers})
+            entries = {key: value.detach() if isinstance(value, Tensor) else value for key, value in group.items()}
+            groups.append({**entries, "params": numbers})
         return {"state": state, "param_groups": groups}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -393,7 +420,9 @@ class Optimizer(tracing.Watched):
         tracing.refuse(self, f"{name}.state")
         for group, other in zip(self.param_groups, state["param_groups"], strict=True):
             for key, value in other.items():
-                if key in self.defaults:
+                if key == "lr":
+                    give_rate(group, value.detach() if isinstance(value, Tensor) else value)
+                elif key in self.defaults:
                     group[key] = value
         self._states = tracing.VersionedList(entries)
 

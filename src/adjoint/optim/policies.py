@@ -10,6 +10,7 @@ from typing import Any
 from adjoint import tracing
 
 from .optimizer import Group, Optimizer
+from .rates import give_rate, rate_of
 from .schedules import LRScheduler
 
 __all__ = ["ChainedScheduler", "CyclicLR", "OneCycleLR", "ReduceLROnPlateau", "SequentialLR"]
@@ -225,13 +226,13 @@ class ChainedScheduler:
         if any(getattr(schedule, "optimizer", None) is not self.optimizer for schedule in schedulers):
             raise ValueError("ChainedScheduler: every part must be a schedule of the same optimizer")
         self.schedulers = list(schedulers)
-        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+        self._last_lr = [rate_of(group) for group in self.optimizer.param_groups]
 
     def step(self) -> None:
         """Go one step on, with each."""
         for schedule in self.schedulers:
             schedule.step()
-        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+        self._last_lr = [rate_of(group) for group in self.optimizer.param_groups]
 
     def get_last_lr(self) -> list[float]:
         """The learning rate of every group, as the last step left it."""
@@ -288,7 +289,7 @@ class SequentialLR(LRScheduler):
         self.schedulers = list(schedulers)
         self.milestones = list(milestones)
         for group in optimizer.param_groups:  # what the parts have set when they were made is undone
-            group["lr"] = group.get("initial_lr", group["lr"])
+            give_rate(group, group.get("initial_lr", rate_of(group)))
         super().__init__(optimizer)
 
     def _at(self, step: int) -> tuple[LRScheduler, int]:
@@ -370,9 +371,9 @@ class ReduceLROnPlateau:
             self.num_bad_epochs = 0
         if self.num_bad_epochs > self.patience:
             for group in self.optimizer.param_groups:
-                rate = max(group["lr"] * self.factor, self.min_lr)
-                if group["lr"] - rate > self.eps:
-                    group["lr"] = rate
+                rate = max(rate_of(group) * self.factor, self.min_lr)
+                if rate_of(group) - rate > self.eps:
+                    give_rate(group, rate)
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
 
     def _better(self, value: float) -> bool:
@@ -384,7 +385,7 @@ class ReduceLROnPlateau:
 
     def get_last_lr(self) -> list[float]:
         """The learning rate of every group."""
-        return [group["lr"] for group in self.optimizer.param_groups]
+        return [rate_of(group) for group in self.optimizer.param_groups]
 
     def state_dict(self) -> dict[str, Any]:
         """Everything but the optimizer."""

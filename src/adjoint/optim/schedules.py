@@ -16,6 +16,7 @@ from adjoint import tracing
 from adjoint.tensors.located import at_user
 
 from .optimizer import Optimizer
+from .rates import give_rate, has_rate, rate_of
 
 __all__ = [
     "ConstantLR",
@@ -52,7 +53,7 @@ class LRScheduler:
         self.optimizer = optimizer
         for group in optimizer.param_groups:
             # Of several schedules in a SequentialLR, each starts from the rate that was there before the first.
-            group.setdefault("initial_lr", group["lr"])
+            group.setdefault("initial_lr", rate_of(group))
         self.base_lrs: list[float] = [group["initial_lr"] for group in optimizer.param_groups]
         self.last_epoch = 0
         self._set()
@@ -82,8 +83,8 @@ class LRScheduler:
         if self.chains:
             left = self.rates(step - 1) if step else self.base_lrs
             for i, group in enumerate(self.optimizer.param_groups):
-                if group["lr"] != left[i] and (not self._untouched or group["lr"] != self._untouched[i]):
-                    found[i] = self.follow(group["lr"], step, found[i] - left[i])
+                if not has_rate(group, left[i]) and (not self._untouched or not has_rate(group, self._untouched[i])):
+                    found[i] = self.follow(rate_of(group), step, found[i] - left[i])
         self._give(found)
 
     def _welcome(self, step: int) -> None:
@@ -96,11 +97,11 @@ class LRScheduler:
                 )
             offset = self.rate(step - 1, 0.0)
             slope = self.rate(step - 1, 1.0) - offset
-            self.base_lrs.append((group["lr"] - offset) / slope if slope else group["lr"])
+            self.base_lrs.append((rate_of(group) - offset) / slope if slope else rate_of(group))
 
     def _give(self, rates: Sequence[float]) -> None:
         for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
-            group["lr"] = rate
+            give_rate(group, rate)
         self._last_lr = list(rates)
         self._untouched = ()
 
@@ -318,7 +319,7 @@ class MultiplicativeLR(LRScheduler):
 
     def rates(self, step: int) -> list[float]:
         """The rates that there are, times `lr_lambda(step)`."""
-        return self._multiplied(step) if step else [group["lr"] for group in self.optimizer.param_groups]
+        return self._multiplied(step) if step else [rate_of(group) for group in self.optimizer.param_groups]
 
     def begin(self) -> None:
         """Take over from another schedule: the rates that there are, times `lr_lambda(0)`."""
@@ -326,7 +327,7 @@ class MultiplicativeLR(LRScheduler):
 
     def _multiplied(self, step: int) -> list[float]:
         groups = self.optimizer.param_groups
-        return [group["lr"] * factor(step) for group, factor in zip(groups, self.lr_lambdas, strict=True)]
+        return [rate_of(group) * factor(step) for group, factor in zip(groups, self.lr_lambdas, strict=True)]
 
 
 def functions_of_groups(

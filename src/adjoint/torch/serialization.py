@@ -8,7 +8,7 @@ import json
 import os
 import sys
 import tempfile
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
@@ -142,13 +142,18 @@ def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights
     return _read(structure, tensors, made)
 
 
-def _pytorchs(x: Any) -> Any:
-    """What a file of PyTorch's holds, with tensors of PyTorch's kind."""
-    if isinstance(x, Core):
-        return reclassed(x, Parameter) if x.requires_grad else as_torch(x)
-    if isinstance(x, dict):
-        return {k: _pytorchs(v) for k, v in x.items()}
-    return type(x)(_pytorchs(v) for v in x) if isinstance(x, (list, tuple, set)) else x
+def _pytorchs(x: Any, done: dict[int, Any] | None = None) -> Any:
+    """What a file of PyTorch's holds, with tensors of PyTorch's kind; each object once, however often it is referred to."""
+    done = {} if done is None else done
+    if id(x) not in done:
+        if isinstance(x, Core):
+            found: Any = reclassed(x, Parameter) if x.requires_grad else as_torch(x)
+        elif isinstance(x, dict) and not isinstance(x, Counter):
+            found = {k: _pytorchs(v, done) for k, v in x.items()}
+        else:
+            found = type(x)(_pytorchs(v, done) for v in x) if isinstance(x, (list, tuple, set)) else x
+        done[id(x)] = found
+    return done[id(x)]
 
 
 def _name(module: Any) -> str:

@@ -20,6 +20,7 @@ from adjoint.distributed.parallel import own_stream
 from adjoint.nn import Module
 from adjoint.nn.utils import clip_grad_norm_
 from adjoint.optim import AveragedModel, LRScheduler, Optimizer
+from adjoint.optim.rates import give_rate, rate_of
 from adjoint.tensors import Tensor
 from adjoint.tracer.jit import jit
 from adjoint.transforms.modes import deterministically, no_grad
@@ -60,7 +61,7 @@ class Run:
     first: int = 0  # how many steps were done when the epoch at hand began
 
     def __post_init__(self) -> None:
-        self.rates = [group["lr"] for group in self.optimizer.param_groups]
+        self.rates = [rate_of(group) for group in self.optimizer.param_groups]
         self.descend = jit(self._descend) if self.compiled else self._descend
         self.stopping_together = False
 
@@ -211,7 +212,7 @@ class Run:
 
     def _set_rates(self, factor: float) -> None:
         for group, rate in zip(self.optimizer.param_groups, self.rates, strict=True):
-            group["lr"] = factor * rate
+            give_rate(group, factor * rate)
 
     # ---------------------------------------------------------------- checkpoints
 

@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.arrays.scattering import segment_max, segment_min, segment_sum
+from adjoint.arrays.sets import searchsorted
 from adjoint.composites import attention
+from adjoint.execution import ValueNeededError
 from adjoint.tensors import Tensor, functions
 from adjoint.tensors.functions import asarray, where
 from adjoint.tensors.located import at_user
@@ -101,8 +104,9 @@ def embedding_bag(
 
     Indices (bags, n) are bags of one size; indices (n,) take `offsets` (bags,), where each bag starts (with
     `include_last_offset` the end as well). `per_sample_weights`, of the indices' shape, multiply rows (mode `"sum"` only). The
-    row `padding_idx` counts nothing. A bag with nothing in it gives zeros. The rest is as for `embedding`. Raises ValueError when
-    shapes don't fit, TypeError for indices that aren't integers, IndexError for one that is out of range.
+    row `padding_idx` counts nothing. A bag with nothing in it gives zeros. Compiled functions may be given the
+    offsets: those that fall, or lie beyond the indices, are an IndexError there. The rest is as for `embedding`. Raises
+    ValueError when shapes don't fit, TypeError for indices that aren't integers, IndexError for one that is out of range.
     """
     name = "embedding_bag"
     numbers = _numbers(name, indices, weight)
@@ -110,50 +114,90 @@ def embedding_bag(
         raise ValueError(f"{name}: mode is 'sum', 'mean' or 'max', not {mode!r}{at_user()}")
     if per_sample_weights is not None and (mode != "sum" or per_sample_weights.shape != numbers.shape):
         raise ValueError(f"{name}: per_sample_weights go with mode='sum' and have the indices' shape{at_user()}")
-    used = functions.ones_like(numbers, dtype="bool")
-    if numbers.ndim == 1:
-        if offsets is None:
-            raise ValueError(f"{name}: indices {numbers.shape} need offsets, where each bag starts{at_user()}")
-        table, used = _bags(name, numbers.shape[0], offsets, include_last_offset)
-        numbers = functions.take(numbers, table, axis=0)
-        if per_sample_weights is not None:
-            per_sample_weights = functions.take(per_sample_weights, table, axis=0)
-    elif numbers.ndim != 2 or offsets is not None:
+    if numbers.ndim == 1 and offsets is None:
+        raise ValueError(f"{name}: indices {numbers.shape} need offsets, where each bag starts{at_user()}")
+    if numbers.ndim not in (1, 2) or (numbers.ndim == 2 and offsets is not None):
         raise ValueError(f"{name}: indices are (bags, n), or (n,) with offsets; got {numbers.shape}{at_user()}")
+    used = functions.ones_like(numbers, dtype="bool")
     if padding_idx is not None:
-        used = used & (numbers != padding_idx % weight.shape[0])
+        used = numbers != padding_idx % weight.shape[0]
     rows = embedding(numbers, weight, None, max_norm, norm_type, scale_grad_by_freq, sparse)
-    return _put_together(rows, used[..., None], mode, per_sample_weights)
+    with scope(name):
+        if per_sample_weights is not None:
+            rows = rows * per_sample_weights[..., None]
+        if numbers.ndim == 2:
+            return _put_together(rows, used[..., None], mode)
+        starts, known = _starts(name, numbers.shape[0], offsets, include_last_offset)
+        if known is not None and mode == "max":  # which segments take five times as long for
+            table, there = _table(known, numbers.shape[0], include_last_offset)
+            used = functions.take(used, table, axis=0) & there
+            return _put_together(functions.take(rows, table, axis=0), used[..., None], mode)
+        return _by_segment(rows, used, starts, include_last_offset, mode, known is not None)
 
 
-def _put_together(rows: Tensor, used: Tensor, mode: str, shares: Tensor | None) -> Tensor:
+def _put_together(rows: Tensor, used: Tensor, mode: str) -> Tensor:
     """Rows (bags, n, width), those that are used (bags, n, 1), as one for each bag."""
-    with scope("embedding_bag"):
-        if shares is not None:
-            rows = rows * shares[..., None]
-        if not rows.shape[1]:
-            return functions.zeros((rows.shape[0], rows.shape[2]), dtype=rows.dtype)
-        if mode == "max":
-            # the first of equals, as a maximum over a window
-            lowest = where(used, rows, -np.inf)
-            place = functions.argmax(lowest, 1, keepdims=True)
-            largest = functions.take_along_axis(rows, place, axis=1)[:, 0]
-            return where(functions.any(used, axis=1), largest, 0.0)
-        total = functions.sum(where(used, rows, 0.0), axis=1)
-        if mode == "sum":
-            return total
-        return total / functions.maximum(functions.sum(used, axis=1), 1).astype(rows.dtype)
+    if not rows.shape[1]:
+        return functions.zeros((rows.shape[0], rows.shape[2]), dtype=rows.dtype)
+    if mode == "max":
+        # the first of equals, as a maximum over a window
+        lowest = where(used, rows, -np.inf)
+        place = functions.argmax(lowest, 1, keepdims=True)
+        largest = functions.take_along_axis(rows, place, axis=1)[:, 0]
+        return where(functions.any(used, axis=1), largest, 0.0)
+    total = functions.sum(where(used, rows, 0.0), axis=1)
+    if mode == "sum":
+        return total
+    return total / functions.maximum(functions.sum(used, axis=1), 1).astype(rows.dtype)
 
 
-def _bags(name: str, count: int, offsets: Any, include_last: bool) -> tuple[Tensor, Tensor]:
-    """Which indices each bag has, in rows of the largest bag's length, and which of them are real."""
-    starts = asarray(offsets).numpy()
-    if starts.ndim != 1 or starts.dtype.kind not in "iu" or (len(starts) and starts[0] != 0):
+def _by_segment(rows: Tensor, used: Tensor, starts: Tensor, include_last: bool, mode: str, checked: bool) -> Tensor:
+    """Rows (n, width), those that are used (n,), as one for each bag. `checked`: the starts are known to be right."""
+    count, bags = rows.shape[0], starts.shape[0] - include_last
+    if not bags or not count:
+        return functions.zeros((bags, rows.shape[1]), dtype=rows.dtype)
+    places = functions.arange(count)
+    bag = searchsorted(starts[:bags], places, side="right") - 1
+    if include_last:
+        used = used & (places < starts[-1])
+    if not checked:  # a bag that isn't there is an error where the sums are computed
+        fall = functions.any(starts[1:] < starts[:-1])
+        bag = where((starts[0] != 0) | fall | (starts[-1] > count), bags, bag)
+    if mode == "max":
+        shown = where(used[:, None], rows.detach(), -np.inf)
+        largest = functions.take(segment_max(shown, bag, bags), bag, axis=0)
+        first = segment_min(
+            where((shown == largest) | functions.isnan(shown), places[:, None], count - 1), bag, bags
+        )  # of equals
+        first = functions.minimum(first, count - 1)
+        found = functions.take_along_axis(rows, first, axis=0)
+        return where(segment_sum(used, bag, bags)[:, None] > 0, found, 0.0)
+    total = segment_sum(where(used[:, None], rows, 0.0), bag, bags)
+    if mode == "sum":
+        return total
+    return total / functions.maximum(segment_sum(used, bag, bags), 1)[:, None].astype(rows.dtype)
+
+
+def _starts(name: str, count: int, offsets: Any, include_last: bool) -> tuple[Tensor, np.ndarray[Any, Any] | None]:
+    """Where bags start, and the numbers, checked, where they are known."""
+    starts = asarray(offsets)
+    if starts.ndim != 1 or starts.dtype.kind not in "iu" or (include_last and not starts.size):
         raise ValueError(f"{name}: offsets are integers (bags,), the first of them 0{at_user()}")
+    try:
+        known = starts.numpy()
+    except ValueNeededError:
+        return starts, None
+    if known.size and known[0] != 0:
+        raise ValueError(f"{name}: offsets are integers (bags,), the first of them 0{at_user()}")
+    if (known[1:] < known[:-1]).any() or known.max(initial=0) > count:
+        raise ValueError(f"{name}: offsets must not fall, nor lie beyond the {count} indices{at_user()}")
+    return starts, known
+
+
+def _table(starts: np.ndarray[Any, Any], count: int, include_last: bool) -> tuple[Tensor, Tensor]:
+    """Which indices each bag has, in rows of the largest bag's length, and which of them are real."""
     edges = starts if include_last else np.append(starts, count)
     sizes = np.diff(edges)
-    if (sizes < 0).any() or edges[-1] > count:
-        raise ValueError(f"{name}: offsets must not fall, nor lie beyond the {count} indices{at_user()}")
     cells = np.arange(sizes.max(initial=0))
-    used = cells < sizes[:, None]
-    return asarray(np.where(used, edges[:-1, None] + cells, 0)), asarray(used)
+    there = cells < sizes[:, None]
+    return asarray(np.where(there, edges[:-1, None] + cells, 0)), asarray(there)

@@ -9,6 +9,7 @@ import numpy as np
 from adjoint import linalg, random
 from adjoint.nn.convolution import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from adjoint.nn.functional import normalize
+from adjoint.nn.lazy import refuse_lazy
 from adjoint.nn.module import Module
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray, concat, eye, sqrt, square, sum, tril, zeros
@@ -24,6 +25,7 @@ MAPS = ("matrix_exp", "cayley", "householder")
 
 def _weight(function: str, module: Module, name: str) -> Tensor:
     weight = getattr(module, name, None)
+    refuse_lazy(function, module)
     if not isinstance(weight, Tensor):
         raise ValueError(f"{function}: {type(module).__name__} has no parameter or buffer {name!r}{at_user()}")
     return weight

@@ -14,7 +14,8 @@ from typing import Any
 from adjoint import tracing
 from adjoint.nn.containers import ModuleDict, ModuleList
 from adjoint.nn.lazy import refuse_lazy
-from adjoint.nn.module import BUFFER, PARAMETER, UNSAVED, Module, is_variable
+from adjoint.nn.module import Module, is_variable
+from adjoint.nn.states import BUFFER, PARAMETER, UNSAVED
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray, variable
 from adjoint.tensors.located import at_user

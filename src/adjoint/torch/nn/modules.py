@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from adjoint import nn as core_nn
 from adjoint.dtypes import DTYPES
 from adjoint.nn.lazy import Lazy
-from adjoint.nn.module import BUFFER, CHILD, PARAMETER, UNSAVED
 from adjoint.nn.module import Module as CoreModule
+from adjoint.nn.states import BUFFER, CHILD, PARAMETER, UNSAVED
 from adjoint.nn.utils.parametrize import ParametrizationList as CoreParametrizationList
 from adjoint.tensors.assignment import rebind
 from adjoint.tensors.functions import zeros as core_zeros
@@ -24,6 +24,7 @@ from .._errors import as_pytorchs
 from .._missing import missing
 from .._tensor import Core, Parameter, Tensor, as_torch
 from . import functional
+from .module_hooks import SHARED_HOOKS, with_pytorchs
 from .resets import CONVOLUTIONS, RESETS, let_convolve
 from .states import Saving
 
@@ -155,7 +156,7 @@ class Module(Saving):
 
     def _hooked(self, kind: str) -> dict[int, Any]:
         hooks = {} if self._hooks is None else getattr(self._hooks, kind)
-        return OrderedDict((number, getattr(hook, "__wrapped__", hook)) for number, (hook, _) in hooks.items())
+        return OrderedDict((number, getattr(hook, "__wrapped__", hook)) for number, (hook, *_) in hooks.items())
 
     def _modules_held(self) -> list[tuple[str, Any]]:
         return [(name, getattr(self, name)) for name, kind in self._kinds.items() if kind == CHILD]
@@ -226,12 +227,8 @@ class Module(Saving):
         """The buffers, each once."""
         return CoreModule.buffers(self, recurse)  # type: ignore[return-value]
 
-    def _hook(self, kind: str, hook: Any, prepend: bool, with_kwargs: bool) -> Any:
-        def called(module: Any, *given: Any) -> Any:
-            return hook(module, *[as_torch(x) for x in given])
-
-        called.__wrapped__ = hook  # type: ignore[attr-defined]
-        return CoreModule._hook(self, kind, called, prepend, with_kwargs)
+    def _hook(self, kind: str, hook: Any, prepend: bool, with_kwargs: bool, always: bool = False) -> Any:
+        return CoreModule._hook(self, kind, with_pytorchs(hook), prepend, with_kwargs, always)
 
     def train(self, mode: bool = True) -> Self:
         """Set `training` here and below. Gives the module back."""
@@ -415,7 +412,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 LAYERS: dict[str, type] = {}
 PARAMETRIZATIONS: dict[type, type] = {}  # the core's, to PyTorch's
 for _name in core_nn.__all__:
-    if _name not in OWN:
+    if _name not in OWN and _name not in SHARED_HOOKS:
         LAYERS[_name] = globals()[_name] = _layer(_name, getattr(core_nn, _name))
         __all__.append(_name)
 for _made in LAYERS.values():
@@ -602,6 +599,8 @@ class _Part:
     def __getattr__(self, name: str) -> Any:
         if name in LAYERS or name in __all__:
             return globals()[name]
+        if self._name == "module" and name in SHARED_HOOKS:
+            return SHARED_HOOKS[name]
         raise missing(f"torch.nn.modules.{self._name}", name, __all__)
 
 

@@ -6,8 +6,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from adjoint.nn.module import BUFFER, PARAMETER, KeyMismatch
 from adjoint.nn.module import Module as CoreModule
+from adjoint.nn.states import BEFORE_LOADING, BEFORE_SAVING, BUFFER, PARAMETER, KeyMismatch, state_hooks
+from adjoint.nn.waiting import Waiting
 from adjoint.tensors.located import at_user
 
 from .._tensor import Parameter, as_torch
@@ -15,6 +16,7 @@ from .._tensor import Parameter, as_torch
 __all__ = ["Saving"]
 
 EXTRA = "_extra_state"
+REPLACED = "saved, and may be replaced"
 Hook = Callable[..., Any]
 
 
@@ -27,36 +29,24 @@ class _IncompatibleKeys(KeyMismatch):
     __str__ = __repr__
 
 
-class _Handle:
-    """Takes a hook out again."""
-
-    def __init__(self, hooks: dict[object, Hook]) -> None:
-        self._hooks, self._key = hooks, object()
-
-    def remove(self) -> None:
-        """The hook isn't called any more."""
-        self._hooks.pop(self._key, None)
-
-
 class Saving(CoreModule):
     """The part of a module that concerns its state."""
 
-    _state_hooks: dict[str, dict[object, Hook]] | None = None
+    mismatch = _IncompatibleKeys
 
     def state_dict(self, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
         """All parameters and saved buffers by dotted name. They share memory with the module, as in PyTorch."""
         found = OrderedDict() if destination is None else destination
-        modules: list[tuple[str, Any]] = [
-            (prefix + (f"{path}." if path else ""), module)
-            for path, module in self.named_modules(remove_duplicate=False)
-        ]
-        for start, module in modules:
-            for hook in _hooks(module, "before saving"):
+        for start, module in self._places(prefix):
+            for hook in state_hooks(module, BEFORE_SAVING):
                 hook(module, start, keep_vars)
             module._save_to_state_dict(found, start, keep_vars)
-        for start, module in reversed(modules):  # children first
-            for hook in _hooks(module, "after saving"):
-                hook(module, found, start, {})
+        self._run_saved(found, prefix)
+        for start, module in reversed(list(self._places(prefix))):
+            for hook in state_hooks(module, REPLACED):
+                other = hook(module, found, start, {})
+                if module is self and other is not None:
+                    found = other
         return found
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
@@ -77,44 +67,35 @@ class Saving(CoreModule):
 
     def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
         """Give parameters and buffers the values of `state_dict`. Raises RuntimeError where it doesn't fit."""
+        if not isinstance(state_dict, Mapping):
+            return CoreModule.load_state_dict(self, state_dict)  # which says what is wrong
         extra = []
-        if isinstance(state_dict, Mapping):
-            state_dict, missing, unexpected, errors = OrderedDict(state_dict), [], [], []  # type: ignore[var-annotated]
-            below: list[tuple[str, Any]] = list(self.named_modules(remove_duplicate=False))
-            for path, module in below:
-                start = f"{path}." if path else ""
-                module._load_from_state_dict(state_dict, start, {}, strict, missing, unexpected, errors)
-                if type(module).get_extra_state is not Saving.get_extra_state:
-                    if start + EXTRA in state_dict:
-                        extra.append((module, state_dict.pop(start + EXTRA)))
-                    else:
-                        missing.append(start + EXTRA)
-            if strict:
-                errors += [f"missing: {', '.join(missing)}"] * bool(missing)
-                errors += [f"unexpected: {', '.join(unexpected)}"] * bool(unexpected)
-            if errors:
-                raise RuntimeError(
-                    f"the state doesn't fit {type(self).__name__}:\n  " + "\n  ".join(map(str, errors)) + at_user()
-                )
-        before = [(tensor, tensor.detach().clone()) for _, tensor in self._saved()] if assign else []
+        state_dict, missing, unexpected, errors = OrderedDict(state_dict), [], [], []  # type: ignore[var-annotated]
+        for start, module in self._places():
+            module._load_from_state_dict(state_dict, start, {}, strict, missing, unexpected, errors)
+            if type(module).get_extra_state is not Saving.get_extra_state:
+                if start + EXTRA in state_dict:
+                    extra.append((module, state_dict.pop(start + EXTRA)))
+                else:
+                    missing.append(start + EXTRA)
+        before = (
+            [(tensor, tensor.detach().clone()) for _, tensor in self._saved() if not isinstance(tensor, Waiting)]
+            if assign
+            else []
+        )
+
+        def finish() -> None:
+            if assign:
+                self._adopt(state_dict)
+                for tensor, value in before:  # those that the module had stay what they were
+                    tensor._put_data(value)
+            for owner, value in extra:
+                owner.set_extra_state(value)
+
         try:
-            found = CoreModule.load_state_dict(self, state_dict, strict)
+            return self._load(state_dict, strict, missing, unexpected, errors, finish)
         except ValueError as error:
             raise RuntimeError(str(error)) from None
-        if assign:
-            self._adopt(state_dict)
-            for tensor, value in before:  # those that the module had stay what they were
-                tensor._put_data(value)
-        for owner, value in extra:
-            owner.set_extra_state(value)
-        keys = _IncompatibleKeys(*found)
-        if isinstance(state_dict, Mapping):
-            keys.missing_keys.extend(missing)
-            keys.unexpected_keys.extend(unexpected)
-        for each in reversed(list(self.modules())):
-            for hook in _hooks(each, "after loading"):
-                hook(each, keys)
-        return keys
 
     def _load_from_state_dict(
         self, state_dict: Any, prefix: str, local_metadata: Any, strict: bool, missing_keys: Any, unexpected_keys: Any,
@@ -122,7 +103,7 @@ class Saving(CoreModule):
     ) -> None:  # fmt: skip
         """Called for each module before a state is compared with it. Who overrides it may change the state, which is a copy, and
         add to the lists; the values come after all modules were asked."""
-        for hook in _hooks(self, "before loading"):
+        for hook in state_hooks(self, BEFORE_LOADING):
             hook(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
 
     def _adopt(self, state: Any) -> None:
@@ -136,37 +117,9 @@ class Saving(CoreModule):
                 value = as_torch(state[key])
                 setattr(module, name, Parameter(value, old.requires_grad) if kind == PARAMETER else value)
 
-    def register_state_dict_pre_hook(self, hook: Hook) -> Any:
-        """Call `hook(module, prefix, keep_vars)` before the module's state is collected."""
-        return _kept(self, "before saving", hook)
-
-    def register_state_dict_post_hook(self, hook: Hook) -> Any:
-        """Call `hook(module, state_dict, prefix, local_metadata)` on the state; it may change it. The metadata are empty here."""
-        return _kept(self, "after saving", hook)
-
-    def register_load_state_dict_pre_hook(self, hook: Hook) -> Any:
-        """Before loading: `hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)`.
-
-        It may change the state, for that is a copy, and the lists.
-        """
-        return _kept(self, "before loading", hook)
-
     def _register_load_state_dict_pre_hook(self, hook: Hook, with_module: bool = False) -> Any:
-        return _kept(self, "before loading", hook if with_module else lambda _, *given: hook(*given))
+        return self._state_hook(BEFORE_LOADING, hook if with_module else lambda _, *given: hook(*given))
 
-    def register_load_state_dict_post_hook(self, hook: Hook) -> Any:
-        """Call `hook(module, incompatible_keys)` after a state was loaded; it may change the keys."""
-        return _kept(self, "after loading", hook)
-
-
-def _hooks(module: Any, when: str) -> list[Hook]:
-    return [] if module._state_hooks is None else list(module._state_hooks.get(when, {}).values())
-
-
-def _kept(module: Any, when: str, hook: Hook) -> _Handle:
-    if module._state_hooks is None:
-        module.__dict__["_state_hooks"] = {}
-    hooks = module._state_hooks.setdefault(when, {})
-    handle = _Handle(hooks)
-    hooks[handle._key] = hook
-    return handle
+    def _register_state_dict_hook(self, hook: Hook) -> Any:
+        """As `register_state_dict_post_hook`; what it returns, unless None, is the state of the module that was asked."""
+        return self._state_hook(REPLACED, hook)

@@ -78,8 +78,6 @@ def _made(name: str) -> type:
             raise TypeError(
                 f"{name}: params is an iterable of tensors or dicts, not one tensor; write [tensor]{at_user()}"
             )
-        if isinstance(keywords.get("lr", args[0] if args else None), Core):
-            raise RuntimeError(f"{name}: the rate is a Python number here, not a tensor{at_user()}")
         core.__init__(self, params, *args, **keywords)
 
     def zero_grad(self: Any, set_to_none: bool = True) -> None:

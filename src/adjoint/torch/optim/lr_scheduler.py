@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from adjoint import optim as core_optim
+from adjoint.optim.rates import rate_of
 from adjoint.tensors.located import at_user
 
 from .._missing import getter
@@ -34,7 +35,7 @@ class LRScheduler(core_optim.LRScheduler):
 
     def get_last_lr(self) -> list[float]:
         """The learning rate of every group, as the last step left it."""
-        return [group["lr"] for group in self.optimizer.param_groups]
+        return [rate_of(group) for group in self.optimizer.param_groups]
 
 
 _LRScheduler = LRScheduler
