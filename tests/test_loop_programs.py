@@ -265,7 +265,15 @@ def moves() -> list[ad.Tensor]:
     changed = ad.sin(x)
     changed[1:4, ::2] = y[:3, :3]
     changed[index[:2]] = y[:2]
-    return [x[index], *ad.gradients((x[index] ** 2).sum() + (joined**2).sum(), [x, y]), ad.roll(x, 2, axis=0), changed]
+    u, v = variables((2, 19, 6, 37), (2, 37, 6, 5), dtype="float32")  # side by side, one of them across its rows
+    beside = ad.concat([ad.permute_dims(u, (0, 3, 2, 1)), v], axis=3)
+    return [
+        x[index],
+        *ad.gradients((x[index] ** 2).sum() + (joined**2).sum(), [x, y]),
+        ad.roll(x, 2, axis=0),
+        changed,
+        beside,
+    ]
 
 
 def matrices() -> list[ad.Tensor]:

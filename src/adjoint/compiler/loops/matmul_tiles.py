@@ -219,6 +219,9 @@ def _transposed(e: Emitter, values: list[Value]) -> list[Value]:
     return values
 
 
+TURNED = ("float32", "float64", "int32", "int64", "uint32", "uint64")  # dtypes whose blocks are turned in registers
+
+
 def _across(e: Emitter, kernel: Kernel) -> L.Parameters:
     """`rows` neighbours of each of `size` lines, `step` apart, as so many rows, `pitch` apart: in square blocks in registers, and
     what is left line by line."""

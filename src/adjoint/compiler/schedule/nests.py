@@ -8,11 +8,11 @@ from adjoint.compiler.excerpts import Excerpt
 from adjoint.compiler.fuse.kinds import Nest, View, broadcast
 from adjoint.compiler.loops.build import BYTES, lanes_for
 from adjoint.compiler.loops.formulas import REDUCTIONS, lowered
+from adjoint.compiler.loops.matmul_tiles import TURNED
 from adjoint.compiler.targets.target import tuning
 from adjoint.shapes import Shape, contiguous, size_of
 
 Strides = tuple[int, ...]
-TURNED = ("float32", "float64", "int32", "int64", "uint32", "uint64")  # what is turned in registers
 
 
 class Dimension(NamedTuple):
