@@ -299,7 +299,7 @@ def convolutions() -> list[ad.Tensor]:
 def strips() -> list[ad.Tensor]:
     """Convolutions of few channels: alone, with what is made of their results, and with pools; strides, dilation, windows that
     don't cover all outputs."""
-    x, y, w, v, b = variables((2, 1, 9, 11), (3, 3, 8, 13), (19, 1, 3, 3), (5, 3, 2, 3), (19, 1, 1), dtype="float32")
+    x, y, w, v, b = variables((2, 1, 9, 11), (3, 3, 8, 13), (19, 1, 3, 3), (6, 3, 2, 3), (19, 1, 1), dtype="float32")
     first = F.conv2d(x, w, padding=1)
     pooled = F.max_pool2d(ad.relu(F.conv2d(x, w, padding=1) * 0.5 + b), 2)
     far = F.max_pool2d(ad.sin(F.conv2d(y, v, padding=(2, 1), dilation=(2, 1))) + 1, (1, 3))

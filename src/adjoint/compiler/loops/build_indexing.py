@@ -12,10 +12,11 @@ from typing import Any
 from adjoint.compiler.excerpts import Indexed, Moving, Region
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import ELEMENT, ITEMSIZE, Complex, Emitter, lanes_for
-from adjoint.compiler.loops.matmul_tiles import TURNED, Kernel
+from adjoint.compiler.loops.matmul_tiles import TURNED, Kernel, lanes_of
 from adjoint.compiler.tables import FAILURE, PARAMETERS, Arguments, Bounds, FirstCheck, Function, Inputs, Items, Start
 from adjoint.compiler.targets.llvm import PART
 from adjoint.compiler.targets.target import tuning
+from adjoint.runtime import llvm
 from adjoint.shapes import contiguous, size_of
 
 MANY = 16  # regions of one form
@@ -91,9 +92,9 @@ class MoveWriter:
                 merged.append((n, s, t))
         *outer, (count, near, far) = merged or [(1, 1, 1)]
         if near > 1 and far == 1 and self.dtype in TURNED and region.before is None and not region.adds_zero:
-            least = tuning().least_turned
+            lanes = lanes_of(self.dtype, llvm.vector_bits())
             for axis, (n, s, _) in enumerate(outer):
-                if s == 1 and n >= least and count >= least:
+                if s == 1 and n >= lanes and count >= tuning().least_turned:
                     self.turned(outer[:axis] + outer[axis + 1 :], outer[axis], (count, near), source, out)
                     return
         read, written = self.steps(near), self.steps(far)

@@ -262,9 +262,9 @@ class NestPlan:
         sums = any(level == "total" for level in nest.level.values())
         for d in self.outer[-1:] if sums else self.outer:
             found = list(dict.fromkeys([view for view in views.values() if view.strides[d.axis] == 1]))
-            if found and last.size >= table.least_turned and d.size >= table.least_turned:
+            sizes = [BYTES[self.excerpt.dtypes[i]] for i, view in views.items() if view in found]
+            if found and last.size >= table.least_turned and d.size >= table.turned_bytes // min(sizes):
                 self.outer = [*[other for other in self.outer if other != d], d]
-                sizes = [BYTES[self.excerpt.dtypes[i]] for i, view in views.items() if view in found]
                 self.turned_rows = table.turned_bytes // min(sizes)
                 return found
         return []
