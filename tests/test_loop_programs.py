@@ -304,7 +304,8 @@ def strips() -> list[ad.Tensor]:
     pooled = F.max_pool2d(ad.relu(F.conv2d(x, w, padding=1) * 0.5 + b), 2)
     far = F.max_pool2d(ad.sin(F.conv2d(y, v, padding=(2, 1), dilation=(2, 1))) + 1, (1, 3))
     two = ad.relu(F.conv2d(y, v, stride=(2, 1)) - 1)
-    return [first, pooled, far, two]
+    averages = [F.avg_pool2d(ad.tanh(F.conv2d(y, -v)), 2), F.avg_pool2d(ad.relu(F.conv2d(x, -w) + b), 2, 3)]
+    return [first, pooled, far, two, *averages]
 
 
 def cells() -> list[ad.Tensor]:
@@ -316,7 +317,8 @@ def cells() -> list[ad.Tensor]:
     added = ad.relu(F.conv2d(x, v, padding=1) * F.conv2d(far[:, :, :5, :4], v, padding=2) + b)
     alone = F.max_pool2d(F.conv2d(far, v, padding=1) * 2.0 - b, 2)
     wide = F.max_pool2d(ad.exp(F.max_pool2d(ad.astype(u, "float64"), 2, 1, 1)) - 1, 2, 3, ceil_mode=True)
-    return [*pooled, alone, wide, added, *ad.gradients(ad.relu(F.conv2d(x, 2 * v, padding=1)).sum(), [x, v])]
+    average = F.avg_pool2d(ad.relu(F.conv2d(far, 3 * v, padding=1) + b), 2)
+    return [*pooled, alone, wide, average, added, *ad.gradients(ad.relu(F.conv2d(x, 2 * v, padding=1)).sum(), [x, v])]
 
 
 def complex_numbers() -> list[ad.Tensor]:

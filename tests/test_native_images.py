@@ -162,7 +162,8 @@ def test_images_are_finished_in_registers(channels: int, extents: tuple[int, int
 
     def results(y: ad.Tensor) -> list[ad.Tensor]:
         activated = [ad.relu(y * 0.75 + bias), ad.where(y > other, y, -y * 0.1), ad.silu(y)]
-        return [activated[0], *[F.max_pool2d(z, 2) for z in activated[1:]], F.max_pool2d(activated[0] + 0.0, 2, 3)]
+        pooled = [F.max_pool2d(activated[1], 2), F.avg_pool2d(activated[2], 2)]
+        return [activated[0], *pooled, F.max_pool2d(activated[0] + 0.0, 2, 3), F.avg_pool2d(activated[1] + 0.0, 1, 2)]
 
     with tuned(winograd_least=1, winograd_tiles=9, worth_sharing=0, worth_helping=0, image_tile=1):
         (convolved,) = same_bits(F.conv2d(image, weights, padding=1), tolerance=1)

@@ -77,7 +77,7 @@ def _pool_behind(fusion: Fusion, nest: Nest, readers: dict[int, list[int]], kept
     if len(nest.stored) > 1 or slot in kept or len(found) != 1:
         return None
     pool = fusion.units[found[0]]
-    if not isinstance(pool, Window) or pool.step.op.name != "max_pool":
+    if not isinstance(pool, Window) or pool.step.op.name not in ("max_pool", "pool_sum"):
         return None
     cells = pool.step.attributes
     once = all(s >= d * (n - 1) + 1 for n, s, d in zip(cells.sizes, cells.stride, cells.dilation, strict=True))

@@ -179,6 +179,6 @@ class DirectWriter(ConvolutionWriter):
                 window = [
                     found[a * self.strip + j * self.across + b] for a in range(self.down) for b in range(self.across)
                 ]
-                cells.store_largest(Cell(n, top, e.plus(first, j)), channel, window)
+                cells.store_pooled(Cell(n, top, e.plus(first, j)), channel, window)
 
         return finish

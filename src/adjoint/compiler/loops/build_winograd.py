@@ -247,7 +247,7 @@ class WinogradWriter(ConvolutionWriter):
                         found = [
                             cells.values(at, channel, same, value) for at, value in zip(offsets, values, strict=True)
                         ]
-                        cells.store_largest(window, channel, found)
+                        cells.store_pooled(window, channel, found)
                     return
                 there = (), (right,), (down,), (down, right)
                 for spot, at, value, conditions in zip(spots, offsets, values, there, strict=True):
