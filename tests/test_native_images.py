@@ -16,7 +16,7 @@ from adjoint.compiler.fuse.fuse import Fusion
 from adjoint.compiler.fuse.kinds import Host, Nest, Window
 from adjoint.compiler.targets.target import tuned
 from adjoint.nn import functional as F
-from adjoint.runtime import llvm, onednn
+from adjoint.runtime import llvm, memory, onednn
 from support import some
 from test_native import normal, planned
 from test_threads import compile_plan, same_bits
@@ -353,3 +353,31 @@ def test_float64_is_left_to_numpy() -> None:
     y = F.conv2d(x, w) * 2
     assert hosts(fused(y)) == {"convolution"}
     same_bits(y, *ad.gradients(weighted(y), [x, w]))
+
+
+def aligned(x: Any) -> Any:
+    """A copy whose memory a result may take."""
+    room = np.empty(x.nbytes + memory.ALIGNMENT, np.uint8)
+    start = -memory.address(room) % memory.ALIGNMENT
+    found = room[start : start + x.nbytes].view(x.dtype).reshape(x.shape)
+    found[...] = x
+    return found
+
+
+@pytest.mark.parametrize("channels", [1, 16])
+def test_what_is_finished_in_registers_is_not_written_over_what_it_reads(channels: int) -> None:
+    """Some cells are computed twice: where strips meet, and where something isn't finite."""
+    x = normal(2, channels, 9, 31, dtype="float32")
+    x[1, 0, 3, 4] = np.inf
+    w, u = normal(16, channels, 3, 3, dtype="float32", seed=1), normal(2, 9, 31, 16, dtype="float32", seed=2)
+    image, weights, state = [ad.variable(value) for value in (x, w, u)]
+    y = ad.tanh(F.conv2d(image, weights, padding=1) * 0.1) + ad.permute_dims(state, (0, 3, 1, 2))
+    plan, leaves, numbers = planned(ad.permute_dims(y, (0, 2, 3, 1)))
+    with tuned(winograd_least=1):
+        program = compile_plan(plan)
+        assert program is not None
+        assert any(isinstance(unit, Nest) and unit.by_cells and unit.products for unit in program.fusion.units)
+        (expected,) = program.run(leaves, numbers, False)
+        given = [aligned(leaf) for leaf in leaves]
+        (found,) = program.run(given, numbers, False, range(len(given)))
+    np.testing.assert_array_equal(found, expected)
