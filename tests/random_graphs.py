@@ -239,7 +239,8 @@ def pooled(p: Program, x: ad.Tensor) -> Made:
     if p.random.random() < 0.5:
         return y
     y = ad.relu(y + p.leaf((made, 1, 1))) if p.random.random() < 0.5 else ad.tanh(y * 0.5) * y
-    return nn.functional.max_pool2d(y, int(p.random.integers(1, 4))) if p.random.random() < 0.7 else y
+    pool = nn.functional.max_pool2d if p.random.random() < 0.6 else nn.functional.avg_pool2d
+    return pool(y, int(p.random.integers(1, 4))) if p.random.random() < 0.7 else y
 
 
 def carried(p: Program, x: ad.Tensor) -> Made:

@@ -265,7 +265,15 @@ def moves() -> list[ad.Tensor]:
     changed = ad.sin(x)
     changed[1:4, ::2] = y[:3, :3]
     changed[index[:2]] = y[:2]
-    return [x[index], *ad.gradients((x[index] ** 2).sum() + (joined**2).sum(), [x, y]), ad.roll(x, 2, axis=0), changed]
+    u, v = variables((2, 19, 6, 37), (2, 37, 6, 5), dtype="float32")  # side by side, one of them across its rows
+    beside = ad.concat([ad.permute_dims(u, (0, 3, 2, 1)), v], axis=3)
+    return [
+        x[index],
+        *ad.gradients((x[index] ** 2).sum() + (joined**2).sum(), [x, y]),
+        ad.roll(x, 2, axis=0),
+        changed,
+        beside,
+    ]
 
 
 def matrices() -> list[ad.Tensor]:
@@ -291,12 +299,13 @@ def convolutions() -> list[ad.Tensor]:
 def strips() -> list[ad.Tensor]:
     """Convolutions of few channels: alone, with what is made of their results, and with pools; strides, dilation, windows that
     don't cover all outputs."""
-    x, y, w, v, b = variables((2, 1, 9, 11), (3, 3, 8, 13), (19, 1, 3, 3), (5, 3, 2, 3), (19, 1, 1), dtype="float32")
+    x, y, w, v, b = variables((2, 1, 9, 11), (3, 3, 8, 13), (19, 1, 3, 3), (6, 3, 2, 3), (19, 1, 1), dtype="float32")
     first = F.conv2d(x, w, padding=1)
     pooled = F.max_pool2d(ad.relu(F.conv2d(x, w, padding=1) * 0.5 + b), 2)
     far = F.max_pool2d(ad.sin(F.conv2d(y, v, padding=(2, 1), dilation=(2, 1))) + 1, (1, 3))
     two = ad.relu(F.conv2d(y, v, stride=(2, 1)) - 1)
-    return [first, pooled, far, two]
+    averages = [F.avg_pool2d(ad.tanh(F.conv2d(y, -v)), 2), F.avg_pool2d(ad.relu(F.conv2d(x, -w) + b), 2, 3)]
+    return [first, pooled, far, two, *averages]
 
 
 def cells() -> list[ad.Tensor]:
@@ -308,7 +317,8 @@ def cells() -> list[ad.Tensor]:
     added = ad.relu(F.conv2d(x, v, padding=1) * F.conv2d(far[:, :, :5, :4], v, padding=2) + b)
     alone = F.max_pool2d(F.conv2d(far, v, padding=1) * 2.0 - b, 2)
     wide = F.max_pool2d(ad.exp(F.max_pool2d(ad.astype(u, "float64"), 2, 1, 1)) - 1, 2, 3, ceil_mode=True)
-    return [*pooled, alone, wide, added, *ad.gradients(ad.relu(F.conv2d(x, 2 * v, padding=1)).sum(), [x, v])]
+    average = F.avg_pool2d(ad.relu(F.conv2d(far, 3 * v, padding=1) + b), 2)
+    return [*pooled, alone, wide, average, added, *ad.gradients(ad.relu(F.conv2d(x, 2 * v, padding=1)).sum(), [x, v])]
 
 
 def complex_numbers() -> list[ad.Tensor]:

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from adjoint.compiler.fuse.fuse import Fusion
 from adjoint.compiler.fuse.kinds import Nest, View, Window, broadcast
+from adjoint.compiler.loops.build import lanes_for
+from adjoint.compiler.loops.formulas import lowered
+from adjoint.compiler.targets.target import target
 from adjoint.shapes import contiguous, size_of
 
 MOST_TOGETHER = 9  # cells of a pool's window that are computed together, in registers
@@ -51,7 +54,12 @@ def _is_plain(fusion: Fusion, nest: Nest) -> bool:
     dtype = dtypes[nest.stored[0]]
     if dtype not in ("float32", "float64") or any(dtypes[slot] != dtype for slot in nest.stored):
         return False
+    channels = domain[-1]
+    lanes = lanes_for(target().vector_bits // 32, channels)
+    fills = 4 * channels >= 3 * -(-channels // lanes) * lanes  # else loops over all cells have fewer vectors
     for step in nest.steps:
+        if not (fills or step.op.light or lowered(step.op.name) is None):
+            return False
         if level[step.output] != "element" or dtypes[step.output] not in (dtype, "bool") or step.op.name == "padded":
             return False
         for slot in step.inputs:
@@ -69,7 +77,7 @@ def _pool_behind(fusion: Fusion, nest: Nest, readers: dict[int, list[int]], kept
     if len(nest.stored) > 1 or slot in kept or len(found) != 1:
         return None
     pool = fusion.units[found[0]]
-    if not isinstance(pool, Window) or pool.step.op.name != "max_pool":
+    if not isinstance(pool, Window) or pool.step.op.name not in ("max_pool", "pool_sum"):
         return None
     cells = pool.step.attributes
     once = all(s >= d * (n - 1) + 1 for n, s, d in zip(cells.sizes, cells.stride, cells.dilation, strict=True))

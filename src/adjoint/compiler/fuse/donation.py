@@ -26,7 +26,7 @@ def overwritable(fusion: Fusion, results: list[int], roots: list[set[int]]) -> d
     found: dict[int, tuple[int, ...]] = {}
     leaves = len(fusion.plan.leaf_types)
     for index, unit in enumerate(fusion.units[first:], first):
-        if isinstance(unit, Nest) and not unit.by_row:
+        if isinstance(unit, Nest) and not unit.by_row and not unit.by_cells:  # which may compute a cell twice
             made = [s for s in unit.stored if s in wanted and unit.level[s] == "element"]
         elif isinstance(unit, Move) and unit.step.op.rewrites:
             made = [s for s in (unit.step.output,) if s in wanted]

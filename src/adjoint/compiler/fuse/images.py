@@ -95,6 +95,8 @@ def in_strips(
     table, (outputs, channels, *_) = tuning(), weights
     if geometry.groups != 1 or channels > table.few_channels or outputs < table.narrowest:
         return False
+    if any(p < 0 for sides in geometry.padding for p in sides):
+        return False
     room = channels * size_of(tuple([n + sum(p) for n, p in zip(image[1:], geometry.padding, strict=True)]))
     return room <= table.pool_tile and matmul_tiles.available()
 

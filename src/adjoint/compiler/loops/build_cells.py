@@ -113,11 +113,15 @@ class Cells:
         for slot, value in values.items():
             self.e.store(value, self.inputs.pointer(Start(slot, 0)), at)
 
-    def store_largest(self, cell: Cell, channel: str, values: Sequence[Mapping[int, Value]]) -> None:
-        """Store the largest of the cells of a pool's window, which is a cell of its result."""
+    def store_pooled(self, cell: Cell, channel: str, values: Sequence[Mapping[int, Value]]) -> None:
+        """Store the largest of the cells of a pool's window, or their sum, which is a cell of its result."""
         assert self.pool is not None
         (slot,) = self.nest.stored
-        total = largest(self.e, [value[slot] for value in values])
+        found = [value[slot] for value in values]
+        if self.pool.step.op.name == "max_pool":
+            total = largest(self.e, found)
+        else:
+            total = functools.reduce(self.e.add, found, self.e.constant(0.0, found[0].dtype))
         strides = contiguous(self.pool.shape)
         at = self.e.plus(self.offset(cell, strides, "pooled"), channel)
         self.e.store(total, self.inputs.pointer(Start(self.pool.step.output, 0)), at)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from adjoint.compiler.fuse.kinds import Window
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import Value
+from adjoint.compiler.loops.build import Value, lanes_for
 from adjoint.compiler.loops.build_cells import Cell, Cells
 from adjoint.compiler.loops.build_products import RANGE
 from adjoint.compiler.loops.build_windows import ConvolutionWriter
@@ -28,8 +28,8 @@ class DirectWriter(ConvolutionWriter):
         self, window: Window, name: str, arguments: Arguments, bits: int, tile: int | None, cells: Cells | None = None
     ) -> None:
         super().__init__(window, name, arguments, bits, tile, cells)
-        self.lanes = bits // 32
         self.outputs, self.depth, *self.taps = self.weights
+        self.lanes = lanes_for(bits // 32, self.outputs)
         self.vectors = -(-self.outputs // self.lanes)
         self.counts = self.becomes[1:]
         self.down = self.across = 1  # outputs that belong together
@@ -46,9 +46,9 @@ class DirectWriter(ConvolutionWriter):
         self.room = tuple([n + sum(p) for n, p in zip(self.image[1:], padding, strict=True)])
         self.stride, self.dilation, self.padded = stride, dilation, any(map(any, padding))
         self.place = arguments.reserve(4 * self.depth * self.room[0] * self.room[1]) if self.padded else 0
-        # weights: for each vector of outputs, those of all taps, and room for what is turned with the last of them
-        self.steps = self.depth * self.taps[0] * self.taps[1]
-        self.apart = -(-self.steps // self.lanes) * self.lanes * self.lanes
+        # weights: for each vector of outputs, those of all taps; and room for whole vectors, as they are turned
+        self.steps, widest = self.depth * self.taps[0] * self.taps[1], bits // 32
+        self.apart = (-(-self.steps // widest) * widest + widest // self.lanes) * self.lanes
 
     def write(self) -> list[L.Function]:
         self.begin(self.lanes)
@@ -179,6 +179,6 @@ class DirectWriter(ConvolutionWriter):
                 window = [
                     found[a * self.strip + j * self.across + b] for a in range(self.down) for b in range(self.across)
                 ]
-                cells.store_largest(Cell(n, top, e.plus(first, j)), channel, window)
+                cells.store_pooled(Cell(n, top, e.plus(first, j)), channel, window)
 
         return finish

@@ -11,9 +11,12 @@ from typing import Any
 
 from adjoint.compiler.excerpts import Indexed, Moving, Region
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import ITEMSIZE, Complex, Emitter, Value, lanes_for
-from adjoint.compiler.tables import FAILURE, PARAMETERS, Arguments, Bounds, FirstCheck, Inputs, Items, Start
+from adjoint.compiler.loops.build import ELEMENT, ITEMSIZE, Complex, Emitter, Value, lanes_for
+from adjoint.compiler.loops.matmul_tiles import TURNED, Kernel, lanes_of
+from adjoint.compiler.tables import FAILURE, PARAMETERS, Arguments, Bounds, FirstCheck, Function, Inputs, Items, Start
 from adjoint.compiler.targets.llvm import PART
+from adjoint.compiler.targets.target import tuning
+from adjoint.runtime import llvm
 from adjoint.shapes import contiguous, size_of
 
 MANY = 16  # regions of one form
@@ -95,6 +98,12 @@ class MoveWriter:
             else:
                 merged.append((n, s, t))
         *outer, (count, near, far) = merged or [(1, 1, 1)]
+        if near > 1 and far == 1 and self.dtype in TURNED and region.before is None and not region.adds_zero:
+            lanes = lanes_of(self.dtype, llvm.vector_bits())
+            for axis, (n, s, _) in enumerate(outer):
+                if s == 1 and n >= lanes and count >= tuning().least_turned:
+                    self.turned(outer[:axis] + outer[axis + 1 :], outer[axis], (count, near), source, out)
+                    return
         read, written = self.steps(near), self.steps(far)
         by, to = [self.inputs.number(stride, extent=abs(stride)) for stride in (near, far)]
 
@@ -112,6 +121,26 @@ class MoveWriter:
         self.fill(self.pointer(self.move.output), "0", region.before)
         whole = self.rows_of(outer, row, count, out)
         self.fill(out, self.inputs.number(whole), self.move.size - region.before - whole)
+
+    def turned(
+        self,
+        outer: list[tuple[int, int, int]],
+        beside: tuple[int, int, int],
+        line: tuple[int, int],
+        source: str,
+        out: str,
+    ) -> None:
+        """Copy what lies side by side along another axis than where it goes: square blocks of both are turned in registers."""
+        e, element, number = self.e, ELEMENT[self.dtype], self.inputs.number
+        function = self.inputs.pointer(Function("tiles", Kernel("across", self.dtype)))
+
+        def block(begin: str, end: str) -> None:
+            e.call(function, (
+                ("ptr", e.at(source, begin, element)), ("i64", number(line[1])), ("ptr", e.at(out, end, element)),
+                ("i64", number(beside[2])), ("i64", number(beside[0])), ("i64", number(line[0])),
+            ))  # fmt: skip
+
+        self.rows_of(outer, block)
 
     def rows_of(
         self, axes: list[tuple[int, int, int]], row: Callable[[str, str], None], length: int = 0, out: str = "",

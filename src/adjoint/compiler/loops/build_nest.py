@@ -220,7 +220,8 @@ class NestWriter(NestPlan):
         low, high = ("%lo", "%hi") if len(self.outer) == 1 else ("0", self.extent_of(d))
         first = loops.enter_context(e.loop(low, high, count))
         behind = e.index("umin", e.plus(first, count), high)
-        self.indices[d.axis], rows, size = first, e.index("sub", behind, first), self.number(last.size, "turned", LARGE)
+        start = e.index("sub", behind, count)  # of the last rows some are turned again, as blocks are square
+        self.indices[d.axis], size = start, self.number(last.size, "turned", LARGE)
         for view in self.turned:
             dtype, lanes = self.dtype_of(view), lanes_of(self.dtype_of(view), llvm.vector_bits())
             # one vector more: rows whose lengths are powers of two would share sets of the cache
@@ -231,10 +232,10 @@ class NestWriter(NestPlan):
             source = e.at(self.pointer(view.root), self.offset(view.offset, view.strides), ELEMENT[dtype])
             e.call(self.pointer(Function("tiles", Kernel("across", dtype))), (
                 ("ptr", source), ("i64", step), ("ptr", self.pointer(("scratch", view))), ("i64", self.pitches[view]),
-                ("i64", rows), ("i64", size),
+                ("i64", str(count)), ("i64", size),
             ))  # fmt: skip
         self.indices[d.axis] = loops.enter_context(e.loop(first, behind, 1))
-        self.turned_row = e.index("sub", self.indices[d.axis], first)
+        self.turned_row = e.index("sub", self.indices[d.axis], start)
 
     def dtype_of(self, view: View) -> str:
         """The dtype of what is read through a view."""

@@ -261,7 +261,7 @@ class PoolWriter(WindowWriter):
             def body(channel: str) -> None:
                 at = e.plus(window, channel)
                 shifted = [(e.plus(cell, channel), inside) for cell, inside in cells]
-                if self.kind not in ("max_pool", "max_pool_positions"):
+                if self.kind in ("pool_put", "pool_spread", "pool_take"):
                     self.window_of(places, result, at, shifted)
                     return
                 same = {} if self.cells is None else self.cells.same(channel)
@@ -272,7 +272,11 @@ class PoolWriter(WindowWriter):
                     (value,) = self.cells.values(offsets[number], channel, same).values()
                     return value
 
-                self.largest_of(result, at, [inside for _, inside in cells], cell)
+                one_by_one = [inside for _, inside in cells]
+                if self.kind == "pool_sum":
+                    self.sum_of(result, at, one_by_one, cell)
+                else:
+                    self.largest_of(result, at, one_by_one, cell)
 
             self.inputs.vectors(self.channels, body, (self.name, "of channels"))
         return [self.function(self.name, RANGE)]
@@ -295,14 +299,18 @@ class PoolWriter(WindowWriter):
                         value = e.add(e.load(result, cell, dtype, 1), value)
                     e.store(value, result, cell)
             return
-        chosen = self.positions(places[1], at) if kind == "pool_take" else None
+        chosen = self.positions(places[1], at)
+        self.sum_of(result, at, [inside for _, inside in cells], lambda number: e.select(
+            e.compare("eq", chosen, number), e.load(places[0], cells[number][0], dtype, 1), 0
+        ))  # fmt: skip
+
+    def sum_of(self, result: str, at: str, inside: list[str | None], cell: Callable[[int], Value]) -> None:
+        """The sum of a window's cells."""
+        e, dtype = self.e, self.dtype
         total = e.variable(e.constant(0.0, dtype))
-        for number, (cell, inside) in enumerate(cells):
-            with within(e, inside):
-                value = e.load(places[0], cell, dtype, 1)
-                if chosen is not None:
-                    value = e.select(e.compare("eq", chosen, number), value, 0)
-                e.set(total, e.add(e.get(total, dtype), value))
+        for number, there in enumerate(inside):
+            with within(e, there):
+                e.set(total, e.add(e.get(total, dtype), cell(number)))
         e.store(e.get(total, dtype), result, at)
 
     def largest_of(self, result: str, at: str, inside: list[str | None], cell: Callable[[int], Value]) -> None:

@@ -81,7 +81,7 @@ class WinogradWriter(ConvolutionWriter):
         self.panels = panels(self.made.channels, self.lanes, max(dict(tuning().heights)))
         together = 1 if self.adds_up else dict(tuning().heights)[self.panels[0].vectors]  # rows of a tile of a product
         self.block = -(-self.tile * self.tiles_of_image // (count * together)) * together  # tiles
-        self.weights_room = self.source.channels * self.made.room  # of one place
+        self.weights_room = (-(-self.source.channels * self.made.room // LINE) | 1) * LINE  # of one place, as `apart`
         self.left, self.right = [
             arguments.reserve(PLACES * self.apart(images) * 4) for images in (self.source, self.made)
         ]
@@ -247,7 +247,7 @@ class WinogradWriter(ConvolutionWriter):
                         found = [
                             cells.values(at, channel, same, value) for at, value in zip(offsets, values, strict=True)
                         ]
-                        cells.store_largest(window, channel, found)
+                        cells.store_pooled(window, channel, found)
                     return
                 there = (), (right,), (down,), (down, right)
                 for spot, at, value, conditions in zip(spots, offsets, values, there, strict=True):

@@ -219,17 +219,21 @@ def _transposed(e: Emitter, values: list[Value]) -> list[Value]:
     return values
 
 
+TURNED = ("float32", "float64", "int32", "int64", "uint32", "uint64")  # dtypes whose blocks are turned in registers
+
+
 def _across(e: Emitter, kernel: Kernel) -> L.Parameters:
-    """`rows` neighbours of each of `size` lines, `step` apart, as so many rows, `pitch` apart: in square blocks in registers, and
-    what is left line by line."""
+    """`rows` neighbours of each of `size` lines, `step` apart, as so many rows, `pitch` apart: in square blocks in registers, the
+    last of which cover some of the ones before again; line by line where there are fewer."""
     dtype, lanes, element = kernel.dtype, e.lanes, ELEMENT[kernel.dtype]
-    whole, apart = e.index("sub", "%size", e.index("urem", "%size", lanes)), e.multiples("%pitch")
-    with e.loop("0", "%rows", lanes) as row:
-        left = e.index("sub", "%rows", row)
-        line, into = Pointer(e, dtype, e.at("%source", row, element)), e.at("%target", e.times(row, "%pitch"), element)
-        done = e.choose(e.test("slt", left, lanes), "0", whole)
-        with e.when(e.test("slt", "0", done)), e.loop("0", done, lanes) as at:
-            values = []
+    last_row, last = e.index("sub", "%rows", lanes), e.index("sub", "%size", lanes)
+    square = e.all_of(e.test("slt", "-1", last_row), e.test("slt", "-1", last))
+    with e.when(square), e.loop("0", "%rows", lanes) as block:
+        row = e.index("umin", block, last_row)
+        across, into = e.at("%source", row, element), e.at("%target", e.times(row, "%pitch"), element)
+        with e.loop("0", "%size", lanes) as begin:
+            at, values = e.index("umin", begin, last), []
+            line = Pointer(e, dtype, e.at(across, e.times(at, "%step"), element))
             for _ in range(lanes):
                 values.append(e.load(line.get(), "0", dtype, 1))
                 line.advance("%step")
@@ -237,11 +241,13 @@ def _across(e: Emitter, kernel: Kernel) -> L.Parameters:
             for value in _transposed(e, values):
                 e.store(value, target.get(), "0")
                 target.advance("%pitch")
-        with e.when(e.test("slt", done, "%size")), e.loop(done, "%size", 1) as at:
-            e.mask = e.below(left)
-            e.store(e.load(line.get(), "0", dtype, 1), into, at, apart)
+    with e.when(e.test("eq", e.choose(square, "1", "0"), 0)):
+        apart = e.multiples("%pitch")
+        with e.loop("0", "%rows", lanes) as row, e.loop("0", "%size", 1) as at:
+            e.mask = e.below(e.index("sub", "%rows", row))
+            value = e.load("%source", e.plus(row, e.times(at, "%step")), dtype, 1)
+            e.store(value, "%target", e.plus(at, e.times(row, "%pitch")), apart)
             e.mask = None
-            line.advance("%step")
     return (("ptr noalias", "%source"), ("i64", "%step"), ("ptr noalias", "%target"), ("i64", "%pitch"), ("i64", "%rows"),
             ("i64", "%size"))  # fmt: skip
 

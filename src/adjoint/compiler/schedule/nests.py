@@ -8,11 +8,11 @@ from adjoint.compiler.excerpts import Excerpt
 from adjoint.compiler.fuse.kinds import Nest, View, broadcast
 from adjoint.compiler.loops.build import BYTES, lanes_for
 from adjoint.compiler.loops.formulas import REDUCTIONS, lowered
+from adjoint.compiler.loops.matmul_tiles import TURNED
 from adjoint.compiler.targets.target import tuning
 from adjoint.shapes import Shape, contiguous, size_of
 
 Strides = tuple[int, ...]
-TURNED = ("float32", "float64", "int32", "int64", "uint32", "uint64")  # what is turned in registers
 
 
 class Dimension(NamedTuple):
@@ -262,9 +262,9 @@ class NestPlan:
         sums = any(level == "total" for level in nest.level.values())
         for d in self.outer[-1:] if sums else self.outer:
             found = list(dict.fromkeys([view for view in views.values() if view.strides[d.axis] == 1]))
-            if found and last.size >= table.least_turned and d.size >= table.least_turned:
+            sizes = [BYTES[self.excerpt.dtypes[i]] for i, view in views.items() if view in found]
+            if found and last.size >= table.least_turned and d.size >= table.turned_bytes // min(sizes):
                 self.outer = [*[other for other in self.outer if other != d], d]
-                sizes = [BYTES[self.excerpt.dtypes[i]] for i, view in views.items() if view in found]
                 self.turned_rows = table.turned_bytes // min(sizes)
                 return found
         return []

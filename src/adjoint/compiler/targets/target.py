@@ -45,7 +45,7 @@ class Tuning(NamedTuple):
     most_jammed: int = 96  # steps written out in all
     jammed_row: int = 1 << 10  # bytes of a row: with shorter ones the rows would share their pages
     turned_bytes: int = 64  # of what lies across rows are turned at a time: as many rows as share a cache line
-    least_turned: int = 4  # rows, and elements of a row, for which that is worth it
+    least_turned: int = 4  # elements of a row for which that is worth it
     longest_turned: int = 1 << 12  # elements of a row: some rows of it stay in the second cache
     # Threads
     shared_from: int = 1 << 18  # work (operations on elements, costly ones ten times) that is cut into chunks
@@ -114,7 +114,7 @@ class Tuning(NamedTuple):
     winograd_least: int = 32  # tiles of 2×2 outputs in all, for which transforming the weights is worth it
     winograd_tiles: int = 96  # computed together
     winograd_sums: int = 96  # of them, where their sum is the gradient of weights
-    few_channels: int = 4  # up to which a convolution is computed by the definition
+    few_channels: int = 3  # up to which a convolution is computed by the definition
     image_tile: int = 1 << 23  # multiplications in a tile of images, at least
     pool_tile: int = 1 << 17  # elements
     weight_parts: int = 8  # of the gradient of weights, at most: each adds up some of the images
