@@ -364,3 +364,88 @@ def test_what_may_fail_or_takes_long_stays_a_branch() -> None:
     fast = ad.jit(f)
     for _ in range(3):
         assert fast(ad.tensor(99), ad.tensor(False)).item() == 66.0
+
+
+# Loops that end by themselves over larger arrays ---------------------------------------------------------------------------
+
+
+def solved(matrix: Any, b: Any) -> Any:
+    """A system by conjugate gradients, and how many steps they take."""
+
+    def step(s: Any) -> Any:
+        n, x, r, p, size = s
+        q = matrix @ p
+        a = size / (p @ q)
+        r = r - a * q
+        return n + 1, x + a * p, r, r @ r / size * p + r, r @ r
+
+    start = (0, 0.0 * b, b, b, b @ b)
+    return ad.while_loop(lambda s: s[4] > 1e-24, step, start)[:2]
+
+
+def test_a_loop_over_larger_arrays_ends_by_itself(step_by_step: list[int]) -> None:
+    random = np.random.default_rng(0)
+    m = random.normal(size=(40, 40))
+    matrix = m @ m.T / 40 + np.eye(40)
+    weights = random.normal(size=40)
+    both = ad.jit(lambda a, b: (solved(a, b)[0], *ad.value_and_grad(lambda b: solved(a, b)[1] @ ad.tensor(weights))(b)))
+    for seed in (1, 2, 3, 4):
+        b = np.random.default_rng(seed).normal(size=40) if seed < 4 else np.zeros(40)  # the last takes no step
+        count, value, slope = both(ad.tensor(matrix), ad.tensor(b))
+        np.testing.assert_allclose(value.item(), weights @ np.linalg.solve(matrix, b), 1e-9, 1e-9)
+        assert (count.item() == 0) == (seed == 4) and count.item() < 40
+        if seed < 4:
+            np.testing.assert_allclose(slope.numpy(), np.linalg.solve(matrix, weights), 1e-6)
+    assert sum(step_by_step) <= 12  # before the programs were compiled
+
+
+def test_a_step_beyond_the_end_that_fails_is_not_noticed(step_by_step: list[int]) -> None:
+    """Native code computes a step beside the condition: one that reads out of bounds is refused only if it is done."""
+    table = np.random.default_rng(0).normal(size=(9, 300))
+
+    def total(most: Any, table: Any) -> Any:
+        step = lambda s: (s[0] + 1, s[1] + table[s[0]])  # noqa: E731
+        return ad.while_loop(lambda s: s[0] < most, step, (0, ad.zeros(300, dtype="float64")))
+
+    f = ad.jit(total)
+    for most in (9, 9, 4, 0):
+        count, found = f(ad.tensor(most), ad.tensor(table))
+        assert count.item() == most
+        np.testing.assert_allclose(found.numpy(), table[:most].sum(axis=0), 1e-12, 1e-12)
+    with pytest.raises(IndexError):
+        f(ad.tensor(10), ad.tensor(table))[1].numpy()
+    assert f(ad.tensor(9), ad.tensor(table))[0].item() == 9
+
+
+def test_a_carry_that_is_the_condition() -> None:
+    def f(x: Any) -> Any:
+        step = lambda s: (ad.sum(s[1]) < 100.0, s[1] * 1.5 + 0.1, s[0])  # noqa: E731
+        return ad.while_loop(lambda s: s[0], step, (ad.tensor(True), x, ad.tensor(False)))
+
+    x = np.linspace(0.0, 1.0, 300)
+    going, expected, before = True, x, False
+    while going:
+        going, expected, before = bool(expected.sum() < 100.0), expected * 1.5 + 0.1, going
+    compiled = ad.jit(f)
+    for _ in range(4):
+        found = compiled(ad.tensor(x))
+        assert (bool(found[0].item()), bool(found[2].item())) == (going, before)
+        np.testing.assert_allclose(found[1].numpy(), expected, 1e-13)
+
+
+def test_a_loop_over_larger_arrays_without_end_is_interrupted(step_by_step: list[int]) -> None:
+    def ring(*_: Any) -> None:
+        raise Enough
+
+    f = ad.jit(lambda x: ad.while_loop(lambda c: ad.sum(c) < 1e6, lambda c: c * 0.5, x))
+    f(ad.tensor(np.full(500, 1e9))).numpy()
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        for _ in range(2):
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
+            with pytest.raises(Enough):
+                f(ad.tensor(np.ones(500))).numpy()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+    np.testing.assert_array_equal(f(ad.tensor(np.full(500, 1e9))).numpy(), np.full(500, 1e9))

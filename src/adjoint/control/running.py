@@ -93,6 +93,8 @@ def run_loop(
     if native is None:
         if condition is None and len(steps) >= FEW:
             return _driven(body, list(constants), carries, slices, stacks, steps), len(steps)
+        if condition is not None:
+            return _driven_while(body, condition, list(constants), carries, stacks, steps)
         return _step_by_step(body, list(constants), carries, slices, stacks, steps, condition)
     fixed = [np.ascontiguousarray(x) for x in constants]
     moving = [np.ascontiguousarray(x) for x in slices]
@@ -149,6 +151,49 @@ def _driven(
         if first < 2:
             carries, _ = _step_by_step(body, constants, carries, slices, stacks, steps[first : first + 1], None)
     return _step_by_step(body, constants, carries, slices, stacks, steps[first:], None)[0]
+
+
+def _driven_while(
+    body: Body, condition: Body, constants: list[Any], carries: list[Any], stacks: Sequence[Any], steps: range
+) -> tuple[list[Any], int]:
+    """The last carries, and how many steps were done. Once the program of a step and its condition is compiled, native code goes
+    from step to step. It computes a step beside its condition; where that step fails, Python asks first."""
+    asked = body.remembered(
+        ("asked", condition), lambda: body.with_outputs((*body.outputs, *condition.applied(body.inputs)))
+    )
+    done = 0
+    while done < len(steps):
+        stepper = _stepper(asked)
+        if stepper is not None:
+            fixed = [np.ascontiguousarray(x) for x in constants]
+            found = stepper.run_while(fixed, [np.asarray(x) for x in carries], [], stacks, steps[done:])
+            if found is None:  # another thread's turn
+                break
+            carries, count, failed = found
+            done += count
+            if not failed:
+                return carries, done
+            carries, count = _step_by_step(body, constants, carries, [], stacks, steps[done : done + 1], condition)
+        elif asked.steps > PATIENCE:  # it isn't worth compiling, or not native code alone
+            break
+        elif condition([*constants, *carries])[0]:
+            asked.steps += 1
+            step = steps[done : done + 1]
+            carries, count = _step_by_step(asked, constants, carries, [], [*stacks, _Nowhere()], step, None)
+        else:
+            count = 0
+        done += count
+        if not count:
+            return carries, done
+    carries, count = _step_by_step(body, constants, carries, [], stacks, steps[done:], condition)
+    return carries, done + count
+
+
+class _Nowhere:
+    """Takes what nobody reads."""
+
+    def __setitem__(self, at: Any, value: Any) -> None:
+        pass
 
 
 def _stepper(body: Body) -> Any:

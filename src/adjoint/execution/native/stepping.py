@@ -39,11 +39,11 @@ COPY = 7  # numbers: those of the target and of the source without the position,
 DRIVE = f"""
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 define i64 @$drive(ptr %run, ptr %record, ptr %table, ptr %rows, ptr %rows.end, ptr %copies, ptr %copies.end, i64 %first,
-                   i64 %last, ptr %failure, ptr %status) #0 {{
+                   i64 %last, ptr %failure, ptr %status, ptr %asked) #0 {{
 entry:
   br label %step
 step:
-  %t = phi i64 [%first, %entry], [%next, %stepped]
+  %t = phi i64 [%first, %entry], [%next, %going]
   %odd = and i64 %t, 1
   br label %placing
 placing:
@@ -82,11 +82,18 @@ one:
   %copy.next = getelementptr i64, ptr %copy, i64 {COPY}
   br label %copying
 stepped:
+  %endless = icmp eq ptr %asked, null
+  br i1 %endless, label %going, label %asking
+asking:
+  %answer = load i8, ptr %asked
+  %holds = icmp ne i8 %answer, 0
+  br i1 %holds, label %going, label %end
+going:
   %next = add i64 %t, 1
   %more = icmp slt i64 %next, %last
   br i1 %more, label %step, label %end
 end:
-  %done = phi i64 [%t, %call], [%next, %stepped]
+  %done = phi i64 [%t, %call], [%t, %asking], [%next, %going]
   ret i64 %done
 }}
 define internal i64 @$at(ptr %place, i64 %t, i64 %odd) alwaysinline #0 {{
@@ -107,7 +114,7 @@ define internal i64 @$at(ptr %place, i64 %t, i64 %odd) alwaysinline #0 {{
 def _drive() -> tuple[code.Code, Any]:
     (found,) = code.load([code.Source(DRIVE, frozenset(), ("drive",))])
     integer, pointer = ctypes.c_int64, ctypes.c_void_p
-    kinds = (pointer, pointer, pointer, pointer, pointer, pointer, pointer, integer, integer, pointer, pointer)
+    kinds = (*[pointer] * 7, integer, integer, pointer, pointer, pointer)
     return found, ctypes.CFUNCTYPE(integer, *kinds)(found.addresses["drive"])
 
 
@@ -163,13 +170,15 @@ def starts_of(view: View) -> Array | None:
     return at.ravel()[::row]
 
 
-def aligned(like: Any) -> Array:
-    """An array of the same kind whose vectors don't straddle cache lines, not initialized."""
-    dtype, shape = like.dtype, like.shape
-    raw = np.empty(like.nbytes + ALIGNMENT, np.uint8)
-    start = -address(raw) % ALIGNMENT
-    found: Array = raw[start : start + like.nbytes].view(dtype).reshape(shape)
-    return found
+def aligned(likes: Sequence[Any]) -> list[Array]:
+    """Arrays of the same kinds whose vectors don't straddle cache lines, in one piece of memory, not initialized."""
+    starts, size = [], 0
+    for x in likes:
+        starts.append(size)
+        size += -(-x.nbytes // ALIGNMENT) * ALIGNMENT
+    raw = np.empty(size + ALIGNMENT, np.uint8)
+    first = -address(raw) % ALIGNMENT
+    return [np.ndarray(x.shape, x.dtype, raw, first + start) for x, start in zip(likes, starts, strict=True)]
 
 
 class Stepper:
@@ -192,28 +201,43 @@ class Stepper:
         steps: range,
     ) -> list[Any] | None:
         """The carries after all steps; what is stacked is written into `stacks`. All are arrays in C order."""
+        found = self.run_while(constants, carries, slices, stacks, steps, False)
+        return None if found is None else found[0]
+
+    def run_while(
+        self, constants: Sequence[Any], carries: Sequence[Any], slices: Sequence[Any], stacks: Sequence[Any], steps: range,
+        asks: bool = True,
+    ) -> tuple[list[Any], int, bool] | None:  # fmt: skip
+        """The carries after the last step, how many were done, and whether the next one failed. If it `asks`, the last output of
+        the body is a condition, and the steps end before that for which it doesn't hold; else they are all done, or raise."""
         if not self.lock.acquire(blocking=False):
             return None
         try:
             frame = self.prepared()
-            buffers = self.buffers(len(constants), carries)
-            rows, copies = self.placed(constants, buffers, slices, stacks, steps)
-            self.drive(frame, rows, copies, len(steps))
-            return [pair[len(steps) % 2] for pair in buffers]
+            buffers = self.buffers(len(constants), carries, asks)
+            answer = np.zeros(1, np.bool_) if asks else None
+            rows, copies = self.placed(constants, buffers, slices, stacks, steps, answer)
+            done = self.drive(frame, rows, copies, len(steps), answer)
+            failed = bool(frame.status.value or frame.failure[0])
+            frame.failure[0] = frame.status.value = 0
+            return [pair[done % 2] for pair in buffers], done, failed
         finally:
             self.lock.release()
 
-    def buffers(self, constants: int, carries: Sequence[Any]) -> list[tuple[Array, Array]]:
-        """Two arrays for each carry, the first with its value: one and the same where a step may write it in place."""
-        found: list[tuple[Array, Array]] = []
+    def buffers(self, constants: int, carries: Sequence[Any], apart: bool) -> list[tuple[Array, Array]]:
+        """Two arrays for each carry, the first with its value: one and the same where a step may write it in place, unless they
+        must be `apart`, so that what a step has begun with stays."""
+        in_place: list[bool] = []
         taken: set[int] = set()
-        for k, (x, made) in enumerate(zip(carries, self.outputs, strict=False)):
-            a, shares = aligned(x), self.program.shares.get(made.root, ())
-            a[...] = x
-            in_place = made.whole and made.root not in taken and self.inputs.get(constants + k) in shares
+        for k, made in enumerate(self.outputs[: len(carries)]):
+            shares = () if apart else self.program.shares.get(made.root, ())
+            in_place.append(made.whole and made.root not in taken and self.inputs.get(constants + k) in shares)
             taken.add(made.root)
-            found.append((a, a if in_place else aligned(x)))
-        return found
+        others = iter(aligned([*carries, *[x for x, one in zip(carries, in_place, strict=True) if not one]]))
+        first = [next(others) for _ in carries]
+        for a, x in zip(first, carries, strict=True):
+            a[...] = x
+        return [(a, a if one else next(others)) for a, one in zip(first, in_place, strict=True)]
 
     def prepared(self) -> Frame:
         """The frame, for as many threads as there are now."""
@@ -231,7 +255,7 @@ class Stepper:
 
     def placed(
         self, constants: Sequence[Any], buffers: Sequence[tuple[Any, Any]], slices: Sequence[Any], stacks: Sequence[Any],
-        steps: range,
+        steps: range, answer: Array | None,
     ) -> tuple[Array, Array]:  # fmt: skip
         """Where everything is in each step: rows for the table, and what is to be copied."""
         inputs: list[Where] = [(address(x), 0, 0) for x in constants]
@@ -241,9 +265,11 @@ class Stepper:
             for x in arrays:
                 nbytes = x.itemsize * size_of(x.shape[1:])
                 wheres.append((address(x) + steps.start * nbytes, steps.step * nbytes, 0))
+        if answer is not None:
+            results.append((address(answer), 0, 0))
         where = {leaf: inputs[k] for k, leaf in self.inputs.items()}
         fusion = self.program.fusion
-        copies = [np.empty((0, COPY), np.int64)]
+        copies: list[Array] = []
         for made, target in zip(self.outputs, results, strict=True):
             if made.whole:
                 where.setdefault(made.root, target)
@@ -259,17 +285,24 @@ class Stepper:
             for root, (start, stride, other) in where.items()
             for at, nbytes in self.program.places.get(root, ())
         ]
-        return np.array(rows, np.int64).reshape(-1, ROW), np.concatenate(copies)
+        moved = np.concatenate(copies) if copies else np.empty((0, COPY), np.int64)
+        return np.array(rows, np.int64).reshape(-1, ROW), moved
 
-    def drive(self, frame: Frame, rows: Array, copies: Array, count: int) -> None:
+    def drive(self, frame: Frame, rows: Array, copies: Array, count: int, answer: Array | None) -> int:
+        """Do the steps; how many were done. One that fails raises, unless the steps end by themselves."""
         _, drive = _drive()
         done, part = 0, 1
         while done < count:
             begun, before = time.perf_counter(), done
-            done = drive(loop_address(), frame.records[0], frame.table.ctypes.data, address(rows),
-                         address(rows) + rows.nbytes, address(copies), address(copies) + copies.nbytes, done,
-                         min(done + part, count), ctypes.addressof(frame.failure), ctypes.addressof(frame.status))  # fmt: skip
-            if frame.status.value or frame.failure[0]:
+            last = min(done + part, count)
+            done = drive(loop_address(), frame.records[0], address(frame.table), address(rows),
+                         address(rows) + rows.nbytes, address(copies), address(copies) + copies.nbytes, done, last,
+                         ctypes.addressof(frame.failure), ctypes.addressof(frame.status),
+                         None if answer is None else address(answer))  # fmt: skip
+            if answer is None and (frame.status.value or frame.failure[0]):
                 self.program.fail(frame)
+            if done < last:
+                break
             each = (time.perf_counter() - begun) / max(done - before, 1)
             part = max(1, int(SECONDS / max(each, 1e-9)))
+        return done
