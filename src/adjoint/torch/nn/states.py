@@ -8,8 +8,8 @@ from typing import Any
 
 from adjoint.nn.module import Module as CoreModule
 from adjoint.nn.states import BEFORE_LOADING, BEFORE_SAVING, BUFFER, PARAMETER, KeyMismatch, state_hooks
-from adjoint.nn.waiting import Waiting
 from adjoint.tensors.located import at_user
+from adjoint.tensors.waiting import Waiting
 
 from .._tensor import Parameter, as_torch
 

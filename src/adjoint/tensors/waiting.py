@@ -6,10 +6,10 @@ import functools
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from adjoint.dtypes import DType
-from adjoint.tensors import Tensor
 from adjoint.tensors.functions import tensor, zeros
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import Named, wrap
+from adjoint.tensors.tensor import Tensor
 
 __all__ = ["Waiting", "wait"]
 
@@ -67,7 +67,7 @@ class Waiting:
         """An empty tensor, as it stands in a state."""
         return self._below().detach()
 
-    data = property(detach)
+    data = property(detach, _refused)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
