@@ -480,7 +480,8 @@ def test_a_thread_prepares_the_same_batches():
     assert threading.main_thread() not in threads
     iteration = iter(with_thread)
     next(iteration)
-    assert with_thread.state_dict() == {"epoch": 2, "batch": 1, "seed": 0}  # handed out, not prepared
+    where = {"epoch": 2, "batch": 1, "seed": 0, "batch_size": 5, "samples": 23}
+    assert with_thread.state_dict() == where  # handed out, not prepared
     del iteration
     assert not any(thread.is_alive() for thread in threads)
 
@@ -498,6 +499,13 @@ def test_what_goes_wrong_in_the_thread_is_raised():
         next(iteration)
 
 
+def begun(data, size):
+    """The state of a loader that has given one batch."""
+    loader = DataLoader(data, size)
+    next(iter(loader))
+    return loader.state_dict()
+
+
 @pytest.mark.parametrize(
     ("make", "text"),
     [
@@ -508,6 +516,8 @@ def test_what_goes_wrong_in_the_thread_is_raised():
         (lambda: DataLoader(np.zeros(3), 0), "batch size"),
         (lambda: DataLoader(np.zeros(3), 4, drop_last=True), "no batch of 4"),
         (lambda: DataLoader(np.zeros(3), 1).load_state_dict({"epoch": 0, "batch": 4, "seed": 0}), "3 batches"),
+        (lambda: DataLoader(np.zeros(9), 2).load_state_dict(begun(np.zeros(9), 3)), "with batch_size 3; here it is 2"),
+        (lambda: DataLoader(np.zeros(9), 3).load_state_dict(begun(np.zeros(8), 3)), "with samples 8; here it is 9"),
     ],
 )
 def test_loader_mistakes(make, text):

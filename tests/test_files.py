@@ -256,6 +256,8 @@ def test_renaming():
     assert {key: tensor.shape for key, tensor in found.items()} == {"blocks.0.w": (3, 2), "blocks.1.w": (4, 3)}
     with pytest.raises(ValueError, match=r"h\.0\.w and h\.1\.w both become h\.w"):
         ad.interop.rename(tensors, {r"\d\.": ""})
+    with pytest.raises(ValueError, match=r"transpose='c_fc' fits no name, such as h"):
+        ad.interop.rename(tensors, {}, transpose="c_fc")
 
 
 def test_keys_that_would_take_forever(tmp_path):

@@ -448,6 +448,8 @@ def test_attention_by_formula():
     mask[2] = False  # this query sees nothing, and gives 0
     found = F.scaled_dot_product_attention(q, k, v, ad.tensor(mask))
     equal(found, reference_attention(*arrays, mask))
+    with pytest.raises(TypeError, match="a mask is bool"):
+        F.scaled_dot_product_attention(q, k, v, ad.tensor(mask.astype(int)))
     both = F.scaled_dot_product_attention(q, k, v, ad.tensor(mask), is_causal=True)
     equal(both, reference_attention(*arrays, mask & causal))
     floating = np.where(mask, 0.0, -np.inf)
@@ -634,3 +636,11 @@ def test_the_inverse_error_function():
 
     y = np.concatenate([np.linspace(-0.999999, 0.999999, 1001), [1e-12, 0.0]])
     np.testing.assert_allclose(nn.init._inverse_erf(y), scipy.special.erfinv(y), 1e-9, 1e-15)
+
+
+def test_a_negative_variance_is_told_or_nan():
+    x, target = drawn(4), drawn(4, seed=1)
+    with pytest.raises(ValueError, match="must not be negative"):
+        F.gaussian_nll_loss(x, target, double([-1.0, 1.0, 1.0, 1.0]))
+    each = F.gaussian_nll_loss(x, target, x * 0 - double([-1.0, 1.0, -1.0, -2.0]), reduction="none")
+    equal(ad.isnan(each), [False, True, False, False])

@@ -104,6 +104,7 @@ def test_parameters_that_have_no_shape_yet():
         with pytest.raises(ValueError, match="before the first input"):
             use()
     assert (repr(w), w.dtype, w.requires_grad, w.grad) == ("<UninitializedTensor>", ad.float32, True, None)
+    assert ad.draw(ad.variable(2.0) * 3.0).dot  # which looks for names around it
     again = copy.deepcopy(layer)
     restored = pickle.loads(pickle.dumps(layer))
     layer.bias.requires_grad_(False)

@@ -406,6 +406,13 @@ def test_parts_and_joins():
     assert [len(p) for p in data.random_split(range(10), [1 / 3, 1 / 3, 1 / 3])] == [4, 3, 3]
     with pytest.raises(ValueError, match="don't sum to"):
         data.random_split(range(10), [5, 6])
+    assert [len(p) for p in data.random_split(range(10), [1, 0])] == [10, 0]  # shares
+    for make in (lambda i: data.Subset([4, 5, 6], i), data.SubsetRandomSampler):
+        assert sorted(make(ad.tensor([2, 0]))) == sorted(make([2, np.int64(0)]))
+        with pytest.raises(TypeError, match="not a mask"):
+            make(np.array([True, False, True]))
+        with pytest.raises(TypeError, match=r"not 1\.5"):
+            make([0, 1.5])
     assert list(Count().__add__([9])) == [*range(7), 9]
 
 

@@ -437,3 +437,20 @@ def test_places_that_can_not_be_written_are_named(tmp_path):
 def test_what_is_loaded_is_in_the_order_of_names(tmp_path):
     ad.save(tmp_path / "many.safetensors", {name: ad.ones(1) for name in "qwertyuiopasdfgh"})
     assert list(ad.load(tmp_path / "many.safetensors")) == sorted("qwertyuiopasdfgh")
+
+
+def test_arguments_in_another_order_and_lazy_layers():
+    x = np.random.default_rng(0).normal(size=(16, 3)).astype("f4")
+    model = ad.nn.Sequential(ad.nn.LazyLinear(4), ad.nn.Tanh(), ad.nn.LazyLinear(1))
+    optimizer = ad.optim.Adam(model.parameters(), lr=0.05)
+    data = ad.data.DataLoader((x, x.sum(1, keepdims=True)), 4)
+
+    def loss(output, target):
+        return ad.square(output - target).mean()
+
+    with pytest.raises(TypeError, match="the optimizer is a DataLoader"):
+        ad.train.fit(model, optimizer, data, loss, progress=False)
+    with pytest.raises(TypeError, match="the model is a generator"):
+        ad.train.fit(model.parameters(), loss, optimizer, data, progress=False)
+    losses = ad.train.fit(model, loss, optimizer, data, epochs=20, progress=False).losses
+    assert losses[-1] < losses[0] / 4

@@ -17,7 +17,7 @@ from adjoint import _optional
 from adjoint.tensors import Tensor
 from adjoint.tensors.located import at_user
 
-from .samplers import permutation
+from .samplers import permutation, sample_numbers
 
 __all__ = [
     "ChainDataset", "ConcatDataset", "Dataset", "ImageFolder", "IterableDataset", "Subset", "TensorDataset", "random_split",
@@ -108,7 +108,7 @@ class TensorDataset(Dataset):
 
 
 class Subset(Dataset):
-    """The samples of these numbers.
+    """The samples of these numbers. Raises TypeError for what isn't whole numbers, such as a mask.
 
     >>> import adjoint as ad
     >>> list(ad.data.Subset([10, 20, 30], [2, 0]))
@@ -117,7 +117,7 @@ class Subset(Dataset):
 
     def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
         self.dataset = dataset
-        self.indices = [int(i) for i in indices]
+        self.indices = sample_numbers("Subset", indices)
 
     def __getitem__(self, number: int) -> Any:
         return self.dataset[self.indices[number]]
@@ -162,7 +162,7 @@ def random_split(dataset: Any, lengths: Sequence[float], seed: int = 0) -> list[
     """
     count = len(dataset)
     sizes = [int(n) for n in lengths]
-    if abs(sum(lengths) - 1) < 1e-9 and any(n != int(n) for n in lengths):
+    if abs(sum(lengths) - 1) < 1e-9:
         sizes = [int(count * share) for share in lengths]
         for i in range(count - sum(sizes)):
             sizes[i % len(sizes)] += 1

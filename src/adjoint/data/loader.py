@@ -451,19 +451,29 @@ class DataLoader:
             return np.asarray(list(self._drawn(self.sampler, epoch)))
         return permutation(self.length, self.seed, epoch)
 
-    def state_dict(self) -> dict[str, int]:
-        """Where it is: the epoch, how many of its batches were handed out, and the seed."""
-        return {"epoch": self.epoch, "batch": self._batch, "seed": self.seed}
+    def state_dict(self) -> dict[str, Any]:
+        """Where it is: the epoch, how many of its batches were handed out, and the seed; and how large batches are and how many
+        samples there are, None where nothing says so."""
+        return {"epoch": self.epoch, "batch": self._batch, "seed": self.seed, **self._sizes()}
+
+    def _sizes(self) -> dict[str, int | None]:
+        size = None if self.batch_size is None or self.batch_sampler is not None else int(self.batch_size)
+        return {"batch_size": size, "samples": None if self._streams else self.length}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on at `state` with the next `iter`. Raises ValueError when the epoch has no such batch, or it is no
-        loader's state."""
+        """Go on at `state` with the next `iter`. Raises ValueError when the epoch has no such batch, when it is no loader's
+        state, and when it stands in the middle of an epoch of batches of another size, or of another number of samples."""
         if not isinstance(state, Mapping) or not {"epoch", "batch", "seed"} <= state.keys():
             raise ValueError(f"DataLoader: a loader's state has epoch, batch and seed; this one is {state!r:.80}")
         epoch, batch, seed = (int(state[name]) for name in ("epoch", "batch", "seed"))
         count = self._batch_count()
         if epoch < 0 or batch < 0 or (count is not None and batch > count):
             raise ValueError(f"DataLoader: an epoch has {count} batches; the state is at {batch} of epoch {epoch}")
+        for name, own in self._sizes().items():
+            if batch and state.get(name, own) != own:
+                raise ValueError(
+                    f"DataLoader: the state is in the middle of an epoch with {name} {state[name]}; here it is {own}"
+                )
         self.epoch, self._batch, self.seed = epoch, batch, seed
         self._resumed = True
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from typing import Any
 
 import numpy as np
+
+from adjoint.tensors import Tensor
+from adjoint.tensors.located import at_user
 
 __all__ = [
     "BatchSampler", "DistributedSampler", "RandomSampler", "Sampler", "SequentialSampler", "SubsetRandomSampler",
@@ -24,6 +28,20 @@ def permutation(length: int, seed: int, epoch: int) -> np.ndarray:
 def raw(count: int, seed: int, epoch: int) -> np.ndarray:
     """So many random numbers of 64 bits, of this seed and epoch alone."""
     return np.random.Philox(key=[seed % 2**64, epoch]).random_raw(count)
+
+
+def sample_numbers(name: str, indices: Any) -> list[int]:
+    """Numbers of samples as ints. Raises TypeError for a mask, whose True would be sample 1, and for other numbers."""
+    given = indices.numpy() if isinstance(indices, Tensor) else indices
+    found = given.tolist() if isinstance(given, np.ndarray) else list(given)
+    for number in found:
+        if isinstance(number, bool | np.bool_):
+            raise TypeError(
+                f"{name}: indices are numbers of samples, not a mask; np.flatnonzero(mask) gives them{at_user()}"
+            )
+        if not hasattr(number, "__index__"):
+            raise TypeError(f"{name}: indices are numbers of samples, not {number!r}{at_user()}")
+    return [operator.index(number) for number in found]
 
 
 class Sampler:
@@ -105,7 +123,7 @@ class RandomSampler(Sampler):
 
 
 class SubsetRandomSampler(Sampler):
-    """The samples of these numbers in random order.
+    """The samples of these numbers in random order. Raises TypeError for what isn't whole numbers, such as a mask.
 
     >>> import adjoint as ad
     >>> sorted(ad.data.SubsetRandomSampler([5, 7, 9]))
@@ -113,7 +131,7 @@ class SubsetRandomSampler(Sampler):
     """
 
     def __init__(self, indices: Sequence[int], *, seed: int = 0) -> None:
-        self.indices = np.asarray(indices)
+        self.indices = np.array(sample_numbers("SubsetRandomSampler", indices), np.int64)
         self.seed = seed
 
     def order(self, epoch: int) -> np.ndarray:

@@ -28,6 +28,7 @@ from adjoint.primitives.core import cast
 from adjoint.tensors.conversion import as_node
 from adjoint.tensors.located import at_user, user_frame
 from adjoint.tensors.tensor import Tensor, _f_namespace
+from adjoint.tensors.waiting import Waiting
 
 __all__ = ["Drawing", "Exploration", "draw", "explore", "playground", "show_pictures"]
 
@@ -391,7 +392,8 @@ def _by_node(tensors: Mapping[str, Tensor]) -> dict[Node, str]:
     """The name of each node; of several the first."""
     found: dict[Node, str] = {}
     for name, x in tensors.items():
-        found.setdefault(x.node, name)
+        if not isinstance(x, Waiting):
+            found.setdefault(x.node, name)
     return found
 
 

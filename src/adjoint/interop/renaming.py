@@ -19,7 +19,8 @@ def rename(
 
     Each rule is a regular expression and what takes the place of each part of a name that it fits, as `re.sub` has it; they are
     applied one after the other. None leaves out the tensors that the rule fits. `transpose` is an expression for the old names of
-    matrices that are stored the other way round. Raises ValueError when two tensors come to one name.
+    matrices that are stored the other way round. Raises ValueError when two tensors come to one name, and when `transpose` fits
+    none: square matrices would be loaded as they are without a word.
 
     >>> import adjoint as ad
     >>> stored = {"h.0.mlp.c_fc.weight": ad.ones((2, 8)), "h.0.attn.mask": ad.ones(3)}
@@ -29,6 +30,8 @@ def rename(
     """
     patterns = [(re.compile(pattern), new) for pattern, new in rules.items()]
     turned = re.compile(transpose) if transpose is not None else None
+    if turned is not None and tensors and not any(map(turned.search, tensors)):
+        raise ValueError(f"rename: transpose={transpose!r} fits no name, such as {next(iter(tensors))}{at_user()}")
     found: dict[str, Any] = {}
     came_from: dict[str, str] = {}
     for old, tensor in tensors.items():

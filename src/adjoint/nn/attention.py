@@ -252,7 +252,8 @@ class KeyValueCache(Module):
         self.register_buffer("position", zeros((), dtype="int64"))
 
     def reset(self) -> None:
-        """Forget all positions."""
+        """Forget all positions, and what was there: a NaN that no query sees would reach all results."""
+        self.values.data = zeros(self.values.shape, dtype=self.values.dtype)
         self.position.data = zeros((), dtype="int64")
 
     def update(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:

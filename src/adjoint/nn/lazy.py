@@ -11,13 +11,13 @@ from adjoint.tensors import Tensor
 from adjoint.tensors.functions import tensor as make_tensor
 from adjoint.tensors.functions import variable, zeros
 from adjoint.tensors.located import at_user
+from adjoint.tensors.waiting import Waiting, wait
 
 from .convolution import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from .linear import Linear
 from .module import Module
 from .normalization import BatchNorm1d, BatchNorm2d, BatchNorm3d, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
 from .states import BUFFER, PARAMETER, UNSAVED
-from .waiting import Waiting, wait
 
 __all__ = [
     "LazyBatchNorm1d", "LazyBatchNorm2d", "LazyBatchNorm3d", "LazyConv1d", "LazyConv2d", "LazyConv3d", "LazyConvTranspose1d",

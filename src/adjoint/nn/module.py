@@ -16,11 +16,11 @@ from adjoint.tensors.functions import asarray, variable
 from adjoint.tensors.functions import tensor as make_tensor
 from adjoint.tensors.located import at_user, enter_scope, leave_scope
 from adjoint.tensors.named import variable_of
+from adjoint.tensors.waiting import Waiting
 
 from .hooks import HookHandle, Hooks, Registered, add_to, called, everywhere
 from .states import BUFFER, CHILD, PARAMETER, UNSAVED, States, join
 from .summaries import Summary, summary
-from .waiting import Waiting
 
 __all__ = ["Module", "Parameter"]
 

@@ -15,8 +15,7 @@ from adjoint.tensors.functions import asarray
 from adjoint.tensors.hooks import HookHandle
 from adjoint.tensors.leaving import leave
 from adjoint.tensors.located import at_user
-
-from .waiting import Waiting
+from adjoint.tensors.waiting import Waiting
 
 __all__ = [
     "BEFORE_LOADING", "BEFORE_SAVING", "BUFFER", "CHILD", "PARAMETER", "UNSAVED", "KeyMismatch", "States", "join",

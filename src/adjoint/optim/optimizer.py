@@ -239,15 +239,21 @@ class Optimizer(tracing.Watched):
 
     def check(self, group: Group) -> None:
         """Raise ValueError for hyperparameters that can't be meant; subclasses add theirs."""
-        if isinstance(group.get("lr"), Tensor):
-            check_rate(type(self).__name__, group["lr"])
+        of = type(self).__name__
         for name in ("lr", "weight_decay", "eps"):
-            if name == "lr" and isinstance(group.get("lr"), Tensor):
+            value = group.get(name, 0)
+            if name == "lr" and isinstance(value, Tensor):
+                check_rate(of, value)
                 continue
-            if not isinstance(group.get(name, 0), (int, float, np.integer, np.floating)):
-                raise TypeError(f"{type(self).__name__}: {name} must be a number; it is {group[name]!r}{at_user()}")
-            if group.get(name, 0) < 0:
-                raise ValueError(f"{type(self).__name__}: {name} must not be negative; it is {group[name]}{at_user()}")
+            if not isinstance(value, (int, float, np.integer, np.floating)):
+                raise TypeError(f"{of}: {name} must be a number; it is {value!r}{at_user()}")
+            if not value >= 0:
+                raise ValueError(f"{of}: {name} must not be negative; it is {value}{at_user()}")
+        if type(self).__module__.startswith("adjoint."):
+            for name, value in group.items():
+                some = value if isinstance(value, tuple | list) else (value,)
+                if name not in ("params", "lr") and any(isinstance(x, Tensor) for x in some):
+                    raise TypeError(f"{of}: {name} is made of numbers, not of tensors; lr may be one{at_user()}")
         if group.get("differentiable"):
             raise ValueError(
                 f"{type(self).__name__}: a step is no operation of the graph. To differentiate through training, write the "

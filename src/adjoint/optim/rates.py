@@ -43,7 +43,7 @@ def check_rate(name: str, rate: Tensor) -> None:
         raise ValueError(
             f"{name}: lr is one floating number; it has shape {rate.shape} and dtype {rate.dtype}{at_user()}"
         )
-    if rate.item() < 0:
+    if not rate.item() >= 0:
         raise ValueError(f"{name}: lr must not be negative; it is {rate.item()}{at_user()}")
 
 

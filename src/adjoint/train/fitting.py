@@ -15,6 +15,7 @@ from adjoint.optim import AveragedModel, LRScheduler, Optimizer
 from adjoint.tensors import Tensor
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import variable_of
+from adjoint.tensors.waiting import Waiting
 
 from .history import History
 from .log import LogPath
@@ -82,6 +83,11 @@ def fit(
         raise TypeError(
             f"fit: schedule is one of optim, or a function of the part that is done, not {schedule!r}{at_user()}"
         )
+    for name, given, attribute in (("model", model, "parameters"), ("optimizer", optimizer, "param_groups")):
+        if not hasattr(given, attribute):
+            raise TypeError(
+                f"fit: it takes a model, a loss, an optimizer and data; the {name} is a {type(given).__name__}{at_user()}"
+            )
     _check(callable(schedule) and steps is None, schedule_each, checkpoint, checkpoint_every, resume)
     _warn_of_strangers(model, optimizer)
     parallel = _together(distributed, model, optimizer, data)
@@ -123,8 +129,11 @@ def _length(data: Iterable[Any]) -> int | None:
 
 def _warn_of_strangers(model: Module, optimizer: Optimizer) -> None:
     """Warn where an optimizer changes nothing of a model that could be trained: it is another model's."""
-    own = {variable_of(p.node) for p in model.parameters() if p.requires_grad}
-    changed = {variable_of(p.node) for group in optimizer.param_groups for p in group["params"]}
+    trained = [p for p in model.parameters() if p.requires_grad]
+    given = [p for group in optimizer.param_groups for p in group["params"]]
+    if any(isinstance(p, Waiting) for p in (*trained, *given)):  # which have no variables yet
+        return
+    own, changed = ({variable_of(p.node) for p in some} for some in (trained, given))
     if own and own.isdisjoint(changed):
         warnings.warn(
             f"fit: the optimizer has none of the parameters of this {type(model).__name__}, which stays as it is{at_user()}",

@@ -51,7 +51,8 @@ def scaled_dot_product_attention(
     keys a query sees, a floating one is added to the scores; with `is_causal`, query i sees keys up to i. Where a
     query sees none, the result is 0. Weights are dropped with probability `dropout_p`, always. With `enable_gqa`, queries
     (..., H, L, E) have more heads than keys and values, a multiple: each of these serves as many queries in a row (J. Ainslie et
-    al., 2023). Raises ValueError when shapes don't fit. (A. Vaswani et al., "Attention is all you need", 2017.)
+    al., 2023). Raises ValueError when shapes don't fit, TypeError for a mask of integers. (A. Vaswani et al., "Attention is
+    all you need", 2017.)
     """
     name = "scaled_dot_product_attention"
     q, k, v = node_of(query), node_of(key), node_of(value)
@@ -61,6 +62,10 @@ def scaled_dot_product_attention(
             f"got {q.shape}, {k.shape} and {v.shape}{at_user()}"
         )
     mask = optional(attn_mask)
+    if mask is not None and mask.dtype.kind in "iu":
+        raise TypeError(
+            f"{name}: a mask is bool, True where a key is seen, or floating, not {mask.dtype.name}{at_user()}"
+        )
     with scope(name, q, k, v):
         factor = 1 / math.sqrt(max(q.shape[-1], 1)) if scale is None else scale
         shape = q.shape

@@ -83,7 +83,8 @@ def gaussian_nll_loss(
     """`(log(var) + (x - target)² / var) / 2` for two tensors of one shape: mean, sum, or all; `full` adds log(2π) / 2.
 
     `var`, the variance, is a number, or has their shape, or one less in the last axis or none there. Below `eps` it counts
-    as `eps`, with the gradient it would have there. Raises ValueError when shapes don't fit, or for a negative variance.
+    as `eps`, with the gradient it would have there. Raises ValueError when shapes don't fit, or for a negative variance; one that
+    isn't known yet leads to NaN.
     """
     name = "gaussian_nll_loss"
     check_reduction(name, reduction)
@@ -98,7 +99,8 @@ def gaussian_nll_loss(
     if type(known) is np.ndarray and (known < 0).any():
         raise ValueError(f"{name}: var must not be negative; it is {known.min()} somewhere{at_user()}")
     with scope(name):
-        variance = variance + (maximum(variance, eps) - variance).detach()
+        least = where(variance < 0, np.nan, maximum(variance, eps))
+        variance = variance + (least - variance).detach()
         each = 0.5 * (log(variance) + (x - given) ** 2 / variance)
         return reduced(each + 0.5 * math.log(2 * math.pi) if full else each, reduction)
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections import OrderedDict
 from collections.abc import Iterator
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from adjoint import nn as core_nn
@@ -590,20 +592,19 @@ for _rank in (1, 2, 3):
 LAYERS["NonDynamicallyQuantizableLinear"] = globals()["NonDynamicallyQuantizableLinear"] = LAYERS["Linear"]
 
 
-class _Part:
+class _Part(ModuleType):
     """A file of torch.nn.modules: every layer is found in each."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
-
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # what tools look for in every module
+            raise AttributeError(name)
         if name in LAYERS or name in __all__:
             return globals()[name]
-        if self._name == "module" and name in SHARED_HOOKS:
+        if self.__name__.endswith(".module") and name in SHARED_HOOKS:
             return SHARED_HOOKS[name]
-        raise missing(f"torch.nn.modules.{self._name}", name, __all__)
+        raise missing(self.__name__.removeprefix("adjoint."), name, __all__)
 
 
 for _name in ("activation batchnorm channelshuffle container conv distance dropout flatten fold instancenorm linear loss module "
               "normalization padding pixelshuffle pooling rnn sparse transformer upsampling").split():  # fmt: skip
-    globals()[_name] = _Part(_name)
+    globals()[_name] = sys.modules[f"{__name__}.{_name}"] = _Part(f"{__name__}.{_name}")

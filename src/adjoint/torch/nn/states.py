@@ -8,8 +8,8 @@ from typing import Any
 
 from adjoint.nn.module import Module as CoreModule
 from adjoint.nn.states import BEFORE_LOADING, BEFORE_SAVING, BUFFER, PARAMETER, KeyMismatch, state_hooks
-from adjoint.nn.waiting import Waiting
 from adjoint.tensors.located import at_user
+from adjoint.tensors.waiting import Waiting
 
 from .._tensor import Parameter, as_torch
 
@@ -53,7 +53,7 @@ class Saving(CoreModule):
         """Put this module's own tensors, and what `get_extra_state` gives, into a state."""
         for kind in (PARAMETER, BUFFER):
             for name, tensor in self._own(kind):
-                destination[prefix + name] = tensor if keep_vars else as_torch(tensor).data
+                destination[prefix + name] = tensor if keep_vars else as_torch(as_torch(tensor).data)
         if type(self).get_extra_state is not Saving.get_extra_state:
             destination[prefix + EXTRA] = self.get_extra_state()
 

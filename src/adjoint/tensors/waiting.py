@@ -6,12 +6,12 @@ import functools
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from adjoint.dtypes import DType
-from adjoint.tensors import Tensor
 from adjoint.tensors.functions import tensor, zeros
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import Named, wrap
+from adjoint.tensors.tensor import Tensor
 
-__all__ = ["Waiting", "wait"]
+__all__ = ["Waiting", "wait", "waiting_class"]
 
 NODE: Any = Named.__dict__["node"]  # the slot itself, which `Waiting` hides
 
@@ -67,7 +67,7 @@ class Waiting:
         """An empty tensor, as it stands in a state."""
         return self._below().detach()
 
-    data = property(detach)
+    data = property(detach, _refused)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
@@ -84,12 +84,13 @@ class Waiting:
 
 
 @functools.cache
-def _waiting(kind: Any) -> Any:
+def waiting_class(kind: Any) -> Any:
+    """The class of those tensors that will be of this kind."""
     return type(f"Uninitialized{kind.__name__}", (Waiting, kind), {"__slots__": ()})
 
 
 def _made(kind: type, dtype: DType, requires_grad: bool) -> Any:
-    made: Any = object.__new__(_waiting(kind))
+    made: Any = object.__new__(waiting_class(kind))
     NODE.__set__(made, tensor(zeros((0,), dtype=dtype), requires_grad=requires_grad).node)
     return made
 
@@ -97,4 +98,4 @@ def _made(kind: type, dtype: DType, requires_grad: bool) -> Any:
 def wait(given: Tensor) -> None:
     """Let a tensor be one that has no shape yet."""
     kind: Any = type(given)
-    given.__class__ = _waiting(kind)
+    given.__class__ = waiting_class(kind)
