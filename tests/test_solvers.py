@@ -374,3 +374,11 @@ def test_forward_mode_goes_through_batches_of_the_continuous_adjoint():
         np.testing.assert_allclose(
             jacobian(ad.tensor(b, dtype="float64")).numpy(), np.diag(slope), rtol=1e-7, atol=1e-12
         )
+
+
+def test_no_unknowns_are_solved_at_once():
+    for solve in (ad.root, ad.minimize, ad.fixed_point):
+        function = (lambda x: ad.sum(x * x)) if solve is ad.minimize else (lambda x: x * x)
+        for run in (lambda x: solve(function, x), ad.jit(lambda x: solve(function, x))):  # noqa: B023
+            found = run(ad.tensor(np.zeros(0)))
+            assert found.x.shape == (0,) and found.success.item()

@@ -69,11 +69,10 @@ def _newton(
         stuck = scale < SHORTEST
         x = f.where(stuck, c.x, c.x - scale * step)
         fun = stop_gradient(flat(x))
-        return _Newton(x, fun, c.tries + 1, last | (abs(fun).max() == 0), stuck)
+        return _Newton(x, fun, c.tries + 1, last | (fun == 0).all(), stuck)
 
     fun = stop_gradient(flat(start))
-    zero = abs(fun).max() == 0 if start.size else f.asarray(True)
-    begin = _Newton(start, fun, f.asarray(0), zero, f.asarray(False))
+    begin = _Newton(start, fun, f.asarray(0), (fun == 0).all(), f.asarray(False))
     end = while_loop(lambda c: ~c.done & ~c.stuck & (c.tries < most), body, begin)
     return end.x, end.done & f.isfinite(end.x).all(), end.tries
 
@@ -94,6 +93,8 @@ def _halved(size: Callable[[Tensor], Tensor], before: Tensor, whole: Tensor) -> 
 def _direction(matrix: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
     """The solution of a system, and whether there is one; where its matrix is singular to rounding, the step of K. Levenberg
     (1944) and D. Marquardt (1963) with the length of b as damping (J. Fan and Y. Yuan, Computing 74, 2005)."""
+    if not b.size:
+        return b, f.asarray(True)
     eps = float(np.finfo(b.dtype.dtype).eps)
     q, r = linalg.qr(matrix)
     diagonal = abs(linalg.diagonal(r))
