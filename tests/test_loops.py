@@ -290,6 +290,17 @@ def test_while_loop_differentiates_in_both_modes_to_any_order(memory):
         said, written = ad.grad(said), ad.grad(written)
 
 
+def test_steps_that_are_remembered_differ_in_number_from_time_to_time():
+    """Room is made for as many steps as there were the last time; now there are more, as many, or fewer."""
+    f = ad.jit(
+        ad.value_and_grad(lambda x, n: ad.while_loop(lambda c: c[1] < n, lambda c: (c[0] * x, c[1] + 1), (x, 0))[0])
+    )
+    for n in (3, 200, 199, 200, 201, 5, 0, 1000, 62, 63, 64, 65, 1000):
+        value, slope = f(ad.tensor(1.001), ad.tensor(n))
+        close(value, ad.tensor(1.001 ** (n + 1)), 1e-12)
+        close(slope, ad.tensor((n + 1) * 1.001**n), 1e-12)
+
+
 def test_newtons_method_has_the_derivative_of_the_root():
     close(ad.grad(newton)(2.0, 1.0), ad.tensor(0.5 / math.sqrt(2)), 1e-7)
     close(

@@ -110,16 +110,18 @@ class Repeat:
         return walk.found()
 
     def traced(self, constants: Sequence[Any], state: list[Any]) -> list[tuple[list[Any], int]]:
-        """The carries before every step, stacked in pieces, and how many there are in each piece."""
+        """The carries before every step, stacked in pieces, and how many there are in each piece. One is enough where the loop
+        takes no more steps than the last time."""
         body = self.body
         before = body.inputs[self.constants :]
         traced = body.remembered("traced", lambda: body.with_outputs((*body.outputs, *before)))
-        pieces, size = [], FIRST_PIECE
+        pieces, size = [], max(FIRST_PIECE, body.derived.get("last time", 0) + 1)
         while True:
             stacks = [stack_of(x, size) for x in before]
             state, count = run_loop(traced, constants, state, [], stacks, range(size), self.condition)
             pieces.append((stacks, count))
             if count < size:
+                body.derived["last time"] = sum([count for _, count in pieces])
                 return pieces
             size *= 2
 
