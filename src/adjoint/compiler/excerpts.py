@@ -21,11 +21,13 @@ from adjoint.compiler.fuse.kinds import (
     Ordering,
     Product,
     Running,
+    Scan,
     Transform,
     View,
     Window,
 )
 from adjoint.compiler.fuse.padded import PADDED
+from adjoint.compiler.fuse.scans import Scans
 from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.loops.build_matrices import Stacked
 from adjoint.compiler.loops.build_ordering import Ranks, Searches
@@ -136,7 +138,7 @@ _new = tuple.__new__  # named tuples by their own constructor take twice as long
 
 
 def key_of(
-    fusion: Fusion, unit: Nest | Product | Window | Matrices | Move | Transform | Running
+    fusion: Fusion, unit: Nest | Product | Window | Matrices | Scan | Move | Transform | Running
 ) -> tuple[Key, list[Start]]:
     """What the unit's code depends on, and where each of its places is."""
     n = Numbering(fusion)
@@ -148,6 +150,8 @@ def key_of(
         key = _window(n, unit)
     elif isinstance(unit, Matrices):
         key = ("factors" if isinstance(unit, Factors) else "matrices", _matrices(n, unit))
+    elif isinstance(unit, Scan):
+        key = ("scan", _scans(n, unit))
     elif isinstance(unit, Transform):
         key = ("transform", _lines(n, unit))
     elif isinstance(unit, Ordering):
@@ -231,6 +235,11 @@ def _matrices(n: Numbering, unit: Matrices) -> Stacked:
     dtype = n.fusion.dtypes[unit.views[0].root]
     return Stacked(unit.step.op.name, unit.step.attributes, dtype, batch, tuple([n.view(v) for v in unit.reads]),
                    tuple(results))  # type: ignore[arg-type]  # fmt: skip
+
+
+def _scans(n: Numbering, unit: Scan) -> Scans:
+    reads = tuple([n.view(view).root for view in unit.views])
+    return Scans(unit.part, unit.length, unit.reverse, reads, tuple([n.of(slot) for slot in unit.outputs]))
 
 
 def _lines(n: Numbering, unit: Transform) -> Lines:

@@ -107,6 +107,10 @@ class _Unit:
             self.functions += matrices.write()
             self.last += [function.name for function in self.functions[1:]]
             self.time, chunks = matrices.time, matrices.chunks
+        elif kind == "scan":
+            scan = key[1]
+            self.functions += scan.part.write(scan, self.arguments)
+            self.time = float(scan.part.operations * scan.length)
         elif kind in LINES:
             lines = LINES[kind](key[1], self.arguments, self.bits)
             self.functions += lines.write()

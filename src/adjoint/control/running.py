@@ -13,7 +13,7 @@ from adjoint.execution.tiers import native_backend, tiers
 from adjoint.graph import Node
 from adjoint.runtime.memory import new_array
 
-__all__ = ["Inside", "native_loop", "run_loop", "stack_of"]
+__all__ = ["Inside", "narrowed", "native_loop", "run_loop", "stack_of"]
 
 FEW = 4  # steps of a loop that are done one by one
 LONG = 256  # steps of a loop from which on its body is compiled at once
@@ -59,6 +59,20 @@ class Inside(NamedTuple):
             return None
         return native_loop(self.body, self.constants, self.carries, LONG, self.condition)
 
+    def part(self) -> Any:
+        """A scan as part of a native program (see `machine.scans`); None where it can't be one."""
+        native = native_backend()
+        if native is None or self.carries is None or self.condition is not None or self.length is None:
+            return None
+        key = ("part", self.constants, self.carries, self.read)
+        if key not in self.body.derived:
+            body = narrowed(self.body, self.carries, self.read)
+            plan, order, picks = body.alone()
+            types, results = [x.type for x in body.inputs], [y.type for y in body.outputs]
+            step = native.SmallStep(plan, order, types, results, self.constants, self.carries, picks, None)
+            self.body.derived[key] = native.part_of((body, self.constants, self.carries), step)
+        return self.body.derived[key]
+
     def timed(self, loop: Any, steps: int) -> float:
         """The seconds that a step of this native loop takes, on ones."""
         inputs = [np.ones(x.shape, x.dtype.dtype) for x in self.body.inputs]
@@ -66,6 +80,15 @@ class Inside(NamedTuple):
         start = perf_counter()
         done = loop.run(arrays, 0, 0, steps)  # all of them read and write the first slice
         return (perf_counter() - start) / max(int(done), 1)
+
+
+def narrowed(body: Body, carries: int, read: frozenset[int] | None) -> Body:
+    """A scan's body with those results alone that anybody reads, and the carries; with all (None)."""
+    places = [i for i in range(carries, len(body.outputs)) if read is None or i in read]
+    if len(places) == len(body.outputs) - carries:
+        return body
+    outputs = [*body.outputs[:carries], *[body.outputs[i] for i in places]]
+    return body.remembered(("narrowed", tuple(places)), lambda: body.with_outputs(outputs))
 
 
 def stack_of(x: Node, count: int) -> Any:

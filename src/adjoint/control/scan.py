@@ -18,7 +18,7 @@ from adjoint.batch import Batch
 from adjoint.control.body import Body, as_arrays, for_examples, stand_in
 from adjoint.control.formal import record_transpose
 from adjoint.control.lean import Backward, Reversal, active_carries, record_loop_reverse
-from adjoint.control.running import Inside, run_loop, stack_of
+from adjoint.control.running import Inside, narrowed, run_loop, stack_of
 from adjoint.control.template import Template, present
 from adjoint.control.transposed import summed_product, transposed
 from adjoint.derive import forward
@@ -299,11 +299,9 @@ def _through(u: Any, node: Node, wanted: Sequence[bool]) -> list[Node | None]:
 
 
 def _scan_kernel(loop: Scan, type: Any) -> Any:
-    body, count = loop.body, loop.carries
-    places = [i for i in range(count, len(body.outputs)) if loop.read is None or i in loop.read]
-    if len(places) < len(body.outputs) - count:
-        outputs = [*body.outputs[:count], *[body.outputs[i] for i in places]]
-        body = body.remembered(("narrowed", tuple(places)), lambda: body.with_outputs(outputs))
+    count, read = loop.carries, loop.read
+    body = narrowed(loop.body, count, read)
+    places = [i for i in range(count, len(loop.body.outputs)) if read is None or i in read]
 
     def kernel(*arrays: Any) -> tuple[Any, ...]:
         values = [np.asarray(x) for x in arrays]

@@ -77,90 +77,105 @@ def loop_of(
     picks: Sequence[int],
     condition: int | None = None,
 ) -> ScalarLoop | None:
-    """The loop of a plan of one step, None where that isn't small.
+    """The loop of a plan of one step (see `SmallStep`), None where that isn't small.
+
+    The arrays of `run` are the constants, the carries, the slices, the results of the carries, the stacks.
+    """
+    try:
+        return _alone(SmallStep(plan, order, inputs, results, constants, carries, picks, condition))
+    except NotScalar:
+        return None
+
+
+class SmallStep:
+    """A step of a loop over small things, for whatever function the loop stands in.
 
     order      for each leaf of the plan the number of the body's input that it is
     inputs     the types of the inputs: constants, carries, slices
     results    the types of the outputs: carries, then what is stacked
     picks      for each output of the body its position among the plan's outputs
     condition  the position of the bool that is asked before each step, if there is one
-
-    The arrays of `run` are the constants, the carries, the slices, the results of the carries, the stacks.
     """
-    try:
-        return _written(plan, order, inputs, results, constants, carries, picks, condition)
-    except NotScalar:
-        return None
+
+    def __init__(
+        self, plan: Plan, order: Sequence[int], inputs: Sequence[Any], results: Sequence[Any], constants: int, carries: int,
+        picks: Sequence[int], condition: int | None,
+    ) -> None:  # fmt: skip
+        self.plan, self.order, self.inputs, self.results = plan, order, inputs, results
+        self.constants, self.carries, self.picks, self.condition = constants, carries, picks, condition
+        self.around = Surroundings()
+        self.operations = 0
+
+    def write(self, e: Emitter, pointers: Sequence[str], first: str, step: str, count: str) -> str:
+        """Write the loop over `count` slices numbered first, first + step, ...; how many steps were done. The pointers are those
+        of the constants, the carries, the slices, the results of the carries, the stacks."""
+        inputs, constants, carries = self.inputs, self.constants, self.carries
+        for t in inputs:
+            if t.size > MOST_ELEMENTS or t.dtype.name not in ITEMSIZE:
+                raise NotScalar
+        read = set(self.order)
+        early = sum(inputs[k].size for k in range(constants) if k in read) <= FEW
+        given: dict[int, list[Element]] = {}
+
+        def load(k: int, at: str = "0") -> list[Element]:
+            dtype = inputs[k].dtype.name
+            return [
+                e.load_scalar(pointers[k], str(i) if at == "0" else e.plus(at, i), dtype) for i in range(inputs[k].size)
+            ]
+
+        if early:
+            given.update({k: load(k) for k in range(constants) if k in read})
+        kept: dict[int, list[str]] = {}
+        for k in range(constants, constants + carries):
+            kept[k] = [e.variable(x) for x in load(k) if isinstance(x, Value)]
+        done, outer = e.fresh(), e.body
+        e.body = []
+        at = e.plus(first, e.times(done, step))
+        if not early:
+            given.update({k: load(k) for k in range(constants) if k in read})
+        for k, slots in kept.items():
+            given[k] = [e.get(slot, inputs[k].dtype.name) for slot in slots]
+        for k in range(constants + carries, len(inputs)):
+            if k in read:
+                given[k] = load(k, e.times(at, inputs[k].size))
+        around = self.around = Surroundings()
+        writer = NestedWriter(e, self.plan, around)
+        for leaf, k in enumerate(self.order):
+            writer.slots[leaf] = Elements(given[k], inputs[k].shape, inputs[k].dtype.name)
+        writer.write()
+        self.operations = writer.count
+        outputs = [writer.slots[slot] for _, _, slot, _ in self.plan.outputs]
+        if around.stuck is not None:
+            e.body.insert(0, L.Set(around.stuck, e.constant(False, "bool").name, "bool", 1))
+            e.body.append(L.Leave(e.first(e.invert(e.get(around.stuck, "bool")))))
+        if self.condition is not None:
+            going = writer.value(outputs[self.condition].items[0], "bool")
+            e.body.append(L.Leave(e.first(going)))
+        for k, place in enumerate(self.picks):
+            found = outputs[place]
+            items = found.whole(self.results[k].shape).items
+            if k < carries:
+                for slot, x in zip(kept[constants + k], items, strict=True):
+                    e.set(slot, writer.value(x, found.dtype))
+                continue
+            base = e.times(at, len(items))
+            for i, x in enumerate(items):
+                e.store_scalar(writer.value(x, found.dtype), pointers[len(inputs) + k], e.plus(base, i))
+        ran = e.fresh()
+        outer.append(L.Repeat(done, count, tuple(e.body), ran))
+        e.body = outer
+        for k in range(carries):
+            for i, slot in enumerate(kept[constants + k]):
+                e.store_scalar(e.get(slot, inputs[constants + k].dtype.name), pointers[len(inputs) + k], str(i))
+        return ran
 
 
-def _written(
-    plan: Plan,
-    order: Sequence[int],
-    inputs: Sequence[Any],
-    results: Sequence[Any],
-    constants: int,
-    carries: int,
-    picks: Sequence[int],
-    condition: int | None,
-) -> ScalarLoop:
+def _alone(step: SmallStep) -> ScalarLoop:
+    """A loop as a function of its own."""
     e = Emitter(1)
-    for t in inputs:
-        if t.size > MOST_ELEMENTS or t.dtype.name not in ITEMSIZE:
-            raise NotScalar
-    pointers = [f"%p{k}" for k in range(len(inputs) + len(picks))]
-    read = set(order)
-    early = sum(inputs[k].size for k in range(constants) if k in read) <= FEW
-    given: dict[int, list[Element]] = {}
-
-    def load(k: int, at: str = "0") -> list[Element]:
-        dtype = inputs[k].dtype.name
-        return [
-            e.load_scalar(pointers[k], str(i) if at == "0" else e.plus(at, i), dtype) for i in range(inputs[k].size)
-        ]
-
-    if early:
-        given.update({k: load(k) for k in range(constants) if k in read})
-    kept: dict[int, list[str]] = {}
-    for k in range(constants, constants + carries):
-        kept[k] = [e.variable(x) for x in load(k) if isinstance(x, Value)]
-    done, outer = e.fresh(), e.body
-    e.body = []
-    at = e.plus("%first", e.times(done, "%step"))
-    if not early:
-        given.update({k: load(k) for k in range(constants) if k in read})
-    for k, slots in kept.items():
-        given[k] = [e.get(slot, inputs[k].dtype.name) for slot in slots]
-    for k in range(constants + carries, len(inputs)):
-        if k in read:
-            given[k] = load(k, e.times(at, inputs[k].size))
-    around = Surroundings()
-    writer = NestedWriter(e, plan, around)
-    for leaf, k in enumerate(order):
-        writer.slots[leaf] = Elements(given[k], inputs[k].shape, inputs[k].dtype.name)
-    writer.write()
-    outputs = [writer.slots[slot] for _, _, slot, _ in plan.outputs]
-    if around.stuck is not None:
-        e.body.insert(0, L.Set(around.stuck, e.constant(False, "bool").name, "bool", 1))
-        e.body.append(L.Leave(e.first(e.invert(e.get(around.stuck, "bool")))))
-    if condition is not None:
-        going = writer.value(outputs[condition].items[0], "bool")
-        e.body.append(L.Leave(e.first(going)))
-    for k, place in enumerate(picks):
-        found = outputs[place]
-        items = found.whole(results[k].shape).items
-        if k < carries:
-            for slot, x in zip(kept[constants + k], items, strict=True):
-                e.set(slot, writer.value(x, found.dtype))
-            continue
-        base = e.times(at, len(items))
-        for i, x in enumerate(items):
-            e.store_scalar(writer.value(x, found.dtype), pointers[len(inputs) + k], e.plus(base, i))
-    ran = e.fresh()
-    outer.append(L.Repeat(done, "%count", tuple(e.body), ran))
-    e.body = outer
-    for k in range(carries):
-        for i, slot in enumerate(kept[constants + k]):
-            e.store_scalar(e.get(slot, inputs[constants + k].dtype.name), pointers[len(inputs) + k], str(i))
+    pointers = [f"%p{k}" for k in range(len(step.inputs) + len(step.picks))]
+    ran = step.write(e, pointers, "%first", "%step", "%count")
+    around = step.around
     names = [*pointers, *around.memory, *[f"%libm{k}" for k in e.libm.values()]]
     prologue = [L.Entry(name, "%table", str(k)) for k, name in enumerate(names)]
     function = e.function("loop", LOOP, False, prologue)._replace(result=ran)

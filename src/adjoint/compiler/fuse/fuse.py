@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from adjoint.compiler.fuse import ordering, running, transforms
+from adjoint.compiler.fuse import ordering, running, scans, transforms
 from adjoint.compiler.fuse.images import ChannelsLast
 from adjoint.compiler.fuse.kinds import (
     Factors,
@@ -19,6 +19,7 @@ from adjoint.compiler.fuse.kinds import (
     Nest,
     Product,
     Running,
+    Several,
     Transform,
     Unit,
     View,
@@ -123,6 +124,8 @@ class Fusion:
             self.factors(step)
             return
         if type(t) is tuple:
+            if scans.place(self, step) or scans.hand_on(self, step):
+                return
             self.host(step, "" if op.view or op.graphs is not None else "it gives several arrays")
             return
         if name == "select_output" and step.inputs[0] in self.parts:
@@ -525,7 +528,7 @@ class Fusion:
 
     def roots(self, unit: Unit) -> set[int]:
         """The arrays in memory that a unit may read."""
-        if isinstance(unit, Product | Window | Matrices | Move | Transform | Running):
+        if isinstance(unit, Product | Window | Several | Move | Transform | Running):
             return {view.root for view in unit.reads}
         views = self.views
         if isinstance(unit, Host):

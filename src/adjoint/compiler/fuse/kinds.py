@@ -315,19 +315,26 @@ class Move(Printed):
         return [beside(f"move {step_text(self.step, labels)}", labels.line(self.step.output))]
 
 
-class Matrices(Printed):
-    """A step on stacks of small matrices, each in a lane of its own. `outputs` are the slots of its results."""
+class Several(Printed):
+    """A step that may give several arrays. `outputs` are their slots."""
 
     def __init__(self, step: Step, views: list[View], outputs: list[int]) -> None:
         self.step = step
         self.views = views
         self.outputs = outputs
-        self.batch = views[0].shape[:-2]
-        self.name = formula_name(step.op.name, step.attributes)
 
     @property
     def reads(self) -> tuple[View, ...]:
         return tuple(self.views)
+
+
+class Matrices(Several):
+    """A step on stacks of small matrices, each in a lane of its own."""
+
+    def __init__(self, step: Step, views: list[View], outputs: list[int]) -> None:
+        super().__init__(step, views, outputs)
+        self.batch = views[0].shape[:-2]
+        self.name = formula_name(step.op.name, step.attributes)
 
     @property
     def may_fail(self) -> bool:
@@ -370,6 +377,28 @@ class Factors(Matrices):
         each = "one matrix" if size_of(self.batch) == 1 else f"{shape_text(self.batch)} matrices, one after another"
         head = beside(f"matrices {step_text(self.step, labels)}", labels.line(self.step.output))
         return [head, f"  {each}, by {'' if self.routine.either_way else 'the LAPACK of '}OpenBLAS"]
+
+
+class Scan(Several):
+    """A loop of known length whose step computes a few numbers. `part` knows how the step is written."""
+
+    def __init__(
+        self, step: Step, views: list[View], outputs: list[int], part: Any, length: int, reverse: bool
+    ) -> None:
+        super().__init__(step, views, outputs)
+        self.part = part
+        self.length = length
+        self.reverse = reverse
+
+    @property
+    def operations(self) -> int:
+        """About how many there are in all."""
+        return int(self.part.operations * self.length)
+
+    def lines(self, labels: Labels = PLAIN) -> list[str]:
+        """The loop for people."""
+        head = beside(f"loop {step_text(self.step, labels)}", labels.line(self.step.output))
+        return [head, f"  {self.length:,} steps of {self.part.operations} operations, carried on in registers"]
 
 
 class Transform(Printed):
@@ -445,7 +474,7 @@ class Host(Printed):
         return [head, f"  not native: {self.reason}"] if self.reason else [head]
 
 
-Unit = Nest | Product | Window | Matrices | Factors | Move | Transform | Running | Host
+Unit = Nest | Product | Window | Matrices | Factors | Scan | Move | Transform | Running | Host
 
 
 def transposed(view: View) -> View:

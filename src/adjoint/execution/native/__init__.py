@@ -9,6 +9,9 @@ from adjoint.execution.native.program import missing
 from adjoint.execution.native.relatives import compile_plan
 from adjoint.execution.native.stepping import stepper_of
 from adjoint.execution.native.sweeps import pieces_of, sweep
-from adjoint.machine.scalars import loop_of
+from adjoint.machine.scalars import SmallStep, loop_of
+from adjoint.machine.scans import part_of
 
-__all__ = ["compile_plan", "loop_of", "missing", "pieces_of", "plan_of_kin", "stepper_of", "sweep"]
+__all__ = [
+    "SmallStep", "compile_plan", "loop_of", "missing", "part_of", "pieces_of", "plan_of_kin", "stepper_of", "sweep",
+]  # fmt: skip

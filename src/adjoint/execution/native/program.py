@@ -12,7 +12,7 @@ import numpy as np
 from adjoint.compiler import calls
 from adjoint.compiler.fuse.donation import is_lendable, overwritable
 from adjoint.compiler.fuse.fuse import Fusion
-from adjoint.compiler.fuse.kinds import Factors, Host, Matrices, Move, Nest, Product, Running, Transform, Window
+from adjoint.compiler.fuse.kinds import Factors, Host, Move, Nest, Product, Running, Scan, Several, Transform, Window
 from adjoint.compiler.linking import Linker, function_address, linked
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.build import BYTES
@@ -119,7 +119,7 @@ class Outline:
         self.as_they_come = [self.whole_root(slot) for slot in fusion.results]
         self.shares = {root: leaves for root, leaves in shares.items() if root not in self.reshaped}
         work = [size_of(u.domain) >= LONG for u in fusion.units if isinstance(u, Nest)] or [True]
-        work += [u.operations >= LONG for u in fusion.units if isinstance(u, Factors | Transform)]
+        work += [u.operations >= LONG for u in fusion.units if isinstance(u, Factors | Scan | Transform)]
         self.long = any(work) or fusion.plan.has_products or any(isinstance(u, Window) for u in fusion.units)
         del self.fusion
 
@@ -143,7 +143,7 @@ class Outline:
                 for slot in (*unit.stored, *[p.step.output for p in unit.made]):
                     if slot not in unit.tiles:
                         produced[slot] = index
-            elif isinstance(unit, Matrices):
+            elif isinstance(unit, Several):
                 produced.update(dict.fromkeys(unit.outputs, index))
             elif isinstance(unit, Transform):  # later ones work in place
                 produced.setdefault(unit.step.output, index)

@@ -12,7 +12,19 @@ import numpy as np
 from adjoint.compiler import linking
 from adjoint.compiler.excerpts import Key, key_of
 from adjoint.compiler.fuse.fuse import Fusion
-from adjoint.compiler.fuse.kinds import Host, Matrices, Nest, Ordering, Product, Running, Transform, Unit, Window
+from adjoint.compiler.fuse.kinds import (
+    Host,
+    Matrices,
+    Nest,
+    Ordering,
+    Product,
+    Running,
+    Scan,
+    Several,
+    Transform,
+    Unit,
+    Window,
+)
 from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.loops.formulas import REDUCTIONS, has_formula
 from adjoint.compiler.loops.text import functions_text
@@ -185,8 +197,8 @@ class Report:
         return found
 
     def hosts(self) -> dict[int, Step]:
-        """The steps that aren't compiled, by the numbers of their kernels."""
-        return {index: unit.step for index, unit in enumerate(self.units) if isinstance(unit, Host)}
+        """The steps that aren't compiled, and loops, by the numbers of their kernels."""
+        return {index: unit.step for index, unit in enumerate(self.units) if isinstance(unit, Host | Scan)}
 
     def tape_kernel(self, tape: Tape, leaves: list[Any], numbers: list[Any]) -> Kernel:
         """All of a tape as one kernel."""
@@ -270,6 +282,8 @@ def _kernel(fusion: Fusion, unit: Unit, seconds: float) -> Kernel:
         return Kernel("window", shape, (_named(unit),), _traffic(fusion, unit), _multiplications(unit), seconds)
     if isinstance(unit, Matrices):
         return Kernel("matrices", shape, (unit.name,), _traffic(fusion, unit), unit.operations, seconds)
+    if isinstance(unit, Scan):
+        return Kernel("scan", shape, (step.op.name,), _traffic(fusion, unit), unit.operations, seconds)
     if isinstance(unit, Transform):
         return Kernel("transform", shape, (step.op.name,), _traffic(fusion, unit), unit.operations, seconds)
     if isinstance(unit, Running):
@@ -314,7 +328,8 @@ def _traffic(fusion: Fusion, unit: Unit) -> int:
             roots |= {*[view.root for view in product.reads], product.step.output}
         roots -= inner | tiles
     elif not isinstance(unit, Host):
-        roots = {view.root for view in unit.reads} | {unit.step.output}
+        made = unit.outputs if isinstance(unit, Several) else [unit.step.output]
+        roots = {view.root for view in unit.reads} | set(made)
     else:
         roots = {fusion.views[i].root for i in (*unit.step.inputs, unit.step.output) if i in fusion.views}
     return sum(size_of(fusion.shapes[r]) * BYTES[fusion.dtypes[r]] for r in roots if r in fusion.shapes)

@@ -1,0 +1,52 @@
+"""Scans over small things as units of native programs: the loop stands among the program's calls, and Python isn't asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adjoint.compiler.fuse.scans import Scans
+from adjoint.compiler.loops import ir as L
+from adjoint.compiler.loops.build import Emitter
+from adjoint.compiler.tables import LARGE, PARAMETERS, Arguments, Function, Inputs, Start
+from adjoint.machine.elements import NotScalar
+from adjoint.machine.scalars import SmallStep
+
+__all__ = ["ScanPart", "part_of"]
+
+
+class ScanPart:
+    """What a scan repeats, as a value: equal ones are written alike. `operations`: of one step."""
+
+    def __init__(self, key: Any, step: SmallStep) -> None:
+        self.key = key
+        self.hash = hash(key)
+        self.step = step
+        self.operations = step.operations
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, ScanPart) and self.hash == other.hash and self.key == other.key)
+
+    def __hash__(self) -> int:
+        return self.hash
+
+    def write(self, scan: Scans, arguments: Arguments) -> list[L.Function]:
+        """The function of a unit. How many steps there are stands in no code."""
+        e = Emitter(1)
+        inputs = Inputs(e, arguments)
+        pointers = [inputs.pointer(Start(number, 0)) for number in (*scan.reads, *scan.results)]
+        count = inputs.number(scan.length, "length", LARGE)
+        first, step = (e.index("sub", count, "1"), "-1") if scan.reverse else ("0", "1")
+        self.step.write(e, pointers, first, step, count)
+        for name, k in e.libm.items():
+            function = Function("C", name)
+            inputs.body.append(L.Array(f"%libm{k}", arguments.at(function), function))
+        return [e.function("unit", PARAMETERS, False, inputs.body)]
+
+
+def part_of(key: Any, step: SmallStep) -> ScanPart | None:
+    """A step as part of a native program; None where it isn't small, or may find that Python must do it."""
+    try:
+        step.write(Emitter(1), [f"%p{k}" for k in range(len(step.inputs) + len(step.picks))], "0", "1", "%count")
+    except NotScalar:
+        return None
+    return None if step.around.stuck is not None or step.around.memory else ScanPart(key, step)

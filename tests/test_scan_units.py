@@ -1,0 +1,167 @@
+"""Scans over small things among the units of a native program: no step of Python, the same bits, shared code, what stays out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("llvmlite")
+
+import adjoint as ad
+from adjoint.execution.tiers import tiers
+
+
+def kinds(f: Any) -> list[str]:
+    """The kinds of a jitted function's units."""
+    return [kernel.kind for kernel in ad.execution.explain(f).kernels]
+
+
+def by_numpy(monkeypatch: pytest.MonkeyPatch, f: Callable[..., Any], *given: Any) -> Any:
+    """What the interpreter gives, step by step."""
+    with monkeypatch.context() as patch:
+        patch.setattr(tiers, "backend", "numpy")
+        return ad.jit(lambda *xs: f(*xs))(*given)
+
+
+def same(found: Any, expected: Any) -> None:
+    for x, y in zip(ad.tree.flatten(found)[0], ad.tree.flatten(expected)[0], strict=True):
+        assert x.dtype == y.dtype
+        np.testing.assert_array_equal(x.numpy(), y.numpy())
+
+
+def mixed(c: Any, x: Any) -> Any:
+    """A step over floats, integers and a bool, which reads a slice and stacks what has other shapes."""
+    a, n, flag = c
+    b = ad.where(flag, a * x[:3], a / 4 - x[1:])
+    return (b, n + 2, ad.sum(b) > n), (b[::-1], n, ad.stack([b[0], x[0]]))
+
+
+START = (np.linspace(0.0, 1.0, 3), np.array(-3), np.array(True))
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("length", [1, 2, 7, 300])
+def test_it_gives_what_the_interpreter_gives(monkeypatch, length, reverse):
+    xs = np.random.default_rng(length).normal(size=(length, 4))
+
+    def run(*start: Any) -> Any:
+        *start, xs = start
+        return ad.scan(mixed, tuple(start), xs, reverse=reverse)
+
+    given = [ad.tensor(x) for x in (*START, xs)]
+    f = ad.jit(run)
+    found = f(*given)
+    assert kinds(f) == ["scan"]
+    same(found, by_numpy(monkeypatch, run, *given))
+
+
+def test_a_gradient_is_native_throughout():
+    def loss(p: Any, xs: Any) -> Any:
+        end, path = ad.scan(lambda c, x: (ad.tanh(p[0] * c + p[1] * x), c * x), ad.zeros((), dtype="float64"), xs)
+        return end + ad.mean(path**2)
+
+    p, xs = ad.tensor(np.array([0.7, -0.3])), ad.tensor(np.random.default_rng(0).normal(size=9))
+    f = ad.jit(ad.value_and_grad(loss))
+    value, slope = f(p, xs)
+    assert "scan" in kinds(f) and "numpy" not in kinds(f)
+
+    def plain(p: np.ndarray) -> float:
+        c, path = 0.0, []
+        for x in xs.numpy():
+            path.append(c * x)
+            c = np.tanh(p[0] * c + p[1] * x)
+        return float(c + np.mean(np.array(path) ** 2))
+
+    np.testing.assert_allclose(value.item(), plain(p.numpy()), 1e-14)
+    steps = 1e-6 * np.eye(2)
+    expected = [(plain(p.numpy() + h) - plain(p.numpy() - h)) / 2e-6 for h in steps]
+    np.testing.assert_allclose(slope.numpy(), expected, 1e-7)
+    curved = ad.jit(ad.hessian(loss))
+    np.testing.assert_allclose(
+        curved(p, xs).numpy(), ad.hessian(loss)(p, xs).numpy(), 1e-12
+    )  # the second one isn't compiled
+    assert "numpy" not in kinds(curved)
+
+
+def test_operands_that_lie_otherwise_are_put_in_order(monkeypatch):
+    table = ad.tensor(np.random.default_rng(1).normal(size=(4, 9)))
+
+    def run(table: Any) -> Any:
+        return ad.scan(mixed, (table[1, ::3], ad.tensor(0), table[0, 0] > 0), table[:, 2:].T[::-1])
+
+    f = ad.jit(run)
+    found = f(table)
+    assert kinds(f)[-1] == "scan"
+    same(found, by_numpy(monkeypatch, run, table))
+
+
+def test_results_that_nobody_reads_are_not_stacked(monkeypatch):
+    xs = ad.tensor(np.random.default_rng(2).normal(size=(6, 4)))
+    given = [ad.tensor(x) for x in START]
+
+    def run(xs: Any) -> Any:
+        (b, _, flag), (_, n, _) = ad.scan(mixed, tuple(given), xs)
+        return b * 2, flag, n
+
+    f = ad.jit(run)
+    found = f(xs)
+    same(found, by_numpy(monkeypatch, run, xs))
+    text = str(ad.execution.explain(f, stage="loops"))
+    assert "for i from 0" in text and "numpy" not in kinds(f)
+
+
+def test_lengths_share_their_code():
+    def text(length: int) -> str:
+        f = ad.jit(lambda a: ad.scan(lambda c, _: (c * 1.25 - a, c * a), a, None, length=length))
+        f(ad.tensor(1.5))
+        return str(ad.execution.explain(f, stage="llvm")).partition("\n")[2].partition("  }\n")[0]
+
+    assert text(40) == text(3) and "define" in text(41)
+
+
+def test_what_takes_long_stays_python_s_to_interrupt():
+    f = ad.jit(lambda a: ad.scan(lambda c, _: (ad.sin(c) + a, None), a, None, length=9_000_000)[0])
+    f(ad.tensor(0.5))
+    assert "numpy" in kinds(f)  # what takes a result of the loop, which is a step of Python's
+
+
+def test_loops_over_larger_arrays_stay_programs_of_their_own():
+    x = ad.tensor(np.random.default_rng(3).normal(size=1000))
+    f = ad.jit(lambda x: ad.scan(lambda c, _: (ad.sin(c) + x, None), x, None, length=3)[0])
+    expected = x.numpy()
+    for _ in range(3):
+        expected = np.sin(expected) + x.numpy()
+    np.testing.assert_allclose(f(x).numpy(), expected, 1e-14)
+
+
+def test_a_scan_among_others_under_vmap_and_inside_another(monkeypatch):
+    def inner(a: Any) -> Any:
+        return ad.scan(lambda c, x: (c * a + x, c), 0 * a, ad.arange(4, dtype="float64"))[1]
+
+    def run(a: Any) -> Any:
+        whole = ad.scan(lambda c, x: (c + ad.sum(inner(x)), c), ad.zeros((), dtype="float64"), a)[0]
+        return whole, ad.vmap(inner)(a), inner(a[0]) @ inner(a[1])
+
+    a = ad.tensor(np.linspace(-1.0, 1.0, 5))
+    f = ad.jit(run)
+    found = f(a)
+    same(found[:2], by_numpy(monkeypatch, run, a)[:2])
+    assert "numpy" not in kinds(f)
+
+
+def test_loops_of_several_threads_do_not_meet():
+    from concurrent.futures import ThreadPoolExecutor
+
+    f = ad.jit(lambda a: ad.scan(lambda c, _: (c * a + 1, c), a, None, length=50)[1])
+    given = [ad.tensor(x) for x in np.linspace(-0.9, 0.9, 40)]
+    f(given[0])
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda a: f(a).numpy(), given * 5))
+    for a, path in zip(given * 5, found, strict=True):
+        c = a.item()
+        for x in path:
+            assert x == c
+            c = c * a.item() + 1
