@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -128,13 +129,48 @@ def test_what_takes_long_stays_python_s_to_interrupt():
     assert "numpy" in kinds(f)  # what takes a result of the loop, which is a step of Python's
 
 
-def test_loops_over_larger_arrays_stay_programs_of_their_own():
-    x = ad.tensor(np.random.default_rng(3).normal(size=1000))
-    f = ad.jit(lambda x: ad.scan(lambda c, _: (ad.sin(c) + x, None), x, None, length=3)[0])
-    expected = x.numpy()
-    for _ in range(3):
-        expected = np.sin(expected) + x.numpy()
-    np.testing.assert_allclose(f(x).numpy(), expected, 1e-14)
+@pytest.mark.parametrize("length", [1, 2, 3, 8])
+def test_steps_over_larger_arrays_are_programs_within_the_program(length):
+    random = np.random.default_rng(length)
+    m, h, xs = random.normal(size=(40, 40)) / 8, random.normal(size=40), random.normal(size=(length, 40))
+
+    def run(m: Any, h: Any, xs: Any) -> Any:
+        last, path = ad.scan(lambda h, x: (ad.tanh(m @ h + x), (h[::2], ad.sum(h))), h, xs, reverse=True)
+        return ad.sum(last) + ad.sum(path[0] ** 2) + path[1] @ path[1], (last, path)
+
+    f = ad.jit(ad.value_and_grad(run, has_aux=True))
+    given = [ad.tensor(x) for x in (m, h, xs)]
+    for _ in range(2):
+        (value, (last, path)), slope = f(*given)
+        state, halves, sums = h, [], []
+        for x in xs[::-1]:
+            halves.append(state[::2])
+            sums.append(state.sum())
+            state = np.tanh(m @ state + x)
+        np.testing.assert_allclose(last.numpy(), state, 1e-12)
+        np.testing.assert_allclose(path[0].numpy(), halves[::-1], 1e-12)
+        np.testing.assert_allclose(path[1].numpy(), sums[::-1], 1e-12)
+        direction = np.random.default_rng(9).normal(size=m.shape)
+        ends = [run(ad.tensor(m + t * direction), *given[1:])[0].item() for t in (1e-6, -1e-6)]
+        np.testing.assert_allclose(np.sum(slope.numpy() * direction), (ends[0] - ends[1]) / 2e-6, 1e-6)
+        np.testing.assert_allclose(value.item(), sum(ends) / 2, 1e-9)
+    assert "scan" in kinds(f) and "numpy" not in kinds(f)
+
+
+def test_carries_of_larger_arrays_that_change_places(monkeypatch):
+    xs = ad.tensor(np.random.default_rng(4).normal(size=(5, 300)))
+
+    def step(c: Any, x: Any) -> Any:
+        a, b, n = c
+        return (b + x, a * 0.5, n + 1), (a, n)
+
+    def run(a: Any, b: Any) -> Any:
+        return ad.scan(step, (a, b, ad.tensor(0)), xs)
+
+    f = ad.jit(run)
+    found = f(xs[0], xs[1])
+    same(found, by_numpy(monkeypatch, run, xs[0], xs[1]))
+    assert "numpy" not in kinds(f)
 
 
 def test_a_scan_among_others_under_vmap_and_inside_another(monkeypatch):
@@ -153,9 +189,15 @@ def test_a_scan_among_others_under_vmap_and_inside_another(monkeypatch):
 
 
 def test_loops_of_several_threads_do_not_meet():
-    from concurrent.futures import ThreadPoolExecutor
+    large = ad.tensor(np.zeros(500))
+    one = ad.jit(lambda a: ad.scan(lambda c, _: (c * a + 1, c), a, None, length=50)[1])
+    many = ad.jit(lambda a: ad.scan(lambda c, _: (c * a + 1, c[7]), a + large, None, length=50)[1])
+    for f in (one, many):
+        meet(f)
 
-    f = ad.jit(lambda a: ad.scan(lambda c, _: (c * a + 1, c), a, None, length=50)[1])
+
+def meet(f: Any) -> None:
+    """Call a function in several threads at once."""
     given = [ad.tensor(x) for x in np.linspace(-0.9, 0.9, 40)]
     f(given[0])
     with ThreadPoolExecutor(4) as pool:

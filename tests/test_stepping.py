@@ -24,16 +24,21 @@ def native() -> Iterator[None]:
 
 @pytest.fixture
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many steps native code went at a time."""
+    """How many steps native code went at a time, or goes within a program that was made."""
     found: list[int] = []
-    run = stepping.Stepper.run
+    run, frame = stepping.Stepper.run, stepping.LoopPart.frame
 
     def noted(self: stepping.Stepper, *arguments: Any) -> Any:
         result = run(self, *arguments)
         found.append(-1 if result is None else len(arguments[-1]))
         return result
 
+    def made(self: stepping.LoopPart, length: int, reverse: bool) -> Any:
+        found.append(length)
+        return frame(self, length, reverse)
+
     monkeypatch.setattr(stepping.Stepper, "run", noted)
+    monkeypatch.setattr(stepping.LoopPart, "frame", made)
     return found
 
 
@@ -133,7 +138,7 @@ def test_results_that_are_views(runs: list[int]) -> None:
         np.testing.assert_allclose(found.numpy(), expected, 1e-12)
     for k, y in enumerate(ys):
         np.testing.assert_allclose(y.numpy(), np.stack([values[k] for values in kept]), 1e-12)
-    assert runs == [6]
+    assert runs == [7]
 
 
 def test_what_is_given_keeps_its_values(runs: list[int]) -> None:

@@ -239,7 +239,9 @@ def _matrices(n: Numbering, unit: Matrices) -> Stacked:
 
 def _scans(n: Numbering, unit: Scan) -> Scans:
     reads = tuple([n.view(view).root for view in unit.views])
-    return Scans(unit.part, unit.length, unit.reverse, reads, tuple([n.of(slot) for slot in unit.outputs]))
+    return Scans(
+        unit.part.code, unit.length, unit.reverse, unit.operations, reads, tuple([n.of(slot) for slot in unit.outputs])
+    )
 
 
 def _lines(n: Numbering, unit: Transform) -> Lines:

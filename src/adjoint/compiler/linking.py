@@ -25,6 +25,7 @@ from adjoint.compiler.tables import (
     FirstCheck,
     Function,
     Handle,
+    Loop,
     Own,
     Shared,
     Start,
@@ -239,6 +240,7 @@ class Linker:
                     self.close()
         self.close()
         used = [kernel for kernel, _ in kernels.values()]
+        self.time = sum([kernel.time for kernel in used])  # nanoseconds, a guess
         self.uses = Counter([id(kernel.code) for kernel in used])
         _linkers.add(self)
         self.keep += list({id(kernel): kernel for kernel in used}.values())
@@ -304,6 +306,8 @@ class Linker:
                 found = table.at(packed.get(key.purpose) or Shared(index, key.purpose))
             elif type(key) is Handle:
                 found = table.at(table.handle(arguments.primitives[key.number]))
+            elif type(key) is Loop:
+                found = table.at(Loop(index))
             elif type(key) is Calls:
                 found = self.own.call(arguments.primitives[key.number])
             elif type(key) is FirstCheck:

@@ -84,6 +84,13 @@ class Handle:
 
 
 @dataclass(frozen=True, slots=True)
+class Loop:
+    """What a frame has for a loop that is a program of its own, by its unit's number in the program."""
+
+    unit: int
+
+
+@dataclass(frozen=True, slots=True)
 class Calls:
     """The position in the threads' own tables of the pointers for a call of oneDNN, by the call's number. Not in the table."""
 
@@ -109,7 +116,7 @@ class Listed:
     index: int
 
 
-Key = Start | Function | Shared | Handle | Calls | FirstCheck | Number | Listed
+Key = Start | Function | Shared | Handle | Loop | Calls | FirstCheck | Number | Listed
 Items = Sequence[int | Function | Start]  # numbers, and functions and arrays, whose position in the table stands there
 
 

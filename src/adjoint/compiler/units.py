@@ -109,8 +109,8 @@ class _Unit:
             self.time, chunks = matrices.time, matrices.chunks
         elif kind == "scan":
             scan = key[1]
-            self.functions += scan.part.write(scan, self.arguments)
-            self.time = float(scan.part.operations * scan.length)
+            self.functions += scan.code.write(scan, self.arguments)
+            self.time = float(scan.operations)
         elif kind in LINES:
             lines = LINES[kind](key[1], self.arguments, self.bits)
             self.functions += lines.write()

@@ -60,18 +60,33 @@ class Inside(NamedTuple):
         return native_loop(self.body, self.constants, self.carries, LONG, self.condition)
 
     def part(self) -> Any:
-        """A scan as part of a native program (see `machine.scans`); None where it can't be one."""
+        """A scan of single numbers as part of a native program (see `machine.scans`); None where it can't be one."""
+        return self._part("part", self._small)
+
+    def stepped(self) -> Any:
+        """A scan whose step is a native program as part of another one (see `execution.native.stepping`); None where it can't be
+        one."""
+        return self._part("stepped", self._program)
+
+    def _part(self, name: str, make: Callable[[Any, Body, int], Any]) -> Any:
         native = native_backend()
         if native is None or self.carries is None or self.condition is not None or self.length is None:
             return None
-        key = ("part", self.constants, self.carries, self.read)
+        key = (name, self.constants, self.carries, self.read)
         if key not in self.body.derived:
-            body = narrowed(self.body, self.carries, self.read)
-            plan, order, picks = body.alone()
-            types, results = [x.type for x in body.inputs], [y.type for y in body.outputs]
-            step = native.SmallStep(plan, order, types, results, self.constants, self.carries, picks, None)
-            self.body.derived[key] = native.part_of((body, self.constants, self.carries), step)
+            self.body.derived[key] = make(native, narrowed(self.body, self.carries, self.read), self.carries)
         return self.body.derived[key]
+
+    def _small(self, native: Any, body: Body, carries: int) -> Any:
+        plan, order, picks = body.alone()
+        types, results = [x.type for x in body.inputs], [y.type for y in body.outputs]
+        step = native.SmallStep(plan, order, types, results, self.constants, carries, picks, None)
+        return native.part_of((body, self.constants, carries), step)
+
+    def _program(self, native: Any, body: Body, carries: int) -> Any:
+        plan, order, picks = body.alone()
+        types = [x.type for x in (*body.inputs, *body.outputs)]
+        return native.loop_part_of(plan, order, picks, self.constants, carries, types)
 
     def timed(self, loop: Any, steps: int) -> float:
         """The seconds that a step of this native loop takes, on ones."""

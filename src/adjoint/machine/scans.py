@@ -7,11 +7,11 @@ from typing import Any
 from adjoint.compiler.fuse.scans import Scans
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import Emitter
-from adjoint.compiler.tables import LARGE, PARAMETERS, Arguments, Function, Inputs, Start
+from adjoint.compiler.tables import LARGE, PARAMETERS, Arguments, Function, Inputs, Loop, Start
 from adjoint.machine.elements import NotScalar
 from adjoint.machine.scalars import SmallStep
 
-__all__ = ["ScanPart", "part_of"]
+__all__ = ["CALLED", "ScanPart", "part_of"]
 
 
 class ScanPart:
@@ -22,6 +22,11 @@ class ScanPart:
         self.hash = hash(key)
         self.step = step
         self.operations = step.operations
+        self.code = self
+
+    def said(self, length: int) -> str:
+        """What people are told."""
+        return f"{length:,} steps of {self.operations} operations, carried on in registers"
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, ScanPart) and self.hash == other.hash and self.key == other.key)
@@ -41,6 +46,23 @@ class ScanPart:
             function = Function("C", name)
             inputs.body.append(L.Array(f"%libm{k}", arguments.at(function), function))
         return [e.function("unit", PARAMETERS, False, inputs.body)]
+
+
+class Called:
+    """The code of a scan whose step is a program of its own: a call of what runs that for one step after the other."""
+
+    def write(self, scan: Scans, arguments: Arguments) -> list[L.Function]:
+        """The function of a unit."""
+        e = Emitter(1)
+        inputs = Inputs(e, arguments)
+        loop = inputs.pointer(Loop(0))
+        with inputs.at_the_beginning():
+            begin = arguments.add_list(e, [Start(number, 0) for number in (*scan.reads, *scan.results)])
+        e.call(e.entry(loop, 0), (("ptr", "%table"), ("ptr", e.at("%args", begin, "i64")), ("ptr", loop)))
+        return [e.function("unit", PARAMETERS, False, inputs.body)]
+
+
+CALLED = Called()
 
 
 def part_of(key: Any, step: SmallStep) -> ScanPart | None:

@@ -380,7 +380,7 @@ class Factors(Matrices):
 
 
 class Scan(Several):
-    """A loop of known length whose step computes a few numbers. `part` knows how the step is written."""
+    """A loop of known length. `part` knows how a step is written, or is run."""
 
     def __init__(
         self, step: Step, views: list[View], outputs: list[int], part: Any, length: int, reverse: bool
@@ -398,7 +398,7 @@ class Scan(Several):
     def lines(self, labels: Labels = PLAIN) -> list[str]:
         """The loop for people."""
         head = beside(f"loop {step_text(self.step, labels)}", labels.line(self.step.output))
-        return [head, f"  {self.length:,} steps of {self.part.operations} operations, carried on in registers"]
+        return [head, f"  {self.part.said(self.length)}"]
 
 
 class Transform(Printed):

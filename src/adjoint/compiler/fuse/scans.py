@@ -1,4 +1,5 @@
-"""Which scans stand in native programs as units: those of known length whose step computes a few numbers."""
+"""Which scans stand in native programs as units: those of known length whose step computes a few numbers, written out with the
+loop around it, or is a native program of its own, which native code runs for one step after the other."""
 
 from __future__ import annotations
 
@@ -16,11 +17,13 @@ FEW, MOST_OPERATIONS = 64, 512  # operations in a step, for fewer steps: more ta
 
 
 class Scans(NamedTuple):
-    """A unit as its code knows it: what it repeats, how often and in which direction, the numbers of operands and results."""
+    """A unit as its code knows it: who writes that, how often it repeats what it does and in which direction, about how many
+    operations it is in all, the numbers of operands and results."""
 
-    part: Any
+    code: Any
     length: int
     reverse: bool
+    operations: int
     reads: tuple[int, ...]
     results: tuple[int, ...]
 
@@ -39,9 +42,9 @@ def place(fusion: Fusion, step: Step) -> bool:
         if fusion.dtypes[slot] != t.dtype.name or fusion.views[slot].shape != shape or t.dtype.name not in BYTES:
             return False
     part = first.part()
+    if part is None or (part.operations > MOST_OPERATIONS and first.length < FEW):
+        part = first.stepped()
     if part is None or part.operations * first.length > MOST_WORK:
-        return False
-    if part.operations > MOST_OPERATIONS and first.length < FEW:
         return False
     slots = [i if is_contiguous(fusion.views[i]) else fusion.copy(i) for i in step.inputs]
     outputs = fusion.outputs_of(step)

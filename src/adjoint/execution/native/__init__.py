@@ -7,11 +7,12 @@ program for one step of a loop after the other, and `report` reads a program uni
 from adjoint.execution.native.kindred import plan_of_kin
 from adjoint.execution.native.program import missing
 from adjoint.execution.native.relatives import compile_plan
-from adjoint.execution.native.stepping import stepper_of
+from adjoint.execution.native.stepping import loop_part_of, stepper_of
 from adjoint.execution.native.sweeps import pieces_of, sweep
 from adjoint.machine.scalars import SmallStep, loop_of
 from adjoint.machine.scans import part_of
 
 __all__ = [
-    "SmallStep", "compile_plan", "loop_of", "missing", "part_of", "pieces_of", "plan_of_kin", "stepper_of", "sweep",
+    "SmallStep", "compile_plan", "loop_of", "loop_part_of", "missing", "part_of", "pieces_of", "plan_of_kin", "stepper_of",
+    "sweep",
 ]  # fmt: skip

@@ -63,6 +63,9 @@ class Frame:
         self.table[OWNS] = ctypes.addressof(self.tables)
         self.table[FAILURE] = ctypes.addressof(self.failure)
         self.table[STATUS] = ctypes.addressof(self.status)
+        self.loops = [unit.part.frame(unit.length, unit.reverse) for _, unit in program.loops]
+        for (at, _), loop in zip(program.loops, self.loops, strict=True):
+            self.table[at] = loop.address
         # the caller's array objects, leaves first (or the addresses of their data)
         self.objects = array("Q", [0] * (len(plan.leaf_types) + len(program.fresh)))
         self.block: Array | None = None

@@ -17,7 +17,7 @@ from adjoint.compiler.linking import Linker, function_address, linked
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.pipeline import Seen, lowered, print_stage
-from adjoint.compiler.tables import Function, Handle, Shared, Start
+from adjoint.compiler.tables import Function, Handle, Loop, Shared, Start
 from adjoint.execution.native.frames import Frame, Station, loop_address, named
 from adjoint.execution.native.hosts import made_by_hosts
 from adjoint.execution.numpy_programs import is_scalar, is_tiny
@@ -189,6 +189,10 @@ class Native:
         self.outline = outline or Outline(fusion)
         self.table = self.linked.table
         self.launches = self.linked.launches
+        self.loops: list[tuple[int, Scan]] = []  # that are programs of their own, by their positions in the table
+        for key, at in self.table.positions.items():
+            if type(key) is Loop:
+                self.loops.append((at, fusion.units[key.unit]))  # type: ignore[arg-type]
         self.produced, self.fresh, self.shares = self.outline.produced, self.outline.fresh, self.outline.shares
         self.lasting, self.as_they_come = self.outline.lasting, self.outline.as_they_come
         self.room: dict[Any, int] = {}  # bytes of what lies in the block

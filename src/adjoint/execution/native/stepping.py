@@ -20,13 +20,15 @@ from adjoint import _forks
 from adjoint.compiler.calls import PLACE
 from adjoint.compiler.fuse.kinds import View, is_contiguous
 from adjoint.execution.native.frames import Frame, loop_address
-from adjoint.execution.native.program import Native
+from adjoint.execution.native.program import Native, compile_nests
+from adjoint.machine.scans import CALLED
+from adjoint.plan.plan import Plan
 from adjoint.runtime import code
 from adjoint.runtime.memory import ALIGNMENT, Pages, address, whole_pages
 from adjoint.runtime.pool import pool
 from adjoint.shapes import size_of
 
-__all__ = ["Stepper", "stepper_of"]
+__all__ = ["LoopPart", "Stepper", "loop_part_of", "stepper_of"]
 
 Array = np.ndarray[Any, Any]
 Where = tuple[int, int, int]  # an address, bytes further on each step, bytes further on in odd steps
@@ -34,7 +36,29 @@ Where = tuple[int, int, int]  # an address, bytes further on each step, bytes fu
 SECONDS = 0.05  # between two looks at signals
 ROW = 4  # numbers: position in the table, address, bytes further on each step, bytes further on in odd steps
 MOST_COPIES = 1024  # of a result in a step
+MOST_MEMORY = 1 << 20  # bytes of a loop within another program, of which each frame of that has as many
+CALL_TIME = 50  # nanoseconds of a step, besides its units
 COPY = 7  # numbers: those of the target and of the source without the position, and how many bytes
+
+# What a loop within another program says of itself: the function that runs it, and what that does. A patch is three numbers: an
+# operand of the unit, bytes to add, and where its address goes. What is copied at the beginning and the end: an operand, the
+# address of the loop's own memory, and bytes.
+LOOP = ("SCAN", "RUN", "RECORD", "INNER", "ROWS", "ROWS_END", "COPIES", "COPIES_END", "COUNT", "FAILURE", "STATUS", "PATCHES",
+        "PATCHES_END", "BEGINS", "BEGINS_END", "ENDS", "ENDS_END")  # fmt: skip
+PATCH = 3
+OUTSIDE = 48  # bits of an address; above them stands, before it is known, the number of the operand, from 1
+
+
+def _load(name: str, pointer: str, position: int, kind: str = "ptr") -> str:
+    """Lines that load an element of 8 bytes."""
+    return f"""  %{name}.at = getelementptr i64, ptr %{pointer}, i64 {position}
+  %{name} = load {kind}, ptr %{name}.at
+"""
+
+
+def _field(name: str, kind: str = "ptr") -> str:
+    return _load(name.lower(), "loop", LOOP.index(name), kind)
+
 
 DRIVE = f"""
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
@@ -96,6 +120,58 @@ end:
   %done = phi i64 [%t, %call], [%t, %asking], [%next, %going]
   ret i64 %done
 }}
+define void @$scan(ptr %table, ptr %list, ptr %loop) #0 {{
+entry:
+{"".join([_field(name, "i64" if name == "COUNT" else "ptr") for name in LOOP])}
+  br label %patching
+patching:
+  %patch = phi ptr [%patches, %entry], [%patch.next, %set]
+  %patched = icmp eq ptr %patch, %patches_end
+  br i1 %patched, label %beginning, label %set
+set:
+  %patch.base = call i64 @$operand(ptr %table, ptr %list, ptr %patch)
+{_load("patch.add", "patch", 1, "i64")}{_load("patch.to", "patch", 2)}
+  %patch.start = add i64 %patch.base, %patch.add
+  store i64 %patch.start, ptr %patch.to
+  %patch.next = getelementptr i64, ptr %patch, i64 {PATCH}
+  br label %patching
+beginning:
+  %begin = phi ptr [%begins, %patching], [%begin.next, %copy.in]
+  %begun = icmp eq ptr %begin, %begins_end
+  br i1 %begun, label %going, label %copy.in
+copy.in:
+  %in.from = call i64 @$operand(ptr %table, ptr %list, ptr %begin)
+{_load("in.to", "begin", 1)}{_load("in.bytes", "begin", 2, "i64")}
+  %in.source = inttoptr i64 %in.from to ptr
+  call void @llvm.memcpy.p0.p0.i64(ptr %in.to, ptr %in.source, i64 %in.bytes, i1 false)
+  %begin.next = getelementptr i64, ptr %begin, i64 {PATCH}
+  br label %beginning
+going:
+  %done = call i64 @$drive(ptr %run, ptr %record, ptr %inner, ptr %rows, ptr %rows_end, ptr %copies, ptr %copies_end,
+                           i64 0, i64 %count, ptr %failure, ptr %status, ptr null)
+  br label %ending
+ending:
+  %last = phi ptr [%ends, %going], [%last.next, %copy.out]
+  %ended = icmp eq ptr %last, %ends_end
+  br i1 %ended, label %end, label %copy.out
+copy.out:
+  %out.to = call i64 @$operand(ptr %table, ptr %list, ptr %last)
+{_load("out.from", "last", 1)}{_load("out.bytes", "last", 2, "i64")}
+  %out.target = inttoptr i64 %out.to to ptr
+  call void @llvm.memcpy.p0.p0.i64(ptr %out.target, ptr %out.from, i64 %out.bytes, i1 false)
+  %last.next = getelementptr i64, ptr %last, i64 {PATCH}
+  br label %ending
+end:
+  ret void
+}}
+define internal i64 @$operand(ptr %table, ptr %list, ptr %entry) alwaysinline #0 {{
+  %number = load i64, ptr %entry
+  %place = getelementptr i64, ptr %list, i64 %number
+  %position = load i64, ptr %place
+  %at = getelementptr i64, ptr %table, i64 %position
+  %start = load i64, ptr %at
+  ret i64 %start
+}}
 define internal i64 @$at(ptr %place, i64 %t, i64 %odd) alwaysinline #0 {{
   %start = load i64, ptr %place
   %stride.at = getelementptr i64, ptr %place, i64 1
@@ -112,7 +188,7 @@ define internal i64 @$at(ptr %place, i64 %t, i64 %odd) alwaysinline #0 {{
 
 @functools.cache
 def _drive() -> tuple[code.Code, Any]:
-    (found,) = code.load([code.Source(DRIVE, frozenset(), ("drive",))])
+    (found,) = code.load([code.Source(DRIVE, frozenset(), ("drive", "scan"))])
     integer, pointer = ctypes.c_int64, ctypes.c_void_p
     kinds = (*[pointer] * 7, integer, integer, pointer, pointer, pointer)
     return found, ctypes.CFUNCTYPE(integer, *kinds)(found.addresses["drive"])
@@ -168,6 +244,15 @@ def starts_of(view: View) -> Array | None:
     for axis, (count, stride) in enumerate(zip(view.shape, view.strides, strict=True)):
         at += (np.arange(count) * stride).reshape(-1, *[1] * (len(view.shape) - 1 - axis))
     return at.ravel()[::row]
+
+
+def _own_frame(program: Native, threads: int) -> Frame:
+    """A frame with memory of its own, in which nothing is moved before a run."""
+    frame = Frame(program, threads)
+    if frame.block_size:
+        frame.use(Pages(whole_pages(frame.block_size)).array, program)
+    frame.all_records[0, PLACE["MOVES"]] = frame.all_records[0, PLACE["MOVES_END"]] = 0
+    return frame
 
 
 def aligned(likes: Sequence[Any]) -> list[Array]:
@@ -227,17 +312,22 @@ class Stepper:
     def buffers(self, constants: int, carries: Sequence[Any], apart: bool) -> list[tuple[Array, Array]]:
         """Two arrays for each carry, the first with its value: one and the same where a step may write it in place, unless they
         must be `apart`, so that what a step has begun with stays."""
-        in_place: list[bool] = []
-        taken: set[int] = set()
-        for k, made in enumerate(self.outputs[: len(carries)]):
-            shares = () if apart else self.program.shares.get(made.root, ())
-            in_place.append(made.whole and made.root not in taken and self.inputs.get(constants + k) in shares)
-            taken.add(made.root)
+        in_place = [False] * len(carries) if apart else self.in_place(constants, len(carries))
         others = iter(aligned([*carries, *[x for x, one in zip(carries, in_place, strict=True) if not one]]))
         first = [next(others) for _ in carries]
         for a, x in zip(first, carries, strict=True):
             a[...] = x
         return [(a, a if one else next(others)) for a, one in zip(first, in_place, strict=True)]
+
+    def in_place(self, constants: int, carries: int) -> list[bool]:
+        """For each carry, whether a step may write it where it was read."""
+        found: list[bool] = []
+        taken: set[int] = set()
+        for k, made in enumerate(self.outputs[:carries]):
+            shares = self.program.shares.get(made.root, ())
+            found.append(made.whole and made.root not in taken and self.inputs.get(constants + k) in shares)
+            taken.add(made.root)
+        return found
 
     def prepared(self) -> Frame:
         """The frame, for as many threads as there are now."""
@@ -245,12 +335,7 @@ class Stepper:
         threads = pool.prepare() if program.launches else 1
         frame = self.frame
         if frame is None or frame.threads != threads:
-            frame = Frame(program, threads)
-            if frame.block_size:
-                self.block = Pages(whole_pages(frame.block_size)).array
-                frame.use(self.block, program)
-            frame.all_records[0, PLACE["MOVES"]] = frame.all_records[0, PLACE["MOVES_END"]] = 0
-            self.frame = frame
+            frame = self.frame = _own_frame(program, threads)
         return frame
 
     def placed(
@@ -267,6 +352,10 @@ class Stepper:
                 wheres.append((address(x) + steps.start * nbytes, steps.step * nbytes, 0))
         if answer is not None:
             results.append((address(answer), 0, 0))
+        return self.rows(inputs, results, self.inner)
+
+    def rows(self, inputs: Sequence[Where], results: Sequence[Where], inner: dict[int, Array]) -> tuple[Array, Array]:
+        """Where everything is in each step, given where inputs and results are. `inner`: arrays that are read by views alone."""
         where = {leaf: inputs[k] for k, leaf in self.inputs.items()}
         fusion = self.program.fusion
         copies: list[Array] = []
@@ -276,8 +365,8 @@ class Stepper:
         for made, target in zip(self.outputs, results, strict=True):
             root, dtype = made.root, np.dtype(fusion.dtypes[made.root])
             if root not in where:  # no result has all of it
-                inner = self.inner[root] = np.empty(fusion.shapes[root], dtype)
-                where[root] = address(inner), 0, 0
+                inner[root] = np.empty(fusion.shapes[root], dtype)
+                where[root] = address(inner[root]), 0, 0
             if where[root] is not target:
                 copies.append(made.copies(target, where[root], dtype.itemsize))
         rows = [
@@ -306,3 +395,95 @@ class Stepper:
             each = (time.perf_counter() - begun) / max(done - before, 1)
             part = max(1, int(SECONDS / max(each, 1e-9)))
         return done
+
+
+# Loops within programs -----------------------------------------------------------------------------------------------------
+
+
+class LoopPart:
+    """What a scan repeats, as a program that the native code of another one runs for step after step (see `machine.scans` for
+    steps that are written out). `operations`: about how many nanoseconds a step takes."""
+
+    code = CALLED
+
+    def __init__(self, stepper: Stepper, constants: int, carries: int, types: Sequence[Any]) -> None:
+        self.stepper = stepper
+        self.constants, self.carries = constants, carries
+        self.types = types  # of the inputs, then of the outputs
+        self.operations = int(stepper.program.linked.time) + CALL_TIME
+
+    def said(self, length: int) -> str:
+        """What people are told."""
+        return f"{length:,} steps of {len(self.stepper.program.linked.calls)} calls each"
+
+    def frame(self, length: int, reverse: bool) -> LoopFrame:
+        """What one run at a time of the program around may use."""
+        return LoopFrame(self, length, reverse)
+
+
+class LoopFrame:
+    """A frame of a loop's program, two arrays for each carry, and what says where everything is, at `address`."""
+
+    def __init__(self, part: LoopPart, length: int, reverse: bool) -> None:
+        stepper, types = part.stepper, part.types
+        frame = self.frame = _own_frame(stepper.program, 1)
+        first, behind, count = part.constants, part.constants + part.carries, len(types) - len(stepper.outputs)
+        sizes = [t.size * t.dtype.itemsize for t in types]
+        start, by = (length - 1, -1) if reverse else (0, 1)
+
+        def outside(k: int, sliced: bool) -> Where:
+            along = sizes[k] if sliced else 0
+            return ((k + 1) << OUTSIDE) + start * along, by * along, 0
+
+        in_place = stepper.in_place(first, part.carries)
+        likes = [np.empty(types[k].shape, types[k].dtype.dtype) for k in range(first, behind)]
+        others = iter(aligned([*likes, *[x for x, one in zip(likes, in_place, strict=True) if not one]]))
+        firsts = [next(others) for _ in likes]
+        pairs = [(a, a if one else next(others)) for a, one in zip(firsts, in_place, strict=True)]
+        inputs = [outside(k, False) for k in range(first)]
+        inputs += [(address(a), 0, address(b) - address(a)) for a, b in pairs]
+        inputs += [outside(k, True) for k in range(behind, count)]
+        results: list[Where] = [(address(b), 0, address(a) - address(b)) for a, b in pairs]
+        results += [outside(k, True) for k in range(count + part.carries, len(types))]
+        self.inner: dict[int, Array] = {}
+        rows, copies = stepper.rows(inputs, results, self.inner)
+        patches = [_patches(table, column) for table, column in ((rows, 1), (copies, 0), (copies, 3))]
+        begins = [(first + k, address(a), sizes[first + k]) for k, (a, _) in enumerate(pairs)]
+        ends = [(count + k, address(pair[length % 2]), sizes[first + k]) for k, pair in enumerate(pairs)]
+        self.tables = [rows, copies, np.concatenate(patches), np.array(begins, np.int64), np.array(ends, np.int64)]
+        self.pairs = pairs
+        places = [x for table in self.tables for x in (address(table), address(table) + table.nbytes)]
+        found, _ = _drive()
+        self.loop = np.array(
+            [
+                found.addresses["scan"], loop_address(), frame.records[0], address(frame.table), *places[:4], length,
+                ctypes.addressof(frame.failure), ctypes.addressof(frame.status), *places[4:],
+            ],
+            np.int64,
+        )  # fmt: skip
+        self.address = address(self.loop)
+
+
+def _patches(table: Array, column: int) -> Array:
+    """What is to be patched in a column: entries that say which operand they begin in."""
+    at = np.flatnonzero(table[:, column] >> OUTSIDE) if len(table) else np.empty(0, np.int64)
+    found = np.empty((len(at), PATCH), np.int64)
+    found[:, 0] = (table[at, column] >> OUTSIDE) - 1
+    found[:, 1] = table[at, column] & ((1 << OUTSIDE) - 1)
+    found[:, 2] = address(table) + (at * table.shape[1] + column) * table.itemsize
+    return found
+
+
+def loop_part_of(
+    plan: Plan, order: Sequence[int], picks: Sequence[int], constants: int, carries: int, types: Sequence[Any]
+) -> LoopPart | None:
+    """A scan's body as part of a native program; None where it isn't native alone, may fail, has work for several threads, or
+    needs much memory."""
+    program = compile_nests(plan)
+    if program is None or program.launches or program.table.checks or program.linked.own.calls:
+        return None
+    stepper = stepper_of(program, order, picks)
+    carried = sum([t.size * t.dtype.itemsize for t in types[constants : constants + carries]])
+    if stepper is None or carried + program.scratch_start + program.scratch_size > MOST_MEMORY:
+        return None
+    return LoopPart(stepper, constants, carries, types)
