@@ -12,7 +12,7 @@ from adjoint.plan.plan import Step
 if TYPE_CHECKING:
     from adjoint.compiler.fuse.fuse import Fusion
 
-MOST_WORK = 1 << 23  # operations in all steps: native programs aren't interrupted
+MOST_WORK = 1 << 27  # operations in all steps, a nanosecond each or less: native programs aren't interrupted
 FEW, MOST_OPERATIONS = 64, 512  # operations in a step, for fewer steps: more take longer to compile than they save
 
 
