@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -188,6 +189,106 @@ def test_a_scan_among_others_under_vmap_and_inside_another(monkeypatch):
     found = f(a)
     same(found[:2], by_numpy(monkeypatch, run, a)[:2])
     assert "numpy" not in kinds(f)
+
+
+# Loops that end by themselves ----------------------------------------------------------------------------------------------
+
+
+def collatz(n: Any, x: Any) -> Any:
+    """How long the sequence of n is, and a number that depends on its way."""
+
+    def step(c: Any) -> Any:
+        n, x, count = c
+        odd = n % 2 == 1
+        return ad.where(odd, 3 * n + 1, n // 2), ad.where(odd, ad.sin(x), x * 1.25), count + 1
+
+    return ad.while_loop(lambda c: c[0] != 1, step, (n, x, 0))[1:]
+
+
+def test_a_loop_that_ends_by_itself_is_a_unit(monkeypatch):
+    def run(n: Any, x: Any) -> Any:
+        (value, count), (slope, _) = collatz(n, x), ad.jvp(lambda x: collatz(n, x), (x,), (ad.ones_like(x),))[1]
+        return value, count, slope, ad.grad(lambda x: collatz(n, x)[0])(x)
+
+    f = ad.jit(run)
+    x = ad.tensor(np.array(0.3))
+    for n in (1, 2, 27, 6171):
+        found = f(ad.tensor(n), x)
+        same(found, by_numpy(monkeypatch, run, ad.tensor(n), x))
+        np.testing.assert_allclose(found[2].numpy(), found[3].numpy(), 1e-12)
+    assert set(kinds(f)) <= {"scan", "loops", "while_loop", "loop_reverse"} and "numpy" not in kinds(f)
+
+
+def test_a_loop_that_takes_long_goes_on_where_it_can_be_interrupted():
+    """Native code leaves it after 65,536 turns, and what is remembered for the reverse pass after 4,096."""
+    f = ad.jit(
+        ad.value_and_grad(lambda x, n: ad.while_loop(lambda c: c[1] < n, lambda c: (c[0] * x, c[1] + 1), (x, 0))[0])
+    )
+    for n in (10, 5_000, 100_000, 7, 70_000):
+        x = 1.0 + 1e-6
+        value, slope = f(ad.tensor(x, dtype="float64"), ad.tensor(n))
+        np.testing.assert_allclose([value.item(), slope.item()], [x ** (n + 1), (n + 1) * x**n], 1e-9)
+
+
+def test_leaves_that_a_step_updates_are_updated_once_when_it_is_done_anew():
+    w, turns = ad.tensor(np.ones(40)), ad.tensor(np.array(3))
+
+    def step(n: Any) -> Any:
+        halved = ad.while_loop(lambda c: c[1] < n, lambda c: (c[0] * 0.99999, c[1] + 1), (w[0], 0))[0]
+        w.data = w * 2 + halved
+        turns.data = turns + 1
+        return halved
+
+    f, expected = ad.jit(step), np.ones(40)
+    for k, n in enumerate((5, 10, 70_000, 90_000, 3)):
+        halved = expected[0]
+        for _ in range(n):
+            halved = halved * 0.99999
+        expected = expected * 2 + halved
+        np.testing.assert_allclose(f(ad.tensor(n)).item(), halved, 1e-12)
+        np.testing.assert_allclose(w.numpy(), expected, 1e-12)
+        assert turns.item() == 4 + k
+
+
+def test_one_without_end_is_interrupted():
+    f = ad.jit(lambda x: ad.while_loop(lambda c: c < 100.0, lambda c: c * 0.5, x))
+    assert f(ad.tensor(150.0)).item() == 150.0
+
+    class Enough(Exception):
+        pass
+
+    def ring(*_: Any) -> None:
+        raise Enough
+
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        for _ in range(2):
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
+            with pytest.raises(Enough):
+                f(ad.tensor(1.0)).item()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+    assert f(ad.tensor(150.0)).item() == 150.0
+
+
+def test_beside_steps_of_python_s_it_stays_one(monkeypatch):
+    """All would be done anew otherwise, and what Python does must be done once."""
+    calls: list[int] = []
+
+    def noted(x: Any) -> Any:
+        calls.append(1)
+        return np.asarray(x) * 2
+
+    def run(x: Any) -> Any:
+        twice = ad.host_call(noted, x, shape=x.shape, dtype=x.dtype)
+        return ad.while_loop(lambda c: c[0] < 1e9, lambda c: (c[0] + c[1], c[1]), (twice, x))[0]
+
+    f = ad.jit(run)
+    f(ad.tensor(np.array(1e8)))
+    calls.clear()
+    assert f(ad.tensor(np.array(1e4))).item() == 1e9
+    assert len(calls) == 1
 
 
 def test_loops_of_several_threads_do_not_meet():

@@ -16,7 +16,7 @@ from adjoint.compiler.excerpts import Key, key_of
 from adjoint.compiler.fuse.branches import branches_as_selections
 from adjoint.compiler.fuse.channels_last import channels_last
 from adjoint.compiler.fuse.epilogues import join
-from adjoint.compiler.fuse.fuse import Fusion
+from adjoint.compiler.fuse.fuse import Fusion, fused
 from adjoint.compiler.fuse.kinds import Host, Nest
 from adjoint.compiler.fuse.rematerialize import recompute
 from adjoint.compiler.loops import matmul_tiles
@@ -48,7 +48,7 @@ STAGES = (
     Stage("together", "products over the steps of a recorded loop become one", together),
     Stage("simplify", "small exact rules on steps", simplified),
     Stage("channels_last", "images with their channels last, from one convolution to the next", channels_last),
-    Stage("fuse", "steps become loop nests, products, windows, moves and host steps", Fusion),
+    Stage("fuse", "steps become loop nests, products, windows, moves and host steps", fused),
     Stage("rematerialize", "cheap values are made again where they are read", recompute),
     Stage("tiles", "products join the loops beside them, tile by tile", join),
 )
@@ -79,6 +79,16 @@ def lowered(plan: Plan, seen: Seen | None = None) -> Fusion | str:
     if seen is None and "ADJOINT_SHOW" in os.environ:
         _show_code(fusion)
     return fusion
+
+
+def patient(fusion: Fusion) -> Fusion:
+    """The units of a plan whose loops that might not end are host steps."""
+    names = [stage.name for stage in STAGES]
+    state: Any = Fusion(fusion.plan, True)
+    for stage in STAGES[names.index("fuse") + 1 :]:
+        state = stage.run(state)
+    found: Fusion = state
+    return found
 
 
 def code_text(key: Key, starts: Sequence[Start], labels: Labels, stage: str) -> str:

@@ -55,6 +55,20 @@ class Unsolvable(NamedTuple):
         return LinAlgError(f"{self.name}: {which(index, self.batch)} {self.problem}")
 
 
+class Unended(Exception):
+    """A loop that ends by itself took so long that the program must be run by one that can be interrupted."""
+
+
+class Unfinished(NamedTuple):
+    """A check of a loop that ends by itself, by its operation."""
+
+    name: str
+
+    def error(self, noted: int) -> Exception:
+        """What is raised for one that native code has left."""
+        return Unended(f"{self.name} takes more than {noted:,} steps")
+
+
 class Start(NamedTuple):
     """Where a view of an array starts: the array's slot, and the number of elements before."""
 
@@ -136,7 +150,7 @@ class Arguments:
         self.scratch = 0  # bytes of each thread's own scratch space
         self.primitives: list[onednn.Primitive] = []
         self.keep: list[onednn.Primitive] = []  # that own descriptors in use
-        self.checks: list[Bounds | Unsolvable] = []
+        self.checks: list[Bounds | Unsolvable | Unfinished] = []
         self.numbers: list[int] = []
         self.roles: dict[Any, Number] = {}
         self.lists: list[Items] = []
@@ -211,7 +225,7 @@ class Arguments:
         self.primitives.append(primitive)
         return len(self.primitives) - 1
 
-    def note(self, check: Bounds | Unsolvable) -> int:
+    def note(self, check: Bounds | Unsolvable | Unfinished) -> int:
         """The number of a check, among the kernel's."""
         self.checks.append(check)
         return len(self.checks) - 1
@@ -294,7 +308,7 @@ class Table:
         self.until: dict[Shared, int] = {}  # the last unit that reads such space, if it isn't that one
         self.packed: dict[Any, Shared] = {}  # where matrices are packed, by their views
         self.primitives: dict[int, tuple[int, onednn.Primitive]] = {}  # the number of each, by identity
-        self.checks: list[Bounds | Unsolvable] = []
+        self.checks: list[Bounds | Unsolvable | Unfinished] = []
 
     @property
     def size(self) -> int:

@@ -10,7 +10,8 @@ import numpy as np
 
 from adjoint.control.body import Body, as_arrays, planned_alone
 from adjoint.execution.tiers import native_backend, tiers
-from adjoint.graph import Node
+from adjoint.graph import Node, record
+from adjoint.primitives.core import placeholder, select
 from adjoint.runtime.memory import new_array
 
 __all__ = ["Inside", "narrowed", "native_loop", "run_loop", "stack_of"]
@@ -67,6 +68,20 @@ class Inside(NamedTuple):
         """A scan whose step is a native program as part of another one (see `execution.native.stepping`); None where it can't be
         one."""
         return self._part("stepped", self._program)
+
+    def once(self, op: Any, attributes: Any, given: Sequence[Any], result: Any) -> Any:
+        """A loop of single numbers that ends by itself, its reverse pass, or a choice among branches, as part of a native
+        program; None where it can't be one. It is this operation with these attributes, on inputs of these types."""
+        native = native_backend()
+        key = ("once", op, attributes, *given)
+        if native is not None and key not in self.body.derived:
+            inputs = [placeholder(t, "an operand", False) for t in given]
+            node = record(op, tuple(inputs), attributes, result)
+            whole = Body(inputs, [select(node, k) for k in range(len(result))])
+            plan, order, picks = whole.alone()
+            step = native.SmallStep(plan, order, given, result, len(inputs), 0, picks, None)
+            self.body.derived[key] = native.part_of((whole, len(inputs), 0), step)
+        return None if native is None else self.body.derived[key]
 
     def _part(self, name: str, make: Callable[[Any, Body, int], Any]) -> Any:
         native = native_backend()

@@ -1,4 +1,7 @@
-"""Scans over small things as units of native programs: the loop stands among the program's calls, and Python isn't asked."""
+"""Loops as units of native programs: they stand among the program's calls, and Python isn't asked.
+
+One that ends by itself is left after so many turns, and so is what lies around it: then the program is run by another one, in
+which Python goes from turn to turn and can be interrupted."""
 
 from __future__ import annotations
 
@@ -7,9 +10,21 @@ from typing import Any
 from adjoint.compiler.fuse.scans import Scans
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import Emitter
-from adjoint.compiler.tables import LARGE, PARAMETERS, Arguments, Function, Inputs, Loop, Start
+from adjoint.compiler.tables import (
+    FAILURE,
+    LARGE,
+    PARAMETERS,
+    Arguments,
+    FirstCheck,
+    Function,
+    Inputs,
+    Loop,
+    Start,
+    Unfinished,
+)
 from adjoint.machine.elements import NotScalar
 from adjoint.machine.scalars import SmallStep
+from adjoint.machine.within import MOST_TURNS
 
 __all__ = ["CALLED", "ScanPart", "part_of"]
 
@@ -22,6 +37,7 @@ class ScanPart:
         self.hash = hash(key)
         self.step = step
         self.operations = step.operations
+        self.may_stop = step.around.stuck is not None
         self.code = self
 
     def said(self, length: int) -> str:
@@ -41,7 +57,17 @@ class ScanPart:
         pointers = [inputs.pointer(Start(number, 0)) for number in (*scan.reads, *scan.results)]
         count = inputs.number(scan.length, "length", LARGE)
         first, step = (e.index("sub", count, "1"), "-1") if scan.reverse else ("0", "1")
-        self.step.write(e, pointers, first, step, count)
+        ran = self.step.write(e, pointers, first, step, count)
+        for name, size in self.step.around.memory.items():
+            offset = arguments.reserve(size)
+            with inputs.at_the_beginning():
+                e.body.append(L.At(name, e.entry("%own", 0), "i8", str(offset)))
+        if self.may_stop:
+            with e.when(e.test("slt", ran, count)):
+                failure, check = e.entry("%table", FAILURE), arguments.note(Unfinished("while_loop"))
+                number = e.plus(arguments.number(e, FirstCheck()), check + 1)
+                for place, value in enumerate((number, str(MOST_TURNS))):
+                    e.note("i64", value, e.at(failure, place, "i64"))
         for name, k in e.libm.items():
             function = Function("C", name)
             inputs.body.append(L.Array(f"%libm{k}", arguments.at(function), function))
@@ -66,9 +92,9 @@ CALLED = Called()
 
 
 def part_of(key: Any, step: SmallStep) -> ScanPart | None:
-    """A step as part of a native program; None where it isn't small, or may find that Python must do it."""
+    """A step as part of a native program; None where it isn't small."""
     try:
         step.write(Emitter(1), [f"%p{k}" for k in range(len(step.inputs) + len(step.picks))], "0", "1", "%count")
     except NotScalar:
         return None
-    return None if step.around.stuck is not None or step.around.memory else ScanPart(key, step)
+    return ScanPart(key, step)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from adjoint.compiler.fuse.fuse import Fusion
-from adjoint.compiler.fuse.kinds import Host, Matrices, Move, Nest, View, is_contiguous
+from adjoint.compiler.fuse.kinds import Host, Matrices, Move, Nest, Scan, View, is_contiguous
 from adjoint.runtime.memory import ALIGNMENT, address
 from adjoint.shapes import contiguous, size_of
 
@@ -52,7 +52,7 @@ def _last_failing(fusion: Fusion) -> int:
     last = -1
     checked: set[tuple[Any, int]] = set()
     for index, unit in enumerate(fusion.units):
-        if isinstance(unit, Host) or (isinstance(unit, Matrices) and unit.may_fail):
+        if isinstance(unit, Host) or (isinstance(unit, Matrices | Scan) and unit.may_fail):
             last = index
         elif isinstance(unit, Move) and unit.indices and not unit.clips:
             checks = set(zip(map(_elements, unit.indices), unit.indexed_shape, strict=False))

@@ -19,6 +19,7 @@ from adjoint.compiler.fuse.kinds import (
     Nest,
     Product,
     Running,
+    Scan,
     Several,
     Transform,
     Unit,
@@ -49,12 +50,16 @@ from adjoint.runtime import libraries
 from adjoint.shapes import Shape, size_of
 from adjoint.shapes import contiguous as contiguous
 
+SMALL_PART = 1 << 14  # elements of a part of an array that is copied where it is a result
+
 
 class Fusion:
-    """A plan as units. `views` says where each slot that lies in memory is; slots of host steps may hold anything."""
+    """A plan as units. `views` says where each slot that lies in memory is; slots of host steps may hold anything. In a `patient`
+    one, loops that might not end are host steps."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, patient: bool = False) -> None:
         self.plan = plan
+        self.patient = patient
         self.tuning = tuning()
         self.most_steps, self.look_back = self.tuning.most_steps, self.tuning.look_back
         self.lowered: dict[Any, bool] = {}  # which operations of which dtypes have a formula, of those met
@@ -500,9 +505,19 @@ class Fusion:
     # What must lie in memory
 
     def contiguous_result(self, slot: int) -> int:
-        if slot in self.objects or is_contiguous(self.views[slot]):
+        """A result as an array in order. A small part of an array is an array of its own: a caller gets that sooner, and the rest
+        needn't stay."""
+        if slot in self.objects:
             return slot
-        return self.copy(slot)
+        view = self.views[slot]
+        if not is_contiguous(view) or (self.is_part(view) and size_of(view.shape) <= SMALL_PART):
+            return self.copy(slot)
+        return slot
+
+    def is_part(self, view: View) -> bool:
+        """Whether a view has some elements of an array that this program makes, and not all."""
+        made = view.root >= len(self.plan.leaf_types) + len(self.plan.number_types)
+        return made and (view.offset != 0 or size_of(view.shape) != size_of(self.shapes[view.root]))
 
     def readers(self) -> dict[int, list[int]]:
         """The units that read each array from memory, in order."""
@@ -548,6 +563,13 @@ class Fusion:
         for unit in self.units:
             if isinstance(unit, Nest):
                 unit.stored = [s for s in unit.level if s in needed]
+
+
+def fused(plan: Plan) -> Fusion:
+    """The plan as units. If a loop doesn't end, all is done anew: so beside host steps it is one."""
+    found = Fusion(plan)
+    may_stop = any([isinstance(unit, Scan) and unit.part.may_stop for unit in found.units])
+    return Fusion(plan, True) if may_stop and any([isinstance(unit, Host) for unit in found.units]) else found
 
 
 def _exchanges(step: Step) -> bool:

@@ -389,6 +389,7 @@ class Scan(Several):
         self.part = part
         self.length = length
         self.reverse = reverse
+        self.may_fail = bool(part.may_stop)
 
     @property
     def operations(self) -> int:
@@ -397,7 +398,8 @@ class Scan(Several):
 
     def lines(self, labels: Labels = PLAIN) -> list[str]:
         """The loop for people."""
-        head = beside(f"loop {step_text(self.step, labels)}", labels.line(self.step.output))
+        kind = "loop" if self.length > 1 else "once"
+        head = beside(f"{kind} {step_text(self.step, labels)}", labels.line(self.step.output))
         return [head, f"  {self.part.said(self.length)}"]
 
 

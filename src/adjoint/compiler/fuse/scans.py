@@ -1,8 +1,10 @@
 """Which scans stand in native programs as units: those of known length whose step computes a few numbers, written out with the
-loop around it, or is a native program of its own, which native code runs for one step after the other."""
+loop around it, or is a native program of its own, which native code runs for one step after the other; and loops over a few
+numbers that end by themselves, their reverse passes, and branches over as few."""
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adjoint.compiler.fuse.kinds import Scan, is_contiguous
@@ -29,11 +31,15 @@ class Scans(NamedTuple):
 
 
 def place(fusion: Fusion, step: Step) -> bool:
-    """Let a scan be a unit; whether it can be one."""
+    """Let a loop be a unit; whether it can be one."""
     if step.op.graphs is None or step.output in fusion.asked:
         return False
     first, *others = step.op.graphs(step.attributes)
-    if others or not first.length or not all([i in fusion.views for i in step.inputs]):
+    if not all([i in fusion.views for i in step.inputs]):
+        return False
+    if others or first.carries is None or first.condition is not None or first.back is not None:
+        return _done_once(fusion, step, first)
+    if not first.length:
         return False
     types = [x.type for x in first.body.inputs]
     slices = first.constants + first.carries
@@ -42,16 +48,35 @@ def place(fusion: Fusion, step: Step) -> bool:
         if fusion.dtypes[slot] != t.dtype.name or fusion.views[slot].shape != shape or t.dtype.name not in BYTES:
             return False
     part = first.part()
-    if part is None or (part.operations > MOST_OPERATIONS and first.length < FEW):
+    if part is None or (part.operations > MOST_OPERATIONS and first.length < FEW) or (part.may_stop and fusion.patient):
         part = first.stepped()
     if part is None or part.operations * first.length > MOST_WORK:
         return False
+    read = range(len(step.type)) if first.read is None else {*range(first.carries), *first.read}
+    _add(fusion, step, part, first.length, first.reverse, read)
+    return True
+
+
+def _done_once(fusion: Fusion, step: Step, inside: Any) -> bool:
+    """Let a loop that ends by itself, its reverse pass, or a choice among branches be a unit that is done once."""
+    types = [fusion.plan.types[i] for i in step.inputs]
+    for slot, t in zip(step.inputs, types, strict=True):
+        known = type(t) is not tuple and t.dtype.name in BYTES and fusion.dtypes[slot] == t.dtype.name
+        if not known or fusion.views[slot].shape != t.shape or not all([type(n) is int for n in t.shape]):
+            return False
+    part = inside.once(step.op, step.attributes, types, step.type)
+    if part is None or part.operations > MOST_OPERATIONS or (part.may_stop and fusion.patient):
+        return False
+    _add(fusion, step, part, 1, False, range(len(step.type)))
+    return True
+
+
+def _add(fusion: Fusion, step: Step, part: Any, length: int, reverse: bool, read: Container[int]) -> None:
     slots = [i if is_contiguous(fusion.views[i]) else fusion.copy(i) for i in step.inputs]
     outputs = fusion.outputs_of(step)
-    kept = [slot for k, slot in enumerate(outputs) if first.read is None or k < first.carries or k in first.read]
-    fusion.units.append(Scan(step, [fusion.views[i] for i in slots], kept, part, first.length, first.reverse))
+    kept = [slot for k, slot in enumerate(outputs) if k in read]
+    fusion.units.append(Scan(step, [fusion.views[i] for i in slots], kept, part, length, reverse))
     fusion.given_by(step, outputs)
-    return True
 
 
 def hand_on(fusion: Fusion, step: Step) -> bool:

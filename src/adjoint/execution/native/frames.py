@@ -199,8 +199,8 @@ class Station:
 
     @property
     def is_outdated(self) -> bool:
-        """Whether the number of threads is another one now, so that another station is needed."""
-        return self.launches and pool.prepare() != self.threads
+        """Whether another station is needed: the number of threads is another one now, or another program runs instead."""
+        return (self.launches and pool.prepare() != self.threads) or self.program.patient is not None
 
     def forget_failure(self) -> None:
         """Get ready for the next run after one that failed. `Native.run`, with the same leaves, says what was wrong."""

@@ -16,8 +16,8 @@ from adjoint.compiler.fuse.kinds import Factors, Host, Move, Nest, Product, Runn
 from adjoint.compiler.linking import Linker, function_address, linked
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.build import BYTES
-from adjoint.compiler.pipeline import Seen, lowered, print_stage
-from adjoint.compiler.tables import Function, Handle, Loop, Shared, Start
+from adjoint.compiler.pipeline import Seen, lowered, patient, print_stage
+from adjoint.compiler.tables import Function, Handle, Loop, Shared, Start, Unended
 from adjoint.execution.native.frames import Frame, Station, loop_address, named
 from adjoint.execution.native.hosts import made_by_hosts
 from adjoint.execution.numpy_programs import is_scalar, is_tiny
@@ -175,6 +175,7 @@ class Native:
 
     masks = True
     stamped = False  # whether it follows from other programs: see `relatives`
+    patient: Native | None = None  # what runs instead, once a loop has turned out not to end soon
     patterned = False  # whether that was found out for it, which takes longer
     followed: tuple[list[Any], list[Any]] = ([], [])  # then, the numbers that its kernels were asked for by, and these
 
@@ -317,7 +318,7 @@ class Native:
         if made.table.positions is not self.table.positions:
             made.places = made.noted_places()
             made.moves = made.moved()
-        made.runs, made.patterned = [0], False
+        made.runs, made.patterned, made.patient = [0], False, None
         made.fresh_makers = [made.maker(root) for root in made.fresh]
         return made
 
@@ -328,6 +329,8 @@ class Native:
 
         `partners` are leaves by the results that would best take their memory.
         """
+        if self.patient is not None:
+            return self.patient.station(partners)
         if self.signed_zeros or (self.alone and len(self.calls) != 1):
             return None
         native = [root for root in self.as_they_come if root is not None]
@@ -339,6 +342,15 @@ class Native:
     def run(self, leaves: list[Any], numbers: list[Any], masked: bool, donated: Collection[int] = ()) -> list[Any]:
         """The values of the outputs. The memory of the leaves at `donated` may become that of outputs: nobody may read
         those arrays afterwards, and no two leaves may share it."""
+        if self.patient is None:
+            try:
+                return self.run_once(leaves, numbers, donated)
+            except Unended:  # nothing is written over before the last unit that may fail
+                self.patient = Native(patient(self.fusion))
+        return self.patient.run(leaves, numbers, masked, donated)
+
+    def run_once(self, leaves: list[Any], numbers: list[Any], donated: Collection[int]) -> list[Any]:
+        """The values of the outputs. Raises Unended where a loop took too long."""
         self.runs[0] += 1
         threads = pool.prepare() if self.launches else 1
         try:

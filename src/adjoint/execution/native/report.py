@@ -69,6 +69,9 @@ class Report:
         self.reason = ""
         self.program: Native | NumberMachine | Tape | None = None
         found = chosen(plan, for_good, self.note)
+        running = plan.program
+        if isinstance(found, Native) and isinstance(running, Native) and running.patient is not None:
+            found = running.patient
         if isinstance(found, str):
             self.reason = found
         else:

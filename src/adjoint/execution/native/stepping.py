@@ -19,6 +19,7 @@ import numpy as np
 from adjoint import _forks
 from adjoint.compiler.calls import PLACE
 from adjoint.compiler.fuse.kinds import View, is_contiguous
+from adjoint.compiler.tables import Unfinished
 from adjoint.execution.native.frames import Frame, loop_address
 from adjoint.execution.native.program import Native, compile_nests
 from adjoint.machine.scans import CALLED
@@ -197,6 +198,8 @@ def _drive() -> tuple[code.Code, Any]:
 def stepper_of(program: Any, order: Sequence[int], picks: Sequence[int]) -> Stepper | None:
     """What runs a body's program step by step; None where that isn't one stretch of native code on whole arrays."""
     if not isinstance(program, Native) or not program.alone or len(program.calls) != 1:
+        return None
+    if any([type(check) is Unfinished for check in program.table.checks]):
         return None
     fusion = program.fusion
     made: dict[int, Made] = {}
@@ -404,7 +407,7 @@ class LoopPart:
     """What a scan repeats, as a program that the native code of another one runs for step after step (see `machine.scans` for
     steps that are written out). `operations`: about how many nanoseconds a step takes."""
 
-    code = CALLED
+    code, may_stop = CALLED, False
 
     def __init__(self, stepper: Stepper, constants: int, carries: int, types: Sequence[Any]) -> None:
         self.stepper = stepper
