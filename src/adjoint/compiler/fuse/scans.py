@@ -82,7 +82,7 @@ def _add(fusion: Fusion, step: Step, part: Any, length: int, reverse: bool, read
 def hand_on(fusion: Fusion, step: Step) -> bool:
     """Let the results of a step that is the identity on its first inputs be those; whether native code knows all of them."""
     given = step.inputs[: len(step.type)]
-    if not step.op.view or step.output in fusion.asked or not all([i in fusion.views for i in given]):
+    if not step.op.view or step.op.waits or step.output in fusion.asked or not all([i in fusion.views for i in given]):
         return False
     fusion.parts[step.output] = list(given)
     return True
