@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import threading
+import weakref
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from adjoint.compiler.calls import FIELDS, PLACE
 from adjoint.compiler.tables import FAILURE, OWNS, STATUS
 from adjoint.execution.native.hosts import Hosts
 from adjoint.runtime import code, onednn, onednn_library
-from adjoint.runtime.memory import DATA_FIELD, Pages, address, whole_pages
+from adjoint.runtime.memory import DATA_FIELD, Pages, address, give_back, take, whole_pages
 from adjoint.runtime.pool import pool
 
 if TYPE_CHECKING:
@@ -156,9 +157,13 @@ class Station:
         self.launches = bool(program.launches)
         self.threads = pool.prepare() if self.launches else 1
         self.frame = frame = Frame(program, self.threads)
-        self.block = Pages(whole_pages(max(frame.block_size, 1))).array
         if frame.block_size:
-            frame.use(self.block, program)
+            block = take(frame.block_size)  # that of an earlier run, whose pages have been touched
+            if block.nbytes > 2 * whole_pages(frame.block_size):
+                give_back(block)
+                block = Pages(whole_pages(frame.block_size))
+            frame.use(block.array, program)
+            weakref.finalize(self, give_back, block).atexit = False
         self.lock = threading.Lock()
         self.count = len(program.plan.leaf_types)
         self.read = set(program.moves[:, 0].tolist())
