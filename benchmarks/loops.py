@@ -158,6 +158,54 @@ def pendulum_jax(jax: Any) -> Case:
     return jitted(jax, angle, np.array([9.81, 0.1]))
 
 
+NUMBER, VECTOR = np.array(1.3), np.linspace(0.0, 1.0, 20)
+MATRIX = np.random.default_rng(0).normal(size=(20, 20)) / 5
+STEP, ROUGHLY = 10, 1e-12
+
+
+def recurrence(array: Any, scan: Any, total: Any, a: Any) -> Any:
+    """Ten steps of a logistic map, and what they add up to."""
+    return total(scan(lambda c, _: (a * c * (1.0 - c), c), array(0.3), None, length=STEP)[1])
+
+
+def powers(array: Any, repeat: Any, tanh: Any, total: Any, v: Any) -> Any:
+    """A 20 by 20 matrix applied ten times, bent each time."""
+    matrix = array(MATRIX)
+    return total(repeat(0, STEP, lambda _, c: tanh(matrix @ c), v))
+
+
+def root(while_loop: Any, a: Any) -> Any:
+    """A square root by Newton's method."""
+    return while_loop(lambda c: abs(c * c - a) > ROUGHLY, lambda c: (c + a / c) / 2, a)
+
+
+def short(kind: str, engine: str, ad: Any) -> Case:
+    """A short loop, called; its value and gradient, of Newton's method, which has no gradient in JAX, the value."""
+    if engine == "jax":
+        ad.config.update("jax_enable_x64", True)
+    lax = ad.lax if engine == "jax" else ad
+    array = ad.numpy.asarray if engine == "jax" else lambda x: ad.tensor(x, dtype="float64")
+    bend, total = (ad.numpy.tanh, ad.numpy.sum) if engine == "jax" else (ad.tanh, ad.sum)
+    if kind == "root":
+        f = ad.jit(lambda a: root(lax.while_loop, a))
+        given = array(NUMBER)
+    elif kind == "recurrence":
+        f = ad.jit(ad.value_and_grad(lambda a: recurrence(array, lax.scan, total, a)))
+        given = array(NUMBER)
+    else:
+        f = ad.jit(ad.value_and_grad(lambda v: powers(array, lax.fori_loop, bend, total, v)))
+        given = array(VECTOR)
+
+    def parts(found: Any) -> list[Any]:
+        return [np.asarray(x) for x in (found if isinstance(found, tuple) else (found,))]
+
+    return Case(lambda _: parts(f(given)), check=lambda: [float(x) for y in parts(f(given)) for x in np.ravel(y)])
+
+
+def shorts(kind: str) -> dict[str, Callable[[Any], Case]]:
+    return {engine: lambda ad, engine=engine: short(kind, engine, ad) for engine in ("adjoint", "jax")}  # type: ignore[misc]
+
+
 FIRST_CASES: dict[str, Callable[[Any], Case]] = {"adjoint": orbit_ours, "jax": orbit_jax}
 
 WORKS = [
@@ -205,6 +253,9 @@ WORKS = [
         unit="µs",
         tolerance=1e-7,
     ),
+    Work("ten steps of a scan on a number, gradient", 0.8, shorts("recurrence"), unit="µs", tolerance=1e-9),
+    Work("ten steps of a matrix by a vector, gradient", 0.6, shorts("powers"), unit="µs", tolerance=1e-9),
+    Work("Newton's method by while_loop", 0.9, shorts("root"), unit="µs", tolerance=1e-9),
     Work(
         "while_loop of 10,000 steps, gradient",
         1.0,
