@@ -191,6 +191,52 @@ def test_a_scan_among_others_under_vmap_and_inside_another(monkeypatch):
     assert "numpy" not in kinds(f)
 
 
+# Choices -------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int8", "uint8", "bool"])
+def test_a_choice_among_branches_over_larger_arrays_is_a_unit(monkeypatch, dtype):
+    """Some compute, some hand on what they are given, in another order, and what is beyond counts as the last, or the first."""
+    random = np.random.default_rng(5)
+    m, a, b = (ad.tensor(random.normal(size=shape)) for shape in ((30, 30), (30,), (30,)))
+    branches = [
+        lambda a, b: (b, a, ad.sum(a)),
+        lambda a, b: (ad.tanh(m @ a) + b, m @ (m @ b), a @ b),
+        lambda a, b: (a, ad.softmax(b), ad.max(b)),
+    ][: 2 if dtype == "bool" else 3]
+
+    def run(i: Any, a: Any, b: Any) -> Any:
+        x, y, z = ad.switch(i, branches, a, b) if dtype != "bool" else ad.cond(i, branches[1], branches[0], a, b)
+        return x, y * 2, z + ad.sum(x)
+
+    f = ad.jit(run)
+    slope = ad.jit(ad.grad(lambda i, a, b: ad.sum(run(i, a, b)[0]) + run(i, a, b)[2], argnums=(1, 2)))
+    for k in (0, 1) if dtype == "bool" else (0, 1, 2, 7, *(() if dtype == "uint8" else (-3,))):
+        i = ad.tensor(np.array(k, dtype))
+        same(f(i, a, b), by_numpy(monkeypatch, run, i, a, b))
+        chosen = branches[min(max(k, 0), len(branches) - 1)]
+        plain = ad.grad(lambda a, b: ad.sum(chosen(a, b)[0]) * 2 + chosen(a, b)[2], argnums=(0, 1))(a, b)  # noqa: B023
+        for one, other in zip(slope(i, a, b), plain, strict=True):
+            np.testing.assert_allclose(one.numpy(), other.numpy(), 1e-12, 1e-12)
+    assert "switch" in kinds(f) and "numpy" not in kinds(f) and "numpy" not in kinds(slope)
+
+
+def test_a_choice_within_a_loop_of_programs():
+    m = ad.tensor(np.random.default_rng(6).normal(size=(25, 25)) / 5)
+    step = lambda c, i: (ad.switch(i, [lambda c: m @ c, lambda c: c, lambda c: ad.tanh(c) - m @ c], c), c[0])  # noqa: E731
+    f = ad.jit(lambda c, order: ad.scan(step, c, order))
+    order = np.array([0, 2, 1, 2, 0, 5, -1, 1])
+    state, firsts = np.linspace(0.0, 1.0, 25), []
+    last, found = f(ad.tensor(state), ad.tensor(order))
+    for i in order:
+        firsts.append(state[0])
+        k = min(max(i, 0), 2)
+        state = m.numpy() @ state if k == 0 else state if k == 1 else np.tanh(state) - m.numpy() @ state
+    np.testing.assert_allclose(last.numpy(), state, 1e-12)
+    np.testing.assert_allclose(found.numpy(), firsts, 1e-12)
+    assert "numpy" not in kinds(f)
+
+
 # Loops that end by themselves ----------------------------------------------------------------------------------------------
 
 

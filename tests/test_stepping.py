@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.execution.native import stepping
+from adjoint.execution.native import inner, stepping
 from adjoint.execution.native.sweeps import pieces_of
 from adjoint.execution.tiers import tiers
 
@@ -26,19 +26,19 @@ def native() -> Iterator[None]:
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many steps native code went at a time, or goes within a program that was made."""
     found: list[int] = []
-    run, frame = stepping.Stepper.run, stepping.LoopPart.frame
+    run, frame = stepping.Stepper.run, inner.LoopPart.frame
 
     def noted(self: stepping.Stepper, *arguments: Any) -> Any:
         result = run(self, *arguments)
         found.append(-1 if result is None else len(arguments[-1]))
         return result
 
-    def made(self: stepping.LoopPart, length: int, reverse: bool) -> Any:
+    def made(self: inner.LoopPart, length: int, reverse: bool) -> Any:
         found.append(length)
         return frame(self, length, reverse)
 
     monkeypatch.setattr(stepping.Stepper, "run", noted)
-    monkeypatch.setattr(stepping.LoopPart, "frame", made)
+    monkeypatch.setattr(inner.LoopPart, "frame", made)
     return found
 
 

@@ -239,9 +239,8 @@ def _matrices(n: Numbering, unit: Matrices) -> Stacked:
 
 def _scans(n: Numbering, unit: Scan) -> Scans:
     reads = tuple([n.view(view).root for view in unit.views])
-    return Scans(
-        unit.part.code, unit.length, unit.reverse, unit.operations, reads, tuple([n.of(slot) for slot in unit.outputs])
-    )
+    results, first = tuple([n.of(slot) for slot in unit.outputs]), n.fusion.dtypes[unit.step.inputs[0]]
+    return Scans(unit.part.code, unit.length, unit.reverse, unit.operations, reads, results, first)
 
 
 def _lines(n: Numbering, unit: Transform) -> Lines:

@@ -65,7 +65,7 @@ class Inside(NamedTuple):
         return self._part("part", self._small)
 
     def stepped(self) -> Any:
-        """A scan whose step is a native program as part of another one (see `execution.native.stepping`); None where it can't be
+        """A scan whose step is a native program as part of another one (see `execution.native.inner`); None where it can't be
         one."""
         return self._part("stepped", self._program)
 
@@ -81,6 +81,16 @@ class Inside(NamedTuple):
             plan, order, picks = whole.alone()
             step = native.SmallStep(plan, order, given, result, len(inputs), 0, picks, None)
             self.body.derived[key] = native.part_of((whole, len(inputs), 0), step)
+        return None if native is None else self.body.derived[key]
+
+    def chosen(self, bodies: Sequence[Body], given: Sequence[Any], result: Sequence[Any]) -> Any:
+        """A choice among these branches, of which this is the first, as part of a native program, on inputs of these types; None
+        where it can't be one."""
+        native = native_backend()
+        key = ("chosen", tuple(bodies))
+        if native is not None and key not in self.body.derived:
+            branches = [body.alone() for body in bodies]
+            self.body.derived[key] = native.choice_part_of(branches, [*given, *result])
         return None if native is None else self.body.derived[key]
 
     def _part(self, name: str, make: Callable[[Any, Body, int], Any]) -> Any:

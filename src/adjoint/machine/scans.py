@@ -26,7 +26,7 @@ from adjoint.machine.elements import NotScalar
 from adjoint.machine.scalars import SmallStep
 from adjoint.machine.within import MOST_TURNS
 
-__all__ = ["CALLED", "ScanPart", "part_of"]
+__all__ = ["CALLED", "CHOSEN", "ScanPart", "part_of"]
 
 
 class ScanPart:
@@ -88,7 +88,23 @@ class Called:
         return [e.function("unit", PARAMETERS, False, inputs.body)]
 
 
-CALLED = Called()
+class Chosen:
+    """The code of a choice among programs: a call of what runs the one that the first operand says."""
+
+    def write(self, scan: Scans, arguments: Arguments) -> list[L.Function]:
+        """The function of a unit."""
+        e = Emitter(1)
+        inputs = Inputs(e, arguments)
+        choice, (first, *reads) = inputs.pointer(Loop(0)), scan.reads
+        index = e.first(e.cast(e.load_scalar(inputs.pointer(Start(first, 0)), "0", scan.first), "int64"))
+        with inputs.at_the_beginning():
+            begin = arguments.add_list(e, [Start(number, 0) for number in (*reads, *scan.results)])
+        given = (("ptr", "%table"), ("ptr", e.at("%args", begin, "i64")), ("ptr", choice), ("i64", index))
+        e.call(e.entry(choice, 0), given)
+        return [e.function("unit", PARAMETERS, False, inputs.body)]
+
+
+CALLED, CHOSEN = Called(), Chosen()
 
 
 def part_of(key: Any, step: SmallStep) -> ScanPart | None:

@@ -1,6 +1,6 @@
 """Which scans stand in native programs as units: those of known length whose step computes a few numbers, written out with the
 loop around it, or is a native program of its own, which native code runs for one step after the other; and loops over a few
-numbers that end by themselves, their reverse passes, and branches over as few."""
+numbers that end by themselves, their reverse passes, and choices among branches over as few, or that are programs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FEW, MOST_OPERATIONS = 64, 512  # operations in a step, for fewer steps: more ta
 
 class Scans(NamedTuple):
     """A unit as its code knows it: who writes that, how often it repeats what it does and in which direction, about how many
-    operations it is in all, the numbers of operands and results."""
+    operations it is in all, the numbers of operands and results; the dtype of the first operand."""
 
     code: Any
     length: int
@@ -28,6 +28,7 @@ class Scans(NamedTuple):
     operations: int
     reads: tuple[int, ...]
     results: tuple[int, ...]
+    first: str
 
 
 def place(fusion: Fusion, step: Step) -> bool:
@@ -66,6 +67,8 @@ def _done_once(fusion: Fusion, step: Step, inside: Any) -> bool:
             return False
     part = inside.once(step.op, step.attributes, types, step.type)
     if part is None or part.operations > MOST_OPERATIONS or (part.may_stop and fusion.patient):
+        part = inside.chosen(step.attributes, types[1:], step.type) if inside.carries is None else None
+    if part is None:
         return False
     _add(fusion, step, part, 1, False, range(len(step.type)))
     return True

@@ -21,15 +21,13 @@ from adjoint.compiler.calls import PLACE
 from adjoint.compiler.fuse.kinds import View, is_contiguous
 from adjoint.compiler.tables import Unfinished
 from adjoint.execution.native.frames import Frame, loop_address
-from adjoint.execution.native.program import Native, compile_nests
-from adjoint.machine.scans import CALLED
-from adjoint.plan.plan import Plan
+from adjoint.execution.native.program import Native
 from adjoint.runtime import code
 from adjoint.runtime.memory import ALIGNMENT, Pages, address, whole_pages
 from adjoint.runtime.pool import pool
 from adjoint.shapes import size_of
 
-__all__ = ["LoopPart", "Stepper", "loop_part_of", "stepper_of"]
+__all__ = ["Stepper", "stepper_of"]
 
 Array = np.ndarray[Any, Any]
 Where = tuple[int, int, int]  # an address, bytes further on each step, bytes further on in odd steps
@@ -37,8 +35,6 @@ Where = tuple[int, int, int]  # an address, bytes further on each step, bytes fu
 SECONDS = 0.05  # between two looks at signals
 ROW = 4  # numbers: position in the table, address, bytes further on each step, bytes further on in odd steps
 MOST_COPIES = 1024  # of a result in a step
-MOST_MEMORY = 1 << 20  # bytes of a loop within another program, of which each frame of that has as many
-CALL_TIME = 50  # nanoseconds of a step, besides its units
 COPY = 7  # numbers: those of the target and of the source without the position, and how many bytes
 
 # What a loop within another program says of itself: the function that runs it, and what that does. A patch is three numbers: an
@@ -47,7 +43,6 @@ COPY = 7  # numbers: those of the target and of the source without the position,
 LOOP = ("SCAN", "RUN", "RECORD", "INNER", "ROWS", "ROWS_END", "COPIES", "COPIES_END", "COUNT", "FAILURE", "STATUS", "PATCHES",
         "PATCHES_END", "BEGINS", "BEGINS_END", "ENDS", "ENDS_END")  # fmt: skip
 PATCH = 3
-OUTSIDE = 48  # bits of an address; above them stands, before it is known, the number of the operand, from 1
 
 
 def _load(name: str, pointer: str, position: int, kind: str = "ptr") -> str:
@@ -165,6 +160,22 @@ copy.out:
 end:
   ret void
 }}
+define void @$choose(ptr %table, ptr %list, ptr %choice, i64 %index) #0 {{
+entry:
+{_load("count", "choice", 1, "i64")}{_load("loops", "choice", 2)}
+  %last = sub i64 %count, 1
+  %negative = icmp slt i64 %index, 0
+  %low = select i1 %negative, i64 0, i64 %index
+  %beyond = icmp sgt i64 %low, %last
+  %number = select i1 %beyond, i64 %last, i64 %low
+  %loop.at = getelementptr ptr, ptr %loops, i64 %number
+  %loop = load ptr, ptr %loop.at
+  call void @$scan(ptr %table, ptr %list, ptr %loop)
+  ret void
+}}
+define void @$nothing(ptr %record) #0 {{
+  ret void
+}}
 define internal i64 @$operand(ptr %table, ptr %list, ptr %entry) alwaysinline #0 {{
   %number = load i64, ptr %entry
   %place = getelementptr i64, ptr %list, i64 %number
@@ -188,8 +199,8 @@ define internal i64 @$at(ptr %place, i64 %t, i64 %odd) alwaysinline #0 {{
 
 
 @functools.cache
-def _drive() -> tuple[code.Code, Any]:
-    (found,) = code.load([code.Source(DRIVE, frozenset(), ("drive", "scan"))])
+def driver() -> tuple[code.Code, Any]:
+    (found,) = code.load([code.Source(DRIVE, frozenset(), ("drive", "scan", "choose", "nothing"))])
     integer, pointer = ctypes.c_int64, ctypes.c_void_p
     kinds = (*[pointer] * 7, integer, integer, pointer, pointer, pointer)
     return found, ctypes.CFUNCTYPE(integer, *kinds)(found.addresses["drive"])
@@ -249,7 +260,7 @@ def starts_of(view: View) -> Array | None:
     return at.ravel()[::row]
 
 
-def _own_frame(program: Native, threads: int) -> Frame:
+def own_frame(program: Native, threads: int) -> Frame:
     """A frame with memory of its own, in which nothing is moved before a run."""
     frame = Frame(program, threads)
     if frame.block_size:
@@ -338,7 +349,7 @@ class Stepper:
         threads = pool.prepare() if program.launches else 1
         frame = self.frame
         if frame is None or frame.threads != threads:
-            frame = self.frame = _own_frame(program, threads)
+            frame = self.frame = own_frame(program, threads)
         return frame
 
     def placed(
@@ -382,7 +393,7 @@ class Stepper:
 
     def drive(self, frame: Frame, rows: Array, copies: Array, count: int, answer: Array | None) -> int:
         """Do the steps; how many were done. One that fails raises, unless the steps end by themselves."""
-        _, drive = _drive()
+        _, drive = driver()
         done, part = 0, 1
         while done < count:
             begun, before = time.perf_counter(), done
@@ -398,95 +409,3 @@ class Stepper:
             each = (time.perf_counter() - begun) / max(done - before, 1)
             part = max(1, int(SECONDS / max(each, 1e-9)))
         return done
-
-
-# Loops within programs -----------------------------------------------------------------------------------------------------
-
-
-class LoopPart:
-    """What a scan repeats, as a program that the native code of another one runs for step after step (see `machine.scans` for
-    steps that are written out). `operations`: about how many nanoseconds a step takes."""
-
-    code, may_stop = CALLED, False
-
-    def __init__(self, stepper: Stepper, constants: int, carries: int, types: Sequence[Any]) -> None:
-        self.stepper = stepper
-        self.constants, self.carries = constants, carries
-        self.types = types  # of the inputs, then of the outputs
-        self.operations = int(stepper.program.linked.time) + CALL_TIME
-
-    def said(self, length: int) -> str:
-        """What people are told."""
-        return f"{length:,} steps of {len(self.stepper.program.linked.calls)} calls each"
-
-    def frame(self, length: int, reverse: bool) -> LoopFrame:
-        """What one run at a time of the program around may use."""
-        return LoopFrame(self, length, reverse)
-
-
-class LoopFrame:
-    """A frame of a loop's program, two arrays for each carry, and what says where everything is, at `address`."""
-
-    def __init__(self, part: LoopPart, length: int, reverse: bool) -> None:
-        stepper, types = part.stepper, part.types
-        frame = self.frame = _own_frame(stepper.program, 1)
-        first, behind, count = part.constants, part.constants + part.carries, len(types) - len(stepper.outputs)
-        sizes = [t.size * t.dtype.itemsize for t in types]
-        start, by = (length - 1, -1) if reverse else (0, 1)
-
-        def outside(k: int, sliced: bool) -> Where:
-            along = sizes[k] if sliced else 0
-            return ((k + 1) << OUTSIDE) + start * along, by * along, 0
-
-        in_place = stepper.in_place(first, part.carries)
-        likes = [np.empty(types[k].shape, types[k].dtype.dtype) for k in range(first, behind)]
-        others = iter(aligned([*likes, *[x for x, one in zip(likes, in_place, strict=True) if not one]]))
-        firsts = [next(others) for _ in likes]
-        pairs = [(a, a if one else next(others)) for a, one in zip(firsts, in_place, strict=True)]
-        inputs = [outside(k, False) for k in range(first)]
-        inputs += [(address(a), 0, address(b) - address(a)) for a, b in pairs]
-        inputs += [outside(k, True) for k in range(behind, count)]
-        results: list[Where] = [(address(b), 0, address(a) - address(b)) for a, b in pairs]
-        results += [outside(k, True) for k in range(count + part.carries, len(types))]
-        self.inner: dict[int, Array] = {}
-        rows, copies = stepper.rows(inputs, results, self.inner)
-        patches = [_patches(table, column) for table, column in ((rows, 1), (copies, 0), (copies, 3))]
-        begins = [(first + k, address(a), sizes[first + k]) for k, (a, _) in enumerate(pairs)]
-        ends = [(count + k, address(pair[length % 2]), sizes[first + k]) for k, pair in enumerate(pairs)]
-        self.tables = [rows, copies, np.concatenate(patches), np.array(begins, np.int64), np.array(ends, np.int64)]
-        self.pairs = pairs
-        places = [x for table in self.tables for x in (address(table), address(table) + table.nbytes)]
-        found, _ = _drive()
-        self.loop = np.array(
-            [
-                found.addresses["scan"], loop_address(), frame.records[0], address(frame.table), *places[:4], length,
-                ctypes.addressof(frame.failure), ctypes.addressof(frame.status), *places[4:],
-            ],
-            np.int64,
-        )  # fmt: skip
-        self.address = address(self.loop)
-
-
-def _patches(table: Array, column: int) -> Array:
-    """What is to be patched in a column: entries that say which operand they begin in."""
-    at = np.flatnonzero(table[:, column] >> OUTSIDE) if len(table) else np.empty(0, np.int64)
-    found = np.empty((len(at), PATCH), np.int64)
-    found[:, 0] = (table[at, column] >> OUTSIDE) - 1
-    found[:, 1] = table[at, column] & ((1 << OUTSIDE) - 1)
-    found[:, 2] = address(table) + (at * table.shape[1] + column) * table.itemsize
-    return found
-
-
-def loop_part_of(
-    plan: Plan, order: Sequence[int], picks: Sequence[int], constants: int, carries: int, types: Sequence[Any]
-) -> LoopPart | None:
-    """A scan's body as part of a native program; None where it isn't native alone, may fail, has work for several threads, or
-    needs much memory."""
-    program = compile_nests(plan)
-    if program is None or program.launches or program.table.checks or program.linked.own.calls:
-        return None
-    stepper = stepper_of(program, order, picks)
-    carried = sum([t.size * t.dtype.itemsize for t in types[constants : constants + carries]])
-    if stepper is None or carried + program.scratch_start + program.scratch_size > MOST_MEMORY:
-        return None
-    return LoopPart(stepper, constants, carries, types)
