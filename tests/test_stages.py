@@ -124,6 +124,14 @@ def test_the_code_of_a_node_in_a_picture() -> None:
 
 
 @native_only
+def test_the_code_of_one_of_several_results() -> None:
+    eigenvalues, _ = ad.linalg.eigh(ad.tensor(normal(40, 40) @ normal(40, 40).T))
+    y = ad.sum(eigenvalues * 2)
+    texts = ad.execution.stages.Formula([y.node]).of(eigenvalues.node)
+    assert texts is not None and texts.place == 1 and "eigh" in texts.unit
+
+
+@native_only
 def test_a_tape_is_shown() -> None:
     x = ad.tensor(np.linspace(0.1, 0.9, 50, dtype=np.float32))
     y = x

@@ -171,7 +171,8 @@ class Report:
         for wanted in (slot, None if view is None else view.root):
             for index, unit in enumerate(self.units):
                 steps = unit.steps + [one.step for one in unit.made] if isinstance(unit, Nest) else [unit.step]
-                if any(step.output == wanted for step in steps):
+                outputs = unit.outputs if isinstance(unit, Several) else []
+                if wanted in outputs or any(step.output == wanted for step in steps):
                     return index
         return None
 
