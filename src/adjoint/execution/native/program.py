@@ -116,6 +116,10 @@ class Outline:
         self.reshaped: dict[
             int, int
         ] = {}  # the result in whose shape a caller gets an array that is made in another one
+        self.results_of: dict[int, list[int]] = {}
+        for slot in fusion.results:
+            if slot not in fusion.objects:
+                self.results_of.setdefault(fusion.views[slot].root, []).append(slot)
         self.as_they_come = [self.whole_root(slot) for slot in fusion.results]
         self.shares = {root: leaves for root, leaves in shares.items() if root not in self.reshaped}
         work = [size_of(u.domain) >= LONG for u in fusion.units if isinstance(u, Nest)] or [True]
@@ -162,8 +166,7 @@ class Outline:
             return None
         if view.shape != shape and size_of(view.shape) != size_of(shape):
             return None
-        others = [s for s in self.fusion.results if s not in self.fusion.objects and self.fusion.views[s].root == root]
-        if any([self.fusion.views[s].shape != view.shape for s in others]):
+        if any([self.fusion.views[s].shape != view.shape for s in self.results_of[root]]):
             return root if view.shape == shape else None
         if view.shape != shape:
             self.reshaped[root] = slot
