@@ -1154,3 +1154,20 @@ def test_compiled_functions_scatter() -> None:
                 f(x, outside, s)
             with pytest.raises((RuntimeError, IndexError), match=r"outside|out of bounds"):
                 compiled(x, outside, s).tolist()
+
+
+def test_elements_are_read_at_no_position_from_the_end() -> None:
+    """As in PyTorch, where -1 is out of range for these, be the positions known, computed or a compiled function's argument."""
+    x, i = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), torch.tensor([[0, 2], [1, 0]])
+    functions = [
+        (lambda x, i: x.gather(1, i), [[1.0, 3.0], [5.0, 4.0]]),
+        (lambda x, i: x.index_select(1, i[0]), [[1.0, 3.0], [4.0, 6.0]]),
+    ]
+    for f, wanted in functions:
+        compiled = torch.compile(f, fullgraph=True)
+        ways = (f, lambda x, i, f=f: f(x, i * 1), compiled, lambda x, i, c=compiled: c(x.clone().requires_grad_(), i))
+        for way in ways:
+            assert way(x, i).tolist() == wanted
+            for outside in (i - 1, i + 1):
+                with pytest.raises((RuntimeError, IndexError), match=r"outside|out of bounds"):
+                    way(x, outside).tolist()

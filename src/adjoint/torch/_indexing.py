@@ -28,6 +28,17 @@ def _positions(name: str, index: Any, ndim: int) -> Any:
     return core.reshape(index, (-1,)) if ndim == 1 and not index.ndim else index
 
 
+def _from_the_start(name: str, index: Any, n: int, error: type[Exception]) -> Any:
+    """Positions to read at along an axis of n, of which PyTorch lets none count from the end. Known ones are checked here,
+    without evaluating anything; others raise IndexError when evaluated."""
+    known = index.node.value
+    if isinstance(known, np.ndarray):
+        if known.size and known.dtype.kind in "iu" and not (known.min() >= 0 and known.max() < n):
+            raise error(f"{name}: a position is outside of an axis of {n}{at_user()}")
+        return index
+    return core.where(index < 0, n, core.astype(index, "int64")) if index.dtype.kind == "i" else index
+
+
 def _trimmed(x: Any, shape: tuple[int, ...], dim: int, name: str) -> Any:
     """x cut, along the axes other than one, to a shape."""
     for i, (n, m) in enumerate(zip(shape, tuple(x.shape), strict=True)):
@@ -51,7 +62,8 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> An
     axis = axis_of(dim, x.ndim)
     if not math.prod(tuple(at.shape)):
         return core.zeros(tuple(index.shape), dtype=input.dtype)
-    out = core.take_along_axis(_trimmed(x, tuple(at.shape), axis, "gather"), at, axis=axis)
+    places = _from_the_start("gather", at, x.shape[axis], RuntimeError)
+    out = core.take_along_axis(_trimmed(x, tuple(at.shape), axis, "gather"), places, axis=axis)
     return core.reshape(out, tuple(index.shape))
 
 
@@ -86,7 +98,9 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
     if index.ndim > 1:
         raise IndexError(f"index_select: positions along one axis, got shape {tuple(index.shape)}{at_user()}")
     x, was_zero_d = lifted(input, dim)
-    out = core.take(x, core.reshape(index, (-1,)), axis=axis_of(dim, x.ndim))
+    axis = axis_of(dim, x.ndim)
+    places = _from_the_start("index_select", core.reshape(index, (-1,)), x.shape[axis], IndexError)
+    out = core.take(x, places, axis=axis)
     return core.reshape(out, ()) if was_zero_d else out
 
 
