@@ -95,7 +95,7 @@ class Scope:
     `user` says that the code inside is the user's own, so that its lines are worth remembering too.
     """
 
-    __slots__ = ("name", "offset", "parent", "site", "sites", "user")
+    __slots__ = ("name", "offset", "parent", "site", "user")
 
     def __init__(self, name: str, site: CodeType | None, offset: int, parent: Scope | None, user: bool) -> None:
         self.name = name
@@ -103,16 +103,6 @@ class Scope:
         self.offset = offset
         self.parent = parent
         self.user = user
-        self.sites: dict[CodeType, Located] | None = None
-
-    def at(self, code: CodeType) -> Located:
-        """The user's code inside this scope."""
-        if self.sites is None:
-            self.sites = {}
-        found = self.sites.get(code)
-        if found is None:
-            found = self.sites[code] = Located(self, code)
-        return found
 
 
 class Located(NamedTuple):

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Protocol, Self, TypedDict
 import numpy as np
 
 from adjoint import tracing, tree
+from adjoint.graph.collector import without_collector
 from adjoint.hints import attribute_error
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray
@@ -285,32 +286,35 @@ class Optimizer(tracing.Watched):
                 loss = closure()
         if type(self).__module__.startswith(OWN):
             with tracing.unobserved():
-                self._descend()
+                without_collector(self._descend)
         else:
-            self._descend()
+            without_collector(self._descend)
         return loss
 
     @no_grad()
     def _descend(self) -> None:
-        changed: list[Tensor] = []
         with evaluated_soon() as soon:
-            turns, given = self._turns()
-            tracer = active()
-            if tracer is not None:
-                tracer.alike([state for _, _, state, _ in turns if "step" in state], "step")
-            known: dict[Any, Update | None] | None = (
-                {} if tracer is None and type(self).__module__.startswith(OWN) else None
-            )
-            for turn in turns:
-                parameter, _, state, _ = turn
-                self._update(turn, known)
-                changed.append(parameter)
-                if state:
-                    changed += [value for value in state.values() if isinstance(value, Tensor)]
-            if self.sharing is not None:
-                self.sharing.spread(given)
-                changed += [parameter for _, parameter in given]
+            changed = self._updates()
         settle([tensor.node for tensor in changed], soon.weight)
+
+    def _updates(self) -> list[Tensor]:
+        """Record the new value of every parameter; the tensors that have one."""
+        changed: list[Tensor] = []
+        turns, given = self._turns()
+        tracer = active()
+        if tracer is not None:
+            tracer.alike([state for _, _, state, _ in turns if "step" in state], "step")
+        known: dict[Any, Update | None] | None = {} if tracer is None and type(self).__module__.startswith(OWN) else None
+        for turn in turns:
+            parameter, _, state, _ = turn
+            self._update(turn, known)
+            changed.append(parameter)
+            if state:
+                changed += [value for value in state.values() if isinstance(value, Tensor)]
+        if self.sharing is not None:
+            self.sharing.spread(given)
+            changed += [parameter for _, parameter in given]
+        return changed
 
     def _update(self, turn: Turn, known: dict[Any, Update | None] | None) -> None:
         """Give a parameter its new value. `known` are the updates of this step that can be recorded anew for others."""

@@ -40,8 +40,20 @@ def give_site(node: Node, frame: FrameType) -> None:
         node.site = frame.f_code
         node.offset = frame.f_lasti
     elif type(site) is Scope and site.user:
-        node.site = site.at(frame.f_code)
+        node.site = _located(site, frame.f_code)
         node.offset = frame.f_lasti
+
+
+_last = [Located(Scope("", None, 0, None, True), give_site.__code__)]
+
+
+def _located(scope: Scope, code: CodeType) -> Located:
+    """Code inside a scope: for the operations of a module's function, which come one after the other, the same object. (Were they
+    kept in the scope, each call of a module would leave a cycle behind.)"""
+    found = _last[0]
+    if found[0] is not scope or found[1] is not code:
+        _last[0] = found = Located(scope, code)
+    return found
 
 
 MISTAKES = (IndexError, ValueError, TypeError, OverflowError)
