@@ -175,22 +175,10 @@ def sort(x: Node, axis: int, descending: bool) -> Node:
 
 
 @remembered
-def gelu(x: Node) -> Node:
-    x = inexact(x)
-    return ops.multiply(x, ops.normal_cdf(x))
-
-
-@remembered
 def gelu_tanh(x: Node) -> Node:
     x = inexact(x)
     inner = ops.multiply(ops.add(x, ops.multiply(ops.power_constant(x, 3), 0.044715)), math.sqrt(2 / math.pi))
     return ops.multiply(ops.multiply(x, 0.5), ops.add(ops.tanh(inner), 1))
-
-
-@remembered
-def silu(x: Node) -> Node:
-    x = inexact(x)
-    return ops.multiply(x, ops.sigmoid(x))
 
 
 def bounded(x: Node, low: Node | float | None, high: Node | float | None) -> Node:

@@ -388,6 +388,39 @@ normal_cdf = unary(
     lambda u, out, x: scale(multiply(u, 1 / math.sqrt(2 * math.pi)), gaussian(x)),
     kinds="f",
 )
+gelu = unary("gelu", special_kernels.gelu, lambda u, out, x: scale(u, gelu_derivative(x)), kinds="f")
+gelu_derivative = unary(
+    "gelu_derivative",
+    special_kernels.gelu_derivative,
+    lambda u, out, x: scale(multiply(u, 1 / math.sqrt(2 * math.pi)), scale(gaussian(x), subtract(2, multiply(x, x)))),
+    kinds="f",
+)
+
+
+def _silu_kernel(x: Any, out: Any = None) -> Any:
+    return np.multiply(x, _sigmoid_kernel(x), out=out)
+
+
+def _silu_derivative_kernel(x: Any, out: Any = None) -> Any:
+    size = np.minimum(np.abs(x), np.asarray(800, np.asarray(x).dtype))
+    small = np.exp(-size)
+    share = 1 / (1 + small)
+    return np.multiply(
+        np.where(x < 0, small, 1) * share,
+        1 + size * share * np.where(x < 0, np.asarray(-1, small.dtype), small),
+        out=out,
+    )
+
+
+silu = unary("silu", _silu_kernel, lambda u, out, x: scale(u, silu_derivative(x)), kinds="f")
+silu_derivative = unary(
+    "silu_derivative",
+    _silu_derivative_kernel,
+    lambda u, out, x: scale(
+        u, scale(multiply(sigmoid(x), sigmoid(negative(x))), add(multiply(x, subtract(1, multiply(sigmoid(x), 2))), 2))
+    ),
+    kinds="f",
+)
 
 # Rounding -------------------------------------------------------------------------------------------------------------
 

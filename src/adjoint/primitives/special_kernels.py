@@ -95,6 +95,17 @@ def normal_cdf(x: Any, out: Any = None) -> Any:
     return _finish(np.where(size <= 0.46875, 0.5 + 0.5 * small, np.where(wide < 0, tail, 1.0 - tail)), x, out)
 
 
+def gelu(x: Any, out: Any = None) -> Any:
+    """x Φ(x) (D. Hendrycks and K. Gimpel, "Gaussian error linear units", 2016)."""
+    return np.multiply(x, normal_cdf(x), out=out)
+
+
+def gelu_derivative(x: Any, out: Any = None) -> Any:
+    """Φ(x) + x exp(-x²/2) / √(2π)."""
+    wide = np.asarray(x, np.float64)
+    return _finish(normal_cdf(wide) + np.clip(wide, -60.0, 60.0) * gaussian(wide) / math.sqrt(2 * math.pi), x, out)
+
+
 # What follows is made of Cody's approximations, so that it needs NumPy alone ---------------------------------------------
 
 

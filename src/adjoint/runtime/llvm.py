@@ -80,6 +80,13 @@ def has_fma() -> bool:
     return has_feature("fma") or triple().startswith(("aarch64", "arm64"))
 
 
+def has_ldexp() -> bool:
+    """Whether vectors are multiplied by powers of two in one instruction: with AVX-512, for which LLVM has known it since its
+    version 22; elsewhere and before, llvm.ldexp is a call for each element."""
+    llvm = binding()
+    return llvm is not None and vector_bits() == 512 and has_feature("avx512dq") and llvm.llvm_version_info[0] >= 22
+
+
 def has_feature(name: str) -> bool:
     """Whether the processor has a feature, as LLVM names it."""
     return binding() is not None and f"+{name}" in _features(_state["features"])

@@ -545,9 +545,9 @@ def gelu(x: Operand, /, *, approximate: str = "none") -> Tensor:
     """x times the normal distribution function of x (Hendrycks and Gimpel, 2016). approximate: "none" or "tanh"."""
     if approximate not in ("none", "tanh"):
         raise ValueError(f"gelu: approximate is 'none' or 'tanh', got {approximate!r}{at_user()}")
-    return composite("gelu", reductions.gelu if approximate == "none" else reductions.gelu_tanh, as_node(x))
+    return _unary(elementwise.gelu, x) if approximate == "none" else composite("gelu", reductions.gelu_tanh, as_node(x))
 
 
 def silu(x: Operand, /) -> Tensor:
     """x times sigmoid(x)."""
-    return composite("silu", reductions.silu, as_node(x))
+    return _unary(elementwise.silu, x)

@@ -48,8 +48,10 @@ _last = [Located(Scope("", None, 0, None, True), give_site.__code__)]
 
 
 def _located(scope: Scope, code: CodeType) -> Located:
-    """Code inside a scope: for the operations of a module's function, which come one after the other, the same object. (Were they
-    kept in the scope, each call of a module would leave a cycle behind.)"""
+    """Code inside a scope: for the operations of a module's function, which come one after the other, the same object.
+
+    (Were they kept in the scope, each call of a module would leave a cycle behind.)
+    """
     found = _last[0]
     if found[0] is not scope or found[1] is not code:
         _last[0] = found = Located(scope, code)

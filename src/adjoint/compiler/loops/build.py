@@ -203,6 +203,10 @@ class Emitter:
     def fma(self, a: Value, b: Any, c: Any) -> Value:
         return self.intrinsic("fma", a, self._wide(a, b), self._wide(a, c))
 
+    def ldexp(self, a: Value, n: Value) -> Value:
+        """a 2**n for integers n of a's width, rounded once."""
+        return Value(self.op("llvm.ldexp", a.dtype, a.name, n.name), a.dtype)
+
     def polynomial(self, x: Value, coefficients: tuple[float, ...]) -> Value:
         """By Horner's rule, the highest coefficient first."""
         result = self.constant(coefficients[0], x.dtype)

@@ -211,6 +211,10 @@ def _op(run: Run, env: dict[str, Any], s: L.Op) -> None:
         a, b = [run.vector(env, x, dtype, lanes) for x in s.inputs[1:]]
         env[s.to] = np.where(condition, a, b)
         return
+    if op == "llvm.ldexp":
+        integer = f"int{8 * np.dtype(dtype).itemsize}"
+        env[s.to] = np.ldexp(run.vector(env, s.inputs[0], dtype, lanes), run.vector(env, s.inputs[1], integer, lanes))
+        return
     given = [run.vector(env, x, dtype, lanes) for x in s.inputs]
     if op == "fneg":
         env[s.to] = np.negative(given[0])

@@ -126,7 +126,7 @@ class Note(NamedTuple):
 
 class Op(NamedTuple):
     """An operation on vectors of `lanes` elements: fadd, mul, xor, shl, fneg, select ..., fcmp and icmp with a relation, an
-    intrinsic as llvm.fma. `dtype` is the inputs' (of select, the values')."""
+    intrinsic as llvm.fma. `dtype` is the inputs' (of select, the values'; of llvm.ldexp, the first's)."""
 
     to: str
     op: str

@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 from adjoint.compiler.loops.build import Emitter, Value
 from adjoint.primitives import special_kernels as cody
+from adjoint.runtime.llvm import has_ldexp
 
 # ln 2 and pi/2 as sums of floats, each far more accurate than one float. In the first part of ln 2 the last bits are
 # zero, so that its product with an exponent is exact.
@@ -63,7 +64,10 @@ def _exponent(e: Emitter, marked: Value, dtype: str) -> Value:
 
 
 def _scaled(e: Emitter, p: Value, n: Value) -> Value:
-    """p 2**n in two steps, so that subnormal results are rounded once and overflow comes only when due."""
+    """p 2**n in two steps, so that subnormal results are rounded once and overflow comes only when due; in one where the
+    processor can, with the same result."""
+    if has_ldexp():
+        return e.ldexp(p, n)
     half = e.shift("ashr", n, 1)
     return e.multiply(e.multiply(p, _power_of_two(e, half)), _power_of_two(e, e.subtract(n, half)))
 
@@ -345,6 +349,21 @@ def sigmoid(e: Emitter, x: Value) -> Value:
     return e.divide(e.select(e.compare("lt", x, 0.0), t, 1.0), e.add(t, 1.0))
 
 
+def silu(e: Emitter, x: Value) -> Value:
+    return e.multiply(x, sigmoid(e, x))
+
+
+def silu_derivative(e: Emitter, x: Value) -> Value:
+    """With s = 1 / (1 + t) and t = exp(-|x|): s (1 + |x| s t) for positive x, t s (1 - |x| s) for negative."""
+    size = e.absolute(x)
+    size = e.select(e.compare("gt", size, 800.0), 800.0, size)  # where t is 0
+    t = exp(e, e.negative(size))
+    s = e.divide(1.0, e.add(t, 1.0))
+    below, ts = e.compare("lt", x, 0.0), e.multiply(t, s)
+    slope = e.fma(e.multiply(size, s), e.select(below, -1.0, t), 1.0)
+    return e.multiply(e.select(below, ts, s), slope)
+
+
 def logaddexp(e: Emitter, a: Value, b: Value) -> Value:
     larger = maximum(e, a, b)
     difference = e.select(e.compare("eq", a, b), 0.0, e.absolute(e.subtract(a, b)))
@@ -398,8 +417,8 @@ CENTRE = (
 )  # fmt: skip
 
 
-def _single_tail(e: Emitter, size: Value, bell: Value | None = None) -> Value:
-    """erfc(size) for float32, 0.45 <= size. `bell`: exp(-size²), where it is known better than size."""
+def _single_tail(e: Emitter, size: Value) -> Value:
+    """erfc(size) for float32, 0.45 <= size."""
     size = e.select(e.compare("gt", size, 10.2), 10.2, size)  # erfc(10.2) is 0 in float32
     # 1 / (size + 1.5) as if it had been rounded once: its error would pass to the result twice
     total = e.add(size, 1.5)
@@ -409,7 +428,7 @@ def _single_tail(e: Emitter, size: Value, bell: Value | None = None) -> Value:
     minus = e.negative(inverse)
     inverse = e.fma(inverse, e.fma(minus, rest, e.fma(minus, total, 1.0)), inverse)
     scaled = e.polynomial(e.multiply(e.subtract(size, 1.5), inverse), SCALED_TAIL)
-    return e.multiply(_gaussian(e, size) if bell is None else bell, e.multiply(scaled, inverse))
+    return e.multiply(_gaussian(e, size), e.multiply(scaled, inverse))
 
 
 def _single_erf(e: Emitter, x: Value) -> Value:
@@ -419,10 +438,10 @@ def _single_erf(e: Emitter, x: Value) -> Value:
     return e.select(e.compare("gt", size, 1.0), outer, centre)
 
 
-def _single_erfc(e: Emitter, x: Value, bell: Value | None) -> Value:
+def _single_erfc(e: Emitter, x: Value) -> Value:
     size = e.absolute(x)
     centre = e.subtract(1.0, e.multiply(x, e.polynomial(e.multiply(x, x), CENTRE)))
-    tail = _single_tail(e, size, bell)
+    tail = _single_tail(e, size)
     outer = e.select(e.compare("lt", x, 0.0), e.subtract(2.0, tail), tail)
     return e.select(e.compare("gt", size, 0.5), outer, centre)
 
@@ -444,9 +463,10 @@ def erf(e: Emitter, x: Value) -> Value:
 
 
 def erfc(e: Emitter, x: Value, bell: Value | None = None) -> Value:
-    """By Cody's three ranges, for float32 by two polynomials: the tail keeps its relative accuracy. `bell`: exp(-x²)."""
+    """By Cody's three ranges, for float32 by two polynomials: the tail keeps its relative accuracy. `bell`: exp(-x²) of a
+    float64, where it is known better than x."""
     if x.dtype == "float32":
-        return _single_erfc(e, x, bell)
+        return _single_erfc(e, x)
     size = e.absolute(x)
     square = e.multiply(x, x)
     small = e.subtract(1.0, e.multiply(x, _quotient(e, square, cody.SMALL_P, cody.SMALL_Q)))
@@ -460,13 +480,59 @@ def erfc(e: Emitter, x: Value, bell: Value | None = None) -> Value:
     return e.select(e.compare("gt", size, 0.46875), large, small)
 
 
+# For float32, Φ(-x) exp(x²/2) (x + 2.5) as a polynomial in (x - 2) / (x + 2.5) for x from 0 to 14.5, within 1.6e-8 of itself:
+# found as SCALED_TAIL is.
+NORMAL_TAIL = (
+    -0.0004059321417233732, -0.000356817013782762, 0.001862383142531496, 0.0035783668547327975,
+    -0.005224265631490527, -0.022961680463215853, 0.022298540306322678, 0.15768150500331904, -0.5139910418338541,
+    0.7564589953205447,
+)  # fmt: skip
+
+
+def _single_normal_tail(e: Emitter, x: Value, bell: Value) -> Value:
+    """Φ(-|x|) for float32."""
+    size = e.absolute(x)
+    size = e.select(e.compare("gt", size, 14.5), 14.5, size)  # where it is 0
+    total = e.add(size, 2.5)
+    rest = e.subtract(2.5, e.subtract(total, size))
+    inverse = e.divide(1.0, total)
+    scaled = e.polynomial(e.multiply(e.subtract(size, 2.0), inverse), NORMAL_TAIL)
+    quotient = e.multiply(scaled, inverse)  # whose roundings, and that of the sum, are put right
+    minus = e.negative(quotient)
+    return e.multiply(bell, e.fma(e.fma(minus, rest, e.fma(minus, total, scaled)), inverse, quotient))
+
+
+def _normal(e: Emitter, x: Value) -> tuple[Value, Value]:
+    """exp(-x²/2) and Φ(x), which share their work where both are asked for."""
+    key = ("normal", x.name)
+    if key not in e.known:
+        bell = gaussian(e, x)
+        if x.dtype == "float32":
+            tail = _single_normal_tail(e, x, bell)
+            share = e.select(e.compare("lt", x, 0.0), tail, e.subtract(1.0, tail))
+        else:  # with exp(-x²/2) from x itself: -x/√2 rounded would cost x² ulp of the tail
+            share = e.multiply(erfc(e, e.multiply(x, -math.sqrt(0.5)), bell), 0.5)
+        e.known[key] = bell, share
+    return e.known[key]  # type: ignore[no-any-return]
+
+
 def normal_cdf(e: Emitter, x: Value) -> Value:
-    """erfc(-x/√2)/2, with exp(-x²/2) from x itself: -x/√2 rounded would cost x² ulp of the tail."""
-    return e.multiply(erfc(e, e.multiply(x, -math.sqrt(0.5)), gaussian(e, x)), 0.5)
+    return _normal(e, x)[1]
+
+
+def gelu(e: Emitter, x: Value) -> Value:
+    return e.multiply(x, _normal(e, x)[1])
+
+
+def gelu_derivative(e: Emitter, x: Value) -> Value:
+    """Φ(x) + x exp(-x²/2) / √(2π)."""
+    bell, share = _normal(e, x)
+    return e.fma(e.multiply(_between(e, x, -60.0, 60.0), 1 / math.sqrt(2 * math.pi)), bell, share)
 
 
 FUNCTIONS: dict[str, Callable[..., Value]] = {
     "exp": exp, "expm1": expm1, "log": log, "log1p": log1p, "sin": sin, "cos": cos, "tan": tan, "tanh": tanh,
     "sigmoid": sigmoid, "softplus": softplus, "logaddexp": logaddexp, "erf": erf, "erfc": erfc,
-    "gaussian": gaussian, "normal_cdf": normal_cdf, "exp2": exp2, "log2": log2, "log10": log10, "sinh": sinh, "cosh": cosh,
+    "gaussian": gaussian, "normal_cdf": normal_cdf, "gelu": gelu, "gelu_derivative": gelu_derivative, "silu": silu,
+    "silu_derivative": silu_derivative, "exp2": exp2, "log2": log2, "log10": log10, "sinh": sinh, "cosh": cosh,
 }  # fmt: skip

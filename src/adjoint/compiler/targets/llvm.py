@@ -155,6 +155,11 @@ def _op(r: Rendering, s: L.Op) -> None:
     elif op == "select":
         condition, a, b = s.inputs
         text = f"select <{lanes} x i1> {condition}, {kind} {a}, {kind} {b}"
+    elif op == "llvm.ldexp":
+        integer = f"i{ITEMSIZE[s.dtype] * 8}"
+        full, powers = f"@{op}.v{lanes}{SUFFIX[s.dtype]}.v{lanes}{integer}", f"<{lanes} x {integer}>"
+        r.declarations.add(f"declare {kind} {full}({kind}, {powers})")
+        text = f"call {kind} {full}({kind} {s.inputs[0]}, {powers} {s.inputs[1]})"
     elif op[:5] == "llvm.":
         full = f"@{op}.v{lanes}{SUFFIX[s.dtype]}"
         r.declarations.add(f"declare {kind} {full}({', '.join([kind] * len(s.inputs))})")

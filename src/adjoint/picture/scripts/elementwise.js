@@ -71,6 +71,13 @@ function normalDistribution(x) {
   return x < 0 ? tail : 1 - tail;
 }
 
+const geluDerivative = (x) => normalDistribution(x) + (Math.max(-60, Math.min(60, x)) * bellOf(x)) / Math.sqrt(2 * Math.PI);
+
+function siluDerivative(x) {
+  const size = Math.min(Math.abs(x), 800), small = Math.exp(-size), share = 1 / (1 + small);
+  return x < 0 ? small * share * (1 - size * share) : share * (1 + size * small * share);
+}
+
 const erfOfSmall = (x) => (x * polynomial(CODY.smallP, x * x)) / polynomial(CODY.smallQ, x * x);
 
 function erf(x) {
@@ -91,7 +98,8 @@ const UNARY = {
   log1p: Math.log1p, log2: Math.log2, log10: Math.log10, sqrt: Math.sqrt, sin: Math.sin, cos: Math.cos, tan: Math.tan,
   asin: Math.asin, acos: Math.acos, atan: Math.atan, sinh: Math.sinh, cosh: Math.cosh, tanh: Math.tanh, asinh: Math.asinh,
   acosh: Math.acosh, atanh: Math.atanh, sigmoid, softplus: (x) => logaddexp(x, 0), relu: (x) => larger(x, 0), erf, erfc, gaussian: bellOf,
-  normal_cdf: normalDistribution,
+  normal_cdf: normalDistribution, gelu: (x) => x * normalDistribution(x), gelu_derivative: geluDerivative, silu: (x) => x * sigmoid(x),
+  silu_derivative: siluDerivative,
   floor: Math.floor, ceil: Math.ceil, trunc: Math.trunc, round: roundedHalfEven, logical_not: (x) => x === 0,
   isfinite: Number.isFinite, isinf: (x) => x === Infinity || x === -Infinity, isnan: (x) => x !== x,
 };

@@ -111,8 +111,6 @@ const COMPOSITES = {
     return g.elementwise("subtract", low, g.expand(whole, axes, x.shape));
   },
   mean: (g, x) => g.elementwise("divide", g.reduce("sum", x), countOf(x.shape)),
-  gelu: (g, x) => g.elementwise("multiply", x, g.elementwise("normal_cdf", x)),
-  silu: (g, x) => g.elementwise("multiply", x, g.elementwise("sigmoid", x)),
 };
 function shifted(g, x, axes) { // by the largest, so that no exponential overflows
   const top = g.node("stop_gradient", [g.reduce("max", x, axes)], null, x.shape.slice(0, -1));
@@ -120,7 +118,7 @@ function shifted(g, x, axes) { // by the largest, so that no exponential overflo
 }
 
 const ELEMENTWISE_NAMES = ["abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "clip", "copysign", "cos", "cosh", "erf", "erfc", "exp",
-  "expm1", "floor", "hypot", "log", "log10", "log1p", "log2", "logaddexp", "maximum", "minimum", "relu", "sigmoid", "sign", "sin", "sinh", "softplus",
+  "expm1", "floor", "gelu", "hypot", "log", "log10", "log1p", "log2", "logaddexp", "maximum", "minimum", "relu", "sigmoid", "sign", "silu", "sin", "sinh", "softplus",
   "sqrt", "tan", "tanh", "where"];
 const FUNCTIONS = new Map([
   ...ELEMENTWISE_NAMES.map((name) => [name, { arity: () => RULES.rules[name].length, call: (g, ...xs) => g.elementwise(name, ...xs) }]),
