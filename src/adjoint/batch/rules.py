@@ -22,6 +22,7 @@ from adjoint.primitives import (
     core,
     custom,
     indexing,
+    normalized,
     ordering,
     pooling,
     random,
@@ -328,6 +329,10 @@ def _after(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> Node:
     return b.record(node, xs, None)
 
 
+def _normalized(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> Node:
+    return b.record(node, b.all_mapped(xs, mapped), None)
+
+
 def _closed(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> Node:
     return b.record(node, xs, node.attributes)
 
@@ -422,6 +427,7 @@ _RULES: dict[Any, Rule] = {
     core.LEAF: _no_inputs, core.PLACEHOLDER: _no_inputs, core.FULL: _no_inputs, core.VERSION: _version,
     core.IDENTITY: _marker, core.DETACH: _detach, SELECT: _select, PULLBACK: _pullback,
     CHECKPOINT: _checkpoint, AFTER: _after, custom.CLOSED: _closed,
+    **dict.fromkeys(normalized.NORMALIZED, _normalized),
     structural.RESHAPE: _reshape, structural.PERMUTE: _permute, structural.BROADCAST: _broadcast,
     structural.SLICE: _slice, structural.EMBED: _embed, structural.UPDATE: _update_slice,
     structural.INDEX: _index, structural.PUT: _put, structural.PUT_ONTO: _put_onto,

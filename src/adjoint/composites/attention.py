@@ -9,6 +9,7 @@ from adjoint.composites.recipes import remembered
 from adjoint.dtypes import int64
 from adjoint.graph import Node
 from adjoint.primitives.core import ops, same_type, stop_gradient
+from adjoint.primitives.normalized import softmaxed
 from adjoint.shapes import broadcast_shapes, keep_axes
 
 
@@ -59,7 +60,7 @@ def attention_weights(query: Node, key: Node, mask: Node | None, is_causal: bool
     total = ops.reshape(ops.sum(powers, (axis,)), kept)
     if some_see_nothing:
         total = ops.where(ops.equal(total, 0), 1.0, total)
-    return ops.divide(powers, total)
+    return softmaxed(ops.divide(powers, total), scores, total)
 
 
 def grouped(q: Node, k: Node, v: Node, mask: Node | None, is_causal: bool) -> tuple[Node, Node | None, bool]:

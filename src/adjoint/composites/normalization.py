@@ -7,6 +7,7 @@ import numpy as np
 from adjoint.composites.recipes import remembered
 from adjoint.graph import Node
 from adjoint.primitives.core import ops
+from adjoint.primitives.normalized import rms_normalized, standardized
 from adjoint.shapes import Shape, keep_axes, size_of
 
 
@@ -19,6 +20,14 @@ def moments(x: Node, axes: Shape) -> tuple[Node, Node, Node]:
     return mean, centered, variance
 
 
+def standard(x: Node, axes: Shape, epsilon: float) -> tuple[Node, Node, Node]:
+    """x without its mean over axes, divided by the square root of its variance plus epsilon; the mean and the variance, the axes
+    kept at size one."""
+    mean, centered, variance = moments(x, axes)
+    root = ops.sqrt(ops.add(variance, epsilon))
+    return standardized(ops.divide(centered, root), x, root), mean, variance
+
+
 def affine(x: Node, weight: Node | None, bias: Node | None) -> Node:
     """x times a weight plus a bias, both of shapes that broadcast to x's."""
     if weight is not None:
@@ -29,8 +38,7 @@ def affine(x: Node, weight: Node | None, bias: Node | None) -> Node:
 @remembered
 def layer_norm(x: Node, shape: Shape, weight: Node | None, bias: Node | None, epsilon: float) -> Node:
     axes = _trailing("layer_norm", x, shape, weight, bias)
-    _, centered, variance = moments(x, axes)
-    return affine(ops.divide(centered, ops.sqrt(ops.add(variance, epsilon))), weight, bias)
+    return affine(standard(x, axes, epsilon)[0], weight, bias)
 
 
 @remembered
@@ -41,7 +49,7 @@ def rms_norm(x: Node, shape: Shape, weight: Node | None, epsilon: float | None) 
         epsilon = float(np.finfo(x.dtype.dtype).eps)
     squares = ops.divide(ops.sum(ops.multiply(x, x), axes), count)
     root = ops.sqrt(ops.add(ops.reshape(squares, keep_axes(x.shape, axes)), epsilon))
-    return affine(ops.divide(x, root), weight, None)
+    return affine(rms_normalized(ops.divide(x, root), x, root), weight, None)
 
 
 def _trailing(name: str, x: Node, shape: Shape, weight: Node | None, bias: Node | None) -> Shape:
@@ -67,9 +75,8 @@ def group_norm(x: Node, groups: int, weight: Node | None, bias: Node | None, eps
     if groups < 1 or channels % groups:
         raise ValueError(f"{name}: {channels} channels don't divide into {groups} groups")
     _check_features(name, (channels,), weight, bias)
-    _, centered, variance = moments(ops.reshape(x, (n, groups, x.type.size // max(n * groups, 1))), (2,))
-    normal = ops.reshape(ops.divide(centered, ops.sqrt(ops.add(variance, epsilon))), x.shape)
-    return affine(normal, *(_of_channels(p, x) for p in (weight, bias)))
+    normal, _, _ = standard(ops.reshape(x, (n, groups, x.type.size // max(n * groups, 1))), (2,), epsilon)
+    return affine(ops.reshape(normal, x.shape), *(_of_channels(p, x) for p in (weight, bias)))
 
 
 def _of_channels(p: Node | None, x: Node) -> Node | None:
@@ -82,8 +89,7 @@ def instance_norm(x: Node, weight: Node | None, bias: Node | None, epsilon: floa
     _check_features("instance_norm", (channels,), weight, bias)
     if 0 < x.type.size <= n * channels:
         raise ValueError(f"instance_norm: a channel needs more than one value; the input's shape is {x.shape}")
-    mean, centered, variance = moments(x, tuple(range(2, x.ndim)))
-    y = ops.divide(centered, ops.sqrt(ops.add(variance, epsilon)))
+    y, mean, variance = standard(x, tuple(range(2, x.ndim)), epsilon)
     y = affine(y, *(_of_channels(p, x) for p in (weight, bias)))
     return y, ops.reshape(mean, (n, channels)), ops.reshape(variance, (n, channels))
 

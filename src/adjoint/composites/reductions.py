@@ -10,6 +10,7 @@ from adjoint.composites.recipes import remembered
 from adjoint.dtypes import DType
 from adjoint.graph import Node, array_type
 from adjoint.primitives.core import cast, conjugate, inexact, ops, stop_gradient, zeros
+from adjoint.primitives.normalized import softmaxed
 from adjoint.shapes import Shape, drop_axes, keep_axes, normalize_axes, normalize_axis, size_of
 
 Axis = int | tuple[int, ...] | None
@@ -123,7 +124,8 @@ def softmax(x: Node, axis: int | tuple[int, ...]) -> Node:
     x = inexact(x)
     axes = normalize_axes(axis, x.ndim, "softmax")
     powers = ops.exp(ops.subtract(x, stop_gradient(reduce("max", x, axes, True)))) if x.type.size else x
-    return ops.divide(powers, reduce("sum", powers, axes, True))
+    total = reduce("sum", powers, axes, True)
+    return softmaxed(ops.divide(powers, total), x, total)
 
 
 @remembered

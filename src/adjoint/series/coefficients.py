@@ -16,6 +16,7 @@ from adjoint.derive import expand, forward
 from adjoint.graph import Node, mode, record, substitute, topological
 from adjoint.primitives.core import FULL, LEAF, ops, placeholder, select, zeros
 from adjoint.primitives.custom import CUSTOM, direct_of
+from adjoint.primitives.normalized import NORMALIZED
 from adjoint.series.held import held_coefficients, holds_graph, inputs_of
 from adjoint.series.systems import RULES, WRITTEN_OUT, matrix_function_coefficients
 
@@ -104,6 +105,8 @@ class Series:
     def coefficient(self, node: Node, k: int) -> Coefficient:
         """Coefficient k of a node."""
         node = self.same.get(node, node)
+        while node.op in NORMALIZED:  # through what made it
+            node = node.inputs[0]
         if node in self.rate_of:
             if (node, k) not in self.of_rates:
                 c = self.coefficient(self.rate_of[node], k + 1)

@@ -14,6 +14,7 @@ import numpy as np
 from adjoint.dtypes import float64
 from adjoint.graph import Node, array_type, topological
 from adjoint.primitives.core import CAST, DETACH
+from adjoint.primitives.normalized import NORMALIZED
 from adjoint.sparse.colouring import scipy_sparse
 
 __all__ = ["pattern"]
@@ -38,6 +39,8 @@ def _of(node: Node, found: dict[Node, Any], n: int) -> Any:
         return None if all([p is None for p in before]) or node.op is DETACH else _joined(before, 1)
     if not node.dtype.inexact:
         return None
+    if node.op in NORMALIZED:  # the others are for its derivative, which is that of the first
+        return before[0]
     name = node.op.name
     if node.op is CAST or (node.op.linear and (node.op.rearranges or node.op.passes_on)):
         return _moved(node, before, n)
