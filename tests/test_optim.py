@@ -522,10 +522,11 @@ ALIKE = {
 }
 
 
+@pytest.mark.parametrize("compiled", (False, True))
 @pytest.mark.parametrize("name", ALIKE)
-def test_parameters_that_are_alike(name):
+def test_parameters_that_are_alike(name, compiled):
     """Beside others they are updated as each would be alone: of equal types, where some lack a gradient now and then, one is
-    constant, and hyperparameters change."""
+    constant, and hyperparameters change. In a compiled function too."""
     shapes = [(3,), (3,), (2, 3), (3,), (2, 3), (), (3,)]
     starts = [np.random.default_rng(k).normal(size=shape).astype("f4") for k, shape in enumerate(shapes)]
 
@@ -533,16 +534,22 @@ def test_parameters_that_are_alike(name):
         parameters = [ad.variable(start, name=f"w{k}") for k, start in enumerate(starts)]
         groups = [parameters] if together else [[w] for w in parameters]
         optimizers = [ALIKE[name](group) for group in groups]
-        for number in range(6):
+
+        def step(number):
             for optimizer in optimizers:
                 optimizer.zero_grad()
-                if number == 4:
-                    optimizer.lr = 0.05
             used = [w for k, w in enumerate(parameters) if (k + number) % 5 or number == 0]
             loss = sum([(w**4 / 4).sum() if k else w.sum() for k, w in enumerate(used)])
             loss.backward()
             for optimizer in optimizers:
                 optimizer.step()
+
+        run = ad.jit(step) if together and compiled else step
+        for number in (0, 0, 0, 1, 2, 3, 4, 0, 0):
+            if number == 4:
+                for optimizer in optimizers:
+                    optimizer.lr = 0.05
+            run(number)
         states = [entries for optimizer in optimizers for entries in optimizer.state]
         kept = [[x.numpy() if isinstance(x, ad.Tensor) else x for x in entries.values()] for entries in states]
         return [w.numpy() for w in parameters], kept, [w.name for w in parameters]
@@ -572,6 +579,34 @@ def test_constants_are_recorded_once_for_parameters_that_are_alike():
             return len([x for x in found if x.op.name == "full" and x.value is None])
 
     assert constants(20) == constants(2)
+
+
+def test_updates_are_traced_once_for_parameters_that_are_alike(monkeypatch):
+    """A compiled step calls the rule of twenty parameters as often as of two; one whose count differs is none of them."""
+    update, called = optim.Adam.update, []
+    monkeypatch.setattr(optim.Adam, "update", lambda *given: called.append(given) or update(*given))
+
+    def calls(count, late):
+        parameters = [ad.variable(np.ones((4, 5), "f4")) for _ in range(count + late)]
+        optimizer = optim.AdamW(parameters, lr=0.1)
+        sum([(w * w).sum() for w in parameters[:count]]).backward()
+        optimizer.step()
+
+        @ad.jit
+        def step():
+            optimizer.zero_grad()
+            sum([(w * w).sum() for w in parameters]).backward()
+            optimizer.step()
+
+        called.clear()
+        step()
+        found = len(called)
+        step()
+        assert [entries["step"] for entries in optimizer.state] == [3] * count + [2] * late
+        return found
+
+    assert calls(20, 0) == calls(2, 0) == 1
+    assert calls(3, 1) == 4
 
 
 @pytest.mark.usefixtures("equal_bits")

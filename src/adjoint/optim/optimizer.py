@@ -304,9 +304,7 @@ class Optimizer(tracing.Watched):
         tracer = active()
         if tracer is not None:
             tracer.alike([state for _, _, state, _ in turns if "step" in state], "step")
-        known: dict[Any, Update | None] | None = (
-            {} if tracer is None and type(self).__module__.startswith(OWN) else None
-        )
+        known: dict[Any, Update | None] | None = {} if type(self).__module__.startswith(OWN) else None
         for turn in turns:
             parameter, _, state, _ = turn
             self._update(turn, known)

@@ -12,7 +12,7 @@ from adjoint.primitives.core import FULL
 from adjoint.primitives.random import RANDOM_BITS
 from adjoint.unknown import Unknown
 
-__all__ = ["NOTHING", "Listing", "Only", "listed"]
+__all__ = ["NOTHING", "Listing", "Only", "listed", "numbered", "with_kinds"]
 
 Array = np.ndarray[Any, Any]
 
@@ -45,20 +45,14 @@ class Only(NamedTuple):
     inputs: int
 
 
-def listed(roots: Sequence[Node], given: Collection[Node], only: Only) -> Listing | None:
-    """The nodes below the roots, whose leaves are `given` or have values; None for other graphs than `only` says, and those that
-    draw random numbers. Numbers the nodes, so the evaluation lock must be held."""
-    _, largest, width = only
-    none = [NOTHING] * width
-    fill = none[2:]
+def numbered(roots: Sequence[Node], only: Only) -> tuple[list[Node], list[int]] | None:
+    """The nodes below the roots in a list, inputs first, and the places of those without inputs or with values; None for other
+    graphs than `only` says, and those that draw random numbers. Numbers the nodes, so the evaluation lock must be held."""
+    largest = only.elements
     order: list[Node] = []
-    case: list[int] = []
-    kinds: dict[Any, int] = {}
-    operands: list[int] = []
-    packed: list[tuple[Array, Array]] = []  # of those before, in a third of the memory
+    ends: list[int] = []
     stack = list(roots)[::-1]
-    pop, push = stack.pop, stack.append
-    known, meet, add, read = kinds.get, order.append, case.append, operands.extend
+    pop, push, meet = stack.pop, stack.append, order.append
     count = 0
     while stack:
         node = pop()
@@ -66,10 +60,8 @@ def listed(roots: Sequence[Node], given: Collection[Node], only: Only) -> Listin
         if i < count and order[i] is node:
             continue
         inputs = node.inputs
-        kind: Any
         if not inputs or node.value is not None:
-            kind = _leaf_kind(node, given)
-            read(none)
+            ends.append(count)
         else:
             several = len(inputs)
             if several == 2:
@@ -87,7 +79,6 @@ def listed(roots: Sequence[Node], given: Collection[Node], only: Only) -> Listin
                     push(node)
                     push(y)
                     continue
-                read((i, j, *fill))
             elif several == 1:
                 (x,) = inputs
                 i = x.number
@@ -95,32 +86,63 @@ def listed(roots: Sequence[Node], given: Collection[Node], only: Only) -> Listin
                     push(node)
                     push(x)
                     continue
-                read((i, NOTHING, *fill))
             else:
                 waiting = [x for x in inputs if (i := x.number) >= count or order[i] is not x]
                 if waiting:
                     push(node)
                     stack += waiting[::-1]
                     continue
-                read(([x.number for x in inputs[:width]] + none)[:width])
-            op, kind = node.op, node.type
-            if op is RANDOM_BITS or (largest is not None and (kind.__class__ is tuple or kind.size > largest)):
+            if node.op is RANDOM_BITS:
                 return None
-            kind = (op, node.attributes, kind, several) if several <= width else id(node)
-        try:
-            found = known(kind)
-        except TypeError:  # attributes that can't be compared
-            return None
-        if found is None:
-            found = kinds[kind] = len(kinds)
-        add(found)
+            if largest is not None:
+                t = node.type
+                if t.__class__ is tuple or t.size > largest:
+                    return None
         node.number = count
         meet(node)
         count += 1
-        if not count % PACKED:
+    return None if count < only.nodes else (order, ends)
+
+
+def listed(roots: Sequence[Node], given: Collection[Node], only: Only) -> Listing | None:
+    """The nodes below the roots, whose leaves are `given` or have values; None where `numbered` gives none, and where attributes
+    can't be compared."""
+    found = numbered(roots, only)
+    return None if found is None else with_kinds(found[0], given, only.inputs)
+
+
+def with_kinds(order: list[Node], given: Collection[Node], width: int) -> Listing | None:
+    """The list of nodes that were just numbered, with the places of so many inputs each; None where attributes can't be
+    compared."""
+    none = [NOTHING] * width
+    fill = none[2:]
+    case: list[int] = []
+    kinds: dict[Any, int] = {}
+    operands: list[int] = []
+    packed: list[tuple[Array, Array]] = []  # of those before, in a third of the memory
+    add, number, read = case.append, kinds.setdefault, operands.extend
+    for node in order:
+        inputs = node.inputs
+        kind: Any
+        if not inputs or node.value is not None:
+            kind = _leaf_kind(node, given)
+            read(none)
+        else:
+            several = len(inputs)
+            if several == 2:
+                x, y = inputs
+                read((x.number, y.number, *fill))
+            elif several == 1:
+                read((inputs[0].number, NOTHING, *fill))
+            else:
+                read(([x.number for x in inputs[:width]] + none)[:width])
+            kind = (node.op, node.attributes, node.type, several) if several <= width else id(node)
+        try:
+            add(number(kind, len(kinds)))
+        except TypeError:
+            return None
+        if len(case) == PACKED:
             packed.append(_packed(case, operands))
-    if count < only.nodes:
-        return None
     packed.append(_packed(case, operands))
     cases, places = zip(*packed, strict=True)
     return Listing(order, np.concatenate(cases), np.concatenate(places).reshape(-1, width), list(kinds))

@@ -78,14 +78,31 @@ class Chain:
 def forwarded(roots: Sequence[Node]) -> list[Node] | None:
     """Nodes with the values of the roots, in which no version of an array is made to be read at single places; None where few
     are."""
-    order = topological(roots, lambda x: x.value is None)
-    if sum([node.op is UPDATE for node in order]) < FEWEST:
+    if _writes(roots) < FEWEST:
         return None
+    order = topological(roots, lambda x: x.value is None)
     if any([node.op is PULLBACK for node in order]):  # what they stand for is derived from the graph as it was recorded
         roots = expand(roots)
         order = topological(roots, lambda x: x.value is None)
     with mode(grad=False):
         return _Forwarding().run(order, roots)
+
+
+def _writes(roots: Sequence[Node]) -> int:
+    """How many nodes below the roots write a part of an array. They are met in no particular order, which takes half as long as
+    inputs first."""
+    found = 0
+    below = list(dict.fromkeys(roots))
+    seen = set(below)
+    for node in below:  # which grows on the way
+        if node.value is None:
+            if node.op is UPDATE:
+                found += 1
+            for x in node.inputs:
+                if x not in seen:
+                    seen.add(x)
+                    below.append(x)
+    return found
 
 
 class _Forwarding:

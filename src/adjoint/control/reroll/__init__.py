@@ -30,7 +30,7 @@ from adjoint.execution.evaluate import evaluation_lock
 from adjoint.graph import Node, mode, topological
 from adjoint.graph.collector import without_collector
 from adjoint.plan.canonical import begin_walk, is_latest
-from adjoint.plan.listing import NOTHING, Listing, Only, listed
+from adjoint.plan.listing import NOTHING, Listing, Only, listed, numbered, with_kinds
 from adjoint.plan.matching import Loop, find_loops
 from adjoint.plan.plan import NEVER_MERGED
 from adjoint.primitives.core import FULL, SELECT
@@ -130,18 +130,29 @@ def _first_listed(roots: Sequence[Node], given: Collection[Node]) -> Any:
     nodes come again. Networks of many layers don't: each has parameters of its own. PENDING where pullbacks are to be written
     out."""
     walk = begin_walk()
-    found = listed(roots, given, WORTH._replace(nodes=WORTH.nodes // 3))
+    numbers = numbered(roots, WORTH._replace(nodes=WORTH.nodes // 3))
+    if numbers is None:
+        return None
+    order, ends = numbers
+    pending = any([x.op is PULLBACK and x.value is None for x in order])
+    if len(order) < WORTH.nodes and not pending:
+        return None
+    alone = [k for k in ends if order[k].op is not FULL or order[k].value is not None]
+    if not _comes_again(alone, len(order)):  # to know these costs less than to know all kinds
+        return None
+    found = with_kinds(order, given, INPUTS)
     if found is None or not is_latest(walk):
         return None
-    pending = any([x.op is PULLBACK and x.value is None for x in found.order])
-    if len(found.order) < WORTH.nodes and not pending:
-        return None
     case = _relaxed(found, True)
-    alone = np.flatnonzero(np.bincount(case)[case] == 1)
-    gaps = np.diff(np.concatenate([[-1], alone, [len(case)]]))
-    if gaps[gaps > GAP].sum() <= len(case) / 2:
+    if not _comes_again(np.flatnonzero(np.bincount(case)[case] == 1), len(case)):
         return None
     return PENDING if pending else _merged(found, roots, True)
+
+
+def _comes_again(alone: Sequence[int] | Array, count: int) -> bool:
+    """Whether most of so many nodes lie where all kinds come again; at these places kinds don't."""
+    gaps = np.diff(np.concatenate([[-1], alone, [count]]))
+    return bool(gaps[gaps > GAP].sum() > count / 2)
 
 
 def _merged(found: Listing, roots: Sequence[Node], first: bool) -> Merged | None:
