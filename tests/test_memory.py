@@ -287,3 +287,18 @@ def test_a_graph_is_freed_without_the_cycle_collector() -> None:
         assert allocated() - before < 0.5 * MEGABYTE
     finally:
         gc.enable()
+
+
+def test_modules_leave_no_cycles_behind() -> None:
+    layer = ad.nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0, batch_first=True)
+    x = ad.ones((2, 3, 4))
+    (layer(x) ** 2).sum().backward()
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(3):
+            layer.zero_grad()
+            (layer(x) ** 2).sum().backward()
+        assert gc.collect() == 0
+    finally:
+        gc.enable()

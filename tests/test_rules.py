@@ -125,3 +125,66 @@ def wrapped(node: Node) -> ad.Tensor:
     tensor = object.__new__(ad.Tensor)
     tensor.node = node
     return tensor
+
+
+# Rules that stand for the chain rule through what made a value ----------------------------------------------------------
+
+F = ad.nn.functional
+
+
+def by_parts(x: ad.Tensor, epsilon: float, centred: bool) -> ad.Tensor:
+    z = x - x.mean(-1, keepdims=True) if centred else x
+    return z / ad.sqrt((z * z).mean(-1, keepdims=True) + epsilon)
+
+
+def powers(x: ad.Tensor) -> ad.Tensor:
+    e = ad.exp(x)
+    return e / e.sum(-1, keepdims=True)
+
+
+CHAINS: dict[str, tuple[Any, Any]] = {
+    "softmax": (lambda x: ad.softmax(x, -1), powers),
+    "layer_norm": (lambda x: F.layer_norm(x, x.shape[-1]), lambda x: by_parts(x, 1e-5, True)),
+    "rms_norm": (lambda x: F.rms_norm(x, x.shape[-1], eps=1e-3), lambda x: by_parts(x, 1e-3, False)),
+    "group_norm": (lambda x: F.group_norm(x[None, :], 1)[0], lambda x: by_parts(x, 1e-5, True)),
+    "gelu": (ad.gelu, lambda x: x * (ad.erf(x / 2**0.5) + 1) / 2),
+    "silu": (ad.silu, lambda x: x / (1 + ad.exp(-x))),
+}
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_closed_rules_are_the_chain_rule(name: str) -> None:
+    generator = np.random.default_rng(3)
+    x, v, w = [ad.tensor(generator.standard_normal(5)) for _ in range(3)]
+    many = ad.tensor(generator.standard_normal((4, 5)))
+
+    def asked(f: Any) -> list[ad.Tensor]:
+        g = lambda t: (f(t) * w).sum() + (f(t) ** 3).sum()  # noqa: E731
+        second = ad.grad(lambda t: (ad.grad(g)(t) * v).sum())
+        return [
+            f(x), ad.grad(g)(x), ad.jvp(f, (x,), (v,))[1], second(x), ad.hessian(g)(x), ad.jit(second)(x),
+            ad.grad(lambda t: (second(t) * w).sum())(x), ad.vmap(ad.grad(g))(many), ad.vmap(second)(many),
+            ad.jet(f, (x,), ([v, w],))[1][1], ad.checkpoint(ad.grad(g))(x),
+        ]  # fmt: skip
+
+    ours, theirs = (asked(f) for f in CHAINS[name])
+    for one, other in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-9, atol=1e-9)
+
+
+def test_a_closed_rule_of_complex_numbers_is_the_chain_rule() -> None:
+    x = ad.tensor(np.array([1.0 + 2.0j, -0.5 + 0.25j, 2.0 - 1.0j]))
+    w = ad.tensor(np.array([0.3, -1.0, 2.0]))
+    ours, theirs = (ad.grad(lambda t, f=f: ad.real(f(t) * w).sum())(x).numpy() for f in CHAINS["rms_norm"])
+    np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+
+
+def test_closed_rules_at_the_edges() -> None:
+    x = ad.tensor([-np.inf, 0.0, 1.0])
+    found = ad.grad(lambda t: (ad.softmax(t, -1) * ad.tensor([np.inf, 1.0, 2.0])).sum())(x)
+    p = 1 / (1 + np.e)
+    np.testing.assert_allclose(found.numpy()[1:], [-p * (1 - p), p * (1 - p)], rtol=1e-6)
+    for f, ends in ((ad.gelu, [0.0, 1.0]), (ad.silu, [0.0, 1.0])):
+        for compiled in (lambda g: g, ad.jit):
+            slope = compiled(ad.grad(lambda t, f=f: f(t).sum()))(ad.tensor([-np.inf, np.inf, np.nan]))
+            np.testing.assert_array_equal(slope.numpy(), [*ends, np.nan])
