@@ -16,6 +16,7 @@ from derivative_checks import tensors
 from operation_rows import Operation, inexact_arrays
 from operations import OPERATIONS
 
+F = ad.nn.functional
 ROWS = [pytest.param(operation, id=f"{operation.name}-{number}") for number, operation in enumerate(OPERATIONS)]
 
 
@@ -56,6 +57,8 @@ def other_graphs() -> Iterable[list[Node]]:
     source = ad.random.Generator(0)
     draws = [source.normal((2,)), source.uniform((2,)), source.integers(0, 9, (2,)), source.bernoulli(0.5, (2,))]
     yield nodes_of([*draws, source.permutation(5), source.state, ad.random.gamma(w)])
+    yield nodes_of([F.layer_norm(w, 2), F.rms_norm(w, 2), F.batch_norm(w[:, None], None, None, training=True)])
+    yield nodes_of([ad.grad(lambda x: ad.grad(lambda y: ad.gelu(y).sum())(x).sum())(w)])
     yield nodes_of([scipy.sparse.csr_array(np.eye(2, dtype="float32")) @ w])
     yield nodes_of([ad.host_call(np.sin, w, shape=(2,), dtype="float32")])
     yield nodes_of([ad.special.zeta(w + 2)])
@@ -129,8 +132,6 @@ def wrapped(node: Node) -> ad.Tensor:
 
 # Rules that stand for the chain rule through what made a value ----------------------------------------------------------
 
-F = ad.nn.functional
-
 
 def by_parts(x: ad.Tensor, epsilon: float, centred: bool) -> ad.Tensor:
     z = x - x.mean(-1, keepdims=True) if centred else x
@@ -147,6 +148,14 @@ CHAINS: dict[str, tuple[Any, Any]] = {
     "layer_norm": (lambda x: F.layer_norm(x, x.shape[-1]), lambda x: by_parts(x, 1e-5, True)),
     "rms_norm": (lambda x: F.rms_norm(x, x.shape[-1], eps=1e-3), lambda x: by_parts(x, 1e-3, False)),
     "group_norm": (lambda x: F.group_norm(x[None, :], 1)[0], lambda x: by_parts(x, 1e-5, True)),
+    "batch_norm": (
+        lambda x: F.batch_norm(x[:, None], None, None, x[:1], x[1:2], True, eps=1e-5)[:, 0],
+        lambda x: by_parts(x, 1e-5, True) * x[0] + x[1],
+    ),
+    "batch_norm without weights": (
+        lambda x: F.batch_norm(x[:, None], None, None, training=True)[:, 0],
+        lambda x: by_parts(x, 1e-5, True),
+    ),
     "gelu": (ad.gelu, lambda x: x * (ad.erf(x / 2**0.5) + 1) / 2),
     "silu": (ad.silu, lambda x: x / (1 + ad.exp(-x))),
 }

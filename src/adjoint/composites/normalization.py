@@ -7,7 +7,7 @@ import numpy as np
 from adjoint.composites.recipes import remembered
 from adjoint.graph import Node
 from adjoint.primitives.core import ops
-from adjoint.primitives.normalized import rms_normalized, standardized
+from adjoint.primitives.normalized import batch_normalized, rms_normalized, standardized
 from adjoint.shapes import Shape, keep_axes, size_of
 
 
@@ -134,11 +134,14 @@ def batch_norm(
             )
         kept_mean, centered, kept_variance = moments(x, axes)
         mean, variance = ops.reshape(kept_mean, (channels,)), ops.reshape(kept_variance, (channels,))
+        root = ops.sqrt(ops.add(kept_variance, epsilon))
+        factor = ops.divide(1.0 if weight is None else ops.reshape(weight, root.shape), root)
+        y = batch_normalized(ops.multiply(centered, factor), centered, factor, root, x, weight)
     else:
-        centered = ops.subtract(x, ops.reshape(mean, (channels, *(1,) * (x.ndim - 2))))
-    root = ops.sqrt(ops.add(variance, epsilon))
-    if weight is None:
-        y = ops.divide(centered, _of_channels(root, x))
-    else:
-        y = ops.multiply(centered, _of_channels(ops.divide(weight, root), x))
+        centered = ops.subtract(x, _of_channels(mean, x))
+        root = ops.sqrt(ops.add(variance, epsilon))
+        if weight is None:
+            y = ops.divide(centered, _of_channels(root, x))
+        else:
+            y = ops.multiply(centered, _of_channels(ops.divide(weight, root), x))
     return affine(y, None, _of_channels(bias, x)), mean, variance

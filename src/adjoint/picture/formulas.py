@@ -50,7 +50,6 @@ FORMULAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "erf": ("r = erf a", ("∂r/∂a = 2/√π · exp(−a²)",)),
     "erfc": ("r = erfc a", ("∂r/∂a = −2/√π · exp(−a²)",)),
     "gaussian": ("r = exp(−a²/2)", ("∂r/∂a = −a · r",)),
-    "normal_cdf": ("r = Φ(a)", ("∂r/∂a = exp(−a²/2) / √(2π)",)),
     "gelu": ("r = a · Φ(a)", ("∂r/∂a = Φ(a) + a · φ(a)",)),
     "gelu_derivative": ("r = Φ(a) + a · φ(a)", ("∂r/∂a = (2 − a²) · φ(a)",)),
     "silu": ("r = a · σ(a)", ("∂r/∂a = σ(a) · (1 + a · σ(−a))",)),
@@ -58,6 +57,14 @@ FORMULAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "softmax": ("r = a, which was made of b", ("none", "∂L/∂b = r · (r̄ − Σ r̄ r)", "none")),
     "standardized": ("r = a, which was made of b", ("none", "∂L/∂b = (r̄ − mean r̄ − r · mean r̄ r) / c", "none")),
     "rms_normalized": ("r = a, which was made of b", ("none", "∂L/∂b = (r̄ − r · mean r̄ r) / c", "none")),
+    "batch_normalized": (
+        "r = a, which is b · c, and was made of e",
+        (
+            *("none",) * 4,
+            "∂L/∂e = c · (r̄ − mean r̄) − b · c · mean r̄ b / d²",
+            "∂L/∂f = Σ r̄ b / d",
+        ),
+    ),
     "maximum": ("r = max(a, b)", ("1 where a is larger, ½ on a tie, else 0", "1 where b is larger, ½ on a tie, else 0")),
     "minimum": ("r = min(a, b)", ("1 where a is smaller, ½ on a tie, else 0", "1 where b is smaller, ½ on a tie, else 0")),
     "where": ("r = b where a, else c", ("none", "r̄ where a, else 0", "0 where a, else r̄")),

@@ -27,11 +27,11 @@ __all__ = ["ELEMENTARY", "OPERATIONS", "SCRIPTS", "Program", "program_of", "scri
 
 # What the page's scripts compute: picture/scripts has a step for each. These are in every page.
 ELEMENTARY = frozenset(
-    "marker stop_gradient reshape after softmax standardized rms_normalized power_constant astype select_output custom "
-    "checkpoint full negative abs sign signbit exp expm1 log log1p log2 log10 sqrt sin cos tan asin acos atan sinh cosh "
-    "tanh asinh acosh atanh sigmoid softplus relu erf erfc gaussian normal_cdf gelu gelu_derivative silu silu_derivative "
-    "floor ceil trunc round logical_not isfinite isinf isnan add subtract multiply divide scale safe_divide remainder "
-    "floor_divide power atan2 hypot logaddexp maximum minimum copysign equal not_equal less less_equal greater "
+    "marker stop_gradient reshape after softmax standardized rms_normalized batch_normalized power_constant astype "
+    "select_output custom checkpoint full negative abs sign signbit exp expm1 log log1p log2 log10 sqrt sin cos tan asin "
+    "acos atan sinh cosh tanh asinh acosh atanh sigmoid softplus relu erf erfc gaussian gelu gelu_derivative silu "
+    "silu_derivative floor ceil trunc round logical_not isfinite isinf isnan add subtract multiply divide scale safe_divide "
+    "remainder floor_divide power atan2 hypot logaddexp maximum minimum copysign equal not_equal less less_equal greater "
     "greater_equal logical_and logical_or logical_xor where clip permute_dims broadcast_to slice embed index put put_onto "
     "update_slice concat windows fold_windows gather scatter_add scatter sum prod max min any all argmax argmin "
     "cumulative_sum cumulative_prod linear_recurrence argsort sort leading selected matmul convolution "

@@ -378,15 +378,9 @@ def _difference(a: Node, b: Node) -> Node:
     return where(logical_and(isinf(a), equal(a, b)), zeros(a.type), subtract(a, b))
 
 
-# The normal distribution, from x itself: rounding -x/√2 first would cost x² units in the last place of the negative tail.
+# By exp(-x²/2) from x itself: rounding -x/√2 first would cost x² units in the last place of the normal distribution's tail.
 gaussian = unary(
     "gaussian", special_kernels.gaussian, lambda u, out, x: negative(scale(u, multiply(x, out))), kinds="f"
-)
-normal_cdf = unary(
-    "normal_cdf",
-    special_kernels.normal_cdf,
-    lambda u, out, x: scale(multiply(u, 1 / math.sqrt(2 * math.pi)), gaussian(x)),
-    kinds="f",
 )
 gelu = unary("gelu", special_kernels.gelu, lambda u, out, x: scale(u, gelu_derivative(x)), kinds="f")
 gelu_derivative = unary(

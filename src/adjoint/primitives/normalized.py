@@ -12,9 +12,9 @@ from typing import Any
 
 from adjoint.graph import Node, Primitive, record
 from adjoint.primitives.core import ops
-from adjoint.primitives.elementwise import divide, scale, subtract
+from adjoint.primitives.elementwise import divide, multiply, safe_divide, scale, subtract
 
-__all__ = ["NORMALIZED", "rms_normalized", "softmaxed", "standardized"]
+__all__ = ["NORMALIZED", "batch_normalized", "rms_normalized", "softmaxed", "standardized"]
 
 
 def _total(x: Node, like: Node) -> Node:
@@ -43,26 +43,44 @@ def _rms_rule(u: Node, out: Node, made: Node, x: Node, root: Node) -> Node:
     return scale(subtract(u, scale(_mean(scale(u, out), root), out)), divide(1, root))
 
 
-def _primitive(name: str, rule: Any) -> Primitive:
+def _batch_rule(
+    u: Node, out: Node, made: Node, centered: Node, factor: Node, root: Node, x: Node, *weight: Node
+) -> Node:
+    """factor (u - mean(u)) - centered factor mean(u centered) / root²."""
+    slope = safe_divide(_mean(scale(u, centered), root), multiply(root, root))
+    return subtract(scale(subtract(u, _mean(u, root)), factor), scale(centered, scale(slope, factor)))
+
+
+def _batch_weight_rule(
+    u: Node, out: Node, made: Node, centered: Node, factor: Node, root: Node, x: Node, weight: Node
+) -> Node:
+    """Σ u centered / root."""
+    return ops.reshape(
+        safe_divide(_total(scale(u, centered), root), root), weight.shape
+    )  # no number where the batch is empty
+
+
+def _primitive(name: str, *rules: Any) -> Primitive:
     return Primitive(
         name,
         lambda attributes, type: lambda made, *others: made,
-        (None, rule, None),
+        rules,
         view=True,
         passes_on=True,
         reads=lambda type: 1,
     )
 
 
-SOFTMAX = _primitive("softmax", _softmax_rule)
-STANDARDIZED = _primitive("standardized", _standard_rule)
-RMS_NORMALIZED = _primitive("rms_normalized", _rms_rule)
-NORMALIZED = (SOFTMAX, STANDARDIZED, RMS_NORMALIZED)
+SOFTMAX = _primitive("softmax", None, _softmax_rule, None)
+STANDARDIZED = _primitive("standardized", None, _standard_rule, None)
+RMS_NORMALIZED = _primitive("rms_normalized", None, _rms_rule, None)
+BATCH_NORMALIZED = _primitive("batch_normalized", None, None, None, None, _batch_rule, _batch_weight_rule)
+NORMALIZED = (SOFTMAX, STANDARDIZED, RMS_NORMALIZED, BATCH_NORMALIZED)
 
 
-def _noted(op: Primitive, made: Node, x: Node, total: Node) -> Node:
+def _noted(op: Primitive, made: Node, *others: Node) -> Node:
     """The formulas are those of real numbers; complex ones keep the chain rule."""
-    return record(op, (made, x, total), None, made.type) if made.dtype.kind == "f" else made
+    return record(op, (made, *others), None, made.type) if made.dtype.kind == "f" else made
 
 
 def softmaxed(made: Node, x: Node, total: Node) -> Node:
@@ -79,3 +97,9 @@ def standardized(made: Node, x: Node, root: Node) -> Node:
 def rms_normalized(made: Node, x: Node, root: Node) -> Node:
     """x / root, given made, with root the square root of the mean of x² plus a constant; it has size one along its axes."""
     return _noted(RMS_NORMALIZED, made, x, root)
+
+
+def batch_normalized(made: Node, centered: Node, factor: Node, root: Node, x: Node, weight: Node | None) -> Node:
+    """(x - mean) factor, given made, with factor = weight / root, or 1 / root, and root the square root of the mean square of
+    x - mean plus a constant; factor and root have size one along the axes of the means."""
+    return _noted(BATCH_NORMALIZED, made, centered, factor, root, x, *(() if weight is None else (weight,)))

@@ -533,6 +533,6 @@ def gelu_derivative(e: Emitter, x: Value) -> Value:
 FUNCTIONS: dict[str, Callable[..., Value]] = {
     "exp": exp, "expm1": expm1, "log": log, "log1p": log1p, "sin": sin, "cos": cos, "tan": tan, "tanh": tanh,
     "sigmoid": sigmoid, "softplus": softplus, "logaddexp": logaddexp, "erf": erf, "erfc": erfc,
-    "gaussian": gaussian, "normal_cdf": normal_cdf, "gelu": gelu, "gelu_derivative": gelu_derivative, "silu": silu,
+    "gaussian": gaussian, "gelu": gelu, "gelu_derivative": gelu_derivative, "silu": silu,
     "silu_derivative": silu_derivative, "exp2": exp2, "log2": log2, "log10": log10, "sinh": sinh, "cosh": cosh,
 }  # fmt: skip

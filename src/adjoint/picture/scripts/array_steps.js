@@ -363,4 +363,4 @@ for (const op of ["convolution", "convolution_input_gradient", "convolution_weig
 for (const op of ["max_pool", "max_pool_positions", "pool_take", "pool_put", "pool_sum", "pool_spread"]) ARRAY_STEPS[op] = (pool, out, inputs) => poolStep(op, pool, out, inputs);
 
 // Operations whose result is their first input's elements, in the same order.
-const SAME = new Set(["marker", "stop_gradient", "reshape", "after", "softmax", "standardized", "rms_normalized"]);
+const SAME = new Set(["marker", "stop_gradient", "reshape", "after", "softmax", "standardized", "rms_normalized", "batch_normalized"]);

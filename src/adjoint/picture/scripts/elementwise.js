@@ -98,7 +98,7 @@ const UNARY = {
   log1p: Math.log1p, log2: Math.log2, log10: Math.log10, sqrt: Math.sqrt, sin: Math.sin, cos: Math.cos, tan: Math.tan,
   asin: Math.asin, acos: Math.acos, atan: Math.atan, sinh: Math.sinh, cosh: Math.cosh, tanh: Math.tanh, asinh: Math.asinh,
   acosh: Math.acosh, atanh: Math.atanh, sigmoid, softplus: (x) => logaddexp(x, 0), relu: (x) => larger(x, 0), erf, erfc, gaussian: bellOf,
-  normal_cdf: normalDistribution, gelu: (x) => x * normalDistribution(x), gelu_derivative: geluDerivative, silu: (x) => x * sigmoid(x),
+  gelu: (x) => x * normalDistribution(x), gelu_derivative: geluDerivative, silu: (x) => x * sigmoid(x),
   silu_derivative: siluDerivative,
   floor: Math.floor, ceil: Math.ceil, trunc: Math.trunc, round: roundedHalfEven, logical_not: (x) => x === 0,
   isfinite: Number.isFinite, isinf: (x) => x === Infinity || x === -Infinity, isnan: (x) => x !== x,
