@@ -139,8 +139,9 @@ class Reach:
 
     def visit(self, value: Any, path: str) -> None:
         """Walk on from something that the function has got hold of."""
-        self._pending.append((value, path))
-        self._walk()
+        if id(value) not in self.seen:
+            self._pending.append((value, path))
+            self._walk()
 
     def finish(self) -> None:
         """Guard what has been computed and kept (`functools.cached_property`) while the function was traced."""
