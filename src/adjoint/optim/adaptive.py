@@ -333,6 +333,10 @@ class Lion(Optimizer):
         """The average at 0, before the first step."""
         return {"exp_avg": zeros_like(parameter)}
 
+    def is_elementwise(self, group: Group) -> bool:
+        """See `Optimizer`."""
+        return True
+
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
         """The new value of a parameter."""
         (beta1, beta2), average = group["betas"], state["exp_avg"]

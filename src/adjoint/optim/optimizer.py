@@ -266,6 +266,11 @@ class Optimizer(tracing.Watched):
         are."""
         return False
 
+    def is_elementwise(self, group: Group) -> bool:
+        """Whether `update` goes element by element and reads nothing but what it is given, so that parameters that are alike are
+        updated alike."""
+        return self.is_rowwise(group)
+
     def prepare(self, parameter: Tensor, group: Group) -> dict[str, Any]:
         """The state of a parameter before its first step: zeros of its shape, a count of 0. Here there is none."""
         return {}
@@ -322,15 +327,14 @@ class Optimizer(tracing.Watched):
         if group.get("maximize"):
             gradient = -gradient
         variable = variable_of(parameter.node)
-        rowwise = self.is_rowwise(group)
-        if rowwise and variable is not None and variable.sparse:
+        if variable is not None and variable.sparse and self.is_rowwise(group):
             parameter.data = update_rows(self.update, parameter, gradient, state, group)
             return
-        kind = None if known is None or not rowwise else kind_of((parameter, gradient, state, group))
+        turn = parameter, gradient, state, group
+        kind = None if known is None or not self.is_elementwise(group) else kind_of(turn)
         if known is None or kind is None:
             parameter.data = self.update(parameter, gradient, state, group)
             return
-        turn = parameter, gradient, state, group
         if kind in known:
             update = known[kind]
             if update is not None:

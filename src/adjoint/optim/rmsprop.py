@@ -63,6 +63,10 @@ class RMSprop(Optimizer):
         wanted = {"square_avg": True, "grad_avg": group["centered"], "momentum_buffer": group["momentum"]}
         return {"step": 0, **{name: zeros_like(parameter) for name, needed in wanted.items() if needed}}
 
+    def is_elementwise(self, group: Group) -> bool:
+        """See `Optimizer`."""
+        return True
+
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
         """The new value of a parameter."""
         alpha = group["alpha"]

@@ -65,6 +65,10 @@ class SGD(Optimizer):
         """See `Optimizer`. Momentum and weight decay move every row."""
         return not group["momentum"] and not group["weight_decay"]
 
+    def is_elementwise(self, group: Group) -> bool:
+        """See `Optimizer`."""
+        return True
+
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
         """The new value of a parameter."""
         direction = gradient

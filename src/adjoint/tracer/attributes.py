@@ -16,7 +16,7 @@ from typing import Any
 from adjoint import tracing
 from adjoint.graph import Variable
 from adjoint.tracer.guards import ABSENT
-from adjoint.tracer.reach import LEAVES, Reach
+from adjoint.tracer.reach import Reach, is_leaf
 
 __all__ = ["Attributes"]
 
@@ -76,9 +76,9 @@ class Attributes:
 
     def _follow(self, value: Any, path: str) -> None:
         """Go on from what was found: to what is in it, where it counts its changes itself."""
-        if isinstance(value, LEAVES):
+        if is_leaf(value):
             return
-        if not isinstance(value, tracing.Versioned):
+        if not issubclass(type(value), tracing.Versioned):
             self._reach.visit(value, path)
         elif id(value) not in self._versions:
             self._versions[id(value)] = (value, value.version)

@@ -48,6 +48,14 @@ LEAVES = (
     int, float, complex, bool, str, bytes, type(None), type(Ellipsis), type(NotImplemented), range, slice, CodeType,
     np.generic, np.dtype, DType, Named, Node, Variable, Unknown,
 )  # fmt: skip
+
+
+def is_leaf(value: Any) -> bool:
+    """Whether a value is such. `isinstance` would ask a module for its class, once for each kind, which counts as reading it."""
+    kind = type(value)
+    return issubclass(kind, LEAVES) if issubclass(kind, tracing.Watched) else isinstance(value, LEAVES)
+
+
 WHOLE = frozenset({"SimpleNamespace", "Namespace", "UserDict", "UserList", "UserString", "ChainMap", "_Environ"})
 
 
@@ -131,8 +139,9 @@ class Reach:
 
     def visit(self, value: Any, path: str) -> None:
         """Walk on from something that the function has got hold of."""
-        self._pending.append((value, path))
-        self._walk()
+        if id(value) not in self.seen:
+            self._pending.append((value, path))
+            self._walk()
 
     def finish(self) -> None:
         """Guard what has been computed and kept (`functools.cached_property`) while the function was traced."""
@@ -178,15 +187,16 @@ class Reach:
             self._walking = False
 
     def _step(self, value: Any, path: str) -> None:
-        if isinstance(value, LEAVES) or id(value) in self.seen or self.trace.owns(value):
+        if is_leaf(value) or id(value) in self.seen or self.trace.owns(value):
             return
         self.seen[id(value)] = value
+        kind = type(value)
+        watched = issubclass(kind, tracing.Watched)
         for kinds, follow in CONTENTS:
-            if isinstance(value, kinds):
+            if issubclass(kind, kinds) if watched else isinstance(value, kinds):
                 follow(self, value, path)
                 return
-        kind = type(value)
-        if isinstance(value, tracing.Watched):
+        if watched:
             self.go_on(kind, kind.__name__)
         elif kind is FunctionType:
             self._function(value, path, None)
@@ -252,7 +262,7 @@ class Reach:
         """Guard that a class has this under a name, and that no class between it and those that inherit it has another."""
         about = f"{kind.__name__}.{name}"
         self._value(f"{{0}}[{quoted(name)}]", kind.__dict__, raw, about, name)
-        # `isinstance` would ask a module for its class, which counts as reading it
+        # as in `is_leaf`
         classes = [x for x in list(self.seen.values()) if issubclass(type(x), type)]
         for other in [x for x in classes if issubclass(x, kind) and x is not kind]:
             for between in other.__mro__[: other.__mro__.index(kind)]:
