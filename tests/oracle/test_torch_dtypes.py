@@ -34,8 +34,6 @@ def calls(t: Any) -> dict[str, Any]:
     for k, (m, s) in layers.items():
         if k not in ("Bilinear", "InstanceNorm1d", "BatchNorm1d alone"):
             made[f"{k} of integers"] = lambda m=m, s=s: m(of(*s, dtype=t.int64))
-        if k.endswith("Norm"):
-            made[f"{k} of bfloat16"] = lambda m=m, s=s: m(of(*s, dtype=t.bfloat16))
     double_norm = nn.RMSNorm(4).double()
     made["RMSNorm in float64"] = lambda: double_norm(of(2, 4, dtype=t.float32))
     for k in ("RNN", "LSTM", "GRU"):

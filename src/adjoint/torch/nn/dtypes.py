@@ -29,21 +29,19 @@ LAYERS_OF_ONE = {  # and the tensors of a layer, of which the first that is ther
     **dict.fromkeys(["RNN", "LSTM", "GRU"], ("weight_ih_l0",)),
     **dict.fromkeys(["RNNCell", "LSTMCell", "GRUCell"], ("weight_ih",)),
 }
-LOW = ("float16", "bfloat16")  # whose norms may have parameters in float32
 
 
 def of_one_dtype(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
     """A function of `nn.functional` that raises RuntimeError for operands of several dtypes."""
     places = {n: i for i, n in enumerate(inspect.signature(f).parameters)}
     shared = [(n, places[n]) for n in FUNCTIONS_OF_ONE[name].split()]
-    of_parameters = name.endswith("_norm")
 
     @functools.wraps(f)
     def called(*args: Any, **keywords: Any) -> Any:
         given = [args[i] if i < len(args) else keywords.get(n) for n, i in shared]
         first, *rest = [x for x in given if isinstance(x, Core)] or [None]  # type: ignore[list-item]
         if any(x.dtype is not first.dtype for x in rest):
-            one_dtype(name, *(rest if of_parameters and first.dtype.name in LOW else (first, *rest)))
+            one_dtype(name, first, *rest)
         return f(*args, **keywords)
 
     return called
@@ -59,7 +57,7 @@ def refuse_mixed(layer: Any, name: str, given: tuple[Any, ...]) -> None:
     for x in given:
         parts = (x.data,) if isinstance(x, PackedSequence) else x if isinstance(x, (tuple, list)) else (x,)
         for part in parts:  # an LSTM has two states
-            if not isinstance(part, Core) or part.dtype is dtype or (name in NORMS and part.dtype.name in LOW):
+            if not isinstance(part, Core) or part.dtype is dtype:
                 continue
             raise ValueError(  # as PyTorch does for recurrent layers; layers raise it as RuntimeError, too
                 f"{name}: the input is {part.dtype.name} and the layer {dtype.name}; cast the input by "
