@@ -280,3 +280,54 @@ def test_a_view_is_recorded_at_the_users_line(view):
     y = view(torch.ones(2, 3, requires_grad=True))
     assert y.node.origin.file == __file__
     assert y.node.origin.line == view.__code__.co_firstlineno
+
+
+def test_what_is_written_to_data_of_a_computed_tensor_keeps_its_derivative():
+    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    y = x * 3
+    y.data.clamp_(max=4.0)
+    y.detach()[2] = 7.0
+    (y**2).sum().backward()
+    assert y.tolist() == [3.0, 4.0, 7.0] and x.grad.tolist() == [18.0, 24.0, 42.0]  # 2 y · 3
+    g = torch.func.grad(lambda u: ((y := u * 3).data.mul_(2.0), (y**3).sum())[1])
+    assert g(x).tolist() == torch.compile(g)(x).tolist() == [324.0, 1296.0, 2916.0]  # 3 (6 u)² · 3
+
+
+def test_a_function_writes_to_data_of_its_argument():
+    class Put(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, value, i):
+            ctx.i = i
+            x.data[i] = value
+            return x
+
+        @staticmethod
+        def backward(ctx, u):
+            return u, u[ctx.i], None
+
+    a = torch.tensor([2.0, 5.0], requires_grad=True)
+    x = torch.zeros(2)
+    for i in range(2):
+        x = Put.apply(x, a[i] ** 2, i)
+    (x**2).sum().backward()
+    assert x.tolist() == [4.0, 25.0] and a.grad.tolist() == [32.0, 500.0]  # 4 a³
+
+
+def test_a_function_takes_a_module_whose_parameters_are_arguments_too():
+    class Apply(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, layer, x, weight):
+            ctx.save_for_backward(x, weight)
+            return layer(x)
+
+        @staticmethod
+        def backward(ctx, u):
+            x, weight = ctx.saved_tensors
+            return None, u @ weight, u.t() @ x
+
+    layer = torch.nn.Linear(2, 2, bias=False)
+    x = torch.tensor([[1.0, 2.0]])
+    Apply.apply(layer, x, layer.weight).sum().backward()
+    assert layer.weight.grad.tolist() == [[1.0, 2.0], [1.0, 2.0]]
+    with pytest.raises(TypeError, match="argument of its own"):
+        Apply.apply(layer, x, layer.weight.detach())

@@ -13,6 +13,7 @@ from adjoint.tensors.located import at_user
 
 from ._elementwise import made, tensors_alone
 from ._names import FUNCTIONS, METHODS, function
+from ._operators import one_dtype
 from ._tensor import Tensor, as_torch
 from ._view_tensors import view_of
 
@@ -38,6 +39,7 @@ INFINITE, UNKNOWN = builtins.complex(0, math.inf), builtins.complex(0, math.nan)
 def polar(abs: Any, angle: Any) -> Any:
     """The complex numbers of these moduli and angles."""
     tensors_alone("polar", abs, angle)
+    one_dtype("polar", abs, angle)
     return complex(abs * core.cos(angle), abs * core.sin(angle))
 
 

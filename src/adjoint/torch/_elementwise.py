@@ -19,7 +19,7 @@ from adjoint.tensors.conversion import as_node
 from adjoint.tensors.located import at_user
 
 from ._names import FUNCTIONS, METHODS, function, make_in_place, pair_type, recorded_at_user
-from ._operators import FLOATING, aligned, beside_number, binary_node, divide, power_, promoted, subtract
+from ._operators import FLOATING, aligned, beside_number, binary_node, divide, one_dtype, power_, promoted, subtract
 from ._operators import add as add_nodes
 from ._tensor import Core, Tensor, node_of
 
@@ -286,6 +286,7 @@ def clamp_max(input: Any, max: Any) -> Any:
 @function(in_place=True)
 def lerp(input: Any, end: Any, weight: Any) -> Any:
     """Input + weight * (end - input)."""
+    one_dtype("lerp", input, end, weight if isinstance(weight, Core) and weight.ndim else None)
     return input + weight * (end - input)
 
 

@@ -15,6 +15,7 @@ from adjoint.tensors import functions as core
 from adjoint.tensors.located import at_user
 
 from ._names import FUNCTIONS, METHODS, function, like, method, refuse
+from ._operators import one_dtype
 from ._reductions import lifted
 from ._tensor import Core
 from ._views import axis_of
@@ -293,6 +294,7 @@ def index_reduce(input: Any, dim: int, index: Any, source: Any, reduce: str, *, 
 @function(in_place=True)
 def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """The input with values put, or added, at x[indices]."""
+    one_dtype("index_put", input, values)
     where = tuple(slice(None) if i is None else i for i in indices)
     out = input.clone()
     if not accumulate:
@@ -317,6 +319,7 @@ def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
 @function(in_place=True)
 def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     """The input with the first elements of another tensor put where a mask holds."""
+    one_dtype("masked_scatter", input, source)
     if mask.dtype.kind != "b":
         raise RuntimeError(f"masked_scatter: the mask is bool, got {mask.dtype.name}{at_user()}")
     shape = np.broadcast_shapes(tuple(input.shape), tuple(mask.shape))

@@ -119,12 +119,14 @@ def _weighted(input: Any, product: Any, beta: Any, alpha: Any) -> Any:
 @function(in_place=True)
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * mat1 @ mat2."""
+    one_dtype("addmm", input, mat1)
     return _weighted(input, mm(mat1, mat2), beta, alpha)
 
 
 @function(in_place=True)
 def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * mat @ vec."""
+    one_dtype("addmv", input, mat)
     return _weighted(input, mv(mat, vec), beta, alpha)
 
 
@@ -137,12 +139,14 @@ def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> 
 @function(in_place=True)
 def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * bmm(batch1, batch2)."""
+    one_dtype("baddbmm", input, batch1)
     return _weighted(input, bmm(batch1, batch2), beta, alpha)
 
 
 @function(in_place=True)
 def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * the sum of bmm(batch1, batch2)."""
+    one_dtype("addbmm", input, batch1)
     return _weighted(input, core.sum(bmm(batch1, batch2), axis=0), beta, alpha)
 
 
@@ -212,6 +216,7 @@ def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
 @function()
 def cross(input: Any, other: Any, dim: Any = None) -> Any:
     """The cross product along an axis of three (the first one, if none is said)."""
+    one_dtype("cross", input, other)
     if dim is None:
         dim = next((i for i, n in enumerate(input.shape) if n == 3), None)
         if dim is None:
@@ -222,6 +227,7 @@ def cross(input: Any, other: Any, dim: Any = None) -> Any:
 @function(methods=False)
 def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: Any = None) -> Any:
     """The distances of all rows of one matrix from all rows of another."""
+    one_dtype("cdist", x1, x2)
     if x1.shape[-1] != x2.shape[-1]:
         raise RuntimeError(f"cdist: rows of {x1.shape[-1]} and {x2.shape[-1]} numbers{at_user()}")
     if not x1.shape[-1]:
@@ -285,6 +291,7 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
 @function()
 def cholesky_solve(input: Any, input2: Any, upper: bool = False) -> Any:
     """X with A X = B, of the Cholesky factor of A."""
+    one_dtype("cholesky_solve", input, input2)
     low = core.conj(core.matrix_transpose(input2)) if upper else input2
     half = core_linalg.solve_triangular(low, input, lower=True)
     return core_linalg.solve_triangular(core.conj(core.matrix_transpose(low)), half, lower=False)

@@ -14,6 +14,7 @@ from typing import Any
 from adjoint.composites import indexing
 from adjoint.graph import Node, get_mode, mode
 from adjoint.primitives.core import DETACH, LEAF, VERSION, cast, marker, ops, stop_gradient
+from adjoint.primitives.custom import custom
 from adjoint.tensors.assignment import mapped, rebind
 from adjoint.tensors.conversion import dtype_of
 from adjoint.tensors.located import at_user, give_site, user_frame
@@ -220,14 +221,19 @@ def _seen_through(apply: Apply, below: Node) -> Node:
 
 
 def _write_untracked(base: Tensor, node: Node) -> None:
-    """What writing through `.data` or `.detach()` does to the tensor itself."""
-    if base.node.tracked and not base.is_leaf:
-        raise RuntimeError(
-            "in-place: what is written through .data or .detach() of a computed tensor would reach its value and not its "
-            f"derivative; write to the tensor itself, or to a clone(){at_user()}"
-        )
-    with mode(grad=False):
-        base._assign(node, "in-place operation on .data")
+    """What writing through `.data` or `.detach()` does to the tensor itself: a computed one keeps its derivative."""
+    own = base.node
+    if not own.tracked or base.is_leaf:
+        with mode(grad=False):
+            base._assign(node, "in-place operation on .data")
+        return
+    with mode(grad=True):
+        base.node = custom([node], [own], _as_before, "data", True, _as_before)
+
+
+def _as_before(cotangents: list[Node | None], node: Node) -> list[Node | None]:
+    """The rule of a computed tensor with other values: the derivatives of what it was computed as."""
+    return cotangents
 
 
 def view_of(

@@ -245,6 +245,7 @@ def tensorsolve(A: Any, B: Any, dims: Any = None) -> Any:
 @_public
 def lstsq(A: Any, B: Any, rcond: Any = None, *, driver: Any = None) -> Any:
     """The solution of least squares, with residuals, ranks and singular values."""
+    one_dtype("linalg.lstsq", A, B)
     if driver not in (None, "gelsy", "gelsd", "gelss", "gels"):
         raise RuntimeError(f"linalg.lstsq: unknown driver {driver!r}{at_user()}")
     vector = _is_vector(A, B)
@@ -335,6 +336,7 @@ def vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
 @_public
 def cross(input: Any, other: Any, *, dim: int = -1) -> Any:
     """The cross product along an axis of three."""
+    one_dtype("linalg.cross", input, other)
     if input.ndim != other.ndim:
         raise RuntimeError(f"linalg.cross: {input.ndim} and {other.ndim} axes{at_user()}")
     if input.shape[dim] != 3 or other.shape[dim] != 3:

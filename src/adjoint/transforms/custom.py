@@ -89,7 +89,9 @@ class Function:
         inputs = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
         if any(tree.is_container(x) for x in args if not isinstance(x, PLAIN)):
             others = [x for x in args if not isinstance(x, Tensor)]
-            _refuse_tracked(f"{cls.__name__}.apply", others, "an argument", "an argument of its own")
+            _refuse_tracked(
+                f"{cls.__name__}.apply", others, "an argument", "an argument of its own", [args[i] for i in inputs]
+            )
         ctx = Context(tuple(isinstance(x, Tensor) and x.requires_grad for x in args))
         with custom_code() as forward:
             out = cls.forward(ctx, *args)
@@ -122,9 +124,11 @@ class Function:
 PLAIN = (Tensor, int, float, str, np.ndarray)
 
 
-def _refuse_tracked(name: str, values: Any, where: str, instead: str) -> None:
-    """Raise TypeError for a tracked tensor in a place that a rule gives no cotangent for."""
-    if get_mode().grad and any(isinstance(x, Tensor) and x.requires_grad for x in tree.flatten(values)[0]):
+def _refuse_tracked(name: str, values: Any, where: str, instead: str, given: Sequence[Tensor] = ()) -> None:
+    """Raise TypeError for a tracked tensor in a place that a rule gives no cotangent for, unless it is given elsewhere, too."""
+    known = {id(x) for x in given}
+    leaves = tree.flatten(values)[0]
+    if get_mode().grad and any(isinstance(x, Tensor) and x.requires_grad and id(x) not in known for x in leaves):
         raise TypeError(
             f"{name}: {where} holds a tracked tensor, which would have no derivative; give it as {instead}, or t.detach() where "
             f"a constant is meant{at_user()}"

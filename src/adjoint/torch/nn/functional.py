@@ -13,6 +13,7 @@ from adjoint.tensors.located import at_user
 
 from .._missing import getter
 from .._names import FUNCTIONS, at_users_line, like
+from .dtypes import FUNCTIONS_OF_ONE, check_padding, of_one_dtype
 from .wider import convolution, pooling
 
 __all__: list[str] = []
@@ -153,6 +154,12 @@ for _name in ("linear", *(f"conv{k}{n}d" for k in ("", "_transpose") for n in (1
     _wider(_name, convolution)
 for _name in ("avg_pool1d", "avg_pool2d", "avg_pool3d", "max_pool1d", "max_pool2d", "max_pool3d"):
     _wider(_name, pooling)
+for _name in FUNCTIONS_OF_ONE:
+    _wider(_name, of_one_dtype)
+
+
+_padded, _rms_norm = globals()["pad"], globals()["rms_norm"]
+_of_logits = globals()["binary_cross_entropy_with_logits"]
 
 
 def _public(f: Any) -> Any:
@@ -287,6 +294,36 @@ def _of_channels(name: str, rank: int) -> None:
 
 for _rank in (1, 2, 3):
     _of_channels(f"dropout{_rank}d", _rank)
+
+
+@_public
+def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
+    """The input with elements around its last axes, by other values than a constant only behind one or two axes more."""
+    check_padding(input.ndim, len(pad) // 2, mode)
+    return _padded(input, pad, mode, value)
+
+
+@_public
+def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: Any = None) -> Any:
+    """The input over the root of its mean square, times the weight, in the dtype of the input."""
+    out = _rms_norm(input, normalized_shape, weight, eps)
+    return out if out.dtype is input.dtype else out.to(input.dtype)
+
+
+@_public
+def binary_cross_entropy_with_logits(
+    input: Any, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
+    pos_weight: Any = None,
+) -> Any:  # fmt: skip
+    """The cross entropy of the sigmoids of the input, in the dtype of the target."""
+    if target.dtype is input.dtype:
+        return _of_logits(input, target, weight, size_average, reduce, reduction, pos_weight)
+    if not target.dtype.inexact:
+        raise RuntimeError(
+            f"binary_cross_entropy_with_logits: the target is {target.dtype.name}; cast it by "
+            f".to(torch.{input.dtype.name}){at_user()}"
+        )
+    return _of_logits(input, target, weight, size_average, reduce, reduction, pos_weight).to(target.dtype)
 
 
 @_public

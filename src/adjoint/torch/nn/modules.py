@@ -26,6 +26,8 @@ from .._errors import as_pytorchs
 from .._missing import missing
 from .._tensor import Core, Parameter, Tensor, as_torch
 from . import functional
+from .dtypes import LAYERS_OF_ONE, refuse_mixed
+from .forwards import FORWARDS
 from .module_hooks import SHARED_HOOKS, with_pytorchs
 from .resets import CONVOLUTIONS, RESETS, let_convolve
 from .states import Saving
@@ -328,9 +330,8 @@ def _layer(name: str, core: type) -> type:
         setattr(made, method, reset)
     if name in CONVOLUTIONS:
         let_convolve(made, core)
-    if name in ("Softmax", "LogSoftmax", "Softmin"):  # without dim, the axis that PyTorch guesses, with a warning
-        f = getattr(functional, {"LogSoftmax": "log_softmax"}.get(name, name.lower()))
-        made.forward = lambda self, input: f(input, self.dim)  # type: ignore[attr-defined]
+    if name in FORWARDS:
+        made.forward = FORWARDS[name]  # type: ignore[attr-defined]
     _named_inputs(made, core)
     if issubclass(core, Lazy):
         made.__call__ = core.__call__  # type: ignore[method-assign]
@@ -352,18 +353,15 @@ def _named_inputs(made: Any, core: Any) -> None:
     there = {"input1": "x1", "input2": "x2"} if own[:2] == ["x1", "x2"] else {"input": own[0]}
     forward = core.forward
 
-    of_weight = core.__name__.removesuffix("d")[:-1] in ("Conv", "ConvTranspose") or core.__name__ == "Linear"
+    name = core.__name__
+    of_one = name in LAYERS_OF_ONE
 
     @functools.wraps(forward)
     def called(self: Any, *args: Any, **keywords: Any) -> Any:
         if keywords:
             keywords = {there.get(k, k): v for k, v in keywords.items()}
-        weight = self.__dict__.get("weight") if of_weight else None  # None also where it is computed from others
-        if weight is not None and args and isinstance(args[0], Core) and args[0].dtype is not weight.dtype:
-            raise RuntimeError(
-                f"{core.__name__}: the input is {args[0].dtype.name} and the weight {weight.dtype.name}; cast one "
-                f"by .to(dtype){at_user()}"
-            )
+        if of_one:
+            refuse_mixed(self, name, args)
         return forward(self, *args, **keywords)
 
     made.forward = called

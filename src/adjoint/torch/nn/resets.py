@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import functional, init
+from .dtypes import refuse_mixed
 
 __all__ = ["CONVOLUTIONS", "RESETS", "let_convolve"]
 
@@ -33,6 +34,7 @@ def let_convolve(layer: Any, core: Any) -> None:
     """Give a convolution's class `_conv_forward`, which `forward` calls where a subclass has its own."""
 
     def forward(self: Any, input: Any) -> Any:
+        refuse_mixed(self, core.__name__, (input,))
         if type(self)._conv_forward is convolved:
             return core.forward(self, input)
         return self._conv_forward(input, self.weight, self.bias)
