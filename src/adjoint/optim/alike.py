@@ -32,10 +32,10 @@ class Update(NamedTuple):
     tensors: list[tuple[str, int]]
     numbers: list[tuple[str, Any]]
 
-    def repeat(self, turn: Turn) -> None:
-        """Record it for a parameter that is alike."""
+    def repeat(self, turn: Turn, before: Sequence[Node]) -> None:
+        """Record it for a parameter that is alike, and `before` what is given of it."""
         parameter, _, state, _ = turn
-        nodes = given(turn) + self.constants
+        nodes = [*before, *self.constants]
         meet = nodes.append
         for op, place, other, attributes, kind, site, offset in self.steps:
             inputs = (nodes[place],) if other is None else (nodes[place], nodes[other])
@@ -47,15 +47,17 @@ class Update(NamedTuple):
         rebind(parameter, nodes[self.result])
 
 
-def kind_of(turn: Turn) -> Any:
-    """What decides how a parameter is updated; None where more than that may."""
-    parameter, gradient, state, group = turn
-    if gradient.node.op is FULL or parameter.node.type.dtype.narrow:
+def kind_of(turn: Turn, before: Sequence[Node]) -> Any:
+    """What decides how a parameter is updated, of which `before` is given; None where more than that may."""
+    _, _, state, group = turn
+    parameter, gradient, *others = before
+    if gradient.op is FULL or parameter.type.dtype.narrow:
         return None
-    parts: list[Any] = [id(group), parameter.node.type.code, gradient.node.type.code]
+    parts: list[Any] = [id(group), parameter.type.code, gradient.type.code]
+    tensors = iter(others)
     for name, value in state.items():
         if isinstance(value, Tensor):
-            parts += name, value.node.type.code
+            parts += name, next(tensors).type.code
             continue
         number = state[name]  # which stands for that of each call while a function is traced
         if type(number) is Unknown:

@@ -331,18 +331,17 @@ class Optimizer(tracing.Watched):
             parameter.data = update_rows(self.update, parameter, gradient, state, group)
             return
         turn = parameter, gradient, state, group
-        kind = None if known is None or not self.is_elementwise(group) else kind_of(turn)
-        if known is None or kind is None:
+        if known is None or not self.is_elementwise(group):
             parameter.data = self.update(parameter, gradient, state, group)
             return
-        if kind in known:
-            update = known[kind]
-            if update is not None:
-                update.repeat(turn)
-                return
         before, names = given(turn), list(state)
+        kind = kind_of(turn, before)
+        update = known.get(kind)
+        if update is not None:
+            update.repeat(turn, before)
+            return
         result = self.update(parameter, gradient, state, group)
-        if kind not in known:
+        if kind is not None and kind not in known:
             known[kind] = recorded_update(turn, before, names, result)
         parameter.data = result
 
