@@ -49,6 +49,7 @@ from . import (
     optim,
     serialization,
     signal,
+    sparse,
     special,
     utils,
 )  # fmt: skip
