@@ -1169,3 +1169,17 @@ def test_elements_are_read_at_no_position_from_the_end() -> None:
             for outside in (i - 1, i + 1):
                 with pytest.raises((RuntimeError, IndexError), match=r"outside|out of bounds"):
                     way(x, outside).tolist()
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [("distributions.categorical", "Categorical"), ("distributions.studentT", "StudentT"), ("optim.optimizer", "Optimizer"),
+     ("optim.adam", "Adam"), ("utils.data.sampler", "SubsetRandomSampler"), ("autograd.function", "Function"),
+     ("autograd.variable", "Variable"), ("nn.utils.clip_grad", "clip_grad_norm_"), ("nn.utils.weight_norm", "weight_norm")],
+)  # fmt: skip
+def test_pytorchs_files_may_be_imported_from(file, name):
+    package = importlib.import_module(f"adjoint.torch.{file.rpartition('.')[0]}")
+    found = importlib.import_module(f"adjoint.torch.{file}")
+    assert getattr(found, name) is getattr(package, name) and callable(getattr(package, name))
+    with pytest.raises(AttributeError):
+        getattr(found, "nothing_of_this_name")  # noqa: B009

@@ -49,10 +49,12 @@ from . import (
     optim,
     serialization,
     signal,
+    sparse,
     special,
     utils,
 )  # fmt: skip
 from ._creation import Generator, bfloat16, default_generator, device, float16, layout, memory_format, strided
+from ._files import add_files as _add_files
 from ._methods import install as _install
 from ._missing import missing as _missing
 from ._tensor import Size, Tensor
@@ -79,6 +81,13 @@ for _name, _f in _natives.NATIVES.items():
 globals().update(_settings.SETTINGS)
 globals().update(_creation.MEMORY_FORMATS)
 _install(Tensor)
+for _package, _names_of_files in {
+    "optim": "optimizer adadelta adagrad adam adamax adamw asgd lbfgs nadam radam rmsprop rprop sgd",
+    "utils.data": "sampler",
+    "autograd": "function grad_mode variable",
+    "nn.utils": "clip_grad spectral_norm weight_norm",
+}.items():
+    _add_files(f"{__name__}.{_package}", _names_of_files)
 _einops.register()
 
 

@@ -507,7 +507,7 @@ def _to(
 
 
 def _to_dense(self: Any, dtype: Any = None, *, masked_grad: Any = None) -> Any:
-    refuse("to_dense", "masked_grad", masked_grad, True)  # of sparse tensors, which there are none of
+    refuse("to_dense", "masked_grad", masked_grad, True)  # of sparse tensors
     return _to(self, dtype=dtype)
 
 

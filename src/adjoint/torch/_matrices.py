@@ -46,7 +46,7 @@ def mm(input: Any, mat2: Any) -> Any:
     return _product(input, mat2)
 
 
-FUNCTIONS["spmm"] = FUNCTIONS["mm"]  # of a sparse matrix there, and of dense ones as here
+FUNCTIONS["spmm"] = FUNCTIONS["mm"]  # of a sparse matrix or a dense one
 
 
 @function()

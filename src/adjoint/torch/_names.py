@@ -107,6 +107,9 @@ def recorded_at_user(f: Callable[..., Any]) -> Callable[..., Any]:
             )
         if of_tensor and not isinstance(args[0] if args else keywords.get("input"), Core):
             given = args[0] if args else keywords.get("input")
+            own = getattr(given, f.__name__, None) if getattr(given, "is_sparse", False) else None
+            if own is not None:  # mm(a, b) of a sparse matrix
+                return own(*args[1:], **keywords)
             raise TypeError(f"{f.__name__}: expected a tensor, got {type(given).__name__}{at_user()}")
         result = at_users_line(f, args, keywords)
         return result if out is None else written(out, result)

@@ -15,6 +15,7 @@ tensor([ 0.3333, -0.6667,  0.3333])
 
 from __future__ import annotations
 
+from .._files import add_files
 from .._missing import getter
 from . import constraint_registry, constraints, kl, transforms
 from ._base import Distribution, ExponentialFamily
@@ -73,4 +74,12 @@ __all__ = [
     *_transforms,
 ]  # fmt: skip
 
+add_files(
+    __name__,
+    """bernoulli beta binomial categorical cauchy chi2 continuous_bernoulli dirichlet distribution exp_family exponential
+    fishersnedecor gamma generalized_pareto geometric gumbel half_cauchy half_normal independent inverse_gamma kumaraswamy laplace
+    lkj_cholesky log_normal logistic_normal lowrank_multivariate_normal mixture_same_family multinomial multivariate_normal
+    negative_binomial normal one_hot_categorical pareto poisson relaxed_bernoulli relaxed_categorical studentT
+    transformed_distribution uniform von_mises weibull wishart""",
+)
 __getattr__ = getter("torch.distributions", globals())
