@@ -1183,3 +1183,10 @@ def test_pytorchs_files_may_be_imported_from(file, name):
     assert getattr(found, name) is getattr(package, name) and callable(getattr(package, name))
     with pytest.raises(AttributeError):
         getattr(found, "nothing_of_this_name")  # noqa: B009
+
+
+def test_which_tensors_a_transformed_function_gets_is_said():
+    for transformed in (ad.jit, ad.grad, ad.vmap):
+        with pytest.raises(AttributeError, match=r"torch\.compile and torch\.func PyTorch's"):
+            transformed(lambda x: x.unsqueeze(0).sum())(torch.ones(3))
+    assert torch.compile(lambda x: x.unsqueeze(0).sum())(torch.ones(3)).item() == 3.0

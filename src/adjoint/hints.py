@@ -11,6 +11,7 @@ tests run every row. `{}` in a row of keywords stands for the function that was 
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
@@ -497,7 +498,8 @@ def hint(place: str, name: str) -> str:
     if row is not None:
         code, remark = split_row(row)
         if place == "Tensor" and code and not remark and name in FROM_PYTORCH:
-            return f"; here it is {code} (or use adjoint.torch)"
+            inside = "; ad.jit, ad.grad and ad.vmap give adjoint's tensors to a function, torch.compile and torch.func PyTorch's"
+            return f"; here it is {code} (or use adjoint.torch{inside if 'adjoint.torch' in sys.modules else ''})"
         return f"; here it is {code}" + (f" ({remark})" if remark else "") if code else f"; {remark}"
     public = importlib.import_module("adjoint").__all__
     if place == "Tensor" and name.endswith("_") and not name.startswith("_"):
