@@ -7,6 +7,7 @@ import importlib
 import io
 import math
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -1190,3 +1191,78 @@ def test_which_tensors_a_transformed_function_gets_is_said():
         with pytest.raises(AttributeError, match=r"torch\.compile and torch\.func PyTorch's"):
             transformed(lambda x: x.unsqueeze(0).sum())(torch.ones(3))
     assert torch.compile(lambda x: x.unsqueeze(0).sum())(torch.ones(3)).item() == 3.0
+
+
+def test_bases_of_layers_answer_what_a_layer_is() -> None:
+    from adjoint.torch.nn.modules.batchnorm import _BatchNorm, _NormBase
+    from adjoint.torch.nn.modules.conv import _ConvNd, _ConvTransposeNd
+    from adjoint.torch.nn.modules.dropout import _DropoutNd
+    from adjoint.torch.nn.modules.loss import _Loss, _WeightedLoss
+    from adjoint.torch.nn.modules.utils import _ntuple, _pair, _reverse_repeat_tuple, _triple
+
+    nn = torch.nn
+    assert isinstance(nn.BatchNorm2d(3), _BatchNorm) and not isinstance(nn.LayerNorm(3), _BatchNorm)
+    assert isinstance(nn.InstanceNorm1d(3), _NormBase) and not isinstance(nn.InstanceNorm1d(3), _BatchNorm)
+    assert (
+        issubclass(nn.Conv1d, _ConvNd)
+        and not issubclass(nn.Conv1d, _ConvTransposeNd)
+        and not issubclass(nn.Linear, _ConvNd)
+    )
+    assert issubclass(nn.ConvTranspose2d, _ConvTransposeNd) and isinstance(nn.Dropout2d(), _DropoutNd)
+    assert (
+        isinstance(nn.MSELoss(), _Loss)
+        and isinstance(nn.NLLLoss(), _WeightedLoss)
+        and not isinstance(nn.L1Loss(), _WeightedLoss)
+    )
+    with pytest.raises(TypeError, match=r"derive from nn\.Conv1d"):
+        _ConvNd(3, 4)
+    assert (_pair(2), _triple((1, 2, 3)), _ntuple(4)(0), _reverse_repeat_tuple((1, 2), 2)) == (
+        (2, 2),
+        (1, 2, 3),
+        (0,) * 4,
+        (2, 2, 1, 1),
+    )
+
+    class Dice(_Loss):
+        def forward(self, input, target):
+            overlap = 1 - 2 * (input * target).sum(1) / (input + target).sum(1)
+            return overlap.mean() if self.reduction == "mean" else overlap.sum()
+
+    class Weighted(_WeightedLoss):
+        pass
+
+    given, target = torch.tensor([[1.0, 0.0], [0.5, 0.5]]), torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+    assert Dice()(given, target).item() == 0.25 and Dice(reduction="sum")(given, target).item() == 0.5
+    assert Dice(False).reduction == "sum" and Dice(None, False).reduction == "none" and isinstance(Dice(), _Loss)
+    assert not isinstance(nn.MSELoss(), Dice) and not isinstance(Dice(), _WeightedLoss)
+    assert "weight" in Weighted(torch.ones(2)).state_dict()
+
+
+def test_numbers_for_tensorboard(tmp_path: Path) -> None:
+    from adjoint.torch.utils.tensorboard import SummaryWriter
+
+    with SummaryWriter(str(tmp_path)) as writer:
+        writer.add_scalar("loss/train", torch.tensor(0.5, requires_grad=True), 1)
+        writer.add_scalars("accuracy", {"train": 0.25, "test": 2}, 3)
+        with pytest.raises(RuntimeError, match="'a' is no number"):
+            writer.add_scalar("a", "b", 1)
+        with pytest.raises(AttributeError, match="numbers alone"):
+            writer.add_histogram("a", torch.ones(3))
+    SummaryWriter(tmp_path).close()
+    found = list(ad.train.read_events(tmp_path))
+    assert found == [(1, {"loss/train": 0.5}), (3, {"accuracy/train": 0.25, "accuracy/test": 2.0})]
+
+
+def test_shares_of_the_samples() -> None:
+    from adjoint.torch.types import Number
+    from adjoint.torch.utils.data.distributed import DistributedSampler
+
+    samplers = [DistributedSampler(range(10), num_replicas=3, rank=k, seed=5) for k in range(3)]
+    assert isinstance(1.0, Number) and [len(s) for s in samplers] == [4, 4, 4]
+    first = [list(s) for s in samplers]
+    assert sorted({x for s in first for x in s}) == list(range(10))
+    for s in samplers:
+        s.set_epoch(1)
+    assert [list(s) for s in samplers] != first and list(DistributedSampler(range(3), shuffle=False)) == [0, 1, 2]
+    loader = torch.utils.data.DataLoader(list(range(10)), batch_size=2, sampler=samplers[0])
+    assert sum(len(batch) for batch in loader) == 4

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -96,6 +96,10 @@ class TensorBoard:
 
     def write(self, step: int, **numbers: Any) -> None:
         """Add numbers of a step, by name; what is no number is left out."""
+        self.add(step, numbers)
+
+    def add(self, step: int, numbers: Mapping[str, Any]) -> None:
+        """Add numbers of a step, by names that may be anything; what is no number is left out."""
         values = {name: float(value) for name, value in numbers.items() if isinstance(value, int | float)}
         self._file.write(_record(_event(time.time(), step, values)))
         self._file.flush()

@@ -6,6 +6,7 @@ from typing import Any
 
 from .._missing import missing
 from .._tensor import Parameter
+from . import bases as bases
 from . import functional, init, modules, parallel, parameter, utils
 from .adaptive import AdaptiveLogSoftmaxWithLoss
 from .modules import LAYERS, Module, ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential

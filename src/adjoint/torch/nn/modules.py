@@ -604,5 +604,5 @@ class _Part(ModuleType):
 
 
 for _name in ("activation batchnorm channelshuffle container conv distance dropout flatten fold instancenorm linear loss module "
-              "normalization padding pixelshuffle pooling rnn sparse transformer upsampling").split():  # fmt: skip
+              "normalization padding pixelshuffle pooling rnn sparse transformer upsampling utils").split():  # fmt: skip
     globals()[_name] = sys.modules[f"{__name__}.{_name}"] = _Part(f"{__name__}.{_name}")
