@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+import adjoint.torch as torch
 from adjoint.graph import topological
 from adjoint.primitives import convolution_kernels
 from operations import PICTURES
@@ -179,3 +180,14 @@ def test_a_transposed_convolution_gives_what_output_padding_asks_for(stride, pad
         *given, stride=stride, padding=padding, output_padding=more, dilation=dilation
     )
     np.testing.assert_allclose(y.numpy()[0, 0], expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+def test_integers_between_pixels_are_no_integers(mode: str) -> None:
+    x = np.arange(9, dtype=np.int64).reshape(1, 1, 3, 3)
+    found = ad.nn.functional.interpolate(ad.tensor(x), scale_factor=2, mode=mode)
+    expected = ad.nn.functional.interpolate(ad.tensor(x.astype(np.float32)), scale_factor=2, mode=mode)
+    assert found.dtype is expected.dtype and found.numpy().max() > 7
+    np.testing.assert_array_equal(found.numpy(), expected.numpy())
+    with pytest.raises(RuntimeError, match=r"cast it by \.float"):
+        torch.nn.functional.interpolate(torch.tensor(x), scale_factor=2, mode=mode)

@@ -6,7 +6,7 @@ import numpy as np
 
 from adjoint.composites.recipes import remembered
 from adjoint.graph import Node
-from adjoint.primitives.core import ops
+from adjoint.primitives.core import inexact, ops
 from adjoint.primitives.normalized import batch_normalized, rms_normalized, standardized
 from adjoint.shapes import Shape, keep_axes, size_of
 
@@ -43,6 +43,7 @@ def layer_norm(x: Node, shape: Shape, weight: Node | None, bias: Node | None, ep
 
 @remembered
 def rms_norm(x: Node, shape: Shape, weight: Node | None, epsilon: float | None) -> Node:
+    x = inexact(x)
     axes = _trailing("rms_norm", x, shape, weight, None)
     count = float(size_of(shape))
     if epsilon is None:

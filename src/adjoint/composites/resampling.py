@@ -16,7 +16,7 @@ from adjoint.composites.products import einsum
 from adjoint.composites.shaping import expand_dims, repeat
 from adjoint.dtypes import int64
 from adjoint.graph import Node
-from adjoint.primitives.core import ops, stop_gradient
+from adjoint.primitives.core import inexact, ops, stop_gradient
 from adjoint.shapes import Shape
 
 CUBIC = -0.75  # the coefficient of cubic convolution (R. Keys, 1981)
@@ -153,6 +153,8 @@ SMOOTH_MODES = {
 def interpolate(x: Node, scales: Sequence[Scale], mode: str, corners: bool, antialias: bool) -> Node:
     """x (N, C, ...) with its last axes in other sizes."""
     table = SMOOTH_MODES if antialias else MODES
+    if mode not in ("nearest", "nearest-exact"):
+        x = inexact(x)  # what comes between integers isn't one
     for axis, scale in enumerate(scales, x.ndim - len(scales)):
         if scale.extent != scale.pixels or scale.given not in (None, 1.0):
             x = resampled(x, axis, table[mode](scale, corners))

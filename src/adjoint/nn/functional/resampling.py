@@ -37,7 +37,8 @@ def interpolate(
     `"bicubic"` (R. Keys, 1981) for two, `"trilinear"` for three. Pixels are squares whose outer edges coincide before and
     after; with `align_corners` the centres of the outer ones do. `antialias` widens the kernel of `"bilinear"` and
     `"bicubic"` where an image becomes smaller, as Pillow does. Coordinates use `scale_factor` as it was given, unless
-    `recompute_scale_factor`. The numbers are PyTorch's. Raises ValueError for what doesn't go together.
+    `recompute_scale_factor`. The numbers are PyTorch's; weighted integers become floating. Raises ValueError
+    for what doesn't go together.
     """
     name, rank = "interpolate", x.ndim - 2
     if rank not in (1, 2, 3):

@@ -158,7 +158,7 @@ for _name in FUNCTIONS_OF_ONE:
     _wider(_name, of_one_dtype)
 
 
-_padded, _rms_norm = globals()["pad"], globals()["rms_norm"]
+_padded, _rms_norm, _interpolate = globals()["pad"], globals()["rms_norm"], globals()["interpolate"]
 _of_logits = globals()["binary_cross_entropy_with_logits"]
 
 
@@ -301,6 +301,19 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
     """The input with elements around its last axes, by other values than a constant only behind one or two axes more."""
     check_padding(input.ndim, len(pad) // 2, mode)
     return _padded(input, pad, mode, value)
+
+
+@_public
+def interpolate(
+    input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: Any = None,
+    recompute_scale_factor: Any = None, antialias: bool = False,
+) -> Any:  # fmt: skip
+    """The input with its last axes in another size; RuntimeError for integers, unless by the nearest element."""
+    if mode not in ("nearest", "nearest-exact") and not input.dtype.inexact:
+        raise RuntimeError(
+            f"interpolate: mode {mode!r} takes floating tensors, not {input.dtype.name}; cast it by .float(){at_user()}"
+        )
+    return _interpolate(input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias)
 
 
 @_public
