@@ -318,7 +318,11 @@ def interpolate(
 
 @_public
 def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: Any = None) -> Any:
-    """The input over the root of its mean square, times the weight, in the dtype of the input."""
+    """The input over the root of its mean square, times the weight, in the dtype of the input, which isn't one of integers."""
+    if not input.dtype.inexact:
+        raise NotImplementedError(
+            f"rms_norm takes floating tensors, not {input.dtype.name}; cast it by .float(){at_user()}"
+        )
     out = _rms_norm(input, normalized_shape, weight, eps)
     return out if out.dtype is input.dtype else out.to(input.dtype)
 
