@@ -226,7 +226,8 @@ def _serial(function: Any) -> int:
     found = _serials.get(key)
     if found is None:
         try:
-            held: Any = weakref.ref(function if owner is None else owner, lambda _: _serials.pop(key, None))
+            serials = _serials  # globals are gone before the last functions are
+            held: Any = weakref.ref(function if owner is None else owner, lambda _: serials.pop(key, None))
         except TypeError:  # a built-in: it stays anyway
             held = function
         found = _serials[key] = (held, next(_next_serial))

@@ -62,11 +62,16 @@ _memories: dict[int, weakref.ref[Memory]] = {}
 _same: dict[int, Same] = {}
 
 
+def _forgotten(table: dict[int, Any], key: int) -> Callable[[Any], None]:
+    """What takes an entry out of a table when its tensor goes. It holds the table: globals are gone before the last tensors."""
+    return lambda _: table.pop(key, None)
+
+
 def note_turn(x: Any, first: Callable[[], Any], forth: Apply, back: Apply, layout: Layout) -> None:
     """Note that a tensor's axes have changed: `forth` of its node, and `back` again."""
     key = id(x)
     if key not in turned:
-        turned[key] = Turns(weakref.ref(x, lambda _: turned.pop(key, None)), first, [])
+        turned[key] = Turns(weakref.ref(x, _forgotten(turned, key)), first, [])
     turned[key].steps.append((forth, back, layout))
 
 
@@ -112,7 +117,7 @@ def note_same(x: Any, before: Node, how: str) -> None:
     """Note that a tensor's node has another history now, and the same value as the one before."""
     key, found = id(x), _same.get(id(x))
     known = found.before if found is not None and found.now is before else set()
-    _same[key] = Same(weakref.ref(x, lambda _: _same.pop(key, None)), {*known, id(before)}, x.node, how)
+    _same[key] = Same(weakref.ref(x, _forgotten(_same, key)), {*known, id(before)}, x.node, how)
 
 
 def found_same(x: Any, seen: Node | None, now: Node) -> str | None:
@@ -132,7 +137,13 @@ def memory_of(x: Any) -> Memory:
 
 
 def _note_memory(key: int, memory: Memory) -> Memory:
-    _memories[key] = weakref.ref(memory, lambda gone: _memories.pop(key, None) if _memories.get(key) is gone else None)
+    table = _memories  # globals are gone before the last tensors are
+
+    def forget(gone: Any) -> None:
+        if table.get(key) is gone:
+            del table[key]
+
+    _memories[key] = weakref.ref(memory, forget)
     return memory
 
 
@@ -145,6 +156,6 @@ def give_other_memory(x: Any, holder: Any) -> None:
         memory.holder = holder
         _note_memory(key, memory)
     if old in turned:
-        turned[key] = turned.pop(old)._replace(tensor=weakref.ref(holder, lambda _: turned.pop(key, None)))
+        turned[key] = turned.pop(old)._replace(tensor=weakref.ref(holder, _forgotten(turned, key)))
     if old in _same:
-        _same[key] = _same.pop(old)._replace(tensor=weakref.ref(holder, lambda _: _same.pop(key, None)))
+        _same[key] = _same.pop(old)._replace(tensor=weakref.ref(holder, _forgotten(_same, key)))
