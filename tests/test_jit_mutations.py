@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import adjoint as ad
 import mutations
+import mutations_of_others
 
 CALLS = (0, 0, 0, 1, 0, 0, 1, 0, 1, 0, 0)  # 1: change, then call
 NOT_LOUD = [
     "a seeded generator", "a seeded generator of Python", "next of its own", "lists of its own", "objects of its own",
 ]  # fmt: skip
-LOUD = {x for x in mutations.CASES if x.startswith("changed inside: ")} - {f"changed inside: {x}" for x in NOT_LOUD}
+CASES = mutations.CASES | mutations_of_others.CASES
+LOUD = {x for x in CASES if x.startswith("others: raises: ")} | {
+    x for x in mutations.CASES if x.startswith("changed inside: ")
+} - {f"changed inside: {x}" for x in NOT_LOUD}
 READ_ONLY = {"a large NumPy array", "the base of a large NumPy array", "changed inside: large array"}
 
 
@@ -36,9 +42,9 @@ def played(case, jit):
     return results, None
 
 
-@pytest.mark.parametrize("name", mutations.CASES)
+@pytest.mark.parametrize("name", CASES)
 def test_a_change_takes_effect_or_raises(name):
-    case = mutations.CASES[name]
+    case = CASES[name]
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*traced anew again and again", RuntimeWarning)
         expected, wrong = played(case, lambda f: f)
@@ -56,3 +62,17 @@ def test_a_change_takes_effect_or_raises(name):
     else:
         assert type(error) is type(wrong), error
         assert len(found) == len(expected)
+
+
+def test_what_others_objects_keep_for_themselves_is_traced_once():
+    """Caches and counters that they change while they are used by the function are no reason to raise or to trace anew."""
+    log = logging.getLogger("test_jit_mutations")
+    path, parsed, call = Path("a/b"), mutations_of_others.parser(), np.vectorize(lambda a: a * 2.0)
+
+    @ad.jit
+    def f(x):
+        log.debug("traced")
+        return x * float(call(2.0)) * len(str(path / "c")) * parsed.getfloat("a", "b")
+
+    assert [f(ad.tensor(1.0)).item() for _ in range(4)] == [20.0] * 4
+    assert len(f.traces) == 1

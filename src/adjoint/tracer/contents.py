@@ -6,8 +6,10 @@ Each function here guards one kind of thing by its contents and tells the walk (
 from __future__ import annotations
 
 import array
+import ctypes
 import functools
 import io
+import mmap
 import operator
 import types
 import weakref
@@ -20,17 +22,18 @@ import numpy as np
 
 from adjoint import tracing
 from adjoint.tensors.located import at_user
-from adjoint.tracer.guards import ABSENT, is_plain, quoted
+from adjoint.tracer.guards import ABSENT, bytes_of, is_plain, quoted
 
 if TYPE_CHECKING:
     from adjoint.tracer.reach import Reach
 
-__all__ = ["CONTENTS", "follow_foreign_array", "follow_stream"]
+__all__ = ["CONTENTS", "follow_element", "follow_foreign_array", "follow_stream"]
 
 SMALL = 1 << 16  # bytes of an array that is compared by contents in each call; larger ones are made read-only
 MOST = 100_000  # elements of a container that are compared in each call
 FEW = 4  # elements of a container whose comparisons are written out
 WRITABLE = (str, int, bool, bytes, type(None))  # keys that are written out
+CTYPES = (*ctypes.c_int.__bases__, ctypes.Array, ctypes.Structure, ctypes.Union, ctypes._Pointer)
 BUILT_IN = frozenset({list, tuple, deque, dict, set, frozenset, bytearray, array.array, OrderedDict, defaultdict})
 
 
@@ -126,6 +129,40 @@ def _bytes(reach: Reach, value: Any, path: str) -> None:
     reach.guards.add("bytes({0}) == {1}", value, bytes(value), about=f"the contents of {path}")
 
 
+def _buffer(reach: Reach, value: Any, path: str) -> None:
+    """Guard memory that others may write to. Raises RuntimeError where it is large."""
+    if (
+        isinstance(value, ctypes._Pointer) or memoryview(value).nbytes > SMALL
+    ):  # nobody knows where an array ends behind a pointer
+        raise _unseen(reach, value, path)
+    known = bytes_of(value)
+    reach.guards.add("bytes_of({0}) == {1}", value, known, about=f"the contents of {path}")
+
+
+def _record(reach: Reach, value: np.void, path: str) -> None:
+    """A record of an array of records is a view of it."""
+    if value.dtype.hasobject:
+        raise _unseen(reach, value, path)
+    reach.guards.add("{0}.tobytes() == {1}", value, value.tobytes(), about=f"the contents of {path}")
+
+
+def _unseen(reach: Reach, value: Any, path: str) -> RuntimeError:
+    return RuntimeError(
+        f"{reach.trace.function}: {path} is a {type(value).__name__}, whose changes can't be seen. Pass what is needed of "
+        f"it as an argument, or make a tensor of it outside of the function{at_user()}"
+    )
+
+
+def follow_element(reach: Reach, value: Any, path: str) -> None:
+    """Guard a node of an XML tree, and those below it."""
+    for name in ("tag", "text", "tail"):
+        reach.guards.add_value(f"{{0}}.{name}", value, getattr(value, name), f"{path}.{name}", name)
+    reach.go_on(value.attrib, f"{path}.attrib")
+    children = list(value)
+    reach.guards.add("same_items(list({0}), {1})", value, children, about=f"the children of {path}")
+    _elements(reach, children, path)
+
+
 # Arrays ---------------------------------------------------------------------------------------------------------------
 
 
@@ -171,10 +208,7 @@ def follow_foreign_array(reach: Reach, value: Any, path: str) -> None:
     """Guard an array of another library. Raises RuntimeError for a large one."""
     found = np.asarray(value)
     if found.nbytes > SMALL or found.dtype == object:
-        raise RuntimeError(
-            f"{reach.trace.function}: {path} is a {type(value).__name__}, whose changes can't be seen. Pass what is needed of "
-            f"it as an argument, or make a tensor of it outside of the function{at_user()}"
-        )
+        raise _unseen(reach, value, path)
     known = (found.tobytes(), found.shape, found.dtype)
     reach.guards.add("same_bytes(asarray({0}), {1}, {2}, {3})", value, *known, about=f"the contents of {path}")
 
@@ -238,6 +272,8 @@ CONTENTS: tuple[tuple[Any, Follow], ...] = (  # the first kind that fits
     (dict, _dictionary),
     (set, _set),
     ((bytearray, array.array), _bytes),
+    ((memoryview, mmap.mmap, *CTYPES), _buffer),
+    (np.void, _record),
     (types.MethodType, _method),
     (functools.partial, _partial),
     (

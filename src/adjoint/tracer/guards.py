@@ -18,7 +18,7 @@ import numpy as np
 
 from adjoint.tracer.python_source import Writer
 
-__all__ = ["ABSENT", "Guard", "Guards", "is_plain", "quoted", "restore"]
+__all__ = ["ABSENT", "Guard", "Guards", "bytes_of", "is_plain", "quoted", "restore"]
 
 ABSENT = object()
 MANY = 128  # guards: of so many those on entries of dictionaries are compared together
@@ -235,6 +235,11 @@ def same_bytes(now: Any, then: bytes, shape: Any, dtype: Any) -> bool:
     return bool(now.shape == shape and now.dtype == dtype and now.tobytes() == then)
 
 
+def bytes_of(held: Any) -> bytes:
+    """The contents of what lends its memory."""
+    return memoryview(held).tobytes()
+
+
 def is_empty(cell: Any) -> bool:
     """Whether a name in a closure has no value."""
     try:
@@ -245,6 +250,6 @@ def is_empty(cell: Any) -> bool:
 
 
 HELPERS: dict[str, Any] = {
-    f.__name__: f for f in (same, same_state, same_items, same_entries, same_members, same_bytes, is_empty)
+    f.__name__: f for f in (same, same_state, same_items, same_entries, same_members, same_bytes, bytes_of, is_empty)
 }
 HELPERS |= {"items_of": list.copy, "entries_of": dict.copy, "asarray": np.asarray, "ABSENT": ABSENT}

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from adjoint.tensors.located import PACKAGE
 
-__all__ = ["Mentions", "Users", "lines_that_store", "mentions"]
+__all__ = ["MADE_IN_PYTHON", "Mentions", "Users", "lines_that_store", "mentions"]
 
 STANDARD = os.path.dirname(os.__file__) + os.sep
 INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
@@ -157,7 +157,9 @@ class Users:
     def has_module(self, module: Any) -> bool:
         """Whether it is a module of the user's."""
         file = getattr(module, "__file__", None)
-        return module.__name__ == "__main__" if file is None else self._is_users(file)
+        if file is None:  # one that a program has made by itself has no specification
+            return module.__name__ == "__main__" or getattr(module, "__spec__", None) is None
+        return self._is_users(file)
 
     def _is_users(self, file: str) -> bool:
         if file.startswith((PACKAGE, "<frozen", "<__array_function__")):

@@ -45,6 +45,13 @@ IMPURE: dict[str, frozenset[str]] = {  # functions in C, by their module
     "nt": FILES,
 }
 FILE_METHODS = frozenset("read readline readlines readinto readinto1 read1 getvalue getbuffer peek tell seek".split())
+# classes in C whose objects show nothing of what they hold, by module and name; None for all methods
+OPAQUE: dict[tuple[str, str], frozenset[str] | None] = {
+    ("sqlite3", "Connection"): None,
+    ("sqlite3", "Cursor"): None,
+    ("_thread", "lock"): frozenset({"locked"}),
+    ("_queue", "SimpleQueue"): frozenset({"qsize", "empty", "get", "get_nowait"}),
+}
 CLASS_METHODS = frozenset({"now", "utcnow", "today"})  # of dates
 # functions in Python, by their module; None for all of it
 IMPURE_CODE: dict[str, frozenset[str] | None] = {
@@ -108,6 +115,13 @@ def _argument_count(code: CodeType) -> int:
     flags = code.co_flags
     several = bool(flags & inspect.CO_VARARGS) + bool(flags & inspect.CO_VARKEYWORDS)
     return code.co_argcount + code.co_kwonlyargcount + several
+
+
+def _reads_the_unseen(owner: Any, name: str) -> bool:
+    """Whether a method in C reads a file, a database, a lock."""
+    kind = type(owner)
+    found = FILE_METHODS if isinstance(owner, io.IOBase) else OPAQUE.get((kind.__module__, kind.__name__), frozenset())
+    return found is None or name in found
 
 
 def _are_plain(names: Sequence[str], given: Mapping[str, Any]) -> bool:
@@ -234,7 +248,7 @@ class Observer:
         name = function.__name__
         if name in CHANGERS and id(owner) in self.reach.seen:
             self.changes.setdefault(id(owner), (frame.f_code.co_filename, frame.f_lineno))
-        elif name in FILE_METHODS and isinstance(owner, io.IOBase) and id(owner) in self.reach.seen:
+        elif _reads_the_unseen(owner, name) and (not isinstance(owner, io.IOBase) or id(owner) in self.reach.seen):
             self._refuse(frame, f"{type(owner).__name__}.{name}")
         elif name in IMPURE.get(getattr(function, "__module__", None) or "", ()):
             self._refuse(frame, f"{function.__module__}.{name}")

@@ -31,9 +31,10 @@ from adjoint.dtypes import DType
 from adjoint.graph import Node, Variable
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import Named
-from adjoint.tracer.contents import CONTENTS, follow_foreign_array, follow_stream
+from adjoint.tracer.contents import CONTENTS, follow_element, follow_foreign_array, follow_stream
 from adjoint.tracer.guards import ABSENT, Guards, quoted
 from adjoint.tracer.mentions import Users, mentions
+from adjoint.tracer.others import functions_of_entry, guard_others, state_of, strange_classes
 from adjoint.unknown import Unknown
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ MOST_GUARDS = 5000
 # what never changes, or is watched in another way
 LEAVES = (
     int, float, complex, bool, str, bytes, type(None), type(Ellipsis), type(NotImplemented), range, slice, CodeType,
-    np.generic, np.dtype, DType, Named, Node, Variable, Unknown,
+    np.number, np.bool_, np.character, np.datetime64, np.dtype, DType, Named, Node, Variable, Unknown,
 )  # fmt: skip
 
 
@@ -56,6 +57,8 @@ def is_leaf(value: Any) -> bool:
     return issubclass(kind, LEAVES) if issubclass(kind, tracing.Watched) else isinstance(value, LEAVES)
 
 
+# what is guarded by its contents in modules of others too
+HELD_BY_MODULES = (types.ModuleType, list, deque, dict, set, bytearray, np.ndarray)
 WHOLE = frozenset({"SimpleNamespace", "Namespace", "UserDict", "UserList", "UserString", "ChainMap", "_Environ"})
 
 
@@ -90,7 +93,8 @@ class Reach:
         self._bearers: list[_Bearer] = []
         # functions that haven't run by the address of their code, with it and with where a class holds them, or None
         self._functions: dict[int, list[tuple[FunctionType, CodeType, tuple[type, str, Any] | None]]] = {}
-        self._pending: deque[tuple[Any, str]] = deque()
+        self.pending: deque[tuple[Any, str]] = deque()
+        self.others: deque[tuple[Any, str]] = deque()  # objects whose classes are others', with their paths
         self._walking = False
 
     # What runs --------------------------------------------------------------------------------------------------------
@@ -102,10 +106,10 @@ class Reach:
         for name in found.variables:
             if name in names:
                 self._value(f"{{0}}[{quoted(name)}]", names, names[name], f"what the name {name!r} refers to", name)
-                self._pending.append((names[name], name))
+                self.pending.append((names[name], name))
             else:  # a built-in, or nothing yet
                 self._guard_absent(names, name, f"what the name {name!r} refers to")
-                self._pending.append((getattr(builtins, name, None), name))
+                self.pending.append((getattr(builtins, name, None), name))
         self._import(found.modules, names)
         for function, _, place in self._functions.pop(id(code), ()):
             self._activate(function, place)
@@ -125,7 +129,7 @@ class Reach:
         for name in modules:
             for whole in (name, f"{package}.{name}", *[name.rsplit(".", k)[0] for k in range(1, name.count(".") + 1)]):
                 if whole in sys.modules:
-                    self._pending.append((sys.modules[whole], whole))
+                    self.pending.append((sys.modules[whole], whole))
                 else:
                     self._imported.append(whole)
 
@@ -140,12 +144,12 @@ class Reach:
     def visit(self, value: Any, path: str) -> None:
         """Walk on from something that the function has got hold of."""
         if id(value) not in self.seen:
-            self._pending.append((value, path))
+            self.pending.append((value, path))
             self._walk()
 
     def finish(self) -> None:
         """Guard what has been computed and kept (`functools.cached_property`) while the function was traced."""
-        self._pending += [(sys.modules[name], name) for name in self._imported if name in sys.modules]
+        self.pending += [(sys.modules[name], name) for name in self._imported if name in sys.modules]
         for state, name, about in self.late:
             value = state.get(name, ABSENT)
             if value is ABSENT:
@@ -158,12 +162,23 @@ class Reach:
                     f"it once before{at_user()}"
                 )
             self._value(f"{{0}}[{quoted(name)}]", state, value, about, name)
-            self._pending.append((value, about))
+            self.pending.append((value, about))
         self._walk()
+        with tracing.paused():
+            guard_others(self)
 
     def end(self) -> None:
         """Let go of all but the guards: the trace has been looked at."""
-        for kept in (self.seen, self._functions, self._pending, self._bearers, self.executed, self.streams, self.late):
+        for kept in (
+            self.seen,
+            self._functions,
+            self.pending,
+            self.others,
+            self._bearers,
+            self.executed,
+            self.streams,
+            self.late,
+        ):
             kept.clear()
 
     # The walk ---------------------------------------------------------------------------------------------------------
@@ -174,9 +189,9 @@ class Reach:
         self._walking = True
         try:
             with tracing.paused():
-                while self._pending:
-                    value, path = self._pending.popleft()
-                    self._step(value, path)
+                while self.pending:
+                    value, path = self.pending.popleft()
+                    self.step(value, path)
                     if len(self.guards.all) > MOST_GUARDS:
                         raise RuntimeError(
                             f"{self.trace.function} reaches more than {MOST_GUARDS} things that may change, {path} among them, "
@@ -186,7 +201,8 @@ class Reach:
         finally:
             self._walking = False
 
-    def _step(self, value: Any, path: str) -> None:
+    def step(self, value: Any, path: str) -> None:
+        """Guard one thing, and find what it leads to."""
         if is_leaf(value) or id(value) in self.seen or self.trace.owns(value):
             return
         self.seen[id(value)] = value
@@ -209,7 +225,7 @@ class Reach:
 
     def go_on(self, value: Any, path: str) -> None:
         """Something to walk on to."""
-        self._pending.append((value, path))
+        self.pending.append((value, path))
 
     def _guard_absent(self, state: Mapping[str, Any], name: str, about: str) -> None:
         undo = f"del {{0}}[{quoted(name)}]"
@@ -227,7 +243,7 @@ class Reach:
 
     def _function(self, value: FunctionType, path: str, place: tuple[type, str, Any] | None) -> None:
         if not self.users.has_code(value.__code__):  # adjoint's around one of the user's: `ad.grad(f)`
-            self._pending += [(x, path) for x in (value.__defaults__, value.__kwdefaults__, *_contents(value))]
+            self.pending += [(x, path) for x in (value.__defaults__, value.__kwdefaults__, *_contents(value))]
             return
         code = value.__code__
         if id(code) in self.executed:
@@ -242,10 +258,10 @@ class Reach:
         known = (function.__code__, function.__defaults__)
         about = f"the code or the defaults of {name}"
         self.guards.add("{0}.__code__ is {1} and {0}.__defaults__ is {2}", function, *known, about=about)
-        self._pending.append((function.__defaults__, f"a default of {name}"))
+        self.pending.append((function.__defaults__, f"a default of {name}"))
         if function.__kwdefaults__ is not None:
             self.guards.add("{0}.__kwdefaults__ is {1}", function, function.__kwdefaults__, about=about)
-            self._pending.append((function.__kwdefaults__, f"a default of {name}"))
+            self.pending.append((function.__kwdefaults__, f"a default of {name}"))
         for variable, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             about = f"what the name {variable!r} refers to"
             try:
@@ -254,7 +270,7 @@ class Reach:
                 self.guards.add("is_empty({0})", cell, about=about, stored=variable)
                 continue
             self._value("{0}.cell_contents", cell, held, about, variable)
-            self._pending.append((held, variable))
+            self.pending.append((held, variable))
         if place is not None:
             self._method(*place)
 
@@ -273,17 +289,17 @@ class Reach:
         if not self.users.has_class(value):
             return
         for base in (*value.__mro__[1:], type(value)):
-            self._pending.append((base, base.__name__))
+            self.pending.append((base, base.__name__))
         for name, raw in list(vars(value).items()):
-            for function in _functions_of(raw):
+            for function in functions_of_entry(raw):
                 if function not in [f for f, _, _ in self._functions.get(id(function.__code__), ())]:
                     self._function(function, f"{value.__name__}.{name}", (value, name, raw))
         for base in self.users_classes(value)[1:]:  # what has run already of those that it inherits from
             for name, raw in vars(base).items():
-                if name not in vars(value) and any([id(f.__code__) in self.executed for f in _functions_of(raw)]):
+                if name not in vars(value) and any([id(f.__code__) in self.executed for f in functions_of_entry(raw)]):
                     self._guard_absent(vars(value), name, f"{value.__name__}.{name}")
         if issubclass(value, Enum):
-            self._pending += [(x, f"{path}.{name}") for name, x in value.__members__.items()]
+            self.pending += [(x, f"{path}.{name}") for name, x in value.__members__.items()]
         self._bear(value, value.__name__, self._look_at_class)
 
     def follow_object(self, value: Any, path: str) -> None:
@@ -293,25 +309,36 @@ class Reach:
         if module.startswith("numpy.random") or (module == "random" and hasattr(value, "getstate")):
             follow_stream(self, value, path)
             return
+        if module == "xml.etree.ElementTree" and kind.__name__ == "Element":
+            follow_element(self, value, path)
+            return
         if isinstance(getattr(kind, "__next__", None), types.WrapperDescriptorType):  # one that is written in C
             raise RuntimeError(
                 f"{self.trace.function}: {path} is a {kind.__name__}, which would be read when the function is traced and not "
                 f"in every call. Take the next item outside of the function and pass it as an argument{at_user()}"
             )
-        if hasattr(kind, "__array__"):
+        if hasattr(kind, "__array__") or hasattr(kind, "__array_interface__"):
             follow_foreign_array(self, value, path)
-        self._pending.append((_state(value).get("__wrapped__"), path))
+        elif strange_classes(self, kind):
+            self.others.append((value, path))
+        wrapped = state_of(value).get("__wrapped__")
+        kept = isinstance(value, functools._lru_cache_wrapper)
+        if (
+            kept and isinstance(wrapped, FunctionType) and self.users.has_code(wrapped.__code__)
+        ):  # what it has kept from calls before stands for its code
+            self.enter(wrapped.__code__, wrapped.__globals__)
+        self.pending.append((wrapped, path))
         if self.users.has_class(kind):
-            self._pending.append((kind, kind.__name__))
+            self.pending.append((kind, kind.__name__))
             self.guards.add("{0}.__class__ is {1}", value, kind, about=f"the class of {path}", stored="__class__")
         elif module == "builtins" or "cython" in module:  # a bound method
-            self._pending.append((getattr(value, "__self__", None), path))
+            self.pending.append((getattr(value, "__self__", None), path))
         self._bear(value, path, self._look_at_object)
 
     def _look_at_object(self, bearer: _Bearer, names: Iterable[str]) -> None:
         owner = bearer.owner
         kind = type(owner)
-        state = _state(owner)
+        state = state_of(owner)
         inherited: dict[str, Any] = {}
         for base in reversed(self.users_classes(kind)):
             inherited.update(vars(base))
@@ -335,23 +362,23 @@ class Reach:
             if isinstance(raw, types.MemberDescriptorType):  # a slot
                 value = getattr(owner, name, ABSENT)
                 self._value(f"getattr({{0}}, {name!r}, ABSENT)", owner, value, about, name)
-                self._pending.append((value, about))
+                self.pending.append((value, about))
             elif hasattr(type(raw), "__set__"):  # a property and its like: its own code runs
-                self._pending.append((raw, about))
+                self.pending.append((raw, about))
             elif name in state:
                 simple = direct and name.isidentifier() and not keyword.iskeyword(name)
                 if simple:
                     self._value(f"{{0}}.{name}", owner, state[name], about, name)
                 else:
                     self._value(f"{{0}}[{quoted(name)}]", state, state[name], about, name)
-                self._pending.append((state[name], about))
+                self.pending.append((state[name], about))
             elif isinstance(raw, functools.cached_property):
                 self.late.append((state, name, about))
             elif isinstance(owner, threading.local):
                 value = getattr(owner, name, ABSENT)
                 if value is not ABSENT or name in self._doubtful:
                     self._value(f"getattr({{0}}, {name!r}, ABSENT)", owner, value, about, name)
-                    self._pending.append((value, about))
+                    self.pending.append((value, about))
             elif (raw is not ABSENT or name in self._doubtful) and hasattr(owner, "__dict__"):
                 self._guard_absent(state, name, about)
 
@@ -365,9 +392,9 @@ class Reach:
                 if name in self._doubtful or any(name in vars(x) for x in kind.__mro__[1:-1]):
                     about = f"{kind.__name__}.{name}"
                     self._guard_absent(kind.__dict__, name, about)
-            elif not _functions_of(raw):  # those are guarded when they run
+            elif not functions_of_entry(raw):  # those are guarded when they run
                 self._value(f"{{0}}[{quoted(name)}]", kind.__dict__, raw, f"{kind.__name__}.{name}", name)
-                self._pending.append((raw, f"{kind.__name__}.{name}"))
+                self.pending.append((raw, f"{kind.__name__}.{name}"))
 
     def _look_at_module(self, bearer: _Bearer, names: Iterable[str]) -> None:
         module, state = bearer.owner, vars(bearer.owner)
@@ -378,8 +405,8 @@ class Reach:
             if name in state:
                 self._value(f"{{0}}[{quoted(name)}]", state, state[name], about, name)
                 value = state[name]
-                if users or isinstance(value, types.ModuleType) or type(value).__name__ in WHOLE or _is_bound(value):
-                    self._pending.append((value, about))
+                if users or isinstance(value, HELD_BY_MODULES) or type(value).__name__ in WHOLE or _is_bound(value):
+                    self.pending.append((value, about))
             elif users and name in self._doubtful:
                 self._guard_absent(state, name, about)
 
@@ -413,14 +440,6 @@ def _is_bound(value: Any) -> bool:
     return owner is not None and not isinstance(owner, types.ModuleType | type)
 
 
-def _state(owner: Any) -> dict[str, Any]:
-    try:
-        state: dict[str, Any] = object.__getattribute__(owner, "__dict__")
-    except AttributeError:
-        return {}
-    return state if isinstance(state, dict) else {}
-
-
 def _contents(function: FunctionType) -> list[Any]:
     found = []
     for cell in function.__closure__ or ():
@@ -429,16 +448,3 @@ def _contents(function: FunctionType) -> list[Any]:
         except ValueError:
             continue
     return found
-
-
-def _functions_of(raw: Any) -> list[FunctionType]:
-    """The functions that an entry of a class is made of."""
-    if isinstance(raw, FunctionType):
-        return [raw]
-    if isinstance(raw, property):
-        return [f for f in (raw.fget, raw.fset, raw.fdel) if isinstance(f, FunctionType)]
-    if isinstance(raw, staticmethod | classmethod):
-        return _functions_of(raw.__func__)
-    if isinstance(raw, functools.cached_property | functools.partialmethod):
-        return _functions_of(raw.func)
-    return []
