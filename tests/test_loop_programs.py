@@ -402,7 +402,9 @@ def test_units(kind: str) -> None:
         assert bits(a) == bits(b)
         wide = np.result_type(np.asarray(a), np.float64)
         expected = np.asarray(c, wide)
-        largest = np.abs(expected[np.isfinite(expected)]).max(initial=0)  # small elements of a convolution are differences
+        largest = np.abs(expected[np.isfinite(expected)]).max(
+            initial=0
+        )  # small elements of a convolution are differences
         np.testing.assert_allclose(np.asarray(a, wide), expected, 2e-5, 2e-5 + 1e-6 * largest)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import itertools
 import threading
@@ -332,3 +333,18 @@ def test_what_markers_alone_make_tracked_is_untracked(seed):
         assert all(node.tracked for node in ours)
     inputs.release(results)
     assert [node.tracked for node in nodes] == expected
+
+
+@pytest.mark.parametrize("make", [ad.tensor, copy.copy, copy.deepcopy, lambda x: ad.asarray(x, copy=True)])
+def test_copies_of_what_has_no_value_yet(make):
+    """Of what stands for an argument: the copy is the same value under another name."""
+
+    def f(x):
+        y = make(x * 2)
+        z = y + 0
+        y += 1
+        return y * x + z
+
+    x = ad.tensor([3.0, 4.0])
+    assert ad.vmap(f)(x).tolist() == f(x).tolist() == ad.jit(f)(x).tolist() == [27.0, 44.0]
+    assert ad.map(f, x).tolist() == [27.0, 44.0]

@@ -10,6 +10,7 @@ import numpy as np
 
 from adjoint import tracing
 from adjoint.composites.shaping import stack
+from adjoint.execution import ValueNeededError
 from adjoint.dtypes import BY_NUMPY, DType, as_dtype, default_dtype, promote, scalar_dtype
 from adjoint.runtime.memory import copied
 from adjoint.graph import Node, Variable, array_type
@@ -66,7 +67,10 @@ def array_node(x: Any, dtype: DType | None, copy: bool | None, variable: Variabl
     if isinstance(x, Named):
         if x.node.tracked or (tracing.active() is not None and x.node.value is None):
             return _from_node(x.node, dtype, variable)
-        array = force_array(x.node)
+        try:
+            array = force_array(x.node)
+        except ValueNeededError:  # of what stands for an argument under vmap, or in a loop's body
+            return _from_node(x.node, dtype, variable)
     elif isinstance(x, (np.ndarray, np.generic)):
         if type(x) is not np.ndarray and np.any(getattr(x, "mask", False)):
             raise TypeError(

@@ -11,6 +11,7 @@ import numpy as np
 
 from adjoint import tree
 from adjoint.composites import shaping
+from adjoint.execution import ValueNeededError
 from adjoint.graph import Node, Primitive, Variable
 from adjoint.hints import hint, is_elsewhere
 from adjoint.primitives import elementwise
@@ -106,7 +107,12 @@ class Tensor(Values, Gradients, Assignment):
             leave(self.node, "deepcopy()")
         variable = variable_of(self.node)
         fresh = None if variable is None else Variable(variable.name, variable.tracked)
-        return wrap(leaf(self._array(), self.node.type, fresh))
+        try:
+            return wrap(leaf(self._array(), self.node.type, fresh))
+        except ValueNeededError:  # in a traced function: what a name is bound to never changes
+            if fresh is not None:
+                raise
+            return wrap(self.node)
 
     def __reduce__(self) -> Any:
         if self.node.tracked:
