@@ -96,6 +96,40 @@ class Interface:
         return self._values.__array_interface__
 
 
+class Bound:
+    def __init__(self) -> None:
+        self.value = 1.0
+        self.weak = weakref.WeakMethod(self.read)
+
+    def read(self) -> float:
+        return self.value
+
+
+class Labelled:
+    """What names its rows, as pandas does."""
+
+    def __init__(self) -> None:
+        self.axes = [["a", "b"]]
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.array([1.0, 2.0])
+
+    def at(self, name: str) -> float:
+        return float(np.asarray(self)[self.axes[0].index(name)])
+
+
+class Named(float):
+    """A number with attributes."""
+
+    extra = 1.0
+
+
+class Rows(np.ndarray):
+    """An array with attributes."""
+
+    extra = 1.0
+
+
 class Remembered:
     def __init__(self) -> None:
         self.value = 1.0
@@ -142,6 +176,15 @@ case("XML children", lambda: ElementTree.fromstring("<a><b/></a>"), lambda e: fl
      lambda e, k: e.append(ElementTree.Element("b")))  # fmt: skip
 case("a missing name of a module", lambda: types.ModuleType("made"), lambda m: getattr(m, "rate", 1.0),
      lambda m, k: setattr(m, "rate", 3.0 + k))  # fmt: skip
+
+case("labels", Labelled, lambda a: a.at("a"), lambda a, k: put(a.axes, 0, [["b", "a"], ["a", "b"]][k % 2]))
+case("a number's attribute", lambda: Named(2.0), lambda n: n * n.extra, lambda n, k: setattr(n, "extra", 3.0 + k))
+case(
+    "an array's attribute", lambda: np.ones(2).view(Rows), lambda a: a.extra, lambda a, k: setattr(a, "extra", 3.0 + k)
+)
+case("an attribute of partial", lambda: functools.partial(float, 2), lambda p: p() * getattr(p, "extra", 1.0),
+     lambda p, k: setattr(p, "extra", 3.0 + k))  # fmt: skip
+case("a method held weakly", Bound, lambda b: b.weak()(), lambda b, k: setattr(b, "value", 3.0 + k))
 
 # What can't be seen raises.
 case(

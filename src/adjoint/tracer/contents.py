@@ -22,7 +22,7 @@ import numpy as np
 
 from adjoint import tracing
 from adjoint.tensors.located import at_user
-from adjoint.tracer.guards import ABSENT, bytes_of, is_plain, quoted
+from adjoint.tracer.guards import ABSENT, bytes_of, is_plain, labels_of, quoted
 
 if TYPE_CHECKING:
     from adjoint.tracer.reach import Reach
@@ -168,6 +168,8 @@ def follow_element(reach: Reach, value: Any, path: str) -> None:
 
 def _array(reach: Reach, value: np.ndarray, path: str) -> None:
     about = f"the array {path}"
+    if type(value) is not np.ndarray:
+        reach.follow_attributes(value, path)
     if value.dtype == object:
         items = value.ravel().tolist()
         reach.guards.add("same_items({0}.ravel().tolist(), {1})", value, items, about=about)
@@ -211,6 +213,9 @@ def follow_foreign_array(reach: Reach, value: Any, path: str) -> None:
         raise _unseen(reach, value, path)
     known = (found.tobytes(), found.shape, found.dtype)
     reach.guards.add("same_bytes(asarray({0}), {1}, {2}, {3})", value, *known, about=f"the contents of {path}")
+    labels = labels_of(value)
+    if labels is not None:
+        reach.guards.add("same_labels({0}, {1})", value, labels, about=f"the labels of {path}")
 
 
 # References -----------------------------------------------------------------------------------------------------------
@@ -231,11 +236,16 @@ def _method(reach: Reach, value: types.MethodType, path: str) -> None:
 def _partial(reach: Reach, value: functools.partial[Any], path: str) -> None:
     for x in (value.func, value.args, value.keywords):
         reach.go_on(x, path)
+    reach.follow_attributes(value, path)
 
 
 def _weak(reach: Reach, value: weakref.ref[Any], path: str) -> None:
     held = value()
-    reach.guards.add_value("{0}()", value, held, f"what {path} refers to", None)
+    about = f"what {path} refers to"
+    if isinstance(value, weakref.WeakMethod) and held is not None:  # makes a method anew for each that asks
+        reach.guards.add("{0}() == {1}", value, held, about=about)
+    else:
+        reach.guards.add_value("{0}()", value, held, about, None)
     reach.go_on(held, path)
 
 

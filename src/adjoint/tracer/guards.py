@@ -18,7 +18,7 @@ import numpy as np
 
 from adjoint.tracer.python_source import Writer
 
-__all__ = ["ABSENT", "Guard", "Guards", "bytes_of", "is_plain", "quoted", "restore"]
+__all__ = ["ABSENT", "Guard", "Guards", "bytes_of", "is_plain", "labels_of", "quoted", "restore"]
 
 ABSENT = object()
 MANY = 128  # guards: of so many those on entries of dictionaries are compared together
@@ -235,6 +235,28 @@ def same_bytes(now: Any, then: bytes, shape: Any, dtype: Any) -> bool:
     return bool(now.shape == shape and now.dtype == dtype and now.tobytes() == then)
 
 
+def labels_of(array: Any) -> Any:
+    """What names the elements of another library's array: pandas' indexes, xarray's coordinates, polars' columns."""
+    axes: Any = getattr(array, "axes", None)
+    coordinates: Any = getattr(array, "coords", None)
+    columns: Any = getattr(array, "columns", None)
+    if isinstance(axes, list):
+        return list(axes)
+    if hasattr(coordinates, "to_dataset"):
+        return coordinates.to_dataset().copy(deep=True)
+    return list(columns) if isinstance(columns, list) else None
+
+
+def same_labels(array: Any, then: Any) -> bool:
+    """Whether an array's elements have the names that they had."""
+    now = labels_of(array)
+    if not isinstance(then, list):
+        return bool(then is now or (then is not None and then.identical(now)))
+    return len(now) == len(then) and all(
+        [a is b or (a.equals(b) if hasattr(a, "equals") else a == b) for a, b in zip(now, then, strict=True)]
+    )
+
+
 def bytes_of(held: Any) -> bytes:
     """The contents of what lends its memory."""
     return memoryview(held).tobytes()
@@ -250,6 +272,7 @@ def is_empty(cell: Any) -> bool:
 
 
 HELPERS: dict[str, Any] = {
-    f.__name__: f for f in (same, same_state, same_items, same_entries, same_members, same_bytes, bytes_of, is_empty)
+    f.__name__: f
+    for f in (same, same_state, same_items, same_entries, same_members, same_bytes, same_labels, bytes_of, is_empty)
 }
 HELPERS |= {"items_of": list.copy, "entries_of": dict.copy, "asarray": np.asarray, "ABSENT": ABSENT}

@@ -54,7 +54,12 @@ LEAVES = (
 def is_leaf(value: Any) -> bool:
     """Whether a value is such. `isinstance` would ask a module for its class, once for each kind, which counts as reading it."""
     kind = type(value)
-    return issubclass(kind, LEAVES) if issubclass(kind, tracing.Watched) else isinstance(value, LEAVES)
+    if issubclass(kind, tracing.Watched):
+        return issubclass(kind, LEAVES)
+    return isinstance(value, LEAVES) and not (kind.__dictoffset__ and issubclass(kind, NUMBERS_AND_TEXTS))
+
+
+NUMBERS_AND_TEXTS = (int, float, complex, str, bytes)  # objects of the user's classes made of these may have attributes
 
 
 # what is guarded by its contents in modules of others too
@@ -322,16 +327,23 @@ class Reach:
         elif strange_classes(self, kind):
             self.others.append((value, path))
         wrapped = state_of(value).get("__wrapped__")
-        kept = isinstance(value, functools._lru_cache_wrapper)
-        if (
-            kept and isinstance(wrapped, FunctionType) and self.users.has_code(wrapped.__code__)
-        ):  # what it has kept from calls before stands for its code
-            self.enter(wrapped.__code__, wrapped.__globals__)
+        if isinstance(value, functools._lru_cache_wrapper) and isinstance(wrapped, FunctionType):
+            self._enter_cached(wrapped)
         self.pending.append((wrapped, path))
+        self.follow_attributes(value, path)
+
+    def _enter_cached(self, function: FunctionType) -> None:
+        """What `lru_cache` has kept from calls before the trace stands for the code that computed it."""
+        if self.users.has_code(function.__code__):
+            self.enter(function.__code__, function.__globals__)
+
+    def follow_attributes(self, value: Any, path: str) -> None:
+        """Guard the class of an object, and its attributes as far as they are known or will be mentioned."""
+        kind = type(value)
         if self.users.has_class(kind):
             self.pending.append((kind, kind.__name__))
             self.guards.add("{0}.__class__ is {1}", value, kind, about=f"the class of {path}", stored="__class__")
-        elif module == "builtins" or "cython" in module:  # a bound method
+        elif kind.__module__ == "builtins" or "cython" in kind.__module__:  # a bound method
             self.pending.append((getattr(value, "__self__", None), path))
         self._bear(value, path, self._look_at_object)
 
@@ -405,7 +417,8 @@ class Reach:
             if name in state:
                 self._value(f"{{0}}[{quoted(name)}]", state, state[name], about, name)
                 value = state[name]
-                if users or isinstance(value, HELD_BY_MODULES) or type(value).__name__ in WHOLE or _is_bound(value):
+                held = isinstance(value, HELD_BY_MODULES) and value is not sys.modules  # which any import changes
+                if users or held or type(value).__name__ in WHOLE or _is_bound(value):
                     self.pending.append((value, about))
             elif users and name in self._doubtful:
                 self._guard_absent(state, name, about)
