@@ -12,6 +12,8 @@ import pytest
 
 import adjoint as ad
 from adjoint import nn, optim
+from adjoint.execution.native import frames
+from adjoint.tracer.write_step import UNUSUAL
 
 X = np.array([1.0, 2.0], "f")
 SCALE = 2.0
@@ -441,3 +443,49 @@ def test_results_that_are_one_array_in_several_shapes() -> None:
         for found in (flat, column.reshape((5,)), row[0]):
             np.testing.assert_allclose(found.numpy(), k * expected)
         np.testing.assert_allclose(part.numpy(), k * expected[:3])
+
+
+def unaligned(x):
+    """A copy of which no element begins at a multiple of its size."""
+    found = np.frombuffer(bytearray(x.nbytes + 1), x.dtype, x.size, 1).reshape(x.shape)
+    found[...] = x
+    assert not found.flags.aligned
+    return found
+
+
+@pytest.mark.parametrize("sees", [True, False])
+def test_arrays_out_of_order_are_put_in_order_and_nothing_happens_twice(monkeypatch, sees):
+    """The native program looks at the arrays itself, or Python does where their layout isn't known."""
+    if not sees:
+        monkeypatch.setattr(frames, "LAYOUT", None)
+    elif frames.LAYOUT is None:
+        pytest.skip("an interpreter whose objects have another layout")
+    w = ad.variable(np.ones((3, 3), "f"))
+    total = ad.variable(np.zeros((3, 3), "f"))
+
+    @ad.jit
+    def step(x):
+        total.data += w * x
+        return (w @ x)[0]
+
+    x, wanted = np.arange(9, dtype="f").reshape(3, 3), np.zeros((3, 3), "f")
+    strided = np.zeros((3, 6), "f")[:, ::2]
+    for given in (x, x, x, x.T, x, unaligned(x), x, strided + x, np.asfortranarray(x), x[::-1], x):
+        np.testing.assert_array_equal(step(given).numpy(), given.sum(axis=0))
+        wanted += given
+        np.testing.assert_array_equal(total.numpy(), wanted)
+    assert step._way[0](x.T) is UNUSUAL
+    np.testing.assert_array_equal(total.numpy(), wanted)
+    w.data = ad.tensor(np.ones((3, 3), "f")) * 2.0  # pending: it has no array yet
+    np.testing.assert_array_equal(step(x).numpy(), 2 * x.sum(axis=0))
+    assert len(step.traces) == 1
+
+
+def test_a_graph_with_constants_is_given_all_its_arrays_at_once():
+    table = ad.tensor(np.arange(12.0, dtype="f").reshape(3, 4))
+    f = ad.jit(lambda x, k: (table @ x + ad.tensor(np.arange(3, dtype="f")), x * k))
+    x = np.arange(4, dtype="f")
+    for k in (1.0, 2.0, 3.0):
+        a, b = f(x, k)
+        np.testing.assert_array_equal(a.numpy(), table.numpy() @ x + np.arange(3))
+        np.testing.assert_array_equal(b.numpy(), x * k)

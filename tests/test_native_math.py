@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import adjoint as ad
 from adjoint.compiler.loops import inverse_math, power_math, special_math, vector_math
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import Emitter
@@ -160,6 +161,23 @@ def test_at_most_4_ulp(name: str, dtype: str, bits: int) -> None:
         distance = ulps(compiled(name, dtype, 1, bits)(x), exact)
     worst = int(np.argmax(distance))
     assert distance[worst] <= LIMIT, f"{name}({x[worst]!r}) is {distance[worst]:.2f} ulp off"
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_sigmoid_and_that_of_the_opposite_share_their_exponential(dtype: str) -> None:
+    """As in a sigmoid's derivative; each has the bits that it has alone."""
+    e = Emitter(4)
+    x = e.load("%x", "0", dtype, 1)
+    for y in (x, e.negative(x)):
+        vector_math.sigmoid(e, y)
+    assert str(e.body).count("llvm.fabs") == 1
+    values = np.concatenate([arguments_of("sigmoid", dtype), np.array(EDGES, dtype)])
+    alone = compiled("sigmoid", dtype, 1, WIDTHS[-1])
+    t = ad.tensor(values)
+    both = ad.jit(lambda t: (ad.sigmoid(t), ad.sigmoid(-t), ad.sigmoid(t) * ad.sigmoid(-t)))(t)
+    expected = alone(values), alone(-values), alone(values) * alone(-values)
+    for found, wanted in zip(both, expected, strict=True):
+        np.testing.assert_array_equal(found.numpy(), wanted)
 
 
 # Functions of NumPy with other names, and those that aren't defined everywhere, or not finite.

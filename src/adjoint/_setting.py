@@ -22,11 +22,13 @@ class Setting(Base, Generic[T]):  # type: ignore[misc]
     """
 
     closed = True  # else the finalizer of `io.IOBase` would call `close` once more
+    variable: ContextVar[T]  # that of a class, or of an instance
 
-    def __init__(self, variable: ContextVar[T]) -> None:
-        self.variable = variable
+    def __init__(self, variable: ContextVar[T] | None = None) -> None:
+        if variable is not None:
+            self.variable = variable
         self.tokens: list[Token[T]] = []
-        self.close = partial(next, map(variable.reset, iter(self.tokens.pop, None)))
+        self.close = partial(next, map(self.variable.reset, iter(self.tokens.pop, None)))
 
     def set(self, value: T) -> None:
         """What `__enter__` calls last: from here on until `__exit__` the variable has this value."""

@@ -158,6 +158,36 @@ _at = ctypes.c_void_p.from_address
 DATA_FIELD = _data_field() if sys.implementation.name == "cpython" else None
 
 
+class Layout(NamedTuple):
+    """Where in objects native code finds what it reads, in bytes: the type of any, an array's data and flags, a tuple's items."""
+
+    type: int
+    data: int
+    flags: int
+    items: int
+
+
+def _layout() -> Layout | None:
+    """The layout of objects; None where that can't be made out."""
+    if DATA_FIELD is None:
+        return None
+    samples = [np.empty((n + 1, n + 2)) for n in range(3)]
+    samples += (
+        [x.T for x in samples]
+        + [x[:, ::2] for x in samples]
+        + [np.frombuffer(bytes(8 * n + 9), "f8", n + 1, 1) for n in range(3)]
+    )
+    places = range(DATA_FIELD, np.ndarray.__basicsize__ - 3, 4)
+    flags = [at for at in places if all(ctypes.c_int.from_address(id(x) + at).value == x.flags.num for x in samples)]
+    type_, items, held = object.__basicsize__ - 8, tuple.__basicsize__, tuple(samples)
+    fits = all(_at(id(x) + type_).value == id(type(x)) for x in (*held, held, None))
+    fits = fits and all(_at(id(held) + items + 8 * k).value == id(x) for k, x in enumerate(held))
+    return Layout(type_, DATA_FIELD, flags[0], items) if fits and flags else None
+
+
+LAYOUT = _layout()
+
+
 def _address_asked(array: Array) -> int:
     """The address of an array's first element."""
     return int(array.__array_interface__["data"][0])

@@ -42,9 +42,10 @@ class Values(Named):
 
         Raises RuntimeError in a function that is being differentiated by what the tensor depends on.
         """
-        array = self._array()
-        if self.node.tracked:
-            leave(self.node, "numpy()")
+        node = self.node
+        array = node.value if type(node.value) is np.ndarray else self._array()
+        if node.tracked:
+            leave(node, "numpy()")
         return read_only(array)  # type: ignore[no-any-return]
 
     def item(self) -> Any:

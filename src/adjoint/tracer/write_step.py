@@ -13,7 +13,7 @@ values are held meanwhile: a finalizer would be the first Python to run, and wha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from copy import copy
 from inspect import getattr_static
 from sys import getrefcount
@@ -69,7 +69,7 @@ def write_step(
     w.objects.update(
         UNUSUAL=UNUSUAL, active=tracing.active, examples=EXAMPLES.get, tracing=tracing, get_mode=get_mode, Node=Node,
         default_dtype=default_dtype, Tensor=Tensor, ndarray=np.ndarray, new=object.__new__, LEAF=LEAF, leaf=leaf,
-        new_array=new_array, run=station.function, columns=[(x,) for x in station.arguments], **station.names,
+        empty=np.empty, new_array=new_array, run=station.function, arguments=station.arguments, **station.names,
         failure=station.failure, status=station.status, forget=station.forget_failure, fail=station.fail,
         lock=station.lock, locked=station.lock.locked, getrefcount=getrefcount,
         is_ours=execution.is_ours, dget=dict.__getitem__, put=dict.__setitem__,
@@ -78,25 +78,28 @@ def write_step(
     if station.launches:
         w.unless(f"not {w.name(station)}.is_outdated")
     parameters = [f"a{k}" for k in range(len(arguments))] if structure is None else open_containers(w, structure)
-    if parameters is None or not _read_arguments(w, compiled, arguments, first):
+    arrays = _arrays(compiled)
+    seen = {array for k, array in arrays.items() if station.leaf(k) is not None} if station.sees else set()
+    if parameters is None or not _read_arguments(w, compiled, arguments, first, seen):
         return None
-    _read_names(w, compiled)
-    _read_gradients(w, compiled)
+    _read_names(w, compiled, seen)
+    _read_gradients(w, compiled, seen)
     w.add("f = None")  # the flags of an array hold it
     _read_numbers(w, compiled, station)
     w.unless("not locked()")  # nor wait for it: the holder may be this very thread, interrupted by a finalizer
     w.add("with lock:")
     body = Writer()
     body.objects, body._names = w.objects, w._names
-    arrays = _point(body, compiled, station)
+    objects = _point(body, compiled, station, arrays)
     foreign = [f"v{k}" for k, x in enumerate(arguments) if isinstance(x, np.ndarray)]
-    stores = _make_results(body, compiled, station, arrays, foreign)
+    stores = _make_results(body, compiled, station, arrays, objects, foreign)
     looked = {id(variable) for variable, _, _ in compiled.looked}
     for k, (owner, _, _) in enumerate(compiled.gradients):
         if id(owner) not in looked:
             body.add(f"b{k} = {w.name(owner)}.grad")
+    body.add(*station.named(objects))
     if station.function is not None:
-        body.add("_, = map(run, *columns)", "if failure[0] or status.value:")
+        body.add("_, = map(run, arguments)", "if failure[0] or status.value:")
         body.add(*(["    fail()"] if station.hosts else _give_up(w, compiled)))
     body.add(*stores)
     lines = body.lines
@@ -118,8 +121,26 @@ def _check_surroundings(w: Writer, compiled: Compiled, grad: bool) -> None:
     compiled.guards.write(w, "UNUSUAL")
 
 
-def _read_arguments(w: Writer, compiled: Compiled, arguments: Sequence[Any], first: Mapping[int, int]) -> bool:
-    """Check the leaves a0, a1, ... and name their arrays v0, v1, ...; False where one is of a kind that needs more."""
+def _arrays(compiled: Compiled) -> dict[int, str]:
+    """The names of the arrays that the program takes, by its leaves: v0 ... of arguments, w0 ... names, x0 ... gradients."""
+    assert compiled.replay is not None
+    names = {id(tensor): k for k, (tensor, _, _, _) in enumerate(compiled.names)}
+    gradients = {id(variable): k for k, (variable, _, _) in enumerate(compiled.looked)}
+    arrays = {}
+    for place, k in compiled.replay.places:
+        source, position = compiled.sources[k]
+        if isinstance(source, Variable):
+            arrays[place] = f"x{gradients[id(source)]}"
+        else:
+            arrays[place] = f"w{names[id(source)]}" if position is None else f"v{position}"
+    return arrays
+
+
+def _read_arguments(
+    w: Writer, compiled: Compiled, arguments: Sequence[Any], first: Mapping[int, int], seen: Container[str]
+) -> bool:
+    """Check the leaves a0, a1, ... and name their arrays v0, v1, ...; False where one is of a kind that needs more. At those that
+    are `seen` the program looks."""
     for k, x in enumerate(arguments):
         if k in first:
             w.unless(f"a{k} is a{first[k]}")
@@ -134,12 +155,11 @@ def _read_arguments(w: Writer, compiled: Compiled, arguments: Sequence[Any], fir
             w.add(f"v{k} = n.value")
             if compiled.changing:
                 w.unless(f"id(a{k}) not in {w.name(compiled.captured)}")
-            w.unless(f"type(v{k}) is ndarray")
-            _in_order(w, f"v{k}")
+            _in_order(w, f"v{k}", seen)
         elif isinstance(x, np.ndarray):
             w.unless(f"type(a{k}) is ndarray and a{k}.dtype is {w.name(x.dtype)} and a{k}.shape == {w.name(x.shape)}")
             w.add(f"v{k} = a{k}")
-            _in_order(w, f"v{k}")
+            _in_order(w, f"v{k}", seen)
         elif type(x) in (int, bool, str):
             w.unless(f"type(a{k}) is {type(x).__name__} and a{k} == {x!r}")
         else:
@@ -147,13 +167,16 @@ def _read_arguments(w: Writer, compiled: Compiled, arguments: Sequence[Any], fir
     return True
 
 
-def _in_order(w: Writer, array: str) -> None:
-    """Take the general way, which copies, unless an array's elements are in order."""
+def _in_order(w: Writer, array: str, seen: Container[str]) -> None:
+    """Take the general way, which copies, unless it is an array whose elements are in order."""
+    if array in seen:
+        return
+    w.unless(f"type({array}) is ndarray")
     w.add(f"f = {array}.flags")
     w.unless("f.c_contiguous and f.aligned")
 
 
-def _read_names(w: Writer, compiled: Compiled) -> None:
+def _read_names(w: Writer, compiled: Compiled, seen: Container[str]) -> None:
     for k, (tensor, type_, tracked, variable) in enumerate(compiled.names):
         w.add(f"n{k} = {w.name(tensor)}.node")
         conditions = [f"n{k}.type is {w.name(type_)}", f"n{k}.tracked is {tracked}"]
@@ -161,11 +184,10 @@ def _read_names(w: Writer, compiled: Compiled) -> None:
             conditions.append(f"n{k}.attributes is {w.name(variable)}")
         w.unless(" and ".join(conditions))
         w.add(f"w{k} = n{k}.value")
-        w.unless(f"type(w{k}) is ndarray")
-        _in_order(w, f"w{k}")
+        _in_order(w, f"w{k}", seen)
 
 
-def _read_gradients(w: Writer, compiled: Compiled) -> None:
+def _read_gradients(w: Writer, compiled: Compiled, seen: Container[str]) -> None:
     for k, (variable, _, expected) in enumerate(compiled.looked):
         if expected is None:
             w.unless(f"{w.name(variable)}.grad is None")
@@ -174,8 +196,7 @@ def _read_gradients(w: Writer, compiled: Compiled) -> None:
         w.unless("g is not None")
         w.unless(f"g.node.type is {w.name(expected)}")
         w.add(f"x{k} = g.node.value")
-        w.unless(f"type(x{k}) is ndarray")
-        _in_order(w, f"x{k}")
+        _in_order(w, f"x{k}", seen)
 
 
 def _read_numbers(w: Writer, compiled: Compiled, station: Any) -> None:
@@ -227,22 +248,8 @@ def _give_up(w: Writer, compiled: Compiled) -> list[str]:
     return ["    forget()", *["    " + line for line in _undrawn(w, compiled)], "    return UNUSUAL"]
 
 
-def _point(w: Writer, compiled: Compiled, station: Any) -> dict[int, str]:
-    """Point the program to the arrays that it reads, and write the numbers where it reads them; the arrays' names."""
-    assert compiled.replay is not None
-    names = {id(tensor): k for k, (tensor, _, _, _) in enumerate(compiled.names)}
-    gradients = {id(variable): k for k, (variable, _, _) in enumerate(compiled.looked)}
-    arrays = {}
-    for place, k in compiled.replay.places:
-        source, position = compiled.sources[k]
-        if isinstance(source, Variable):
-            arrays[place] = f"x{gradients[id(source)]}"
-        else:
-            arrays[place] = f"w{names[id(source)]}" if position is None else f"v{position}"
-    for place, array in arrays.items():
-        line = station.leaf(place, array)
-        if line:
-            w.add(line)
+def _point(w: Writer, compiled: Compiled, station: Any, arrays: Mapping[int, str]) -> dict[int, str]:
+    """Write the numbers where the program reads them; the names of the objects that it reads, by their numbers."""
     if compiled.cells and station.blocks:
         w.objects["last"] = [None]
         w.add("if numbers != last[0] or 0 in numbers:", "    last[0] = None")  # 0 equals -0
@@ -250,15 +257,20 @@ def _point(w: Writer, compiled: Compiled, station: Any) -> dict[int, str]:
             values = ", ".join([f"numbers[{compiled.known + k}]" for k in members])
             w.add(f"    {w.name(block)}[:] = [{values}]")
         w.add("    last[0] = numbers")
-    return arrays
+    return {k: array for leaf, array in arrays.items() if (k := station.leaf(leaf)) is not None}
 
 
 def _make_results(
-    w: Writer, compiled: Compiled, station: Any, arrays: Mapping[int, str], foreign: Sequence[str]
+    w: Writer,
+    compiled: Compiled,
+    station: Any,
+    arrays: Mapping[int, str],
+    objects: dict[int, str],
+    foreign: Sequence[str],
 ) -> list[str]:
-    """Find memory for the results, run what comes before the last host step, and make all that will hold the results; the lines
-    that give names, gradients and numbers their new values, none of which is a call. A large result that was the last call's, and
-    that nobody else holds any more, is written over."""
+    """Find memory for the results, which become objects of the program, run what comes before the last host step, and make all
+    that will hold the results; the lines that give names, gradients and numbers their new values, none of which is a call. A
+    large result that was the last call's, and that nobody else holds any more, is written over."""
 
     def node(r: int, variable: Variable | None) -> str:
         owner = (
@@ -270,7 +282,13 @@ def _make_results(
 
     def memory(r: int) -> str:
         type_ = compiled.types[r]
-        return f"new_array({w.name(type_.shape)}, {w.name(type_.dtype.dtype)}, {w.name(sizes[r])})"
+        made = f"{w.name(type_.shape)}, {w.name(type_.dtype.dtype)}"
+        return f"empty({made})" if sizes[r] < LEASED_FROM else f"new_array({made}, {sizes[r]})"
+
+    def becomes(r: int, array: str) -> None:
+        number = station.result(r)
+        if number is not None:
+            objects[number] = array
 
     names = {id(tensor): k for k, (tensor, _, _, _) in enumerate(compiled.names)}
     rebound = {r for _, _, _, r in compiled.rebound}
@@ -285,9 +303,13 @@ def _make_results(
             w.add(f"r{r} = {held}[0]", f"if getrefcount(r{r}) != {SOLE[2]}: r{r} = {held}[0] = {memory(r)}")
         else:
             w.add(f"r{r} = {memory(r)}")
-        w.add(station.result(r, f"r{r}"))
+        becomes(r, f"r{r}")
     if station.hosts:
-        _run_hosts(w, compiled, station, arrays, shared, foreign)
+        for r, k in shared.items():
+            becomes(r, f"w{k}")
+        w.add(*station.named(objects))
+        objects.clear()
+        _run_hosts(w, compiled, station, arrays, foreign)
     holders: list[tuple[str, int]] = []
     for k, (_, _, place) in enumerate(compiled.gradients):
         if isinstance(place, int):
@@ -306,7 +328,8 @@ def _make_results(
     for r, k in shared.items():
         # nobody else holds the node or its value: that it becomes another one can't be seen
         w.add(f"sole{r} = getrefcount(n{k}) == {SOLE[0]} and getrefcount(w{k}) == {SOLE[1]} and is_ours(w{k})")
-        w.add(f"r{r} = w{k} if sole{r} else {memory(r)}", station.result(r, f"r{r}"))
+        w.add(f"r{r} = w{k} if sole{r} else {memory(r)}")
+        becomes(r, f"r{r}")
     for holder, place in holders[own:]:
         w.add(f"{holder} = new(Tensor)", f"{holder}.node = {node(place, None)}")
     stores = [
@@ -336,15 +359,12 @@ def _run_hosts(
     compiled: Compiled,
     station: Any,
     arrays: Mapping[int, str],
-    shared: Mapping[int, int],
     foreign: Sequence[str],
 ) -> None:
     """Run what comes before the last host step, and take the results that host steps make, apart from arrays of the caller's
     (`foreign`). Which old values may be written over is seen afterwards, for host code may get hold of them; nothing is written
     there before."""
     hosts = station.hosts
-    for r, k in shared.items():
-        w.add(station.result(r, f"w{k}"))
     results = {place: r for r, place in enumerate(station.fresh)}
     given = [*[arrays[k] for k in hosts.leaves], *[f"r{results[k]}" for k in hosts.fresh]]
     w.objects.update(begin=hosts.run, apart=execution.apart)

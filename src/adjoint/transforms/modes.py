@@ -15,19 +15,19 @@ from adjoint.graph import MODE, Mode, get_mode
 __all__ = ["deterministically", "enable_grad", "is_deterministic", "is_grad_enabled", "no_grad", "set_deterministic"]
 
 F = TypeVar("F", bound=Callable[..., Any])
+MODES = (Mode(False), Mode(True))
 
 
 class _GradMode(Setting[Mode]):
     """A context manager, and a decorator, that sets whether operations are tracked in this thread or task."""
 
     enabled: bool
-
-    def __init__(self) -> None:
-        super().__init__(MODE)
+    variable = MODE
 
     def __enter__(self) -> None:
         outer = get_mode()
-        self.set(Mode(self.enabled, outer.site, outer.offset))
+        # never mutated; outside of the library's own functions there is no site
+        self.set(MODES[self.enabled] if outer.site is None else Mode(self.enabled, outer.site, outer.offset))
 
     def __call__(self, function: F) -> F:
         enabled = self.enabled

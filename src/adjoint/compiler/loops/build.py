@@ -170,7 +170,9 @@ class Emitter:
 
     def negative(self, a: Value) -> Value:
         if a.kind == "f":
-            return Value(self.op("fneg", a.dtype, a.name), a.dtype)
+            made = Value(self.op("fneg", a.dtype, a.name), a.dtype)
+            self.known["negative", made.name] = a
+            return made
         return self.subtract(self.constant(0, a.dtype), a)
 
     def compare(self, relation: str, a: Value, b: Any) -> Value:

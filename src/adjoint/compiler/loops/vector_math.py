@@ -345,8 +345,13 @@ def cosh(e: Emitter, x: Value) -> Value:
 
 
 def sigmoid(e: Emitter, x: Value) -> Value:
-    t = exp(e, e.negative(e.absolute(x)))
-    return e.divide(e.select(e.compare("lt", x, 0.0), t, 1.0), e.add(t, 1.0))
+    same = e.known.get(("negative", x.name), x)  # that of -x, as in a derivative, shares the exponential
+    key = ("sigmoid", same.name)
+    if key not in e.known:
+        t = exp(e, e.negative(e.absolute(same)))
+        e.known[key] = t, e.add(t, 1.0)
+    t, whole = e.known[key]
+    return e.divide(e.select(e.compare("lt", x, 0.0), t, 1.0), whole)
 
 
 def silu(e: Emitter, x: Value) -> Value:

@@ -18,7 +18,7 @@ from adjoint.compiler.calls import FIELDS, PLACE
 from adjoint.compiler.tables import FAILURE, OWNS, STATUS
 from adjoint.execution.native.hosts import Hosts
 from adjoint.runtime import code, onednn, onednn_library
-from adjoint.runtime.memory import DATA_FIELD, Pages, address, give_back, take, whole_pages
+from adjoint.runtime.memory import DATA_FIELD, LAYOUT, Pages, address, give_back, take, whole_pages
 from adjoint.runtime.pool import pool
 
 if TYPE_CHECKING:
@@ -144,11 +144,13 @@ class Frame:
 class Station:
     """A frame with memory of its own for a caller that names the arrays itself, in every call, under `lock`.
 
-    leaf, result  a line of Python that names the array of a leaf or result; empty for a leaf that isn't read
-    names         what these lines refer to
+    leaf, result  the number of the object that a leaf or result is; None for one that isn't read
+    named         lines of Python that name the objects with these numbers, all that aren't held
+    sees          whether the program itself sees if they are arrays in order, and notes a failure before anything if one isn't
+    names         what the lines refer to
     shares        for each result, whether it may take its partner's memory
-    function      runs the program, given `arguments`; afterwards `failure[0]` or `status.value` isn't 0 if an index was out
-                  of bounds or a library failed; None where the program ends with a host step
+    function      runs the program, given the one number in `arguments`; afterwards `failure[0]` or `status.value` isn't 0 if an
+                  index was out of bounds or a library failed; None where the program ends with a host step
     hosts         what comes before, up to the last host step (see `Hosts`); None if there is no host step
     """
 
@@ -168,7 +170,8 @@ class Station:
         self.count = len(program.plan.leaf_types)
         self.read = set(program.moves[:, 0].tolist())
         self.objects = frame.objects
-        self.names = {"objects": self.objects, "address": address}
+        self.names: dict[str, Any] = {"objects": self.objects, "address": address}
+        self.held: dict[int, Array] = {}
         places = {root: k for k, root in enumerate(program.fresh)}
         self.fresh = [None if root is None else places[root] for root in roots]  # where results are among the fresh
         self.shares = [
@@ -181,26 +184,32 @@ class Station:
         self.arguments = (frame.records[-1],)
         if self.hosts is not None and self.function is not None:
             frame.move_again(program)  # results whose memory is chosen after the host steps
+        self.sees = LAYOUT is not None and self.hosts is None and self.function is not None and len(self.objects) > 0
+        if self.sees:
+            frame.all_records[-1, PLACE["CLASS"]] = id(np.ndarray)
 
-    def leaf(self, k: int, name: str) -> str:
-        return self.line(k, name)
+    def leaf(self, k: int) -> int | None:
+        return k if k in self.read else None
 
-    def result(self, k: int, name: str) -> str:
+    def result(self, k: int) -> int | None:
         place = self.fresh[k]
-        return "" if place is None else self.line(self.count + place, name)
+        return None if place is None else self.leaf(self.count + place)
 
-    def line(self, k: int, name: str) -> str:
-        if k not in self.read:
-            return ""
-        return f"objects[{k}] = {'address' if DATA_FIELD is None else 'id'}({name})"
+    def named(self, names: Mapping[int, str]) -> list[str]:
+        if not self.sees:
+            return [f"objects[{k}] = {'address' if DATA_FIELD is None else 'id'}({name})" for k, name in names.items()]
+        given = [names.get(k, f"held{k}" if k in self.held else "None") for k in range(len(self.objects))]
+        return [f"given = ({', '.join(given)},)", "objects[0] = id(given)"]
 
     def hold(self, constants: Sequence[tuple[int, Any]]) -> None:
         """Name the arrays of leaves that are the same in every call."""
-        self.constants = [np.asarray(value, order="C") for _, value in constants]
-        for (k, _), value in zip(constants, self.constants, strict=True):
-            self.objects[k] = named(value)
+        self.held = {k: np.require(value, requirements=["C", "A", "E"]) for k, value in constants}
+        self.names |= {f"held{k}": value for k, value in self.held.items()}
+        if not self.sees:
+            for k, value in self.held.items():
+                self.objects[k] = named(value)
         if self.hosts is not None:
-            self.hosts.hold({k: value for (k, _), value in zip(constants, self.constants, strict=True)})
+            self.hosts.hold(self.held)
 
     @property
     def is_outdated(self) -> bool:
