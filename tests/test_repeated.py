@@ -85,7 +85,7 @@ def both_ways(f: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, *given: An
 
 @pytest.mark.parametrize("seed", range(10))
 def test_nodes_are_listed_inputs_first(seed: int) -> None:
-    """With the places of their inputs, and numbers of kinds that are the same where operation, attributes, types and the number of
+    """With the places of their inputs, and numbers of kinds that are equal where operation, attributes, types and the number of
     inputs are."""
     rng, width = random.Random(seed), 3
     nodes = [ad.tensor(float(k)).node for k in range(3)]

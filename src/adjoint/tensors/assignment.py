@@ -64,7 +64,13 @@ class Assignment(Named):
         self._assign(changed, "assignment")
 
     def __getitem__(self, index: Any) -> Tensor:
-        return recorded(mapped("index", indexing.getitem, self.node, _index(index), force_selection), _getframe(1))
+        node = self.node
+        at = index if type(index) is int else _index(index)
+        try:
+            found = indexing.getitem(node, at, force_selection)
+        except MISTAKES as error:
+            raise explained(error, "index", node, at) from None
+        return recorded(found, _getframe(1))
 
 
 def _written(node: Node) -> Variable | None:
