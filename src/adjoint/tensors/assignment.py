@@ -81,13 +81,14 @@ def _written(node: Node) -> Variable | None:
     return None
 
 
-def rebind(tensor: Named, node: Node) -> None:
-    """Give a tensor a new value. A variable gets a new version, whose gradient lands in the same `.grad`."""
+def rebind(tensor: Named, node: Node, settled: bool = False) -> None:
+    """Give a tensor a new value. A variable gets a new version, whose gradient lands in the same `.grad`. What will be `settled`
+    by who calls this needn't be remembered."""
     old = tensor.node
     variable = _written(old)
     if variable is None or not variable.tracked:
         tensor.node = stop_gradient(node) if node.tracked else node
-        if node.value is None:
+        if node.value is None and not settled:
             accumulating(tensor)  # a running statistic, say, that nobody reads
         if variable is not None and variable.name is not None:
             tensor.name = variable.name
