@@ -102,9 +102,6 @@ class Named:
 Named.bare_node = Named.__dict__["node"]
 
 
-Named.bare_node = Named.__dict__["node"]
-
-
 def variable_of(node: Node) -> Variable | None:
     """The variable that a leaf or marker belongs to."""
     if node.op in (LEAF, VERSION, IDENTITY):
