@@ -30,7 +30,7 @@ def network(steps: int) -> str:
     reroll = importlib.import_module("adjoint.control.reroll")
     planning, _ = _timed(compiled.execution, "Replay")
     finding, _ = _timed(compiled, "reroll")
-    _, nodes = _timed(reroll, "listed")
+    _, nodes = _timed(reroll, "numbered")
     numbers = np.random.default_rng(0).normal
     w, u, b = (engine.tensor(0.2 * numbers(size=shape)) for shape in [(UNITS, UNITS), (UNITS, UNITS), (UNITS,)])
     data, zero = engine.tensor(numbers(size=(steps, UNITS))), engine.zeros(UNITS, dtype="float64")

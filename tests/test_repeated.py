@@ -13,15 +13,17 @@ import adjoint as ad
 from adjoint.derive import expand
 from adjoint.execution.replay import Replay
 from adjoint.execution.tiers import tiers
-from adjoint.graph import Node
+from adjoint.graph import Node, topological
 from adjoint.machine.machine import NumberMachine
 from adjoint.machine.numbers import write_out
 from adjoint.machine.repetition import find_loops
 from adjoint.machine.stretched import extrapolated
 from adjoint.plan import repeated
-from adjoint.plan.canonical import canonicalize
+from adjoint.plan.canonical import begin_walk, canonicalize
+from adjoint.plan.listing import NOTHING, Only, listed
 from adjoint.plan.matching import Loop
 from adjoint.plan.plan import build
+from adjoint.primitives.core import ops
 from support import some
 
 P = np.array([1.5, 1.0, 1.0, 3.0])
@@ -79,6 +81,37 @@ def both_ways(f: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, *given: An
     monkeypatch.setattr(repeated, "WORTH", repeated.WORTH._replace(nodes=300))
     assert found == expected and not not_shortened
     return shortened
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_nodes_are_listed_inputs_first(seed: int) -> None:
+    """With the places of their inputs, and numbers of kinds that are equal where operation, attributes, types and the number of
+    inputs are."""
+    rng, width = random.Random(seed), 3
+    nodes = [ad.tensor(float(k)).node for k in range(3)]
+    for k in range(60):
+        some = [rng.choice(nodes) for _ in range(rng.choice([1, 1, 2, 2, 2, 3, 4, 5]))]
+        if len(some) == 1:
+            nodes.append(rng.choice([ops.negative, ops.sin])(some[0]))
+        elif len(some) == 2:
+            nodes.append(rng.choice([ops.add, ops.multiply])(some[0], rng.choice([some[1], 0.5, float(k)])))
+        else:
+            nodes.append(ops.sum(ops.concat([ops.reshape(x, (1,)) for x in some], 0), (0,)))
+    roots = nodes[-2:]
+    begin_walk()
+    found = listed(roots, (), Only(1, None, width))
+    assert found is not None
+    place = {x: i for i, x in enumerate(found.order)}
+    assert set(place) == set(topological(roots)) and len(place) == len(found.order)
+    kinds: dict[Any, set[int]] = {}
+    for i, node in enumerate(found.order):
+        inputs = [place[x] for x in node.inputs]
+        assert all(k < i for k in inputs)
+        assert found.operands[i].tolist() == [*inputs[:width], *[NOTHING] * (width - len(inputs))]
+        alone = len(inputs) > width or (not inputs and node.value is not None)
+        kind = id(node) if alone else (node.op, node.attributes, node.type, len(inputs))
+        kinds.setdefault(kind, set()).add(found.case[i])
+    assert all(len(x) == 1 for x in kinds.values()) and len(kinds) == len(set(found.case.tolist())) == len(found.kinds)
 
 
 def test_a_long_loop_and_its_gradient(monkeypatch: pytest.MonkeyPatch) -> None:

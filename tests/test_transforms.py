@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.graph import topological
+from adjoint.derive import one_cotangent, reverse
+from adjoint.graph import Node, topological
 from adjoint.primitives.core import ops
+from adjoint.tensors.named import wrap
 from adjoint.transforms.grad import Inputs
 from support import double, equal
 
@@ -348,3 +350,49 @@ def test_copies_of_what_has_no_value_yet(make):
     x = ad.tensor([3.0, 4.0])
     assert ad.vmap(f)(x).tolist() == f(x).tolist() == ad.jit(f)(x).tolist() == [27.0, 44.0]
     assert ad.map(f, x).tolist() == [27.0, 44.0]
+
+
+def recorded_at_random(seed: int) -> tuple[Inputs, list[Node]]:
+    """Products and the like of two markers, a constant and, for every third seed, a variable."""
+    rng = np.random.default_rng(seed)
+    inputs = Inputs("grad", [ad.tensor(1.0), ad.tensor(2.0)])
+    nodes = [*inputs.markers, ad.tensor(3.0).node, *([ad.variable(4.0).node] if seed % 3 == 0 else [])]
+    for _ in range(30):
+        a, b = (nodes[rng.integers(len(nodes))] for _ in range(2))
+        nodes.append(ops.multiply(a, b) if rng.random() < 0.8 else ops.sin(a))
+    return inputs, nodes
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_gradient_that_is_not_differentiated_again_is_recorded_untracked(seed):
+    """With the marks and the values that it has where all is recorded tracked and untracked afterwards."""
+    found = []
+    for release in (True, False):
+        inputs, nodes = recorded_at_random(seed)
+        y = ops.multiply(nodes[-1], nodes[0])
+        cotangents = reverse([y], [one_cotangent(y)], inputs.markers, stop=True, release=release)
+        variable = seed % 3 == 0 and nodes[3] in topological([y])
+        assert y.tracked is (variable or not release)
+        assert y.tracked or not any(g.tracked for g in cotangents if g is not None)
+        inputs.release([y, *cotangents])
+        below = topological([y, *[g for g in cotangents if g is not None]])
+        values = ad.evaluate([wrap(g) for g in cotangents if g is not None])
+        found.append(([x.tracked for x in below], [v.tolist() for v in values]))
+    assert found[0] == found[1]
+
+
+def test_rules_of_the_users_see_that_gradients_are_on():
+    seen = []
+
+    @ad.custom_vjp
+    def double_of(x):
+        return 2 * x
+
+    def backward(kept, u):
+        seen.append(ad.is_grad_enabled())
+        return (2 * u,)
+
+    double_of.def_vjp(lambda x: (2 * x, None), backward)
+    value, gradient = ad.value_and_grad(lambda x: double_of(x) * x)(3.0)
+    assert (value.item(), gradient.item(), seen) == (18.0, 12.0, [True])
+    assert not value.requires_grad and not gradient.requires_grad

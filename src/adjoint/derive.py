@@ -15,7 +15,7 @@ from adjoint.graph import MODE, Kept, Mode, Node, Primitive, array_type, get_mod
 from adjoint.graph.collector import without_collector
 from adjoint.primitives.core import SELECT, no_kernel, ops, placeholder, select, zeros
 from adjoint.primitives.custom import CUSTOM, HOST_CALL, first_inputs, hooks_of, unhooked
-from adjoint.primitives.structural import INDEX
+from adjoint.primitives.structural import CONCAT, INDEX
 
 __all__ = ["PULLBACK", "checkpoint", "expand", "forward", "pullback", "reverse"]
 
@@ -24,27 +24,45 @@ Rules = Mapping[Primitive, Callable[..., Any]]
 
 
 def reverse(
-    outputs: Nodes, cotangents: Sequence[Node | None], wrt: Nodes, *, stop: bool = False, linear: bool = False
-) -> list[Node | None]:
+    outputs: Nodes, cotangents: Sequence[Node | None], wrt: Nodes, *, stop: bool = False, linear: bool = False,
+    release: bool = False,
+) -> list[Node | None]:  # fmt: skip
     """The cotangents of `wrt`: None where the outputs don't depend on it (or depend on it through integers alone).
 
     With `stop`, no node of `wrt` depends on another, and the walk ends at them. `linear` asks for a graph that
     will be transposed: no value in it may depend on the cotangents. The cotangent of a node with hooks is what they leave.
+    `release` says that nothing will be differentiated again for the sake of `wrt`: where these alone make nodes tracked and the
+    rules are plain ones, the graph of the cotangents is recorded untracked, and that of the outputs is from then on.
     """
-    return _reverse(outputs, cotangents, wrt, stop, set(), _LINEAR if linear else _PLAIN)[0]
+    return _reverse(outputs, cotangents, wrt, stop, set(), _LINEAR if linear else _PLAIN, release)[0]
 
 
 def _reverse(
-    outputs: Nodes, cotangents: Sequence[Node | None], wrt: Nodes, stop: bool, passive: set[Node], instead: Rules
-) -> tuple[list[Node | None], list[Node], set[Node]]:
+    outputs: Nodes, cotangents: Sequence[Node | None], wrt: Nodes, stop: bool, passive: set[Node], instead: Rules,
+    release: bool = False,
+) -> tuple[list[Node | None], list[Node], set[Node]]:  # fmt: skip
     """The cotangents, and the differentiated nodes in topological order and as a set.
 
     `passive` are nodes known not to depend on `wrt`; it is added to. `instead` are rules that replace those of primitives.
     """
     below = [x if x.op is not CUSTOM or hooks_of(x) is None else x.inputs[0] for x in wrt]
     order, active = without_collector(_active, outputs, set(below), stop, passive)
-    found = without_collector(_accumulate, outputs, cotangents, order, active, instead, stop)
+    if release and without_collector(_are_alone, order, below, passive):
+        with mode(grad=False):
+            found = without_collector(_accumulate, outputs, cotangents, order, active, instead, stop)
+        for node in (*order, *below):
+            node.tracked = False
+    else:
+        found = without_collector(_accumulate, outputs, cotangents, order, active, instead, stop)
     return [found.get(x) for x in below], order, active
+
+
+def _are_alone(order: list[Node], wrt: Nodes, passive: set[Node]) -> bool:
+    """Whether nothing but `wrt` makes the differentiated nodes tracked, by rules that only record what they give: others may
+    look at whether gradients are on, or differentiate themselves."""
+    if any([x.tracked for node in wrt for x in node.inputs]) or any([x.tracked for x in passive]):
+        return False
+    return all([type(op.vjp) is tuple or op is CONCAT for op in {node.op for node in order}])
 
 
 def _accumulate(
@@ -56,7 +74,7 @@ def _accumulate(
     get = cotangent.get
     taken: Any = cotangent.pop if ends else get
     several: dict[Node, list[Node | None]] = {}
-    add, put_onto = ops.add, ops.put_onto
+    add, put_back = ops.add, ops.put_back
     for y, u in zip(outputs, cotangents, strict=True):
         if u is not None and y in active:
             cotangent[y] = add(cotangent[y], u) if y in cotangent else u
@@ -72,13 +90,16 @@ def _accumulate(
             inner.site, inner.offset = node.site, node.offset
             op = node.op
             rules = op.vjp
-            if type(rules) is tuple:
+            if op is INDEX:  # what loops in Python record most
+                x = inputs[0]
+                cotangent[x] = put_back(get(x), u, node)
+            elif type(rules) is tuple:
                 for x, rule in zip(inputs, rules):  # noqa: B905 - as long as each other by construction, and the hot loop
                     if rule is not None and x in active:
                         v = rule(u, node, *inputs)
                         if v is not None:
                             old = get(x)
-                            cotangent[x] = v if old is None else put_onto(old, v) if op is INDEX else add(old, v)
+                            cotangent[x] = v if old is None else add(old, v)
             elif op is SELECT:
                 (x,) = inputs
                 if x.op is PULLBACK:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.dtypes import int64
-from adjoint.graph import Node, Primitive, array_type
+from adjoint.graph import ArrayType, Node, Primitive, array_type, get_mode
 from adjoint.primitives.core import cast, conform, data, ops, register
 from adjoint.primitives.structural import INDEX, Slices, moved, sliced_shape
 from adjoint.shapes import Shape, broadcast_shapes, normalize_axis
@@ -175,21 +175,30 @@ def _arranged(parsed: Index) -> tuple[list[Node], Shape, tuple[int, ...]]:
     return arrays, together, (*parsed.axes, *rest)
 
 
-_rows: dict[tuple[int, Shape], tuple[Slices, Shape]] = {}  # what taking a row of an array is
+# What taking a row of an array is: attributes of `index` and the result's type. The same objects each time, for a long loop
+# records the same few again and again.
+_rows: dict[tuple[int, ArrayType], tuple[tuple[Slices, Shape], ArrayType]] = {}
 MOST_ROWS = 1 << 14
 
 
-def _row(index: int, shape: Shape) -> tuple[Slices, Shape]:
-    """The slices that a row is and its shape; the same object each time, for a long loop records the same few again and again."""
-    try:
-        return _rows[index, shape]
-    except (KeyError, TypeError):  # extents that are followed have no hash: see `compiler.extents`
-        row: Slices = ((index, 1, 1), *[(0, n, 1) for n in shape[1:]])
-    if all([type(n) is int for n in shape]):
-        if len(_rows) >= MOST_ROWS:
-            _rows.clear()
-        _rows[index, shape] = row, shape[1:]
-    return row, shape[1:]
+def _row(x: Node, at: int) -> Node | None:
+    """x[at], from the beginning and in range; None for any other index."""
+    kind = x.type
+    found = _rows.get((at, kind))
+    if found is None:
+        shape = kind.shape
+        if not shape or not 0 <= at < shape[0]:
+            return None
+        if shape[0] == 1:
+            return ops.reshape(x, shape[1:])
+        row: Slices = ((at, 1, 1), *[(0, n, 1) for n in shape[1:]])
+        found = (row, shape[1:]), array_type(shape[1:], kind.dtype)
+        if PLAIN.issuperset(map(type, shape)):  # not of extents that are followed: see `compiler.extents`
+            if len(_rows) >= MOST_ROWS:
+                _rows.clear()
+            _rows[at, kind] = found
+    mode = get_mode()
+    return Node(INDEX, (x,), found[0], found[1], mode.site, mode.offset, mode.grad and x.tracked)
 
 
 MOST_PARSED = 1 << 12
@@ -215,10 +224,11 @@ def _basic(shape: Shape, index: Any) -> Any:
 
 def getitem(x: Node, index: Any, force: Force) -> Node:
     """x[index]."""
+    if type(index) is int:
+        row = _row(x, index)
+        if row is not None:
+            return row
     shape = x.type.shape
-    if type(index) is int and shape and 0 <= index < shape[0]:
-        row = _row(index, shape)
-        return moved(INDEX, x, row, row[1]) if shape[0] != 1 else ops.reshape(x, row[1])
     key = _basic(shape, index)
     known = None if key is None else _parsed.get(key)
     if known is not None:

@@ -33,7 +33,7 @@ class Update(NamedTuple):
     numbers: list[tuple[str, Any]]
 
     def repeat(self, turn: Turn, before: Sequence[Node]) -> None:
-        """Record it for a parameter that is alike, and `before` what is given of it."""
+        """Record it for a parameter that is alike, and `before` what is given of it. The optimizer settles all of it."""
         parameter, _, state, _ = turn
         nodes = [*before, *self.constants]
         meet = nodes.append
@@ -41,10 +41,10 @@ class Update(NamedTuple):
             inputs = (nodes[place],) if other is None else (nodes[place], nodes[other])
             meet(Node(op, inputs, attributes, kind, site, offset, False))
         for name, place in self.tensors:
-            rebind(dict.__getitem__(state, name), nodes[place])
+            rebind(dict.__getitem__(state, name), nodes[place], True)
         for name, number in self.numbers:
             state[name] = number
-        rebind(parameter, nodes[self.result])
+        rebind(parameter, nodes[self.result], True)
 
 
 def kind_of(turn: Turn, before: Sequence[Node]) -> Any:

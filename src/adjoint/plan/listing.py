@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
@@ -17,7 +18,6 @@ __all__ = ["NOTHING", "Listing", "Only", "listed", "numbered", "with_kinds"]
 Array = np.ndarray[Any, Any]
 
 NOTHING = -1  # in place of an input that a node doesn't have
-PACKED = 1 << 16  # nodes
 PLACE = np.int32  # a graph of more nodes doesn't fit into memory
 
 
@@ -45,12 +45,38 @@ class Only(NamedTuple):
     inputs: int
 
 
-def numbered(roots: Sequence[Node], only: Only) -> tuple[list[Node], list[int]] | None:
-    """The nodes below the roots in a list, inputs first, and the places of those without inputs or with values; None for other
-    graphs than `only` says, and those that draw random numbers. Numbers the nodes, so the evaluation lock must be held."""
+class Numbered(NamedTuple):
+    """Nodes, inputs first; `ends` are the places of those without inputs or with values. `first` and `second` are the places of
+    what each node reads, `NOTHING` where it reads less; `more` are those of nodes that read more, by their places."""
+
+    order: list[Node]
+    ends: list[int]
+    first: array[int]
+    second: array[int]
+    more: dict[int, list[int]]
+
+    def operands(self, width: int) -> Array:
+        """The places of so many inputs of each node."""
+        found = np.full((len(self.order), width), NOTHING, PLACE)
+        found[:, 0], found[:, 1] = self.first, self.second
+        for k, places in self.more.items():
+            found[k, : len(places)] = places[:width]
+        return found
+
+    def counts(self) -> list[int]:
+        """How many inputs each node has."""
+        found = (np.array(self.first) >= 0) + (np.array(self.second) >= 0).astype(np.intp)
+        for k, places in self.more.items():
+            found[k] = len(places)
+        return found.tolist()  # type: ignore[no-any-return]
+
+
+def numbered(roots: Sequence[Node], only: Only) -> Numbered | None:
+    """The nodes below the roots in a list, inputs first; None for other graphs than `only` says, and those that draw random
+    numbers. Numbers the nodes, so the evaluation lock must be held."""
     largest = only.elements
-    order: list[Node] = []
-    ends: list[int] = []
+    found = Numbered([], [], array("i"), array("i"), {})
+    order, first, second = found.order, found.first.append, found.second.append
     stack = list(roots)[::-1]
     pop, push, meet = stack.pop, stack.append, order.append
     count = 0
@@ -59,101 +85,81 @@ def numbered(roots: Sequence[Node], only: Only) -> tuple[list[Node], list[int]] 
         i = node.number
         if i < count and order[i] is node:
             continue
-        inputs = node.inputs
-        if not inputs or node.value is not None:
-            ends.append(count)
-        else:
+        while True:  # down to a node whose inputs have numbers
+            inputs = node.inputs
+            if not inputs or node.value is not None:
+                found.ends.append(count)
+                i = j = NOTHING
+                break
             several = len(inputs)
             if several == 2:
                 x, y = inputs
                 i, j = x.number, y.number
-                if (
-                    i >= count or order[i] is not x
-                ):  # the first one comes next: sums that grow over the steps go along with them
+                if i >= count or order[i] is not x:  # it comes first: sums that grow over the steps go along with them
                     push(node)
                     if j >= count or order[j] is not y:
                         push(y)
-                    push(x)
+                    node = x
                     continue
                 if j >= count or order[j] is not y:
                     push(node)
-                    push(y)
+                    node = y
                     continue
             elif several == 1:
                 (x,) = inputs
-                i = x.number
+                i, j = x.number, NOTHING
                 if i >= count or order[i] is not x:
                     push(node)
-                    push(x)
+                    node = x
                     continue
             else:
                 waiting = [x for x in inputs if (i := x.number) >= count or order[i] is not x]
                 if waiting:
                     push(node)
-                    stack += waiting[::-1]
+                    stack += waiting[:0:-1]
+                    node = waiting[0]
                     continue
+                places = found.more[count] = [x.number for x in inputs]
+                i, j = places[:2]
             if node.op is RANDOM_BITS:
                 return None
             if largest is not None:
                 t = node.type
                 if t.__class__ is tuple or t.size > largest:
                     return None
+            break
         node.number = count
         meet(node)
+        first(i)
+        second(j)
         count += 1
-    return None if count < only.nodes else (order, ends)
+    return None if count < only.nodes else found
 
 
 def listed(roots: Sequence[Node], given: Collection[Node], only: Only) -> Listing | None:
     """The nodes below the roots, whose leaves are `given` or have values; None where `numbered` gives none, and where attributes
     can't be compared."""
     found = numbered(roots, only)
-    return None if found is None else with_kinds(found[0], given, only.inputs)
+    return None if found is None else with_kinds(found, given, only.inputs)
 
 
-def with_kinds(order: list[Node], given: Collection[Node], width: int) -> Listing | None:
+def with_kinds(found: Numbered, given: Collection[Node], width: int) -> Listing | None:
     """The list of nodes that were just numbered, with the places of so many inputs each; None where attributes can't be
     compared."""
-    none = [NOTHING] * width
-    fill = none[2:]
     case: list[int] = []
     kinds: dict[Any, int] = {}
-    operands: list[int] = []
-    packed: list[tuple[Array, Array]] = []  # of those before, in a third of the memory
-    add, number, read = case.append, kinds.setdefault, operands.extend
-    for node in order:
-        inputs = node.inputs
-        kind: Any
-        if not inputs or node.value is not None:
-            kind = _leaf_kind(node, given)
-            read(none)
-        else:
-            several = len(inputs)
-            if several == 2:
-                x, y = inputs
-                read((x.number, y.number, *fill))
-            elif several == 1:
-                read((inputs[0].number, NOTHING, *fill))
-            else:
-                read(([x.number for x in inputs[:width]] + none)[:width])
-            kind = (node.op, node.attributes, node.type, several) if several <= width else id(node)
-        try:
+    add, number = case.append, kinds.setdefault
+    try:
+        for node, several in zip(found.order, found.counts(), strict=True):
+            kind: Any = node.op, node.attributes, node.type, several
+            if not several:
+                kind = _leaf_kind(node, given)
+            elif several > width:
+                kind = id(node)
             add(number(kind, len(kinds)))
-        except TypeError:
-            return None
-        if len(case) == PACKED:
-            packed.append(_packed(case, operands))
-    packed.append(_packed(case, operands))
-    cases, places = zip(*packed, strict=True)
-    return Listing(order, np.concatenate(cases), np.concatenate(places).reshape(-1, width), list(kinds))
-
-
-def _packed(case: list[int], operands: list[int]) -> tuple[Array, Array]:
-    """Lists as arrays, and emptied."""
-    found = np.array(case, np.int32), np.array(operands, PLACE)
-    case.clear()
-    operands.clear()
-    return found
+    except TypeError:
+        return None
+    return Listing(found.order, np.array(case, np.int32), found.operands(width), list(kinds))
 
 
 def _leaf_kind(node: Node, given: Collection[Node]) -> Any:

@@ -134,8 +134,9 @@ def find_repetition(roots: Sequence[Node], given: Collection[Node]) -> Repeated 
     found = listed(roots, given, WORTH)
     if found is None or not is_latest(walk):
         return None
-    order, case, operands, _ = found
-    places = _forgotten(order, roots)
+    order, case, operands, kinds = found
+    alone = np.array([kind.__class__ is not tuple for kind in kinds])[case]  # among them the nodes with too many inputs
+    places = _forgotten(order, [*roots, *[x for k in np.flatnonzero(alone).tolist() for x in order[k].inputs]])
     loops = find_loops(case, operands)
     loops = [loop for loop in loops if loop.times > 2 * _left_of([loop])]
     if not loops or min([loop.times for loop in loops]) <= 2 * _left_of(loops):
@@ -145,12 +146,8 @@ def find_repetition(roots: Sequence[Node], given: Collection[Node]) -> Repeated 
     return Repeated(order, operands, places, roots, loops)
 
 
-def _forgotten(order: list[Node], roots: Sequence[Node]) -> dict[Node, int]:
+def _forgotten(order: list[Node], read: Sequence[Node]) -> dict[Node, int]:
     """The numbers that will be read again; those of all other nodes are forgotten, for they take a sixth of the memory."""
-    read = set(roots)
-    for node in order:
-        if len(node.inputs) > INPUTS:
-            read.update(node.inputs)
     places = {x: x.number for x in read}
     for node in order:
         node.number = 0

@@ -205,7 +205,7 @@ def _put_kernel(attributes: tuple[Shape, Slices], type: Any) -> Any:
 INDEX = Primitive(
     "index",
     _index_kernel,
-    (lambda u, out, x: put(u, x.shape, out.attributes[0]),),
+    (lambda u, out, x: put_back(None, u, out),),
     view=True,
     cheap=True,
     rearranges=True,
@@ -340,10 +340,25 @@ def put_onto(x: Node, part: Node) -> Node:
     """The sum of x and of what `put` or `embed` gave, without the latter's node if `put` gave it, of x's type."""
     if part.op is not PUT or part.type is not x.type or not x.type.computes:
         return ops.add(x, part)
+    return _sum_with_put(x, part.inputs[0], part.attributes)
+
+
+def _sum_with_put(x: Node, value: Node, attributes: tuple[Shape, Slices]) -> Node:
     mode = get_mode()
-    (value,) = part.inputs
     tracked = mode.grad and (x.tracked or value.tracked)
-    return Node(PUT_ONTO, (x, value), part.attributes, x.type, mode.site, mode.offset, tracked)
+    return Node(PUT_ONTO, (x, value), attributes, x.type, mode.site, mode.offset, tracked)
+
+
+@register
+def put_back(before: Node | None, u: Node, taken: Node) -> Node:
+    """The cotangent of what elements were `taken` of, from that of these elements; the sum of that and of what it has `before`.
+    What `index` has recorded takes neither everything nor a mere slice, so nothing of that is asked again."""
+    kind = taken.inputs[0].type
+    attributes = shared((kind.shape, taken.attributes[0]))
+    if before is not None and before.type is kind and kind.computes and u.type is taken.type:
+        return _sum_with_put(before, u, attributes)
+    part = moved(PUT, u, attributes, kind.shape)
+    return part if before is None else ops.add(before, part)
 
 
 @register

@@ -64,7 +64,13 @@ class Assignment(Named):
         self._assign(changed, "assignment")
 
     def __getitem__(self, index: Any) -> Tensor:
-        return recorded(mapped("index", indexing.getitem, self.node, _index(index), force_selection), _getframe(1))
+        node = self.node
+        at = index if type(index) is int else _index(index)
+        try:
+            found = indexing.getitem(node, at, force_selection)
+        except MISTAKES as error:
+            raise explained(error, "index", node, at) from None
+        return recorded(found, _getframe(1))
 
 
 def _written(node: Node) -> Variable | None:
@@ -75,13 +81,14 @@ def _written(node: Node) -> Variable | None:
     return None
 
 
-def rebind(tensor: Named, node: Node) -> None:
-    """Give a tensor a new value. A variable gets a new version, whose gradient lands in the same `.grad`."""
+def rebind(tensor: Named, node: Node, settled: bool = False) -> None:
+    """Give a tensor a new value. A variable gets a new version, whose gradient lands in the same `.grad`. What will be `settled`
+    by who calls this needn't be remembered."""
     old = tensor.node
     variable = _written(old)
     if variable is None or not variable.tracked:
         tensor.node = stop_gradient(node) if node.tracked else node
-        if node.value is None:
+        if node.value is None and not settled:
             accumulating(tensor)  # a running statistic, say, that nobody reads
         if variable is not None and variable.name is not None:
             tensor.name = variable.name

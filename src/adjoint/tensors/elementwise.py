@@ -11,12 +11,12 @@ from sys import _getframe
 from typing import Any, Never, overload
 
 from adjoint.composites import reductions
-from adjoint.graph import Node, Scope
+from adjoint.graph import Node
 from adjoint.primitives import elementwise
 from adjoint.primitives.core import is_scalar, ops
 from adjoint.tensors.composing import Operand, composite, refuse
-from adjoint.tensors.located import MISTAKES, at_user, explained, give_site
-from adjoint.tensors.pending import count_pending
+from adjoint.tensors.located import MISTAKES, at_user, explained
+from adjoint.tensors.named import recorded
 from adjoint.tensors.conversion import as_node, as_nodes
 from adjoint.tensors.indexing import nonzero
 from adjoint.tensors.operators import power as _power
@@ -102,15 +102,13 @@ __all__ = [
     "Operand",
 ]
 
-new = object.__new__
-
 
 def _unary(function: Callable[[Node], Node], x: Any) -> Tensor:
     try:
         node = function(x.node if type(x) is Tensor else as_node(x))
     except MISTAKES as error:
         raise explained(error, _getframe(1).f_code.co_name, x) from None
-    return _named(node)
+    return recorded(node, _getframe(2))
 
 
 def _binary(function: Callable[[Any, Any], Node], x: Any, y: Any) -> Tensor:
@@ -120,22 +118,7 @@ def _binary(function: Callable[[Any, Any], Node], x: Any, y: Any) -> Tensor:
         node = function(a, b)
     except MISTAKES as error:
         raise explained(error, _getframe(1).f_code.co_name, a, b) from None
-    return _named(node)
-
-
-def _named(node: Node) -> Tensor:
-    site = node.site
-    if site is None:
-        frame = _getframe(3)
-        node.site = frame.f_code
-        node.offset = frame.f_lasti
-    elif type(site) is Scope:
-        give_site(node, _getframe(3))
-    if not node.tracked:
-        count_pending(node)
-    tensor = new(Tensor)
-    tensor.node = node
-    return tensor
+    return recorded(node, _getframe(2))
 
 
 def positive(x: Operand, /) -> Tensor:

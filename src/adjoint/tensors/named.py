@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from adjoint.dtypes import DType
 from adjoint.execution import evaluation_lock
-from adjoint.graph import Node, Variable
+from adjoint.graph import Node, Scope, Variable
 from adjoint.primitives.core import FULL, IDENTITY, LEAF, VERSION, marker
 from adjoint.primitives.custom import CUSTOM, hooks_of
 from adjoint.tensors.located import at_user, give_site
@@ -39,6 +39,7 @@ class Named:
     __slots__ = ("__weakref__", "node")
 
     node: Node
+    bare_node: Any  # the slot of `node`, also while a function is traced that reads and binds `node`
 
     @property
     def shape(self) -> Shape:
@@ -98,6 +99,9 @@ class Named:
             own(self.node, Variable(name, tracked=False))
 
 
+Named.bare_node = Named.__dict__["node"]
+
+
 def variable_of(node: Node) -> Variable | None:
     """The variable that a leaf or marker belongs to."""
     if node.op in (LEAF, VERSION, IDENTITY):
@@ -131,10 +135,17 @@ def wrap(node: Node, number: bool = False) -> Tensor:
 
 def recorded(node: Node, frame: FrameType) -> Tensor:
     """A tensor for a node just recorded, with the line that asked for it."""
-    give_site(node, frame)
+    site = node.site
+    if site is None:  # what `give_site` does most often
+        node.site = frame.f_code
+        node.offset = frame.f_lasti
+    elif type(site) is Scope:
+        give_site(node, frame)
     if not node.tracked and type(node.type) is not tuple:
         count_pending(node)
-    return wrap(node)
+    tensor: Tensor = new(Tensor)
+    tensor.node = node
+    return tensor
 
 
 def tensors_are(kind: Any, number: Any) -> None:

@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 
 from adjoint.composites import products
-from adjoint.graph import Node, Scope
+from adjoint.graph import Node
 from adjoint.primitives import elementwise
 from adjoint.primitives.sparse import SparseMatrix
 from adjoint.primitives.core import is_scalar, ops
 from adjoint.tensors.assignment import mapped
 from adjoint.tensors.conversion import a, as_node
-from adjoint.tensors.located import MISTAKES, at_user, explained, give_site
-from adjoint.tensors.named import new, recorded
-from adjoint.tensors.pending import count_pending
+from adjoint.tensors.located import MISTAKES, at_user, explained
+from adjoint.tensors.named import recorded
 from adjoint.tensors.tensor import Number, Tensor
 from adjoint.unknown import Unknown
 
@@ -63,18 +62,7 @@ def _binary_operator(name: str, function: Callable[[Any, Any], Node], reflected:
             node = function(b, self.node) if reflected else function(self.node, b)
         except MISTAKES as error:
             raise explained(error, name, self.node, b) from None
-        site = node.site
-        if site is None:
-            frame = _getframe(1)
-            node.site = frame.f_code
-            node.offset = frame.f_lasti
-        elif type(site) is Scope:
-            give_site(node, _getframe(1))
-        if not node.tracked:
-            count_pending(node)
-        tensor = new(Tensor)
-        tensor.node = node
-        return tensor
+        return recorded(node, _getframe(1))
 
     return method
 

@@ -184,24 +184,18 @@ class Trace:
 
     def read(self, tensor: Tensor) -> Node:
         """What the tensor names at this point of the function."""
-        node: Node = named_node(tensor)
-        if self._made.get(id(tensor)) is node:
-            return node
         name = self.name_of(tensor)
-        return node if name is None else name.node
+        node: Node = named_node(tensor) if name is None else name.node
+        return node
 
     def bind(self, tensor: Tensor, node: Node) -> None:
         """Let the tensor name a node from this point of the function on."""
-        try:
-            before = named_node(tensor)
-        except AttributeError:  # it names nothing yet: the function makes it
-            pass
-        else:
-            if self._made.get(id(tensor)) is not before:
-                name = self.name_of(tensor)
-                if name is not None:
-                    name.node = node
-                    return
+        before = getattr(tensor, "bare_node", None)  # None: it names nothing yet, and the function makes it
+        if before is not None and self._made.get(id(tensor)) is not before:
+            name = self.name_of(tensor)
+            if name is not None:
+                name.node = node
+                return
         self._made[id(tensor)] = node
         name_it(tensor, node)
 
@@ -409,7 +403,8 @@ class _WatchedNode:
         if tensor is None:
             return self
         trace = tracing.active()
-        return trace.read(tensor) if type(trace) is Trace else named_node(tensor)
+        node = tensor.bare_node
+        return node if type(trace) is not Trace or trace._made.get(id(tensor)) is node else trace.read(tensor)
 
     def __set__(self, tensor: Any, node: Any) -> None:
         trace = tracing.active()

@@ -203,7 +203,8 @@ class Observer:
                 code = id(frame.f_code)
                 if code not in known:
                     enter(frame, frame.f_code)
-                if code in alone and self._may_pause and alone[code](frame.f_locals):
+                runs_alone = alone.get(code)
+                if runs_alone is not None and self._may_pause and runs_alone(frame.f_locals):
                     frame.f_trace = self._returning()
                     sys.setprofile(None)
             elif event == "c_call" and id(frame.f_code) in executed:

@@ -302,7 +302,7 @@ def value_and_grad(
             waiting = deferral(y, inputs.markers)
             ours = waiting is not None and (waiting.alone or not inputs.recording)  # tracked for the markers' sake
             if waiting is None or (ours and has_aux):
-                found = reverse([y], [one_cotangent(y)], inputs.markers, stop=True)
+                found = reverse([y], [one_cotangent(y)], inputs.markers, stop=True, release=not has_aux)
             else:
                 found = waiting.cotangents(
                     one_cotangent(y), inputs.markers, stop=True, tracked=not ours, again=not ours

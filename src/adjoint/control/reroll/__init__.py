@@ -133,14 +133,14 @@ def _first_listed(roots: Sequence[Node], given: Collection[Node]) -> Any:
     numbers = numbered(roots, WORTH._replace(nodes=WORTH.nodes // 3))
     if numbers is None:
         return None
-    order, ends = numbers
+    order, ends = numbers.order, numbers.ends
     pending = any([x.op is PULLBACK and x.value is None for x in order])
     if len(order) < WORTH.nodes and not pending:
         return None
     alone = [k for k in ends if order[k].op is not FULL or order[k].value is not None]
     if not _comes_again(alone, len(order)):  # to know these costs less than to know all kinds
         return None
-    found = with_kinds(order, given, INPUTS)
+    found = with_kinds(numbers, given, INPUTS)
     if found is None or not is_latest(walk):
         return None
     case = _relaxed(found, True)
