@@ -48,7 +48,8 @@ class LRScheduler:
     _untouched: Sequence[float] = ()  # the rates that it had set before another state was loaded
 
     def __init__(self, optimizer: Optimizer) -> None:
-        if not isinstance(optimizer, Optimizer):
+        found: Any = optimizer  # or one of one's own, with groups as ours
+        if not isinstance(found, Optimizer) and not isinstance(getattr(found, "param_groups", None), list):
             raise TypeError(f"{type(self).__name__} schedules an optimizer, not {type(optimizer).__name__}{at_user()}")
         self.optimizer = optimizer
         for group in optimizer.param_groups:
