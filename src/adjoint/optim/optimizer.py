@@ -160,8 +160,8 @@ class Optimizer(tracing.Watched):
     `parameters` are variables, pairs of a name and a variable (`model.named_parameters()`; the names become a group's
     `"param_names"`), or dictionaries with these under `"params"` and hyperparameters that differ from the others'. `param_groups`
     holds them; `optimizer.lr = 0.01` sets a hyperparameter of all groups, and `optimizer.param_groups[0]["lr"] = 0.01` one
-    group's; both take effect at the next step. The rate `lr` may be a tensor without axes, to whose value of the moment every step
-    looks, and which schedules write to; others read it too.
+    group's; both take effect at the next step. The rate `lr` may be a tensor without axes, to whose value of the moment every
+    step looks, and which schedules write to; others read it too.
 
     Of a table whose gradient stays rows (`nn.Embedding(sparse=True)`), an optimizer that `is_rowwise` updates the rows that
     have a gradient. Rows whose gradient is zero stay as they are, and so does what is remembered of them: no average of theirs

@@ -15,7 +15,7 @@ from adjoint.tensors.located import at_user
 from .._missing import missing
 from .._names import refuse, with_keywords
 from .._tensor import Core, as_torch
-from ..nn.modules import forget
+from ..nn.surgery import forget
 from . import lr_scheduler, swa_utils
 from .hooks import Hooked, with_step_hooks
 from .states import States
