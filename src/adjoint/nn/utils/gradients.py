@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import abs, clip, max, minimum, sqrt, stack, sum, tensor
+from adjoint.tensors.located import at_user
 from adjoint.transforms.modes import no_grad
 
 __all__ = ["clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]
@@ -77,5 +79,8 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -
 
 
 def _with_gradient(parameters: Tensor | Iterable[Tensor]) -> list[tuple[Tensor, Tensor]]:
-    given = [parameters] if isinstance(parameters, Tensor) else parameters
+    given: Any = [parameters] if isinstance(parameters, Tensor) else parameters
+    if not isinstance(given, Iterable):
+        hint = "model.parameters()" if hasattr(given, "parameters") or callable(given) else "parameters"
+        raise TypeError(f"gradients of a {type(given).__name__}: give {hint}{at_user()}")
     return [(parameter, parameter.grad) for parameter in given if parameter.grad is not None]
