@@ -576,5 +576,8 @@ FUNCTIONS["numel"] = METHODS["numel"] = METHODS["nelement"] = lambda input: math
 METHODS["dim"] = METHODS["ndimension"] = lambda self: self.node.type.ndim
 METHODS["element_size"] = lambda self: self.dtype.itemsize
 METHODS["get_device"] = lambda self: -1
+METHODS["is_shared"] = METHODS["is_distributed"] = lambda self: False
+METHODS["is_pinned"] = lambda self, device=None: False
+METHODS["share_memory_"] = lambda self: self
 METHODS["is_conj"] = METHODS["is_neg"] = FUNCTIONS["is_conj"] = FUNCTIONS["is_neg"] = lambda input: False
 METHODS["data_ptr"] = lambda self: id(self if self._base is None else self._base)
