@@ -60,7 +60,15 @@ def clip_grad_norm_(
 @no_grad()
 def clip_grads_with_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor) -> None:
     """Scale the gradients down together, as `clip_grad_norm_` does, by a norm that is known: `get_total_norm`'s, or that of more
-    gradients than these."""
+    gradients than these.
+
+    >>> import adjoint as ad
+    >>> x = ad.variable([3.0, 4.0])
+    >>> (x * x).sum().backward()
+    >>> ad.nn.utils.clip_grads_with_norm_([x], 1.0, ad.tensor(20.0))
+    >>> x.grad
+    Tensor([0.3, 0.4])
+    """
     _scale(_with_gradient(parameters), max_norm, total_norm)
 
 
